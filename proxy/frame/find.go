@@ -1,0 +1,103 @@
+package frame
+
+import (
+	"bytes"
+	"iter"
+)
+
+// Find gives the span of the value at path, a list of object keys: exact case, escapes decoded, the last of duplicates
+// wins. Without a path it is the frame's value, white space around it left out. ok is false when there is no such
+// value or line is not Valid.
+func Find(line []byte, path ...string) (at Span, ok bool) {
+	if !Valid(line) {
+		return Span{}, false
+	}
+	return lookup(line, path)
+}
+
+// lookup is Find in a line that is known to be valid.
+func lookup(line []byte, path []string) (at Span, ok bool) {
+	at = Span{space(line, 0), len(bytes.TrimRight(line, " \t\r\n"))}
+	ok = true
+	for _, key := range path {
+		if at, ok = member(line, at, key); !ok {
+			return Span{}, false
+		}
+	}
+	return at, true
+}
+
+// member gives the span of the last value that an object has under key.
+func member(line []byte, object Span, key string) (at Span, ok bool) {
+	m, isObject := membersOf(line, object)
+	if !isObject {
+		return Span{}, false
+	}
+	for m.next() {
+		end := skip(m.b, m.i)
+		if end < 0 {
+			break
+		}
+		if sameKey(m.key, key) {
+			at, ok = Span{m.i, end}, true
+		}
+		m.i = end
+	}
+	return at, ok
+}
+
+// sameKey compares a key as it came with one that is decoded.
+func sameKey(raw []byte, key string) bool {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw) == key
+	}
+	decoded, ok := unescape(nil, raw)
+	return ok && string(decoded) == key
+}
+
+// Members gives an object's members in order, duplicates included: the key, decoded, and the span of the value in
+// line. It gives nothing for anything but an object. object is a span of a valid line, as Find and the iterators here
+// give it.
+func Members(line []byte, object Span) iter.Seq2[string, Span] {
+	return func(yield func(string, Span) bool) {
+		m, ok := membersOf(line, object)
+		for ok && m.next() {
+			end := skip(m.b, m.i)
+			if end < 0 {
+				return
+			}
+			key, _ := unescape(nil, m.key)
+			if !yield(string(key), Span{m.i, end}) {
+				return
+			}
+			m.i = end
+		}
+	}
+}
+
+func membersOf(line []byte, object Span) (members, bool) {
+	if object.Start >= object.End || line[object.Start] != '{' {
+		return members{}, false
+	}
+	return members{b: line[:object.End], i: object.Start + 1}, true
+}
+
+// Elements gives the spans in line of an array's elements, in order. It gives nothing for anything but an array. array
+// is a span of a valid line, as Find and the iterators here give it.
+func Elements(line []byte, array Span) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		if array.Start >= array.End || line[array.Start] != '[' {
+			return
+		}
+		b := line[:array.End]
+		for i := space(b, array.Start+1); i < len(b) && b[i] != ']'; {
+			end := skip(b, i)
+			if end < 0 || !yield(Span{i, end}) {
+				return
+			}
+			if i = space(b, end); i < len(b) && b[i] == ',' {
+				i = space(b, i+1)
+			}
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package frame
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// split makes a path of keys that are joined by dots.
+func split(path string) []string {
+	if path == "" {
+		return nil
+	}
+	return strings.Split(path, ".")
+}
+
+func TestFind(t *testing.T) {
+	for _, c := range []struct {
+		name, line, path, want string
+		ok                     bool
+	}{
+		{"nested", `{"a":{"b":[1, 2 ]},"b":0}`, "a.b", `[1, 2 ]`, true},
+		{"spaced", "{ \"a\" :\t-1.5e+3 }\r\n", "a", `-1.5e+3`, true},
+		{"no path", " [1] \r\n", "", `[1]`, true},
+		{"no path, a number", "12\n", "", `12`, true},
+		{"escaped", `{"a\u002f\"":"\""}`, `a/"`, `"\""`, true},
+		{"last duplicate", `{"a":1,"\u0061":2}`, "a", `2`, true},
+		{"last duplicate hides the path", `{"a":{"b":1},"a":null}`, "a.b", ``, false},
+		{"exact case", `{"A":1}`, "a", ``, false},
+		{"through an array", `{"a":[{"b":1}]}`, "a.b", ``, false},
+		{"through a text", `{"a":"{\"b\":1}"}`, "a.b", ``, false},
+		{"empty key", `{"":1}`, ".", ``, false},
+		{"empty", `{}`, "a", ``, false},
+		{"not valid behind it", `{"a":1,"b":01}`, "a", ``, false},
+		{"cut off", `{"a":1`, "a", ``, false},
+		{"nothing", ``, "", ``, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			at, ok := Find([]byte(c.line), split(c.path)...)
+			if ok != c.ok || string(at.Of([]byte(c.line))) != c.want {
+				t.Fatalf("got %q, %v", at.Of([]byte(c.line)), ok)
+			}
+		})
+	}
+}
+
+func TestIterators(t *testing.T) {
+	line := []byte(` { "a" : [ 1 , "x,]" , [ ] ] , "\u0062" : null,"a":{}}`)
+	var keys, values, elements []string
+	for key, at := range Members(line, Span{1, len(line)}) {
+		keys = append(keys, key)
+		values = append(values, string(at.Of(line)))
+		for at := range Elements(line, at) {
+			elements = append(elements, string(at.Of(line)))
+		}
+	}
+	if !slices.Equal(keys, []string{"a", "b", "a"}) || !slices.Equal(values, []string{`[ 1 , "x,]" , [ ] ]`, `null`, `{}`}) ||
+		!slices.Equal(elements, []string{`1`, `"x,]"`, `[ ]`}) {
+		t.Fatalf("%q %q %q", keys, values, elements)
+	}
+	for range Members(line, Span{10, 29}) {
+		t.Fatal("an array has no members")
+	}
+	for range Elements(line, Span{1, len(line)}) {
+		t.Fatal("an object has no elements")
+	}
+	for range Members(line, Span{}) {
+		t.Fatal("nothing has no members")
+	}
+}
+
+func TestString(t *testing.T) {
+	for _, c := range []struct {
+		raw, want string
+		ok        bool
+	}{
+		{`"abc"`, "abc", true},
+		{`""`, "", true},
+		{`"\"\\\/\b\f\n\r\té\u00E9"`, "\"\\/\b\f\n\r\téé", true},
+		{`"\ud83d\ude00"`, "😀", true},
+		{`"\ud83d\ud83d\ude00\ude00"`, "\uFFFD😀\uFFFD", true},
+		{`"\u0000"`, "\x00", true},
+		{"\"a\xffb\"", "a\xffb", true},
+		{`"\x"`, "", false},
+		{`"\u12"`, "", false},
+		{`"\u12g4"`, "", false},
+		{"\"\t\"", "", false},
+		{`"a"b"`, "", false},
+		{`"a`, "", false},
+		{`"`, "", false},
+		{`"\"`, "", false},
+		{`a`, "", false},
+		{``, "", false},
+		{` "a"`, "", false},
+		{`"a" `, "", false},
+	} {
+		if got, ok := String([]byte(c.raw)); got != c.want || ok != c.ok {
+			t.Errorf("%s: got %q, %v", c.raw, got, ok)
+		}
+	}
+}

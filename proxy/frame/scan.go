@@ -1,0 +1,138 @@
+package frame
+
+import "bytes"
+
+// What the loose scanner gives in place of an index when there is none to give.
+const (
+	short  = -1 // the bytes end before the value does
+	broken = -2 // this is no JSON
+	enough = -3 // nobody asked for more (Peek only)
+)
+
+// space gives the place of the first byte at or after i that is no white space, len(b) when there is none.
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// closing gives the place of the quote that ends the string whose text starts at i, or short.
+func closing(b []byte, i int) int {
+	for from := i; ; {
+		n := bytes.IndexByte(b[from:], '"')
+		if n < 0 {
+			return short
+		}
+		end := from + n
+		run := end // start of the backslashes before the quote; an odd number escapes it
+		for run > i && b[run-1] == '\\' {
+			run--
+		}
+		if (end-run)%2 == 0 {
+			return end
+		}
+		from = end + 1
+	}
+}
+
+// skip gives the end of the value that starts at i < len(b), or short or broken. A number or literal counts as ended
+// only when a byte follows that cannot be part of it.
+func skip(b []byte, i int) int {
+	switch b[i] {
+	case '"':
+		end := closing(b, i+1)
+		if end < 0 {
+			return short
+		}
+		return end + 1
+	case '{', '[':
+		return skipNested(b, i)
+	}
+	for j := i; j < len(b); j++ {
+		switch b[j] {
+		case ',', ']', '}', ' ', '\t', '\r', '\n':
+			if j == i {
+				return broken
+			}
+			return j
+		case '"', ':', '[', '{':
+			return broken
+		}
+	}
+	return short
+}
+
+// The bytes that count while a nested value is skipped.
+const (
+	opens byte = 1 + iota
+	closes
+	quotes
+)
+
+var bracket = [256]byte{'{': opens, '[': opens, '}': closes, ']': closes, '"': quotes}
+
+// skipNested counts brackets of both kinds alike, so its cost in memory is one number at any depth.
+func skipNested(b []byte, i int) int {
+	for depth := 0; i < len(b); i++ {
+		switch bracket[b[i]] {
+		case opens:
+			depth++
+		case closes:
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case quotes:
+			end := closing(b, i+1)
+			if end < 0 {
+				return short
+			}
+			i = end
+		}
+	}
+	return short
+}
+
+// members walks over an object's members. The caller moves i behind each value; when next is false, i is the
+// end of the object, or short or broken.
+type members struct {
+	b   []byte
+	i   int    // behind the opening brace at first, then at the value of the member
+	key []byte // between its quotes, escapes as they came
+}
+
+func (m *members) next() bool {
+	b, i := m.b, space(m.b, m.i)
+	if i < len(b) && b[i] == ',' {
+		i = space(b, i+1)
+	}
+	if i >= len(b) {
+		return m.stop(short)
+	}
+	if b[i] == '}' {
+		return m.stop(i + 1)
+	}
+	if b[i] != '"' {
+		return m.stop(broken)
+	}
+	end := closing(b, i+1)
+	if end < 0 {
+		return m.stop(short)
+	}
+	m.key = b[i+1 : end]
+	if i = space(b, end+1); i >= len(b) {
+		return m.stop(short)
+	}
+	if b[i] != ':' {
+		return m.stop(broken)
+	}
+	if m.i = space(b, i+1); m.i >= len(b) {
+		return m.stop(short)
+	}
+	return true
+}
+
+func (m *members) stop(at int) bool {
+	m.i = at
+	return false
+}

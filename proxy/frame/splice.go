@@ -1,0 +1,122 @@
+package frame
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// Prepend gives a copy of line with elem as the first element of the array at path, every other byte as it was. ok is
+// false when there is no array, line is not Valid, or elem is not a value on one line.
+func Prepend(line, elem []byte, path ...string) (edited []byte, ok bool) {
+	if !Valid(line) || !insertable(elem) {
+		return nil, false
+	}
+	at, ok := lookup(line, path)
+	if !ok || line[at.Start] != '[' {
+		return nil, false
+	}
+	after := ","
+	if isEmpty(line, at) {
+		after = ""
+	}
+	return insert(line, at.Start+1, "", elem, after), true
+}
+
+// Append gives a copy of line with elem as the last element of the array at path, every other byte as it was. An array
+// that is missing, or null, is made, as long as the object that has to hold it is there. ok is false when something else
+// is in its place, line is not Valid, or elem is not a value on one line.
+func Append(line, elem []byte, path ...string) (edited []byte, ok bool) {
+	if !Valid(line) || !insertable(elem) {
+		return nil, false
+	}
+	at, ok := lookup(line, path)
+	switch {
+	case !ok:
+		return addMember(line, elem, path)
+	case line[at.Start] == '[':
+		before := ","
+		if isEmpty(line, at) {
+			before = ""
+		}
+		return insert(line, at.End-1, before, elem, ""), true
+	case line[at.Start] == 'n' && len(path) > 0:
+		return Replace(line, at, insert([]byte("[]"), 1, "", elem, "")), true
+	}
+	return nil, false
+}
+
+// addMember adds the last key of path, with elem in an array, to the object that the rest of path names.
+func addMember(line, elem []byte, path []string) ([]byte, bool) {
+	last := len(path) - 1
+	at, ok := lookup(line, path[:last])
+	if !ok || line[at.Start] != '{' {
+		return nil, false
+	}
+	key, err := json.Marshal(path[last])
+	if err != nil {
+		return nil, false
+	}
+	before := "," + string(key) + ":["
+	if isEmpty(line, at) {
+		before = before[1:]
+	}
+	return insert(line, at.End-1, before, elem, "]"), true
+}
+
+// CutString gives a copy of line without the first n bytes of the decoded text of the string token at the span, which
+// is one that Find or an iterator gave. The rest of the text keeps its spelling. Bytes count as String decodes them. ok is false when n is more
+// than there are or falls inside a character, the span is no string token, or line is not Valid.
+func CutString(line []byte, token Span, n int) (edited []byte, ok bool) {
+	if token.Start < 0 || token.Start >= token.End || token.End > len(line) || line[token.Start] != '"' {
+		return nil, false
+	}
+	if stringEnd(line[:token.End], token.Start+1) != token.End || !Valid(line) {
+		return nil, false
+	}
+	start := token.Start + 1
+	i := start
+	for n > 0 && i < token.End-1 {
+		text := line[i : token.End-1]
+		r, size := utf8.DecodeRune(text)
+		width := size // of the decoded character; a byte that is no UTF-8 stays one byte
+		if r == '\\' {
+			r, size = escape(text)
+			width = utf8.RuneLen(r)
+		}
+		i += size
+		n -= width
+	}
+	if n != 0 {
+		return nil, false
+	}
+	return Replace(line, Span{start, i}, nil), true
+}
+
+// Replace gives a copy of line with other bytes in place of the span, which must lie in line. It does not look at either:
+// whether the outcome is JSON is the caller's care.
+func Replace(line []byte, at Span, with []byte) []byte {
+	out := make([]byte, 0, len(line)-(at.End-at.Start)+len(with))
+	out = append(out, line[:at.Start]...)
+	out = append(out, with...)
+	return append(out, line[at.End:]...)
+}
+
+// insertable reports whether elem can stand in a frame: a frame is one line.
+func insertable(elem []byte) bool {
+	return bytes.IndexByte(elem, '\n') < 0 && Valid(elem)
+}
+
+// isEmpty reports whether the array or object at the span has nothing in it.
+func isEmpty(line []byte, at Span) bool {
+	return space(line, at.Start+1) == at.End-1
+}
+
+func insert(line []byte, at int, before string, elem []byte, after string) []byte {
+	out := make([]byte, 0, len(line)+len(before)+len(elem)+len(after))
+	out = append(out, line[:at]...)
+	out = append(out, before...)
+	out = append(out, elem...)
+	out = append(out, after...)
+	return append(out, line[at:]...)
+}
