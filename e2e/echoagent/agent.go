@@ -1,0 +1,339 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	acp "github.com/coder/acp-go-sdk"
+)
+
+type capabilities struct {
+	noLoad, resume, list, fork, close, delete bool
+}
+
+type agent struct {
+	name     string
+	can      capabilities
+	sessions *sessions
+	faults   faults
+	conn     *acp.AgentSideConnection
+	turns    sync.Mutex // one turn at a time: reading a session, adding a turn and saving it belong together
+}
+
+var _ acp.Agent = (*agent)(nil)
+
+func (a *agent) Initialize(_ context.Context, p acp.InitializeRequest) (acp.InitializeResponse, error) {
+	a.sessions.log("initialize", "")
+	c := acp.AgentCapabilities{
+		LoadSession:        !a.can.noLoad,
+		PromptCapabilities: acp.PromptCapabilities{Image: true, EmbeddedContext: true},
+	}
+	if a.can.resume {
+		c.SessionCapabilities.Resume = &acp.SessionResumeCapabilities{}
+	}
+	if a.can.list {
+		c.SessionCapabilities.List = &acp.SessionListCapabilities{}
+	}
+	if a.can.fork {
+		c.SessionCapabilities.Fork = &acp.SessionForkCapabilities{}
+	}
+	if a.can.close {
+		c.SessionCapabilities.Close = &acp.SessionCloseCapabilities{}
+	}
+	if a.can.delete {
+		c.SessionCapabilities.Delete = &acp.SessionDeleteCapabilities{}
+	}
+	return acp.InitializeResponse{
+		ProtocolVersion:   acp.ProtocolVersionNumber,
+		AgentInfo:         &acp.Implementation{Name: a.name, Version: "1.0.0"},
+		AgentCapabilities: c,
+	}, nil
+}
+
+func (a *agent) Authenticate(context.Context, acp.AuthenticateRequest) (acp.AuthenticateResponse, error) {
+	return acp.AuthenticateResponse{}, nil
+}
+
+func (a *agent) Logout(context.Context, acp.LogoutRequest) (acp.LogoutResponse, error) {
+	return acp.LogoutResponse{}, nil
+}
+
+func (a *agent) NewSession(_ context.Context, p acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+	one, err := a.sessions.create(p.Cwd, a.faults.lazy)
+	if err != nil {
+		return acp.NewSessionResponse{}, err
+	}
+	a.sessions.log("session/new", one.ID)
+	a.advertise(one.ID)
+	return acp.NewSessionResponse{SessionId: acp.SessionId(one.ID), Modes: modes("ask")}, nil
+}
+
+// LoadSession shows the whole conversation again, as the protocol asks.
+func (a *agent) LoadSession(ctx context.Context, p acp.LoadSessionRequest) (acp.LoadSessionResponse, error) {
+	one, err := a.reopen("session/load", string(p.SessionId))
+	if err != nil {
+		return acp.LoadSessionResponse{}, err
+	}
+	for _, t := range one.Turns {
+		for _, text := range a.faults.replayed(t.texts()) {
+			if err := a.update(ctx, one.ID, acp.UpdateUserMessageText(text)); err != nil {
+				return acp.LoadSessionResponse{}, err
+			}
+		}
+		if err := a.update(ctx, one.ID, acp.UpdateAgentMessageText(t.Reply)); err != nil {
+			return acp.LoadSessionResponse{}, err
+		}
+	}
+	a.advertise(one.ID)
+	return acp.LoadSessionResponse{Modes: modes("ask")}, nil
+}
+
+func (a *agent) ResumeSession(_ context.Context, p acp.ResumeSessionRequest) (acp.ResumeSessionResponse, error) {
+	if !a.can.resume {
+		return acp.ResumeSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionResume)
+	}
+	_, err := a.reopen("session/resume", string(p.SessionId))
+	return acp.ResumeSessionResponse{Modes: modes("ask")}, err
+}
+
+func (a *agent) reopen(method, id string) (session, error) {
+	a.sessions.log(method, id)
+	if code := a.faults.loadCode; code != 0 {
+		return session{}, &acp.RequestError{Code: code, Message: "told to fail"}
+	}
+	return a.find(id)
+}
+
+func (a *agent) find(id string) (session, error) {
+	one, err := a.sessions.find(id)
+	if errors.Is(err, errNoSession) {
+		return one, &acp.RequestError{Code: -32002, Message: "Resource not found", Data: map[string]any{"sessionId": id}}
+	}
+	return one, err
+}
+
+func (a *agent) UnstableForkSession(_ context.Context, p acp.UnstableForkSessionRequest) (acp.UnstableForkSessionResponse, error) {
+	if !a.can.fork {
+		return acp.UnstableForkSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionFork)
+	}
+	parent, err := a.find(string(p.SessionId))
+	if err != nil {
+		return acp.UnstableForkSessionResponse{}, err
+	}
+	child, err := a.sessions.create(p.Cwd, false)
+	if err != nil {
+		return acp.UnstableForkSessionResponse{}, err
+	}
+	a.sessions.log("session/fork", child.ID)
+	child.Parent, child.Attempts, child.Turns = parent.ID, parent.Attempts, parent.Turns
+	return acp.UnstableForkSessionResponse{SessionId: acp.SessionId(child.ID)}, a.sessions.save(child)
+}
+
+func (a *agent) ListSessions(context.Context, acp.ListSessionsRequest) (acp.ListSessionsResponse, error) {
+	if !a.can.list {
+		return acp.ListSessionsResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionList)
+	}
+	all, err := a.sessions.all()
+	if err != nil {
+		return acp.ListSessionsResponse{}, err
+	}
+	list := []acp.SessionInfo{}
+	for _, one := range all {
+		info := acp.SessionInfo{SessionId: acp.SessionId(one.ID), Cwd: one.Cwd}
+		if len(one.Turns) > 0 {
+			info.Title = acp.Ptr(title(one.Turns[0]))
+		}
+		list = append(list, info)
+	}
+	return acp.ListSessionsResponse{Sessions: list}, nil
+}
+
+func (a *agent) CloseSession(_ context.Context, p acp.CloseSessionRequest) (acp.CloseSessionResponse, error) {
+	if !a.can.close {
+		return acp.CloseSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionClose)
+	}
+	a.sessions.log("session/close", string(p.SessionId))
+	return acp.CloseSessionResponse{}, nil
+}
+
+func (a *agent) UnstableDeleteSession(_ context.Context, p acp.UnstableDeleteSessionRequest) (acp.UnstableDeleteSessionResponse, error) {
+	if !a.can.delete {
+		return acp.UnstableDeleteSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionDelete)
+	}
+	return acp.UnstableDeleteSessionResponse{}, a.sessions.remove(string(p.SessionId))
+}
+
+func (a *agent) SetSessionMode(_ context.Context, p acp.SetSessionModeRequest) (acp.SetSessionModeResponse, error) {
+	a.sessions.log("session/set_mode", string(p.SessionId))
+	return acp.SetSessionModeResponse{}, nil
+}
+
+func (a *agent) SetSessionConfigOption(context.Context, acp.SetSessionConfigOptionRequest) (acp.SetSessionConfigOptionResponse, error) {
+	return acp.SetSessionConfigOptionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionSetConfigOption)
+}
+
+// Cancel does nothing: the connection ends the context of the turn.
+func (a *agent) Cancel(_ context.Context, p acp.CancelNotification) error {
+	a.sessions.log("session/cancel", string(p.SessionId))
+	return nil
+}
+
+// Prompt answers with what it was given. The turn is saved before the response goes out.
+func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResponse, error) {
+	a.turns.Lock()
+	defer a.turns.Unlock()
+	id := string(p.SessionId)
+	a.sessions.log("session/prompt", id)
+	one, err := a.find(id)
+	if err != nil {
+		return acp.PromptResponse{}, err
+	}
+	now := turn{Blocks: blocks(p.Prompt)}
+	one.Attempts++
+
+	if one.Attempts == a.faults.failAt || one.Attempts == a.faults.dieAt {
+		if a.faults.keep {
+			one.Turns = append(one.Turns, now)
+		}
+		if err := a.sessions.save(one); err != nil {
+			return acp.PromptResponse{}, err
+		}
+		if one.Attempts == a.faults.dieAt {
+			fmt.Fprintln(os.Stderr, "echoagent: told to die in the turn")
+			os.Exit(7)
+		}
+		return acp.PromptResponse{}, &acp.RequestError{Code: a.faults.failCode, Message: "told to fail"}
+	}
+
+	stop := acp.StopReasonEndTurn
+	for i, part := range answer(now.Blocks) {
+		now.Reply += part
+		if err := a.update(ctx, id, acp.UpdateAgentMessageText(part)); err != nil {
+			return acp.PromptResponse{}, err
+		}
+		if i == 0 && !pause(ctx, a.faults.slow) {
+			stop = acp.StopReasonCancelled
+			break
+		}
+	}
+	if a.faults.ask && stop == acp.StopReasonEndTurn {
+		if err := a.askPermission(ctx, id); err != nil {
+			return acp.PromptResponse{}, err
+		}
+	}
+	one.Turns = append(one.Turns, now)
+	if err := a.sessions.save(one); err != nil {
+		return acp.PromptResponse{}, err
+	}
+	if a.faults.title && len(one.Turns) == 1 {
+		a.update(context.Background(), id, acp.SessionUpdate{SessionInfoUpdate: &acp.SessionSessionInfoUpdate{Title: acp.Ptr(title(now))}})
+	}
+	if a.faults.late != "" {
+		// Some agents go on talking after they have answered; the process outlives this by far, or the client does not care.
+		time.AfterFunc(50*time.Millisecond, func() {
+			a.update(context.Background(), id, acp.UpdateAgentMessageText(a.faults.late))
+		})
+	}
+	return acp.PromptResponse{StopReason: stop}, nil
+}
+
+func (a *agent) askPermission(ctx context.Context, id string) error {
+	const call = acp.ToolCallId("call-1")
+	if err := a.update(ctx, id, acp.StartToolCall(call, "Write a file", acp.WithStartKind(acp.ToolKindEdit), acp.WithStartStatus(acp.ToolCallStatusPending))); err != nil {
+		return err
+	}
+	answer, err := a.conn.RequestPermission(ctx, acp.RequestPermissionRequest{
+		SessionId: acp.SessionId(id),
+		ToolCall:  acp.ToolCallUpdate{ToolCallId: call, Title: acp.Ptr("Write a file"), Kind: acp.Ptr(acp.ToolKindEdit)},
+		Options: []acp.PermissionOption{
+			{Kind: acp.PermissionOptionKindAllowOnce, Name: "Allow", OptionId: "allow"},
+			{Kind: acp.PermissionOptionKindRejectOnce, Name: "Reject", OptionId: "reject"},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	status := acp.ToolCallStatusFailed
+	if s := answer.Outcome.Selected; s != nil && s.OptionId == "allow" {
+		status = acp.ToolCallStatusCompleted
+	}
+	return a.update(ctx, id, acp.UpdateToolCall(call, acp.WithUpdateStatus(status)))
+}
+
+func (a *agent) advertise(id string) {
+	if a.faults.commands == nil {
+		return
+	}
+	var commands []acp.AvailableCommand
+	for _, c := range a.faults.commands {
+		commands = append(commands, acp.AvailableCommand{Name: c, Description: c})
+	}
+	// After the response, as clients want it: they do not know the session before.
+	time.AfterFunc(20*time.Millisecond, func() {
+		a.update(context.Background(), id, acp.SessionUpdate{AvailableCommandsUpdate: &acp.SessionAvailableCommandsUpdate{AvailableCommands: commands}})
+	})
+}
+
+func (a *agent) update(ctx context.Context, id string, u acp.SessionUpdate) error {
+	return a.conn.SessionUpdate(ctx, acp.SessionNotification{SessionId: acp.SessionId(id), Update: u})
+}
+
+func modes(current acp.SessionModeId) *acp.SessionModeState {
+	return &acp.SessionModeState{CurrentModeId: current, AvailableModes: []acp.SessionMode{{Id: "ask", Name: "Ask"}, {Id: "code", Name: "Code"}}}
+}
+
+func blocks(prompt []acp.ContentBlock) []block {
+	var list []block
+	for _, b := range prompt {
+		switch {
+		case b.Text != nil:
+			list = append(list, block{"text", b.Text.Text})
+		case b.Image != nil:
+			list = append(list, block{"image", b.Image.MimeType})
+		case b.Audio != nil:
+			list = append(list, block{"audio", b.Audio.MimeType})
+		case b.ResourceLink != nil:
+			list = append(list, block{"resource_link", b.ResourceLink.Uri})
+		case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
+			list = append(list, block{"resource", b.Resource.Resource.TextResourceContents.Uri})
+		default:
+			list = append(list, block{Type: "resource"})
+		}
+	}
+	return list
+}
+
+// Answer says what was given: one part a block, text quoted line by line.
+func answer(given []block) []string {
+	parts := []string{fmt.Sprintf("I was given %d block(s).\n", len(given))}
+	for i, b := range given {
+		var s strings.Builder
+		fmt.Fprintf(&s, "\n[%d] %s\n", i+1, b.Type)
+		for line := range strings.Lines(b.Text) {
+			s.WriteString("> " + strings.TrimSuffix(line, "\n") + "\n")
+		}
+		parts = append(parts, s.String())
+	}
+	return parts
+}
+
+// Title is what harnesses make of a first prompt: all of its text, cut off.
+func title(t turn) string {
+	all := []rune(strings.Join(t.texts(), " "))
+	return string(all[:min(len(all), 100)])
+}
+
+// Pause waits; false when ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Faults are the ways in which this agent misbehaves, each read from the environment. Prompts are counted from 1 over the
+// whole life of a session.
+type faults struct {
+	failAt   int           // ECHOAGENT_FAIL=N:CODE: the Nth prompt is answered with an error
+	failCode int           //
+	keep     bool          // ECHOAGENT_KEEP=1: a prompt that failed stays in the history (codex, qwen), else it is forgotten (gemini, pi)
+	dieAt    int           // ECHOAGENT_DIE=N: the process exits with status 7 in the Nth prompt
+	loadCode int           // ECHOAGENT_LOAD_ERROR=CODE: every session/load and session/resume fails with it
+	lazy     bool          // ECHOAGENT_LAZY=1: a session without a prompt is not saved, as claude does, so that loading it fails
+	slow     time.Duration // ECHOAGENT_SLOW=DURATION: a turn takes that long after its first words; it can be cancelled
+	commands []string      // ECHOAGENT_COMMANDS=a,b: slash commands to advertise
+	title    bool          // ECHOAGENT_TITLE=1: the session is titled with the start of its first prompt
+	replay   string        // ECHOAGENT_REPLAY: how a load shows a prompt of several blocks: own (a chunk each), glued, space, newline
+	late     string        // ECHOAGENT_LATE=TEXT: said after the response of every turn
+	ask      bool          // ECHOAGENT_ASK=1: asks for permission in every turn
+}
+
+func faultsFrom(env func(string) string) (faults, error) {
+	f := faults{
+		keep:   env("ECHOAGENT_KEEP") == "1",
+		lazy:   env("ECHOAGENT_LAZY") == "1",
+		title:  env("ECHOAGENT_TITLE") == "1",
+		ask:    env("ECHOAGENT_ASK") == "1",
+		late:   env("ECHOAGENT_LATE"),
+		replay: env("ECHOAGENT_REPLAY"),
+	}
+	if v := env("ECHOAGENT_COMMANDS"); v != "" {
+		f.commands = strings.Split(v, ",")
+	}
+	if v := env("ECHOAGENT_FAIL"); v != "" {
+		if _, err := fmt.Sscanf(v, "%d:%d", &f.failAt, &f.failCode); err != nil {
+			return f, fmt.Errorf("ECHOAGENT_FAIL=%q: want N:CODE", v)
+		}
+	}
+	for name, to := range map[string]*int{"ECHOAGENT_DIE": &f.dieAt, "ECHOAGENT_LOAD_ERROR": &f.loadCode} {
+		v := env(name)
+		if v == "" {
+			continue
+		}
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			return f, fmt.Errorf("%s=%q: want a number", name, v)
+		}
+		*to = n
+	}
+	if v := env("ECHOAGENT_SLOW"); v != "" {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return f, fmt.Errorf("ECHOAGENT_SLOW: %w", err)
+		}
+		f.slow = d
+	}
+	return f, nil
+}
+
+// Replayed is how session/load shows the blocks of one prompt: the texts of its user_message_chunks.
+func (f faults) replayed(texts []string) []string {
+	switch f.replay {
+	case "glued":
+		return []string{strings.Join(texts, "")}
+	case "space":
+		return []string{strings.Join(texts, " ")}
+	case "newline":
+		return []string{strings.Join(texts, "\n")}
+	default:
+		return texts
+	}
+}

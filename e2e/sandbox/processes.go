@@ -1,0 +1,50 @@
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// A Process is one that runs with the sandbox's HOME.
+type Process struct {
+	ID      int
+	Command string
+}
+
+func (p Process) String() string { return fmt.Sprintf("%d %s", p.ID, p.Command) }
+
+// Processes lists what runs in the sandbox: every process that has its HOME in the environment, whoever started it and
+// however detached it is. It reads /proc, and finds nothing where there is none.
+func (s *Sandbox) Processes() ([]Process, error) {
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil, err
+	}
+	mark := []byte("HOME=" + s.Home)
+	var found []Process
+	for _, folder := range folders {
+		env, err := os.ReadFile(filepath.Join(folder, "environ"))
+		if err != nil || !hasVariable(env, mark) {
+			continue // ended meanwhile, somebody else's, or not in the sandbox
+		}
+		command, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
+		id, err := strconv.Atoi(filepath.Base(folder))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, Process{id, string(bytes.ReplaceAll(bytes.TrimRight(command, "\x00"), []byte{0}, []byte{' '}))})
+	}
+	return found, nil
+}
+
+func hasVariable(environ, variable []byte) bool {
+	for one := range bytes.SplitSeq(environ, []byte{0}) {
+		if bytes.Equal(one, variable) {
+			return true
+		}
+	}
+	return false
+}
