@@ -1,0 +1,61 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Auto asks the daemon and, where it is not there, the embedded store, without a word to anybody: an agent that knows less is better than a prompt that
+// waits. Either may be nil. What Auto fails with is the embedded store's error, except for ErrOwned, which ends the matter, and a cancelled context.
+type Auto struct {
+	Daemon, Embedded Source
+	Grace            time.Duration // for the embedded store's Start when the daemon has used up the context's time; zero: 1 s
+}
+
+var _ Source = Auto{}
+
+// Start implements Source. Where the daemon spent the key and gave nothing, the embedded context comes with KeySpent set and no error.
+func (a Auto) Start(ctx context.Context, s Session) (Context, error) {
+	spent := false
+	if a.Daemon != nil {
+		c, err := a.Daemon.Start(ctx, s)
+		spent = errors.Is(err, ErrKeySpent)
+		switch {
+		case err == nil, spent && !c.Empty():
+			c.KeySpent = c.KeySpent || spent
+			return c, nil
+		case errors.Is(err, ErrOwned), errors.Is(ctx.Err(), context.Canceled), a.Embedded == nil:
+			return Context{}, err
+		}
+	}
+	if a.Embedded == nil {
+		return Context{}, ErrUnavailable
+	}
+	if ctx.Err() != nil {
+		grace := a.Grace
+		if grace == 0 {
+			grace = time.Second
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+	}
+	c, err := a.Embedded.Start(ctx, s)
+	c.KeySpent = spent
+	return c, err
+}
+
+// Recall implements Source. A prompt waits for it, so that the context's time is all there is.
+func (a Auto) Recall(ctx context.Context, s Session, prompt string, seen []string) (Context, error) {
+	if a.Daemon != nil {
+		c, err := a.Daemon.Recall(ctx, s, prompt, seen)
+		if err == nil || errors.Is(err, ErrOwned) || ctx.Err() != nil || a.Embedded == nil {
+			return c, err
+		}
+	}
+	if a.Embedded == nil {
+		return Context{}, ErrUnavailable
+	}
+	return a.Embedded.Recall(ctx, s, prompt, seen)
+}

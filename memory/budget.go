@@ -1,0 +1,116 @@
+package memory
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Budget limits a block, in tokens as Tokens counts them. Zero fields take the defaults of the block's kind.
+type Budget struct {
+	Total    int // the whole block, frame and headings included
+	Identity int // the identity section
+	Memories int // the memories section
+	Items    int // how many items
+}
+
+// The defaults: 6,000 tokens at a session's start, of which identity 4,000 and memories 2,000; 400 tokens and 5 items for a single prompt, which is
+// where more was measured to help no further.
+var (
+	startBudget  = Budget{Total: 6000, Identity: 4000, Memories: 2000, Items: 100}
+	recallBudget = Budget{Total: 400, Identity: 400, Memories: 400, Items: 5}
+)
+
+func (b Budget) or(d Budget) Budget {
+	pick := func(n, d int) int {
+		if n > 0 {
+			return n
+		}
+		return d
+	}
+	return Budget{pick(b.Total, d.Total), pick(b.Identity, d.Identity), pick(b.Memories, d.Memories), pick(b.Items, d.Items)}
+}
+
+// Tokens estimates how many tokens a model reads in text, rather too many than too few: four bytes a token, a CJK character one.
+func Tokens(text string) int {
+	return (quarters(text) + 3) / 4
+}
+
+// quarters counts text in quarters of a token.
+func quarters(text string) int {
+	n := 0
+	for i := 0; i < len(text); {
+		if text[i] < utf8.RuneSelf {
+			i++
+			n++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+			n += 4
+		} else {
+			n += size
+		}
+	}
+	return n
+}
+
+// fitLines keeps as many whole lines of text, from the first, as fit into budget tokens, their line ends counted. Only a first line that alone is
+// too long is cut inside, between words. What was cut is marked, so that nobody takes the rest for the whole.
+func fitLines(text string, budget int) string {
+	const mark = "[truncated]"
+	if quarters(text)+1 <= 4*budget {
+		return text
+	}
+	room := 4*budget - quarters(mark) - 1
+	kept, used := 0, 0
+	for kept < len(text) {
+		end := len(text)
+		if nl := strings.IndexByte(text[kept:], '\n'); nl >= 0 {
+			end = kept + nl + 1
+		}
+		used += quarters(text[kept:end])
+		if used > room {
+			break
+		}
+		kept = end
+	}
+	if kept > 0 {
+		return strings.TrimRight(text[:kept], "\n") + "\n" + mark
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	if first = clip(first, room/4-1); first == "" {
+		return ""
+	}
+	return first + "\n" + mark
+}
+
+// clip shortens one line to budget tokens between two words, or between two characters where there are no words.
+func clip(line string, budget int) string {
+	const mark = " …"
+	if quarters(line) <= 4*budget {
+		return line
+	}
+	room, end, space := 4*budget-len(mark), 0, 0
+	for i, r := range line {
+		size := utf8.RuneLen(r)
+		if size < 0 {
+			size = 1
+		}
+		if room -= quarters(line[i : i+size]); room < 0 {
+			break
+		}
+		end = i + size
+		if r == ' ' {
+			space = i
+		}
+	}
+	if space > end/2 { // no word is so long that half of the line should go for it
+		end = space
+	}
+	if end == 0 {
+		return ""
+	}
+	return line[:end] + mark
+}

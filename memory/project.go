@@ -1,0 +1,136 @@
+package memory
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// ignoreMarker is the file by which a folder, with all below it, opts out of memory.
+const ignoreMarker = ".signet-ignore"
+
+// Project gives the project of a working directory: the root of its git work tree, with symbolic links resolved. It is empty where there is none, and
+// where the root would be home, "/" or a temp folder: a home kept in git is no project of everything that lies in it.
+func Project(cwd string) string {
+	for dir := range ancestors(real(cwd)) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+			continue
+		}
+		if shared(dir) {
+			return ""
+		}
+		return dir
+	}
+	return ""
+}
+
+// OptedOut reports whether memory leaves cwd alone: a .signet-ignore file lies there or above, up to the project's root (up to home, where there is no
+// project), or one of the globs matches cwd or a folder above it. A glob that begins with "/" or "~" is of whole paths, any other of the last elements
+// ("acme", "clients/*"); "**" stands for any number of folders.
+func OptedOut(cwd string, exclude []string) bool {
+	dir := real(cwd)
+	project, home := Project(cwd), home()
+	for d := range ancestors(dir) {
+		if _, err := os.Lstat(filepath.Join(d, ignoreMarker)); err == nil {
+			return true
+		}
+		if d == project || project == "" && d == home {
+			break
+		}
+	}
+	for _, glob := range exclude {
+		for _, dir := range []string{dir, filepath.Clean(cwd)} {
+			if excluded(dir, glob) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func excluded(dir, glob string) bool {
+	glob = filepath.ToSlash(strings.TrimSpace(glob))
+	if glob == "" {
+		return false
+	}
+	if rest, ok := strings.CutPrefix(glob, "~"); ok && (rest == "" || rest[0] == '/') {
+		glob = filepath.ToSlash(home()) + rest
+	} else if !filepath.IsAbs(glob) && glob[0] != '/' {
+		glob = "**/" + glob
+	}
+	pattern := elements(glob)
+	for d := range ancestors(dir) {
+		if globs(pattern, elements(filepath.ToSlash(d))) {
+			return true
+		}
+	}
+	return false
+}
+
+func elements(p string) []string {
+	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
+}
+
+// globs matches a path element by element. A broken pattern matches nothing.
+func globs(pattern, name []string) bool {
+	for len(pattern) > 0 {
+		if pattern[0] == "**" {
+			for i := 0; i <= len(name); i++ {
+				if globs(pattern[1:], name[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(name) == 0 {
+			return false
+		}
+		if ok, err := path.Match(pattern[0], name[0]); !ok || err != nil {
+			return false
+		}
+		pattern, name = pattern[1:], name[1:]
+	}
+	return len(name) == 0
+}
+
+// ancestors yields dir and the folders above it; nothing for a path that is not absolute, which names nothing that is the same tomorrow.
+func ancestors(dir string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		if !filepath.IsAbs(dir) {
+			return
+		}
+		for yield(dir) && filepath.Dir(dir) != dir {
+			dir = filepath.Dir(dir)
+		}
+	}
+}
+
+// shared reports whether dir holds unrelated things: home, the root of a file system, a temp folder.
+func shared(dir string) bool {
+	if dir == home() || filepath.Dir(dir) == dir {
+		return true
+	}
+	for _, temp := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
+		if dir == real(temp) {
+			return true
+		}
+	}
+	return false
+}
+
+func home() string {
+	dir, err := os.UserHomeDir()
+	if err != nil || dir == "" {
+		return ""
+	}
+	return real(dir)
+}
+
+// real resolves symbolic links as far as the path exists.
+func real(dir string) string {
+	if p, err := filepath.EvalSymlinks(dir); err == nil {
+		return filepath.Clean(p)
+	}
+	return filepath.Clean(dir)
+}

@@ -1,0 +1,236 @@
+package signet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// A StatusError is an answer that is not a success. The daemon refused, so
+// nothing was done.
+type StatusError struct {
+	Code    int
+	Message string // the daemon's, one line, at most 200 bytes
+}
+
+func (e *StatusError) Error() string {
+	if e.Message == "" {
+		return fmt.Sprintf("daemon answered %d", e.Code)
+	}
+	return fmt.Sprintf("daemon answered %d: %s", e.Code, e.Message)
+}
+
+// A callError is a call without a reply that can be read.
+type callError struct {
+	sent bool // the request went out whole or in part: the daemon may have acted on it
+	err  error
+}
+
+func (e *callError) Error() string { return e.err.Error() }
+func (e *callError) Unwrap() error { return e.err }
+
+var (
+	errTooLarge = fmt.Errorf("reply larger than %d bytes", maxReply)
+	errGarbage  = errors.New("reply is not what a daemon says")
+)
+
+// inDoubt reports whether the daemon may have acted on a call that failed.
+func inDoubt(err error) bool {
+	var ce *callError
+	return errors.As(err, &ce) && ce.sent
+}
+
+// post calls a hook, once, whatever happens, and decodes the reply into out.
+func (c *Client) post(ctx context.Context, path string, body, out any) error {
+	return c.call(ctx, c.hooks, http.MethodPost, path, body, out)
+}
+
+func (c *Client) get(ctx context.Context, path string, out any) error {
+	return c.call(ctx, c.reads, http.MethodGet, path, nil, out)
+}
+
+// call makes a request and reads the reply whole. Errors: *StatusError for an
+// answer outside 2xx, *callError otherwise.
+func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, path string, body, out any) error {
+	var payload []byte
+	if body != nil {
+		var err error
+		if payload, err = json.Marshal(body); err != nil {
+			return &callError{err: fmt.Errorf("encoding request: %w", err)}
+		}
+	}
+	began := time.Now()
+	var sent atomic.Bool
+	status, reply, err := c.roundTrip(ctx, by, method, path, payload, &sent)
+	if err != nil {
+		c.distrust()
+		err = &callError{sent: sent.Load(), err: err}
+	} else if status < 200 || status > 299 {
+		err = &StatusError{Code: status, Message: c.message(reply)}
+	} else if out != nil && json.Unmarshal(reply, out) != nil {
+		err = &callError{sent: true, err: errGarbage} // the decoder's error quotes the reply
+	}
+	route, _, _ := strings.Cut(path, "?")
+	c.opts.Log.Debug().Str("method", method).Str("path", route).Int("status", status).
+		Int("sent", len(payload)).Int("got", len(reply)).Dur("took", time.Since(began)).AnErr("err", err).Msg("daemon called")
+	return err
+}
+
+func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method, path string, payload []byte, sent *atomic.Bool) (int, []byte, error) {
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaders: func() { sent.Store(true) },
+	})
+	var body any
+	if payload != nil {
+		body = payload
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, method, c.base.String()+path, body)
+	if err != nil {
+		return 0, nil, fmt.Errorf("making request: %w", plain(err))
+	}
+	c.identify(req.Header)
+	if payload != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	res, err := by.Do(req)
+	if err != nil {
+		return 0, nil, plain(err)
+	}
+	defer res.Body.Close()
+	reply, err := io.ReadAll(io.LimitReader(res.Body, maxReply+1))
+	if err != nil {
+		return res.StatusCode, nil, fmt.Errorf("reading reply: %w", err)
+	}
+	if len(reply) > maxReply {
+		return res.StatusCode, nil, errTooLarge
+	}
+	return res.StatusCode, reply, nil
+}
+
+// identify says who asks, and shows the token where that is safe.
+func (c *Client) identify(h http.Header) {
+	h.Set("User-Agent", "signet-acp-proxy")
+	h.Set("X-Signet-Runtime-Path", "plugin")
+	h.Set("X-Signet-Actor", "acp-proxy")
+	h.Set("X-Signet-Actor-Type", "harness")
+	if c.tokenAllowed() {
+		h.Set("Authorization", "Bearer "+c.opts.Token)
+	}
+}
+
+// tokenAllowed: a token crosses no wire in the clear.
+func (c *Client) tokenAllowed() bool {
+	return c.opts.Token != "" && (c.base.Scheme == "https" || loopback(c.base.Hostname()))
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// message takes the reason out of a refusal: `{"error":"..."}` or plain text.
+// It ends in logs and on screens, so it is one line, short, and without the token.
+func (c *Client) message(reply []byte) string {
+	var e struct{ Error string }
+	text := string(reply)
+	if json.Unmarshal(reply, &e) == nil && e.Error != "" {
+		text = e.Error
+	} else if bytes.ContainsAny(reply, "<{") {
+		return ""
+	}
+	if c.opts.Token != "" {
+		text = strings.ReplaceAll(text, c.opts.Token, "[token]")
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	return clip(text, 200)
+}
+
+// clip cuts s to at most n bytes between two characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+// plain takes off the layers that repeat method and URL.
+func plain(err error) error {
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		return ue.Err
+	}
+	return err
+}
+
+// unavailable wraps what kept a source from answering.
+func unavailable(err error) error {
+	if err == nil || errors.Is(err, memory.ErrUnavailable) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", memory.ErrUnavailable, err)
+}
+
+func isStatus(err error, code int) bool {
+	var se *StatusError
+	return errors.As(err, &se) && se.Code == code
+}
+
+func newTransport() *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment, // which never takes loopback
+		DialContext:            (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    5 * time.Second,
+		MaxIdleConns:           4,
+		MaxConnsPerHost:        16,
+		IdleConnTimeout:        30 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		DisableCompression:     true, // so that maxReply bounds what is read
+	}
+}
+
+// noRedirect: a redirect would take prompts and the token elsewhere.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// newRetrying is go-retryablehttp without what does not suit us: it logs to
+// stderr, waits for seconds, obeys Retry-After, retries refused connections and
+// hides the last answer.
+func newRetrying(hc *http.Client, retries int) *retryablehttp.Client {
+	return &retryablehttp.Client{
+		HTTPClient:   hc,
+		RetryMax:     retries,
+		RetryWaitMin: 25 * time.Millisecond,
+		RetryWaitMax: 100 * time.Millisecond,
+		CheckRetry:   worthAnother,
+		Backoff:      func(least, _ time.Duration, _ int, _ *http.Response) time.Duration { return least },
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+}
+
+func worthAnother(ctx context.Context, res *http.Response, err error) (bool, error) {
+	switch {
+	case ctx.Err() != nil:
+		return false, nil
+	case err != nil:
+		return !errors.Is(err, syscall.ECONNREFUSED), nil
+	}
+	return res.StatusCode >= 500, nil
+}

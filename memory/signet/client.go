@@ -1,0 +1,197 @@
+// Package signet speaks to a Signet daemon over its HTTP hooks: it is the
+// memory.Source of people who run one, the delivery of what was said, and the
+// way to the daemon's memory tools.
+//
+//	c, err := signet.New(signet.Options{URL: url, Configured: true, Token: token})
+//	context, err := c.Start(ctx, session)
+//
+// It holds no state of a session, composes no text for a model, and asks
+// nothing twice that must not be asked twice: hooks are never retried, a read
+// is retried once at most. It works with daemons of 0.58.1 and of the newer
+// kind; where they differ, the difference is said at the place.
+package signet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// DefaultURL is where a daemon listens unless told otherwise.
+const DefaultURL = "http://127.0.0.1:3850"
+
+// Harness is the name that every hook is called under. The daemon takes "codex"
+// for a transcript format and would drop ours, so the real harness's name never
+// goes to it.
+const Harness = "acp"
+
+const (
+	defaultStartTimeout  = 15 * time.Second // daemons take 2 s on a median day, 30 s with a cold model
+	defaultPromptTimeout = 5 * time.Second
+	endTimeout           = 60 * time.Second
+	callTimeout          = 10 * time.Second // what the daemon's own MCP tools allow a call
+	trustFor             = 30 * time.Second
+
+	maxReply  = 4 << 20 // bytes; a full start is 24,000 characters
+	maxPrompt = 8 << 10 // bytes of a prompt sent for recall; the daemon searches by the first 200 characters
+)
+
+// ErrNotOurs is the reason when a daemon that nobody configured answers, but
+// serves another folder than ours: another user's daemon, or another profile's.
+var ErrNotOurs = errors.New("the daemon serves another folder")
+
+// Options say which daemon, and who asks. The zero value is the daemon of
+// SignetPath on DefaultURL.
+type Options struct {
+	// URL is the daemon's origin; "" means DefaultURL. The caller takes it from
+	// a flag, SIGNET_DAEMON_URL, or SIGNET_HOST and SIGNET_PORT.
+	URL string
+	// Configured says that a person named the URL. Such a daemon is trusted. Any
+	// other must name SignetPath as agentsDir before it is told anything.
+	Configured bool
+	SignetPath string
+	// Token is sent as a bearer token, to loopback or over https only. It is in
+	// no log and no error of this package.
+	Token string
+	// AgentID scopes memories; "" leaves it to the daemon.
+	AgentID string
+
+	Log zerolog.Logger
+	Now func() time.Time // nil: time.Now
+
+	StartTimeout  time.Duration // of Start; zero: 15 s
+	PromptTimeout time.Duration // of Recall; zero: 5 s
+}
+
+// A Client speaks to one daemon. It is safe for concurrent use and owns no
+// goroutine but those of its connections, which Close ends.
+type Client struct {
+	opts Options
+	base *url.URL
+
+	transport *http.Transport
+	hooks     *retryablehttp.Client // never repeats a request
+	reads     *retryablehttp.Client // repeats one once
+
+	// starts counts what says that the daemon is not well; prompts counts
+	// recalls that missed the caller's limit, which a daemon that is only slow
+	// may do while its session-starts are fine.
+	starts, prompts breaker
+
+	mu      sync.Mutex
+	trusted time.Time // until when agentsDir need not be asked again
+	version string    // the daemon's, as last seen
+}
+
+var _ memory.Source = (*Client)(nil)
+
+// New makes a client. It makes no request. The error, if any, is about the URL.
+func New(o Options) (*Client, error) {
+	if o.URL == "" {
+		o.URL = DefaultURL
+	}
+	base, err := parseOrigin(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.StartTimeout <= 0 {
+		o.StartTimeout = defaultStartTimeout
+	}
+	if o.PromptTimeout <= 0 {
+		o.PromptTimeout = defaultPromptTimeout
+	}
+	c := &Client{opts: o, base: base, transport: newTransport()}
+	c.starts.now, c.prompts.now = o.Now, o.Now
+	plain := &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
+	c.hooks = newRetrying(plain, 0)
+	c.reads = newRetrying(plain, 1)
+	if o.Token != "" && !c.tokenAllowed() {
+		o.Log.Warn().Str("url", base.String()).Msg("daemon token not sent: the connection is neither loopback nor https")
+	}
+	return c, nil
+}
+
+// URL is the daemon's origin.
+func (c *Client) URL() string { return c.base.String() }
+
+// Close ends idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// parseOrigin takes an origin only, as the daemon's own clients do: a path would
+// be lost, and a password would end in logs.
+func parseOrigin(s string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(s), "/"))
+	if err != nil {
+		return nil, errors.New("daemon url: not a url") // the parser's error repeats the text
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("daemon url: must begin with http:// or https://")
+	case u.Hostname() == "":
+		return nil, errors.New("daemon url: no host")
+	case u.User != nil:
+		return nil, errors.New("daemon url: must not hold a user or password; set SIGNET_API_KEY")
+	case u.Path != "" || u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("daemon url: give the origin only, %s://%s", u.Scheme, u.Host)
+	}
+	return u, nil
+}
+
+// ours asks an unconfigured daemon which folder it serves, at most every 30
+// seconds. Prompts and transcripts go only to a daemon that passed.
+func (c *Client) ours(ctx context.Context) error {
+	if c.opts.Configured {
+		return nil
+	}
+	c.mu.Lock()
+	fresh := c.opts.Now().Before(c.trusted)
+	c.mu.Unlock()
+	if fresh {
+		return nil
+	}
+	h, err := c.Health(ctx)
+	if err != nil {
+		return err
+	}
+	if !h.Ours {
+		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrNotOurs)
+	}
+	return nil
+}
+
+// trust notes what a health reply said.
+func (c *Client) trust(h Health) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version = h.Version
+	c.trusted = time.Time{}
+	if h.Ours {
+		c.trusted = c.opts.Now().Add(trustFor)
+	}
+}
+
+// distrust makes the next call ask again: what listens there may be another.
+func (c *Client) distrust() {
+	c.mu.Lock()
+	c.trusted = time.Time{}
+	c.mu.Unlock()
+}
+
+func (c *Client) seenVersion() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.version
+}

@@ -1,0 +1,188 @@
+package signet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+var (
+	// ErrNoAnswer: the request went out and no readable answer came. The daemon
+	// may have taken it; sending it again may make it twice.
+	ErrNoAnswer = errors.New("no answer from the daemon")
+	// ErrRefused: the daemon did not take it: not reached, or an answer that is
+	// no success (a *StatusError says which). Sending it again is safe.
+	ErrRefused = errors.New("not taken by the daemon")
+)
+
+// An EndRequest hands a session over for extraction.
+type EndRequest struct {
+	Key string
+	// AgentID as the session was started with; "" means Options.AgentID.
+	AgentID string
+	Cwd     string
+	Reason  string // never "clear", by which a daemon discards the session
+	// TranscriptPath is absolute; the daemon opens it within the request, so it
+	// may be removed as soon as End returns. "User: ..." and "Assistant: ..."
+	// lines are what every version takes.
+	TranscriptPath string
+	// Transcript is the same inline; only the newer kind reads it, and only
+	// where it cannot open the path.
+	Transcript string
+}
+
+// An EndReply is what became of it. Of Queued, Skipped and Dropped at most one
+// is true; none is for a session that ended without a transcript.
+type EndReply struct {
+	Queued bool
+	JobID  string // summary job, or the newer kind's capture job
+	// Skipped: not now. Duplicate: the key was ended within the last 30 minutes,
+	// by EndedBy; otherwise the session is claimed by ClaimedBy.
+	Skipped, Duplicate bool
+	EndedBy, ClaimedBy string
+	// Dropped: a transcript was given and not queued. An older daemon does not
+	// say why: under 500 characters, unreadable, or its pipeline is off.
+	Dropped bool
+}
+
+type endRequest struct {
+	Harness        string `json:"harness"`
+	SessionKey     string `json:"sessionKey,omitempty"`
+	AgentID        string `json:"agentId,omitempty"`
+	Cwd            string `json:"cwd,omitempty"`
+	Reason         string `json:"reason,omitempty"`
+	TranscriptPath string `json:"transcriptPath,omitempty"`
+	Transcript     string `json:"transcript,omitempty"`
+	RuntimePath    string `json:"runtimePath"`
+}
+
+// maxInline bounds an inline transcript, in bytes: the daemon reads a body on
+// its one event loop, 10 MB in 0.6 s.
+const maxInline = 4 << 20
+
+// End posts session-end, once, and reads what the daemon made of it rather than
+// the status, which is 200 either way. It ends with ctx or after 60 s. It does
+// not mind the breaker: who delivers has a back-off of its own.
+//
+// Errors: ErrNoAnswer or ErrRefused, never both; ErrRefused with
+// memory.ErrOwned for a session that another runtime path holds.
+func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
+	if err := c.ours(ctx); err != nil {
+		return EndReply{}, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	if r.Reason == "clear" {
+		r.Reason = "session_shutdown"
+	}
+	if r.AgentID == "" {
+		r.AgentID = c.opts.AgentID
+	}
+	var got struct {
+		MemoriesSaved *int
+		Queued        bool
+		JobID         string
+		CaptureJobID  string `json:"transcriptCaptureJobId"`
+		EndedBy       string
+		Duplicate     bool `json:"duplicateSessionEnd"`
+		ownership
+	}
+	err := c.post(ctx, "/api/hooks/session-end", endRequest{
+		Harness:        Harness,
+		SessionKey:     r.Key,
+		AgentID:        r.AgentID,
+		Cwd:            r.Cwd,
+		Reason:         r.Reason,
+		TranscriptPath: r.TranscriptPath,
+		Transcript:     inline(r.Transcript),
+		RuntimePath:    "plugin",
+	}, &got)
+	if err != nil {
+		return EndReply{}, handedOver(err)
+	}
+	out := EndReply{
+		Queued:    got.Queued || got.CaptureJobID != "",
+		JobID:     clip(got.JobID, 128),
+		Skipped:   got.Skipped || got.Duplicate || got.DuplicateRuntimePath || got.Bypassed,
+		Duplicate: got.Duplicate,
+		EndedBy:   clip(got.EndedBy, 32),
+		ClaimedBy: clip(got.ClaimedBy, 32),
+	}
+	if out.JobID == "" {
+		out.JobID = clip(got.CaptureJobID, 128)
+	}
+	if !out.Queued && !out.Skipped && got.MemoriesSaved == nil {
+		return EndReply{}, fmt.Errorf("%w: %w", ErrNoAnswer, errGarbage)
+	}
+	out.Dropped = !out.Queued && !out.Skipped && (r.TranscriptPath != "" || r.Transcript != "")
+	return out, nil
+}
+
+// handedOver sorts an error by whether a request may be sent again. A gateway
+// that gave up waiting does not know what the daemon did.
+func handedOver(err error) error {
+	switch {
+	case inDoubt(err), isStatus(err, 502), isStatus(err, 504):
+		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
+	case isStatus(err, 409):
+		return fmt.Errorf("%w: %w: %w", ErrRefused, memory.ErrOwned, err)
+	}
+	return fmt.Errorf("%w: %w", ErrRefused, err)
+}
+
+// inline cuts a transcript at a line to what may be sent.
+func inline(s string) string {
+	if len(s) <= maxInline {
+		return s
+	}
+	s = clip(s, maxInline)
+	if at := strings.LastIndexByte(s, '\n'); at > 0 {
+		s = s[:at+1]
+	}
+	return s
+}
+
+// A Compaction is a harness's own summary of a conversation that it shortened.
+type Compaction struct {
+	Key, AgentID, Project string
+	Summary               string
+}
+
+// CompactionComplete keeps a summary as a memory and gives that memory's id. It
+// ends with ctx or after 10 s. Errors as of End.
+func (c *Client) CompactionComplete(ctx context.Context, s Compaction) (memoryID string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := c.ours(ctx); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	if s.AgentID == "" {
+		s.AgentID = c.opts.AgentID
+	}
+	var got struct {
+		Success  bool
+		MemoryID string
+		ownership
+	}
+	err = c.post(ctx, "/api/hooks/compaction-complete", struct {
+		Harness     string `json:"harness"`
+		Summary     string `json:"summary"`
+		SessionKey  string `json:"sessionKey,omitempty"`
+		AgentID     string `json:"agentId,omitempty"`
+		Project     string `json:"project,omitempty"`
+		RuntimePath string `json:"runtimePath"`
+	}{Harness, inline(s.Summary), s.Key, s.AgentID, s.Project, "plugin"}, &got)
+	if err != nil {
+		return "", handedOver(err)
+	}
+	if err := got.err(); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	if !got.Success {
+		return "", fmt.Errorf("%w: %w", ErrRefused, errGarbage)
+	}
+	return clip(got.MemoryID, 128), nil
+}

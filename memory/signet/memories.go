@@ -1,0 +1,180 @@
+package signet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// The daemon's HTTP API for single memories, as its own MCP tools call it. It
+// stands in for /mcp where that cannot be used: 0.58.1's tools call port 3850
+// whatever port they are served from, and carry no token.
+//
+// Every method ends with ctx or after 10 s and gives the daemon's reply as it
+// came. Errors: *StatusError for a refusal, memory.ErrUnavailable otherwise.
+
+// A Note is a memory to keep.
+type Note struct {
+	Content    string
+	Type       string   // "fact", "preference", ...; "" leaves it to the daemon
+	Importance *float64 // 0 to 1; nil leaves it to the daemon
+	Tags       string   // comma-separated
+	Pinned     bool
+}
+
+// Remember keeps a memory (POST /api/memory/remember). Tags go as the prefix
+// that every daemon version reads.
+func (c *Client) Remember(ctx context.Context, n Note) (json.RawMessage, error) {
+	if n.Tags != "" {
+		n.Content = "[" + n.Tags + "]: " + n.Content
+	}
+	return c.memories(ctx, http.MethodPost, "/api/memory/remember", struct {
+		Content    string   `json:"content"`
+		Type       string   `json:"type,omitempty"`
+		Importance *float64 `json:"importance,omitempty"`
+		Pinned     bool     `json:"pinned,omitempty"`
+		Harness    string   `json:"harness"`
+	}{n.Content, n.Type, n.Importance, n.Pinned, Harness})
+}
+
+// A Query searches memories.
+type Query struct {
+	Query    string
+	Limit    int // 0: 10
+	Type     string
+	MinScore *float64 // the least importance, 0 to 1, as the daemon's own tool takes it
+	Project  string
+}
+
+// Search searches memories (POST /api/memory/recall), best first under
+// "results".
+func (c *Client) Search(ctx context.Context, q Query) (json.RawMessage, error) {
+	if q.Limit <= 0 {
+		q.Limit = 10
+	}
+	return c.memories(ctx, http.MethodPost, "/api/memory/recall", struct {
+		Query         string   `json:"query"`
+		Limit         int      `json:"limit"`
+		Type          string   `json:"type,omitempty"`
+		ImportanceMin *float64 `json:"importance_min,omitempty"`
+		Project       string   `json:"project,omitempty"`
+	}{q.Query, q.Limit, q.Type, q.MinScore, q.Project})
+}
+
+// Get gives one memory (GET /api/memory/ID).
+func (c *Client) Get(ctx context.Context, id string) (json.RawMessage, error) {
+	return c.memories(ctx, http.MethodGet, memoryPath(id), nil)
+}
+
+// List gives memories (GET /api/memories). Zero values are left to the daemon.
+func (c *Client) List(ctx context.Context, limit, offset int, kind string) (json.RawMessage, error) {
+	q := url.Values{}
+	if limit > 0 {
+		q.Set("limit", strconv.Itoa(limit))
+	}
+	if offset > 0 {
+		q.Set("offset", strconv.Itoa(offset))
+	}
+	if kind != "" {
+		q.Set("type", kind)
+	}
+	path := "/api/memories"
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	return c.memories(ctx, http.MethodGet, path, nil)
+}
+
+// A Change says what becomes of a memory; nil leaves a field.
+type Change struct {
+	Content    *string  `json:"content,omitempty"`
+	Type       *string  `json:"type,omitempty"`
+	Importance *float64 `json:"importance,omitempty"`
+	Tags       *string  `json:"tags,omitempty"`
+	Reason     string   `json:"reason"` // required by the daemon, for its audit trail
+}
+
+// Modify changes a memory (PATCH /api/memory/ID).
+func (c *Client) Modify(ctx context.Context, id string, ch Change) (json.RawMessage, error) {
+	return c.memories(ctx, http.MethodPatch, memoryPath(id), ch)
+}
+
+// Forget takes a memory out of recall (DELETE /api/memory/ID). The daemon
+// requires a reason.
+func (c *Client) Forget(ctx context.Context, id, reason string) (json.RawMessage, error) {
+	return c.memories(ctx, http.MethodDelete, memoryPath(id), struct {
+		Reason string `json:"reason"`
+	}{reason})
+}
+
+// Feedback rates memories by id, -1 (harmful) to 1 (helpful), within a session
+// (POST /api/memory/feedback).
+func (c *Client) Feedback(ctx context.Context, key string, ratings map[string]float64) (json.RawMessage, error) {
+	return c.memories(ctx, http.MethodPost, "/api/memory/feedback", struct {
+		SessionKey string             `json:"sessionKey"`
+		AgentID    string             `json:"agentId,omitempty"`
+		Feedback   map[string]float64 `json:"feedback"`
+	}{key, c.opts.AgentID, ratings})
+}
+
+func memoryPath(id string) string { return "/api/memory/" + url.PathEscape(id) }
+
+func (c *Client) memories(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := c.ours(ctx); err != nil {
+		return nil, err
+	}
+	by := c.hooks
+	if method == http.MethodGet {
+		by = c.reads
+	}
+	var out json.RawMessage
+	err := c.call(ctx, by, method, path, body, &out)
+	if ce := (*callError)(nil); errors.As(err, &ce) {
+		return nil, unavailable(err)
+	}
+	return out, err
+}
+
+// MCP gives the address of the daemon's own MCP server (streamable HTTP) and a
+// client for it that identifies us, shows the token where that is safe, asks
+// nobody but this daemon, and refuses one that is not ours. The client has no
+// time limit of its own; contexts have.
+func (c *Client) MCP() (endpoint string, hc *http.Client) {
+	return c.base.String() + "/mcp", &http.Client{Transport: toDaemon{c}, CheckRedirect: noRedirect}
+}
+
+type toDaemon struct{ c *Client }
+
+func (t toDaemon) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Scheme != t.c.base.Scheme || r.URL.Host != t.c.base.Host {
+		closeBody(r)
+		return nil, fmt.Errorf("%w: not this daemon's address", memory.ErrUnavailable)
+	}
+	if err := t.c.ours(r.Context()); err != nil {
+		closeBody(r)
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	t.c.identify(r.Header)
+	res, err := t.c.transport.RoundTrip(r)
+	if err != nil {
+		t.c.distrust()
+		return nil, unavailable(err)
+	}
+	return res, nil
+}
+
+// closeBody: a RoundTripper closes the body whatever happens.
+func closeBody(r *http.Request) {
+	if r.Body != nil {
+		r.Body.Close()
+	}
+}

@@ -1,0 +1,204 @@
+package signet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+type recallRequest struct {
+	Harness     string `json:"harness"`
+	UserMessage string `json:"userMessage"`
+	SessionKey  string `json:"sessionKey,omitempty"`
+	Project     string `json:"project,omitempty"`
+	AgentID     string `json:"agentId,omitempty"`
+	RuntimePath string `json:"runtimePath"`
+}
+
+type recallReply struct {
+	Inject         string
+	DynamicContext *string
+	MemoryCount    int
+	ownership
+}
+
+// Recall asks what the daemon knows of a prompt (POST
+// /api/hooks/user-prompt-submit), once. It ends with ctx or after
+// Options.PromptTimeout. The daemon keeps what it is asked, so private parts and
+// secrets are taken out before. A miss is an empty Context; whether it is one
+// is said by memoryCount, for the text holds a clock even then.
+//
+// Errors: memory.ErrOwned, memory.ErrUnavailable.
+func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, seen []string) (memory.Context, error) {
+	kept, _ := memory.WithoutPrivate(prompt)
+	prompt = clip(strings.TrimSpace(memory.Redact(kept)), maxPrompt)
+	if prompt == "" {
+		return memory.Context{Source: memory.FromDaemon, Fetched: c.opts.Now()}, nil
+	}
+	if !c.prompts.allow() {
+		return memory.Context{}, unavailable(errResting)
+	}
+	if !c.starts.allow() {
+		c.prompts.leave()
+		return memory.Context{}, unavailable(errResting)
+	}
+	limited, cancel := context.WithTimeout(ctx, c.opts.PromptTimeout)
+	defer cancel()
+	began := time.Now()
+	r, err := c.recall(limited, s, prompt)
+	c.settle(&c.prompts, limited, err)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		c.starts.leave() // too slow for this caller is not yet broken
+	} else {
+		c.settle(&c.starts, limited, err)
+	}
+	if err != nil {
+		return memory.Context{}, err
+	}
+	out := memory.Context{
+		Source:  memory.FromDaemon,
+		Version: c.seenVersion(),
+		Fetched: c.opts.Now(),
+		Took:    time.Since(began),
+	}
+	if r.MemoryCount <= 0 {
+		return out, nil
+	}
+	said := r.Inject
+	if text(r.DynamicContext) != "" {
+		said = *r.DynamicContext
+	}
+	out.Items, out.Notes = parseRecall(said, r.MemoryCount)
+	out.Items = slices.DeleteFunc(out.Items, func(it memory.Item) bool {
+		return slices.Contains(seen, it.ID) || slices.Contains(seen, it.Text)
+	})
+	return out, nil
+}
+
+func (c *Client) recall(ctx context.Context, s memory.Session, prompt string) (recallReply, error) {
+	var r recallReply
+	if err := c.ours(ctx); err != nil {
+		return r, err
+	}
+	err := c.post(ctx, "/api/hooks/user-prompt-submit", recallRequest{
+		Harness:     Harness,
+		UserMessage: prompt,
+		SessionKey:  s.Key,
+		Project:     s.Project,
+		AgentID:     c.agent(s),
+		RuntimePath: "plugin",
+	}, &r)
+	switch {
+	case isStatus(err, 409):
+		return r, fmt.Errorf("%w: %w", memory.ErrOwned, err)
+	case err != nil:
+		return r, unavailable(err)
+	}
+	return r, r.err()
+}
+
+var (
+	// The header quotes the prompt's beginning, line breaks and all.
+	recallHeader = regexp.MustCompile(`(?s)\[signet:recall \| query=".*?" \| results=\d+ \| engine=[^\]\n]*\]`)
+	feedbackIDs  = regexp.MustCompile(`(?m)^IDs: (.+)$`)
+	itemDate     = regexp.MustCompile(`\s*\(([A-Z][a-z]{2,8} \d{1,2}, \d{4}|\d{4}-\d{2}-\d{2}(?:[T ][0-9:.]+(?:Z|[+-]\d{2}:?\d{2})?)?|Invalid Date)(?:, [^()\n]*)?\)\s*$`)
+)
+
+// parseRecall takes a recall's text apart into count items. Where it does not
+// come apart so, as text of another shape does not, it is given whole as notes.
+func parseRecall(s string, count int) (items []memory.Item, notes string) {
+	s = newlines(s)
+	body := s
+	if at := recallHeader.FindStringIndex(s); at != nil {
+		body = s[at[1]:]
+	}
+	ids := idList(s)
+	body = clean(body)
+
+	texts := split(body, func(string) bool { return true })
+	if len(texts) != count {
+		// Notes of several lines may hold lists: then only a line after a dated
+		// end begins the next one.
+		if dated := split(body, itemDate.MatchString); len(dated) == count {
+			texts = dated
+		}
+	}
+	if len(texts) == 0 || len(texts) < count {
+		return nil, body
+	}
+	for i, t := range texts {
+		it := memory.Item{Text: t}
+		if m := itemDate.FindStringSubmatchIndex(t); m != nil {
+			it.Date = parseDate(t[m[2]:m[3]])
+			it.Text = t[:m[0]]
+		}
+		if strings.TrimSpace(it.Text) == "" {
+			continue
+		}
+		if len(ids) == len(texts) {
+			it.ID = ids[i]
+		} else {
+			it.ID = textID(it.Text)
+		}
+		items = append(items, it)
+	}
+	return items, ""
+}
+
+// split cuts a list into the texts of its items. A "- " begins an item where
+// after allows it for the line before.
+func split(s string, after func(line string) bool) []string {
+	var texts []string
+	last := ""
+	for _, line := range strings.Split(s, "\n") {
+		rest, ok := strings.CutPrefix(line, "- ")
+		switch {
+		case ok && (len(texts) == 0 || after(last)):
+			texts = append(texts, rest)
+		case len(texts) > 0:
+			texts[len(texts)-1] += "\n" + line
+		}
+		last = line
+	}
+	for i, t := range texts {
+		texts[i] = strings.TrimSpace(t)
+	}
+	return texts
+}
+
+func idList(s string) []string {
+	var ids []string
+	all := feedbackIDs.FindAllStringSubmatch(s, -1)
+	if len(all) == 0 {
+		return nil
+	}
+	for _, id := range strings.Split(all[len(all)-1][1], ",") {
+		if id = strings.TrimSpace(id); id != "" && len(id) <= 128 {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// textID names an item whose id the daemon keeps to itself.
+func textID(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return "text-" + hex.EncodeToString(sum[:6])
+}
+
+func parseDate(s string) time.Time {
+	for _, layout := range []string{"Jan 2, 2006", "January 2, 2006", time.RFC3339, "2006-01-02 15:04:05", time.DateOnly} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}
