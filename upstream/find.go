@@ -1,0 +1,29 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+)
+
+// find gives the path of a command's program, or an error that says how to get it.
+func find(command []string) (string, error) {
+	if len(command) == 0 || command[0] == "" {
+		return "", fmt.Errorf("%w: no command: name an agent with --agent, or give its command after --", ErrNotStarted)
+	}
+	path, err := exec.LookPath(command[0])
+	switch {
+	case err == nil:
+		return path, nil
+	case errors.Is(err, exec.ErrDot):
+		return "", fmt.Errorf("%w: %s is in the current folder, not on PATH: write ./%[2]s", ErrNotStarted, command[0])
+	case errors.Is(err, fs.ErrPermission):
+		return "", fmt.Errorf("%w: %s is not executable: chmod +x it", ErrNotStarted, command[0])
+	}
+	advice := "install it, or give the agent's command after --"
+	if p, ok := ByCommand(command); ok {
+		advice = p.Install
+	}
+	return "", fmt.Errorf("%w: %s not found: %s", ErrNotStarted, command[0], advice)
+}

@@ -1,0 +1,13 @@
+package upstream
+
+import "golang.org/x/sys/unix"
+
+func pipe2() (fds [2]int, err error) {
+	err = unix.Pipe2(fds[:], unix.O_CLOEXEC)
+	return fds, err
+}
+
+// widen lets a pipe hold a whole large frame. Best effort: an unprivileged user has a quota.
+func widen(fd int) {
+	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, 1<<20)
+}

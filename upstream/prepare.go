@@ -1,0 +1,177 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const probeTimeout = 2 * time.Second // acpx's, for gemini --version and copilot --help
+
+// Prepare completes o for this machine: the command line, as far as o has none, and what acpx does for an agent that it
+// knows by its program's name, which behind us is ours. Only gemini and copilot are ever asked anything before they are
+// started, and only where their package does not say it. The error is an ErrNotStarted.
+func (p Profile) Prepare(ctx context.Context, o *Options, l Limits) error {
+	if len(o.Command) == 0 {
+		o.Command = slices.Clone(p.Command)
+		if len(p.Installed) > 0 {
+			if _, err := exec.LookPath(p.Installed[0]); err == nil {
+				o.Command = slices.Clone(p.Installed)
+			}
+		}
+	}
+	if o.Grace == 0 {
+		o.Grace = p.Grace
+	}
+	if o.MinGrace == 0 {
+		o.MinGrace = p.MinGrace
+	}
+	if p.prepare == nil {
+		return nil
+	}
+	path, err := find(o.Command)
+	if err != nil {
+		return err
+	}
+	return p.prepare(ctx, path, o, l)
+}
+
+// prepareGemini takes the flag of before 0.33 where the program is older.
+func prepareGemini(ctx context.Context, path string, o *Options, _ Limits) error {
+	flag := slices.Index(o.Command, "--acp")
+	if flag < 0 || programName(o.Command[0]) != "gemini" {
+		return nil
+	}
+	v, known := packageVersion(path, "@google/gemini-cli")
+	if !known {
+		v, known = parseVersion(ask(ctx, path, o.Env, "--version"))
+	}
+	if known && v.before(version{0, 33, 0}) {
+		o.Command = slices.Clone(o.Command)
+		o.Command[flag] = "--experimental-acp"
+	}
+	return nil
+}
+
+// checkCopilot refuses a copilot from before ACP, which would exit 0 without a word.
+func checkCopilot(ctx context.Context, path string, o *Options, _ Limits) error {
+	if !slices.Contains(o.Command, "--acp") || programName(o.Command[0]) != "copilot" {
+		return nil
+	}
+	if v, known := packageVersion(path, "@github/copilot"); known && !v.before(version{0, 0, 400}) {
+		return nil
+	}
+	help := ask(ctx, path, o.Env, "--help")
+	if help == "" || strings.Contains(help, "--acp") {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is too old for --acp: npm install -g @github/copilot@latest", ErrNotStarted, path)
+}
+
+// limitQoder gives qoder as arguments what it does not read from session/new.
+func limitQoder(_ context.Context, _ string, o *Options, l Limits) error {
+	if !slices.Contains(o.Command, "--acp") || programName(o.Command[0]) != "qodercli" {
+		return nil
+	}
+	has := func(flag string) bool {
+		return slices.ContainsFunc(o.Command, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") })
+	}
+	command := slices.Clone(o.Command)
+	if l.MaxTurns > 0 && !has("--max-turns") {
+		command = append(command, "--max-turns="+strconv.Itoa(l.MaxTurns))
+	}
+	if l.AllowedTools != nil && !has("--allowed-tools") && !has("--disallowed-tools") {
+		var tools []string
+		for _, tool := range l.AllowedTools {
+			tool = strings.TrimSpace(tool)
+			if upper := strings.ToUpper(tool); slices.Contains(qoderTools, upper) {
+				tool = upper
+			}
+			tools = append(tools, tool)
+		}
+		command = append(command, "--allowed-tools="+strings.Join(tools, ","))
+	}
+	o.Command = command
+	return nil
+}
+
+var qoderTools = []string{"BASH", "GLOB", "GREP", "LS", "READ", "WRITE"}
+
+// prepareClaude tells the adapter on Windows where Claude's program is: it finds no .cmd by itself.
+func prepareClaude(_ context.Context, _ string, o *Options, _ Limits) error {
+	if runtime.GOOS != "windows" {
+		return nil
+	}
+	env := o.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	if slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "CLAUDE_CODE_EXECUTABLE=") }) {
+		return nil
+	}
+	if path, err := exec.LookPath("claude.exe"); err == nil {
+		o.Env = append(slices.Clip(env), "CLAUDE_CODE_EXECUTABLE="+path)
+	}
+	return nil
+}
+
+// ask runs a harness for what it prints; "" when it does not answer in time.
+func ask(ctx context.Context, path string, env []string, args ...string) string {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = env
+	cmd.WaitDelay = 100 * time.Millisecond
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+type version [3]int
+
+func (v version) before(other version) bool { return slices.Compare(v[:], other[:]) < 0 }
+
+var versionNumber = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)`)
+
+func parseVersion(text string) (v version, ok bool) {
+	match := versionNumber.FindStringSubmatch(text)
+	if match == nil {
+		return v, false
+	}
+	for i := range v {
+		v[i], _ = strconv.Atoi(match[i+1])
+	}
+	return v, true
+}
+
+// packageVersion reads the version of the npm package that a program on PATH belongs to from its package.json, which
+// takes microseconds where asking the program takes a second.
+func packageVersion(path, name string) (version, bool) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return version{}, false
+	}
+	for dir := filepath.Dir(real); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+		text, err := os.ReadFile(filepath.Join(dir, "package.json"))
+		if err != nil {
+			continue
+		}
+		var manifest struct{ Name, Version string }
+		if json.Unmarshal(text, &manifest) != nil || manifest.Name != name {
+			return version{}, false
+		}
+		return parseVersion(manifest.Version)
+	}
+	return version{}, false
+}

@@ -1,0 +1,13 @@
+//go:build unix && !linux
+
+package upstream
+
+import "syscall"
+
+// inOwnGroup makes the harness lead a group. Should we be killed, the guard kills it.
+func inOwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// await reaps at once: waiting without reaping is unreliable on darwin. The guard keeps the group's number.
+func (c *child) await() { c.exit = collect(c.pid) }
+
+func (c *child) reap() Exit { return c.exit }

@@ -1,0 +1,154 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Profile is what we know of a harness. A harness from a person's configuration is a Profile like any other: the
+// zero value of every field but Command is what is right for a harness that nobody knows anything about.
+type Profile struct {
+	Name    string
+	Title   string   // for people
+	Command []string // as acpx 0.19.1 starts it
+	// Installed is the same harness where it is installed: used by Prepare in place of Command, when on PATH, because
+	// npx takes a second and needs the network.
+	Installed []string
+	Agents    []string // what it calls itself: agentInfo.name, in lower case
+	Install   string   // what to do when it is missing
+
+	Grace    time.Duration // see Options
+	MinGrace time.Duration
+
+	MCP               string // how it takes a memory server: MCPStdio (also ""), MCPHTTP, MCPNone
+	KeepsFailedPrompt bool   // a prompt that failed is in its history all the same
+	AsksForTools      bool   // asks permission for each MCP call
+	SystemPrompt      bool   // takes session/new's systemPrompt, where it advertises that it does
+
+	// ClientInfo is put in place of initialize's clientInfo, and ClientMeta's members into clientCapabilities._meta;
+	// both JSON objects, nil: leave as they are. A request named in Answers, from a harness that got ClientMeta, is
+	// answered by us with {}.
+	ClientInfo json.RawMessage
+	ClientMeta json.RawMessage
+	Answers    []string
+	// SettingSources goes to session/new as _meta.claudeCode.options.settingSources where the client sent none.
+	SettingSources []string
+
+	prepare func(ctx context.Context, path string, o *Options, l Limits) error // see Prepare
+}
+
+// How a harness takes an MCP server from its client.
+const (
+	MCPStdio = "stdio"
+	MCPHTTP  = "http"
+	MCPNone  = "none"
+)
+
+// Limits are session options of the client that some harnesses only take as arguments. Zero: not set.
+type Limits struct {
+	MaxTurns     int
+	AllowedTools []string // nil: not set
+}
+
+// Lookup finds a profile by the name that acpx has for the harness, in any case.
+func Lookup(name string) (Profile, bool) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if canonical, ok := aliases[name]; ok {
+		name = canonical
+	}
+	i := slices.IndexFunc(registry, func(p Profile) bool { return p.Name == name })
+	if i < 0 {
+		return Profile{}, false
+	}
+	return registry[i].clone(), true
+}
+
+// Names gives the names of all profiles, in alphabetical order.
+func Names() []string {
+	var names []string
+	for _, p := range registry {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ByAgent finds the profile for the agentInfo.name of an initialize response.
+func ByAgent(agentName string) (Profile, bool) {
+	agentName = strings.ToLower(strings.TrimSpace(agentName))
+	for _, p := range registry {
+		if slices.Contains(p.Agents, agentName) {
+			return p.clone(), true
+		}
+	}
+	return Profile{}, false
+}
+
+// ByCommand finds the profile of the harness that a command line starts: by its program's name, or by the package that
+// npx is to run.
+func ByCommand(command []string) (Profile, bool) {
+	if len(command) == 0 {
+		return Profile{}, false
+	}
+	program := programName(command[0])
+	for _, p := range registry {
+		for _, known := range [][]string{p.Command, p.Installed} {
+			if len(known) == 0 {
+				continue
+			}
+			if programName(known[0]) == program && program != "npx" && program != "uvx" {
+				return p.clone(), true
+			}
+		}
+		if name := p.packageName(); name != "" && slices.ContainsFunc(command[1:], func(arg string) bool { return inPackage(arg, name) }) {
+			return p.clone(), true
+		}
+	}
+	return Profile{}, false
+}
+
+// packageName gives the npm or PyPI package that Command runs, without its version; "" when it runs a program.
+func (p Profile) packageName() string {
+	if program := p.Command[0]; program != "npx" && program != "uvx" {
+		return ""
+	}
+	for _, arg := range p.Command[1:] {
+		if !strings.HasPrefix(arg, "-") {
+			if at := strings.LastIndexByte(arg, '@'); at > 0 {
+				return arg[:at]
+			}
+			return arg
+		}
+	}
+	return ""
+}
+
+// inPackage reports whether an argument names the package, in some version, or a path inside it.
+func inPackage(arg, name string) bool {
+	if rest, ok := strings.CutPrefix(arg, name); ok {
+		return rest == "" || rest[0] == '@'
+	}
+	return strings.Contains(filepath.ToSlash(arg), "node_modules/"+name+"/")
+}
+
+// programName gives a command's base name in lower case without Windows' endings.
+func programName(command string) string {
+	name := strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:])
+	for _, ending := range []string{".cmd", ".exe", ".bat"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return name
+}
+
+// clone keeps callers from changing the registry.
+func (p Profile) clone() Profile {
+	p.Command = slices.Clone(p.Command)
+	p.Installed = slices.Clone(p.Installed)
+	p.Agents = slices.Clone(p.Agents)
+	p.SettingSources = slices.Clone(p.SettingSources)
+	return p
+}

@@ -1,0 +1,30 @@
+package upstream
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+)
+
+// OnTerminal runs the harness on the terminal that we were started on, as a client does for a login (ACP's terminal
+// authentication), and returns when it ended. The error is an ErrNotStarted.
+func OnTerminal(o Options) (Exit, error) {
+	path, err := find(o.Command)
+	if err != nil {
+		return Exit{}, err
+	}
+	interrupts := make(chan os.Signal, 1) // Ctrl-C is the harness's
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	cmd := exec.Command(path, o.Command[1:]...)
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Env, os.Stdin, os.Stdout, os.Stderr
+	err = cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return Exit{Code: exit.ExitCode()}, nil
+	}
+	if err != nil {
+		return Exit{}, notStarted(o.Command, err)
+	}
+	return Exit{}, nil
+}
