@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// A Process is one that runs with the sandbox's HOME.
+// A Process is one that runs in the sandbox.
 type Process struct {
 	ID      int
 	Command string
@@ -16,18 +16,18 @@ type Process struct {
 
 func (p Process) String() string { return fmt.Sprintf("%d %s", p.ID, p.Command) }
 
-// Processes lists what runs in the sandbox: every process that has its HOME in the environment, whoever started it and
+// Processes lists what runs in the sandbox: every process that has its mark in the environment, whoever started it and
 // however detached it is. It reads /proc, and finds nothing where there is none.
 func (s *Sandbox) Processes() ([]Process, error) {
 	folders, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil, err
 	}
-	mark := []byte("HOME=" + s.Home)
+	ours := []byte(mark + "=" + s.Dir)
 	var found []Process
 	for _, folder := range folders {
 		env, err := os.ReadFile(filepath.Join(folder, "environ"))
-		if err != nil || !hasVariable(env, mark) {
+		if err != nil || !hasVariable(env, ours) {
 			continue // ended meanwhile, somebody else's, or not in the sandbox
 		}
 		command, _ := os.ReadFile(filepath.Join(folder, "cmdline"))

@@ -27,33 +27,66 @@ type Sandbox struct {
 	Echo   string // $ECHOAGENT_DIR
 	Env    []string
 
+	config string // acpx's configuration, which Register writes
 	agents map[string]any
+	mine   bool // HOME is ours too
 }
 
-// New makes a sandbox in a new temporary folder. Of our own environment only PATH and what finds the C library is handed on.
+// mark is the variable by which everything that runs in a sandbox is known: its value is the sandbox's folder.
+const mark = "SIGNET_E2E"
+
+// New makes a sandbox in a new temporary folder. Of our own environment only PATH is handed on.
 func New() (*Sandbox, error) {
 	dir, err := os.MkdirTemp("", "signet-e2e-")
 	if err != nil {
 		return nil, err
 	}
-	s := &Sandbox{
-		Dir: dir, Home: filepath.Join(dir, "home"), Signet: filepath.Join(dir, "home", ".agents"),
-		Work: filepath.Join(dir, "work"), Echo: filepath.Join(dir, "echo"), agents: map[string]any{},
-	}
+	home := filepath.Join(dir, "home")
 	temp := filepath.Join(dir, "tmp")
-	for _, d := range []string{s.Signet, filepath.Join(s.Home, ".acpx"), filepath.Join(s.Work, ".git"), s.Echo, temp} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			return nil, errors.Join(err, os.RemoveAll(dir))
-		}
+	s := &Sandbox{
+		Dir: dir, Home: home, Signet: filepath.Join(home, ".agents"), Work: filepath.Join(dir, "work"), Echo: filepath.Join(dir, "echo"),
+		config: filepath.Join(home, ".acpx", "config.json"), mine: true,
+	}
+	if err := s.folders(s.Signet, filepath.Dir(s.config), filepath.Join(s.Work, ".git"), s.Echo, temp); err != nil {
+		return nil, err
 	}
 	s.Env = []string{
-		"HOME=" + s.Home, "USERPROFILE=" + s.Home, "SIGNET_PATH=" + s.Signet, "TMPDIR=" + temp,
+		mark + "=" + dir, "HOME=" + s.Home, "USERPROFILE=" + s.Home, "SIGNET_PATH=" + s.Signet, "TMPDIR=" + temp,
 		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "ECHOAGENT_DIR=" + s.Echo,
 	}
 	for _, name := range []string{"CONFIG", "DATA", "CACHE", "STATE"} {
 		s.Env = append(s.Env, "XDG_"+name+"_HOME="+filepath.Join(s.Home, "xdg", strings.ToLower(name)))
 	}
 	return s, nil
+}
+
+// Borrow makes a sandbox that uses the person's own HOME, environment and $SIGNET_PATH, for harnesses that are logged in
+// there. Only the project and its acpx configuration are ours; sessions must be closed by who opened them.
+func Borrow() (*Sandbox, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "signet-e2e-")
+	if err != nil {
+		return nil, err
+	}
+	s := &Sandbox{Dir: dir, Home: home, Signet: os.Getenv("SIGNET_PATH"), Work: filepath.Join(dir, "work"), Env: append(os.Environ(), mark+"="+dir)}
+	if s.Signet == "" {
+		s.Signet = filepath.Join(home, ".agents")
+	}
+	s.config = filepath.Join(s.Work, ".acpxrc.json")
+	return s, s.folders(filepath.Join(s.Work, ".git"))
+}
+
+func (s *Sandbox) folders(names ...string) error {
+	s.agents = map[string]any{}
+	for _, name := range names {
+		if err := os.MkdirAll(name, 0o700); err != nil {
+			return errors.Join(err, os.RemoveAll(s.Dir))
+		}
+	}
+	return nil
 }
 
 // CopyIdentity puts the identity files of a folder into $SIGNET_PATH.
@@ -70,7 +103,7 @@ func (s *Sandbox) Register(name string, command ...string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(s.Home, ".acpx", "config.json"), text, 0o600)
+	return os.WriteFile(s.config, text, 0o600)
 }
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
@@ -155,12 +188,16 @@ func signal(pid int, sig os.Signal) {
 // Close ends acpx's owners, lets everything else end by itself, kills what does not, and removes the folder. What had to be
 // killed is an error.
 func (s *Sandbox) Close() error {
-	owners, err := s.Owners()
-	for _, pid := range owners {
-		signal(pid, syscall.SIGTERM)
+	if s.mine {
+		owners, err := s.Owners()
+		if err != nil {
+			return err
+		}
+		for _, pid := range owners {
+			signal(pid, syscall.SIGTERM)
+		}
 	}
-	left, lerr := s.Settle(10 * time.Second)
-	err = errors.Join(err, lerr)
+	left, err := s.Settle(10 * time.Second)
 	for _, p := range left {
 		signal(p.ID, os.Kill)
 		err = errors.Join(err, fmt.Errorf("still running: %s", p))
