@@ -65,25 +65,41 @@ func Peek(b []byte, whole bool, need func(method []byte) Need, h *Head) (known b
 		return true
 	}
 	p := peek{b: b, whole: whole, need: need, want: All, h: h}
-	return p.frame(i) != short || whole
+	i++
+	if len(b)-i > 16 && string(b[i:i+16]) == `"jsonrpc":"2.0",` {
+		i += 16
+	}
+	return p.object(i) != short || whole
 }
+
+// A level is an object that Peek looks into.
+type level uint8
+
+const (
+	inFrame level = iota
+	inParams
+	inUpdate
+)
+
+// holds is what is known once an object has ended.
+var holds = [...]Need{inFrame: All, inParams: NeedSession | NeedUpdate, inUpdate: NeedUpdate}
 
 // peek is one call's state.
 type peek struct {
 	b     []byte
 	whole bool
 	need  func([]byte) Need
-	asked bool // want is need's word
-	want  Need
+	want  Need // All until need was asked
 	have  Need
 	h     *Head
 }
 
+// ask asks need what is wanted.
 func (p *peek) ask() {
 	if p.whole {
 		return
 	}
-	p.asked, p.want = true, 0
+	p.want = 0
 	if p.need != nil {
 		p.want = p.need(p.h.Method)
 	}
@@ -91,121 +107,117 @@ func (p *peek) ask() {
 
 func (p *peek) enough() bool { return p.want&^p.have == 0 }
 
-// frame, params and update walk one level each, from its opening brace at i, and give its end, or short, broken or enough.
+// object walks a frame whose first member starts at i, and the objects in it that count, in one loop. It gives the
+// frame's end, or short, broken or enough.
+func (p *peek) object(i int) int {
+	b, h := p.b, p.h
+	in := inFrame
+	for {
+		// A comma, a key or the end of an object.
+		if i = space(b, i); i >= len(b) {
+			return short
+		}
+		if b[i] == ',' {
+			if i = space(b, i+1); i >= len(b) {
+				return short
+			}
+		}
+		if b[i] == '}' {
+			p.have |= holds[in]
+			if i++; in == inFrame {
+				return i
+			}
+			if in--; p.enough() {
+				return enough
+			}
+			continue
+		}
+		if b[i] != '"' {
+			return broken
+		}
+		name, colon := known(b, i, in)
+		if name == nameOther {
+			end := closing(b, i+1)
+			if end < 0 {
+				return short
+			}
+			name, colon = nameOf(b[i+1:end], in), end+1
+		}
+		if i = space(b, colon); i >= len(b) {
+			return short
+		}
+		if b[i] != ':' {
+			return broken
+		}
+		if i = space(b, i+1); i >= len(b) {
+			return short
+		}
 
-func (p *peek) frame(i int) int {
-	m := members{b: p.b, i: i + 1}
-	for m.next() {
-		at, end := m.i, 0
-		switch name := nameOf(m.key); name {
-		case nameMethod:
-			if p.h.Method, end = text(p.b, at); end > 0 {
-				p.ask()
-			}
-		case nameID:
-			if end = skip(p.b, at); end > 0 {
-				p.h.ID = p.b[at:end]
-				p.have |= NeedID
-			}
+		// Its value.
+		switch name {
 		case nameParams:
-			end = p.params(at)
+			h.Session, h.Update = nil, nil
+			if b[i] == '{' {
+				i, in = i+1, inParams
+				continue
+			}
+			p.have |= holds[inParams]
+		case nameUpdate:
+			h.Update = nil
+			if b[i] == '{' {
+				i, in = i+1, inUpdate
+				continue
+			}
+			p.have |= holds[inUpdate]
 		case nameResult, nameError:
-			p.h.Result = p.h.Result || name == nameResult
-			p.h.Error = p.h.Error || name == nameError
-			if !p.asked {
+			h.Result = h.Result || name == nameResult
+			h.Error = h.Error || name == nameError
+			if p.want == All {
 				p.ask()
 			}
 			if p.enough() {
-				return enough // a result can be long: stop before it
+				return enough // before the value, which can be long
 			}
-			end = skip(p.b, at)
-		default:
-			end = skip(p.b, at)
 		}
-		if end < 0 {
-			return end
+		start := i
+		if i = skip(b, i); i < 0 {
+			return i
 		}
-		if p.enough() {
-			return enough
-		}
-		m.i = end
-	}
-	return m.i
-}
-
-func (p *peek) params(i int) int {
-	p.h.Session, p.h.Update = nil, nil
-	if p.b[i] != '{' {
-		p.have |= NeedSession | NeedUpdate
-		return skip(p.b, i)
-	}
-	m := members{b: p.b, i: i + 1}
-	for m.next() {
-		at, end := m.i, 0
-		switch nameOf(m.key) {
+		switch name {
+		case nameOther:
+			continue
+		case nameMethod:
+			h.Method = text(b[start:i])
+			p.ask()
+		case nameID:
+			h.ID = b[start:i]
+			p.have |= NeedID
 		case nameSession:
-			if p.h.Session, end = text(p.b, at); end > 0 {
-				p.have |= NeedSession
-			}
-		case nameUpdate:
-			end = p.update(at)
-		default:
-			end = skip(p.b, at)
-		}
-		if end < 0 {
-			return end
+			h.Session = text(b[start:i])
+			p.have |= NeedSession
+		case nameKind:
+			h.Update = text(b[start:i])
+			p.have |= NeedUpdate
 		}
 		if p.enough() {
 			return enough
 		}
-		m.i = end
 	}
-	p.have |= NeedSession | NeedUpdate
-	return m.i
 }
 
-func (p *peek) update(i int) int {
-	p.h.Update = nil
-	if p.b[i] != '{' {
-		p.have |= NeedUpdate
-		return skip(p.b, i)
+// text decodes a value, nil when it is no string.
+func text(token []byte) []byte {
+	if token[0] != '"' {
+		return nil
 	}
-	m := members{b: p.b, i: i + 1}
-	for m.next() {
-		at, end := m.i, 0
-		if nameOf(m.key) == nameKind {
-			if p.h.Update, end = text(p.b, at); end > 0 {
-				p.have |= NeedUpdate
-			}
-		} else {
-			end = skip(p.b, at)
-		}
-		if end < 0 {
-			return end
-		}
-		if p.enough() {
-			return enough
-		}
-		m.i = end
+	inner := token[1 : len(token)-1]
+	if bytes.IndexByte(inner, '\\') >= 0 {
+		inner, _ = unescape(make([]byte, 0, len(inner)), inner)
 	}
-	p.have |= NeedUpdate
-	return m.i
+	return inner
 }
 
-// text gives the value at i decoded, nil when it is no string, and its end, or short or broken.
-func text(b []byte, i int) (value []byte, end int) {
-	end = skip(b, i)
-	if end < 0 || b[i] != '"' {
-		return nil, end
-	}
-	value = b[i+1 : end-1]
-	if bytes.IndexByte(value, '\\') >= 0 {
-		value, _ = unescape(make([]byte, 0, len(value)), value)
-	}
-	return value, end
-}
-
-// A name is a key that Peek knows, at whatever level.
+// A name is a key that Peek knows at its level.
 type name uint8
 
 const (
@@ -220,38 +232,77 @@ const (
 	nameKind
 )
 
-const longestName = len("sessionUpdate")
+func known(b []byte, i int, in level) (name, int) {
+	b = b[i:]
+	switch in {
+	case inFrame:
+		switch {
+		case len(b) < 9:
+		case string(b[:8]) == `"method"`:
+			return nameMethod, i + 8
+		case string(b[:8]) == `"params"`:
+			return nameParams, i + 8
+		case string(b[:8]) == `"result"`:
+			return nameResult, i + 8
+		case string(b[:7]) == `"error"`:
+			return nameError, i + 7
+		case string(b[:4]) == `"id"`:
+			return nameID, i + 4
+		}
+	case inParams:
+		if len(b) >= 12 && string(b[:11]) == `"sessionId"` {
+			return nameSession, i + 11
+		}
+		if len(b) >= 9 && string(b[:8]) == `"update"` {
+			return nameUpdate, i + 8
+		}
+	case inUpdate:
+		if len(b) >= 16 && string(b[:15]) == `"sessionUpdate"` {
+			return nameKind, i + 15
+		}
+	}
+	return nameOther, 0
+}
 
-func nameOf(key []byte) name {
-	n := plainName(key)
-	if n != nameOther || bytes.IndexByte(key, '\\') < 0 || len(key) > longestName*len(`\u0000`) {
+const longestName = len("sessionUpdate") * len(`\u0000`)
+
+func nameOf(key []byte, in level) name {
+	if n := plainName(key, in); n != nameOther || len(key) > longestName || bytes.IndexByte(key, '\\') < 0 {
 		return n
 	}
-	decoded, ok := unescape(make([]byte, 0, longestName*len(`\u0000`)), key)
+	decoded, ok := unescape(make([]byte, 0, longestName), key)
 	if !ok {
 		return nameOther
 	}
-	return plainName(decoded)
+	return plainName(decoded, in)
 }
 
-func plainName(key []byte) name {
-	switch string(key) {
-	case "method":
-		return nameMethod
-	case "id":
-		return nameID
-	case "params":
-		return nameParams
-	case "result":
-		return nameResult
-	case "error":
-		return nameError
-	case "sessionId":
-		return nameSession
-	case "update":
-		return nameUpdate
-	case "sessionUpdate":
-		return nameKind
+func plainName(key []byte, in level) name {
+	switch in {
+	case inFrame:
+		switch string(key) {
+		case "method":
+			return nameMethod
+		case "id":
+			return nameID
+		case "params":
+			return nameParams
+		case "result":
+			return nameResult
+		case "error":
+			return nameError
+		}
+	case inParams:
+		switch string(key) {
+		case "sessionId":
+			return nameSession
+		case "update":
+			return nameUpdate
+		}
+	case inUpdate:
+		if string(key) == "sessionUpdate" {
+			return nameKind
+		}
 	}
 	return nameOther
 }

@@ -25,6 +25,9 @@ func closing(b []byte, i int) int {
 			return short
 		}
 		end := from + n
+		if b[end-1] != '\\' { // a quote at least is before it
+			return end
+		}
 		run := end // start of the backslashes before the quote; an odd number escapes it
 		for run > i && b[run-1] == '\\' {
 			run--
