@@ -1,0 +1,189 @@
+package daemontest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// A FaultKind is a way to fail.
+type FaultKind int
+
+const (
+	// BlackHole takes the request and never answers.
+	BlackHole FaultKind = iota
+	// Slow answers right after Delay, having done the work first.
+	Slow
+	// Status answers Code with the daemon's text for it.
+	Status
+	// Garbage answers 200 with what is no JSON.
+	Garbage
+	// Huge answers 200 with 100 MB of JSON.
+	Huge
+	// Drop reads the request whole and closes the connection.
+	Drop
+	// DropAfter does the work, then closes the connection without answering.
+	DropAfter
+)
+
+// A Fault is put on requests whose path begins with Path.
+type Fault struct {
+	Path  string // "" is every path, /health too
+	Kind  FaultKind
+	Delay time.Duration // of Slow
+	Code  int           // of Status; zero: 500
+	Times int           // how often; zero: until Heal
+}
+
+// Fail puts a fault on; the first that matches a request is used.
+func (d *Daemon) Fail(f Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = append(d.faults, &f)
+}
+
+// Heal takes all faults off.
+func (d *Daemon) Heal() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = nil
+}
+
+// ServeHTTP records the request, then answers it, or fails as it was told to.
+func (d *Daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	fault, stopping := d.record(r, body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if fault == nil {
+		d.answer(w, r)
+		return
+	}
+	switch fault.Kind {
+	case BlackHole:
+		wait(r, stopping, 0)
+		panic(http.ErrAbortHandler)
+	case Slow:
+		var late recorder
+		d.answer(&late, r)
+		if wait(r, stopping, fault.Delay) {
+			late.copyTo(w)
+		}
+	case Status:
+		code := fault.Code
+		if code == 0 {
+			code = http.StatusInternalServerError
+		}
+		reply(w, code, map[string]any{"error": statusText(code)})
+	case Garbage:
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, "<html>\x00{\"inject\":\"half an answ")
+	case Huge:
+		huge(w)
+	case Drop:
+		panic(http.ErrAbortHandler)
+	case DropAfter:
+		d.answer(&recorder{}, r)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (d *Daemon) record(r *http.Request, body []byte) (*Fault, chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	path := r.URL.RequestURI()
+	d.requests = append(d.requests, Request{At: d.opts.Now(), Method: r.Method, Path: path, Header: r.Header.Clone(), Body: body})
+	for i, f := range d.faults {
+		if !strings.HasPrefix(path, f.Path) {
+			continue
+		}
+		if f.Times > 0 {
+			if f.Times--; f.Times == 0 {
+				d.faults = append(d.faults[:i:i], d.faults[i+1:]...)
+			}
+		}
+		return f, d.stopping
+	}
+	return nil, d.stopping
+}
+
+// wait returns true after delay, false when the client or the daemon went
+// before. No delay waits for ever.
+func wait(r *http.Request, stopping chan struct{}, delay time.Duration) bool {
+	var after <-chan time.Time
+	if delay > 0 {
+		t := time.NewTimer(delay)
+		defer t.Stop()
+		after = t.C
+	}
+	select {
+	case <-after:
+		return true
+	case <-r.Context().Done():
+	case <-stopping:
+	}
+	return false
+}
+
+func huge(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	chunk := bytes.Repeat([]byte("heron "), 1<<14)
+	io.WriteString(w, `{"memoryCount":1,"memories":[],"inject":"`)
+	for sent := 0; sent < 100<<20; sent += len(chunk) {
+		if _, err := w.Write(chunk); err != nil {
+			return
+		}
+	}
+	io.WriteString(w, `"}`)
+}
+
+func statusText(code int) string {
+	switch code {
+	case http.StatusUnauthorized:
+		return "authentication required"
+	case http.StatusServiceUnavailable:
+		return "Retry shortly"
+	case http.StatusInternalServerError:
+		return "Hook execution failed"
+	}
+	return strings.ToLower(http.StatusText(code))
+}
+
+// A recorder holds an answer back.
+type recorder struct {
+	code   int
+	header http.Header
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header {
+	if r.header == nil {
+		r.header = http.Header{}
+	}
+	return r.header
+}
+
+func (r *recorder) WriteHeader(code int) {
+	if r.code == 0 {
+		r.code = code
+	}
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(b)
+}
+
+func (r *recorder) copyTo(w http.ResponseWriter) {
+	for k, v := range r.Header() {
+		w.Header()[k] = v
+	}
+	if r.code != 0 {
+		w.WriteHeader(r.code)
+	}
+	w.Write(r.body.Bytes())
+}

@@ -1,0 +1,114 @@
+package daemontest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Request is one that the daemon got, also one that it failed on purpose.
+type Request struct {
+	At     time.Time
+	Method string
+	Path   string // with the query
+	Header http.Header
+	Body   []byte
+}
+
+// JSON is the body as an object; nil if it is none.
+func (r Request) JSON() map[string]any {
+	var m map[string]any
+	if json.Unmarshal(r.Body, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// Requests gives what was asked of the given paths so far, in order; of all,
+// without one.
+func (d *Daemon) Requests(paths ...string) []Request {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []Request
+	for _, r := range d.requests {
+		if len(paths) == 0 || slices.Contains(paths, route(r.Path)) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// route is a path without its query.
+func route(path string) string {
+	route, _, _ := strings.Cut(path, "?")
+	return route
+}
+
+// ForgetRequests empties the record of requests.
+func (d *Daemon) ForgetRequests() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.requests = nil
+}
+
+// Outcomes of a session-end.
+const (
+	Queued    = "queued"
+	Dropped   = "dropped"
+	Discarded = "discarded" // reason clear
+	Duplicate = "duplicate" // ended already, newer kind
+	Conflict  = "conflict"  // claimed by another path, newer kind
+	Bare      = "bare"      // no transcript was given
+	Bypassed  = "bypassed"
+)
+
+// An End is what a session-end brought, read within the request as the real
+// daemon does.
+type End struct {
+	At                    time.Time
+	Harness, Key, AgentID string
+	Cwd, Reason           string
+	TranscriptPath        string
+	Inline                bool   // Transcript came in the body
+	Transcript            string // as it was given, before normalising
+	Kept                  string // what became a job; "" unless queued
+	JobID, Outcome, Why   string
+}
+
+// Ends gives the session-ends so far; of one key, if given.
+func (d *Daemon) Ends(key ...string) []End {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []End
+	for _, e := range d.ends {
+		if len(key) == 0 || e.Key == key[0] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// A Compaction is what a compaction-complete brought.
+type Compaction struct{ Key, Summary, Project, MemoryID string }
+
+// Compactions gives the compaction-completes so far.
+func (d *Daemon) Compactions() []Compaction {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.compacts)
+}
+
+// A Feedback is one rating call.
+type Feedback struct {
+	Key     string
+	Ratings map[string]float64
+}
+
+// FeedbackGiven gives the ratings so far.
+func (d *Daemon) FeedbackGiven() []Feedback {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.feedback)
+}
