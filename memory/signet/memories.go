@@ -39,8 +39,8 @@ func (c *Client) Remember(ctx context.Context, n Note) (json.RawMessage, error) 
 		Type       string   `json:"type,omitempty"`
 		Importance *float64 `json:"importance,omitempty"`
 		Pinned     bool     `json:"pinned,omitempty"`
-		Harness    string   `json:"harness"`
-	}{n.Content, n.Type, n.Importance, n.Pinned, Harness})
+		AgentID    string   `json:"agentId,omitempty"`
+	}{n.Content, n.Type, n.Importance, n.Pinned, c.opts.AgentID})
 }
 
 // A Query searches memories.
@@ -64,7 +64,8 @@ func (c *Client) Search(ctx context.Context, q Query) (json.RawMessage, error) {
 		Type          string   `json:"type,omitempty"`
 		ImportanceMin *float64 `json:"importance_min,omitempty"`
 		Project       string   `json:"project,omitempty"`
-	}{q.Query, q.Limit, q.Type, q.MinScore, q.Project})
+		AgentID       string   `json:"agentId,omitempty"`
+	}{q.Query, q.Limit, q.Type, q.MinScore, q.Project, c.opts.AgentID})
 }
 
 // Get gives one memory (GET /api/memory/ID).

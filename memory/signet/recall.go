@@ -2,8 +2,6 @@ package signet
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -78,7 +76,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	}
 	out.Items, out.Notes = parseRecall(said, r.MemoryCount)
 	out.Items = slices.DeleteFunc(out.Items, func(it memory.Item) bool {
-		return slices.Contains(seen, it.ID) || slices.Contains(seen, it.Text)
+		return it.ID != "" && slices.Contains(seen, it.ID) || slices.Contains(seen, it.Text)
 	})
 	return out, nil
 }
@@ -145,8 +143,6 @@ func parseRecall(s string, count int) (items []memory.Item, notes string) {
 		}
 		if len(ids) == len(texts) {
 			it.ID = ids[i]
-		} else {
-			it.ID = textID(it.Text)
 		}
 		items = append(items, it)
 	}
@@ -186,12 +182,6 @@ func idList(s string) []string {
 		}
 	}
 	return ids
-}
-
-// textID names an item whose id the daemon keeps to itself.
-func textID(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return "text-" + hex.EncodeToString(sum[:6])
 }
 
 func parseDate(s string) time.Time {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -74,10 +75,15 @@ func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, e
 		Fetched: c.opts.Now(),
 		Took:    time.Since(began),
 	}
-	if r.split() {
-		out.Identity, out.Notes = clean(text(r.StableSystemPrompt)), clean(text(r.DynamicContext))
-	} else {
+	if !r.split() {
 		out.Mixed = clean(text(r.Inject))
+		return out, nil
+	}
+	out.Identity = clean(text(r.StableSystemPrompt))
+	if dynamic := clean(text(r.DynamicContext)); holdsFiles.MatchString(dynamic) {
+		out.Mixed = dynamic
+	} else {
+		out.Notes = dynamic
 	}
 	return out, nil
 }
@@ -114,6 +120,11 @@ func (c *Client) start(ctx context.Context, s memory.Session) (startReply, error
 	}
 	return r, nil
 }
+
+// holdsFiles finds a newer daemon's dynamicContext that holds the user's files
+// beside memories: upstream's stableSystemPrompt is Signet's own instructions
+// and all else is dynamic. Such a text is as mixed as an older daemon's inject.
+var holdsFiles = regexp.MustCompile(`(?m)^## (?:Agent Instructions|Soul|Identity|About Your User|Working Memory)\s*$`)
 
 func (r *startReply) split() bool { return r.StableSystemPrompt != nil || r.DynamicContext != nil }
 
