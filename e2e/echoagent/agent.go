@@ -211,7 +211,7 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 	}
 
 	stop := acp.StopReasonEndTurn
-	for i, part := range answer(now.Blocks) {
+	for i, part := range answer(now.Blocks, a.faults.terse) {
 		now.Reply += part
 		if err := a.update(ctx, id, acp.UpdateAgentMessageText(part)); err != nil {
 			return acp.PromptResponse{}, err
@@ -309,9 +309,12 @@ func blocks(prompt []acp.ContentBlock) []block {
 }
 
 // Answer says what was given: one part a block, text quoted line by line.
-func answer(given []block) []string {
+func answer(given []block, terse bool) []string {
 	parts := []string{fmt.Sprintf("I was given %d block(s).\n", len(given))}
 	for i, b := range given {
+		if terse && i < len(given)-1 {
+			continue
+		}
 		var s strings.Builder
 		fmt.Fprintf(&s, "\n[%d] %s\n", i+1, b.Type)
 		for line := range strings.Lines(b.Text) {

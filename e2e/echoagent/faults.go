@@ -22,6 +22,7 @@ type faults struct {
 	replay   string        // ECHOAGENT_REPLAY: how a load shows a prompt of several blocks: own (a chunk each), glued, space, newline
 	late     string        // ECHOAGENT_LATE=TEXT: said after the response of every turn
 	ask      bool          // ECHOAGENT_ASK=1: asks for permission in every turn
+	terse    bool          // ECHOAGENT_TERSE=1: quotes only the last block, so that what came before it is in no answer
 }
 
 func faultsFrom(env func(string) string) (faults, error) {
@@ -30,6 +31,7 @@ func faultsFrom(env func(string) string) (faults, error) {
 		lazy:   env("ECHOAGENT_LAZY") == "1",
 		title:  env("ECHOAGENT_TITLE") == "1",
 		ask:    env("ECHOAGENT_ASK") == "1",
+		terse:  env("ECHOAGENT_TERSE") == "1",
 		late:   env("ECHOAGENT_LATE"),
 		replay: env("ECHOAGENT_REPLAY"),
 	}

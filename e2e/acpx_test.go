@@ -1,0 +1,287 @@
+package e2e
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An acpxBox is a sandbox with one version of acpx, in front of the proxy, in front of echoagent.
+type acpxBox struct {
+	*box
+	acpx []string
+}
+
+// Both versions are in use: 0.7.0 is the one that Signet pins.
+var acpxVersions = map[string]string{"0.19.1": "acpx/dist/cli.js", "0.7.0": "acpx-0-7/dist/cli.js"}
+
+func eachAcpx(t *testing.T, test func(t *testing.T, a *acpxBox)) {
+	for version, script := range acpxVersions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			test(t, newAcpx(t, script))
+		})
+	}
+}
+
+func newAcpx(t *testing.T, script string, flags ...string) *acpxBox {
+	t.Helper()
+	a := &acpxBox{box: newBox(t)}
+	var err error
+	if a.acpx, err = modules.Script(script); err != nil {
+		t.Fatal(err)
+	}
+	a.register("echo", append([]string{echoBin}, flags...)...)
+	return a
+}
+
+func (a *acpxBox) register(name string, harness ...string) {
+	a.t.Helper()
+	command := append([]string{proxyBin, "--agent", name, "--"}, harness...)
+	if err := a.Register("signet-"+name, command...); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// say runs acpx signet-echo with words and returns what it printed.
+func (a *acpxBox) say(words ...string) string { a.t.Helper(); return a.run(a.command(30, words...)...) }
+
+func (a *acpxBox) command(ttl int, words ...string) []string {
+	flags := []string{"--format", "quiet", "--ttl", strconv.Itoa(ttl), "signet-echo"}
+	return append(append(append([]string{}, a.acpx...), flags...), words...)
+}
+
+// newSession opens a session and returns its id, which is acpx's record id.
+func (a *acpxBox) newSession() string {
+	a.t.Helper()
+	return strings.TrimSpace(a.say("sessions", "new"))
+}
+
+// injected are the sessions that have had context, and how that ended.
+func (a *acpxBox) injected() [][]string {
+	a.t.Helper()
+	return a.query(`SELECT s.acp_id, i.kind, i.outcome FROM injections i JOIN sessions s ON s.id = i.session ORDER BY i.id`)
+}
+
+// once checks that a session had its context once, under a record, and that nothing of it is in acpx's files.
+func (a *acpxBox) once(id, record string) {
+	a.t.Helper()
+	if n := a.received(id).contexts(); n != 1 {
+		a.t.Errorf("the harness was given %d contexts in %s, want 1", n, id)
+	}
+	if diff := cmp.Diff([][]string{{id, "context", "kept"}}, a.injected()); diff != "" {
+		a.t.Errorf("ledger (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([][]string{{record}}, a.query(`SELECT record FROM sessions WHERE acp_id = ?`, id)); diff != "" {
+		a.t.Errorf("record (-want +got):\n%s", diff)
+	}
+	a.cleanHistory()
+}
+
+func (a *acpxBox) cleanHistory() {
+	a.t.Helper()
+	err := filepath.WalkDir(filepath.Join(a.Home, ".acpx"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "signet-memory") {
+			a.t.Errorf("%s holds our block:\n%s", filepath.Base(path), text)
+		}
+		return err
+	})
+	if err != nil {
+		a.t.Error(err)
+	}
+}
+
+// ownerless waits until the session's queue owner and its agent have gone.
+func (a *acpxBox) ownerless() {
+	a.t.Helper()
+	left, err := a.Settle(patience)
+	if err != nil || len(left) > 0 {
+		a.t.Fatalf("still running: %v (%v)", left, err)
+	}
+}
+
+func TestAcpxExec(t *testing.T) {
+	eachAcpx(t, func(t *testing.T, a *acpxBox) {
+		reply := a.say("exec", "Hello there.")
+		for _, want := range []string{"[1] text\n> <signet-memory ", "You are Halyard", "[2] text\n> Hello there."} {
+			if !strings.Contains(reply, want) {
+				t.Errorf("no %q in the reply:\n%s", want, reply)
+			}
+		}
+		a.ownerless()
+		id := a.requests("session/prompt")[0].Session
+		if diff := cmp.Diff([][]string{{id, "context", "kept"}}, a.injected()); diff != "" {
+			t.Errorf("ledger (-want +got):\n%s", diff)
+		}
+		want := [][]string{{"Hello there.", "end_turn"}}
+		if diff := cmp.Diff(want, a.query(`SELECT user, stop FROM turns`)); diff != "" {
+			t.Errorf("turns (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// The session is opened in one process and prompted in another.
+func TestAcpxSession(t *testing.T) {
+	eachAcpx(t, func(t *testing.T, a *acpxBox) {
+		a.set("ECHOAGENT_TERSE=1")
+		id := a.newSession()
+		a.say("first words")
+		a.say("second words")
+		opened, prompted := a.requests("session/new")[0].Pid, a.requests("session/prompt")
+		if len(prompted) != 2 || prompted[0].Pid == opened || prompted[1].Pid != prompted[0].Pid {
+			t.Errorf("opened by %d, prompted by %v: want two processes", opened, prompted)
+		}
+		turns := a.received(id).Turns
+		if len(turns) != 2 || len(turns[0].Blocks) != 2 || len(turns[1].Blocks) != 1 {
+			t.Fatalf("the harness was given %+v", turns)
+		}
+		a.once(id, id)
+		want := [][]string{{"first words", "end_turn"}, {"second words", "end_turn"}}
+		if diff := cmp.Diff(want, a.query(`SELECT user, stop FROM turns ORDER BY id`)); diff != "" {
+			t.Errorf("turns (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A session goes on after its process has gone: its owner was killed, or it had nothing to do for its time to live.
+func TestAcpxResumed(t *testing.T) {
+	ends := map[string]func(a *acpxBox){
+		"owner killed": func(a *acpxBox) {
+			a.say("first words")
+			owners, err := a.Owners()
+			if err != nil || len(owners) != 1 {
+				a.t.Fatalf("queue owners: %v (%v)", owners, err)
+			}
+			if err := syscall.Kill(owners[0], syscall.SIGKILL); err != nil {
+				a.t.Fatal(err)
+			}
+		},
+		"time to live": func(a *acpxBox) { a.run(a.command(1, "first words")...) },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			eachAcpx(t, func(t *testing.T, a *acpxBox) {
+				a.set("ECHOAGENT_TERSE=1")
+				id := a.newSession()
+				end(a)
+				a.ownerless()
+				a.say("second words")
+				if loads := a.requests("session/load"); len(loads) != 2 {
+					t.Errorf("loads: %v, want one before each prompt", loads)
+				}
+				a.once(id, id)
+			})
+		})
+	}
+}
+
+// Claude saves no session without a prompt, so that the load before the first prompt fails and acpx opens another session.
+func TestAcpxLoadFails(t *testing.T) {
+	eachAcpx(t, func(t *testing.T, a *acpxBox) {
+		a.set("ECHOAGENT_TERSE=1", "ECHOAGENT_LAZY=1")
+		record := a.newSession()
+		a.say("first words")
+		a.say("second words")
+		id := a.requests("session/prompt")[0].Session
+		if id == record {
+			t.Fatal("the session was loaded, which this test wants to fail")
+		}
+		a.once(id, record)
+	})
+}
+
+func TestAcpxClose(t *testing.T) {
+	for name, flags := range map[string][]string{"with session/close": {"-close"}, "without": nil} {
+		t.Run(name, func(t *testing.T) {
+			for version, script := range acpxVersions {
+				t.Run(version, func(t *testing.T) {
+					t.Parallel()
+					a := newAcpx(t, script, flags...)
+					a.set("ECHOAGENT_TERSE=1")
+					id := a.newSession()
+					a.say("first words")
+					a.say("sessions", "close")
+					a.ownerless()
+					a.once(id, id)
+					if diff := cmp.Diff([][]string{{"first words", "end_turn"}}, a.query(`SELECT user, stop FROM turns`)); diff != "" {
+						t.Errorf("turns (-want +got):\n%s", diff)
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestAcpxCancel(t *testing.T) {
+	eachAcpx(t, func(t *testing.T, a *acpxBox) {
+		a.set("ECHOAGENT_TERSE=1", "ECHOAGENT_SLOW=1m")
+		id := a.newSession()
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		turn := a.Command(ctx, nil, a.command(30, "first words")...)
+		if err := turn.Start(); err != nil {
+			t.Fatal(err)
+		}
+		a.wait("the turn", func() bool { return len(a.requests("session/prompt")) == 1 })
+		a.say("cancel")
+		turn.Wait() // acpx's exit code after a cancel differs between versions
+		if ctx.Err() != nil {
+			t.Fatal("the cancelled turn did not end")
+		}
+		a.wait("the turn to be noted", func() bool { return len(a.query(`SELECT 1 FROM turns WHERE ended > 0`)) == 1 })
+		if diff := cmp.Diff([][]string{{"first words", "cancelled"}}, a.query(`SELECT user, stop FROM turns`)); diff != "" {
+			t.Errorf("turns (-want +got):\n%s", diff)
+		}
+		a.once(id, id)
+	})
+}
+
+// acpx 0.7.0 starts a second agent on the session for this, while the first one lives.
+func TestAcpxSetMode(t *testing.T) {
+	eachAcpx(t, func(t *testing.T, a *acpxBox) {
+		a.set("ECHOAGENT_TERSE=1")
+		id := a.newSession()
+		a.say("first words")
+		a.say("set-mode", "code")
+		a.say("second words")
+		if modes := a.requests("session/set_mode"); len(modes) == 0 {
+			t.Error("session/set_mode did not arrive")
+		}
+		a.once(id, id)
+	})
+}
+
+// What one session said is found in the next one.
+func TestAcpxRecall(t *testing.T) {
+	eachAcpx(t, func(t *testing.T, a *acpxBox) {
+		a.say("exec", "The mast of the Curlew is 11.42 metres long.")
+		a.ownerless()
+		reply := a.say("exec", "How long is the mast of the Curlew?")
+		given, _, _ := strings.Cut(reply, "[2] text")
+		if !strings.Contains(given, "11.42") {
+			t.Errorf("the second session was not told what the first one said:\n%s", reply)
+		}
+	})
+}
+
+func TestAcpxPermission(t *testing.T) {
+	eachAcpx(t, func(t *testing.T, a *acpxBox) {
+		a.set("ECHOAGENT_ASK=1")
+		r := a.try(append(append([]string{}, a.acpx...), "--approve-all", "signet-echo", "exec", "Write it.")...)
+		if r.Code != 0 || !strings.Contains(r.Stdout, "Write a file") {
+			t.Errorf("exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+		}
+		a.ownerless()
+	})
+}

@@ -1,0 +1,268 @@
+package e2e
+
+import (
+	"database/sql"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The least of a conversation, for tests that want a session to send something odd into.
+const (
+	initializeUp   = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}` + "\n"
+	initializeDown = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"scripted","version":"1"},"agentCapabilities":{}}}` + "\n"
+	newUp          = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/srv","mcpServers":[{"name":"signet","command":"/bin/true","args":[],"env":[]}]}}` + "\n"
+	newDown        = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"scripted-0123456789"}}` + "\n"
+	promptUp       = `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"scripted-0123456789","prompt":[{"type":"text","text":"Good morning."}]}}` + "\n"
+	promptDown     = `{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}` + "\n"
+)
+
+// converse sends each frame, waits for its answer and hangs up. What the client got must be what the harness said.
+func (b *box) converse(flags []string, frames ...[2]string) *scriptedEnd {
+	b.t.Helper()
+	var steps []step
+	for _, f := range frames {
+		steps = append(steps, step{strings.Count(f[0], "\n"), []byte(f[1])})
+	}
+	s := b.startScript(flags, steps...)
+	want := ""
+	for _, f := range frames {
+		s.send(f[0])
+		want += f[1]
+		b.wait("an answer to "+fmt.Sprintf("%.100q", f[0]), func() bool { return len(s.sent()) >= len(want) })
+	}
+	received := s.end()
+	if got := s.sent(); got != want {
+		b.t.Errorf("the client was sent\n%.2000s\nwant\n%.2000s", got, want)
+	}
+	return &scriptedEnd{received, s.stderr.String()}
+}
+
+type scriptedEnd struct{ received, stderr string }
+
+// Frames that are odd or wrong: what cannot be edited passes byte for byte, and the conversation goes on.
+func TestBadFrames(t *testing.T) {
+	const session = `"params":{"sessionId":"scripted-0123456789",`
+	big := strings.Repeat("x", 64<<20)
+	rows := []struct {
+		name   string
+		frame  string // sent in the session, answered by nothing that matters
+		edited string // where our block stands; empty: the frame arrives as it was sent
+	}{
+		{name: "no JSON", frame: "this is no JSON"},
+		{name: "half a frame", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":[{"type":"text"`},
+		{name: "empty line", frame: ""},
+		{name: "a bare number", frame: "1"},
+		{name: "invalid UTF-8", frame: "{\"jsonrpc\":\"2.0\",\"method\":\"_x\",\"params\":\"\xff\xfe\"}"},
+		{name: "NUL", frame: "\x00\x00"},
+		{name: "batch", frame: "[" + strings.TrimSpace(promptUp) + "]"},
+		{name: "empty prompt", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":[]}}`},
+		{name: "prompt is an object", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":{"type":"text","text":"x"}}}`},
+		{name: "prompt is text", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":"x"}}`},
+		{name: "prompt is null", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":null}}`},
+		{name: "no prompt", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"x":1}}`},
+		{name: "no params", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt"}`},
+		{name: "another session", frame: strings.ReplaceAll(strings.TrimSpace(promptUp), "scripted-0123456789", "scripted-unknown-000")},
+		{name: "wrong case", frame: strings.ReplaceAll(strings.TrimSpace(promptUp), `"method"`, `"Method"`)},
+		{name: "mcpServers is text", frame: `{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"/srv","mcpServers":"none"}}`},
+		{name: "mcpServers is an object", frame: `{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"/srv","mcpServers":{}}}`},
+		{name: "64 MB of something unknown", frame: `{"jsonrpc":"2.0","method":"_big","params":"` + big + `"}`},
+		{
+			name:   "duplicate keys",
+			frame:  `{"jsonrpc":"2.0","id":2,"method":"session/cancel","method":"session/prompt",` + session + `"prompt":[],"prompt":[{"type":"text","text":"x"}]}}`,
+			edited: `"prompt":[],"prompt":[`,
+		},
+		{
+			name:   "escaped keys",
+			frame:  `{"jsonrpc":"2.0","id":2,"meth\u006fd":"session\/prompt","p\u0061rams":{"sessionI\u0064":"scripted\u002d0123456789","\u0070rompt":[{"type":"text","text":"x"}]}}`,
+			edited: `"\u0070rompt":[`,
+		},
+		{
+			name:   "64 MB of prompt",
+			frame:  `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":[{"type":"text","text":"` + big[:(64<<20)-4096] + `"}]}}`,
+			edited: `"prompt":[`,
+		},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBox(t)
+			// The last frame shows that the conversation goes on, and that everything before it has arrived.
+			const after, answered = `{"jsonrpc":"2.0","id":3,"method":"_after"}` + "\n", `{"jsonrpc":"2.0","id":3,"result":{}}` + "\n"
+			end := b.converse([]string{"--memory", "embedded"}, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown}, [2]string{row.frame + "\n" + after, answered})
+			received := end.received
+			if row.edited != "" {
+				received = withoutBlock(t, received, row.edited)
+			}
+			if want := initializeUp + newUp + row.frame + "\n" + after; received != want {
+				t.Errorf("the harness was sent %d bytes\n%.2000s\nwant %d\n%.2000s", len(received), received, len(want), want)
+			}
+		})
+	}
+}
+
+// Missing and null mcpServers are for the harness to judge; we may fill them in, and break nothing.
+func TestNoMCPServers(t *testing.T) {
+	for name, params := range map[string]string{"missing": `{"cwd":"/srv"}`, "null": `{"mcpServers":null,"cwd":"/srv"}`} {
+		t.Run(name, func(t *testing.T) {
+			b := newBox(t)
+			frame := `{"jsonrpc":"2.0","id":1,"method":"session/new","params":` + params + "}\n"
+			end := b.converse([]string{"--memory", "embedded"}, [2]string{initializeUp, initializeDown}, [2]string{frame, newDown}, [2]string{promptUp, promptDown})
+			if got := withoutBlock(t, end.received, `"prompt":[`); !strings.HasSuffix(got, promptUp) {
+				t.Errorf("the harness was sent\n%s", got)
+			}
+		})
+	}
+}
+
+// A database that cannot be used costs the memory, one line on stderr, and nothing else.
+func TestBadDatabase(t *testing.T) {
+	rows := []struct {
+		name string
+		path func(b *box, db string) // makes db what it should not be
+		wrap []string                // in front of the proxy
+	}{
+		{name: "a folder", path: func(b *box, db string) { must(b, os.MkdirAll(db, 0o700)) }},
+		{name: "corrupt", path: func(b *box, db string) {
+			must(b, os.WriteFile(db, []byte(strings.Repeat("this is no database\n", 1000)), 0o600))
+		}},
+		{name: "newer", path: func(b *box, db string) {
+			b.makeDatabase(db, "PRAGMA user_version = 99999", "CREATE TABLE migrations (name TEXT)", "INSERT INTO migrations VALUES ('9999_later.sql')")
+		}},
+		{name: "in no folder", path: func(b *box, db string) { must(b, os.WriteFile(filepath.Dir(db), nil, 0o600)) }},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			b := newBox(t)
+			db := filepath.Join(b.Dir, "database", "sessions.db")
+			if row.name != "in no folder" {
+				must(b, os.Mkdir(filepath.Dir(db), 0o700))
+			}
+			row.path(b, db)
+			end := b.converse([]string{"--memory", "embedded", "--db", db}, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown}, [2]string{promptUp, promptDown})
+			if want := initializeUp + newUp + promptUp; end.received != want {
+				t.Errorf("the harness was sent\n%s\nwant\n%s", end.received, want)
+			}
+			if n := strings.Count(end.stderr, "\n"); n != 1 || !strings.Contains(end.stderr, "signet-acp-proxy:") {
+				t.Errorf("stderr has %d lines, want one of ours:\n%s", n, end.stderr)
+			}
+		})
+	}
+}
+
+// A database that somebody holds for long does not hold the conversation.
+func TestLockedDatabase(t *testing.T) {
+	b := newBox(t)
+	flags := []string{"--memory", "embedded"}
+	b.converse(flags, [2]string{initializeUp, initializeDown}) // makes the database
+	db, err := sql.Open("sqlite3", "file:"+b.database())
+	must(b, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	_, err = db.Exec("BEGIN EXCLUSIVE")
+	must(b, err)
+	end := b.converse(flags, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown}, [2]string{promptUp, promptDown})
+	if want := initializeUp + newUp + promptUp; end.received != want {
+		t.Errorf("the harness was sent\n%s\nwant\n%s", end.received, want)
+	}
+	_, err = db.Exec("ROLLBACK")
+	must(b, err)
+}
+
+// Whatever the daemon does, the prompt goes out with what we have ourselves.
+func TestBadDaemon(t *testing.T) {
+	healthy := func(b *box, w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/health" {
+			fmt.Fprintf(w, `{"status":"healthy","version":"0.140.0","agentsDir":%q}`, b.Signet)
+		}
+		return r.URL.Path == "/health"
+	}
+	rows := []struct {
+		name  string
+		serve func(b *box, w http.ResponseWriter, r *http.Request)
+	}{
+		{"refuses", nil},
+		{"500", func(b *box, w http.ResponseWriter, r *http.Request) {
+			http.Error(w, "no", http.StatusInternalServerError)
+		}},
+		{"500 but healthy", func(b *box, w http.ResponseWriter, r *http.Request) {
+			if !healthy(b, w, r) {
+				http.Error(w, "no", http.StatusInternalServerError)
+			}
+		}},
+		{"garbage", func(b *box, w http.ResponseWriter, r *http.Request) {
+			if !healthy(b, w, r) {
+				fmt.Fprint(w, "<html>what?")
+			}
+		}},
+		{"100 MB", func(b *box, w http.ResponseWriter, r *http.Request) {
+			if !healthy(b, w, r) {
+				fmt.Fprint(w, `{"inject":"`)
+				for range 100 {
+					if _, err := w.Write([]byte(strings.Repeat("y", 1<<20))); err != nil {
+						return
+					}
+				}
+				fmt.Fprint(w, `"}`)
+			}
+		}},
+		{"accepts and never answers", func(b *box, w http.ResponseWriter, r *http.Request) {
+			if !healthy(b, w, r) {
+				<-r.Context().Done()
+			}
+		}},
+		{"not even its health", func(b *box, w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			url := closedPort(b)
+			if row.serve != nil {
+				daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { row.serve(b, w, r) }))
+				defer daemon.Close()
+				defer daemon.CloseClientConnections()
+				url = daemon.URL
+			}
+			end := b.converse([]string{"--daemon-url", url}, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown}, [2]string{promptUp, promptDown})
+			if !strings.Contains(end.received, "You are Halyard") {
+				t.Errorf("no identity in the prompt:\n%.3000s", end.received)
+			}
+			if got, want := withoutBlock(t, end.received, `"prompt":[`), initializeUp+newUp+promptUp; got != want {
+				t.Errorf("the harness was sent\n%.3000s\nwant\n%s", got, want)
+			}
+			if strings.Contains(end.received, "html") || strings.Contains(end.received, "yyyy") {
+				t.Errorf("the daemon's answer is in the prompt:\n%.3000s", end.received)
+			}
+		})
+	}
+}
+
+// closedPort is a URL on loopback where nobody listens.
+func closedPort(b *box) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(b, err)
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
+
+func (b *box) makeDatabase(path string, statements ...string) {
+	db, err := sql.Open("sqlite3", "file:"+path)
+	must(b, err)
+	defer db.Close()
+	for _, s := range statements {
+		_, err := db.Exec(s)
+		must(b, err)
+	}
+}
+
+func must(b *box, err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}

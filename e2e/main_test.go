@@ -1,0 +1,229 @@
+// Package e2e tests the built binary with real clients, real harnesses and faults.
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3" // the tests read the proxy's database
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/npm"
+	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
+)
+
+// Built programs and installed clients, the same for all tests.
+var (
+	proxyBin string // signet-acp-proxy
+	echoBin  string // echoagent
+	self     string // this test binary, which plays harnesses of its own (scripted_test.go)
+	modules  npm.Modules
+)
+
+func TestMain(m *testing.M) {
+	if script := os.Getenv(scriptVariable); script != "" {
+		os.Exit(playScript(script))
+	}
+	code, err := testMain(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func testMain(m *testing.M) (int, error) {
+	dir, err := os.MkdirTemp("", "signet-e2e-bin-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+	proxyBin, echoBin = filepath.Join(dir, "signet-acp-proxy"), filepath.Join(dir, "echoagent")
+	for bin, pkg := range map[string]string{proxyBin: "../cmd/signet-acp-proxy", echoBin: "./echoagent"} {
+		if out, err := exec.Command("go", "build", "-tags", "sqlite_fts5", "-o", bin, pkg).CombinedOutput(); err != nil {
+			return 1, fmt.Errorf("building %s: %w\n%s", pkg, err, out)
+		}
+	}
+	if self, err = os.Executable(); err != nil {
+		return 1, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if modules, err = npm.Install(ctx, "."); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
+}
+
+// A box is a sandbox of one test.
+type box struct {
+	*sandbox.Sandbox
+	t *testing.T
+}
+
+// patience is how long a test waits for what must come; it is no measure of speed.
+const patience = 60 * time.Second
+
+// newBox makes a sandbox with the sample identity. At the end of the test nothing may be left running in it.
+func newBox(t *testing.T) *box {
+	t.Helper()
+	s, err := sandbox.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.CopyIdentity(filepath.Join("testdata", "agents")); err != nil {
+		t.Fatal(err)
+	}
+	return &box{s, t}
+}
+
+// set adds variables to the environment of everything that is started from now on.
+func (b *box) set(variables ...string) { b.Env = append(b.Env, variables...) }
+
+// run runs a command that must end with code 0 and returns its standard output.
+func (b *box) run(command ...string) string {
+	b.t.Helper()
+	r := b.try(command...)
+	if r.Code != 0 {
+		b.t.Fatalf("%s: exit %d\n%s%s", strings.Join(command, " "), r.Code, r.Stdout, r.Stderr)
+	}
+	return r.Stdout
+}
+
+// try runs a command whose exit code may be any.
+func (b *box) try(command ...string) sandbox.Result {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
+	defer cancel()
+	r, err := b.Run(ctx, nil, command...)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+// wait polls until done, and fails the test when that takes too long.
+func (b *box) wait(what string, done func() bool) {
+	b.t.Helper()
+	for deadline := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			b.t.Fatalf("waited %v for %s", patience, what)
+		}
+	}
+}
+
+// database is the path of the proxy's database.
+func (b *box) database() string { return filepath.Join(b.Signet, "acp", "sessions.db") }
+
+// query reads rows from the proxy's database, every column as text.
+func (b *box) query(statement string, args ...any) [][]string {
+	b.t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+b.database()+"?mode=ro&_busy_timeout=5000")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query(statement, args...)
+	if err != nil {
+		b.t.Fatalf("%s: %v", statement, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var found [][]string
+	for rows.Next() {
+		row := make([]sql.NullString, len(columns))
+		to := make([]any, len(columns))
+		for i := range row {
+			to[i] = &row[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			b.t.Fatal(err)
+		}
+		text := make([]string, len(columns))
+		for i, v := range row {
+			text[i] = v.String
+		}
+		found = append(found, text)
+	}
+	if err := rows.Err(); err != nil {
+		b.t.Fatal(err)
+	}
+	return found
+}
+
+// An echoSession is a file of echoagent's.
+type echoSession struct {
+	ID    string
+	Turns []struct {
+		Blocks []struct{ Type, Text string }
+		Reply  string
+	}
+}
+
+// received is what echoagent remembers of a session.
+func (b *box) received(id string) echoSession {
+	b.t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.Echo, id+".json"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var s echoSession
+	if err := json.Unmarshal(text, &s); err != nil {
+		b.t.Fatal(err)
+	}
+	return s
+}
+
+// contexts counts the blocks of ours among what a session was given.
+func (s echoSession) contexts() int {
+	n := 0
+	for _, t := range s.Turns {
+		for _, given := range t.Blocks {
+			if strings.HasPrefix(given.Text, blockMark) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// blockMark begins every block that the proxy inserts.
+const blockMark = "<signet-memory "
+
+// An echoRequest is a line of echoagent's log.
+type echoRequest struct {
+	Pid             int
+	Method, Session string
+}
+
+// requests are the requests that reached any echoagent, with their process.
+func (b *box) requests(method string) []echoRequest {
+	b.t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.Echo, "requests.log"))
+	if err != nil && !os.IsNotExist(err) {
+		b.t.Fatal(err)
+	}
+	var found []echoRequest
+	for line := range strings.Lines(string(text)) {
+		var r echoRequest
+		if json.Unmarshal([]byte(line), &r) == nil && r.Method == method {
+			found = append(found, r)
+		}
+	}
+	return found
+}
