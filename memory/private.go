@@ -77,39 +77,42 @@ func privateTag(s string) (tag, bool) {
 // words that are no words (digits, inner capitals, signs, great length). open says that text is still growing: then an end that may be the beginning of
 // such a passage is held back as well.
 func Conceal(text string, private []string, open bool) string {
-	const mark = "[private]"
 	var parts []string
 	for _, p := range private {
 		parts = append(parts, pieces(p)...)
 	}
-	// Longest first, or a word would break the line that it stands in.
-	slices.SortStableFunc(parts, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	for _, p := range slices.Compact(parts) {
-		text = strings.ReplaceAll(text, p, mark)
-	}
 	if open {
-		longest := 0
+		tail := 0
 		for _, p := range parts {
-			for n := min(len(p)-1, len(text)); n > longest; n-- {
+			for n := min(len(p)-1, len(text)); n > tail; n-- {
 				if strings.HasSuffix(text, p[:n]) {
-					longest = n
+					tail = n
 				}
 			}
 		}
-		text = text[:len(text)-longest]
+		text = text[:len(text)-tail]
 	}
-	return text
+	// Longest first, or a word would break the line that it stands in.
+	slices.SortStableFunc(parts, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	var pairs []string
+	for _, p := range parts {
+		pairs = append(pairs, p, "[private]")
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // pieces are the parts of a private passage that tell something by themselves.
 func pieces(passage string) []string {
-	list := []string{passage}
+	var list []string
+	if len(passage) >= 3 { // what is shorter is everywhere
+		list = append(list, passage)
+	}
 	for line := range strings.Lines(passage) {
 		if line = strings.TrimSpace(line); len(line) >= 8 {
 			list = append(list, line)
 		}
 	}
-	for _, word := range strings.Fields(passage) {
+	for word := range strings.FieldsSeq(passage) {
 		if word = strings.TrimFunc(word, unicode.IsPunct); len(word) >= 4 && !plainWord(word) {
 			list = append(list, word)
 		}

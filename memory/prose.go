@@ -15,7 +15,7 @@ func safe(text string, most int) string {
 		text = text[:most]
 	}
 	text, _ = WithoutPrivate(visible(text))
-	return unmark(text)
+	return unmark(Redact(text))
 }
 
 // line makes a note one line, so that it can begin no section of its own.

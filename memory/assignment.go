@@ -1,0 +1,256 @@
+package memory
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A name is an identifier that something may be assigned to.
+type name struct {
+	start, end int
+	plain      string // lower case, without "-", "_" and "."
+	shouting   bool   // LIKE_THIS
+	secret     string // the secret-like word in it
+	last       bool   // that word is its end
+}
+
+// secrets are the words that make a name secret-like; password ones mean that a person may have made the secret up.
+var (
+	passwords = []string{"password", "passwort", "passwd", "passphrase", "pwd"}
+	secrets   = []string{
+		"secretaccesskey", "secretid", "secret", "token", "apikey", "accesskey", "privatekey", "encryptionkey", "signingkey", "authkey", "accountkey", "sharedkey",
+		"masterkey", "licensekey", "storagekey", "servicekey", "adminkey", "deploykey", "userkey", "appkey", "credentials", "credential", "creds", "signature", "sig",
+		"sas", "auth", "authorization",
+	}
+	// harmlessEnds and harmlessWords turn a secret-like name into one that tells about a secret, or of something else.
+	harmlessEnds = []string{
+		"count", "limit", "budget", "length", "len", "size", "name", "id", "ids", "type", "url", "uri", "endpoint", "host", "path", "file", "dir", "field", "label", "hint",
+		"policy", "expiry", "expires", "expiration", "expiresin", "expiresat", "ttl", "ref", "prefix", "header", "provider", "manager", "version", "usage", "used", "hash",
+		"at", "tokens", "secrets", "audience", "scope", "author", "algorithm", "alg", "format", "class", "kind", "method", "mode", "regex", "pattern", "digest", "checksum",
+	}
+	harmlessWords = []string{
+		"public", "pubkey", "csrf", "xsrf", "pagetoken", "nexttoken", "continuationtoken", "synctoken", "tokeniz", "tokenis", "author.", "maxtoken", "numtoken", "monkey",
+		"hash", "checksum", "integrity", "digest", "etag", "fingerprint", "commit", "issuer",
+	}
+)
+
+// harmless reports whether a name promises a value that is public or no secret.
+func harmless(plain string) bool {
+	for _, w := range harmlessWords {
+		if strings.Contains(plain, w) {
+			return true
+		}
+	}
+	for _, w := range harmlessEnds {
+		if strings.HasSuffix(plain, w) && !strings.HasSuffix(plain, "secretid") {
+			return true
+		}
+	}
+	return false
+}
+
+func identifier(c byte) bool { return class(c) != 0 || c == '_' || c == '-' || c == '.' }
+
+// nameBefore gives the plain name that the value at i is assigned to; empty when it is not.
+func nameBefore(text string, i int) string {
+	end := i
+	for end > 0 && strings.IndexByte(" \t\"'`=:>", text[end-1]) >= 0 {
+		end--
+	}
+	if end == i || strings.TrimSpace(text[end:i]) == "" {
+		return ""
+	}
+	start := end
+	for start > 0 && end-start < 80 && identifier(text[start-1]) {
+		start--
+	}
+	return plainName(text[start:end])
+}
+
+func plainName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(s))
+}
+
+// assignments finds the values of secret-like names: NAME=value, "name": "value", name := `value`, --name value, <name>value, name is value.
+func (f *findings) assignments(text string) {
+	before := "" // the word before, for "api key"
+	for i := 0; i < len(text); {
+		if !identifier(text[i]) {
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(text) && identifier(text[end]) {
+			end++
+		}
+		word := text[i:end]
+		if n, ok := secretName(word, before); ok {
+			n.start, n.end = i, end
+			f.assigned(text, n)
+		}
+		before = word
+		i = end
+	}
+}
+
+func secretName(word, before string) (name, bool) {
+	if len(word) > 80 || len(word) < 3 {
+		return name{}, false
+	}
+	n := name{plain: plainName(word), shouting: word == strings.ToUpper(word) && strings.ToLower(word) != word}
+	if n.plain == "key" || n.plain == "phrase" {
+		n.plain = plainName(before) + n.plain
+	}
+	for _, list := range [][]string{passwords, secrets} {
+		for _, s := range list {
+			at := strings.LastIndex(n.plain, s)
+			if at < 0 {
+				continue
+			}
+			if len(s) <= 4 && s != "pwd" && at+len(s) != len(n.plain) { // "author" has no auth in it
+				continue
+			}
+			if (s == "sig" || s == "sas") && n.plain != s {
+				continue
+			}
+			n.secret, n.last = s, strings.TrimRight(n.plain[at+len(s):], "0123456789") == ""
+			return n, n.last && !strings.HasSuffix(n.plain, "tokens") && !harmlessInside(n.plain) || !n.last && !harmless(n.plain)
+		}
+	}
+	return name{}, false
+}
+
+func harmlessInside(plain string) bool {
+	for _, w := range harmlessWords {
+		if strings.Contains(plain, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// joint is what stands between a name and its value: quotes that close the name, an operator or "is", a type in between. The groups are the operator, the
+// type, and the quote that opens the value.
+var joint = regexp.MustCompile("^(?:\\\\?[\"'`])?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}\\s{1,3})??((?::{1,3}|[?.+|])?={1,3}>?|:|\\|\\||>|,|\\s(?:is|was|ist)\\s*:?)\\s*(?:([A-Za-z.]{1,20})\\s*=\\s*)?(\\\\?[\"'`])?")
+
+func (f *findings) assigned(text string, n name) {
+	rest := text[n.end:min(len(text), n.end+mostValue)]
+	flag := strings.HasPrefix(text[n.start:], "--")
+	at := joint.FindStringSubmatchIndex(rest)
+	if at == nil {
+		if !flag || !strings.HasPrefix(rest, " ") {
+			return
+		}
+		at = []int{0, 1, 0, 1, -1, -1, -1, -1}
+	}
+	operator := strings.TrimSpace(rest[at[2]:at[3]])
+	quote := ""
+	if at[6] >= 0 {
+		quote = rest[at[6]:at[7]]
+	} else if flag && at[1] < len(rest) && strings.IndexByte("\"'", rest[at[1]]) >= 0 {
+		quote = rest[at[1] : at[1]+1]
+		at[1]++
+	}
+	if operator == "," && (quote == "" || strings.IndexByte("\"'`", rest[0]) < 0) {
+		return
+	}
+	value := rest[at[1]:]
+	if quote != "" {
+		value, _, _ = strings.Cut(value, quote)
+	} else {
+		query := n.start > 0 && strings.IndexByte("?&", text[n.start-1]) >= 0
+		value = unquoted(value, query)
+	}
+	v := assignment{n, value, quote != "", operator}
+	if v.secret() {
+		start := n.end + at[1]
+		f.add(start, start+len(value), v.kind())
+	}
+}
+
+const mostValue = 4 << 10
+
+// unquoted gives the value at the start of s: to white space, a quote, a bracket of markup, or what separates it from the next.
+func unquoted(s string, query bool) string {
+	stop := "\"'`<> \t\r\n;"
+	if query {
+		stop += "&#"
+	}
+	if end := strings.IndexAny(s, stop); end >= 0 {
+		s = s[:end]
+	}
+	if end := strings.Index(s, "\\n"); end >= 0 {
+		s = s[:end]
+	}
+	if end := strings.IndexByte(s, ','); end >= 0 && strings.IndexByte(s[end:], '=') > 0 {
+		s = s[:end]
+	}
+	return strings.TrimRight(s, ".,:)]}")
+}
+
+// An assignment is a secret-like name and what it was given.
+type assignment struct {
+	name     name
+	value    string
+	quoted   bool
+	operator string
+}
+
+func (a assignment) password() bool {
+	for _, p := range passwords {
+		if a.name.secret == p {
+			return true
+		}
+	}
+	return false
+}
+
+func (a assignment) kind() string {
+	if a.password() {
+		return "password"
+	}
+	return "secret"
+}
+
+var (
+	codePath = regexp.MustCompile(`^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)+$`)
+	filePath = regexp.MustCompile(`^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@-]+(?:[/\\]|\.[a-z]{1,5}$)|^[\w./-]+\.(?:pem|key|crt|cer|p12|pfx|jks|json|ya?ml|toml|txt|env|go|ts|js|py|md)$`)
+	version  = regexp.MustCompile(`^v?\d+(?:[.:/-]\d+)+\w*$`)
+)
+
+// secret decides. The surer the name and the more the writing looks like configuration, the less must the value look like a secret by itself.
+func (a assignment) secret() bool {
+	v := a.value
+	if len(v) < 6 || placeholder(v) || strings.Contains(v, "://") || filePath.MatchString(v) || version.MatchString(v) {
+		return false
+	}
+	if strings.HasPrefix(plainName(v), a.name.plain) || !a.quoted && (strings.ContainsAny(v, "()[]{}") || codePath.MatchString(v) && wordy(v)) {
+		return false
+	}
+	prose := a.operator == "is" || a.operator == "was" || a.operator == "ist"
+	if strings.Contains(v, " ") {
+		return a.quoted && a.name.secret == "passphrase" && a.name.last && !strings.Contains(v, "pass")
+	}
+	if len(v) >= 16 && (random(v) || hexadecimal(v) && digitsIn(v) && entropy(v) >= 2.5) {
+		return true
+	}
+	if !a.name.last || a.name.secret == "auth" || a.name.secret == "sig" || a.name.secret == "sas" {
+		return false
+	}
+	strong := digitsIn(v) || strings.ContainsAny(v, "!@#%^&*+~?$")
+	letters := strings.ContainsFunc(v, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
+	switch {
+	case a.password() && strong:
+		return true
+	case a.password():
+		return !prose && letters && (a.quoted && !strings.Contains(v, "assw") || a.name.shouting && len(v) >= 8)
+	case strong && letters && len(v) >= 8 && !wordy(v):
+		return true
+	}
+	return strong && letters && len(v) >= 8 && (a.quoted || a.name.shouting) && !codePath.MatchString(v)
+}

@@ -1,0 +1,169 @@
+package memory
+
+import (
+	"encoding/base64"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// random reports whether s looks made by a generator: many different characters, digits among letters or cases that change inside, and not of words.
+func random(s string) bool {
+	return entropy(s) >= 3 && mixed(s) && turns(s) >= 2 && !wordy(s)
+}
+
+// scrambled is stricter: without a name or a prefix beside it, nothing but a secret should look like that. Hexadecimal never does.
+func scrambled(s string) bool {
+	upper, lower, digits, n := 0, 0, 0, 0
+	for i := range len(s) {
+		switch class(s[i]) {
+		case 'A':
+			upper++
+		case 'a':
+			lower++
+		case '0':
+			digits++
+		default:
+			continue
+		}
+		n++
+	}
+	return upper > 0 && lower > 0 && digits > 0 && entropy(s) >= 4 && float64(turns(s)) >= 0.45*float64(n-1) && !readable(s)
+}
+
+// entropy gives the bits a character of s, counted over s itself.
+func entropy(s string) float64 {
+	var counts [256]int
+	for i := range len(s) {
+		counts[s[i]]++
+	}
+	bits := 0.0
+	for _, n := range counts {
+		if n > 0 {
+			p := float64(n) / float64(len(s))
+			bits -= p * math.Log2(p)
+		}
+	}
+	return bits
+}
+
+// class files a byte: 'A', 'a', '0', or 0 for a sign.
+func class(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return 'A'
+	case 'a' <= c && c <= 'z':
+		return 'a'
+	case '0' <= c && c <= '9':
+		return '0'
+	}
+	return 0
+}
+
+// turns counts how often s changes between upper case, lower case and digits.
+func turns(s string) int {
+	n, last := 0, byte(0)
+	for i := range len(s) {
+		if c := class(s[i]); c != 0 {
+			if last != 0 && c != last {
+				n++
+			}
+			last = c
+		}
+	}
+	return n
+}
+
+// mixed reports whether s has letters and digits, or both cases.
+func mixed(s string) bool {
+	var seen [128]bool
+	for i := range len(s) {
+		seen[class(s[i])] = true
+	}
+	return seen['0'] && (seen['a'] || seen['A']) || seen['a'] && seen['A']
+}
+
+func digitsIn(s string) bool { return strings.ContainsAny(s, "0123456789") }
+
+// wordy reports whether most letters of s stand in words: runs of four letters or more in one case, a capital before them allowed, with vowels enough
+// to be spoken.
+func wordy(s string) bool {
+	letters, inWords := 0, 0
+	for i := 0; i < len(s); {
+		c := class(s[i])
+		if c != 'a' && c != 'A' {
+			i++
+			continue
+		}
+		end := i + 1
+		if c == 'A' && end < len(s) && class(s[end]) == 'a' {
+			c = 'a'
+		}
+		for end < len(s) && class(s[end]) == c {
+			end++
+		}
+		letters += end - i
+		if end-i >= 4 && spoken(s[i:end]) {
+			inWords += end - i
+		}
+		i = end
+	}
+	return letters > 0 && 2*inWords > letters
+}
+
+// spoken reports whether a word has a vowel in at least every fifth letter.
+func spoken(word string) bool {
+	vowels := 0
+	for i := range len(word) {
+		if strings.IndexByte("aeiouyAEIOUY", word[i]) >= 0 {
+			vowels++
+		}
+	}
+	return 5*vowels >= len(word)
+}
+
+// readable reports whether s is the base64 of plain text, which is an encoding and no secret by itself.
+func readable(s string) bool {
+	raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(s), "="))
+	if err != nil || !utf8.Valid(raw) {
+		return false
+	}
+	return strings.IndexFunc(string(raw), func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) }) < 0
+}
+
+// hexadecimal reports whether s is nothing else, dashes of a UUID allowed.
+func hexadecimal(s string) bool {
+	return strings.Trim(s, "0123456789abcdefABCDEF-") == "" && strings.IndexFunc(s, func(r rune) bool { return strings.IndexRune("0123456789abcdefABCDEF-", r) < 0 }) < 0
+}
+
+// placeholder reports whether value stands for a secret and is none: a variable, a blank to fill in, what we redacted before.
+func placeholder(value string) bool {
+	if value == "" || strings.ContainsAny(value[:1], "$<{%[*") || strings.HasPrefix(value, "...") || strings.HasPrefix(value, "…") {
+		return true
+	}
+	if strings.Contains(value, "${") || strings.Contains(value, "{{") || strings.Contains(value, "redacted:") {
+		return true
+	}
+	low := strings.ToLower(value)
+	if placeholders[strings.Trim(low, ".,!?-_ ")] {
+		return true
+	}
+	for _, s := range []string{"your-", "your_", "xxxx", "****", "....", "placeholder", "changeme", "change-me", "change_me", "insert-", "dummy"} {
+		if strings.Contains(low, s) {
+			return true
+		}
+	}
+	return false
+}
+
+var placeholders = func() map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(`password passwd pass secret token key apikey credentials credential bearer basic example sample test testing todo fixme none null
+		nil undefined true false yes no on off string str bool boolean int integer number bytes text object any void required optional hidden visible masked
+		invalid valid incorrect correct missing wrong expired empty blank unset set forgotten forgot reset changed current new old confirm same username user
+		yourpassword mypassword enabled disabled default random generated unknown auto manual prompt input env environment vault redacted`) {
+		set[w] = true
+	}
+	return set
+}()

@@ -1,0 +1,160 @@
+package memory
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Redact puts [redacted:kind] in the place of secrets: keys of the known providers, tokens in authorization headers, JWTs, private PEM blocks, passwords
+// in URLs, values assigned to secret-like names, and strings too random to be anything else. What people need to find their way stays: commit and lock
+// file hashes, UUIDs, paths, identifiers, public keys. Text without secrets is given back as it is. Redact(Redact(x)) == Redact(x) for all practical x.
+func Redact(text string) string {
+	var f findings
+	f.pem(text)
+	f.urls(text)
+	f.shapes(text)
+	f.words(text)
+	f.assignments(text)
+	if len(f.spans) == 0 {
+		return text
+	}
+	slices.SortStableFunc(f.spans, func(a, b finding) int { return cmp.Compare(a.start, b.start) })
+	var b strings.Builder
+	done := 0
+	for _, s := range f.spans {
+		if s.start >= done {
+			b.WriteString(text[done:s.start])
+			b.WriteString("[redacted:" + s.kind + "]")
+		}
+		done = max(done, s.end)
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+type finding struct {
+	start, end int
+	kind       string
+}
+
+// findings gathers what the rules find, in any order and overlapping.
+type findings struct {
+	spans  []finding
+	public []finding // blocks in which randomness means nothing
+}
+
+func (f *findings) add(start, end int, kind string) {
+	f.spans = append(f.spans, finding{start, end, kind})
+}
+
+// pem finds private keys, also those cut off before their end or written with "\n" for line ends, and notes public blocks.
+func (f *findings) pem(text string) {
+	for i := 0; ; {
+		at := pemBegin.FindStringSubmatchIndex(text[i:])
+		if at == nil {
+			return
+		}
+		start, body := i+at[0], i+at[1]
+		label := text[i+at[2] : i+at[3]]
+		end := body
+		if n := strings.Index(text[body:min(len(text), body+mostPEM)], "-----END "+label+"-----"); n >= 0 {
+			end = body + n + len("-----END "+label+"-----")
+		} else {
+			end = body + len(pemBody.FindString(text[body:]))
+		}
+		if strings.Contains(label, "PRIVATE") {
+			f.add(start, end, "private-key")
+		} else {
+			f.public = append(f.public, finding{start: start, end: end})
+		}
+		i = end
+	}
+}
+
+const mostPEM = 32 << 10
+
+var (
+	pemBegin = regexp.MustCompile(`-----BEGIN ([A-Z0-9 ]{1,60})-----`)
+	pemBody  = regexp.MustCompile(`^(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n]*\n\s*)*(?:[A-Za-z0-9+/=]{16,}(?:\s|\\[nr])*)*`)
+)
+
+// urls finds the passwords, and the random user names, before the @ of a URL.
+func (f *findings) urls(text string) {
+	for i := 0; ; {
+		n := strings.Index(text[i:], "://")
+		if n < 0 {
+			return
+		}
+		i += n + len("://")
+		end := i
+		for end < len(text) && !strings.ContainsRune(" \t\r\n/?#\"'`<>|\\", rune(text[end])) {
+			end++
+		}
+		at := strings.LastIndexByte(text[i:end], '@')
+		if at < 0 {
+			continue
+		}
+		user, password, found := strings.Cut(text[i:i+at], ":")
+		switch {
+		case found && password != "" && !placeholder(password):
+			f.add(i+len(user)+1, i+at, "password")
+		case !found && len(user) >= 20 && random(user):
+			f.add(i, i+at, "credential")
+		}
+		i = end
+	}
+}
+
+// shapes are secrets that a pattern tells and a prefix does not. The first group, where there is one, is the secret. A pattern is tried only where one
+// of the strings of need occurs.
+var shapes = []struct {
+	kind string
+	need []string
+	re   *regexp.Regexp
+	sure bool // not to be doubted for being too regular
+}{
+	{"jwt", []string{"eyJ"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{15,}(?:\.[A-Za-z0-9_-]*){2,4}`), true},
+	{"jwt", []string{"ZXlK"}, regexp.MustCompile(`\bZXlK[A-Za-z0-9+/=]{60,}`), true},
+	{"authorization", []string{"uthorization", "UTHORIZATION"}, regexp.MustCompile(`(?i)\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|token|bot|apikey|api-key|negotiate)\s+)?([\w.~+/=:-]{6,})`), false},
+	{"bearer", []string{"earer ", "EARER ", "earer:"}, regexp.MustCompile(`(?i)\bbearer[ :]\s*([\w.~+/-]{12,}=*)`), false},
+	{"aws", []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T"}, regexp.MustCompile(`\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`), false},
+	{"aws", []string{"bedrock-api-key-"}, regexp.MustCompile(`\bbedrock-api-key-[A-Za-z0-9+/=]{20,}`), true},
+	{"slack", []string{"hooks.slack.com/"}, regexp.MustCompile(`hooks\.slack\.com/(?:services|workflows|triggers)/([\w+/-]{20,})`), true},
+	{"discord", []string{"/webhooks/"}, regexp.MustCompile(`discord(?:app)?\.com/api/(?:v\d+/)?webhooks/(\d+/[\w-]{30,})`), true},
+	{"discord", nil, regexp.MustCompile(`\b[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}\b`), false},
+	{"teams", []string{".webhook.office.com/"}, regexp.MustCompile(`\.webhook\.office\.com/webhookb2/(\S{40,})`), true},
+	{"telegram", []string{":A"}, regexp.MustCompile(`\b\d{5,16}:A[\w-]{34}\b`), false},
+	{"azure", []string{"Q~"}, regexp.MustCompile(`[\w~.]{3}\dQ~[\w~.-]{31,34}`), true},
+	{"terraform", []string{".atlasv1."}, regexp.MustCompile(`\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}`), true},
+	{"mailchimp", []string{"-us"}, regexp.MustCompile(`\b[0-9a-f]{32}-us\d{1,2}\b`), false},
+	{"airtable", []string{"pat"}, regexp.MustCompile(`\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b`), true},
+	{"harness", []string{"pat.", "sat."}, regexp.MustCompile(`\b[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}\b`), true},
+	{"facebook", []string{"|"}, regexp.MustCompile(`\b\d{15,16}\|[\w-]{27,40}`), false},
+	{"maxmind", []string{"_mmk"}, regexp.MustCompile(`\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b`), true},
+	{"mapbox", []string{"sk.eyJ", "pk.eyJ"}, regexp.MustCompile(`\b[sp]k\.eyJ[\w-]{20,}\.[\w-]{20,}`), true},
+	{"1password", []string{"A3-"}, regexp.MustCompile(`\bA3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b`), true},
+	{"twilio", []string{"SK"}, regexp.MustCompile(`\bSK[0-9a-f]{32}\b`), false},
+	{"octopus", []string{"API-"}, regexp.MustCompile(`\bAPI-[A-Z0-9]{26}\b`), false},
+	{"vault", []string{"s."}, regexp.MustCompile(`\bs\.[A-Za-z0-9]{24}\b`), false},
+	{"password", []string{"curl"}, regexp.MustCompile(`\bcurl\b[^\n]*?\s(?:-u|--user)[ =]\s*["']?[^\s:"'<\[$]+:([^\s"'<\[$]{4,})`), false},
+	{"password", []string{"ssword"}, regexp.MustCompile(`(?i)key="[^"]*password"\s+value="([^"]{6,})"`), false},
+}
+
+func (f *findings) shapes(text string) {
+	for _, s := range shapes {
+		if s.need != nil && !slices.ContainsFunc(s.need, func(n string) bool { return strings.Contains(text, n) }) {
+			continue
+		}
+		for _, at := range s.re.FindAllStringSubmatchIndex(text, -1) {
+			start, end := at[0], at[1]
+			if len(at) > 2 {
+				start, end = at[2], at[3]
+			}
+			if value := text[start:end]; s.sure || !placeholder(value) && (mixed(value) || digitsIn(value) && len(value) >= 6) && !wordy(value) {
+				f.add(start, end, s.kind)
+			}
+		}
+	}
+}
