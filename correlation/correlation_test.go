@@ -1,0 +1,148 @@
+package correlation_test
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+func TestMain(m *testing.M) {
+	if run := reexecuted(); run != nil {
+		run()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// clock is a time that only tests move.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func newClock() *clock { return &clock{t: time.UnixMilli(1_760_000_000_000)} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+// a bench is a store on a database in a folder, as one process has it.
+type bench struct {
+	*correlation.Store
+	tb    testing.TB
+	db    *sql.DB
+	dir   string
+	clock *clock
+}
+
+func newBench(tb testing.TB) *bench {
+	tb.Helper()
+	return openBench(tb, tb.TempDir(), newClock())
+}
+
+// another is the same database as another process has it.
+func (b *bench) another() *bench {
+	b.tb.Helper()
+	return openBench(b.tb, b.dir, b.clock)
+}
+
+func openBench(tb testing.TB, dir string, c *clock) *bench {
+	tb.Helper()
+	db, err := migrations.Open(tb.Context(), filepath.Join(dir, "acp", "sessions.db"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "acp", "live"), Now: c.Now})
+	return &bench{Store: store, tb: tb, db: db, dir: dir, clock: c}
+}
+
+func (b *bench) ctx() context.Context { return b.tb.Context() }
+
+// register starts a process that is ended with the test, unless the test does.
+func (b *bench) register(info correlation.ProcessInfo) *correlation.Process {
+	b.tb.Helper()
+	if info.Kind == "" {
+		info.Kind = correlation.Relay
+	}
+	p, err := b.Register(b.ctx(), info)
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	b.tb.Cleanup(func() { _ = p.End(context.Background(), "test") })
+	return p
+}
+
+func (b *bench) open(o correlation.OpenSession) correlation.Session {
+	b.tb.Helper()
+	if o.Harness == "" {
+		o.Harness = "claude"
+	}
+	v, err := b.Open(b.ctx(), o)
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	return v
+}
+
+func (b *bench) state(id int64) correlation.State {
+	b.tb.Helper()
+	return must(b.Get(b.ctx(), id))(b.tb).State
+}
+
+// turn has a person say something and the assistant answer it.
+func (b *bench) turn(session int64, process, user, assistant string) int64 {
+	b.tb.Helper()
+	id := b.openTurn(session, process, user, assistant)
+	check(b.tb, b.EndTurn(b.ctx(), id, "end_turn", 0, b.clock.Now()))
+	return id
+}
+
+func (b *bench) openTurn(session int64, process, user, assistant string) int64 {
+	b.tb.Helper()
+	id := must(b.BeginTurn(b.ctx(), correlation.Turn{Session: session, Process: process, User: user}))(b.tb)
+	check(b.tb, b.WriteTurn(b.ctx(), id, assistant, nil))
+	return id
+}
+
+func (b *bench) count(query string, args ...any) (n int) {
+	b.tb.Helper()
+	check(b.tb, b.db.QueryRowContext(b.ctx(), query, args...).Scan(&n))
+	return n
+}
+
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// must gives v, having checked err: must(f())(t).
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(tb testing.TB) T {
+		tb.Helper()
+		check(tb, err)
+		return v
+	}
+}

@@ -1,0 +1,3 @@
+package correlation_test
+
+func reexecuted() func() { return nil }

@@ -1,0 +1,172 @@
+package correlation
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// held runs f in a transaction, with the delivery's row as it is now, as long as the caller's lease on it holds. Else ErrLeaseLost.
+func (s *Store) held(ctx context.Context, doing string, lease Delivery, f func(tx *sql.Tx, d Delivery, now time.Time) error) error {
+	return s.write(ctx, doing, func(tx *sql.Tx) error {
+		d, err := scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d WHERE id = ? AND lease = ? AND leased = ? AND done = 0`,
+			lease.ID, lease.Lease, lease.leased))
+		if orNotFound(err) == ErrNotFound {
+			return ErrLeaseLost
+		}
+		if err != nil {
+			return err
+		}
+		return f(tx, d, s.now())
+	})
+}
+
+// Renew makes a lease good for another LeaseTime.
+func (s *Store) Renew(ctx context.Context, lease Delivery) error {
+	return s.held(ctx, "renewing a lease", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET leased_until = ? WHERE id = ?`, stamp(now.Add(LeaseTime)), d.ID)
+		return err
+	})
+}
+
+// Defer gives the lease back without an attempt; the delivery is due again at until, or at once when it was owed anew meanwhile.
+func (s *Store) Defer(ctx context.Context, lease Delivery, until time.Time) error {
+	return s.held(ctx, "deferring a delivery", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
+		if stamp(d.Owed) >= d.leased {
+			until = now
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET lease = '', due = ? WHERE id = ?`, stamp(until), d.ID)
+		return err
+	})
+}
+
+// Attempt notes that what was selected is being posted now, and the transcript file (empty: none) that is written for it. Call it before either: a worker that
+// dies from here on leaves the delivery unknown.
+func (s *Store) Attempt(ctx context.Context, lease Delivery, post Selection, file string) error {
+	return s.held(ctx, "noting a post", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
+		var first, last int64
+		if n := len(post.Turns); n > 0 {
+			first, last = post.Turns[0].ID, post.Turns[n-1].ID
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET attempts = attempts + 1, posted = ?, leased_until = ?, first_turn = ?, last_turn = ?, turns = ?, file = ? WHERE id = ?`,
+			stamp(now), stamp(now.Add(LeaseTime)), first, last, len(post.Turns), file, d.ID)
+		return err
+	})
+}
+
+// Part notes that a part of a long transcript was answered; the lease goes on.
+func (s *Store) Part(ctx context.Context, lease Delivery, post Selection, reply string) error {
+	return s.held(ctx, "noting a part", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
+		if err := markPosted(ctx, tx, d, post); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, parts = parts + 1, posted = 0, unanswered = 0, failures = 0, reply = ?, error = '' WHERE id = ?`, Owed, cutNote(reply), d.ID)
+		return err
+	})
+}
+
+// Delivered notes that what was posted was taken. What was owed under the same key meanwhile is a row of its own then.
+func (s *Store) Delivered(ctx context.Context, lease Delivery, post Selection, reply string) error {
+	return s.held(ctx, "noting a delivery", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
+		if err := markPosted(ctx, tx, d, post); err != nil {
+			return err
+		}
+		return s.finish(ctx, tx, d, Delivered, reply, "")
+	})
+}
+
+// Dropped notes that the post was answered and not taken, and why if that can be known. Its turns go along with the key's next delivery.
+func (s *Store) Dropped(ctx context.Context, lease Delivery, post Selection, reply, why string) error {
+	return s.held(ctx, "noting a delivery", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
+		if err := markPosted(ctx, tx, d, post); err != nil {
+			return err
+		}
+		state := Dropped
+		if d.Parts > 0 { // most of it was taken
+			state = Delivered
+		}
+		return s.finish(ctx, tx, d, state, reply, why)
+	})
+}
+
+// Unanswered notes that a post was sent and no answer came. The first time it is repeated; the second time it is left at that.
+func (s *Store) Unanswered(ctx context.Context, lease Delivery, why string) error {
+	return s.held(ctx, "noting a post without an answer", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
+		_, err := s.leftUnanswered(ctx, tx, d, now, why)
+		return err
+	})
+}
+
+// Retry notes that nothing was taken and nothing is in doubt: refused, not reached, or to come later. It is due again after a back-off, and not
+// before after has passed; 14 days after it was owed it is dead.
+func (s *Store) Retry(ctx context.Context, lease Delivery, why string, after time.Duration) error {
+	return s.held(ctx, "noting a failed delivery", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
+		if now.Sub(d.Owed) >= giveUp {
+			return s.finish(ctx, tx, d, Dead, d.Reply, why)
+		}
+		wait := max(backoff(d.failures+1), after)
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET failures = failures + 1, posted = 0, lease = '', error = ?, due = ? WHERE id = ?`, cutNote(why), stamp(now.Add(wait)), d.ID)
+		return err
+	})
+}
+
+// finish closes a delivery, and opens another when turns of the same key became owed after it was leased and it did not take them.
+func (s *Store) finish(ctx context.Context, tx *sql.Tx, d Delivery, state DeliveryState, reply, why string) error {
+	now := stamp(s.now())
+	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, done = ?, lease = '', posted = 0, failures = 0, file = '', reply = ?, error = ? WHERE id = ?`,
+		state, now, cutNote(reply), cutNote(why), d.ID)
+	if err != nil || d.Payload != "" || stamp(d.Owed) < d.leased {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due)
+		SELECT ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM turns WHERE key = ? AND ended > 0 AND `+d.column()+` = 0)`,
+		d.Session, d.Key, d.Kind, d.Reason, Owed, now, now, now, d.Key)
+	return err
+}
+
+// column is where the turns keep which delivery of this kind took them.
+func (d Delivery) column() string {
+	if d.Kind == KindHook {
+		return "hook_delivery"
+	}
+	return "daemon_delivery"
+}
+
+// mark notes the delivery in turns of its key.
+func mark(ctx context.Context, tx *sql.Tx, d Delivery, which string, args ...any) error {
+	if d.Payload != "" {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE turns SET `+d.column()+` = ?1 WHERE key = ?2`+which, append([]any{d.ID, d.Key}, args...)...)
+	return err
+}
+
+func markPosted(ctx context.Context, tx *sql.Tx, d Delivery, post Selection) error {
+	ids, err := post.ids()
+	if err != nil {
+		return err
+	}
+	return mark(ctx, tx, d, ` AND id IN (SELECT value FROM json_each(?3))`, ids)
+}
+
+// ids gives the ids of the selected turns as a JSON array.
+func (p Selection) ids() (string, error) {
+	ids := make([]int64, len(p.Turns))
+	for i, t := range p.Turns {
+		ids[i] = t.ID
+	}
+	list, err := json.Marshal(ids)
+	return string(list), err
+}
+
+// maxNote bounds what is kept of replies and errors, which come from outside.
+const maxNote = 4 << 10
+
+func cutNote(s string) string {
+	if len(s) > maxNote {
+		s = s[:maxNote]
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

@@ -1,0 +1,122 @@
+package correlation
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+)
+
+// When a later delivery to an older daemon, which makes a job of each, is worth one (design.md, "After the session").
+const (
+	worthTurns  = 5
+	worthRunes  = 500
+	worthAfter  = 24 * time.Hour
+	leadInTurns = 4
+)
+
+// A Selection is the turns that a delivery holds.
+type Selection struct {
+	Turns   []Turn    // ended ones, oldest first; none: there is nothing to deliver
+	Earlier int       // how many of Turns, from the start, an earlier delivery took already
+	Wait    time.Time // not zero: it is not worth a job before
+}
+
+// Select gives the turns that a delivery holds. Whole: all that were said under its key, for newer daemons, which take the whole each time. Else what is new,
+// with up to 4 earlier turns as lead-in, and for the daemon with the time before which it is not worth a job: the first delivery under a key is worth it at
+// once, a later one from 500 characters and 5 turns on, or 24 hours after its oldest new turn.
+func (s *Store) Select(ctx context.Context, d Delivery, whole bool) (Selection, error) {
+	p, err := s.selectTurns(ctx, d, whole)
+	return p, explain("reading what is to be delivered", err)
+}
+
+// turnMark says whether a turn is new to a delivery.
+type turnMark struct {
+	id    int64
+	isNew bool
+}
+
+func (s *Store) selectTurns(ctx context.Context, d Delivery, whole bool) (Selection, error) {
+	if d.Payload != "" {
+		return Selection{}, nil
+	}
+	// What was dropped was not taken: it stays new. So does what a dead delivery did not take.
+	marks, err := collect(ctx, s.db, func(row scanner) (m turnMark, err error) {
+		err = row.Scan(&m.id, &m.isNew)
+		return m, err
+	}, `SELECT t.id, t.`+d.column()+` = 0 OR x.state IS 'dropped' FROM turns t LEFT JOIN deliveries x ON x.id = t.`+d.column()+`
+		WHERE t.key = ? AND t.ended > 0 ORDER BY t.id`, d.Key)
+	if err != nil {
+		return Selection{}, err
+	}
+	chosen, earlier := choose(marks, whole)
+	if len(chosen) == 0 {
+		return Selection{}, nil
+	}
+	list, err := json.Marshal(chosen)
+	if err != nil {
+		return Selection{}, err
+	}
+	turns, err := collect(ctx, s.db, scanTurn, `SELECT `+turnColumns+` FROM turns t WHERE t.id IN (SELECT value FROM json_each(?)) ORDER BY t.id`, string(list))
+	if err != nil {
+		return Selection{}, err
+	}
+	p := Selection{Turns: turns, Earlier: min(earlier, len(turns))}
+	first := len(marks) == len(chosen)-earlier
+	if !whole && d.Kind == KindDaemon && !first && d.Parts == 0 {
+		p.Wait = worthWaiting(turns[p.Earlier:], s.now())
+	}
+	return p, nil
+}
+
+// choose gives the ids to deliver and how many of them, from the start, are no news. Turns that are new need not follow one another: two processes may
+// hold a session, and end in any order.
+func choose(marks []turnMark, whole bool) (ids []int64, earlier int) {
+	oldest := -1
+	for i, m := range marks {
+		if m.isNew {
+			oldest = i
+			break
+		}
+	}
+	if oldest < 0 {
+		return nil, 0
+	}
+	from := max(0, oldest-leadInTurns)
+	if whole {
+		from = 0
+	}
+	for i, m := range marks[from:] {
+		if m.isNew || whole || from+i < oldest {
+			ids = append(ids, m.id)
+		}
+	}
+	return ids, oldest - from
+}
+
+// worthWaiting gives the time before which the new turns are not worth a job, zero if they are now.
+func worthWaiting(news []Turn, now time.Time) time.Time {
+	runes := 0
+	for _, t := range news {
+		runes += utf8.RuneCountInString(t.User) + utf8.RuneCountInString(t.Assistant)
+	}
+	if len(news) >= worthTurns && runes >= worthRunes {
+		return time.Time{}
+	}
+	if at := news[0].Started.Add(worthAfter); at.After(now) {
+		return at
+	}
+	return time.Time{}
+}
+
+// Deliveries gives the deliveries of a session and of those that it continues, oldest first.
+func (s *Store) Deliveries(ctx context.Context, session int64) ([]Delivery, error) {
+	all, err := collect(ctx, s.db, scanDelivery, ancestors("continue_of")+` SELECT `+deliveryColumns+` FROM deliveries d WHERE d.session IN ancestors ORDER BY d.id`, session)
+	return all, explain("listing deliveries", err)
+}
+
+// Outstanding gives what is still owed and what was given up, oldest first: open, dead, and unknown for good.
+func (s *Store) Outstanding(ctx context.Context) ([]Delivery, error) {
+	all, err := collect(ctx, s.db, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.done = 0 OR d.state IN (?, ?) ORDER BY d.id`, Dead, Unknown)
+	return all, explain("listing deliveries", err)
+}

@@ -1,0 +1,131 @@
+package correlation
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+)
+
+// MaxText is how many bytes of each side of a turn are kept. What is longer is cut there and the turn marked as truncated.
+const MaxText = 1 << 20
+
+// maxTools is how many tool calls of a turn are kept.
+const maxTools = 256
+
+// A ToolCall is what is kept of one: neither its input nor its output.
+type ToolCall struct {
+	Title  string `json:"title"`
+	Kind   string `json:"kind"`
+	Status string `json:"status"`
+}
+
+// A Turn is what a person said and what the assistant answered. Callers take out <private> and secrets before they store it.
+type Turn struct {
+	ID, Session int64
+	Key         string // empty in BeginTurn: the session's current one
+	Process     string
+	User        string // the person's own words, never the wire's
+	Assistant   string
+	Tools       []ToolCall
+	Started     time.Time // zero in BeginTurn: now
+	Ended       time.Time // zero: it goes on
+	Stop        string    // ACP's stopReason; empty in an ended turn: an error (Code), or its process died
+	Code        int       // JSON-RPC error code
+	Truncated   bool
+	Learned     bool  // the embedded store has taken it in
+	Delivered   int64 // the delivery that took it to the daemon, 0 for none
+}
+
+const turnColumns = `t.id, t.session, t.key, t.process, t.user, t.assistant, t.tools, t.started, t.ended, t.stop, t.code, t.truncated, t.learned, t.daemon_delivery`
+
+func scanTurn(row scanner) (t Turn, err error) {
+	var started, ended int64
+	var tools []byte
+	err = row.Scan(&t.ID, &t.Session, &t.Key, &t.Process, &t.User, &t.Assistant, &tools, &started, &ended, &t.Stop, &t.Code, &t.Truncated, &t.Learned, &t.Delivered)
+	if err != nil {
+		return t, err
+	}
+	t.Started, t.Ended = unstamp(started), unstamp(ended)
+	return t, json.Unmarshal(tools, &t.Tools)
+}
+
+// BeginTurn writes what the person said (Session, Key, Process, User, Started, Truncated) and gives the turn's id.
+func (s *Store) BeginTurn(ctx context.Context, t Turn) (int64, error) {
+	if t.Started.IsZero() {
+		t.Started = s.now()
+	}
+	user, cut := cutText(t.User)
+	var id int64
+	err := s.write(ctx, "writing a turn", func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `UPDATE sessions SET last_active = ? WHERE id = ? RETURNING coalesce(nullif(?, ''), key)`,
+			stamp(t.Started), t.Session, t.Key).Scan(&t.Key)
+		if err != nil {
+			return orNotFound(err)
+		}
+		return tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, user, started, truncated) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+			t.Session, t.Key, t.Process, user, stamp(t.Started), cut || t.Truncated).Scan(&id)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return id, nil
+}
+
+// WriteTurn puts down what the assistant has said so far, in place of what stood there. A turn that has ended may still be written: updates
+// come after the response.
+func (s *Store) WriteTurn(ctx context.Context, id int64, assistant string, tools []ToolCall) error {
+	assistant, cut := cutText(assistant)
+	if len(tools) > maxTools {
+		tools, cut = tools[:maxTools], true
+	}
+	if tools == nil {
+		tools = []ToolCall{}
+	}
+	list, err := json.Marshal(tools)
+	if err != nil {
+		return explain("writing a turn", err)
+	}
+	return s.change(ctx, "writing a turn", ErrNotFound, `UPDATE turns SET assistant = ?, tools = ?, truncated = max(truncated, ?), learned = 0 WHERE id = ?`,
+		assistant, string(list), cut, id)
+}
+
+// EndTurn notes how the turn ended. A second end changes nothing but ErrNotFound is given only for a turn that is not there.
+func (s *Store) EndTurn(ctx context.Context, id int64, stop string, code int, at time.Time) error {
+	return s.write(ctx, "ending a turn", func(tx *sql.Tx) error {
+		var session int64
+		err := tx.QueryRowContext(ctx, `UPDATE turns SET ended = iif(ended = 0, ?2, ended), stop = iif(ended = 0, ?3, stop), code = iif(ended = 0, ?4, code)
+			WHERE id = ?1 RETURNING session`, id, stamp(at), stop, code).Scan(&session)
+		if err != nil {
+			return orNotFound(err)
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`, stamp(at), session)
+		return err
+	})
+}
+
+// Turns gives the turns of a session and of those that it continues, oldest first.
+func (s *Store) Turns(ctx context.Context, session int64) ([]Turn, error) {
+	all, err := collect(ctx, s.db, scanTurn, ancestors("continue_of")+` SELECT `+turnColumns+` FROM turns t WHERE t.session IN ancestors ORDER BY t.id`, session)
+	return all, explain("reading turns", err)
+}
+
+// FirstPrompt gives what the person said first in a session, or in those that it continues or was forked from; ErrNotFound if nothing.
+func (s *Store) FirstPrompt(ctx context.Context, session int64) (string, error) {
+	var user string
+	err := s.db.QueryRowContext(ctx, ancestors("continue_of, fork_of")+` SELECT t.user FROM turns t WHERE t.session IN ancestors ORDER BY t.id LIMIT 1`, session).Scan(&user)
+	return user, explain("reading the first prompt", orNotFound(err))
+}
+
+// cutText gives text in valid UTF-8 of at most MaxText bytes, and whether it was cut.
+func cutText(text string) (string, bool) {
+	if len(text) <= MaxText {
+		return text, false
+	}
+	end := MaxText
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end], true
+}

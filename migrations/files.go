@@ -1,0 +1,63 @@
+package migrations
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ours is the name of the folder that belongs to us alone; any other folder is the person's, and its mode is theirs to choose.
+const ours = "acp"
+
+// secure makes sure that the database file and its folder are there and nobody else's to read. SQLite gives its -wal and -shm files the
+// mode of the database file.
+func secure(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if remote, kind := onNetwork(dir); remote {
+		return fmt.Errorf("%w (%s)", ErrNetworkFS, kind)
+	}
+	if filepath.Base(dir) == ours {
+		if err := tighten(dir); err != nil {
+			return err
+		}
+	}
+	// A file that is there is not opened: closing it would drop the locks (POSIX) of a connection that this process has on it.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	switch {
+	case err == nil:
+		if err := f.Close(); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrExist):
+		return err
+	}
+	if err := writable(path); err != nil {
+		return err
+	}
+	for _, name := range []string{path, path + "-wal", path + "-shm"} {
+		if err := tighten(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tighten takes what group and others may do from a file, if it is there.
+func tighten(name string) error {
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return os.Chmod(name, mode&^0o077)
+	}
+	return nil
+}
