@@ -1,0 +1,297 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+)
+
+// The kinds of session/update that are looked at.
+const (
+	updateMessage  = "agent_message_chunk"
+	updateTool     = "tool_call"
+	updateToolMore = "tool_call_update"
+	updateUser     = "user_message_chunk"
+	updateInfo     = "session_info_update"
+	updateCommands = "available_commands_update"
+	updateCompact  = "compaction_update"
+)
+
+// protocolVersion is the one whose frames are edited.
+const protocolVersion = "1"
+
+// down decides about the frames from the harness to the client.
+type down struct {
+	r     *Relay
+	out   io.Writer
+	head  frame.Head
+	looks []look // of the tapped frames, in order
+}
+
+// A look is a tapped update: what kind it is and whose.
+type look struct {
+	kind    string
+	session *session
+}
+
+// downNeeds says what must be known of a harness's frame before it can be judged.
+func downNeeds(method []byte) frame.Need {
+	switch string(method) {
+	case methodUpdate:
+		return frame.NeedSession | frame.NeedUpdate
+	case "":
+		return frame.NeedID // a response, perhaps to a request that is watched
+	}
+	return 0
+}
+
+func (d *down) judge(b []byte, whole bool) verdict {
+	if !frame.Peek(b, whole, downNeeds, &d.head) {
+		return more
+	}
+	switch d.head.Kind {
+	case frame.Noise:
+		return divert
+	case frame.Object:
+	default:
+		return pass
+	}
+	d.r.mu.Lock()
+	defer d.r.mu.Unlock()
+	if len(d.head.Method) == 0 {
+		if (d.head.Result || d.head.Error) && len(d.r.asked) > 0 {
+			if _, ours := d.r.asked[idKey(d.head.ID)]; ours {
+				return hold
+			}
+		}
+		return pass
+	}
+	if string(d.head.Method) != methodUpdate {
+		return pass
+	}
+	s := d.r.sessionOf(d.head.Session)
+	if s == nil {
+		return pass
+	}
+	return d.judgeUpdate(s)
+}
+
+// judgeUpdate says what becomes of an update of a session that we know. The relay's lock is held.
+func (d *down) judgeUpdate(s *session) verdict {
+	kind := ""
+	switch string(d.head.Update) {
+	case updateMessage:
+		if s.turn == nil || s.turn.full() {
+			return pass
+		}
+		kind = updateMessage
+	case updateTool, updateToolMore:
+		if s.turn == nil {
+			return pass
+		}
+		kind = updateTool
+	case updateCommands:
+		kind = updateCommands
+	case updateCompact:
+		kind = updateCompact
+	case updateUser, updateInfo:
+		if len(s.blocks) > 0 || s.replay.loaded || !s.settled() {
+			return hold
+		}
+		return pass
+	default:
+		return pass
+	}
+	d.looks = append(d.looks, look{kind, s})
+	return tap
+}
+
+func (d *down) write(b []byte) error {
+	if _, err := d.out.Write(b); err != nil {
+		return errClientGone
+	}
+	return nil
+}
+
+// diverted sends what is no frame to people: acpx 0.7.0 crashes on a bare
+// `1`, and the protocol allows nothing else on stdout.
+func (d *down) diverted(piece []byte, first bool) {
+	if first {
+		d.r.strays++
+		fmt.Fprint(d.r.o.Client.Talk, "signet-acp-proxy: not a frame, on the harness's stdout: ")
+	}
+	_, _ = d.r.o.Client.Talk.Write(piece)
+}
+
+// held handles a frame that was kept whole: a response that was waited for, or an update that may show our block.
+func (d *down) held(line []byte) error {
+	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &d.head)
+	if !frame.Valid(line) {
+		return d.write(line)
+	}
+	switch string(d.head.Update) {
+	case updateUser:
+		return d.userChunk(line)
+	case updateInfo:
+		return d.write(d.r.cleanInfo(line, string(d.head.Session)))
+	}
+	d.r.mu.Lock()
+	req, ok := d.r.answered(d.head.ID)
+	d.r.mu.Unlock()
+	if ok {
+		line = d.response(req, line)
+	}
+	return d.write(line)
+}
+
+// response follows what a response says, and gives it as the client is to see it.
+func (d *down) response(req request, line []byte) []byte {
+	r := d.r
+	failed := d.head.Error
+	switch req.method {
+	case methodInitialize:
+		r.initialized(line)
+		return line
+	case methodList:
+		return r.cleanList(line)
+	}
+	defer r.journal.nudge()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch req.method {
+	case methodPrompt:
+		r.promptEnded(req, line, failed)
+	case methodNew, methodFork, methodLoad, methodResume:
+		if failed {
+			r.notOpened(req)
+		} else {
+			r.opened(req, line)
+		}
+	case methodClose, methodDelete:
+		if !failed && req.session != nil {
+			r.closed(req)
+		}
+	}
+	return line
+}
+
+// initialized decides whether this conversation is one that we can edit.
+func (r *Relay) initialized(line []byte) {
+	at, ok := frame.Find(line, "result", "protocolVersion")
+	if !ok {
+		return
+	}
+	name, _ := stringAt(line, "result", "agentInfo", "name")
+	version, _ := stringAt(line, "result", "agentInfo", "version")
+	r.mu.Lock()
+	r.agent = party{name, version}
+	r.mu.Unlock()
+	if got := string(at.Of(line)); got != protocolVersion {
+		r.say("the harness speaks protocol version %.20s; this program adds memory to version %s only, so everything passes as it is", got, protocolVersion)
+		return
+	}
+	r.editing.Store(true)
+}
+
+// opened takes in a session that the harness has. The relay's lock is held.
+func (r *Relay) opened(req request, line []byte) {
+	s := req.session
+	s.open.New = req.method == methodNew || req.method == methodFork
+	if s.open.New {
+		id, ok := stringAt(line, "result", "sessionId")
+		if !ok || id == "" {
+			return
+		}
+		s.id = id
+		r.sessions[id] = s
+	}
+	s.live = true
+}
+
+// notOpened forgets a session that the harness refused to open. The relay's lock is held.
+func (r *Relay) notOpened(req request) {
+	if req.method != methodLoad && req.method != methodResume {
+		return
+	}
+	r.failed = &failedLoad{session: req.target, cwd: req.cwd, at: r.o.Now()}
+	if s := req.session; !s.live {
+		delete(r.sessions, s.id)
+	}
+}
+
+// closed ends a session that the client has closed or deleted. The relay's lock is held.
+func (r *Relay) closed(req request) {
+	req.session.owe(req.method, func(ctx context.Context, _ Ledger, row int64) error {
+		return r.journal.backend.Leave(ctx, row, req.method)
+	})
+}
+
+// promptEnded ends a turn and settles what its prompt carried. The relay's lock is held.
+func (r *Relay) promptEnded(req request, line []byte, failed bool) {
+	s, t := req.session, req.turn
+	s.prompts--
+	t.ended = r.o.Now()
+	if failed {
+		t.stop, t.code = "error", errorCode(line)
+	} else {
+		t.stop, _ = stringAt(line, "result", "stopReason")
+	}
+	s.touch(t)
+	if req.grant != nil {
+		r.settle(s, req.grant, failed, t.code)
+	}
+	if !failed && t.command != "" {
+		r.forgot(s, t.command)
+	}
+}
+
+// settle brings a session to the state that a prompt's response leaves it
+// in. A refused prompt never reached the conversation; after any other error
+// it may or may not have.
+func (r *Relay) settle(s *session, g *grant, failed bool, code int) {
+	to := correlation.Done
+	switch {
+	case failed && refused(code):
+		to = g.back
+	case failed && (g.kind == kindContext || g.kind == kindIdentity):
+		to = correlation.Doubt
+	case g.kind == kindIdentity && s.context != nil && !(s.context.finished() && s.context.err != nil):
+		to = correlation.IdentityGiven
+	}
+	s.state = to
+	s.owe("settle", func(ctx context.Context, l Ledger, row int64) error {
+		return l.Settle(ctx, row, r.journal.backend.Process, to)
+	})
+}
+
+// refused reports whether an error says that the harness did not take the request up.
+func refused(code int) bool {
+	switch code {
+	case -32600, -32601, -32602, -32002:
+		return true
+	}
+	return false
+}
+
+// readyLimit is how long a replayed chunk waits for the ledger's word about its session.
+const readyLimit = 250 * time.Millisecond
+
+// awaitReady gives the look-up of a session a moment: a load is answered
+// later than a look-up takes, so this hardly ever waits.
+func (r *Relay) awaitReady(s *session) {
+	select {
+	case <-s.ready:
+		return
+	default:
+	}
+	timer := time.NewTimer(readyLimit)
+	defer timer.Stop()
+	select {
+	case <-s.ready:
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,385 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// A world is a database that several proxies may share.
+type world struct {
+	t     *testing.T
+	db    *sql.DB
+	store *correlation.Store
+	path  string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, path: filepath.Join(t.TempDir(), "acp", "sessions.db")}
+	w.db, w.store = w.connect()
+	t.Cleanup(func() { w.db.Close() })
+	return w
+}
+
+// connect opens the database once more, as another process would.
+func (w *world) connect() (*sql.DB, *correlation.Store) {
+	w.t.Helper()
+	db, err := migrations.Open(context.Background(), w.path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return db, correlation.New(db, correlation.Options{LiveDir: filepath.Join(filepath.Dir(w.path), "live")})
+}
+
+// session reads a session back.
+func (w *world) session(harness, id string) correlation.Session {
+	w.t.Helper()
+	s, err := w.store.Find(context.Background(), harness, id)
+	if err != nil {
+		w.t.Fatalf("session %s: %v", id, err)
+	}
+	return s
+}
+
+// A source is a memory that says what a test wants.
+type source struct {
+	mu       sync.Mutex
+	starts   []memory.Session
+	recalls  []string
+	context  memory.Context
+	identity memory.Context
+	recalled memory.Context
+	err      error
+	block    chan struct{} // if not nil, Start waits for it
+}
+
+func (s *source) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
+	s.mu.Lock()
+	s.starts = append(s.starts, who)
+	context, err, block := s.context, s.err, s.block
+	s.mu.Unlock()
+	if block != nil {
+		select {
+		case <-block:
+		case <-ctx.Done():
+			return memory.Context{}, memory.ErrUnavailable
+		}
+	}
+	return context, err
+}
+
+func (s *source) Recall(_ context.Context, _ memory.Session, prompt string, _ []string) (memory.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.recalls = append(s.recalls, prompt)
+	return s.recalled, nil
+}
+
+func (s *source) Identity(memory.Session) memory.Context { return s.identity }
+
+func (s *source) started() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.starts)
+}
+
+func newSource() *source {
+	return &source{
+		context:  memory.Context{Source: "test", Identity: "You are Alto.", Items: []memory.Item{{ID: "m1", Text: "Robin prefers tabs."}}},
+		identity: memory.Context{Source: "files", Identity: "You are Alto, says the file."},
+	}
+}
+
+// An agent answers frames. It runs in one goroutine.
+type agent func(f map[string]json.RawMessage, line []byte, say func(format string, args ...any))
+
+// echo is an agent that opens sessions s1, s2, … and answers every prompt with end_turn.
+func echo() agent {
+	n := 0
+	return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		switch method(f) {
+		case "initialize":
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":"echo","version":"1"},"agentCapabilities":{"loadSession":true}}}`, f["id"])
+		case "session/new":
+			n++
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"s%d"}}`, f["id"], n)
+		case "session/prompt":
+			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"heard"}}}}`, param(f, "sessionId"))
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"end_turn"}}`, f["id"])
+		default:
+			if f["id"] != nil && f["method"] != nil {
+				say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, f["id"])
+			}
+		}
+	}
+}
+
+func method(f map[string]json.RawMessage) string {
+	var m string
+	_ = json.Unmarshal(f["method"], &m)
+	return m
+}
+
+func param(f map[string]json.RawMessage, name string) json.RawMessage {
+	var p map[string]json.RawMessage
+	_ = json.Unmarshal(f["params"], &p)
+	return p[name]
+}
+
+// A wire is one proxy process of a world, with a client and an agent at its ends.
+type wire struct {
+	t       *testing.T
+	relay   *Relay
+	in      *os.File // the client writes here
+	out     *bufio.Reader
+	talk    safeBuffer
+	mu      sync.Mutex
+	heard   [][]byte // lines that the agent got
+	arrived *sync.Cond
+	ended   chan error
+	closed  bool
+	close   func()
+}
+
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// connect starts a relay between this test and an agent.
+func (w *world) start(mem Memory, a agent, change ...func(*Options)) *wire {
+	w.t.Helper()
+	pipe := func() (*os.File, *os.File) {
+		r, wr, err := os.Pipe()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return r, wr
+	}
+	clientIn, clientWrite := pipe()
+	clientRead, clientOut := pipe()
+	agentRead, agentIn := pipe()
+	agentOut, agentWrite := pipe()
+	c := &wire{t: w.t, in: clientWrite, out: bufio.NewReader(clientRead), ended: make(chan error, 1)}
+	c.arrived = sync.NewCond(&c.mu)
+
+	db, store := w.connect()
+	var hangup sync.Once
+	o := Options{
+		Client:  Client{In: clientIn, Out: clientOut, Talk: &c.talk},
+		Harness: Harness{In: agentIn, Out: agentOut, Hangup: func() { hangup.Do(func() { agentIn.Close() }) }},
+		Name:    "echo",
+		Open: func(ctx context.Context) (*Backend, error) {
+			p, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay})
+			if err != nil {
+				return nil, err
+			}
+			if _, err := store.SweepDead(ctx); err != nil {
+				return nil, err
+			}
+			return &Backend{Ledger: store, Memory: mem, Process: p.ID(), Leave: p.Leave,
+				End: func(ctx context.Context) error { return p.End(ctx, "test") }}, nil
+		},
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	agentDone := make(chan struct{})
+	go func() {
+		defer close(agentDone)
+		defer agentWrite.Close()
+		c.runAgent(agentRead, agentWrite, a)
+	}()
+	c.relay = New(o)
+	go func() {
+		err := c.relay.Run()
+		clientOut.Close()
+		c.ended <- err
+	}()
+	c.close = func() {
+		if c.closed {
+			return
+		}
+		c.closed = true
+		clientWrite.Close()
+		go func() { _, _ = io.Copy(io.Discard, c.out) }()
+		select {
+		case err := <-c.ended:
+			if err != nil {
+				w.t.Errorf("the relay ended with %v", err)
+			}
+		case <-time.After(patience):
+			w.t.Error("the relay did not end")
+		}
+		<-agentDone
+		for _, f := range []*os.File{clientIn, clientRead, clientOut, agentRead, agentOut} {
+			f.Close()
+		}
+		hangup.Do(func() { agentIn.Close() })
+		db.Close()
+	}
+	w.t.Cleanup(c.close)
+	return c
+}
+
+func (c *wire) runAgent(in io.Reader, out io.Writer, a agent) {
+	r := bufio.NewReader(in)
+	say := func(format string, args ...any) {
+		_, _ = fmt.Fprintf(out, format+"\n", args...)
+	}
+	for {
+		line, err := r.ReadBytes('\n')
+		if len(line) > 0 {
+			c.mu.Lock()
+			c.heard = append(c.heard, line)
+			c.arrived.Broadcast()
+			c.mu.Unlock()
+			var f map[string]json.RawMessage
+			if json.Unmarshal(line, &f) == nil {
+				a(f, line, say)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// send writes a line as the client.
+func (c *wire) send(format string, args ...any) {
+	c.t.Helper()
+	line := format
+	if len(args) > 0 {
+		line = fmt.Sprintf(format, args...)
+	}
+	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// read gives the next line that the client gets.
+func (c *wire) read() string {
+	c.t.Helper()
+	type result struct {
+		line string
+		err  error
+	}
+	got := make(chan result, 1)
+	go func() {
+		line, err := c.out.ReadString('\n')
+		got <- result{line, err}
+	}()
+	select {
+	case r := <-got:
+		if r.err != nil && (!errors.Is(r.err, io.EOF) || r.line == "") {
+			c.t.Fatalf("reading: %v; said: %s", r.err, c.talk.String())
+		}
+		return strings.TrimSuffix(r.line, "\n")
+	case <-time.After(patience):
+		c.t.Fatalf("nothing to read; said: %s", c.talk.String())
+		return ""
+	}
+}
+
+// until reads lines until one holds text, and gives them all.
+func (c *wire) until(text string) []string {
+	c.t.Helper()
+	var all []string
+	for {
+		line := c.read()
+		all = append(all, line)
+		if strings.Contains(line, text) {
+			return all
+		}
+	}
+}
+
+// call sends a request and reads up to its response.
+func (c *wire) call(id int, method, params string) string {
+	c.t.Helper()
+	c.send(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
+	lines := c.until(fmt.Sprintf(`"id":%d,`, id))
+	return lines[len(lines)-1]
+}
+
+// open does what every client does first.
+func (c *wire) open() {
+	c.t.Helper()
+	c.call(0, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"tester","version":"1"}}`)
+}
+
+// prompt sends a plain prompt and reads the turn.
+func (c *wire) prompt(id int, session, text string) string {
+	c.t.Helper()
+	return c.call(id, "session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}`, session, text))
+}
+
+// got gives the lines that reached the agent and hold text.
+func (c *wire) got(text string) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []string
+	for _, line := range c.heard {
+		if bytes.Contains(line, []byte(text)) {
+			all = append(all, string(line))
+		}
+	}
+	return all
+}
+
+// blocks gives the texts of the blocks of the n-th prompt that the agent got.
+func (c *wire) blocks(n int) []string {
+	c.t.Helper()
+	prompts := c.got(`"session/prompt"`)
+	if len(prompts) <= n {
+		c.t.Fatalf("the agent got %d prompts", len(prompts))
+	}
+	var f struct {
+		Params struct {
+			Prompt []struct{ Text string }
+		}
+	}
+	if err := json.Unmarshal([]byte(prompts[n]), &f); err != nil {
+		c.t.Fatal(err)
+	}
+	var texts []string
+	for _, b := range f.Params.Prompt {
+		texts = append(texts, b.Text)
+	}
+	return texts
+}

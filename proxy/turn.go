@@ -1,0 +1,153 @@
+package proxy
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+)
+
+const (
+	maxTurnText  = 1 << 20 // of one side of a turn; what is longer is cut and marked
+	maxTurnTools = 500
+)
+
+// A turn is one prompt and what was said to it. The relay's lock guards it.
+// It stays its session's current turn until the next prompt, for some agents
+// send updates after the response.
+type turn struct {
+	session *session
+	row     int64 // the ledger's; 0 until it stands there
+	key     string
+	command string // the slash command that the prompt is
+	user    string // without what is private
+	known   bool   // user stands
+	started time.Time
+
+	text     []byte // the assistant's words so far
+	tools    []correlation.ToolCall
+	toolAt   map[string]int
+	gap      bool // a tool ran since the last words: they begin a new paragraph
+	lost     int  // bytes that did not fit
+	changed  bool // since the ledger was last told
+	stop     string
+	code     int
+	ended    time.Time
+	endKnown bool // the ledger knows that it has ended
+}
+
+// say adds assistant text.
+func (t *turn) say(text string) {
+	if t.gap && len(t.text) > 0 && !strings.HasSuffix(string(t.text[len(t.text)-1:]), "\n") {
+		text = "\n\n" + text
+	}
+	t.gap = false
+	if room := maxTurnText - len(t.text); len(text) > room {
+		t.lost += len(text) - room
+		text = strings.ToValidUTF8(text[:room], "")
+	}
+	t.text = append(t.text, text...)
+}
+
+// full reports whether no more text fits.
+func (t *turn) full() bool { return len(t.text) >= maxTurnText }
+
+// use notes a tool call or what became of it.
+func (t *turn) use(id string, call correlation.ToolCall) {
+	t.gap = true
+	at, known := t.toolAt[id]
+	if !known {
+		if len(t.tools) == maxTurnTools {
+			return
+		}
+		if t.toolAt == nil {
+			t.toolAt = map[string]int{}
+		}
+		t.toolAt[id] = len(t.tools)
+		t.tools = append(t.tools, call)
+		return
+	}
+	old := &t.tools[at]
+	if call.Title != "" {
+		old.Title = call.Title
+	}
+	if call.Kind != "" {
+		old.Kind = call.Kind
+	}
+	if call.Status != "" {
+		old.Status = call.Status
+	}
+}
+
+// begin starts a turn; heard fills in what the user said. The relay's lock is held.
+func (s *session) begin(now time.Time) *turn {
+	t := &turn{session: s, key: s.who.Key, started: now}
+	s.turn = t
+	s.turns = append(s.turns, t)
+	return t
+}
+
+// heard notes the user's own words. The relay's lock is held.
+func (s *session) heard(t *turn, words string) {
+	kept, private := memory.WithoutPrivate(words)
+	s.secret = append(s.secret, private...)
+	if len(kept) > maxTurnText {
+		kept = strings.ToValidUTF8(kept[:maxTurnText], "")
+	}
+	t.user, t.known, t.changed = kept, true, true
+}
+
+// touch notes that a turn has changed, also after the ledger had it whole.
+func (s *session) touch(t *turn) {
+	t.changed = true
+	if !slices.Contains(s.turns, t) {
+		s.turns = append(s.turns, t)
+	}
+}
+
+// storable is the assistant's text as it may be stored: without what the user
+// marked private, and without secrets. growing says that more of it will come.
+func storable(text string, private []string, growing bool) string {
+	text, own := memory.WithoutPrivate(text)
+	return memory.Redact(memory.Conceal(text, append(own, private...), growing))
+}
+
+// promptWords joins the text blocks of a prompt: the user's own words, as
+// they stood before anything was inserted. first is the first text block's.
+func promptWords(line []byte) (words, first string) {
+	prompt, ok := frame.Find(line, "params", "prompt")
+	if !ok {
+		return "", ""
+	}
+	var texts []string
+	for block := range frame.Elements(line, prompt) {
+		if text, ok := textOf(line, block); ok {
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) == 0 {
+		return "", ""
+	}
+	return strings.Join(texts, "\n"), texts[0]
+}
+
+// textOf gives the text of a content block of type text.
+func textOf(line []byte, block frame.Span) (string, bool) {
+	part := block.Of(line)
+	if kind, ok := stringAt(part, "type"); !ok || kind != "text" {
+		return "", false
+	}
+	return stringAt(part, "text")
+}
+
+// stringAt gives the string at a path.
+func stringAt(b []byte, path ...string) (string, bool) {
+	at, ok := frame.Find(b, path...)
+	if !ok {
+		return "", false
+	}
+	return frame.String(at.Of(b))
+}

@@ -1,0 +1,271 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+)
+
+// up decides about the frames from the client to the harness.
+type up struct {
+	r     *Relay
+	queue *queue // where frames leave
+	head  frame.Head
+	taps  []*turn // of the tapped prompts, in order
+}
+
+func newUp(r *Relay) *up {
+	u := &up{r: r}
+	u.queue = newQueue(r.o.Harness.In, r.resolve)
+	return u
+}
+
+// run relates everything that the client says; it returns when the client
+// has gone and all that waited has left.
+func (u *up) run() error {
+	err := pump(u.r.o.Client.In, u)
+	u.queue.join()
+	if u.queue.broken() { // the harness does not read any more: its end is the other pump's to report
+		_, _ = io.Copy(io.Discard, u.r.o.Client.In)
+		return nil
+	}
+	return err
+}
+
+// upNeeds says what must be known of a client's frame before it can be judged.
+func upNeeds(method []byte) frame.Need {
+	switch string(method) {
+	case methodPrompt, methodClose, methodDelete:
+		return frame.NeedID | frame.NeedSession
+	case methodInitialize, methodNew, methodLoad, methodResume, methodFork, methodList:
+		return frame.NeedID
+	case methodCancel:
+		return frame.NeedSession
+	}
+	return 0
+}
+
+func (u *up) judge(b []byte, whole bool) verdict {
+	if !frame.Peek(b, whole, upNeeds, &u.head) {
+		return more
+	}
+	switch string(u.head.Method) {
+	case methodInitialize:
+		if usable(u.head.ID) {
+			return hold
+		}
+	case methodNew, methodLoad, methodResume, methodFork, methodList, methodClose, methodDelete:
+		if u.r.editing.Load() && usable(u.head.ID) {
+			return hold
+		}
+	case methodPrompt:
+		if u.r.editing.Load() && usable(u.head.ID) {
+			return u.judgePrompt()
+		}
+	case methodCancel:
+		u.queue.cancelSession(string(u.head.Session))
+	case methodCancelRequest:
+		if u.queue.holding() {
+			return hold
+		}
+	}
+	return pass
+}
+
+// judgePrompt holds a prompt that may get context and looks at every other
+// one behind its forwarding, for the turn that it begins.
+func (u *up) judgePrompt() verdict {
+	r := u.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sessionOf(u.head.Session)
+	if s == nil || s.off {
+		return pass
+	}
+	if s.wants(r.o.PerPrompt) {
+		return hold
+	}
+	u.taps = append(u.taps, r.expect(s, u.head.ID, nil))
+	return tap
+}
+
+// expect notes a prompt that is about to be forwarded. The relay's lock is held.
+func (r *Relay) expect(s *session, id []byte, g *grant) *turn {
+	t := s.begin(r.o.Now())
+	s.prompts++
+	r.ask(id, request{method: methodPrompt, session: s, grant: g, turn: t})
+	return t
+}
+
+func (u *up) write(b []byte) error { return u.queue.write(b) }
+
+func (u *up) diverted(piece []byte, _ bool) { _ = u.queue.write(piece) }
+
+// tapped reads the user's words off a prompt that has left.
+func (u *up) tapped(line []byte) {
+	t := u.taps[0]
+	u.taps = u.taps[1:]
+	words, first := promptWords(line)
+	u.r.mu.Lock()
+	t.session.heard(t, words)
+	t.command = t.session.slashCommand(first, u.r.o.SlashPrefix)
+	u.r.mu.Unlock()
+	u.r.journal.nudge()
+}
+
+// held handles a frame that was kept whole.
+func (u *up) held(line []byte) error {
+	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &u.head)
+	if !frame.Valid(line) {
+		return u.queue.write(line)
+	}
+	switch string(u.head.Method) {
+	case methodInitialize:
+		u.initialize(line)
+	case methodNew, methodLoad, methodResume, methodFork:
+		return u.queue.write(u.openSession(line))
+	case methodList, methodClose, methodDelete:
+		u.r.mu.Lock()
+		u.r.ask(u.head.ID, request{method: string(u.head.Method), session: u.r.sessionOf(u.head.Session)})
+		u.r.mu.Unlock()
+	case methodPrompt:
+		return u.holdPrompt(line)
+	case methodCancelRequest:
+		if id, ok := frame.Find(line, "params", "requestId"); ok {
+			u.queue.cancelRequest(idKey(id.Of(line)))
+		}
+	}
+	return u.queue.write(line)
+}
+
+func (u *up) initialize(line []byte) {
+	name, _ := stringAt(line, "params", "clientInfo", "name")
+	version, _ := stringAt(line, "params", "clientInfo", "version")
+	u.r.mu.Lock()
+	defer u.r.mu.Unlock()
+	u.r.client = party{name, version}
+	u.r.ask(u.head.ID, request{method: methodInitialize})
+}
+
+// openSession notes a request that opens a session, starts to find out what
+// that session is to be told, and adds our MCP server.
+func (u *up) openSession(line []byte) []byte {
+	r := u.r
+	cwd, _ := stringAt(line, "params", "cwd")
+	method := string(u.head.Method)
+
+	r.mu.Lock()
+	failed := r.failed
+	r.failed = nil // only the very next request can continue a session that failed to load
+	if failed != nil && (method != methodNew || failed.cwd != cwd || r.o.Now().Sub(failed.at) > aliasWindow) {
+		failed = nil
+	}
+	s := r.sessionOf(u.head.Session)
+	if s != nil && (method == methodLoad || method == methodResume) {
+		s.replay = replay{loaded: method == methodLoad} // known on this connection: its state stands
+		r.ask(u.head.ID, request{method: method, session: s, target: s.id, cwd: cwd})
+		r.mu.Unlock()
+		return u.addServer(line)
+	}
+	parent := s
+	s = r.newSession(cwd)
+	if off(line) {
+		s.off, s.open.State = true, correlation.Off
+	}
+	target := string(u.head.Session)
+	r.ask(u.head.ID, request{method: method, session: s, target: target, cwd: cwd})
+	var identify func(context.Context, Ledger) error
+	switch method {
+	case methodNew:
+		identify = r.inherit(s, failed)
+	case methodFork:
+		identify = r.descend(s, parent, target)
+	default:
+		s.id = target
+		s.replay = replay{loaded: method == methodLoad}
+		r.sessions[target] = s
+		identify = r.lookUp(s)
+	}
+	hidden := s.hidden
+	r.arm(s, identify)
+	r.mu.Unlock()
+	if hidden {
+		return line
+	}
+	return u.addServer(line)
+}
+
+// addServer puts our MCP server into the request's mcpServers, unless the
+// client sends one of the same name.
+func (u *up) addServer(line []byte) []byte {
+	if u.r.o.MCPServer == nil {
+		return line
+	}
+	if at, ok := frame.Find(line, "params", "mcpServers"); ok {
+		name, _ := stringAt(u.r.o.MCPServer, "name")
+		for server := range frame.Elements(line, at) {
+			if theirs, _ := stringAt(server.Of(line), "name"); theirs == name {
+				return line
+			}
+		}
+	}
+	if edited, ok := frame.Append(line, u.r.o.MCPServer, "params", "mcpServers"); ok {
+		return edited
+	}
+	return line
+}
+
+// off reports whether a request asks us to leave its session alone.
+func off(line []byte) bool {
+	at, ok := frame.Find(line, "params", "_meta", "signet.ai", "inject")
+	return ok && bytes.Equal(at.Of(line), []byte("false"))
+}
+
+// holdPrompt queues a prompt until its context is there, or its time is up.
+func (u *up) holdPrompt(line []byte) error {
+	r := u.r
+	words, first := promptWords(line)
+	h := &heldPrompt{line: line, id: bytes.Clone(u.head.ID), words: words, read: r.o.Now(), cancelled: make(chan struct{})}
+	r.mu.Lock()
+	s := r.sessionOf(u.head.Session)
+	if s != nil && off(line) {
+		s.off = true
+		s.owe("switch off", func(ctx context.Context, l Ledger, row int64) error {
+			return l.SetState(ctx, row, nil, correlation.Off)
+		})
+	}
+	if s == nil || s.off {
+		r.mu.Unlock()
+		return u.queue.write(line)
+	}
+	h.session = s
+	command := s.slashCommand(first, r.o.SlashPrefix)
+	if command != "" || !insertable(line) {
+		t := r.expect(s, h.id, nil)
+		t.command = command
+		s.heard(t, words)
+		r.mu.Unlock()
+		r.journal.nudge()
+		return u.queue.write(line)
+	}
+	s.prompts++ // from here on it is in flight: a second prompt passes untouched behind it
+	r.mu.Unlock()
+	r.beginRecall(h)
+	return u.queue.hold(h)
+}
+
+// insertable reports whether a prompt has an array to insert into. An empty
+// one passes as it is: there is nothing that the block would come in front of.
+func insertable(line []byte) bool {
+	prompt, ok := frame.Find(line, "params", "prompt")
+	if !ok || line[prompt.Start] != '[' {
+		return false
+	}
+	for range frame.Elements(line, prompt) {
+		return true
+	}
+	return false
+}
