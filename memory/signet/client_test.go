@@ -215,11 +215,17 @@ func TestUnconfiguredDaemonMustServeOurFolder(t *testing.T) {
 	real, link := folder(t)
 	unconfigured := func(o *Options) { o.Configured, o.SignetPath = false, link }
 	calls := map[string]func(*Client) error{
-		"start":      func(c *Client) error { _, err := c.Start(context.Background(), memory.Session{Key: "k"}); return err },
-		"recall":     func(c *Client) error { _, err := c.Recall(context.Background(), memory.Session{}, "heron", nil); return err },
-		"end":        func(c *Client) error { _, err := c.End(context.Background(), EndRequest{Key: "k"}); return err },
-		"compaction": func(c *Client) error { _, err := c.CompactionComplete(context.Background(), Compaction{Summary: "s"}); return err },
-		"remember":   func(c *Client) error { _, err := c.Remember(context.Background(), Note{Content: "x"}); return err },
+		"start": func(c *Client) error { _, err := c.Start(context.Background(), memory.Session{Key: "k"}); return err },
+		"recall": func(c *Client) error {
+			_, err := c.Recall(context.Background(), memory.Session{}, "heron", nil)
+			return err
+		},
+		"end": func(c *Client) error { _, err := c.End(context.Background(), EndRequest{Key: "k"}); return err },
+		"compaction": func(c *Client) error {
+			_, err := c.CompactionComplete(context.Background(), Compaction{Summary: "s"})
+			return err
+		},
+		"remember": func(c *Client) error { _, err := c.Remember(context.Background(), Note{Content: "x"}); return err },
 		"mcp": func(c *Client) error {
 			endpoint, hc := c.MCP()
 			res, err := hc.Post(endpoint, "application/json", strings.NewReader("{}"))

@@ -36,8 +36,7 @@ type recallReply struct {
 //
 // Errors: memory.ErrOwned, memory.ErrUnavailable.
 func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, seen []string) (memory.Context, error) {
-	kept, _ := memory.WithoutPrivate(prompt)
-	prompt = clip(strings.TrimSpace(memory.Redact(kept)), maxPrompt)
+	prompt = sendable(prompt)
 	if prompt == "" {
 		return memory.Context{Source: memory.FromDaemon, Fetched: c.opts.Now()}, nil
 	}
@@ -79,6 +78,13 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 		return it.ID != "" && slices.Contains(seen, it.ID) || slices.Contains(seen, it.Text)
 	})
 	return out, nil
+}
+
+// sendable is what of a prompt may reach the daemon. The first cut bounds the
+// work; it leaves more than is sent, so that no secret is cut through unseen.
+func sendable(prompt string) string {
+	kept, _ := memory.WithoutPrivate(clip(prompt, 2*maxPrompt))
+	return strings.TrimSpace(clip(memory.Redact(kept), maxPrompt))
 }
 
 func (c *Client) recall(ctx context.Context, s memory.Session, prompt string) (recallReply, error) {
@@ -129,7 +135,7 @@ func parseRecall(s string, count int) (items []memory.Item, notes string) {
 			texts = dated
 		}
 	}
-	if len(texts) == 0 || len(texts) < count {
+	if len(texts) != count {
 		return nil, body
 	}
 	for i, t := range texts {
