@@ -73,8 +73,8 @@ type Options struct {
 	PromptTimeout time.Duration // of Recall; zero: 5 s
 }
 
-// A Client speaks to one daemon. It is safe for concurrent use and owns no
-// goroutine but those of its connections, which Close ends.
+// A Client speaks to one daemon. It is safe for concurrent use, and has no
+// connection and no goroutine beyond its calls, so there is nothing to close.
 type Client struct {
 	opts Options
 	base *url.URL
@@ -126,9 +126,6 @@ func New(o Options) (*Client, error) {
 
 // URL is the daemon's origin.
 func (c *Client) URL() string { return c.base.String() }
-
-// Close ends idle connections.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // parseOrigin takes an origin only, as the daemon's own clients do: a path would
 // be lost, and a password would end in logs.

@@ -34,7 +34,6 @@ func client(t *testing.T, url string, change ...func(*Options)) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
 	return c
 }
 
