@@ -66,11 +66,14 @@ func Peek(b []byte, whole bool, need func(method []byte) Need, h *Head) (known b
 	}
 	p := peek{b: b, whole: whole, need: need, want: All, h: h}
 	i++
-	if len(b)-i > 16 && string(b[i:i+16]) == `"jsonrpc":"2.0",` {
-		i += 16
+	if starts(b[i:], version) {
+		i += len(version)
 	}
 	return p.object(i) != short || whole
 }
+
+// version is what nearly every frame begins with.
+const version = `"jsonrpc":"2.0",`
 
 // A level is an object that Peek looks into.
 type level uint8
@@ -135,15 +138,18 @@ func (p *peek) object(i int) int {
 		if b[i] != '"' {
 			return broken
 		}
-		name, colon := known(b, i, in)
+		name, size := nameAt(b[i:], in)
 		if name == nameOther {
 			end := closing(b, i+1)
 			if end < 0 {
 				return short
 			}
-			name, colon = nameOf(b[i+1:end], in), end+1
+			size = end + 1 - i
+			if bytes.IndexByte(b[i:end], '\\') >= 0 {
+				name = escapedName(b[i:end+1], in)
+			}
 		}
-		if i = space(b, colon); i >= len(b) {
+		if i = space(b, i+size); i >= len(b) {
 			return short
 		}
 		if b[i] != ':' {
@@ -215,94 +221,4 @@ func text(token []byte) []byte {
 		inner, _ = unescape(make([]byte, 0, len(inner)), inner)
 	}
 	return inner
-}
-
-// A name is a key that Peek knows at its level.
-type name uint8
-
-const (
-	nameOther name = iota
-	nameMethod
-	nameID
-	nameParams
-	nameResult
-	nameError
-	nameSession
-	nameUpdate
-	nameKind
-)
-
-func known(b []byte, i int, in level) (name, int) {
-	b = b[i:]
-	switch in {
-	case inFrame:
-		switch {
-		case len(b) < 9:
-		case string(b[:8]) == `"method"`:
-			return nameMethod, i + 8
-		case string(b[:8]) == `"params"`:
-			return nameParams, i + 8
-		case string(b[:8]) == `"result"`:
-			return nameResult, i + 8
-		case string(b[:7]) == `"error"`:
-			return nameError, i + 7
-		case string(b[:4]) == `"id"`:
-			return nameID, i + 4
-		}
-	case inParams:
-		if len(b) >= 12 && string(b[:11]) == `"sessionId"` {
-			return nameSession, i + 11
-		}
-		if len(b) >= 9 && string(b[:8]) == `"update"` {
-			return nameUpdate, i + 8
-		}
-	case inUpdate:
-		if len(b) >= 16 && string(b[:15]) == `"sessionUpdate"` {
-			return nameKind, i + 15
-		}
-	}
-	return nameOther, 0
-}
-
-const longestName = len("sessionUpdate") * len(`\u0000`)
-
-func nameOf(key []byte, in level) name {
-	if n := plainName(key, in); n != nameOther || len(key) > longestName || bytes.IndexByte(key, '\\') < 0 {
-		return n
-	}
-	decoded, ok := unescape(make([]byte, 0, longestName), key)
-	if !ok {
-		return nameOther
-	}
-	return plainName(decoded, in)
-}
-
-func plainName(key []byte, in level) name {
-	switch in {
-	case inFrame:
-		switch string(key) {
-		case "method":
-			return nameMethod
-		case "id":
-			return nameID
-		case "params":
-			return nameParams
-		case "result":
-			return nameResult
-		case "error":
-			return nameError
-		}
-	case inParams:
-		switch string(key) {
-		case "sessionId":
-			return nameSession
-		case "update":
-			return nameUpdate
-		}
-	case inUpdate:
-		if string(key) == "sessionUpdate" {
-			return nameKind
-		}
-	}
-	return nameOther
 }
