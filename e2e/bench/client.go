@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A client is one end of a connection to the agent.
+type client struct {
+	in  io.Writer
+	out *bufio.Reader
+	id  int
+}
+
+// Measure starts a command, opens a session, has a first turn that no time is taken of (it carries the context) and runs
+// the scenario. It returns what the scenario took, or the start-up, and the peak memory of the command's own process where
+// the system tells.
+func measure(ctx context.Context, box *sandbox.Sandbox, command []string, run func(*client) (time.Duration, error)) (took time.Duration, peak int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	cmd := box.Command(ctx, nil, command...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return 0, 0, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, 0, err
+	}
+	cmd.Stderr = os.Stderr
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return 0, 0, err
+	}
+	c := &client{in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	took, err = c.converse(began, box.Work, run)
+	peak = peakOf(cmd.Process.Pid)
+	in.Close()
+	if err == nil {
+		_, err = io.Copy(io.Discard, out)
+	} else {
+		cancel()
+	}
+	if werr := cmd.Wait(); err == nil {
+		err = werr
+	}
+	return took, peak, err
+}
+
+func (c *client) converse(began time.Time, cwd string, run func(*client) (time.Duration, error)) (time.Duration, error) {
+	if _, err := c.call("initialize", `{"protocolVersion":1,"clientInfo":{"name":"bench","version":"1"}}`); err != nil {
+		return 0, err
+	}
+	if run == nil {
+		return time.Since(began), nil
+	}
+	if _, err := c.call("session/new", `{"cwd":`+strconv.Quote(cwd)+`,"mcpServers":[]}`); err != nil {
+		return 0, err
+	}
+	if _, err := c.call("session/prompt", prompt("Good morning, and thank you for being measured.")); err != nil {
+		return 0, err
+	}
+	return run(c)
+}
+
+func prompt(text string) string {
+	return `{"sessionId":"` + sessionID + `","prompt":[{"type":"text","text":"` + text + `"}]}`
+}
+
+// An answer is a response and what came before it.
+type answer struct {
+	Result struct {
+		Meta struct {
+			CRC uint32 `json:"crc"` // the agent's sum of what it sent, or of what it was sent
+		} `json:"_meta"`
+	}
+	Error json.RawMessage
+	crc   uint32 // our sum of what came before the response
+}
+
+func (c *client) call(method, params string) (answer, error) {
+	c.id++
+	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}`+"\n", c.id, method, params); err != nil {
+		return answer{}, err
+	}
+	return c.wait()
+}
+
+// Wait reads to the next response, frames of any size in pieces.
+func (c *client) wait() (answer, error) {
+	var a answer
+	start, response := true, false
+	var line []byte
+	for {
+		piece, err := c.out.ReadSlice('\n')
+		if err != nil && err != bufio.ErrBufferFull {
+			return a, fmt.Errorf("waiting for a response: %w", err)
+		}
+		if start {
+			response = bytes.HasPrefix(piece, []byte(`{"jsonrpc":"2.0","id":`))
+		}
+		if response {
+			line = append(line, piece...)
+		} else {
+			a.crc = crc32.Update(a.crc, castagnoli, piece)
+		}
+		start = err == nil
+		if start && response {
+			break
+		}
+	}
+	if err := json.Unmarshal(line, &a); err != nil {
+		return a, err
+	}
+	if a.Error != nil {
+		return a, fmt.Errorf("error response: %s", a.Error)
+	}
+	return a, nil
+}
+
+// Down times one turn in which the agent says so many frames of a size, each in a write of its own or as fast as it can.
+func (c *client) down(count, size int, each bool) (time.Duration, error) {
+	began := time.Now()
+	a, err := c.call("session/prompt", prompt(fmt.Sprintf("down %d %d %t", count, size, each)))
+	took := time.Since(began)
+	if err == nil && a.crc != a.Result.Meta.CRC {
+		err = fmt.Errorf("what arrived is not what the agent sent")
+	}
+	return took, err
+}
+
+// Up times prompts of a size, one at a time.
+func (c *client) up(count, size int) (time.Duration, error) {
+	params := prompt(strings.Repeat("u", size-len(prompt(""))))
+	var took time.Duration
+	for range count {
+		c.id++
+		frame := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":%s}`+"\n", c.id, params)
+		began := time.Now()
+		if _, err := c.in.Write(frame); err != nil {
+			return 0, err
+		}
+		a, err := c.wait()
+		if err != nil {
+			return 0, err
+		}
+		took += time.Since(began)
+		if a.Result.Meta.CRC != crc32.Checksum(frame, castagnoli) {
+			return 0, fmt.Errorf("what the agent was sent is not what left")
+		}
+	}
+	return took, nil
+}
+
+// Pings returns the median time of a small request.
+func (c *client) pings(count int) (time.Duration, error) {
+	var times []time.Duration
+	for range count {
+		began := time.Now()
+		if _, err := c.call("session/set_mode", `{"sessionId":"`+sessionID+`","modeId":"m"}`); err != nil {
+			return 0, err
+		}
+		times = append(times, time.Since(began))
+	}
+	slices.Sort(times)
+	return times[len(times)/2], nil
+}
+
+// peakOf is the largest resident size that a process has had, in bytes; 0 where there is no /proc.
+func peakOf(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, found := strings.CutPrefix(line, "VmHWM:"); found {
+			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			if err == nil {
+				return kib << 10
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,137 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
+)
+
+// openCode is real opencode behind the proxy, real acpx in front, and a model that follows a script.
+func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*acpxBox, *fakemodel.Server) {
+	t.Helper()
+	binary, err := modules.Opencode()
+	if err != nil {
+		t.Skipf("opencode is not published for this platform: %v", err)
+	}
+	model := fakemodel.Start(script)
+	t.Cleanup(model.Close)
+	a := newAcpx(t, acpxVersions["0.19.1"])
+	config, err := json.Marshal(map[string]any{
+		"model": "fake/fake-model", "small_model": "fake/fake-model", "enabled_providers": []string{"fake"}, "autoupdate": false,
+		"permission": map[string]any{"bash": "ask"},
+		"command":    map[string]any{"weather": map[string]any{"template": "Tell the weather at $ARGUMENTS.", "description": "weather"}},
+		"provider": map[string]any{"fake": map[string]any{
+			"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": model.URL + "/v1", "apiKey": "none"},
+			"models": map[string]any{"fake-model": map[string]any{"tool_call": true, "limit": map[string]any{"context": 100000, "output": 4000}}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(a.Dir, "opencode.json")
+	if err := os.WriteFile(file, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.set("OPENCODE_CONFIG="+file, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
+		"OPENCODE_DISABLE_LSP_DOWNLOAD=1")
+	command := []string{binary, "acp"}
+	if os.Getenv("DIRECT") == "" { command = append([]string{proxyBin, "--agent", "opencode", "--"}, command...) }
+	if err := a.Register("signet-echo", command...); err != nil {
+		t.Fatal(err)
+	}
+	return a, model
+}
+
+// prompts are the model's requests for the conversation itself: those that hold the words.
+func prompts(m *fakemodel.Server, words string) []fakemodel.Request {
+	var found []fakemodel.Request
+	for _, r := range m.Requests() {
+		if len(r.Tools) > 0 && slices.ContainsFunc(r.User, func(s string) bool { return strings.Contains(s, words) }) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+func contexts(texts []string) int {
+	n := 0
+	for _, s := range texts {
+		n += strings.Count(s, blockMark)
+	}
+	return n
+}
+
+// The model sees the identity and what an earlier session said, once, and acpx sees nothing of it when the session is loaded
+// in a new process.
+func TestOpencode(t *testing.T) {
+	t.Parallel()
+	a, model := openCode(t, nil)
+	a.say("exec", "The mast of the Curlew is 11.42 metres long.")
+	a.ownerless()
+
+	id := a.newSession()
+	a.run(a.command(1, "How long is the mast of the Curlew?")...)
+	a.ownerless()
+	a.say("And its boom?")
+	first, last := prompts(model, "How long"), prompts(model, "And its boom?")
+	if len(first) == 0 || len(last) == 0 {
+		t.Fatalf("the model was asked %d and %d times", len(first), len(last))
+	}
+	given := strings.Join(first[0].User, "\n")
+	for _, want := range []string{"You are Halyard", "11.42"} {
+		if !strings.Contains(given, want) {
+			t.Errorf("no %q in what the model was given:\n%s", want, given)
+		}
+	}
+	for _, r := range []fakemodel.Request{first[0], last[0]} {
+		if n := contexts(r.User); n != 1 {
+			t.Errorf("%d contexts in a request, want 1:\n%s", n, strings.Join(r.User, "\n---\n"))
+		}
+	}
+	if diff := cmp.Diff([][]string{{id}}, a.query(`SELECT record FROM sessions WHERE acp_id = ?`, id)); diff != "" {
+		t.Errorf("record (-want +got):\n%s", diff)
+	}
+	a.cleanHistory()
+}
+
+// A slash command reaches opencode as it was typed, and the next plain prompt has the context.
+func TestOpencodeCommand(t *testing.T) {
+	t.Parallel()
+	a, model := openCode(t, nil)
+	a.newSession()
+	a.say("/weather Horta")
+	commands := prompts(model, "Tell the weather at Horta.")
+	if len(commands) == 0 {
+		t.Fatalf("the command did not run: %+v", model.Requests())
+	}
+	if n := contexts(commands[0].User); n != 0 {
+		t.Errorf("%d contexts beside a command, want none", n)
+	}
+	a.say("And tomorrow?")
+	if plain := prompts(model, "And tomorrow?"); len(plain) == 0 || contexts(plain[0].User) != 1 {
+		t.Errorf("the prompt after the command: %+v", plain)
+	}
+}
+
+// A tool call that needs permission: the request reaches acpx, and its answer the harness.
+func TestOpencodePermission(t *testing.T) {
+	t.Parallel()
+	a, model := openCode(t, func(r fakemodel.Request) fakemodel.Reply {
+		if slices.Contains(r.Tools, "bash") && !r.Result {
+			return fakemodel.Reply{Tool: "bash", Args: map[string]any{"command": "echo allowed > said", "description": "says it"}}
+		}
+		return fakemodel.Reply{Text: "done"}
+	})
+	a.run(append(append([]string{}, a.acpx...), "--approve-all", "signet-echo", "exec", "Say it.")...)
+	a.ownerless()
+	if _, err := os.Stat(filepath.Join(a.Work, "said")); err != nil {
+		t.Errorf("the tool did not run: %v (%d requests)", err, len(model.Requests()))
+	}
+}
