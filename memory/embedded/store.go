@@ -22,10 +22,9 @@ import (
 
 // Options of a Store. The zero value works and has no identity files.
 type Options struct {
-	SignetPath    string        // where the identity files are; empty: there are none
-	OtherProjects bool          // recall from other projects as well
-	Retention     time.Duration // how long what turns taught is kept; zero: 365 days; negative: nothing is learned
-	Now           func() time.Time
+	SignetPath    string           // where the identity files are; empty: there are none
+	OtherProjects bool             // recall from other projects as well
+	Now           func() time.Time // nil: time.Now
 	Log           zerolog.Logger
 }
 
@@ -46,9 +45,6 @@ var _ memory.Source = (*Store)(nil)
 func New(db *sql.DB, o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.Retention == 0 {
-		o.Retention = 365 * 24 * time.Hour
 	}
 	return &Store{db: db, opts: o}
 }

@@ -1,0 +1,91 @@
+package embedded
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf16"
+)
+
+// What a harness reads by itself need not be told twice. Signet's connectors write the identity files there, whole or as a part of a larger file.
+
+// Names of the files that harnesses look for in the working directory and above it.
+var projectFiles = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", filepath.Join(".claude", "CLAUDE.md")}
+
+// homeFiles are the harnesses' own files, below home.
+var homeFiles = map[string][]string{
+	"claude":   {".claude/CLAUDE.md"},
+	"codex":    {".codex/AGENTS.md", ".codex/AGENTS.override.md"},
+	"opencode": {".config/opencode/AGENTS.md", ".claude/CLAUDE.md"},
+	"gemini":   {".gemini/GEMINI.md"},
+	"qwen":     {".qwen/QWEN.md"},
+	"pi":       {".pi/agent/AGENTS.md"},
+}
+
+// Where an environment variable moves a harness's folder.
+var homeVariables = map[string]struct{ variable, file string }{
+	"claude": {"CLAUDE_CONFIG_DIR", "CLAUDE.md"},
+	"codex":  {"CODEX_HOME", "AGENTS.md"},
+}
+
+// texts are files as they are compared: folded.
+type texts []string
+
+// has reports whether one of them holds text. Short texts would be found in anything.
+func (t texts) has(text string) bool {
+	folded := foldFile(text)
+	for _, known := range t {
+		if known == folded || len(folded) >= 80 && strings.Contains(known, folded) {
+			return true
+		}
+	}
+	return false
+}
+
+func foldFile(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// harnessReads gives the texts that a harness working in cwd reads by itself.
+func harnessReads(harness, cwd string) texts {
+	var files []string
+	if filepath.IsAbs(cwd) {
+		for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
+			for _, name := range projectFiles {
+				files = append(files, filepath.Join(dir, name))
+			}
+			if filepath.Dir(dir) == dir {
+				break
+			}
+		}
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		for _, name := range homeFiles[harness] {
+			files = append(files, filepath.Join(home, filepath.FromSlash(name)))
+		}
+		if config := os.Getenv("XDG_CONFIG_HOME"); config != "" && harness == "opencode" {
+			files = append(files, filepath.Join(config, "opencode", "AGENTS.md"))
+		}
+		if v, ok := homeVariables[harness]; ok && os.Getenv(v.variable) != "" {
+			files = append(files, filepath.Join(os.Getenv(v.variable), v.file))
+		}
+	}
+	var known texts
+	for _, name := range files {
+		if text, err := readText(name, 4*identityBytes); err == nil && text != "" {
+			known = append(known, foldFile(text))
+		}
+	}
+	return known
+}
+
+func utf16Text(data []byte, big bool) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	if big {
+		order = binary.BigEndian
+	}
+	units := make([]uint16, len(data)/2)
+	for i := range units {
+		units[i] = order.Uint16(data[2*i:])
+	}
+	return []byte(string(utf16.Decode(units)))
+}

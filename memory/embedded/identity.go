@@ -1,0 +1,115 @@
+package embedded
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// The person's own files in the order in which an agent reads them, and how many tokens each may take. What one leaves goes to those after it.
+var identityFiles = []struct {
+	name   string
+	tokens int
+}{
+	{"IDENTITY.md", 1000},
+	{"USER.md", 1000},
+	{"SOUL.md", 700},
+	{"AGENTS.md", 1000},
+	{"MEMORY.md", 300},
+}
+
+// identityBytes is how much of a file is read: more than fits, and little of one that is 100 MB long.
+const identityBytes = 64 << 10
+
+// Identity gives the person's own files. Missing ones are skipped, and so is one that the session's harness reads by itself. The same files give the same text.
+func (s *Store) Identity(session memory.Session) memory.Context {
+	c := memory.Context{Source: memory.FromEmbedded}
+	if s.opts.SignetPath == "" {
+		return c
+	}
+	known := harnessReads(session.Harness, session.Cwd)
+	var b strings.Builder
+	left := 0
+	for _, f := range identityFiles {
+		left += f.tokens
+		text, err := readText(filepath.Join(s.opts.SignetPath, f.name), identityBytes)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.opts.Log.Info().Err(err).Str("file", f.name).Msg("identity file left out")
+		}
+		if text == "" || known.has(text) {
+			continue
+		}
+		heading := "### " + f.name + "\n"
+		text = heading + clipLines(text, left-memory.Tokens(heading)-1) + "\n"
+		left -= memory.Tokens(text)
+		b.WriteString(text)
+	}
+	c.Identity = b.String()
+	return c
+}
+
+// readText reads the first most bytes of a regular file, symbolic links followed, as valid UTF-8 with line feeds only, trimmed.
+func readText(name string, most int64) (string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() { // a pipe would never end, or never begin
+		return "", &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return "", err
+	}
+	text := strings.ToValidUTF8(string(bytes.TrimPrefix(decodeText(data), []byte("\ufeff"))), "\ufffd")
+	return strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "").Replace(text)), nil
+}
+
+// decodeText gives UTF-16 with a byte order mark, as Windows editors write it, and bytes of Latin-1 as UTF-8.
+func decodeText(data []byte) []byte {
+	big := bytes.HasPrefix(data, []byte{0xFE, 0xFF})
+	if !big && !bytes.HasPrefix(data, []byte{0xFF, 0xFE}) {
+		return data
+	}
+	return utf16Text(data[2:], big)
+}
+
+// clipLines keeps as many whole lines as fit into budget tokens; a first line that is too long is cut.
+func clipLines(text string, budget int) string {
+	const mark = "[truncated]"
+	if memory.Tokens(text) <= budget {
+		return text
+	}
+	budget -= memory.Tokens(mark) + 1
+	end := 0
+	for end < len(text) {
+		next := len(text)
+		if nl := strings.IndexByte(text[end:], '\n'); nl >= 0 {
+			next = end + nl + 1
+		}
+		if memory.Tokens(text[:next]) > budget {
+			break
+		}
+		end = next
+	}
+	if end == 0 {
+		for i := range text {
+			if memory.Tokens(text[:i]) > budget {
+				break
+			}
+			end = i
+		}
+	}
+	return strings.TrimRight(text[:end], "\n") + "\n" + mark
+}

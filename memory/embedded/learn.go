@@ -1,0 +1,115 @@
+package embedded
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// sourceTurn is the source of what was learned; whatever else was stored by a call.
+const sourceTurn = "turn"
+
+// batch is how many turns are learned in one transaction: others may write between two of them.
+const batch = 16
+
+// Learn takes in the turns that have ended and were not taken in yet, whichever process left them. What it finds in a turn depends on that
+// turn alone, so it may be called at any time, by several processes at once, and again after it was killed. Errors are correlation's.
+func (s *Store) Learn(ctx context.Context) error {
+	for {
+		n := 0
+		err := s.write(ctx, "learning from turns", func(tx *sql.Tx) error {
+			turns, err := collect(ctx, tx, scanTurn, `SELECT t.id, t.session, t.key, t.started, s.harness, s.project, t.user, t.assistant
+				FROM turns t JOIN sessions s ON s.id = t.session WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id LIMIT ?`, batch)
+			if err != nil {
+				return err
+			}
+			for _, t := range turns {
+				if err := s.learn(ctx, tx, t); err != nil {
+					return err
+				}
+			}
+			n = len(turns)
+			return s.refresh(ctx, tx)
+		})
+		if err != nil || n < batch {
+			return err
+		}
+	}
+}
+
+// A turn is what there is to learn from.
+type turn struct {
+	id, session     int64
+	key             string
+	started         int64 // unix milliseconds
+	harness         string
+	project         string
+	user, assistant string
+}
+
+func scanTurn(row scanner) (t turn, err error) {
+	return t, row.Scan(&t.id, &t.session, &t.key, &t.started, &t.harness, &t.project, &t.user, &t.assistant)
+}
+
+// learn makes a turn's memories what they should be: a turn may have gone on after it was learned.
+func (s *Store) learn(ctx context.Context, tx *sql.Tx, t turn) error {
+	known, err := collect(ctx, tx, scanText, `SELECT digest FROM memories WHERE turn = ?1 UNION SELECT digest FROM memories_forgotten WHERE turn = ?1`, t.id)
+	if err != nil {
+		return err
+	}
+	has := make(map[string]bool, len(known))
+	for _, d := range known {
+		has[d] = true
+	}
+	now := []string{}
+	for _, n := range distil(t.user, t.assistant) {
+		d := digest(n.content)
+		now = append(now, d)
+		if has[d] {
+			continue
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key, session, turn, created, updated, digest, context, content)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			newID(), n.kind, t.project, n.personal, n.origin, sourceTurn, t.harness, t.key, t.session, t.id, t.started, t.started, d, n.context, n.content)
+		if err != nil {
+			return err
+		}
+	}
+	list, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE turn = ? AND digest NOT IN (SELECT value FROM json_each(?))`, t.id, string(list)); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE turns SET learned = 1 WHERE id = ?`, t.id)
+	return err
+}
+
+// Unlearn takes what was learned from turns out again, in the transaction that deletes them. It is a correlation.Unlearn.
+func (s *Store) Unlearn(ctx context.Context, tx *sql.Tx, turns []int64) error {
+	list, err := json.Marshal(turns)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE turn IN (SELECT value FROM json_each(?))`, string(list)); err != nil {
+		return err
+	}
+	return s.refresh(ctx, tx)
+}
+
+func scanText(row scanner) (text string, err error) { return text, row.Scan(&text) }
+
+func newID() string { return strings.ToLower(ulid.Make().String()) }
+
+// digest names what a text says: case, white space and the stop at its end do not count.
+func digest(text string) string {
+	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	sum := sha256.Sum256([]byte(strings.TrimRight(folded, ".!")))
+	return hex.EncodeToString(sum[:16])
+}
