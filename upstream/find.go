@@ -27,3 +27,14 @@ func find(command []string) (string, error) {
 	}
 	return "", fmt.Errorf("%w: %s not found: %s", ErrNotStarted, command[0], advice)
 }
+
+// notStarted says why the system would not start a program that is there.
+func notStarted(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %s: the interpreter in its first line is missing: %w", ErrNotStarted, path, err)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: %s: may not be executed, see its mode and its file system's: %w", ErrNotStarted, path, err)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrNotStarted, path, err)
+}

@@ -9,5 +9,5 @@ func pipe2() (fds [2]int, err error) {
 
 // widen lets a pipe hold a whole large frame. Best effort: an unprivileged user has a quota.
 func widen(fd int) {
-	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, 1<<20)
+	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSize)
 }

@@ -12,11 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+const pipeSize = 1 << 20 // a whole large prompt
+
 // A pipe is our end of one of the harness's pipes. Waiting is done in poll(2) on the calling thread: Go's own poller
 // makes a large prompt ten times slower, and a plain blocking call could not be called off when something that
 // outlives the harness holds the other end.
 type pipe struct {
-	ended chan struct{} // closed at end of file
+	ended chan struct{} // closed when nothing more will be read
 
 	fd       int
 	use      sync.Mutex // held while fd is in use
@@ -24,16 +26,19 @@ type pipe struct {
 	once     sync.Once  // closes off[1]
 	closed   atomic.Bool
 	finished atomic.Bool // what is in the pipe is all that counts
+	rest     int         // bytes that may still be read once finished
 }
 
+// newPipe takes over fd where it gives no error.
 func newPipe(fd int) (*pipe, error) {
-	p := &pipe{fd: fd, ended: make(chan struct{})}
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return nil, err
 	}
-	var err error
-	p.off, err = pipe2()
-	return p, err
+	off, err := pipe2()
+	if err != nil {
+		return nil, err
+	}
+	return &pipe{fd: fd, off: off, ended: make(chan struct{}), rest: pipeSize}, nil
 }
 
 func (p *pipe) Read(b []byte) (int, error) {
@@ -44,9 +49,16 @@ func (p *pipe) Read(b []byte) (int, error) {
 			return 0, os.ErrClosed
 		}
 		finished := p.finished.Load()
+		if finished && p.rest <= 0 {
+			p.end() // somebody writes without end
+			return 0, io.EOF
+		}
 		n, err := syscall.Read(p.fd, b)
 		switch {
 		case n > 0:
+			if finished {
+				p.rest -= n
+			}
 			return n, nil
 		case err == nil && len(b) == 0:
 			return 0, nil
@@ -88,6 +100,9 @@ func (p *pipe) Write(b []byte) (int, error) {
 func (p *pipe) wait(events int16) error {
 	fds := [2]unix.PollFd{{Fd: int32(p.fd), Events: events}, {Fd: int32(p.off[0])}}
 	_, err := unix.Poll(fds[:], -1)
+	if err == syscall.EAGAIN {
+		return nil // darwin, short of memory for a moment
+	}
 	return err
 }
 
@@ -105,6 +120,7 @@ func (p *pipe) Close() error {
 	p.callOff()
 	p.use.Lock()
 	defer p.use.Unlock()
+	p.end()
 	unix.Close(p.off[0])
 	return os.NewSyscallError("close", unix.Close(p.fd))
 }

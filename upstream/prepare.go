@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -35,38 +37,44 @@ func (p Profile) Prepare(ctx context.Context, o *Options, l Limits) error {
 	if o.MinGrace == 0 {
 		o.MinGrace = p.MinGrace
 	}
-	if p.prepare == nil {
-		return nil
-	}
 	path, err := find(o.Command)
 	if err != nil {
 		return err
 	}
-	return p.prepare(ctx, path, o, l)
+	switch acp := slices.Contains(o.Command, "--acp"); programName(o.Command[0]) {
+	case "gemini":
+		if acp {
+			nameGeminiFlag(ctx, path, o)
+		}
+	case "copilot":
+		if acp {
+			return checkCopilot(ctx, path, o)
+		}
+	case "qodercli":
+		if acp {
+			limitQoder(o, l)
+		}
+	}
+	if p.Name == "claude" && runtime.GOOS == "windows" {
+		nameClaude(o)
+	}
+	return nil
 }
 
-// prepareGemini takes the flag of before 0.33 where the program is older.
-func prepareGemini(ctx context.Context, path string, o *Options, _ Limits) error {
-	flag := slices.Index(o.Command, "--acp")
-	if flag < 0 || programName(o.Command[0]) != "gemini" {
-		return nil
-	}
+// nameGeminiFlag takes the flag of before 0.33 where the program is older.
+func nameGeminiFlag(ctx context.Context, path string, o *Options) {
 	v, known := packageVersion(path, "@google/gemini-cli")
 	if !known {
 		v, known = parseVersion(ask(ctx, path, o.Env, "--version"))
 	}
 	if known && v.before(version{0, 33, 0}) {
 		o.Command = slices.Clone(o.Command)
-		o.Command[flag] = "--experimental-acp"
+		o.Command[slices.Index(o.Command, "--acp")] = "--experimental-acp"
 	}
-	return nil
 }
 
 // checkCopilot refuses a copilot from before ACP, which would exit 0 without a word.
-func checkCopilot(ctx context.Context, path string, o *Options, _ Limits) error {
-	if !slices.Contains(o.Command, "--acp") || programName(o.Command[0]) != "copilot" {
-		return nil
-	}
+func checkCopilot(ctx context.Context, path string, o *Options) error {
 	if v, known := packageVersion(path, "@github/copilot"); known && !v.before(version{0, 0, 400}) {
 		return nil
 	}
@@ -78,10 +86,7 @@ func checkCopilot(ctx context.Context, path string, o *Options, _ Limits) error 
 }
 
 // limitQoder gives qoder as arguments what it does not read from session/new.
-func limitQoder(_ context.Context, _ string, o *Options, l Limits) error {
-	if !slices.Contains(o.Command, "--acp") || programName(o.Command[0]) != "qodercli" {
-		return nil
-	}
+func limitQoder(o *Options, l Limits) {
 	has := func(flag string) bool {
 		return slices.ContainsFunc(o.Command, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") })
 	}
@@ -101,38 +106,36 @@ func limitQoder(_ context.Context, _ string, o *Options, l Limits) error {
 		command = append(command, "--allowed-tools="+strings.Join(tools, ","))
 	}
 	o.Command = command
-	return nil
 }
 
 var qoderTools = []string{"BASH", "GLOB", "GREP", "LS", "READ", "WRITE"}
 
-// prepareClaude tells the adapter on Windows where Claude's program is: it finds no .cmd by itself.
-func prepareClaude(_ context.Context, _ string, o *Options, _ Limits) error {
-	if runtime.GOOS != "windows" {
-		return nil
-	}
-	env := o.Env
-	if env == nil {
-		env = os.Environ()
-	}
-	if slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "CLAUDE_CODE_EXECUTABLE=") }) {
-		return nil
+// nameClaude tells the adapter on Windows where Claude's program is: it does not find it by itself there.
+func nameClaude(o *Options) {
+	env := environment(o.Env)
+	set := slices.ContainsFunc(env, func(entry string) bool {
+		return strings.HasPrefix(strings.ToUpper(entry), "CLAUDE_CODE_EXECUTABLE=")
+	})
+	if set {
+		return
 	}
 	if path, err := exec.LookPath("claude.exe"); err == nil {
-		o.Env = append(slices.Clip(env), "CLAUDE_CODE_EXECUTABLE="+path)
+		o.Env = append(env, "CLAUDE_CODE_EXECUTABLE="+path)
 	}
-	return nil
 }
 
 // ask runs a harness for what it prints; "" when it does not answer in time.
 func ask(ctx context.Context, path string, env []string, args ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = env
-	cmd.WaitDelay = 100 * time.Millisecond
-	out, err := cmd.Output()
+	p, err := Start(Options{Command: append([]string{path}, args...), Env: env})
 	if err != nil {
+		return ""
+	}
+	p.Hangup()
+	defer context.AfterFunc(ctx, func() { p.Terminate(syscall.SIGKILL) })()
+	out, err := io.ReadAll(io.LimitReader(p.Stdout, 1<<20))
+	if exit := p.Wait(); err != nil || exit != (Exit{}) {
 		return ""
 	}
 	return string(out)

@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -71,7 +72,7 @@ type Process struct {
 	exit    Exit
 
 	hangupOnce, waitOnce sync.Once
-	goroutines           sync.WaitGroup
+	goroutines           sync.WaitGroup // lead and supervise
 }
 
 // An Exit is how a harness ended.
@@ -113,12 +114,14 @@ func Start(o Options) (*Process, error) {
 		reaped:    make(chan struct{}),
 	}
 	started := make(chan error)
-	go p.lead(path, o, started)
+	p.goroutines.Go(func() { p.lead(path, o, started) })
 	if err := <-started; err != nil {
-		return nil, notStarted(o.Command, err)
+		p.goroutines.Wait()
+		return nil, notStarted(path, err)
 	}
 	p.Stdin, p.Stdout = p.stdin, p.stdout
 	p.goroutines.Go(p.supervise)
+	go p.stderr.copy() // Wait joins it
 	return p, nil
 }
 
@@ -127,17 +130,14 @@ func Start(o Options) (*Process, error) {
 func (p *Process) lead(path string, o Options, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var err error
-	var stderr *pipe
-	p.child, p.stdin, p.stdout, stderr, err = spawn(path, o)
-	if err == nil {
-		p.stderr = &tail{from: stderr, to: o.Stderr}
-		p.goroutines.Go(p.stderr.copy)
-	}
-	started <- err
+	child, pipes, err := spawn(path, o)
 	if err != nil {
+		started <- err
 		return
 	}
+	p.child, p.stdin, p.stdout = child, pipes[0], pipes[1]
+	p.stderr = newTail(pipes[2], o.Stderr)
+	started <- nil
 	p.child.await()
 	close(p.exited)
 	<-p.doomed
@@ -224,12 +224,17 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 func (p *Process) Pid() int { return p.child.pid }
 
 // Wait waits for the harness to end (it does not make it end), kills what is left of its group, joins every goroutine
-// and gives up every descriptor. Call it after Stdout was read to its end, or when nobody is going to.
+// and gives up every descriptor. Call it after Stdout was read to its end, or when nobody is going to. The one thing it
+// does not wait for longer than two seconds is Options.Stderr, should a Write to it not return.
 func (p *Process) Wait() Exit {
 	p.waitOnce.Do(func() {
 		close(p.givenUp)
 		p.goroutines.Wait()
 		p.stdout.Close()
+		select {
+		case <-p.stderr.done:
+		case <-time.After(linger):
+		}
 	})
 	return p.exit
 }
@@ -244,6 +249,22 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
-func notStarted(command []string, err error) error {
-	return fmt.Errorf("%w: %s: %w", ErrNotStarted, strings.Join(command, " "), err)
+// environment gives env, or ours, with one entry a name: of two, programs differ in which they believe. The last counts,
+// as in os/exec.
+func environment(env []string) []string {
+	if env == nil {
+		env = os.Environ()
+	}
+	kept := make([]string, 0, len(env))
+	seen := make(map[string]bool, len(env))
+	for _, entry := range slices.Backward(env) {
+		name, _, ok := strings.Cut(entry, "=")
+		if ok && name != "" && seen[name] {
+			continue
+		}
+		seen[name] = true
+		kept = append(kept, entry)
+	}
+	slices.Reverse(kept)
+	return kept
 }

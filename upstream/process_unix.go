@@ -3,7 +3,6 @@
 package upstream
 
 import (
-	"errors"
 	"os"
 	"syscall"
 
@@ -16,53 +15,48 @@ type child struct {
 	exit Exit // where await reaps
 }
 
-// spawn starts the harness and gives our ends of its pipes.
-func spawn(path string, o Options) (c *child, stdin, stdout, stderr *pipe, err error) {
-	var theirs []uintptr
-	var ours []*pipe
+// spawn starts the harness and gives our ends of its stdin, stdout and stderr.
+func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
+	var theirs [3]uintptr
+	made := 0
 	defer func() {
-		for _, fd := range theirs {
-			unix.Close(int(fd))
-		}
-		if err != nil {
-			for _, p := range ours {
-				p.Close()
+		for stream := range made {
+			unix.Close(int(theirs[stream]))
+			if err != nil {
+				ours[stream].Close()
 			}
 		}
 	}()
-	for stream := range 3 {
+	for stream := range ours {
 		fds, err := pipe2()
 		if err != nil {
-			return nil, nil, nil, nil, os.NewSyscallError("pipe", err)
+			return nil, ours, os.NewSyscallError("pipe", err)
 		}
 		mine, their := fds[0], fds[1]
 		if stream == 0 {
 			mine, their = their, mine
 		}
+		if ours[stream], err = newPipe(mine); err != nil {
+			unix.Close(mine)
+			unix.Close(their)
+			return nil, ours, os.NewSyscallError("pipe", err)
+		}
+		theirs[stream] = uintptr(their)
+		made++
 		if stream < 2 {
 			widen(mine)
 		}
-		theirs = append(theirs, uintptr(their))
-		p, err := newPipe(mine)
-		if err != nil {
-			unix.Close(mine)
-			return nil, nil, nil, nil, os.NewSyscallError("pipe", err)
-		}
-		ours = append(ours, p)
 	}
-	attr := &syscall.ProcAttr{Env: o.Env, Files: theirs, Sys: inOwnGroup()}
-	if attr.Env == nil {
-		attr.Env = os.Environ()
-	}
+	attr := &syscall.ProcAttr{Env: environment(o.Env), Files: theirs[:], Sys: inOwnGroup()}
 	pid, err := syscall.ForkExec(path, o.Command, attr)
-	if errors.Is(err, syscall.ENOEXEC) {
+	if err == syscall.ENOEXEC {
 		// A script without #!. Shells and execvp, so every other client, give it to sh.
 		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, o.Command[1:]...), attr)
 	}
 	if err != nil {
-		return nil, nil, nil, nil, err
+		return nil, ours, err
 	}
-	return &child{pid: pid}, ours[0], ours[1], ours[2], nil
+	return &child{pid: pid}, ours, nil
 }
 
 // signal and kill reach the whole group. They are for use before reap: until then the number cannot be another's.

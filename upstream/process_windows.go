@@ -1,10 +1,8 @@
 package upstream
 
 import (
-	"errors"
-	"io"
 	"os"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -20,49 +18,46 @@ type child struct {
 	exit    Exit
 }
 
-func spawn(path string, o Options) (c *child, stdin, stdout, stderr *pipe, err error) {
+// spawn starts the harness and gives our ends of its stdin, stdout and stderr.
+func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 	var theirs []*os.File
-	var ours []*pipe
 	defer func() {
-		for _, f := range theirs {
+		for stream, f := range theirs {
 			f.Close()
-		}
-		if err != nil {
-			for _, p := range ours {
-				p.Close()
+			if err != nil {
+				ours[stream].Close()
 			}
 		}
 	}()
-	for stream := range 3 {
-		r, w, err := os.Pipe()
+	for stream := range ours {
+		mine, their, err := os.Pipe()
 		if err != nil {
-			return nil, nil, nil, nil, err
+			return nil, ours, err
 		}
-		mine, their := r, w
 		if stream == 0 {
-			mine, their = w, r
+			mine, their = their, mine
 		}
+		ours[stream] = &pipe{File: mine, ended: make(chan struct{})}
 		theirs = append(theirs, their)
-		ours = append(ours, &pipe{File: mine, ended: make(chan struct{})})
 	}
 	job, err := newJob()
 	if err != nil {
-		return nil, nil, nil, nil, err
+		return nil, ours, os.NewSyscallError("CreateJobObject", err)
 	}
 	process, err := os.StartProcess(path, o.Command, &os.ProcAttr{
-		Env:   o.Env,
+		Env:   environment(o.Env),
 		Files: theirs,
-		Sys:   &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP},
+		Sys:   &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}, // Ctrl-C is the client's
 	})
 	if err != nil {
 		windows.CloseHandle(job)
-		return nil, nil, nil, nil, err
+		return nil, ours, err
 	}
 	// Best effort: without the job the harness alone is killed.
 	_ = process.WithHandle(func(handle uintptr) {
 		_ = windows.AssignProcessToJobObject(job, windows.Handle(handle))
 	})
-	return &child{pid: process.Pid, process: process, job: job}, ours[0], ours[1], ours[2], nil
+	return &child{pid: process.Pid, process: process, job: job}, ours, nil
 }
 
 func newJob() (windows.Handle, error) {
@@ -113,17 +108,18 @@ type guard struct{}
 func newGuard(*child) guard { return guard{} }
 func (guard) end()          {}
 
-// A pipe is our end of one of the harness's pipes. All others end with the job.
+// A pipe is our end of one of the harness's pipes. Whoever holds the other end dies with the job, and so nothing needs
+// to be called off.
 type pipe struct {
 	*os.File
-	ended    chan struct{} // closed at end of file
-	finished atomic.Bool
+	ended chan struct{} // closed when nothing more will be read
+	once  sync.Once     // closes ended
 }
 
 func (p *pipe) Read(b []byte) (int, error) {
 	n, err := p.File.Read(b)
-	if errors.Is(err, io.EOF) && !p.finished.Swap(true) {
-		close(p.ended)
+	if err != nil {
+		p.once.Do(func() { close(p.ended) })
 	}
 	return n, err
 }

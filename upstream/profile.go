@@ -1,9 +1,7 @@
 package upstream
 
 import (
-	"context"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +16,7 @@ type Profile struct {
 	// Installed is the same harness where it is installed: used by Prepare in place of Command, when on PATH, because
 	// npx takes a second and needs the network.
 	Installed []string
-	Agents    []string // what it calls itself: agentInfo.name, in lower case
+	Agents    []string // what it calls itself (agentInfo.name) in lower case, beside Name and its package's name
 	Install   string   // what to do when it is missing
 
 	Grace    time.Duration // see Options
@@ -37,8 +35,6 @@ type Profile struct {
 	Answers    []string
 	// SettingSources goes to session/new as _meta.claudeCode.options.settingSources where the client sent none.
 	SettingSources []string
-
-	prepare func(ctx context.Context, path string, o *Options, l Limits) error // see Prepare
 }
 
 // How a harness takes an MCP server from its client.
@@ -81,58 +77,66 @@ func Names() []string {
 func ByAgent(agentName string) (Profile, bool) {
 	agentName = strings.ToLower(strings.TrimSpace(agentName))
 	for _, p := range registry {
-		if slices.Contains(p.Agents, agentName) {
+		if agentName != "" && (agentName == p.Name || agentName == p.packageName() || slices.Contains(p.Agents, agentName)) {
 			return p.clone(), true
 		}
 	}
 	return Profile{}, false
 }
 
-// ByCommand finds the profile of the harness that a command line starts: by its program's name, or by the package that
-// npx is to run.
+// ByCommand finds the profile of the harness that a command line starts: by its program's name, or by the package or
+// adapter that its arguments name.
 func ByCommand(command []string) (Profile, bool) {
 	if len(command) == 0 {
 		return Profile{}, false
 	}
 	program := programName(command[0])
 	for _, p := range registry {
-		for _, known := range [][]string{p.Command, p.Installed} {
-			if len(known) == 0 {
-				continue
-			}
-			if programName(known[0]) == program && program != "npx" && program != "uvx" {
-				return p.clone(), true
-			}
-		}
-		if name := p.packageName(); name != "" && slices.ContainsFunc(command[1:], func(arg string) bool { return inPackage(arg, name) }) {
+		named := program == programName(p.program()) ||
+			slices.ContainsFunc(command[1:], p.inArgument)
+		if named {
 			return p.clone(), true
 		}
 	}
 	return Profile{}, false
 }
 
-// packageName gives the npm or PyPI package that Command runs, without its version; "" when it runs a program.
-func (p Profile) packageName() string {
-	if program := p.Command[0]; program != "npx" && program != "uvx" {
-		return ""
+// program gives the harness's own program: "claude-agent-acp", "gemini".
+func (p Profile) program() string {
+	if len(p.Installed) > 0 {
+		return p.Installed[0]
 	}
-	for _, arg := range p.Command[1:] {
-		if !strings.HasPrefix(arg, "-") {
-			if at := strings.LastIndexByte(arg, '@'); at > 0 {
-				return arg[:at]
-			}
-			return arg
-		}
+	if p.packageName() != "" {
+		return p.packageName()
 	}
-	return ""
+	return p.Command[0]
 }
 
-// inPackage reports whether an argument names the package, in some version, or a path inside it.
-func inPackage(arg, name string) bool {
-	if rest, ok := strings.CutPrefix(arg, name); ok {
-		return rest == "" || rest[0] == '@'
+// packageName gives the package that Command has npx or uvx run, without its version; "" where it runs a program.
+func (p Profile) packageName() string {
+	if p.Command[0] != "npx" && p.Command[0] != "uvx" {
+		return ""
 	}
-	return strings.Contains(filepath.ToSlash(arg), "node_modules/"+name+"/")
+	arg := p.Command[1+slices.IndexFunc(p.Command[1:], func(arg string) bool { return arg[0] != '-' })]
+	if at := strings.LastIndexByte(arg, '@'); at > 0 {
+		return arg[:at]
+	}
+	return arg
+}
+
+// inArgument reports whether an argument names the harness's package, in whatever version, or a path inside it, or its
+// adapter (acpx takes claude-agent-acp anywhere in the arguments for Claude).
+func (p Profile) inArgument(arg string) bool {
+	if adapter := p.program(); strings.HasSuffix(adapter, "-acp") && strings.Contains(arg, adapter) {
+		return true
+	}
+	name := p.packageName()
+	if name == "" {
+		return false
+	}
+	rest, ok := strings.CutPrefix(arg, name)
+	return ok && (rest == "" || rest[0] == '@') ||
+		strings.Contains(strings.ReplaceAll(arg, `\`, "/"), "node_modules/"+name+"/")
 }
 
 // programName gives a command's base name in lower case without Windows' endings.

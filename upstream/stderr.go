@@ -1,10 +1,11 @@
 package upstream
 
 import (
-	"bytes"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 const (
@@ -17,13 +18,20 @@ type tail struct {
 	from *pipe
 	to   io.Writer
 
-	mu   sync.Mutex
+	done chan struct{} // closed when copy has returned
+
+	mu   sync.Mutex // protects what follows
 	kept []byte
 	cut  bool // kept does not begin at the beginning
 }
 
+func newTail(from *pipe, to io.Writer) *tail {
+	return &tail{from: from, to: to, done: make(chan struct{})}
+}
+
 // copy goes on to the end of from, also when nobody wants the bytes: a harness must not block on its own stderr.
 func (t *tail) copy() {
+	defer close(t.done)
 	defer t.from.Close()
 	buf := make([]byte, 32<<10)
 	for {
@@ -50,22 +58,29 @@ func (t *tail) keep(b []byte) {
 	}
 }
 
+// lines gives what was kept as lines for people: no terminal control, no empty ones.
 func (t *tail) lines() []string {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	kept := t.kept
-	if t.cut {
-		// The first line lacks its beginning, and may begin inside a character.
-		if _, rest, found := bytes.Cut(kept, []byte("\n")); found {
-			kept = rest
-		}
+	kept := string(t.kept)
+	if _, rest, found := strings.Cut(kept, "\n"); t.cut && found {
+		kept = rest // the first line lacks its beginning
 	}
+	t.mu.Unlock()
 	var lines []string
-	for line := range strings.Lines(string(kept)) {
-		line = strings.TrimRight(strings.ToValidUTF8(line, "\uFFFD"), " \t\r\n")
+	for line := range strings.Lines(escapes.ReplaceAllString(strings.ToValidUTF8(kept, "\uFFFD"), "")) {
+		line = strings.TrimSpace(strings.Map(printable, line))
 		if line != "" {
 			lines = append(lines, line)
 		}
 	}
 	return lines[max(0, len(lines)-tailLines):]
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")
+
+func printable(r rune) rune {
+	if r != '\t' && unicode.IsControl(r) {
+		return -1
+	}
+	return r
 }

@@ -2,10 +2,7 @@
 
 package upstream
 
-import (
-	"os"
-	"syscall"
-)
+import "syscall"
 
 // OnTerminal runs the harness on the terminal that we were started on, as a client does for a login (ACP's terminal
 // authentication): no pipes, no group of its own. The harness takes our place, so where it can be started OnTerminal
@@ -15,13 +12,10 @@ func OnTerminal(o Options) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	env := o.Env
-	if env == nil {
-		env = os.Environ()
-	}
+	env := environment(o.Env)
 	err = syscall.Exec(path, o.Command, env)
 	if err == syscall.ENOEXEC {
 		err = syscall.Exec("/bin/sh", append([]string{"sh", path}, o.Command[1:]...), env)
 	}
-	return Exit{}, notStarted(o.Command, err)
+	return Exit{}, notStarted(path, err)
 }

@@ -18,13 +18,13 @@ func OnTerminal(o Options) (Exit, error) {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	cmd := exec.Command(path, o.Command[1:]...)
-	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = o.Env, os.Stdin, os.Stdout, os.Stderr
+	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment(o.Env), os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return Exit{Code: exit.ExitCode()}, nil
 	}
 	if err != nil {
-		return Exit{}, notStarted(o.Command, err)
+		return Exit{}, notStarted(path, err)
 	}
 	return Exit{}, nil
 }
