@@ -55,17 +55,18 @@ type Delivery struct {
 	Reply, Error        string
 	Payload             string
 
-	leased   int64 // with Lease, the name of the lease
+	leases   int // with Lease, the name of the lease
 	failures int
+	again    bool
 }
 
 const deliveryColumns = `d.id, d.session, d.key, d.kind, d.reason, d.state, d.created, d.owed, d.due, d.done, d.attempts, d.failures, d.unanswered, d.parts,
-	d.lease, d.leased, d.leased_until, d.posted, d.first_turn, d.last_turn, d.turns, d.file, d.reply, d.error, d.payload`
+	d.lease, d.leases, d.leased_until, d.again, d.posted, d.first_turn, d.last_turn, d.turns, d.file, d.reply, d.error, d.payload`
 
 func scanDelivery(row scanner) (d Delivery, err error) {
 	var created, owed, due, done, until, posted int64
 	err = row.Scan(&d.ID, &d.Session, &d.Key, &d.Kind, &d.Reason, &d.State, &created, &owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts,
-		&d.Lease, &d.leased, &until, &posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.File, &d.Reply, &d.Error, &d.Payload)
+		&d.Lease, &d.leases, &until, &d.again, &posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.File, &d.Reply, &d.Error, &d.Payload)
 	d.Created, d.Owed, d.Due, d.Done = unstamp(created), unstamp(owed), unstamp(due), unstamp(done)
 	d.LeasedUntil, d.Posted = unstamp(until), unstamp(posted)
 	return d, err
@@ -100,7 +101,8 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 	owe := func(kind, column string) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due)
 			SELECT max(session), key, ?3, ?4, ?5, ?6, ?6, ?6 FROM turns`+mine+` AND `+column+` = 0 GROUP BY key
-			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE SET session = excluded.session, reason = excluded.reason, owed = excluded.owed, due = excluded.due`,
+			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE SET session = excluded.session, reason = excluded.reason, owed = excluded.owed,
+				due = excluded.due, again = lease <> ''`,
 			p.id, session, kind, reason, Owed, now)
 		return err
 	}
@@ -156,8 +158,8 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 					continue
 				}
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET lease = ?, leased = ?, leased_until = ?, posted = 0 WHERE id = ?`,
-				worker.id, max(stamp(now), d.leased+1), stamp(now.Add(LeaseTime)), d.ID); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET lease = ?, leases = leases + 1, leased_until = ?, again = 0, posted = 0 WHERE id = ?`,
+				worker.id, stamp(now.Add(LeaseTime)), d.ID); err != nil {
 				return err
 			}
 			leased, err = scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d WHERE id = ?`, d.ID))

@@ -11,8 +11,8 @@ import (
 // held runs f in a transaction, with the delivery's row as it is now, as long as the caller's lease on it holds. Else ErrLeaseLost.
 func (s *Store) held(ctx context.Context, doing string, lease Delivery, f func(tx *sql.Tx, d Delivery, now time.Time) error) error {
 	return s.write(ctx, doing, func(tx *sql.Tx) error {
-		d, err := scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d WHERE id = ? AND lease = ? AND leased = ? AND done = 0`,
-			lease.ID, lease.Lease, lease.leased))
+		d, err := scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d WHERE id = ? AND lease = ? AND leases = ? AND done = 0`,
+			lease.ID, lease.Lease, lease.leases))
 		if orNotFound(err) == ErrNotFound {
 			return ErrLeaseLost
 		}
@@ -34,7 +34,7 @@ func (s *Store) Renew(ctx context.Context, lease Delivery) error {
 // Defer gives the lease back without an attempt; the delivery is due again at until, or at once when it was owed anew meanwhile.
 func (s *Store) Defer(ctx context.Context, lease Delivery, until time.Time) error {
 	return s.held(ctx, "deferring a delivery", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
-		if stamp(d.Owed) >= d.leased {
+		if d.again {
 			until = now
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET lease = '', due = ? WHERE id = ?`, stamp(until), d.ID)
@@ -117,7 +117,7 @@ func (s *Store) finish(ctx context.Context, tx *sql.Tx, d Delivery, state Delive
 	now := stamp(s.now())
 	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, done = ?, lease = '', posted = 0, failures = 0, file = '', reply = ?, error = ? WHERE id = ?`,
 		state, now, cutNote(reply), cutNote(why), d.ID)
-	if err != nil || d.Payload != "" || stamp(d.Owed) < d.leased {
+	if err != nil || !d.again {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due)

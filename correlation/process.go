@@ -176,8 +176,19 @@ const keepEnded = 30 * 24 * time.Hour
 // sweepFiles removes old rows of ended processes, and lock files of processes that died before they had a row.
 func (s *Store) sweepFiles(ctx context.Context) error {
 	old := s.now().Add(-keepEnded)
-	if _, err := s.db.ExecContext(ctx, `DELETE FROM processes WHERE ended > 0 AND ended < ?`, stamp(old)); err != nil {
+	var any bool // a delete that finds nothing still waits for the lock
+	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM processes WHERE ended BETWEEN 1 AND ?)`, stamp(old)).Scan(&any)
+	if err != nil {
 		return err
+	}
+	if any {
+		err := s.write(ctx, "removing rows of old processes", func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `DELETE FROM processes WHERE ended BETWEEN 1 AND ?`, stamp(old))
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	entries, err := os.ReadDir(s.live)
 	if err != nil {

@@ -267,7 +267,7 @@ func (s *Store) conversation(ctx context.Context, q querier, id int64) ([]int64,
 	return collect(ctx, q, scanID, `WITH RECURSIVE chain (id) AS (
 			VALUES (?) UNION
 			SELECT s.id FROM chain c JOIN sessions me ON me.id = c.id JOIN sessions s ON s.id = me.continue_of OR s.continue_of = me.id
-				OR me.record <> '' AND s.record = me.record AND s.harness = me.harness)
+				OR s.record <> '' AND s.record = me.record AND s.harness = me.harness)
 		SELECT id FROM chain ORDER BY id`, id)
 }
 

@@ -75,16 +75,20 @@ func (s *Store) freshState(ctx context.Context, tx *sql.Tx, id int64) (State, er
 	if have != InFlight || s.alive(by) {
 		return have, nil
 	}
-	return Doubt, doubt(ctx, tx, by)
+	if err := doubt(ctx, tx, by); err != nil {
+		return "", err
+	}
+	err = tx.QueryRowContext(ctx, `SELECT state FROM sessions WHERE id = ?`, id).Scan(&have)
+	return have, err
 }
 
-// doubt puts what a process has in flight in doubt.
+// doubt puts what a process has in flight in doubt. A session that had its context before stays done: what is in doubt is a recall then.
 func doubt(ctx context.Context, tx *sql.Tx, process string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id IN (SELECT claim FROM sessions WHERE claim_by = ?)`, outcomeDoubt, process)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE sessions SET state = ?, claim_by = '' WHERE claim_by = ?`, Doubt, process)
+	_, err = tx.ExecContext(ctx, `UPDATE sessions SET state = iif(claim_from = ?, claim_from, ?), claim_by = '' WHERE claim_by = ?`, Done, Doubt, process)
 	return err
 }
 
@@ -105,18 +109,16 @@ func (s *Store) Settle(ctx context.Context, id int64, process string, to State) 
 
 // outcomeOf is what became of a block that was sent in state from when the session is then put in state to.
 func outcomeOf(from, to State) string {
-	switch to {
-	case Doubt:
+	switch {
+	case to == Doubt:
 		return outcomeDoubt
-	case from:
-		return outcomeRefused
-	case Armed:
+	case to == Armed, to == IdentityGiven && from == IdentityGiven:
 		return outcomeRefused
 	}
 	return outcomeKept
 }
 
-// SetState moves a session that is in one of the states in from to another, where nothing is sent: a replay that settles doubt, a
+// SetState moves a session that is in one of the states in from (nil: in any) to another, where nothing is sent: a replay that settles doubt, a
 // harness that forgot, a session that wants none. To in flight there is only Claim. Errors: a *StateError (ErrStateChanged) or ErrNotFound.
 func (s *Store) SetState(ctx context.Context, id int64, from []State, to State) error {
 	return s.write(ctx, "changing a session's state", func(tx *sql.Tx) error {
@@ -124,7 +126,7 @@ func (s *Store) SetState(ctx context.Context, id int64, from []State, to State) 
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(from, have) || to == InFlight {
+		if from != nil && !slices.Contains(from, have) || to == InFlight {
 			return &StateError{have}
 		}
 		if have == Doubt && to != Doubt {

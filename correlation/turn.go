@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -120,6 +121,7 @@ func (s *Store) FirstPrompt(ctx context.Context, session int64) (string, error) 
 
 // cutText gives text in valid UTF-8 of at most MaxText bytes, and whether it was cut.
 func cutText(text string) (string, bool) {
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= MaxText {
 		return text, false
 	}

@@ -18,7 +18,7 @@ CREATE TABLE processes (
 	ended       INTEGER NOT NULL DEFAULT 0,
 	reason      TEXT    NOT NULL DEFAULT ''
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX processes_open ON processes (started) WHERE ended = 0;
+CREATE INDEX processes_ended ON processes (ended);
 
 CREATE TABLE sessions (
 	id             INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -138,8 +138,9 @@ CREATE TABLE deliveries (
 	unanswered   INTEGER NOT NULL DEFAULT 0,
 	parts        INTEGER NOT NULL DEFAULT 0,  -- parts of a long transcript that were answered
 	lease        TEXT    NOT NULL DEFAULT '', -- the worker's process id
-	leased       INTEGER NOT NULL DEFAULT 0,
+	leases       INTEGER NOT NULL DEFAULT 0,  -- how many there were: with lease, the name of one
 	leased_until INTEGER NOT NULL DEFAULT 0,
+	again        INTEGER NOT NULL DEFAULT 0,  -- 1: became owed anew while it was leased
 	posted       INTEGER NOT NULL DEFAULT 0,  -- a post is on its way since
 	first_turn   INTEGER NOT NULL DEFAULT 0,
 	last_turn    INTEGER NOT NULL DEFAULT 0,

@@ -50,14 +50,11 @@ func secure(path string) error {
 // tighten takes what group and others may do from a file, if it is there.
 func tighten(name string) error {
 	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if err == nil && info.Mode().Perm()&0o077 != 0 {
+		err = os.Chmod(name, info.Mode().Perm()&^0o077)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // another process may just have closed the database
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return os.Chmod(name, mode&^0o077)
-	}
-	return nil
+	return err
 }
