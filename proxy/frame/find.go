@@ -15,35 +15,42 @@ func Find(line []byte, path ...string) (at Span, ok bool) {
 	return lookup(line, path)
 }
 
-// lookup is Find in a line that is known to be valid.
+// lookup is Find in a line that is known to be valid. It walks the objects on the path in one pass.
 func lookup(line []byte, path []string) (at Span, ok bool) {
 	at = Span{space(line, 0), len(bytes.TrimRight(line, " \t\r\n"))}
-	ok = true
-	for _, key := range path {
-		if at, ok = member(line, at, key); !ok {
-			return Span{}, false
-		}
+	if len(path) == 0 {
+		return at, true
 	}
-	return at, true
-}
-
-// member gives the span of the last value that an object has under key.
-func member(line []byte, object Span, key string) (at Span, ok bool) {
-	m, isObject := membersOf(line, object)
-	if !isObject {
+	m, ok := membersOf(line, at)
+	if !ok {
 		return Span{}, false
 	}
-	for m.next() {
+	at, ok = Span{}, false
+	for level := 0; ; {
+		if !m.next() {
+			if level--; level < 0 || m.i < 0 {
+				return at, ok
+			}
+			continue // behind the object, among the members of the one that holds it
+		}
+		hit, last := sameKey(m.key, path[level]), level == len(path)-1
+		if hit {
+			at, ok = Span{}, false // what an earlier duplicate held does not count
+		}
+		if hit && !last && line[m.i] == '{' {
+			m.i++
+			level++
+			continue
+		}
 		end := skip(m.b, m.i)
 		if end < 0 {
-			break
+			return Span{}, false
 		}
-		if sameKey(m.key, key) {
+		if hit && last {
 			at, ok = Span{m.i, end}, true
 		}
 		m.i = end
 	}
-	return at, ok
 }
 
 // sameKey compares a key as it came with one that is decoded.

@@ -1,9 +1,13 @@
 package frame
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // split makes a path of keys that are joined by dots.
@@ -97,5 +101,108 @@ func TestString(t *testing.T) {
 		if got, ok := String([]byte(c.raw)); got != c.want || ok != c.ok {
 			t.Errorf("%s: got %q, %v", c.raw, got, ok)
 		}
+	}
+}
+
+// oracleFind walks with full parses. Not for paths that have U+FFFD, which encoding/json puts in place of what is no UTF-8.
+func oracleFind(line []byte, path []string) ([]byte, bool) {
+	value := json.RawMessage(line)
+	if json.Unmarshal(line, &value) != nil {
+		return nil, false
+	}
+	for _, key := range path {
+		var object map[string]json.RawMessage
+		if value[0] != '{' || json.Unmarshal(value, &object) != nil {
+			return nil, false
+		}
+		var ok bool
+		if value, ok = object[key]; !ok {
+			return nil, false
+		}
+	}
+	return bytes.Trim(value, " \t\r\n"), true
+}
+
+func plainPath(path string) bool {
+	return utf8.ValidString(path) && !strings.ContainsRune(path, utf8.RuneError)
+}
+
+func FuzzFind(f *testing.F) {
+	for _, c := range heads {
+		f.Add([]byte(c.line), "params.update")
+	}
+	for _, text := range texts {
+		if len(text) < 100 {
+			f.Add([]byte(text), "a.a")
+		}
+	}
+	f.Fuzz(func(t *testing.T, line []byte, path string) {
+		if !plainPath(path) {
+			return
+		}
+		at, ok := Find(line, split(path)...)
+		want, found := oracleFind(line, split(path))
+		if ok != found || !bytes.Equal(at.Of(line), want) {
+			t.Fatalf("got %q, %v, want %q, %v", at.Of(line), ok, want, found)
+		}
+		if !ok {
+			return
+		}
+		var array []json.RawMessage
+		if want[0] == '[' && json.Unmarshal(want, &array) != nil {
+			t.Fatal("no array")
+		}
+		same := func(a Span, b json.RawMessage) bool { return bytes.Equal(a.Of(line), b) }
+		if got := slices.Collect(Elements(line, at)); !slices.EqualFunc(got, array, same) {
+			t.Fatalf("elements are %v in %q", got, want)
+		}
+		var object map[string]json.RawMessage
+		if want[0] == '{' && json.Unmarshal(want, &object) != nil {
+			t.Fatal("no object")
+		}
+		members := map[string]Span{} // the last of duplicates stays
+		for key, at := range Members(line, at) {
+			members[string([]rune(key))] = at
+		}
+		if !maps.EqualFunc(members, object, same) {
+			t.Fatalf("members are %v in %q", members, want)
+		}
+	})
+}
+
+func FuzzString(f *testing.F) {
+	for _, text := range texts {
+		if strings.HasPrefix(text, `"`) {
+			f.Add([]byte(text))
+		}
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got, ok := String(raw)
+		var want *string
+		valid := json.Unmarshal(raw, &want) == nil && want != nil && raw[0] == '"' && raw[len(raw)-1] == '"'
+		if ok != valid || ok && string([]rune(got)) != *want {
+			t.Fatalf("got %q, %v", got, ok)
+		}
+	})
+}
+
+func BenchmarkFind(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		line string
+	}{
+		{"200B", update},
+		{"16MB", chunk(16<<20, `a line of a prompt, with an \"escape\" or two\n`)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			line := []byte(c.line)
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, ok := Find(line, "params", "update", "content", "text"); !ok {
+					b.Fatal("not found")
+				}
+			}
+		})
 	}
 }

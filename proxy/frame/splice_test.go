@@ -1,8 +1,11 @@
 package frame
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -107,15 +110,128 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// equal compares two JSON texts by value, numbers by their spelling.
-func equal(t *testing.T, a, b []byte) bool {
+const ours = `{"type":"text","text":"ours"}`
+
+// FuzzArrayEdits checks that an edit does what the same change to the decoded frame does, and that the frame it came
+// from is left when the bytes that were put in are taken out again.
+func FuzzArrayEdits(f *testing.F) {
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hi"}]}}`,
+		`{"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`, `{"params":{"prompt":null}}`, `{"params":{ }}`, `{"params":[]}`,
+		"{ \"params\" : { \"prompt\" : [ 1 , 2 ] , \"\\u0070rompt\":[ ]}}\r\n", `[1]`, `null`, `{"":[{}]}`,
+	} {
+		for _, path := range []string{"params.prompt", "params.mcpServers", "", "."} {
+			f.Add([]byte(line), path)
+		}
+	}
+	f.Fuzz(func(t *testing.T, line []byte, path string) {
+		if !plainPath(path) {
+			return
+		}
+		raw, found := oracleFind(line, split(path))
+		var array []json.RawMessage
+		isArray := found && json.Unmarshal(raw, &array) == nil && raw[0] == '['
+
+		got, ok := Prepend(line, []byte(ours), split(path)...)
+		if ok != isArray {
+			t.Fatalf("Prepend: %v", ok)
+		}
+		if ok {
+			checkEdit(t, line, got, split(path), append([]json.RawMessage{json.RawMessage(ours)}, array...))
+		}
+
+		parent, hasParent := []byte(nil), false
+		if keys := split(path); len(keys) > 0 {
+			parent, hasParent = oracleFind(line, keys[:len(keys)-1])
+			hasParent = hasParent && parent[0] == '{'
+		}
+		got, ok = Append(line, []byte(ours), split(path)...)
+		if want := isArray || hasParent && (!found || string(raw) == "null"); ok != want {
+			t.Fatalf("Append: %v", ok)
+		}
+		if ok {
+			checkEdit(t, line, got, split(path), append(array, json.RawMessage(ours)))
+		}
+	})
+}
+
+func checkEdit(t *testing.T, line, edited []byte, path []string, want []json.RawMessage) {
 	t.Helper()
-	var x, y any
-	if err := json.Unmarshal(a, &x); err != nil {
-		t.Fatal(err)
+	raw, _ := oracleFind(edited, path)
+	var array []json.RawMessage
+	if !json.Valid(edited) || json.Unmarshal(raw, &array) != nil || !reflect.DeepEqual(array, want) {
+		t.Fatalf("%q became %q", line, edited)
 	}
-	if err := json.Unmarshal(b, &y); err != nil {
-		t.Fatal(err)
+	// What stands before the change and what stands behind it make up the line, but for a null.
+	head, tail := 0, 0
+	for head < len(line) && line[head] == edited[head] {
+		head++
 	}
-	return reflect.DeepEqual(x, y)
+	for tail < len(line)-head && line[len(line)-1-tail] == edited[len(edited)-1-tail] {
+		tail++
+	}
+	if gone := line[head : len(line)-tail]; len(gone) > 0 && string(gone) != "null" {
+		t.Fatalf("%q became %q: %q is gone", line, edited, gone)
+	}
+}
+
+func FuzzCutString(f *testing.F) {
+	for _, text := range texts {
+		if decoded, ok := String([]byte(text)); ok {
+			f.Add([]byte(text), len(decoded)/2)
+		}
+	}
+	f.Add([]byte(`"<memory>\n\ud83d\ude00\u003c/memory>\n\nhello"`), 22)
+	f.Fuzz(func(t *testing.T, token []byte, n int) {
+		line := slices.Concat([]byte(`{"t":`), token, []byte(", \"u\":1}\r\n"))
+		at := Span{5, 5 + len(token)}
+		text, isText := String(token)
+		got, ok := CutString(line, at, n)
+		if want := isText && atCharacter(text, n); ok != want {
+			t.Fatalf("got %v", ok)
+		}
+		if !ok {
+			return
+		}
+		tail := len(line) - at.End
+		rest := got[at.Start : len(got)-tail]
+		if left, ok := String(rest); !ok || left != text[n:] {
+			t.Fatalf("left is %q", rest)
+		}
+		if !json.Valid(got) || !bytes.HasPrefix(got, line[:at.Start+1]) || !bytes.HasSuffix(line, got[at.Start+1:]) {
+			t.Fatalf("%q became %q", line, got)
+		}
+	})
+}
+
+// atCharacter reports whether a character of text, or its end, is n bytes in.
+func atCharacter(text string, n int) bool {
+	if n == len(text) {
+		return true
+	}
+	for i := range text {
+		if i == n {
+			return true
+		}
+	}
+	return false
+}
+
+func BenchmarkPrepend(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		size int
+	}{{"1KB", 1 << 10}, {"16MB", 16 << 20}} {
+		b.Run(c.name, func(b *testing.B) {
+			line := []byte(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"` +
+				strings.Repeat(`a line of a prompt, with an \"escape\" or two\n`, c.size/48) + `"}]}}`)
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, ok := Prepend(line, []byte(ours), "params", "prompt"); !ok {
+					b.Fatal("refused")
+				}
+			}
+		})
+	}
 }
