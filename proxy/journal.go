@@ -92,6 +92,11 @@ func (j *journal) ready(ctx context.Context) *Backend {
 	select {
 	case <-j.opened:
 		return j.backend
+	default:
+	}
+	select {
+	case <-j.opened:
+		return j.backend
 	case <-ctx.Done():
 		return nil
 	}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/proxy"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// A backend is what the relay remembers with: database, daemon, log. It is
+// opened beside the conversation, so that the harness's start waits for none of it.
+type backend struct {
+	c   *Config
+	std stdio
+	log *logFile
+
+	mu sync.Mutex // guards db
+	db *sql.DB
+}
+
+func newBackend(c *Config, std stdio) *backend {
+	return &backend{c: c, std: std, log: newLogFile(c, std)}
+}
+
+// configure makes a relay use the backend.
+func (b *backend) configure(o *proxy.Options, name string) {
+	o.Open = func(ctx context.Context) (*proxy.Backend, error) { return b.open(ctx, name) }
+	o.HoldLimit, o.ContextAge = b.c.Hold, b.c.ContextAge
+	o.FetchLimit = b.c.Fetch
+	o.PerPrompt, o.Reinject = b.c.PerPrompt, proxy.Reinject(b.c.Reinject)
+	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
+	o.ToolHint = func(agent string) bool {
+		profile, _ := profileOf(agent, name)
+		return b.c.ToolHint == "always" || b.c.ToolHint == "auto" && !profile.AsksForTools
+	}
+	o.KeepsFailed = func(agent string) bool {
+		profile, _ := profileOf(agent, name)
+		return profile.KeepsFailedPrompt
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		o.Record = proxy.Acpx{Home: home, Parent: os.Getppid(), Above: parentOf}.Record
+	}
+	o.Log = b.log.logger()
+}
+
+// profileOf finds what is known of a harness, by its own name or the one that it was started by.
+func profileOf(agent, name string) (upstream.Profile, bool) {
+	if p, ok := upstream.ByAgent(agent); ok {
+		return p, true
+	}
+	return upstream.Lookup(name)
+}
+
+// open opens the database and puts memory together.
+func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error) {
+	log := b.log.logger()
+	db, err := migrations.Open(ctx, b.c.DB)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	b.db = db
+	b.mu.Unlock()
+	live := filepath.Join(filepath.Dir(b.c.DB), "live")
+	store := correlation.New(db, correlation.Options{LiveDir: live, Log: log})
+	process, err := store.Register(ctx, correlation.ProcessInfo{
+		Kind: correlation.Relay, Harness: name, Version: versionName(), SignetPath: b.c.SignetPath, Memory: b.c.Memory,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := store.SweepDead(ctx); err != nil {
+		log.Warn().Err(err).Msg("sweeping up after dead processes")
+	}
+	own := embedded.New(db, embedded.Options{SignetPath: b.c.SignetPath, Log: log})
+	if !migrations.FTS5() && b.c.Memory != "daemon" {
+		b.std.say("built without full-text search: nothing is recalled (build with -tags sqlite_fts5)")
+	}
+	source, err := b.source(own, log)
+	if err != nil {
+		return nil, err
+	}
+	return &proxy.Backend{
+		Ledger:  store,
+		Memory:  source,
+		Process: process.ID(),
+		Leave:   process.Leave,
+		Learn: func(ctx context.Context) {
+			if err := own.Learn(ctx); err != nil {
+				log.Warn().Err(err).Msg("learning from turns")
+			}
+		},
+		End: func(ctx context.Context) error { return process.End(ctx, "ended") },
+	}, nil
+}
+
+// source is where context comes from, as configured.
+func (b *backend) source(own *embedded.Store, log zerolog.Logger) (proxy.Memory, error) {
+	daemon, err := signet.New(signet.Options{
+		URL: b.c.DaemonURL, Configured: b.c.daemonConfigured, SignetPath: b.c.SignetPath,
+		Token: daemonToken(), AgentID: b.c.AgentID, Log: log, StartTimeout: b.c.Fetch,
+	})
+	if err != nil {
+		return nil, err
+	}
+	switch b.c.Memory {
+	case "embedded":
+		return localSource{own, own}, nil
+	case "daemon":
+		return localSource{daemon, own}, nil
+	}
+	return localSource{memory.Auto{Daemon: daemon, Embedded: own}, own}, nil
+}
+
+// localSource is a source with the local identity files beside it.
+type localSource struct {
+	memory.Source
+	own *embedded.Store
+}
+
+func (s localSource) Identity(who memory.Session) memory.Context { return s.own.Identity(who) }
+
+// daemonToken is the secret for the daemon, from where its own clients take it.
+func daemonToken() string {
+	if token := os.Getenv("SIGNET_API_KEY"); token != "" {
+		return token
+	}
+	return os.Getenv("SIGNET_TOKEN")
+}
+
+// close lets go of the database and the log.
+func (b *backend) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.db != nil {
+		if err := b.db.Close(); err != nil {
+			log := b.log.logger()
+			log.Warn().Err(err).Msg("closing the database")
+		}
+	}
+	b.log.close()
+}
+
+// oneLine folds an error that names several mistakes.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/alecthomas/kong"
+	"github.com/mattn/go-isatty"
+)
+
+// stdout is the protocol, or what a command was asked for. Everything else
+// is for people: stderr, lower case, after "signet-acp-proxy: ", one line, no
+// period at the end.
+type stdio struct {
+	in       *os.File
+	out, err io.Writer
+}
+
+func (s stdio) say(format string, args ...any) {
+	fmt.Fprintf(s.err, "signet-acp-proxy: "+format+"\n", args...)
+}
+
+// Exit codes of our own; the relay's is the harness's.
+const (
+	exitFailed     = 1
+	exitUsage      = 2
+	exitNotStarted = 127
+)
+
+// cli is the command line. Every field of Flags is also a setting of the
+// configuration file and the environment: see Config.
+type cli struct {
+	Flags
+
+	Version kong.VersionFlag `help:"Print the version and exit."`
+
+	Relay relayCommand `cmd:"" default:"withargs" hidden:"" help:"Relay between the client on stdin and stdout and a harness."`
+}
+
+// Flags are the settings that every command takes.
+type Flags struct {
+	Memory     string `placeholder:"auto|daemon|embedded|off" help:"Where context comes from."`
+	DaemonURL  string `name:"daemon-url" placeholder:"URL" help:"The Signet daemon."`
+	SignetPath string `name:"signet-path" placeholder:"DIR" help:"Identity files, configuration and database."`
+	DB         string `name:"db" placeholder:"FILE" help:"The database."`
+	LogLevel   string `name:"log-level" placeholder:"LEVEL" help:"trace, debug, info, warn, error or disabled."`
+	LogFile    string `name:"log-file" placeholder:"FILE" help:"Log here in place of the default log; - is stderr."`
+}
+
+// An exitError carries an exit code to the one place that uses it. Without
+// an error nothing is said.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.err.Error()
+}
+func (e exitError) Unwrap() error { return e.err }
+
+// run is the program: it parses, runs the command and turns its error into a line and an exit code.
+func run(args []string, std stdio) int {
+	var c cli
+	exited := -1
+	parser, err := kong.New(&c,
+		kong.Name("signet-acp-proxy"),
+		kong.Description(description),
+		kong.Vars{"version": versionName()},
+		kong.Writers(std.out, std.err),
+		kong.Exit(func(code int) { exited = code }),
+		kong.Help(printHelp),
+		kong.Bind(std),
+	)
+	if err != nil {
+		std.say("%v", err)
+		return exitFailed
+	}
+	ctx, harness, err := parse(parser, args, std)
+	if exited >= 0 { // -h and --version
+		return exited
+	}
+	if err != nil {
+		std.say("%v (see signet-acp-proxy -h)", err)
+		return exitUsage
+	}
+	err = ctx.Run(&c.Flags, harness)
+	var exit exitError
+	switch {
+	case err == nil:
+		return 0
+	case !errors.As(err, &exit):
+		std.say("%v", err)
+		return exitFailed
+	case exit.err != nil:
+		std.say("%v", exit.err)
+	}
+	return exit.code
+}
+
+// harnessArgs is the command line behind --, or what a client appended to ours.
+type harnessArgs []string
+
+// parse reads the command line. What stands behind -- is the harness's.
+//
+// A client that logs in on a terminal runs our command line with arguments
+// of the agent's appended (facts/acp.md, 2.1): on a terminal, what we cannot read
+// goes to the harness.
+func parse(parser *kong.Kong, args []string, std stdio) (*kong.Context, harnessArgs, error) {
+	ours, harness := args, harnessArgs(nil)
+	if i := slices.Index(args, "--"); i >= 0 {
+		ours, harness = args[:i], harnessArgs(args[i+1:])
+	}
+	ctx, err := parser.Parse(ours)
+	if err == nil {
+		if len(harness) > 0 && ctx.Command() != "relay" {
+			ctx, err = parser.Parse(args)
+			harness = nil
+		}
+		return ctx, harness, err
+	}
+	if harness == nil && isTerminal(std.in) {
+		for n := len(args) - 1; n > 0; n-- {
+			if ctx, shorter := parser.Parse(args[:n]); shorter == nil && ctx.Command() == "relay" {
+				return ctx, harnessArgs(append([]string{"--"}, args[n:]...)), nil
+			}
+		}
+	}
+	return nil, nil, err
+}
+
+// isTerminal reports whether a person types into f.
+func isTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }

@@ -1,0 +1,27 @@
+// Command signet-acp-proxy gives any ACP agent a memory: it stands between
+// an ACP client and the agent that it starts, and changes nothing about the
+// conversation but that the agent is told who its user is and what it learned before.
+package main
+
+import (
+	"os"
+	"runtime/debug"
+)
+
+// version is set by the release build; others take it from the module.
+var version = ""
+
+func main() {
+	os.Exit(run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// versionName is what --version prints.
+func versionName() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}

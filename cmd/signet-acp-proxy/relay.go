@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/Signet-AI/signet-acp-proxy/proxy"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// relayCommand is the program without a subcommand.
+type relayCommand struct {
+	Agent string `placeholder:"NAME" help:"The harness by name; beside a command, what to call it."`
+}
+
+func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
+	c, err := loadConfig(f)
+	var exit exitError
+	if errors.As(err, &exit) {
+		return err
+	}
+	if err != nil { // an agent must start, whatever stands in a file
+		std.say("%s; the defaults are used", oneLine(err))
+	}
+	profile, options, err := r.harness(command, std)
+	if err != nil {
+		return err
+	}
+	if isTerminal(std.in) {
+		ended, err := upstream.OnTerminal(options)
+		if err != nil {
+			return exitError{exitNotStarted, err}
+		}
+		return exitError{code: ended.Status()}
+	}
+	pumpOnly := c.Memory == "off" || os.Getenv("SIGNET_NO_HOOKS") == "1" || os.Getenv("SIGNET_BYPASS") == "1"
+	if !pumpOnly && c.Hooks != "inherit" { // its own Signet hooks would inject a second time
+		options.Env = withHooks(os.Environ(), c.Hooks)
+	}
+
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, endSignals...)
+	defer signal.Stop(signals)
+	process, err := upstream.Start(options)
+	if err != nil {
+		return exitError{exitNotStarted, err}
+	}
+	name := r.Agent
+	if name == "" {
+		name = profile.Name
+	}
+	o := proxy.Options{
+		Client:  proxy.Client{In: std.in, Out: std.out, Talk: std.err},
+		Harness: proxy.Harness{In: process.Stdin, Out: process.Stdout, Hangup: process.Hangup},
+		Name:    name,
+	}
+	var b *backend
+	if !pumpOnly {
+		b = newBackend(c, std)
+		b.configure(&o, name)
+		defer b.close()
+	}
+	relay := proxy.New(o)
+	done := make(chan struct{})
+	told := handle(signals, process, relay, done)
+	err = relay.Run()
+	close(done)
+	ended := process.Wait()
+	hurried := <-told
+	if err != nil {
+		std.say("%v", err)
+	}
+	if !hurried && !relay.ClientGone() {
+		std.say("%s", obituary(options.Command, ended, process.LastStderr()))
+	}
+	return exitError{code: ended.Status()}
+}
+
+// harness finds the command line and the profile of what is to be started.
+func (r relayCommand) harness(command harnessArgs, std stdio) (upstream.Profile, upstream.Options, error) {
+	options := upstream.Options{Stderr: std.err}
+	profile, known := upstream.Lookup(r.Agent)
+	switch {
+	case len(command) > 0 && command[0] == "--": // arguments of the agent's, appended by a client that logs in
+		if !known {
+			return profile, options, unknownAgent(r.Agent)
+		}
+	case len(command) > 0:
+		options.Command = command
+		if !known {
+			profile, _ = upstream.ByCommand(command)
+		}
+	case r.Agent == "":
+		return profile, options, exitError{exitUsage, errors.New("no harness: give --agent NAME or -- COMMAND (see signet-acp-proxy -h)")}
+	case !known:
+		return profile, options, unknownAgent(r.Agent)
+	}
+	if err := profile.Prepare(context.Background(), &options, upstream.Limits{}); err != nil {
+		return profile, options, exitError{exitNotStarted, err}
+	}
+	if len(command) > 0 && command[0] == "--" {
+		options.Command = append(options.Command, command[1:]...)
+	}
+	if profile.Name == "" {
+		profile.Name = filepath.Base(options.Command[0])
+	}
+	return profile, options, nil
+}
+
+func unknownAgent(name string) error {
+	return exitError{exitUsage, fmt.Errorf("no agent is known as %q: name one of %v, or give its command behind --", name, upstream.Names())}
+}
+
+// handle passes signals on until done is closed. The value it gives then
+// says whether we were told to end. SIGINT is the terminal's to everybody in
+// front of it; the client cancels over the protocol, so we stay.
+func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, done <-chan struct{}) <-chan bool {
+	told := make(chan bool, 1)
+	go func() {
+		hurried := false
+		for {
+			select {
+			case s := <-signals:
+				if s == syscall.SIGTERM || s == hangupSignal {
+					hurried = true
+					p.Terminate(s)
+					relay.Flush()
+				}
+			case <-done:
+				told <- hurried
+				return
+			}
+		}
+	}()
+	return told
+}
+
+// obituary says which command died, how, and its last words.
+func obituary(command []string, ended upstream.Exit, last []string) string {
+	text := fmt.Sprintf("the harness ended by itself: %s: %s", command[0], ended)
+	for _, line := range last {
+		text += "\n  " + line
+	}
+	return text
+}
+
+// withHooks says to the harness's own Signet hooks what we do.
+func withHooks(env []string, hooks string) []string {
+	kept := env[:0:0]
+	for _, v := range env {
+		if len(v) < len(hooksVariable) || v[:len(hooksVariable)] != hooksVariable {
+			kept = append(kept, v)
+		}
+	}
+	if hooks == "disabled" {
+		kept = append(kept, hooksVariable+"1")
+	}
+	return kept
+}
+
+const hooksVariable = "SIGNET_NO_HOOKS="

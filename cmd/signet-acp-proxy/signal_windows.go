@@ -1,0 +1,12 @@
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// hangupSignal is what closing a console window counts as.
+const hangupSignal = syscall.SIGHUP
+
+// endSignals are the signals that are taken rather than died of.
+var endSignals = []os.Signal{syscall.SIGTERM, syscall.SIGINT}

@@ -1,0 +1,368 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// Prompts that cannot carry a block, or may not, arrive as they were sent, and the session's next plain one carries it.
+func TestPromptsThatPass(t *testing.T) {
+	tests := []struct{ name, prompt string }{
+		{"slash command", `{"sessionId":"s1","prompt":[{"type":"text","text":"/help me"}]}`},
+		{"slash command behind space", `{"sessionId":"s1","prompt":[{"type":"text","text":"  \n/help"}]}`},
+		{"slash command behind an image", `{"sessionId":"s1","prompt":[{"type":"image","data":"x","mimeType":"y"},{"type":"text","text":"/help"}]}`},
+		{"empty array", `{"sessionId":"s1","prompt":[]}`},
+		{"no array", `{"sessionId":"s1","prompt":"hello"}`},
+		{"null", `{"sessionId":"s1","prompt":null}`},
+		{"missing", `{"sessionId":"s1"}`},
+		{"unknown session", `{"sessionId":"nobody","prompt":[{"type":"text","text":"hi"}]}`},
+		{"wrong case", `{"SessionId":"s1","prompt":[{"type":"text","text":"hi"}]}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.start(newSource(), echo())
+			c.open()
+			c.call(1, "session/new", cwd)
+			c.call(2, "session/prompt", tt.prompt)
+			if got := c.got(`"session/prompt"`); len(got) != 1 || !strings.Contains(got[0], `"params":`+tt.prompt) {
+				t.Fatalf("the agent got %q", got)
+			}
+			c.prompt(3, "s1", "a plain one")
+			if b := c.blocks(1); len(b) != 2 {
+				t.Errorf("the next prompt: %q", b)
+			}
+		})
+	}
+}
+
+func TestPathIsNoCommand(t *testing.T) {
+	c := newWorld(t).start(newSource(), echo())
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.prompt(2, "s1", "/home/x is broken")
+	if b := c.blocks(0); len(b) != 2 {
+		t.Errorf("got %q", b)
+	}
+}
+
+// Odd spellings of a prompt are prompts all the same.
+func TestPromptSpellings(t *testing.T) {
+	const text = `[{"type":"text","text":"hi"}]`
+	tests := []struct{ name, line string }{
+		{"method last", `{"params":{"prompt":` + text + `,"sessionId":"s1"},"id":2,"jsonrpc":"2.0","method":"session/prompt"}`},
+		{"escaped keys", `{"jsonrpc":"2.0","id":2,"\u006dethod":"session\/prompt","params":{"sessionI\u0064":"s1","prompt":` + text + `}}`},
+		{"duplicate method", `{"jsonrpc":"2.0","id":2,"method":"session/set_mode","method":"session/prompt","params":{"sessionId":"s1","prompt":` + text + `}}`},
+		{"duplicate prompt", `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"/no"}],"prompt":` + text + `}}`},
+		{"white space", " \t{ \"jsonrpc\" : \"2.0\" , \"id\" : 2 , \"method\" : \"session/prompt\" , \"params\" : { \"sessionId\" : \"s1\" , \"prompt\" : " + text + " } } \r"},
+		{"decoys", `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"_meta":{"prompt":[1],"method":"x"},"sessionId":"s1","prompt":` + text + `}}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := newWorld(t).start(newSource(), echo())
+			c.open()
+			c.call(1, "session/new", cwd)
+			c.send("%s", tt.line)
+			c.until(`"id":2,`)
+			got := c.got(`"hi"`)
+			if len(got) != 1 {
+				t.Fatalf("the agent got %q", got)
+			}
+			block := strings.Index(got[0], `{"type":"text","text":"<signet-memory`)
+			if block < 0 {
+				t.Fatalf("no block in %q", got[0])
+			}
+			end := strings.Index(got[0][block:], `"}}},`) + block + len(`"}}},`)
+			if rest := got[0][:block] + got[0][end:]; rest != tt.line+"\n" {
+				t.Errorf("apart from the block:\n%q, want\n%q", rest, tt.line+"\n")
+			}
+		})
+	}
+}
+
+// What a prompt's response says of the context that it carried.
+func TestOutcomes(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer string
+		state  correlation.State
+		again  bool // the next prompt carries it again
+		keeps  bool // the harness is known to keep failed prompts
+	}{
+		{name: "end_turn", answer: `"result":{"stopReason":"end_turn"}`, state: correlation.Done},
+		{name: "cancelled", answer: `"result":{"stopReason":"cancelled"}`, state: correlation.Done},
+		{name: "refusal", answer: `"result":{"stopReason":"refusal"}`, state: correlation.Done},
+		{name: "max_tokens", answer: `"result":{"stopReason":"max_tokens"}`, state: correlation.Done},
+		{name: "unheard of", answer: `"result":{"stopReason":"tired"}`, state: correlation.Done},
+		{name: "null result", answer: `"result":null`, state: correlation.Done},
+		{name: "invalid request", answer: `"error":{"code":-32600,"message":"x"}`, state: correlation.Armed, again: true},
+		{name: "no method", answer: `"error":{"code":-32601,"message":"x"}`, state: correlation.Armed, again: true},
+		{name: "invalid params", answer: `"error":{"code":-32602,"message":"x"}`, state: correlation.Armed, again: true},
+		{name: "not found", answer: `"error":{"code":-32002,"message":"x"}`, state: correlation.Armed, again: true},
+		{name: "internal", answer: `"error":{"code":-32603,"message":"x"}`, state: correlation.Doubt, again: true},
+		{name: "internal, kept", answer: `"error":{"code":-32603,"message":"x"}`, state: correlation.Doubt, keeps: true},
+		{name: "auth", answer: `"error":{"code":-32000,"message":"x"}`, state: correlation.Doubt, again: true},
+		{name: "http code", answer: `"error":{"code":401,"message":"x"}`, state: correlation.Doubt, again: true},
+		{name: "no object", answer: `"error":"broken"`, state: correlation.Doubt, again: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			plain, prompts := echo(), 0
+			a := func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+				if method(f) == "session/prompt" {
+					if prompts++; prompts == 1 {
+						say(`{"jsonrpc":"2.0","id":%s,%s}`, f["id"], tt.answer)
+						return
+					}
+				}
+				plain(f, line, say)
+			}
+			c := w.start(newSource(), a, func(o *Options) { o.KeepsFailed = func(string) bool { return tt.keeps } })
+			c.open()
+			c.call(1, "session/new", cwd)
+			answer := c.prompt(2, "s1", "hello")
+			if !strings.HasSuffix(answer, tt.answer+"}") {
+				t.Errorf("the client got %q", answer)
+			}
+			w.await("s1", tt.state)
+			c.prompt(3, "s1", "hello")
+			first, second := c.blocks(0), c.blocks(1)
+			if len(first) != 2 {
+				t.Fatalf("first prompt: %q", first)
+			}
+			if again := len(second) == 2; again != tt.again {
+				t.Fatalf("second prompt: %q", second)
+			}
+			if tt.again && tt.state == correlation.Doubt && second[0] != first[0] {
+				t.Errorf("out of doubt another text went in")
+			}
+			c.close()
+			if s := w.session("echo", "s1"); s.State != correlation.Done {
+				t.Errorf("in the end the state is %q", s.State)
+			}
+		})
+	}
+}
+
+// await waits for a session to reach a state in the ledger.
+func (w *world) await(id string, state correlation.State) {
+	w.t.Helper()
+	var s correlation.Session
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if s, _ = w.store.Find(w.t.Context(), "echo", id); s.State == state {
+			return
+		}
+	}
+	w.t.Fatalf("state of %s is %q, want %q", id, s.State, state)
+}
+
+// Both forms of cancel end the wait of a held prompt: it leaves as it came, then the cancel, and the session stays armed.
+func TestCancelWhileHeld(t *testing.T) {
+	tests := []struct{ name, cancel string }{
+		{"session", `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`},
+		{"request", `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			mem := newSource()
+			mem.block = make(chan struct{})
+			c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = time.Hour })
+			c.open()
+			c.call(1, "session/new", cwd)
+			c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"slow"}]}}`)
+			c.send(`{"jsonrpc":"2.0","method":"_between","params":{}}`)
+			c.send("%s", tt.cancel)
+			c.until(`"id":2,`)
+			c.call(3, "session/set_mode", `{}`)
+			var order []string
+			for _, line := range c.got("") {
+				var f map[string]json.RawMessage
+				if json.Unmarshal([]byte(line), &f) == nil {
+					order = append(order, method(f))
+				}
+			}
+			want := []string{"initialize", "session/new", "session/prompt", "_between", strings.Split(tt.cancel, `"`)[7], "session/set_mode"}
+			if !slices.Equal(order, want) {
+				t.Errorf("the agent got %q, want %q", order, want)
+			}
+			if b := c.blocks(0); len(b) != 1 {
+				t.Errorf("the cancelled prompt: %q", b)
+			}
+			close(mem.block)
+			c.prompt(4, "s1", "now")
+			if b := c.blocks(1); len(b) != 2 {
+				t.Errorf("the next prompt: %q", b)
+			}
+		})
+	}
+}
+
+// Past the limit identity goes in from the files, and the memories when they come with the next plain prompt.
+func TestLateContext(t *testing.T) {
+	w := newWorld(t)
+	mem := newSource()
+	mem.block = make(chan struct{})
+	c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = 300 * time.Millisecond })
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.prompt(2, "s1", "first")
+	first := c.blocks(0)
+	if len(first) != 2 || !strings.Contains(first[0], "says the file") {
+		t.Fatalf("first prompt: %q", first)
+	}
+	w.await("s1", correlation.IdentityGiven)
+	c.prompt(3, "s1", "second")
+	if b := c.blocks(1); len(b) != 1 {
+		t.Errorf("second prompt, nothing has come yet: %q", b)
+	}
+	close(mem.block)
+	w.awaitFetch(c, "s1")
+	c.prompt(4, "s1", "third")
+	third := c.blocks(2)
+	if len(third) != 2 || !strings.Contains(third[0], "Robin prefers tabs.") || strings.Contains(third[0], "Alto") {
+		t.Errorf("third prompt: %q", third)
+	}
+	c.prompt(5, "s1", "fourth")
+	if b := c.blocks(3); len(b) != 1 {
+		t.Errorf("fourth prompt: %q", b)
+	}
+}
+
+// awaitFetch waits until a session's fetch has ended.
+func (w *world) awaitFetch(c *wire, id string) {
+	w.t.Helper()
+	c.relay.mu.Lock()
+	f := c.relay.sessions[id].context
+	c.relay.mu.Unlock()
+	select {
+	case <-f.done:
+	case <-time.After(patience):
+		w.t.Fatal("the fetch did not end")
+	}
+}
+
+// Somebody else speaks for this session: nothing goes in, now or later.
+func TestOwnedElsewhere(t *testing.T) {
+	w := newWorld(t)
+	mem := newSource()
+	mem.err = fmt.Errorf("409: %w", memory.ErrOwned)
+	c := w.start(mem, echo())
+	c.open()
+	c.call(1, "session/new", cwd)
+	for i := range 3 {
+		c.prompt(2+i, "s1", "hello")
+		if b := c.blocks(i); len(b) != 1 {
+			t.Errorf("prompt %d: %q", i, b)
+		}
+	}
+}
+
+// No source, but identity files: these go in, and no error text.
+func TestBrokenSource(t *testing.T) {
+	w := newWorld(t)
+	mem := newSource()
+	mem.err = fmt.Errorf("connection refused: %w", memory.ErrUnavailable)
+	c := w.start(mem, echo())
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.prompt(2, "s1", "hello")
+	b := c.blocks(0)
+	if len(b) != 2 || !strings.Contains(b[0], "says the file") || strings.Contains(b[0], "refused") {
+		t.Errorf("got %q", b)
+	}
+}
+
+func TestSwitchedOff(t *testing.T) {
+	t.Run("session", func(t *testing.T) {
+		w := newWorld(t)
+		c := w.start(newSource(), echo())
+		c.open()
+		c.call(1, "session/new", `{"cwd":"/tmp/x","mcpServers":[],"_meta":{"signet.ai":{"inject":false}}}`)
+		c.prompt(2, "s1", "hello")
+		if b := c.blocks(0); len(b) != 1 {
+			t.Errorf("got %q", b)
+		}
+		c.close()
+		s := w.session("echo", "s1")
+		turns, _ := w.store.Turns(t.Context(), s.ID)
+		if s.State != correlation.Off || len(turns) != 0 {
+			t.Errorf("state %q, %d turns", s.State, len(turns))
+		}
+	})
+	t.Run("prompt", func(t *testing.T) {
+		w := newWorld(t)
+		c := w.start(newSource(), echo())
+		c.open()
+		c.call(1, "session/new", cwd)
+		c.call(2, "session/prompt", `{"sessionId":"s1","prompt":[{"type":"text","text":"x"}],"_meta":{"signet.ai":{"inject":false}}}`)
+		c.prompt(3, "s1", "hello")
+		for i := range 2 {
+			if b := c.blocks(i); len(b) != 1 {
+				t.Errorf("prompt %d: %q", i, b)
+			}
+		}
+		w.await("s1", correlation.Off)
+	})
+}
+
+// A second prompt beside one in flight is none of ours.
+func TestSecondPromptInFlight(t *testing.T) {
+	w := newWorld(t)
+	var waiting []json.RawMessage
+	plain := echo()
+	a := func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		if method(f) == "session/prompt" {
+			if waiting = append(waiting, f["id"]); len(waiting) == 2 {
+				for _, id := range waiting {
+					say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"end_turn"}}`, id)
+				}
+			}
+			return
+		}
+		plain(f, line, say)
+	}
+	c := w.start(newSource(), a)
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"one"}]}}`)
+	c.send(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"two"}]}}`)
+	c.until(`"id":3,`)
+	if one, two := c.blocks(0), c.blocks(1); len(one) != 2 || len(two) != 1 {
+		t.Errorf("got %q and %q", one, two)
+	}
+}
+
+// More frames than may wait stand behind a held prompt: the reader waits, and the order holds.
+func TestQueueLimit(t *testing.T) {
+	w := newWorld(t)
+	mem := newSource()
+	mem.block = make(chan struct{})
+	c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = 400 * time.Millisecond })
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"slow"}]}}`)
+	const n = 3 * maxFrames
+	for i := range n {
+		c.send(`{"jsonrpc":"2.0","method":"_n","params":{"n":%d}}`, i)
+	}
+	c.until(`"id":2,`)
+	c.call(3, "session/set_mode", "{}")
+	got := c.got(`"_n"`)
+	if len(got) != n {
+		t.Fatalf("%d of %d arrived", len(got), n)
+	}
+	for i, line := range got {
+		if !strings.Contains(line, fmt.Sprintf(`"n":%d}`, i)) {
+			t.Fatalf("at place %d stands %q", i, line)
+		}
+	}
+}
