@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +24,9 @@ var (
 		"masterkey", "licensekey", "storagekey", "servicekey", "adminkey", "deploykey", "userkey", "appkey", "credentials", "credential", "creds", "signature", "sig",
 		"sas", "auth", "authorization",
 	}
+	// roots are in all of them, for a quick no.
+	roots = [][]byte{[]byte("key"), []byte("token"), []byte("pass"), []byte("secret"), []byte("auth"), []byte("cred"), []byte("pwd"), []byte("sig"), []byte("sas")}
+
 	// harmlessEnds and harmlessWords turn a secret-like name into one that tells about a secret, or of something else.
 	harmlessEnds = []string{
 		"count", "limit", "budget", "length", "len", "size", "name", "id", "ids", "type", "url", "uri", "endpoint", "host", "path", "file", "dir", "field", "label", "hint",
@@ -30,23 +35,14 @@ var (
 	}
 	harmlessWords = []string{
 		"public", "pubkey", "csrf", "xsrf", "pagetoken", "nexttoken", "continuationtoken", "synctoken", "tokeniz", "tokenis", "author.", "maxtoken", "numtoken", "monkey",
-		"hash", "checksum", "integrity", "digest", "etag", "fingerprint", "commit", "issuer",
+		"hash", "checksum", "integrity", "digest", "etag", "fingerprint", "issuer",
 	}
 )
 
 // harmless reports whether a name promises a value that is public or no secret.
 func harmless(plain string) bool {
-	for _, w := range harmlessWords {
-		if strings.Contains(plain, w) {
-			return true
-		}
-	}
-	for _, w := range harmlessEnds {
-		if strings.HasSuffix(plain, w) && !strings.HasSuffix(plain, "secretid") {
-			return true
-		}
-	}
-	return false
+	return contains(plain, harmlessWords) ||
+		slices.ContainsFunc(harmlessEnds, func(w string) bool { return strings.HasSuffix(plain, w) }) && !strings.HasSuffix(plain, "secretid")
 }
 
 func identifier(c byte) bool { return class(c) != 0 || c == '_' || c == '-' || c == '.' }
@@ -68,13 +64,25 @@ func nameBefore(text string, i int) string {
 }
 
 func plainName(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r == '.' {
-			return -1
-		}
-		return r
-	}, strings.ToLower(s))
+	var buf [mostName]byte
+	return string(plain(buf[:0], s))
 }
+
+// plain appends a name to buf: lower case, without its separators, no more than mostName bytes of it.
+func plain(buf []byte, s string) []byte {
+	for i := range min(len(s), mostName) {
+		switch c := s[i]; {
+		case c == '-', c == '_', c == '.':
+		case 'A' <= c && c <= 'Z':
+			buf = append(buf, c+'a'-'A')
+		default:
+			buf = append(buf, c)
+		}
+	}
+	return buf
+}
+
+const mostName = 80
 
 // assignments finds the values of secret-like names: NAME=value, "name": "value", name := `value`, --name value, <name>value, name is value.
 func (f *findings) assignments(text string) {
@@ -99,39 +107,33 @@ func (f *findings) assignments(text string) {
 }
 
 func secretName(word, before string) (name, bool) {
-	if len(word) > 80 || len(word) < 3 {
+	if len(word) > mostName || len(word) < 3 {
 		return name{}, false
 	}
-	n := name{plain: plainName(word), shouting: word == strings.ToUpper(word) && strings.ToLower(word) != word}
-	if n.plain == "key" || n.plain == "phrase" {
-		n.plain = plainName(before) + n.plain
+	var buf [2 * mostName]byte
+	p := plain(buf[:0], word)
+	if string(p) == "key" || string(p) == "phrase" {
+		p = plain(plain(buf[:0], before), word)
+	}
+	if !slices.ContainsFunc(roots, func(r []byte) bool { return bytes.Contains(p, r) }) {
+		return name{}, false
 	}
 	for _, list := range [][]string{passwords, secrets} {
 		for _, s := range list {
-			at := strings.LastIndex(n.plain, s)
-			if at < 0 {
+			at := bytes.LastIndex(p, []byte(s))
+			if at < 0 || len(s) <= 4 && s != "pwd" && at+len(s) != len(p) || (s == "sig" || s == "sas") && len(p) != 3 { // "author" has no auth in it
 				continue
 			}
-			if len(s) <= 4 && s != "pwd" && at+len(s) != len(n.plain) { // "author" has no auth in it
-				continue
-			}
-			if (s == "sig" || s == "sas") && n.plain != s {
-				continue
-			}
-			n.secret, n.last = s, strings.TrimRight(n.plain[at+len(s):], "0123456789") == ""
-			return n, n.last && !strings.HasSuffix(n.plain, "tokens") && !harmlessInside(n.plain) || !n.last && !harmless(n.plain)
+			n := name{plain: string(p), secret: s, shouting: word == strings.ToUpper(word) && strings.ToLower(word) != word}
+			n.last = strings.Trim(n.plain[at+len(s):], "0123456789") == ""
+			return n, n.last && !contains(n.plain, harmlessWords) || !n.last && !harmless(n.plain)
 		}
 	}
 	return name{}, false
 }
 
-func harmlessInside(plain string) bool {
-	for _, w := range harmlessWords {
-		if strings.Contains(plain, w) {
-			return true
-		}
-	}
-	return false
+func contains(s string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
 }
 
 // joint is what stands between a name and its value: quotes that close the name, an operator or "is", a type in between. The groups are the operator, the
@@ -149,6 +151,16 @@ func (f *findings) assigned(text string, n name) {
 		at = []int{0, 1, 0, 1, -1, -1, -1, -1}
 	}
 	operator := strings.TrimSpace(rest[at[2]:at[3]])
+	opening := byte(0)
+	if n.start > 0 {
+		opening = text[n.start-1]
+	}
+	switch {
+	case opening == '{' && n.start > 1 && text[n.start-2] == '$', // ${NAME:-default}
+		opening == ':' && operator == ":", // a part of a resource name
+		opening != '<' && operator == ">": // no element
+		return
+	}
 	quote := ""
 	if at[6] >= 0 {
 		quote = rest[at[6]:at[7]]
@@ -163,8 +175,10 @@ func (f *findings) assigned(text string, n name) {
 	if quote != "" {
 		value, _, _ = strings.Cut(value, quote)
 	} else {
-		query := n.start > 0 && strings.IndexByte("?&", text[n.start-1]) >= 0
-		value = unquoted(value, query)
+		value = unquoted(value, opening == '?' || opening == '&')
+		if operator == ">" && !strings.HasPrefix(strings.TrimLeft(rest[at[1]+len(value):], " \t\r\n"), "</") {
+			return
+		}
 	}
 	v := assignment{n, value, quote != "", operator}
 	if v.secret() {
@@ -202,12 +216,7 @@ type assignment struct {
 }
 
 func (a assignment) password() bool {
-	for _, p := range passwords {
-		if a.name.secret == p {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(passwords, a.name.secret)
 }
 
 func (a assignment) kind() string {
@@ -245,6 +254,8 @@ func (a assignment) secret() bool {
 	strong := digitsIn(v) || strings.ContainsAny(v, "!@#%^&*+~?$")
 	letters := strings.ContainsFunc(v, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
 	switch {
+	case len(v) >= 10 && 3*turns(v) >= len(v) && !wordy(v):
+		return true
 	case a.password() && strong:
 		return true
 	case a.password():

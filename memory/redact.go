@@ -14,6 +14,7 @@ func Redact(text string) string {
 	var f findings
 	f.pem(text)
 	f.urls(text)
+	slices.SortFunc(f.public, func(a, b finding) int { return cmp.Compare(a.start, b.start) })
 	f.shapes(text)
 	f.words(text)
 	f.assignments(text)
@@ -42,7 +43,7 @@ type finding struct {
 // findings gathers what the rules find, in any order and overlapping.
 type findings struct {
 	spans  []finding
-	public []finding // blocks in which randomness means nothing
+	public []finding // blocks and URLs, in which randomness means nothing
 }
 
 func (f *findings) add(start, end int, kind string) {
@@ -64,12 +65,15 @@ func (f *findings) pem(text string) {
 		} else {
 			end = body + len(pemBody.FindString(text[body:]))
 		}
+		i = end
+		if end == body { // a header that somebody wrote about
+			continue
+		}
 		if strings.Contains(label, "PRIVATE") {
 			f.add(start, end, "private-key")
 		} else {
 			f.public = append(f.public, finding{start: start, end: end})
 		}
-		i = end
 	}
 }
 
@@ -80,28 +84,33 @@ var (
 	pemBody  = regexp.MustCompile(`^(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n]*\n\s*)*(?:[A-Za-z0-9+/=]{16,}(?:\s|\\[nr])*)*`)
 )
 
-// urls finds the passwords, and the random user names, before the @ of a URL.
+// urls finds the passwords, and the random user names, before the @ of a URL, and notes where URLs are: they are full of random ids.
 func (f *findings) urls(text string) {
 	for i := 0; ; {
 		n := strings.Index(text[i:], "://")
 		if n < 0 {
 			return
 		}
-		i += n + len("://")
+		start := i + n
+		i = start + len("://")
 		end := i
-		for end < len(text) && !strings.ContainsRune(" \t\r\n/?#\"'`<>|\\", rune(text[end])) {
+		for end < len(text) && strings.IndexByte(" \t\r\n\"'`<>|\\", text[end]) < 0 {
 			end++
 		}
-		at := strings.LastIndexByte(text[i:end], '@')
-		if at < 0 {
-			continue
+		f.public = append(f.public, finding{start: start, end: end})
+		authority := text[i:end]
+		if n := strings.IndexAny(authority, "/?#"); n >= 0 {
+			authority = authority[:n]
 		}
-		user, password, found := strings.Cut(text[i:i+at], ":")
-		switch {
-		case found && password != "" && !placeholder(password):
-			f.add(i+len(user)+1, i+at, "password")
-		case !found && len(user) >= 20 && random(user):
-			f.add(i, i+at, "credential")
+		at := strings.LastIndexByte(authority, '@')
+		if at >= 0 && !strings.Contains(authority, "[redacted:") {
+			user, password, found := strings.Cut(authority[:at], ":")
+			switch {
+			case found && !placeholder(password):
+				f.add(i+len(user)+1, i+at, "password")
+			case !found && len(user) >= 20 && random(user):
+				f.add(i, i+at, "credential")
+			}
 		}
 		i = end
 	}
@@ -113,17 +122,16 @@ var shapes = []struct {
 	kind string
 	need []string
 	re   *regexp.Regexp
-	sure bool // not to be doubted for being too regular
+	sure bool // not to be doubted for its words
 }{
 	{"jwt", []string{"eyJ"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{15,}(?:\.[A-Za-z0-9_-]*){2,4}`), true},
 	{"jwt", []string{"ZXlK"}, regexp.MustCompile(`\bZXlK[A-Za-z0-9+/=]{60,}`), true},
-	{"authorization", []string{"uthorization", "UTHORIZATION"}, regexp.MustCompile(`(?i)\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|token|bot|apikey|api-key|negotiate)\s+)?([\w.~+/=:-]{6,})`), false},
+	{"authorization", []string{"uthorization", "UTHORIZATION"}, regexp.MustCompile(`(?i)\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|token|bot|api-?key|api-?token|negotiate)\s+)?([\w.~+/=:-]{6,})`), false},
 	{"bearer", []string{"earer ", "EARER ", "earer:"}, regexp.MustCompile(`(?i)\bbearer[ :]\s*([\w.~+/-]{12,}=*)`), false},
-	{"aws", []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T"}, regexp.MustCompile(`\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`), false},
+	{"aws", []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T"}, regexp.MustCompile(`\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`), true},
 	{"aws", []string{"bedrock-api-key-"}, regexp.MustCompile(`\bbedrock-api-key-[A-Za-z0-9+/=]{20,}`), true},
 	{"slack", []string{"hooks.slack.com/"}, regexp.MustCompile(`hooks\.slack\.com/(?:services|workflows|triggers)/([\w+/-]{20,})`), true},
 	{"discord", []string{"/webhooks/"}, regexp.MustCompile(`discord(?:app)?\.com/api/(?:v\d+/)?webhooks/(\d+/[\w-]{30,})`), true},
-	{"discord", nil, regexp.MustCompile(`\b[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}\b`), false},
 	{"teams", []string{".webhook.office.com/"}, regexp.MustCompile(`\.webhook\.office\.com/webhookb2/(\S{40,})`), true},
 	{"telegram", []string{":A"}, regexp.MustCompile(`\b\d{5,16}:A[\w-]{34}\b`), false},
 	{"azure", []string{"Q~"}, regexp.MustCompile(`[\w~.]{3}\dQ~[\w~.-]{31,34}`), true},
@@ -138,13 +146,13 @@ var shapes = []struct {
 	{"twilio", []string{"SK"}, regexp.MustCompile(`\bSK[0-9a-f]{32}\b`), false},
 	{"octopus", []string{"API-"}, regexp.MustCompile(`\bAPI-[A-Z0-9]{26}\b`), false},
 	{"vault", []string{"s."}, regexp.MustCompile(`\bs\.[A-Za-z0-9]{24}\b`), false},
-	{"password", []string{"curl"}, regexp.MustCompile(`\bcurl\b[^\n]*?\s(?:-u|--user)[ =]\s*["']?[^\s:"'<\[$]+:([^\s"'<\[$]{4,})`), false},
+	{"password", []string{"curl"}, regexp.MustCompile(`(?s)\bcurl\b.{0,400}?\s(?:-u|--user)[ =]\s*["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), false},
 	{"password", []string{"ssword"}, regexp.MustCompile(`(?i)key="[^"]*password"\s+value="([^"]{6,})"`), false},
 }
 
 func (f *findings) shapes(text string) {
 	for _, s := range shapes {
-		if s.need != nil && !slices.ContainsFunc(s.need, func(n string) bool { return strings.Contains(text, n) }) {
+		if !slices.ContainsFunc(s.need, func(n string) bool { return strings.Contains(text, n) }) {
 			continue
 		}
 		for _, at := range s.re.FindAllStringSubmatchIndex(text, -1) {
@@ -152,7 +160,7 @@ func (f *findings) shapes(text string) {
 			if len(at) > 2 {
 				start, end = at[2], at[3]
 			}
-			if value := text[start:end]; s.sure || !placeholder(value) && (mixed(value) || digitsIn(value) && len(value) >= 6) && !wordy(value) {
+			if value := text[start:end]; !placeholder(value) && (s.sure || mixed(value) && !wordy(value)) {
 				f.add(start, end, s.kind)
 			}
 		}

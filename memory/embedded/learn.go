@@ -84,23 +84,11 @@ func (s *Store) learn(ctx context.Context, tx *sql.Tx, t turn) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE turn = ? AND digest NOT IN (SELECT value FROM json_each(?))`, t.id, string(list)); err != nil {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE turn = ? AND source = '`+sourceTurn+`' AND digest NOT IN (SELECT value FROM json_each(?))`, t.id, string(list)); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `UPDATE turns SET learned = 1 WHERE id = ?`, t.id)
 	return err
-}
-
-// Unlearn takes what was learned from turns out again, in the transaction that deletes them. It is a correlation.Unlearn.
-func (s *Store) Unlearn(ctx context.Context, tx *sql.Tx, turns []int64) error {
-	list, err := json.Marshal(turns)
-	if err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE turn IN (SELECT value FROM json_each(?))`, string(list)); err != nil {
-		return err
-	}
-	return s.refresh(ctx, tx)
 }
 
 func scanText(row scanner) (text string, err error) { return text, row.Scan(&text) }

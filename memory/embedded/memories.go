@@ -1,33 +1,290 @@
 package embedded
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// A Memory is one thing that is known. Its JSON is what commands print and what export writes.
+// What callers branch on.
+var (
+	ErrNotFound  = errors.New("no memory has this id")
+	ErrAmbiguous = errors.New("more than one memory has an id that begins so")
+	ErrEmpty     = errors.New("there is nothing to keep")
+	ErrTooLong   = errors.New("the text is too long: keep the part that matters")
+)
+
+// Limits of what is stored, in bytes. What an agent or a person stores on purpose is refused beyond them, never cut without a word.
+const (
+	MaxContent = 64 << 10
+	maxField   = 1 << 10 // type, tags, project, …
+)
+
+// A Memory is one thing that is known. Its JSON is what commands print and export writes; the names are a promise.
 type Memory struct {
 	ID         string    `json:"id"`
 	Content    string    `json:"content"`
-	Type       string    `json:"type"`
-	Project    string    `json:"project"` // the git root that it was said in; "" for none
-	Personal   bool      `json:"personal,omitempty"`
-	Origin     string    `json:"origin"` // user or assistant
-	Source     string    `json:"source"` // by which call it came
+	Type       string    `json:"type"`               // preference, decision, fact, answer, request, or what the caller of Add said
+	Project    string    `json:"project"`            // the git root that it was said in; "" for none
+	Personal   bool      `json:"personal,omitempty"` // true of the person, whatever the project
+	Origin     string    `json:"origin"`             // who said it: user or assistant
+	Source     string    `json:"source"`             // by which call it came: turn, memory_store, memory add, …
 	Harness    string    `json:"harness,omitempty"`
 	Session    string    `json:"session,omitempty"` // the Signet key
-	Importance float64   `json:"importance"`
-	Rating     float64   `json:"rating,omitempty"` // mean of the feedback, -1 to 1
-	Tags       string    `json:"tags,omitempty"`
+	Importance float64   `json:"importance"`        // 0 to 1
+	Rating     float64   `json:"rating,omitempty"`  // the mean of the feedback, -1 to 1
+	Ratings    int       `json:"ratings,omitempty"` // how many
+	Tags       string    `json:"tags,omitempty"`    // comma-separated
+	Context    string    `json:"context,omitempty"` // what it was said about; searched, not shown
 	Created    time.Time `json:"created"`
 	Updated    time.Time `json:"updated"`
-	Score      float64   `json:"score,omitempty"` // of a search: 0 to 1
+	Score      float64   `json:"score,omitempty"` // of a search, 0 to 1
 }
 
-const memoryColumns = `m.uid, m.content, m.type, m.project, m.origin, m.source, m.harness, m.key, m.importance, m.tags, m.created, m.updated`
+const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.origin, m.source, m.harness, m.key, m.importance, m.rating, m.ratings, m.tags, m.context, m.created, m.updated`
 
 func scanMemory(row scanner) (m Memory, err error) {
 	var created, updated int64
-	err = row.Scan(&m.ID, &m.Content, &m.Type, &m.Project, &m.Origin, &m.Source, &m.Harness, &m.Session, &m.Importance, &m.Tags, &created, &updated)
+	err = row.Scan(&m.ID, &m.Content, &m.Type, &m.Project, &m.Personal, &m.Origin, &m.Source, &m.Harness, &m.Session,
+		&m.Importance, &m.Rating, &m.Ratings, &m.Tags, &m.Context, &created, &updated)
 	m.Created, m.Updated = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
 	return m, err
+}
+
+// prepare makes what a caller gives fit to be stored: no private passages, no secrets, defaults in place.
+func (m *Memory) prepare(now time.Time) error {
+	if len(m.Content) > MaxContent {
+		return ErrTooLong
+	}
+	m.Content, _ = memory.WithoutPrivate(strings.ToValidUTF8(m.Content, "\ufffd"))
+	m.Content = strings.TrimSpace(strings.ReplaceAll(m.Content, "\x00", ""))
+	if m.Content == "" {
+		return ErrEmpty
+	}
+	for _, field := range []*string{&m.ID, &m.Type, &m.Project, &m.Origin, &m.Source, &m.Harness, &m.Session, &m.Tags} {
+		if *field = strings.ToValidUTF8(*field, "\ufffd"); len(*field) > maxField {
+			return ErrTooLong
+		}
+	}
+	if m.ID == "" {
+		m.ID = newID()
+	}
+	if m.Type == "" {
+		m.Type = "fact"
+	}
+	if m.Origin == "" {
+		m.Origin = fromUser
+	}
+	if m.Source == "" {
+		m.Source = "memory add"
+	}
+	if m.Importance == 0 {
+		m.Importance = 0.5
+	}
+	m.Importance = min(max(m.Importance, 0), 1)
+	if m.Created.IsZero() {
+		m.Created = now
+	}
+	if m.Updated.IsZero() {
+		m.Updated = m.Created
+	}
+	return nil
+}
+
+// Add keeps a memory: its Content, and of the other fields those that are not zero. Something that stands already in the project is updated
+// instead. It gives the memory as stored and whether it is new. Errors: ErrEmpty, ErrTooLong, correlation's.
+func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, err error) {
+	given := m
+	m.ID = ""
+	if err := m.prepare(s.opts.Now()); err != nil {
+		return Memory{}, false, err
+	}
+	err = s.write(ctx, "storing a memory", func(tx *sql.Tx) error {
+		var uid string
+		err := tx.QueryRowContext(ctx, `SELECT uid FROM memories WHERE digest = ? AND project = ? ORDER BY id DESC LIMIT 1`, digest(m.Content), m.Project).Scan(&uid)
+		if errors.Is(err, sql.ErrNoRows) {
+			added = true
+			uid = m.ID
+			err = s.insert(ctx, tx, m)
+		} else if err == nil {
+			// What the caller said on purpose outlives the turn that said it first.
+			_, err = tx.ExecContext(ctx, `UPDATE memories SET content = ?, updated = ?, type = coalesce(nullif(?, ''), type), tags = coalesce(nullif(?, ''), tags),
+				importance = coalesce(nullif(?, 0), importance), personal = max(personal, ?), source = ?, turn = NULL WHERE uid = ?`,
+				m.Content, s.opts.Now().UnixMilli(), given.Type, given.Tags, given.Importance, m.Personal, m.Source, uid)
+		}
+		if err != nil {
+			return err
+		}
+		if stored, err = memoryOf(ctx, tx, uid); err != nil {
+			return err
+		}
+		return s.refresh(ctx, tx)
+	})
+	return stored, added, err
+}
+
+// insert writes a prepared memory as a row.
+func (s *Store) insert(ctx context.Context, tx *sql.Tx, m Memory) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key, importance, rating, ratings, created, updated, digest, tags, context, content)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.Type, m.Project, m.Personal, m.Origin, m.Source, m.Harness, m.Session,
+		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags, m.Context, m.Content)
+	return err
+}
+
+func memoryOf(ctx context.Context, q querier, uid string) (Memory, error) {
+	m, err := scanMemory(q.QueryRowContext(ctx, `SELECT `+memoryColumns+` FROM memories m WHERE m.uid = ?`, uid))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Memory{}, ErrNotFound
+	}
+	return m, err
+}
+
+// resolve gives the one id that name is or begins.
+func resolve(ctx context.Context, q querier, name string) (string, error) {
+	if name = strings.ToLower(strings.TrimSpace(name)); name == "" {
+		return "", ErrNotFound
+	}
+	uids, err := collect(ctx, q, scanText, `SELECT uid FROM memories WHERE uid = ?1 OR substr(uid, 1, length(?1)) = ?1 ORDER BY uid <> ?1 LIMIT 2`, name)
+	switch {
+	case err != nil:
+		return "", err
+	case len(uids) == 0:
+		return "", ErrNotFound
+	case len(uids) > 1 && uids[0] != name:
+		return "", ErrAmbiguous
+	}
+	return uids[0], nil
+}
+
+// Get gives the memory with an id, or with the one id that begins so. Errors: ErrNotFound, ErrAmbiguous, correlation's.
+func (s *Store) Get(ctx context.Context, id string) (Memory, error) {
+	uid, err := resolve(ctx, s.db, id)
+	if err != nil {
+		return Memory{}, explain("looking for a memory", err)
+	}
+	m, err := memoryOf(ctx, s.db, uid)
+	return m, explain("reading a memory", err)
+}
+
+// A Filter says which memories to list.
+type Filter struct {
+	Type    string // empty: any
+	Project string // with the person's own; empty: all
+	Limit   int    // 0: 100
+	Offset  int
+}
+
+// List gives memories, the newest first.
+func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	all, err := collect(ctx, s.db, scanMemory, `SELECT `+memoryColumns+` FROM memories m WHERE (?1 = '' OR m.type = ?1)
+		AND (?2 = '' OR m.project IN (?2, '') OR m.personal) ORDER BY m.created DESC, m.id DESC LIMIT ?3 OFFSET ?4`, f.Type, f.Project, f.Limit, max(f.Offset, 0))
+	return all, explain("listing memories", err)
+}
+
+// A Query says what to search for.
+type Query struct {
+	Text        string
+	Limit       int    // 0: 10
+	Type        string // empty: any
+	Project     string // whose memories come first
+	AllProjects bool   // else only the project's and the person's own
+	MinScore    float64
+}
+
+// Search gives the memories that a person or an agent asks for, best first: it takes more for relevant than Recall does. Nothing is found without FTS5.
+func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
+	if q.Limit <= 0 {
+		q.Limit = 10
+	}
+	rows, err := s.find(ctx, search{
+		text: q.Text, session: memory.Session{Project: q.Project}, all: q.AllProjects, kind: q.Type, most: q.Limit, least: max(q.MinScore, leastFound),
+	})
+	if err != nil {
+		return nil, explain("searching memories", err)
+	}
+	found := make([]Memory, len(rows))
+	for i, r := range rows {
+		found[i] = r.Memory
+		found[i].Score = r.score
+	}
+	return found, nil
+}
+
+// A Change says what becomes of a memory; nil leaves a field.
+type Change struct {
+	Content, Type, Tags *string
+	Importance          *float64
+	Source              string // by which call; empty: "memory_modify"
+}
+
+// Modify changes a memory. What a turn taught is not learned again as it was. Errors: ErrNotFound, ErrAmbiguous, ErrEmpty, ErrTooLong, correlation's.
+func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error) {
+	var m Memory
+	err := s.write(ctx, "changing a memory", func(tx *sql.Tx) error {
+		uid, err := resolve(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if m, err = memoryOf(ctx, tx, uid); err != nil {
+			return err
+		}
+		for _, f := range []struct{ from, to *string }{{c.Content, &m.Content}, {c.Type, &m.Type}, {c.Tags, &m.Tags}} {
+			if f.from != nil {
+				*f.to = *f.from
+			}
+		}
+		if c.Importance != nil {
+			m.Importance = *c.Importance
+		}
+		if m.Source = c.Source; m.Source == "" {
+			m.Source = "memory_modify"
+		}
+		m.Updated = s.opts.Now()
+		if err := m.prepare(m.Updated); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) SELECT turn, digest FROM memories WHERE uid = ? AND turn IS NOT NULL`, uid); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE memories SET content = ?, digest = ?, type = ?, tags = ?, importance = ?, source = ?, updated = ? WHERE uid = ?`,
+			m.Content, digest(m.Content), m.Type, m.Tags, m.Importance, m.Source, m.Updated.UnixMilli(), uid); err != nil {
+			return err
+		}
+		return s.refresh(ctx, tx)
+	})
+	if err != nil {
+		return Memory{}, err
+	}
+	return m, nil
+}
+
+// Feedback notes how helpful memories were, -1 (harmful) to 1 (helpful). Ids that nothing has are given back.
+func (s *Store) Feedback(ctx context.Context, ratings map[string]float64) (unknown []string, err error) {
+	err = s.write(ctx, "noting feedback", func(tx *sql.Tx) error {
+		unknown = nil
+		for id, rating := range ratings {
+			if rating < -1 || rating > 1 || rating != rating {
+				return fmt.Errorf("rating %v of %.40q: give a number from -1 to 1", rating, id)
+			}
+			r, err := tx.ExecContext(ctx, `UPDATE memories SET rating = (rating * ratings + ?) / (ratings + 1), ratings = ratings + 1 WHERE uid = ?`, rating, id)
+			if err != nil {
+				return err
+			}
+			if n, err := r.RowsAffected(); err != nil {
+				return err
+			} else if n == 0 {
+				unknown = append(unknown, id)
+			}
+		}
+		return nil
+	})
+	return unknown, err
 }

@@ -21,7 +21,10 @@ type query struct {
 const (
 	mostAsked    = 24    // terms of a prompt that are looked at
 	mostPostings = 30000 // that a search reads: common words go first
-	least        = 0.5   // of the query's weight must a memory hold to be relevant
+
+	// The share of a query's weight that a memory must hold: to be told unasked, and to be found.
+	leastRecalled = 0.5
+	leastFound    = 0.25
 )
 
 // ask picks a prompt's informative terms: how telling a word is says the index, for words that say nothing in any collection there is a list.
@@ -95,29 +98,29 @@ func repeats(set termSet, others []termSet) bool {
 }
 
 // rank orders rows by what they say about the query, how new they are and whose they are, and drops what says too little.
-func (s *Store) rank(q query, rows []row, project string, most int, seen []string) []row {
+func (s *Store) rank(q query, rows []row, in search) []row {
 	now := s.opts.Now()
 	var kept []row
 	for _, r := range rows {
-		if slices.Contains(seen, r.ID) || slices.Contains(seen, r.Content) {
+		if slices.Contains(in.seen, r.ID) || slices.Contains(in.seen, r.Content) {
 			continue
 		}
-		held, in := 0.0, setOf(terms(r.Content))
-		about := setOf(terms(r.context + " " + r.Tags))
+		held, says := 0.0, setOf(terms(r.Content))
+		about := setOf(terms(r.Context + " " + r.Tags))
 		for t, w := range q.weights {
-			if in[t] {
+			if says[t] {
 				held += w
 			} else if about[t] {
 				held += 0.6 * w
 			}
 		}
 		share := held / q.total
-		if share < least {
+		if share < in.least {
 			continue
 		}
 		age := max(now.Sub(r.Created), 0)
 		r.score = share * (0.85 + 0.15*math.Exp2(-float64(age)/float64(90*24*time.Hour)))
-		if r.Project != project && r.Project != "" {
+		if r.Project != in.session.Project && r.Project != "" {
 			r.score *= 0.7
 		} else if r.Project == "" {
 			r.score *= 0.95
@@ -134,7 +137,7 @@ func (s *Store) rank(q query, rows []row, project string, most int, seen []strin
 	var said []termSet
 	for _, r := range kept {
 		set := setOf(terms(r.Content))
-		if len(best) == most {
+		if len(best) == in.most {
 			break
 		}
 		if repeats(set, said) {

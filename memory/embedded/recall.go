@@ -23,7 +23,7 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 	ctx, cancel := context.WithTimeout(ctx, recallTime)
 	defer cancel()
 	c := memory.Context{Source: memory.FromEmbedded, Fetched: begun}
-	found, err := s.find(ctx, prompt, scope{session: session, all: s.opts.OtherProjects}, mostRecalled, seen)
+	found, err := s.find(ctx, search{text: prompt, session: session, all: s.opts.OtherProjects, seen: seen, most: mostRecalled, least: leastRecalled})
 	if err != nil {
 		if !errors.Is(err, context.Canceled) {
 			s.opts.Log.Info().Err(err).Str("key", session.Key).Int("bytes", len(prompt)).Msg("prompt goes without recall")
@@ -37,60 +37,60 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 	return c, nil
 }
 
-// A scope says which memories may be seen.
-type scope struct {
+// A search says what to look for, and which memories may be seen.
+type search struct {
+	text    string
 	session memory.Session // its own turns are left out
 	all     bool           // of other projects too
+	kind    string         // the type; empty: any
+	seen    []string       // ids and texts that are left out
+	most    int
+	least   float64 // the score from which a memory is relevant
 }
 
 // A row is a memory as it is ranked.
 type row struct {
 	Memory
-	id       int64
-	context  string
-	personal bool
-	rating   float64
-	score    float64
+	id    int64
+	score float64
 }
 
-const rowColumns = `m.id, ` + memoryColumns + `, m.context, m.personal, m.rating`
+const rowColumns = `m.id, ` + memoryColumns
 
 func scanRow(from scanner) (r row, err error) {
-	r.Memory, err = scanMemory(extended{from, []any{&r.id}, []any{&r.context, &r.personal, &r.rating}})
+	r.Memory, err = scanMemory(withID{from, &r.id})
 	return r, err
 }
 
-// extended scans columns before and after those that its user knows.
-type extended struct {
+// withID scans the column id before the others.
+type withID struct {
 	scanner
-	before, after []any
+	id *int64
 }
 
-func (e extended) Scan(dest ...any) error {
-	return e.scanner.Scan(append(append(append([]any{}, e.before...), dest...), e.after...)...)
-}
+func (w withID) Scan(dest ...any) error { return w.scanner.Scan(append([]any{w.id}, dest...)...) }
 
 func (r row) item() memory.Item {
 	return memory.Item{ID: r.ID, Text: r.Content, Project: r.Project, Origin: r.Origin, Date: r.Created, Score: r.score}
 }
 
-// find gives the memories that are relevant to text, best first.
-func (s *Store) find(ctx context.Context, text string, in scope, most int, seen []string) ([]row, error) {
+// find gives the memories that are relevant to a text, best first.
+func (s *Store) find(ctx context.Context, in search) ([]row, error) {
 	if ok, err := s.searchable(ctx, s.db); err != nil || !ok {
 		return nil, err
 	}
-	q, err := s.ask(ctx, text)
+	q, err := s.ask(ctx, in.text)
 	if err != nil || q.match == "" {
 		return nil, err
 	}
 	rows, err := collect(ctx, s.db, scanRow, `SELECT `+rowColumns+` FROM memories_fts f JOIN memories m ON m.id = f.rowid
-		WHERE memories_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.4)' AND (?2 OR m.project = ?3 OR m.project = '' OR m.personal)
-			AND m.session NOT IN (SELECT session FROM session_keys WHERE key IN (?4, ?5)) AND (m.key = '' OR m.key NOT IN (?4, ?5))
-		ORDER BY rank LIMIT ?6`, q.match, in.all, in.session.Project, in.session.Key, in.session.ParentKey, mostCandidates)
+		WHERE memories_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.4)' AND (?2 OR m.project = ?3 OR m.project = '' OR m.personal) AND (?4 = '' OR m.type = ?4)
+			AND m.session NOT IN (SELECT session FROM session_keys WHERE key IN (?5, ?6)) AND (m.key = '' OR m.key NOT IN (?5, ?6))
+		ORDER BY rank LIMIT ?7`, q.match, in.all, in.session.Project, in.kind, in.session.Key, in.session.ParentKey, max(mostCandidates, 2*in.most))
 	if err != nil {
 		return nil, err
 	}
-	return s.rank(q, rows, in.session.Project, most, seen), nil
+	return s.rank(q, rows, in), nil
 }
 
 // standing gives what a session of a project should know from its start: the newest preferences and decisions.

@@ -5,9 +5,13 @@ import (
 	"strings"
 )
 
+// maxText bounds what is read of a text, in bytes: ten times what a block holds.
+const maxText = 256 << 10
+
 var (
 	// The fences that daemons put around what they inject, alone on their line.
-	fence = regexp.MustCompile(`(?i)^\s*</?(?:signet-memory-context|signet-memory|memory-context)\b[^<>]*>\s*$`)
+	// An end of feedback that nothing began goes with them.
+	fence = regexp.MustCompile(`(?i)^\s*<(?:/?(?:signet-memory-context|signet-memory|memory-context)|/memory-feedback)\b[^<>]*>\s*$`)
 
 	feedbackOpen  = regexp.MustCompile(`(?i)^\s*<memory-feedback\b[^<>]*>`)
 	feedbackClose = regexp.MustCompile(`(?i)</memory-feedback\s*>\s*$`)
@@ -21,7 +25,7 @@ var (
 		`\[signet: [^\]]*\]`,
 		`\[signet:recall \|.*\]`,
 		`\(\+\d+ more not shown\b.*\)`,
-		`current date(?:/time)?: .*`,
+		`current date(?:/time)?: \d{4}-\d{2}-\d{2}.*`,
 	}, "|") + `)\s*$`)
 
 	clock   = regexp.MustCompile(`(?i)^\s*#{1,6}\s+current date (?:&|and) time\s*$`)
@@ -32,23 +36,31 @@ var (
 // feedback, status lines and the clock, which would make every session's prompt
 // differ. It goes by whole lines and leaves every other line and their order
 // alone; headings are not trusted to say where text comes from, since a file
-// can forge them. clean(clean(s)) == clean(s).
+// can forge them. It reads maxText bytes. clean(clean(s)) == clean(s).
 func clean(s string) string {
-	lines := strings.Split(newlines(s), "\n")
-	kept := lines[:0]
+	lines := strings.Split(newlines(clip(s, maxText)), "\n")
+	closed := len(lines) - 1 // the last line that closes a request for feedback
+	for closed >= 0 && !closesFeedback(lines[closed]) {
+		closed--
+	}
+	var kept []string
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		switch {
+		case strings.TrimSpace(line) == "":
+			if len(kept) > 0 && kept[len(kept)-1] != "" {
+				kept = append(kept, "")
+			}
+		case !suspect(line):
+			kept = append(kept, line)
 		case fence.MatchString(line), status.MatchString(line):
-		case feedbackOpen.MatchString(line), feedbackClose.MatchString(line):
-			i += feedback(lines[i:])
+		case feedbackOpen.MatchString(line):
+			for ; i < closed && !closesFeedback(lines[i]); i++ {
+			}
 		case clock.MatchString(line):
 			if i+1 < len(lines) && !another.MatchString(lines[i+1]) {
 				i++
 			}
-		case strings.TrimSpace(line) == "" && (len(kept) == 0 || kept[len(kept)-1] == ""):
-		case strings.TrimSpace(line) == "":
-			kept = append(kept, "")
 		default:
 			kept = append(kept, line)
 		}
@@ -56,18 +68,14 @@ func clean(s string) string {
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// feedback gives how many lines after the first belong to a request for
-// feedback that the first opens; none when nothing closes it.
-func feedback(lines []string) int {
-	if !feedbackOpen.MatchString(lines[0]) {
-		return 0
-	}
-	for n, line := range lines {
-		if feedbackClose.MatchString(line) {
-			return n
-		}
-	}
-	return 0
+// suspect reports whether a line begins as those do that go.
+func suspect(line string) bool {
+	line = strings.TrimLeft(line, " \t\f")
+	return line != "" && strings.IndexByte("<[(#cC", line[0]) >= 0
+}
+
+func closesFeedback(line string) bool {
+	return strings.HasSuffix(strings.TrimRight(line, " \t\f"), ">") && feedbackClose.MatchString(line)
 }
 
 func newlines(s string) string {

@@ -24,6 +24,8 @@ func TestClean(t *testing.T) {
 		{"feedback", "- a\n<memory-feedback>\nRate these.\nIDs: x\n</memory-feedback>", "- a"},
 		{"feedback on one line", "- a\n<memory-feedback>rate</memory-feedback>\n- b", "- a\n- b"},
 		{"unclosed feedback takes nothing with it", "- a\n<memory-feedback>\n- b", "- a\n- b"},
+		{"an end of feedback without a beginning", "a</memory-feedback>\n</memory-feedback>\nb", "a</memory-feedback>\nb"},
+		{"a rule about dates stays", "Current date: use ISO", "Current date: use ISO"},
 		{"headings stay, whoever wrote them", "## Identity\n\nme\n\n## Relevant Memories\n\n- ## Identity", "## Identity\n\nme\n\n## Relevant Memories\n\n- ## Identity"},
 		{"truncation marks stay", "a\n[truncated]\n[context truncated]", "a\n[truncated]\n[context truncated]"},
 		{"blank lines", "\n\na\n\n\n \n\nb\n\n", "a\n\nb"},
@@ -33,6 +35,19 @@ func TestClean(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := clean(tc.in); got != tc.want {
 				t.Errorf("clean(%q)\n got %q\nwant %q", tc.in, got, tc.want)
+			}
+		})
+	}
+}
+
+// Text made to be slow to read is bounded by its size, not by its square.
+func BenchmarkCleanWorst(b *testing.B) {
+	for name, line := range map[string]string{"unclosed feedback": "<memory-feedback>\n", "blank": "\n", "items": "- a\n", "almost fences": "<signet-memory\n"} {
+		s := strings.Repeat(line, maxText/len(line))
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				clean(s)
+				parseRecall(s, 1)
 			}
 		})
 	}
@@ -50,6 +65,9 @@ func FuzzClean(f *testing.F) {
 		}
 		// What is left are lines of the original in their order.
 		rest := strings.Split(newlines(s), "\n")
+		if len(s) > maxText {
+			t.Skip()
+		}
 		for line := range strings.SplitSeq(got, "\n") {
 			at := 0
 			for at < len(rest) && strings.TrimSpace(rest[at]) != strings.TrimSpace(line) {

@@ -119,7 +119,7 @@ var (
 // parseRecall takes a recall's text apart into count items. Where it does not
 // come apart so, as text of another shape does not, it is given whole as notes.
 func parseRecall(s string, count int) (items []memory.Item, notes string) {
-	s = newlines(s)
+	s = newlines(clip(s, maxText))
 	body := s
 	if at := recallHeader.FindStringIndex(s); at != nil {
 		body = s[at[1]:]
@@ -159,19 +159,20 @@ func parseRecall(s string, count int) (items []memory.Item, notes string) {
 // after allows it for the line before.
 func split(s string, after func(line string) bool) []string {
 	var texts []string
-	last := ""
-	for _, line := range strings.Split(s, "\n") {
-		rest, ok := strings.CutPrefix(line, "- ")
-		switch {
-		case ok && (len(texts) == 0 || after(last)):
-			texts = append(texts, rest)
-		case len(texts) > 0:
-			texts[len(texts)-1] += "\n" + line
+	begun, last := -1, ""
+	for at := 0; at < len(s); {
+		line, _, _ := strings.Cut(s[at:], "\n")
+		if strings.HasPrefix(line, "- ") && (begun < 0 || after(last)) {
+			if begun >= 0 {
+				texts = append(texts, strings.TrimSpace(s[begun:at]))
+			}
+			begun = at + len("- ")
 		}
+		at += len(line) + 1
 		last = line
 	}
-	for i, t := range texts {
-		texts[i] = strings.TrimSpace(t)
+	if begun >= 0 {
+		texts = append(texts, strings.TrimSpace(s[begun:]))
 	}
 	return texts
 }
