@@ -62,7 +62,7 @@ func (m *Memory) prepare(now time.Time) error {
 		return ErrTooLong
 	}
 	m.Content, _ = memory.WithoutPrivate(strings.ToValidUTF8(m.Content, "\ufffd"))
-	m.Content = strings.TrimSpace(strings.ReplaceAll(m.Content, "\x00", ""))
+	m.Content = memory.Redact(strings.TrimSpace(strings.ReplaceAll(m.Content, "\x00", "")))
 	if m.Content == "" {
 		return ErrEmpty
 	}
