@@ -41,9 +41,7 @@ func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*ac
 	}
 	a.set("OPENCODE_CONFIG="+file, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 		"OPENCODE_DISABLE_LSP_DOWNLOAD=1")
-	command := []string{binary, "acp"}
-	if os.Getenv("DIRECT") == "" { command = append([]string{proxyBin, "--agent", "opencode", "--"}, command...) }
-	if err := a.Register("signet-echo", command...); err != nil {
+	if err := a.Register("signet-echo", proxyBin, "--agent", "opencode", "--", binary, "acp"); err != nil {
 		t.Fatal(err)
 	}
 	return a, model

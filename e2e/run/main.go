@@ -1,6 +1,6 @@
 // Command run does the main job once, so that a person can see it: real acpx in front of the proxy, the proxy in front of a
 // harness. In one session the harness is told something worth remembering; in another, in a new process, it is asked about
-// it. Both replies are printed as they came, then the proxy's table of sessions.
+// it. Both replies are printed as they came, then the table of the sessions that the proxy has on record.
 //
 // Without -agent the harness is echoagent, in a HOME and a SIGNET_PATH made for the occasion. With it, it is the harness of
 // that name with the person's own login and ~/.agents. Every process is ended and every folder removed before it returns.
@@ -89,17 +89,8 @@ func run(ctx context.Context) (err error) {
 		fmt.Println(strings.TrimSpace(reply))
 	}
 
-	// What the first conversation's process still does after it has ended belongs to the picture.
-	fmt.Print("\n== signet-acp-proxy sessions\n\n")
-	table, err := box.Run(ctx, nil, command, "sessions")
-	if err != nil {
-		return err
-	}
-	fmt.Print(table.Stdout)
-	if table.Code != 0 {
-		return fmt.Errorf("signet-acp-proxy sessions: exit %d: %s", table.Code, table.Stderr)
-	}
-	return nil
+	fmt.Print("\n== sessions on record\n\n")
+	return table(ctx, os.Stdout, box.Signet)
 }
 
 func open(alone bool) (*sandbox.Sandbox, error) {
