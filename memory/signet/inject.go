@@ -65,7 +65,7 @@ func clean(s string) string {
 			kept = append(kept, line)
 		}
 	}
-	return strings.TrimSpace(strings.Join(kept, "\n"))
+	return strings.TrimRight(strings.Join(kept, "\n"), " \t\n")
 }
 
 // suspect reports whether a line begins as those do that go.
