@@ -1,0 +1,114 @@
+package memory
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// tree makes folders and files ("dir/" or "file") under a temp folder and gives its real path.
+func tree(t *testing.T, names ...string) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		p := filepath.Join(root, name)
+		if name[len(name)-1] == '/' {
+			err = os.MkdirAll(p, 0o700)
+		} else if err = os.MkdirAll(filepath.Dir(p), 0o700); err == nil {
+			err = os.WriteFile(p, nil, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func setHome(t *testing.T, dir string) {
+	t.Setenv("HOME", dir)
+	t.Setenv("USERPROFILE", dir)
+}
+
+func TestProject(t *testing.T) {
+	root := tree(t, "home/.git/", "home/src/acme/.git/", "home/src/acme/pkg/deep/", "home/src/acme/sub/.git", "home/notes/", "tmp/.git/", "tmp/work/", "plain/dir/")
+	setHome(t, filepath.Join(root, "home"))
+	t.Setenv("TMPDIR", filepath.Join(root, "tmp"))
+	t.Setenv("TMP", filepath.Join(root, "tmp"))
+	if err := os.Symlink(filepath.Join(root, "home/src/acme"), filepath.Join(root, "link")); err != nil {
+		t.Skip(err)
+	}
+	for _, c := range []struct{ cwd, want string }{
+		{"home/src/acme", "home/src/acme"},
+		{"home/src/acme/pkg/deep", "home/src/acme"},
+		{"home/src/acme/pkg/gone/long/ago", "home/src/acme"},
+		{"home/src/acme/sub", "home/src/acme/sub"}, // a work tree or submodule: .git is a file
+		{"link/pkg", "home/src/acme"},
+		{"home/notes", ""}, // a home kept in git
+		{"home", ""},
+		{"tmp/work", ""}, // a temp folder that is a root itself
+		{"plain/dir", ""},
+	} {
+		want := c.want
+		if want != "" {
+			want = filepath.Join(root, want)
+		}
+		if got := Project(filepath.Join(root, c.cwd)); got != want {
+			t.Errorf("Project(%s) = %q, want %q", c.cwd, got, want)
+		}
+	}
+	for _, cwd := range []string{"", "/", "relative/path", "."} {
+		if got := Project(cwd); got != "" {
+			t.Errorf("Project(%q) = %q", cwd, got)
+		}
+	}
+}
+
+func TestOptedOut(t *testing.T) {
+	root := tree(t, "home/src/acme/.git/", "home/src/acme/pkg/.signet-ignore", "home/src/acme/pkg/deep/", "home/src/acme/other/", "home/src/.signet-ignore",
+		"home/loose/.signet-ignore", "home/loose/dir/", "home/free/dir/", "home/src/quiet/.git/", "home/src/quiet/.signet-ignore", "home/src/quiet/a/b/")
+	home := filepath.Join(root, "home")
+	setHome(t, home)
+	for _, c := range []struct {
+		cwd     string
+		exclude []string
+		want    bool
+	}{
+		{"home/src/acme/pkg/deep", nil, true},
+		{"home/src/acme/other", nil, false}, // the marker above the project's root is not the project's
+		{"home/src/quiet/a/b", nil, true},
+		{"home/loose/dir", nil, true}, // no project: up to home
+		{"home/free/dir", nil, false},
+		{"home/free/dir", []string{"~/free"}, true},
+		{"home/free/dir", []string{"~/free/*"}, true},
+		{"home/free/dir", []string{"~/fr?e/**"}, true},
+		{"home/free/dir", []string{"~/**/dir"}, true},
+		{"home/free/dir", []string{"free"}, true},
+		{"home/free/dir", []string{"free/dir"}, true},
+		{"home/free/dir", []string{"home/*/dir"}, true},
+		{"home/free/dir", []string{home + "/free/"}, true},
+		{"home/free/dir", []string{"/free", "fre", "dir/free", "", "~/other", "[", "~free"}, false},
+		{"home/free", []string{"~/free/dir"}, false},
+	} {
+		if got := OptedOut(filepath.Join(root, c.cwd), c.exclude); got != c.want {
+			t.Errorf("OptedOut(%s, %q) = %v", c.cwd, c.exclude, got)
+		}
+	}
+	if OptedOut("", nil) || OptedOut("relative", []string{"relative"}) {
+		t.Error("a path that is not absolute is opted out")
+	}
+}
+
+func TestOptedOutThroughSymlink(t *testing.T) {
+	root := tree(t, "real/client/dir/")
+	if err := os.Symlink(filepath.Join(root, "real/client"), filepath.Join(root, "work")); err != nil {
+		t.Skip(err)
+	}
+	for _, glob := range []string{"client", "work"} {
+		if !OptedOut(filepath.Join(root, "work/dir"), []string{glob}) {
+			t.Errorf("%q does not match by either name", glob)
+		}
+	}
+}
