@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"go.uber.org/goleak"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -44,7 +45,7 @@ func (c *clock) Advance(d time.Duration) {
 
 // a bench is a store on a database in a folder, as one process has it.
 type bench struct {
-	*correlation.Store
+	*Store
 	tb    testing.TB
 	db    *sql.DB
 	dir   string
@@ -73,17 +74,17 @@ func openBench(tb testing.TB, dir string, c *clock) *bench {
 			tb.Error(err)
 		}
 	})
-	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "acp", "live"), Now: c.Now})
+	store := New(db, Options{LiveDir: filepath.Join(dir, "acp", "live"), Now: c.Now})
 	return &bench{Store: store, tb: tb, db: db, dir: dir, clock: c}
 }
 
 func (b *bench) ctx() context.Context { return b.tb.Context() }
 
 // register starts a process that is ended with the test, unless the test does.
-func (b *bench) register(info correlation.ProcessInfo) *correlation.Process {
+func (b *bench) register(info ProcessInfo) *Process {
 	b.tb.Helper()
 	if info.Kind == "" {
-		info.Kind = correlation.Relay
+		info.Kind = Relay
 	}
 	p, err := b.Register(b.ctx(), info)
 	if err != nil {
@@ -93,7 +94,17 @@ func (b *bench) register(info correlation.ProcessInfo) *correlation.Process {
 	return p
 }
 
-func (b *bench) open(o correlation.OpenSession) correlation.Session {
+// died leaves a process that died without a word, and gives its id.
+func (b *bench) died(info ProcessInfo) string {
+	b.tb.Helper()
+	id := ulid.Make().String()
+	_, err := b.db.ExecContext(b.ctx(), `INSERT INTO processes (id, kind, harness, version, pid, signet_path, memory, hook, started) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?)`,
+		id, Relay, info.Harness, info.Version, info.SignetPath, info.Memory, info.Hook, b.clock.Now().UnixMilli())
+	check(b.tb, err)
+	return id
+}
+
+func (b *bench) open(o OpenSession) Session {
 	b.tb.Helper()
 	if o.Harness == "" {
 		o.Harness = "claude"
@@ -105,7 +116,7 @@ func (b *bench) open(o correlation.OpenSession) correlation.Session {
 	return v
 }
 
-func (b *bench) state(id int64) correlation.State {
+func (b *bench) state(id int64) State {
 	b.tb.Helper()
 	return must(b.Get(b.ctx(), id))(b.tb).State
 }
@@ -120,7 +131,7 @@ func (b *bench) turn(session int64, process, user, assistant string) int64 {
 
 func (b *bench) openTurn(session int64, process, user, assistant string) int64 {
 	b.tb.Helper()
-	id := must(b.BeginTurn(b.ctx(), correlation.Turn{Session: session, Process: process, User: user}))(b.tb)
+	id := must(b.BeginTurn(b.ctx(), Turn{Session: session, Process: process, User: user}))(b.tb)
 	check(b.tb, b.WriteTurn(b.ctx(), id, assistant, nil))
 	return id
 }

@@ -129,12 +129,10 @@ func (s *Store) SetState(ctx context.Context, id int64, from []State, to State) 
 		if from != nil && !slices.Contains(from, have) || to == InFlight {
 			return &StateError{have}
 		}
-		if have == Doubt && to != Doubt {
-			_, err := tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id = (SELECT claim FROM sessions WHERE id = ?) AND outcome = ?`,
-				outcomeOf("", to), id, outcomeDoubt)
-			if err != nil {
-				return err
-			}
+		_, err = tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id = (SELECT claim FROM sessions WHERE id = ?) AND outcome IN (?, ?)`,
+			outcomeOf(have, to), id, outcomeInFlight, outcomeDoubt)
+		if err != nil {
+			return err
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE sessions SET state = ?, claim_by = '', last_active = ? WHERE id = ?`, to, stamp(s.now()), id)
 		return err

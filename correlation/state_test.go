@@ -1,40 +1,276 @@
 package correlation_test
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
+	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-func TestSmoke(t *testing.T) {
+var everyState = []State{Armed, IdentityGiven, InFlight, Doubt, Done, Off}
+
+// in brings a session into a state, in flight in the name of the process.
+func (b *bench) in(s State, acpID, process string) Session {
+	b.tb.Helper()
+	v := b.open(OpenSession{ACPID: acpID, Process: process})
+	switch s {
+	case Armed:
+	case InFlight:
+		b.claim(v.ID, process, Armed)
+	default:
+		check(b.tb, b.SetState(b.ctx(), v.ID, nil, s))
+	}
+	if got := b.state(v.ID); got != s {
+		b.tb.Fatalf("state is %q, want %q", got, s)
+	}
+	return v
+}
+
+func (b *bench) claim(id int64, process string, from ...State) int64 {
+	b.tb.Helper()
+	v := must(b.Get(b.ctx(), id))(b.tb)
+	return must(b.Claim(b.ctx(), id, from, process, Injection{Key: v.Key, Kind: "context", BlockID: "b", Text: "text", Source: "daemon"}))(b.tb)
+}
+
+func (b *bench) outcomes(id int64) (all []string) {
+	b.tb.Helper()
+	for _, inj := range must(b.Injections(b.ctx(), id))(b.tb) {
+		all = append([]string{inj.Outcome}, all...)
+	}
+	return all
+}
+
+func isState(err error, want State) bool {
+	var e *StateError
+	return errors.Is(err, ErrStateChanged) && errors.As(err, &e) && e.Have == want
+}
+
+// Every state, claimed from every state.
+func TestClaim(t *testing.T) {
 	b := newBench(t)
-	p := b.register(correlation.ProcessInfo{Memory: "daemon", Hook: true})
-	v := b.open(correlation.OpenSession{ACPID: "s1", Process: p.ID(), Record: "r", Cwd: "/x", New: true})
-	inj := must(b.Claim(b.ctx(), v.ID, []correlation.State{correlation.Armed}, p.ID(), correlation.Injection{Key: v.Key, Kind: "context", Text: "x", Items: []string{"a"}}))(t)
-	check(t, b.Settle(b.ctx(), v.ID, p.ID(), correlation.Done))
-	b.turn(v.ID, p.ID(), "hello", "hi")
-	l := must(b.Injections(b.ctx(), v.ID))(t)
-	if len(l) != 1 || l[0].ID != inj || l[0].Outcome != "kept" {
-		t.Fatal(l)
+	p := b.register(ProcessInfo{})
+	for _, have := range everyState {
+		for _, from := range everyState {
+			t.Run(string(have)+" claimed from "+string(from), func(t *testing.T) {
+				v := b.in(have, t.Name(), p.ID())
+				before := len(b.outcomes(v.ID))
+				_, err := b.Claim(t.Context(), v.ID, []State{from}, p.ID(), Injection{Text: "x"})
+				if have != from {
+					if !isState(err, have) {
+						t.Errorf("err = %v, want that the state is %q", err, have)
+					}
+					if got := b.state(v.ID); got != have {
+						t.Errorf("state is %q after a claim that failed", got)
+					}
+					if n := len(b.outcomes(v.ID)); n != before {
+						t.Error("a claim that failed is in the ledger")
+					}
+					return
+				}
+				check(t, err)
+				if got := b.state(v.ID); got != InFlight {
+					t.Errorf("state is %q, want in flight", got)
+				}
+			})
+		}
 	}
-	r := must(b.Resolve(b.ctx(), "r"))(t)
-	if !r.Live || r.Turns != 1 {
-		t.Fatalf("%+v", r)
+	if _, err := b.Claim(t.Context(), 1<<40, everyState, p.ID(), Injection{}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("of no session: %v", err)
 	}
-	check(t, p.End(b.ctx(), "eof"))
-	w := b.register(correlation.ProcessInfo{Kind: correlation.Worker})
-	for range 2 {
-		d := must(b.Lease(b.ctx(), w))(t)
-		sel := must(b.Select(b.ctx(), d, true))(t)
-		check(t, b.Attempt(b.ctx(), d, sel, "/f"))
-		check(t, b.Delivered(b.ctx(), d, sel, "ok"))
+	if _, err := b.Claim(t.Context(), 1, everyState, "", Injection{}); err == nil {
+		t.Error("in nobody's name: no error")
 	}
-	if _, n, err := b.Due(b.ctx()); err != nil || n != 0 {
-		t.Fatal(n, err)
+}
+
+// Every way to settle a claim, and what the ledger says of it.
+func TestSettle(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	for _, tt := range []struct {
+		from, to State
+		outcome  string
+	}{
+		{Armed, Done, "kept"},
+		{Armed, IdentityGiven, "kept"},
+		{Armed, Armed, "refused"},
+		{Armed, Doubt, "doubt"},
+		{IdentityGiven, Done, "kept"},
+		{IdentityGiven, IdentityGiven, "refused"},
+		{IdentityGiven, Doubt, "doubt"},
+		{Doubt, Done, "kept"},
+		{Doubt, Armed, "refused"},
+		{Doubt, Doubt, "doubt"},
+		{Done, Done, "kept"},
+		{Done, Doubt, "doubt"},
+	} {
+		t.Run(string(tt.from)+" to "+string(tt.to), func(t *testing.T) {
+			v := b.in(tt.from, t.Name(), p.ID())
+			b.claim(v.ID, p.ID(), tt.from)
+			if err := b.Settle(t.Context(), v.ID, "another", tt.to); !isState(err, InFlight) {
+				t.Errorf("another process settled it: %v", err)
+			}
+			check(t, b.Settle(t.Context(), v.ID, p.ID(), tt.to))
+			if got := b.state(v.ID); got != tt.to {
+				t.Errorf("state is %q", got)
+			}
+			if got := b.outcomes(v.ID); len(got) != 1 || got[0] != tt.outcome {
+				t.Errorf("outcomes are %q, want %q", got, tt.outcome)
+			}
+			if err := b.Settle(t.Context(), v.ID, p.ID(), tt.to); !isState(err, tt.to) {
+				t.Errorf("settled twice: %v", err)
+			}
+		})
 	}
-	f := must(b.Forget(b.ctx(), v.ID, nil))(t)
-	if f.Turns != 1 {
-		t.Fatal(f)
+	if err := b.Settle(t.Context(), 1<<40, p.ID(), Done); !errors.Is(err, ErrNotFound) {
+		t.Errorf("of no session: %v", err)
 	}
-	must(b.SweepDead(b.ctx()))(t)
+}
+
+func TestSetState(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	for _, have := range everyState {
+		for _, to := range everyState {
+			t.Run(string(have)+" to "+string(to), func(t *testing.T) {
+				v := b.in(have, t.Name(), p.ID())
+				if err := b.SetState(t.Context(), v.ID, []State{}, to); !isState(err, have) {
+					t.Errorf("from none: %v", err)
+				}
+				err := b.SetState(t.Context(), v.ID, []State{have}, to)
+				want := to
+				if to == InFlight { // only a claim does that
+					want = have
+					if !isState(err, have) {
+						t.Errorf("in flight without a claim: %v", err)
+					}
+				} else {
+					check(t, err)
+				}
+				if got := b.state(v.ID); got != want {
+					t.Errorf("state is %q, want %q", got, want)
+				}
+			})
+		}
+	}
+	if err := b.SetState(t.Context(), 1<<40, nil, Done); !errors.Is(err, ErrNotFound) {
+		t.Errorf("of no session: %v", err)
+	}
+}
+
+// A replay that settles doubt settles it in the ledger too.
+func TestDoubtSettled(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	for to, want := range map[State]string{Done: "kept", Armed: "refused"} {
+		v := b.in(InFlight, "s "+want, p.ID())
+		check(t, b.Settle(t.Context(), v.ID, p.ID(), Doubt))
+		check(t, b.SetState(t.Context(), v.ID, []State{Doubt}, to))
+		if got := b.outcomes(v.ID); got[0] != want {
+			t.Errorf("doubt settled to %q: the ledger says %q, want %q", to, got, want)
+		}
+	}
+}
+
+// The claim of a process that died is found out by whoever looks next.
+func TestClaimOfTheDead(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		from State
+		look func(b *bench, v Session, p *Process) State
+		want State
+	}{
+		{"by a sweep", Armed, func(b *bench, v Session, _ *Process) State {
+			must(b.SweepDead(b.ctx()))(b.tb)
+			return b.state(v.ID)
+		}, Doubt},
+		{"by a load", Armed, func(b *bench, v Session, _ *Process) State {
+			return b.open(OpenSession{ACPID: v.ACPID}).State
+		}, Doubt},
+		{"by a claim", Armed, func(b *bench, v Session, p *Process) State {
+			b.claim(v.ID, p.ID(), Doubt)
+			return b.state(v.ID)
+		}, InFlight},
+		{"by a change", Armed, func(b *bench, v Session, _ *Process) State {
+			check(b.tb, b.SetState(b.ctx(), v.ID, []State{Doubt}, Done))
+			return b.state(v.ID)
+		}, Done},
+		{"a recall in a session that is done", Done, func(b *bench, v Session, _ *Process) State {
+			must(b.SweepDead(b.ctx()))(b.tb)
+			return b.state(v.ID)
+		}, Done},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			p := b.register(ProcessInfo{})
+			v := b.in(tt.from, "s", p.ID())
+			b.claim(v.ID, b.died(ProcessInfo{}), tt.from)
+			if got := tt.look(b, v, p); got != tt.want {
+				t.Errorf("state is %q, want %q", got, tt.want)
+			}
+			if got := b.outcomes(v.ID); got[0] != "doubt" && tt.name != "by a change" {
+				t.Errorf("the ledger says %q, want doubt", got)
+			}
+		})
+	}
+}
+
+// Of many proxies on one session one injects.
+func TestClaimRace(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	v := b.in(Armed, "s", p.ID())
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		other := b.another()
+		q := other.register(ProcessInfo{})
+		wg.Go(func() {
+			_, errs[i] = other.Claim(context.Background(), v.ID, []State{Armed}, q.ID(), Injection{Text: "x"})
+		})
+	}
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			won++
+		case !errors.Is(err, ErrStateChanged):
+			t.Error(err)
+		}
+	}
+	if won != 1 || len(b.outcomes(v.ID)) != 1 {
+		t.Errorf("%d claims won, %d are in the ledger", won, len(b.outcomes(v.ID)))
+	}
+}
+
+// A prompt does not wait for the database longer than its context lets it, also while another process holds the lock; then it may try again.
+func TestClaimWhileLocked(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	v := b.in(Armed, "s", p.ID())
+	tx := must(b.another().db.BeginTx(t.Context(), nil))(t)
+	done := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err := b.Claim(ctx, v.ID, []State{Armed}, p.ID(), Injection{Text: "x"})
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if !errors.Is(err, ErrBusy) && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("err = %v, want busy or the deadline", err)
+		}
+	case <-time.After(2 * time.Second): // the busy timeout without a context is 5 s
+		t.Error("the claim did not end with its context")
+		<-done
+	}
+	check(t, tx.Rollback())
+	if got := b.state(v.ID); got != Armed {
+		t.Errorf("state is %q, want armed", got)
+	}
+	b.claim(v.ID, p.ID(), Armed)
 }
