@@ -55,10 +55,7 @@ func lookup(line []byte, path []string) (at Span, ok bool) {
 
 // sameKey compares a key as it came with one that is decoded.
 func sameKey(raw []byte, key string) bool {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw) == key
-	}
-	decoded, ok := unescape(nil, raw)
+	decoded, ok := decode(raw)
 	return ok && string(decoded) == key
 }
 
@@ -73,7 +70,7 @@ func Members(line []byte, object Span) iter.Seq2[string, Span] {
 			if end < 0 {
 				return
 			}
-			key, _ := unescape(nil, m.key)
+			key, _ := decode(m.key)
 			if !yield(string(key), Span{m.i, end}) {
 				return
 			}

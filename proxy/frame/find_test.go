@@ -106,7 +106,7 @@ func TestString(t *testing.T) {
 
 // oracleFind walks with full parses. Not for paths that have U+FFFD, which encoding/json puts in place of what is no UTF-8.
 func oracleFind(line []byte, path []string) ([]byte, bool) {
-	value := json.RawMessage(line)
+	var value json.RawMessage
 	if json.Unmarshal(line, &value) != nil {
 		return nil, false
 	}
@@ -140,34 +140,40 @@ func FuzzFind(f *testing.F) {
 		if !plainPath(path) {
 			return
 		}
-		at, ok := Find(line, split(path)...)
-		want, found := oracleFind(line, split(path))
-		if ok != found || !bytes.Equal(at.Of(line), want) {
-			t.Fatalf("got %q, %v, want %q, %v", at.Of(line), ok, want, found)
-		}
-		if !ok {
-			return
-		}
-		var array []json.RawMessage
-		if want[0] == '[' && json.Unmarshal(want, &array) != nil {
-			t.Fatal("no array")
-		}
-		same := func(a Span, b json.RawMessage) bool { return bytes.Equal(a.Of(line), b) }
-		if got := slices.Collect(Elements(line, at)); !slices.EqualFunc(got, array, same) {
-			t.Fatalf("elements are %v in %q", got, want)
-		}
-		var object map[string]json.RawMessage
-		if want[0] == '{' && json.Unmarshal(want, &object) != nil {
-			t.Fatal("no object")
-		}
-		members := map[string]Span{} // the last of duplicates stays
-		for key, at := range Members(line, at) {
-			members[string([]rune(key))] = at
-		}
-		if !maps.EqualFunc(members, object, same) {
-			t.Fatalf("members are %v in %q", members, want)
-		}
+		checkFind(t, line, split(path))
 	})
+}
+
+// checkFind compares Find, and the iterators over what it found, with full parses.
+func checkFind(t failer, line []byte, path []string) {
+	t.Helper()
+	at, ok := Find(line, path...)
+	want, found := oracleFind(line, path)
+	if ok != found || !bytes.Equal(at.Of(line), want) {
+		t.Fatalf("%q in %q: got %q, %v, want %q, %v", path, line, at.Of(line), ok, want, found)
+	}
+	if !ok {
+		return
+	}
+	var array []json.RawMessage
+	if want[0] == '[' && json.Unmarshal(want, &array) != nil {
+		t.Fatalf("%q is no array", want)
+	}
+	same := func(a Span, b json.RawMessage) bool { return bytes.Equal(a.Of(line), b) }
+	if got := slices.Collect(Elements(line, at)); !slices.EqualFunc(got, array, same) {
+		t.Fatalf("elements are %v in %q", got, want)
+	}
+	var object map[string]json.RawMessage
+	if want[0] == '{' && json.Unmarshal(want, &object) != nil {
+		t.Fatalf("%q is no object", want)
+	}
+	members := map[string]Span{} // the last of duplicates stays
+	for key, at := range Members(line, at) {
+		members[string([]rune(key))] = at
+	}
+	if !maps.EqualFunc(members, object, same) {
+		t.Fatalf("members are %v in %q", members, want)
+	}
 }
 
 func FuzzString(f *testing.F) {

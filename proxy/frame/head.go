@@ -216,9 +216,6 @@ func text(token []byte) []byte {
 	if token[0] != '"' {
 		return nil
 	}
-	inner := token[1 : len(token)-1]
-	if bytes.IndexByte(inner, '\\') >= 0 {
-		inner, _ = unescape(make([]byte, 0, len(inner)), inner)
-	}
-	return inner
+	decoded, _ := decode(token[1 : len(token)-1])
+	return decoded
 }

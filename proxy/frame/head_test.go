@@ -12,8 +12,15 @@ const update = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId"
 
 func needUpdate([]byte) Need { return NeedSession | NeedUpdate }
 
+// A failer is a test, drawn ones included.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // oracle is what a full parse says of a valid frame.
-func oracle(t *testing.T, line []byte) (h Head) {
+func oracle(t failer, line []byte) (h Head) {
 	t.Helper()
 	trimmed := bytes.TrimLeft(line, " \t\r\n")
 	switch {
@@ -124,7 +131,7 @@ func TestPeek(t *testing.T) {
 }
 
 // checkBeginnings peeks at every beginning of a valid line, and checks that what is known there is what the whole has.
-func checkBeginnings(t *testing.T, line []byte, need Need, whole Head) {
+func checkBeginnings(t failer, line []byte, need Need, whole Head) {
 	t.Helper()
 	for n := range len(line) + 1 {
 		var h Head

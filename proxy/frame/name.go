@@ -47,20 +47,17 @@ func nameAt(b []byte, in level) (name, int) {
 	return nameOther, 0
 }
 
-// longestName is the length of the longest known key with every letter escaped.
-const longestName = len("sessionUpdate") * len(`\u0000`)
+// longestKey is the length of the longest known key with every letter escaped.
+const longestKey = len(`""`) + len("sessionUpdate")*len(`\u0000`)
 
 // escapedName gives the known key that a key with escapes in it, quotes included, spells.
 func escapedName(key []byte, in level) name {
-	if len(key) > longestName+2 {
+	if len(key) > longestKey {
 		return nameOther
 	}
-	decoded, ok := unescape(make([]byte, 0, longestName+2), key)
-	if !ok {
-		return nameOther
-	}
+	decoded, _ := decode(key)
 	name, size := nameAt(decoded, in)
-	if size != len(decoded) { // the key goes on behind a quote of its own
+	if size != len(decoded) { // the key has a quote in it and goes on
 		return nameOther
 	}
 	return name

@@ -128,34 +128,39 @@ func FuzzArrayEdits(f *testing.F) {
 		if !plainPath(path) {
 			return
 		}
-		raw, found := oracleFind(line, split(path))
-		var array []json.RawMessage
-		isArray := found && json.Unmarshal(raw, &array) == nil && raw[0] == '['
-
-		got, ok := Prepend(line, []byte(ours), split(path)...)
-		if ok != isArray {
-			t.Fatalf("Prepend: %v", ok)
-		}
-		if ok {
-			checkEdit(t, line, got, split(path), append([]json.RawMessage{json.RawMessage(ours)}, array...))
-		}
-
-		parent, hasParent := []byte(nil), false
-		if keys := split(path); len(keys) > 0 {
-			parent, hasParent = oracleFind(line, keys[:len(keys)-1])
-			hasParent = hasParent && parent[0] == '{'
-		}
-		got, ok = Append(line, []byte(ours), split(path)...)
-		if want := isArray || hasParent && (!found || string(raw) == "null"); ok != want {
-			t.Fatalf("Append: %v", ok)
-		}
-		if ok {
-			checkEdit(t, line, got, split(path), append(array, json.RawMessage(ours)))
-		}
+		checkArrayEdits(t, line, split(path))
 	})
 }
 
-func checkEdit(t *testing.T, line, edited []byte, path []string, want []json.RawMessage) {
+func checkArrayEdits(t failer, line []byte, path []string) {
+	t.Helper()
+	raw, found := oracleFind(line, path)
+	var array []json.RawMessage
+	isArray := found && json.Unmarshal(raw, &array) == nil && raw[0] == '['
+
+	got, ok := Prepend(line, []byte(ours), path...)
+	if ok != isArray {
+		t.Fatalf("Prepend at %q in %q: %v", path, line, ok)
+	}
+	if ok {
+		checkEdit(t, line, got, path, append([]json.RawMessage{json.RawMessage(ours)}, array...))
+	}
+
+	parent, hasParent := []byte(nil), false
+	if len(path) > 0 {
+		parent, hasParent = oracleFind(line, path[:len(path)-1])
+		hasParent = hasParent && parent[0] == '{'
+	}
+	got, ok = Append(line, []byte(ours), path...)
+	if want := isArray || hasParent && (!found || string(raw) == "null"); ok != want {
+		t.Fatalf("Append at %q in %q: %v", path, line, ok)
+	}
+	if ok {
+		checkEdit(t, line, got, path, append(array, json.RawMessage(ours)))
+	}
+}
+
+func checkEdit(t failer, line, edited []byte, path []string, want []json.RawMessage) {
 	t.Helper()
 	raw, _ := oracleFind(edited, path)
 	var array []json.RawMessage

@@ -8,33 +8,33 @@ import (
 
 // String decodes a JSON string token, quotes included. Lone surrogates become U+FFFD; bytes that are no UTF-8 stay. ok
 // is false when raw is anything but one valid token.
-func String(raw []byte) (string, bool) {
+func String(raw []byte) (text string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' || stringEnd(raw, 1) != len(raw) {
 		return "", false
 	}
-	inner := raw[1 : len(raw)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return string(inner), true
-	}
-	decoded, ok := unescape(make([]byte, 0, len(inner)), inner)
+	decoded, ok := decode(raw[1 : len(raw)-1])
 	return string(decoded), ok
 }
 
-// unescape appends the decoded text to dst; nil and false when an escape is wrong.
-func unescape(dst, text []byte) ([]byte, bool) {
-	for {
-		n := bytes.IndexByte(text, '\\')
-		if n < 0 {
-			return append(dst, text...), true
-		}
-		dst = append(dst, text[:n]...)
-		r, size := escape(text[n:])
+// decode gives the text that stands between a token's quotes, as a copy where it has escapes; nil and false when one of
+// them is wrong.
+func decode(inner []byte) ([]byte, bool) {
+	n := bytes.IndexByte(inner, '\\')
+	if n < 0 {
+		return inner, true
+	}
+	text := make([]byte, 0, len(inner))
+	for n >= 0 {
+		text = append(text, inner[:n]...)
+		r, size := escape(inner[n:])
 		if size == 0 {
 			return nil, false
 		}
-		dst = utf8.AppendRune(dst, r)
-		text = text[n+size:]
+		text = utf8.AppendRune(text, r)
+		inner = inner[n+size:]
+		n = bytes.IndexByte(inner, '\\')
 	}
+	return append(text, inner...), true
 }
 
 // escape decodes the escape that text begins with: one rune and its size in text, a surrogate pair taken as one. Size 0:
