@@ -157,9 +157,10 @@ func (c *Client) message(reply []byte) string {
 	if c.opts.Token != "" {
 		text = strings.ReplaceAll(text, c.opts.Token, "[token]")
 	}
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
-	return clip(text, 200)
+	return clip(oneLine(strings.ToValidUTF8(text, "")), 200)
 }
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // clip cuts s to at most n bytes between two characters.
 func clip(s string, n int) string {

@@ -74,8 +74,12 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 		said = *r.DynamicContext
 	}
 	out.Items, out.Notes = parseRecall(said, r.MemoryCount)
+	had := map[string]bool{}
+	for _, name := range seen {
+		had[oneLine(name)] = true
+	}
 	out.Items = slices.DeleteFunc(out.Items, func(it memory.Item) bool {
-		return it.ID != "" && slices.Contains(seen, it.ID) || slices.Contains(seen, it.Text)
+		return it.ID != "" && had[it.ID] || had[oneLine(it.Text)]
 	})
 	return out, nil
 }

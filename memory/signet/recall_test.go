@@ -136,7 +136,7 @@ func TestRecallReplies(t *testing.T) {
 	}{
 		{name: "hit", status: 200, body: string(hit), items: heron},
 		{name: "hit seen before, by id", status: 200, body: string(hit), seen: []string{"f0c3"}},
-		{name: "hit seen before, by text", status: 200, body: string(hit), seen: []string{"The heron staging deploy needs the VPN"}},
+		{name: "hit seen before, by text", status: 200, body: string(hit), seen: []string{"The heron staging deploy  needs the VPN"}},
 		{name: "miss says the time", status: 200, body: `{"inject":"# Current Date & Time\nSaturday\n","memoryCount":0}`},
 		{name: "a text without a count is a miss", status: 200, body: `{"inject":"- one"}`},
 		{name: "newer hit", status: 200, body: `{"inject":"<signet-memory-context>\nX\n</signet-memory-context>\n","dynamicContext":"## Relevant Entity Context\n\n- Heron needs the VPN\n","memoryCount":1,"sessionKnown":true}`,

@@ -137,11 +137,11 @@ func normalise(harness, raw string) (kept, why string) {
 			continue
 		}
 		objects++
-		text, _ := m["content"].(string)
-		switch m["role"] {
-		case "user":
+		text, plain := m["content"].(string)
+		switch {
+		case plain && m["role"] == "user":
 			turns = append(turns, "User: "+text)
-		case "assistant":
+		case plain && m["role"] == "assistant":
 			turns = append(turns, "Assistant: "+text)
 		}
 	}
