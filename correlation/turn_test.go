@@ -1,0 +1,153 @@
+package correlation_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+func (b *bench) onlyTurn(session int64) Turn {
+	b.tb.Helper()
+	all := must(b.Turns(b.ctx(), session))(b.tb)
+	if len(all) != 1 {
+		b.tb.Fatalf("%d turns", len(all))
+	}
+	return all[0]
+}
+
+func TestTurn(t *testing.T) {
+	b := newBench(t)
+	v := b.open(OpenSession{ACPID: "s", Key: "k"})
+	b.clock.Advance(time.Second)
+	id := must(b.BeginTurn(t.Context(), Turn{Session: v.ID, Process: "p", User: "hello\x00\xff"}))(t)
+	want := Turn{ID: id, Session: v.ID, Key: "k", Process: "p", User: "hello\x00\uFFFD", Tools: []ToolCall{}, Started: b.clock.Now()}
+	if diff := cmp.Diff(want, b.onlyTurn(v.ID)); diff != "" {
+		t.Fatal(diff)
+	}
+	if got := must(b.Get(t.Context(), v.ID))(t); !got.LastActive.Equal(b.clock.Now()) {
+		t.Error("the session was not active")
+	}
+	tools := []ToolCall{{Title: "read a file", Kind: "read", Status: "completed"}}
+	check(t, b.WriteTurn(t.Context(), id, "h", nil))
+	check(t, b.WriteTurn(t.Context(), id, "hi", tools))
+	want.Assistant, want.Tools = "hi", tools
+	if diff := cmp.Diff(want, b.onlyTurn(v.ID)); diff != "" {
+		t.Fatal(diff)
+	}
+	b.clock.Advance(time.Second)
+	check(t, b.EndTurn(t.Context(), id, "end_turn", 0, b.clock.Now()))
+	want.Ended, want.Stop = b.clock.Now(), "end_turn"
+	b.clock.Advance(time.Second)
+	check(t, b.EndTurn(t.Context(), id, "cancelled", 7, b.clock.Now()))
+	if diff := cmp.Diff(want, b.onlyTurn(v.ID)); diff != "" {
+		t.Errorf("ended twice: %s", diff)
+	}
+	_, err := b.db.ExecContext(t.Context(), "UPDATE turns SET learned = 1")
+	check(t, err)
+	check(t, b.WriteTurn(t.Context(), id, "hi, late", tools))
+	want.Assistant = "hi, late" // and not learned any more
+	if diff := cmp.Diff(want, b.onlyTurn(v.ID)); diff != "" {
+		t.Errorf("written after its end: %s", diff)
+	}
+
+	_, err = b.BeginTurn(t.Context(), Turn{Session: 1 << 40})
+	for what, err := range map[string]error{
+		"begin": err, "write": b.WriteTurn(t.Context(), 1<<40, "", nil), "end": b.EndTurn(t.Context(), 1<<40, "", 0, b.clock.Now()),
+	} {
+		if !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s what is not there: %v", what, err)
+		}
+	}
+}
+
+func TestTurnKeepsItsKey(t *testing.T) {
+	b := newBench(t)
+	v := b.open(OpenSession{ACPID: "s", Key: "k1"})
+	b.turn(v.ID, "p", "one", "1")
+	check(t, b.Rekey(t.Context(), v.ID, "k2"))
+	b.turn(v.ID, "p", "two", "2")
+	must(b.BeginTurn(t.Context(), Turn{Session: v.ID, Key: "k1", User: "three"}))(t)
+	var keys []string
+	for _, turn := range must(b.Turns(t.Context(), v.ID))(t) {
+		keys = append(keys, turn.Key)
+	}
+	if diff := cmp.Diff([]string{"k1", "k2", "k1"}, keys); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTurnIsBounded(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		user, assistant string
+		tools           int
+		given, want     bool
+	}{
+		{"short", "a", "b", 1, false, false},
+		{"as long as may be", strings.Repeat("a", MaxText), strings.Repeat("b", MaxText), 256, false, false},
+		{"long prompt", strings.Repeat("a", MaxText+1), "b", 0, false, true},
+		{"long answer", "a", strings.Repeat("é", MaxText/2) + "x", 0, false, true},
+		{"cut inside a character", "a", "x" + strings.Repeat("é", MaxText/2), 0, false, true},
+		{"many tools", "a", "b", 257, false, true},
+		{"cut by the caller", "a", "b", 0, true, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			v := b.open(OpenSession{ACPID: "s"})
+			id := must(b.BeginTurn(t.Context(), Turn{Session: v.ID, User: tt.user, Truncated: tt.given}))(t)
+			check(t, b.WriteTurn(t.Context(), id, tt.assistant, make([]ToolCall, tt.tools)))
+			got := b.onlyTurn(v.ID)
+			if got.Truncated != tt.want {
+				t.Errorf("truncated is %t", got.Truncated)
+			}
+			if !strings.HasPrefix(tt.user, got.User) || !strings.HasPrefix(tt.assistant, got.Assistant) || !utf8.ValidString(got.Assistant) ||
+				len(got.User) > MaxText || len(got.Assistant) > MaxText || len(got.Assistant) < min(len(tt.assistant), MaxText-3) {
+				t.Errorf("kept %d of %d and %d of %d bytes", len(got.User), len(tt.user), len(got.Assistant), len(tt.assistant))
+			}
+		})
+	}
+}
+
+func TestFirstPrompt(t *testing.T) {
+	b := newBench(t)
+	v := b.open(OpenSession{ACPID: "s"})
+	if _, err := b.FirstPrompt(t.Context(), v.ID); !errors.Is(err, ErrNotFound) {
+		t.Errorf("nothing was said: %v", err)
+	}
+	b.turn(v.ID, "p", "one", "1")
+	b.turn(v.ID, "p", "two", "2")
+	fork := b.open(OpenSession{ACPID: "f", ForkOf: v.ID})
+	b.turn(fork.ID, "p", "three", "3")
+	for _, id := range []int64{v.ID, fork.ID} {
+		if got := must(b.FirstPrompt(t.Context(), id))(t); got != "one" {
+			t.Errorf("the first prompt is %q", got)
+		}
+	}
+}
+
+func TestLedger(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	v := b.open(OpenSession{ACPID: "s", Key: "k"})
+	b.clock.Advance(time.Second)
+	inj := Injection{Key: "k", Kind: "context", BlockID: "3f9c", Text: "<signet-memory>\n\u202e", Source: "daemon", Bytes: 99, FetchMS: 2000, HeldMS: 1500, Items: []string{"a", "b"}}
+	id := must(b.Claim(t.Context(), v.ID, []State{Armed}, p.ID(), inj))(t)
+	check(t, b.Settle(t.Context(), v.ID, p.ID(), Done))
+	recall := Injection{Session: v.ID, Key: "k", Kind: "recall", Text: "more"}
+	recall.ID = must(b.Record(t.Context(), recall))(t)
+	inj.ID, inj.Session, inj.At, inj.Outcome = id, v.ID, b.clock.Now(), "kept"
+	recall.At, recall.Outcome, recall.Bytes, recall.Items = b.clock.Now(), "kept", 4, []string{}
+	if diff := cmp.Diff([]Injection{recall, inj}, must(b.Injections(t.Context(), v.ID))(t)); diff != "" {
+		t.Error(diff)
+	}
+	keys := must(b.Keys(t.Context(), v.ID))(t)
+	if keys[0].Used.IsZero() {
+		t.Error("the key is not noted as used")
+	}
+}
