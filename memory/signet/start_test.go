@@ -127,6 +127,7 @@ func TestStartFaults(t *testing.T) {
 	}{
 		{"black hole", daemontest.Fault{Kind: daemontest.BlackHole}, []error{memory.ErrKeySpent, memory.ErrUnavailable, context.DeadlineExceeded}, nil},
 		{"slower than the limit", daemontest.Fault{Kind: daemontest.Slow, Delay: time.Minute}, []error{memory.ErrKeySpent, memory.ErrUnavailable}, nil},
+		{"drips past the limit", daemontest.Fault{Kind: daemontest.Drip}, []error{memory.ErrKeySpent, memory.ErrUnavailable}, nil},
 		{"slow", daemontest.Fault{Kind: daemontest.Slow, Delay: time.Millisecond}, nil, nil},
 		{"connection dropped after reading", daemontest.Fault{Kind: daemontest.Drop}, []error{memory.ErrKeySpent, memory.ErrUnavailable}, nil},
 		{"connection dropped after the work", daemontest.Fault{Kind: daemontest.DropAfter}, []error{memory.ErrKeySpent, memory.ErrUnavailable}, nil},

@@ -2,6 +2,7 @@ package daemontest
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net/http"
 	"strings"
@@ -22,6 +23,8 @@ const (
 	Garbage
 	// Huge answers 200 with 100 MB of JSON.
 	Huge
+	// Drip answers 200 and then a byte every Delay, without end.
+	Drip
 	// Drop reads the request whole and closes the connection.
 	Drop
 	// DropAfter does the work, then closes the connection without answering.
@@ -32,7 +35,7 @@ const (
 type Fault struct {
 	Path  string // "" is every path, /health too
 	Kind  FaultKind
-	Delay time.Duration // of Slow
+	Delay time.Duration // of Slow and Drip; zero: 10 ms
 	Code  int           // of Status; zero: 500
 	Times int           // how often; zero: until Heal
 }
@@ -63,6 +66,7 @@ func (d *Daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.answer(w, r)
 		return
 	}
+	delay := cmp.Or(fault.Delay, 10*time.Millisecond)
 	switch fault.Kind {
 	case BlackHole:
 		wait(r, stopping, 0)
@@ -70,8 +74,16 @@ func (d *Daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Slow:
 		var late recorder
 		d.answer(&late, r)
-		if wait(r, stopping, fault.Delay) {
+		if wait(r, stopping, delay) {
 			late.copyTo(w)
+		}
+	case Drip:
+		for {
+			io.WriteString(w, " ")
+			http.NewResponseController(w).Flush()
+			if !wait(r, stopping, delay) {
+				return
+			}
 		}
 	case Status:
 		code := fault.Code
