@@ -331,7 +331,9 @@ func TestStaleKeys(t *testing.T) {
 		{"ended", func(b *bench, v Session, _ *Process) { must(b.EndKey(b.ctx(), v.Key))(b.tb) }, false},
 		{"something was said", func(b *bench, v Session, p *Process) { b.turn(v.ID, p.ID(), "hello", "hi") }, false},
 		{"held by a living process", func(b *bench, v Session, p *Process) { b.open(OpenSession{ACPID: v.ACPID, Process: p.ID()}) }, false},
-		{"held by a dead process", func(b *bench, v Session, _ *Process) { b.open(OpenSession{ACPID: v.ACPID, Process: b.died(ProcessInfo{})}) }, true},
+		{"held by a dead process", func(b *bench, v Session, _ *Process) {
+			b.open(OpenSession{ACPID: v.ACPID, Process: b.died(ProcessInfo{})})
+		}, true},
 		{"given up by a living process", func(b *bench, v Session, p *Process) {
 			b.open(OpenSession{ACPID: v.ACPID, Process: p.ID()})
 			check(b.tb, b.Rekey(b.ctx(), v.ID, "next"))

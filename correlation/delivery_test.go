@@ -1,0 +1,491 @@
+package correlation_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// said is a session with so many turns, whose process has ended.
+func (b *bench) said(acpID string, turns int) Session {
+	b.tb.Helper()
+	return b.saidTo(acpID, turns, ProcessInfo{Memory: "daemon"})
+}
+
+func (b *bench) saidTo(acpID string, turns int, info ProcessInfo) Session {
+	b.tb.Helper()
+	p := b.register(info)
+	v := b.open(OpenSession{ACPID: acpID, Process: p.ID()})
+	for i := range turns {
+		b.turn(v.ID, p.ID(), fmt.Sprintf("%s question %d", acpID, i), strings.Repeat("a", 100))
+	}
+	check(b.tb, p.End(b.ctx(), "eof"))
+	return v
+}
+
+func (b *bench) worker() *Process { return b.register(ProcessInfo{Kind: Worker}) }
+
+func (b *bench) lease(w *Process) Delivery {
+	b.tb.Helper()
+	return must(b.Lease(b.ctx(), w))(b.tb)
+}
+
+func (b *bench) nothingDue(w *Process) {
+	b.tb.Helper()
+	if d, err := b.Lease(b.ctx(), w); !errors.Is(err, ErrNothingDue) {
+		b.tb.Fatalf("leased %+v, %v, want nothing", d, err)
+	}
+}
+
+// attempt posts what a delivery holds, as far as the database knows.
+func (b *bench) attempt(d Delivery, whole bool) Selection {
+	b.tb.Helper()
+	post := must(b.Select(b.ctx(), d, whole))(b.tb)
+	check(b.tb, b.Attempt(b.ctx(), d, post, "/acp/transcripts/1.txt"))
+	return post
+}
+
+func (b *bench) only(session int64) Delivery {
+	b.tb.Helper()
+	all := must(b.Deliveries(b.ctx(), session))(b.tb)
+	if len(all) != 1 {
+		b.tb.Fatalf("%d deliveries", len(all))
+	}
+	return all[0]
+}
+
+// Every way for an attempt to come out, and what is so afterwards.
+func TestOutcomes(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		come    func(b *bench, d Delivery, post Selection) error
+		state   DeliveryState
+		open    bool
+		due     time.Duration // from now, if open
+		reply   string
+		err     string
+		taken   bool // its turns are not owed again
+		isNew   int  // of its two turns, to a delivery after another process spoke once more
+		mention bool // in Outstanding
+	}{
+		{name: "delivered", come: func(b *bench, d Delivery, post Selection) error {
+			return b.Delivered(b.ctx(), d, post, `{"queued":true}`)
+		}, state: Delivered, reply: `{"queued":true}`, taken: true},
+		{name: "dropped", come: func(b *bench, d Delivery, post Selection) error {
+			return b.Dropped(b.ctx(), d, post, `{"memoriesSaved":0}`, "under 500 characters")
+		}, state: Dropped, reply: `{"memoriesSaved":0}`, err: "under 500 characters", taken: true, isNew: 2},
+		{name: "refused", come: func(b *bench, d Delivery, post Selection) error {
+			return b.Retry(b.ctx(), d, "connection refused", 0)
+		}, state: Owed, open: true, due: time.Second, err: "connection refused", isNew: 2, mention: true},
+		{name: "later", come: func(b *bench, d Delivery, post Selection) error {
+			return b.Retry(b.ctx(), d, "duplicateSessionEnd", 30*time.Minute)
+		}, state: Owed, open: true, due: 30 * time.Minute, err: "duplicateSessionEnd", isNew: 2, mention: true},
+		{name: "unanswered", come: func(b *bench, d Delivery, post Selection) error {
+			return b.Unanswered(b.ctx(), d, "timeout")
+		}, state: Unknown, open: true, due: time.Second, err: "timeout", isNew: 2, mention: true},
+		{name: "unanswered twice", come: func(b *bench, d Delivery, post Selection) error {
+			check(b.tb, b.Unanswered(b.ctx(), d, "timeout"))
+			b.clock.Advance(time.Second)
+			d = b.lease(b.worker())
+			b.attempt(d, true)
+			return b.Unanswered(b.ctx(), d, "timeout again")
+		}, state: Unknown, err: "timeout again", taken: true, mention: true},
+		{name: "part of it", come: func(b *bench, d Delivery, post Selection) error {
+			post.Turns = post.Turns[:1]
+			check(b.tb, b.Part(b.ctx(), d, post, `{"queued":true}`))
+			return b.Retry(b.ctx(), d, "connection refused", 0)
+		}, state: Owed, open: true, due: time.Second, reply: `{"queued":true}`, err: "connection refused", isNew: 1, mention: true},
+		{name: "all but the last part", come: func(b *bench, d Delivery, post Selection) error {
+			first, last := post, post
+			first.Turns, last.Turns = post.Turns[:1], post.Turns[1:]
+			check(b.tb, b.Part(b.ctx(), d, first, ""))
+			return b.Dropped(b.ctx(), d, last, "", "under 500 characters")
+		}, state: Delivered, err: "under 500 characters", taken: true},
+		{name: "deferred", come: func(b *bench, d Delivery, _ Selection) error {
+			return b.Defer(b.ctx(), d, b.clock.Now().Add(time.Hour))
+		}, state: Owed, open: true, due: time.Hour, isNew: 2, mention: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			v := b.said("s", 2)
+			w := b.worker()
+			d := b.lease(w)
+			if d.Session != v.ID || d.Key != v.Key || d.Kind != KindDaemon || d.Reason != "eof" {
+				t.Fatalf("leased %+v", d)
+			}
+			check(t, tt.come(b, d, b.attempt(d, true)))
+
+			got := b.only(v.ID)
+			if got.State != tt.state || got.Done.IsZero() != tt.open || got.Reply != tt.reply || got.Error != tt.err || got.Lease != "" {
+				t.Errorf("it is %+v", got)
+			}
+			next, open, err := b.Due(t.Context())
+			check(t, err)
+			if tt.open {
+				if wait := next.Sub(b.clock.Now()); wait != tt.due || open != 1 {
+					t.Errorf("due in %v (%d open), want %v", wait, open, tt.due)
+				}
+				b.nothingDue(w)
+				b.clock.Advance(tt.due)
+				b.lease(w)
+			} else if open != 0 || got.File != "" {
+				t.Errorf("%d open, file %q", open, got.File)
+			}
+			if got := len(must(b.Outstanding(t.Context()))(t)) == 1; got != tt.mention {
+				t.Errorf("outstanding: %t", got)
+			}
+			if err := b.Delivered(t.Context(), d, Selection{}, ""); !errors.Is(err, ErrLeaseLost) {
+				t.Errorf("with the old lease: %v", err)
+			}
+			if n := b.count("SELECT count(*) FROM turns WHERE daemon_delivery = 0"); (n == 0) != tt.taken {
+				t.Errorf("%d turns were not taken", n)
+			}
+			post := must(b.Select(t.Context(), d, false))(t)
+			if n := len(post.Turns) - post.Earlier; n != tt.isNew && !(n < 0) {
+				t.Errorf("%d turns are new, want %d", n, tt.isNew)
+			}
+		})
+	}
+}
+
+func TestBackoffAndDeath(t *testing.T) {
+	b := newBench(t)
+	v := b.said("s", 1)
+	w := b.worker()
+	began := b.clock.Now()
+	var waits []time.Duration
+	for range 1000 {
+		d := b.lease(w)
+		b.attempt(d, true)
+		check(t, b.Retry(t.Context(), d, "connection refused", 0))
+		next, open, err := b.Due(t.Context())
+		check(t, err)
+		if open == 0 {
+			break
+		}
+		waits = append(waits, next.Sub(b.clock.Now()))
+		b.clock.Advance(next.Sub(b.clock.Now()))
+	}
+	want := []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600, 3600}
+	for i := range want {
+		want[i] *= time.Second
+	}
+	if diff := cmp.Diff(want, waits[:len(want)]); diff != "" {
+		t.Error(diff)
+	}
+	if age := b.clock.Now().Sub(began); age < 14*24*time.Hour || age > 14*24*time.Hour+time.Hour {
+		t.Errorf("given up after %v", age)
+	}
+	got := b.only(v.ID)
+	if got.State != Dead || got.Error != "connection refused" || got.Attempts != len(waits)+1 {
+		t.Errorf("it is %+v", got)
+	}
+	if all := must(b.Outstanding(t.Context()))(t); len(all) != 1 {
+		t.Error("a dead delivery is not listed")
+	}
+	b.nothingDue(w)
+
+	// The session goes on: what the dead delivery did not take goes along.
+	b.said("s", 1)
+	if post := must(b.Select(t.Context(), b.lease(w), false))(t); len(post.Turns) != 2 || post.Earlier != 0 || !post.Wait.IsZero() {
+		t.Errorf("%d turns, %d of them earlier, wait %v", len(post.Turns), post.Earlier, post.Wait)
+	}
+}
+
+// What others may lease that a worker has leased.
+func TestLease(t *testing.T) {
+	b := newBench(t)
+	v := b.said("s", 1)
+	w, other := b.worker(), b.another()
+	x := other.worker()
+	d := b.lease(w)
+	other.nothingDue(x)
+	b.nothingDue(w)
+
+	b.clock.Advance(LeaseTime - time.Second)
+	check(t, b.Renew(t.Context(), d))
+	b.clock.Advance(LeaseTime - time.Second)
+	other.nothingDue(x)
+	b.clock.Advance(2 * time.Second)
+	e := other.lease(x) // not renewed in time
+	if err := b.Renew(t.Context(), d); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("renewed a lost lease: %v", err)
+	}
+	if err := b.Attempt(t.Context(), d, Selection{}, ""); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("attempt with a lost lease: %v", err)
+	}
+	check(t, x.End(t.Context(), "killed")) // lets the lock go, not the lease
+	f := b.lease(w)
+	if f.ID != e.ID || f.Unanswered != 0 {
+		t.Errorf("leased %+v after its worker ended before it posted", f)
+	}
+	if got := b.only(v.ID); got.State != Owed || got.Lease != w.ID() {
+		t.Errorf("it is %+v", got)
+	}
+}
+
+// A worker that dies after its post leaves the delivery unknown: it is repeated once, at once.
+func TestWorkerDiesPosting(t *testing.T) {
+	b := newBench(t)
+	v := b.said("s", 2)
+	for i, want := range []struct {
+		leased     bool
+		unanswered int
+	}{{true, 0}, {true, 1}, {false, 2}} {
+		w := b.worker()
+		d, err := b.Lease(t.Context(), w)
+		if (err == nil) != want.leased {
+			t.Fatalf("round %d: leased %+v, %v", i, d, err)
+		}
+		if got := b.only(v.ID); got.Unanswered != want.unanswered {
+			t.Fatalf("round %d: it is %+v", i, got)
+		}
+		if err == nil {
+			b.attempt(d, true)
+		}
+		check(t, w.End(t.Context(), "killed"))
+		b.clock.Advance(10 * time.Second)
+	}
+	got := b.only(v.ID)
+	if got.State != Unknown || got.Done.IsZero() || got.Attempts != 2 {
+		t.Errorf("it is %+v", got)
+	}
+	if n := b.count("SELECT count(*) FROM turns WHERE daemon_delivery = ?", got.ID); n != 2 {
+		t.Errorf("%d turns count as taken", n)
+	}
+}
+
+func TestHookComesAfterTheDaemon(t *testing.T) {
+	both := ProcessInfo{Memory: "daemon", Hook: true}
+	for _, tt := range []struct {
+		name string
+		come func(b *bench, d Delivery, post Selection) error
+	}{
+		{"delivered", func(b *bench, d Delivery, post Selection) error { return b.Delivered(b.ctx(), d, post, "") }},
+		{"down", func(b *bench, d Delivery, _ Selection) error { return b.Retry(b.ctx(), d, "refused", 0) }},
+		{"not worth it yet", func(b *bench, d Delivery, _ Selection) error {
+			return b.Defer(b.ctx(), d, b.clock.Now().Add(time.Hour))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			b.saidTo("s", 1, both)
+			b.saidTo("other", 1, ProcessInfo{Hook: true})
+			w := b.worker()
+			d := b.lease(w)
+			if d.Kind != KindDaemon {
+				t.Fatalf("first comes %s", d.Kind)
+			}
+			if e := b.lease(w); e.Kind != KindHook || e.Key == d.Key {
+				t.Fatalf("a hook of the same key while the daemon is asked: %+v", e)
+			}
+			b.nothingDue(w)
+			post := must(b.Select(t.Context(), d, true))(t)
+			if tt.name != "not worth it yet" {
+				check(t, b.Attempt(t.Context(), d, post, ""))
+				b.nothingDue(w)
+			}
+			check(t, tt.come(b, d, post))
+			if e := b.lease(w); e.Kind != KindHook || e.Key != d.Key {
+				t.Errorf("then comes %+v", e)
+			}
+		})
+	}
+}
+
+// A session that goes on while it is being delivered owes again what the delivery did not hold.
+func TestOwedAnew(t *testing.T) {
+	b := newBench(t)
+	v := b.said("s", 1)
+	w := b.worker()
+	d := b.lease(w)
+	post := b.attempt(d, true)
+	b.said("s", 2)
+	check(t, b.Delivered(t.Context(), d, post, "one"))
+	b.said("s", 1)
+	d = b.lease(w)
+	post = b.attempt(d, true)
+	if len(post.Turns) != 4 || post.Earlier != 1 {
+		t.Errorf("%d turns, %d of them earlier, want all of 4, 1", len(post.Turns), post.Earlier)
+	}
+	check(t, b.Delivered(t.Context(), d, post, "two"))
+	b.nothingDue(w)
+
+	b.said("s", 1)
+	d = b.lease(w)
+	b.said("s", 1)
+	check(t, b.Defer(t.Context(), d, b.clock.Now().Add(time.Hour)))
+	d = b.lease(w) // due at once: there is more now
+	b.said("s", 0)
+	check(t, b.Delivered(t.Context(), d, b.attempt(d, true), "three"))
+	b.nothingDue(w) // a process without a prompt owed nothing
+	if n := len(must(b.Deliveries(t.Context(), v.ID))(t)); n != 3 {
+		t.Errorf("%d deliveries, want 3", n)
+	}
+}
+
+// Two processes on one session end in any order; no turn is passed over.
+func TestOwedByTwoProcesses(t *testing.T) {
+	b := newBench(t)
+	p, q := b.register(ProcessInfo{Memory: "daemon"}), b.register(ProcessInfo{Memory: "daemon"})
+	v := b.open(OpenSession{ACPID: "s", Process: p.ID()})
+	b.openTurn(v.ID, p.ID(), "slow", "")
+	b.turn(v.ID, q.ID(), "quick", "hi")
+	check(t, q.End(t.Context(), "eof"))
+	w := b.worker()
+	d := b.lease(w)
+	post := b.attempt(d, false)
+	if len(post.Turns) != 1 || post.Turns[0].User != "quick" {
+		t.Fatalf("delivered %+v", post.Turns)
+	}
+	check(t, b.Delivered(t.Context(), d, post, ""))
+	check(t, p.End(t.Context(), "eof"))
+	post = b.attempt(b.lease(w), false)
+	if len(post.Turns) != 1 || post.Turns[0].User != "slow" {
+		t.Errorf("then delivered %+v", post.Turns)
+	}
+}
+
+func TestDeliveredUnderItsKey(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{Memory: "daemon"})
+	a := b.open(OpenSession{ACPID: "A", Key: "k1", Process: p.ID()})
+	b.turn(a.ID, p.ID(), "/help", "")
+	v := b.open(OpenSession{ACPID: "B", New: true, ContinueOf: a.ID, Process: p.ID()}) // takes k1 along
+	b.turn(v.ID, p.ID(), "one", "1")
+	check(t, b.Rekey(t.Context(), v.ID, "k2"))
+	b.turn(v.ID, p.ID(), "two", "2")
+	check(t, p.End(t.Context(), "eof"))
+	w := b.worker()
+	got := make(map[string][]string)
+	for range 2 {
+		d := b.lease(w)
+		post := b.attempt(d, true)
+		for _, turn := range post.Turns {
+			got[d.Key] = append(got[d.Key], turn.User)
+		}
+		check(t, b.Delivered(t.Context(), d, post, ""))
+	}
+	b.nothingDue(w)
+	if diff := cmp.Diff(map[string][]string{"k1": {"/help", "one"}, "k2": {"two"}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOwe(t *testing.T) {
+	b := newBench(t)
+	v := b.said("s", 1)
+	for range 2 {
+		check(t, b.Owe(t.Context(), Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
+	}
+	w := b.worker()
+	got := make(map[string]int)
+	for range 3 {
+		d := b.lease(w)
+		got[d.Kind+" "+d.Payload]++
+		post := b.attempt(d, true)
+		if n := len(post.Turns); (n == 0) != (d.Kind == KindCompaction) {
+			t.Errorf("%s holds %d turns", d.Kind, n)
+		}
+		check(t, b.Delivered(t.Context(), d, post, ""))
+	}
+	b.nothingDue(w)
+	if diff := cmp.Diff(map[string]int{"daemon ": 1, "compaction summary": 2}, got); diff != "" {
+		t.Error(diff)
+	}
+	if err := b.Owe(t.Context(), Debt{Session: 1 << 40, Payload: "x"}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("owed by no session: %v", err)
+	}
+	if err := b.Owe(t.Context(), Debt{Session: v.ID}); err == nil {
+		t.Error("owed nothing, without an error")
+	}
+}
+
+// What a delivery holds. a is a turn that an earlier delivery took, d one that it dropped, n a new one of 100 characters, N of 500, o an open one.
+func TestSelect(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, tt := range []struct {
+		turns string
+		kind  string
+		whole bool
+		age   time.Duration // of the turns
+		want  string        // indexes
+		early int
+		wait  time.Duration // of the 24 hours from the oldest new turn on
+	}{
+		{turns: "n", want: "0"},
+		{turns: "nn", want: "01"},
+		{turns: "no", want: "0"},
+		{turns: "o", want: ""},
+		{turns: "", want: ""},
+		{turns: "aaa", want: ""},
+		{turns: "aaa", whole: true, want: ""},
+		{turns: "aan", whole: true, want: "012", early: 2},
+		{turns: "dn", want: "01"},
+		{turns: "ad", want: "01", early: 1, wait: day},
+		{turns: "an", want: "01", early: 1, wait: day},
+		{turns: "an", age: time.Hour, want: "01", early: 1, wait: 23 * time.Hour},
+		{turns: "an", age: day, want: "01", early: 1},
+		{turns: "an", kind: KindHook, want: "01", early: 1},
+		{turns: "aNNNN", want: "01234", early: 1, wait: day},
+		{turns: "aNNNNN", want: "012345", early: 1},
+		{turns: "annnn", want: "01234", early: 1, wait: day},
+		{turns: "annnnn", want: "012345", early: 1},
+		{turns: "attttt", want: "012345", early: 1, wait: day}, // five turns, too short
+		{turns: "aaaaaannnnn", want: "23456789A", early: 4},
+		{turns: "aaaaaannnnn", whole: true, want: "0123456789A", early: 6},
+		{turns: "aanaannnn", want: "0125678", early: 2},
+	} {
+		t.Run(fmt.Sprintf("%s %s %t %v", tt.turns, tt.kind, tt.whole, tt.age), func(t *testing.T) {
+			b := newBench(t)
+			if tt.kind == "" {
+				tt.kind = KindDaemon
+			}
+			p := b.register(ProcessInfo{})
+			v := b.open(OpenSession{ACPID: "s"})
+			taken := map[rune]int64{}
+			for what, state := range map[rune]DeliveryState{'a': Delivered, 'd': Dropped} {
+				r, err := b.db.ExecContext(t.Context(), `INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due, done) VALUES (?, ?, ?, '', ?, 1, 1, 1, 1)`,
+					v.ID, v.Key, tt.kind, state)
+				check(t, err)
+				taken[what] = must(r.LastInsertId())(t)
+			}
+			index := make(map[int64]int)
+			for i, what := range tt.turns {
+				size := map[rune]int{'N': 500, 't': 10, 'a': 300}[what]
+				if size == 0 {
+					size = 100
+				}
+				id := b.openTurn(v.ID, p.ID(), strings.Repeat("u", size/2), strings.Repeat("a", size-size/2))
+				index[id] = i
+				if what != 'o' {
+					check(t, b.EndTurn(t.Context(), id, "end_turn", 0, b.clock.Now()))
+				}
+				_, err := b.db.ExecContext(t.Context(), `UPDATE turns SET daemon_delivery = ?1, hook_delivery = ?1 WHERE id = ?2`, taken[what], id)
+				check(t, err)
+			}
+			b.clock.Advance(tt.age)
+			post := must(b.Select(t.Context(), Delivery{Key: v.Key, Kind: tt.kind, Session: v.ID}, tt.whole))(t)
+			got := ""
+			for _, turn := range post.Turns {
+				got += fmt.Sprintf("%X", index[turn.ID])
+			}
+			if got != tt.want || post.Earlier != tt.early {
+				t.Errorf("holds %q, the first %d of them earlier ones; want %q, %d", got, post.Earlier, tt.want, tt.early)
+			}
+			wait := time.Duration(0)
+			if !post.Wait.IsZero() {
+				wait = post.Wait.Sub(b.clock.Now())
+			}
+			if wait != tt.wait {
+				t.Errorf("wait %v, want %v", wait, tt.wait)
+			}
+		})
+	}
+}
