@@ -46,52 +46,62 @@ const (
 	mostContext = 600 // bytes
 )
 
-// distil gives what a person would keep of a turn: what was asked, what was concluded, and what either side stated, decided or prefers. It is
-// deterministic. files are the titles of tool calls.
-func distil(user, assistant string) []note {
-	asked := sentences(user)
-	asked = slices.DeleteFunc(asked, func(s sentence) bool { return smallTalk.MatchString(s.text) || tooShort(s.text) })
+// distil gives what a person would keep of a turn: what was asked, what was concluded, and what either side stated, decided or prefers. before is
+// what the person said before that, which a short reply leans on. The same text gives the same notes.
+func distil(user, assistant, before string) []note {
+	asked := slices.DeleteFunc(sentences(user), func(s sentence) bool { return smallTalk.MatchString(s.text) || tooShort(s.text) })
 	answered := worth(sentences(assistant))
-
-	request := ""
+	request := requestOf(asked)
+	context := ""
 	for _, s := range asked {
-		if request != "" && (question(request) || len(request)+len(s.text) > askLength) {
-			break
-		}
-		request = strings.TrimSpace(request + " " + s.text)
+		context += s.text + " "
 	}
-	request = clip(request, askLength)
-	ask := ""
-	for _, s := range asked {
-		ask += " " + s.text
-	}
-	ask = clip(strings.TrimSpace(ask), mostContext)
+	context = clip(context+requestOf(sentences(before)), mostContext)
 
 	var notes []note
+	said := []termSet{}
 	for _, s := range asked {
-		if kind := kindOf(s.text); kind != "" && !question(s.text) {
-			notes = append(notes, note{kind: kind, origin: fromUser, content: clip(s.text, noteLength), context: ask,
+		if kind := kindOf(s.text); kind != "" && !isQuestion(s.text) {
+			notes = append(notes, note{kind: kind, origin: fromUser, content: clip(s.text, noteLength), context: context,
 				personal: kind == "preference" && personalTo.MatchString(s.text) && !strings.ContainsAny(s.text, "/_`")})
+			said = append(said, telling(s.text))
 		}
 	}
+	// An answer that only says again what the person said is none.
+	answered = slices.DeleteFunc(answered, func(s scored) bool {
+		return slices.ContainsFunc(said, func(set termSet) bool { return same(telling(s.text), set) })
+	})
 	if request != "" && len(answered) > 0 {
 		best := slices.MaxFunc(answered, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
-		notes = append(notes, note{kind: "answer", origin: fromAssistant, content: clip(endStop(request)+" "+best.text, noteLength+askLength)})
+		notes = append(notes, note{kind: "answer", origin: fromAssistant, content: clip(endStop(request)+" "+best.text, noteLength+askLength), context: context})
 	} else if request != "" && len(notes) == 0 && len(strings.Fields(request)) >= 3 {
-		notes = append(notes, note{kind: "request", origin: fromUser, content: request, context: ask})
+		notes = append(notes, note{kind: "request", origin: fromUser, content: request, context: context})
 	}
 	for _, s := range answered {
 		kind := kindOf(s.text)
 		if kind == "" || kind == "preference" {
 			kind = "fact"
 		}
-		context := ask
+		about := context
 		if s.heading != "" {
-			context = s.heading + ". " + context
+			about = s.heading + ". " + context
 		}
-		notes = append(notes, note{kind: kind, origin: fromAssistant, content: clip(s.text, noteLength), context: clip(context, mostContext)})
+		notes = append(notes, note{kind: kind, origin: fromAssistant, content: clip(s.text, noteLength), context: clip(about, mostContext)})
 	}
-	return distinct(notes)[:min(len(distinct(notes)), mostNotes)]
+	notes = distinct(notes)
+	return notes[:min(len(notes), mostNotes)]
+}
+
+// requestOf is what a person asks for: the first sentences, up to a question.
+func requestOf(asked []sentence) string {
+	request := ""
+	for _, s := range asked {
+		if request != "" && (isQuestion(request) || len(request)+len(s.text) > askLength) {
+			break
+		}
+		request = strings.TrimSpace(request + " " + s.text)
+	}
+	return clip(request, askLength)
 }
 
 // distinct keeps the first of notes that say the same.
@@ -117,7 +127,7 @@ type scored struct {
 func worth(list []sentence) []scored {
 	var kept []scored
 	for i, s := range list {
-		if smallTalk.MatchString(s.text) || narration.MatchString(s.text) || question(s.text) || tooShort(s.text) {
+		if smallTalk.MatchString(s.text) || narration.MatchString(s.text) || isQuestion(s.text) || tooShort(s.text) {
 			continue
 		}
 		score := 0.0
@@ -162,7 +172,7 @@ func kindOf(text string) string {
 	return ""
 }
 
-func question(text string) bool {
+func isQuestion(text string) bool {
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
 }
 

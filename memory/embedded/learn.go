@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/oklog/ulid/v2"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // sourceTurn is the source of what was learned; whatever else was stored by a call.
@@ -23,7 +25,8 @@ func (s *Store) Learn(ctx context.Context) error {
 	for {
 		n := 0
 		err := s.write(ctx, "learning from turns", func(tx *sql.Tx) error {
-			turns, err := collect(ctx, tx, scanTurn, `SELECT t.id, t.session, t.key, t.started, s.harness, s.project, t.user, t.assistant
+			turns, err := collect(ctx, tx, scanTurn, `SELECT t.id, t.session, t.key, t.started, s.harness, s.project, t.user, t.assistant,
+					coalesce((SELECT user FROM turns p WHERE p.session = t.session AND p.id < t.id ORDER BY p.id DESC LIMIT 1), '')
 				FROM turns t JOIN sessions s ON s.id = t.session WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id LIMIT ?`, batch)
 			if err != nil {
 				return err
@@ -50,10 +53,11 @@ type turn struct {
 	harness         string
 	project         string
 	user, assistant string
+	before          string // what the person said before that, in the same session
 }
 
 func scanTurn(row scanner) (t turn, err error) {
-	return t, row.Scan(&t.id, &t.session, &t.key, &t.started, &t.harness, &t.project, &t.user, &t.assistant)
+	return t, row.Scan(&t.id, &t.session, &t.key, &t.started, &t.harness, &t.project, &t.user, &t.assistant, &t.before)
 }
 
 // learn makes a turn's memories what they should be: a turn may have gone on after it was learned.
@@ -67,7 +71,7 @@ func (s *Store) learn(ctx context.Context, tx *sql.Tx, t turn) error {
 		has[d] = true
 	}
 	now := []string{}
-	for _, n := range distil(t.user, t.assistant) {
+	for _, n := range distil(memory.Redact(t.user), memory.Redact(t.assistant), memory.Redact(t.before)) {
 		d := digest(n.content)
 		now = append(now, d)
 		if has[d] {

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"cmp"
-	"context"
 	"math"
 	"slices"
 	"strings"
@@ -11,65 +10,19 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// A query is what a prompt asks for.
-type query struct {
-	weights map[string]float64 // of its informative terms
-	total   float64            // of the weights
-	match   string             // in FTS5's language; empty: nothing to look for
-}
-
+// The share of a query's weight that a memory must hold: to be told unasked, and to be found.
 const (
-	mostAsked    = 24    // terms of a prompt that are looked at
-	mostPostings = 30000 // that a search reads: common words go first
-
-	// The share of a query's weight that a memory must hold: to be told unasked, and to be found.
 	leastRecalled = 0.5
 	leastFound    = 0.25
 )
 
-// ask picks a prompt's informative terms: how telling a word is says the index, for words that say nothing in any collection there is a list.
-func (s *Store) ask(ctx context.Context, text string) (query, error) {
-	q := query{weights: map[string]float64{}}
-	var list []string
-	for _, t := range terms(text) {
-		if !stopped[t] && !slices.Contains(list, t) {
-			list = append(list, t)
-		}
-		if len(list) == 4*mostAsked {
-			break
-		}
-	}
-	if len(list) == 0 {
-		return q, nil
-	}
-	df, total, err := s.frequencies(ctx, list)
-	if err != nil {
-		return q, err
-	}
-	n := float64(max(total, 200))
-	for _, t := range list {
-		q.weights[t] = math.Log(1 + n/(float64(df[t])+1))
-	}
-	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(df[a], df[b]) })
-	var match []string
-	postings := 0
-	for i, t := range list {
-		if i >= mostAsked {
-			delete(q.weights, t)
-			continue
-		}
-		q.total += q.weights[t]
-		if df[t] == 0 {
-			continue
-		}
-		if postings += df[t]; postings > mostPostings && len(match) > 0 {
-			continue
-		}
-		match = append(match, quote(t))
-	}
-	q.match = strings.Join(match, " OR ")
-	return q, nil
-}
+// How much it counts where a term stands.
+const (
+	inContent = 1.0
+	inContext = 0.7 // what the memory was said about
+	inTurn    = 0.6 // another memory of the same turn
+	alike     = 0.8 // of these, for another form of the word
+)
 
 type termSet map[string]bool
 
@@ -97,54 +50,82 @@ func repeats(set termSet, others []termSet) bool {
 	return false
 }
 
+// A document is a row as its terms.
+type document struct {
+	row
+	says, about termSet
+	share       float64 // of the query's weight
+}
+
 // rank orders rows by what they say about the query, how new they are and whose they are, and drops what says too little.
 func (s *Store) rank(q query, rows []row, in search) []row {
-	now := s.opts.Now()
-	var kept []row
-	for _, r := range rows {
-		if slices.Contains(in.seen, r.ID) || slices.Contains(in.seen, r.Content) {
-			continue
-		}
-		held, says := 0.0, setOf(terms(r.Content))
-		about := setOf(terms(r.Context + " " + r.Tags))
-		for t, w := range q.weights {
-			if says[t] {
-				held += w
-			} else if about[t] {
-				held += 0.6 * w
+	docs := make([]document, len(rows))
+	turns := map[int64]termSet{}
+	for i, r := range rows {
+		docs[i] = document{row: r, says: setOf(terms(r.Content)), about: setOf(terms(r.Context + " " + r.Tags))}
+		if r.turn != 0 {
+			if turns[r.turn] == nil {
+				turns[r.turn] = termSet{}
+			}
+			for t := range docs[i].says {
+				turns[r.turn][t] = true
 			}
 		}
-		share := held / q.total
-		if share < in.least {
+	}
+	now := s.opts.Now()
+	var kept []document
+	for _, d := range docs {
+		if slices.Contains(in.seen, d.ID) || slices.Contains(in.seen, d.Content) {
 			continue
 		}
-		age := max(now.Sub(r.Created), 0)
-		r.score = share * (0.85 + 0.15*math.Exp2(-float64(age)/float64(90*24*time.Hour)))
-		if r.Project != in.session.Project && r.Project != "" {
-			r.score *= 0.7
-		} else if r.Project == "" {
-			r.score *= 0.95
+		for _, a := range q.asked {
+			d.share += a.weight / q.total * max(inContent*a.in(d.says), inContext*a.in(d.about), inTurn*a.in(turns[d.turn]))
 		}
-		if memory.Instructs(r.Content) {
-			r.score *= 0.5
+		if d.share < in.least {
+			continue
 		}
-		kept = append(kept, r)
+		age := max(now.Sub(d.Created), 0)
+		d.score = d.share * (0.85 + 0.15*math.Exp2(-float64(age)/float64(90*24*time.Hour))) * (1 + 0.1*d.Rating)
+		switch {
+		case d.Project == "":
+			d.score *= 0.95
+		case d.Project != in.session.Project:
+			d.score *= 0.7
+		}
+		if memory.Instructs(d.Content) {
+			d.score *= 0.5
+		}
+		kept = append(kept, d)
 	}
-	slices.SortStableFunc(kept, func(a, b row) int {
+	slices.SortStableFunc(kept, func(a, b document) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), b.Created.Compare(a.Created), cmp.Compare(b.id, a.id))
 	})
 	var best []row
 	var said []termSet
-	for _, r := range kept {
-		set := setOf(terms(r.Content))
+	for _, d := range kept {
 		if len(best) == in.most {
 			break
 		}
-		if repeats(set, said) {
+		if repeats(d.says, said) {
 			continue
 		}
-		said = append(said, set)
-		best = append(best, r)
+		said = append(said, d.says)
+		best = append(best, d.row)
 	}
 	return best
+}
+
+// in says how far a set of terms holds the term: 1, or less for another form of it.
+func (a asked) in(set termSet) float64 {
+	if set[a.term] {
+		return 1
+	}
+	if a.near != "" {
+		for t := range set {
+			if strings.HasPrefix(t, a.near) && len(t) <= len(a.term)+3 {
+				return alike
+			}
+		}
+	}
+	return 0
 }

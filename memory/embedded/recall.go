@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -51,24 +52,26 @@ type search struct {
 // A row is a memory as it is ranked.
 type row struct {
 	Memory
-	id    int64
-	score float64
+	id, turn int64 // no turn: 0
+	score    float64
 }
 
-const rowColumns = `m.id, ` + memoryColumns
+const rowColumns = `m.id, coalesce(m.turn, 0), ` + memoryColumns
 
 func scanRow(from scanner) (r row, err error) {
-	r.Memory, err = scanMemory(withID{from, &r.id})
+	r.Memory, err = scanMemory(after{from, []any{&r.id, &r.turn}})
 	return r, err
 }
 
-// withID scans the column id before the others.
-type withID struct {
+// after scans columns before those that its user knows.
+type after struct {
 	scanner
-	id *int64
+	first []any
 }
 
-func (w withID) Scan(dest ...any) error { return w.scanner.Scan(append([]any{w.id}, dest...)...) }
+func (a after) Scan(dest ...any) error {
+	return a.scanner.Scan(append(slices.Clone(a.first), dest...)...)
+}
 
 func (r row) item() memory.Item {
 	return memory.Item{ID: r.ID, Text: r.Content, Project: r.Project, Origin: r.Origin, Date: r.Created, Score: r.score}
@@ -116,8 +119,12 @@ func (s *Store) standing(ctx context.Context, session memory.Session) ([]memory.
 }
 
 // frequencies gives in how many memories each term stands, and how many memories there are.
-func (s *Store) frequencies(ctx context.Context, list []string) (df map[string]int, total int, err error) {
-	wanted, err := json.Marshal(list)
+func (s *Store) frequencies(ctx context.Context, list []asked) (df map[string]int, total int, err error) {
+	names := make([]string, len(list))
+	for i, a := range list {
+		names[i] = a.term
+	}
+	wanted, err := json.Marshal(names)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -23,7 +23,7 @@ func stem(w string) string {
 	}
 	// 1b
 	if s, ok := strings.CutSuffix(w, "eed"); ok {
-		if measure(s) > 0 {
+		if changes(s) > 0 {
 			w = w[:len(w)-1]
 		}
 	} else if s, ok := cutAny(w, "ed", "ing"); ok && hasVowel(s) {
@@ -33,7 +33,7 @@ func stem(w string) string {
 			w += "e"
 		case doubled(w) && !strings.ContainsAny(w[len(w)-1:], "lsz"):
 			w = w[:len(w)-1]
-		case measure(w) == 1 && cvc(w):
+		case changes(w) == 1 && cvc(w):
 			w += "e"
 		}
 	}
@@ -46,7 +46,7 @@ func stem(w string) string {
 	// 4
 	for _, suffix := range step4 {
 		if s, ok := strings.CutSuffix(w, suffix); ok {
-			if measure(s) > 1 && (suffix != "ion" || strings.HasSuffix(s, "s") || strings.HasSuffix(s, "t")) {
+			if changes(s) > 1 && (suffix != "ion" || strings.HasSuffix(s, "s") || strings.HasSuffix(s, "t")) {
 				w = s
 			}
 			break
@@ -54,11 +54,11 @@ func stem(w string) string {
 	}
 	// 5
 	if s, ok := strings.CutSuffix(w, "e"); ok {
-		if m := measure(s); m > 1 || m == 1 && !cvc(s) {
+		if m := changes(s); m > 1 || m == 1 && !cvc(s) {
 			w = s
 		}
 	}
-	if measure(w) > 1 && strings.HasSuffix(w, "ll") {
+	if changes(w) > 1 && strings.HasSuffix(w, "ll") {
 		w = w[:len(w)-1]
 	}
 	return w
@@ -75,7 +75,7 @@ var step4 = []string{"al", "ance", "ence", "er", "ic", "able", "ible", "ant", "e
 func replaceFirst(w string, least int, table [][2]string) string {
 	for _, row := range table {
 		if s, ok := strings.CutSuffix(w, row[0]); ok {
-			if measure(s) > least {
+			if changes(s) > least {
 				return s + row[1]
 			}
 			return w
@@ -113,8 +113,8 @@ func hasVowel(w string) bool {
 	return false
 }
 
-// measure counts the changes from vowels to consonants: Porter's m.
-func measure(w string) int {
+// changes counts the changes from vowels to consonants: Porter's m.
+func changes(w string) int {
 	m, vowel := 0, false
 	for i := range len(w) {
 		v := vowelAt(w, i)

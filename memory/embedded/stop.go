@@ -3,18 +3,27 @@ package embedded
 import "strings"
 
 // stopped are words that say nothing in any collection, as terms.
-var stopped = func() termSet {
-	set := termSet{}
-	for _, w := range words(stopWords) {
-		for _, t := range w.terms() {
-			set[t] = true
-		}
+var stopped = termsOf(stopWords)
+
+// common are words that say little: other words may stand for them.
+var common = termsOf(commonWords)
+
+// askingWords are CJK words that only ask, which no spaces set apart.
+var askingWords = func() *strings.Replacer {
+	var pairs []string
+	for w := range strings.FieldsSeq(cjkWords) {
+		pairs = append(pairs, w, " ")
 	}
-	for w := range strings.FieldsSeq(stopWords) {
+	return strings.NewReplacer(pairs...)
+}()
+
+func termsOf(list string) termSet {
+	set := setOf(terms(list))
+	for w := range strings.FieldsSeq(list) {
 		set[w] = true
 	}
 	return set
-}()
+}
 
 const stopWords = `a about above after again all also am an and another any anybody anyone anything are aren't as ask asked at back be because been before being below
 between both but by can can't could couldn't did didn't do does doesn't doing don't done down during each either else ever every everything few for from further
@@ -32,5 +41,23 @@ le la les un une des du de et ou mais est sont était être a ont avoir je tu il
 pourquoi avec pour par sur dans en au aux ce cette ces mon ma mes notre nos votre vos
 el los las una unos unas y o pero es son era ser estar está están fue yo tú él ella nosotros no se que qué quién cuál cuáles cómo cuándo dónde por para con en del al lo su sus mi mis
 nuestro nuestra
-o os um uma e é são não que com em no na do da per il gli di del che non con
-的 了 是 在 我 你 他 她 它 们 吗 呢 吧 什么 怎么 哪个 哪里 为什么 我们 你们 请 に は を が の と で も か です ます した する ください 何 どう どの`
+o os um uma e é são não que com em no na do da per il gli di del che non con`
+
+const commonWords = `able according actually add added adding allow allowed already always answer app apply around available away bad based become begin best better big bigger break bring broken bug
+build built call called came cannot case cause caused certain change changed changes check clean clear code come comes common company complete contact correct create created current
+currently day days decide decided different difference do doing easy end enough error exactly example exist explain fail failed fails fast faster file files fill find fine finish first fix fixed
+follow found full function future general goal good great handle happen happened happens hard help high hold holds hour hours idea implement important improve include instead issue
+job kind large last late later latest left less library line list little live long longer look looking lot low main manage many matter max mean means message minute minutes moment month
+name named never new next nice note number offer old open option order part people perhaps person place plan please point possible prefer problem project provide
+question quick quickly reason recent recently remove removed report request required requires result return returns right rule run running runs same save second seconds send sent set
+several short side simple single slow small software solution solve special specific start started state stay step stop store stored stuff successful support supposed
+system talk task team test tests thing time times today tomorrow tool top turn type types understand update updated user users usual usually valid value version wait way week weeks went whole without word
+work working works worth write writing written wrong year years yesterday
+anzahl arbeit aufgabe beispiel brauche brauchen braucht darf dürfen eigentlich einfach erklären erkläre finden frage fehler gehen gibt grund gut heißen heißt helfen immer jetzt kommen kommt lange länger laufen läuft
+machen macht möglich nächste nächster neu neue nutzen nutzt problem schreibe schreiben seit stehen steht teil verwenden verwendet viel viele wichtig wieder zeigen zeit
+aujourd'hui besoin bien cas chaque comme combien dernier dernière donner existe faire fait faut garde jour jours maintenant marche mettre nouveau nouvelle peut prendre problème savoir semaine temps toujours trouver utiliser utilise utilisons voir
+ahora año años cada cosa cuál cuánto cuántos dar día días dónde ejemplo error hacer hace necesita necesito nueva nuevo poder problema puede semana siempre tiempo tiene todo usamos usar ver`
+
+const cjkWords = `我们的 我们 你们 他们 现在 什么 怎么 怎样 如何 哪个 哪些 哪里 为什么 为何 还是 多久 多少 几个 几次 需要 可以 应该 请问 请 吗 呢 吧 的 了 是 在 用 有 和 与 把 被 中 或 换
+ください 教えて どこ どの どれ なぜ いつ 何 誰 です ます でした ました ますか ですか して する した から まで には では とは について という こと もの
+무엇 어디 언제 누가 왜 어떻게 우리 입니까 인가요 은 는 이 가 을 를 의 에서 에`

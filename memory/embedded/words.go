@@ -120,13 +120,16 @@ func (w word) parts() []string {
 		case r == '\'' || r == '’': // it's, l'index: the short side says nothing
 			cut(i)
 			start = i + 1
-		case i > start && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1])):
+		case i > start && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !plural(runes[i+1:])):
 			cut(i)
 		}
 	}
 	cut(len(runes))
 	return parts
 }
+
+// plural reports whether rest is the s of a plural, as in PDFs.
+func plural(rest []rune) bool { return rest[0] == 's' && (len(rest) == 1 || !unicode.IsLower(rest[1])) }
 
 // term is a part as it is indexed; empty when it says nothing by itself.
 func term(part string) string {

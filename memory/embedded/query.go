@@ -1,0 +1,159 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A query is what a prompt asks for.
+type query struct {
+	asked []asked
+	total float64 // of the weights
+	match string  // in FTS5's language; empty: nothing to look for
+}
+
+// asked is an informative term of a prompt.
+type asked struct {
+	term   string
+	weight float64 // how much it tells
+	near   string  // where nothing holds the term itself: what terms like it begin with
+	docs   int     // that hold it
+}
+
+const (
+	mostAsked    = 24    // terms of a prompt that are looked for
+	mostPostings = 30000 // that a search reads: common words go first
+	fewest       = 200   // memories that the frequency of a word is measured against, at least
+)
+
+// How much a word tells by its looks: names and identifiers more than what any sentence may hold.
+const (
+	asName   = 1.5
+	asWord   = 1.0
+	asPair   = 0.5 // of CJK characters, many of which belong to no word
+	asCommon = 0.3
+)
+
+// ask picks a prompt's informative terms. How telling a word is says the index; for words that say little in any collection there are lists, because a
+// small index cannot know.
+func (s *Store) ask(ctx context.Context, text string) (query, error) {
+	var q query
+	list := lookFor(text)
+	if len(list) == 0 {
+		return q, nil
+	}
+	df, total, err := s.frequencies(ctx, list)
+	if err != nil {
+		return q, err
+	}
+	n := float64(max(total, fewest))
+	for i := range list {
+		a := &list[i]
+		a.docs = df[a.term]
+		a.weight *= math.Log(1 + n/(float64(a.docs)+1))
+		if a.docs == 0 {
+			a.near = beginning(a.term)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b asked) int { return cmp.Compare(b.weight, a.weight) })
+	q.asked = list[:min(len(list), mostAsked)]
+	byDocs := slices.Clone(q.asked)
+	slices.SortStableFunc(byDocs, func(a, b asked) int { return cmp.Compare(a.docs, b.docs) })
+	var match []string
+	postings := 0
+	for _, a := range byDocs {
+		q.total += a.weight
+		switch {
+		case a.docs == 0 && a.near != "":
+			match = append(match, quote(a.near)+"*")
+		case a.docs == 0:
+		case postings+a.docs > mostPostings && len(match) > 0:
+		default:
+			postings += a.docs
+			match = append(match, quote(a.term))
+		}
+	}
+	q.match = strings.Join(match, " OR ")
+	return q, nil
+}
+
+// lookFor gives the different terms of a text that are no stop words, weighed by their looks.
+func lookFor(text string) []asked {
+	var list []asked
+	add := func(term string, weight float64) {
+		if stopped[term] || slices.ContainsFunc(list, func(a asked) bool { return a.term == term }) || len(list) >= 8*mostAsked {
+			return
+		}
+		if common[term] {
+			weight = asCommon
+		}
+		list = append(list, asked{term: term, weight: weight})
+	}
+	end := 0 // of the word before
+	for _, w := range words(text) {
+		start := end + strings.Index(text[end:], string(w))
+		first := opens(text[:start])
+		end = start + len(w)
+		if r, _ := utf8.DecodeRuneInString(string(w)); wide(r) {
+			for _, phrase := range phrases(string(w)) {
+				for _, pair := range pairs([]rune(phrase)) {
+					if !grammar(pair) {
+						add(pair, asPair)
+					}
+				}
+			}
+			continue
+		}
+		terms := w.terms()
+		if len(terms) > 1 { // an identifier: the parts of one are common words
+			for _, t := range terms {
+				add(t, asWord)
+			}
+			continue
+		}
+		for _, t := range terms {
+			add(t, looks(string(w), first))
+		}
+	}
+	return list
+}
+
+// looks weighs a word: capitals inside a sentence, digits and inner capitals make a name.
+func looks(w string, first bool) float64 {
+	for i, r := range w {
+		if unicode.IsDigit(r) || unicode.IsUpper(r) && (i > 0 || !first) {
+			return asName
+		}
+	}
+	return asWord
+}
+
+// opens reports whether what follows text begins a sentence.
+func opens(text string) bool {
+	text = strings.TrimRight(text, " \t\n\r\"'([{*`#>-")
+	return text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:")
+}
+
+// phrases cuts a CJK run where words stand that only ask.
+func phrases(run string) []string {
+	return strings.FieldsFunc(askingWords.Replace(run), func(r rune) bool { return r == ' ' })
+}
+
+// grammar reports whether a pair is of the script in which Japanese writes its endings.
+func grammar(pair string) bool {
+	return strings.IndexFunc(pair, func(r rune) bool { return !unicode.Is(unicode.Hiragana, r) }) < 0
+}
+
+// beginning is how the other forms of a word begin that stands in no memory; empty for short ones, which begin too much.
+func beginning(term string) string {
+	runes := []rune(term)
+	if len(runes) < 5 || wide(runes[0]) {
+		return ""
+	}
+	return string(runes[:max(4, len(runes)-2)])
+}
