@@ -271,3 +271,23 @@ func FuzzCompose(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkCompose(b *testing.B) {
+	start := Context{Identity: strings.Repeat("Robin works on the heron deployment and prefers short answers.\n", 250)}
+	for i := range 50 {
+		start.Items = append(start.Items, Item{ID: fmt.Sprint(i), Text: fmt.Sprint("Note ", i, " says that the staging host moved from kite to heron because of the disks."), Date: day("2026-10-03")})
+	}
+	start.Notes = strings.Repeat("- The branch waits for a review by Kim, who is back on Monday.\n", 100)
+	b.ReportAllocs()
+	for b.Loop() {
+		Compose("s", start, Context{}, Style{})
+	}
+}
+
+func BenchmarkInstructs(b *testing.B) {
+	text := "Note 12 says that the staging host moved from kite to heron because of the disks."
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Instructs(text)
+	}
+}
