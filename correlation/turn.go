@@ -131,3 +131,66 @@ func cutText(text string) (string, bool) {
 	}
 	return text[:end], true
 }
+
+// SaveTurns writes turns as they stand, in one transaction. Those without an ID are new: they need Session, Process and User, and get their ID. Of the
+// others everything that may change is written (Assistant, Tools, Truncated; Ended, Stop and Code once). A turn that has ended may still be
+// written: updates come after the response.
+func (s *Store) SaveTurns(ctx context.Context, turns []Turn) error {
+	ids := make([]int64, len(turns))
+	err := s.write(ctx, "writing turns", func(tx *sql.Tx) error {
+		for i, t := range turns {
+			if t.Started.IsZero() {
+				t.Started = s.now()
+			}
+			if t.ID == 0 {
+				if err := s.insertTurn(ctx, tx, &t); err != nil {
+					return err
+				}
+			}
+			if err := updateTurn(ctx, tx, t); err != nil {
+				return err
+			}
+			ids[i] = t.ID
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range turns {
+		turns[i].ID = ids[i]
+	}
+	return nil
+}
+
+func (s *Store) insertTurn(ctx context.Context, tx *sql.Tx, t *Turn) error {
+	user, cut := cutText(t.User)
+	err := tx.QueryRowContext(ctx, `UPDATE sessions SET last_active = ? WHERE id = ? RETURNING coalesce(nullif(?, ''), key)`,
+		stamp(t.Started), t.Session, t.Key).Scan(&t.Key)
+	if err != nil {
+		return orNotFound(err)
+	}
+	return tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, user, started, truncated) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+		t.Session, t.Key, t.Process, user, stamp(t.Started), cut || t.Truncated).Scan(&t.ID)
+}
+
+func updateTurn(ctx context.Context, tx *sql.Tx, t Turn) error {
+	assistant, cut := cutText(t.Assistant)
+	if len(t.Tools) > maxTools {
+		t.Tools, cut = t.Tools[:maxTools], true
+	}
+	if t.Tools == nil {
+		t.Tools = []ToolCall{}
+	}
+	tools, err := json.Marshal(t.Tools)
+	if err != nil {
+		return err
+	}
+	ended := int64(0)
+	if !t.Ended.IsZero() {
+		ended = stamp(t.Ended)
+	}
+	return mustHit(ctx, tx, ErrNotFound, `UPDATE turns SET assistant = ?2, tools = ?3, truncated = max(truncated, ?4), learned = 0,
+		ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop), code = iif(ended = 0, ?7, code) WHERE id = ?1`,
+		t.ID, assistant, string(tools), cut || t.Truncated, ended, t.Stop, t.Code)
+}

@@ -34,9 +34,10 @@ func (d *down) message(s *session, line []byte) {
 	defer d.r.mu.Unlock()
 	if !ok { // no text, or a frame so long that its end was not kept
 		s.turn.lost += len(line)
+		d.r.lost += len(line)
 		return
 	}
-	s.turn.say(text)
+	d.r.say(s.turn, text)
 	s.touch(s.turn)
 }
 

@@ -50,7 +50,7 @@ func downNeeds(method []byte) frame.Need {
 }
 
 func (d *down) judge(b []byte, whole bool) verdict {
-	if !frame.Peek(b, whole, downNeeds, &d.head) {
+	if !peek(b, whole, downNeeds, &d.head) {
 		return more
 	}
 	switch d.head.Kind {
@@ -191,7 +191,7 @@ func (r *Relay) initialized(line []byte) {
 	r.agent = party{name, version}
 	r.mu.Unlock()
 	if got := string(at.Of(line)); got != protocolVersion {
-		r.say("the harness speaks protocol version %.20s; this program adds memory to version %s only, so everything passes as it is", got, protocolVersion)
+		r.tell("the harness speaks protocol version %.20s; this program adds memory to version %s only, so everything passes as it is", got, protocolVersion)
 		return
 	}
 	r.editing.Store(true)

@@ -13,6 +13,8 @@ import (
 
 const (
 	syncEvery  = 500 * time.Millisecond // how often streaming text reaches the disk
+	syncSoon   = 20 * time.Millisecond  // how soon words and endings do: several leave in one transaction
+	learnAfter = 200 * time.Millisecond // how long after a turn's end it is learned from
 	entryLimit = 2 * time.Second        // for one change; a locked database is tried again with the next
 	closeLimit = 3 * time.Second        // for the last changes
 )
@@ -24,7 +26,7 @@ type journal struct {
 	r       *Relay
 	wake    chan struct{}
 	asks    chan func()
-	gone    chan chan struct{} // the client has gone: everything to disk, then mark the end
+	flushes chan flush
 	stop    chan struct{}
 	stopped chan struct{}
 
@@ -36,7 +38,7 @@ type journal struct {
 }
 
 func startJournal(r *Relay) *journal {
-	j := &journal{r: r, wake: make(chan struct{}, 1), asks: make(chan func()), gone: make(chan chan struct{}),
+	j := &journal{r: r, wake: make(chan struct{}, 1), asks: make(chan func()), flushes: make(chan flush),
 		stop: make(chan struct{}), stopped: make(chan struct{}), opened: make(chan struct{})}
 	go j.run()
 	return j
@@ -47,7 +49,7 @@ func (j *journal) run() {
 	defer close(j.stopped)
 	backend, err := j.r.o.Open(j.r.ctx)
 	if err != nil {
-		j.r.say("no memory in this conversation: %v", err)
+		j.r.tell("no memory in this conversation: %v", err)
 		j.r.o.Log.Error().Err(err).Msg("opening the database")
 	} else {
 		j.backend = backend
@@ -55,22 +57,38 @@ func (j *journal) run() {
 	close(j.opened)
 	tick := time.NewTicker(syncEvery)
 	defer tick.Stop()
+	var soon, learn <-chan time.Time
 	for {
 		select {
 		case <-j.wake:
-			j.sync()
+			if soon == nil {
+				soon = time.After(syncSoon)
+			}
+		case <-soon:
+			soon = nil
+			if j.sync() {
+				learn = time.After(learnAfter)
+			}
+		case <-learn:
+			learn = nil
+			j.learn()
 		case <-tick.C:
-			j.sync()
+			if j.sync() && learn == nil {
+				learn = time.After(learnAfter)
+			}
 		case ask := <-j.asks:
 			j.sync()
 			ask()
-		case done := <-j.gone:
+		case f := <-j.flushes:
 			j.sync()
-			j.end()
-			close(done)
+			if f.end || !j.r.busy() {
+				j.end()
+			}
+			close(f.done)
 		case <-j.stop:
 			j.sync()
 			j.end()
+			j.learn()
 			if j.failures > 0 {
 				j.r.o.Log.Warn().Int("failures", j.failures).Msg("changes that the database did not take at once")
 			}
@@ -133,14 +151,33 @@ func (j *journal) ask(ctx context.Context, f func(context.Context, Ledger) error
 	}
 }
 
-// flush brings everything to disk and marks the end of the process.
-func (j *journal) flush() {
-	done := make(chan struct{})
+// A flush asks for everything to be on disk, and perhaps for the mark that the process has ended.
+type flush struct {
+	end  bool // also while a turn is under way
+	done chan struct{}
+}
+
+// flush brings everything to disk. Without end the process is marked as
+// ended only if no turn is under way: one that is may still come to its end.
+func (j *journal) flush(end bool) {
+	f := flush{end, make(chan struct{})}
 	select {
-	case j.gone <- done:
-		<-done
+	case j.flushes <- f:
+		<-f.done
 	case <-j.stopped:
 	}
+}
+
+// busy reports whether a turn is under way.
+func (r *Relay) busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.sessions {
+		if s.prompts > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // close writes what is left and joins the goroutine.
@@ -163,10 +200,20 @@ func (j *journal) end() {
 	})
 }
 
-// sync brings every session's changes to the ledger.
-func (j *journal) sync() {
-	if j.backend == nil {
+// learn lets memory take in the turns that have ended.
+func (j *journal) learn() {
+	if j.backend == nil || j.backend.Learn == nil {
 		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), entryLimit)
+	defer cancel()
+	j.backend.Learn(ctx)
+}
+
+// sync brings every session's changes to the ledger. ended says that a turn has ended.
+func (j *journal) sync() (ended bool) {
+	if j.backend == nil {
+		return false
 	}
 	j.r.mu.Lock()
 	var due []*session
@@ -176,7 +223,6 @@ func (j *journal) sync() {
 		}
 	}
 	j.r.mu.Unlock()
-	ended := false
 	for _, s := range due {
 		did, err := j.syncSession(s)
 		ended = ended || did
@@ -185,11 +231,7 @@ func (j *journal) sync() {
 			j.r.o.Log.Warn().Err(err).Str("session", s.id).Msg("the database did not take a change; it is kept and tried again")
 		}
 	}
-	if ended && j.backend.Learn != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), entryLimit)
-		j.backend.Learn(ctx)
-		cancel()
-	}
+	return ended
 }
 
 // syncSession brings one session to the ledger: its row, the changes of it,
@@ -237,66 +279,51 @@ func (j *journal) syncSession(s *session) (ended bool, err error) {
 
 // syncTurns brings the turns of a session to the ledger.
 func (j *journal) syncTurns(ctx context.Context, s *session, row int64) (ended bool, err error) {
-	r, l := j.r, j.backend.Ledger
+	r := j.r
 	r.mu.Lock()
-	turns := s.turns
-	r.mu.Unlock()
-	for _, t := range turns {
-		r.mu.Lock()
-		if !t.known {
-			r.mu.Unlock()
+	private := slices.Clone(s.secret)
+	var turns []*turn
+	var stored []correlation.Turn
+	for _, t := range s.turns {
+		if !t.known || !t.changed {
 			continue
 		}
-		now := *t
-		private := slices.Clone(s.secret)
-		now.tools = slices.Clone(t.tools)
 		t.changed = false
-		said := ""
-		if now.changed {
-			said = string(t.text)
-		}
-		r.mu.Unlock()
-		said = storable(said, private, now.ended.IsZero())
-
-		fail := func(err error) (bool, error) {
-			r.mu.Lock()
-			t.changed = true
-			r.mu.Unlock()
-			return ended, err
-		}
-		if now.row == 0 {
-			id, err := l.BeginTurn(ctx, correlation.Turn{Session: row, Key: now.key, Process: j.backend.Process, User: memory.Redact(now.user), Started: now.started})
-			if err != nil {
-				return fail(err)
-			}
-			now.row = id
-			r.mu.Lock()
-			t.row = id
-			r.mu.Unlock()
-		}
-		if now.changed && (said != "" || len(now.tools) > 0) {
-			if err := l.WriteTurn(ctx, now.row, said, now.tools); err != nil {
-				return fail(err)
-			}
-		}
-		if !now.ended.IsZero() && !now.endKnown {
-			if err := l.EndTurn(ctx, now.row, now.stop, now.code, now.ended); err != nil {
-				return fail(err)
-			}
-			ended = true
-			r.mu.Lock()
-			t.endKnown = true
-			r.mu.Unlock()
-		}
+		turns = append(turns, t)
+		stored = append(stored, correlation.Turn{
+			ID: t.row, Session: row, Key: t.key, Process: j.backend.Process, User: t.user, Assistant: string(t.text),
+			Tools: slices.Clone(t.tools), Started: t.started, Ended: t.ended, Stop: t.stop, Code: t.code, Truncated: t.lost > 0,
+		})
 	}
-	r.mu.Lock()
-	kept := s.turns[:0:0]
-	for _, t := range s.turns {
-		if t.changed || !t.endKnown {
-			kept = append(kept, t)
-		}
-	}
-	s.turns = kept
 	r.mu.Unlock()
-	return ended, nil
+	if len(turns) == 0 {
+		return false, nil
+	}
+	for i := range stored { // the costly part, and nobody waits for the lock meanwhile
+		t := &stored[i]
+		if t.ID == 0 {
+			t.User = memory.Redact(t.User)
+		}
+		t.Assistant = storable(t.Assistant, private, t.Ended.IsZero())
+	}
+	err = j.backend.Ledger.SaveTurns(ctx, stored)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, t := range turns {
+		if err != nil {
+			t.changed = true
+			continue
+		}
+		t.row = stored[i].ID
+		ended = ended || !stored[i].Ended.IsZero()
+	}
+	s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool {
+		saved := !t.changed && t.row != 0 && !t.ended.IsZero()
+		if saved {
+			r.unsaved -= t.counted
+			t.counted = 0
+		}
+		return saved
+	})
+	return ended, err
 }

@@ -56,9 +56,7 @@ type Ledger interface {
 	SaveContext(ctx context.Context, id int64, key string, payload []byte, at time.Time) error
 	TakeContext(ctx context.Context, id int64, maxAge time.Duration) (payload []byte, key string, err error)
 	Injections(ctx context.Context, id int64) ([]correlation.Injection, error)
-	BeginTurn(context.Context, correlation.Turn) (int64, error)
-	WriteTurn(ctx context.Context, id int64, assistant string, tools []correlation.ToolCall) error
-	EndTurn(ctx context.Context, id int64, stop string, code int, at time.Time) error
+	SaveTurns(ctx context.Context, turns []correlation.Turn) error
 	FirstPrompt(ctx context.Context, id int64) (string, error)
 }
 
@@ -133,6 +131,8 @@ type Relay struct {
 	client   party
 	failed   *failedLoad
 	strays   int  // lines of the harness that were no frames
+	unsaved  int  // bytes of turns that the ledger does not have whole
+	lost     int  // bytes that were not kept, for there was no room
 	gone     bool // the client has ended the connection
 }
 
@@ -187,8 +187,8 @@ func (r *Relay) Run() error {
 	r.cancel()
 	r.tasks.Wait()
 	r.journal.close()
-	if r.strays > 0 {
-		r.o.Log.Warn().Int("lines", r.strays).Msg("lines on the harness's stdout that were no frames")
+	if r.strays > 0 || r.lost > 0 {
+		r.o.Log.Warn().Int("strays", r.strays).Int("lost", r.lost).Msg("lines of the harness that were no frames; bytes of turns that were not kept")
 	}
 	return err
 }
@@ -226,13 +226,16 @@ func (r *Relay) clientGone() {
 	r.gone = true
 	r.mu.Unlock()
 	r.o.Harness.Hangup()
-	r.Flush()
+	if r.journal != nil {
+		r.journal.flush(false)
+	}
 }
 
-// Flush brings everything that was said to disk, and marks the end of the process there.
+// Flush brings everything that was said to disk, and marks the end of the
+// process there: for when we are told to end, and may be killed at any moment.
 func (r *Relay) Flush() {
 	if r.journal != nil {
-		r.journal.flush()
+		r.journal.flush(true)
 	}
 }
 
@@ -265,7 +268,7 @@ func copyBytes(dst io.Writer, src io.Reader) error {
 	}
 }
 
-// say tells a person something on stderr, one line.
-func (r *Relay) say(format string, args ...any) {
+// tell tells a person something on stderr, one line.
+func (r *Relay) tell(format string, args ...any) {
 	fmt.Fprintf(r.o.Client.Talk, "signet-acp-proxy: "+format+"\n", args...)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -11,7 +12,8 @@ import (
 )
 
 const (
-	maxTurnText  = 1 << 20 // of one side of a turn; what is longer is cut and marked
+	maxTurnText  = 256 << 10 // bytes of one side of a turn; what is longer is cut and marked
+	maxUnsaved   = 2 << 20   // bytes of turns that may wait for the ledger; past this they are given up
 	maxTurnTools = 500
 )
 
@@ -27,29 +29,42 @@ type turn struct {
 	known   bool   // user stands
 	started time.Time
 
-	text     []byte // the assistant's words so far
-	tools    []correlation.ToolCall
-	toolAt   map[string]int
-	gap      bool // a tool ran since the last words: they begin a new paragraph
-	lost     int  // bytes that did not fit
-	changed  bool // since the ledger was last told
-	stop     string
-	code     int
-	ended    time.Time
-	endKnown bool // the ledger knows that it has ended
+	text    []byte // the assistant's words so far
+	tools   []correlation.ToolCall
+	toolAt  map[string]int
+	gap     bool // a tool ran since the last words: they begin a new paragraph
+	lost    int  // bytes that did not fit
+	counted int  // bytes of it among the relay's unsaved ones
+	changed bool // since the ledger was last told
+	stop    string
+	code    int
+	ended   time.Time
 }
 
-// say adds assistant text.
-func (t *turn) say(text string) {
-	if t.gap && len(t.text) > 0 && !strings.HasSuffix(string(t.text[len(t.text)-1:]), "\n") {
+// say adds assistant text. The relay's lock is held.
+func (r *Relay) say(t *turn, text string) {
+	if t.gap && len(t.text) > 0 && t.text[len(t.text)-1] != '\n' {
 		text = "\n\n" + text
 	}
 	t.gap = false
-	if room := maxTurnText - len(t.text); len(text) > room {
+	t.text = append(t.text, r.fit(t, text, maxTurnText-len(t.text))...)
+}
+
+// fit gives as much of text as there is room for, in its turn and among all
+// that waits for the ledger. The relay's lock is held.
+func (r *Relay) fit(t *turn, text string, room int) string {
+	if room = min(room, maxUnsaved-r.unsaved); len(text) > room {
+		room = max(room, 0)
+		for room > 0 && !utf8.RuneStart(text[room]) {
+			room--
+		}
 		t.lost += len(text) - room
-		text = strings.ToValidUTF8(text[:room], "")
+		r.lost += len(text) - room
+		text = text[:room]
 	}
-	t.text = append(t.text, text...)
+	t.counted += len(text)
+	r.unsaved += len(text)
+	return text
 }
 
 // full reports whether no more text fits.
@@ -91,13 +106,10 @@ func (s *session) begin(now time.Time) *turn {
 }
 
 // heard notes the user's own words. The relay's lock is held.
-func (s *session) heard(t *turn, words string) {
+func (r *Relay) heard(t *turn, words string) {
 	kept, private := memory.WithoutPrivate(words)
-	s.secret = append(s.secret, private...)
-	if len(kept) > maxTurnText {
-		kept = strings.ToValidUTF8(kept[:maxTurnText], "")
-	}
-	t.user, t.known, t.changed = kept, true, true
+	t.session.secret = append(t.session.secret, private...)
+	t.user, t.known, t.changed = r.fit(t, kept, maxTurnText), true, true
 }
 
 // touch notes that a turn has changed, also after the ledger had it whole.

@@ -49,7 +49,7 @@ func upNeeds(method []byte) frame.Need {
 }
 
 func (u *up) judge(b []byte, whole bool) verdict {
-	if !frame.Peek(b, whole, upNeeds, &u.head) {
+	if !peek(b, whole, upNeeds, &u.head) {
 		return more
 	}
 	switch string(u.head.Method) {
@@ -110,7 +110,7 @@ func (u *up) tapped(line []byte) {
 	u.taps = u.taps[1:]
 	words, first := promptWords(line)
 	u.r.mu.Lock()
-	t.session.heard(t, words)
+	u.r.heard(t, words)
 	t.command = t.session.slashCommand(first, u.r.o.SlashPrefix)
 	u.r.mu.Unlock()
 	u.r.journal.nudge()
@@ -246,7 +246,7 @@ func (u *up) holdPrompt(line []byte) error {
 	if command != "" || !insertable(line) {
 		t := r.expect(s, h.id, nil)
 		t.command = command
-		s.heard(t, words)
+		r.heard(t, words)
 		r.mu.Unlock()
 		r.journal.nudge()
 		return u.queue.write(line)

@@ -92,7 +92,7 @@ func FuzzGeneratedPeek(f *testing.F) { f.Fuzz(rapid.MakeFuzz(generatedPeek)) }
 func generatedPeek(t *rapid.T) {
 	line := drawFrame(t)
 	var h Head
-	if !Peek(line, true, nil, &h) {
+	if !Peek(line, true, needAll, &h) {
 		t.Fatal("whole, and not known")
 	}
 	if want := oracle(t, line); !same(h, want) {

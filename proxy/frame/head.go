@@ -38,14 +38,14 @@ const (
 // Peek reads into h the head of the frame that b begins with, or is when whole is true. Keys count in exact case, in any
 // order, escapes decoded.
 //
-// With whole, the frame is walked to its end, the last of duplicate keys wins, known is true, need is not
-// asked, and of a frame that is no JSON h has what was found.
+// Peek asks need as soon as it knows the method (nil: there is none, as result or error came first, or it is no string)
+// and stops once what need names is known too, so that its cost does not grow with the frame. What is not there is known
+// when the object that could hold it has ended. Other fields may be filled or not. A nil need needs nothing; need may be
+// asked again when a second method comes.
 //
-// Without, Peek asks need as soon as it knows the method (nil: there is none, as result or error came first) and
-// stops once what need names is known too, so that the cost does not grow with the frame; of duplicate keys the first that
-// settles it wins. Fields that were not needed may be filled or not. Something that is not there is known only when the
-// object that could hold it has ended. known is false when b ends too early: call again with more. A nil need is one
-// that needs nothing.
+// With whole, known is true, and the last of duplicate keys wins: Peek looks over the colons of the rest and reads on
+// where a key that matters may stand. Of a frame that is no JSON, h has what was found. Without whole, the first key that
+// settles a thing wins, and known is false when b ends before enough is known: call again with more.
 //
 // Nothing is allocated unless a decoded text had escapes.
 func Peek(b []byte, whole bool, need func(method []byte) Need, h *Head) (known bool) {
@@ -92,23 +92,34 @@ type peek struct {
 	b     []byte
 	whole bool
 	need  func([]byte) Need
+	asked bool
+	toEnd bool // a key that matters may come again: read everything
 	want  Need // All until need was asked
 	have  Need
 	h     *Head
 }
 
-// ask asks need what is wanted.
 func (p *peek) ask() {
-	if p.whole {
+	if p.toEnd {
 		return
 	}
-	p.want = 0
+	p.asked, p.want = true, 0
 	if p.need != nil {
 		p.want = p.need(p.h.Method)
 	}
 }
 
-func (p *peek) enough() bool { return p.want&^p.have == 0 }
+// enough reports whether what is wanted is known, and stays so behind i.
+func (p *peek) enough(i int) bool {
+	if p.want&^p.have != 0 {
+		return false
+	}
+	if p.whole && mayHold(p.b[i:], p.want) {
+		p.toEnd, p.want = true, All
+		return false
+	}
+	return true
+}
 
 // object walks a frame whose first member starts at i, and the objects in it that count, in one loop. It gives the
 // frame's end, or short, broken or enough.
@@ -130,7 +141,7 @@ func (p *peek) object(i int) int {
 			if i++; in == inFrame {
 				return i
 			}
-			if in--; p.enough() {
+			if in--; p.enough(i) {
 				return enough
 			}
 			continue
@@ -178,10 +189,10 @@ func (p *peek) object(i int) int {
 		case nameResult, nameError:
 			h.Result = h.Result || name == nameResult
 			h.Error = h.Error || name == nameError
-			if p.want == All {
+			if !p.asked {
 				p.ask()
 			}
-			if p.enough() {
+			if p.enough(i) {
 				return enough // before the value, which can be long
 			}
 		}
@@ -205,7 +216,7 @@ func (p *peek) object(i int) int {
 			h.Update = text(b[start:i])
 			p.have |= NeedUpdate
 		}
-		if p.enough() {
+		if p.enough(i) {
 			return enough
 		}
 	}

@@ -11,6 +11,7 @@ const update = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId"
 	`"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"and so it goes on"}}}}` + "\n"
 
 func needUpdate([]byte) Need { return NeedSession | NeedUpdate }
+func needAll([]byte) Need    { return All }
 
 // A failer is a test, drawn ones included.
 type failer interface {
@@ -114,7 +115,7 @@ func TestPeek(t *testing.T) {
 	for _, c := range heads {
 		t.Run(c.name, func(t *testing.T) {
 			var h Head
-			if !Peek([]byte(c.line), true, nil, &h) {
+			if !Peek([]byte(c.line), true, needAll, &h) {
 				t.Fatal("whole, and not known")
 			}
 			if !same(h, c.want) {
@@ -198,7 +199,7 @@ func FuzzPeek(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte, need uint8) {
 		var whole Head
-		if !Peek(line, true, nil, &whole) {
+		if !Peek(line, true, needAll, &whole) {
 			t.Fatal("whole, and not known")
 		}
 		if json.Valid(line) {
@@ -244,7 +245,8 @@ func BenchmarkPeek(b *testing.B) {
 		{"64KB", chunk(64<<10, "x"), true},
 		{"64KB-quotes", chunk(64<<10, `some \"code\"\n`), true},
 		{"64KB-beginning", chunk(64<<10, "x"), false},
-		{"64KB-structure", `{"method":"session/update","params":{"a":[` + strings.Repeat(`{"x":12,"y":[3]},`, 4000) + `0]}}`, true},
+		{"64KB-structure", strings.Replace(update, `{"type"`, `[`+strings.Repeat(`{"x":12,"y":[3]},`, 4000)+`{"type"`, 1), true},
+		{"64KB-before", strings.Replace(update, `"params":{`, `"params":{"x":[`+strings.Repeat(`{"x":12,"y":[3]},`, 4000)+`0],`, 1), true},
 		{"response", `{"jsonrpc":"2.0","id":17,"result":{"stopReason":"end_turn"}}` + "\n", true},
 	} {
 		b.Run(c.name, func(b *testing.B) { benchmarkPeek(b, c.line, c.whole) })

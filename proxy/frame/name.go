@@ -1,5 +1,7 @@
 package frame
 
+import "bytes"
+
 // A name is a key that Peek knows at its level.
 type name uint8
 
@@ -61,6 +63,54 @@ func escapedName(key []byte, in level) name {
 		return nameOther
 	}
 	return name
+}
+
+// mayHold reports whether rest, which begins outside of strings, may hold one more key that has to do with what is
+// wanted, at whatever level. It goes from colon to colon, as a key stands before each that is not inside of a string, and
+// texts have few of them.
+func mayHold(rest []byte, want Need) bool {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(rest[i:], ':')
+		if n < 0 {
+			return false
+		}
+		i += n
+		end := i
+		for end > 0 && isSpace(rest[end-1]) {
+			end--
+		}
+		if end > 0 && rest[end-1] == '"' && matters(rest[:end-1], want) {
+			return true
+		}
+	}
+}
+
+// matters reports whether the key that text ends with may have to do with what is wanted.
+func matters(text []byte, want Need) bool {
+	if len(text) == 0 || !endsName(text[len(text)-1]) {
+		return false
+	}
+	key := text[max(0, len(text)-longestKey):]
+	key = key[bytes.LastIndexByte(key, '"')+1:]
+	switch string(key) {
+	case "method":
+		return true
+	case "id":
+		return want&NeedID != 0
+	case "params":
+		return want&(NeedSession|NeedUpdate) != 0
+	case "sessionId":
+		return want&NeedSession != 0
+	case "update", "sessionUpdate":
+		return want&NeedUpdate != 0
+	}
+	return bytes.IndexByte(key, '\\') >= 0
+}
+
+// endsName reports whether the spelling of a key that matters can end in c: its last letter, or a digit of an escape. A
+// backslash, which makes the quote behind it part of a string, is none of these.
+func endsName(c byte) bool {
+	return c == 's' || '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
 func starts(b []byte, with string) bool {

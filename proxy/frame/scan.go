@@ -11,10 +11,14 @@ const (
 
 // space gives the place of the first byte at or after i that is no white space, len(b) when there is none.
 func space(b []byte, i int) int {
-	for i < len(b) && b[i] <= ' ' && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+	for i < len(b) && isSpace(b[i]) {
 		i++
 	}
 	return i
+}
+
+func isSpace(c byte) bool {
+	return c <= ' ' && (c == ' ' || c == '\t' || c == '\r' || c == '\n')
 }
 
 // closing gives the place of the quote that ends the string whose text starts at i, or short.
