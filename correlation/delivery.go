@@ -51,7 +51,7 @@ type Delivery struct {
 	Posted              time.Time // not zero: a post is on its way, or was when its worker died
 	FirstTurn, LastTurn int64     // what the last post held
 	Turns               int
-	File                string
+	File                string // the transcript file that was written for the last attempt; after an outcome is noted there is none
 	Reply, Error        string
 	Payload             string
 
@@ -173,16 +173,19 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 	return leased, err
 }
 
-// leftUnanswered records a post that got no answer and reports whether it is to be repeated.
+// leftUnanswered records a post that got no answer, and the file that is left of it, and reports whether the post is to be repeated.
 func (s *Store) leftUnanswered(ctx context.Context, tx *sql.Tx, d Delivery, now time.Time, why string) (again bool, err error) {
 	if d.Unanswered > 0 {
+		if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET unanswered = unanswered + 1 WHERE id = ?`, d.ID); err != nil {
+			return false, err
+		}
 		if err := mark(ctx, tx, d, ` AND ended > 0 AND id BETWEEN ?3 AND ?4`, d.FirstTurn, d.LastTurn); err != nil {
 			return false, err
 		}
 		return false, s.finish(ctx, tx, d, Unknown, "", why)
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, unanswered = 1, failures = failures + 1, posted = 0, lease = '', error = ?, due = ? WHERE id = ?`,
-		Unknown, cutNote(why), stamp(now.Add(backoff(d.failures+1))), d.ID)
+	_, err = tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, unanswered = 1, failures = failures + 1, posted = 0, lease = '', file = ?, error = ?, due = ? WHERE id = ?`,
+		Unknown, d.File, cutNote(why), stamp(now.Add(backoff(d.failures+1))), d.ID)
 	return true, err
 }
 

@@ -256,6 +256,9 @@ func TestWorkerDiesPosting(t *testing.T) {
 	if got.State != Unknown || got.Done.IsZero() || got.Attempts != 2 {
 		t.Errorf("it is %+v", got)
 	}
+	if got.File == "" {
+		t.Error("the file that it left is not named")
+	}
 	if n := b.count("SELECT count(*) FROM turns WHERE daemon_delivery = ?", got.ID); n != 2 {
 		t.Errorf("%d turns count as taken", n)
 	}

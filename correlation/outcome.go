@@ -19,6 +19,7 @@ func (s *Store) held(ctx context.Context, doing string, lease Delivery, f func(t
 		if err != nil {
 			return err
 		}
+		d.File = "" // the caller removes it before it notes what became of the post
 		return f(tx, d, s.now())
 	})
 }
@@ -107,7 +108,7 @@ func (s *Store) Retry(ctx context.Context, lease Delivery, why string, after tim
 			return s.finish(ctx, tx, d, Dead, d.Reply, why)
 		}
 		wait := max(backoff(d.failures+1), after)
-		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET failures = failures + 1, posted = 0, lease = '', error = ?, due = ? WHERE id = ?`, cutNote(why), stamp(now.Add(wait)), d.ID)
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET failures = failures + 1, posted = 0, lease = '', file = '', error = ?, due = ? WHERE id = ?`, cutNote(why), stamp(now.Add(wait)), d.ID)
 		return err
 	})
 }
@@ -115,8 +116,8 @@ func (s *Store) Retry(ctx context.Context, lease Delivery, why string, after tim
 // finish closes a delivery, and opens another when turns of the same key became owed after it was leased and it did not take them.
 func (s *Store) finish(ctx context.Context, tx *sql.Tx, d Delivery, state DeliveryState, reply, why string) error {
 	now := stamp(s.now())
-	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, done = ?, lease = '', posted = 0, failures = 0, file = '', reply = ?, error = ? WHERE id = ?`,
-		state, now, cutNote(reply), cutNote(why), d.ID)
+	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, done = ?, lease = '', posted = 0, failures = 0, file = ?, reply = ?, error = ? WHERE id = ?`,
+		state, now, d.File, cutNote(reply), cutNote(why), d.ID)
 	if err != nil || !d.again {
 		return err
 	}
