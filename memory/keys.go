@@ -88,7 +88,7 @@ var inWord = func() (set [256]bool) {
 }()
 
 func (f *findings) word(text string, start, end int) {
-	for start < end && end-start >= 12 && strings.IndexByte(".,/=", text[end-1]) >= 0 && text[end-1] != '=' {
+	for end > start && (text[end-1] == '.' || text[end-1] == '/') { // of the sentence
 		end--
 	}
 	if end-start < 17 {

@@ -13,7 +13,7 @@ const ignoreMarker = ".signet-ignore"
 // Project gives the project of a working directory: the root of its git work tree, with symbolic links resolved. It is empty where there is none, and
 // where the root would be home, "/" or a temp folder: a home kept in git is no project of everything that lies in it.
 func Project(cwd string) string {
-	for dir := range ancestors(real(cwd)) {
+	for dir := range ancestors(resolved(cwd)) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 			continue
 		}
@@ -29,7 +29,7 @@ func Project(cwd string) string {
 // project), or one of the globs matches cwd or a folder above it. A glob that begins with "/" or "~" is of whole paths, any other of the last elements
 // ("acme", "clients/*"); "**" stands for any number of folders.
 func OptedOut(cwd string, exclude []string) bool {
-	dir := real(cwd)
+	dir := resolved(cwd)
 	project, home := Project(cwd), home()
 	for d := range ancestors(dir) {
 		if _, err := os.Lstat(filepath.Join(d, ignoreMarker)); err == nil {
@@ -112,7 +112,7 @@ func shared(dir string) bool {
 		return true
 	}
 	for _, temp := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
-		if dir == real(temp) {
+		if dir == resolved(temp) {
 			return true
 		}
 	}
@@ -124,11 +124,11 @@ func home() string {
 	if err != nil || dir == "" {
 		return ""
 	}
-	return real(dir)
+	return resolved(dir)
 }
 
-// real resolves symbolic links as far as the path exists.
-func real(dir string) string {
+// resolved follows symbolic links as far as the path exists.
+func resolved(dir string) string {
 	if p, err := filepath.EvalSymlinks(dir); err == nil {
 		return filepath.Clean(p)
 	}

@@ -18,8 +18,8 @@ func safe(text string, most int) string {
 	return unmark(Redact(text))
 }
 
-// line makes a note one line, so that it can begin no section of its own.
-func line(text string) string { return strings.Join(strings.Fields(safe(text, mostItemBytes)), " ") }
+// oneLine makes a note one line, so that it can begin no section of its own.
+func oneLine(text string) string { return strings.Join(strings.Fields(safe(text, mostItemBytes)), " ") }
 
 // own prepares files that the user wrote: their headings go below ours, their code stays.
 func own(text string) string { return nested(safe(text, mostBytes), true) }

@@ -23,7 +23,7 @@ func ranked(contexts ...[]Item) []Item {
 		items = slices.Clone(items[:min(len(items), mostItems)])
 		slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(b.Score, a.Score) })
 		for _, it := range items {
-			if it.Text = line(it.Text); it.Text == "" {
+			if it.Text = oneLine(it.Text); it.Text == "" {
 				continue
 			}
 			id, text := "id "+it.ID, "text "+fold(it.Text)
@@ -88,7 +88,7 @@ func (it Item) bullet() string {
 		about = append(about, it.Date.UTC().Format("2006-01-02"))
 	}
 	if it.Project != "" {
-		about = append(about, clip(line(filepath.Base(filepath.ToSlash(it.Project))), 20))
+		about = append(about, clip(oneLine(filepath.Base(filepath.ToSlash(it.Project))), 20))
 	}
 	if Instructs(it.Text) {
 		about = append(about, "from "+origin(it.Origin)+", reads like instructions")
@@ -100,7 +100,7 @@ func (it Item) bullet() string {
 }
 
 func origin(name string) string {
-	if name = clip(line(name), 20); name != "" {
+	if name = clip(oneLine(name), 20); name != "" {
 		return name
 	}
 	return "memory"
