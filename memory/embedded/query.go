@@ -13,16 +13,18 @@ import (
 // A query is what a prompt asks for.
 type query struct {
 	asked []asked
-	total float64 // of the weights
+	size  float64 // of the index, in memories
 	match string  // in FTS5's language; empty: nothing to look for
 }
 
 // asked is an informative term of a prompt.
 type asked struct {
 	term   string
-	weight float64 // how much it tells
+	looks  float64 // how much it tells by its looks
+	weight float64 // and by how rare it is
 	near   string  // where nothing holds the term itself: what terms like it begin with
 	docs   int     // that hold it
+	whole  bool    // an identifier of which the parts are asked, too
 }
 
 const (
@@ -37,6 +39,7 @@ const (
 	asWord   = 1.0
 	asPair   = 0.5 // of CJK characters, many of which belong to no word
 	asCommon = 0.3
+	asOther  = 0.7 // of a plain word that stands in no memory: another may mean the same
 )
 
 // ask picks a prompt's informative terms. How telling a word is says the index; for words that say little in any collection there are lists, because a
@@ -51,15 +54,19 @@ func (s *Store) ask(ctx context.Context, text string) (query, error) {
 	if err != nil {
 		return q, err
 	}
-	n := float64(max(total, fewest))
+	q.size = float64(max(total, fewest))
 	for i := range list {
 		a := &list[i]
 		a.docs = df[a.term]
-		a.weight *= math.Log(1 + n/(float64(a.docs)+1))
+		a.weight = a.looks * rarity(q.size, a.docs)
 		if a.docs == 0 {
 			a.near = beginning(a.term)
+			if a.looks == asWord {
+				a.weight *= asOther
+			}
 		}
 	}
+	list = slices.DeleteFunc(list, func(a asked) bool { return a.whole && a.docs == 0 })
 	slices.SortStableFunc(list, func(a, b asked) int { return cmp.Compare(b.weight, a.weight) })
 	q.asked = list[:min(len(list), mostAsked)]
 	byDocs := slices.Clone(q.asked)
@@ -67,7 +74,6 @@ func (s *Store) ask(ctx context.Context, text string) (query, error) {
 	var match []string
 	postings := 0
 	for _, a := range byDocs {
-		q.total += a.weight
 		switch {
 		case a.docs == 0 && a.near != "":
 			match = append(match, quote(a.near)+"*")
@@ -82,17 +88,20 @@ func (s *Store) ask(ctx context.Context, text string) (query, error) {
 	return q, nil
 }
 
+// rarity says how telling a term is that docs of size memories hold.
+func rarity(size float64, docs int) float64 { return math.Log(1 + size/(float64(docs)+1)) }
+
 // lookFor gives the different terms of a text that are no stop words, weighed by their looks.
 func lookFor(text string) []asked {
 	var list []asked
-	add := func(term string, weight float64) {
+	add := func(term string, looks float64, whole bool) {
 		if stopped[term] || slices.ContainsFunc(list, func(a asked) bool { return a.term == term }) || len(list) >= 8*mostAsked {
 			return
 		}
 		if common[term] {
-			weight = asCommon
+			looks = asCommon
 		}
-		list = append(list, asked{term: term, weight: weight})
+		list = append(list, asked{term: term, looks: looks, whole: whole})
 	}
 	end := 0 // of the word before
 	for _, w := range words(text) {
@@ -103,7 +112,7 @@ func lookFor(text string) []asked {
 			for _, phrase := range phrases(string(w)) {
 				for _, pair := range pairs([]rune(phrase)) {
 					if !grammar(pair) {
-						add(pair, asPair)
+						add(pair, asPair, false)
 					}
 				}
 			}
@@ -111,13 +120,13 @@ func lookFor(text string) []asked {
 		}
 		terms := w.terms()
 		if len(terms) > 1 { // an identifier: the parts of one are common words
-			for _, t := range terms {
-				add(t, asWord)
+			for i, t := range terms {
+				add(t, asWord, i == len(terms)-1)
 			}
 			continue
 		}
 		for _, t := range terms {
-			add(t, looks(string(w), first))
+			add(t, looks(string(w), first), false)
 		}
 	}
 	return list

@@ -55,31 +55,74 @@ type document struct {
 	row
 	says, about termSet
 	share       float64 // of the query's weight
+	words       float64 // of the query that it holds, common ones not counted; two CJK pairs are one
+}
+
+// documents reads rows, and gives what the turns that they were learned from say together.
+func documents(rows []row) (docs []document, turns map[int64]termSet) {
+	docs, turns = make([]document, len(rows)), map[int64]termSet{}
+	for i, r := range rows {
+		docs[i] = document{row: r, says: setOf(terms(r.Content)), about: setOf(terms(r.Context + " " + r.Tags))}
+		if r.turn == 0 {
+			continue
+		}
+		if turns[r.turn] == nil {
+			turns[r.turn] = termSet{}
+		}
+		for t := range docs[i].says {
+			turns[r.turn][t] = true
+		}
+	}
+	return docs, turns
+}
+
+// weigh sets what each document holds of the query. A term that the index knows and nothing here holds is as rare as one that it does not know.
+func (q *query) weigh(docs []document, turns map[int64]termSet) {
+	total, informative := 0.0, 0
+	held := make([][]float64, len(docs))
+	for i := range held {
+		held[i] = make([]float64, len(q.asked))
+	}
+	for j := range q.asked {
+		a := &q.asked[j]
+		known := false
+		for i, d := range docs {
+			held[i][j] = max(inContent*a.in(d.says), inContext*a.in(d.about), inTurn*a.in(turns[d.turn]))
+			known = known || held[i][j] > 0
+		}
+		if !known && a.docs > 0 {
+			a.weight = a.looks * rarity(q.size, 0)
+		}
+		total += a.weight
+		if a.looks > asCommon {
+			informative++
+		}
+	}
+	for i := range docs {
+		d := &docs[i]
+		named := false
+		for j, a := range q.asked {
+			d.share += held[i][j] * a.weight / total
+			if held[i][j] > 0 && a.looks > asCommon {
+				d.words += min(a.looks, 1)
+				named = named || a.looks == asName
+			}
+		}
+		if d.words < 2 && informative > 2 && !named {
+			d.share /= 2 // one word is a coincidence
+		}
+	}
 }
 
 // rank orders rows by what they say about the query, how new they are and whose they are, and drops what says too little.
 func (s *Store) rank(q query, rows []row, in search) []row {
-	docs := make([]document, len(rows))
-	turns := map[int64]termSet{}
-	for i, r := range rows {
-		docs[i] = document{row: r, says: setOf(terms(r.Content)), about: setOf(terms(r.Context + " " + r.Tags))}
-		if r.turn != 0 {
-			if turns[r.turn] == nil {
-				turns[r.turn] = termSet{}
-			}
-			for t := range docs[i].says {
-				turns[r.turn][t] = true
-			}
-		}
-	}
+	docs, turns := documents(rows)
+	q.weigh(docs, turns)
 	now := s.opts.Now()
 	var kept []document
 	for _, d := range docs {
 		if slices.Contains(in.seen, d.ID) || slices.Contains(in.seen, d.Content) {
 			continue
-		}
-		for _, a := range q.asked {
-			d.share += a.weight / q.total * max(inContent*a.in(d.says), inContext*a.in(d.about), inTurn*a.in(turns[d.turn]))
 		}
 		if d.share < in.least {
 			continue

@@ -34,6 +34,7 @@ so some somebody someone something still such sure take taken tell than thank th
 this those though through to told too try trying under until up upon us use used uses using ve very want wants was wasn't way we we'd we'll we're we've well went were weren't what
 what's when when's where where's whether which while who who's whom whose why why's will with within without won't would wouldn't yes yet you you'd you'll you're you've your
 yours hi hello hey
+war waren wäre gab hatten habe wurden worden sei bis beim am vom ins über unter nach vor seit durch gegen ohne um so da denn doch mal noch etwas alle jede jeder jedes diese dieser dieses
 der die das den dem des ein eine einen einem einer und oder aber ist sind war waren wird werden wurde hat haben hatte ich du er sie es wir ihr uns mir mich dir dich sich
 nicht kein keine auch nur noch schon mit von zu zum zur bei für auf aus in im an am um als wie was wer wo wann warum welche welcher welches wenn dass man kann können soll
 sollte muss müssen bitte unser unsere mein meine dein
