@@ -93,6 +93,17 @@ var heads = []struct {
 		Head{Kind: Object, Method: []byte("session/update"), Session: []byte("😀\uFFFD")}},
 	{"last duplicate wins", `{"method":"a","params":{"sessionId":"s","update":{"sessionUpdate":"u"}},"method":"b","params":{"sessionId":"t"}}`,
 		Head{Kind: Object, Method: []byte("b"), Session: []byte("t")}},
+	{"last duplicate far behind", `{"method":"a","params":{"sessionId":"s","update":{"sessionUpdate":"u","x":"a: b"},"y":[1,2]},"p\u0061rams" : {"sessionId":"t"}}`,
+		Head{Kind: Object, Method: []byte("a"), Session: []byte("t")}},
+	{"last session wins", `{"method":"m","params":{"sessionId":"s","sessionId":"t"}}`, Head{Kind: Object, Method: []byte("m"), Session: []byte("t")}},
+	{"last kind wins", `{"method":"m","params":{"update":{"sessionUpdate":"u","session\u0055pdat\u0065":"v"}}}`,
+		Head{Kind: Object, Method: []byte("m"), Update: []byte("v")}},
+	{"last update wins", `{"method":"m","params":{"update":{"sessionUpdate":"u"},"update":{}}}`, Head{Kind: Object, Method: []byte("m")}},
+	{"last update is no object", `{"method":"m","params":{"update":{"sessionUpdate":"u"},"update":1}}`, Head{Kind: Object, Method: []byte("m")}},
+	{"last id wins", `{"id":1,"method":"m","i\u0064":2}`, Head{Kind: Object, Method: []byte("m"), ID: []byte("2")}},
+	{"last method wins", `{"method":"a","metho\u0064":"b"}`, Head{Kind: Object, Method: []byte("b")}},
+	{"last params win", `{"method":"a","params":{"sessionId":"s"},"param\u0073":{}}`, Head{Kind: Object, Method: []byte("a")}},
+	{"response that is none", `{"id":1,"result":{"a":[]},"id":2,"method" :"a"}`, Head{Kind: Object, Method: []byte("a"), ID: []byte("2"), Result: true}},
 	{"last duplicate is no string", `{"method":"a","method":1,"params":{"sessionId":"s"},"params":[]}`, Head{Kind: Object}},
 	{"exact case", `{"Method":"a","ID":1,"Params":{"sessionId":"s"},"method":"b","params":{"sessionid":"t"}}`,
 		Head{Kind: Object, Method: []byte("b")}},
@@ -124,6 +135,9 @@ func TestPeek(t *testing.T) {
 			if json.Valid([]byte(c.line)) && !same(h, oracle(t, []byte(c.line))) {
 				t.Fatalf("a full parse has %s", show(oracle(t, []byte(c.line))))
 			}
+			for need := range All + 1 {
+				checkNeed(t, []byte(c.line), need, c.want)
+			}
 			if h.Kind == Object {
 				checkBeginnings(t, []byte(c.line), All, h)
 			}
@@ -146,6 +160,31 @@ func checkBeginnings(t failer, line []byte, need Need, whole Head) {
 	}
 }
 
+// checkNeed peeks at a whole valid frame and checks that what was needed is as a full parse has it.
+func checkNeed(t failer, line []byte, need Need, want Head) {
+	t.Helper()
+	var h Head
+	if !Peek(line, true, func([]byte) Need { return need }, &h) {
+		t.Fatal("whole, and not known")
+	}
+	got, full := Head{Kind: h.Kind, Method: h.Method}, Head{Kind: want.Kind, Method: want.Method}
+	if need&NeedID != 0 {
+		got.ID, full.ID = h.ID, want.ID
+	}
+	if need&NeedSession != 0 {
+		got.Session, full.Session = h.Session, want.Session
+	}
+	if need&NeedUpdate != 0 {
+		got.Update, full.Update = h.Update, want.Update
+	}
+	if need == All {
+		got, full = h, want
+	}
+	if !same(got, full) {
+		t.Fatalf("need %b in %q\ngot  %s\nwant %s", need, line, show(got), show(full))
+	}
+}
+
 func TestPeekStopsEarly(t *testing.T) {
 	for _, c := range []struct {
 		name, line string // the bar stands where enough is known
@@ -160,6 +199,7 @@ func TestPeekStopsEarly(t *testing.T) {
 			Head{Kind: Object, Method: []byte("m"), ID: []byte("1"), Session: []byte("s")}},
 		{"id in parts", `{"method":"m","id":12,|"x":`, NeedID, Head{Kind: Object, Method: []byte("m"), ID: []byte("12")}},
 		{"no session", `{"method":"m","params":{}|,`, NeedSession, Head{Kind: Object, Method: []byte("m")}},
+		{"no kind", `{"method":"m","params":{"update":{}|,`, NeedUpdate, Head{Kind: Object, Method: []byte("m")}},
 		{"no params object", `{"method":"m","params":"x"|,`, NeedUpdate, Head{Kind: Object, Method: []byte("m")}},
 		{"no params", `{"method":"m"}|`, NeedUpdate, Head{Kind: Object, Method: []byte("m")}},
 		{"response", `{"jsonrpc":"2.0","id":3,"result":{|"a":`, NeedID, Head{Kind: Object, ID: []byte("3"), Result: true}},
@@ -184,6 +224,17 @@ func TestPeekStopsEarly(t *testing.T) {
 	}
 }
 
+// TestPeekAsksOnce keeps frames that are all results from costing the square of their size.
+func TestPeekAsksOnce(t *testing.T) {
+	line := "{" + strings.Repeat(`"result":0,`, 100) + `"method":"m"}`
+	var h Head
+	asked := 0
+	Peek([]byte(line), true, func([]byte) Need { asked++; return 0 }, &h)
+	if asked != 1 || string(h.Method) != "m" {
+		t.Fatalf("asked %d times for %s", asked, show(h))
+	}
+}
+
 func TestPeekAllocatesNothing(t *testing.T) {
 	line, h := []byte(update), new(Head)
 	for _, whole := range []bool{true, false} {
@@ -203,9 +254,8 @@ func FuzzPeek(f *testing.F) {
 			t.Fatal("whole, and not known")
 		}
 		if json.Valid(line) {
-			if want := oracle(t, line); !same(whole, want) {
-				t.Fatalf("got  %s\nwant %s", show(whole), show(want))
-			}
+			checkNeed(t, line, All, oracle(t, line))
+			checkNeed(t, line, Need(need)&All, oracle(t, line))
 			if whole.Kind == Object && len(line) < 1<<10 {
 				checkBeginnings(t, line, Need(need)&All, whole)
 			}
@@ -245,8 +295,8 @@ func BenchmarkPeek(b *testing.B) {
 		{"64KB", chunk(64<<10, "x"), true},
 		{"64KB-quotes", chunk(64<<10, `some \"code\"\n`), true},
 		{"64KB-beginning", chunk(64<<10, "x"), false},
-		{"64KB-structure", strings.Replace(update, `{"type"`, `[`+strings.Repeat(`{"x":12,"y":[3]},`, 4000)+`{"type"`, 1), true},
-		{"64KB-before", strings.Replace(update, `"params":{`, `"params":{"x":[`+strings.Repeat(`{"x":12,"y":[3]},`, 4000)+`0],`, 1), true},
+		{"64KB-structure", strings.Replace(update, `"content"`, `"x":[`+strings.Repeat(`{"x":12,"y":[3]},`, 4000)+`0],"content"`, 1), true},
+		{"64KB-structure-first", strings.Replace(update, `"params":{`, `"params":{"x":[`+strings.Repeat(`{"x":12,"y":[3]},`, 4000)+`0],`, 1), true},
 		{"response", `{"jsonrpc":"2.0","id":17,"result":{"stopReason":"end_turn"}}` + "\n", true},
 	} {
 		b.Run(c.name, func(b *testing.B) { benchmarkPeek(b, c.line, c.whole) })

@@ -107,10 +107,10 @@ func matters(text []byte, want Need) bool {
 	return bytes.IndexByte(key, '\\') >= 0
 }
 
-// endsName reports whether the spelling of a key that matters can end in c: its last letter, or a digit of an escape. A
-// backslash, which makes the quote behind it part of a string, is none of these.
+// endsName reports whether the spelling of a key that matters can end in c: in d, s or e, or in the last digit of one of
+// these escaped. A backslash, which makes the quote behind it part of a string, is none of them.
 func endsName(c byte) bool {
-	return c == 's' || '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+	return c == 'd' || c == 's' || c == 'e' || c == '4' || c == '3' || c == '5'
 }
 
 func starts(b []byte, with string) bool {
