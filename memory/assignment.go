@@ -31,7 +31,7 @@ var (
 	harmlessEnds = []string{
 		"count", "limit", "budget", "length", "len", "size", "name", "id", "ids", "type", "url", "uri", "endpoint", "host", "path", "file", "dir", "field", "label", "hint",
 		"policy", "expiry", "expires", "expiration", "expiresin", "expiresat", "ttl", "ref", "prefix", "header", "provider", "manager", "version", "usage", "used", "hash",
-		"at", "tokens", "secrets", "audience", "scope", "author", "algorithm", "alg", "format", "class", "kind", "method", "mode", "regex", "pattern", "digest", "checksum",
+		"at", "tokens", "secrets", "audience", "scope", "author", "algorithm", "alg", "format", "class", "kind", "method", "mode", "state", "regex", "pattern", "digest", "checksum",
 	}
 	harmlessWords = []string{
 		"public", "pubkey", "csrf", "xsrf", "pagetoken", "nexttoken", "continuationtoken", "synctoken", "tokeniz", "tokenis", "author.", "maxtoken", "numtoken", "monkey",
@@ -121,7 +121,7 @@ func secretName(word, before string) (name, bool) {
 	for _, list := range [][]string{passwords, secrets} {
 		for _, s := range list {
 			at := bytes.LastIndex(p, []byte(s))
-			if at < 0 || len(s) <= 4 && s != "pwd" && at+len(s) != len(p) || (s == "sig" || s == "sas") && len(p) != 3 { // "author" has no auth in it
+			if at < 0 || (len(s) <= 4 && s != "pwd" || s == "signature") && at+len(s) != len(p) || (s == "sig" || s == "sas") && len(p) != 3 { // "author" has no auth in it
 				continue
 			}
 			n := name{plain: string(p), secret: s, shouting: word == strings.ToUpper(word) && strings.ToLower(word) != word}
@@ -240,6 +240,9 @@ func (a assignment) secret() bool {
 	}
 	if strings.HasPrefix(plainName(v), a.name.plain) || !a.quoted && (strings.ContainsAny(v, "()[]{}") || codePath.MatchString(v) && wordy(v)) {
 		return false
+	}
+	if low := []byte(strings.ToLower(v)); !a.quoted && !a.name.shouting && len(v) < 40 && !a.password() && slices.ContainsFunc(roots, func(r []byte) bool { return bytes.HasSuffix(low, r) }) {
+		return false // a variable that is named like what it holds
 	}
 	prose := a.operator == "is" || a.operator == "was" || a.operator == "ist"
 	if strings.Contains(v, " ") {

@@ -8,9 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// random reports whether s looks made by a generator: many different characters, digits among letters or cases that change inside, and not of words.
+// random reports whether s looks made by a generator: many different characters, digits among letters, or without digits letters that change their case
+// all the time, and not of words.
 func random(s string) bool {
-	return entropy(s) >= 3 && mixed(s) && turns(s) >= 2 && !wordy(s)
+	if entropy(s) < 3 || !mixed(s) || wordy(s) {
+		return false
+	}
+	n := turns(s)
+	return n >= 2 && (digitsIn(s) || 3*n >= len(s))
 }
 
 // scrambled is stricter: without a name or a prefix beside it, nothing but a secret should look like that. Hexadecimal never does.
@@ -29,7 +34,7 @@ func scrambled(s string) bool {
 		}
 		n++
 	}
-	return upper > 0 && lower > 0 && digits > 0 && entropy(s) >= 4 && float64(turns(s)) >= 0.45*float64(n-1) && !readable(s)
+	return upper > 0 && lower > 0 && digits > 0 && entropy(s) >= 4 && float64(turns(s)) >= 0.45*float64(n-1) && !wordy(s) && !readable(s)
 }
 
 // entropy gives the bits a character of s, counted over s itself.

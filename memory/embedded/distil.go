@@ -167,7 +167,7 @@ func kindOf(text string) string {
 	switch {
 	case preference.MatchString(text):
 		return "preference"
-	case decision.MatchString(text):
+	case decision.MatchString(text), slices.ContainsFunc(changed, func(p *regexp.Regexp) bool { return p.MatchString(text) }):
 		return "decision"
 	case statement.MatchString(text):
 		return "fact"

@@ -114,8 +114,8 @@ func (q *query) weigh(docs []document, turns map[int64]termSet) {
 	}
 }
 
-// rank orders rows by what they say about the query, how new they are and whose they are, and drops what says too little.
-func (s *Store) rank(q query, rows []row, in search) []row {
+// rank scores rows by what they say about the query, how new they are and whose they are, and drops what says too little. The best come first.
+func (s *Store) rank(q query, rows []row, in search) []document {
 	docs, turns := documents(rows)
 	q.weigh(docs, turns)
 	now := s.opts.Now()
@@ -140,22 +140,33 @@ func (s *Store) rank(q query, rows []row, in search) []row {
 		}
 		kept = append(kept, d)
 	}
-	slices.SortStableFunc(kept, func(a, b document) int {
+	order(kept)
+	return kept
+}
+
+// order puts the best first; of equals the newer.
+func order(docs []document) {
+	slices.SortStableFunc(docs, func(a, b document) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), b.Created.Compare(a.Created), cmp.Compare(b.id, a.id))
 	})
-	var best []row
+}
+
+// best gives the best of what was found, without what says the same again.
+func best(found []document, most int) []row {
+	order(found)
+	var list []row
 	var said []termSet
-	for _, d := range kept {
-		if len(best) == in.most {
+	for _, d := range found {
+		if len(list) == most {
 			break
 		}
 		if repeats(d.says, said) {
 			continue
 		}
 		said = append(said, d.says)
-		best = append(best, d.row)
+		list = append(list, d.row)
 	}
-	return best
+	return list
 }
 
 // in says how far a set of terms holds the term: 1, or less for another form of it.

@@ -87,14 +87,21 @@ func (s *Store) find(ctx context.Context, in search) ([]row, error) {
 		return nil, err
 	}
 	rows, err := collect(ctx, s.db, scanRow, `SELECT `+rowColumns+` FROM memories_fts f JOIN memories m ON m.id = f.rowid
-		WHERE memories_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.4)' AND (?2 OR m.project = ?3 OR m.project = '' OR m.personal) AND (?4 = '' OR m.type = ?4)
-			AND m.session NOT IN (SELECT session FROM session_keys WHERE key IN (?5, ?6)) AND (m.key = '' OR m.key NOT IN (?5, ?6))
-		ORDER BY rank LIMIT ?7`, q.match, in.all, in.session.Project, in.kind, in.session.Key, in.session.ParentKey, max(mostCandidates, 2*in.most))
+		WHERE memories_fts MATCH ?1 AND ?2 = ?2 AND rank MATCH 'bm25(1.0, 0.4)' AND `+inScope+` ORDER BY rank LIMIT ?8`,
+		q.match, 0, in.all, in.session.Project, in.kind, in.session.Key, in.session.ParentKey, max(mostCandidates, 2*in.most))
 	if err != nil {
 		return nil, err
 	}
-	return s.rank(q, rows, in), nil
+	found, err := s.succeed(ctx, s.rank(q, rows, in), in)
+	if err != nil {
+		return nil, err
+	}
+	return best(found, in.most), nil
 }
+
+// inScope are the conditions of a search: arguments 3 to 7 are all, project, type and the keys of the session and its parent.
+const inScope = `(?3 OR m.project = ?4 OR m.project = '' OR m.personal) AND (?5 = '' OR m.type = ?5)
+	AND m.session NOT IN (SELECT session FROM session_keys WHERE key IN (?6, ?7)) AND (m.key = '' OR m.key NOT IN (?6, ?7))`
 
 // standing gives what a session of a project should know from its start: the newest preferences and decisions.
 func (s *Store) standing(ctx context.Context, session memory.Session) ([]memory.Item, error) {

@@ -1,0 +1,149 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// What was true once is told apart from what is true by sentences that say what changed: they name what is gone ("moved from X to Y", "no longer X"), or
+// what has another value now ("raised the X to"). An older memory about that ranks behind them, and brings them with it where the prompt's own words did not.
+
+// changes are the ways to say that something changed. Each has one group: what is not as it was.
+var changed = []*regexp.Regexp{
+	regexp.MustCompile(`(?i)\b(?:mov|migrat|switch|chang|convert|port|went|transition)(?:ed|ing|es?)?\b(?: \S+){0,6}? (?:away )?from (.{2,60}?) (?:to|onto|over to)\b`),
+	regexp.MustCompile(`(?i)\b(?:replac|dropp|retir|abandon|deprecat|remov|ditch|decommission|kill|sunset)(?:ed|ing)\b (.{2,60}?)(?: (?:with|by|in favou?r|because|since|and|from|for|completely|entirely)\b|[.,;:]|$)`),
+	regexp.MustCompile(`(?i)\bno longer (?:use|host|run|need|support|deploy|keep|have|require|store|rely on|depend on|using|hosting|with|on)?\b ?(.{2,60}?)(?: (?:with|because|since|and|for|but|in|on)\b|[.,;:]|$)`),
+	regexp.MustCompile(`(?i)\b(?:instead of|rather than|in place of|stopped using|got rid of|moved (?:away|off)(?: from)?) (.{2,60}?)(?: (?:because|since|and|for|from now|but)\b|[.,;:]|$)`),
+	regexp.MustCompile(`(?i)(?:^|[.:,;] )(?:the )?([^.:,;]{2,60}?) (?:is|are|has been|have been|was|were) (?:finally |now |completely )*(?:gone|removed|retired|replaced|deprecated|dropped|obsolete|shut down|decommissioned|no longer)\b`),
+	regexp.MustCompile(`(?i)\b(?:rais|lower|increas|reduc|bump|upgrad|downgrad|chang|doubl|halv|shorten|extend|mov|renam|switch)(?:ed|ing|s)?\b (?:the |our |its |their )?(.{2,60}?) (?:from .{1,40} )?(?:to|back to|into|by)\b`),
+	regexp.MustCompile(`(?i)\b(?:the |our )?([^.:,;]{2,60}?) (?:moved|changed|went|increased|dropped|switched|rose)\b(?: from .{1,40}?)? to\b`),
+	regexp.MustCompile(`(?i)(?:\bstatt|\banstelle von) (.{2,60}?)(?: (?:weil|und|ab|für|verwenden|nutzen)\b|[.,;:]|$)`),
+	regexp.MustCompile(`(?i)\bvon (.{2,60}?) (?:auf|zu|nach) .{2,60}?(?:umgestiegen|umgestellt|gewechselt|migriert|umgezogen|erhöht|gesenkt)`),
+	regexp.MustCompile(`(?i)([\p{L}\d_-]{2,40})(?: wird| werden| ist| sind) nicht mehr\b`),
+	regexp.MustCompile(`(?i)\b(?:haben|hat|wurde) (.{2,60}?) (?:durch|mit) .{2,60}? ersetzt`),
+	regexp.MustCompile(`(?i)\b(?:remplacé|abandonné|supprimé) (.{2,60}?)(?: par\b|[.,;:]|$)`),
+	regexp.MustCompile(`(?i)\b(?:passés?|migrés?) de (.{2,60}?) (?:à|vers)\b`),
+	regexp.MustCompile(`(?i)\b(?:reemplaz|cambi|migr|sustitu)\p{L}+ (?:de )?(.{2,60}?) (?:por|a|con)\b`),
+	regexp.MustCompile(`从\s*(.{2,30}?)\s*(?:迁移|换|改|切换|升级)`),
+	regexp.MustCompile(`(?:不再(?:使用|用)?)\s*(.{2,30}?)(?:[，。,.]|$)`),
+	regexp.MustCompile(`(\S{2,30}?)(?:から|をやめて).{1,30}(?:移行|変更|切り替え)`),
+}
+
+const (
+	leastAge      = 1  // ms by which a change is newer
+	mostChanges   = 12 // rows that may replace what was found
+	mostNames     = 32 // terms by which they are looked for
+	outdatedScore = 0.5
+)
+
+// outdates reports whether one memory says that what the other says has changed.
+func (d document) outdates(old document) bool {
+	if d.Created.UnixMilli()-old.Created.UnixMilli() < leastAge || d.Project != old.Project || d.turn != 0 && d.turn == old.turn {
+		return false
+	}
+	for _, pattern := range changed {
+		for _, m := range pattern.FindAllStringSubmatch(d.Content, -1) {
+			if old.isAbout(telling(m[1]), d.says) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isAbout reports whether a memory speaks of what changed: all of it, or half of it and two more things that the change speaks of.
+func (d document) isAbout(gone, change termSet) bool {
+	held, more := 0, 0
+	for t := range gone {
+		if d.says[t] {
+			held++
+		}
+	}
+	for t := range change {
+		if d.says[t] && !gone[t] && !stopped[t] && !common[t] {
+			more++
+		}
+	}
+	return len(gone) > 0 && (held == len(gone) && (more > 0 || len(gone) > 1 || names(gone)) || 2*held >= len(gone) && held > 0 && more >= 2)
+}
+
+// names reports whether the terms are of the kind that names one thing.
+func names(set termSet) bool {
+	for t := range set {
+		if common[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// succeed looks for newer memories that say that what was found has changed, and puts them before it.
+func (s *Store) succeed(ctx context.Context, found []document, in search) ([]document, error) {
+	if len(found) == 0 {
+		return found, nil
+	}
+	later, err := s.changesSince(ctx, found, in)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		old := &found[i]
+		for _, d := range later {
+			if !d.outdates(*old) {
+				continue
+			}
+			have := slices.IndexFunc(found, func(f document) bool { return f.id == d.id })
+			if have < 0 {
+				found = append(found, d)
+				have, old = len(found)-1, &found[i]
+			}
+			found[have].score = max(found[have].score, old.score)
+			old.score *= outdatedScore
+			break
+		}
+	}
+	return found, nil
+}
+
+// changesSince gives the decisions in scope that are newer than something found and share its rarest terms, the newest first.
+func (s *Store) changesSince(ctx context.Context, found []document, in search) ([]document, error) {
+	var list []asked
+	oldest := found[0].Created
+	for _, d := range found[:min(len(found), mostRecalled)] {
+		if d.Created.Before(oldest) {
+			oldest = d.Created
+		}
+		for t := range d.says {
+			if !stopped[t] && !common[t] && !slices.ContainsFunc(list, func(a asked) bool { return a.term == t }) {
+				list = append(list, asked{term: t})
+			}
+		}
+	}
+	df, _, err := s.frequencies(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(list, func(a, b asked) int {
+		return cmp.Or(cmp.Compare(df[a.term], df[b.term]), strings.Compare(a.term, b.term))
+	})
+	list = slices.DeleteFunc(list, func(a asked) bool { return df[a.term] < 2 }) // it stands nowhere else
+	var match []string
+	for _, a := range list[:min(len(list), mostNames)] {
+		match = append(match, quote(a.term))
+	}
+	if len(match) == 0 {
+		return nil, nil
+	}
+	rows, err := collect(ctx, s.db, scanRow, `SELECT `+rowColumns+` FROM memories_fts f JOIN memories m ON m.id = f.rowid
+		WHERE memories_fts MATCH ?1 AND m.type = 'decision' AND m.created > ?2 AND `+inScope+` ORDER BY rank LIMIT ?8`,
+		"content : ("+strings.Join(match, " OR ")+")", oldest.UnixMilli(), in.all, in.session.Project, in.kind, in.session.Key, in.session.ParentKey, mostChanges)
+	if err != nil {
+		return nil, err
+	}
+	docs, _ := documents(rows)
+	slices.SortStableFunc(docs, func(a, b document) int { return b.Created.Compare(a.Created) })
+	return docs, nil
+}
