@@ -148,6 +148,13 @@ func atoi(t *testing.T, text string) int {
 	return n
 }
 
+// forever is select {} for a program without other goroutines.
+func forever() int {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
 // roles are the harnesses. What a role returns is its exit code.
 var roles = map[string]func(args []string) int{
 	"echo": func([]string) int {
@@ -162,12 +169,12 @@ var roles = map[string]func(args []string) int{
 		number, _ := strconv.Atoi(args[0])
 		self, _ := os.FindProcess(os.Getpid())
 		_ = self.Signal(syscall.Signal(number))
-		select {}
+		return forever()
 	},
 	// Reads nothing and goes on after the end of stdin, until a signal ends it.
 	"deaf": func([]string) int {
 		fmt.Println("ready")
-		select {}
+		return forever()
 	},
 	// Leaves on the signal that it names.
 	"polite": func([]string) int {
@@ -180,7 +187,7 @@ var roles = map[string]func(args []string) int{
 	"stubborn": func([]string) int {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
 		fmt.Println("ready")
-		select {}
+		return forever()
 	},
 	// Has something to do after the end of stdin, and dies of TERM.
 	"slow to leave": func([]string) int {
@@ -210,11 +217,11 @@ var roles = map[string]func(args []string) int{
 		}
 		fmt.Println(child)
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
-		select {}
+		return forever()
 	},
 	"silent": func([]string) int {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT)
-		select {}
+		return forever()
 	},
 	"flood": func([]string) int {
 		line := bytes.Repeat([]byte("x"), 4096)
@@ -252,7 +259,7 @@ var roles = map[string]func(args []string) int{
 		}
 		line, _ := bufio.NewReader(p.Stdout).ReadString('\n')
 		fmt.Printf("%d %s", p.Pid(), line)
-		select {}
+		return forever()
 	},
 	"terminal": func(args []string) int {
 		o := as(args[0], args[1:]...)

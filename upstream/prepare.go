@@ -171,8 +171,11 @@ func packageVersion(path, name string) (version, bool) {
 			continue
 		}
 		var manifest struct{ Name, Version string }
-		if json.Unmarshal(text, &manifest) != nil || manifest.Name != name {
-			return version{}, false
+		if json.Unmarshal(text, &manifest) != nil || manifest.Name == "" {
+			continue // one that only says how a folder's modules are to be read
+		}
+		if manifest.Name != name {
+			break
 		}
 		return parseVersion(manifest.Version)
 	}

@@ -30,6 +30,9 @@ func packaged(t *testing.T, dir, name, pkg, version string) {
 	if err := os.WriteFile(filepath.Join(root, "package.json"), []byte(`{"name":"`+pkg+`","version":"`+version+`"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(root, "dist", "package.json"), []byte(`{"type":"module"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	tool(t, dir, "program", "exit 1")
 	if err := os.Rename(filepath.Join(dir, "program"), filepath.Join(root, "dist", "index.js")); err != nil {
 		t.Fatal(err)

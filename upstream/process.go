@@ -28,7 +28,7 @@ import (
 const (
 	defaultGrace     = 5 * time.Second // codex takes up to 4.7 s to leave by itself
 	defaultKillAfter = time.Second     // acpx kills us 1.5 s after its SIGTERM
-	linger           = 2 * time.Second // for what the harness leaves behind to finish speaking
+	defaultLinger    = 2 * time.Second // for what the harness leaves behind to finish speaking
 )
 
 // ErrNotStarted is what every error of Start is: no harness, and the text says in one line what to do about it.
@@ -38,11 +38,13 @@ var ErrNotStarted = errors.New("harness not started")
 type Options struct {
 	Command []string  // program and arguments; no shell is involved
 	Env     []string  // the whole environment; nil: our own
-	Stderr  io.Writer // gets the harness's stderr as it comes; nil: nobody does. Never closed
+	Stderr  io.Writer // gets the harness's stderr as it comes, from one goroutine; nil: nobody does. Never closed
 
 	Grace     time.Duration // from the end of stdin to TERM while nobody hurries us; zero: 5 s
 	MinGrace  time.Duration // from the end of stdin to any signal, however much we are hurried; zero: none
 	KillAfter time.Duration // from the first signal, or Terminate, to KILL; zero: 1 s
+
+	linger time.Duration // for tests
 }
 
 // A Process is a running harness, in a process group of its own.
@@ -62,6 +64,7 @@ type Process struct {
 	grace     time.Duration
 	minGrace  time.Duration
 	killAfter time.Duration
+	linger    time.Duration
 
 	hangup  chan struct{}       // closed: the client is gone
 	told    chan syscall.Signal // somebody wants the end sooner
@@ -106,6 +109,7 @@ func Start(o Options) (*Process, error) {
 		grace:     orDefault(o.Grace, defaultGrace),
 		minGrace:  o.MinGrace,
 		killAfter: orDefault(o.KillAfter, defaultKillAfter),
+		linger:    orDefault(o.linger, defaultLinger),
 		hangup:    make(chan struct{}),
 		told:      make(chan syscall.Signal),
 		givenUp:   make(chan struct{}),
@@ -148,7 +152,7 @@ func (p *Process) lead(path string, o Options, started chan<- error) {
 // supervise carries out the end: it alone sends signals.
 func (p *Process) supervise() {
 	guard := newGuard(p.child)
-	hangup, told := p.hangup, p.told
+	hangup := p.hangup
 	var eof time.Time
 	var term, kill <-chan time.Time
 	pending := syscall.SIGTERM
@@ -160,7 +164,7 @@ func (p *Process) supervise() {
 			hangup = nil
 			eof = time.Now()
 			term = time.After(max(p.grace, p.minGrace))
-		case sig := <-told:
+		case sig := <-p.told:
 			if eof.IsZero() {
 				eof = time.Now()
 			}
@@ -180,11 +184,13 @@ func (p *Process) supervise() {
 			p.child.kill()
 		}
 	}
-	// Something that the harness started may hold the pipes and still have a word to say.
+	// Something that the harness started may hold the pipes and still have a word to say, if nobody is in a hurry.
 	select {
 	case <-p.stdout.ended:
 	case <-p.givenUp:
-	case <-time.After(linger):
+	case <-p.told:
+	case <-kill:
+	case <-time.After(p.linger):
 	}
 	p.child.kill()
 	close(p.doomed)
@@ -213,7 +219,7 @@ func (p *Process) Terminate(sig os.Signal) {
 	}
 	select {
 	case p.told <- number:
-	case <-p.exited:
+	case <-p.doomed:
 	}
 }
 
@@ -233,13 +239,14 @@ func (p *Process) Wait() Exit {
 		p.stdout.Close()
 		select {
 		case <-p.stderr.done:
-		case <-time.After(linger):
+		case <-time.After(p.linger):
 		}
 	})
 	return p.exit
 }
 
-// LastStderr gives the last lines that the harness wrote to its stderr, oldest first.
+// LastStderr gives the last lines that the harness wrote to its stderr, oldest first, without terminal control. They are
+// complete after Wait.
 func (p *Process) LastStderr() []string { return p.stderr.lines() }
 
 func orDefault(d, otherwise time.Duration) time.Duration {
@@ -259,6 +266,9 @@ func environment(env []string) []string {
 	seen := make(map[string]bool, len(env))
 	for _, entry := range slices.Backward(env) {
 		name, _, ok := strings.Cut(entry, "=")
+		if runtime.GOOS == "windows" {
+			name = strings.ToUpper(name)
+		}
 		if ok && name != "" && seen[name] {
 			continue
 		}

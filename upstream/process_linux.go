@@ -6,6 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A child is the harness's process and the group that it leads.
+type child struct{ pid int }
+
 // inOwnGroup makes the harness lead a group, and has the kernel kill it should we be killed.
 func inOwnGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -1,22 +1,27 @@
 package upstream
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // Whoever kills us -9 has killed the harness and what it started, whatever these think of the end of stdin and TERM.
 func TestKilledProxyLeavesNoOrphan(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		args []string
+		name      string
+		args      []string
+		unguarded bool // the guard is gone: the kernel's signal alone, to the harness alone
 	}{
-		{"harness", []string{"stubborn"}},
-		{"harness with a child", []string{"family", "silent"}},
+		{"harness", []string{"stubborn"}, false},
+		{"harness with a child", []string{"family", "silent"}, false},
+		{"harness without a guard", []string{"stubborn"}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -31,6 +36,14 @@ func TestKilledProxyLeavesNoOrphan(t *testing.T) {
 					t.Fatalf("%s does not run; proxy said %q", pid, said)
 				}
 			}
+			guard := guardOf(t, atoi(t, pids[0]))
+			if test.unguarded {
+				if err := syscall.Kill(guard, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				pids = append(pids, fmt.Sprint(guard))
+			}
 			if err := syscall.Kill(p.Pid(), syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
@@ -42,6 +55,24 @@ func TestKilledProxyLeavesNoOrphan(t *testing.T) {
 			}
 		})
 	}
+}
+
+// guardOf waits for the shell in a harness's group.
+func guardOf(t *testing.T, group int) (guard int) {
+	t.Helper()
+	eventually(t, "a guard", func() bool {
+		stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+		for _, path := range stats {
+			stat, _ := os.ReadFile(path)
+			pid, rest, _ := strings.Cut(string(stat), " (sh) ")
+			if fields := strings.Fields(rest); len(fields) > 2 && fields[2] == fmt.Sprint(group) {
+				guard = atoi(t, pid)
+				return true
+			}
+		}
+		return false
+	})
+	return guard
 }
 
 // Grandchildren hold none of our pipes but their own stdin, stdout and stderr: a held one never sees its end.
@@ -102,6 +133,9 @@ func TestOwnGroup(t *testing.T) {
 func TestWidePipes(t *testing.T) {
 	p := start(t, as("deaf"))
 	ready(t, p)
+	if size, err := unix.FcntlInt(uintptr(p.stdin.fd), unix.F_GETPIPE_SZ, 0); size < pipeSize {
+		t.Skipf("the system allows %d bytes, %v", size, err)
+	}
 	n := within(t, "Write", func() int { n, _ := p.Stdin.Write(make([]byte, pipeSize)); return n })
 	if n != pipeSize {
 		t.Error(n)

@@ -4,6 +4,12 @@ package upstream
 
 import "syscall"
 
+// A child is the harness's process and the group that it leads.
+type child struct {
+	pid  int
+	exit Exit // set by await
+}
+
 // inOwnGroup makes the harness lead a group. Should we be killed, the guard kills it.
 func inOwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 

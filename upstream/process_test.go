@@ -192,6 +192,7 @@ func TestGrandchildHoldsThePipes(t *testing.T) {
 			t.Parallel()
 			o := as("parent", test.args...)
 			o.Stderr = io.Discard
+			o.linger = 100 * time.Millisecond
 			p, err := Start(o)
 			if err != nil {
 				t.Fatal(err)
@@ -215,6 +216,22 @@ func TestGrandchildHoldsThePipes(t *testing.T) {
 				eventually(t, "end of the grandchild", func() bool { return !running(grandchild) })
 			}
 		})
+	}
+}
+
+// Told to end, we do not wait for what the harness left behind.
+func TestToldWhileTheGrandchildHoldsThePipes(t *testing.T) {
+	for _, order := range []string{"before", "after"} {
+		o := as("parent", "silent")
+		o.linger = time.Hour
+		o.KillAfter = 1
+		p := start(t, o)
+		readLine(t, p) // the grandchild runs
+		if order == "after" {
+			<-p.Exited()
+		}
+		p.Terminate(syscall.SIGWINCH) // harmless
+		within(t, "Wait", func() Exit { _, _ = io.Copy(io.Discard, p.Stdout); return p.Wait() })
 	}
 }
 

@@ -9,12 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A child is the harness's process and the group that it leads.
-type child struct {
-	pid  int
-	exit Exit // where await reaps
-}
-
 // spawn starts the harness and gives our ends of its stdin, stdout and stderr.
 func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 	var theirs [3]uintptr

@@ -33,7 +33,8 @@ type Profile struct {
 	ClientInfo json.RawMessage
 	ClientMeta json.RawMessage
 	Answers    []string
-	// SettingSources goes to session/new as _meta.claudeCode.options.settingSources where the client sent none.
+	// SettingSources is what acpx sends with session/new as _meta.claudeCode.options.settingSources, with "user" in front
+	// where ACPX_CLAUDE_INCLUDE_USER_SETTINGS=1. It is for acpx where acpx sent none; other clients mean what they send.
 	SettingSources []string
 }
 
