@@ -57,10 +57,11 @@ func (s *Store) write(ctx context.Context, doing string, f func(tx *sql.Tx) erro
 		return explain(doing, err)
 	}
 	defer tx.Rollback()
-	if err := f(tx); err != nil {
-		return explain(doing, err)
+	err = f(tx)
+	if err == nil || errors.Is(err, ErrStateChanged) { // then nothing was done but to put a dead process's claim in doubt
+		err = errors.Join(err, tx.Commit())
 	}
-	return explain(doing, tx.Commit())
+	return explain(doing, err)
 }
 
 // change is write for a single statement that must hit a row; none is given otherwise.

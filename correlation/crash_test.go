@@ -1,3 +1,216 @@
 package correlation_test
 
-func reexecuted() func() { return nil }
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+// The test binary plays a process that is killed: a relay that prompts one session again and again, or a worker that delivers.
+const playEnv = "CORRELATION_TEST_PLAY"
+
+func reexecuted() func() {
+	switch os.Getenv(playEnv) {
+	case "relay":
+		return playRelay
+	case "worker":
+		return playWorker
+	}
+	return nil
+}
+
+// mustPlay ends a played process with what went wrong.
+func mustPlay[T any](v T, err error) T {
+	if err != nil {
+		fmt.Println("FAILED", err)
+		os.Exit(1)
+	}
+	return v
+}
+
+func playStore() (context.Context, *Store) {
+	ctx := context.Background()
+	db := mustPlay(migrations.Open(ctx, os.Args[1]))
+	return ctx, New(db, Options{LiveDir: os.Args[2]})
+}
+
+// playRelay says on stdout which turns have ended, each line only after the database has it.
+func playRelay() {
+	ctx, s := playStore()
+	p := mustPlay(s.Register(ctx, ProcessInfo{Kind: Relay, Memory: "daemon"}))
+	v := mustPlay(s.Open(ctx, OpenSession{Harness: "h", ACPID: os.Args[3], Process: p.ID()}))
+	fmt.Println("READY")
+	for i := 0; ; i++ {
+		_, err := s.Claim(ctx, v.ID, []State{Armed, Doubt, Done}, p.ID(), Injection{Key: v.Key, Kind: "context", Text: strings.Repeat("context ", 500)})
+		claimed := err == nil
+		if err != nil && !errors.Is(err, ErrStateChanged) {
+			mustPlay(0, err)
+		}
+		id := mustPlay(s.BeginTurn(ctx, Turn{Session: v.ID, Process: p.ID(), User: fmt.Sprintf("question %d", i)}))
+		for n := range 3 {
+			mustPlay(0, s.WriteTurn(ctx, id, strings.Repeat("answer ", 1000*(n+1)), nil))
+		}
+		mustPlay(0, s.EndTurn(ctx, id, "end_turn", 0, time.Now()))
+		if claimed {
+			mustPlay(0, s.Settle(ctx, v.ID, p.ID(), Done))
+		}
+		fmt.Println("TURN", id)
+	}
+}
+
+// playWorker says what it posts before it does, and what was answered before it notes that.
+func playWorker() {
+	ctx, s := playStore()
+	p := mustPlay(s.Register(ctx, ProcessInfo{Kind: Worker}))
+	fmt.Println("READY")
+	for {
+		mustPlay(s.SweepDead(ctx))
+		d, err := s.Lease(ctx, p)
+		if errors.Is(err, ErrNothingDue) {
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		mustPlay(0, err)
+		post := mustPlay(s.Select(ctx, d, false))
+		mustPlay(0, s.Attempt(ctx, d, post, ""))
+		fmt.Println("POST", d.ID)
+		mustPlay(0, s.Delivered(ctx, d, post, ""))
+		for _, turn := range post.Turns[post.Earlier:] {
+			fmt.Println("DELIVERED", turn.ID)
+		}
+	}
+}
+
+// a player is a played process and what it has said.
+type player struct {
+	cmd   *exec.Cmd
+	lines chan string
+}
+
+func (b *bench) play(role string, args ...string) *player {
+	b.tb.Helper()
+	p := &player{cmd: exec.Command(os.Args[0]), lines: make(chan string, 1<<16)}
+	p.cmd.Args = append([]string{role, b.dir + "/acp/sessions.db", b.dir + "/acp/live"}, args...)
+	p.cmd.Env = append(os.Environ(), playEnv+"="+role)
+	p.cmd.Stderr = os.Stderr
+	out := must(p.cmd.StdoutPipe())(b.tb)
+	check(b.tb, p.cmd.Start())
+	go func() {
+		defer close(p.lines)
+		for scan := bufio.NewScanner(out); scan.Scan(); {
+			p.lines <- scan.Text()
+		}
+	}()
+	if first := <-p.lines; first != "READY" {
+		b.tb.Fatalf("%s: %q", role, first)
+	}
+	return p
+}
+
+// kill ends a player with SIGKILL and gives the numbers that it said after each word.
+func (p *player) kill(tb testing.TB) map[string][]int64 {
+	tb.Helper()
+	check(tb, p.cmd.Process.Kill())
+	said := make(map[string][]int64)
+	for line := range p.lines {
+		word, rest, _ := strings.Cut(line, " ")
+		n, err := strconv.ParseInt(rest, 10, 64)
+		if err != nil {
+			tb.Fatalf("it said %q", line)
+		}
+		said[word] = append(said[word], n)
+	}
+	_ = p.cmd.Wait()
+	return said
+}
+
+// Two relays on one session, another on one of its own, and a worker, all killed at random moments, again and again: the database stays whole, every turn
+// that ended is there, what was in flight is in doubt, and in the end every turn was delivered, none after it was noted as delivered.
+func TestKill(t *testing.T) {
+	rounds := 20
+	if testing.Short() {
+		rounds = 3
+	}
+	b := newBench(t)
+	b.Store = New(b.db, Options{LiveDir: b.dir + "/acp/live"}) // with the players' clock
+	var ended []int64
+	delivered := make(map[int64]int)
+	for round := range rounds {
+		players := []*player{b.play("relay", "shared"), b.play("relay", "shared"), b.play("relay", fmt.Sprint("own ", round%3)), b.play("worker")}
+		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
+		rand.Shuffle(len(players), func(i, j int) { players[i], players[j] = players[j], players[i] })
+		for _, p := range players {
+			said := p.kill(t)
+			ended = append(ended, said["TURN"]...)
+			for _, id := range said["DELIVERED"] {
+				delivered[id]++
+			}
+		}
+		var verdict string
+		check(t, b.db.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&verdict))
+		if verdict != "ok" {
+			t.Fatalf("round %d: %s", round, verdict)
+		}
+		must(b.SweepDead(t.Context()))(t)
+		if n := b.count("SELECT count(*) FROM sessions WHERE state = 'in flight' OR claim_by <> ''"); n != 0 {
+			t.Errorf("round %d: %d sessions are in flight without a process", round, n)
+		}
+		if n := b.count("SELECT count(*) FROM injections WHERE outcome = 'in flight'"); n != 0 {
+			t.Errorf("round %d: %d injections are", round, n)
+		}
+		if n := b.count("SELECT count(*) FROM turns WHERE ended = 0"); n != 0 {
+			t.Errorf("round %d: %d turns go on without a process", round, n)
+		}
+	}
+	for _, id := range ended {
+		if b.count("SELECT count(*) FROM turns WHERE id = ? AND stop = 'end_turn' AND length(assistant) = 21000", id) != 1 {
+			t.Errorf("turn %d was lost", id)
+		}
+	}
+	for id, n := range delivered {
+		if n > 1 {
+			t.Errorf("turn %d was delivered %d times after the first was noted", id, n)
+		}
+	}
+	if b.count("SELECT count(*) FROM pragma_foreign_key_check") != 0 {
+		t.Error("rows point nowhere")
+	}
+
+	w := b.worker()
+	for {
+		d, err := b.Lease(t.Context(), w)
+		if errors.Is(err, ErrNothingDue) {
+			next, open, err := b.Due(t.Context())
+			check(t, err)
+			if open == 0 {
+				break
+			}
+			time.Sleep(time.Until(next))
+			continue
+		}
+		check(t, err)
+		check(t, b.Delivered(t.Context(), d, b.attempt(d, true), ""))
+	}
+	if n := b.count("SELECT count(*) FROM turns WHERE daemon_delivery = 0"); n != 0 {
+		t.Errorf("%d turns were never delivered", n)
+	}
+	later := New(b.db, Options{LiveDir: b.dir + "/acp/live", Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
+	must(later.SweepDead(t.Context()))(t)
+	if diff := cmp.Diff([]string{w.ID() + ".lock"}, b.locks()); diff != "" {
+		t.Errorf("locks left: %s", diff)
+	}
+	t.Logf("%d turns ended, %d delivered", len(ended), b.count("SELECT count(*) FROM turns"))
+}

@@ -170,10 +170,15 @@ func (s *Store) SweepDead(ctx context.Context) (int, error) {
 	return n, explain(doing, s.sweepFiles(ctx))
 }
 
-// keepEnded is how long the rows of ended processes are kept for people to look at.
-const keepEnded = 30 * 24 * time.Hour
+const (
+	// keepEnded is how long the rows of ended processes are kept for people to look at.
+	keepEnded = 30 * 24 * time.Hour
+	// orphanAge is when a lock file that nobody holds is taken for left over, and not for one that is just being made.
+	orphanAge = time.Hour
+)
 
-// sweepFiles removes old rows of ended processes, and lock files of processes that died before they had a row.
+// sweepFiles removes old rows of ended processes, and lock files without one: their processes died before they had a row, or those who buried them
+// died before they removed the file.
 func (s *Store) sweepFiles(ctx context.Context) error {
 	old := s.now().Add(-keepEnded)
 	var any bool // a delete that finds nothing still waits for the lock
@@ -197,7 +202,7 @@ func (s *Store) sweepFiles(ctx context.Context) error {
 	for _, e := range entries {
 		id, isLock := strings.CutSuffix(e.Name(), lockSuffix)
 		made, err := ulid.ParseStrict(id)
-		if !isLock || err != nil || ulid.Time(made.Time()).After(old) || s.alive(id) {
+		if !isLock || err != nil || s.now().Sub(ulid.Time(made.Time())) < orphanAge || s.alive(id) {
 			continue
 		}
 		if err := ignoreMissing(os.Remove(filepath.Join(s.live, e.Name()))); err != nil {

@@ -1,0 +1,181 @@
+package correlation_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// A model of one session's state: what the compare-and-sets of any number of processes must amount to.
+type model struct {
+	state    State
+	from     State // that the claim was made in
+	claimant *Process
+	ledger   []string
+	alive    map[*Process]bool
+	last     int // the ledger's entry of the last claim
+}
+
+// look settles the claim of a dead process, as every operation that depends on the state does first.
+func (m *model) look() State {
+	if m.state == InFlight && !m.alive[m.claimant] {
+		m.bury(m.claimant)
+	}
+	return m.state
+}
+
+func (m *model) bury(p *Process) {
+	m.alive[p] = false
+	if m.state != InFlight || m.claimant != p {
+		return
+	}
+	m.ledger[m.last] = "doubt"
+	if m.state = Doubt; m.from == Done {
+		m.state = Done
+	}
+}
+
+func (m *model) claim(p *Process, from []State) bool {
+	have := m.look()
+	if !slices.Contains(from, have) {
+		return false
+	}
+	m.last = len(m.ledger)
+	m.state, m.from, m.claimant, m.ledger = InFlight, have, p, append(m.ledger, "in flight")
+	return true
+}
+
+func (m *model) settle(p *Process, to State) bool {
+	if m.state != InFlight || m.claimant != p {
+		m.look()
+		return false
+	}
+	m.state = to
+	m.ledger[m.last] = outcome(m.from, to)
+	return true
+}
+
+func (m *model) set(from []State, to State) bool {
+	have := m.look()
+	if !slices.Contains(from, have) || to == InFlight {
+		return false
+	}
+	if len(m.ledger) > 0 && slices.Contains([]string{"in flight", "doubt"}, m.ledger[m.last]) {
+		m.ledger[m.last] = outcome(have, to)
+	}
+	m.state = to
+	return true
+}
+
+func outcome(from, to State) string {
+	switch {
+	case to == Doubt:
+		return "doubt"
+	case to == Armed, to == IdentityGiven && from == IdentityGiven:
+		return "refused"
+	}
+	return "kept"
+}
+
+// Whatever several processes on two connections do in whatever order, some of them dying: the state and the ledger are what the model says, and no claim is
+// granted while another living process has one.
+func TestStateProperty(t *testing.T) {
+	states := rapid.SampledFrom(everyState)
+	some := rapid.SliceOfNDistinct(states, 0, len(everyState), rapid.ID[State])
+	b := newBench(t)
+	stores := []*bench{b, b.another()}
+	rapid.Check(t, func(r *rapid.T) {
+		ctx := context.Background()
+		v, err := b.Open(ctx, OpenSession{Harness: "h", ACPID: "s", New: true})
+		check(t, err)
+		m := &model{state: Armed, alive: make(map[*Process]bool)}
+		var processes []*Process
+		defer func() {
+			for _, p := range processes {
+				check(t, p.End(ctx, "test"))
+			}
+		}()
+		store := func(r *rapid.T) *bench { return rapid.SampledFrom(stores).Draw(r, "store") }
+		living := func(r *rapid.T) *Process {
+			var all []*Process
+			for _, p := range processes {
+				if m.alive[p] {
+					all = append(all, p)
+				}
+			}
+			if len(all) == 0 {
+				p, err := store(r).Register(ctx, ProcessInfo{Kind: Relay})
+				check(t, err)
+				processes, all, m.alive[p] = append(processes, p), []*Process{p}, true
+			}
+			return rapid.SampledFrom(all).Draw(r, "process")
+		}
+		agree := func(r *rapid.T, doing string, err error, want bool) {
+			if (err == nil) != want || err != nil && !errors.Is(err, ErrStateChanged) {
+				r.Fatalf("%s: %v, the model says %t", doing, err, want)
+			}
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"start": func(r *rapid.T) {
+				p, err := store(r).Register(ctx, ProcessInfo{Kind: Relay})
+				check(t, err)
+				processes, m.alive[p] = append(processes, p), true
+			},
+			"claim": func(r *rapid.T) {
+				p, from := living(r), some.Draw(r, "from")
+				_, err := store(r).Claim(ctx, v.ID, from, p.ID(), Injection{Text: "x"})
+				agree(r, "claim", err, m.claim(p, from))
+			},
+			"settle": func(r *rapid.T) {
+				p, to := living(r), rapid.SampledFrom([]State{Armed, IdentityGiven, Doubt, Done}).Draw(r, "to")
+				agree(r, "settle", store(r).Settle(ctx, v.ID, p.ID(), to), m.settle(p, to))
+			},
+			"set": func(r *rapid.T) {
+				from, to := some.Draw(r, "from"), states.Draw(r, "to")
+				agree(r, "set", store(r).SetState(ctx, v.ID, from, to), m.set(from, to))
+			},
+			"load": func(r *rapid.T) {
+				got, err := store(r).Open(ctx, OpenSession{Harness: "h", ACPID: "s"})
+				check(t, err)
+				if want := m.look(); got.State != want {
+					r.Fatalf("loaded as %q, want %q", got.State, want)
+				}
+			},
+			"die": func(r *rapid.T) { // its lock is gone
+				p := living(r)
+				check(t, os.Remove(filepath.Join(b.dir, "acp", "live", p.ID()+".lock")))
+				m.alive[p] = false
+			},
+			"end": func(r *rapid.T) {
+				p := living(r)
+				check(t, p.End(ctx, "eof"))
+				m.bury(p)
+			},
+			"sweep": func(r *rapid.T) {
+				_, err := store(r).SweepDead(ctx)
+				check(t, err)
+				m.look()
+			},
+			"": func(r *rapid.T) {
+				for _, s := range stores {
+					got, err := s.Get(ctx, v.ID)
+					check(t, err)
+					if got.State != m.state {
+						r.Fatalf("state is %q, want %q", got.State, m.state)
+					}
+				}
+				if diff := cmp.Diff(m.ledger, b.outcomes(v.ID)); diff != "" {
+					r.Fatal(diff)
+				}
+			},
+		})
+	})
+}
