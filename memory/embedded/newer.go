@@ -15,7 +15,7 @@ import (
 var changed = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\b(?:mov|migrat|switch|chang|convert|port|went|transition)(?:ed|ing|es?)?\b(?: \S+){0,6}? (?:away )?from (.{2,60}?) (?:to|onto|over to)\b`),
 	regexp.MustCompile(`(?i)\b(?:replac|dropp|retir|abandon|deprecat|remov|ditch|decommission|kill|sunset)(?:ed|ing)\b (.{2,60}?)(?: (?:with|by|in favou?r|because|since|and|from|for|completely|entirely)\b|[.,;:]|$)`),
-	regexp.MustCompile(`(?i)\bno longer (?:use|host|run|need|support|deploy|keep|have|require|store|rely on|depend on|using|hosting|with|on)?\b ?(.{2,60}?)(?: (?:with|because|since|and|for|but|in|on)\b|[.,;:]|$)`),
+	regexp.MustCompile(`(?i)\bno longer (?:use|host|run|need|support|deploy|keep|have|require|store|rely on|depend on|using|hosting|with|on)?\b ?(.{2,60}?)(?: (?:because|since|and|but)\b|[.,;:]|$)`),
 	regexp.MustCompile(`(?i)\b(?:instead of|rather than|in place of|stopped using|got rid of|moved (?:away|off)(?: from)?) (.{2,60}?)(?: (?:because|since|and|for|from now|but)\b|[.,;:]|$)`),
 	regexp.MustCompile(`(?i)(?:^|[.:,;] )(?:the )?([^.:,;]{2,60}?) (?:is|are|has been|have been|was|were) (?:finally |now |completely )*(?:gone|removed|retired|replaced|deprecated|dropped|obsolete|shut down|decommissioned|no longer)\b`),
 	regexp.MustCompile(`(?i)\b(?:rais|lower|increas|reduc|bump|upgrad|downgrad|chang|doubl|halv|shorten|extend|mov|renam|switch)(?:ed|ing|s)?\b (?:the |our |its |their )?(.{2,60}?) (?:from .{1,40} )?(?:to|back to|into|by)\b`),
@@ -46,7 +46,7 @@ func (d document) outdates(old document) bool {
 	}
 	for _, pattern := range changed {
 		for _, m := range pattern.FindAllStringSubmatch(d.Content, -1) {
-			if old.isAbout(telling(m[1]), d.says) {
+			if old.isAbout(m[1], d.says) {
 				return true
 			}
 		}
@@ -54,30 +54,30 @@ func (d document) outdates(old document) bool {
 	return false
 }
 
-// isAbout reports whether a memory speaks of what changed: all of it, or half of it and two more things that the change speaks of.
-func (d document) isAbout(gone, change termSet) bool {
+// isAbout reports whether a memory speaks of what changed: all of it, and where that is one plain word, of two more things that the change speaks of; or half of
+// it and two more things.
+func (d document) isAbout(gone string, change termSet) bool {
+	what := telling(gone)
 	held, more := 0, 0
-	for t := range gone {
+	for t := range what {
 		if d.says[t] {
 			held++
 		}
 	}
 	for t := range change {
-		if d.says[t] && !gone[t] && !stopped[t] && !common[t] {
+		if d.says[t] && !what[t] && !stopped[t] && !common[t] {
 			more++
 		}
 	}
-	return len(gone) > 0 && (held == len(gone) && (more > 0 || len(gone) > 1 || names(gone)) || 2*held >= len(gone) && held > 0 && more >= 2)
+	if held == len(what) && (held > 1 || held == 1 && name(gone)) {
+		return true
+	}
+	return 2*held >= len(what) && held > 0 && more >= 2
 }
 
-// names reports whether the terms are of the kind that names one thing.
-func names(set termSet) bool {
-	for t := range set {
-		if common[t] {
-			return false
-		}
-	}
-	return true
+// name reports whether a name or an identifier stands in a phrase.
+func name(phrase string) bool {
+	return slices.ContainsFunc(words(phrase), func(w word) bool { return len(w.parts()) > 1 || looks(string(w), false) == asName })
 }
 
 // succeed looks for newer memories that say that what was found has changed, and puts them before it.
