@@ -1,0 +1,67 @@
+package frame
+
+// Mend makes valid JSON of a frame's beginning, as far as adding to its end
+// can: what was open is closed, and a value or key that was cut in the middle ends
+// there or is left out. Of a text that was cut this keeps what there is. A
+// frame that is whole, or was no JSON to begin with, comes back as it is.
+func Mend(beginning []byte) []byte {
+	if Valid(beginning) {
+		return beginning
+	}
+	var open []byte // what closes the containers that are open, outermost first
+	inString, last := false, 0
+	for i := 0; i < len(beginning); i++ {
+		c := beginning[i]
+		if inString {
+			switch c {
+			case '\\':
+				i++
+			case '"':
+				inString = false
+			}
+			continue
+		}
+		switch c {
+		case '"':
+			inString, last = true, i
+		case '{':
+			open = append(open, '}')
+		case '[':
+			open = append(open, ']')
+		case '}', ']':
+			if len(open) == 0 {
+				return beginning
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	mended := append([]byte(nil), beginning...)
+	if inString {
+		mended = append(cutEscape(mended, last), '"')
+	}
+	for i := len(open) - 1; i >= 0; i-- {
+		mended = append(mended, open[i])
+	}
+	if Valid(mended) {
+		return mended
+	}
+	return beginning
+}
+
+// cutEscape takes an escape that is not whole off the end of a string that begins at from.
+func cutEscape(b []byte, from int) []byte {
+	for i := from + 1; i < len(b); i++ {
+		if b[i] != '\\' {
+			continue
+		}
+		size := 2
+		if i+1 < len(b) && b[i+1] == 'u' {
+			size = 6
+		}
+		if i+size > len(b) {
+			return b[:i]
+		}
+		i += size - 1
+	}
+	return b
+}
