@@ -30,9 +30,12 @@ func (d *down) tapped(line []byte) {
 
 func (d *down) message(s *session, line []byte) {
 	text, ok := stringAt(line, "params", "update", "content", "text")
+	if !ok && len(line) == maxTapped { // the frame is longer than what was kept of it
+		text, ok = stringAt(frame.Mend(line), "params", "update", "content", "text")
+	}
 	d.r.mu.Lock()
 	defer d.r.mu.Unlock()
-	if !ok { // no text, or a frame so long that its end was not kept
+	if !ok {
 		s.turn.lost += len(line)
 		d.r.lost += len(line)
 		return

@@ -67,7 +67,7 @@ func (r *Relay) resolve(h *heldPrompt) (line []byte, forwarded func()) {
 		s.seen = append(s.seen, in.block.Items...)
 	}
 	t := r.expect(s, h.id, g)
-	r.heard(t, h.words)
+	r.hear(t, h.line)
 	r.mu.Unlock()
 	log := r.o.Log.Info().Str("session", s.id).Dur("held", waited)
 	if g != nil {

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 const (
 	syncEvery  = 500 * time.Millisecond // how often streaming text reaches the disk
 	syncSoon   = 20 * time.Millisecond  // how soon words and endings do: several leave in one transaction
-	learnAfter = 200 * time.Millisecond // how long after a turn's end it is learned from
+	learnAfter = 300 * time.Millisecond // how long after a turn's end it is learned from
+	learnLimit = 100 * time.Millisecond // at a time; what is left is learned later, by whoever runs then
 	entryLimit = 2 * time.Second        // for one change; a locked database is tried again with the next
 	closeLimit = 3 * time.Second        // for the last changes
 )
@@ -205,7 +205,7 @@ func (j *journal) learn() {
 	if j.backend == nil || j.backend.Learn == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), entryLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), learnLimit)
 	defer cancel()
 	j.backend.Learn(ctx)
 }
@@ -291,7 +291,7 @@ func (j *journal) syncTurns(ctx context.Context, s *session, row int64) (ended b
 		t.changed = false
 		turns = append(turns, t)
 		stored = append(stored, correlation.Turn{
-			ID: t.row, Session: row, Key: t.key, Process: j.backend.Process, User: t.user, Assistant: string(t.text),
+			ID: t.row, Session: row, Key: t.key, Process: j.backend.Process, User: t.words, Assistant: string(t.text),
 			Tools: slices.Clone(t.tools), Started: t.started, Ended: t.ended, Stop: t.stop, Code: t.code, Truncated: t.lost > 0,
 		})
 	}
@@ -299,10 +299,15 @@ func (j *journal) syncTurns(ctx context.Context, s *session, row int64) (ended b
 	if len(turns) == 0 {
 		return false, nil
 	}
-	for i := range stored { // the costly part, and nobody waits for the lock meanwhile
+	for i := range stored { // the costly part: nobody waits for the lock meanwhile
 		t := &stored[i]
 		if t.ID == 0 {
-			t.User = memory.Redact(t.User)
+			var own []string
+			t.User, own = read(turns[i].line, t.User)
+			private = append(private, own...)
+			r.mu.Lock()
+			s.secret = append(s.secret, own...)
+			r.mu.Unlock()
 		}
 		t.Assistant = storable(t.Assistant, private, t.Ended.IsZero())
 	}
@@ -315,6 +320,7 @@ func (j *journal) syncTurns(ctx context.Context, s *session, row int64) (ended b
 			continue
 		}
 		t.row = stored[i].ID
+		t.line, t.words = nil, "" // written once
 		ended = ended || !stored[i].Ended.IsZero()
 	}
 	s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool {

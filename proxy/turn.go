@@ -25,8 +25,9 @@ type turn struct {
 	row     int64 // the ledger's; 0 until it stands there
 	key     string
 	command string // the slash command that the prompt is
-	user    string // without what is private
-	known   bool   // user stands
+	line    []byte // a long prompt, or its beginning, until the journal has read it
+	words   string // what the user said
+	known   bool   // line or words stand
 	started time.Time
 
 	text    []byte // the assistant's words so far
@@ -105,11 +106,30 @@ func (s *session) begin(now time.Time) *turn {
 	return t
 }
 
-// heard notes the user's own words. The relay's lock is held.
-func (r *Relay) heard(t *turn, words string) {
-	kept, private := memory.WithoutPrivate(words)
-	t.session.secret = append(t.session.secret, private...)
-	t.user, t.known, t.changed = r.fit(t, kept, maxTurnText), true, true
+// A prompt that is no longer than this is read at once: it may be a command.
+// The words of longer ones are read off a copy when they are written down.
+const shortPrompt = 1 << 10
+
+// hear notes a prompt, as the client sent it. The relay's lock is held.
+func (r *Relay) hear(t *turn, line []byte) {
+	if len(line) <= shortPrompt {
+		words, first := promptWords(line)
+		t.command = t.session.slashCommand(first, r.o.SlashPrefix)
+		t.words = r.fit(t, words, maxTurnText)
+	} else {
+		t.line = []byte(r.fit(t, string(line), maxTapped))
+	}
+	t.known, t.changed = true, true
+}
+
+// read takes the user's words off the copied prompt. It may take a while and
+// needs no lock: only the journal calls it.
+func read(line []byte, words string) (user string, private []string) {
+	if line != nil {
+		words, _ = promptWords(frame.Mend(line))
+	}
+	user, private = memory.WithoutPrivate(words)
+	return memory.Redact(user), private
 }
 
 // touch notes that a turn has changed, also after the ledger had it whole.

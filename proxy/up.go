@@ -108,10 +108,8 @@ func (u *up) diverted(piece []byte, _ bool) { _ = u.queue.write(piece) }
 func (u *up) tapped(line []byte) {
 	t := u.taps[0]
 	u.taps = u.taps[1:]
-	words, first := promptWords(line)
 	u.r.mu.Lock()
-	u.r.heard(t, words)
-	t.command = t.session.slashCommand(first, u.r.o.SlashPrefix)
+	u.r.hear(t, line)
 	u.r.mu.Unlock()
 	u.r.journal.nudge()
 }
@@ -245,8 +243,8 @@ func (u *up) holdPrompt(line []byte) error {
 	command := s.slashCommand(first, r.o.SlashPrefix)
 	if command != "" || !insertable(line) {
 		t := r.expect(s, h.id, nil)
+		r.hear(t, line)
 		t.command = command
-		r.heard(t, words)
 		r.mu.Unlock()
 		r.journal.nudge()
 		return u.queue.write(line)

@@ -59,9 +59,12 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 		Harness: proxy.Harness{In: process.Stdin, Out: process.Stdout, Hangup: process.Hangup},
 		Name:    name,
 	}
-	var b *backend
+	upstream.Widen(std.in)
+	if out, ok := std.out.(*os.File); ok {
+		upstream.Widen(out)
+	}
 	if !pumpOnly {
-		b = newBackend(c, std)
+		b := newBackend(c, std)
 		b.configure(&o, name)
 		defer b.close()
 	}
