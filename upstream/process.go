@@ -2,10 +2,10 @@
 //
 //	profile, _ := upstream.Lookup("claude")
 //	options := upstream.Options{Stderr: os.Stderr}
-//	if err := profile.Prepare(ctx, &options); err != nil { … }
+//	err := profile.Prepare(ctx, &options, upstream.Limits{})
 //	p, err := upstream.Start(options)
-//	go relay(os.Stdin, p.Stdin)   // then p.Hangup()
-//	relay(p.Stdout, os.Stdout)    // to its end, which always comes
+//	go relay(os.Stdin, p.Stdin) // then p.Hangup()
+//	relay(p.Stdout, os.Stdout)  // to its end, which always comes
 //	exit := p.Wait()
 //
 // It moves bytes and knows nothing of ACP. A program that starts harnesses must take its signals with signal.Notify:

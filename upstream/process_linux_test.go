@@ -142,6 +142,29 @@ func TestWidePipes(t *testing.T) {
 	}
 }
 
+func TestWiden(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	Widen(w)
+	size, err := unix.FcntlInt(w.Fd(), unix.F_GETPIPE_SZ, 0)
+	if err != nil || size != pipeSize {
+		t.Skipf("the system allows %d bytes, %v", size, err)
+	}
+	if n := within(t, "Write", func() int { n, _ := w.Write(make([]byte, pipeSize)); return n }); n != pipeSize {
+		t.Error(n)
+	}
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	Widen(file)
+}
+
 // However the guard's and the harness's ends are ordered, no process of ours is left.
 func TestNoChildLeft(t *testing.T) {
 	for range 20 {
