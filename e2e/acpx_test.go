@@ -267,10 +267,11 @@ func TestAcpxRecall(t *testing.T) {
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		a.say("exec", "The mast of the Curlew is 11.42 metres long.")
 		a.ownerless()
-		reply := a.say("exec", "How long is the mast of the Curlew?")
-		given, _, _ := strings.Cut(reply, "[2] text")
-		if !strings.Contains(given, "11.42") {
-			t.Errorf("the second session was not told what the first one said:\n%s", reply)
+		a.say("exec", "How long is the mast of the Curlew?")
+		prompted := a.requests("session/prompt")
+		given := a.received(prompted[len(prompted)-1].Session).Turns[0].Blocks
+		if len(given) != 2 || !strings.Contains(given[0].Text, "11.42") {
+			t.Errorf("the second session was not told what the first one said: %+v", given)
 		}
 	})
 }

@@ -212,10 +212,10 @@ func TestBadDaemon(t *testing.T) {
 		}},
 		{"accepts and never answers", func(b *box, w http.ResponseWriter, r *http.Request) {
 			if !healthy(b, w, r) {
-				<-r.Context().Done()
+				<-b.t.Context().Done()
 			}
 		}},
-		{"not even its health", func(b *box, w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+		{"not even its health", func(b *box, w http.ResponseWriter, r *http.Request) { <-b.t.Context().Done() }},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -224,8 +224,7 @@ func TestBadDaemon(t *testing.T) {
 			url := closedPort(b)
 			if row.serve != nil {
 				daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { row.serve(b, w, r) }))
-				defer daemon.Close()
-				defer daemon.CloseClientConnections()
+				t.Cleanup(daemon.Close) // after the test's context, which ends what never answers
 				url = daemon.URL
 			}
 			end := b.converse([]string{"--daemon-url", url}, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown}, [2]string{promptUp, promptDown})
