@@ -3,7 +3,9 @@ package correlation_test
 import (
 	"context"
 	"database/sql"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -155,5 +157,18 @@ func must[T any](v T, err error) func(testing.TB) T {
 		tb.Helper()
 		check(tb, err)
 		return v
+	}
+}
+
+// The relay imports this package and must stay small and quick to start.
+func TestDependencies(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Skipf("go list: %v", err)
+	}
+	for _, dep := range strings.Fields(string(out)) {
+		if dep == "net/http" || strings.HasPrefix(dep, "github.com/mattn/go-sqlite3") || strings.HasSuffix(dep, "/migrations") {
+			t.Errorf("it depends on %s", dep)
+		}
 	}
 }

@@ -92,7 +92,8 @@ func (s *Store) Dropped(ctx context.Context, lease Delivery, post Selection, rep
 	})
 }
 
-// Unanswered notes that a post was sent and no answer came. The first time it is repeated; the second time it is left at that.
+// Unanswered notes that a post was sent and no answer came. The first time it is repeated; the second time it is left at that. So make sure before
+// the post that the other side answers at all, and Retry if it does not.
 func (s *Store) Unanswered(ctx context.Context, lease Delivery, why string) error {
 	return s.held(ctx, "noting a post without an answer", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
 		_, err := s.leftUnanswered(ctx, tx, d, now, why)

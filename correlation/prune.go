@@ -1,9 +1,12 @@
 package correlation
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
+	"slices"
 	"time"
 )
 
@@ -37,12 +40,18 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (For
 	return f, s.foldLog(ctx)
 }
 
-// foldLog writes the write-ahead log into the database and empties it, if no other process is reading.
+// foldLimit is how long foldLog may hold up other processes' writes while it waits for their reads.
+const foldLimit = 50 * time.Millisecond
+
+// foldLog writes the write-ahead log into the database and empties it, unless another process keeps reading; then the log is emptied by a later one.
 func (s *Store) foldLog(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, foldLimit)
+	defer cancel()
 	var busy, logged, folded int
-	err := s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded)
-	if busy != 0 {
+	err := Explain(s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded))
+	if busy != 0 || errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
 		s.log.Info().Int("pages", logged).Msg("the log is still read by another process; it is emptied later")
+		return nil
 	}
 	return explain("emptying the log", err)
 }
@@ -89,38 +98,43 @@ type Pruned struct {
 	Files    []string
 }
 
-// Prune removes old sessions, never one that a process holds, that still owes something, or whose ledger a newer one needs (it continues it or was forked from it).
+// bound selects the sessions that have to stay: a process holds them, something is being said in them, or they still owe something.
+const bound = `SELECT session FROM attachments
+	UNION SELECT session FROM deliveries WHERE done = 0
+	UNION SELECT session FROM turns WHERE ended = 0
+	UNION SELECT session FROM turns WHERE key IN (SELECT key FROM deliveries WHERE done = 0)
+	UNION SELECT session FROM turns WHERE process IN (SELECT id FROM processes WHERE ended = 0)`
+
+// Prune removes old sessions, never one that a process holds, that still owes something, or whose ledger a newer one needs (it continues it or was
+// forked from it). Each goes in a transaction of its own, so that no prompt has to wait for all of them; when it fails halfway, what went is given too.
 func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
-	var p Pruned
-	err := s.write(ctx, "pruning sessions", func(tx *sql.Tx) error {
-		all, err := collect(ctx, tx, scanSession, `SELECT `+sessionColumns+` FROM sessions s ORDER BY s.last_active DESC, s.id DESC`)
-		if err != nil {
-			return err
-		}
-		bound, err := collect(ctx, tx, scanID, `SELECT session FROM attachments
-			UNION SELECT session FROM deliveries WHERE done = 0
-			UNION SELECT session FROM turns WHERE ended = 0 OR key IN (SELECT key FROM deliveries WHERE done = 0)
-				OR process IN (SELECT id FROM processes WHERE ended = 0)`)
-		if err != nil {
-			return err
-		}
-		p.Sessions = old(all, bound, o)
-		ids := make([]int64, len(p.Sessions))
-		for i, v := range p.Sessions {
-			ids[i] = v.ID
-		}
-		if o.DryRun {
-			list, err := json.Marshal(ids)
-			if err != nil {
-				return err
-			}
-			return tx.QueryRowContext(ctx, `SELECT count(*) FROM turns WHERE session IN (SELECT value FROM json_each(?))`, string(list)).Scan(&p.Turns)
-		}
-		p.Turns, p.Files, err = deleteSessions(ctx, tx, ids, o.Unlearn)
-		return err
-	})
+	const doing = "pruning sessions"
+	all, err := collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s ORDER BY s.last_active DESC, s.id DESC`)
 	if err != nil {
-		return Pruned{}, err
+		return Pruned{}, explain(doing, err)
+	}
+	stay, err := collect(ctx, s.db, scanID, bound)
+	if err != nil {
+		return Pruned{}, explain(doing, err)
+	}
+	picked := old(all, stay, o)
+	slices.SortFunc(picked, func(v, w Session) int { return cmp.Compare(w.ID, v.ID) }) // what came from a session goes before it
+	var p Pruned
+	for _, v := range picked {
+		var turns int
+		var files []string
+		if o.DryRun {
+			err = explain(doing, s.db.QueryRowContext(ctx, `SELECT count(*) FROM turns WHERE session = ?`, v.ID).Scan(&turns))
+		} else {
+			turns, files, err = s.pruneOne(ctx, v, o.Unlearn)
+		}
+		if errors.Is(err, errInUse) {
+			continue
+		}
+		if err != nil {
+			return p, err
+		}
+		p.Sessions, p.Turns, p.Files = append(p.Sessions, v), p.Turns+turns, append(p.Files, files...)
 	}
 	if o.DryRun || len(p.Sessions) == 0 {
 		return p, nil
@@ -128,10 +142,31 @@ func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 	return p, s.foldLog(ctx)
 }
 
+var errInUse = errors.New("in use again")
+
+// pruneOne removes a session, unless it came into use since it was looked at.
+func (s *Store) pruneOne(ctx context.Context, v Session, unlearn Unlearn) (turns int, files []string, err error) {
+	err = s.write(ctx, "pruning a session", func(tx *sql.Tx) error {
+		var idle bool
+		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND last_active = ?2)
+			AND NOT EXISTS (SELECT 1 FROM sessions WHERE fork_of = ?1) AND NOT EXISTS (SELECT 1 FROM sessions WHERE continue_of = ?1)
+			AND NOT EXISTS (SELECT 1 FROM attachments WHERE session = ?1)`, v.ID, stamp(v.LastActive)).Scan(&idle)
+		if err != nil {
+			return err
+		}
+		if !idle {
+			return errInUse
+		}
+		turns, files, err = deleteSessions(ctx, tx, []int64{v.ID}, unlearn)
+		return err
+	})
+	return turns, files, err
+}
+
 // old picks from sessions, the last active first, those that the rules take and nothing needs.
-func old(sessions []Session, bound []int64, o PruneOptions) []Session {
+func old(sessions []Session, stay []int64, o PruneOptions) []Session {
 	needed := make(map[int64]bool)
-	for _, id := range bound {
+	for _, id := range stay {
 		needed[id] = true
 	}
 	taken := func(i int) bool {
@@ -160,14 +195,29 @@ func old(sessions []Session, bound []int64, o PruneOptions) []Session {
 	return picked
 }
 
+// expireAtOnce is how many turns go in one transaction, so that no prompt has to wait for all of them.
+const expireAtOnce = 200
+
 // Expire removes turns that began before the given time (retention), but none of a living process and none under a key that still owes something.
-// Sessions and their ledgers stay. It gives how many turns went.
+// Sessions and their ledgers stay. It gives how many turns went, also when it fails halfway.
 func (s *Store) Expire(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
-	var ids []int64
-	err := s.write(ctx, "removing old turns", func(tx *sql.Tx) (err error) {
-		ids, err = collect(ctx, tx, scanID, `SELECT id FROM turns WHERE started < ? AND ended > 0 AND key NOT IN (SELECT key FROM deliveries WHERE done = 0)
-			AND process NOT IN (SELECT id FROM processes WHERE ended = 0)`, stamp(before))
-		if err != nil || len(ids) == 0 {
+	for gone := 0; ; {
+		n, err := s.expireSome(ctx, before, unlearn)
+		if gone += n; err != nil || n < expireAtOnce {
+			return gone, err
+		}
+	}
+}
+
+func (s *Store) expireSome(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
+	const old = `SELECT id FROM turns WHERE started < ? AND ended > 0 AND key NOT IN (SELECT key FROM deliveries WHERE done = 0)
+		AND process NOT IN (SELECT id FROM processes WHERE ended = 0) LIMIT ?`
+	ids, err := collect(ctx, s.db, scanID, old, stamp(before), 1) // to look takes no lock
+	if err != nil || len(ids) == 0 {
+		return 0, explain("looking for old turns", err)
+	}
+	err = s.write(ctx, "removing old turns", func(tx *sql.Tx) (err error) {
+		if ids, err = collect(ctx, tx, scanID, old, stamp(before), expireAtOnce); err != nil || len(ids) == 0 {
 			return err
 		}
 		if unlearn != nil {

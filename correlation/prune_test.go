@@ -158,7 +158,7 @@ func TestPrune(t *testing.T) {
 			o.DryRun = false
 			var unlearned int
 			o.Unlearn = func(_ context.Context, _ *sql.Tx, ids []int64) error {
-				unlearned = len(ids)
+				unlearned += len(ids)
 				return nil
 			}
 			got := must(b.Prune(t.Context(), o))(t)

@@ -228,7 +228,7 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 		return Session{}, ErrNotFound
 	}
 	exact := foldID(name)
-	ids, err := collect(ctx, s.db, scanID, `SELECT id FROM sessions WHERE acp_id = ?1 AND replaced = 0 OR key = ?2 OR record = ?2
+	ids, err := collect(ctx, s.db, scanID, `SELECT id FROM sessions WHERE acp_id = ?1 AND replaced = 0 OR key = ?2 OR record <> '' AND record = ?2
 		UNION SELECT session FROM session_keys WHERE key = ?2`, exact, name)
 	if err != nil {
 		return Session{}, err

@@ -84,11 +84,11 @@ func (s *Store) freshState(ctx context.Context, tx *sql.Tx, id int64) (State, er
 
 // doubt puts what a process has in flight in doubt. A session that had its context before stays done: what is in doubt is a recall then.
 func doubt(ctx context.Context, tx *sql.Tx, process string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id IN (SELECT claim FROM sessions WHERE claim_by = ?)`, outcomeDoubt, process)
+	_, err := tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id IN (SELECT claim FROM sessions WHERE claim_by = ? AND claim_by <> '')`, outcomeDoubt, process)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE sessions SET state = iif(claim_from = ?, claim_from, ?), claim_by = '' WHERE claim_by = ?`, Done, Doubt, process)
+	_, err = tx.ExecContext(ctx, `UPDATE sessions SET state = iif(claim_from = ?, claim_from, ?), claim_by = '' WHERE claim_by = ? AND claim_by <> ''`, Done, Doubt, process)
 	return err
 }
 

@@ -3,6 +3,8 @@ package correlation_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -273,4 +275,30 @@ func TestClaimWhileLocked(t *testing.T) {
 		t.Errorf("state is %q, want armed", got)
 	}
 	b.claim(v.ID, p.ID(), Armed)
+}
+
+// Eight processes write at once, and none of them hears of it.
+func TestManyWriters(t *testing.T) {
+	b := newBench(t)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		x := b.another()
+		p := x.register(ProcessInfo{Memory: "daemon"})
+		wg.Go(func() {
+			v, err := x.Open(t.Context(), OpenSession{Harness: "h", ACPID: fmt.Sprint(i), Process: p.ID()})
+			for n := 0; n < 20 && err == nil; n++ {
+				var id int64
+				if id, err = x.BeginTurn(t.Context(), Turn{Session: v.ID, Process: p.ID(), User: "hello"}); err == nil {
+					err = errors.Join(x.WriteTurn(t.Context(), id, strings.Repeat("hi ", 5000), nil), x.EndTurn(t.Context(), id, "end_turn", 0, b.clock.Now()))
+				}
+			}
+			if err = errors.Join(err, p.End(t.Context(), "eof")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if _, open, err := b.Due(t.Context()); err != nil || open != 8 || b.count("SELECT count(*) FROM turns WHERE ended > 0") != 160 {
+		t.Errorf("%d owed, %v", open, err)
+	}
 }

@@ -119,6 +119,8 @@ CREATE TABLE turns (
 CREATE INDEX turns_session   ON turns (session);
 CREATE INDEX turns_key       ON turns (key);
 CREATE INDEX turns_process   ON turns (process);
+CREATE INDEX turns_started   ON turns (started);
+CREATE INDEX turns_open      ON turns (session) WHERE ended = 0;
 CREATE INDEX turns_unlearned ON turns (id) WHERE learned = 0 AND ended > 0;
 
 -- What is owed after a session: at most one open row (done = 0) a key and kind, besides rows with a payload.
