@@ -41,6 +41,7 @@ func (d *down) message(s *session, line []byte) {
 		return
 	}
 	d.r.say(s.turn, text)
+	d.same.full = d.same.full || d.same.turn == s.turn && s.turn.full()
 	s.touch(s.turn)
 }
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -30,6 +31,17 @@ type down struct {
 	out   io.Writer
 	head  frame.Head
 	looks []look // of the tapped frames, in order
+	same  sameAsLast
+}
+
+// sameAsLast recognises a stream of message chunks: frames that begin with
+// the same bytes as the last one, up to its kind, are of the same session and
+// kind, and need no look of their own while no other turn has begun.
+type sameAsLast struct {
+	head []byte
+	turn *turn
+	era  uint64
+	full bool // no more of the turn is kept
 }
 
 // A look is a tapped update: what kind it is and whose.
@@ -50,6 +62,13 @@ func downNeeds(method []byte) frame.Need {
 }
 
 func (d *down) judge(b []byte, whole bool) verdict {
+	if last := &d.same; len(last.head) > 0 && bytes.HasPrefix(b, last.head) && last.era == d.r.era.Load() {
+		if last.full {
+			return pass
+		}
+		d.looks = append(d.looks, look{updateMessage, last.turn.session})
+		return tap
+	}
 	if !peek(b, whole, downNeeds, &d.head) {
 		return more
 	}
@@ -77,7 +96,27 @@ func (d *down) judge(b []byte, whole bool) verdict {
 	if s == nil {
 		return pass
 	}
-	return d.judgeUpdate(s)
+	v := d.judgeUpdate(s)
+	d.remember(b, s)
+	return v
+}
+
+// remember keeps the beginning of a message chunk, to know the next one by. The relay's lock is held.
+func (d *down) remember(b []byte, s *session) {
+	d.same.head = d.same.head[:0]
+	if string(d.head.Update) != updateMessage || s.turn == nil {
+		return
+	}
+	i := bytes.Index(b, []byte(updateMessage+`"`))
+	if i < 0 {
+		return
+	}
+	head := b[:i+len(updateMessage)+1]
+	var h frame.Head
+	if !frame.Peek(head, false, downNeeds, &h) || !bytes.Equal(h.Update, d.head.Update) || !bytes.Equal(h.Session, d.head.Session) {
+		return // the kind that counted stands elsewhere in the frame
+	}
+	d.same = sameAsLast{head: append(d.same.head, head...), turn: s.turn, era: d.r.era.Load(), full: s.turn.full()}
 }
 
 // judgeUpdate says what becomes of an update of a session that we know. The relay's lock is held.

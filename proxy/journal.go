@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	syncEvery  = 500 * time.Millisecond // how often streaming text reaches the disk
+	syncEvery  = 500 * time.Millisecond // how often it is looked for text that streams
+	speakEvery = 400 * time.Millisecond // how soon the text of one turn may be brought to disk again
 	syncSoon   = 20 * time.Millisecond  // how soon words and endings do: several leave in one transaction
 	learnAfter = 300 * time.Millisecond // how long after a turn's end it is learned from
 	learnLimit = 100 * time.Millisecond // at a time; what is left is learned later, by whoever runs then
@@ -66,27 +67,27 @@ func (j *journal) run() {
 			}
 		case <-soon:
 			soon = nil
-			if j.sync() {
+			if j.sync(false) {
 				learn = time.After(learnAfter)
 			}
 		case <-learn:
 			learn = nil
 			j.learn()
 		case <-tick.C:
-			if j.sync() && learn == nil {
+			if j.sync(false) && learn == nil {
 				learn = time.After(learnAfter)
 			}
 		case ask := <-j.asks:
-			j.sync()
+			j.sync(false)
 			ask()
 		case f := <-j.flushes:
-			j.sync()
+			j.sync(true)
 			if f.end || !j.r.busy() {
 				j.end()
 			}
 			close(f.done)
 		case <-j.stop:
-			j.sync()
+			j.sync(true)
 			j.end()
 			j.learn()
 			if j.failures > 0 {
@@ -210,8 +211,9 @@ func (j *journal) learn() {
 	j.backend.Learn(ctx)
 }
 
-// sync brings every session's changes to the ledger. ended says that a turn has ended.
-func (j *journal) sync() (ended bool) {
+// sync brings every session's changes to the ledger, text that still streams
+// only now and then unless it is to be all. ended says that a turn has ended.
+func (j *journal) sync(all bool) (ended bool) {
 	if j.backend == nil {
 		return false
 	}
@@ -224,7 +226,7 @@ func (j *journal) sync() (ended bool) {
 	}
 	j.r.mu.Unlock()
 	for _, s := range due {
-		did, err := j.syncSession(s)
+		did, err := j.syncSession(s, all)
 		ended = ended || did
 		if err != nil {
 			j.failures++
@@ -236,7 +238,7 @@ func (j *journal) sync() (ended bool) {
 
 // syncSession brings one session to the ledger: its row, the changes of it,
 // its turns. ended says that a turn has ended.
-func (j *journal) syncSession(s *session) (ended bool, err error) {
+func (j *journal) syncSession(s *session, all bool) (ended bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), entryLimit)
 	defer cancel()
 	r, l := j.r, j.backend.Ledger
@@ -274,11 +276,11 @@ func (j *journal) syncSession(s *session) (ended bool, err error) {
 		s.owed = s.owed[1:]
 		r.mu.Unlock()
 	}
-	return j.syncTurns(ctx, s, row)
+	return j.syncTurns(ctx, s, row, all)
 }
 
 // syncTurns brings the turns of a session to the ledger.
-func (j *journal) syncTurns(ctx context.Context, s *session, row int64) (ended bool, err error) {
+func (j *journal) syncTurns(ctx context.Context, s *session, row int64, all bool) (ended bool, err error) {
 	r := j.r
 	r.mu.Lock()
 	private := slices.Clone(s.secret)
@@ -288,10 +290,17 @@ func (j *journal) syncTurns(ctx context.Context, s *session, row int64) (ended b
 		if !t.known || !t.changed {
 			continue
 		}
-		t.changed = false
+		now, said := r.o.Now(), ""
+		switch {
+		case all || !t.ended.IsZero() || t.row != 0 && now.Sub(t.spoken) >= speakEvery:
+			said, t.changed = string(t.text), false
+		case t.row != 0:
+			continue
+		}
+		t.spoken = now
 		turns = append(turns, t)
 		stored = append(stored, correlation.Turn{
-			ID: t.row, Session: row, Key: t.key, Process: j.backend.Process, User: t.words, Assistant: string(t.text),
+			ID: t.row, Session: row, Key: t.key, Process: j.backend.Process, User: t.words, Assistant: said,
 			Tools: slices.Clone(t.tools), Started: t.started, Ended: t.ended, Stop: t.stop, Code: t.code, Truncated: t.lost > 0,
 		})
 	}

@@ -12,7 +12,7 @@ const (
 	bufferSize = 256 << 10 // a direction's read buffer: larger gains nothing, smaller costs system calls
 	keepSize   = 64 << 10  // a frame whose kind is not known yet stays in the read buffer up to this size
 	maxHeld    = 64 << 20  // a frame longer than this passes as it is, whatever it might have been
-	maxTapped  = 256 << 10 // of a frame that is only looked at, no more than this is copied
+	maxTapped  = 160 << 10 // of a frame that is only looked at, no more than this is copied
 	exactSize  = 2 << 10   // of longer frames a second key of the same name is not looked for before they pass
 )
 
@@ -250,7 +250,7 @@ func (p *pumping) flush(from, to int) error {
 		}
 	}
 	for i, line := range p.taps {
-		p.d.tapped(line)
+		p.d.tapped(line[:min(len(line), maxTapped)])
 		p.taps[i] = nil
 	}
 	p.taps = p.taps[:0]
@@ -267,7 +267,7 @@ func (p *pumping) finish() error {
 				return err
 			}
 			if v == tap {
-				p.d.tapped(line)
+				p.d.tapped(line[:min(len(line), maxTapped)])
 			}
 		default:
 			return p.begin(v, line, true)

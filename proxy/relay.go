@@ -120,6 +120,8 @@ type Relay struct {
 	journal *journal
 	editing atomic.Bool // the initialize response has named a version that we know
 
+	era atomic.Uint64 // counts what may change the verdict about a message chunk
+
 	ctx    context.Context // ends with the relay; fetches run under it
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup // fetches and look-ups

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxTurnText  = 256 << 10 // bytes of one side of a turn; what is longer is cut and marked
+	maxTurnText  = 128 << 10 // bytes of one side of a turn, more than a daemon takes of a whole session; what is longer is cut and marked
 	maxUnsaved   = 2 << 20   // bytes of turns that may wait for the ledger; past this they are given up
 	maxTurnTools = 500
 )
@@ -33,10 +33,11 @@ type turn struct {
 	text    []byte // the assistant's words so far
 	tools   []correlation.ToolCall
 	toolAt  map[string]int
-	gap     bool // a tool ran since the last words: they begin a new paragraph
-	lost    int  // bytes that did not fit
-	counted int  // bytes of it among the relay's unsaved ones
-	changed bool // since the ledger was last told
+	gap     bool      // a tool ran since the last words: they begin a new paragraph
+	lost    int       // bytes that did not fit
+	counted int       // bytes of it among the relay's unsaved ones
+	changed bool      // since the ledger was last told
+	spoken  time.Time // when text was last brought to the ledger
 	stop    string
 	code    int
 	ended   time.Time
@@ -99,8 +100,9 @@ func (t *turn) use(id string, call correlation.ToolCall) {
 }
 
 // begin starts a turn; heard fills in what the user said. The relay's lock is held.
-func (s *session) begin(now time.Time) *turn {
-	t := &turn{session: s, key: s.who.Key, started: now}
+func (r *Relay) begin(s *session) *turn {
+	r.era.Add(1)
+	t := &turn{session: s, key: s.who.Key, started: r.o.Now()}
 	s.turn = t
 	s.turns = append(s.turns, t)
 	return t

@@ -94,7 +94,7 @@ func (u *up) judgePrompt() verdict {
 
 // expect notes a prompt that is about to be forwarded. The relay's lock is held.
 func (r *Relay) expect(s *session, id []byte, g *grant) *turn {
-	t := s.begin(r.o.Now())
+	t := r.begin(s)
 	s.prompts++
 	r.ask(id, request{method: methodPrompt, session: s, grant: g, turn: t})
 	return t

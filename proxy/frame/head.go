@@ -109,11 +109,11 @@ func (p *peek) ask() {
 	}
 }
 
-// enough reports whether what is wanted is known, and stays so behind i.
-func (p *peek) enough(i int) bool {
-	if p.want&^p.have != 0 {
-		return false
-	}
+// known reports whether everything is known that is wanted.
+func (p *peek) known() bool { return p.want&^p.have == 0 }
+
+// stays reports whether what is known stays so whatever stands behind i. Otherwise everything is wanted from here on.
+func (p *peek) stays(i int) bool {
 	if p.whole && mayHold(p.b[i:], p.want) {
 		p.toEnd, p.want = true, All
 		return false
@@ -141,7 +141,7 @@ func (p *peek) object(i int) int {
 			if i++; in == inFrame {
 				return i
 			}
-			if in--; p.enough(i) {
+			if in--; p.known() && p.stays(i) {
 				return enough
 			}
 			continue
@@ -192,7 +192,7 @@ func (p *peek) object(i int) int {
 			if !p.asked {
 				p.ask()
 			}
-			if p.enough(i) {
+			if p.known() && p.stays(i) {
 				return enough // before the value, which can be long
 			}
 		}
@@ -216,7 +216,7 @@ func (p *peek) object(i int) int {
 			h.Update = text(b[start:i])
 			p.have |= NeedUpdate
 		}
-		if p.enough(i) {
+		if p.known() && p.stays(i) {
 			return enough
 		}
 	}
