@@ -66,7 +66,7 @@ func Peek(b []byte, whole bool, need func(method []byte) Need, h *Head) (known b
 	}
 	p := peek{b: b, whole: whole, need: need, want: All, h: h}
 	i++
-	if starts(b[i:], version) {
+	if len(b)-i >= len(version) && string(b[i:i+len(version)]) == version {
 		i += len(version)
 	}
 	return p.object(i) != short || whole
@@ -197,7 +197,12 @@ func (p *peek) object(i int) int {
 			}
 		}
 		start := i
-		if i = skip(b, i); i < 0 {
+		if b[i] == '"' {
+			if i = closing(b, i+1); i < 0 {
+				return short
+			}
+			i++
+		} else if i = skip(b, i); i < 0 {
 			return i
 		}
 		switch name {

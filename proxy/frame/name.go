@@ -20,30 +20,36 @@ const (
 // nameAt gives the known key, spelled without escapes, that b starts with, and its size with the quotes. It compares
 // rather than look for the key's end: most keys on the way to what Peek wants are known ones.
 func nameAt(b []byte, in level) (name, int) {
+	var padded [len(`"sessionUpdate"`)]byte
+	if len(b) < len(padded) {
+		copy(padded[:], b)
+		b = padded[:]
+	}
+	key := (*[len(padded)]byte)(b)
 	switch in {
 	case inFrame:
 		switch {
-		case starts(b, `"method"`):
-			return nameMethod, len(`"method"`)
-		case starts(b, `"params"`):
-			return nameParams, len(`"params"`)
-		case starts(b, `"id"`):
-			return nameID, len(`"id"`)
-		case starts(b, `"result"`):
-			return nameResult, len(`"result"`)
-		case starts(b, `"error"`):
-			return nameError, len(`"error"`)
+		case string(key[:8]) == `"method"`:
+			return nameMethod, 8
+		case string(key[:8]) == `"params"`:
+			return nameParams, 8
+		case string(key[:4]) == `"id"`:
+			return nameID, 4
+		case string(key[:8]) == `"result"`:
+			return nameResult, 8
+		case string(key[:7]) == `"error"`:
+			return nameError, 7
 		}
 	case inParams:
 		switch {
-		case starts(b, `"sessionId"`):
-			return nameSession, len(`"sessionId"`)
-		case starts(b, `"update"`):
-			return nameUpdate, len(`"update"`)
+		case string(key[:11]) == `"sessionId"`:
+			return nameSession, 11
+		case string(key[:8]) == `"update"`:
+			return nameUpdate, 8
 		}
 	case inUpdate:
-		if starts(b, `"sessionUpdate"`) {
-			return nameKind, len(`"sessionUpdate"`)
+		if string(key[:]) == `"sessionUpdate"` {
+			return nameKind, len(key)
 		}
 	}
 	return nameOther, 0
@@ -111,8 +117,4 @@ func matters(text []byte, want Need) bool {
 // these escaped. A backslash, which makes the quote behind it part of a string, is none of them.
 func endsName(c byte) bool {
 	return c == 'd' || c == 's' || c == 'e' || c == '4' || c == '3' || c == '5'
-}
-
-func starts(b []byte, with string) bool {
-	return len(b) >= len(with) && string(b[:len(with)]) == with
 }
