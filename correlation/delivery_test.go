@@ -333,6 +333,28 @@ func TestOwedAnew(t *testing.T) {
 	}
 }
 
+// What was dropped is new to the next delivery; what it had as lead-in is not.
+func TestDroppedWithLeadIn(t *testing.T) {
+	b := newBench(t)
+	w := b.worker()
+	next := func() (Delivery, Selection) {
+		b.said("s", 1)
+		b.clock.Advance(24 * time.Hour)
+		d := b.lease(w)
+		return d, b.attempt(d, false)
+	}
+	d, post := next()
+	check(t, b.Delivered(t.Context(), d, post, ""))
+	d, post = next()
+	check(t, b.Dropped(t.Context(), d, post, "", "under 500 characters"))
+	if len(post.Turns) != 2 || post.Earlier != 1 {
+		t.Fatalf("%d turns, %d of them earlier, want 2, 1", len(post.Turns), post.Earlier)
+	}
+	if _, post = next(); len(post.Turns) != 3 || post.Earlier != 1 {
+		t.Errorf("%d turns, %d of them earlier, want 3, 1", len(post.Turns), post.Earlier)
+	}
+}
+
 // Two processes on one session end in any order; no turn is passed over.
 func TestOwedByTwoProcesses(t *testing.T) {
 	b := newBench(t)

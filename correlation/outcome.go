@@ -136,12 +136,14 @@ func (d Delivery) column() string {
 	return "daemon_delivery"
 }
 
-// mark notes the delivery in turns of its key.
+// mark notes the delivery in those turns of its key that were new to it; a lead-in stays with the delivery that took it.
 func mark(ctx context.Context, tx *sql.Tx, d Delivery, which string, args ...any) error {
 	if d.Payload != "" {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE turns SET `+d.column()+` = ?1 WHERE key = ?2`+which, append([]any{d.ID, d.Key}, args...)...)
+	column := d.column()
+	_, err := tx.ExecContext(ctx, `UPDATE turns SET `+column+` = ?1 WHERE key = ?2
+		AND (`+column+` = 0 OR `+column+` IN (SELECT id FROM deliveries WHERE state = 'dropped'))`+which, append([]any{d.ID, d.Key}, args...)...)
 	return err
 }
 

@@ -52,47 +52,83 @@ func scanTurn(row scanner) (t Turn, err error) {
 	return t, json.Unmarshal(tools, &t.Tools)
 }
 
-// BeginTurn writes what the person said (Session, Key, Process, User, Started, Truncated) and gives the turn's id.
-func (s *Store) BeginTurn(ctx context.Context, t Turn) (int64, error) {
-	if t.Started.IsZero() {
-		t.Started = s.now()
-	}
-	user, cut := cutText(t.User)
-	var id int64
-	err := s.write(ctx, "writing a turn", func(tx *sql.Tx) error {
-		err := tx.QueryRowContext(ctx, `UPDATE sessions SET last_active = ? WHERE id = ? RETURNING coalesce(nullif(?, ''), key)`,
-			stamp(t.Started), t.Session, t.Key).Scan(&t.Key)
-		if err != nil {
-			return orNotFound(err)
+// SaveTurns writes turns as they stand, in one transaction. Those without an ID are new: they need Session, Process and User, and get their ID. Of the
+// others everything that may change is written: Assistant, Tools and Truncated; Ended, Stop and Code once. A turn that has ended may still be
+// written, for updates come after the response. One that was forgotten meanwhile stays so. ErrNotFound: the session of a new turn is not there.
+func (s *Store) SaveTurns(ctx context.Context, turns []Turn) error {
+	ids := make([]int64, len(turns))
+	err := s.write(ctx, "writing turns", func(tx *sql.Tx) error {
+		for i, t := range turns {
+			if t.Started.IsZero() {
+				t.Started = s.now()
+			}
+			if t.ID == 0 {
+				if err := insertTurn(ctx, tx, &t); err != nil {
+					return err
+				}
+			}
+			if err := updateTurn(ctx, tx, t); err != nil {
+				return err
+			}
+			ids[i] = t.ID
 		}
-		return tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, user, started, truncated) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-			t.Session, t.Key, t.Process, user, stamp(t.Started), cut || t.Truncated).Scan(&id)
+		return nil
 	})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	return id, nil
+	for i := range turns {
+		turns[i].ID = ids[i]
+	}
+	return nil
 }
 
-// WriteTurn puts down what the assistant has said so far, in place of what stood there. A turn that has ended may still be written: updates
-// come after the response.
-func (s *Store) WriteTurn(ctx context.Context, id int64, assistant string, tools []ToolCall) error {
-	assistant, cut := cutText(assistant)
-	if len(tools) > maxTools {
-		tools, cut = tools[:maxTools], true
-	}
-	if tools == nil {
-		tools = []ToolCall{}
-	}
-	list, err := json.Marshal(tools)
+func insertTurn(ctx context.Context, tx *sql.Tx, t *Turn) error {
+	user, cut := cutText(t.User)
+	err := tx.QueryRowContext(ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ? RETURNING coalesce(nullif(?, ''), key)`,
+		stamp(t.Started), t.Session, t.Key).Scan(&t.Key)
 	if err != nil {
-		return explain("writing a turn", err)
+		return orNotFound(err)
 	}
-	return s.change(ctx, "writing a turn", ErrNotFound, `UPDATE turns SET assistant = ?, tools = ?, truncated = max(truncated, ?), learned = 0 WHERE id = ?`,
-		assistant, string(list), cut, id)
+	return tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, user, started, truncated) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+		t.Session, t.Key, t.Process, user, stamp(t.Started), cut).Scan(&t.ID)
 }
 
-// EndTurn notes how the turn ended. A second end changes nothing but ErrNotFound is given only for a turn that is not there.
+func updateTurn(ctx context.Context, tx *sql.Tx, t Turn) error {
+	assistant, cut := cutText(t.Assistant)
+	if len(t.Tools) > maxTools {
+		t.Tools, cut = t.Tools[:maxTools], true
+	}
+	if t.Tools == nil {
+		t.Tools = []ToolCall{}
+	}
+	tools, err := json.Marshal(t.Tools)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE turns SET assistant = ?2, tools = ?3, truncated = max(truncated, ?4), learned = 0,
+		ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop), code = iif(ended = 0, ?7, code) WHERE id = ?1`,
+		t.ID, assistant, string(tools), cut || t.Truncated, stamp(t.Ended), t.Stop, t.Code)
+	if err != nil || t.Ended.IsZero() {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = (SELECT session FROM turns WHERE id = ?)`, stamp(t.Ended), t.ID)
+	return err
+}
+
+// BeginTurn is SaveTurns of one new turn; it gives its id.
+func (s *Store) BeginTurn(ctx context.Context, t Turn) (int64, error) {
+	one := []Turn{t}
+	err := s.SaveTurns(ctx, one)
+	return one[0].ID, err
+}
+
+// WriteTurn puts down what the assistant has said so far.
+func (s *Store) WriteTurn(ctx context.Context, id int64, assistant string, tools []ToolCall) error {
+	return s.SaveTurns(ctx, []Turn{{ID: id, Assistant: assistant, Tools: tools}})
+}
+
+// EndTurn notes how a turn ended, if it has not ended yet. ErrNotFound: it is not there.
 func (s *Store) EndTurn(ctx context.Context, id int64, stop string, code int, at time.Time) error {
 	return s.write(ctx, "ending a turn", func(tx *sql.Tx) error {
 		var session int64
@@ -130,67 +166,4 @@ func cutText(text string) (string, bool) {
 		end--
 	}
 	return text[:end], true
-}
-
-// SaveTurns writes turns as they stand, in one transaction. Those without an ID are new: they need Session, Process and User, and get their ID. Of the
-// others everything that may change is written (Assistant, Tools, Truncated; Ended, Stop and Code once). A turn that has ended may still be
-// written: updates come after the response.
-func (s *Store) SaveTurns(ctx context.Context, turns []Turn) error {
-	ids := make([]int64, len(turns))
-	err := s.write(ctx, "writing turns", func(tx *sql.Tx) error {
-		for i, t := range turns {
-			if t.Started.IsZero() {
-				t.Started = s.now()
-			}
-			if t.ID == 0 {
-				if err := s.insertTurn(ctx, tx, &t); err != nil {
-					return err
-				}
-			}
-			if err := updateTurn(ctx, tx, t); err != nil {
-				return err
-			}
-			ids[i] = t.ID
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i := range turns {
-		turns[i].ID = ids[i]
-	}
-	return nil
-}
-
-func (s *Store) insertTurn(ctx context.Context, tx *sql.Tx, t *Turn) error {
-	user, cut := cutText(t.User)
-	err := tx.QueryRowContext(ctx, `UPDATE sessions SET last_active = ? WHERE id = ? RETURNING coalesce(nullif(?, ''), key)`,
-		stamp(t.Started), t.Session, t.Key).Scan(&t.Key)
-	if err != nil {
-		return orNotFound(err)
-	}
-	return tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, user, started, truncated) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-		t.Session, t.Key, t.Process, user, stamp(t.Started), cut || t.Truncated).Scan(&t.ID)
-}
-
-func updateTurn(ctx context.Context, tx *sql.Tx, t Turn) error {
-	assistant, cut := cutText(t.Assistant)
-	if len(t.Tools) > maxTools {
-		t.Tools, cut = t.Tools[:maxTools], true
-	}
-	if t.Tools == nil {
-		t.Tools = []ToolCall{}
-	}
-	tools, err := json.Marshal(t.Tools)
-	if err != nil {
-		return err
-	}
-	ended := int64(0)
-	if !t.Ended.IsZero() {
-		ended = stamp(t.Ended)
-	}
-	return mustHit(ctx, tx, ErrNotFound, `UPDATE turns SET assistant = ?2, tools = ?3, truncated = max(truncated, ?4), learned = 0,
-		ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop), code = iif(ended = 0, ?7, code) WHERE id = ?1`,
-		t.ID, assistant, string(tools), cut || t.Truncated, ended, t.Stop, t.Code)
 }
