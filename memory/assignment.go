@@ -2,7 +2,6 @@ package memory
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -138,12 +137,12 @@ func contains(s string, words []string) bool {
 
 // joint is what stands between a name and its value: quotes that close the name, an operator or "is", a type in between. The groups are the operator, the
 // type, and the quote that opens the value.
-var joint = regexp.MustCompile("^(?:\\\\?[\"'`])?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}\\s{1,3})??((?::{1,3}|[?.+|])?={1,3}>?|:|\\|\\||>|,|\\s(?:is|was|ist)\\s*:?)\\s*(?:([A-Za-z.]{1,20})\\s*=\\s*)?(\\\\?[\"'`])?")
+var joint = newPattern("^(?:\\\\?[\"'`])?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}\\s{1,3})??((?::{1,3}|[?.+|])?={1,3}>?|:|\\|\\||>|,|\\s(?:is|was|ist)\\s*:?)\\s*(?:([A-Za-z.]{1,20})\\s*=\\s*)?(\\\\?[\"'`])?")
 
 func (f *findings) assigned(text string, n name) {
 	rest := text[n.end:min(len(text), n.end+mostValue)]
 	flag := strings.HasPrefix(text[n.start:], "--")
-	at := joint.FindStringSubmatchIndex(rest)
+	at := joint().FindStringSubmatchIndex(rest)
 	if at == nil {
 		if !flag || !strings.HasPrefix(rest, " ") {
 			return
@@ -227,18 +226,18 @@ func (a assignment) kind() string {
 }
 
 var (
-	codePath = regexp.MustCompile(`^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)+$`)
-	filePath = regexp.MustCompile(`^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@-]+(?:[/\\]|\.[a-z]{1,5}$)|^[\w./-]+\.(?:pem|key|crt|cer|p12|pfx|jks|json|ya?ml|toml|txt|env|go|ts|js|py|md)$`)
-	version  = regexp.MustCompile(`^v?\d+(?:[.:/-]\d+)+\w*$`)
+	codePath = newPattern(`^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)+$`)
+	filePath = newPattern(`^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@-]+(?:[/\\]|\.[a-z]{1,5}$)|^[\w./-]+\.(?:pem|key|crt|cer|p12|pfx|jks|json|ya?ml|toml|txt|env|go|ts|js|py|md)$`)
+	version  = newPattern(`^v?\d+(?:[.:/-]\d+)+\w*$`)
 )
 
 // secret decides. The surer the name and the more the writing looks like configuration, the less must the value look like a secret by itself.
 func (a assignment) secret() bool {
 	v := a.value
-	if len(v) < 6 || placeholder(v) || strings.Contains(v, "://") || filePath.MatchString(v) || version.MatchString(v) {
+	if len(v) < 6 || placeholder(v) || strings.Contains(v, "://") || filePath().MatchString(v) || version().MatchString(v) {
 		return false
 	}
-	if strings.HasPrefix(plainName(v), a.name.plain) || !a.quoted && (strings.ContainsAny(v, "()[]{}") || codePath.MatchString(v) && wordy(v)) {
+	if strings.HasPrefix(plainName(v), a.name.plain) || !a.quoted && (strings.ContainsAny(v, "()[]{}") || codePath().MatchString(v) && wordy(v)) {
 		return false
 	}
 	if low := []byte(strings.ToLower(v)); !a.quoted && !a.name.shouting && len(v) < 40 && !a.password() && slices.ContainsFunc(roots, func(r []byte) bool { return bytes.HasSuffix(low, r) }) {
@@ -266,5 +265,5 @@ func (a assignment) secret() bool {
 	case strong && letters && len(v) >= 8 && !wordy(v):
 		return true
 	}
-	return strong && letters && len(v) >= 8 && (a.quoted || a.name.shouting) && !codePath.MatchString(v)
+	return strong && letters && len(v) >= 8 && (a.quoted || a.name.shouting) && !codePath().MatchString(v)
 }

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -11,37 +10,37 @@ import (
 // one of its cues occurs.
 var orders = []struct {
 	cues []string
-	re   *regexp.Regexp
+	re   pattern
 }{
 	// Its instructions.
-	{[]string{"ignor", "disregard", "forget", "overrid", "bypass"}, regexp.MustCompile(`\b(?:ignore|disregard|forget|override|bypass)\b(?: \S+){0,4}? (?:instructions?|prompts?|rules|guidelines|guardrails|directives|safety|everything above)\b`)},
-	{[]string{"ignoriere", "vergiss"}, regexp.MustCompile(`\b(?:ignoriere|vergiss)\b(?: \S+){0,4}? (?:anweisungen|regeln|anleitungen)\b`)},
-	{[]string{"ignora", "ignore"}, regexp.MustCompile(`\bignor(?:a|e|ez)\b(?: \S+){0,4}? (?:instrucciones|instructions|instruções|istruzioni|reglas|consignes)\b`)},
-	{[]string{"忽略", "无视", "無視"}, regexp.MustCompile(`(?:忽略|无视|無視)[^。]{0,12}(?:指令|指示|提示|规则|規則|命令)|(?:指示|命令)[^。]{0,6}無視`)},
-	{[]string{"instruction", "prompt", "directive"}, regexp.MustCompile(`\b(?:new|updated|real|actual|hidden|secret) (?:system )?(?:instructions?|prompt|directives?) ?:`)},
-	{[]string{"your "}, regexp.MustCompile(`\byour (?:new|real|true|actual|only) (?:task|goal|job|instructions?|role|purpose|objective)\b`)},
-	{[]string{"system prompt", "your instructions", "your prompt"}, regexp.MustCompile(`\b(?:reveal|print|repeat|leak|output|show)\b(?: \S+){0,3}? (?:system prompt|your (?:instructions|prompt))\b`)},
-	{[]string{"you are now", "you will be now", "from now on", "as an ai"}, regexp.MustCompile(`\byou (?:are|will be) now\b|\bfrom now on,? you\b|\bas an ai\b`)},
-	{[]string{"act", "behave", "pretend", "respond"}, regexp.MustCompile(`\b(?:act|behave|pretend|respond) as (?:if you|a|an|though)\b`)},
-	{[]string{" mode"}, regexp.MustCompile(`\b(?:developer|dan|jailbreak|god) mode\b`)},
-	{[]string{"system", "assistant", "developer"}, regexp.MustCompile(`(?:^|[\s>*"'(\[])(?:system|assistant|developer) ?(?:prompt|message|note|override|instructions?)? ?(?::|\]:?|>:?) |<\|?(?:im_start|system|assistant)\b|\[system`)},
-	{[]string{"<|im_start", "[inst]", "[/inst]"}, regexp.MustCompile(`<\|im_start|\[/?inst\]`)},
+	{[]string{"ignor", "disregard", "forget", "overrid", "bypass"}, newPattern(`\b(?:ignore|disregard|forget|override|bypass)\b(?: \S+){0,4}? (?:instructions?|prompts?|rules|guidelines|guardrails|directives|safety|everything above)\b`)},
+	{[]string{"ignoriere", "vergiss"}, newPattern(`\b(?:ignoriere|vergiss)\b(?: \S+){0,4}? (?:anweisungen|regeln|anleitungen)\b`)},
+	{[]string{"ignora", "ignore"}, newPattern(`\bignor(?:a|e|ez)\b(?: \S+){0,4}? (?:instrucciones|instructions|instruções|istruzioni|reglas|consignes)\b`)},
+	{[]string{"忽略", "无视", "無視"}, newPattern(`(?:忽略|无视|無視)[^。]{0,12}(?:指令|指示|提示|规则|規則|命令)|(?:指示|命令)[^。]{0,6}無視`)},
+	{[]string{"instruction", "prompt", "directive"}, newPattern(`\b(?:new|updated|real|actual|hidden|secret) (?:system )?(?:instructions?|prompt|directives?) ?:`)},
+	{[]string{"your "}, newPattern(`\byour (?:new|real|true|actual|only) (?:task|goal|job|instructions?|role|purpose|objective)\b`)},
+	{[]string{"system prompt", "your instructions", "your prompt"}, newPattern(`\b(?:reveal|print|repeat|leak|output|show)\b(?: \S+){0,3}? (?:system prompt|your (?:instructions|prompt))\b`)},
+	{[]string{"you are now", "you will be now", "from now on", "as an ai"}, newPattern(`\byou (?:are|will be) now\b|\bfrom now on,? you\b|\bas an ai\b`)},
+	{[]string{"act", "behave", "pretend", "respond"}, newPattern(`\b(?:act|behave|pretend|respond) as (?:if you|a|an|though)\b`)},
+	{[]string{" mode"}, newPattern(`\b(?:developer|dan|jailbreak|god) mode\b`)},
+	{[]string{"system", "assistant", "developer"}, newPattern(`(?:^|[\s>*"'(\[])(?:system|assistant|developer) ?(?:prompt|message|note|override|instructions?)? ?(?::|\]:?|>:?) |<\|?(?:im_start|system|assistant)\b|\[system`)},
+	{[]string{"<|im_start", "[inst]", "[/inst]"}, newPattern(`<\|im_start|\[/?inst\]`)},
 	// Itself.
-	{[]string{"you "}, regexp.MustCompile(`\byou (?:must|shall|should|need to|have to|are (?:required|ordered|instructed|authori[sz]ed|expected) to)\b`)},
-	{[]string{"must", "shall", "should", "required"}, regexp.MustCompile(`\b(?:ai|llm|language model|agent|assistant)s? (?:must|shall|should always|should never|is required to|are required to)\b`)},
-	{[]string{"dear", "attention", "note", "message", "instruction"}, regexp.MustCompile(`\b(?:dear|attention|note to|message to|instructions? (?:to|for)) (?:the |any |all )?(?:ai|llm|language model|agent|assistant|claude|codex|gemini|copilot|gpt)s?\b`)},
-	{[]string{"important", "critical", "urgent", "mandatory"}, regexp.MustCompile(`\b(?:important|critical|urgent|mandatory) ?(?:instruction|directive|system)\b`)},
+	{[]string{"you "}, newPattern(`\byou (?:must|shall|should|need to|have to|are (?:required|ordered|instructed|authori[sz]ed|expected) to)\b`)},
+	{[]string{"must", "shall", "should", "required"}, newPattern(`\b(?:ai|llm|language model|agent|assistant)s? (?:must|shall|should always|should never|is required to|are required to)\b`)},
+	{[]string{"dear", "attention", "note", "message", "instruction"}, newPattern(`\b(?:dear|attention|note to|message to|instructions? (?:to|for)) (?:the |any |all )?(?:ai|llm|language model|agent|assistant|claude|codex|gemini|copilot|gpt)s?\b`)},
+	{[]string{"important", "critical", "urgent", "mandatory"}, newPattern(`\b(?:important|critical|urgent|mandatory) ?(?:instruction|directive|system)\b`)},
 	// Its user.
-	{[]string{"not", "n't", "never", "without"}, regexp.MustCompile(`\b(?:do not|don't|never|without) (?:ever )?(?:tell|inform|mention|alert|notify|ask|warn|reveal)(?:ing)?\b(?: \S+){0,3}? (?:user|human|person|owner|anyone|permission|confirmation|approval)\b`)},
-	{[]string{"without"}, regexp.MustCompile(`\bwithout (?:the )?(?:user'?s?|human) (?:knowledge|consent|approval|permission|confirmation)\b`)},
-	{[]string{"skip", "bypass", "disable", "approve"}, regexp.MustCompile(`\b(?:skip|bypass|disable|auto-?approve)\b(?: \S+){0,2}? (?:confirmations?|permissions?|approvals?|safety|sandbox)\b`)},
+	{[]string{"not", "n't", "never", "without"}, newPattern(`\b(?:do not|don't|never|without) (?:ever )?(?:tell|inform|mention|alert|notify|ask|warn|reveal)(?:ing)?\b(?: \S+){0,3}? (?:user|human|person|owner|anyone|permission|confirmation|approval)\b`)},
+	{[]string{"without"}, newPattern(`\bwithout (?:the )?(?:user'?s?|human) (?:knowledge|consent|approval|permission|confirmation)\b`)},
+	{[]string{"skip", "bypass", "disable", "approve"}, newPattern(`\b(?:skip|bypass|disable|auto-?approve)\b(?: \S+){0,2}? (?:confirmations?|permissions?|approvals?|safety|sandbox)\b`)},
 	// Its tools.
-	{[]string{"curl", "wget", "iwr", "invoke-webrequest"}, regexp.MustCompile(`\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]*\| ?(?:sudo )?(?:ba|z|da|)sh\b`)},
-	{[]string{"rm -r"}, regexp.MustCompile(`\brm -rf? (?:~|/|\$home)(?:\s|$|/?\*)`)},
-	{[]string{"send", "post", "upload", "email", "forward", "transmit", "copy"}, regexp.MustCompile(`\b(?:send|post|upload|email|forward|transmit|copy)\b(?: \S+){0,8}? (?:to|at) (?:https?://|\S+@\S+\.\S+)`)},
-	{[]string{"exfiltrat"}, regexp.MustCompile(`\bexfiltrat`)},
-	{[]string{"run", "execute", "call", "invoke", "use"}, regexp.MustCompile(`\b(?:run|execute|call|invoke|use) the (?:following|below|attached|\S+) (?:command|script|code|tool)s?\b[^.]{0,40}\b(?:now|first|immediately|before|every|always|silently)\b`)},
-	{[]string{"immediately", "silently", "secretly"}, regexp.MustCompile(`\b(?:immediately|silently|secretly) (?:run|execute|call|send|delete|install|download|push|commit)\b`)},
+	{[]string{"curl", "wget", "iwr", "invoke-webrequest"}, newPattern(`\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]*\| ?(?:sudo )?(?:ba|z|da|)sh\b`)},
+	{[]string{"rm -r"}, newPattern(`\brm -rf? (?:~|/|\$home)(?:\s|$|/?\*)`)},
+	{[]string{"send", "post", "upload", "email", "forward", "transmit", "copy"}, newPattern(`\b(?:send|post|upload|email|forward|transmit|copy)\b(?: \S+){0,8}? (?:to|at) (?:https?://|\S+@\S+\.\S+)`)},
+	{[]string{"exfiltrat"}, newPattern(`\bexfiltrat`)},
+	{[]string{"run", "execute", "call", "invoke", "use"}, newPattern(`\b(?:run|execute|call|invoke|use) the (?:following|below|attached|\S+) (?:command|script|code|tool)s?\b[^.]{0,40}\b(?:now|first|immediately|before|every|always|silently)\b`)},
+	{[]string{"immediately", "silently", "secretly"}, newPattern(`\b(?:immediately|silently|secretly) (?:run|execute|call|send|delete|install|download|push|commit)\b`)},
 }
 
 // Instructs reports whether recalled text reads like instructions to an agent. Such text is marked with its origin and ranks last; it is never left
@@ -49,7 +48,7 @@ var orders = []struct {
 func Instructs(text string) bool {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	for _, o := range orders {
-		if slices.ContainsFunc(o.cues, func(c string) bool { return strings.Contains(text, c) }) && o.re.MatchString(text) {
+		if slices.ContainsFunc(o.cues, func(c string) bool { return strings.Contains(text, c) }) && o.re().MatchString(text) {
 			return true
 		}
 	}

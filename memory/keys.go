@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"regexp"
 	"sort"
 	"strings"
 )
@@ -111,14 +110,14 @@ func (f *findings) word(text string, start, end int) {
 			return
 		}
 	}
-	if end-start >= 58 && discordBot.MatchString(text[start:end]) {
+	if end-start >= 58 && discordBot().MatchString(text[start:end]) {
 		f.add(start, end, "discord")
 		return
 	}
 	f.scrambles(text, start, end)
 }
 
-var discordBot = regexp.MustCompile(`^[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}$`)
+var discordBot = newPattern(`^[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}$`)
 
 func unbroken(s string) bool {
 	for i := range len(s) {

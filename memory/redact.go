@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,7 +52,7 @@ func (f *findings) add(start, end int, kind string) {
 // pem finds private keys, also those cut off before their end or written with "\n" for line ends, and notes public blocks.
 func (f *findings) pem(text string) {
 	for i := 0; ; {
-		at := pemBegin.FindStringSubmatchIndex(text[i:])
+		at := pemBegin().FindStringSubmatchIndex(text[i:])
 		if at == nil {
 			return
 		}
@@ -63,7 +62,7 @@ func (f *findings) pem(text string) {
 		if n := strings.Index(text[body:min(len(text), body+mostPEM)], "-----END "+label+"-----"); n >= 0 {
 			end = body + n + len("-----END "+label+"-----")
 		} else {
-			end = body + len(pemBody.FindString(text[body:]))
+			end = body + len(pemBody().FindString(text[body:]))
 		}
 		i = end
 		if end == body { // a header that somebody wrote about
@@ -80,8 +79,8 @@ func (f *findings) pem(text string) {
 const mostPEM = 32 << 10
 
 var (
-	pemBegin = regexp.MustCompile(`-----BEGIN ([A-Z0-9 ]{1,60})-----`)
-	pemBody  = regexp.MustCompile(`^(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n]*\n\s*)*(?:[A-Za-z0-9+/=]{16,}(?:\s|\\[nr])*)*`)
+	pemBegin = newPattern(`-----BEGIN ([A-Z0-9 ]{1,60})-----`)
+	pemBody  = newPattern(`^(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n]*\n\s*)*(?:[A-Za-z0-9+/=]{16,}(?:\s|\\[nr])*)*`)
 )
 
 // urls finds the passwords, and the random user names, before the @ of a URL, and notes where URLs are: they are full of random ids.
@@ -121,33 +120,33 @@ func (f *findings) urls(text string) {
 var shapes = []struct {
 	kind string
 	need []string
-	re   *regexp.Regexp
+	re   pattern
 	sure bool // not to be doubted for its words
 }{
-	{"jwt", []string{"eyJ"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{15,}(?:\.[A-Za-z0-9_-]*){2,4}`), true},
-	{"jwt", []string{"ZXlK"}, regexp.MustCompile(`\bZXlK[A-Za-z0-9+/=]{60,}`), true},
-	{"authorization", []string{"uthorization", "UTHORIZATION"}, regexp.MustCompile(`(?i)\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|token|bot|api-?key|api-?token|negotiate)\s+)?([\w.~+/=:-]{6,})`), false},
-	{"bearer", []string{"earer ", "EARER ", "earer:"}, regexp.MustCompile(`(?i)\bbearer[ :]\s*([\w.~+/-]{12,}=*)`), false},
-	{"aws", []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T"}, regexp.MustCompile(`\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`), true},
-	{"aws", []string{"bedrock-api-key-"}, regexp.MustCompile(`\bbedrock-api-key-[A-Za-z0-9+/=]{20,}`), true},
-	{"slack", []string{"hooks.slack.com/"}, regexp.MustCompile(`hooks\.slack\.com/(?:services|workflows|triggers)/([\w+/-]{20,})`), true},
-	{"discord", []string{"/webhooks/"}, regexp.MustCompile(`discord(?:app)?\.com/api/(?:v\d+/)?webhooks/(\d+/[\w-]{30,})`), true},
-	{"teams", []string{".webhook.office.com/"}, regexp.MustCompile(`\.webhook\.office\.com/webhookb2/(\S{40,})`), true},
-	{"telegram", []string{":A"}, regexp.MustCompile(`\b\d{5,16}:A[\w-]{34}\b`), false},
-	{"azure", []string{"Q~"}, regexp.MustCompile(`[\w~.]{3}\dQ~[\w~.-]{31,34}`), true},
-	{"terraform", []string{".atlasv1."}, regexp.MustCompile(`\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}`), true},
-	{"mailchimp", []string{"-us"}, regexp.MustCompile(`\b[0-9a-f]{32}-us\d{1,2}\b`), false},
-	{"airtable", []string{"pat"}, regexp.MustCompile(`\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b`), true},
-	{"harness", []string{"pat.", "sat."}, regexp.MustCompile(`\b[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}\b`), true},
-	{"facebook", []string{"|"}, regexp.MustCompile(`\b\d{15,16}\|[\w-]{27,40}`), false},
-	{"maxmind", []string{"_mmk"}, regexp.MustCompile(`\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b`), true},
-	{"mapbox", []string{"sk.eyJ", "pk.eyJ"}, regexp.MustCompile(`\b[sp]k\.eyJ[\w-]{20,}\.[\w-]{20,}`), true},
-	{"1password", []string{"A3-"}, regexp.MustCompile(`\bA3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b`), true},
-	{"twilio", []string{"SK"}, regexp.MustCompile(`\bSK[0-9a-f]{32}\b`), false},
-	{"octopus", []string{"API-"}, regexp.MustCompile(`\bAPI-[A-Z0-9]{26}\b`), false},
-	{"vault", []string{"s."}, regexp.MustCompile(`\bs\.[A-Za-z0-9]{24}\b`), false},
-	{"password", []string{"curl"}, regexp.MustCompile(`(?s)\bcurl\b.{0,400}?\s(?:-u|--user)[ =]\s*["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), false},
-	{"password", []string{"ssword"}, regexp.MustCompile(`(?i)key="[^"]*password"\s+value="([^"]{6,})"`), false},
+	{"jwt", []string{"eyJ"}, newPattern(`\beyJ[A-Za-z0-9_-]{15,}(?:\.[A-Za-z0-9_-]*){2,4}`), true},
+	{"jwt", []string{"ZXlK"}, newPattern(`\bZXlK[A-Za-z0-9+/=]{60,}`), true},
+	{"authorization", []string{"uthorization", "UTHORIZATION"}, newPattern(`(?i)\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|token|bot|api-?key|api-?token|negotiate)\s+)?([\w.~+/=:-]{6,})`), false},
+	{"bearer", []string{"earer ", "EARER ", "earer:"}, newPattern(`(?i)\bbearer[ :]\s*([\w.~+/-]{12,}=*)`), false},
+	{"aws", []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T"}, newPattern(`\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`), true},
+	{"aws", []string{"bedrock-api-key-"}, newPattern(`\bbedrock-api-key-[A-Za-z0-9+/=]{20,}`), true},
+	{"slack", []string{"hooks.slack.com/"}, newPattern(`hooks\.slack\.com/(?:services|workflows|triggers)/([\w+/-]{20,})`), true},
+	{"discord", []string{"/webhooks/"}, newPattern(`discord(?:app)?\.com/api/(?:v\d+/)?webhooks/(\d+/[\w-]{30,})`), true},
+	{"teams", []string{".webhook.office.com/"}, newPattern(`\.webhook\.office\.com/webhookb2/(\S{40,})`), true},
+	{"telegram", []string{":A"}, newPattern(`\b\d{5,16}:A[\w-]{34}\b`), false},
+	{"azure", []string{"Q~"}, newPattern(`[\w~.]{3}\dQ~[\w~.-]{31,34}`), true},
+	{"terraform", []string{".atlasv1."}, newPattern(`\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}`), true},
+	{"mailchimp", []string{"-us"}, newPattern(`\b[0-9a-f]{32}-us\d{1,2}\b`), false},
+	{"airtable", []string{"pat"}, newPattern(`\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b`), true},
+	{"harness", []string{"pat.", "sat."}, newPattern(`\b[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}\b`), true},
+	{"facebook", []string{"|"}, newPattern(`\b\d{15,16}\|[\w-]{27,40}`), false},
+	{"maxmind", []string{"_mmk"}, newPattern(`\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b`), true},
+	{"mapbox", []string{"sk.eyJ", "pk.eyJ"}, newPattern(`\b[sp]k\.eyJ[\w-]{20,}\.[\w-]{20,}`), true},
+	{"1password", []string{"A3-"}, newPattern(`\bA3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b`), true},
+	{"twilio", []string{"SK"}, newPattern(`\bSK[0-9a-f]{32}\b`), false},
+	{"octopus", []string{"API-"}, newPattern(`\bAPI-[A-Z0-9]{26}\b`), false},
+	{"vault", []string{"s."}, newPattern(`\bs\.[A-Za-z0-9]{24}\b`), false},
+	{"password", []string{"curl"}, newPattern(`(?s)\bcurl\b.{0,400}?\s(?:-u|--user)[ =]\s*["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), false},
+	{"password", []string{"ssword"}, newPattern(`(?i)key="[^"]*password"\s+value="([^"]{6,})"`), false},
 }
 
 func (f *findings) shapes(text string) {
@@ -155,7 +154,7 @@ func (f *findings) shapes(text string) {
 		if !slices.ContainsFunc(s.need, func(n string) bool { return strings.Contains(text, n) }) {
 			continue
 		}
-		for _, at := range s.re.FindAllStringSubmatchIndex(text, -1) {
+		for _, at := range s.re().FindAllStringSubmatchIndex(text, -1) {
 			start, end := at[0], at[1]
 			if len(at) > 2 {
 				start, end = at[2], at[3]

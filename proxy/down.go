@@ -69,7 +69,7 @@ func (d *down) judge(b []byte, whole bool) verdict {
 		d.looks = append(d.looks, look{updateMessage, last.turn.session})
 		return tap
 	}
-	if !peek(b, whole, downNeeds, &d.head) {
+	if !frame.Peek(b, whole, downNeeds, &d.head) {
 		return more
 	}
 	switch d.head.Kind {

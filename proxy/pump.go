@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-
-	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
 
 const (
@@ -13,7 +11,6 @@ const (
 	keepSize   = 64 << 10  // a frame whose kind is not known yet stays in the read buffer up to this size
 	maxHeld    = 64 << 20  // a frame longer than this passes as it is, whatever it might have been
 	maxTapped  = 160 << 10 // of a frame that is only looked at, no more than this is copied
-	exactSize  = 2 << 10   // of longer frames a second key of the same name is not looked for before they pass
 )
 
 // A verdict says what becomes of a frame.
@@ -71,15 +68,6 @@ func pump(src io.Reader, d direction) error {
 			return err
 		}
 	}
-}
-
-// peek reads a frame's head, all of a short frame and of a longer one only
-// until need is met. What is held because of it is read again as a whole, where the last of equal keys counts.
-func peek(b []byte, whole bool, need func([]byte) frame.Need, h *frame.Head) bool {
-	if whole && len(b) > exactSize && frame.Peek(b, false, need, h) {
-		return true
-	}
-	return frame.Peek(b, whole, need, h)
 }
 
 // pumping is the state of one pump between two reads.

@@ -49,7 +49,7 @@ func upNeeds(method []byte) frame.Need {
 }
 
 func (u *up) judge(b []byte, whole bool) verdict {
-	if !peek(b, whole, upNeeds, &u.head) {
+	if !frame.Peek(b, whole, upNeeds, &u.head) {
 		return more
 	}
 	switch string(u.head.Method) {
