@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -26,17 +25,17 @@ const (
 // The rules. All are tried on a sentence of one side; the first kind that fits names it.
 var (
 	// Nobody needs these again.
-	smallTalk = regexp.MustCompile(`(?i)^(?:(?:hi|hello|hey|thanks?|thank you|thx|ok(?:ay)?|yes|no|yep|nope|sure|great|perfect|nice|cool|good (?:morning|job|evening)|please|go ahead|continue|lgtm|sounds good|looks good|danke|hallo|merci|bonjour|gracias|hola|bitte|好的|谢谢|你好|ありがとう)(?:[\s,!.。]+|$))+(?:\S+ ?){0,2}$`)
-	narration = regexp.MustCompile(`(?i)^(?:(?:ok(?:ay)?|sure|great|perfect|now|next|first|then|alright|good|certainly|of course|absolutely|done|got it|understood)[,.!:]? ?)*(?:i'?ll |i will |i'm going to |i am going to |i'm (?:now )?(?:looking|checking|running|reading)|let me |let's (?:look|check|see|start|run|take|first)|looking at|checking|reading|running|searching|here(?:'s| is| are) (?:the|a|what|how|my|your|an)\b[^.]*:?$|would you like|do you want|shall i|should i |want me to|let me know|feel free|is there anything|happy to|glad|you're welcome|i hope|if you(?:'d| would)? (?:like|want|need)|i can (?:also )?|as an ai|i don'?t have (?:access|any)|ich werde|lass mich|je vais|voy a|让我|我来)`)
+	smallTalk = newPattern(`(?i)^(?:(?:hi|hello|hey|thanks?|thank you|thx|ok(?:ay)?|yes|no|yep|nope|sure|great|perfect|nice|cool|good (?:morning|job|evening)|please|go ahead|continue|lgtm|sounds good|looks good|danke|hallo|merci|bonjour|gracias|hola|bitte|好的|谢谢|你好|ありがとう)(?:[\s,!.。]+|$))+(?:\S+ ?){0,2}$`)
+	narration = newPattern(`(?i)^(?:(?:ok(?:ay)?|sure|great|perfect|now|next|first|then|alright|good|certainly|of course|absolutely|done|got it|understood)[,.!:]? ?)*(?:i'?ll |i will |i'm going to |i am going to |i'm (?:now )?(?:looking|checking|running|reading)|let me |let's (?:look|check|see|start|run|take|first)|looking at|checking|reading|running|searching|here(?:'s| is| are) (?:the|a|what|how|my|your|an)\b[^.]*:?$|would you like|do you want|shall i|should i |want me to|let me know|feel free|is there anything|happy to|glad|you're welcome|i hope|if you(?:'d| would)? (?:like|want|need)|i can (?:also )?|as an ai|i don'?t have (?:access|any)|ich werde|lass mich|je vais|voy a|让我|我来)`)
 
-	preference = regexp.MustCompile(`(?i)\b(?:i (?:(?:really|strongly|always|usually|generally|personally) )?(?:prefer|like|love|hate|dislike|want|favou?r)|i'd rather|i don'?t (?:like|want)|i (?:always|never) |my (?:favou?rite|preferred|preference)|please (?:always|never)|call me|my name is|i am (?:a|an|the|from|based|working|vegetarian|allergic)|i'm (?:a|an|the|from|based|working|vegetarian|allergic)|i live|i work|ich (?:bevorzuge|mag|möchte|will|hasse|heiße|arbeite|wohne)|mir ist .* lieber|je (?:préfère|veux|déteste|m'appelle|travaille)|prefiero|no me gusta|me gusta|me llamo|prefiro|preferisco)|我(?:喜欢|更喜欢|偏好|不喜欢|讨厌|习惯|叫)|(?:好き|嫌い|好みは)|나는 .*(?:좋아|선호)`)
-	decision   = regexp.MustCompile(`(?i)\b(?:we(?:'ve| have)? (?:decided|agreed|chose|chosen|picked|settled|moved|switched|migrated|replaced|dropped|renamed|standardi[sz]ed|adopted|retired|abandoned)|(?:was|were|is|are|been|have|has|now|since|recently|just|i|i've|team|they) (?:moved|switched|migrated|replaced|renamed|dropped|deprecated|retired|decided|chosen)|decision|decided|going with|went with|let's (?:use|go|keep|stick)|instead of|rather than|no longer|from now on|will use|moved (?:\S+ ){0,6}(?:from|to)|switched (?:\S+ ){0,6}(?:from|to)|migrated (?:\S+ ){0,6}(?:from|to)|(?:haben|wurde|wir) .*(?:entschieden|beschlossen|umgestellt|gewechselt|ersetzt)|statt|ab sofort|(?:nous avons|on a) (?:décidé|choisi|remplacé|migré)|au lieu|désormais|hemos (?:decidido|elegido|cambiado|migrado)|decidimos|en lugar de|cambiamos|migramos|decidimos)\b|(?:决定|改用|改为|换成|迁移|不再|采用)|(?:決めた|決定|変更|移行|切り替え|やめて)`)
-	statement  = regexp.MustCompile(`(?i)\b(?:remember|note that|keep in mind|for the record|fyi|important|always|never|must|because|since|due to|root cause|the (?:reason|cause|problem|issue|bug|fix|trick|culprit) (?:is|was)|turns out|we (?:use|run|have|keep|store|deploy|need|support|require)|our |is called|is named|lives? (?:in|at|on|under)|is (?:in|at|on|stored|set|located|served|owned|the)|are (?:in|at|on|stored|set|the)|runs? (?:on|at|every|in)|listens? on|expires?|defaults? to|depends? on|requires?|weil|damit|immer|nie|niemals|merke?|unser|unsere|wir (?:nutzen|verwenden|benutzen|haben)|liegt|läuft|heißt|parce que|toujours|jamais|notre|nos|nous (?:utilisons|avons)|souviens|rappelle|porque|siempre|nunca|nuestro|nuestra|usamos|recuerda|utilizamos|sempre|usiamo)\b|(?:记住|因为|总是|永远|必须|我们(?:使用|用|的)|是因为|位于|叫做|默认)|(?:覚えて|なぜなら|ため|必ず|私たち|うちの|使って(?:い|る)|です|である)|(?:기억|우리|때문|항상|사용)`)
-	conclusion = regexp.MustCompile(`(?i)\b(?:fixed|solved|resolved|works? now|passes|pass now|added|created|changed|updated|removed|implemented|renamed|moved|configured|installed|set (?:up|to)|enabled|disabled|so the|therefore|in short|summary|result|found|caused|happens|means|recommend|should|best|faster|slower|you (?:can|need|have to)|use (?:the|a)? ?\W?\w|run|the answer)\b`)
-	personalTo = regexp.MustCompile(`(?i)^(?:(?:remember|note|fyi|btw|by the way|and|also|please|that|this|in general|generally)[:,]? (?:that )?)*(?:i (?:(?:really|strongly|always|usually|generally|personally) )?(?:prefer|like|love|hate|dislike|favou?r|am|live|work|never|always)|i'm |i'd rather|my (?:name|favou?rite|preferred|timezone|time zone|birthday|editor|github|email|pronouns)|call me|please (?:always|never)|always (?:answer|reply|address|call)|ich (?:bevorzuge|mag|heiße|arbeite|wohne|bin)|je (?:préfère|m'appelle|travaille|suis|déteste)|prefiero|me llamo|me gusta|no me gusta|我(?:喜欢|更喜欢|不喜欢|讨厌|习惯|叫|住))`)
+	preference = newPattern(`(?i)\b(?:i (?:(?:really|strongly|always|usually|generally|personally) )?(?:prefer|like|love|hate|dislike|want|favou?r)|i'd rather|i don'?t (?:like|want)|i (?:always|never) |my (?:favou?rite|preferred|preference)|please (?:always|never)|call me|my name is|i am (?:a|an|the|from|based|working|vegetarian|allergic)|i'm (?:a|an|the|from|based|working|vegetarian|allergic)|i live|i work|ich (?:bevorzuge|mag|möchte|will|hasse|heiße|arbeite|wohne)|mir ist .* lieber|je (?:préfère|veux|déteste|m'appelle|travaille)|prefiero|no me gusta|me gusta|me llamo|prefiro|preferisco)|我(?:喜欢|更喜欢|偏好|不喜欢|讨厌|习惯|叫)|(?:好き|嫌い|好みは)|나는 .*(?:좋아|선호)`)
+	decision   = newPattern(`(?i)\b(?:we(?:'ve| have)? (?:decided|agreed|chose|chosen|picked|settled|moved|switched|migrated|replaced|dropped|renamed|standardi[sz]ed|adopted|retired|abandoned)|(?:was|were|is|are|been|have|has|now|since|recently|just|i|i've|team|they) (?:moved|switched|migrated|replaced|renamed|dropped|deprecated|retired|decided|chosen)|decision|decided|going with|went with|let's (?:use|go|keep|stick)|instead of|rather than|no longer|from now on|will use|moved (?:\S+ ){0,6}(?:from|to)|switched (?:\S+ ){0,6}(?:from|to)|migrated (?:\S+ ){0,6}(?:from|to)|(?:haben|wurde|wir) .*(?:entschieden|beschlossen|umgestellt|gewechselt|ersetzt)|statt|ab sofort|(?:nous avons|on a) (?:décidé|choisi|remplacé|migré)|au lieu|désormais|hemos (?:decidido|elegido|cambiado|migrado)|decidimos|en lugar de|cambiamos|migramos|decidimos)\b|(?:决定|改用|改为|换成|迁移|不再|采用)|(?:決めた|決定|変更|移行|切り替え|やめて)`)
+	statement  = newPattern(`(?i)\b(?:remember|note that|keep in mind|for the record|fyi|important|always|never|must|because|since|due to|root cause|the (?:reason|cause|problem|issue|bug|fix|trick|culprit) (?:is|was)|turns out|we (?:use|run|have|keep|store|deploy|need|support|require)|our |is called|is named|lives? (?:in|at|on|under)|is (?:in|at|on|stored|set|located|served|owned|the)|are (?:in|at|on|stored|set|the)|runs? (?:on|at|every|in)|listens? on|expires?|defaults? to|depends? on|requires?|weil|damit|immer|nie|niemals|merke?|unser|unsere|wir (?:nutzen|verwenden|benutzen|haben)|liegt|läuft|heißt|parce que|toujours|jamais|notre|nos|nous (?:utilisons|avons)|souviens|rappelle|porque|siempre|nunca|nuestro|nuestra|usamos|recuerda|utilizamos|sempre|usiamo)\b|(?:记住|因为|总是|永远|必须|我们(?:使用|用|的)|是因为|位于|叫做|默认)|(?:覚えて|なぜなら|ため|必ず|私たち|うちの|使って(?:い|る)|です|である)|(?:기억|우리|때문|항상|사용)`)
+	conclusion = newPattern(`(?i)\b(?:fixed|solved|resolved|works? now|passes|pass now|added|created|changed|updated|removed|implemented|renamed|moved|configured|installed|set (?:up|to)|enabled|disabled|so the|therefore|in short|summary|result|found|caused|happens|means|recommend|should|best|faster|slower|you (?:can|need|have to)|use (?:the|a)? ?\W?\w|run|the answer)\b`)
+	personalTo = newPattern(`(?i)^(?:(?:remember|note|fyi|btw|by the way|and|also|please|that|this|in general|generally)[:,]? (?:that )?)*(?:i (?:(?:really|strongly|always|usually|generally|personally) )?(?:prefer|like|love|hate|dislike|favou?r|am|live|work|never|always)|i'm |i'd rather|my (?:name|favou?rite|preferred|timezone|time zone|birthday|editor|github|email|pronouns)|call me|please (?:always|never)|always (?:answer|reply|address|call)|ich (?:bevorzuge|mag|heiße|arbeite|wohne|bin)|je (?:préfère|m'appelle|travaille|suis|déteste)|prefiero|me llamo|me gusta|no me gusta|我(?:喜欢|更喜欢|不喜欢|讨厌|习惯|叫|住))`)
 	// Something that has a name is worth finding again: code spans, paths, identifiers, versions, numbers with units, capitals inside a sentence.
-	named  = regexp.MustCompile("`[^`]+`|\\b\\w+(?:/\\w[\\w.-]*)+|\\b\\w+\\.(?:go|rs|py|ts|tsx|js|java|rb|c|h|cpp|md|ya?ml|toml|json|sql|sh|env|tf|proto)\\b|\\b[a-z]+[A-Z]\\w+|\\b\\w+_\\w+\\b|\\bv?\\d+\\.\\d+|\\b\\d+ ?(?:ms|s|sec|min|minutes?|hours?|days?|weeks?|%|[KMG]i?B|k|px|req)\\b|:\\d{2,5}\\b| [A-Z][A-Za-z]+")
-	dangle = regexp.MustCompile(`(?i)^(?:it|this|that|these|those|they|he|she|which|both|there|then|so|but|and|also|however|because|otherwise|instead|das|dies|es|sie|cela|ça|c'est|esto|eso|它|这|那|これ|それ)\b`)
+	named  = newPattern("`[^`]+`|\\b\\w+(?:/\\w[\\w.-]*)+|\\b\\w+\\.(?:go|rs|py|ts|tsx|js|java|rb|c|h|cpp|md|ya?ml|toml|json|sql|sh|env|tf|proto)\\b|\\b[a-z]+[A-Z]\\w+|\\b\\w+_\\w+\\b|\\bv?\\d+\\.\\d+|\\b\\d+ ?(?:ms|s|sec|min|minutes?|hours?|days?|weeks?|%|[KMG]i?B|k|px|req)\\b|:\\d{2,5}\\b| [A-Z][A-Za-z]+")
+	dangle = newPattern(`(?i)^(?:it|this|that|these|those|they|he|she|which|both|there|then|so|but|and|also|however|because|otherwise|instead|das|dies|es|sie|cela|ça|c'est|esto|eso|它|这|那|これ|それ)\b`)
 )
 
 const (
@@ -49,7 +48,7 @@ const (
 // distil gives what a person would keep of a turn: what was asked, what was concluded, and what either side stated, decided or prefers. before is
 // what the person said before that, which a short reply leans on. The same text gives the same notes.
 func distil(user, assistant, before string) []note {
-	asked := slices.DeleteFunc(sentences(user), func(s sentence) bool { return smallTalk.MatchString(s.text) || tooShort(s.text) })
+	asked := slices.DeleteFunc(sentences(user), func(s sentence) bool { return smallTalk().MatchString(s.text) || tooShort(s.text) })
 	answered := worth(sentences(assistant))
 	request := requestOf(asked)
 	context := ""
@@ -63,7 +62,7 @@ func distil(user, assistant, before string) []note {
 	for _, s := range asked {
 		if kind := kindOf(s.text); kind != "" && !isQuestion(s.text) {
 			notes = append(notes, note{kind: kind, origin: fromUser, content: clip(s.text, noteLength), context: context,
-				personal: kind == "preference" && personalTo.MatchString(s.text) && !strings.ContainsAny(s.text, "/_`")})
+				personal: kind == "preference" && personalTo().MatchString(s.text) && !strings.ContainsAny(s.text, "/_`")})
 			said = append(said, telling(s.text))
 		}
 	}
@@ -127,24 +126,24 @@ type scored struct {
 func worth(list []sentence) []scored {
 	var kept []scored
 	for i, s := range list {
-		if smallTalk.MatchString(s.text) || narration.MatchString(s.text) || isQuestion(s.text) || tooShort(s.text) {
+		if smallTalk().MatchString(s.text) || narration().MatchString(s.text) || isQuestion(s.text) || tooShort(s.text) {
 			continue
 		}
 		score := 0.0
 		if kindOf(s.text) != "" {
 			score += 2
 		}
-		if conclusion.MatchString(s.text) {
+		if conclusion().MatchString(s.text) {
 			score++
 		}
-		score += min(float64(len(named.FindAllString(s.text, 3))), 2)
+		score += min(float64(len(named().FindAllString(s.text, 3))), 2)
 		if strings.ContainsAny(s.text, "0123456789") {
 			score++
 		}
 		if i == 0 || i == len(list)-1 {
 			score += 0.5
 		}
-		if dangle.MatchString(s.text) && len(kept) > 0 && !s.first && len(kept[len(kept)-1].text)+len(s.text) < noteLength {
+		if dangle().MatchString(s.text) && len(kept) > 0 && !s.first && len(kept[len(kept)-1].text)+len(s.text) < noteLength {
 			last := &kept[len(kept)-1]
 			last.text += " " + s.text
 			last.score = max(last.score, score)
@@ -165,11 +164,11 @@ func worth(list []sentence) []scored {
 
 func kindOf(text string) string {
 	switch {
-	case preference.MatchString(text):
+	case preference().MatchString(text):
 		return "preference"
-	case decision.MatchString(text), slices.ContainsFunc(changed, func(p *regexp.Regexp) bool { return p.MatchString(text) }):
+	case decision().MatchString(text), tellsChange(text):
 		return "decision"
-	case statement.MatchString(text):
+	case statement().MatchString(text):
 		return "fact"
 	}
 	return ""

@@ -3,7 +3,6 @@ package embedded
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,40 +11,44 @@ import (
 // what has another value now ("raised the X to"). An older memory about that ranks behind them, and brings them with it where the prompt's own words did not.
 
 // changes are the ways to say that something changed. Each has one group: what is not as it was.
-var changed = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)\b(?:mov|migrat|switch|chang|convert|port|went|transition)(?:ed|ing|es?)?\b(?: \S+){0,6}? (?:away )?from (.{2,60}?) (?:to|onto|over to)\b`),
-	regexp.MustCompile(`(?i)\b(?:replac|dropp|retir|abandon|deprecat|remov|ditch|decommission|kill|sunset)(?:ed|ing)\b (.{2,60}?)(?: (?:with|by|in favou?r|because|since|and|from|for|completely|entirely)\b|[.,;:]|$)`),
-	regexp.MustCompile(`(?i)\bno longer (?:use|host|run|need|support|deploy|keep|have|require|store|rely on|depend on|using|hosting|with|on)?\b ?(.{2,60}?)(?: (?:because|since|and|but)\b|[.,;:]|$)`),
-	regexp.MustCompile(`(?i)\b(?:instead of|rather than|in place of|stopped using|got rid of|moved (?:away|off)(?: from)?) (.{2,60}?)(?: (?:because|since|and|for|from now|but)\b|[.,;:]|$)`),
-	regexp.MustCompile(`(?i)(?:^|[.:,;] )(?:the )?([^.:,;]{2,60}?) (?:is|are|has been|have been|was|were) (?:finally |now |completely )*(?:gone|removed|retired|replaced|deprecated|dropped|obsolete|shut down|decommissioned|no longer)\b`),
-	regexp.MustCompile(`(?i)\b(?:rais|lower|increas|reduc|bump|upgrad|downgrad|chang|doubl|halv|shorten|extend|mov|renam|switch)(?:ed|ing|s)?\b (?:the |our |its |their )?(.{2,60}?) (?:from .{1,40} )?(?:to|back to|into|by)\b`),
-	regexp.MustCompile(`(?i)\b(?:the |our )?([^.:,;]{2,60}?) (?:moved|changed|went|increased|dropped|switched|rose)\b(?: from .{1,40}?)? to\b`),
-	regexp.MustCompile(`(?i)(?:\bstatt|\banstelle von) (.{2,60}?)(?: (?:weil|und|ab|für|verwenden|nutzen)\b|[.,;:]|$)`),
-	regexp.MustCompile(`(?i)\bvon (.{2,60}?) (?:auf|zu|nach) .{2,60}?(?:umgestiegen|umgestellt|gewechselt|migriert|umgezogen|erhöht|gesenkt)`),
-	regexp.MustCompile(`(?i)([\p{L}\d_-]{2,40})(?: wird| werden| ist| sind) nicht mehr\b`),
-	regexp.MustCompile(`(?i)\b(?:haben|hat|wurde) (.{2,60}?) (?:durch|mit) .{2,60}? ersetzt`),
-	regexp.MustCompile(`(?i)\b(?:remplacé|abandonné|supprimé) (.{2,60}?)(?: par\b|[.,;:]|$)`),
-	regexp.MustCompile(`(?i)\b(?:passés?|migrés?) de (.{2,60}?) (?:à|vers)\b`),
-	regexp.MustCompile(`(?i)\b(?:reemplaz|cambi|migr|sustitu)\p{L}+ (?:de )?(.{2,60}?) (?:por|a|con)\b`),
-	regexp.MustCompile(`从\s*(.{2,30}?)\s*(?:迁移|换|改|切换|升级)`),
-	regexp.MustCompile(`(?:不再(?:使用|用)?)\s*(.{2,30}?)(?:[，。,.]|$)`),
-	regexp.MustCompile(`(\S{2,30}?)(?:から|をやめて).{1,30}(?:移行|変更|切り替え)`),
+var changed = []pattern{
+	newPattern(`(?i)\b(?:mov|migrat|switch|chang|convert|port|went|transition)(?:ed|ing|es?)?\b(?: \S+){0,6}? (?:away )?from (.{2,60}?) (?:to|onto|over to)\b`),
+	newPattern(`(?i)\b(?:replac|dropp|retir|abandon|deprecat|remov|ditch|decommission|kill|sunset)(?:ed|ing)\b (.{2,60}?)(?: (?:with|by|in favou?r|because|since|and|from|for|completely|entirely)\b|[.,;:]|$)`),
+	newPattern(`(?i)\bno longer (?:use|host|run|need|support|deploy|keep|have|require|store|rely on|depend on|using|hosting|with|on)?\b ?(.{2,60}?)(?: (?:because|since|and|but)\b|[.,;:]|$)`),
+	newPattern(`(?i)\b(?:instead of|rather than|in place of|stopped using|got rid of|moved (?:away|off)(?: from)?) (.{2,60}?)(?: (?:because|since|and|for|from now|but)\b|[.,;:]|$)`),
+	newPattern(`(?i)(?:^|[.:,;] )(?:the )?([^.:,;]{2,60}?) (?:is|are|has been|have been|was|were) (?:finally |now |completely )*(?:gone|removed|retired|replaced|deprecated|dropped|obsolete|shut down|decommissioned|no longer)\b`),
+	newPattern(`(?i)\b(?:rais|lower|increas|reduc|bump|upgrad|downgrad|chang|doubl|halv|shorten|extend|mov|renam|switch)(?:ed|ing|s)?\b (?:the |our |its |their )?(.{2,60}?) (?:from .{1,40} )?(?:to|back to|into|by)\b`),
+	newPattern(`(?i)\b(?:the |our )?([^.:,;]{2,60}?) (?:moved|changed|went|increased|dropped|switched|rose)\b(?: from .{1,40}?)? to\b`),
+	newPattern(`(?i)(?:\bstatt|\banstelle von) (.{2,60}?)(?: (?:weil|und|ab|für|verwenden|nutzen)\b|[.,;:]|$)`),
+	newPattern(`(?i)\bvon (.{2,60}?) (?:auf|zu|nach) .{2,60}?(?:umgestiegen|umgestellt|gewechselt|migriert|umgezogen|erhöht|gesenkt)`),
+	newPattern(`(?i)([\p{L}\d_-]{2,40})(?: wird| werden| ist| sind) nicht mehr\b`),
+	newPattern(`(?i)\b(?:haben|hat|wurde) (.{2,60}?) (?:durch|mit) .{2,60}? ersetzt`),
+	newPattern(`(?i)\b(?:remplacé|abandonné|supprimé) (.{2,60}?)(?: par\b|[.,;:]|$)`),
+	newPattern(`(?i)\b(?:passés?|migrés?) de (.{2,60}?) (?:à|vers)\b`),
+	newPattern(`(?i)\b(?:reemplaz|cambi|migr|sustitu)\p{L}+ (?:de )?(.{2,60}?) (?:por|a|con)\b`),
+	newPattern(`从\s*(.{2,30}?)\s*(?:迁移|换|改|切换|升级)`),
+	newPattern(`(?:不再(?:使用|用)?)\s*(.{2,30}?)(?:[，。,.]|$)`),
+	newPattern(`(\S{2,30}?)(?:から|をやめて).{1,30}(?:移行|変更|切り替え)`),
 }
 
 const (
-	leastAge      = 1  // ms by which a change is newer
 	mostChanges   = 12 // rows that may replace what was found
 	mostNames     = 32 // terms by which they are looked for
 	outdatedScore = 0.5
 )
 
+// tellsChange reports whether a text says that something changed.
+func tellsChange(text string) bool {
+	return slices.ContainsFunc(changed, func(p pattern) bool { return p().MatchString(text) })
+}
+
 // outdates reports whether one memory says that what the other says has changed.
 func (d document) outdates(old document) bool {
-	if d.Created.UnixMilli()-old.Created.UnixMilli() < leastAge || d.Project != old.Project || d.turn != 0 && d.turn == old.turn {
+	if !d.Created.After(old.Created) || d.Project != old.Project || d.turn != 0 && d.turn == old.turn {
 		return false
 	}
 	for _, pattern := range changed {
-		for _, m := range pattern.FindAllStringSubmatch(d.Content, -1) {
+		for _, m := range p().FindAllStringSubmatch(d.Content, -1) {
 			if old.isAbout(m[1], d.says) {
 				return true
 			}
@@ -137,12 +140,11 @@ func (s *Store) changesSince(ctx context.Context, found []document, in search) (
 	if len(match) == 0 {
 		return nil, nil
 	}
-	rows, err := collect(ctx, s.db, scanRow, `SELECT `+rowColumns+` FROM memories_fts f JOIN memories m ON m.id = f.rowid
-		WHERE memories_fts MATCH ?1 AND m.type = 'decision' AND m.created > ?2 AND `+inScope+` ORDER BY rank LIMIT ?8`,
-		"content : ("+strings.Join(match, " OR ")+")", oldest.UnixMilli(), in.all, in.session.Project, in.kind, in.session.Key, in.session.ParentKey, mostChanges)
+	rows, err := s.matching(ctx, in, in.match(match, changeTerm), mostChanges)
 	if err != nil {
 		return nil, err
 	}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.Created.After(oldest) })
 	docs, _ := documents(rows)
 	slices.SortStableFunc(docs, func(a, b document) int { return b.Created.Compare(a.Created) })
 	return docs, nil

@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,12 +15,12 @@ type sentence struct {
 }
 
 var (
-	bulletMark  = regexp.MustCompile(`^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?`)
-	headingMark = regexp.MustCompile(`^\s{0,3}#{1,6}\s+`)
-	tableRow    = regexp.MustCompile(`^\s*\|.*\|\s*$`)
-	tableRule   = regexp.MustCompile(`^[\s|:-]+$`)
-	link        = regexp.MustCompile(`!?\[([^\]]*)\]\([^)\s]*\)`)
-	emphasis    = regexp.MustCompile(`(\*\*|__)(\S(?:.*?\S)?)(\*\*|__)`)
+	bulletMark  = newPattern(`^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?`)
+	headingMark = newPattern(`^\s{0,3}#{1,6}\s+`)
+	tableRow    = newPattern(`^\s*\|.*\|\s*$`)
+	tableRule   = newPattern(`^[\s|:-]+$`)
+	link        = newPattern(`!?\[([^\]]*)\]\([^)\s]*\)`)
+	emphasis    = newPattern(`(\*\*|__)(\S(?:.*?\S)?)(\*\*|__)`)
 )
 
 const mostProse = 64 << 10 // bytes of a text that are read; what is longer is a dump
@@ -62,19 +61,19 @@ func sentences(text string) []sentence {
 			continue
 		}
 		switch {
-		case bare == "", tableRule.MatchString(bare):
+		case bare == "", tableRule().MatchString(bare):
 			flush()
-		case headingMark.MatchString(line):
+		case headingMark().MatchString(line):
 			flush()
-			heading = strings.TrimRight(clean(headingMark.ReplaceAllString(line, "")), ":#. ")
-		case tableRow.MatchString(line):
+			heading = strings.TrimRight(clean(headingMark().ReplaceAllString(line, "")), ":#. ")
+		case tableRow().MatchString(line):
 			flush()
 			para.WriteString(strings.Join(strings.FieldsFunc(bare, func(r rune) bool { return r == '|' }), ": "))
 			item = true
 			flush()
-		case bulletMark.MatchString(line):
+		case bulletMark().MatchString(line):
 			flush()
-			para.WriteString(bulletMark.ReplaceAllString(line, ""))
+			para.WriteString(bulletMark().ReplaceAllString(line, ""))
 			item = true
 		case dump(bare):
 			flush()
@@ -88,23 +87,23 @@ func sentences(text string) []sentence {
 
 // clean folds white space and takes out emphasis and the targets of links. Code spans keep their back quotes: they mark names.
 func clean(text string) string {
-	text = link.ReplaceAllString(text, "$1")
-	text = emphasis.ReplaceAllString(text, "$2")
+	text = link().ReplaceAllString(text, "$1")
+	text = emphasis().ReplaceAllString(text, "$2")
 	return strings.Join(strings.Fields(text), " ")
 }
 
-var commandStart = regexp.MustCompile(`^(?:\$ )?[a-z./][\w./-]*(?: \S+)+$`)
+var commandStart = newPattern(`^(?:\$ )?[a-z./][\w./-]*(?: \S+)+$`)
 
 // command reports whether a line of code is one that a person would type.
 func command(line string) bool {
-	return commandStart.MatchString(line) && !strings.ContainsAny(line, "{};=")
+	return commandStart().MatchString(line) && !strings.ContainsAny(line, "{};=")
 }
 
-var dumpLine = regexp.MustCompile(`^(?:at \S+\(|\s*File ".*", line \d+|goroutine \d+|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]();,]+$|[+-]{3} [ab]/|@@ |diff --git|import .* from |package \w+$|func |def |class |const |let |var |return\b.*[;)]$|if \(|\}|<\/?\w+[^>]*>$)`)
+var dumpLine = newPattern(`^(?:at \S+\(|\s*File ".*", line \d+|goroutine \d+|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]();,]+$|[+-]{3} [ab]/|@@ |diff --git|import .* from |package \w+$|func |def |class |const |let |var |return\b.*[;)]$|if \(|\}|<\/?\w+[^>]*>$)`)
 
 // dump reports whether a line is of code, a log, a stack trace or a diff, pasted without a fence.
 func dump(line string) bool {
-	if dumpLine.MatchString(line) || len(line) > 4000 {
+	if dumpLine().MatchString(line) || len(line) > 4000 {
 		return true
 	}
 	letters, signs := 0, 0
