@@ -47,7 +47,7 @@ func (d document) outdates(old document) bool {
 	if !d.Created.After(old.Created) || d.Project != old.Project || d.turn != 0 && d.turn == old.turn {
 		return false
 	}
-	for _, pattern := range changed {
+	for _, p := range changed {
 		for _, m := range p().FindAllStringSubmatch(d.Content, -1) {
 			if old.isAbout(m[1], d.says) {
 				return true
