@@ -13,8 +13,8 @@ import (
 // A query is what a prompt asks for.
 type query struct {
 	asked []asked
-	size  float64 // of the index, in memories
-	match string  // in FTS5's language; empty: nothing to look for
+	size  float64  // of the index, in memories
+	match []string // strings of FTS5's language; none: nothing to look for
 }
 
 // asked is an informative term of a prompt.
@@ -29,7 +29,7 @@ type asked struct {
 
 const (
 	mostAsked    = 24    // terms of a prompt that are looked for
-	mostPostings = 30000 // that a search reads: common words go first
+	mostPostings = 10000 // that a search reads: common words go first
 	fewest       = 200   // memories that the frequency of a word is measured against, at least
 )
 
@@ -39,7 +39,7 @@ const (
 	asWord   = 1.0
 	asPair   = 0.5 // of CJK characters, many of which belong to no word
 	asCommon = 0.3
-	asOther  = 0.7 // of a plain word that stands in no memory: another may mean the same
+	asOther  = 0.8 // of a plain word that stands in no memory: another may mean the same
 )
 
 // ask picks a prompt's informative terms. How telling a word is says the index; for words that say little in any collection there are lists, because a
@@ -71,20 +71,18 @@ func (s *Store) ask(ctx context.Context, text string) (query, error) {
 	q.asked = list[:min(len(list), mostAsked)]
 	byDocs := slices.Clone(q.asked)
 	slices.SortStableFunc(byDocs, func(a, b asked) int { return cmp.Compare(a.docs, b.docs) })
-	var match []string
 	postings := 0
 	for _, a := range byDocs {
 		switch {
 		case a.docs == 0 && a.near != "":
-			match = append(match, quote(a.near)+"*")
+			q.match = append(q.match, quote(a.near)+"*")
 		case a.docs == 0:
-		case postings+a.docs > mostPostings && len(match) > 0:
+		case postings+a.docs > mostPostings && len(q.match) > 0:
 		default:
 			postings += a.docs
-			match = append(match, quote(a.term))
+			q.match = append(q.match, quote(a.term))
 		}
 	}
-	q.match = strings.Join(match, " OR ")
 	return q, nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 // The share of a query's weight that a memory must hold: to be told unasked, and to be found.
 const (
-	leastRecalled = 0.42
+	leastRecalled = 0.45
 	leastFound    = 0.25
 )
 

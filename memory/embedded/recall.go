@@ -83,12 +83,10 @@ func (s *Store) find(ctx context.Context, in search) ([]row, error) {
 		return nil, err
 	}
 	q, err := s.ask(ctx, in.text)
-	if err != nil || q.match == "" {
+	if err != nil || len(q.match) == 0 {
 		return nil, err
 	}
-	rows, err := collect(ctx, s.db, scanRow, `SELECT `+rowColumns+` FROM memories_fts f JOIN memories m ON m.id = f.rowid
-		WHERE memories_fts MATCH ?1 AND ?2 = ?2 AND rank MATCH 'bm25(1.0, 0.4)' AND `+inScope+` ORDER BY rank LIMIT ?8`,
-		q.match, 0, in.all, in.session.Project, in.kind, in.session.Key, in.session.ParentKey, max(mostCandidates, 2*in.most))
+	rows, err := s.matching(ctx, in, in.match(q.match), max(mostCandidates, 2*in.most))
 	if err != nil {
 		return nil, err
 	}
@@ -99,9 +97,13 @@ func (s *Store) find(ctx context.Context, in search) ([]row, error) {
 	return best(found, in.most), nil
 }
 
-// inScope are the conditions of a search: arguments 3 to 7 are all, project, type and the keys of the session and its parent.
-const inScope = `(?3 OR m.project = ?4 OR m.project = '' OR m.personal) AND (?5 = '' OR m.type = ?5)
-	AND m.session NOT IN (SELECT session FROM session_keys WHERE key IN (?6, ?7)) AND (m.key = '' OR m.key NOT IN (?6, ?7))`
+// matching gives the rows that an FTS5 query finds, best first by BM25, without what the session said itself.
+func (s *Store) matching(ctx context.Context, in search, match string, most int) ([]row, error) {
+	return collect(ctx, s.db, scanRow, `SELECT `+rowColumns+` FROM memories_fts f JOIN memories m ON m.id = f.rowid
+		WHERE memories_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.4, 0.0)' AND (?2 = '' OR m.type = ?2)
+			AND m.session NOT IN (SELECT session FROM session_keys WHERE key IN (?3, ?4)) AND (m.key = '' OR m.key NOT IN (?3, ?4))
+		ORDER BY rank LIMIT ?5`, match, in.kind, in.session.Key, in.session.ParentKey, most)
+}
 
 // standing gives what a session of a project should know from its start: the newest preferences and decisions.
 func (s *Store) standing(ctx context.Context, session memory.Session) ([]memory.Item, error) {

@@ -75,7 +75,7 @@ func (w *world) recall(session memory.Session, prompt string) string {
 	return b.String()
 }
 
-func needsSearch(t *testing.T) {
+func needsSearch(t testing.TB) {
 	if !migrations.FTS5() {
 		t.Skip("built without -tags sqlite_fts5")
 	}
