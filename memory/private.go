@@ -54,7 +54,7 @@ func privateTag(s string) (tag, bool) {
 		return tag{size: 1}, false
 	}
 	size, ok := bracket(s)
-	if !ok {
+	if !ok || size < len(s) && isLetter(s[size]) && s[size]|0x20 != 'p' { // most tags are of another name
 		return tag{size: size}, false
 	}
 	name, rest, closing := mark(s[size:])
@@ -72,6 +72,8 @@ func privateTag(s string) (tag, bool) {
 	}
 	return tag{size: size}, false // "<private" and no ">": not a tag
 }
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // Conceal replaces what text repeats of private passages, as WithoutPrivate gives them, by "[private]": a passage, one of its lines, and those of its
 // words that are no words (digits, inner capitals, signs, great length). open says that text is still growing: then an end that may be the beginning of
