@@ -14,8 +14,9 @@ const (
 	syncEvery  = 500 * time.Millisecond // how often it is looked for text that streams
 	speakEvery = 400 * time.Millisecond // how soon the text of one turn may be brought to disk again
 	syncSoon   = 20 * time.Millisecond  // how soon words and endings do: several leave in one transaction
-	learnAfter = 300 * time.Millisecond // how long after a turn's end it is learned from
-	learnLimit = 100 * time.Millisecond // at a time; what is left is learned later, by whoever runs then
+	learnAfter = 300 * time.Millisecond // how long after the last turn's end turns are learned from
+	learnLimit = time.Second            // at a time; what is left is learned later, by whoever runs then
+	lastLearn  = 50 * time.Millisecond  // at the end, when people wait for us to go
 	entryLimit = 2 * time.Second        // for one change; a locked database is tried again with the next
 	closeLimit = 3 * time.Second        // for the last changes
 )
@@ -58,7 +59,8 @@ func (j *journal) run() {
 	close(j.opened)
 	tick := time.NewTicker(syncEvery)
 	defer tick.Stop()
-	var soon, learn <-chan time.Time
+	var soon <-chan time.Time
+	learn := time.After(learnAfter) // what earlier processes left
 	for {
 		select {
 		case <-j.wake:
@@ -71,10 +73,9 @@ func (j *journal) run() {
 				learn = time.After(learnAfter)
 			}
 		case <-learn:
-			learn = nil
-			j.learn()
+			j.learn(learnLimit)
 		case <-tick.C:
-			if j.sync(false) && learn == nil {
+			if j.sync(false) {
 				learn = time.After(learnAfter)
 			}
 		case ask := <-j.asks:
@@ -89,7 +90,7 @@ func (j *journal) run() {
 		case <-j.stop:
 			j.sync(true)
 			j.end()
-			j.learn()
+			j.learn(lastLearn)
 			if j.failures > 0 {
 				j.r.o.Log.Warn().Int("failures", j.failures).Msg("changes that the database did not take at once")
 			}
@@ -201,12 +202,12 @@ func (j *journal) end() {
 	})
 }
 
-// learn lets memory take in the turns that have ended.
-func (j *journal) learn() {
+// learn lets memory take in the turns that have ended, for no longer than limit.
+func (j *journal) learn(limit time.Duration) {
 	if j.backend == nil || j.backend.Learn == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), learnLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	j.backend.Learn(ctx)
 }

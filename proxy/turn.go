@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 const (
 	maxTurnText  = 128 << 10 // bytes of one side of a turn, more than a daemon takes of a whole session; what is longer is cut and marked
-	maxUnsaved   = 2 << 20   // bytes of turns that may wait for the ledger; past this they are given up
+	maxUnsaved   = 1 << 20   // bytes of turns that may wait for the ledger; past this they are given up
 	maxTurnTools = 500
 )
 
@@ -49,24 +50,23 @@ func (r *Relay) say(t *turn, text string) {
 		text = "\n\n" + text
 	}
 	t.gap = false
-	t.text = append(t.text, r.fit(t, text, maxTurnText-len(t.text))...)
+	t.text = append(t.text, text[:r.fit(t, text, maxTurnText-len(t.text))]...)
 }
 
-// fit gives as much of text as there is room for, in its turn and among all
+// fit gives how much of text there is room for, in its turn and among all
 // that waits for the ledger. The relay's lock is held.
-func (r *Relay) fit(t *turn, text string, room int) string {
-	if room = min(room, maxUnsaved-r.unsaved); len(text) > room {
-		room = max(room, 0)
-		for room > 0 && !utf8.RuneStart(text[room]) {
-			room--
+func (r *Relay) fit(t *turn, text string, room int) int {
+	n := len(text)
+	if room = min(room, maxUnsaved-r.unsaved); n > room {
+		for n = max(room, 0); n > 0 && !utf8.RuneStart(text[n]); {
+			n--
 		}
-		t.lost += len(text) - room
-		r.lost += len(text) - room
-		text = text[:room]
+		t.lost += len(text) - n
+		r.lost += len(text) - n
 	}
-	t.counted += len(text)
-	r.unsaved += len(text)
-	return text
+	t.counted += n
+	r.unsaved += n
+	return n
 }
 
 // full reports whether no more text fits.
@@ -117,9 +117,17 @@ func (r *Relay) hear(t *turn, line []byte) {
 	if len(line) <= shortPrompt {
 		words, first := promptWords(line)
 		t.command = t.session.slashCommand(first, r.o.SlashPrefix)
-		t.words = r.fit(t, words, maxTurnText)
+		t.words = words[:r.fit(t, words, maxTurnText)]
+	} else if n := min(len(line), maxTapped); r.unsaved+n <= maxUnsaved {
+		t.line = bytes.Clone(line[:n])
+		t.counted += n
+		r.unsaved += n
+		if n < len(line) {
+			t.lost += len(line) - n
+		}
 	} else {
-		t.line = []byte(r.fit(t, string(line), maxTapped))
+		t.lost += len(line)
+		r.lost += len(line)
 	}
 	t.known, t.changed = true, true
 }
