@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -163,9 +162,9 @@ func TestAcpxResumed(t *testing.T) {
 			if err != nil || len(owners) != 1 {
 				a.t.Fatalf("queue owners: %v (%v)", owners, err)
 			}
-			if err := syscall.Kill(owners[0], syscall.SIGKILL); err != nil {
-				a.t.Fatal(err)
-			}
+			owner, err := os.FindProcess(owners[0])
+			must(a.box, err)
+			must(a.box, owner.Kill())
 		},
 		"time to live": func(a *acpxBox) { a.run(a.command(1, "first words")...) },
 	}
