@@ -280,13 +280,27 @@ func (j *journal) syncSession(s *session, all bool) (ended bool, err error) {
 	return j.syncTurns(ctx, s, row, all)
 }
 
-// syncTurns brings the turns of a session to the ledger.
+// syncTurns brings the turns of a session to the ledger, some at a time.
 func (j *journal) syncTurns(ctx context.Context, s *session, row int64, all bool) (ended bool, err error) {
-	r := j.r
+	for {
+		turns, stored, private := j.dueTurns(s, row, all)
+		if len(turns) == 0 {
+			return ended, nil
+		}
+		did, err := j.saveTurns(ctx, s, turns, stored, private)
+		ended = ended || did
+		if err != nil {
+			return ended, err
+		}
+	}
+}
+
+// dueTurns gives turns of a session as the ledger is to have them now, and
+// what no turn may repeat. Text that streams is due only now and then, unless all is.
+func (j *journal) dueTurns(s *session, row int64, all bool) (turns []*turn, stored []correlation.Turn, private []string) {
+	r, size := j.r, 0
 	r.mu.Lock()
-	private := slices.Clone(s.secret)
-	var turns []*turn
-	var stored []correlation.Turn
+	defer r.mu.Unlock()
 	for _, t := range s.turns {
 		if !t.known || !t.changed {
 			continue
@@ -295,20 +309,25 @@ func (j *journal) syncTurns(ctx context.Context, s *session, row int64, all bool
 		switch {
 		case all || !t.ended.IsZero() || t.row != 0 && now.Sub(t.spoken) >= speakEvery:
 			said, t.changed = string(t.text), false
-		case t.row != 0:
+		case t.row != 0 || t.begun:
 			continue
 		}
-		t.spoken = now
+		t.spoken, t.begun = now, true
 		turns = append(turns, t)
 		stored = append(stored, correlation.Turn{
 			ID: t.row, Session: row, Key: t.key, Process: j.backend.Process, User: t.words, Assistant: said,
 			Tools: slices.Clone(t.tools), Started: t.started, Ended: t.ended, Stop: t.stop, Code: t.code, Truncated: t.lost > 0,
 		})
+		if size += len(t.words) + len(t.line) + len(said); size > maxBatch {
+			break
+		}
 	}
-	r.mu.Unlock()
-	if len(turns) == 0 {
-		return false, nil
-	}
+	return turns, stored, slices.Clone(s.secret)
+}
+
+// saveTurns writes turns. ended says that one of them has ended.
+func (j *journal) saveTurns(ctx context.Context, s *session, turns []*turn, stored []correlation.Turn, private []string) (ended bool, err error) {
+	r := j.r
 	for i := range stored { // the costly part: nobody waits for the lock meanwhile
 		t := &stored[i]
 		if t.ID == 0 {
@@ -326,7 +345,7 @@ func (j *journal) syncTurns(ctx context.Context, s *session, row int64, all bool
 	defer r.mu.Unlock()
 	for i, t := range turns {
 		if err != nil {
-			t.changed = true
+			t.changed, t.begun = true, t.row != 0
 			continue
 		}
 		t.row = stored[i].ID

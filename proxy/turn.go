@@ -14,7 +14,8 @@ import (
 
 const (
 	maxTurnText  = 128 << 10 // bytes of one side of a turn, more than a daemon takes of a whole session; what is longer is cut and marked
-	maxUnsaved   = 1 << 20   // bytes of turns that may wait for the ledger; past this they are given up
+	maxUnsaved   = 512 << 10 // bytes of turns that may wait for the ledger; past this they are given up
+	maxBatch     = 64 << 10  // bytes of turns that are written at a time, give or take one turn
 	maxTurnTools = 500
 )
 
@@ -39,6 +40,7 @@ type turn struct {
 	counted int       // bytes of it among the relay's unsaved ones
 	changed bool      // since the ledger was last told
 	spoken  time.Time // when text was last brought to the ledger
+	begun   bool      // on its way to the ledger
 	stop    string
 	code    int
 	ended   time.Time

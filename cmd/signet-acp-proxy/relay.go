@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/Signet-AI/signet-acp-proxy/proxy"
@@ -43,6 +44,7 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 		options.Env = withHooks(os.Environ(), c.Hooks)
 	}
 
+	debug.SetGCPercent(gcPercent)
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, endSignals...)
 	defer signal.Stop(signals)
@@ -83,6 +85,10 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 	}
 	return exitError{code: ended.Status()}
 }
+
+// gcPercent keeps the relay small: it lives beside an agent all day and has
+// little to collect.
+const gcPercent = 50
 
 // harness finds the command line and the profile of what is to be started.
 func (r relayCommand) harness(command harnessArgs, std stdio) (upstream.Profile, upstream.Options, error) {
