@@ -60,18 +60,21 @@ func (j *journal) run() {
 	tick := time.NewTicker(syncEvery)
 	defer tick.Stop()
 	var soon <-chan time.Time
+	var took time.Duration
 	learn := time.After(learnAfter) // what earlier processes left
 	for {
 		select {
 		case <-j.wake:
-			if soon == nil {
-				soon = time.After(syncSoon)
+			if soon == nil { // when there is much to write the conversation gets the machine for most of the time
+				soon = time.After(max(syncSoon, 3*took))
 			}
 		case <-soon:
 			soon = nil
+			began := time.Now()
 			if j.sync(false) {
 				learn = time.After(learnAfter)
 			}
+			took = time.Since(began)
 		case <-learn:
 			j.learn(learnLimit)
 		case <-tick.C:
