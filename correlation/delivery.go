@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -40,6 +41,7 @@ type Delivery struct {
 	Key                 string // the Signet key that it is delivered under
 	Kind                string
 	Reason              string // why the process ended
+	URL                 string // the daemon's, where a person named one
 	State               DeliveryState
 	Created, Owed, Due  time.Time
 	Done                time.Time // zero: open
@@ -60,12 +62,12 @@ type Delivery struct {
 	again    bool
 }
 
-const deliveryColumns = `d.id, d.session, d.key, d.kind, d.reason, d.state, d.created, d.owed, d.due, d.done, d.attempts, d.failures, d.unanswered, d.parts,
+const deliveryColumns = `d.id, d.session, d.key, d.kind, d.reason, d.url, d.state, d.created, d.owed, d.due, d.done, d.attempts, d.failures, d.unanswered, d.parts,
 	d.lease, d.leases, d.leased_until, d.again, d.posted, d.first_turn, d.last_turn, d.turns, d.file, d.reply, d.error, d.payload`
 
 func scanDelivery(row scanner) (d Delivery, err error) {
 	var created, owed, due, done, until, posted int64
-	err = row.Scan(&d.ID, &d.Session, &d.Key, &d.Kind, &d.Reason, &d.State, &created, &owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts,
+	err = row.Scan(&d.ID, &d.Session, &d.Key, &d.Kind, &d.Reason, &d.URL, &d.State, &created, &owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts,
 		&d.Lease, &d.leases, &until, &d.again, &posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.File, &d.Reply, &d.Error, &d.Payload)
 	d.Created, d.Owed, d.Due, d.Done = unstamp(created), unstamp(owed), unstamp(due), unstamp(done)
 	d.LeasedUntil, d.Posted = unstamp(until), unstamp(posted)
@@ -80,14 +82,25 @@ type Debt struct {
 	Payload string // not empty
 }
 
-// Owe leaves a delivery row for a debt, due at once. What the turns owe is left by End, Leave and SweepDead.
-func (s *Store) Owe(ctx context.Context, debt Debt) error {
+// Owe leaves a delivery row for a debt to the daemon, due at once, where this process owes it anything. What the turns owe is left by End, Leave and SweepDead.
+func (p *Process) Owe(ctx context.Context, debt Debt) error {
+	s := p.store
 	if debt.Payload == "" {
 		return explain("leaving a delivery", errors.New("nothing to deliver"))
 	}
 	now := stamp(s.now())
-	return s.change(ctx, "leaving a delivery", ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due, payload)
-		SELECT id, key, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`, debt.Kind, debt.Reason, Owed, now, now, now, debt.Payload, debt.Session)
+	return s.write(ctx, "leaving a delivery", func(tx *sql.Tx) error {
+		info, err := processByID(ctx, tx, p.id)
+		if err != nil {
+			return err
+		}
+		owed, err := s.owesDaemon(ctx, tx, info)
+		if err != nil || !owed {
+			return err
+		}
+		return mustHit(ctx, tx, ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, url, state, created, owed, due, payload)
+			SELECT id, key, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`, debt.Kind, debt.Reason, info.url, Owed, now, now, now, debt.Payload, debt.Session)
+	})
 }
 
 // oweFor ends the open turns of a process, in one session or in all (0), and leaves a delivery row for each key and kind under which there are
@@ -99,11 +112,11 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 		return err
 	}
 	owe := func(kind, column string) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due)
-			SELECT max(session), key, ?3, ?4, ?5, ?6, ?6, ?6 FROM turns`+mine+` AND `+column+` = 0 GROUP BY key
-			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE SET session = excluded.session, reason = excluded.reason, owed = excluded.owed,
+		_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, state, created, owed, due)
+			SELECT max(session), key, ?3, ?4, ?7, ?5, ?6, ?6, ?6 FROM turns`+mine+` AND `+column+` = 0 GROUP BY key
+			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE SET session = excluded.session, reason = excluded.reason, url = excluded.url, owed = excluded.owed,
 				due = excluded.due, again = lease <> ''`,
-			p.id, session, kind, reason, Owed, now)
+			p.id, session, kind, reason, Owed, now, p.url)
 		return err
 	}
 	daemon, err := s.owesDaemon(ctx, tx, p)
@@ -129,7 +142,7 @@ func (s *Store) Due(ctx context.Context) (next time.Time, open int, err error) {
 }
 
 // Lease gives a delivery that is due, to worker alone, or ErrNothingDue. What another worker holds is skipped as long as that one lives, and renews.
-// A post that a dead worker left without an answer is repeated once. A hook waits until the daemon's first attempt with the same key is over.
+// A post that a dead worker left without an answer is repeated once. A hook waits until the daemon's first attempt with the same key is over, and both until a process that has departed is gone.
 func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 	var leased Delivery
 	err := s.write(ctx, "leasing a delivery", func(tx *sql.Tx) error {
@@ -147,6 +160,13 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 		}
 		for _, d := range due {
 			if held(d) || d.Kind == KindHook && before[d.Key] {
+				continue
+			}
+			waits, err := s.heardOut(ctx, tx, d, now)
+			if err != nil {
+				return err
+			}
+			if waits {
 				continue
 			}
 			if !d.Posted.IsZero() {
@@ -171,6 +191,21 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 		err = ErrNothingDue
 	}
 	return leased, err
+}
+
+// heardOutFor is how long a process that has departed is waited for: longer than any harness is given to end.
+const heardOutFor = 30 * time.Second
+
+// heardOut reports whether a process that has departed still hears its harness out, and may add to what d is to deliver.
+func (s *Store) heardOut(ctx context.Context, tx *sql.Tx, d Delivery, now time.Time) (bool, error) {
+	if d.Payload != "" {
+		return false, nil
+	}
+	departed, err := collect(ctx, tx, func(row scanner) (id string, err error) {
+		err = row.Scan(&id)
+		return id, err
+	}, `SELECT id FROM processes WHERE ended > ? AND id IN (SELECT process FROM turns WHERE key = ?)`, stamp(now.Add(-heardOutFor)), d.Key)
+	return slices.ContainsFunc(departed, s.alive), err
 }
 
 // leftUnanswered records a post that got no answer, and the file that is left of it, and reports whether the post is to be repeated.

@@ -406,8 +406,9 @@ func TestDeliveredUnderItsKey(t *testing.T) {
 func TestOwe(t *testing.T) {
 	b := newBench(t)
 	v := b.said("s", 1)
+	p := b.register(ProcessInfo{Memory: "daemon", URL: "http://there"})
 	for range 2 {
-		check(t, b.Owe(t.Context(), Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
+		check(t, p.Owe(t.Context(), Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
 	}
 	w := b.worker()
 	got := make(map[string]int)
@@ -415,6 +416,9 @@ func TestOwe(t *testing.T) {
 		d := b.lease(w)
 		got[d.Kind+" "+d.Payload]++
 		post := b.attempt(d, true)
+		if d.Kind == KindCompaction && d.URL != "http://there" {
+			t.Errorf("owed to %q", d.URL)
+		}
 		if n := len(post.Turns); (n == 0) != (d.Kind == KindCompaction) {
 			t.Errorf("%s holds %d turns", d.Kind, n)
 		}
@@ -424,10 +428,12 @@ func TestOwe(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"daemon ": 1, "compaction summary": 2}, got); diff != "" {
 		t.Error(diff)
 	}
-	if err := b.Owe(t.Context(), Debt{Session: 1 << 40, Payload: "x"}); !errors.Is(err, ErrNotFound) {
+	check(t, b.register(ProcessInfo{Memory: "embedded"}).Owe(t.Context(), Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
+	b.nothingDue(w)
+	if err := p.Owe(t.Context(), Debt{Session: 1 << 40, Payload: "x"}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("owed by no session: %v", err)
 	}
-	if err := b.Owe(t.Context(), Debt{Session: v.ID}); err == nil {
+	if err := p.Owe(t.Context(), Debt{Session: v.ID}); err == nil {
 		t.Error("owed nothing, without an error")
 	}
 }

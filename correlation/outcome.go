@@ -122,9 +122,9 @@ func (s *Store) finish(ctx context.Context, tx *sql.Tx, d Delivery, state Delive
 	if err != nil || !d.again {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due)
-		SELECT ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM turns WHERE key = ? AND ended > 0 AND `+d.column()+` = 0)`,
-		d.Session, d.Key, d.Kind, d.Reason, Owed, now, now, now, d.Key)
+	_, err = tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, state, created, owed, due)
+		SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM turns WHERE key = ? AND ended > 0 AND `+d.column()+` = 0)`,
+		d.Session, d.Key, d.Kind, d.Reason, d.URL, Owed, now, now, now, d.Key)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -39,6 +40,7 @@ type ProcessInfo struct {
 	SignetPath string // whose daemon it would deliver to
 	Memory     string // auto, daemon, embedded, off: whether its sessions owe the daemon something
 	Hook       bool   // on_session_end is configured
+	URL        string // the daemon's, where a person named one
 }
 
 // A Process is this process, as others see it: a row, and a lock that the system lets go when the process ends in whatever way.
@@ -48,6 +50,8 @@ type Process struct {
 	lock  *flock.Flock
 	once  sync.Once
 	err   error
+
+	departed atomic.Bool
 }
 
 // ID is the process's name in claims, turns and leases.
@@ -68,8 +72,8 @@ func (s *Store) Register(ctx context.Context, info ProcessInfo) (*Process, error
 		return nil, explain(doing, errors.Join(fmt.Errorf("locking %s", p.lock.Path()), err))
 	}
 	err := s.write(ctx, doing, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO processes (id, kind, harness, version, pid, signet_path, memory, hook, started) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			p.id, info.Kind, info.Harness, info.Version, os.Getpid(), info.SignetPath, info.Memory, info.Hook, stamp(s.now()))
+		_, err := tx.ExecContext(ctx, `INSERT INTO processes (id, kind, harness, version, pid, signet_path, memory, hook, url, started) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			p.id, info.Kind, info.Harness, info.Version, os.Getpid(), info.SignetPath, info.Memory, info.Hook, info.URL, stamp(s.now()))
 		return err
 	})
 	if err != nil {
@@ -82,10 +86,25 @@ func (s *Store) Register(ctx context.Context, info ProcessInfo) (*Process, error
 // the lock go, also after an error: whoever sweeps next does the same then. Only the first call does anything.
 func (p *Process) End(ctx context.Context, reason string) error {
 	p.once.Do(func() {
-		_, err := p.store.bury(ctx, p.id, reason)
+		var err error
+		if p.departed.Load() {
+			err = p.store.write(ctx, "ending a process", func(tx *sql.Tx) error { return p.store.settleUp(ctx, tx, p.id, reason) })
+		} else {
+			_, err = p.store.bury(ctx, p.id, reason)
+		}
 		p.err = errors.Join(err, p.release())
 	})
 	return p.err
+}
+
+// Depart does what End does but keeps the lock, for a process that has still to hear its harness out: nothing that it owes is leased until it ends or
+// dies. What it says later goes along; End follows.
+func (p *Process) Depart(ctx context.Context, reason string) error {
+	_, err := p.store.bury(ctx, p.id, reason)
+	if err == nil {
+		p.departed.Store(true)
+	}
+	return err
 }
 
 // Leave ends this process's part in one session (session/close, session/delete): its open turns end, and what they owe is due.
@@ -214,15 +233,15 @@ func (s *Store) sweepFiles(ctx context.Context) error {
 
 // process is a row of processes, as far as it decides what is owed.
 type process struct {
-	id, signetPath, memory string
-	hook                   bool
-	started                time.Time
+	id, signetPath, memory, url string
+	hook                        bool
+	started                     time.Time
 }
 
 func processByID(ctx context.Context, tx *sql.Tx, id string) (process, error) {
 	p := process{id: id}
 	var started int64
-	err := tx.QueryRowContext(ctx, `SELECT signet_path, memory, hook, started FROM processes WHERE id = ?`, id).Scan(&p.signetPath, &p.memory, &p.hook, &started)
+	err := tx.QueryRowContext(ctx, `SELECT signet_path, memory, url, hook, started FROM processes WHERE id = ?`, id).Scan(&p.signetPath, &p.memory, &p.url, &p.hook, &started)
 	p.started = unstamp(started)
 	return p, orNotFound(err)
 }
@@ -241,20 +260,25 @@ func (s *Store) bury(ctx context.Context, id, reason string) (bool, error) {
 			return err
 		}
 		first = true
-		if err := doubt(ctx, tx, id); err != nil {
-			return err
-		}
-		info, err := processByID(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if err := s.oweFor(ctx, tx, info, 0, reason); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM attachments WHERE process = ?`, id)
-		return err
+		return s.settleUp(ctx, tx, id, reason)
 	})
 	return first && err == nil, err
+}
+
+// settleUp does what follows from the end of a process.
+func (s *Store) settleUp(ctx context.Context, tx *sql.Tx, id, reason string) error {
+	if err := doubt(ctx, tx, id); err != nil {
+		return err
+	}
+	info, err := processByID(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if err := s.oweFor(ctx, tx, info, 0, reason); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM attachments WHERE process = ?`, id)
+	return err
 }
 
 // SawDaemon notes that a daemon answered for a Signet path just now.

@@ -226,6 +226,37 @@ func TestLeave(t *testing.T) {
 	}
 }
 
+// What a departed process has still to say is waited for.
+func TestDepart(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{Memory: "daemon", URL: "http://there"})
+	v := b.open(OpenSession{ACPID: "s", Process: p.ID()})
+	id := b.turn(v.ID, p.ID(), "hello", "hi")
+	check(t, p.Depart(t.Context(), "eof"))
+	w := b.worker()
+	b.nothingDue(w)
+	check(t, b.WriteTurn(t.Context(), id, "hi, and late words", nil))
+	b.turn(v.ID, p.ID(), "and a late prompt", "yes")
+	check(t, p.End(t.Context(), "eof"))
+	d := b.lease(w)
+	post := must(b.Select(t.Context(), d, false))(t)
+	if len(post.Turns) != 2 || post.Turns[0].Assistant != "hi, and late words" || d.URL != "http://there" {
+		t.Errorf("to %q: %+v", d.URL, post.Turns)
+	}
+	b.nothingDue(w)
+}
+
+// It is not waited for without end.
+func TestDepartedAndStuck(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{Memory: "daemon"})
+	v := b.open(OpenSession{ACPID: "s", Process: p.ID()})
+	b.turn(v.ID, p.ID(), "hello", "hi")
+	check(t, p.Depart(t.Context(), "eof"))
+	b.clock.Advance(31 * time.Second)
+	b.lease(b.worker())
+}
+
 func TestOnce(t *testing.T) {
 	b := newBench(t)
 	for i, want := range []bool{true, false, false} {

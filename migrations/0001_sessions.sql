@@ -14,6 +14,7 @@ CREATE TABLE processes (
 	signet_path TEXT    NOT NULL,
 	memory      TEXT    NOT NULL,             -- auto, daemon, embedded, off: decides what its sessions owe
 	hook        INTEGER NOT NULL,             -- 1: on_session_end is configured
+	url         TEXT    NOT NULL DEFAULT '',  -- the daemon's, where a person named one
 	started     INTEGER NOT NULL,
 	ended       INTEGER NOT NULL DEFAULT 0,
 	reason      TEXT    NOT NULL DEFAULT ''
@@ -130,6 +131,7 @@ CREATE TABLE deliveries (
 	key          TEXT    NOT NULL,
 	kind         TEXT    NOT NULL, -- daemon, hook, compaction
 	reason       TEXT    NOT NULL, -- why the process ended
+	url          TEXT    NOT NULL DEFAULT '', -- the daemon's, where a person named one
 	state        TEXT    NOT NULL, -- owed, unknown, delivered, dropped, dead
 	created      INTEGER NOT NULL,
 	owed         INTEGER NOT NULL, -- when it last became owed; the 14 days run from here
