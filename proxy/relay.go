@@ -98,12 +98,14 @@ type Options struct {
 	Exclude     []string                    // globs of folders that are left alone
 	AgentID     string                      // the Signet agent; "" is the daemon's default
 	ParentKey   string                      // the Signet key of the session that this one works for
-	MCPServer   []byte                      // JSON of the mcpServers element to add; nil adds none
 	ToolHint    func(agent string) bool     // whether the block names the memory tool; nil is no
 	KeepsFailed func(agent string) bool     // whether a harness keeps a failed prompt; nil is no
 	Record      func(session string) string // acpx's record id, of the connection when session is ""; may be nil
-	Now         func() time.Time
-	Log         zerolog.Logger
+	// MCPServer gives the mcpServers element, as JSON, that a session with a harness is to get; nil for none. who says what is known of the session,
+	// at any time and to any goroutine. If MCPServer is nil, no session gets one.
+	MCPServer func(agent string, who func() memory.Session) []byte
+	Now       func() time.Time
+	Log       zerolog.Logger
 }
 
 const (

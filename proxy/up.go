@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
 
@@ -166,7 +167,7 @@ func (u *up) openSession(line []byte) []byte {
 		s.replay = replay{loaded: method == methodLoad} // known on this connection: its state stands
 		r.ask(u.head.ID, request{method: method, session: s, target: s.id, cwd: cwd})
 		r.mu.Unlock()
-		return u.addServer(line)
+		return u.addServer(line, s)
 	}
 	parent := s
 	s = r.newSession(cwd)
@@ -187,30 +188,43 @@ func (u *up) openSession(line []byte) []byte {
 		r.sessions[target] = s
 		identify = r.lookUp(s)
 	}
-	hidden := s.hidden
 	r.arm(s, identify)
 	r.mu.Unlock()
-	if hidden {
-		return line
-	}
-	return u.addServer(line)
+	return u.addServer(line, s)
 }
 
+// serverName is what our MCP server is called: a daemon's prompts name its tools mcp__signet__….
+const serverName = "signet"
+
 // addServer puts our MCP server into the request's mcpServers, unless the
-// client sends one of the same name.
-func (u *up) addServer(line []byte) []byte {
-	if u.r.o.MCPServer == nil {
+// client sends one of the same name or wants nothing of us.
+func (u *up) addServer(line []byte, s *session) []byte {
+	r := u.r
+	if r.o.MCPServer == nil {
 		return line
 	}
 	if at, ok := frame.Find(line, "params", "mcpServers"); ok {
-		name, _ := stringAt(u.r.o.MCPServer, "name")
 		for server := range frame.Elements(line, at) {
-			if theirs, _ := stringAt(server.Of(line), "name"); theirs == name {
+			if theirs, _ := stringAt(server.Of(line), "name"); theirs == serverName {
 				return line
 			}
 		}
 	}
-	if edited, ok := frame.Append(line, u.r.o.MCPServer, "params", "mcpServers"); ok {
+	r.mu.Lock()
+	agent, off := r.harness(), s.off
+	r.mu.Unlock()
+	if off {
+		return line
+	}
+	server := r.o.MCPServer(agent, func() memory.Session {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return s.who
+	})
+	if server == nil {
+		return line
+	}
+	if edited, ok := frame.Append(line, server, "params", "mcpServers"); ok {
 		return edited
 	}
 	return line

@@ -1,0 +1,80 @@
+package proxy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// Every shape of mcpServers (facts/acp.md, 2.3) gets our server in its place, or is left alone; every other byte stays.
+func TestMCPServer(t *testing.T) {
+	const atTheEnd = "of params"
+	const ours = `{"name":"signet","command":"/bin/x","args":["mcp"],"env":[]}`
+	theirs := `{"name":"lin","command":"/bin/lin","args":["--x \u00e9"],"env":[{"name":"K","value":"V"}]}`
+	for _, tc := range []struct{ name, in, want string }{
+		{"empty", `"mcpServers":[]`, `"mcpServers":[` + ours + `]`},
+		{"spaces", `"mcpServers" : [ ] `, `"mcpServers" : [ ` + ours + `] `},
+		{"stdio", `"mcpServers":[` + theirs + `]`, `"mcpServers":[` + theirs + `,` + ours + `]`},
+		{"http and sse", `"mcpServers":[{"type":"http","name":"a","url":"u","headers":[]},{"type":"sse","name":"b","url":"u","headers":[]} ]`,
+			`"mcpServers":[{"type":"http","name":"a","url":"u","headers":[]},{"type":"sse","name":"b","url":"u","headers":[]} ,` + ours + `]`},
+		{"of a type that nobody knows", `"mcpServers":[{"type":"websocket","name":"w","n":1.0}]`, `"mcpServers":[{"type":"websocket","name":"w","n":1.0},` + ours + `]`},
+		{"null", `"mcpServers":null`, `"mcpServers":[` + ours + `]`},
+		{"an escaped key", `"mcp\u0053ervers":[]`, `"mcp\u0053ervers":[` + ours + `]`},
+		{"a key in other case", `"MCPServers":[]`, atTheEnd},
+		{"missing", `"x":1`, atTheEnd},
+		{"a name like ours", `"mcpServers":[{"name":"Signet"}]`, `"mcpServers":[{"name":"Signet"},` + ours + `]`},
+		{"ours already", `"mcpServers":[{"name":"signet","command":"/bin/theirs","args":[],"env":[]}]`, ``},
+		{"ours already, escaped", `"mcpServers":[{"n\u0061me":"s\u0069gnet"}]`, ``},
+		{"text", `"mcpServers":"none"`, ``},
+		{"an object", `"mcpServers":{}`, ``},
+		{"a number", `"mcpServers":0`, ``},
+		{"not wanted", `"mcpServers":[],"_meta":{"signet.ai":{"inject":false}}`, ``},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if tc.want == "" {
+				tc.want = tc.in
+			}
+			var agents []string
+			c := newWorld(t).start(newSource(), echo(), func(o *Options) {
+				o.MCPServer = func(agent string, who func() memory.Session) []byte {
+					if who().Cwd != "/tmp/x" {
+						t.Errorf("asked by %+v", who())
+					}
+					agents = append(agents, agent)
+					return []byte(ours)
+				}
+			})
+			c.open()
+			for i, method := range []string{"session/new", "session/load", "session/resume", "session/fork"} {
+				params := `{"cwd":"/tmp/x","sessionId":"s1", ` + tc.in + `,"é":"\/"}`
+				want := strings.Replace(params, tc.in, tc.want, 1)
+				if tc.want == atTheEnd {
+					want = strings.TrimSuffix(params, "}") + `,"mcpServers":[` + ours + `]}`
+				}
+				c.call(i+1, method, params)
+				got := c.got(`"` + method + `"`)
+				if len(got) != 1 || !strings.Contains(got[0], `"params":`+want+`}`) {
+					t.Errorf("%s\n got %s\nwant %s", method, got, want)
+				}
+			}
+			c.close()
+			if tc.want != tc.in && (len(agents) != 4 || agents[0] != "echo") {
+				t.Errorf("asked for %q", agents)
+			}
+		})
+	}
+}
+
+// A harness that is to get no server gets its requests as they came.
+func TestNoMCPServer(t *testing.T) {
+	c := newWorld(t).start(newSource(), echo(), func(o *Options) {
+		o.MCPServer = func(string, func() memory.Session) []byte { return nil }
+	})
+	c.open()
+	c.call(1, "session/new", cwd)
+	if got := c.got(`"session/new"`); len(got) != 1 || !strings.Contains(got[0], `"params":`+cwd) {
+		t.Errorf("got %s", got)
+	}
+}
