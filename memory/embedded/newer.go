@@ -42,24 +42,31 @@ func tellsChange(text string) bool {
 	return slices.ContainsFunc(changed, func(p pattern) bool { return p().MatchString(text) })
 }
 
-// outdates reports whether one memory says that what the other says has changed.
-func (d document) outdates(old document) bool {
-	if !d.Created.After(old.Created) || d.Project != old.Project || d.turn != 0 && d.turn == old.turn {
-		return false
-	}
+// A change is a memory that says that something changed.
+type change struct {
+	document
+	gone []string // what is not as it was
+}
+
+func changeOf(d document) change {
+	c := change{document: d}
 	for _, p := range changed {
 		for _, m := range p().FindAllStringSubmatch(d.Content, -1) {
-			if old.isAbout(m[1], d.says) {
-				return true
-			}
+			c.gone = append(c.gone, m[1])
 		}
 	}
-	return false
+	return c
+}
+
+// outdates reports whether what the other memory says has changed.
+func (c change) outdates(old document) bool {
+	return c.Created.After(old.Created) && c.Project == old.Project && (c.turn == 0 || c.turn != old.turn) &&
+		slices.ContainsFunc(c.gone, func(gone string) bool { return old.isAbout(gone, c.says) })
 }
 
 // isAbout reports whether a memory speaks of what changed: all of it, and where that is one plain word, of two more things that the change speaks of; or half of
 // it and two more things.
-func (d document) isAbout(gone string, change termSet) bool {
+func (d document) isAbout(gone string, says termSet) bool {
 	what := telling(gone)
 	held, more := 0, 0
 	for t := range what {
@@ -67,7 +74,7 @@ func (d document) isAbout(gone string, change termSet) bool {
 			held++
 		}
 	}
-	for t := range change {
+	for t := range says {
 		if d.says[t] && !what[t] && !stopped[t] && !common[t] {
 			more++
 		}
@@ -83,39 +90,39 @@ func name(phrase string) bool {
 	return slices.ContainsFunc(words(phrase), func(w word) bool { return len(w.parts()) > 1 || looks(string(w), false) == asName })
 }
 
-// succeed looks for newer memories that say that what was found has changed, and puts them before it.
+// succeed looks for newer memories that say that the best of what was found has changed, and puts them before it.
 func (s *Store) succeed(ctx context.Context, found []document, in search) ([]document, error) {
-	if len(found) == 0 {
-		return found, nil
-	}
-	later, err := s.changesSince(ctx, found, in)
+	top := min(len(found), 2*in.most)
+	later, err := s.changesSince(ctx, found[:top], in)
 	if err != nil {
 		return nil, err
 	}
-	for i := range found {
-		old := &found[i]
-		for _, d := range later {
-			if !d.outdates(*old) {
+	for i := range top {
+		for _, c := range later {
+			if !c.outdates(found[i]) {
 				continue
 			}
-			have := slices.IndexFunc(found, func(f document) bool { return f.id == d.id })
+			have := slices.IndexFunc(found, func(f document) bool { return f.id == c.id })
 			if have < 0 {
-				found = append(found, d)
-				have, old = len(found)-1, &found[i]
+				have = len(found)
+				found = append(found, c.document)
 			}
-			found[have].score = max(found[have].score, old.score)
-			old.score *= outdatedScore
+			found[have].score = max(found[have].score, found[i].score)
+			found[i].score *= outdatedScore
 			break
 		}
 	}
 	return found, nil
 }
 
-// changesSince gives the decisions in scope that are newer than something found and share its rarest terms, the newest first.
-func (s *Store) changesSince(ctx context.Context, found []document, in search) ([]document, error) {
+// changesSince gives the changes in scope that are newer than something found and share its rarest terms, the newest first.
+func (s *Store) changesSince(ctx context.Context, found []document, in search) ([]change, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
 	var list []asked
 	oldest := found[0].Created
-	for _, d := range found[:min(len(found), mostRecalled)] {
+	for _, d := range found {
 		if d.Created.Before(oldest) {
 			oldest = d.Created
 		}
@@ -132,9 +139,15 @@ func (s *Store) changesSince(ctx context.Context, found []document, in search) (
 	slices.SortFunc(list, func(a, b asked) int {
 		return cmp.Or(cmp.Compare(df[a.term], df[b.term]), strings.Compare(a.term, b.term))
 	})
-	list = slices.DeleteFunc(list, func(a asked) bool { return df[a.term] < 2 }) // it stands nowhere else
 	var match []string
-	for _, a := range list[:min(len(list), mostNames)] {
+	postings := 0
+	for _, a := range list {
+		if df[a.term] < 2 { // it stands nowhere else
+			continue
+		}
+		if postings += df[a.term]; len(match) == mostNames || postings > mostPostings && len(match) > 0 {
+			break
+		}
 		match = append(match, quote(a.term))
 	}
 	if len(match) == 0 {
@@ -144,8 +157,13 @@ func (s *Store) changesSince(ctx context.Context, found []document, in search) (
 	if err != nil {
 		return nil, err
 	}
-	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.Created.After(oldest) })
 	docs, _ := documents(rows)
-	slices.SortStableFunc(docs, func(a, b document) int { return b.Created.Compare(a.Created) })
-	return docs, nil
+	var later []change
+	for _, d := range docs {
+		if d.Created.After(oldest) {
+			later = append(later, changeOf(d))
+		}
+	}
+	slices.SortStableFunc(later, func(a, b change) int { return b.Created.Compare(a.Created) })
+	return later, nil
 }
