@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -58,19 +60,29 @@ func scanTurn(row scanner) (t Turn, err error) {
 func (s *Store) SaveTurns(ctx context.Context, turns []Turn) error {
 	ids := make([]int64, len(turns))
 	err := s.write(ctx, "writing turns", func(tx *sql.Tx) error {
+		active := map[int64]time.Time{}
 		for i, t := range turns {
 			if t.Started.IsZero() {
 				t.Started = s.now()
 			}
+			row, err := rowOf(t)
+			if err != nil {
+				return err
+			}
 			if t.ID == 0 {
-				if err := insertTurn(ctx, tx, &t); err != nil {
+				if t.ID, err = row.insert(ctx, tx, t); err != nil {
 					return err
 				}
-			}
-			if err := updateTurn(ctx, tx, t); err != nil {
+			} else if t.Session, err = row.update(ctx, tx, t); err != nil {
 				return err
 			}
 			ids[i] = t.ID
+			active[t.Session] = latest(active[t.Session], t.Started, t.Ended)
+		}
+		for session, at := range active {
+			if _, err := tx.ExecContext(ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`, stamp(at), session); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -83,18 +95,14 @@ func (s *Store) SaveTurns(ctx context.Context, turns []Turn) error {
 	return nil
 }
 
-func insertTurn(ctx context.Context, tx *sql.Tx, t *Turn) error {
-	user, cut := cutText(t.User)
-	err := tx.QueryRowContext(ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ? RETURNING coalesce(nullif(?, ''), key)`,
-		stamp(t.Started), t.Session, t.Key).Scan(&t.Key)
-	if err != nil {
-		return orNotFound(err)
-	}
-	return tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, user, started, truncated) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
-		t.Session, t.Key, t.Process, user, stamp(t.Started), cut).Scan(&t.ID)
+// turnRow is what a turn is in its columns, as far as that needs work.
+type turnRow struct {
+	user, assistant, tools string
+	truncated              bool
 }
 
-func updateTurn(ctx context.Context, tx *sql.Tx, t Turn) error {
+func rowOf(t Turn) (turnRow, error) {
+	user, cutUser := cutText(t.User)
 	assistant, cut := cutText(t.Assistant)
 	if len(t.Tools) > maxTools {
 		t.Tools, cut = t.Tools[:maxTools], true
@@ -103,17 +111,29 @@ func updateTurn(ctx context.Context, tx *sql.Tx, t Turn) error {
 		t.Tools = []ToolCall{}
 	}
 	tools, err := json.Marshal(t.Tools)
-	if err != nil {
-		return err
+	return turnRow{user, assistant, string(tools), cut || cutUser || t.Truncated}, err
+}
+
+func (r turnRow) insert(ctx context.Context, tx *sql.Tx, t Turn) (id int64, err error) {
+	err = tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, started, ended, stop, code, truncated, tools, user, assistant)
+		SELECT id, coalesce(nullif(?, ''), key), ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ? RETURNING id`,
+		t.Key, t.Process, stamp(t.Started), stamp(t.Ended), t.Stop, t.Code, r.truncated, r.tools, r.user, r.assistant, t.Session).Scan(&id)
+	return id, orNotFound(err)
+}
+
+// update gives the session of the turn, 0 if the turn was forgotten.
+func (r turnRow) update(ctx context.Context, tx *sql.Tx, t Turn) (session int64, err error) {
+	err = tx.QueryRowContext(ctx, `UPDATE turns SET assistant = ?2, tools = ?3, truncated = max(truncated, ?4), learned = 0,
+		ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop), code = iif(ended = 0, ?7, code) WHERE id = ?1 RETURNING session`,
+		t.ID, r.assistant, r.tools, r.truncated, stamp(t.Ended), t.Stop, t.Code).Scan(&session)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE turns SET assistant = ?2, tools = ?3, truncated = max(truncated, ?4), learned = 0,
-		ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop), code = iif(ended = 0, ?7, code) WHERE id = ?1`,
-		t.ID, assistant, string(tools), cut || t.Truncated, stamp(t.Ended), t.Stop, t.Code)
-	if err != nil || t.Ended.IsZero() {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = (SELECT session FROM turns WHERE id = ?)`, stamp(t.Ended), t.ID)
-	return err
+	return session, err
+}
+
+func latest(times ...time.Time) time.Time {
+	return slices.MaxFunc(times, time.Time.Compare)
 }
 
 // BeginTurn is SaveTurns of one new turn; it gives its id.

@@ -304,6 +304,7 @@ func (j *journal) dueTurns(s *session, row int64, all bool) (turns []*turn, stor
 	r, size := j.r, 0
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	s.turns = slices.DeleteFunc(s.turns, (*turn).hollow)
 	for _, t := range s.turns {
 		if !t.known || !t.changed {
 			continue

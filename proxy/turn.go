@@ -74,6 +74,11 @@ func (r *Relay) fit(t *turn, text string, room int) int {
 // full reports whether no more text fits.
 func (t *turn) full() bool { return len(t.text) >= maxTurnText }
 
+// hollow reports whether a turn has ended of which nothing could be kept.
+func (t *turn) hollow() bool {
+	return t.row == 0 && !t.ended.IsZero() && t.lost > 0 && t.counted == 0 && len(t.tools) == 0
+}
+
 // use notes a tool call or what became of it.
 func (t *turn) use(id string, call correlation.ToolCall) {
 	t.gap = true
