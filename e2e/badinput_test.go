@@ -91,6 +91,7 @@ func TestBadFrames(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			b := newBox(t)
+			b.set("SIGNET_ACP_HOLD=1m") // what is edited and how, however slow the machine is
 			// The last frame shows that the conversation goes on, and that everything before it has arrived.
 			const after, answered = `{"jsonrpc":"2.0","id":3,"method":"_after"}` + "\n", `{"jsonrpc":"2.0","id":3,"result":{}}` + "\n"
 			end := b.converse([]string{"--memory", "embedded"}, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown}, [2]string{row.frame + "\n" + after, answered})
