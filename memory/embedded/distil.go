@@ -50,7 +50,6 @@ const (
 func distil(user, assistant, before string) []note {
 	asked := slices.DeleteFunc(sentences(user), func(s sentence) bool { return smallTalk().MatchString(s.text) || tooShort(s.text) })
 	answered := worth(sentences(assistant))
-	request := requestOf(asked)
 	context := ""
 	for _, s := range asked {
 		context += s.text + " "
@@ -58,14 +57,18 @@ func distil(user, assistant, before string) []note {
 	context = clip(context+requestOf(sentences(before)), mostContext)
 
 	var notes []note
-	said := []termSet{}
+	var said []termSet
+	var rest []sentence // what was asked, beside what was stated
 	for _, s := range asked {
-		if kind := kindOf(s.text); kind != "" && !isQuestion(s.text) {
+		if kind := kindOf(s.text); kind == "" || isQuestion(s.text) {
+			rest = append(rest, s)
+		} else {
 			notes = append(notes, note{kind: kind, origin: fromUser, content: clip(s.text, noteLength), context: context,
 				personal: kind == "preference" && personalTo().MatchString(s.text) && !strings.ContainsAny(s.text, "/_`")})
 			said = append(said, telling(s.text))
 		}
 	}
+	request := requestOf(rest)
 	// An answer that only says again what the person said is none.
 	answered = slices.DeleteFunc(answered, func(s scored) bool {
 		return slices.ContainsFunc(said, func(set termSet) bool { return same(telling(s.text), set) })

@@ -59,7 +59,7 @@ func (s *Store) forgetSame(ctx context.Context, tx *sql.Tx, m Memory) error {
 	passages := passagesOf(m.Content)
 	for _, t := range all {
 		if t.uid != m.ID && !same(telling(t.content), what) {
-			about := cutPassages(t.about, passages)
+			about := cutSame(t.about, what, passages)
 			if about == t.about {
 				continue
 			}
@@ -98,18 +98,11 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) error {
 		return err
 	}
 	for _, t := range turns {
-		cut := passages
+		cut := func(text string) string { return cutPassages(text, passages) }
 		if t.project == m.Project {
-			cut = slices.Clone(passages)
-			for _, text := range []string{t.user, t.answer} {
-				for _, sentence := range sentences(text) {
-					if same(telling(sentence.text), what) {
-						cut = append(cut, passagesOf(sentence.text)...)
-					}
-				}
-			}
+			cut = func(text string) string { return cutSame(text, what, passages) }
 		}
-		user, answer := cutPassages(t.user, cut), cutPassages(t.answer, cut)
+		user, answer := cut(t.user), cut(t.answer)
 		if user == t.user && answer == t.answer {
 			continue
 		}
@@ -191,6 +184,17 @@ func cutPassages(text string, passages []*regexp.Regexp) string {
 		text = p.ReplaceAllLiteralString(text, forgotten)
 	}
 	return text
+}
+
+// cutSame takes out of a text the passages, and the sentences that say the same in other words.
+func cutSame(text string, what termSet, passages []*regexp.Regexp) string {
+	cut := slices.Clone(passages)
+	for _, sentence := range sentences(text) {
+		if same(telling(sentence.text), what) {
+			cut = append(cut, passagesOf(sentence.text)...)
+		}
+	}
+	return cutPassages(text, cut)
 }
 
 // Unlearn takes what was learned from turns out again, in the transaction that deletes them. It is a correlation.Unlearn.

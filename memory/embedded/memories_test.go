@@ -1,0 +1,285 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+func (w *world) add(m Memory) Memory {
+	w.t.Helper()
+	stored, _, err := w.Add(w.t.Context(), m)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return stored
+}
+
+func (w *world) search(text string) []Memory {
+	w.t.Helper()
+	found, err := w.Search(w.t.Context(), Query{Text: text, AllProjects: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return found
+}
+
+// stored reports whether the database holds a text in any table that is searched or learned from.
+func (w *world) stored(text string) bool {
+	w.t.Helper()
+	var n int
+	err := w.db.QueryRow(`SELECT (SELECT count(*) FROM turns WHERE instr(user, ?1) OR instr(assistant, ?1))
+		+ (SELECT count(*) FROM memories WHERE instr(content, ?1) OR instr(context, ?1))`, text).Scan(&n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n > 0
+}
+
+func TestAddTwice(t *testing.T) {
+	w := newWorld(t)
+	first := w.add(Memory{Content: "The office door code is on the fridge.", Tags: "office"})
+	w.now = w.now.Add(time.Hour)
+	again, added, err := w.Add(t.Context(), Memory{Content: "the office door code is on the  fridge", Importance: 0.9})
+	if err != nil || added || again.ID != first.ID || again.Importance != 0.9 || again.Tags != "office" || !again.Updated.Equal(w.now) {
+		t.Errorf("stored again as %+v (new: %v), %v", again, added, err)
+	}
+	if _, added, err := w.Add(t.Context(), Memory{Content: first.Content, Project: "/p"}); err != nil || !added {
+		t.Errorf("the same in another project is another memory: new %v, %v", added, err)
+	}
+}
+
+func TestAddRefuses(t *testing.T) {
+	w := newWorld(t)
+	for text, want := range map[string]error{
+		"":                                   ErrEmpty,
+		" \n":                                ErrEmpty,
+		"<private>all of it</private>":       ErrEmpty,
+		strings.Repeat("x", MaxContent+1):    ErrTooLong,
+		"fine <private>canary-1b4</private>": nil,
+	} {
+		if _, _, err := w.Add(t.Context(), Memory{Content: text}); !errors.Is(err, want) {
+			t.Errorf("%.20q: %v, want %v", text, err, want)
+		}
+	}
+	if w.stored("canary-1b4") {
+		t.Error("a private passage was stored")
+	}
+}
+
+func TestGetByPrefix(t *testing.T) {
+	w := newWorld(t)
+	m := w.add(Memory{Content: "One thing to know"})
+	for id, want := range map[string]error{m.ID: nil, strings.ToUpper(m.ID): nil, m.ID[:20]: nil, "zzzz": ErrNotFound, "": ErrNotFound, "%": ErrNotFound} {
+		got, err := w.Get(t.Context(), id)
+		if !errors.Is(err, want) || want == nil && got.ID != m.ID {
+			t.Errorf("%q: %v, want %v", id, err, want)
+		}
+	}
+	w.add(Memory{Content: "Another thing to know"})
+	if _, err := w.Get(t.Context(), m.ID[:2]); !errors.Is(err, ErrAmbiguous) {
+		t.Errorf("an id that two begin with: %v", err)
+	}
+}
+
+func TestModifyIsNotLearnedBack(t *testing.T) {
+	needsSearch(t)
+	w := newWorld(t)
+	w.said("/p", "s", "Remember that the release train leaves on Tuesday mornings.", "ok")
+	m := w.search("release train")[0]
+	text := "The release train leaves on Wednesday mornings."
+	if _, err := w.Modify(t.Context(), m.ID, Change{Content: &text}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.db.Exec(`UPDATE turns SET learned = 0`); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Learn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found := w.search("release train")
+	if len(found) != 1 || found[0].Content != text || found[0].ID != m.ID {
+		t.Errorf("found %+v", found)
+	}
+}
+
+func TestForget(t *testing.T) {
+	needsSearch(t)
+	w := newWorld(t)
+	w.said("/p", "s", "Hi. Remember that the vault lives in room **Heron-42**. Also, we deploy on Fridays, never on Mondays.",
+		"Noted: the vault lives in room Heron-42.\n\nI also added the deploy rule to `CONTRIBUTING.md`.")
+	w.said("/p", "s2", "Is it still true that the vault lives in room Heron-42?", "Yes, the vault lives in room Heron-42, as `docs/rooms.md` says.")
+	found := w.search("vault room")
+	if len(found) == 0 {
+		t.Fatal("nothing learned")
+	}
+	for len(found) > 0 {
+		if err := w.Forget(t.Context(), found[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		found = w.search("vault room")
+	}
+	if w.stored("Heron-42") {
+		rows, _ := collect(t.Context(), w.db, scanText, `SELECT user || ' ## ' || assistant FROM turns UNION ALL SELECT content || ' ## ' || context FROM memories`)
+		t.Errorf("still stored:\n%s", strings.Join(rows, "\n"))
+	}
+	if _, err := w.db.Exec(`UPDATE turns SET learned = 0`); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Learn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.search("Where is the vault, in which room?"); len(got) != 0 {
+		t.Errorf("learned again: %+v", got)
+	}
+	if got := w.recall(memory.Session{Key: "new", Project: "/p"}, "On which days do we deploy?"); !strings.Contains(got, "Fridays") {
+		t.Errorf("what else the turn said is gone: %q; there is %+v", got, w.all())
+	}
+	if err := w.Forget(t.Context(), "nothing"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("forgetting what is not there: %v", err)
+	}
+}
+
+func TestForgottenLeavesTheIndex(t *testing.T) {
+	needsSearch(t)
+	w := newWorld(t)
+	m := w.add(Memory{Content: "The zirconium badge opens gate four."})
+	if err := w.Forget(t.Context(), m.ID); err != nil {
+		t.Fatal(err)
+	}
+	var file string
+	if err := w.db.QueryRow(`SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{file, file + "-wal"} {
+		data, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte("zirconium")) {
+			t.Errorf("%s still holds a word of it", name)
+		}
+	}
+}
+
+func TestUnlearn(t *testing.T) {
+	needsSearch(t)
+	w := newWorld(t)
+	w.said("/p", "s", "Remember that the printer is called Gutenberg.", "ok")
+	session, err := w.journal.Resolve(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.journal.Forget(t.Context(), session.ID, w.Unlearn); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.search("printer called"); len(got) != 0 {
+		t.Errorf("found %+v", got)
+	}
+}
+
+func TestExportImport(t *testing.T) {
+	w := newWorld(t)
+	w.said("/p", "s", "We use Kestrel for <b>metrics</b> \u2028 because \"it\" is small.", "Done: `kestrel.yml` has port 9100.")
+	w.add(Memory{Content: "Ümläute, 絵文字 🎉 and a\nnew line", Tags: "a,b", Personal: true, Importance: 0.3})
+	if _, err := w.Feedback(t.Context(), map[string]float64{w.all()[0].ID: 0.3}); err != nil {
+		t.Fatal(err)
+	}
+	first := w.export()
+	other := newWorld(t)
+	done, err := other.Import(t.Context(), strings.NewReader(first))
+	if err != nil || done.Added != len(w.all()) {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if second := other.export(); second != first {
+		t.Errorf("exported\n%s\nand after the import\n%s", first, second)
+	}
+	if done, err = other.Import(t.Context(), strings.NewReader(first)); err != nil || done.Unchanged != len(w.all()) || done.Added+done.Updated > 0 {
+		t.Errorf("again: %+v, %v", done, err)
+	}
+}
+
+func (w *world) all() []Memory {
+	w.t.Helper()
+	all, err := w.List(w.t.Context(), Filter{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+func (w *world) export() string {
+	w.t.Helper()
+	var out strings.Builder
+	if _, err := w.Export(w.t.Context(), &out); err != nil {
+		w.t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestImportAllOrNothing(t *testing.T) {
+	for name, line := range map[string]string{
+		"no JSON": "{", "no object": `"text"`, "no content": `{"id":"x"}`, "empty": `{"content":" "}`, "wrong type": `{"content":7}`,
+		"too long": `{"content":"` + strings.Repeat("x", MaxContent+1) + `"}`, "endless": strings.Repeat("x", longestLine+1),
+	} {
+		w := newWorld(t)
+		if _, err := w.Import(t.Context(), strings.NewReader(`{"content":"first"}`+"\n\n"+line+"\n")); err == nil || !strings.Contains(err.Error(), "line ") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := len(w.all()); n != 0 {
+			t.Errorf("%s: %d memories came in", name, n)
+		}
+	}
+	w := newWorld(t)
+	if done, err := w.Import(t.Context(), strings.NewReader("\ufeff{\"content\":\"by hand\"}\r\n")); err != nil || done.Added != 1 {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+func TestFeedback(t *testing.T) {
+	w := newWorld(t)
+	m := w.add(Memory{Content: "Something to rate"})
+	for _, r := range []float64{1, -1, 0.6} {
+		if unknown, err := w.Feedback(t.Context(), map[string]float64{m.ID: r, "nobody": 1}); err != nil || fmt.Sprint(unknown) != "[nobody]" {
+			t.Fatalf("%v, %v", unknown, err)
+		}
+	}
+	if got, _ := w.Get(t.Context(), m.ID); got.Ratings != 3 || got.Rating < 0.19 || got.Rating > 0.21 {
+		t.Errorf("rated %v by %d", got.Rating, got.Ratings)
+	}
+	if _, err := w.Feedback(t.Context(), map[string]float64{m.ID: 2}); err == nil {
+		t.Error("a rating of 2 was taken")
+	}
+}
+
+// Two processes may learn at once: nothing is learned twice.
+func TestLearnAtOnce(t *testing.T) {
+	w := newWorld(t)
+	for i := range 40 {
+		if _, err := w.db.Exec(`INSERT OR IGNORE INTO sessions (id, harness, acp_id, key, state, started, last_active) VALUES (1, 'h', 'a', 'k', 'done', 1, 1)`); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.db.Exec(`INSERT INTO turns (session, key, process, started, ended, user) VALUES (1, 'k', 'p', 1, 2, ?)`, fmt.Sprintf("Remember that shelf %d holds the box number %d.", i, 1000+i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	errs := make(chan error, 4)
+	for range cap(errs) {
+		go func() { errs <- New(w.db, Options{}).Learn(context.Background()) }()
+	}
+	for range cap(errs) {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(w.all()); n != 40 {
+		t.Errorf("%d memories of 40 turns", n)
+	}
+}
