@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 	"github.com/mattn/go-isatty"
@@ -30,14 +32,31 @@ const (
 	exitNotStarted = 127
 )
 
-// cli is the command line. Every field of Flags is also a setting of the
-// configuration file and the environment: see Config.
-type cli struct {
+// relayLine is the command line of the relay. It is parsed alone where no word
+// names a command, for building the grammar of them all takes a start's time.
+type relayLine struct {
 	Flags
 
 	Version kong.VersionFlag `help:"Print the version and exit."`
 
 	Relay relayCommand `cmd:"" default:"withargs" hidden:"" help:"Relay between the client on stdin and stdout and a harness."`
+}
+
+// cli is the whole command line. Every field of Flags is also a setting of the
+// configuration file and the environment: see Config.
+type cli struct {
+	relayLine
+
+	Sessions   sessionsCommand   `cmd:"" help:"List sessions, newest first."`
+	Show       showCommand       `cmd:"" help:"Show a session: its ids, what was injected, what was delivered."`
+	Preview    previewCommand    `cmd:"" help:"Print what would be injected now; nothing is recorded."`
+	Doctor     doctorCommand     `cmd:"" help:"Look for what is wrong; exit 1 if something is."`
+	Memory     memoryCommand     `cmd:"" help:"Look into and change the memories of this machine."`
+	Forget     forgetCommand     `cmd:"" help:"Remove one conversation everywhere."`
+	Prune      pruneCommand      `cmd:"" help:"Remove old conversations that owe nothing; without --yes only say which."`
+	Setup      setupCommand      `cmd:"" help:"Put agents with a memory into a client's configuration."`
+	Config     configCommand     `cmd:"" help:"Look into the configuration."`
+	Completion completionCommand `cmd:"" help:"Print a completion script for a shell."`
 }
 
 // Flags are the settings that every command takes.
@@ -68,8 +87,12 @@ func (e exitError) Unwrap() error { return e.err }
 // run is the program: it parses, runs the command and turns its error into a line and an exit code.
 func run(args []string, std stdio) int {
 	var c cli
+	grammar := any(&c)
+	if !namesCommand(args) {
+		grammar = &c.relayLine
+	}
 	exited := -1
-	parser, err := kong.New(&c,
+	parser, err := kong.New(grammar,
 		kong.Name("signet-acp-proxy"),
 		kong.Description(description),
 		kong.Vars{"version": versionName()},
@@ -77,6 +100,7 @@ func run(args []string, std stdio) int {
 		kong.Exit(func(code int) { exited = code }),
 		kong.Help(printHelp),
 		kong.Bind(std),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)
 	if err != nil {
 		std.say("%v", err)
@@ -96,12 +120,33 @@ func run(args []string, std stdio) int {
 	case err == nil:
 		return 0
 	case !errors.As(err, &exit):
-		std.say("%v", err)
+		for line := range strings.Lines(err.Error()) {
+			std.say("%s", strings.TrimSuffix(line, "\n"))
+		}
 		return exitFailed
 	case exit.err != nil:
 		std.say("%v", exit.err)
 	}
 	return exit.code
+}
+
+// namesCommand reports whether a word in front of -- may be a command, or asks for help.
+func namesCommand(args []string) bool {
+	commands := reflect.TypeFor[cli]()
+	for _, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if arg == "-h" || arg == "--help" {
+			return true
+		}
+		for i := range commands.NumField() {
+			if strings.EqualFold(arg, commands.Field(i).Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // harnessArgs is the command line behind --, or what a client appended to ours.

@@ -34,6 +34,9 @@ type Config struct {
 	Exclude       []string      `yaml:"exclude" help:"globs of folders that are left alone"`
 	AgentID       string        `yaml:"agent_id" help:"the Signet agent"`
 
+	// Agents are the sections of single harnesses, by canonical name.
+	Agents map[string]AgentConfig `yaml:"-"`
+
 	// SignetPath has no place in the file that lies in it.
 	SignetPath string `yaml:"-" env:"SIGNET_PATH" help:"identity files, configuration and database (~/.agents)"`
 
@@ -181,9 +184,13 @@ func (c *Config) readFile(path string) error {
 	var mistakes []error
 	for i := 0; i+1 < len(section.Content); i += 2 {
 		key, value := section.Content[i], section.Content[i+1]
+		if key.Value == "agents" {
+			mistakes = append(mistakes, c.readAgents(path, value))
+			continue
+		}
 		s, known := settingNamed(c, key.Value)
 		if !known {
-			mistakes = append(mistakes, configError{path, key.Line, fmt.Errorf("unknown setting %q; did you mean %q?", key.Value, nearest(key.Value, c))})
+			mistakes = append(mistakes, configError{path, key.Line, fmt.Errorf("unknown setting %q; did you mean %q?", key.Value, nearest(key.Value, settings(c)))})
 			continue
 		}
 		if err := s.decode(value); err != nil {
@@ -217,9 +224,12 @@ type setting struct {
 }
 
 // settings lists the fields of c that the file may hold.
-func settings(c *Config) []setting {
+func settings(c *Config) []setting { return settingsOf(c) }
+
+// settingsOf lists the fields of a struct that the file may hold.
+func settingsOf(section any) []setting {
 	var all []setting
-	v := reflect.ValueOf(c).Elem()
+	v := reflect.ValueOf(section).Elem()
 	for i := range v.NumField() {
 		field := v.Type().Field(i)
 		name, ok := field.Tag.Lookup("yaml")
@@ -255,7 +265,7 @@ func (s setting) set(text string) error {
 	case []string:
 		s.value.Set(reflect.ValueOf(strings.Split(text, ",")))
 	case bool:
-		b, err := strconv.ParseBool(text)
+		b, err := parseBool(text)
 		if err != nil {
 			return fmt.Errorf("%s must be true or false, not %q", s.name, text)
 		}
@@ -266,14 +276,31 @@ func (s setting) set(text string) error {
 			return fmt.Errorf("%s must be a duration such as 1.5s or 15m, not %q", s.name, text)
 		}
 		s.value.SetInt(int64(d))
+	case commandLine:
+		words, err := splitCommand(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		s.value.Set(reflect.ValueOf(words))
 	}
 	return nil
 }
 
+// parseBool takes YAML's words for it too.
+func parseBool(text string) (bool, error) {
+	switch strings.ToLower(text) {
+	case "on", "yes":
+		return true, nil
+	case "off", "no":
+		return false, nil
+	}
+	return strconv.ParseBool(text)
+}
+
 // decode reads a value as the file has it.
 func (s setting) decode(node *yaml.Node) error {
-	if list, ok := s.value.Addr().Interface().(*[]string); ok && node.Kind == yaml.SequenceNode {
-		if err := node.Decode(list); err != nil {
+	if node.Kind == yaml.SequenceNode && s.value.Kind() == reflect.Slice {
+		if err := node.Decode(s.value.Addr().Interface()); err != nil {
 			return fmt.Errorf("%s must be a list of texts", s.name)
 		}
 		return nil
@@ -285,9 +312,9 @@ func (s setting) decode(node *yaml.Node) error {
 }
 
 // nearest finds the setting whose name is most like a wrong one.
-func nearest(name string, c *Config) string {
+func nearest(name string, among []setting) string {
 	best, least := "", 1<<30
-	for _, s := range settings(c) {
+	for _, s := range among {
 		if d := distance(name, s.name); d < least {
 			best, least = s.name, d
 		}

@@ -28,7 +28,7 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 	if err != nil { // an agent must start, whatever stands in a file
 		std.say("%s; the defaults are used", oneLine(err))
 	}
-	profile, options, err := r.harness(command, std)
+	profile, options, err := r.harness(c, command, std)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,15 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 		}
 		return exitError{code: ended.Status()}
 	}
-	pumpOnly := c.Memory == "off" || os.Getenv("SIGNET_NO_HOOKS") == "1" || os.Getenv("SIGNET_BYPASS") == "1"
+	name := r.Agent
+	if name == "" {
+		name = profile.Name
+	}
+	agent := c.agent(name)
+	if agent.AgentID != "" {
+		c.AgentID = agent.AgentID
+	}
+	pumpOnly := c.Memory == "off" || !agent.Inject || os.Getenv("SIGNET_NO_HOOKS") == "1" || os.Getenv("SIGNET_BYPASS") == "1"
 	if !pumpOnly && c.Hooks != "inherit" { // its own Signet hooks would inject a second time
 		options.Env = withHooks(os.Environ(), c.Hooks)
 	}
@@ -51,10 +59,6 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 	process, err := upstream.Start(options)
 	if err != nil {
 		return exitError{exitNotStarted, err}
-	}
-	name := r.Agent
-	if name == "" {
-		name = profile.Name
 	}
 	o := proxy.Options{
 		Client:  proxy.Client{In: std.in, Out: std.out, Talk: std.err},
@@ -91,13 +95,13 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 const gcPercent = 50
 
 // harness finds the command line and the profile of what is to be started.
-func (r relayCommand) harness(command harnessArgs, std stdio) (upstream.Profile, upstream.Options, error) {
+func (r relayCommand) harness(c *Config, command harnessArgs, std stdio) (upstream.Profile, upstream.Options, error) {
 	options := upstream.Options{Stderr: std.err}
-	profile, known := upstream.Lookup(r.Agent)
+	profile, known := c.profile(r.Agent)
 	switch {
 	case len(command) > 0 && command[0] == "--": // arguments of the agent's, appended by a client that logs in
 		if !known {
-			return profile, options, unknownAgent(r.Agent)
+			return profile, options, unknownAgent(c, r.Agent)
 		}
 	case len(command) > 0:
 		options.Command = command
@@ -107,7 +111,7 @@ func (r relayCommand) harness(command harnessArgs, std stdio) (upstream.Profile,
 	case r.Agent == "":
 		return profile, options, exitError{exitUsage, errors.New("no harness: give --agent NAME or -- COMMAND (see signet-acp-proxy -h)")}
 	case !known:
-		return profile, options, unknownAgent(r.Agent)
+		return profile, options, unknownAgent(c, r.Agent)
 	}
 	if err := profile.Prepare(context.Background(), &options, upstream.Limits{}); err != nil {
 		return profile, options, exitError{exitNotStarted, err}
@@ -121,8 +125,8 @@ func (r relayCommand) harness(command harnessArgs, std stdio) (upstream.Profile,
 	return profile, options, nil
 }
 
-func unknownAgent(name string) error {
-	return exitError{exitUsage, fmt.Errorf("no agent is known as %q: name one of %v, or give its command behind --", name, upstream.Names())}
+func unknownAgent(c *Config, name string) error {
+	return exitError{exitUsage, fmt.Errorf("no agent is known as %q: name one of %v, or give its command behind --", name, c.agentNames())}
 }
 
 // handle passes signals on until done is closed. The value it gives then

@@ -1,0 +1,3 @@
+package main
+
+type doctorCommand struct{ JSON bool }

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// forgetCommand removes one conversation.
+type forgetCommand struct {
+	Session string `arg:"" help:"ACP session id, Signet key, acpx record, or the unique beginning of one."`
+}
+
+func (cmd *forgetCommand) Run(f *Flags, std stdio) error {
+	return atDesk(f, std, func(ctx context.Context, d *desk) error {
+		s, err := d.sessions.Resolve(ctx, cmd.Session)
+		if err != nil {
+			return err
+		}
+		gone, err := d.sessions.Forget(ctx, s.ID, d.memories.Unlearn)
+		if err != nil {
+			return err
+		}
+		if err := removeFiles(gone.Files); err != nil {
+			return err
+		}
+		std.say("forgotten: %s, %s", s.ACPID, count(gone.Turns, "turn"))
+		if s.Live {
+			std.say("an agent still holds it: what is said from now on is not recorded")
+		}
+		return nil
+	})
+}
+
+// pruneCommand removes old conversations.
+type pruneCommand struct {
+	OlderThan string `placeholder:"AGE" help:"Those last active longer ago: 90d, 12w, 36h."`
+	Keep      int    `placeholder:"N" help:"All but the newest N."`
+	Yes       bool   `help:"Remove them; without it nothing is changed."`
+}
+
+func (cmd *pruneCommand) Run(f *Flags, std stdio) error {
+	if cmd.OlderThan == "" && cmd.Keep == 0 {
+		return exitError{exitUsage, errors.New("which ones? give --older-than AGE or --keep N")}
+	}
+	if cmd.Keep < 0 {
+		return exitError{exitUsage, errors.New("--keep: give a number from 1 on")}
+	}
+	o := correlation.PruneOptions{Keep: cmd.Keep, DryRun: !cmd.Yes}
+	if cmd.OlderThan != "" {
+		age, err := parseAge(cmd.OlderThan)
+		if err != nil {
+			return exitError{exitUsage, err}
+		}
+		o.Before = time.Now().Add(-age)
+	}
+	return atDesk(f, std, func(ctx context.Context, d *desk) error {
+		o.Unlearn = d.memories.Unlearn
+		p, err := d.sessions.Prune(ctx, o)
+		if len(p.Sessions) > 0 {
+			if err := sessionTable(p.Sessions).print(screenOn(std.out)); err != nil {
+				return err
+			}
+		}
+		err = errors.Join(err, removeFiles(p.Files))
+		what := count(len(p.Sessions), "session") + ", " + count(p.Turns, "turn")
+		switch {
+		case len(p.Sessions) == 0:
+			std.say("nothing to remove; what is in use or still owed stays")
+		case cmd.Yes:
+			std.say("removed: %s", what)
+		default:
+			std.say("would remove %s; --yes does it", what)
+		}
+		return err
+	})
+}
+
+// parseAge reads a duration in which days and weeks may stand.
+func parseAge(text string) (time.Duration, error) {
+	number, days := text, time.Duration(0)
+	if n, ok := strings.CutSuffix(text, "d"); ok {
+		number, days = n+"h", 24
+	} else if n, ok := strings.CutSuffix(text, "w"); ok {
+		number, days = n+"h", 7*24
+	}
+	age, err := time.ParseDuration(number)
+	if days > 0 && age < math.MaxInt64/days {
+		age *= days
+	}
+	if err != nil || age <= 0 {
+		return 0, errors.New("--older-than: give an age such as 90d, 12w or 36h")
+	}
+	return age, nil
+}

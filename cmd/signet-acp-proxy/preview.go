@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+)
+
+// previewCommand shows what a session's first prompt would get.
+type previewCommand struct {
+	Prompt string `placeholder:"TEXT" help:"The prompt, for what it recalls."`
+	Cwd    string `placeholder:"DIR" type:"path" default:"." help:"The session's folder."`
+	Agent  string `placeholder:"NAME" help:"The harness by name."`
+}
+
+func (cmd *previewCommand) Run(f *Flags, std stdio) error {
+	return atDesk(f, std, func(ctx context.Context, d *desk) error {
+		if info, err := os.Stat(cmd.Cwd); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is no folder", cmd.Cwd)
+		}
+		agent := d.c.agent(cmd.Agent)
+		if agent.AgentID != "" {
+			d.c.AgentID = agent.AgentID
+		}
+		switch {
+		case d.c.Memory == "off":
+			std.say("nothing: memory is off (%s)", d.c.sources["memory"])
+			return nil
+		case !agent.Inject:
+			std.say("nothing: agents.%s.inject is off (%s)", canonical(cmd.Agent), d.c.sources["agents."+canonical(cmd.Agent)+".inject"])
+			return nil
+		case memory.OptedOut(cmd.Cwd, d.c.Exclude):
+			std.say("nothing: %s has opted out, by a .signet-ignore file or exclude", cmd.Cwd)
+			return nil
+		}
+		return cmd.preview(ctx, d, std)
+	})
+}
+
+func (cmd *previewCommand) preview(ctx context.Context, d *desk, std stdio) error {
+	profile, known := d.c.profile(cmd.Agent)
+	if cmd.Agent != "" && !known {
+		return unknownAgent(d.c, cmd.Agent)
+	}
+	who := memory.Session{Key: correlation.NewKey(), Harness: profile.Name, Cwd: cmd.Cwd, Project: memory.Project(cmd.Cwd), AgentID: d.c.AgentID}
+	if err := d.memories.Learn(ctx); err != nil {
+		return err
+	}
+	source, forget, err := d.source(who)
+	if err != nil {
+		return err
+	}
+	defer forget()
+	begun := time.Now()
+	start, err := source.Start(ctx, who)
+	if errors.Is(err, memory.ErrOwned) {
+		std.say("nothing: %v", err)
+		return nil
+	}
+	var recalled memory.Context
+	if err != nil {
+		std.say("without the daemon's memories: %v", err)
+		start = d.memories.Identity(who)
+	} else if cmd.Prompt != "" {
+		if recalled, err = source.Recall(ctx, who, cmd.Prompt, nil); err != nil {
+			std.say("without what the prompt recalls: %v", err)
+		}
+	}
+	took := time.Since(begun)
+	hint := d.c.ToolHint == "always" || d.c.ToolHint == "auto" && !profile.AsksForTools
+	block, ok := memory.Compose(who.Key, start, recalled, memory.Style{ToolHint: hint})
+	cmd.explain(d.c, start, recalled, block, std)
+	if !ok {
+		std.say("nothing would be injected")
+		return nil
+	}
+	std.say("%d bytes, about %d tokens, in %d ms", len(block.Text), memory.Tokens(block.Text), took.Milliseconds())
+	_, err = fmt.Fprint(std.out, block.Text)
+	return err
+}
+
+// source is where context would come from. forget takes the preview's key out of the daemon's list of sessions again.
+func (d *desk) source(who memory.Session) (source memory.Source, forget func(), err error) {
+	forget = func() {}
+	if d.c.Memory == "embedded" {
+		return d.memories, forget, nil
+	}
+	daemon, err := d.daemon()
+	if err != nil {
+		return nil, nil, err
+	}
+	forget = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if _, err := daemon.End(ctx, signet.EndRequest{Key: who.Key, AgentID: who.AgentID, Cwd: who.Cwd, Reason: "preview"}); err != nil {
+			log := d.log.logger()
+			log.Debug().Err(err).Str("key", who.Key).Msg("ending a preview")
+		}
+	}
+	if d.c.Memory == "daemon" {
+		return daemon, forget, nil
+	}
+	return memory.Auto{Daemon: daemon, Embedded: d.memories}, forget, nil
+}
+
+// daemon is a client of the daemon that is configured.
+func (d *desk) daemon() (*signet.Client, error) {
+	return signet.New(signet.Options{
+		URL: d.c.DaemonURL, Configured: d.c.daemonConfigured, SignetPath: d.c.SignetPath,
+		Token: daemonToken(), AgentID: d.c.AgentID, Log: d.log.logger(), StartTimeout: d.c.Fetch,
+	})
+}
+
+// identityNames are the person's own files, in the order in which an agent reads them.
+var identityNames = []string{"IDENTITY.md", "USER.md", "SOUL.md", "AGENTS.md", "MEMORY.md"}
+
+// explain says of each piece why it is in or out.
+func (cmd *previewCommand) explain(c *Config, start, recalled memory.Context, block memory.Block, std stdio) {
+	std.say("from: %s", start.Source)
+	if start.Source == memory.FromEmbedded {
+		for _, name := range identityNames {
+			std.say("%s: %s", name, fateOf(filepath.Join(c.SignetPath, name), start.Identity))
+		}
+	}
+	seen := map[string]bool{}
+	for _, it := range append(slices.Clone(recalled.Items), start.Items...) {
+		name := it.ID
+		if name == "" {
+			name = it.Text
+		}
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		fate := "in"
+		if !slices.Contains(block.Items, name) {
+			fate = "out: said already, or no room"
+		}
+		std.say("memory %s (score %.2f): %s", cut(printable(name), 40), it.Score, fate)
+	}
+	if cmd.Prompt != "" && len(recalled.Items) == 0 {
+		std.say("the prompt recalls nothing: no memory is relevant enough")
+	}
+}
+
+// fateOf says what became of an identity file.
+func fateOf(path, identity string) string {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "out: there is none"
+	case err != nil:
+		return "out: " + err.Error()
+	case !info.Mode().IsRegular():
+		return "out: not a regular file"
+	case strings.Contains(identity, "### "+filepath.Base(path)+"\n"):
+		return fmt.Sprintf("in (%d bytes)", info.Size())
+	case info.Size() == 0:
+		return "out: empty"
+	}
+	if f, err := os.Open(path); err != nil {
+		return "out: " + err.Error()
+	} else if f.Close() != nil {
+		return "out: cannot be read"
+	}
+	return "out: the harness reads it by itself"
+}

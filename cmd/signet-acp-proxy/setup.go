@@ -1,0 +1,5 @@
+package main
+
+type setupCommand struct {
+	Client string `arg:""`
+}
