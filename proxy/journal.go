@@ -66,7 +66,7 @@ func (j *journal) run() {
 		select {
 		case <-j.wake:
 			if soon == nil { // when there is much to write the conversation gets the machine for most of the time
-				soon = time.After(max(syncSoon, 3*took))
+				soon = time.After(max(syncSoon, 9*took))
 			}
 		case <-soon:
 			soon = nil
@@ -360,7 +360,7 @@ func (j *journal) saveTurns(ctx context.Context, s *session, turns []*turn, stor
 		saved := !t.changed && t.row != 0 && !t.ended.IsZero()
 		if saved {
 			r.unsaved -= t.counted
-			t.counted = 0
+			t.counted, t.listed = 0, false
 		}
 		return saved
 	})

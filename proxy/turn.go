@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -16,6 +15,7 @@ const (
 	maxTurnText  = 128 << 10 // bytes of one side of a turn, more than a daemon takes of a whole session; what is longer is cut and marked
 	maxUnsaved   = 512 << 10 // bytes of turns that may wait for the ledger; past this they are given up
 	maxBatch     = 64 << 10  // bytes of turns that are written at a time, give or take one turn
+	maxPrompt    = 64 << 10  // bytes of a prompt's frame that its words are looked for in: what is longer is a paste
 	maxTurnTools = 500
 )
 
@@ -41,6 +41,7 @@ type turn struct {
 	changed bool      // since the ledger was last told
 	spoken  time.Time // when text was last brought to the ledger
 	begun   bool      // on its way to the ledger
+	listed  bool      // among the session's turns
 	stop    string
 	code    int
 	ended   time.Time
@@ -109,7 +110,7 @@ func (t *turn) use(id string, call correlation.ToolCall) {
 // begin starts a turn; heard fills in what the user said. The relay's lock is held.
 func (r *Relay) begin(s *session) *turn {
 	r.era.Add(1)
-	t := &turn{session: s, key: s.who.Key, started: r.o.Now()}
+	t := &turn{session: s, key: s.who.Key, started: r.o.Now(), listed: true}
 	s.turn = t
 	s.turns = append(s.turns, t)
 	return t
@@ -125,7 +126,7 @@ func (r *Relay) hear(t *turn, line []byte) {
 		words, first := promptWords(line)
 		t.command = t.session.slashCommand(first, r.o.SlashPrefix)
 		t.words = words[:r.fit(t, words, maxTurnText)]
-	} else if n := min(len(line), maxTapped); r.unsaved+n <= maxUnsaved {
+	} else if n := min(len(line), maxPrompt); r.unsaved+n <= maxUnsaved {
 		t.line = bytes.Clone(line[:n])
 		t.counted += n
 		r.unsaved += n
@@ -152,7 +153,8 @@ func read(line []byte, words string) (user string, private []string) {
 // touch notes that a turn has changed, also after the ledger had it whole.
 func (s *session) touch(t *turn) {
 	t.changed = true
-	if !slices.Contains(s.turns, t) {
+	if !t.listed {
+		t.listed = true
 		s.turns = append(s.turns, t)
 	}
 }
