@@ -146,11 +146,18 @@ func worth(list []sentence) []scored {
 		if i == 0 || i == len(list)-1 {
 			score += 0.5
 		}
-		if dangle().MatchString(s.text) && len(kept) > 0 && !s.first && len(kept[len(kept)-1].text)+len(s.text) < noteLength {
-			last := &kept[len(kept)-1]
-			last.text += " " + s.text
-			last.score = max(last.score, score)
-			continue
+		if i > 0 && !s.first && dangle().MatchString(s.text) && score >= 1 {
+			before := list[i-1].text
+			switch n := len(kept) - 1; {
+			case n >= 0 && strings.HasSuffix(kept[n].text, before):
+				if len(kept[n].text)+len(s.text) < noteLength {
+					kept[n].text += " " + s.text
+					kept[n].score = max(kept[n].score, score)
+					continue
+				}
+			case len(before)+len(s.text) < noteLength && !narration().MatchString(before):
+				s.text = before + " " + s.text
+			}
 		}
 		if score >= 1 {
 			kept = append(kept, scored{s, score})

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 )
 
@@ -25,8 +26,14 @@ var homeFiles = map[string][]string{
 
 // Where an environment variable moves a harness's folder.
 var homeVariables = map[string]struct{ variable, file string }{
-	"claude": {"CLAUDE_CONFIG_DIR", "CLAUDE.md"},
-	"codex":  {"CODEX_HOME", "AGENTS.md"},
+	"claude":   {"CLAUDE_CONFIG_DIR", "CLAUDE.md"},
+	"codex":    {"CODEX_HOME", "AGENTS.md"},
+	"opencode": {"XDG_CONFIG_HOME", filepath.Join("opencode", "AGENTS.md")},
+}
+
+// namesOf gives the parts of a harness's name: it may be the name that the agent gives itself, as in "@agentclientprotocol/claude-agent-acp".
+func namesOf(harness string) []string {
+	return strings.FieldsFunc(strings.ToLower(harness), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // texts are files as they are compared: folded.
@@ -59,14 +66,13 @@ func harnessReads(harness, cwd string) texts {
 		}
 	}
 	if home, err := os.UserHomeDir(); err == nil {
-		for _, name := range homeFiles[harness] {
-			files = append(files, filepath.Join(home, filepath.FromSlash(name)))
-		}
-		if config := os.Getenv("XDG_CONFIG_HOME"); config != "" && harness == "opencode" {
-			files = append(files, filepath.Join(config, "opencode", "AGENTS.md"))
-		}
-		if v, ok := homeVariables[harness]; ok && os.Getenv(v.variable) != "" {
-			files = append(files, filepath.Join(os.Getenv(v.variable), v.file))
+		for _, name := range namesOf(harness) {
+			for _, file := range homeFiles[name] {
+				files = append(files, filepath.Join(home, filepath.FromSlash(file)))
+			}
+			if v, ok := homeVariables[name]; ok && os.Getenv(v.variable) != "" {
+				files = append(files, filepath.Join(os.Getenv(v.variable), v.file))
+			}
 		}
 	}
 	var known texts
