@@ -25,6 +25,8 @@ func (d *down) tapped(line []byte) {
 		d.commands(l.session, line)
 	case updateCompact:
 		d.compaction(l.session, line)
+	case updateBrief:
+		d.briefed(l.session, line)
 	}
 }
 

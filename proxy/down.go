@@ -20,6 +20,7 @@ const (
 	updateInfo     = "session_info_update"
 	updateCommands = "available_commands_update"
 	updateCompact  = "compaction_update"
+	updateBrief    = "compaction_summary_chunk"
 )
 
 // protocolVersion is the one whose frames are edited.
@@ -137,6 +138,8 @@ func (d *down) judgeUpdate(s *session) verdict {
 		kind = updateCommands
 	case updateCompact:
 		kind = updateCompact
+	case updateBrief:
+		kind = updateBrief
 	case updateUser, updateInfo:
 		if len(s.blocks) > 0 || s.replay.loaded || !s.settled() {
 			return hold

@@ -135,6 +135,9 @@ func (r *Relay) start(ctx context.Context, b *Backend, s *session, f *fetch, who
 	began := time.Now()
 	f.got, f.err = b.Memory.Start(ctx, who)
 	f.got.Took = time.Since(began)
+	if f.got.KeySpent || errors.Is(f.err, memory.ErrKeySpent) {
+		who.Key = r.giveUp(s, who.Key)
+	}
 	log := r.o.Log.Info()
 	if f.err != nil {
 		log = r.o.Log.Warn().Err(f.err)
@@ -152,6 +155,25 @@ func (r *Relay) start(ctx context.Context, b *Backend, s *session, f *fetch, who
 	r.keep(s, who.Key, payload)
 	r.mu.Unlock()
 	r.journal.nudge()
+}
+
+// giveUp gives a session a new key in place of one whose start is in doubt, which stays in its sequence: the daemon may know it. It gives
+// the key that the session has then.
+func (r *Relay) giveUp(s *session, spent string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.who.Key != spent {
+		return s.who.Key
+	}
+	key := newKey()
+	s.who.Key = key
+	s.owe("rekey", func(ctx context.Context, l Ledger, row int64) error {
+		if err := l.Rekey(ctx, row, spent); err != nil { // a row that was made meanwhile has only the new one
+			return err
+		}
+		return l.Rekey(ctx, row, key)
+	})
+	return key
 }
 
 // keep stores a context with its session until it is used. The relay's lock is held.

@@ -37,6 +37,7 @@ type journal struct {
 
 	failures int
 	once     sync.Once
+	handed   sync.Once
 }
 
 func startJournal(r *Relay) *journal {
@@ -86,13 +87,16 @@ func (j *journal) run() {
 			ask()
 		case f := <-j.flushes:
 			j.sync(true)
-			if f.end || !j.r.busy() {
+			ended := f.end || !j.r.busy()
+			if ended {
 				j.end()
 			}
+			j.handOver(ended)
 			close(f.done)
 		case <-j.stop:
 			j.sync(true)
 			j.end()
+			j.handOver(true)
 			j.learn(lastLearn)
 			if j.failures > 0 {
 				j.r.o.Log.Warn().Int("failures", j.failures).Msg("changes that the database did not take at once")
@@ -203,6 +207,14 @@ func (j *journal) end() {
 			j.r.o.Log.Error().Err(err).Msg("marking the end of the process")
 		}
 	})
+}
+
+// handOver finds somebody for what is owed, once.
+func (j *journal) handOver(ended bool) {
+	if j.backend == nil || j.backend.HandOver == nil {
+		return
+	}
+	j.handed.Do(func() { j.backend.HandOver(ended) })
 }
 
 // learn lets memory take in the turns that have ended, for no longer than limit.

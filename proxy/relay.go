@@ -74,6 +74,11 @@ type Backend struct {
 	Process string // names this process in the ledger
 	// Leave marks that this process is done with a session, for the client has closed it.
 	Leave func(ctx context.Context, row int64, reason string) error
+	// HandOver is told when the client has gone, or we are told to end: what is owed has to find somebody to deliver it, and soon, for what comes is
+	// to be killed. ended says that the end is marked; else a turn is still under way. May be nil.
+	HandOver func(ended bool)
+	// Summarised is given the harness's own summary of a session that it has compacted. May be nil.
+	Summarised func(ctx context.Context, row int64, summary string) error
 	// Learn is told when turns have ended; End marks the end of the process. Either may be nil.
 	Learn func(context.Context)
 	End   func(context.Context) error

@@ -32,6 +32,7 @@ type session struct {
 
 	replay replay
 	turn   *turn
+	brief  brief
 	turns  []*turn // not yet all in the ledger, oldest first
 	owed   []entry // changes that the ledger has not taken yet, in order
 }
