@@ -295,12 +295,13 @@ func (j *journal) syncSession(s *session, all bool) (ended bool, err error) {
 	return j.syncTurns(ctx, s, row, all)
 }
 
-// syncTurns brings the turns of a session to the ledger, some at a time.
+// syncTurns brings the turns of a session to the ledger, some at a time, and
+// not for ever: more may come while it writes.
 func (j *journal) syncTurns(ctx context.Context, s *session, row int64, all bool) (ended bool, err error) {
-	for {
+	for n := 0; all || n < maxBatches; n++ {
 		turns, stored, private := j.dueTurns(s, row, all)
 		if len(turns) == 0 {
-			return ended, nil
+			break
 		}
 		did, err := j.saveTurns(ctx, s, turns, stored, private)
 		ended = ended || did
@@ -308,6 +309,7 @@ func (j *journal) syncTurns(ctx context.Context, s *session, row int64, all bool
 			return ended, err
 		}
 	}
+	return ended, nil
 }
 
 // dueTurns gives turns of a session as the ledger is to have them now, and

@@ -16,6 +16,7 @@ const (
 	maxUnsaved   = 512 << 10 // bytes of turns that may wait for the ledger; past this they are given up
 	maxBatch     = 64 << 10  // bytes of turns that are written at a time, give or take one turn
 	maxPrompt    = 64 << 10  // bytes of a prompt's frame that its words are looked for in: what is longer is a paste
+	maxBatches   = 4         // of one session in a row
 	maxTurnTools = 500
 )
 
