@@ -35,7 +35,7 @@ fuzz:
 		go test -tags $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$(dirname $$file) || exit 1; \
 	done
 
-recall: 
+recall:
 	go test -tags $(TAGS) -count=1 -v -run Recall ./memory/embedded/...
 
 # Real harnesses, 1.5 GB of them, against a fake model on loopback.

@@ -72,7 +72,6 @@ type scripted struct {
 
 	mu  sync.Mutex
 	out bytes.Buffer
-	eof bool
 }
 
 // startScript starts the proxy with flags in front of a script.
