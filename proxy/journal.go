@@ -346,6 +346,9 @@ func (j *journal) dueTurns(s *session, row int64, all bool) (turns []*turn, stor
 // saveTurns writes turns. ended says that one of them has ended.
 func (j *journal) saveTurns(ctx context.Context, s *session, turns []*turn, stored []correlation.Turn, private []string) (ended bool, err error) {
 	r := j.r
+	r.mu.Lock()
+	blocks := slices.Clone(s.blocks)
+	r.mu.Unlock()
 	for i := range stored { // the costly part: nobody waits for the lock meanwhile
 		t := &stored[i]
 		if t.ID == 0 {
@@ -356,7 +359,7 @@ func (j *journal) saveTurns(ctx context.Context, s *session, turns []*turn, stor
 			s.secret = append(s.secret, own...)
 			r.mu.Unlock()
 		}
-		t.Assistant = storable(t.Assistant, private, t.Ended.IsZero())
+		t.Assistant = storable(t.Assistant, blocks, private, t.Ended.IsZero())
 	}
 	err = j.backend.Ledger.SaveTurns(ctx, stored)
 	r.mu.Lock()

@@ -160,11 +160,34 @@ func (s *session) touch(t *turn) {
 	}
 }
 
-// storable is the assistant's text as it may be stored: without what the user
-// marked private, and without secrets. growing says that more of it will come.
-func storable(text string, private []string, growing bool) string {
-	text, own := memory.WithoutPrivate(text)
+// storable is the assistant's text as it may be stored: without what it
+// repeats of our blocks, which would be remembered as if it were new, without what
+// the user marked private, and without secrets. growing says that more of it will come.
+func storable(text string, blocks, private []string, growing bool) string {
+	text, own := memory.WithoutPrivate(withoutEcho(text, blocks))
 	return memory.Redact(memory.Conceal(text, append(own, private...), growing))
+}
+
+// withoutEcho takes out the lines of text that stand in one of the blocks, quoted or not.
+func withoutEcho(text string, blocks []string) string {
+	lines := map[string]bool{}
+	for _, block := range blocks {
+		for line := range strings.Lines(block) {
+			if line = strings.TrimSpace(line); line != "" {
+				lines[line] = true
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return text
+	}
+	var kept strings.Builder
+	for line := range strings.Lines(text) {
+		if !lines[strings.TrimSpace(strings.TrimLeft(line, "> \t"))] {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
 }
 
 // promptWords joins the text blocks of a prompt: the user's own words, as
