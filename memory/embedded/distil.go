@@ -63,8 +63,11 @@ func distil(user, assistant, before string) []note {
 		if kind := kindOf(s.text); kind == "" || isQuestion(s.text) {
 			rest = append(rest, s)
 		} else {
-			notes = append(notes, note{kind: kind, origin: fromUser, content: clip(s.text, noteLength), context: context,
-				personal: kind == "preference" && personalTo().MatchString(s.text) && !strings.ContainsAny(s.text, "/_`")})
+			n := note{kind: kind, origin: fromUser, content: clip(s.text, noteLength), context: context}
+			if kind == "preference" && personalTo().MatchString(s.text) && !strings.ContainsAny(s.text, "/_`") {
+				n.personal, n.context = true, "" // what else was said is the project's
+			}
+			notes = append(notes, n)
 			said = append(said, telling(s.text))
 		}
 	}
