@@ -1,0 +1,225 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+)
+
+// A bridge is an endpoint's session with the daemon's MCP server.
+type bridge struct {
+	mu      sync.Mutex
+	link    *link
+	session *mcp.ClientSession
+}
+
+const (
+	memoryTime  = 10 * time.Second // of a memory tool: what the daemon's own allow
+	foreignTime = 2 * time.Minute  // of its other tools, some of which run commands
+	mostForward = 500 << 10        // bytes of arguments; newer daemons read 512 KiB
+)
+
+// errGone says that the daemon has gone and that the call did nothing: somebody else may answer it.
+var errGone = errors.New("the daemon has gone")
+
+// open gives the session, which it may have to open.
+func (b *bridge) open(ctx context.Context, s *Server, l *link, who memory.Session) (*mcp.ClientSession, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.session != nil && b.link == l {
+		return b.session, nil
+	}
+	b.drop()
+	session, err := s.connect(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	b.link, b.session = l, session
+	return session, nil
+}
+
+func (b *bridge) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.drop()
+}
+
+func (b *bridge) drop() {
+	if b.session != nil {
+		b.session.Close()
+	}
+	b.link, b.session = nil, nil
+}
+
+// fromDaemon has the daemon answer. The error is errGone, or one of the protocol that the daemon gave.
+func (e *endpoint) fromDaemon(ctx context.Context, l *link, who memory.Session, name string, raw json.RawMessage, t tool, v values) (*mcp.CallToolResult, string, error) {
+	ours := t.name != ""
+	if len(raw) > mostForward {
+		return failure(fmt.Errorf("the arguments have %d bytes, and at most %d fit; keep the part that matters", len(raw), mostForward)), "bridge", nil
+	}
+	limit := foreignTime
+	if ours {
+		limit = memoryTime
+		if err := v.conceal(); err != nil {
+			return failure(err), "bridge", nil
+		}
+		raw = v.into(raw)
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if ours && l.direct {
+		r, err := e.direct(ctx, who, t, v)
+		return r, "api", err
+	}
+	session, err := e.bridge.open(ctx, e.s, l, who)
+	if err == nil {
+		var r *mcp.CallToolResult
+		r, err = session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: raw})
+		if err == nil {
+			if ours && lost(r) {
+				e.s.set(&link{version: l.version, tools: l.tools, direct: true})
+				r, err := e.direct(ctx, who, t, v)
+				return r, "api", err
+			}
+			return r, "bridge", nil
+		}
+		e.bridge.close()
+	} else if !t.readOnly { // nothing of the call itself was sent
+		err = errors.Join(err, errNotSent)
+	}
+	var refused *jsonrpc.Error
+	if errors.As(err, &refused) && refused.Code != rejected {
+		return nil, "bridge", &jsonrpc.Error{Code: refused.Code, Message: refused.Message, Data: refused.Data}
+	}
+	if errors.Is(err, errBusy) {
+		return failure(errors.New("the Signet daemon is busy and nothing was done; call again in a moment")), "bridge", nil
+	}
+	r, err := e.broken(ctx, name, t.readOnly || untouched(err), err)
+	return r, "bridge", err
+}
+
+// rejected is the code that the SDK gives to what its transport could not send or was refused.
+const rejected = -32005
+
+var (
+	errNotSent = errors.New("not sent")
+	errBusy    = errors.New("the daemon has too much to do")
+)
+
+// untouched reports whether a call certainly did nothing.
+func untouched(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, errNotSent) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, signet.ErrNotOurs) || errors.As(err, &op) && op.Op == "dial"
+}
+
+// broken decides what becomes of a call whose reply did not come. One that may be made again is answered without the daemon; for any other the agent
+// is told that nobody knows.
+func (e *endpoint) broken(ctx context.Context, name string, again bool, err error) (*mcp.CallToolResult, error) {
+	e.s.o.Log.Warn().Err(err).Str("tool", name).Bool("again", again).Msg("the daemon did not answer a tool")
+	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil, ctx.Err() // the client has cancelled it
+	}
+	e.s.set(nil)
+	e.s.lookAgain()
+	if again {
+		return nil, errGone
+	}
+	return failure(fmt.Errorf("the Signet daemon went away during %s, so it is not known whether it was done; look with memory_search, and call again if it was not", name)), nil
+}
+
+// lostCall is how the tools of 0.58.1 fail when they do not reach their own daemon, or reach it without its token.
+var lostCall = regexp.MustCompile(`(?i)ECONNREFUSED|connection ?refused|unable to connect|fetch failed|failed to fetch|\b401\b|unauthori[sz]ed|authentication required`)
+
+// lost reports whether a tool of the daemon's could not reach the daemon.
+func lost(r *mcp.CallToolResult) bool {
+	if !r.IsError {
+		return false
+	}
+	for _, c := range r.Content {
+		if words, ok := c.(*mcp.TextContent); ok && lostCall.MatchString(words.Text) {
+			return true
+		}
+	}
+	return false
+}
+
+// direct answers a memory tool by the daemon's HTTP API. The error is errGone.
+func (e *endpoint) direct(ctx context.Context, who memory.Session, t tool, v values) (*mcp.CallToolResult, error) {
+	d := e.s.o.Daemon
+	var out json.RawMessage
+	var err error
+	id := v.text("id")
+	switch t.name {
+	case "memory_search":
+		out, err = d.Search(ctx, signet.Query{Query: v.text("query"), Limit: v.whole("limit"), Type: v.text("type"), MinScore: given[float64](v, "min_score")})
+	case "memory_store":
+		out, err = d.Remember(ctx, signet.Note{Content: v.text("content"), Type: v.text("type"), Importance: given[float64](v, "importance"), Tags: v.text("tags")})
+	case "memory_get":
+		out, err = d.Get(ctx, id)
+	case "memory_list":
+		out, err = d.List(ctx, v.whole("limit"), v.whole("offset"), v.text("type"))
+	case "memory_modify":
+		out, err = d.Modify(ctx, id, signet.Change{
+			Content: given[string](v, "content"), Type: given[string](v, "type"), Importance: given[float64](v, "importance"),
+			Tags: given[string](v, "tags"), Reason: v.text("reason"),
+		})
+	case "memory_forget":
+		out, err = d.Forget(ctx, id, v.text("reason"))
+	case "memory_feedback":
+		ratings, _ := v["ratings"].(map[string]float64)
+		out, err = d.Feedback(ctx, v.text("session_key"), ratings)
+	}
+	var status *signet.StatusError
+	switch {
+	case err == nil:
+		return say(string(out)), nil
+	case errors.As(err, &status):
+		return failure(fmt.Errorf("the Signet daemon refused: %s", status.Error())), nil
+	}
+	return e.broken(ctx, t.name, t.readOnly || untouched(err), err)
+}
+
+// conceal takes what must not be stored out of a content.
+func (v values) conceal() error {
+	content, ok := v["content"].(string)
+	if !ok {
+		return nil
+	}
+	kept, _ := memory.WithoutPrivate(content)
+	if kept = memory.Redact(strings.TrimSpace(kept)); kept == "" {
+		return errors.New("nothing is left to keep: private passages and secrets are not stored")
+	}
+	v["content"] = kept
+	return nil
+}
+
+// into gives a call's arguments with the content as it may be stored. All else stays as the client sent it.
+func (v values) into(raw json.RawMessage) json.RawMessage {
+	content, ok := v["content"].(string)
+	fields := map[string]json.RawMessage{}
+	if !ok || json.Unmarshal(raw, &fields) != nil {
+		return raw
+	}
+	var err error
+	if fields["content"], err = json.Marshal(content); err != nil {
+		return raw
+	}
+	edited, err := json.Marshal(fields)
+	if err != nil {
+		return raw
+	}
+	return edited
+}

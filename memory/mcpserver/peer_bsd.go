@@ -1,0 +1,13 @@
+//go:build darwin || freebsd
+
+package mcpserver
+
+import "golang.org/x/sys/unix"
+
+func peerUID(fd int) (int, error) {
+	who, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
+	if err != nil {
+		return 0, err
+	}
+	return int(who.Uid), nil
+}

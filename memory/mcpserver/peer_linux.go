@@ -1,0 +1,11 @@
+package mcpserver
+
+import "golang.org/x/sys/unix"
+
+func peerUID(fd int) (int, error) {
+	who, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return 0, err
+	}
+	return int(who.Uid), nil
+}

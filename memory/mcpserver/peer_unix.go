@@ -1,0 +1,40 @@
+//go:build unix
+
+package mcpserver
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+)
+
+// checkPeer refuses a process of another user.
+func checkPeer(conn *net.UnixConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("asking who connected: %w", err)
+	}
+	var uid int
+	var failed error
+	if err := raw.Control(func(fd uintptr) { uid, failed = peerUID(int(fd)) }); err != nil {
+		failed = err
+	}
+	if failed != nil {
+		return fmt.Errorf("asking who connected: %w", failed)
+	}
+	if uid != os.Getuid() {
+		return fmt.Errorf("user %d is not user %d", uid, os.Getuid())
+	}
+	return nil
+}
+
+// own reports whether a folder is ours.
+func own(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Getuid()
+}

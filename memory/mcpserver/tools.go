@@ -1,0 +1,232 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A tool is one of the memory tools that exist whether a daemon runs or not, under the daemon's name and with its arguments.
+type tool struct {
+	name, about string
+	readOnly    bool
+	destructive bool
+	arguments   []argument
+}
+
+// A kind is what an argument may be, in the words of JSON Schema.
+type kind string
+
+const (
+	text   kind = "string"
+	number kind = "number"
+	whole  kind = "integer"
+	rates  kind = "object" // numbers by memory id
+)
+
+type argument struct {
+	name     string
+	kind     kind
+	required bool
+	low      float64 // with high: the bounds of a number
+	high     float64
+	about    string
+}
+
+const (
+	mostResults = 1000
+	mostText    = 1 << 20 // bytes of one text argument, as a last bound; what is kept has a tighter one
+)
+
+var tools = []tool{
+	{
+		name: "memory_search", readOnly: true,
+		about: "Search what is remembered about the user, their projects and earlier sessions. Best first.",
+		arguments: []argument{
+			{name: "query", kind: text, required: true, about: "what to look for, in plain words"},
+			{name: "limit", kind: whole, low: 1, high: mostResults, about: "at most so many results; 10 if not given"},
+			{name: "type", kind: text, about: "only memories of this type, such as fact, preference or decision"},
+			{name: "min_score", kind: number, low: 0, high: 1, about: "only results that score at least this"},
+		},
+	},
+	{
+		name:  "memory_store",
+		about: "Remember something for later sessions: a fact, a preference, a decision. What stands already is updated.",
+		arguments: []argument{
+			{name: "content", kind: text, required: true, about: "what to remember, in words that are clear without this conversation"},
+			{name: "type", kind: text, about: "fact, preference, decision, …; fact if not given"},
+			{name: "importance", kind: number, low: 0, high: 1, about: "0 to 1"},
+			{name: "tags", kind: text, about: "comma-separated"},
+		},
+	},
+	{
+		name: "memory_get", readOnly: true, about: "Get one memory whole, by its id.",
+		arguments: []argument{{name: "id", kind: text, required: true, about: "as memory_search or memory_list gave it"}},
+	},
+	{
+		name: "memory_list", readOnly: true, about: "List memories, the newest first.",
+		arguments: []argument{
+			{name: "limit", kind: whole, low: 1, high: mostResults, about: "at most so many; 100 if not given"},
+			{name: "offset", kind: whole, low: 0, high: math.MaxInt32, about: "how many of the newest to pass over"},
+			{name: "type", kind: text, about: "only memories of this type"},
+		},
+	},
+	{
+		name: "memory_modify", about: "Change a memory. What is not given stays.", destructive: true,
+		arguments: []argument{
+			{name: "id", kind: text, required: true, about: "the memory"},
+			{name: "content", kind: text, about: "the new text"},
+			{name: "type", kind: text, about: "the new type"},
+			{name: "importance", kind: number, low: 0, high: 1, about: "0 to 1"},
+			{name: "tags", kind: text, about: "comma-separated"},
+			{name: "reason", kind: text, required: true, about: "why"},
+		},
+	},
+	{
+		name: "memory_forget", about: "Forget a memory for good.", destructive: true,
+		arguments: []argument{
+			{name: "id", kind: text, required: true, about: "the memory"},
+			{name: "reason", kind: text, required: true, about: "why"},
+		},
+	},
+	{
+		name: "memory_feedback", about: "Say how helpful memories were.",
+		arguments: []argument{
+			{name: "session_key", kind: text, required: true, about: "the session in which they were given"},
+			{name: "ratings", kind: rates, required: true, low: -1, high: 1, about: "memory id to a number from -1 (harmful) to 1 (helpful)"},
+		},
+	},
+}
+
+// toolNamed finds one of the memory tools.
+func toolNamed(name string) (tool, bool) {
+	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
+	if i < 0 {
+		return tool{}, false
+	}
+	return tools[i], true
+}
+
+// describe gives the tool as tools/list shows it.
+func (t tool) describe() *mcp.Tool {
+	properties, required := map[string]any{}, []string{}
+	for _, a := range t.arguments {
+		p := map[string]any{"type": a.kind, "description": a.about}
+		switch a.kind {
+		case rates:
+			p["additionalProperties"] = map[string]any{"type": number, "minimum": a.low, "maximum": a.high}
+		case number, whole:
+			p["minimum"], p["maximum"] = a.low, a.high
+		}
+		properties[a.name] = p
+		if a.required {
+			required = append(required, a.name)
+		}
+	}
+	closed := false
+	return &mcp.Tool{
+		Name: t.name, Description: t.about,
+		InputSchema: map[string]any{"type": "object", "properties": properties, "required": required},
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, DestructiveHint: &t.destructive, OpenWorldHint: &closed},
+	}
+}
+
+// values are the arguments of a call, read: string, float64 or map[string]float64 by name.
+type values map[string]any
+
+func (v values) text(name string) string {
+	s, _ := v[name].(string)
+	return s
+}
+
+func (v values) whole(name string) int {
+	n, _ := v[name].(float64)
+	return int(n)
+}
+
+// given gives an argument as a pointer, nil where the caller left it out.
+func given[T any](v values, name string) *T {
+	if x, ok := v[name].(T); ok {
+		return &x
+	}
+	return nil
+}
+
+// read checks a call's arguments. What is not known is passed over, as the daemon does; null counts as left out. The error says what to do.
+func (t tool) read(raw json.RawMessage) (values, error) {
+	fields := map[string]json.RawMessage{}
+	if len(raw) > 0 && json.Unmarshal(raw, &fields) != nil {
+		return nil, fmt.Errorf("%s takes an object of arguments: %s", t.name, t.usage())
+	}
+	v := values{}
+	for _, a := range t.arguments {
+		field, ok := fields[a.name]
+		if !ok || bytes.Equal(field, []byte("null")) {
+			if a.required {
+				return nil, fmt.Errorf("%s is missing: %s", a.name, t.usage())
+			}
+			continue
+		}
+		x, err := a.read(field)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", a.name, err)
+		}
+		v[a.name] = x
+	}
+	return v, nil
+}
+
+// usage names the arguments, those in brackets as optional.
+func (t tool) usage() string {
+	var names []string
+	for _, a := range t.arguments {
+		if a.required {
+			names = append(names, a.name)
+		} else {
+			names = append(names, "["+a.name+"]")
+		}
+	}
+	return t.name + " takes " + strings.Join(names, ", ")
+}
+
+func (a argument) read(raw json.RawMessage) (any, error) {
+	switch a.kind {
+	case text:
+		var s string
+		switch {
+		case json.Unmarshal(raw, &s) != nil:
+			return nil, fmt.Errorf("give a text (%s)", a.about)
+		case a.required && strings.TrimSpace(s) == "":
+			return nil, fmt.Errorf("is empty; give %s", a.about)
+		case len(s) > mostText:
+			return nil, fmt.Errorf("has %d bytes; give at most %d", len(s), mostText)
+		}
+		return strings.ToValidUTF8(s, string(utf8.RuneError)), nil
+	case rates:
+		var m map[string]float64
+		if json.Unmarshal(raw, &m) != nil || len(m) == 0 {
+			return nil, fmt.Errorf("give an object, %s", a.about)
+		}
+		for id, n := range m {
+			if n < a.low || n > a.high {
+				return nil, fmt.Errorf("%v of %.40q is no number from %v to %v", n, id, a.low, a.high)
+			}
+		}
+		return m, nil
+	default:
+		var n float64
+		switch {
+		case json.Unmarshal(raw, &n) != nil, a.kind == whole && n != math.Trunc(n):
+			return nil, fmt.Errorf("give a%s number from %v to %v", map[bool]string{true: " whole"}[a.kind == whole], a.low, a.high)
+		case n < a.low || n > a.high:
+			return nil, fmt.Errorf("%v is too %s; give a number from %v to %v", n, map[bool]string{true: "low", false: "high"}[n < a.low], a.low, a.high)
+		}
+		return n, nil
+	}
+}
