@@ -119,7 +119,7 @@ func (r *Relay) newSession(cwd string) *session {
 		who:   who,
 		ready: make(chan struct{}),
 		open: correlation.OpenSession{
-			Cwd: cwd, Project: who.Project, ParentKey: r.o.ParentKey,
+			Cwd: cwd, Project: who.Project, AgentID: r.o.AgentID, ParentKey: r.o.ParentKey,
 			Client: r.client.name, ClientVersion: r.client.version,
 		},
 		off: hidden, hidden: hidden,

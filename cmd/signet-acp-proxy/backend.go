@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
-	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/proxy"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
@@ -26,8 +24,9 @@ type backend struct {
 	std stdio
 	log *logFile
 
-	mu sync.Mutex // guards db
-	db *sql.DB
+	mu         sync.Mutex // guards what follows
+	db         *sql.DB
+	succession *succession
 }
 
 func newBackend(c *Config, std stdio) *backend {
@@ -73,52 +72,59 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.mu.Lock()
 	b.db = db
 	b.mu.Unlock()
-	live := filepath.Join(filepath.Dir(b.c.DB), "live")
-	store := correlation.New(db, correlation.Options{LiveDir: live, Log: log})
-	process, err := store.Register(ctx, correlation.ProcessInfo{
-		Kind: correlation.Relay, Harness: name, Version: versionName(), SignetPath: b.c.SignetPath, Memory: b.c.Memory,
-	})
+	store := correlation.New(db, correlation.Options{LiveDir: b.c.liveDir(), Log: log})
+	info := correlation.ProcessInfo{
+		Kind: correlation.Relay, Harness: name, Version: versionName(), SignetPath: b.c.SignetPath, Memory: b.c.Memory, Hook: len(b.c.OnSessionEnd) > 0,
+	}
+	if b.c.daemonConfigured {
+		info.URL = b.c.DaemonURL
+	}
+	process, err := store.Register(ctx, info)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := store.SweepDead(ctx); err != nil {
-		log.Warn().Err(err).Msg("sweeping up after dead processes")
-	}
+	next := newSuccession(b.c, store, process, log)
+	b.mu.Lock()
+	b.succession = next
+	b.mu.Unlock()
 	own := embedded.New(db, embedded.Options{SignetPath: b.c.SignetPath, Log: log})
 	if !migrations.FTS5() && b.c.Memory != "daemon" {
 		b.std.say("built without full-text search: nothing is recalled (build with -tags sqlite_fts5)")
 	}
-	source, err := b.source(own, log)
+	ledger := &notedLedger{Store: store, log: log}
+	source, err := b.source(ledger, own, log)
 	if err != nil {
 		return nil, err
 	}
 	return &proxy.Backend{
-		Ledger:  store,
+		Ledger:  ledger,
 		Memory:  source,
 		Process: process.ID(),
-		Leave:   process.Leave,
+		Leave:   next.leave,
 		Learn: func(ctx context.Context) {
 			if err := own.Learn(ctx); err != nil {
 				log.Warn().Err(err).Msg("learning from turns")
 			}
 		},
-		End: func(ctx context.Context) error { return process.End(ctx, "ended") },
+		End:      func(ctx context.Context) error { return process.Depart(ctx, "ended") },
+		HandOver: next.handOver,
+		Summarised: func(ctx context.Context, row int64, summary string) error {
+			return process.Owe(ctx, correlation.Debt{Session: row, Kind: correlation.KindCompaction, Reason: "compaction", Payload: summary})
+		},
 	}, nil
 }
 
 // source is where context comes from, as configured.
-func (b *backend) source(own *embedded.Store, log zerolog.Logger) (proxy.Memory, error) {
-	daemon, err := signet.New(signet.Options{
-		URL: b.c.DaemonURL, Configured: b.c.daemonConfigured, SignetPath: b.c.SignetPath,
-		Token: daemonToken(), AgentID: b.c.AgentID, Log: log, StartTimeout: b.c.Fetch,
-	})
+func (b *backend) source(ledger *notedLedger, own *embedded.Store, log zerolog.Logger) (proxy.Memory, error) {
+	if b.c.Memory == "embedded" {
+		return localSource{own, own}, nil
+	}
+	client, err := newDaemon(b.c, daemonToken(), log)
 	if err != nil {
 		return nil, err
 	}
-	switch b.c.Memory {
-	case "embedded":
-		return localSource{own, own}, nil
-	case "daemon":
+	daemon := &notedDaemon{Client: client, ledger: ledger, signetPath: b.c.SignetPath, log: log}
+	if b.c.Memory == "daemon" {
 		return localSource{daemon, own}, nil
 	}
 	return localSource{memory.Auto{Daemon: daemon, Embedded: own}, own}, nil
@@ -132,18 +138,13 @@ type localSource struct {
 
 func (s localSource) Identity(who memory.Session) memory.Context { return s.own.Identity(who) }
 
-// daemonToken is the secret for the daemon, from where its own clients take it.
-func daemonToken() string {
-	if token := os.Getenv("SIGNET_API_KEY"); token != "" {
-		return token
-	}
-	return os.Getenv("SIGNET_TOKEN")
-}
-
 // close lets go of the database and the log.
 func (b *backend) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.succession != nil {
+		b.succession.end()
+	}
 	if b.db != nil {
 		if err := b.db.Close(); err != nil {
 			log := b.log.logger()

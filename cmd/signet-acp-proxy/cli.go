@@ -51,6 +51,7 @@ type cli struct {
 	Show       showCommand       `cmd:"" help:"Show a session: its ids, what was injected, what was delivered."`
 	Preview    previewCommand    `cmd:"" help:"Print what would be injected now; nothing is recorded."`
 	Doctor     doctorCommand     `cmd:"" help:"Look for what is wrong; exit 1 if something is."`
+	Deliver    deliverCommand    `cmd:"" help:"Hand over what sessions have left, to the daemon and to on_session_end."`
 	Memory     memoryCommand     `cmd:"" help:"Look into and change the memories of this machine."`
 	Forget     forgetCommand     `cmd:"" help:"Remove one conversation everywhere."`
 	Prune      pruneCommand      `cmd:"" help:"Remove old conversations that owe nothing; without --yes only say which."`

@@ -34,6 +34,10 @@ type Config struct {
 	Exclude       []string      `yaml:"exclude" help:"globs of folders that are left alone"`
 	AgentID       string        `yaml:"agent_id" help:"the Signet agent"`
 
+	OnSessionEnd      commandLine   `yaml:"on_session_end" help:"a command, as a list with its arguments or as words, that is run after a session with JSON on stdin"`
+	OnSessionEndLimit time.Duration `yaml:"on_session_end_limit" default:"1m" help:"how long it may run"`
+	DeliverAtExit     time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before we exit, for this long at most: for containers, which nothing outlives"`
+
 	// Agents are the sections of single harnesses, by canonical name.
 	Agents map[string]AgentConfig `yaml:"-"`
 

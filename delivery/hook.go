@@ -1,0 +1,135 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// A Hook is the command that a person wants run after a session.
+type Hook struct {
+	Command []string      // and its arguments; empty: none
+	Limit   time.Duration // zero: 1 min
+}
+
+const (
+	hookLimit  = time.Minute
+	hookOutput = 4 << 10         // bytes of its output that are kept
+	hookDrain  = 2 * time.Second // for what it started and left with its output
+	renewEvery = time.Minute     // well inside correlation.LeaseTime
+)
+
+// An Ended is what a hook reads on its standard input: one JSON object. The names are a promise.
+type Ended struct {
+	AcpxSessionID    string    `json:"acpxSessionId"` // the harness's session id
+	AcpxRecordID     string    `json:"acpxRecordId"`
+	SignetSessionKey string    `json:"signetSessionKey"`
+	Harness          string    `json:"harness"`
+	Cwd              string    `json:"cwd"`
+	Project          string    `json:"project"`
+	TranscriptPath   string    `json:"transcriptPath"` // there while the hook runs
+	Started          time.Time `json:"started"`
+	Ended            time.Time `json:"ended"`
+	Turns            int       `json:"turns"` // in the transcript
+	Reason           string    `json:"reason"`
+}
+
+// runHook runs on_session_end for a session's turns that it has not been run for. Failing it is tried again like a post.
+func (w *Worker) runHook(ctx context.Context, d correlation.Delivery, session correlation.Session) (string, error) {
+	if len(w.o.Hook.Command) == 0 {
+		return "dropped", w.note(ctx, func(ctx context.Context) error {
+			return w.o.Store.Dropped(ctx, d, correlation.Selection{}, "", "on_session_end is not configured any more")
+		})
+	}
+	post, err := w.o.Store.Select(ctx, d, false)
+	if err != nil {
+		return "", err
+	}
+	p := inParts(post, 0)[0]
+	if p.text == "" {
+		return "nothing to say", w.note(ctx, func(ctx context.Context) error { return w.o.Store.Delivered(ctx, d, p.post, "nothing was said") })
+	}
+	last := post.Turns[len(post.Turns)-1]
+	in := Ended{
+		AcpxSessionID: session.ACPID, AcpxRecordID: session.Record, SignetSessionKey: d.Key, Harness: session.Harness, Cwd: session.Cwd, Project: session.Project,
+		Started: session.Started.UTC(), Ended: last.Ended.UTC(), Turns: len(post.Turns), Reason: d.Reason,
+	}
+	reply, err := w.withFile(ctx, d, p, func(file string) (Reply, error) {
+		in.TranscriptPath = file
+		output, err := w.o.Hook.run(ctx, in, func() error { return w.o.Store.Renew(ctx, d) })
+		return Reply{Note: output}, err
+	})
+	if did, ended, err := w.settle(ctx, &asked{}, d, reply, err); ended {
+		return did, err
+	}
+	return "delivered", w.note(ctx, func(ctx context.Context) error { return w.o.Store.Delivered(ctx, d, p.post, reply.Note) })
+}
+
+// run runs the command and gives what it printed. The error, if any, ends in that too.
+func (h Hook) run(ctx context.Context, in Ended, renew func() error) (string, error) {
+	limit := h.Limit
+	if limit == 0 {
+		limit = hookLimit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	stdin, err := json.Marshal(in)
+	if err != nil {
+		return "", err
+	}
+	output := &tail{}
+	cmd := exec.CommandContext(ctx, h.Command[0], h.Command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(append(stdin, '\n')), output, output
+	cmd.WaitDelay = hookDrain
+	if info, err := os.Stat(in.Cwd); err == nil && info.IsDir() {
+		cmd.Dir = in.Cwd
+	}
+	inOwnGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		return "", fmt.Errorf("on_session_end: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			if ctx.Err() != nil {
+				err = fmt.Errorf("ended after its limit of %v", limit)
+			}
+			if err != nil {
+				return "", fmt.Errorf("on_session_end: %w: %s", err, output)
+			}
+			return output.String(), nil
+		case <-tick.C:
+			if renew() != nil {
+				cancel()
+			}
+		}
+	}
+}
+
+// A tail keeps the end of what is written to it.
+type tail struct{ kept []byte }
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.kept = append(t.kept, b...)
+	if over := len(t.kept) - hookOutput; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(b), nil
+}
+
+// String is what was kept, without secrets: it is shown to people and stands in the database.
+func (t *tail) String() string {
+	return memory.Redact(strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "")))
+}
