@@ -79,7 +79,7 @@ func (d *down) compaction(s *session, line []byte) {
 	var texts []string
 	if summary, ok := frame.Find(line, "params", "update", "summary"); ok {
 		for block := range frame.Elements(line, summary) {
-			if text, ok := textOf(line, block); ok {
+			if text, ok := textOf(block.Of(line)); ok {
 				texts = append(texts, text)
 			}
 		}
@@ -105,9 +105,9 @@ func (r *Relay) handBrief(s *session) {
 	if b == nil || b.Summarised == nil || s.off || strings.TrimSpace(text) == "" {
 		return
 	}
-	private := slices.Clone(s.secret)
+	blocks, private := slices.Clone(s.blocks), slices.Clone(s.secret)
 	s.owe("summary", func(ctx context.Context, _ Ledger, row int64) error {
-		return b.Summarised(ctx, row, storable(text, private, false))
+		return b.Summarised(ctx, row, storable(text, blocks, private, false))
 	})
 	r.journal.nudge()
 }

@@ -51,10 +51,12 @@ func startJournal(r *Relay) *journal {
 func (j *journal) run() {
 	defer close(j.stopped)
 	backend, err := j.r.o.Open(j.r.ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled): // the conversation was over before the database was open
+	case err != nil:
 		j.r.tell("no memory in this conversation: %v", err)
 		j.r.o.Log.Error().Err(err).Msg("opening the database")
-	} else {
+	default:
 		j.backend = backend
 	}
 	close(j.opened)

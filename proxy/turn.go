@@ -124,7 +124,10 @@ const shortPrompt = 1 << 10
 // hear notes a prompt, as the client sent it. The relay's lock is held.
 func (r *Relay) hear(t *turn, line []byte) {
 	if len(line) <= shortPrompt {
-		words, first := promptWords(line)
+		words, first := "", ""
+		if prompt, ok := frame.Find(line, "params", "prompt"); ok {
+			words, first = promptWords(line, prompt)
+		}
 		t.command = t.session.slashCommand(first, r.o.SlashPrefix)
 		t.words = words[:r.fit(t, words, maxTurnText)]
 	} else if n := min(len(line), maxPrompt); r.unsaved+n <= maxUnsaved {
@@ -145,7 +148,10 @@ func (r *Relay) hear(t *turn, line []byte) {
 // needs no lock: only the journal calls it.
 func read(line []byte, words string) (user string, private []string) {
 	if line != nil {
-		words, _ = promptWords(frame.Mend(line))
+		line = frame.Mend(line)
+		if prompt, ok := frame.Find(line, "params", "prompt"); ok {
+			words, _ = promptWords(line, prompt)
+		}
 	}
 	user, private = memory.WithoutPrivate(words)
 	return memory.Redact(user), private
@@ -190,16 +196,12 @@ func withoutEcho(text string, blocks []string) string {
 	return kept.String()
 }
 
-// promptWords joins the text blocks of a prompt: the user's own words, as
-// they stood before anything was inserted. first is the first text block's.
-func promptWords(line []byte) (words, first string) {
-	prompt, ok := frame.Find(line, "params", "prompt")
-	if !ok {
-		return "", ""
-	}
+// promptWords joins the text blocks of a prompt, an array in a valid frame:
+// the user's own words, as they stood before anything was inserted. first is the first text block's.
+func promptWords(line []byte, prompt frame.Span) (words, first string) {
 	var texts []string
 	for block := range frame.Elements(line, prompt) {
-		if text, ok := textOf(line, block); ok {
+		if text, ok := textOf(block.Of(line)); ok {
 			texts = append(texts, text)
 		}
 	}
@@ -209,13 +211,15 @@ func promptWords(line []byte) (words, first string) {
 	return strings.Join(texts, "\n"), texts[0]
 }
 
-// textOf gives the text of a content block of type text.
-func textOf(line []byte, block frame.Span) (string, bool) {
-	part := block.Of(line)
-	if kind, ok := stringAt(part, "type"); !ok || kind != "text" {
+// textOf gives the text of a content block of type text, of a long one its beginning.
+func textOf(block []byte) (string, bool) {
+	if len(block) > maxPrompt {
+		block = frame.Mend(block[:maxPrompt])
+	}
+	if kind, ok := stringAt(block, "type"); !ok || kind != "text" {
 		return "", false
 	}
-	return stringAt(part, "text")
+	return stringAt(block, "text")
 }
 
 // stringAt gives the string at a path.

@@ -118,6 +118,9 @@ func (u *up) tapped(line []byte) {
 // held handles a frame that was kept whole.
 func (u *up) held(line []byte) error {
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &u.head)
+	if string(u.head.Method) == methodPrompt {
+		return u.holdPrompt(line)
+	}
 	if !frame.Valid(line) {
 		return u.queue.write(line)
 	}
@@ -130,8 +133,6 @@ func (u *up) held(line []byte) error {
 		u.r.mu.Lock()
 		u.r.ask(u.head.ID, request{method: string(u.head.Method), session: u.r.sessionOf(u.head.Session)})
 		u.r.mu.Unlock()
-	case methodPrompt:
-		return u.holdPrompt(line)
 	case methodCancelRequest:
 		if id, ok := frame.Find(line, "params", "requestId"); ok {
 			u.queue.cancelRequest(idKey(id.Of(line)))
@@ -237,13 +238,19 @@ func off(line []byte) bool {
 }
 
 // holdPrompt queues a prompt until its context is there, or its time is up.
+// The frame may be large, so it is walked as seldom as can be.
 func (u *up) holdPrompt(line []byte) error {
 	r := u.r
-	words, first := promptWords(line)
-	h := &heldPrompt{line: line, id: bytes.Clone(u.head.ID), words: words, read: r.o.Now(), cancelled: make(chan struct{})}
+	h := &heldPrompt{line: line, id: bytes.Clone(u.head.ID), read: r.o.Now(), cancelled: make(chan struct{})}
+	prompt, found := frame.Find(line, "params", "prompt")
+	first, switchedOff := "", false
+	if found {
+		h.words, first = promptWords(line, prompt)
+		switchedOff = bytes.Contains(line, []byte("signet.ai")) && off(line)
+	}
 	r.mu.Lock()
 	s := r.sessionOf(u.head.Session)
-	if s != nil && off(line) {
+	if s != nil && switchedOff {
 		s.off = true
 		s.owe("switch off", func(ctx context.Context, l Ledger, row int64) error {
 			return l.SetState(ctx, row, nil, correlation.Off)
@@ -255,7 +262,7 @@ func (u *up) holdPrompt(line []byte) error {
 	}
 	h.session = s
 	command := s.slashCommand(first, r.o.SlashPrefix)
-	if command != "" || !insertable(line) {
+	if command != "" || !found || !holds(line, prompt) {
 		t := r.expect(s, h.id, nil)
 		r.hear(t, line)
 		t.command = command
@@ -269,11 +276,10 @@ func (u *up) holdPrompt(line []byte) error {
 	return u.queue.hold(h)
 }
 
-// insertable reports whether a prompt has an array to insert into. An empty
+// holds reports whether a prompt is an array with something in it. An empty
 // one passes as it is: there is nothing that the block would come in front of.
-func insertable(line []byte) bool {
-	prompt, ok := frame.Find(line, "params", "prompt")
-	if !ok || line[prompt.Start] != '[' {
+func holds(line []byte, prompt frame.Span) bool {
+	if line[prompt.Start] != '[' {
 		return false
 	}
 	for range frame.Elements(line, prompt) {
