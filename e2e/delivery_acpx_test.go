@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+)
+
+// words are enough of them for an older daemon to make a job of: 500 characters.
+var words = "The mast of the Curlew is 11.42 metres long. " + strings.Repeat("She lies in the old harbour, and nobody has sailed her since the autumn. ", 8)
+
+// withDaemon starts a stand-in daemon for everything that is started in the box from now on.
+func (b *box) withDaemon(g daemontest.Generation) *daemontest.Daemon {
+	b.t.Helper()
+	d := daemontest.Start(b.t, daemontest.Options{Generation: g, AgentsDir: b.Signet})
+	b.set("SIGNET_DAEMON_URL=" + d.URL())
+	return d
+}
+
+// queued waits until the daemon has made n jobs, and gives the session-ends that brought a transcript.
+func (b *box) queued(d *daemontest.Daemon, n int) []daemontest.End {
+	b.t.Helper()
+	var jobs []daemontest.End
+	b.wait("the delivery", func() bool {
+		jobs = nil
+		for _, e := range d.Ends() {
+			if e.Outcome != daemontest.Bare {
+				jobs = append(jobs, e)
+			}
+		}
+		return len(jobs) >= n
+	})
+	for _, e := range jobs {
+		if e.Outcome != daemontest.Queued {
+			b.t.Errorf("%s: %s (%s)", e.Key, e.Outcome, e.Why)
+		}
+	}
+	if len(jobs) > n {
+		b.t.Errorf("%d deliveries, want %d", len(jobs), n)
+	}
+	return jobs
+}
+
+// However a conversation ends, what was said in it is delivered, and nobody has to start another one for it.
+func TestAcpxDelivered(t *testing.T) {
+	ends := map[string]func(a *acpxBox){
+		"exec": func(a *acpxBox) { a.say("exec", words) },
+		"sessions close": func(a *acpxBox) {
+			a.newSession()
+			a.say(words)
+			a.say("sessions", "close")
+		},
+		"time to live": func(a *acpxBox) {
+			a.newSession()
+			a.run(a.command(1, words)...)
+		},
+		"owner killed": func(a *acpxBox) {
+			a.newSession()
+			a.say(words)
+			owners, err := a.Owners()
+			if err != nil || len(owners) != 1 {
+				a.t.Fatalf("queue owners: %v (%v)", owners, err)
+			}
+			if err := syscall.Kill(owners[0], syscall.SIGKILL); err != nil {
+				a.t.Fatal(err)
+			}
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			eachAcpx(t, func(t *testing.T, a *acpxBox) {
+				a.set("ECHOAGENT_TERSE=1")
+				d := a.withDaemon(daemontest.Older)
+				end(a)
+				began := time.Now()
+				got := a.queued(d, 1)[0]
+				t.Logf("delivered %v after the end", time.Since(began).Round(time.Millisecond)) // with the time to live, where there is one
+				want := "User: " + strings.TrimSpace(words) + "\nAssistant: "
+				if !strings.HasPrefix(got.Transcript, want) || strings.Contains(got.Transcript, "signet-memory") {
+					t.Errorf("transcript:\n%s", got.Transcript)
+				}
+				if got.Harness != "acp" || got.Cwd != a.Work || got.Reason == "clear" {
+					t.Errorf("%+v", got)
+				}
+				a.ownerless()
+				if rows := a.query(`SELECT state, attempts, file FROM deliveries`); len(rows) != 1 || rows[0][0] != "delivered" || rows[0][1] != "1" || rows[0][2] != "" {
+					t.Errorf("rows: %q", rows)
+				}
+				if _, err := os.Stat(got.TranscriptPath); !os.IsNotExist(err) {
+					t.Errorf("the transcript is left: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// A connection without a prompt owes nothing.
+func TestAcpxPromptless(t *testing.T) {
+	eachAcpx(t, func(t *testing.T, a *acpxBox) {
+		d := a.withDaemon(daemontest.Older)
+		a.newSession()
+		a.say("sessions", "close")
+		a.ownerless()
+		if rows := a.query(`SELECT id FROM deliveries`); len(rows) != 0 || len(d.Ends()) != 0 {
+			t.Errorf("%d rows, session-ends: %+v", len(rows), d.Ends())
+		}
+		if keys := a.query(`SELECT started > 0, used, ended FROM session_keys`); len(keys) != 1 || strings.Join(keys[0], " ") != "1 0 0" {
+			t.Errorf("keys: %q", keys)
+		}
+		// once the context is too old to be used, the key is ended
+		r := a.Env
+		a.set("SIGNET_ACP_CONTEXT_AGE=0.01s")
+		a.run(proxyBin, "deliver", "--once")
+		a.Env = r
+		if ends := d.Ends(); len(ends) != 1 || ends[0].Outcome != daemontest.Bare {
+			t.Errorf("session-ends: %+v", ends)
+		}
+		a.run(proxyBin, "deliver", "--once")
+		if n := len(d.Ends()); n != 1 {
+			t.Errorf("%d session-ends", n)
+		}
+	})
+}
