@@ -1,9 +1,14 @@
 package proxy
 
 import (
+	"bufio"
 	"encoding/json"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 )
 
 // An Acpx finds the record ids of acpx, which tells an agent none: by the
@@ -14,7 +19,12 @@ type Acpx struct {
 	Above  func(pid int) (int, bool) // a process's parent; nil knows none
 }
 
-const maxAncestors = 5 // wrappers such as npx or sh may stand between acpx and us
+const (
+	maxAncestors   = 5       // wrappers such as npx or sh may stand between acpx and us
+	maxAcpxFiles   = 64      // session files that are looked at, the newest ones
+	maxAcpxFile    = 8 << 20 // one holds the conversation; what stands behind this much of it is not found
+	maxAcpxFolders = 10_000  // entries of a folder of acpx
+)
 
 // Record gives the record id of a session. With session "" it is the
 // connection's: that of the queue owner above us, which survives changes of the
@@ -28,18 +38,13 @@ func (a Acpx) Record(session string) string {
 
 // ofOwner finds the queue lock that names a process above us.
 func (a Acpx) ofOwner() string {
-	locks, _ := filepath.Glob(filepath.Join(a.Home, ".acpx", "queues", "*.lock"))
-	if len(locks) == 0 {
-		return ""
-	}
 	owners := map[int]string{}
-	for _, path := range locks {
-		var lock struct {
-			PID       int    `json:"pid"`
-			SessionID string `json:"sessionId"`
-		}
-		if readJSON(path, &lock) && lock.PID > 0 {
-			owners[lock.PID] = lock.SessionID
+	for _, entry := range folder(filepath.Join(a.Home, ".acpx", "queues"), ".lock") {
+		var pid int
+		var record string
+		path := filepath.Join(a.Home, ".acpx", "queues", entry.Name())
+		if members(path, map[string]any{"pid": &pid, "sessionId": &record}) && pid > 1 {
+			owners[pid] = record
 		}
 	}
 	pid := a.Parent
@@ -47,7 +52,7 @@ func (a Acpx) ofOwner() string {
 		if record := owners[pid]; record != "" {
 			return record
 		}
-		if a.Above == nil {
+		if a.Above == nil || len(owners) == 0 {
 			break
 		}
 		above, ok := a.Above(pid)
@@ -59,28 +64,89 @@ func (a Acpx) ofOwner() string {
 	return ""
 }
 
-// ofSession finds the session file that has this ACP session.
+// ofSession finds the session file that has this ACP session: the one of its
+// name, for a record is named after its first session, else one of those that
+// were written last.
 func (a Acpx) ofSession(session string) string {
-	files, _ := filepath.Glob(filepath.Join(a.Home, ".acpx", "sessions", "*.json"))
-	for _, path := range files {
-		var file struct {
-			Record  string `json:"acpx_record_id"`
-			Session string `json:"acp_session_id"`
+	dir := filepath.Join(a.Home, ".acpx", "sessions")
+	if plainName.MatchString(session) {
+		if record := recordIn(filepath.Join(dir, session+".json"), session); record != "" {
+			return record
 		}
-		if readJSON(path, &file) && file.Session == session {
-			return file.Record
+	}
+	files := folder(dir, ".json")
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for _, file := range files[:min(len(files), maxAcpxFiles)] {
+		if record := recordIn(filepath.Join(dir, file.Name()), session); record != "" {
+			return record
 		}
 	}
 	return ""
 }
 
-const maxAcpxFile = 8 << 20 // a session file holds the conversation; larger ones are left alone
+// plainName is what a session's id must be like to be looked for as a file's name.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,200}$`)
 
-func readJSON(path string, into any) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxAcpxFile {
+// recordIn gives the record in a session file if it is that of session.
+func recordIn(path, session string) string {
+	var record, current string
+	if members(path, map[string]any{"acpx_record_id": &record, "acp_session_id": &current}) && current == session {
+		return record
+	}
+	return ""
+}
+
+// folder gives the regular files in a folder with a suffix.
+func folder(dir, suffix string) []fs.FileInfo {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	entries, _ := d.ReadDir(maxAcpxFolders)
+	var files []fs.FileInfo
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != suffix || !entry.Type().IsRegular() {
+			continue
+		}
+		if info, err := entry.Info(); err == nil {
+			files = append(files, info)
+		}
+	}
+	return files
+}
+
+// members reads members of the JSON object in a file, no further than it has
+// to. It reports whether all of them are there.
+func members(path string, into map[string]any) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	b, err := os.ReadFile(path)
-	return err == nil && json.Unmarshal(b, into) == nil
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	dec := json.NewDecoder(bufio.NewReader(io.LimitReader(file, maxAcpxFile)))
+	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
+		return false
+	}
+	found := 0
+	for dec.More() && found < len(into) {
+		key, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		name, _ := key.(string)
+		var skipped json.RawMessage
+		var value any = &skipped
+		if wanted, ok := into[name]; ok {
+			value = wanted
+			found++
+		}
+		if dec.Decode(value) != nil {
+			return false
+		}
+	}
+	return found == len(into)
 }

@@ -37,6 +37,9 @@ func (d *down) message(s *session, line []byte) {
 	}
 	d.r.mu.Lock()
 	defer d.r.mu.Unlock()
+	if s.turn == nil { // switched off meanwhile
+		return
+	}
 	if !ok {
 		s.turn.lost += len(line)
 		d.r.lost += len(line)
@@ -60,8 +63,10 @@ func (d *down) tool(s *session, line []byte) {
 	call.Status, _ = stringAt(update, "status")
 	d.r.mu.Lock()
 	defer d.r.mu.Unlock()
-	s.turn.use(id, call)
-	s.touch(s.turn)
+	if s.turn != nil {
+		s.turn.use(id, call)
+		s.touch(s.turn)
+	}
 }
 
 func (d *down) commands(s *session, line []byte) {

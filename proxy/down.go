@@ -2,12 +2,9 @@ package proxy
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
-	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
 
@@ -93,7 +90,7 @@ func (d *down) judge(b []byte, whole bool) verdict {
 	if string(d.head.Method) != methodUpdate {
 		return pass
 	}
-	s := d.r.sessionOf(d.head.Session)
+	s := d.r.sessionFor(d.head.Session)
 	if s == nil {
 		return pass
 	}
@@ -141,7 +138,7 @@ func (d *down) judgeUpdate(s *session) verdict {
 	case updateBrief:
 		kind = updateBrief
 	case updateUser, updateInfo:
-		if len(s.blocks) > 0 || s.replay.loaded || !s.settled() {
+		if len(s.given) > 0 || s.replay.open || !s.settled() {
 			return hold
 		}
 		return pass
@@ -237,103 +234,4 @@ func (r *Relay) initialized(line []byte) {
 		return
 	}
 	r.editing.Store(true)
-}
-
-// opened takes in a session that the harness has. The relay's lock is held.
-func (r *Relay) opened(req request, line []byte) {
-	s := req.session
-	s.open.New = req.method == methodNew || req.method == methodFork
-	if s.open.New {
-		id, ok := stringAt(line, "result", "sessionId")
-		if !ok || id == "" {
-			return
-		}
-		s.id = id
-		r.sessions[id] = s
-	}
-	s.live = true
-}
-
-// notOpened forgets a session that the harness refused to open. The relay's lock is held.
-func (r *Relay) notOpened(req request) {
-	if req.method != methodLoad && req.method != methodResume {
-		return
-	}
-	r.failed = &failedLoad{session: req.target, cwd: req.cwd, at: r.o.Now()}
-	if s := req.session; !s.live {
-		delete(r.sessions, s.id)
-	}
-}
-
-// closed ends a session that the client has closed or deleted. The relay's lock is held.
-func (r *Relay) closed(req request) {
-	req.session.owe(req.method, func(ctx context.Context, _ Ledger, row int64) error {
-		return r.journal.backend.Leave(ctx, row, req.method)
-	})
-}
-
-// promptEnded ends a turn and settles what its prompt carried. The relay's lock is held.
-func (r *Relay) promptEnded(req request, line []byte, failed bool) {
-	s, t := req.session, req.turn
-	s.prompts--
-	t.ended = r.o.Now()
-	if failed {
-		t.stop, t.code = "error", errorCode(line)
-	} else {
-		t.stop, _ = stringAt(line, "result", "stopReason")
-	}
-	s.touch(t)
-	if req.grant != nil {
-		r.settle(s, req.grant, failed, t.code)
-	}
-	if !failed && t.command != "" {
-		r.forgot(s, t.command)
-	}
-}
-
-// settle brings a session to the state that a prompt's response leaves it
-// in. A refused prompt never reached the conversation; after any other error
-// it may or may not have.
-func (r *Relay) settle(s *session, g *grant, failed bool, code int) {
-	to := correlation.Done
-	switch {
-	case failed && refused(code):
-		to = g.back
-	case failed && (g.kind == kindContext || g.kind == kindIdentity):
-		to = correlation.Doubt
-	case g.kind == kindIdentity && s.context != nil && !(s.context.finished() && s.context.err != nil):
-		to = correlation.IdentityGiven
-	}
-	s.state = to
-	s.owe("settle", func(ctx context.Context, l Ledger, row int64) error {
-		return l.Settle(ctx, row, r.journal.backend.Process, to)
-	})
-}
-
-// refused reports whether an error says that the harness did not take the request up.
-func refused(code int) bool {
-	switch code {
-	case -32600, -32601, -32602, -32002:
-		return true
-	}
-	return false
-}
-
-// readyLimit is how long a replayed chunk waits for the ledger's word about its session.
-const readyLimit = 250 * time.Millisecond
-
-// awaitReady gives the look-up of a session a moment: a load is answered
-// later than a look-up takes, so this hardly ever waits.
-func (r *Relay) awaitReady(s *session) {
-	select {
-	case <-s.ready:
-		return
-	default:
-	}
-	timer := time.NewTimer(readyLimit)
-	defer timer.Stop()
-	select {
-	case <-s.ready:
-	case <-timer.C:
-	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -27,7 +29,7 @@ type heldPrompt struct {
 	words   string
 	read    time.Time // when it was read: its time runs from here
 
-	recall    chan memory.Context // gets one value
+	recall    *recollection // nil when nothing is looked for
 	once      sync.Once
 	cancelled chan struct{}
 }
@@ -35,46 +37,104 @@ type heldPrompt struct {
 // cancel ends the wait: the prompt goes out as it came.
 func (h *heldPrompt) cancel() { h.once.Do(func() { close(h.cancelled) }) }
 
+// gaveUp reports whether the wait was ended.
+func (h *heldPrompt) gaveUp() bool {
+	select {
+	case <-h.cancelled:
+		return true
+	default:
+		return false
+	}
+}
+
+// A recollection is what a prompt's own words bring to mind, on its way.
+type recollection struct {
+	done chan struct{} // closed when got stands
+	got  memory.Context
+}
+
 // beginRecall starts to look for what the prompt's own words bring to mind, beside the session's context.
 func (r *Relay) beginRecall(h *heldPrompt) {
-	h.recall = make(chan memory.Context, 1)
-	limit := r.o.HoldLimit - claimLimit
+	s, limit := h.session, r.o.HoldLimit-claimLimit
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.settled() && !s.unsure {
+		switch s.state {
+		case correlation.Done:
+			if !worthRecall(h.words) {
+				return
+			}
+			limit = min(limit, recallLimit)
+		case correlation.IdentityGiven:
+			if s.context == nil || !s.context.finished() {
+				return
+			}
+		case correlation.Doubt:
+			return
+		}
+	}
+	c := &recollection{done: make(chan struct{})}
+	h.recall = c
 	r.task(func(ctx context.Context) {
+		defer close(c.done)
 		ctx, cancel := context.WithDeadline(ctx, h.read.Add(limit))
 		defer cancel()
-		h.recall <- r.recall(ctx, h.session, h.words)
+		c.got = r.recall(ctx, s, h.words)
 	})
 }
+
+// worthRecall reports whether a later prompt says enough to bring anything to mind.
+func worthRecall(words string) bool { return utf8.RuneCountInString(words) >= minRecallSize }
+
+const (
+	recallLimit   = 300 * time.Millisecond // a later prompt is held no longer for recall
+	minRecallSize = 20                     // characters
+)
 
 // resolve ends a prompt's wait. It gives the prompt with its context in
 // front, or as the client sent it; forwarded is to be called once it has left.
 func (r *Relay) resolve(h *heldPrompt) (line []byte, forwarded func()) {
 	s := h.session
-	in, back, ok := r.choose(h)
-	var g *grant
-	line = h.line
-	if ok && r.claim(h, in, back) {
-		if edited, spliced := frame.Prepend(h.line, in.block.JSON(), "params", "prompt"); spliced {
-			line, g = edited, &grant{kind: in.kind, back: back}
-		}
-	}
+	line, in, g := r.inject(h)
 	waited := r.o.Now().Sub(h.read)
 	r.mu.Lock()
-	s.prompts-- // counted when it was held; expect counts it again
-	if g != nil {
-		s.state = correlation.InFlight
-		s.blocks = append(s.blocks, in.block.Text)
-		s.seen = append(s.seen, in.block.Items...)
+	defer r.mu.Unlock()
+	s.prompts--            // counted when it was held; expect counts it again
+	if s.off && g == nil { // as has turned out meanwhile
+		return line, func() {}
 	}
 	t := r.expect(s, h.id, g)
+	t.started = h.read
 	r.hear(t, h.line)
-	r.mu.Unlock()
-	log := r.o.Log.Info().Str("session", s.id).Dur("held", waited)
+	log := r.o.Log.Info().Str("session", s.label()).Dur("held", waited)
 	if g != nil {
 		log = log.Str("kind", in.kind).Str("source", in.source).Int("bytes", len(in.block.Text))
 	}
 	log.Bool("injected", g != nil).Msg("prompt")
 	return line, r.journal.nudge
+}
+
+// inject puts in front of a prompt what it is to be given. Where another
+// proxy has changed the session meanwhile it looks once more.
+func (r *Relay) inject(h *heldPrompt) ([]byte, insert, *grant) {
+	for range 2 {
+		in, back, ok := r.choose(h)
+		if !ok || h.gaveUp() {
+			break
+		}
+		edited, ok := frame.Prepend(h.line, in.block.JSON(), "params", "prompt")
+		if !ok {
+			break
+		}
+		claimed, changed := r.claim(h, in, back)
+		if claimed {
+			return edited, in, &grant{kind: in.kind, back: back, fetch: in.fetch, items: in.block.Items}
+		}
+		if !changed {
+			break
+		}
+	}
+	return h.line, insert{}, nil
 }
 
 // An insert is what a prompt is to be given.
@@ -83,6 +143,7 @@ type insert struct {
 	block  memory.Block
 	source string
 	took   time.Duration
+	fetch  *fetch // that it comes from, if that is all used by it
 }
 
 // choose waits, no longer than the prompt may be held, and decides what goes
@@ -91,110 +152,118 @@ func (r *Relay) choose(h *heldPrompt) (in insert, back correlation.State, ok boo
 	s := h.session
 	ctx, cancel := context.WithDeadline(r.ctx, h.read.Add(r.o.HoldLimit-claimLimit))
 	defer cancel()
-	if !wait(ctx, h, s.ready) {
+	r.mu.Lock()
+	ready := s.ready
+	r.mu.Unlock()
+	if !wait(ctx, h, ready) {
 		return in, "", false
 	}
+	r.lookAgain(ctx, s)
 	r.mu.Lock()
-	r.settleDoubt(s)
+	r.settleDoubt(s, true)
 	state, fetch := s.state, s.context
+	if s.off || s.unsure {
+		state = correlation.Off
+	}
 	r.mu.Unlock()
 	switch state {
 	case correlation.Armed:
-		return r.firstContext(ctx, h, fetch)
+		in, ok = r.firstContext(ctx, h, fetch)
 	case correlation.Doubt:
-		in, ok = r.sameAgain(ctx, s)
-		return in, state, ok
+		in, ok = r.sameAgain(s)
 	case correlation.IdentityGiven:
-		if fetch == nil || !fetch.finished() {
-			return in, state, false
-		}
-		if fetch.err != nil {
-			r.finish(s)
-			return in, state, false
-		}
-		rest := memory.Context{Source: fetch.got.Source, Notes: fetch.got.Notes, Items: fetch.got.Items}
-		in = r.compose(kindMemories, h, rest, r.recalled(ctx, h))
-		return in, state, in.block.Text != ""
+		in, ok = r.rest(ctx, h, fetch)
 	case correlation.Done:
-		if !r.o.PerPrompt || len([]rune(h.words)) < minRecallWords {
-			return in, state, false
+		if r.o.PerPrompt && worthRecall(h.words) {
+			limit, stop := context.WithDeadline(ctx, h.read.Add(recallLimit))
+			defer stop()
+			in, ok = r.compose(kindRecall, h, memory.Context{}, r.recalled(limit, h))
 		}
-		limit, stop := context.WithDeadline(ctx, h.read.Add(recallLimit))
-		defer stop()
-		in = r.compose(kindRecall, h, memory.Context{}, r.recalled(limit, h))
-		return in, state, in.block.Text != ""
 	}
-	return in, state, false
+	return in, state, ok
 }
 
-const (
-	recallLimit    = 300 * time.Millisecond // a later prompt is held no longer for recall
-	minRecallWords = 20                     // characters; shorter prompts bring nothing to mind
-)
+// lookAgain asks the ledger about a session of which it did not say enough,
+// or whose context was in another proxy's hands.
+func (r *Relay) lookAgain(ctx context.Context, s *session) {
+	r.mu.Lock()
+	again := s.unsure || s.state == correlation.InFlight
+	r.mu.Unlock()
+	if again {
+		ctx, cancel := context.WithTimeout(ctx, claimLimit)
+		defer cancel()
+		_ = r.look(ctx, s, r.lookUp(s))
+	}
+}
 
 // firstContext is what an armed session's prompt is given: identity and
 // memories, and what its own words bring to mind. If the fetch has not ended in
 // time, the local identity files.
-func (r *Relay) firstContext(ctx context.Context, h *heldPrompt, f *fetch) (insert, correlation.State, bool) {
+func (r *Relay) firstContext(ctx context.Context, h *heldPrompt, f *fetch) (insert, bool) {
 	s := h.session
-	inTime := wait(ctx, h, f.done)
-	select {
-	case <-h.cancelled:
-		return insert{}, correlation.Armed, false
-	default:
+	if f == nil {
+		return insert{}, false
 	}
-	if inTime && f.err == nil {
-		in := r.compose(kindContext, h, f.got, r.recalled(ctx, h))
-		if in.block.Text == "" {
+	inTime := wait(ctx, h, f.done)
+	switch {
+	case h.gaveUp():
+		return insert{}, false
+	case inTime && f.err == nil:
+		in, ok := r.compose(kindContext, h, f.got, r.recalled(ctx, h))
+		if !ok && !h.gaveUp() {
 			r.finish(s) // the sources have answered, and there is nothing to tell
 		}
-		return in, correlation.Armed, in.block.Text != ""
-	}
-	if inTime && errors.Is(f.err, memory.ErrOwned) {
+		in.fetch = f
+		return in, ok
+	case inTime && errors.Is(f.err, memory.ErrOwned):
 		r.finish(s)
-		return insert{}, correlation.Armed, false
+		return insert{}, false
 	}
 	b := r.journal.ready(ctx)
 	if b == nil {
-		return insert{}, correlation.Armed, false
+		return insert{}, false
 	}
 	r.mu.Lock()
 	who := s.who
 	r.mu.Unlock()
-	in := r.compose(kindIdentity, h, b.Memory.Identity(who), memory.Context{})
-	return in, correlation.Armed, in.block.Text != ""
+	return r.compose(kindIdentity, h, b.Memory.Identity(who), memory.Context{})
+}
+
+// rest is what a session gets that had only identity in time, once it is
+// there. What an older daemon says cannot be taken apart and goes in whole.
+func (r *Relay) rest(ctx context.Context, h *heldPrompt, f *fetch) (in insert, ok bool) {
+	if f == nil || !f.finished() {
+		return in, false
+	}
+	if f.err == nil {
+		memories := memory.Context{Source: f.got.Source, Took: f.got.Took, Mixed: f.got.Mixed, Notes: f.got.Notes, Items: f.got.Items}
+		in, ok = r.compose(kindMemories, h, memories, r.recalled(ctx, h))
+		in.fetch = f
+	}
+	if !ok && !h.gaveUp() {
+		r.finish(h.session)
+	}
+	return in, ok
 }
 
 // sameAgain gives the text that may or may not have reached the harness.
-func (r *Relay) sameAgain(ctx context.Context, s *session) (in insert, ok bool) {
+func (r *Relay) sameAgain(s *session) (insert, bool) {
 	r.mu.Lock()
-	row := s.row
-	r.mu.Unlock()
-	err := r.journal.ask(ctx, func(ctx context.Context, l Ledger) error {
-		given, err := l.Injections(ctx, row)
-		for _, g := range given {
-			if g.Kind == kindContext || g.Kind == kindIdentity {
-				in = insert{kind: g.Kind, source: g.Source, block: memory.Block{ID: g.BlockID, Text: g.Text, Items: g.Items}}
-				break
-			}
-		}
-		return err
-	})
-	return in, err == nil && in.block.Text != ""
+	defer r.mu.Unlock()
+	sent, ok := s.last()
+	return insert{kind: sent.Kind, source: sent.Source, block: memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.Text, Items: sent.Items}}, ok
 }
 
 // recalled waits for what the prompt's words brought to mind.
 func (r *Relay) recalled(ctx context.Context, h *heldPrompt) memory.Context {
-	select {
-	case c := <-h.recall:
-		return c
-	case <-h.cancelled:
-	case <-ctx.Done():
+	if h.recall != nil && wait(ctx, h, h.recall.done) {
+		return h.recall.got
 	}
 	return memory.Context{}
 }
 
-func (r *Relay) compose(kind string, h *heldPrompt, start, recall memory.Context) insert {
+// compose makes the block of what there is to tell; ok is false when that is nothing.
+func (r *Relay) compose(kind string, h *heldPrompt, start, recall memory.Context) (in insert, ok bool) {
 	style := memory.Style{Kind: memory.KindContext}
 	if kind == kindRecall {
 		style.Kind = memory.KindRecall
@@ -203,84 +272,80 @@ func (r *Relay) compose(kind string, h *heldPrompt, start, recall memory.Context
 	agent := r.agent.name
 	r.mu.Unlock()
 	style.ToolHint = r.o.MCPServer != nil && r.o.ToolHint != nil && r.o.ToolHint(agent)
-	block, ok := memory.Compose(h.session.id, start, recall, style)
-	if !ok {
-		return insert{kind: kind}
+	in = insert{kind: kind, source: start.Source, took: start.Took}
+	in.block, ok = memory.Compose(h.session.id, start, recall, style)
+	if in.source == "" {
+		in.source = recall.Source
 	}
-	source := start.Source
-	if source == "" {
-		source = recall.Source
-	}
-	return insert{kind: kind, block: block, source: source, took: start.Took}
+	return in, ok
 }
 
 // finish marks a session as having had all that there is for it.
 func (r *Relay) finish(s *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	from := s.state
-	s.state = correlation.Done
-	s.owe("nothing to tell", func(ctx context.Context, l Ledger, row int64) error {
-		return l.SetState(ctx, row, []correlation.State{from}, correlation.Done)
-	})
+	s.become(correlation.Done)
+	r.journal.nudge()
 }
+
+// Who has the last word about a claim.
+const (
+	claimOpen    = iota
+	claimTaken   // the ledger has taken it
+	claimGivenUp // the prompt has left without it
+)
 
 // claim moves the session to in flight and writes the injection, in one step
 // that only one proxy can take. Where the ledger does not answer in time the
-// prompt goes as it came and the session stays as it is.
-func (r *Relay) claim(h *heldPrompt, in insert, from correlation.State) bool {
+// prompt goes as it came and the session stays as it is. changed says that
+// the session is in another state now, of which more may come.
+func (r *Relay) claim(h *heldPrompt, in insert, from correlation.State) (claimed, changed bool) {
 	s := h.session
 	ctx, cancel := context.WithDeadline(r.ctx, h.read.Add(r.o.HoldLimit))
 	defer cancel()
 	ctx, stop := context.WithTimeout(ctx, claimLimit)
 	defer stop()
 	now := r.o.Now()
+	entry := correlation.Injection{
+		Kind: in.kind, BlockID: in.block.ID, Text: in.block.Text, Source: in.source, Bytes: len(in.block.Text),
+		FetchMS: in.took.Milliseconds(), HeldMS: now.Sub(h.read).Milliseconds(), Items: in.block.Items, At: now,
+	}
+	var fate atomic.Int32
 	err := r.journal.ask(ctx, func(ctx context.Context, l Ledger) error {
 		r.mu.Lock()
-		row, key := s.row, s.who.Key
+		entry.Session, entry.Key = s.row, s.who.Key
 		r.mu.Unlock()
-		if row == 0 {
+		if entry.Session == 0 {
 			return correlation.ErrNotFound
 		}
-		_, err := l.Claim(ctx, row, []correlation.State{from}, r.journal.backend.Process, correlation.Injection{
-			Session: row, Key: key, Kind: in.kind, BlockID: in.block.ID, Text: in.block.Text, Source: in.source,
-			Bytes: len(in.block.Text), FetchMS: in.took.Milliseconds(), HeldMS: now.Sub(h.read).Milliseconds(),
-			Items: in.block.Items, At: now,
-		})
-		if err == nil && ctx.Err() != nil { // claimed too late: the prompt has left without it
-			return l.Settle(context.WithoutCancel(ctx), row, r.journal.backend.Process, from)
+		process := r.journal.backend.Process
+		_, err := l.Claim(ctx, entry.Session, []correlation.State{from}, process, entry)
+		if err == nil && !fate.CompareAndSwap(claimOpen, claimTaken) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			s.owe("take back", func(ctx context.Context, l Ledger, row int64) error { return l.Settle(ctx, row, process, from) })
 		}
 		return err
 	})
-	if err != nil {
-		r.o.Log.Info().Err(err).Str("session", s.id).Msg("the session was not claimed; the prompt goes as it came")
-		r.refresh(s)
-		return false
-	}
-	return true
-}
-
-// refresh takes over the state that another proxy has brought the session to.
-func (r *Relay) refresh(s *session) {
 	r.mu.Lock()
-	harness, id := r.harness(), s.id
-	r.mu.Unlock()
-	r.task(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, entryLimit)
-		defer cancel()
-		_ = r.journal.ask(ctx, func(ctx context.Context, l Ledger) error {
-			known, err := l.Find(ctx, harness, id)
-			if err != nil {
-				return err
-			}
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if known.State == correlation.Done || known.State == correlation.Off {
-				s.state = known.State
-			}
-			return nil
-		})
-	})
+	defer r.mu.Unlock()
+	if err == nil || !fate.CompareAndSwap(claimOpen, claimGivenUp) {
+		s.state, s.sent = correlation.InFlight, true
+		s.given = append(s.given, given{Injection: entry})
+		s.seen = append(s.seen, in.block.Items...)
+		if in.fetch != nil {
+			r.use(in.fetch)
+		}
+		return true, false
+	}
+	r.o.Log.Info().Err(err).Str("session", s.label()).Msg("the session was not claimed")
+	var have *correlation.StateError
+	if errors.As(err, &have) && s.state == from {
+		s.state = have.Have
+		s.off = s.off || have.Have == correlation.Off
+		return false, have.Have != from
+	}
+	return false, false
 }
 
 // wait waits for c, for no longer than ctx and the prompt's patience.

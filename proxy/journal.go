@@ -19,6 +19,7 @@ const (
 	lastLearn  = 50 * time.Millisecond  // at the end, when people wait for us to go
 	entryLimit = 2 * time.Second        // for one change; a locked database is tried again with the next
 	closeLimit = 3 * time.Second        // for the last changes
+	openGrace  = 500 * time.Millisecond // for opening the database, once the conversation has ended
 )
 
 // A journal brings the sessions of a relay to the ledger, in one goroutine,
@@ -50,7 +51,7 @@ func startJournal(r *Relay) *journal {
 // run is the journal's goroutine.
 func (j *journal) run() {
 	defer close(j.stopped)
-	backend, err := j.r.o.Open(j.r.ctx)
+	backend, err := j.open()
 	switch {
 	case errors.Is(err, context.Canceled): // the conversation was over before the database was open
 	case err != nil:
@@ -88,6 +89,7 @@ func (j *journal) run() {
 			j.sync(false)
 			ask()
 		case f := <-j.flushes:
+			j.r.noteNewRecords()
 			j.sync(true)
 			ended := f.end || !j.r.busy()
 			if ended {
@@ -106,6 +108,23 @@ func (j *journal) run() {
 			return
 		}
 	}
+}
+
+// open opens the backend. A conversation that ends meanwhile waits a moment
+// for it: it may be one that wants to be left alone by the next process too.
+func (j *journal) open() (*Backend, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	defer context.AfterFunc(j.r.ctx, func() {
+		timer := time.NewTimer(openGrace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	})()
+	return j.r.o.Open(ctx)
 }
 
 // nudge asks for a sync soon. It never blocks.
@@ -160,6 +179,21 @@ func (j *journal) ask(ctx context.Context, f func(context.Context, Ledger) error
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// inquire is ask for something that has an answer.
+func inquire[T any](ctx context.Context, j *journal, f func(context.Context, Ledger) (T, error)) (T, error) {
+	answer := make(chan T, 1)
+	err := j.ask(ctx, func(ctx context.Context, l Ledger) error {
+		got, err := f(ctx, l)
+		answer <- got
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return <-answer, nil
 }
 
 // A flush asks for everything to be on disk, and perhaps for the mark that the process has ended.
@@ -238,7 +272,7 @@ func (j *journal) sync(all bool) (ended bool) {
 	j.r.mu.Lock()
 	var due []*session
 	for _, s := range j.r.sessions {
-		if s.live && !s.hidden && s.settled() && (!s.opened || len(s.owed) > 0 || len(s.turns) > 0) {
+		if (s.live || s.row != 0) && !s.hidden && s.settled() && (!s.opened || len(s.owed) > 0 || len(s.turns) > 0) {
 			due = append(due, s)
 		}
 	}
@@ -264,10 +298,8 @@ func (j *journal) syncSession(s *session, all bool) (ended bool, err error) {
 	r.mu.Lock()
 	row, opened, open := s.row, s.opened, s.open
 	open.Key, open.ACPID, open.Process = s.who.Key, s.id, j.backend.Process
-	open.Harness, open.Agent, open.AgentVersion = r.harness(), r.agent.name, r.agent.version
 	r.mu.Unlock()
 	if !opened {
-		open.Record = r.o.Record(s.id)
 		stored, err := l.Open(ctx, open)
 		if err != nil {
 			return false, err
@@ -287,14 +319,21 @@ func (j *journal) syncSession(s *session, all bool) (ended bool, err error) {
 		if next == nil {
 			break
 		}
-		if err := next.make(ctx, l, row); err != nil && !errors.Is(err, correlation.ErrStateChanged) {
+		if err := next.make(ctx, l, row); err != nil && !errors.Is(err, correlation.ErrStateChanged) && !isNotFound(err) {
 			return ended, err
 		}
 		r.mu.Lock()
-		s.owed = s.owed[1:]
+		s.owed = s.owed[min(1, len(s.owed)):]
 		r.mu.Unlock()
 	}
-	return j.syncTurns(ctx, s, row, all)
+	ended, err = j.syncTurns(ctx, s, row, all)
+	if isNotFound(err) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.forgetSession(s)
+		return ended, nil
+	}
+	return ended, err
 }
 
 // syncTurns brings the turns of a session to the ledger, some at a time, and
@@ -349,7 +388,7 @@ func (j *journal) dueTurns(s *session, row int64, all bool) (turns []*turn, stor
 func (j *journal) saveTurns(ctx context.Context, s *session, turns []*turn, stored []correlation.Turn, private []string) (ended bool, err error) {
 	r := j.r
 	r.mu.Lock()
-	blocks := slices.Clone(s.blocks)
+	blocks := s.blocks()
 	r.mu.Unlock()
 	for i := range stored { // the costly part: nobody waits for the lock meanwhile
 		t := &stored[i]

@@ -52,7 +52,9 @@ type Ledger interface {
 	Claim(ctx context.Context, id int64, from []correlation.State, process string, in correlation.Injection) (int64, error)
 	Settle(ctx context.Context, id int64, process string, to correlation.State) error
 	SetState(ctx context.Context, id int64, from []correlation.State, to correlation.State) error
+	SetRecord(ctx context.Context, id int64, record string) error
 	Rekey(ctx context.Context, id int64, key string) error
+	StartKey(ctx context.Context, key string) error
 	SaveContext(ctx context.Context, id int64, key string, payload []byte, at time.Time) error
 	TakeContext(ctx context.Context, id int64, maxAge time.Duration) (payload []byte, key string, err error)
 	Injections(ctx context.Context, id int64) ([]correlation.Injection, error)
@@ -138,6 +140,8 @@ type Relay struct {
 	sessions map[string]*session
 	agent    party
 	client   party
+	births   []*session // being made: their ids are not known yet
+	requests int        // watched so far
 	failed   *failedLoad
 	strays   int  // lines of the harness that were no frames
 	unsaved  int  // bytes of turns that the ledger does not have whole

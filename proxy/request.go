@@ -32,29 +32,38 @@ const (
 type request struct {
 	method  string
 	session *session // of load, resume, fork's child, new: the session that a success opens
-	target  string   // the session that the request names
 	grant   *grant   // of a prompt: what was put in front of it
 	turn    *turn    // of a prompt
 	cwd     string   // of a request that opens a session
+	n       int      // its place among those that were watched
 }
 
 // A grant is context that a prompt carries and that its response settles.
 type grant struct {
-	kind string            // of the injection
-	back correlation.State // the state to return to when the harness refused the prompt
+	kind  string            // of the injection
+	back  correlation.State // the state to return to when the harness refused the prompt
+	fetch *fetch            // that the context came from; nil if it came from none
+	items []string          // in it
 }
 
 // failedLoad is a load or resume that the harness refused: a session/new
 // right behind it continues the conversation (facts/acpx.md, section 1, 5).
 type failedLoad struct {
-	session string
+	session *session
 	cwd     string
 	at      time.Time
+	n       int // the request's
 }
 
-// ask notes a request whose response is to be watched.
+// ask notes a request whose response is to be watched. The relay's lock is held.
 func (r *Relay) ask(id []byte, req request) {
-	r.asked[idKey(id)] = req
+	key := idKey(id)
+	if old, ok := r.asked[key]; ok && old.method == methodPrompt {
+		old.session.prompts-- // a client that uses an id twice gets one answer for both
+	}
+	r.requests++
+	req.n = r.requests
+	r.asked[key] = req
 }
 
 // answered takes the request that a response with this id answers.

@@ -2,7 +2,9 @@ package proxy
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -11,23 +13,30 @@ import (
 // A session is what this process knows of an ACP session. The relay's lock
 // guards it. Its truth is in the ledger: two proxies may hold one session.
 type session struct {
-	id      string // the harness's sessionId; empty until its response names it
-	who     memory.Session
-	open    correlation.OpenSession // how the ledger is to know it
-	row     int64                   // the ledger's; 0 until it stands there
-	opened  bool                    // the ledger knows that this process holds it
-	state   correlation.State
-	ready   chan struct{} // closed once the ledger has been asked about it
-	context *fetch        // what the first prompt gets; nil when it needs none
+	id       string // the harness's sessionId; empty until its response names it
+	early    string // that id, as updates have it that come before the response
+	who      memory.Session
+	open     correlation.OpenSession // how the ledger is to know it
+	row      int64                   // the ledger's; 0 until it stands there
+	opened   bool                    // the ledger knows that this process holds it
+	state    correlation.State
+	ready    chan struct{} // closed once the ledger has been asked about it
+	unsure   bool          // the ledger has to be asked again
+	stranger bool          // the client has opened it by an id that the ledger does not know
+	context  *fetch        // what the next prompt is to get; nil when nothing was asked for
+	heir     int64         // the ledger's row of a session whose unused context is this one's
 
 	live     bool // the harness has it: its response said so
 	off      bool // no context goes in, no turn is kept
 	hidden   bool // its project is opted out: off, and the ledger never hears of it
 	prompts  int  // in flight on this connection
+	sent     bool // one of them carries context
+	awaited  bool // what the harness shows has waited for the ledger
 	commands map[string]bool
 
-	blocks []string // texts that went in, for cutting them out of what the harness shows
-	seen   []string // ids of the items in them
+	given  []given  // what went in, oldest first
+	seen   []string // ids of the items in it, the texts of those that have none
+	forgot loss     // happened while context was in flight: re-armed when that has settled
 	secret []string // the <private> parts of the user's prompts, which no turn may repeat
 
 	replay replay
@@ -37,11 +46,18 @@ type session struct {
 	owed   []entry // changes that the ledger has not taken yet, in order
 }
 
-// replay is what a harness has shown of its history in this process.
+// given is a block that went to the harness.
+type given struct {
+	correlation.Injection
+	shown bool // the harness has shown it since the session was last opened
+}
+
+// replay is what a harness has shown of its history since the session was
+// opened and until the first prompt.
 type replay struct {
-	loaded bool // a session/load has succeeded, or is under way
+	open   bool // it may still come
 	user   bool // a user's turn was shown
-	marked bool // one with our block
+	marked bool // the block that counts was in it
 }
 
 // An entry is one change of a session's row in the ledger.
@@ -60,6 +76,35 @@ func (s *session) owe(name string, make func(context.Context, Ledger, int64) err
 	}
 }
 
+// become moves a session to another state, where nothing is sent: here, and
+// in the ledger if nobody has moved it there meanwhile. The relay's lock is held.
+func (s *session) become(to correlation.State) {
+	from := s.state
+	s.state = to
+	s.owe("state", func(ctx context.Context, l Ledger, row int64) error {
+		return l.SetState(ctx, row, []correlation.State{from}, to)
+	})
+}
+
+// switchOff leaves a session alone from now on, and what it has just said too. The relay's lock is held.
+func (r *Relay) switchOff(s *session) {
+	s.off, s.open.State = true, correlation.Off
+	r.dropTurns(s)
+	s.owe("switch off", func(ctx context.Context, l Ledger, row int64) error {
+		return l.SetState(ctx, row, nil, correlation.Off)
+	})
+}
+
+// dropTurns forgets the turns that the ledger does not have whole. The relay's lock is held.
+func (r *Relay) dropTurns(s *session) {
+	for _, t := range s.turns {
+		r.unsaved -= t.counted
+		t.counted = 0
+	}
+	s.turn, s.turns = nil, nil
+	r.era.Add(1)
+}
+
 // settled reports whether the ledger has been asked about the session.
 func (s *session) settled() bool {
 	select {
@@ -70,46 +115,112 @@ func (s *session) settled() bool {
 	}
 }
 
+// waiting reports whether a session in its state is still to be given something that was fetched for it.
+func (s *session) waiting() bool {
+	return s.state == correlation.Armed || s.state == correlation.IdentityGiven
+}
+
 // wants reports whether a plain prompt of this session has to be held: it
-// may get context, or the ledger has not said yet. A second prompt beside one in flight never is.
+// may get context, or the ledger has not said yet. A second prompt beside one
+// in flight never is; what is in flight otherwise is another proxy's, and may have come back.
 func (s *session) wants(perPrompt bool) bool {
 	if s.off || s.prompts > 0 {
 		return false
 	}
-	if !s.settled() {
+	if !s.settled() || s.unsure {
 		return true
 	}
 	switch s.state {
-	case correlation.Armed, correlation.IdentityGiven, correlation.Doubt:
+	case correlation.Armed, correlation.IdentityGiven, correlation.Doubt, correlation.InFlight:
 		return true
 	}
 	return perPrompt
 }
+
+// replays says that the harness may show its history from now on: what went in may come back once each. The relay's lock is held.
+func (s *session) replays() {
+	s.replay = replay{open: true}
+	for i := range s.given {
+		s.given[i].shown = false
+	}
+}
+
+// last gives the newest block that was not only recall for one prompt: the one that a doubt is about.
+func (s *session) last() (given, bool) {
+	for _, g := range slices.Backward(s.given) {
+		if g.Kind != kindRecall {
+			return g, true
+		}
+	}
+	return given{}, false
+}
+
+// blocks gives the texts that went in.
+func (s *session) blocks() []string {
+	texts := make([]string, len(s.given))
+	for i, g := range s.given {
+		texts[i] = g.Text
+	}
+	return texts
+}
+
+// label is the session's id as logs have it: nothing says that a harness may not send one of a megabyte.
+func (s *session) label() string {
+	return s.id[:min(len(s.id), maxLabel)]
+}
+
+const maxLabel = 128
 
 // slashCommand gives the command that a prompt's text is, or "". It is one
 // where the harness advertised the word, or where it looks like one and no
 // path: `/home/x is broken` is none (facts/harnesses.md: no placement of an
 // extra block survives every harness's parsing of commands).
 func (s *session) slashCommand(text string, prefixes []string) string {
-	text = strings.TrimLeft(text, " \t\r\n")
+	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 	for _, prefix := range prefixes {
-		rest, ok := strings.CutPrefix(text, prefix)
+		word, ok := strings.CutPrefix(text, prefix)
 		if !ok {
 			continue
 		}
-		word := rest
-		if i := strings.IndexAny(rest, " \t\r\n"); i >= 0 {
-			word = rest[:i]
+		if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
+			word = word[:i]
 		}
-		if word != "" && (s.commands[word] || s.commands[prefix+word] || !strings.Contains(word, "/")) {
+		if word != "" && (s.advertised(word, prefixes) || !strings.Contains(word, "/")) {
 			return word
 		}
 	}
 	return ""
 }
 
+// advertised reports whether the harness named a command, with or without the sign in front of it.
+func (s *session) advertised(word string, prefixes []string) bool {
+	return s.commands[word] || slices.ContainsFunc(prefixes, func(prefix string) bool { return s.commands[prefix+word] })
+}
+
 // sessionOf finds a session of this connection.
 func (r *Relay) sessionOf(id []byte) *session { return r.sessions[string(id)] }
+
+// sessionFor finds the session that an update is about. Some harnesses show
+// a fork's history, or name its commands, before the response that names its
+// id: what is about nobody is about a session that is being made.
+func (r *Relay) sessionFor(id []byte) *session {
+	s := r.sessionOf(id)
+	if s != nil || len(id) == 0 {
+		return s
+	}
+	for _, s := range r.births {
+		if s.early == string(id) {
+			return s
+		}
+	}
+	for _, s := range r.births {
+		if s.early == "" {
+			s.early = string(id)
+			return s
+		}
+	}
+	return nil
+}
 
 // newSession makes a session that has still to be looked up or named.
 func (r *Relay) newSession(cwd string) *session {
@@ -119,6 +230,7 @@ func (r *Relay) newSession(cwd string) *session {
 		who:   who,
 		ready: make(chan struct{}),
 		open: correlation.OpenSession{
+			Harness: r.harness(), Agent: r.agent.name, AgentVersion: r.agent.version,
 			Cwd: cwd, Project: who.Project, AgentID: r.o.AgentID, ParentKey: r.o.ParentKey,
 			Client: r.client.name, ClientVersion: r.client.version,
 		},

@@ -3,10 +3,13 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
 
@@ -14,8 +17,11 @@ import (
 // escapes: a frame without them needs no closer look.
 const markLetters = "signet-memory"
 
-// openMark begins a block of ours, of whatever session.
-const openMark = `<signet-memory source="acp-proxy"`
+// A block of ours, of whatever session, begins and ends with these.
+const (
+	openMark  = `<signet-memory source="acp-proxy"`
+	closeMark = `</signet-memory>`
+)
 
 const titleLength = 80 // characters of the first prompt that stand in for a title that was all ours
 
@@ -23,62 +29,103 @@ const titleLength = 80 // characters of the first prompt that stand in for a tit
 // again. A chunk that was nothing else is dropped; any other byte stays.
 func (d *down) userChunk(line []byte) error {
 	r := d.r
+	marked := bytes.Contains(line, []byte(markLetters))
 	r.mu.Lock()
-	s := r.sessionOf(d.head.Session)
-	r.mu.Unlock()
-	if s == nil {
-		return d.write(line)
-	}
-	text, ok := "", false
-	at, found := frame.Find(line, "params", "update", "content", "text")
-	if found {
-		text, ok = frame.String(at.Of(line))
-	}
-	ours := ok && bytes.Contains(line, []byte(markLetters))
-	if ours {
-		r.awaitReady(s)
-	}
-	r.mu.Lock()
-	if s.turn == nil && s.replay.loaded {
+	s := r.sessionFor(d.head.Session)
+	if s != nil && s.replay.open {
 		s.replay.user = true
-		s.replay.marked = s.replay.marked || ours && strings.HasPrefix(strings.TrimSpace(text), openMark)
-	}
-	n := 0
-	if ours {
-		n = leadingBlock(text, s.blocks)
 	}
 	r.mu.Unlock()
-	if n == 0 {
+	if s == nil || !marked {
 		return d.write(line)
 	}
-	if n == len(text) {
+	at, found := frame.Find(line, "params", "update", "content", "text")
+	if !found {
+		return d.write(line)
+	}
+	text, ok := frame.String(at.Of(line))
+	if !ok {
+		return d.write(line)
+	}
+	r.awaitLook(s)
+	r.mu.Lock()
+	n := s.ours(text)
+	r.mu.Unlock()
+	switch edited, ok := frame.CutString(line, at, n); {
+	case n == 0, !ok:
+		return d.write(line)
+	case n == len(text):
 		return nil
+	default:
+		return d.write(edited)
 	}
-	if edited, ok := frame.CutString(line, at, n); ok {
-		line = edited
-	}
-	return d.write(line)
 }
 
-// leadingBlock gives how many bytes at the start of text are one of the
-// blocks, with the separator that a harness glued it to the user's words by:
-// nothing, a space or a newline. 0 if the text starts with none of them.
-func leadingBlock(text string, blocks []string) int {
-	for _, block := range blocks {
-		n, whole := foldedPrefix(text, block)
-		if !whole {
+// ours gives how many bytes at the start of a user's text are a block that
+// went in, and takes notice of it. Each block comes back once: a second copy is
+// what the user sent. The relay's lock is held.
+func (s *session) ours(text string) int {
+	for i := range s.given {
+		g := &s.given[i]
+		if g.shown {
 			continue
 		}
-		end := len(block) - len(strings.TrimRight(block, "\n"))
-		for ; end > 0 && n < len(text) && text[n] == '\n'; end-- {
-			n++
+		n := leadingBlock(text, g.Text)
+		if n == 0 {
+			continue
 		}
-		if n < len(text) && (text[n] == ' ' || text[n] == '\n') {
-			n++
+		g.shown = true
+		if last, ok := s.last(); ok && s.replay.open && last.Text == g.Text {
+			s.replay.marked = true
 		}
 		return n
 	}
+	text = strings.TrimSpace(text)
+	if s.stranger && s.replay.open && strings.HasPrefix(text, openMark) && strings.Contains(text, closeMark) {
+		s.replay.marked = true // by another proxy, or one whose database is lost
+	}
 	return 0
+}
+
+// readyLimit is how long what a harness shows waits for the ledger's word.
+const readyLimit = 250 * time.Millisecond
+
+// awaitLook gives the look-up of a session a moment, once: a load is answered
+// later than a look-up takes, so this hardly ever waits.
+func (r *Relay) awaitLook(s *session) {
+	r.mu.Lock()
+	ready, tried := s.ready, s.awaited
+	s.awaited = true
+	r.mu.Unlock()
+	select {
+	case <-ready:
+		return
+	default:
+	}
+	if tried {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, readyLimit)
+	defer cancel()
+	await(ctx, ready)
+}
+
+// leadingBlock gives how many bytes at the start of text are a block, with
+// the separator that a harness glued it to the user's words by: nothing, a space
+// or a newline. 0 if the text does not start with it.
+func leadingBlock(text, block string) int {
+	n, whole := foldedPrefix(text, block)
+	if !whole {
+		return 0
+	}
+	end := len(block) - len(strings.TrimRight(block, "\n"))
+	for ; end > 0 && n < len(text) && text[n] == '\n'; end-- {
+		n++
+	}
+	if n < len(text) && (text[n] == ' ' || text[n] == '\n') {
+		n++
+	}
+	return n
 }
 
 // foldedPrefix compares text with a block, white space folded. n is how much
@@ -120,16 +167,13 @@ func spaceAt(s string) int {
 
 // titleCut gives how much of a title is ours: a whole block in front, or all
 // of it where it is the beginning of one, cut off with or without an ellipsis.
-func titleCut(title string, blocks []string) int {
-	if n := leadingBlock(title, blocks); n > 0 {
-		return n
-	}
-	bare := strings.TrimRight(strings.TrimSpace(title), ".…")
-	if len(bare) < len("<"+markLetters) {
-		return 0
-	}
+func titleCut(title string, blocks []given) int {
+	bare := strings.TrimRight(strings.TrimSpace(title), ".…\ufffd")
 	for _, block := range blocks {
-		if n, _ := foldedPrefix(bare, block); n == len(bare) {
+		if n := leadingBlock(title, block.Text); n > 0 {
+			return n
+		}
+		if n, _ := foldedPrefix(bare, block.Text); n == len(bare) && n > len(markLetters) {
 			return len(title)
 		}
 	}
@@ -138,11 +182,14 @@ func titleCut(title string, blocks []string) int {
 
 // cleanInfo takes our block out of the title in a session_info_update.
 func (r *Relay) cleanInfo(line []byte, id string) []byte {
-	at, ok := frame.Find(line, "params", "update", "title")
-	if !ok || !bytes.Contains(line, []byte(markLetters)) {
+	if !bytes.Contains(line, []byte(markLetters)) {
 		return line
 	}
-	return r.cleanTitle(line, at, id)
+	at, ok := frame.Find(line, "params", "update", "title")
+	if !ok {
+		return line
+	}
+	return r.clean(line, []title{{at, id}})
 }
 
 // cleanList takes our blocks out of the titles and previews in a session/list result.
@@ -154,90 +201,100 @@ func (r *Relay) cleanList(line []byte) []byte {
 	if !ok {
 		return line
 	}
-	type place struct {
-		at frame.Span
-		id string
-	}
-	var places []place
+	var all []title
 	for element := range frame.Elements(line, list) {
 		one := element.Of(line)
+		if !bytes.Contains(one, []byte(markLetters)) {
+			continue
+		}
 		id, _ := stringAt(one, "sessionId")
-		for _, path := range [][]string{{"title"}, {"_meta", "preview"}, {"preview"}} {
+		for _, path := range [][]string{{"title"}, {"preview"}, {"_meta", "preview"}} {
 			if at, ok := frame.Find(one, path...); ok {
-				places = append(places, place{frame.Span{Start: element.Start + at.Start, End: element.Start + at.End}, id})
+				all = append(all, title{frame.Span{Start: element.Start + at.Start, End: element.Start + at.End}, id})
 			}
 		}
 	}
-	// From the back, so that what is still to be looked at stays where it was found.
-	for len(places) > 0 {
-		last := 0
-		for i, p := range places {
-			if p.at.Start > places[last].at.Start {
-				last = i
-			}
-		}
-		line = r.cleanTitle(line, places[last].at, places[last].id)
-		places = append(places[:last], places[last+1:]...)
-	}
-	return line
+	return r.clean(line, all)
 }
 
-// cleanTitle takes our block out of one title. What was nothing else becomes
-// the beginning of the user's first prompt.
-func (r *Relay) cleanTitle(line []byte, at frame.Span, id string) []byte {
-	title, ok := frame.String(at.Of(line))
-	if !ok || !strings.Contains(title, markLetters) {
-		return line
-	}
-	blocks, row := r.blocksOf(id)
-	n := titleCut(title, blocks)
-	switch {
-	case n == 0:
-		return line
-	case n < len(title):
-		if edited, ok := frame.CutString(line, at, n); ok {
-			return edited
-		}
-		return line
-	}
-	return frame.Replace(line, at, quote(r.firstWords(id, row)))
+// A title is the place in a frame of a text that is made of a session's first prompt.
+type title struct {
+	at      frame.Span
+	session string
 }
 
-// blocksOf gives the blocks of a session, of this connection or the ledger's.
-func (r *Relay) blocksOf(id string) (blocks []string, row int64) {
-	r.mu.Lock()
-	s, harness := r.sessions[id], r.harness()
-	if s != nil {
-		blocks, row = s.blocks, s.row
-	}
-	r.mu.Unlock()
-	if len(blocks) > 0 {
-		return blocks, row
-	}
+// clean takes our blocks out of titles. What was nothing else becomes the
+// beginning of the user's first prompt. The ledger has no more than a moment
+// for all of them together.
+func (r *Relay) clean(line []byte, titles []title) []byte {
 	ctx, cancel := context.WithTimeout(r.ctx, readyLimit)
 	defer cancel()
-	_ = r.journal.ask(ctx, func(ctx context.Context, l Ledger) error {
-		known, err := l.Find(ctx, harness, id)
-		if err != nil {
-			return err
+	slices.SortFunc(titles, func(a, b title) int { return a.at.Start - b.at.Start })
+	var out []byte
+	done := 0
+	for _, t := range titles {
+		token := t.at.Of(line)
+		text, ok := frame.String(token)
+		if !ok || !strings.Contains(text, markLetters) || t.at.Start < done {
+			continue
 		}
-		row = known.ID
-		blocks, _, err = ledgerBlocks(ctx, l, known.ID)
-		return err
+		blocks, row := r.givenTo(ctx, t.session)
+		n := titleCut(text, blocks)
+		if n == 0 {
+			continue
+		}
+		edited, ok := frame.CutString(token, frame.Span{End: len(token)}, n)
+		if n == len(text) {
+			edited, ok = quote(r.firstWords(ctx, row)), true
+		}
+		if ok {
+			out = append(append(out, line[done:t.at.Start]...), edited...)
+			done = t.at.End
+		}
+	}
+	if done == 0 {
+		return line
+	}
+	return append(out, line[done:]...)
+}
+
+// givenTo gives the blocks of a session, of this connection or the ledger's.
+func (r *Relay) givenTo(ctx context.Context, id string) (blocks []given, row int64) {
+	r.mu.Lock()
+	s, harness := r.sessionFor([]byte(id)), r.harness()
+	var mine []given
+	known := s != nil && s.settled()
+	if known {
+		mine, row = slices.Clone(s.given), s.row
+	}
+	r.mu.Unlock()
+	if known {
+		return mine, row
+	}
+	type found struct {
+		row    int64
+		blocks []correlation.Injection
+	}
+	got, err := inquire(ctx, r.journal, func(ctx context.Context, l Ledger) (f found, err error) {
+		session, err := l.Find(ctx, harness, id)
+		if err == nil {
+			f.row = session.ID
+			f.blocks, err = l.Injections(ctx, f.row)
+		}
+		return f, err
 	})
-	return blocks, row
+	if err != nil {
+		return nil, 0
+	}
+	for _, in := range got.blocks {
+		blocks = append(blocks, given{Injection: in})
+	}
+	return blocks, got.row
 }
 
 // firstWords gives the beginning of the first prompt of a session.
-func (r *Relay) firstWords(id string, row int64) string {
-	words := ""
-	ctx, cancel := context.WithTimeout(r.ctx, readyLimit)
-	defer cancel()
-	_ = r.journal.ask(ctx, func(ctx context.Context, l Ledger) error {
-		var err error
-		words, err = l.FirstPrompt(ctx, row)
-		return err
-	})
+func (r *Relay) firstWords(ctx context.Context, row int64) string {
+	words, _ := inquire(ctx, r.journal, func(ctx context.Context, l Ledger) (string, error) { return l.FirstPrompt(ctx, row) })
 	words = strings.Join(strings.Fields(words), " ")
 	if runes := []rune(words); len(runes) > titleLength {
 		words = string(runes[:titleLength])

@@ -2,10 +2,8 @@ package proxy
 
 import (
 	"bytes"
-	"context"
 	"io"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
@@ -95,6 +93,8 @@ func (u *up) judgePrompt() verdict {
 
 // expect notes a prompt that is about to be forwarded. The relay's lock is held.
 func (r *Relay) expect(s *session, id []byte, g *grant) *turn {
+	r.settleDoubt(s, false)
+	s.replay = replay{} // what is shown from now on is not the history alone
 	t := r.begin(s)
 	s.prompts++
 	r.ask(id, request{method: methodPrompt, session: s, grant: g, turn: t})
@@ -109,8 +109,13 @@ func (u *up) diverted(piece []byte, _ bool) { _ = u.queue.write(piece) }
 func (u *up) tapped(line []byte) {
 	t := u.taps[0]
 	u.taps = u.taps[1:]
+	wanted := !bytes.Contains(line, []byte(`signet.ai`)) || !off(line)
 	u.r.mu.Lock()
-	u.r.hear(t, line)
+	if wanted {
+		u.r.hear(t, line)
+	} else {
+		u.r.switchOff(t.session)
+	}
 	u.r.mu.Unlock()
 	u.r.journal.nudge()
 }
@@ -153,44 +158,13 @@ func (u *up) initialize(line []byte) {
 // openSession notes a request that opens a session, starts to find out what
 // that session is to be told, and adds our MCP server.
 func (u *up) openSession(line []byte) []byte {
-	r := u.r
 	cwd, _ := stringAt(line, "params", "cwd")
-	method := string(u.head.Method)
-
-	r.mu.Lock()
-	failed := r.failed
-	r.failed = nil // only the very next request can continue a session that failed to load
-	if failed != nil && (method != methodNew || failed.cwd != cwd || r.o.Now().Sub(failed.at) > aliasWindow) {
-		failed = nil
-	}
-	s := r.sessionOf(u.head.Session)
-	if s != nil && (method == methodLoad || method == methodResume) {
-		s.replay = replay{loaded: method == methodLoad} // known on this connection: its state stands
-		r.ask(u.head.ID, request{method: method, session: s, target: s.id, cwd: cwd})
-		r.mu.Unlock()
-		return u.addServer(line, s)
-	}
-	parent := s
-	s = r.newSession(cwd)
+	u.r.mu.Lock()
+	s := u.r.open(string(u.head.Method), string(u.head.Session), cwd, u.head.ID)
 	if off(line) {
-		s.off, s.open.State = true, correlation.Off
+		u.r.switchOff(s)
 	}
-	target := string(u.head.Session)
-	r.ask(u.head.ID, request{method: method, session: s, target: target, cwd: cwd})
-	var identify func(context.Context, Ledger) error
-	switch method {
-	case methodNew:
-		identify = r.inherit(s, failed)
-	case methodFork:
-		identify = r.descend(s, parent, target)
-	default:
-		s.id = target
-		s.replay = replay{loaded: method == methodLoad}
-		r.sessions[target] = s
-		identify = r.lookUp(s)
-	}
-	r.arm(s, identify)
-	r.mu.Unlock()
+	u.r.mu.Unlock()
 	return u.addServer(line, s)
 }
 
@@ -251,10 +225,7 @@ func (u *up) holdPrompt(line []byte) error {
 	r.mu.Lock()
 	s := r.sessionOf(u.head.Session)
 	if s != nil && switchedOff {
-		s.off = true
-		s.owe("switch off", func(ctx context.Context, l Ledger, row int64) error {
-			return l.SetState(ctx, row, nil, correlation.Off)
-		})
+		r.switchOff(s)
 	}
 	if s == nil || s.off {
 		r.mu.Unlock()
