@@ -83,6 +83,7 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	if err != nil {
 		return nil, err
 	}
+	b.tellOnce(ctx, store)
 	next := newSuccession(b.c, store, process, log)
 	b.mu.Lock()
 	b.succession = next

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -29,7 +31,7 @@ func (e *examination) daemon(ctx context.Context) []finding {
 	if c.Memory == "embedded" || c.Memory == "off" {
 		return []finding{{check, fine, "not used: memory is " + c.Memory, ""}}
 	}
-	client, err := signet.New(signet.Options{URL: c.DaemonURL, Configured: c.daemonConfigured, SignetPath: c.SignetPath, Token: daemonToken(), AgentID: c.AgentID})
+	client, err := newDaemon(c, daemonToken(), zerolog.Nop())
 	if err != nil {
 		return []finding{{check, problem, err.Error(), "correct daemon_url, see signet-acp-proxy config show"}}
 	}

@@ -95,7 +95,7 @@ func (d *desk) source(who memory.Session) (source memory.Source, forget func(), 
 	if d.c.Memory == "embedded" {
 		return d.memories, forget, nil
 	}
-	daemon, err := d.daemon()
+	daemon, err := newDaemon(d.c, daemonToken(), d.log.logger())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,14 +111,6 @@ func (d *desk) source(who memory.Session) (source memory.Source, forget func(), 
 		return daemon, forget, nil
 	}
 	return memory.Auto{Daemon: daemon, Embedded: d.memories}, forget, nil
-}
-
-// daemon is a client of the daemon that is configured.
-func (d *desk) daemon() (*signet.Client, error) {
-	return signet.New(signet.Options{
-		URL: d.c.DaemonURL, Configured: d.c.daemonConfigured, SignetPath: d.c.SignetPath,
-		Token: daemonToken(), AgentID: d.c.AgentID, Log: d.log.logger(), StartTimeout: d.c.Fetch,
-	})
 }
 
 // identityNames are the person's own files, in the order in which an agent reads them.
