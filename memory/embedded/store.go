@@ -115,21 +115,25 @@ func collect[T any](ctx context.Context, q querier, scan func(row scanner) (T, e
 // scanner is a *sql.Row or *sql.Rows.
 type scanner interface{ Scan(dest ...any) error }
 
-// searchable reports whether the full-text index is there and this build can read it.
+// searchable reports whether the full-text index is there and this build can read it. The lock is not held while the database is asked: the one
+// connection may belong to a transaction that asks the same.
 func (s *Store) searchable(ctx context.Context, q querier) (bool, error) {
 	s.probe.Lock()
-	defer s.probe.Unlock()
-	if s.asked {
-		return s.index, nil
+	asked, index := s.asked, s.index
+	s.probe.Unlock()
+	if asked {
+		return index, nil
 	}
 	var id int64
 	err := q.QueryRowContext(ctx, `SELECT rowid FROM memories_fts LIMIT 1`).Scan(&id)
 	switch {
 	case err == nil, errors.Is(err, sql.ErrNoRows):
-		s.index = true
+		index = true
 	case !strings.Contains(err.Error(), "no such"): // table, or module
 		return false, err
 	}
-	s.asked = true
-	return s.index, nil
+	s.probe.Lock()
+	defer s.probe.Unlock()
+	s.asked, s.index = true, index
+	return index, nil
 }
