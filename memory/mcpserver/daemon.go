@@ -21,6 +21,8 @@ type link struct {
 	tools   []*mcp.Tool
 	// direct: the memory tools go to the daemon's HTTP API, for those of its /mcp would not reach it.
 	direct bool
+	// partial: the daemon answers, its MCP server does not (yet), so these tools are ours.
+	partial bool
 }
 
 const (
@@ -74,15 +76,20 @@ func (s *Server) look() {
 		s.set(nil)
 		return
 	}
-	if now := s.link.Load(); now != nil && now.version == health.Version {
+	now := s.link.Load()
+	known := now != nil && now.version == health.Version
+	if known && !now.partial {
 		return
 	}
 	l := &link{version: health.Version, direct: s.strays(ctx, health)}
 	ctx, cancel = context.WithTimeout(s.ctx, connectTime)
 	defer cancel()
 	if l.tools, err = s.listTools(ctx); err != nil {
+		if known {
+			return
+		}
 		s.o.Log.Info().Err(err).Str("version", health.Version).Msg("the daemon has no MCP server")
-		l.tools, l.direct = (*link)(nil).list(), true
+		l.tools, l.direct, l.partial = (*link)(nil).list(), true, true
 	}
 	s.o.Log.Info().Str("version", l.version).Int("tools", len(l.tools)).Bool("direct", l.direct).Msg("memory tools of the daemon")
 	s.set(l)

@@ -155,6 +155,8 @@ func Pipe(path string, in io.Reader, out io.Writer) error {
 		_, _ = io.Copy(conn, in)
 		_ = conn.(*net.UnixConn).CloseWrite()
 	}()
-	_, err = io.Copy(out, conn)
+	if _, err = io.Copy(out, conn); errors.Is(err, syscall.ECONNRESET) { // the relay has ended
+		return nil
+	}
 	return err
 }

@@ -8,28 +8,35 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // maxLine bounds a message, in bytes. What a tool can be given is far smaller.
 const maxLine = 8 << 20
 
+// drainTime is how long a client that has hung up can still get answers: a script sends everything at once and reads until the end.
+const drainTime = 10 * time.Second
+
 // A lineReader passes on lines that are JSON. Any other gets the error that JSON-RPC has for it and costs nothing more: the SDK would end the
-// connection, and a harness starts a server once.
+// connection, and a harness starts a server once. The end of the stream comes when what was asked is answered, for with it the SDK drops what is not.
 type lineReader struct {
 	in     io.Closer
 	lines  *bufio.Reader
-	answer io.Writer
-	rest   []byte // of a line that is being read
+	answer *lineWriter
+	rest   []byte        // of a line that is being read
+	closed chan struct{} // by Close
+	once   sync.Once
 }
 
-func newLineReader(in io.ReadCloser, answer io.Writer) *lineReader {
-	return &lineReader{in: in, lines: bufio.NewReaderSize(in, 8<<10), answer: answer}
+func newLineReader(in io.ReadCloser, answer *lineWriter) *lineReader {
+	return &lineReader{in: in, lines: bufio.NewReaderSize(in, 8<<10), answer: answer, closed: make(chan struct{})}
 }
 
 func (r *lineReader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
 		line, err := r.line()
 		if err != nil {
+			r.drain()
 			return 0, err
 		}
 		r.rest = line
@@ -65,7 +72,31 @@ func (r *lineReader) line() ([]byte, error) {
 	case !json.Valid(line):
 		return nil, r.refuse(-32700, "a message must be JSON on one line")
 	}
+	if isRequest(line) {
+		r.answer.owe(1)
+	}
 	return append(line, '\n'), nil
+}
+
+// drain waits until nothing is owed.
+func (r *lineReader) drain() {
+	limit := time.NewTimer(drainTime)
+	defer limit.Stop()
+	select {
+	case <-r.answer.paid():
+	case <-limit.C:
+	case <-r.closed:
+	}
+}
+
+// isRequest reports whether a message asks for an answer, isAnswer whether it is one.
+func isRequest(line []byte) bool { id, method := head(line); return id && method }
+func isAnswer(line []byte) bool  { id, method := head(line); return id && !method }
+
+func head(line []byte) (id, method bool) {
+	var m struct{ ID, Method json.RawMessage }
+	err := json.Unmarshal(line, &m)
+	return err == nil && len(m.ID) > 0 && string(m.ID) != "null", err == nil && len(m.Method) > 0
 }
 
 func (r *lineReader) refuse(code int, why string) error {
@@ -73,18 +104,51 @@ func (r *lineReader) refuse(code int, why string) error {
 	return err
 }
 
-func (r *lineReader) Close() error { return r.in.Close() }
-
-// A lineWriter keeps messages whole: the reader's answers stand between the SDK's.
-type lineWriter struct {
-	mu  sync.Mutex
-	out io.WriteCloser
+func (r *lineReader) Close() error {
+	r.once.Do(func() { close(r.closed) })
+	return r.in.Close()
 }
 
+// A lineWriter keeps messages whole, for the reader's answers stand between the SDK's, and counts what is still to be answered.
+type lineWriter struct {
+	mu   sync.Mutex
+	out  io.WriteCloser
+	owed int
+	wait chan struct{} // closed when nothing is owed; nil while nobody waits
+}
+
+// Write writes one message, or several whole ones.
 func (w *lineWriter) Write(b []byte) (int, error) {
+	answer := isAnswer(b)
+	w.mu.Lock()
+	n, err := w.out.Write(b)
+	w.mu.Unlock()
+	if answer {
+		w.owe(-1)
+	}
+	return n, err
+}
+
+func (w *lineWriter) owe(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.out.Write(b)
+	if w.owed += n; w.owed <= 0 && w.wait != nil {
+		close(w.wait)
+		w.wait = nil
+	}
+}
+
+// paid gives a channel that is closed once nothing is owed.
+func (w *lineWriter) paid() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := make(chan struct{})
+	if w.owed <= 0 {
+		close(c)
+	} else {
+		w.wait = c
+	}
+	return c
 }
 
 func (w *lineWriter) Close() error { return w.out.Close() }
