@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -36,6 +37,7 @@ type journal struct {
 	opened  chan struct{} // closed when backend stands, or is known not to come
 	backend *Backend
 
+	nudged   atomic.Bool // a sync is on its way
 	failures int
 	once     sync.Once
 	handed   sync.Once
@@ -74,6 +76,7 @@ func (j *journal) run() {
 			}
 		case <-soon:
 			soon = nil
+			j.nudged.Store(false)
 			began := time.Now()
 			if j.sync(false) {
 				learn = time.After(learnAfter)
@@ -127,8 +130,11 @@ func (j *journal) open() (*Backend, error) {
 	return j.r.o.Open(ctx)
 }
 
-// nudge asks for a sync soon. It never blocks.
+// nudge asks for a sync soon. It never blocks, and wakes nobody when one is on its way.
 func (j *journal) nudge() {
+	if j.nudged.Swap(true) {
+		return
+	}
 	select {
 	case j.wake <- struct{}{}:
 	default:

@@ -10,7 +10,7 @@ const (
 	bufferSize = 256 << 10 // a direction's read buffer: larger gains nothing, smaller costs system calls
 	keepSize   = 64 << 10  // a frame whose kind is not known yet stays in the read buffer up to this size
 	maxHeld    = 64 << 20  // a frame longer than this passes as it is, whatever it might have been
-	maxTapped  = 160 << 10 // of a frame that is only looked at, no more than this is copied
+	maxTapped  = 112 << 10 // of a frame that is only looked at, no more than this is copied
 )
 
 // A verdict says what becomes of a frame.

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxTurnText  = 128 << 10 // bytes of one side of a turn, more than a daemon takes of a whole session; what is longer is cut and marked
+	maxTurnText  = 96 << 10  // bytes of one side of a turn, more than a daemon takes of a whole session; what is longer is cut and marked
 	maxUnsaved   = 512 << 10 // bytes of turns that may wait for the ledger; past this they are given up
 	maxBatch     = 64 << 10  // bytes of turns that are written at a time, give or take one turn
 	maxPrompt    = 64 << 10  // bytes of a prompt's frame that its words are looked for in: what is longer is a paste
