@@ -117,7 +117,7 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) error {
 func telling(text string) termSet {
 	set := setOf(terms(text))
 	for t := range set {
-		if stopped[t] {
+		if stopped()[t] {
 			delete(set, t)
 		}
 	}

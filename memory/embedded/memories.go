@@ -58,7 +58,7 @@ func scanMemory(row scanner) (m Memory, err error) {
 
 // prepare makes what a caller gives fit to be stored: no private passages, no secrets, defaults in place.
 func (m *Memory) prepare(now time.Time) error {
-	if len(m.Content) > MaxContent {
+	if len(m.Content) > MaxContent || len(m.Context) > MaxContent {
 		return ErrTooLong
 	}
 	m.Content, _ = memory.WithoutPrivate(strings.ToValidUTF8(m.Content, "\ufffd"))
@@ -66,6 +66,8 @@ func (m *Memory) prepare(now time.Time) error {
 	if m.Content == "" {
 		return ErrEmpty
 	}
+	m.Context, _ = memory.WithoutPrivate(strings.ToValidUTF8(m.Context, "\ufffd"))
+	m.Context = memory.Redact(m.Context)
 	for _, field := range []*string{&m.ID, &m.Type, &m.Project, &m.Origin, &m.Source, &m.Harness, &m.Session, &m.Tags} {
 		if *field = strings.ToValidUTF8(*field, "\ufffd"); len(*field) > maxField {
 			return ErrTooLong

@@ -75,7 +75,7 @@ func (d document) isAbout(gone string, says termSet) bool {
 		}
 	}
 	for t := range says {
-		if d.says[t] && !what[t] && !stopped[t] && !common[t] {
+		if d.says[t] && !what[t] && !stopped()[t] && !common()[t] {
 			more++
 		}
 	}
@@ -127,7 +127,7 @@ func (s *Store) changesSince(ctx context.Context, found []document, in search) (
 			oldest = d.Created
 		}
 		for t := range d.says {
-			if !stopped[t] && !common[t] && !slices.ContainsFunc(list, func(a asked) bool { return a.term == t }) {
+			if !stopped()[t] && !common()[t] && !slices.ContainsFunc(list, func(a asked) bool { return a.term == t }) {
 				list = append(list, asked{term: t})
 			}
 		}

@@ -93,10 +93,10 @@ func rarity(size float64, docs int) float64 { return math.Log(1 + size/(float64(
 func lookFor(text string) []asked {
 	var list []asked
 	add := func(term string, looks float64, whole bool) {
-		if stopped[term] || slices.ContainsFunc(list, func(a asked) bool { return a.term == term }) || len(list) >= 8*mostAsked {
+		if stopped()[term] || slices.ContainsFunc(list, func(a asked) bool { return a.term == term }) || len(list) >= 8*mostAsked {
 			return
 		}
-		if common[term] {
+		if common()[term] {
 			looks = asCommon
 		}
 		list = append(list, asked{term: term, looks: looks, whole: whole})
@@ -148,7 +148,7 @@ func opens(text string) bool {
 
 // phrases cuts a CJK run where words stand that only ask.
 func phrases(run string) []string {
-	return strings.FieldsFunc(askingWords.Replace(run), func(r rune) bool { return r == ' ' })
+	return strings.FieldsFunc(askingWords().Replace(run), func(r rune) bool { return r == ' ' })
 }
 
 // grammar reports whether a pair is of the script in which Japanese writes its endings.

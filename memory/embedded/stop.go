@@ -1,21 +1,24 @@
 package embedded
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // stopped are words that say nothing in any collection, as terms.
-var stopped = termsOf(stopWords)
+var stopped = sync.OnceValue(func() termSet { return termsOf(stopWords) })
 
 // common are words that say little: other words may stand for them.
-var common = termsOf(commonWords)
+var common = sync.OnceValue(func() termSet { return termsOf(commonWords) })
 
 // askingWords are CJK words that only ask, which no spaces set apart.
-var askingWords = func() *strings.Replacer {
+var askingWords = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for w := range strings.FieldsSeq(cjkWords) {
 		pairs = append(pairs, w, " ")
 	}
 	return strings.NewReplacer(pairs...)
-}()
+})
 
 func termsOf(list string) termSet {
 	set := setOf(terms(list))

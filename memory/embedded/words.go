@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -153,7 +154,7 @@ func pairs(runes []rune) []string {
 }
 
 // accents maps letters to what people type when their keyboard has none of them.
-var accents = func() map[rune]string {
+var accents = sync.OnceValue(func() map[rune]string {
 	m := map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th", 'ł': "l", 'ı': "i", 'ё': "е"}
 	for to, from := range map[string]string{
 		"a": "àáâãäåāăą", "c": "çćĉċč", "d": "ď", "e": "èéêëēĕėęě", "g": "ĝğġģ", "h": "ĥħ", "i": "ìíîïĩīĭį", "j": "ĵ", "k": "ķ",
@@ -164,7 +165,7 @@ var accents = func() map[rune]string {
 		}
 	}
 	return m
-}()
+})
 
 // plain is s in lower case and without accents.
 func plain(s string) string {
@@ -181,7 +182,7 @@ func plain(s string) string {
 	}
 	var b strings.Builder
 	for _, r := range s {
-		if to, ok := accents[r]; ok {
+		if to, ok := accents()[r]; ok {
 			b.WriteString(to)
 		} else if r < 0x300 || r > 0x36F {
 			b.WriteRune(r)
