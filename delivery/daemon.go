@@ -38,11 +38,7 @@ func (w *Worker) deliverTurns(ctx context.Context, d correlation.Delivery, sessi
 	if !post.Wait.IsZero() {
 		return "not worth it yet", w.note(ctx, func(ctx context.Context) error { return w.o.Store.Defer(ctx, d, post.Wait) })
 	}
-	limit := partSize
-	if a.newer {
-		limit = 0
-	}
-	parts := inParts(post, limit)
+	parts := inParts(post, a.newer)
 	for i, p := range parts {
 		if p.text == "" {
 			return "nothing to say", w.note(ctx, func(ctx context.Context) error { return w.o.Store.Delivered(ctx, d, p.post, "nothing was said") })

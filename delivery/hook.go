@@ -22,7 +22,7 @@ type Hook struct {
 
 const (
 	hookLimit  = time.Minute
-	hookOutput = 4 << 10         // bytes of its output that are kept
+	hookOutput = 2 << 10         // bytes of its output that are kept
 	hookDrain  = 2 * time.Second // for what it started and left with its output
 	renewEvery = time.Minute     // well inside correlation.LeaseTime
 )
@@ -53,7 +53,7 @@ func (w *Worker) runHook(ctx context.Context, d correlation.Delivery, session co
 	if err != nil {
 		return "", err
 	}
-	p := inParts(post, 0)[0]
+	p := inParts(post, true)[0]
 	if p.text == "" {
 		return "nothing to say", w.note(ctx, func(ctx context.Context) error { return w.o.Store.Delivered(ctx, d, p.post, "nothing was said") })
 	}

@@ -11,6 +11,8 @@ import (
 const (
 	// partSize is how much of a transcript an older daemon is given at a time, in UTF-16 units, as it counts: it cuts what is longer than 100,000.
 	partSize = 95000
+	// lineSize is how much of it a line may be: longer ones are cut, so that parts come out even.
+	lineSize = partSize / 5
 	// leadInSize bounds the earlier turns that go along.
 	leadInSize = 8000
 )
@@ -31,13 +33,13 @@ type part struct {
 
 // transcript writes turns in the form that every version of the daemon takes (facts/signet-daemon.md, section 3): a line for what the user said and one for
 // what the assistant said, in plain text. <private> passages and secrets are taken out once more, and what a daemon would take for its own mark
-// is made harmless: it drops what follows one.
-func transcript(post correlation.Selection) []line {
+// is made harmless: it drops what follows one. No line is longer than limit; 0: as long as they are.
+func transcript(post correlation.Selection, limit int) []line {
 	var all []line
 	for i, t := range post.Turns {
 		from := len(all)
-		all = appendLines(all, "User: ", t.User, i)
-		all = appendLines(all, "Assistant: ", t.Assistant, i)
+		all = appendLines(all, "User: ", t.User, i, limit)
+		all = appendLines(all, "Assistant: ", t.Assistant, i, limit)
 		if len(all) > from {
 			all[len(all)-1].last = true
 		}
@@ -45,12 +47,14 @@ func transcript(post correlation.Selection) []line {
 	return all
 }
 
-func appendLines(all []line, speaker, text string, turn int) []line {
+func appendLines(all []line, speaker, text string, turn, limit int) []line {
 	text = oneLine(text)
 	for text != "" {
-		var head string
-		head, text = cut(text, partSize-len(speaker)-1)
-		head = speaker + head + "\n"
+		head, rest := text, ""
+		if limit > 0 {
+			head, rest = cut(text, limit-len(speaker)-1)
+		}
+		text, head = rest, speaker+head+"\n"
 		all = append(all, line{text: head, size: units(head), turn: turn})
 	}
 	return all
@@ -98,42 +102,37 @@ func join(lines []line) string {
 	return b.String()
 }
 
-// inParts cuts a transcript into pieces of at most limit units and about one size: a short last one would be dropped. Limit 0: one piece.
-func inParts(post correlation.Selection, limit int) []part {
-	lines := transcript(post)
-	if limit == 0 {
-		return []part{{join(lines), post}}
+// inParts cuts a transcript into pieces of at most partSize units and about one size: a short last one would be dropped. whole: into one.
+func inParts(post correlation.Selection, whole bool) []part {
+	if whole {
+		return []part{{join(transcript(post, 0)), post}}
 	}
-	lines = trimLeadIn(lines, post.Earlier)
-	total := 0
+	lines := trimLeadIn(transcript(post, lineSize), post.Earlier)
+	rest := 0
 	for _, l := range lines {
-		total += l.size
+		rest += l.size
 	}
-	if total <= limit {
+	if rest <= partSize {
 		return []part{{join(lines), post}}
 	}
-	fair := total/(total/limit+1) + 1
 	var parts []part
-	next, size := 0, 0 // the first turn, and the first line, of the part being filled
-	for from, i := 0, 0; i < len(lines); i++ {
-		size += lines[i].size
-		full := i+1 == len(lines) || size+lines[i+1].size > limit || size >= fair
-		if !full {
-			continue
+	for from, next := 0, 0; from < len(lines); {
+		fair, size, to := rest/(rest/(partSize-lineSize/2)+1), 0, from
+		for to < len(lines) && (size == 0 || size+lines[to].size/2 <= fair) && size+lines[to].size <= partSize {
+			size += lines[to].size
+			to++
 		}
-		p := part{text: join(lines[from : i+1])}
 		end := next
-		for _, l := range lines[from : i+1] {
+		for _, l := range lines[from:to] {
 			if l.last {
 				end = l.turn + 1
 			}
 		}
-		if i+1 == len(lines) {
+		if to == len(lines) {
 			end = len(post.Turns)
 		}
-		p.post = correlation.Selection{Turns: post.Turns[next:end], Earlier: max(0, min(post.Earlier, end)-next)}
-		parts = append(parts, p)
-		from, next, size = i+1, end, 0
+		parts = append(parts, part{join(lines[from:to]), correlation.Selection{Turns: post.Turns[next:end], Earlier: max(0, min(post.Earlier, end)-next)}})
+		from, next, rest = to, end, rest-size
 	}
 	return parts
 }

@@ -1,0 +1,226 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A bench is a database, a daemon and a worker.
+type bench struct {
+	*correlation.Store
+	db     *sql.DB
+	t      *testing.T
+	dir    string
+	now    time.Time
+	daemon *daemon
+	o      Options
+}
+
+// A daemon answers as it is told, and keeps what it was given.
+type daemon struct {
+	newer  bool
+	down   error
+	answer func(e End) (Reply, error)
+	ends   []End
+	texts  []string // as they stood in the files
+}
+
+func (d *daemon) Health(context.Context) (bool, error) { return d.newer, d.down }
+
+func (d *daemon) End(_ context.Context, e End) (Reply, error) {
+	text, err := os.ReadFile(e.File)
+	if err != nil {
+		return Reply{}, err
+	}
+	d.ends, d.texts = append(d.ends, e), append(d.texts, string(text))
+	if d.answer != nil {
+		return d.answer(e)
+	}
+	return Reply{Note: "queued"}, nil
+}
+
+func (d *daemon) Compacted(context.Context, Compaction) (Reply, error) { return Reply{}, nil }
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, dir: t.TempDir(), now: time.Now(), daemon: &daemon{}}
+	db, err := migrations.Open(t.Context(), filepath.Join(b.dir, "acp", "sessions.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	b.db = db
+	now := func() time.Time { return b.now }
+	b.Store = correlation.New(db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live"), Now: now})
+	b.o = Options{
+		Store: b.Store, Process: b.process(correlation.ProcessInfo{Kind: correlation.Worker}), Dir: filepath.Join(b.dir, "acp", "transcripts"), Now: now,
+		Daemon: func(string) (Daemon, error) { return b.daemon, nil },
+	}
+	return b
+}
+
+func (b *bench) process(info correlation.ProcessInfo) *correlation.Process {
+	b.t.Helper()
+	p, err := b.Register(b.t.Context(), info)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { p.End(context.Background(), "test") })
+	return p
+}
+
+// say leaves a session with a turn.
+func (b *bench) say(info correlation.ProcessInfo, user, assistant string) correlation.Session {
+	b.t.Helper()
+	ctx, p := b.t.Context(), b.process(info)
+	s, err := b.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: "one", Record: "record", Cwd: b.dir, Project: b.dir, Process: p.ID()})
+	if err == nil {
+		err = b.SaveTurns(ctx, []correlation.Turn{{Session: s.ID, Process: p.ID(), User: user, Assistant: assistant, Ended: b.now}})
+	}
+	if err = errors.Join(err, p.End(ctx, "ended")); err != nil {
+		b.t.Fatal(err)
+	}
+	return s
+}
+
+func (b *bench) work() {
+	b.t.Helper()
+	if err := New(b.o).Run(b.t.Context(), UntilPassed); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// only is the session's one row.
+func (b *bench) only(s correlation.Session) correlation.Delivery {
+	b.t.Helper()
+	all, err := b.Deliveries(b.t.Context(), s.ID)
+	if err != nil || len(all) != 1 {
+		b.t.Fatalf("%d rows (%v)", len(all), err)
+	}
+	return all[0]
+}
+
+var (
+	toDaemon = correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"}
+	toHook   = correlation.ProcessInfo{Kind: correlation.Relay, Memory: "embedded", Hook: true}
+)
+
+// The transcript is readable by us alone, is given whole to those who take it inline, and is gone afterwards.
+func TestTranscriptFile(t *testing.T) {
+	for _, newer := range []bool{false, true} {
+		b := newBench(t)
+		b.daemon.newer = newer
+		b.daemon.answer = func(e End) (Reply, error) {
+			if !filepath.IsAbs(e.File) {
+				t.Errorf("path %s", e.File)
+			}
+			for name, want := range map[string]os.FileMode{e.File: 0o600, filepath.Dir(e.File): 0o700} {
+				if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+					t.Errorf("%s: %v (%v)", name, info.Mode(), err)
+				}
+			}
+			return Reply{Note: "queued"}, nil
+		}
+		b.say(toDaemon, "hello\nthere", "hi")
+		b.work()
+		want := "User: hello there\nAssistant: hi\n"
+		if diff := cmp.Diff([]string{want}, b.daemon.texts); diff != "" {
+			t.Error(diff)
+		}
+		if got := b.daemon.ends[0].Text; (got == want) != newer {
+			t.Errorf("inline: %q", got)
+		}
+		if _, err := os.Stat(b.daemon.ends[0].File); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the file is left: %v", err)
+		}
+	}
+}
+
+// What dead workers left is removed: by the row, or by its age.
+func TestLeftFiles(t *testing.T) {
+	b := newBench(t)
+	s := b.say(toDaemon, "hello", "hi")
+	dead, err := b.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Worker})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := b.Lease(t.Context(), dead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, old := filepath.Join(b.o.Dir, "left.txt"), filepath.Join(b.o.Dir, "old.txt")
+	if err := errors.Join(writeFile(left, "x"), writeFile(old, "x"), b.Attempt(t.Context(), d, correlation.Selection{}, left), dead.End(t.Context(), "died"),
+		os.Chtimes(old, b.now, b.now.Add(-2*time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	b.work()
+	b.now = b.now.Add(time.Minute)
+	b.work()
+	if files, _ := os.ReadDir(b.o.Dir); len(files) != 0 || b.only(s).State != correlation.Delivered {
+		t.Errorf("%v, %+v", files, b.only(s))
+	}
+}
+
+// One daemon that does not answer keeps a pass waiting once.
+func TestBlackHoleOnce(t *testing.T) {
+	b := newBench(t)
+	asked := 0
+	b.daemon.answer = func(End) (Reply, error) { asked++; return Reply{}, ErrNoAnswer }
+	b.say(toDaemon, "hello", "hi")
+	p := b.process(toDaemon)
+	s, err := b.Open(t.Context(), correlation.OpenSession{Harness: "echo", ACPID: "two", Process: p.ID()})
+	if err = errors.Join(err, b.SaveTurns(t.Context(), []correlation.Turn{{Session: s.ID, Process: p.ID(), User: "x", Ended: b.now}}), p.End(t.Context(), "ended")); err != nil {
+		t.Fatal(err)
+	}
+	b.work()
+	if d := b.only(s); asked != 1 || d.State != correlation.Owed || d.Unanswered != 0 {
+		t.Errorf("asked %d times; %+v", asked, d)
+	}
+}
+
+// A worker that runs out of time notes what it knows.
+func TestRunEnds(t *testing.T) {
+	b := newBench(t)
+	s := b.say(toDaemon, "hello", "hi")
+	ctx, cancel := context.WithCancel(t.Context())
+	b.daemon.answer = func(End) (Reply, error) { cancel(); return Reply{Note: "queued"}, nil }
+	if err := New(b.o).Run(ctx, UntilPaid); err != nil {
+		t.Fatal(err)
+	}
+	if d := b.only(s); d.State != correlation.Delivered {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A worker that waits sees what others leave, and what comes due.
+func TestRunUntilPaid(t *testing.T) {
+	b := newBench(t)
+	b.o.Store = correlation.New(b.db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live")})
+	b.o.Now = nil
+	s := b.say(toDaemon, "hello", "hi")
+	b.daemon.answer = func(End) (Reply, error) {
+		if len(b.daemon.ends) == 1 {
+			return Reply{}, errors.New("not now")
+		}
+		return Reply{Note: "queued"}, nil
+	}
+	if err := New(b.o).Run(t.Context(), UntilPaid); err != nil {
+		t.Fatal(err)
+	}
+	if d := b.only(s); d.State != correlation.Delivered || d.Attempts != 2 {
+		t.Errorf("%+v", d)
+	}
+}

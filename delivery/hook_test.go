@@ -1,0 +1,114 @@
+//go:build unix
+
+package delivery
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+func sh(script string) Hook { return Hook{Command: []string{"sh", "-c", script}} }
+
+// The hook gets the session as JSON, and a transcript to read while it runs.
+func TestHook(t *testing.T) {
+	b := newBench(t)
+	b.o.Hook = sh(`cat > in.json; cp "$(sed 's/.*"transcriptPath":"\([^"]*\)".*/\1/' in.json)" said.txt; echo saved 3; echo warned >&2`)
+	s := b.say(toHook, "hello", "hi")
+	b.work()
+	d := b.only(s)
+	if d.State != correlation.Delivered || d.Reply != "saved 3\nwarned" {
+		t.Errorf("%+v", d)
+	}
+	text, err := os.ReadFile(filepath.Join(b.dir, "in.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var in map[string]any
+	if err := json.Unmarshal(text, &in); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{
+		"acpxSessionId": "one", "acpxRecordId": "record", "signetSessionKey": s.Key, "harness": "echo", "cwd": b.dir, "project": b.dir, "turns": 1.0, "reason": "ended",
+	} {
+		if in[name] != want {
+			t.Errorf("%s: %v, want %v", name, in[name], want)
+		}
+	}
+	for _, name := range []string{"started", "ended"} {
+		if at, err := time.Parse(time.RFC3339, in[name].(string)); err != nil || at.Location() != time.UTC {
+			t.Errorf("%s: %v", name, in[name])
+		}
+	}
+	if said, _ := os.ReadFile(filepath.Join(b.dir, "said.txt")); string(said) != "User: hello\nAssistant: hi\n" {
+		t.Errorf("transcript: %q", said)
+	}
+	if _, err := os.Stat(in["transcriptPath"].(string)); !os.IsNotExist(err) {
+		t.Errorf("the transcript is left: %v", err)
+	}
+	b.work()
+	if d := b.only(s); d.Attempts != 1 {
+		t.Errorf("run %d times", d.Attempts)
+	}
+}
+
+// One that fails is tried again; what it said is kept.
+func TestHookFails(t *testing.T) {
+	for name, tt := range map[string]struct {
+		hook Hook
+		want string
+	}{
+		"exit code":      {sh(`echo broken; exit 3`), "exit status 3: broken"},
+		"not there":      {Hook{Command: []string{"no-such-command-anywhere"}}, "not found"},
+		"over its limit": {Hook{Command: sh(`sleep 60 & sleep 60`).Command, Limit: 50 * time.Millisecond}, "its limit"},
+		"a lot to say":   {sh(`head -c 100000 /dev/zero | tr '\0' x; echo; echo the end; exit 1`), "the end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.o.Hook = tt.hook
+			s := b.say(toHook, "hello", "hi")
+			b.work()
+			if d := b.only(s); d.State != correlation.Owed || d.Attempts != 1 || !strings.Contains(d.Error, tt.want) {
+				t.Errorf("%+v", d)
+			}
+			b.work() // too soon
+			b.o.Hook = sh("true")
+			b.now = b.now.Add(time.Minute)
+			b.work()
+			if d := b.only(s); d.State != correlation.Delivered || d.Attempts != 2 {
+				t.Errorf("%+v", d)
+			}
+		})
+	}
+}
+
+// It is run after the daemon, or without one.
+func TestHookAfterDaemon(t *testing.T) {
+	b := newBench(t)
+	info := toDaemon
+	info.Hook = true
+	order := filepath.Join(b.dir, "order")
+	b.o.Hook = sh(`echo hook >> order`)
+	b.daemon.answer = func(End) (Reply, error) {
+		return Reply{}, os.WriteFile(order, []byte("daemon\n"), 0o600)
+	}
+	b.say(info, "hello", "hi")
+	b.work()
+	if text, _ := os.ReadFile(order); string(text) != "daemon\nhook\n" {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestHookGone(t *testing.T) {
+	b := newBench(t)
+	s := b.say(toHook, "hello", "hi")
+	b.work()
+	if d := b.only(s); d.State != correlation.Dropped || d.Attempts != 0 {
+		t.Errorf("%+v", d)
+	}
+}
