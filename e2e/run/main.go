@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -90,7 +91,9 @@ func run(ctx context.Context) (err error) {
 	}
 
 	fmt.Print("\n== sessions on record\n\n")
-	return table(ctx, os.Stdout, box.Signet)
+	list := exec.CommandContext(ctx, command, "sessions", "--signet-path", box.Signet)
+	list.Stdout, list.Stderr = os.Stdout, os.Stderr
+	return list.Run()
 }
 
 func open(alone bool) (*sandbox.Sandbox, error) {
