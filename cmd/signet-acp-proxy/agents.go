@@ -15,6 +15,7 @@ import (
 // agent of its own, which needs a command.
 type AgentConfig struct {
 	Inject  bool        `yaml:"inject" default:"true" help:"off: the harness runs as without us, nothing is stored"`
+	MCP     string      `yaml:"mcp" enum:"auto,off,stdio,http" help:"how it gets the memory tools, in place of the common way"`
 	AgentID string      `yaml:"agent_id" help:"the Signet agent, in place of the common one"`
 	Command commandLine `yaml:"command" help:"its command line, a text or a list"`
 }

@@ -24,25 +24,43 @@ type backend struct {
 	std stdio
 	log *logFile
 
+	opened chan struct{} // closed when own or failed stands
+	own    *embedded.Store
+	failed error
+
+	tools *memoryTools // nil when there can be none
+
 	mu         sync.Mutex // guards what follows
 	db         *sql.DB
 	succession *succession
 }
 
 func newBackend(c *Config, std stdio) *backend {
-	return &backend{c: c, std: std, log: newLogFile(c, std)}
+	return &backend{c: c, std: std, log: newLogFile(c, std), opened: make(chan struct{})}
 }
 
 // configure makes a relay use the backend.
 func (b *backend) configure(o *proxy.Options, name string) {
-	o.Open = func(ctx context.Context) (*proxy.Backend, error) { return b.open(ctx, name) }
+	o.Open = func(ctx context.Context) (*proxy.Backend, error) {
+		defer close(b.opened)
+		opened, err := b.open(ctx, name)
+		b.failed = err
+		return opened, err
+	}
+	tools, err := newMemoryTools(b.c, name, b.log, b.store)
+	if err != nil {
+		b.std.say("no memory tools: %v", err)
+	} else {
+		b.tools = tools
+		o.MCPServer = tools.entry
+	}
 	o.HoldLimit, o.ContextAge = b.c.Hold, b.c.ContextAge
 	o.FetchLimit = b.c.Fetch
 	o.PerPrompt, o.Reinject = b.c.PerPrompt, proxy.Reinject(b.c.Reinject)
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
 	o.ToolHint = func(agent string) bool {
 		profile, _ := profileOf(agent, name)
-		return b.c.ToolHint == "always" || b.c.ToolHint == "auto" && !profile.AsksForTools
+		return b.c.ToolHint == "always" || b.c.ToolHint == "auto" && !profile.AsksForTools && b.c.mcpFor(agent, name) != "off"
 	}
 	o.KeepsFailed = func(agent string) bool {
 		profile, _ := profileOf(agent, name)
@@ -88,12 +106,12 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.mu.Lock()
 	b.succession = next
 	b.mu.Unlock()
-	own := embedded.New(db, embedded.Options{SignetPath: b.c.SignetPath, Log: log})
+	b.own = embedded.New(db, embedded.Options{SignetPath: b.c.SignetPath, Log: log})
 	if !migrations.FTS5() && b.c.Memory != "daemon" {
 		b.std.say("built without full-text search: nothing is recalled (build with -tags sqlite_fts5)")
 	}
 	ledger := &notedLedger{Store: store, log: log}
-	source, err := b.source(ledger, own, log)
+	source, err := b.source(ledger, b.own, log)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +121,7 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		Process: process.ID(),
 		Leave:   next.leave,
 		Learn: func(ctx context.Context) {
-			if err := own.Learn(ctx); err != nil {
+			if err := b.own.Learn(ctx); err != nil {
 				log.Warn().Err(err).Msg("learning from turns")
 			}
 		},
@@ -113,6 +131,16 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 			return process.Owe(ctx, correlation.Debt{Session: row, Kind: correlation.KindCompaction, Reason: "compaction", Payload: summary})
 		},
 	}, nil
+}
+
+// store gives the embedded store once it is open.
+func (b *backend) store(ctx context.Context) (*embedded.Store, error) {
+	select {
+	case <-b.opened:
+		return b.own, b.failed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // source is where context comes from, as configured.
@@ -141,6 +169,9 @@ func (s localSource) Identity(who memory.Session) memory.Context { return s.own.
 
 // close lets go of the database and the log.
 func (b *backend) close() {
+	if b.tools != nil {
+		b.tools.close()
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.succession != nil {

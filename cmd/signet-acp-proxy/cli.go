@@ -52,6 +52,7 @@ type cli struct {
 	Preview    previewCommand    `cmd:"" help:"Print what would be injected now; nothing is recorded."`
 	Doctor     doctorCommand     `cmd:"" help:"Look for what is wrong; exit 1 if something is."`
 	Deliver    deliverCommand    `cmd:"" help:"Hand over what sessions have left, to the daemon and to on_session_end."`
+	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve the memory tools over stdin and stdout, as an MCP server."`
 	Memory     memoryCommand     `cmd:"" help:"Look into and change the memories of this machine."`
 	Forget     forgetCommand     `cmd:"" help:"Remove one conversation everywhere."`
 	Prune      pruneCommand      `cmd:"" help:"Remove old conversations that owe nothing; without --yes only say which."`

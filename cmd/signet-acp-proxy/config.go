@@ -30,6 +30,8 @@ type Config struct {
 	Reinject      string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what goes in again after the harness compacted the conversation"`
 	SlashPrefixes []string      `yaml:"slash_prefixes" default:"/" help:"what a slash command begins with"`
 	ToolHint      string        `yaml:"tool_hint" default:"auto" enum:"auto,always,never" help:"whether the context names the memory tool"`
+	MCP           string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how harnesses get the memory tools; auto is what suits each"`
+	MCPCommand    commandLine   `yaml:"mcp_command" help:"an MCP server in place of ours while the daemon is there, such as signet-mcp"`
 	Hooks         string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the harness's own Signet hooks"`
 	Exclude       []string      `yaml:"exclude" help:"globs of folders that are left alone"`
 	AgentID       string        `yaml:"agent_id" help:"the Signet agent"`

@@ -15,7 +15,11 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == detachWord {
 		os.Exit(detach(os.Args[2:]))
 	}
-	os.Exit(run(os.Args[1:], stdio{os.Stdin, os.Stdout, os.Stderr}))
+	std := stdio{os.Stdin, os.Stdout, os.Stderr}
+	if len(os.Args) == 4 && os.Args[1] == mcpWord && os.Args[2] == connectFlag {
+		os.Exit(connectPipe(os.Args[3], std))
+	}
+	os.Exit(run(os.Args[1:], std))
 }
 
 // versionName is what --version prints.
