@@ -11,13 +11,16 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/gofrs/flock"
+
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // sockets are the Unix sockets of a server, one for each session, in one folder that only its owner can enter.
 type sockets struct {
-	dir string // "" until there is one
-	n   int
+	dir  string // "" until there is one
+	lock *flock.Flock
+	n    int
 }
 
 const (
@@ -34,9 +37,14 @@ func (s *Server) Socket(who func() memory.Session) (path string, err error) {
 		return "", errClosed
 	}
 	if s.sockets.dir == "" {
-		if s.sockets.dir, err = socketFolder(); err != nil {
+		if s.sockets.dir, s.sockets.lock, err = socketFolder(); err != nil {
 			return "", fmt.Errorf("making a folder for the memory tools' socket: %w", err)
 		}
+		s.tasks.Add(1)
+		go func() {
+			defer s.tasks.Done()
+			sweep()
+		}()
 	}
 	s.sockets.n++
 	path = filepath.Join(s.sockets.dir, strconv.Itoa(s.sockets.n))
@@ -90,24 +98,35 @@ func (s *Server) removeSockets() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sockets.dir != "" {
+		s.sockets.lock.Close()
 		os.RemoveAll(s.sockets.dir)
 		s.sockets.dir = ""
 	}
 }
 
+// lockName is the file in such a folder that its server holds a lock on: where the lock can be taken, the server was killed.
+const lockName = "lock"
+
 // socketFolder makes a folder of mode 0700 in which a socket's path is short enough.
-func socketFolder() (string, error) {
+func socketFolder() (string, *flock.Flock, error) {
 	err := errors.New("every temp folder's path is too long")
 	for _, parent := range socketParents() {
 		if len(parent)+len("/"+folderPrefix+"1234567890"+"/999999") > longestPath {
 			continue
 		}
 		var dir string
-		if dir, err = os.MkdirTemp(parent, folderPrefix); err == nil {
-			return dir, nil
+		if dir, err = os.MkdirTemp(parent, folderPrefix); err != nil {
+			continue
 		}
+		lock := flock.New(filepath.Join(dir, lockName))
+		locked, failed := lock.TryLock()
+		if locked {
+			return dir, lock, nil
+		}
+		err = fmt.Errorf("%s cannot be locked (%v)", lock.Path(), failed)
+		os.RemoveAll(dir)
 	}
-	return "", err
+	return "", nil, err
 }
 
 // socketParents are where such a folder can be.
@@ -119,28 +138,21 @@ func socketParents() []string {
 	return append(parents, "/tmp")
 }
 
-// Sweep removes the folders of servers that were killed: those whose sockets nobody listens on.
-func Sweep() {
+// sweep removes what killed servers have left. A folder without a lock is left alone: it may be about to get one.
+func sweep() {
 	for _, parent := range socketParents() {
-		found, _ := filepath.Glob(filepath.Join(parent, folderPrefix+"*"))
-		for _, dir := range found {
-			if abandoned(dir) {
-				os.RemoveAll(dir)
+		found, _ := filepath.Glob(filepath.Join(parent, folderPrefix+"*", lockName))
+		for _, name := range found {
+			if !own(filepath.Dir(name)) {
+				continue
+			}
+			lock := flock.New(name)
+			if free, err := lock.TryLock(); free && err == nil {
+				lock.Close()
+				os.RemoveAll(filepath.Dir(name))
 			}
 		}
 	}
-}
-
-// abandoned reports whether a folder is one of ours in which there are sockets and nobody listens on the first. One without is left: it may be about to get one.
-func abandoned(dir string) bool {
-	if !own(dir) {
-		return false
-	}
-	conn, err := net.Dial("unix", filepath.Join(dir, "1"))
-	if err == nil {
-		conn.Close()
-	}
-	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // Pipe carries a client's stdin and stdout to the socket of a server until either ends: what a harness starts as its MCP server. It keeps no state

@@ -147,7 +147,7 @@ func TestSockets(t *testing.T) {
 			t.Errorf("socket %d: stored for %q by %q", n, m.Session, m.Harness)
 		}
 	}
-	Sweep() // leaves what is in use
+	sweep() // leaves what is in use
 	dial(t, paths[0])
 	s.Close()
 	if _, err := os.Stat(filepath.Dir(paths[0])); !os.IsNotExist(err) {
@@ -177,13 +177,12 @@ func TestSweep(t *testing.T) {
 		return dir
 	}
 	dead, fresh := folder(folderPrefix+"1"), folder(folderPrefix+"2")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dead, "1"), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{lockName, "1"} {
+		if err := os.WriteFile(filepath.Join(dead, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	l.SetUnlinkOnClose(false)
-	l.Close()
-	Sweep()
+	sweep()
 	if _, err := os.Stat(dead); !os.IsNotExist(err) {
 		t.Errorf("a dead one is left: %v", err)
 	}
