@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+)
+
+// Eight proxies write one database, sixty prompts a second. A prompt whose claim is not on disk within 100 ms goes out without its context, so none may; and nobody
+// hears of a lock. SIGNET_TEST_CROWD sets for how many seconds.
+func TestCrowd(t *testing.T) {
+	b := newBox(t)
+	b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_HOLD=30s")
+	d := b.withDaemon(daemontest.Older)
+	until := time.Now().Add(time.Duration(number("SIGNET_TEST_CROWD", 5)) * time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Until(until)+patience)
+	defer cancel()
+	var (
+		proxies  sync.WaitGroup
+		mu       sync.Mutex
+		sessions []string
+		took     []time.Duration
+	)
+	for i := range 8 {
+		proxies.Go(func() {
+			for n := 0; time.Now().Before(until); n++ {
+				c, err := b.dial(ctx, []string{"--log-level", "debug"}, echoBin)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for range 5 {
+					session, err := c.newSession(b.Work)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for turn := range 4 {
+						began := time.Now()
+						if err := c.prompt(session, fmt.Sprintf("turn %d.%d.%d %s", i, n, turn, words)); err != nil {
+							t.Error(err)
+							return
+						}
+						mu.Lock()
+						took = append(took, time.Since(began))
+						mu.Unlock()
+						time.Sleep(100 * time.Millisecond) // as hurried as no person is
+					}
+					mu.Lock()
+					sessions = append(sessions, session)
+					mu.Unlock()
+				}
+				c.hangUp()
+			}
+		})
+	}
+	proxies.Wait()
+	if t.Failed() {
+		return
+	}
+	b.run(proxyBin, "deliver", "--wait")
+	b.queued(d, len(sessions))
+	without := 0
+	for _, id := range sessions {
+		if s := b.received(id); len(s.Turns[0].Blocks) != 2 {
+			without++
+		}
+	}
+	if without > 0 {
+		t.Errorf("%d of %d sessions had no context at their first prompt", without, len(sessions))
+	}
+	log, err := os.ReadFile(filepath.Join(b.Signet, "acp", "log", "proxy.log"))
+	must(b, err)
+	for line := range strings.Lines(string(log)) {
+		if strings.Contains(line, "locked") || strings.Contains(line, `"level":"error"`) || strings.Contains(line, "did not take") {
+			t.Errorf("%s", line)
+		}
+	}
+	if n := b.query(`SELECT count(*) FROM turns WHERE ended > 0`)[0][0]; n != fmt.Sprint(len(took)) {
+		t.Errorf("%s turns stored of %d", n, len(took))
+	}
+	slices.Sort(took)
+	t.Logf("%d sessions, %d prompts; p50 %v, p99 %v, longest %v", len(sessions), len(took), took[len(took)/2], took[len(took)*99/100], took[len(took)-1])
+}

@@ -1,0 +1,187 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+)
+
+// talk has a conversation of one prompt with echoagent, up to its end.
+func (b *box) talk(text string, flags ...string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
+	defer cancel()
+	c, err := b.dial(ctx, flags, echoBin)
+	must(b, err)
+	session, err := c.newSession(b.Work)
+	must(b, err)
+	must(b, c.prompt(session, text))
+	c.hangUp()
+}
+
+// workers are the processes in the box that deliver.
+func (b *box) workers() (ids []int) {
+	b.t.Helper()
+	found, err := b.Processes()
+	must(b, err)
+	for _, p := range found {
+		if strings.Contains(p.Command, " deliver ") {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// Where nothing outlives the client, delivery is over when the proxy is, and takes no longer than it may.
+func TestDeliverAtExit(t *testing.T) {
+	t.Run("taken", func(t *testing.T) {
+		b := newBox(t)
+		b.set("SIGNET_ACP_DELIVER_AT_EXIT=30s", "ECHOAGENT_TERSE=1")
+		d := b.withDaemon(daemontest.Older)
+		b.talk(words)
+		if ends := d.Ends(); len(ends) != 1 || ends[0].Outcome != daemontest.Queued {
+			t.Errorf("%+v", ends)
+		}
+		if w := b.workers(); len(w) > 0 {
+			t.Errorf("a worker was started: %v", w)
+		}
+	})
+	t.Run("no answer", func(t *testing.T) {
+		b := newBox(t)
+		b.set("SIGNET_ACP_DELIVER_AT_EXIT=300ms", "ECHOAGENT_TERSE=1")
+		d := b.withDaemon(daemontest.Older)
+		d.Fail(daemontest.Fault{Path: "/api/hooks/session-end", Kind: daemontest.BlackHole})
+		b.talk(words)
+		if diff := cmp.Diff([][]string{{"unknown", "1"}}, b.query(`SELECT state, attempts FROM deliveries`)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// on_session_end runs without a daemon too, and again when it failed.
+func TestSessionEndHook(t *testing.T) {
+	b := newBox(t)
+	b.set("ECHOAGENT_TERSE=1")
+	script := filepath.Join(b.Dir, "hook.sh")
+	must(b, os.WriteFile(script, []byte("#!/bin/sh\ncat >> \"$2\"\nif [ ! -e \"$2.failed\" ]; then touch \"$2.failed\"; exit 1; fi\n"), 0o700))
+	must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte("acp:\n  memory: embedded\n  on_session_end: ["+script+", --to, "+b.Dir+"/got]\n"), 0o600))
+	b.talk("hello")
+	b.wait("the hook", func() bool {
+		return len(b.query(`SELECT 1 FROM deliveries WHERE kind = 'hook' AND state = 'delivered'`)) == 1
+	})
+	text, err := os.ReadFile(filepath.Join(b.Dir, "got"))
+	must(b, err)
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("run %d times", len(lines))
+	}
+	var in map[string]any
+	must(b, json.Unmarshal([]byte(lines[1]), &in))
+	if in["turns"] != 1.0 || in["cwd"] != b.Work || in["acpxSessionId"] == "" || in["signetSessionKey"] == "" {
+		t.Errorf("%s", lines[1])
+	}
+}
+
+// A harness that says something after the client has gone: a shell that does, and a worker must not be there before it.
+const lateHarness = `
+say() { printf '%s\n' "$1"; }
+read l; say '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentInfo":{"name":"late","version":"1"}}}'
+read l; say '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"late-session-0123456789"}}'
+read l
+say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"late-session-0123456789","update":{"sessionUpdate":"compaction_update","compactionId":"c1","status":"in_progress"}}}'
+say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"late-session-0123456789","update":{"sessionUpdate":"compaction_summary_chunk","compactionId":"c1","content":{"type":"text","text":"What was said "}}}}'
+say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"late-session-0123456789","update":{"sessionUpdate":"compaction_summary_chunk","compactionId":"c1","content":{"type":"text","text":"before."}}}}'
+say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"late-session-0123456789","update":{"sessionUpdate":"compaction_update","compactionId":"c1","status":"completed"}}}'
+say '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
+while read l; do :; done
+sleep 1
+say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"late-session-0123456789","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"late words"}}}}'
+`
+
+func TestLateWords(t *testing.T) {
+	b := newBox(t)
+	d := b.withDaemon(daemontest.Older)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c, err := b.dial(ctx, []string{"--memory", "daemon"}, "sh", "-c", lateHarness)
+	must(b, err)
+	session, err := c.newSession(b.Work)
+	must(b, err)
+	must(b, c.prompt(session, words))
+	c.in.Close()
+	b.wait("what is owed", func() bool { return len(b.query(`SELECT 1 FROM deliveries WHERE kind = 'daemon'`)) == 1 })
+	b.run(proxyBin, "deliver", "--once") // one that did not wait for the proxy
+	if ends := d.Ends(); len(ends) != 0 {
+		t.Errorf("delivered while the harness was still speaking: %+v", ends)
+	}
+	if w := b.workers(); len(w) == 0 {
+		t.Error("no worker was started before the harness had ended")
+	}
+	c.hangUp()
+	if got := b.queued(d, 1)[0]; !strings.HasSuffix(got.Transcript, "Assistant: late words\n") {
+		t.Errorf("%s", got.Transcript)
+	}
+	b.wait("the summary", func() bool { return len(d.Compactions()) == 1 })
+	if got := d.Compactions()[0]; got.Summary != "What was said before." || got.Project != b.Work {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A turn that is under way when the client goes, in a proxy that is killed before the harness has ended.
+func TestKilledInTurn(t *testing.T) {
+	b := newBox(t)
+	b.set("ECHOAGENT_SLOW=1m")
+	d := b.withDaemon(daemontest.Older)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c, err := b.dial(ctx, []string{"--memory", "daemon"}, "sh", "-c", `trap "" TERM; `+echoBin+`; sleep 60`)
+	must(b, err)
+	session, err := c.newSession(b.Work)
+	must(b, err)
+	go c.prompt(session, words)
+	b.wait("the turn", func() bool { return len(b.requests("session/prompt")) == 1 && len(b.query(`SELECT 1 FROM turns`)) == 1 })
+	c.in.Close()
+	b.wait("a worker", func() bool { return len(b.workers()) > 0 })
+	time.Sleep(100 * time.Millisecond) // for its first process to be gone
+	must(b, c.cmd.Process.Kill())
+	if got := b.queued(d, 1)[0]; !strings.HasPrefix(got.Transcript, "User: The mast") || got.Reason != "stale-session-sweep" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A daemon that is down at the end of a session gets it when it is back, without another session.
+func TestDownUntilLater(t *testing.T) {
+	b := newBox(t)
+	b.set("ECHOAGENT_TERSE=1")
+	d := b.withDaemon(daemontest.Older)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c, err := b.dial(ctx, nil, echoBin)
+	must(b, err)
+	session, err := c.newSession(b.Work)
+	must(b, err)
+	must(b, c.prompt(session, words))
+	d.Stop()
+	c.hangUp()
+	b.wait("an attempt", func() bool { return len(b.query(`SELECT 1 FROM deliveries WHERE error <> ''`)) == 1 })
+	must(b, d.Resume())
+	b.queued(d, 1)
+}
+
+// Without a daemon nobody collects rows.
+func TestNoDaemonNoRows(t *testing.T) {
+	b := newBox(t)
+	b.set("SIGNET_PORT=1")
+	b.talk(words)
+	if rows := b.query(`SELECT kind, state FROM deliveries`); len(rows) > 0 {
+		t.Errorf("%q", rows)
+	}
+}

@@ -1,0 +1,230 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+)
+
+// number is a setting of this test run.
+func number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// A massacre is a box in which everything is killed at random moments.
+type massacre struct {
+	*box
+	d *daemontest.Daemon
+
+	mu       sync.Mutex
+	answered map[string]time.Time // turns, by what was said, and when their response reached the client
+	mustHave map[string]bool      // those that were answered 1 s before the proxy was killed, or in a proxy that was not
+	kills    map[string]int
+}
+
+// Whatever is killed with kill -9 at whatever moment, what was said is there and is delivered, and nothing that was answered is delivered again.
+// SIGNET_TEST_KILLS sets how often.
+func TestKilled(t *testing.T) {
+	runs := number("SIGNET_TEST_KILLS", 40)
+	m := &massacre{box: newBox(t), answered: map[string]time.Time{}, mustHave: map[string]bool{}, kills: map[string]int{}}
+	m.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon")
+	m.d = m.withDaemon(daemontest.Older)
+	for i := range runs {
+		m.run(i)
+		if t.Failed() {
+			return
+		}
+	}
+	m.d.Heal()
+	m.deliverAll()
+	m.check(runs)
+}
+
+func (m *massacre) run(i int) {
+	m.t.Helper()
+	heal := m.trouble(i)
+	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
+	defer cancel()
+	victim := []string{"proxy", "client", "harness", "worker"}[rand.IntN(4)]
+	life := time.Duration(rand.IntN(500)) * time.Millisecond
+	if rand.IntN(5) == 0 {
+		life += time.Second
+	}
+	began := time.Now()
+	ended := make(chan struct{})
+	calls := make(chan *caller, 1)
+	go func() {
+		defer close(ended)
+		c, err := m.dial(ctx, nil, echoBin)
+		calls <- c
+		if err == nil {
+			m.converse(c, i, began.Add(life))
+		}
+		if victim == "client" {
+			c.vanish()
+		} else {
+			c.hangUp()
+		}
+	}()
+	c := <-calls
+	var end time.Time // from when on the proxy could store nothing
+	if victim != "worker" && victim != "client" {
+		time.Sleep(time.Until(began.Add(life)))
+		end = time.Now()
+		m.kill(victim, c)
+	}
+	<-ended
+	if victim != "proxy" {
+		end = time.Now().Add(time.Second) // it had all the time that it took
+	}
+	m.mu.Lock()
+	for said, at := range m.answered {
+		if strings.HasPrefix(said, fmt.Sprintf("turn %d.", i)) {
+			m.mustHave[said] = end.Sub(at) >= time.Second
+		}
+	}
+	m.kills[victim]++
+	m.mu.Unlock()
+	if victim == "worker" {
+		time.Sleep(time.Duration(rand.IntN(120)) * time.Millisecond)
+		m.kill(victim, c)
+	}
+	heal()
+}
+
+// trouble makes the daemon fail in every sixth run, in one way or another.
+func (m *massacre) trouble(i int) (heal func()) {
+	if i%6 != 5 {
+		return func() {}
+	}
+	const path = "/api/hooks/session-end"
+	switch i / 6 % 4 {
+	case 0:
+		m.d.Stop()
+	case 1:
+		m.d.Fail(daemontest.Fault{Path: path, Kind: daemontest.BlackHole})
+	case 2:
+		m.d.Fail(daemontest.Fault{Path: path, Kind: daemontest.Status})
+	case 3:
+		m.d.Fail(daemontest.Fault{Kind: daemontest.BlackHole})
+	}
+	return func() {
+		time.Sleep(300 * time.Millisecond) // for a worker to meet with it
+		m.d.Heal()
+		m.d.Stop() // ends what hangs
+		must(m.box, m.d.Resume())
+	}
+}
+
+// converse prompts until the time is over; every fifth connection opens a session and says nothing.
+func (m *massacre) converse(c *caller, i int, until time.Time) {
+	session, err := c.newSession(m.Work)
+	for n := 0; err == nil && i%5 != 4 && time.Now().Before(until); n++ {
+		said := fmt.Sprintf("turn %d.%d", i, n)
+		if err = c.prompt(session, said+" "+words); err == nil {
+			m.mu.Lock()
+			m.answered[said] = time.Now()
+			m.mu.Unlock()
+		}
+		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
+	}
+}
+
+// kill kills one kind of process.
+func (m *massacre) kill(victim string, c *caller) {
+	if victim == "proxy" {
+		syscall.Kill(c.cmd.Process.Pid, syscall.SIGKILL)
+		return
+	}
+	found, err := m.Processes()
+	must(m.box, err)
+	for _, p := range found {
+		if victim == "harness" && strings.HasPrefix(p.Command, echoBin) || victim == "worker" && strings.Contains(p.Command, " deliver ") {
+			syscall.Kill(p.ID, syscall.SIGKILL)
+		}
+	}
+}
+
+// deliverAll is the last sweep.
+func (m *massacre) deliverAll() {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), 5*time.Minute)
+	defer cancel()
+	m.Settle(40 * time.Second) // the workers that are left
+	r, err := m.Run(ctx, nil, proxyBin, "deliver", "--wait")
+	if err != nil || r.Code != 0 {
+		m.t.Fatalf("%v %+v", err, r)
+	}
+}
+
+func (m *massacre) check(runs int) {
+	m.t.Helper()
+	if got := m.query(`PRAGMA integrity_check`); len(got) != 1 || got[0][0] != "ok" {
+		m.t.Errorf("integrity: %q", got)
+	}
+	stored := map[string]bool{}
+	for _, row := range m.query(`SELECT user FROM turns`) {
+		said := strings.SplitN(row[0], " ", 3)
+		stored[said[0]+" "+said[1]] = true
+	}
+	due, lost := 0, 0
+	for said := range m.answered {
+		if m.mustHave[said] {
+			due++
+		}
+		if stored[said] {
+			continue
+		}
+		lost++
+		if m.mustHave[said] {
+			m.t.Errorf("%s was answered in time, and is not there", said)
+		}
+	}
+	if open := m.query(`SELECT id, kind, state, error FROM deliveries WHERE state NOT IN ('delivered', 'dropped') AND NOT (state = 'unknown' AND done > 0)`); len(open) > 0 {
+		m.t.Errorf("still owed: %q", open)
+	}
+	if left := m.query(`SELECT t.id FROM turns t WHERE t.daemon_delivery = 0`); len(left) > 0 {
+		m.t.Errorf("%d turns were never delivered", len(left))
+	}
+	if left, _ := os.ReadDir(m.Signet + "/acp/transcripts"); len(left) > 0 {
+		m.t.Errorf("transcripts are left: %v", left)
+	}
+	// A post is repeated only where no answer was noted, and once at that.
+	posts := map[string]int{}
+	for _, e := range m.d.Ends() {
+		if e.Outcome != daemontest.Bare {
+			posts[e.Key]++
+		}
+	}
+	unanswered := 0
+	for _, row := range m.query(`SELECT key, count(*), sum(unanswered > 0), sum(unanswered) FROM deliveries GROUP BY key`) {
+		rows, _ := strconv.Atoi(row[1])
+		doubts, _ := strconv.Atoi(row[2])
+		n, _ := strconv.Atoi(row[3])
+		unanswered += n
+		if got := posts[row[0]]; got > rows+doubts || got == 0 && n == 0 {
+			m.t.Errorf("%s: %d posts for %d rows, %d of them in doubt", row[0], got, rows, doubts)
+		}
+		delete(posts, row[0])
+	}
+	if len(posts) > 0 {
+		m.t.Errorf("delivered without a row: %v", posts)
+	}
+	if bare := m.query(`SELECT d.id FROM deliveries d WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.key = d.key)`); len(bare) > 0 {
+		m.t.Errorf("promptless sessions owe something: %q", bare)
+	}
+	m.t.Logf("%d runs, killed: %v; %d turns answered, %d of them in time, %d not stored; %d session-ends, %d posts without an answer",
+		runs, m.kills, len(m.answered), due, lost, len(m.d.Ends()), unanswered)
+}
