@@ -89,7 +89,10 @@ func parseAge(text string) (time.Duration, error) {
 		number, days = n+"h", 7*24
 	}
 	age, err := time.ParseDuration(number)
-	if days > 0 && age < math.MaxInt64/days {
+	if days > 0 {
+		if age > math.MaxInt64/days {
+			age = 0
+		}
 		age *= days
 	}
 	if err != nil || age <= 0 {

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the tables in docs anew")
+
+const settingsPage = "../../docs/configuration.md"
+
+// The settings table of docs is the one of the program.
+func TestSettingsTable(t *testing.T) {
+	page, err := os.ReadFile(settingsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := regexp.MustCompile(`(?s)(<!-- settings: [^\n]* -->\n).*(<!-- end -->)`)
+	want := marks.ReplaceAllStringFunc(string(page), func(old string) string {
+		parts := marks.FindStringSubmatch(old)
+		return parts[1] + settingsTable() + parts[2]
+	})
+	if want == string(page) {
+		return
+	}
+	if !*update {
+		t.Fatalf("the table of settings in %s is out of date: go test -run TestSettingsTable -update", settingsPage)
+	}
+	if err := os.WriteFile(settingsPage, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func settingsTable() string {
+	var b strings.Builder
+	b.WriteString("| setting | environment | default | |\n|---|---|---|---|\n")
+	row := func(name, environment string, s setting) {
+		def := ""
+		if s.def != "" {
+			def = "`" + s.def + "`"
+		}
+		if s.enum != nil {
+			def += " of " + strings.Join(s.enum, ", ")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, environment, def, s.help)
+	}
+	for _, s := range settings(&Config{}) {
+		row(s.name, "`"+s.env+"`", s)
+	}
+	for _, s := range settingsOf(&AgentConfig{}) {
+		row("agents.NAME."+s.name, "", s)
+	}
+	return b.String()
+}
+
+// Every command and setting that the pages name is one.
+func TestDocsNameWhatThereIs(t *testing.T) {
+	known := regexp.MustCompile(`^(sessions|show|preview|doctor|deliver|mcp|memory (add|search|list|show|forget|export|import)|forget|prune|setup (acpx|zed|print)|config show|completion (bash|zsh|fish))\b`)
+	for _, name := range []string{"configuration", "troubleshooting", "security", "architecture"} {
+		page, err := os.ReadFile("../../docs/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range regexp.MustCompile("(?m)`signet-acp-proxy ([a-z][^`]*)`|(?:<\\(|^    )signet-acp-proxy ([a-z].*)$").FindAllStringSubmatch(string(page), -1) {
+			if command := found[1] + found[2]; !known.MatchString(command) {
+				t.Errorf("%s.md names %q", name, command)
+			}
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+// The test binary is also the programs that scripts run.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"signet-acp-proxy": main,
+		"goodagent":        func() { goodAgent(os.Stdin, os.Stdout) },
+		"plainprogram":     func() { fmt.Println("Welcome! What can I do for you?") },
+		"silentprogram":    func() { _, _ = io.Copy(io.Discard, os.Stdin) },
+		"converse":         func() { converse(os.Args[1], os.Args[2:]) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			env.Setenv("HOME", home)
+			env.Setenv("USERPROFILE", home)
+			env.Setenv("TZ", "UTC")
+			example, err := filepath.Abs("../../docs/agent.example.yaml")
+			if err != nil {
+				return err
+			}
+			env.Setenv("EXAMPLE", example)
+			env.Setenv("SIGNET_PORT", "1") // nobody listens there
+			return os.MkdirAll(home, 0o700)
+		},
+		Condition: func(name string) (bool, error) {
+			switch name {
+			case "fts5":
+				return migrations.FTS5(), nil
+			case "root":
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("no condition is named %q", name)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"daemon": daemonCmd,
+			"dead":   deadCmd,
+			"damage": damageCmd,
+		},
+	})
+}
+
+// daemonCmd starts a daemon for $SIGNET_PATH, of a kind, and points SIGNET_DAEMON_URL at it: healthy, hanging, token, foreign.
+func daemonCmd(ts *testscript.TestScript, _ bool, args []string) {
+	o := daemontest.Options{AgentsDir: ts.Getenv("SIGNET_PATH")}
+	switch args[0] {
+	case "token":
+		o.Token = "right"
+	case "foreign":
+		o.AgentsDir = "/somebody/else"
+	}
+	d, err := daemontest.Listen(o)
+	ts.Check(err)
+	ts.Defer(d.Close)
+	if args[0] == "hanging" {
+		d.Fail(daemontest.Fault{Kind: daemontest.BlackHole})
+	}
+	host, port, _ := strings.Cut(strings.TrimPrefix(d.URL(), "http://"), ":")
+	ts.Setenv("SIGNET_HOST", host)
+	ts.Setenv("SIGNET_PORT", port)
+	if args[0] != "foreign" {
+		ts.Setenv("SIGNET_DAEMON_URL", d.URL())
+	}
+}
+
+// deadCmd leaves a delivery of each kind of end in the database.
+func deadCmd(ts *testscript.TestScript, _ bool, _ []string) {
+	ctx := context.Background()
+	db, err := migrations.Open(ctx, filepath.Join(ts.Getenv("SIGNET_PATH"), "acp", "sessions.db"))
+	ts.Check(err)
+	defer db.Close()
+	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(ts.Getenv("SIGNET_PATH"), "acp", "live")})
+	process, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon", SignetPath: ts.Getenv("SIGNET_PATH")})
+	ts.Check(err)
+	s, err := store.Open(ctx, correlation.OpenSession{Harness: "good", ACPID: "sess-with-deliveries", Process: process.ID()})
+	ts.Check(err)
+	for _, state := range []string{"owed", "dead", "unknown"} {
+		ts.Check(process.Owe(ctx, correlation.Debt{Session: s.ID, Kind: correlation.KindCompaction, Payload: state}))
+		if state != "owed" {
+			_, err := db.ExecContext(ctx, `UPDATE deliveries SET state = ?1, done = owed + 1, error = 'it said no' WHERE payload = ?1`, state)
+			ts.Check(err)
+		}
+	}
+	ts.Check(process.End(ctx, "ended"))
+}
+
+// damageCmd spoils a file behind its first bytes.
+func damageCmd(ts *testscript.TestScript, _ bool, args []string) {
+	name := ts.MkAbs(args[0])
+	b, err := os.ReadFile(name)
+	ts.Check(err)
+	for i := 100; i < len(b); i++ {
+		b[i] ^= 0x5a
+	}
+	ts.Check(os.WriteFile(name, b, 0o600))
+}
+
+// goodAgent is an agent that answers what it is asked, and each prompt with what it got.
+func goodAgent(in io.Reader, out io.Writer) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var request struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params struct {
+				SessionID string `json:"sessionId"`
+				Prompt    []struct {
+					Text string `json:"text"`
+				} `json:"prompt"`
+			} `json:"params"`
+		}
+		if json.Unmarshal(lines.Bytes(), &request) != nil || request.ID == nil {
+			continue
+		}
+		result := `{}`
+		switch request.Method {
+		case "initialize":
+			result = `{"protocolVersion":1,"agentInfo":{"name":"good-agent","version":"1.2.3"},"agentCapabilities":{}}`
+		case "session/new":
+			result = `{"sessionId":"` + goodSession() + `"}`
+		case "session/prompt":
+			for _, block := range request.Params.Prompt {
+				text, _ := json.Marshal(block.Text)
+				fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}}}`+"\n", request.Params.SessionID, text)
+			}
+			result = `{"stopReason":"end_turn"}`
+		}
+		fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", request.ID, result)
+	}
+}
+
+func goodSession() string {
+	return cmp.Or(os.Getenv("AGENT_SESSION"), "sess-0f5c8a52-77aa-4f0e-9d51-000000000001")
+}
+
+// converse is a client that has one prompt answered by an agent, and prints what the agent says.
+func converse(prompt string, command []string) {
+	agent := exec.Command(command[0], command[1:]...)
+	agent.Stderr = os.Stderr
+	in, err := agent.StdinPipe()
+	must(err)
+	out, err := agent.StdoutPipe()
+	must(err)
+	must(agent.Start())
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	cwd, err := os.Getwd()
+	must(err)
+	text, err := json.Marshal(prompt)
+	must(err)
+	dir, err := json.Marshal(cwd)
+	must(err)
+	for i, request := range []string{
+		`"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"converse","version":"9"},"clientCapabilities":{}}`,
+		`"session/new","params":{"cwd":` + string(dir) + `,"mcpServers":[]}`,
+		`"session/prompt","params":{"sessionId":"` + goodSession() + `","prompt":[{"type":"text","text":` + string(text) + `}]}`,
+	} {
+		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%s}`+"\n", i, request)
+		for lines.Scan() && !strings.Contains(lines.Text(), fmt.Sprintf(`"id":%d,`, i)) {
+			fmt.Println(lines.Text())
+		}
+	}
+	must(in.Close())
+	for lines.Scan() {
+	}
+	must(agent.Wait())
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func TestParseAge(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"90d": 90 * 24 * time.Hour, "12w": 12 * 7 * 24 * time.Hour, "36h": 36 * time.Hour, "1.5d": 36 * time.Hour,
+		"": 0, "d": 0, "-1d": 0, "0d": 0, "9999999999999d": 0, "200000w": 0, "soon": 0,
+	} {
+		if got, err := parseAge(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("parseAge(%q) = %v, %v, want %v", text, got, err, want)
+		}
+	}
+}
+
+func TestSplitCommand(t *testing.T) {
+	for text, want := range map[string][]string{
+		`agent --acp`:          {"agent", "--acp"},
+		`  a   "b c" 'd "e"' `: {"a", "b c", `d "e"`},
+		`a\ b c`:               {"a b", "c"},
+		`a "x\"y" '\n'`:        {"a", `x"y`, `\n`},
+		`a ""`:                 {"a", ""},
+		``:                     nil,
+		`"open`:                nil,
+		`""`:                   nil,
+	} {
+		if got, err := splitCommand(text); !slices.Equal(got, want) || (err == nil) != (want != nil) {
+			t.Errorf("splitCommand(%q) = %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
