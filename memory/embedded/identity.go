@@ -45,7 +45,7 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 		if text == "" || known.has(text) {
 			continue
 		}
-		heading := "### " + f.name + "\n"
+		heading := "# " + f.name + "\n"
 		text = heading + clipLines(text, left-memory.Tokens(heading)-1) + "\n"
 		left -= memory.Tokens(text)
 		b.WriteString(text)
