@@ -1,0 +1,301 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
+)
+
+// An mcpEntry is an element of mcpServers.
+type mcpEntry struct {
+	Type, Name, URL, Command string
+	Headers                  []struct{ Name, Value string }
+	Args                     []string
+	Env                      *[]struct{ Name, Value string }
+}
+
+// A toolSession is a session with a script for a harness, which has been given our MCP server.
+type toolSession struct {
+	*scripted
+	entries []mcpEntry
+}
+
+// openTools opens a session whose client has no servers; agent is what the harness calls itself.
+func (b *box) openTools(agent string, flags ...string) toolSession {
+	b.t.Helper()
+	initialized := strings.Replace(initializeDown, `"scripted"`, fmt.Sprintf("%q", agent), 1)
+	s := b.startScript(flags, step{1, []byte(initialized)}, step{1, []byte(newDown)})
+	s.send(initializeUp)
+	b.wait("initialize", func() bool { return len(s.sent()) >= len(initialized) })
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+"\n", b.Work))
+	b.wait("session/new", func() bool { return len(s.sent()) >= len(initialized)+len(newDown) })
+	received, err := os.ReadFile(s.record)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var frame struct {
+		Params struct{ McpServers []mcpEntry }
+	}
+	if err := json.Unmarshal([]byte(strings.Split(string(received), "\n")[1]), &frame); err != nil {
+		b.t.Fatal(err)
+	}
+	return toolSession{s, frame.Params.McpServers}
+}
+
+// startTools runs an entry's command as a harness does, with nothing in its environment, and speaks to it.
+func (b *box) startTools(command ...string) *mcp.ClientSession {
+	b.t.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir, cmd.Env = b.Dir, []string{"LANG=C"}
+	return b.speak(&mcp.CommandTransport{Command: cmd})
+}
+
+func (b *box) speak(transport mcp.Transport) *mcp.ClientSession {
+	b.t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "harness", Version: "1"}, nil)
+	session, err := client.Connect(b.t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// tool calls a tool and gives its text.
+func (b *box) tool(session *mcp.ClientSession, name string, arguments map[string]any) string {
+	b.t.Helper()
+	r, err := session.CallTool(b.t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
+	if err != nil || r.IsError {
+		b.t.Fatalf("%s: %v %+v", name, err, r)
+	}
+	return r.Content[0].(*mcp.TextContent).Text
+}
+
+// The harness is given a command that needs nothing but its arguments, and what one session stores the next one finds.
+func TestMCPInjected(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	first := b.openTools("scripted", "--memory", "embedded")
+	if len(first.entries) != 1 {
+		t.Fatalf("entries: %+v", first.entries)
+	}
+	e := first.entries[0]
+	socket := e.Args[len(e.Args)-1]
+	if e.Name != "signet" || e.Type != "" || e.Command != proxyBin || !slices.Equal(e.Args, []string{"mcp", "--connect", socket}) || e.Env == nil || len(*e.Env) != 0 {
+		t.Errorf("entry: %+v", e)
+	}
+	if info, err := os.Stat(filepath.Dir(socket)); err != nil || info.Mode().Perm() != 0o700 || len(socket) > 103 {
+		t.Errorf("socket %s: %v %v", socket, info, err)
+	}
+	session := b.startTools(append([]string{e.Command}, e.Args...)...)
+	b.tool(session, "memory_store", map[string]any{"content": "The mast of the Curlew is 11.42 metres long."})
+	var key string
+	for _, row := range b.query(`SELECT m.key, m.harness, m.project, m.source, s.acp_id FROM memories m JOIN sessions s ON s.key = m.key`) {
+		key = row[0]
+		work, err := filepath.EvalSymlinks(b.Work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"scripted", work, "memory_store", "scripted-0123456789"}, row[1:]); diff != "" {
+			t.Errorf("provenance (-want +got):\n%s", diff)
+		}
+	}
+	if key == "" {
+		t.Error("the memory names no session")
+	}
+	first.end()
+	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
+		t.Errorf("the socket's folder is left: %v", err)
+	}
+	if r := b.try(e.Command, "mcp", "--connect", socket); r.Code != 1 || !strings.Contains(r.Stderr, "start the agent again") {
+		t.Errorf("after the relay: %+v", r)
+	}
+
+	second := b.openTools("scripted", "--memory", "embedded")
+	session = b.startTools(append([]string{second.entries[0].Command}, second.entries[0].Args...)...)
+	if got := b.tool(session, "memory_search", map[string]any{"query": "How long is the mast of the Curlew?"}); !strings.Contains(got, "11.42") {
+		t.Errorf("found %s", got)
+	}
+	second.end()
+}
+
+// A harness that starts no program is given a loopback address and a token that stands nowhere else.
+func TestMCPOverHTTP(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	s := b.openTools("copilot", "--memory", "embedded", "--log-level", "trace")
+	if len(s.entries) != 1 || s.entries[0].Type != "http" || len(s.entries[0].Headers) != 1 || !strings.HasPrefix(s.entries[0].URL, "http://127.0.0.1:") {
+		t.Fatalf("entries: %+v", s.entries)
+	}
+	header := s.entries[0].Headers[0]
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	session := b.speak(&mcp.StreamableClientTransport{
+		Endpoint: s.entries[0].URL, DisableStandaloneSSE: true, MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: withHeader{transport, header.Name, header.Value}},
+	})
+	b.tool(session, "memory_store", map[string]any{"content": "The Curlew has two sails."})
+	if got := b.tool(session, "memory_list", nil); !strings.Contains(got, "two sails") {
+		t.Errorf("listed %s", got)
+	}
+	session.Close()
+	s.end()
+	token := strings.TrimPrefix(header.Value, "Bearer ")
+	err := filepath.WalkDir(b.Signet, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), token) {
+			t.Errorf("the token stands in %s", path)
+		}
+		if strings.HasSuffix(path, ".log") && strings.Contains(string(text), "two sails") {
+			t.Errorf("a memory stands in %s", path)
+		}
+		return err
+	})
+	if err != nil || strings.Contains(s.stderr.String(), token) {
+		t.Errorf("the token: %v, %s", err, s.stderr.String())
+	}
+}
+
+type withHeader struct {
+	http.RoundTripper
+	name, value string
+}
+
+func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set(h.name, h.value)
+	return h.RoundTripper.RoundTrip(r)
+}
+
+// Who gets no server, and who another one.
+func TestMCPConfigured(t *testing.T) {
+	for _, row := range []struct {
+		name, agent, config string
+		flags               []string
+		want                string // its type, or "none"
+	}{
+		{name: "memory off", agent: "scripted", flags: []string{"--memory", "off"}, want: "none"},
+		{name: "mcp off", agent: "scripted", config: "mcp: off", want: "none"},
+		{name: "off for this one", agent: "scripted", config: "agents: {scripted: {command: x, mcp: off}}", want: "none"},
+		{name: "off for another", agent: "scripted", config: "agents: {codex: {mcp: off}}", want: ""},
+		{name: "on for this one", agent: "scripted", config: "mcp: off\nagents: {scripted: {command: x, mcp: stdio}}", want: ""},
+		{name: "http", agent: "scripted", config: "mcp: http", want: "http"},
+		{name: "one that refuses servers", agent: "devin", want: "none"},
+		{name: "one that refuses them, told otherwise", agent: "devin", config: "agents: {devin: {mcp: stdio}}", want: ""},
+		{name: "copilot, told otherwise", agent: "copilot", config: "mcp: stdio", want: ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			config := "acp:\n  " + strings.ReplaceAll(row.config, "\n", "\n  ") + "\n"
+			if err := os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte(config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			flags := row.flags
+			if flags == nil {
+				flags = []string{"--memory", "embedded"}
+			}
+			s := b.openTools(row.agent, flags...)
+			s.end()
+			got := "none"
+			if len(s.entries) > 0 {
+				got = s.entries[0].Type
+			}
+			if got != row.want || len(s.entries) > 1 {
+				t.Errorf("entries %+v, want %q", s.entries, row.want)
+			}
+		})
+	}
+}
+
+// By itself, for people who configure it by hand.
+func TestMCPAlone(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	cmd := b.Command(t.Context(), nil, proxyBin, "mcp", "--memory", "embedded")
+	session := b.speak(&mcp.CommandTransport{Command: cmd})
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil || len(list.Tools) != 7 {
+		t.Fatalf("%d tools (%v)", len(list.Tools), err)
+	}
+	b.tool(session, "memory_store", map[string]any{"content": "The Curlew leaks."})
+	session.Close()
+	if got := b.query(`SELECT harness, source FROM memories`); !cmp.Equal(got, [][]string{{"harness", "memory_store"}}) {
+		t.Errorf("kept %q", got)
+	}
+	ask := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_search","arguments":{"query":"does the Curlew leak?"}}}
+`
+	script := b.Command(t.Context(), nil, proxyBin, "mcp", "--memory", "embedded")
+	script.Stdin = strings.NewReader(ask)
+	if out, err := script.Output(); err != nil || !strings.Contains(string(out), "Curlew leaks") {
+		t.Errorf("a script got %s (%v)", out, err)
+	}
+	if r := b.try(proxyBin, "mcp", "--memory", "off"); r.Code != 1 || r.Stdout != "" {
+		t.Errorf("with memory off: %+v", r)
+	}
+}
+
+// Real opencode, and a model that calls the tools: what one session stores another one finds.
+func TestMCPOpencode(t *testing.T) {
+	t.Parallel()
+	const fact = "The anchor of the Curlew weighs 23 kilograms."
+	a, model := openCode(t, func(r fakemodel.Request) fakemodel.Reply {
+		said := strings.Join(r.User, "\n")
+		switch {
+		case r.Result || len(r.Tools) == 0:
+			return fakemodel.Reply{Text: "done"}
+		case strings.Contains(said, "Look it up."):
+			return fakemodel.Reply{Tool: "signet_memory_search", Args: map[string]any{"query": "How heavy is the anchor of the Curlew?"}}
+		case strings.Contains(said, "Keep it."):
+			return fakemodel.Reply{Tool: "signet_memory_store", Args: map[string]any{"content": fact}}
+		}
+		return fakemodel.Reply{Text: "ok"}
+	})
+	exec := func(words string) {
+		a.run(append(append([]string{}, a.acpx...), "--approve-all", "--format", "quiet", "signet-echo", "exec", words)...)
+		a.ownerless()
+	}
+	exec("Keep it.")
+	if got := a.query(`SELECT content, source FROM memories WHERE source = 'memory_store'`); !cmp.Equal(got, [][]string{{fact, "memory_store"}}) {
+		t.Errorf("kept %q", got)
+	}
+	exec("Look it up.")
+	asked := prompts(model, "Look it up.")
+	if len(asked) < 2 {
+		t.Fatalf("the model was asked %d times", len(asked))
+	}
+	for _, tool := range []string{"signet_memory_search", "signet_memory_store"} {
+		if !slices.Contains(asked[0].Tools, tool) {
+			t.Errorf("no %s among %q", tool, asked[0].Tools)
+		}
+	}
+	last := asked[len(asked)-1]
+	var body struct {
+		Messages []struct {
+			Role    string
+			Content json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(last.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	if m := body.Messages[len(body.Messages)-1]; m.Role != "tool" || !strings.Contains(string(m.Content), "23 kilograms") {
+		t.Errorf("the tool's answer: %s %s", m.Role, m.Content)
+	}
+}
