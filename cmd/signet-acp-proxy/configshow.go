@@ -86,8 +86,11 @@ func plainValue(s setting) any {
 	}
 }
 
-// shortDuration leaves out the zeros of 15m0s.
+// shortDuration leaves out the zeros of 15m0s, and counts whole days as days.
 func shortDuration(d time.Duration) string {
+	if days := d / (24 * time.Hour); days > 0 && d%(24*time.Hour) == 0 {
+		return fmt.Sprintf("%dd", days)
+	}
 	text := d.String()
 	if s, ok := cutLast(text, "m0s"); ok {
 		text = s + "m"

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"math"
-	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -38,7 +36,7 @@ func (cmd *forgetCommand) Run(f *Flags, std stdio) error {
 
 // pruneCommand removes old conversations.
 type pruneCommand struct {
-	OlderThan string `placeholder:"AGE" help:"Those last active longer ago: 90d, 12w, 36h."`
+	OlderThan string `placeholder:"AGE" help:"Those last active longer ago: 90d, 36h."`
 	Keep      int    `placeholder:"N" help:"All but the newest N."`
 	Yes       bool   `help:"Remove them; without it nothing is changed."`
 }
@@ -80,21 +78,9 @@ func (cmd *pruneCommand) Run(f *Flags, std stdio) error {
 	})
 }
 
-// parseAge reads a duration in which days and weeks may stand.
+// parseAge reads how old something has to be.
 func parseAge(text string) (time.Duration, error) {
-	number, days := text, time.Duration(0)
-	if n, ok := strings.CutSuffix(text, "d"); ok {
-		number, days = n+"h", 24
-	} else if n, ok := strings.CutSuffix(text, "w"); ok {
-		number, days = n+"h", 7*24
-	}
-	age, err := time.ParseDuration(number)
-	if days > 0 {
-		if age > math.MaxInt64/days {
-			age = 0
-		}
-		age *= days
-	}
+	age, err := parseDuration(text)
 	if err != nil || age <= 0 {
 		return 0, errors.New("--older-than: give an age such as 90d, 12w or 36h")
 	}

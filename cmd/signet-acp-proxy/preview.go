@@ -155,7 +155,7 @@ func fateOf(path, identity string) string {
 		return "out: " + err.Error()
 	case !info.Mode().IsRegular():
 		return "out: not a regular file"
-	case strings.Contains(identity, "### "+filepath.Base(path)+"\n"):
+	case strings.Contains(identity, "# "+filepath.Base(path)+"\n"):
 		return fmt.Sprintf("in (%d bytes)", info.Size())
 	case info.Size() == 0:
 		return "out: empty"

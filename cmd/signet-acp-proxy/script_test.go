@@ -203,8 +203,8 @@ func must(err error) {
 
 func TestParseAge(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"90d": 90 * 24 * time.Hour, "12w": 12 * 7 * 24 * time.Hour, "36h": 36 * time.Hour, "1.5d": 36 * time.Hour,
-		"": 0, "d": 0, "-1d": 0, "0d": 0, "9999999999999d": 0, "200000w": 0, "soon": 0,
+		"90d": 90 * 24 * time.Hour, "36h": 36 * time.Hour,
+		"": 0, "d": 0, "-1d": 0, "0d": 0, "9999999999999d": 0, "soon": 0,
 	} {
 		if got, err := parseAge(text); got != want || (err == nil) != (want > 0) {
 			t.Errorf("parseAge(%q) = %v, %v, want %v", text, got, err, want)
