@@ -106,7 +106,8 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.mu.Lock()
 	b.succession = next
 	b.mu.Unlock()
-	b.own = embedded.New(db, embedded.Options{SignetPath: b.c.SignetPath, Log: log})
+	b.own = embedded.New(db, embedded.Options{SignetPath: b.c.SignetPath, OtherProjects: b.c.OtherProjects, Log: log})
+	next.expire(b.own)
 	if !migrations.FTS5() && b.c.Memory != "daemon" {
 		b.std.say("built without full-text search: nothing is recalled (build with -tags sqlite_fts5)")
 	}

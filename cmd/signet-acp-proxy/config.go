@@ -34,6 +34,8 @@ type Config struct {
 	MCPCommand    commandLine   `yaml:"mcp_command" help:"an MCP server in place of ours while the daemon is there, such as signet-mcp"`
 	Hooks         string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the harness's own Signet hooks"`
 	Exclude       []string      `yaml:"exclude" help:"globs of folders that are left alone"`
+	Retention     time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept; 0 keeps none that owes nothing"`
+	OtherProjects bool          `yaml:"other_projects" default:"false" help:"recall from other projects too"`
 	AgentID       string        `yaml:"agent_id" help:"the Signet agent"`
 
 	OnSessionEnd      commandLine   `yaml:"on_session_end" help:"a command, as a list with its arguments or as words, that is run after a session with JSON on stdin"`
@@ -277,9 +279,9 @@ func (s setting) set(text string) error {
 		}
 		s.value.SetBool(b)
 	case time.Duration:
-		d, err := time.ParseDuration(text)
+		d, err := parseDuration(text)
 		if err != nil || d < 0 {
-			return fmt.Errorf("%s must be a duration such as 1.5s or 15m, not %q", s.name, text)
+			return fmt.Errorf("%s must be a duration such as 1.5s, 15m or 30d, not %q", s.name, text)
 		}
 		s.value.SetInt(int64(d))
 	case commandLine:
@@ -315,6 +317,17 @@ func (s setting) decode(node *yaml.Node) error {
 		return fmt.Errorf("%s must be a single value", s.name)
 	}
 	return s.set(node.Value)
+}
+
+// parseDuration is time.ParseDuration, which knows no days and weeks, with these.
+func parseDuration(text string) (time.Duration, error) {
+	for unit, hours := range map[string]uint64{"d": 24, "w": 7 * 24} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			n, err := strconv.ParseUint(number, 10, 12)
+			return time.Duration(n*hours) * time.Hour, err
+		}
+	}
+	return time.ParseDuration(text)
 }
 
 // nearest finds the setting whose name is most like a wrong one.

@@ -53,7 +53,7 @@ func openDesk(ctx context.Context, c *Config, std stdio) (*desk, error) {
 	return &desk{
 		c: c, log: log, db: db,
 		sessions: correlation.New(db, correlation.Options{LiveDir: c.liveDir(), Log: log.logger()}),
-		memories: embedded.New(db, embedded.Options{SignetPath: c.SignetPath, Log: log.logger()}),
+		memories: embedded.New(db, embedded.Options{SignetPath: c.SignetPath, OtherProjects: c.OtherProjects, Log: log.logger()}),
 	}, nil
 }
 

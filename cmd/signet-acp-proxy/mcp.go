@@ -47,7 +47,7 @@ func (m mcpCommand) Run(f *Flags, std stdio) error {
 		if err != nil {
 			return nil, err
 		}
-		return embedded.New(db, embedded.Options{SignetPath: c.SignetPath, Log: log.logger()}), nil
+		return embedded.New(db, embedded.Options{SignetPath: c.SignetPath, OtherProjects: c.OtherProjects, Log: log.logger()}), nil
 	})
 	o, err := toolOptions(c, log, func(context.Context) (*embedded.Store, error) { return open() })
 	if err != nil {

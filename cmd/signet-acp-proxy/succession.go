@@ -11,6 +11,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
 const (
@@ -50,6 +51,19 @@ func (s *succession) sweep() {
 	if s.due(s.ctx) || s.stale(s.ctx) {
 		s.spawn(false)
 	}
+}
+
+// expire lets turns go that are older than they are to be kept.
+func (s *succession) expire(own *embedded.Store) {
+	s.tasks.Go(func() {
+		gone, err := s.store.Expire(s.ctx, time.Now().Add(-s.c.Retention), own.Unlearn)
+		if err != nil && s.ctx.Err() == nil {
+			s.log.Warn().Err(err).Msg("removing old turns")
+		}
+		if gone > 0 {
+			s.log.Info().Int("turns", gone).Msg("old turns removed")
+		}
+	})
 }
 
 // due reports whether a delivery is due now.
