@@ -151,7 +151,7 @@ func (d *down) judgeUpdate(s *session) verdict {
 
 func (d *down) write(b []byte) error {
 	if _, err := d.out.Write(b); err != nil {
-		return errClientGone
+		return errNoReader
 	}
 	return nil
 }

@@ -192,8 +192,7 @@ func New(o Options) *Relay {
 func (r *Relay) Run() error {
 	defer r.cancel()
 	if r.o.Open == nil {
-		return r.run(func() error { return copyBytes(r.o.Harness.In, r.o.Client.In) },
-			func() error { return copyBytes(r.o.Client.Out, r.o.Harness.Out) })
+		return r.run(r.copyUp, func() error { return copyBytes(r.o.Client.Out, r.o.Harness.Out) })
 	}
 	u := newUp(r)
 	err := r.run(u.run, func() error { return pump(r.o.Harness.Out, &down{r: r, out: r.o.Client.Out}) })
@@ -218,7 +217,7 @@ func (r *Relay) run(up, down func() error) error {
 	if err != nil { // the client does not read any more: it has gone, but the harness may have more to write
 		r.clientGone()
 		_, _ = io.Copy(io.Discard, r.o.Harness.Out)
-		if errors.Is(err, errClientGone) {
+		if errors.Is(err, errNoReader) {
 			err = nil
 		}
 	}
@@ -259,8 +258,19 @@ func (r *Relay) ClientGone() bool {
 	return r.gone
 }
 
-// errClientGone says that the client has closed its end of our stdout.
-var errClientGone = errors.New("the client closed the connection")
+// errNoReader says that the end that we write to has gone.
+var errNoReader = errors.New("nobody reads any more")
+
+// copyUp is the byte pump from the client. As with frames, a harness that
+// does not read any more is the other pump's to report, and the client may go on writing.
+func (r *Relay) copyUp() error {
+	err := copyBytes(r.o.Harness.In, r.o.Client.In)
+	if errors.Is(err, errNoReader) {
+		_, _ = io.Copy(io.Discard, r.o.Client.In)
+		return nil
+	}
+	return err
+}
 
 // copyBytes is the byte pump: no frames, no decisions.
 func copyBytes(dst io.Writer, src io.Reader) error {
@@ -269,7 +279,7 @@ func copyBytes(dst io.Writer, src io.Reader) error {
 		n, err := src.Read(buf)
 		if n > 0 {
 			if _, werr := dst.Write(buf[:n]); werr != nil {
-				return errClientGone
+				return errNoReader
 			}
 		}
 		if errors.Is(err, io.EOF) {
