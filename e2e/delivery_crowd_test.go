@@ -20,6 +20,7 @@ func TestCrowd(t *testing.T) {
 	b := newBox(t)
 	b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_HOLD=30s")
 	d := b.withDaemon(daemontest.Older)
+	b.run(proxyBin, "sessions") // makes the database
 	until := time.Now().Add(time.Duration(number("SIGNET_TEST_CROWD", 5)) * time.Second)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Until(until)+patience)
 	defer cancel()
