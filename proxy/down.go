@@ -159,9 +159,9 @@ func (d *down) write(b []byte) error {
 // diverted sends what is no frame to people: acpx 0.7.0 crashes on a bare
 // `1`, and the protocol allows nothing else on stdout.
 func (d *down) diverted(piece []byte, first bool) {
-	if first {
+	if first { // in one write: the harness's stderr goes the same way
 		d.r.strays++
-		fmt.Fprint(d.r.o.Client.Talk, "signet-acp-proxy: not a frame, on the harness's stdout: ")
+		piece = append([]byte("signet-acp-proxy: not a frame, on the harness's stdout: "), piece...)
 	}
 	_, _ = d.r.o.Client.Talk.Write(piece)
 }

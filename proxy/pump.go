@@ -37,7 +37,7 @@ type direction interface {
 	held(line []byte) error
 	// tapped looks at a frame that has been forwarded, cut after maxTapped.
 	tapped(line []byte)
-	// diverted takes a piece of a line that is no frame; first marks the line's first piece.
+	// diverted takes a piece of a line that is no frame; first marks the line's first piece. Each such line gets an end.
 	diverted(piece []byte, first bool)
 }
 
@@ -257,12 +257,16 @@ func (p *pumping) finish() error {
 			if v == tap {
 				p.d.tapped(line[:min(len(line), maxTapped)])
 			}
+		case divert:
+			p.d.diverted(append(line, '\n'), true) // more may be said where it goes
 		default:
 			return p.begin(v, line, true)
 		}
 		return nil
 	}
 	switch {
+	case p.mode == divert:
+		p.d.diverted([]byte("\n"), false)
 	case p.mode == tap && len(p.long) > 0:
 		p.d.tapped(p.long)
 	case len(p.long) > 0:

@@ -54,7 +54,7 @@ func want(input []byte) (out, stray string, looked []string) {
 		}
 		switch line[0] {
 		case 'd':
-			stray += string(line)
+			stray += strings.TrimSuffix(string(line), "\n") + "\n"
 			continue
 		case 'h', 't', 'm':
 			looked = append(looked, string(line))
