@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
