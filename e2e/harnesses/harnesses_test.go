@@ -84,21 +84,26 @@ type row struct {
 	identity, once, recalled, loaded, clean, leaves string
 }
 
-func TestHarnesses(t *testing.T) {
+// programs installs the clients and the harnesses, and builds the proxy.
+func programs(t *testing.T) (proxy string, clients, modules npm.Modules) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	clients, err := npm.Install(ctx, "..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	modules, err := npm.Install(ctx, ".")
-	if err != nil {
+	if modules, err = npm.Install(ctx, "."); err != nil {
 		t.Fatal(err)
 	}
-	proxy := filepath.Join(t.TempDir(), "signet-acp-proxy")
+	proxy = filepath.Join(t.TempDir(), "signet-acp-proxy")
 	if out, err := exec.CommandContext(ctx, "go", "build", "-tags", "sqlite_fts5", "-o", proxy, "../../cmd/signet-acp-proxy").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return proxy, clients, modules
+}
+
+func TestHarnesses(t *testing.T) {
+	proxy, clients, modules := programs(t)
 	var rows []row
 	for _, h := range harnesses {
 		t.Run(h.name, func(t *testing.T) { rows = append(rows, h.test(t, proxy, clients, modules)) })
@@ -111,9 +116,15 @@ func TestHarnesses(t *testing.T) {
 	w.Flush()
 }
 
-// test holds two conversations: one says something, the other asks about it and goes on in a new process.
-func (h harness) test(t *testing.T, proxy string, clients, modules npm.Modules) (r row) {
-	model := fakemodel.Start(nil)
+// A stage is a harness behind the proxy, behind acpx, with a model of its own.
+type stage struct {
+	*sandbox.Sandbox
+	t     *testing.T
+	acpx  []string
+	model *fakemodel.Server
+}
+
+func (h harness) stage(t *testing.T, proxy string, clients, modules npm.Modules, model *fakemodel.Server) stage {
 	t.Cleanup(model.Close)
 	box, err := sandbox.New()
 	if err != nil {
@@ -153,24 +164,36 @@ func (h harness) test(t *testing.T, proxy string, clients, modules npm.Modules) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	say := func(words ...string) string {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-		defer cancel()
-		result, err := box.Run(ctx, nil, slices.Concat(acpx, []string{"--format", "quiet", "--ttl", "1", "signet-test"}, words)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if result.Code != 0 {
-			t.Fatalf("acpx %q: exit %d\n%s%s", words, result.Code, result.Stdout, result.Stderr)
-		}
-		return result.Stdout
+	return stage{box, t, slices.Concat(acpx, []string{"--format", "quiet", "--ttl", "1", "--approve-all", "signet-test"}), model}
+}
+
+// say runs acpx with words.
+func (s stage) say(words ...string) string {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	defer cancel()
+	result, err := s.Run(ctx, nil, slices.Concat(s.acpx, words)...)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	alone := func() string {
-		t.Helper()
-		left, err := box.Settle(30 * time.Second)
-		return check(t, err == nil && len(left) == 0, "still running: %v (%v)", left, err)
+	if result.Code != 0 {
+		s.t.Fatalf("acpx %q: exit %d\n%s%s", words, result.Code, result.Stdout, result.Stderr)
 	}
+	return result.Stdout
+}
+
+// alone waits until nothing runs any more.
+func (s stage) alone() string {
+	s.t.Helper()
+	left, err := s.Settle(30 * time.Second)
+	return check(s.t, err == nil && len(left) == 0, "still running: %v (%v)", left, err)
+}
+
+// test holds two conversations: one says something, the other asks about it and goes on in a new process.
+func (h harness) test(t *testing.T, proxy string, clients, modules npm.Modules) (r row) {
+	model := fakemodel.Start(nil)
+	box := h.stage(t, proxy, clients, modules, model)
+	say, alone := box.say, box.alone
 
 	r.name = h.name
 	say("exec", "The mast of the Curlew is 11.42 metres long.")
