@@ -58,7 +58,18 @@ func (cmd *pruneCommand) Run(f *Flags, std stdio) error {
 	}
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
 		o.Unlearn = d.memories.Unlearn
+		all, err := d.sessions.Sessions(ctx, 0) // with their turns, which Prune does not count one by one
+		if err != nil {
+			return err
+		}
+		turns := map[int64]int{}
+		for _, s := range all {
+			turns[s.ID] = s.Turns
+		}
 		p, err := d.sessions.Prune(ctx, o)
+		for i, s := range p.Sessions {
+			p.Sessions[i].Turns = turns[s.ID]
+		}
 		if len(p.Sessions) > 0 {
 			if err := sessionTable(p.Sessions).print(screenOn(std.out)); err != nil {
 				return err
