@@ -25,6 +25,7 @@ const protocolVersion = "1"
 // down decides about the frames from the harness to the client.
 type down struct {
 	r     *Relay
+	needs func(method []byte) frame.Need
 	out   io.Writer
 	head  frame.Head
 	looks []look // of the tapped frames, in order
@@ -47,6 +48,10 @@ type look struct {
 	session *session
 }
 
+func newDown(r *Relay) *down {
+	return &down{r: r, needs: r.o.Customs.needs(downNeeds), out: r.o.Client.Out}
+}
+
 // downNeeds says what must be known of a harness's frame before it can be judged.
 func downNeeds(method []byte) frame.Need {
 	switch string(method) {
@@ -66,7 +71,7 @@ func (d *down) judge(b []byte, whole bool) verdict {
 		d.looks = append(d.looks, look{updateMessage, last.turn.session})
 		return tap
 	}
-	if !frame.Peek(b, whole, downNeeds, &d.head) {
+	if !frame.Peek(b, whole, d.needs, &d.head) {
 		return more
 	}
 	switch d.head.Kind {
@@ -87,6 +92,7 @@ func (d *down) judge(b []byte, whole bool) verdict {
 		return pass
 	}
 	if string(d.head.Method) != methodUpdate {
+		d.r.question(&d.head)
 		return pass
 	}
 	s := d.r.sessionFor(d.head.Session)
@@ -227,6 +233,7 @@ func (r *Relay) initialized(line []byte) {
 	version, _ := stringAt(line, "result", "agentInfo", "version")
 	r.mu.Lock()
 	r.agent = party{name, version}
+	r.takesSystem = takesSystemPrompt(line)
 	r.mu.Unlock()
 	if got := string(at.Of(line)); got != protocolVersion {
 		r.tell("the harness speaks protocol version %.20s; this program adds memory to version %s only, so everything passes as it is", got, protocolVersion)

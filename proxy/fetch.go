@@ -85,6 +85,7 @@ func (r *Relay) look(ctx context.Context, s *session, who identify) error {
 		if err := who(ctx, l); err != nil {
 			return err
 		}
+		r.adoptParent(ctx, s)
 		return r.takeStored(ctx, l, s)
 	})
 	r.mu.Lock()

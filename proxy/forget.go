@@ -59,7 +59,7 @@ func (r *Relay) forgot(s *session, what loss) {
 	case correlation.Done:
 	case correlation.IdentityGiven: // the memories are still to come: identity comes with them again
 		s.seen = nil
-		s.become(correlation.Armed)
+		s.become(s.blank())
 		r.journal.nudge()
 		return
 	case correlation.Doubt: // settled, if there is nothing left of the conversation
@@ -69,7 +69,11 @@ func (r *Relay) forgot(s *session, what loss) {
 	default:
 		return
 	}
-	s.become(correlation.Armed)
+	to := s.blank()
+	if to != correlation.Armed && !whole {
+		return // a system prompt outlives a compaction
+	}
+	s.become(to)
 	s.seen, s.context = nil, nil
 	s.owe("drop context", dropContext)
 	if whole {
@@ -112,7 +116,7 @@ func (r *Relay) settleDoubt(s *session, late bool) {
 	case s.replay.marked:
 		s.become(arrived)
 	case s.replay.user, late && !known:
-		s.become(correlation.Armed)
+		s.become(s.blank())
 	case late && r.o.KeepsFailed != nil && r.o.KeepsFailed(r.agent.name):
 		s.become(arrived)
 	}

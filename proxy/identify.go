@@ -35,7 +35,7 @@ func (r *Relay) inherit(ctx context.Context, l Ledger, s, failed *session, recor
 	if failed != nil {
 		row = failed.row
 		s.open.ContinueOf = row
-		if f := failed.context; f != nil && failed.state == correlation.Armed && !f.used && !s.off {
+		if f := failed.context; f != nil && failed.untold() && !f.used && !s.off {
 			failed.context, f.session = nil, s
 			s.context, s.who.Key = f, f.key
 			s.owe("start", func(ctx context.Context, l Ledger, _ int64) error { return l.StartKey(ctx, f.key) })
@@ -65,13 +65,19 @@ func (r *Relay) inherit(ctx context.Context, l Ledger, s, failed *session, recor
 	if err != nil {
 		return err
 	}
+	blocks, err := l.Injections(ctx, before.ID)
+	if err != nil {
+		return err
+	}
+	then := &session{row: before.ID, state: before.State}
+	then.take(blocks, false)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.open.ContinueOf = before.ID
-	switch before.State {
-	case correlation.Armed:
+	switch {
+	case then.untold():
 		s.heir = before.ID
-	case correlation.Off:
+	case before.State == correlation.Off:
 		r.switchOff(s)
 	}
 	return nil
@@ -180,6 +186,10 @@ func (r *Relay) adopt(s *session, known correlation.Session, blocks []correlatio
 		s.state = known.State
 	}
 	s.take(blocks, known.ForkOf != 0)
+	s.placed = s.state == correlation.IdentityGiven && s.untold()
+	if known.ParentKey != "" {
+		s.who.ParentKey = known.ParentKey
+	}
 }
 
 // outcomeRefused is how the ledger marks a block that never reached the conversation.

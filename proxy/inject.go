@@ -66,7 +66,7 @@ func (r *Relay) beginRecall(h *heldPrompt) {
 			}
 			limit = min(limit, recallLimit)
 		case correlation.IdentityGiven:
-			if s.context == nil || !s.context.finished() {
+			if s.context == nil || !s.placed && !s.context.finished() {
 				return
 			}
 		case correlation.Doubt:
@@ -230,9 +230,14 @@ func (r *Relay) firstContext(ctx context.Context, h *heldPrompt, f *fetch) (inse
 }
 
 // rest is what a session gets that had only identity in time, once it is
-// there. What an older daemon says cannot be taken apart and goes in whole.
+// there. One that had identity in its system prompt has not waited yet, and does so once. What an older daemon says cannot be taken apart and goes in whole.
 func (r *Relay) rest(ctx context.Context, h *heldPrompt, f *fetch) (in insert, ok bool) {
-	if f == nil || !f.finished() {
+	s := h.session
+	r.mu.Lock()
+	patient := s.placed
+	s.placed = false
+	r.mu.Unlock()
+	if f == nil || !f.finished() && !(patient && wait(ctx, h, f.done)) {
 		return in, false
 	}
 	if f.err == nil {
@@ -241,7 +246,7 @@ func (r *Relay) rest(ctx context.Context, h *heldPrompt, f *fetch) (in insert, o
 		in.fetch = f
 	}
 	if !ok && !h.gaveUp() {
-		r.finish(h.session)
+		r.finish(s)
 	}
 	return in, ok
 }
@@ -269,15 +274,19 @@ func (r *Relay) compose(kind string, h *heldPrompt, start, recall memory.Context
 		style.Kind = memory.KindRecall
 	}
 	r.mu.Lock()
-	agent := r.agent.name
+	style.ToolHint = r.hints()
 	r.mu.Unlock()
-	style.ToolHint = r.o.MCPServer != nil && r.o.ToolHint != nil && r.o.ToolHint(agent)
 	in = insert{kind: kind, source: start.Source, took: start.Took}
 	in.block, ok = memory.Compose(h.session.id, start, recall, style)
 	if in.source == "" {
 		in.source = recall.Source
 	}
 	return in, ok
+}
+
+// hints reports whether blocks name the memory tool. The relay's lock is held.
+func (r *Relay) hints() bool {
+	return r.o.MCPServer != nil && r.o.ToolHint != nil && r.o.ToolHint(r.agent.name)
 }
 
 // finish marks a session as having had all that there is for it.

@@ -58,6 +58,7 @@ type Ledger interface {
 	SaveContext(ctx context.Context, id int64, key string, payload []byte, at time.Time) error
 	TakeContext(ctx context.Context, id int64, maxAge time.Duration) (payload []byte, key string, err error)
 	Injections(ctx context.Context, id int64) ([]correlation.Injection, error)
+	Record(context.Context, correlation.Injection) (int64, error)
 	SaveTurns(ctx context.Context, turns []correlation.Turn) error
 	FirstPrompt(ctx context.Context, id int64) (string, error)
 }
@@ -74,6 +75,8 @@ type Backend struct {
 	Ledger  Ledger
 	Memory  Memory
 	Process string // names this process in the ledger
+	// Parent gives the Signet key of the session that the sessions of this process work for, "" for none. May be nil.
+	Parent func(ctx context.Context, cwd string) string
 	// Leave marks that this process is done with a session, for the client has closed it.
 	Leave func(ctx context.Context, row int64, reason string) error
 	// HandOver is told when the client has gone, or we are told to end: what is owed has to find somebody to deliver it, and soon, for what comes is
@@ -96,17 +99,18 @@ type Options struct {
 	// waits for it longer than for a prompt's context. If nil, the relay is a byte pump.
 	Open func(context.Context) (*Backend, error)
 
-	HoldLimit   time.Duration               // a prompt waits no longer than this for its context; 1.5 s
-	FetchLimit  time.Duration               // a fetch may run this long; 15 s
-	ContextAge  time.Duration               // an unused context is good for the next process this long; 15 min
-	PerPrompt   bool                        // recall for later prompts too
-	Reinject    Reinject                    // what goes in again after the harness forgot
-	SlashPrefix []string                    // what a command starts with; "/"
-	Exclude     []string                    // globs of folders that are left alone
-	AgentID     string                      // the Signet agent; "" is the daemon's default
-	ParentKey   string                      // the Signet key of the session that this one works for
-	ToolHint    func(agent string) bool     // whether the block names the memory tool; nil is no
-	KeepsFailed func(agent string) bool     // whether a harness keeps a failed prompt; nil is no
+	HoldLimit   time.Duration                // a prompt waits no longer than this for its context; 1.5 s
+	FetchLimit  time.Duration                // a fetch may run this long; 15 s
+	ContextAge  time.Duration                // an unused context is good for the next process this long; 15 min
+	PerPrompt   bool                         // recall for later prompts too
+	Reinject    Reinject                     // what goes in again after the harness forgot
+	SlashPrefix []string                     // what a command starts with; "/"
+	Exclude     []string                     // globs of folders that are left alone
+	AgentID     string                       // the Signet agent; "" is the daemon's default
+	ToolHint    func(agent string) bool      // whether the block names the memory tool; nil is no
+	KeepsFailed func(agent string) bool      // whether a harness keeps a failed prompt; nil is no
+	Placement   func(agent string) Placement // where a harness gets the identity; nil is the first prompt
+	Customs     Customs
 	Record      func(session string) string // acpx's record id, of the connection when session is ""; may be nil
 	// MCPServer gives the mcpServers element, as JSON, that a session with a harness is to get; nil for none. who says what is known of the session,
 	// at any time and to any goroutine. If MCPServer is nil, no session gets one.
@@ -135,18 +139,20 @@ type Relay struct {
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup // fetches and look-ups
 
-	mu       sync.Mutex // guards what follows
-	asked    map[string]request
-	sessions map[string]*session
-	agent    party
-	client   party
-	births   []*session // being made: their ids are not known yet
-	requests int        // watched so far
-	failed   *failedLoad
-	strays   int  // lines of the harness that were no frames
-	unsaved  int  // bytes of turns that the ledger does not have whole
-	lost     int  // bytes that were not kept, for there was no room
-	gone     bool // the client has ended the connection
+	mu          sync.Mutex // guards what follows
+	asked       map[string]request
+	questions   map[string]bool // of the harness, whose refusal is to become {}
+	takesSystem bool            // the harness advertises that it takes a system prompt
+	sessions    map[string]*session
+	agent       party
+	client      party
+	births      []*session // being made: their ids are not known yet
+	requests    int        // watched so far
+	failed      *failedLoad
+	strays      int  // lines of the harness that were no frames
+	unsaved     int  // bytes of turns that the ledger does not have whole
+	lost        int  // bytes that were not kept, for there was no room
+	gone        bool // the client has ended the connection
 }
 
 // A party is one end's name for itself.
@@ -175,7 +181,7 @@ func New(o Options) *Relay {
 	if o.Record == nil {
 		o.Record = func(string) string { return "" }
 	}
-	r := &Relay{o: o, asked: map[string]request{}, sessions: map[string]*session{}}
+	r := &Relay{o: o, asked: map[string]request{}, questions: map[string]bool{}, sessions: map[string]*session{}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	if o.Open != nil {
 		r.journal = startJournal(r)
@@ -195,7 +201,7 @@ func (r *Relay) Run() error {
 		return r.run(r.copyUp, func() error { return copyBytes(r.o.Client.Out, r.o.Harness.Out) })
 	}
 	u := newUp(r)
-	err := r.run(u.run, func() error { return pump(r.o.Harness.Out, &down{r: r, out: r.o.Client.Out}) })
+	err := r.run(u.run, func() error { return pump(r.o.Harness.Out, newDown(r)) })
 	r.cancel()
 	r.tasks.Wait()
 	r.journal.close()

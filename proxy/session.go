@@ -24,6 +24,7 @@ type session struct {
 	unsure   bool          // the ledger has to be asked again
 	stranger bool          // the client has opened it by an id that the ledger does not know
 	context  *fetch        // what the next prompt is to get; nil when nothing was asked for
+	placed   bool          // the identity is in its system prompt, and no prompt has waited for the memories yet
 	heir     int64         // the ledger's row of a session whose unused context is this one's
 
 	live     bool // the harness has it: its response said so
@@ -224,14 +225,14 @@ func (r *Relay) sessionFor(id []byte) *session {
 
 // newSession makes a session that has still to be looked up or named.
 func (r *Relay) newSession(cwd string) *session {
-	who := memory.Session{Harness: r.harness(), Cwd: cwd, Project: memory.Project(cwd), AgentID: r.o.AgentID, ParentKey: r.o.ParentKey}
+	who := memory.Session{Harness: r.harness(), Cwd: cwd, Project: memory.Project(cwd), AgentID: r.o.AgentID}
 	hidden := memory.OptedOut(cwd, r.o.Exclude)
 	return &session{
 		who:   who,
 		ready: make(chan struct{}),
 		open: correlation.OpenSession{
 			Harness: r.harness(), Agent: r.agent.name, AgentVersion: r.agent.version,
-			Cwd: cwd, Project: who.Project, AgentID: r.o.AgentID, ParentKey: r.o.ParentKey,
+			Cwd: cwd, Project: who.Project, AgentID: r.o.AgentID,
 			Client: r.client.name, ClientVersion: r.client.version,
 		},
 		off: hidden, hidden: hidden,

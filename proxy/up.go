@@ -11,13 +11,14 @@ import (
 // up decides about the frames from the client to the harness.
 type up struct {
 	r     *Relay
+	needs func(method []byte) frame.Need
 	queue *queue // where frames leave
 	head  frame.Head
 	taps  []*turn // of the tapped prompts, in order
 }
 
 func newUp(r *Relay) *up {
-	u := &up{r: r}
+	u := &up{r: r, needs: r.o.Customs.needs(upNeeds)}
 	u.queue = newQueue(r.o.Harness.In, r.resolve)
 	return u
 }
@@ -48,7 +49,7 @@ func upNeeds(method []byte) frame.Need {
 }
 
 func (u *up) judge(b []byte, whole bool) verdict {
-	if !frame.Peek(b, whole, upNeeds, &u.head) {
+	if !frame.Peek(b, whole, u.needs, &u.head) {
 		return more
 	}
 	switch string(u.head.Method) {
@@ -68,6 +69,10 @@ func (u *up) judge(b []byte, whole bool) verdict {
 		u.queue.cancelSession(string(u.head.Session))
 	case methodCancelRequest:
 		if u.queue.holding() {
+			return hold
+		}
+	case "":
+		if len(u.r.o.Customs.Answers) > 0 && u.refused() {
 			return hold
 		}
 	}
@@ -130,8 +135,10 @@ func (u *up) held(line []byte) error {
 		return u.queue.write(line)
 	}
 	switch string(u.head.Method) {
+	case "":
+		return u.queue.write(concession(u.head.ID))
 	case methodInitialize:
-		u.initialize(line)
+		line = u.initialize(line)
 	case methodNew, methodLoad, methodResume, methodFork:
 		return u.queue.write(u.openSession(line))
 	case methodList, methodClose, methodDelete:
@@ -146,26 +153,37 @@ func (u *up) held(line []byte) error {
 	return u.queue.write(line)
 }
 
-func (u *up) initialize(line []byte) {
+// initialize takes in who the client is, and gives the request as the harness is to have it.
+func (u *up) initialize(line []byte) []byte {
 	name, _ := stringAt(line, "params", "clientInfo", "name")
 	version, _ := stringAt(line, "params", "clientInfo", "version")
 	u.r.mu.Lock()
 	defer u.r.mu.Unlock()
 	u.r.client = party{name, version}
 	u.r.ask(u.head.ID, request{method: methodInitialize})
+	if !u.r.isAcpx() {
+		return line
+	}
+	return u.r.o.Customs.greet(line)
 }
 
 // openSession notes a request that opens a session, starts to find out what
 // that session is to be told, and adds our MCP server.
 func (u *up) openSession(line []byte) []byte {
+	r := u.r
 	cwd, _ := stringAt(line, "params", "cwd")
-	u.r.mu.Lock()
-	s := u.r.open(string(u.head.Method), string(u.head.Session), cwd, u.head.ID)
+	method, target := string(u.head.Method), string(u.head.Session)
+	r.mu.Lock()
+	s := r.open(method, target, cwd, u.head.ID)
 	if off(line) {
-		u.r.switchOff(s)
+		r.switchOff(s)
 	}
-	u.r.mu.Unlock()
-	return u.addServer(line, s)
+	acpx, version := r.isAcpx(), r.client.version
+	r.mu.Unlock()
+	if acpx && method == methodNew {
+		line = r.o.Customs.settle(line, version)
+	}
+	return u.addServer(r.place(line, method, target, s), s)
 }
 
 // serverName is what our MCP server is called: a daemon's prompts name its tools mcp__signet__….
