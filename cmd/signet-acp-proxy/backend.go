@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -122,7 +123,7 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		Process: process.ID(),
 		Leave:   next.leave,
 		Learn: func(ctx context.Context) {
-			if err := b.own.Learn(ctx); err != nil {
+			if err := b.own.Learn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, correlation.ErrBusy) { // there will be quieter moments
 				log.Warn().Err(err).Msg("learning from turns")
 			}
 		},
