@@ -70,7 +70,7 @@ func (r *Relay) inherit(ctx context.Context, l Ledger, s, failed *session, recor
 		return err
 	}
 	then := &session{row: before.ID, state: before.State}
-	then.take(blocks, false)
+	then.take(blocks, before)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.open.ContinueOf = before.ID
@@ -185,7 +185,7 @@ func (r *Relay) adopt(s *session, known correlation.Session, blocks []correlatio
 	if !s.sent {
 		s.state = known.State
 	}
-	s.take(blocks, known.ForkOf != 0)
+	s.take(blocks, known)
 	s.placed = s.state == correlation.IdentityGiven && s.untold()
 	if known.ParentKey != "" {
 		s.who.ParentKey = known.ParentKey
@@ -197,40 +197,41 @@ const outcomeRefused = "refused"
 
 // take makes a session know what the ledger says that it was given, newest
 // first. What the sessions that it continues were given, its harness has not
-// seen, unless it is a fork.
-func (s *session) take(blocks []correlation.Injection, fork bool) {
+// seen; a fork has seen what its parent was given before.
+func (s *session) take(blocks []correlation.Injection, known correlation.Session) {
 	s.given, s.seen = nil, nil
 	for _, in := range slices.Backward(blocks) {
-		s.given = append(s.given, given{Injection: in})
-		if in.Outcome != outcomeRefused && (fork || in.Session == s.row) {
+		if in.Session != known.ID && (known.ForkOf == 0 || in.At.After(known.Started)) {
+			continue
+		}
+		s.gave(in)
+		if in.Outcome != outcomeRefused {
 			s.seen = append(s.seen, in.Items...)
 		}
 	}
 }
 
 // branch makes a fork take over its parent's state: the harness copies the
-// history. What is in flight counts as arrived. The relay's lock is held.
+// history. What is in flight counts as arrived; a prompt behind the request is
+// none of the fork's. The relay's lock is held.
 func (r *Relay) branch(s, parent *session, parentID string) {
-	var then correlation.State // when it was asked for: a prompt behind the request is none of the fork's
-	ready := s.ready
-	if parent != nil {
-		if ready = parent.ready; parent.settled() {
-			then = parent.state
-		}
+	if parent == nil {
+		parent = &session{id: parentID}
 	}
+	ready, then, claims := parent.ready, parent.state, parent.claims
 	r.provide(s, func(ctx context.Context) identify {
-		if parent != nil {
+		if ready != nil {
 			await(ctx, ready)
 		}
 		return func(ctx context.Context, l Ledger) error {
-			if parent == nil {
-				parent = &session{id: parentID}
-				if err := r.lookUp(parent)(ctx, l); err != nil {
-					return err
-				}
+			if err := r.lookUp(parent)(ctx, l); err != nil { // another proxy may hold it too
+				return err
 			}
 			r.mu.Lock()
 			defer r.mu.Unlock()
+			if parent.claims == claims {
+				then = parent.state
+			}
 			r.descend(s, parent, then)
 			return nil
 		}
@@ -239,9 +240,6 @@ func (r *Relay) branch(s, parent *session, parentID string) {
 
 // descend makes s a fork of parent, in the state that it had. The relay's lock is held.
 func (r *Relay) descend(s, parent *session, state correlation.State) {
-	if state == "" {
-		state = parent.state
-	}
 	if state == correlation.InFlight {
 		state = correlation.Done
 	}

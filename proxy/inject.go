@@ -55,7 +55,7 @@ type recollection struct {
 
 // beginRecall starts to look for what the prompt's own words bring to mind, beside the session's context.
 func (r *Relay) beginRecall(h *heldPrompt) {
-	s, limit := h.session, r.o.HoldLimit-claimLimit
+	s, limit := h.session, r.o.HoldLimit-r.o.ClaimLimit
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.settled() && !s.unsure {
@@ -150,7 +150,7 @@ type insert struct {
 // in. back is the state that the session has now.
 func (r *Relay) choose(h *heldPrompt) (in insert, back correlation.State, ok bool) {
 	s := h.session
-	ctx, cancel := context.WithDeadline(r.ctx, h.read.Add(r.o.HoldLimit-claimLimit))
+	ctx, cancel := context.WithDeadline(r.ctx, h.read.Add(r.o.HoldLimit-r.o.ClaimLimit))
 	defer cancel()
 	r.mu.Lock()
 	ready := s.ready
@@ -187,10 +187,13 @@ func (r *Relay) choose(h *heldPrompt) (in insert, back correlation.State, ok boo
 // or whose context was in another proxy's hands.
 func (r *Relay) lookAgain(ctx context.Context, s *session) {
 	r.mu.Lock()
-	again := s.unsure || s.state == correlation.InFlight
+	again := s.unsure || s.elsewhere()
+	if again {
+		s.replay = replay{} // what was shown was there before what is in doubt now, perhaps
+	}
 	r.mu.Unlock()
 	if again {
-		ctx, cancel := context.WithTimeout(ctx, claimLimit)
+		ctx, cancel := context.WithTimeout(ctx, r.o.ClaimLimit)
 		defer cancel()
 		_ = r.look(ctx, s, r.lookUp(s))
 	}
@@ -312,7 +315,7 @@ func (r *Relay) claim(h *heldPrompt, in insert, from correlation.State) (claimed
 	s := h.session
 	ctx, cancel := context.WithDeadline(r.ctx, h.read.Add(r.o.HoldLimit))
 	defer cancel()
-	ctx, stop := context.WithTimeout(ctx, claimLimit)
+	ctx, stop := context.WithTimeout(ctx, r.o.ClaimLimit)
 	defer stop()
 	now := r.o.Now()
 	entry := correlation.Injection{
@@ -340,7 +343,8 @@ func (r *Relay) claim(h *heldPrompt, in insert, from correlation.State) (claimed
 	defer r.mu.Unlock()
 	if err == nil || !fate.CompareAndSwap(claimOpen, claimGivenUp) {
 		s.state, s.sent = correlation.InFlight, true
-		s.given = append(s.given, given{Injection: entry})
+		s.claims++
+		s.gave(entry)
 		s.seen = append(s.seen, in.block.Items...)
 		if in.fetch != nil {
 			r.use(in.fetch)
@@ -348,13 +352,9 @@ func (r *Relay) claim(h *heldPrompt, in insert, from correlation.State) (claimed
 		return true, false
 	}
 	r.o.Log.Info().Err(err).Str("session", s.label()).Msg("the session was not claimed")
-	var have *correlation.StateError
-	if errors.As(err, &have) && s.state == from {
-		s.state = have.Have
-		s.off = s.off || have.Have == correlation.Off
-		return false, have.Have != from
-	}
-	return false, false
+	changed = errors.Is(err, correlation.ErrStateChanged)
+	s.unsure = s.unsure || changed
+	return false, changed
 }
 
 // wait waits for c, for no longer than ctx and the prompt's patience.

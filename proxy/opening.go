@@ -32,7 +32,7 @@ func (r *Relay) open(method, target, cwd string, id []byte) *session {
 			s.id = target
 			r.sessions[target] = s
 		} else {
-			s.ready = make(chan struct{}) // another proxy may have changed it meanwhile
+			s.ready, s.awaited = make(chan struct{}), false // another proxy may have changed it meanwhile
 		}
 		s.replays()
 		r.reopen(s)
@@ -157,6 +157,9 @@ func (r *Relay) settle(s *session, g *grant, failed bool, code int) {
 
 // takeBack makes what a refused prompt carried be there for the next one. The relay's lock is held.
 func (r *Relay) takeBack(s *session, g *grant) {
+	if len(s.given) > 0 {
+		s.given[len(s.given)-1].Outcome = outcomeRefused
+	}
 	for _, item := range g.items {
 		if i := slices.Index(s.seen, item); i >= 0 {
 			s.seen = slices.Delete(s.seen, i, i+1)

@@ -100,6 +100,8 @@ type Options struct {
 	Open func(context.Context) (*Backend, error)
 
 	HoldLimit   time.Duration                // a prompt waits no longer than this for its context; 1.5 s
+	ClaimLimit  time.Duration                // and no longer than this for the database, inside its hold; 100 ms
+	LookLimit   time.Duration                // what the harness shows waits no longer than this for the database; 250 ms
 	FetchLimit  time.Duration                // a fetch may run this long; 15 s
 	ContextAge  time.Duration                // an unused context is good for the next process this long; 15 min
 	PerPrompt   bool                         // recall for later prompts too
@@ -123,8 +125,9 @@ const (
 	defaultHold    = 1500 * time.Millisecond
 	defaultFetch   = 15 * time.Second
 	defaultContext = 15 * time.Minute
-	claimLimit     = 100 * time.Millisecond // how long a prompt waits for the database, inside its hold
-	aliasWindow    = 5 * time.Second        // a new session this soon after a failed load continues it
+	defaultClaim   = 100 * time.Millisecond
+	defaultLook    = 250 * time.Millisecond
+	aliasWindow    = 5 * time.Second // a new session this soon after a failed load continues it
 )
 
 // A Relay is one connection between a client and a harness.
@@ -162,6 +165,12 @@ type party struct{ name, version string }
 func New(o Options) *Relay {
 	if o.HoldLimit == 0 {
 		o.HoldLimit = defaultHold
+	}
+	if o.ClaimLimit == 0 {
+		o.ClaimLimit = defaultClaim
+	}
+	if o.LookLimit == 0 {
+		o.LookLimit = defaultLook
 	}
 	if o.FetchLimit == 0 {
 		o.FetchLimit = defaultFetch

@@ -32,6 +32,7 @@ type session struct {
 	hidden   bool // its project is opted out: off, and the ledger never hears of it
 	prompts  int  // in flight on this connection
 	sent     bool // one of them carries context
+	claims   int  // prompts of this process that carried any
 	awaited  bool // what the harness shows has waited for the ledger
 	commands map[string]bool
 
@@ -121,6 +122,10 @@ func (s *session) waiting() bool {
 	return s.state == correlation.Armed || s.state == correlation.IdentityGiven
 }
 
+// elsewhere reports whether the session's context was in another proxy's
+// hands when last it was heard of.
+func (s *session) elsewhere() bool { return s.state == correlation.InFlight && !s.sent }
+
 // wants reports whether a plain prompt of this session has to be held: it
 // may get context, or the ledger has not said yet. A second prompt beside one
 // in flight never is; what is in flight otherwise is another proxy's, and may have come back.
@@ -146,14 +151,21 @@ func (s *session) replays() {
 	}
 }
 
-// last gives the newest block that was not only recall for one prompt: the one that a doubt is about.
+// last gives the newest block that went into a prompt and was not only recall for it: the one that a doubt is about.
 func (s *session) last() (given, bool) {
 	for _, g := range slices.Backward(s.given) {
-		if g.Kind != kindRecall {
+		if g.Kind != kindRecall && g.Kind != kindSystem {
 			return g, true
 		}
 	}
 	return given{}, false
+}
+
+// gave notes a block that goes in. One that was refused is no other than that
+// which goes in again.
+func (s *session) gave(in correlation.Injection) {
+	s.given = slices.DeleteFunc(s.given, func(g given) bool { return g.Outcome == outcomeRefused && g.Text == in.Text })
+	s.given = append(s.given, given{Injection: in})
 }
 
 // blocks gives the texts that went in.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -87,9 +86,6 @@ func (s *session) ours(text string) int {
 	return 0
 }
 
-// readyLimit is how long what a harness shows waits for the ledger's word.
-const readyLimit = 250 * time.Millisecond
-
 // awaitLook gives the look-up of a session a moment, once: a load is answered
 // later than a look-up takes, so this hardly ever waits.
 func (r *Relay) awaitLook(s *session) {
@@ -105,7 +101,7 @@ func (r *Relay) awaitLook(s *session) {
 	if tried {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, readyLimit)
+	ctx, cancel := context.WithTimeout(r.ctx, r.o.LookLimit)
 	defer cancel()
 	await(ctx, ready)
 }
@@ -227,7 +223,7 @@ type title struct {
 // beginning of the user's first prompt. The ledger has no more than a moment
 // for all of them together.
 func (r *Relay) clean(line []byte, titles []title) []byte {
-	ctx, cancel := context.WithTimeout(r.ctx, readyLimit)
+	ctx, cancel := context.WithTimeout(r.ctx, r.o.LookLimit)
 	defer cancel()
 	slices.SortFunc(titles, func(a, b title) int { return a.at.Start - b.at.Start })
 	var out []byte
@@ -286,7 +282,7 @@ func (r *Relay) givenTo(ctx context.Context, id string) (blocks []given, row int
 	if err != nil {
 		return nil, 0
 	}
-	for _, in := range got.blocks {
+	for _, in := range slices.Backward(got.blocks) {
 		blocks = append(blocks, given{Injection: in})
 	}
 	return blocks, got.row

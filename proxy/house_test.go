@@ -1,0 +1,340 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// A house is a harness with a memory of its own, which outlives its processes
+// and which several of them share. It speaks as the real ones do (facts/harnesses.md).
+type house struct {
+	glue   string // how it shows the blocks of a user's turn: "chunks", or joined by this
+	echo   bool   // it shows a prompt again while it answers
+	keeps  bool   // a failed prompt stays in the history
+	forks  bool   // it shows a fork's history before it answers
+	silent bool   // it shows nothing on load
+
+	mu       sync.Mutex
+	sessions map[string]*housed
+	made     int
+	prompts  map[string]bool // ids of the prompts that were dealt with
+	dealt    *sync.Cond
+}
+
+// housed is a session in a house.
+type housed struct {
+	turns [][]string // the blocks of each of the user's turns
+	doubt bool       // context was in a prompt that failed: it may stand there twice
+}
+
+func newHouse() *house {
+	h := &house{glue: "chunks", sessions: map[string]*housed{}, prompts: map[string]bool{}}
+	h.dealt = sync.NewCond(&h.mu)
+	return h
+}
+
+// awaitPrompt waits until a prompt was dealt with.
+func (h *house) awaitPrompt(id int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for !h.prompts[fmt.Sprint(id)] {
+		h.dealt.Wait()
+	}
+}
+
+// An answer says what becomes of a prompt.
+type answer string
+
+const (
+	succeed answer = `"result":{"stopReason":"end_turn"}`
+	cancel  answer = `"result":{"stopReason":"cancelled"}`
+	refuse  answer = `"error":{"code":-32602,"message":"no"}`
+	fail    answer = `"error":{"code":-32603,"message":"boom"}`
+	hang    answer = "" // none
+)
+
+// A room is one process of a house.
+type room struct {
+	house *house
+	open  map[string]bool
+	next  atomic.Value    // answer: to the next prompts
+	held  chan struct{}   // prompts that wait for release; nil: none does
+	extra func(id string) // said while a prompt is answered
+}
+
+func (h *house) room() *room {
+	r := &room{house: h, open: map[string]bool{}}
+	r.next.Store(succeed)
+	return r
+}
+
+// agent answers as the house does.
+func (r *room) agent(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+	h := r.house
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var id string
+	_ = json.Unmarshal(param(f, "sessionId"), &id)
+	s := h.sessions[id]
+	reply := func(format string, args ...any) {
+		say(`{"jsonrpc":"2.0","id":%s,%s}`, f["id"], fmt.Sprintf(format, args...))
+	}
+	switch method(f) {
+	case "initialize":
+		reply(`"result":{"protocolVersion":1,"agentInfo":{"name":"house","version":"1"}}`)
+	case "session/new":
+		reply(`"result":{"sessionId":%q}`, h.make(r, nil))
+	case "session/fork":
+		if s == nil {
+			reply(`"error":{"code":-32002,"message":"Resource not found"}`)
+			return
+		}
+		child := h.make(r, s)
+		if h.forks {
+			h.replay(child, say)
+		}
+		reply(`"result":{"sessionId":%q}`, child)
+	case "session/load", "session/resume":
+		if s == nil {
+			reply(`"error":{"code":-32002,"message":"Resource not found"}`)
+			return
+		}
+		r.open[id] = true
+		if method(f) == "session/load" && !h.silent {
+			h.replay(id, say)
+		}
+		reply(`"result":{}`)
+	case "session/close":
+		delete(r.open, id)
+		reply(`"result":{}`)
+	case "session/prompt":
+		if s == nil || !r.open[id] {
+			reply(`"error":{"code":-32002,"message":"Resource not found"}`)
+			return
+		}
+		h.prompt(r, id, line, say, reply)
+		h.prompts[string(f["id"])] = true
+		h.dealt.Broadcast()
+	default:
+		if f["id"] != nil && f["method"] != nil {
+			reply(`"result":{}`)
+		}
+	}
+}
+
+func (h *house) make(r *room, parent *housed) string {
+	h.made++
+	id := fmt.Sprintf("house-session-%04d", h.made)
+	h.sessions[id] = &housed{}
+	if parent != nil {
+		h.sessions[id].turns, h.sessions[id].doubt = slices.Clone(parent.turns), parent.doubt
+	}
+	r.open[id] = true
+	return id
+}
+
+func (h *house) prompt(r *room, id string, line []byte, say, reply func(string, ...any)) {
+	s, next := h.sessions[id], r.next.Load().(answer)
+	var p struct {
+		Params struct{ Prompt []struct{ Text string } }
+	}
+	if err := json.Unmarshal(line, &p); err != nil {
+		panic(err)
+	}
+	var blocks []string
+	for _, b := range p.Params.Prompt {
+		blocks = append(blocks, b.Text)
+	}
+	if next == succeed || next == cancel || h.keeps && next != refuse {
+		s.turns = append(s.turns, blocks)
+	}
+	if len(blocks) > 1 && (next == fail || next == hang) {
+		s.doubt = true
+	}
+	if h.echo {
+		h.show(id, blocks, say)
+	}
+	if r.extra != nil {
+		r.extra(id)
+	}
+	if next != hang {
+		say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"heard"}}}}`, id)
+		reply("%s", string(next))
+	}
+}
+
+func (h *house) replay(id string, say func(string, ...any)) {
+	for _, blocks := range h.sessions[id].turns {
+		h.show(id, blocks, say)
+	}
+}
+
+func (h *house) show(id string, blocks []string, say func(string, ...any)) {
+	if h.glue != "chunks" {
+		blocks = []string{strings.Join(blocks, h.glue)}
+	}
+	for _, text := range blocks {
+		say("%s", userChunk(id, text))
+	}
+}
+
+// userChunk is a frame that shows a user's words, in the escapes that Go's encoder uses: \u003c.
+func userChunk(id, text string) string {
+	quoted, _ := json.Marshal(text)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":%s}}}}`, id, quoted)
+}
+
+// contexts counts how often the context stands in a session's history.
+func (h *house) contexts(id string) (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, blocks := range h.sessions[id].turns {
+		if len(blocks) > 1 && strings.HasPrefix(blocks[0], openMark) && strings.Contains(blocks[0], "You are Alto") {
+			n++
+		}
+	}
+	return n
+}
+
+func (h *house) inDoubt(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sessions[id].doubt
+}
+
+func (h *house) ids() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Sorted(maps.Keys(h.sessions))
+}
+
+// patient makes the limits that are there for slow machines too long to matter.
+func patient(o *Options) {
+	o.Name = "house"
+	o.HoldLimit, o.ClaimLimit, o.LookLimit = 2*patience, patience, patience
+}
+
+// A ledger of a process that can be killed: nothing reaches the database afterwards.
+type mortal struct {
+	Ledger
+	dead *atomic.Bool
+}
+
+var errDead = fmt.Errorf("the process is dead")
+
+func (m mortal) Settle(ctx context.Context, id int64, process string, to correlation.State) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Ledger.Settle(ctx, id, process, to)
+}
+
+func (m mortal) SetState(ctx context.Context, id int64, from []correlation.State, to correlation.State) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Ledger.SetState(ctx, id, from, to)
+}
+
+func (m mortal) Open(ctx context.Context, o correlation.OpenSession) (correlation.Session, error) {
+	if m.dead.Load() {
+		return correlation.Session{}, errDead
+	}
+	return m.Ledger.Open(ctx, o)
+}
+
+func (m mortal) SaveTurns(ctx context.Context, turns []correlation.Turn) error {
+	if m.dead.Load() {
+		return errDead
+	}
+	return m.Ledger.SaveTurns(ctx, turns)
+}
+
+// enter starts a relay whose process can be killed.
+func (w *world) enter(mem Memory, r *room, change ...func(*Options)) (c *wire, kill func()) {
+	w.t.Helper()
+	var dead atomic.Bool
+	process := make(chan string, 1)
+	c = w.start(mem, r.agent, append([]func(*Options){patient, func(o *Options) {
+		open := o.Open
+		o.Open = func(ctx context.Context) (*Backend, error) {
+			b, err := open(ctx)
+			if err != nil {
+				return nil, err
+			}
+			process <- b.Process
+			end := b.End
+			b.Ledger = mortal{b.Ledger, &dead}
+			b.End = func(ctx context.Context) error {
+				if dead.Load() {
+					return nil
+				}
+				return end(ctx)
+			}
+			return b, nil
+		}
+	}}, change...)...)
+	kill = func() {
+		select {
+		case id := <-process:
+			dead.Store(true)
+			_ = os.Remove(filepath.Join(filepath.Dir(w.path), "live", id+".lock"))
+		case <-time.After(patience):
+			w.t.Fatal("the database did not open")
+		}
+		c.close()
+	}
+	return c, kill
+}
+
+// synced waits until the database has all that a relay knows.
+func (c *wire) synced() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c.relay.mu.Lock()
+	var looks []chan struct{}
+	for _, s := range c.relay.sessions {
+		looks = append(looks, s.ready)
+	}
+	c.relay.mu.Unlock()
+	for _, ready := range looks {
+		await(ctx, ready)
+	}
+	if err := c.relay.journal.ask(ctx, func(context.Context, Ledger) error { return nil }); err != nil {
+		c.t.Fatalf("the database: %v", err)
+	}
+}
+
+func TestHouse(t *testing.T) { // the model itself: what it shows is what it heard
+	h := newHouse()
+	r := h.room()
+	var said []string
+	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+	ask := func(line string) {
+		var f map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(line), &f); err != nil {
+			t.Fatal(err)
+		}
+		r.agent(f, []byte(line), say)
+	}
+	ask(`{"id":1,"method":"session/new","params":{}}`)
+	ask(`{"id":2,"method":"session/prompt","params":{"sessionId":"house-session-0001","prompt":[{"type":"text","text":"hi"}]}}`)
+	said = nil
+	ask(`{"id":3,"method":"session/load","params":{"sessionId":"house-session-0001"}}`)
+	if len(said) != 2 || !strings.Contains(said[0], `"text":"hi"`) {
+		t.Errorf("said %q", said)
+	}
+}
