@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strings"
 )
 
 // An Acpx finds the record ids of acpx, which tells an agent none: by the
@@ -69,7 +69,7 @@ func (a Acpx) ofOwner() string {
 // were written last.
 func (a Acpx) ofSession(session string) string {
 	dir := filepath.Join(a.Home, ".acpx", "sessions")
-	if plainName.MatchString(session) {
+	if plainName(session) {
 		if record := recordIn(filepath.Join(dir, session+".json"), session); record != "" {
 			return record
 		}
@@ -84,8 +84,13 @@ func (a Acpx) ofSession(session string) string {
 	return ""
 }
 
-// plainName is what a session's id must be like to be looked for as a file's name.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,200}$`)
+// plainName reports whether a session's id may be looked for as a file's name.
+func plainName(id string) bool {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
+	}
+	return id != "" && len(id) <= 200 && id[0] != '.' && !strings.ContainsFunc(id, odd)
+}
 
 // recordIn gives the record in a session file if it is that of session.
 func recordIn(path, session string) string {
