@@ -3,7 +3,6 @@ package e2e
 import (
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -65,7 +64,7 @@ func TestAcpxDelivered(t *testing.T) {
 			if err != nil || len(owners) != 1 {
 				a.t.Fatalf("queue owners: %v (%v)", owners, err)
 			}
-			if err := syscall.Kill(owners[0], syscall.SIGKILL); err != nil {
+			if err := kill(owners[0]); err != nil {
 				a.t.Fatal(err)
 			}
 		},

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -145,14 +144,14 @@ func (m *massacre) converse(c *caller, i int, until time.Time) {
 // kill kills one kind of process.
 func (m *massacre) kill(victim string, c *caller) {
 	if victim == "proxy" {
-		syscall.Kill(c.cmd.Process.Pid, syscall.SIGKILL)
+		_ = c.cmd.Process.Kill()
 		return
 	}
 	found, err := m.Processes()
 	must(m.box, err)
 	for _, p := range found {
 		if victim == "harness" && strings.HasPrefix(p.Command, echoBin) || victim == "worker" && strings.Contains(p.Command, " deliver ") {
-			syscall.Kill(p.ID, syscall.SIGKILL)
+			_ = kill(p.ID)
 		}
 	}
 }
@@ -227,4 +226,13 @@ func (m *massacre) check(runs int) {
 	}
 	m.t.Logf("%d runs, killed: %v; %d turns answered, %d of them in time, %d not stored; %d session-ends, %d posts without an answer",
 		runs, m.kills, len(m.answered), due, lost, len(m.d.Ends()), unanswered)
+}
+
+// kill ends a process at once, by its id.
+func kill(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return err
+	}
+	return p.Kill()
 }
