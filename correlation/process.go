@@ -34,6 +34,7 @@ const daemonMemory = 14 * 24 * time.Hour
 
 // ProcessInfo is what stays known of a process when it dies without a word.
 type ProcessInfo struct {
+	ID         string // from NewProcessID; empty: a new one
 	Kind       string // Relay or Worker
 	Harness    string // the name it was started by
 	Version    string // ours
@@ -66,7 +67,10 @@ func (s *Store) Register(ctx context.Context, info ProcessInfo) (*Process, error
 	if err := os.MkdirAll(s.live, 0o700); err != nil {
 		return nil, explain(doing, err)
 	}
-	p := &Process{store: s, id: ulid.Make().String()}
+	if info.ID == "" {
+		info.ID = NewProcessID()
+	}
+	p := &Process{store: s, id: info.ID}
 	p.lock = flock.New(s.lockFile(p.id), flock.SetPermissions(0o600))
 	if locked, err := p.lock.TryLock(); err != nil || !locked {
 		return nil, explain(doing, errors.Join(fmt.Errorf("locking %s", p.lock.Path()), err))

@@ -26,6 +26,7 @@ type Profile struct {
 	KeepsFailedPrompt bool   // a prompt that failed is in its history all the same
 	AsksForTools      bool   // asks permission for each MCP call
 	SystemPrompt      bool   // takes session/new's systemPrompt, where it advertises that it does
+	MetaSystemPrompt  bool   // takes its _meta.systemPrompt too, but not both
 
 	// ClientInfo is put in place of initialize's clientInfo, and ClientMeta's members into clientCapabilities._meta;
 	// both JSON objects, nil: leave as they are. A request named in Answers, from a harness that got ClientMeta, is

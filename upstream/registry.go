@@ -26,6 +26,7 @@ var registry = []Profile{
 		KeepsFailedPrompt: true,
 		AsksForTools:      true,
 		SystemPrompt:      true,
+		MetaSystemPrompt:  true,
 		// Without them Claude loads the user's own hooks and plugins, Signet's among them.
 		SettingSources: []string{"project", "local"},
 	},

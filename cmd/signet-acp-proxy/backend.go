@@ -41,10 +41,10 @@ func newBackend(c *Config, std stdio) *backend {
 }
 
 // configure makes a relay use the backend.
-func (b *backend) configure(o *proxy.Options, name string) {
+func (b *backend) configure(o *proxy.Options, name, id string) {
 	o.Open = func(ctx context.Context) (*proxy.Backend, error) {
 		defer close(b.opened)
-		opened, err := b.open(ctx, name)
+		opened, err := b.open(ctx, name, id)
 		b.failed = err
 		return opened, err
 	}
@@ -67,6 +67,10 @@ func (b *backend) configure(o *proxy.Options, name string) {
 		profile, _ := profileOf(agent, name)
 		return profile.KeepsFailedPrompt
 	}
+	o.Placement = func(agent string) proxy.Placement {
+		profile, _ := profileOf(agent, name)
+		return placement(b.c.Placement, profile)
+	}
 	if home, err := os.UserHomeDir(); err == nil {
 		o.Record = proxy.Acpx{Home: home, Parent: os.Getppid(), Above: parentOf}.Record
 	}
@@ -82,7 +86,7 @@ func profileOf(agent, name string) (upstream.Profile, bool) {
 }
 
 // open opens the database and puts memory together.
-func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error) {
+func (b *backend) open(ctx context.Context, name, id string) (*proxy.Backend, error) {
 	log := b.log.logger()
 	db, err := migrations.Open(ctx, b.c.DB)
 	if err != nil {
@@ -93,7 +97,7 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.mu.Unlock()
 	store := correlation.New(db, correlation.Options{LiveDir: b.c.liveDir(), Log: log})
 	info := correlation.ProcessInfo{
-		Kind: correlation.Relay, Harness: name, Version: versionName(), SignetPath: b.c.SignetPath, Memory: b.c.Memory, Hook: len(b.c.OnSessionEnd) > 0,
+		ID: id, Kind: correlation.Relay, Harness: name, Version: versionName(), SignetPath: b.c.SignetPath, Memory: b.c.Memory, Hook: len(b.c.OnSessionEnd) > 0,
 	}
 	if b.c.daemonConfigured {
 		info.URL = b.c.DaemonURL
@@ -121,6 +125,7 @@ func (b *backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		Ledger:  ledger,
 		Memory:  source,
 		Process: process.ID(),
+		Parent:  parentOfSessions(store, log),
 		Leave:   next.leave,
 		Learn: func(ctx context.Context) {
 			if err := b.own.Learn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, correlation.ErrBusy) { // there will be quieter moments

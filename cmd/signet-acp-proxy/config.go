@@ -33,6 +33,8 @@ type Config struct {
 	MCP           string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how harnesses get the memory tools; auto is what suits each"`
 	MCPCommand    commandLine   `yaml:"mcp_command" help:"an MCP server in place of ours while the daemon is there, such as signet-mcp"`
 	Hooks         string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the harness's own Signet hooks"`
+	Nested        string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent that a proxied agent calls gets: nothing, or memory like its own, as the child of that session"`
+	Placement     string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt where a harness takes one; auto where it is known to heed it"`
 	Exclude       []string      `yaml:"exclude" help:"globs of folders that are left alone"`
 	Retention     time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept; 0 keeps none that owes nothing"`
 	OtherProjects bool          `yaml:"other_projects" default:"false" help:"recall from other projects too"`

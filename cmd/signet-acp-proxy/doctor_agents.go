@@ -253,7 +253,7 @@ func (e *examination) harness(ctx context.Context, name string, command []string
 		profile, _ = upstream.ByCommand(command)
 		name = strings.Join(command, " ")
 	}
-	options := upstream.Options{Command: command, Env: withHooks(os.Environ(), "disabled")}
+	options := upstream.Options{Command: command, Env: withHooks(nil, "disabled")}
 	if err := profile.Prepare(ctx, &options, upstream.Limits{}); err != nil {
 		return finding{check, problem, fmt.Sprintf("%s: %v", name, err), "install it, or take it out of the client's configuration"}
 	}

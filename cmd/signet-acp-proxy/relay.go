@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -47,9 +48,10 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 	if agent.AgentID != "" {
 		c.AgentID = agent.AgentID
 	}
-	pumpOnly := c.Memory == "off" || !agent.Inject || os.Getenv("SIGNET_NO_HOOKS") == "1" || os.Getenv("SIGNET_BYPASS") == "1"
-	if !pumpOnly && c.Hooks != "inherit" { // its own Signet hooks would inject a second time
-		options.Env = withHooks(os.Environ(), c.Hooks)
+	pumpOnly := c.Memory == "off" || !agent.Inject || c.bypassed()
+	id := correlation.NewProcessID()
+	if !pumpOnly {
+		options.Env = withParent(withHooks(options.Env, c.Hooks), id)
 	}
 
 	debug.SetGCPercent(gcPercent)
@@ -70,8 +72,9 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 		upstream.Widen(out)
 	}
 	if !pumpOnly {
+		o.Customs = customs(profile)
 		b := newBackend(c, std)
-		b.configure(&o, name)
+		b.configure(&o, name, id)
 		defer b.close()
 	}
 	relay := proxy.New(o)
@@ -161,19 +164,3 @@ func obituary(command []string, ended upstream.Exit, last []string) string {
 	}
 	return text
 }
-
-// withHooks says to the harness's own Signet hooks what we do.
-func withHooks(env []string, hooks string) []string {
-	kept := env[:0:0]
-	for _, v := range env {
-		if len(v) < len(hooksVariable) || v[:len(hooksVariable)] != hooksVariable {
-			kept = append(kept, v)
-		}
-	}
-	if hooks == "disabled" {
-		kept = append(kept, hooksVariable+"1")
-	}
-	return kept
-}
-
-const hooksVariable = "SIGNET_NO_HOOKS="
