@@ -41,6 +41,7 @@ type journal struct {
 	failures int
 	once     sync.Once
 	handed   sync.Once
+	learning sync.WaitGroup
 }
 
 func startJournal(r *Relay) *journal {
@@ -68,6 +69,8 @@ func (j *journal) run() {
 	var soon <-chan time.Time
 	var took time.Duration
 	learn := time.After(learnAfter) // what earlier processes left
+	learned := make(chan struct{}, 1)
+	learned <- struct{}{}
 	for {
 		select {
 		case <-j.wake:
@@ -83,7 +86,15 @@ func (j *journal) run() {
 			}
 			took = time.Since(began)
 		case <-learn:
-			j.learn(learnLimit)
+			select {
+			case <-learned: // beside the journal, for a prompt may ask it meanwhile
+				j.learning.Go(func() {
+					j.learn(j.r.ctx, learnLimit)
+					learned <- struct{}{}
+				})
+			default:
+				learn = time.After(learnAfter)
+			}
 		case <-tick.C:
 			if j.sync(false) {
 				learn = time.After(learnAfter)
@@ -104,7 +115,8 @@ func (j *journal) run() {
 			j.sync(true)
 			j.end()
 			j.handOver(true)
-			j.learn(lastLearn)
+			j.learning.Wait() // it ends with the relay
+			j.learn(context.Background(), lastLearn)
 			if j.failures > 0 {
 				j.r.o.Log.Warn().Int("failures", j.failures).Msg("changes that the database did not take at once")
 			}
@@ -260,11 +272,11 @@ func (j *journal) handOver(ended bool) {
 }
 
 // learn lets memory take in the turns that have ended, for no longer than limit.
-func (j *journal) learn(limit time.Duration) {
+func (j *journal) learn(ctx context.Context, limit time.Duration) {
 	if j.backend == nil || j.backend.Learn == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	j.backend.Learn(ctx)
 }
