@@ -95,6 +95,7 @@ func (r *Relay) look(ctx context.Context, s *session, who identify) error {
 		r.o.Log.Warn().Err(err).Str("session", s.label()).Msg("looking a session up")
 		return err
 	}
+	r.settleDoubt(s, false)
 	r.supply(s)
 	s.who.Key = orNewKey(s.who.Key)
 	for _, t := range s.turns {

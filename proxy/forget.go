@@ -104,7 +104,7 @@ func (r *Relay) settleDoubt(s *session, late bool) {
 	if s.state == correlation.Armed && s.stranger && s.replay.marked {
 		s.become(correlation.Done)
 	}
-	if s.state != correlation.Doubt || !s.settled() {
+	if s.state != correlation.Doubt {
 		return
 	}
 	sent, known := s.last()
@@ -115,7 +115,7 @@ func (r *Relay) settleDoubt(s *session, late bool) {
 	switch {
 	case s.replay.marked:
 		s.become(arrived)
-	case s.replay.user, late && !known:
+	case s.replay.user && (s.replay.whole || late), late && !known:
 		s.become(s.blank())
 	case late && r.o.KeepsFailed != nil && r.o.KeepsFailed(r.agent.name):
 		s.become(arrived)

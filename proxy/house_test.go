@@ -25,6 +25,7 @@ type house struct {
 	keeps  bool   // a failed prompt stays in the history
 	forks  bool   // it shows a fork's history before it answers
 	silent bool   // it shows nothing on load
+	old    bool   // it tells of an old compaction on load
 
 	mu       sync.Mutex
 	sessions map[string]*housed
@@ -69,9 +70,8 @@ const (
 type room struct {
 	house *house
 	open  map[string]bool
-	next  atomic.Value    // answer: to the next prompts
-	held  chan struct{}   // prompts that wait for release; nil: none does
-	extra func(id string) // said while a prompt is answered
+	next  atomic.Value // answer: to the next prompts
+	extra atomic.Value // string: said while a prompt is answered
 }
 
 func (h *house) room() *room {
@@ -95,7 +95,9 @@ func (r *room) agent(f map[string]json.RawMessage, line []byte, say func(string,
 	case "initialize":
 		reply(`"result":{"protocolVersion":1,"agentInfo":{"name":"house","version":"1"}}`)
 	case "session/new":
-		reply(`"result":{"sessionId":%q}`, h.make(r, nil))
+		id = h.make(r, nil)
+		reply(`"result":{"sessionId":%q}`, id)
+		say("%s", update(id, `{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"compact"},{"name":"clear"},{"name":"review/all"}]}`))
 	case "session/fork":
 		if s == nil {
 			reply(`"error":{"code":-32002,"message":"Resource not found"}`)
@@ -114,6 +116,9 @@ func (r *room) agent(f map[string]json.RawMessage, line []byte, say func(string,
 		r.open[id] = true
 		if method(f) == "session/load" && !h.silent {
 			h.replay(id, say)
+		}
+		if h.old {
+			say("%s", compactedUpdate(id, "completed"))
 		}
 		reply(`"result":{}`)
 	case "session/close":
@@ -166,8 +171,8 @@ func (h *house) prompt(r *room, id string, line []byte, say, reply func(string, 
 	if h.echo {
 		h.show(id, blocks, say)
 	}
-	if r.extra != nil {
-		r.extra(id)
+	if extra, _ := r.extra.Load().(string); extra != "" {
+		say("%s", extra)
 	}
 	if next != hang {
 		say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"heard"}}}}`, id)
@@ -193,7 +198,15 @@ func (h *house) show(id string, blocks []string, say func(string, ...any)) {
 // userChunk is a frame that shows a user's words, in the escapes that Go's encoder uses: \u003c.
 func userChunk(id, text string) string {
 	quoted, _ := json.Marshal(text)
-	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":%s}}}}`, id, quoted)
+	return update(id, `{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":`+string(quoted)+`}}`)
+}
+
+func update(id, what string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":%s}}`, id, what)
+}
+
+func compactedUpdate(id, status string) string {
+	return update(id, `{"sessionUpdate":"compaction_update","compactionId":"c1","status":"`+status+`"}`)
 }
 
 // contexts counts how often the context stands in a session's history.

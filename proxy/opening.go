@@ -67,7 +67,7 @@ func (r *Relay) opened(req request, line []byte) {
 	} else if s.opened {
 		s.opened, s.open.New = false, false // the client may have closed it in between
 	}
-	s.live = true
+	s.live, s.replay.whole = true, true
 	r.settleDoubt(s, false)
 }
 

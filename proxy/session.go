@@ -58,6 +58,7 @@ type given struct {
 // opened and until the first prompt.
 type replay struct {
 	open   bool // it may still come
+	whole  bool // the response that ends it has come, though some harnesses go on
 	user   bool // a user's turn was shown
 	marked bool // the block that counts was in it
 }

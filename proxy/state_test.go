@@ -1,0 +1,349 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// A play is one session and what happens to it, step by step.
+type play struct {
+	*testing.T
+	w      *world
+	house  *house
+	mem    *source
+	change func(*Options)
+
+	c    *wire
+	room *room
+	kill func()
+	id   string
+	n    int
+}
+
+func (p *play) enter() {
+	p.room = p.house.room()
+	p.c, p.kill = p.w.enter(p.mem, p.room, p.change)
+	p.n++
+	p.c.call(p.n, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"tester","version":"1"}}`)
+}
+
+func (p *play) ask(method, params string) string {
+	p.n++
+	return p.c.call(p.n, method, params)
+}
+
+func (p *play) open(method string) string {
+	answer := p.ask(method, fmt.Sprintf(`{"sessionId":%q,"cwd":"/tmp/x","mcpServers":[]}`, p.id))
+	p.c.synced()
+	return answer
+}
+
+func (p *play) prompt(text string, a answer) {
+	p.room.next.Store(a)
+	p.n++
+	quoted, _ := json.Marshal(text)
+	p.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%s}]}}`, p.n, p.id, quoted)
+	p.house.awaitPrompt(p.n)
+	if a != hang {
+		p.c.until(fmt.Sprintf(`"id":%d,`, p.n))
+	}
+	p.c.synced()
+}
+
+// steps are what can happen to a session.
+var steps = map[string]func(p *play){
+	"new": func(p *play) {
+		p.id, _ = stringAt([]byte(p.ask("session/new", cwd)), "result", "sessionId")
+		p.c.until("available_commands_update")
+		p.c.synced()
+	},
+	"new, off": func(p *play) {
+		p.id, _ = stringAt([]byte(p.ask("session/new", `{"cwd":"/tmp/x","_meta":{"signet.ai":{"inject":false}}}`)), "result", "sessionId")
+		p.c.synced()
+	},
+	"prompt":    func(p *play) { p.prompt("a plain prompt", succeed) },
+	"refused":   func(p *play) { p.prompt("a plain prompt", refuse) },
+	"fails":     func(p *play) { p.prompt("a plain prompt", fail) },
+	"cancelled": func(p *play) { p.prompt("a plain prompt", cancel) },
+	"hangs":     func(p *play) { p.prompt("a plain prompt", hang) },
+	"short":     func(p *play) { p.prompt("too short", succeed) },
+	"slash":     func(p *play) { p.prompt("/help", succeed) },
+	"compact":   func(p *play) { p.prompt("/compact", succeed) },
+	"stopped compact": func(p *play) {
+		p.prompt("/compact", cancel)
+	},
+	"clear": func(p *play) {
+		p.prompt("/clear", succeed)
+		p.house.mu.Lock()
+		p.house.sessions[p.id].turns = nil
+		p.house.mu.Unlock()
+	},
+	"not advertised": func(p *play) { p.prompt("/reset", succeed) },
+	"prompt, off": func(p *play) {
+		p.ask("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"x"}],"_meta":{"signet.ai":{"inject":false}}}`, p.id))
+		p.c.synced()
+	},
+	"compacts itself": func(p *play) {
+		p.room.extra.Store(compactedUpdate(p.id, "completed"))
+		p.prompt("a plain prompt", succeed)
+		p.room.extra.Store("")
+	},
+	"fails to compact": func(p *play) {
+		p.room.extra.Store(compactedUpdate(p.id, "failed"))
+		p.prompt("a plain prompt", succeed)
+		p.room.extra.Store("")
+	},
+	"load":   func(p *play) { p.open("session/load") },
+	"resume": func(p *play) { p.open("session/resume") },
+	"fork": func(p *play) {
+		p.id, _ = stringAt([]byte(p.open("session/fork")), "result", "sessionId")
+		p.c.synced()
+	},
+	"close": func(p *play) { p.open("session/close") },
+	"ends": func(p *play) {
+		p.c.close()
+		p.enter()
+	},
+	"is killed": func(p *play) {
+		p.kill()
+		p.enter()
+	},
+	"another proxy":    func(p *play) { p.enter() }, // the first one stays
+	"the house forgot": func(p *play) { p.house.sessions[p.id].turns = nil },
+	"memories come": func(p *play) {
+		close(p.mem.block)
+		p.w.awaitFetch(p.c, p.id)
+	},
+	"memories here": func(p *play) { p.w.awaitFetch(p.c, p.id) },
+	"no memories come": func(p *play) {
+		p.mem.mu.Lock()
+		p.mem.block = nil
+		p.mem.mu.Unlock()
+	},
+}
+
+// carried says what the last prompt carried.
+func (p *play) carried() string {
+	p.Helper()
+	prompts := p.c.got(`"session/prompt"`)
+	if len(prompts) == 0 {
+		return ""
+	}
+	blocks := p.c.blocks(len(prompts) - 1)
+	if len(blocks) < 2 {
+		return ""
+	}
+	var what []string
+	for _, known := range []struct{ text, name string }{
+		{"says the file", "files"}, {"You are Alto.", "identity"}, {"prefers tabs", "memories"}, {"likes tea", "recall"},
+	} {
+		if strings.Contains(blocks[0], known.text) {
+			what = append(what, known.name)
+		}
+	}
+	return strings.Join(what, "+")
+}
+
+const whole = "identity+memories"
+
+// late makes the context come later than a prompt can wait.
+func late(p *play) {
+	p.mem.block = make(chan struct{})
+	p.change = func(o *Options) { o.HoldLimit = o.ClaimLimit + 20*time.Millisecond }
+}
+
+func keeper(p *play) {
+	p.house.keeps = true
+	p.change = func(o *Options) { o.KeepsFailed = func(string) bool { return true } }
+}
+
+func forgetful(p *play) {
+	p.change = func(o *Options) { o.KeepsFailed = func(string) bool { return false } }
+}
+
+func silent(p *play) { forgetful(p); p.house.silent = true }
+
+func reinject(how Reinject) func(*play) {
+	return func(p *play) { p.change = func(o *Options) { o.Reinject = how } }
+}
+
+func perPrompt(p *play) {
+	p.change = func(o *Options) { o.PerPrompt = true }
+	p.mem.recalled = memory.Context{Source: "test", Items: []memory.Item{{ID: "m7", Text: "Robin likes tea."}}}
+}
+
+// Every way from one state to another: what happens, what the last prompt carries, and where that leads.
+func TestStates(t *testing.T) {
+	const ( // the ways into each state
+		toArmed    = "new"
+		toIdentity = "new, prompt"
+		toFlight   = "new, hangs"
+		toDoubt    = "new, fails"
+		toDone     = "new, prompt"
+	)
+	tests := []struct {
+		steps   string
+		with    func(*play)
+		carries string
+		to      correlation.State
+	}{
+		// armed
+		{toArmed, nil, "", correlation.Armed},
+		{toArmed + ", prompt", nil, whole, correlation.Done},
+		{toArmed + ", short", nil, whole, correlation.Done},
+		{toArmed + ", cancelled", nil, whole, correlation.Done},
+		{toArmed + ", refused", nil, whole, correlation.Armed},
+		{toArmed + ", refused, prompt", nil, whole, correlation.Done},
+		{toArmed + ", fails", nil, whole, correlation.Doubt},
+		{toArmed + ", hangs", nil, whole, correlation.InFlight},
+		{toArmed + ", hangs, prompt", nil, "", correlation.InFlight},
+		{toArmed + ", slash", nil, "", correlation.Armed},
+		{toArmed + ", compact", nil, "", correlation.Armed},
+		{toArmed + ", prompt, off", nil, "", correlation.Off},
+		{toArmed + ", ends, load, prompt", nil, whole, correlation.Done},
+		{toArmed + ", ends, resume, prompt", nil, whole, correlation.Done},
+		{toArmed + ", is killed, load, prompt", nil, whole, correlation.Done},
+		{toArmed + ", close, load, prompt", nil, whole, correlation.Done},
+		{toArmed + ", fork", nil, "", correlation.Armed},
+		{toArmed + ", fork, prompt", nil, whole, correlation.Done},
+		{toArmed + ", another proxy, load, prompt", nil, whole, correlation.Done},
+		{toArmed + ", prompt", func(p *play) { p.mem.context = memory.Context{} }, "", correlation.Done},
+		{toArmed + ", prompt", func(p *play) { p.mem.err = memory.ErrOwned }, "", correlation.Done},
+		{toArmed + ", prompt", func(p *play) { p.mem.err = memory.ErrUnavailable }, "files", correlation.Done},
+		{toArmed + ", prompt", late, "files", correlation.IdentityGiven},
+
+		// identity given
+		{toIdentity + ", prompt", late, "", correlation.IdentityGiven},
+		{toIdentity + ", memories come, prompt", late, "memories", correlation.Done},
+		{toIdentity + ", memories come, slash", late, "", correlation.IdentityGiven},
+		{toIdentity + ", memories come, refused", late, "memories", correlation.IdentityGiven},
+		{toIdentity + ", memories come, refused, prompt", late, "memories", correlation.Done},
+		{toIdentity + ", memories come, fails", late, "memories", correlation.Doubt},
+		{toIdentity + ", memories come, fails, prompt", late, "memories", correlation.Done},
+		{toIdentity + ", memories come, hangs", late, "memories", correlation.InFlight},
+		{toIdentity + ", fork", late, "files", correlation.IdentityGiven},
+		{toIdentity + ", compact", late, "", correlation.Armed},
+		{toIdentity + ", clear, memories come, prompt", late, whole, correlation.Done},
+		{toIdentity + ", prompt, off", late, "", correlation.Off},
+		{toIdentity + ", no memories come, ends, load, memories here, prompt", late, "memories", correlation.Done},
+
+		// in flight
+		{toFlight + ", fork", nil, whole, correlation.Done},
+		{toFlight + ", fork, prompt", nil, "", correlation.Done},
+		{toFlight + ", another proxy, load, prompt", nil, "", correlation.InFlight},
+		{toFlight + ", another proxy, load, fork, prompt", nil, "", correlation.Done},
+		{toFlight + ", is killed, resume", forgetful, "", correlation.Doubt},
+		{toFlight + ", ends, resume", forgetful, "", correlation.Doubt},
+
+		// doubt
+		{toDoubt + ", prompt", forgetful, whole, correlation.Done},
+		{toDoubt + ", prompt", keeper, "", correlation.Done},
+		{toDoubt + ", refused", forgetful, whole, correlation.Doubt},
+		{toDoubt + ", fails", forgetful, whole, correlation.Doubt},
+		{toDoubt + ", slash", forgetful, "", correlation.Doubt},
+		{toDoubt + ", fork", forgetful, whole, correlation.Doubt},
+		{toDoubt + ", clear", forgetful, "", correlation.Armed},
+		{toDoubt + ", compact", forgetful, "", correlation.Doubt},
+		{toDoubt + ", prompt, off", forgetful, "", correlation.Off},
+		{toDoubt + ", ends, load", keeper, "", correlation.Done},
+		{toDoubt + ", ends, load, prompt", keeper, "", correlation.Done},
+		{toDoubt + ", ends, load", func(p *play) { p.house.keeps = true }, "", correlation.Done}, // nobody knows that it keeps, but it shows
+		{toDoubt + ", ends, load", forgetful, "", correlation.Doubt},                             // it shows nothing: there was no other turn
+		{toDoubt + ", ends, load, prompt", forgetful, whole, correlation.Done},
+		{"new, slash, fails, ends, load", forgetful, "", correlation.Armed},
+		{"new, slash, fails, ends, load, prompt", forgetful, whole, correlation.Done},
+		{"new, slash, fails, ends, load", silent, "", correlation.Doubt},
+		{"new, slash, fails, ends, resume", forgetful, "", correlation.Doubt},
+		{"new, slash, fails, is killed, load, prompt", forgetful, whole, correlation.Done},
+		{"new, slash, hangs, is killed, load", forgetful, "", correlation.Armed},
+		{"new, slash, hangs, is killed, load", keeper, "", correlation.Done},
+		{"new, fails, load", forgetful, whole, correlation.Doubt},
+		{"new, slash, fails, load", forgetful, whole, correlation.Armed},
+		{"new, slash, load, fails, prompt", forgetful, whole, correlation.Done}, // what was shown before says nothing
+		{"new, fails, another proxy, load, prompt", forgetful, whole, correlation.Done},
+
+		// done
+		{toDone, nil, whole, correlation.Done},
+		{toDone + ", prompt", nil, "", correlation.Done},
+		{toDone + ", refused", nil, "", correlation.Done},
+		{toDone + ", fails", nil, "", correlation.Done},
+		{toDone + ", hangs", nil, "", correlation.Done},
+		{toDone + ", hangs, is killed, load", nil, "", correlation.Done},
+		{toDone + ", fork, prompt", nil, "", correlation.Done},
+		{toDone + ", ends, load, prompt", nil, "", correlation.Done},
+		{toDone + ", ends, resume, prompt", nil, "", correlation.Done},
+		{toDone + ", ends, fork, prompt", nil, "", correlation.Done},
+		{toDone + ", close, load, prompt", nil, "", correlation.Done},
+		{toDone + ", prompt, off", nil, "", correlation.Off},
+		{toDone + ", compact", nil, "", correlation.Armed},
+		{toDone + ", compact, prompt", nil, "files", correlation.Done},
+		{toDone + ", compact, ends, load, prompt", nil, "files", correlation.Done},
+		{toDone + ", stopped compact", nil, "", correlation.Done},
+		{toDone + ", not advertised", nil, "", correlation.Done},
+		{toDone + ", compact, prompt", reinject(ReinjectAll), whole, correlation.Done},
+		{toDone + ", compact", reinject(ReinjectNever), "", correlation.Done},
+		{toDone + ", clear", nil, "", correlation.Armed},
+		{toDone + ", clear, prompt", nil, whole, correlation.Done},
+		{toDone + ", clear", reinject(ReinjectNever), "", correlation.Done},
+		{toDone + ", compacts itself", nil, "", correlation.Armed},
+		{toDone + ", compacts itself, prompt", nil, "files", correlation.Done},
+		{toDone + ", fails to compact", nil, "", correlation.Done},
+		{toArmed + ", compacts itself", nil, whole, correlation.Armed}, // what the prompt carried may be gone
+		{toDone + ", ends, load, prompt", func(p *play) { p.house.old = true }, "", correlation.Done},
+		{toDone + ", prompt", perPrompt, "", correlation.Done}, // it brings nothing new to mind
+		{toDone + ", short", perPrompt, "", correlation.Done},
+		{toDone + ", compacts itself, prompt", perPrompt, "files+recall", correlation.Done},
+
+		// off
+		{"new, off", nil, "", correlation.Off},
+		{"new, off, prompt", nil, "", correlation.Off},
+		{"new, off, ends, load, prompt", nil, "", correlation.Off},
+		{"new, off, fork, prompt", nil, "", correlation.Off},
+		{"new, off, clear, prompt", nil, "", correlation.Off},
+	}
+	for _, tt := range tests {
+		t.Run(tt.steps, func(t *testing.T) {
+			t.Parallel()
+			p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource(), change: func(*Options) {}}
+			if tt.with != nil {
+				tt.with(p)
+			}
+			p.enter()
+			for _, step := range parse(tt.steps) {
+				steps[step](p)
+			}
+			if got := p.carried(); got != tt.carries {
+				t.Errorf("the last prompt carries %q, want %q", got, tt.carries)
+			}
+			if got := p.w.session("house", p.id); got.State != tt.to {
+				t.Errorf("in the end it is %q, want %q", got.State, tt.to)
+			}
+		})
+	}
+}
+
+// parse splits steps; some names have a comma in them.
+func parse(text string) []string {
+	var all []string
+	for _, name := range strings.Split(text, ", ") {
+		if name == "off" {
+			all[len(all)-1] += ", off"
+			continue
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+func TestSteps(t *testing.T) {
+	if got := parse("new, off, prompt"); !slices.Equal(got, []string{"new, off", "prompt"}) {
+		t.Errorf("got %q", got)
+	}
+}
