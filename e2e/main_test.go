@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	if script := os.Getenv(scriptVariable); script != "" {
 		os.Exit(playScript(script))
 	}
+	if words := os.Getenv(unrulyVariable); words != "" {
+		os.Exit(playUnruly(words))
+	}
 	code, err := testMain(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,0 +1,277 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// signal signals the proxy alone.
+func (c *client) signal(sig os.Signal) {
+	c.t.Helper()
+	if err := c.cmd.Process.Signal(sig); err != nil {
+		c.t.Errorf("%v: %v", sig, err)
+	}
+}
+
+// alone waits until nothing runs in the sandbox any more.
+func (b *box) alone() {
+	b.t.Helper()
+	b.wait("an empty sandbox", func() bool {
+		left, err := b.Processes()
+		must(b, err)
+		return len(left) == 0
+	})
+}
+
+// Told to end, the proxy passes the signal on, and how the harness ends is how the proxy ends.
+func TestSignalsPassedOn(t *testing.T) {
+	for _, tc := range []struct {
+		words string
+		sig   syscall.Signal
+		code  int
+	}{
+		{"stays", syscall.SIGTERM, 128 + 15},
+		{"stays", syscall.SIGHUP, 128 + 1},
+		{"stays polite", syscall.SIGTERM, 3},
+		{"stays polite", syscall.SIGHUP, 3},
+		{"stays deaf", syscall.SIGTERM, 128 + 9},
+		{"stays polite litters", syscall.SIGTERM, 3},
+	} {
+		for _, memory := range []string{"embedded", "off"} {
+			t.Run(fmt.Sprint(tc.words, "/", tc.sig, "/", memory), func(t *testing.T) {
+				t.Parallel()
+				b := newBox(t)
+				c := b.unleash(t, "slow "+tc.words, "--memory", memory)
+				c.open()
+				c.prompt()
+				c.signal(tc.sig)
+				if rest := c.rest(); rest != "" {
+					t.Errorf("the client was sent %s", rest)
+				}
+				if code := c.code(); code != tc.code {
+					t.Errorf("exit %d, want %d", code, tc.code)
+				}
+				if got := c.noted(); got != tc.sig.String() {
+					t.Errorf("the harness got %q, want %q", got, tc.sig)
+				}
+				if said := c.said(); said != "" {
+					t.Errorf("people were told %s", said)
+				}
+				b.alone()
+			})
+		}
+	}
+}
+
+// Ctrl-C reaches everybody in front of the terminal; the client cancels over the protocol, so we stay, and so does the harness.
+func TestInterruptIgnored(t *testing.T) {
+	b := newBox(t)
+	c := b.unleash(t, "slow")
+	c.open()
+	c.signal(os.Interrupt)
+	c.prompt()
+	c.signal(os.Interrupt)
+	c.cancel()
+	c.until(`"stopReason":"cancelled"`)
+	c.hangUp()
+	c.rest()
+	if code := c.code(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if got := c.noted(); got != "" {
+		t.Errorf("the harness got %q", got)
+	}
+	if said := c.said(); said != "" {
+		t.Errorf("people were told %s", said)
+	}
+}
+
+// A harness that ends by itself takes us along: the same code, nothing invented on stdout, and its last words on stderr.
+func TestHarnessEnds(t *testing.T) {
+	for _, at := range []string{"start", "initialize", "session/prompt"} {
+		for how, code := range map[string]int{"9": 9, "0": 0, "kill": 128 + 9, "term": 128 + 15} {
+			t.Run(strings.ReplaceAll(at, "/", " ")+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				b := newBox(t)
+				c := b.unleash(t, "dies="+at+":"+how)
+				switch at {
+				case "initialize":
+					c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
+				case "session/prompt":
+					c.open()
+					c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"x"}]}}`, c.session)
+				}
+				if rest := c.rest(); rest != "" {
+					t.Errorf("the client was sent %s", rest)
+				}
+				if got := c.code(); got != code {
+					t.Errorf("exit %d, want %d", got, code)
+				}
+				// The harness's stderr as it came, then one line of ours and its last lines once more.
+				own, obituary, found := strings.Cut(c.said(), "signet-acp-proxy: ")
+				if !found || !strings.HasSuffix(strings.TrimSpace(own), "fatal: the last words") || strings.Count(own, "stack line") != 100 {
+					t.Errorf("people were told %s", c.said())
+				}
+				for _, part := range []string{self, "ended by itself", "fatal: the last words", "stack line 99"} {
+					if !strings.Contains(obituary, part) {
+						t.Errorf("%q is missing in %s", part, obituary)
+					}
+				}
+				b.alone()
+			})
+		}
+	}
+}
+
+// What cannot be started is said in a line, with the code of a shell.
+func TestNotStarted(t *testing.T) {
+	b := newBox(t)
+	r := b.try(proxyBin, "--memory", "embedded", "--", "/nowhere/agent")
+	if r.Code != 127 || r.Stdout != "" || strings.Count(r.Stderr, "\n") != 1 || !strings.Contains(r.Stderr, "/nowhere/agent") {
+		t.Errorf("exit %d, %q, %q", r.Code, r.Stdout, r.Stderr)
+	}
+}
+
+// EPIPE is the client going away, though its own end may still be open.
+func TestClientReadsNoMore(t *testing.T) {
+	for _, memory := range []string{"embedded", "off"} {
+		for _, words := range []string{"flood=200000", "flood=200000 stays", "flood=200000 stays deaf litters"} {
+			t.Run(memory+"/"+words, func(t *testing.T) {
+				t.Parallel()
+				b := newBox(t)
+				c := b.unleash(t, words, "--memory", memory)
+				c.open()
+				c.prompt()
+				c.out.Close()
+				c.code()
+				b.alone()
+				if said := c.said(); said != "" {
+					t.Errorf("people were told %s", said)
+				}
+			})
+		}
+	}
+}
+
+// A harness that does not leave when its client does is told to, sooner when we are, and has gone before acpx would kill us.
+func TestNeverLeaves(t *testing.T) {
+	for _, hurried := range []bool{true, false} {
+		for words, code := range map[string]int{"stays": 128 + 15, "stays deaf": 128 + 9, "stays deaf litters": 128 + 9} {
+			t.Run(fmt.Sprint(words, "/hurried ", hurried), func(t *testing.T) {
+				t.Parallel()
+				b := newBox(t)
+				c := b.unleash(t, words)
+				c.open()
+				c.prompt()
+				c.until("end_turn")
+				c.hangUp()
+				if hurried {
+					c.signal(syscall.SIGTERM)
+				}
+				c.rest()
+				if got := c.code(); got != code {
+					t.Errorf("exit %d, want %d", got, code)
+				}
+				b.alone()
+			})
+		}
+	}
+}
+
+// Whoever kills the proxy -9 leaves no orphan, whatever the harness ignores and has started.
+func TestKilledProxy(t *testing.T) {
+	for _, words := range []string{"slow", "slow stays deaf", "slow stays deaf litters"} {
+		t.Run(words, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			c := b.unleash(t, words)
+			c.open()
+			c.prompt()
+			c.signal(os.Kill)
+			b.alone()
+		})
+	}
+}
+
+// A client that logs in runs our command line on a terminal, with arguments of the agent's appended: the harness gets both.
+func TestTerminal(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"a command", []string{"--agent", "mine", "--", self, "acp"}, `terminal true, arguments ["acp"]`},
+		{"appended to a command", []string{"--", self, "acp", "login", "--device"}, `terminal true, arguments ["acp" "login" "--device"]`},
+		{"appended to a name", []string{"--agent", "mine", "login", "--device", "a b"}, `terminal true, arguments ["--acp" "login" "--device" "a b"]`},
+		{"a name", []string{"--agent", "mine", "--memory", "off"}, `terminal true, arguments ["--acp"]`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			config := fmt.Sprintf("acp:\n  agents:\n    mine:\n      command: [%q, --acp]\n", self)
+			must(b, os.WriteFile(b.Signet+"/agent.yaml", []byte(config), 0o600))
+			terminal, end := openTerminal(t)
+			cmd := b.Command(t.Context(), []string{unrulyVariable + "=hello"}, append([]string{proxyBin}, tc.args...)...)
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = end, end, end
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			must(b, cmd.Start())
+			end.Close()
+			got := readTerminal(t, terminal)
+			if err := cmd.Wait(); err != nil || strings.TrimSpace(got) != tc.want {
+				t.Errorf("%v\n got %s\nwant %s", err, got, tc.want)
+			}
+		})
+	}
+}
+
+// openTerminal makes a terminal and gives the person's end and the program's.
+func openTerminal(t *testing.T) (person, program *os.File) {
+	t.Helper()
+	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminals here: %v", err)
+	}
+	t.Cleanup(func() { person.Close() })
+	if err := unix.IoctlSetPointerInt(int(person.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(person.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return person, program
+}
+
+// readTerminal reads until nobody holds the other end.
+func readTerminal(t *testing.T, person *os.File) string {
+	t.Helper()
+	var all strings.Builder
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		buf := make([]byte, 4096)
+		for {
+			n, err := person.Read(buf)
+			all.Write(buf[:n])
+			if err != nil { // EIO
+				return
+			}
+		}
+	}()
+	select {
+	case <-read:
+	case <-time.After(patience):
+		t.Fatal("the terminal is still in use")
+	}
+	return all.String()
+}
