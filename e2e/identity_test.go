@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,10 @@ func TestByteIdentity(t *testing.T) {
 				}
 				received := s.end()
 				if mode.block {
-					received = withoutBlock(t, received, `"pr\u006fmpt":[`)
+					blocks := 0
+					if received, blocks = withoutOurs(t, received); blocks != 1 {
+						t.Errorf("%d blocks of ours, want 1", blocks)
+					}
 				}
 				if diff := cmp.Diff(strings.Join(up, ""), received); diff != "" {
 					t.Errorf("client to harness (-sent +received):\n%s", diff)
@@ -61,6 +65,36 @@ func TestByteIdentity(t *testing.T) {
 			})
 		}
 	}
+}
+
+// withoutOurs takes out what we put into a conversation: our blocks, which it counts, and our MCP server.
+func withoutOurs(t *testing.T, received string) (rest string, blocks int) {
+	t.Helper()
+	cut := func(start int, ours func(element string) bool) {
+		d := json.NewDecoder(strings.NewReader(received[start:]))
+		var element json.RawMessage
+		if err := d.Decode(&element); err != nil {
+			t.Fatal(err)
+		}
+		end := start + int(d.InputOffset())
+		switch {
+		case !ours(string(element)):
+			return
+		case strings.HasPrefix(received[end:], ","):
+			end++
+		case strings.HasSuffix(received[:start], ","):
+			start--
+		}
+		received = received[:start] + received[end:]
+	}
+	for at := strings.Index(received, `{"type":"text","text":"`+blockMark); at >= 0; at = strings.Index(received, `{"type":"text","text":"`+blockMark) {
+		cut(at, func(string) bool { blocks++; return true })
+	}
+	const server = `{"name":"signet",`
+	for at := strings.LastIndex(received, server); at >= 0; at = strings.LastIndex(received[:at], server) {
+		cut(at, func(element string) bool { return strings.Contains(element, `"--connect"`) })
+	}
+	return received, blocks
 }
 
 // readTranscript returns the sections of each direction, which alternate.
