@@ -79,9 +79,12 @@ func (p *post) say(id string, turns ...correlation.Turn) correlation.Session {
 }
 
 // work runs one pass of a worker, with little time.
-func (p *post) work() {
+func (p *post) work() { p.t.Helper(); p.workFor(time.Minute) }
+
+// workFor is work against a daemon that may never answer.
+func (p *post) workFor(limit time.Duration) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
 	defer cancel()
 	check(p.t, work(ctx, p.c, p.store, "", delivery.UntilPassed, zerolog.Nop()))
 	if left, _ := os.ReadDir(filepath.Join(filepath.Dir(p.c.DB), "transcripts")); len(left) > 0 {
@@ -135,6 +138,7 @@ func TestDeliverOutcomes(t *testing.T) {
 		only    []daemontest.Generation // nil: both
 		text    string                  // "": long
 		before  func(*post)
+		silent  bool   // no answer ever comes
 		first   string // after one pass
 		later   time.Duration
 		then    string // after another, everything healed
@@ -146,14 +150,14 @@ func TestDeliverOutcomes(t *testing.T) {
 		{name: "short", only: both[1:], text: "hello", first: "delivered 1", then: "delivered 1", arrived: []string{"queued"}},
 		{name: "down", before: func(p *post) { p.daemon.Stop() }, first: "owed 0", later: time.Second, then: "delivered 1", arrived: []string{"queued"}},
 		{name: "no health", before: func(p *post) { p.daemon.Fail(daemontest.Fault{Path: "/health", Kind: daemontest.BlackHole}) },
-			first: "owed 0", later: time.Second, then: "delivered 1", arrived: []string{"queued"}},
+			silent: true, first: "owed 0", later: time.Second, then: "delivered 1", arrived: []string{"queued"}},
 		{name: "unauthorized", before: func(p *post) { p.daemon.Fail(daemontest.Fault{Kind: daemontest.Status, Code: 401}) },
 			first: "owed 0", later: time.Second, then: "delivered 1", arrived: []string{"queued"}},
 		{name: "500", before: fault(daemontest.Status, 0, 500), first: "owed 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "503", before: fault(daemontest.Status, 0, 503), first: "owed 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "502", before: fault(daemontest.Status, 0, 502), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
-		{name: "black hole", before: fault(daemontest.BlackHole, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
-		{name: "drip", before: fault(daemontest.Drip, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
+		{name: "black hole", before: fault(daemontest.BlackHole, 0, 0), silent: true, first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
+		{name: "drip", before: fault(daemontest.Drip, 0, 0), silent: true, first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "garbage", before: fault(daemontest.Garbage, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "huge", before: fault(daemontest.Huge, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
 		{name: "dropped connection", before: fault(daemontest.Drop, 0, 0), first: "unknown 1", later: time.Second, then: "delivered 2", arrived: []string{"queued"}},
@@ -177,7 +181,11 @@ func TestDeliverOutcomes(t *testing.T) {
 				} else if tt.before != nil {
 					tt.before(p)
 				}
-				p.work()
+				limit := time.Minute
+				if tt.silent {
+					limit = 500 * time.Millisecond
+				}
+				p.workFor(limit)
 				if diff := cmp.Diff([]string{tt.first}, p.states(s)); diff != "" {
 					t.Errorf("at first (-want +got):\n%s", diff)
 				}
