@@ -55,7 +55,7 @@ func (b *backend) configure(o *proxy.Options, name, id string) {
 		b.tools = tools
 		o.MCPServer = tools.entry
 	}
-	o.HoldLimit, o.ContextAge = b.c.Hold, b.c.ContextAge
+	o.HoldLimit, o.ClaimLimit, o.ContextAge = b.c.Hold, min(b.c.DatabaseWait, b.c.Hold), b.c.ContextAge
 	o.FetchLimit = b.c.Fetch
 	o.PerPrompt, o.Reinject = b.c.PerPrompt, proxy.Reinject(b.c.Reinject)
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID

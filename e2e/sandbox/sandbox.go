@@ -53,6 +53,7 @@ func New() (*Sandbox, error) {
 	s.Env = []string{
 		mark + "=" + dir, "HOME=" + s.Home, "USERPROFILE=" + s.Home, "SIGNET_PATH=" + s.Signet, "TMPDIR=" + temp,
 		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "ECHOAGENT_DIR=" + s.Echo,
+		"SIGNET_ACP_DATABASE_WAIT=1s", // a crowded machine can keep a process off it for longer than a person's does
 	}
 	for _, name := range []string{"CONFIG", "DATA", "CACHE", "STATE"} {
 		s.Env = append(s.Env, "XDG_"+name+"_HOME="+filepath.Join(s.Home, "xdg", strings.ToLower(name)))
