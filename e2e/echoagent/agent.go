@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -210,8 +211,16 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 		return acp.PromptResponse{}, &acp.RequestError{Code: a.faults.failCode, Message: "told to fail"}
 	}
 
+	parts := answer(now.Blocks, a.faults.terse)
+	if len(a.faults.call) > 0 {
+		said, err := a.call(ctx, one.Cwd)
+		if err != nil {
+			return acp.PromptResponse{}, err
+		}
+		parts = append(parts, said)
+	}
 	stop := acp.StopReasonEndTurn
-	for i, part := range answer(now.Blocks, a.faults.terse) {
+	for i, part := range parts {
 		now.Reply += part
 		if err := a.update(ctx, id, acp.UpdateAgentMessageText(part)); err != nil {
 			return acp.PromptResponse{}, err
@@ -240,6 +249,18 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 		})
 	}
 	return acp.PromptResponse{StopReason: stop}, nil
+}
+
+// Call runs the command that the agent is told to run. What that starts does not call in its turn.
+func (a *agent) call(ctx context.Context, cwd string) (string, error) {
+	cmd := exec.CommandContext(ctx, a.faults.call[0], a.faults.call[1:]...)
+	cmd.Dir = cwd
+	cmd.Env = append(os.Environ(), "ECHOAGENT_CALL=")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return "\nI called an agent, which said:\n" + string(out), nil
 }
 
 func (a *agent) askPermission(ctx context.Context, id string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ type faults struct {
 	replay   string        // ECHOAGENT_REPLAY: how a load shows a prompt of several blocks: own (a chunk each), glued, space, newline
 	late     string        // ECHOAGENT_LATE=TEXT: said after the response of every turn
 	ask      bool          // ECHOAGENT_ASK=1: asks for permission in every turn
+	call     []string      // ECHOAGENT_CALL=["program","argument"]: runs that in every turn, as an agent that calls another one does, and says what it said
 	terse    bool          // ECHOAGENT_TERSE=1: quotes only the last block, so that what came before it is in no answer
 }
 
@@ -34,6 +36,11 @@ func faultsFrom(env func(string) string) (faults, error) {
 		terse:  env("ECHOAGENT_TERSE") == "1",
 		late:   env("ECHOAGENT_LATE"),
 		replay: env("ECHOAGENT_REPLAY"),
+	}
+	if v := env("ECHOAGENT_CALL"); v != "" {
+		if err := json.Unmarshal([]byte(v), &f.call); err != nil {
+			return f, fmt.Errorf("ECHOAGENT_CALL: %w", err)
+		}
 	}
 	if v := env("ECHOAGENT_COMMANDS"); v != "" {
 		f.commands = strings.Split(v, ",")
