@@ -234,7 +234,7 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 		return Session{}, err
 	}
 	if len(ids) == 0 {
-		ids, err = collect(ctx, s.db, scanID, `SELECT id FROM sessions WHERE ?1 IN (substr(acp_id, 1, ?2), substr(key, 1, ?2), substr(record, 1, ?2))
+		ids, err = collect(ctx, s.db, scanID, `SELECT id FROM sessions WHERE replaced = 0 AND substr(acp_id, 1, ?2) = ?1 OR ?1 IN (substr(key, 1, ?2), substr(record, 1, ?2))
 			UNION SELECT session FROM session_keys WHERE substr(key, 1, ?2) = ?1`, name, utf8.RuneCountInString(name))
 		if err != nil {
 			return Session{}, err

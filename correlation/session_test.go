@@ -219,6 +219,8 @@ func TestResolve(t *testing.T) {
 	next := b.open(OpenSession{ACPID: "bbbb-2", ContinueOf: a.ID, Key: "key-b", New: true, Process: p.ID()})
 	check(t, b.Rekey(t.Context(), next.ID, "second-key"))
 	other := b.open(OpenSession{ACPID: "bbcc-3", Key: "key-c"})
+	first := b.in(Done, "session-1", p.ID()) // of a harness that counts from 1 in each process
+	second := b.open(OpenSession{ACPID: "session-1", New: true})
 	for _, tt := range []struct {
 		name string
 		want int64 // 0: not found, -1: ambiguous
@@ -234,6 +236,10 @@ func TestResolve(t *testing.T) {
 		{"bbcc-3", other.ID},
 		{"bbc", other.ID},
 		{"key-c", other.ID},
+		{"session-1", second.ID},
+		{"session", second.ID},
+		{first.Key, first.ID},
+		{first.Key[:len(first.Key)-1], first.ID},
 		{"bb", -1},
 		{"key", -1},
 		{"%", 0},
