@@ -181,13 +181,15 @@ func (d *down) held(line []byte) error {
 	case updateUser:
 		return d.userChunk(line)
 	case updateInfo:
-		return d.write(d.r.cleanInfo(line, string(d.head.Session)))
+		clean := d.r.cleanInfo(line, string(d.head.Session))
+		d.r.edited("title", d.r.sessionNamed(d.head.Session), line, clean)
+		return d.write(clean)
 	}
 	d.r.mu.Lock()
 	req, ok := d.r.answered(d.head.ID)
 	d.r.mu.Unlock()
 	if ok {
-		line = d.response(req, line)
+		line = d.r.announced(req, d.response(req, line))
 	}
 	return d.write(line)
 }
@@ -201,7 +203,9 @@ func (d *down) response(req request, line []byte) []byte {
 		r.initialized(line)
 		return line
 	case methodList:
-		return r.cleanList(line)
+		clean := r.cleanList(line)
+		r.edited("list", nil, line, clean)
+		return clean
 	}
 	defer r.journal.nudge()
 	r.mu.Lock()
@@ -210,9 +214,13 @@ func (d *down) response(req request, line []byte) []byte {
 	case methodPrompt:
 		r.promptEnded(req, line, failed)
 	case methodNew, methodFork, methodLoad, methodResume:
-		if failed {
+		switch {
+		case req.early && (failed || !r.editing.Load()):
+		case req.early:
+			r.openLate(req, line)
+		case failed:
 			r.notOpened(req)
-		} else {
+		default:
 			r.opened(req, line)
 		}
 	case methodClose, methodDelete:

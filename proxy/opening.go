@@ -9,7 +9,7 @@ import (
 
 // open notes a request that opens a session, new or known, and begins to find
 // out what that session is to be told. The relay's lock is held.
-func (r *Relay) open(method, target, cwd string, id []byte) *session {
+func (r *Relay) open(method, target, cwd string) request {
 	failed := r.takeFailed(method, cwd)
 	s := r.sessions[target]
 	switch method {
@@ -37,8 +37,7 @@ func (r *Relay) open(method, target, cwd string, id []byte) *session {
 		s.replays()
 		r.reopen(s)
 	}
-	r.ask(id, request{method: method, session: s, cwd: cwd})
-	return s
+	return request{method: method, session: s, cwd: cwd}
 }
 
 // takeFailed gives the session that a session/new continues: one that failed
@@ -69,6 +68,15 @@ func (r *Relay) opened(req request, line []byte) {
 	}
 	s.live, s.replay.whole = true, true
 	r.settleDoubt(s, false)
+}
+
+// openLate takes in a session whose request came before the initialize response. The relay's lock is held.
+func (r *Relay) openLate(early request, line []byte) {
+	req := r.open(early.method, early.target, early.cwd)
+	if early.off {
+		r.switchOff(req.session)
+	}
+	r.opened(req, line)
 }
 
 // born takes a session off the list of those that are being made. The relay's lock is held.

@@ -36,6 +36,10 @@ type request struct {
 	turn    *turn    // of a prompt
 	cwd     string   // of a request that opens a session
 	n       int      // its place among those that were watched
+
+	early  bool   // opens a session, and was sent before we knew that we may edit
+	target string // of an early one: the session that it names
+	off    bool   // of an early one: it wants us to leave the session alone
 }
 
 // A grant is context that a prompt carries and that its response settles.

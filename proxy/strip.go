@@ -54,8 +54,10 @@ func (d *down) userChunk(line []byte) error {
 	case n == 0, !ok:
 		return d.write(line)
 	case n == len(text):
+		r.edited("replay", s, line, nil)
 		return nil
 	default:
+		r.edited("replay", s, line, edited)
 		return d.write(edited)
 	}
 }

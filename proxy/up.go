@@ -57,7 +57,11 @@ func (u *up) judge(b []byte, whole bool) verdict {
 		if usable(u.head.ID) {
 			return hold
 		}
-	case methodNew, methodLoad, methodResume, methodFork, methodList, methodClose, methodDelete:
+	case methodNew, methodLoad, methodResume, methodFork:
+		if usable(u.head.ID) {
+			return hold // one that came before the initialize response is watched, and not edited
+		}
+	case methodList, methodClose, methodDelete:
 		if u.r.editing.Load() && usable(u.head.ID) {
 			return hold
 		}
@@ -136,11 +140,19 @@ func (u *up) held(line []byte) error {
 	}
 	switch string(u.head.Method) {
 	case "":
-		return u.queue.write(concession(u.head.ID))
+		answer := concession(u.head.ID)
+		u.r.edited("acpx's answer", nil, line, answer)
+		return u.queue.write(answer)
 	case methodInitialize:
-		line = u.initialize(line)
+		greeted := u.initialize(line)
+		u.r.edited("acpx's initialize", nil, line, greeted)
+		line = greeted
 	case methodNew, methodLoad, methodResume, methodFork:
-		return u.queue.write(u.openSession(line))
+		if u.r.editing.Load() {
+			line = u.openSession(line)
+		} else {
+			u.early(line)
+		}
 	case methodList, methodClose, methodDelete:
 		u.r.mu.Lock()
 		u.r.ask(u.head.ID, request{method: string(u.head.Method), session: u.r.sessionOf(u.head.Session)})
@@ -151,6 +163,15 @@ func (u *up) held(line []byte) error {
 		}
 	}
 	return u.queue.write(line)
+}
+
+// early notes a request that opens a session before it is known whether we
+// may edit. If its response finds that we may, the session is one as any other.
+func (u *up) early(line []byte) {
+	cwd, _ := stringAt(line, "params", "cwd")
+	u.r.mu.Lock()
+	defer u.r.mu.Unlock()
+	u.r.ask(u.head.ID, request{method: string(u.head.Method), early: true, off: off(line), target: string(u.head.Session), cwd: cwd})
 }
 
 // initialize takes in who the client is, and gives the request as the harness is to have it.
@@ -174,16 +195,24 @@ func (u *up) openSession(line []byte) []byte {
 	cwd, _ := stringAt(line, "params", "cwd")
 	method, target := string(u.head.Method), string(u.head.Session)
 	r.mu.Lock()
-	s := r.open(method, target, cwd, u.head.ID)
+	req := r.open(method, target, cwd)
+	r.ask(u.head.ID, req)
+	s := req.session
 	if off(line) {
 		r.switchOff(s)
 	}
 	acpx, version := r.isAcpx(), r.client.version
 	r.mu.Unlock()
 	if acpx && method == methodNew {
-		line = r.o.Customs.settle(line, version)
+		settled := r.o.Customs.settle(line, version)
+		r.edited("acpx's settings", s, line, settled)
+		line = settled
 	}
-	return u.addServer(r.place(line, method, target, s), s)
+	placed := r.place(line, method, target, s)
+	r.edited("system prompt", s, line, placed)
+	served := u.addServer(placed, s)
+	r.edited("memory tools", s, placed, served)
+	return served
 }
 
 // serverName is what our MCP server is called: a daemon's prompts name its tools mcp__signet__….
