@@ -87,10 +87,10 @@ func connect(t *testing.T, s *Server, who func() memory.Session) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return dial(t, path)
+	return pipeTo(t, path)
 }
 
-func dial(t *testing.T, path string) *client {
+func pipeTo(t *testing.T, path string) *client {
 	t.Helper()
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()

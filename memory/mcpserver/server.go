@@ -2,11 +2,11 @@
 //
 // A Server is one process's. It answers from the daemon while there is one, through its /mcp or, where that is broken, its HTTP API, and from the
 // embedded store otherwise; when the daemon comes or goes, clients are told that the list of tools changed. A session of an agent is reached over a
-// Unix socket of its own (Socket, and Pipe at the other end), over loopback HTTP (HTTP), or over stdin and stdout (Serve).
+// Unix socket (Socket, and Pipe at the other end), over loopback HTTP (HTTP), or over stdin and stdout (Serve).
 //
 //	s := mcpserver.New(mcpserver.Options{Store: store, Daemon: daemon})
 //	defer s.Close()
-//	path, err := s.Socket(func() memory.Session { return session })
+//	address, err := s.Socket(func() memory.Session { return session })
 //
 // Until an agent connects it holds a listener and nothing else: the relay is small, and most of its life nobody asks.
 package mcpserver

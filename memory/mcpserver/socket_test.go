@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -118,7 +117,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// Each session has a socket of its own, in a folder that nobody else can enter, on a path that fits everywhere. All of it goes with the server.
+// Each session has an address of its own at one socket, in a folder that nobody else can enter, on a path that fits everywhere. All of it goes with the server.
 func TestSockets(t *testing.T) {
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 90))
 	if err := os.Mkdir(long, 0o700); err != nil {
@@ -141,14 +140,23 @@ func TestSockets(t *testing.T) {
 	var m embedded.Memory
 	for n := range 3 {
 		var stored struct{ ID string }
-		c := dial(t, paths[n])
+		c := pipeTo(t, paths[n])
 		c.ok("memory_store", map[string]any{"content": fmt.Sprintf("Number %d.", n)}, &stored)
 		if c.ok("memory_get", map[string]any{"id": stored.ID}, &m); m.Session != fmt.Sprint(n) || m.Harness != "tester" {
 			t.Errorf("socket %d: stored for %q by %q", n, m.Session, m.Harness)
 		}
 	}
 	sweep() // leaves what is in use
-	dial(t, paths[0])
+	pipeTo(t, paths[0])
+	if named, err := os.ReadDir(filepath.Dir(paths[0])); err != nil || len(named) != 2 { // the lock and the one socket
+		t.Errorf("%v (%v)", named, err)
+	}
+	for _, unknown := range []string{"3", "-1", "", "x", "1234567890"} { // no session's: hung up on
+		var out bytes.Buffer
+		if err := Pipe(strings.TrimSuffix(paths[0], "0")+unknown, strings.NewReader(raw), &out); err != nil || out.Len() > 0 {
+			t.Errorf("number %q: %v, %s", unknown, err, &out)
+		}
+	}
 	s.Close()
 	if _, err := os.Stat(filepath.Dir(paths[0])); !os.IsNotExist(err) {
 		t.Errorf("left behind: %v", err)
@@ -205,7 +213,7 @@ func TestHangUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := net.Dial("unix", path)
+	conn, err := dial(path)
 	if err != nil {
 		t.Fatal(err)
 	}
