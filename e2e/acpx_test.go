@@ -15,7 +15,8 @@ import (
 // An acpxBox is a sandbox with one version of acpx, in front of the proxy, in front of echoagent.
 type acpxBox struct {
 	*box
-	acpx []string
+	acpx     []string
+	opencode []string // its command, where it is the harness
 }
 
 // Both versions are in use: 0.7.0 is the one that Signet pins.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -41,7 +42,8 @@ func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*ac
 	}
 	a.set("OPENCODE_CONFIG="+file, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 		"OPENCODE_DISABLE_LSP_DOWNLOAD=1")
-	if err := a.Register("signet-echo", proxyBin, "--agent", "opencode", "--", binary, "acp"); err != nil {
+	a.opencode = []string{binary, "acp"}
+	if err := a.Register("signet-echo", slices.Concat([]string{proxyBin, "--agent", "opencode", "--"}, a.opencode)...); err != nil {
 		t.Fatal(err)
 	}
 	return a, model
@@ -89,6 +91,9 @@ func TestOpencode(t *testing.T) {
 		}
 	}
 	for _, r := range []fakemodel.Request{first[0], last[0]} {
+		if n := count(r.Tools, "signet_memory_search"); n != 1 {
+			t.Errorf("the memory tool is offered %d times among %q", n, r.Tools)
+		}
 		if n := contexts(r.User); n != 1 {
 			t.Errorf("%d contexts in a request, want 1:\n%s", n, strings.Join(r.User, "\n---\n"))
 		}
@@ -97,6 +102,85 @@ func TestOpencode(t *testing.T) {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	a.cleanHistory()
+}
+
+func count(all []string, one string) (n int) {
+	for _, s := range all {
+		if s == one {
+			n++
+		}
+	}
+	return n
+}
+
+// Loaded in a new process, the conversation is shown as the person had it, titles included.
+func TestOpencodeLoad(t *testing.T) {
+	t.Parallel()
+	a, model := openCode(t, nil)
+	session := map[string]any{"cwd": a.Work, "mcpServers": []any{}}
+	p := a.connect(a.opencode...)
+	result, _ := p.call("session/new", session)
+	var opened struct{ SessionID string }
+	must(a.box, json.Unmarshal(result, &opened))
+	p.prompt(opened.SessionID, "My own words.")
+	p.end()
+
+	p = a.connect(a.opencode...)
+	session["sessionId"] = opened.SessionID
+	_, shown := p.call("session/load", session)
+	listed, _ := p.call("session/list", map[string]any{"cwd": a.Work})
+	more := p.prompt(opened.SessionID, "More words.")
+	p.end()
+	everything := strings.Join(slices.Concat(shown, more, []string{string(listed)}), "\n")
+	for _, ours := range []string{"signet-memory", "Halyard"} {
+		if strings.Contains(everything, ours) {
+			t.Errorf("%q is shown:\n%s", ours, everything)
+		}
+	}
+	if !strings.Contains(everything, "My own words.") {
+		t.Errorf("the history is not shown:\n%s", everything)
+	}
+	if last := prompts(model, "More words."); len(last) == 0 || contexts(last[0].User) != 1 {
+		t.Errorf("the model was asked %d times after the load: %+v", len(last), last)
+	}
+}
+
+// A cancel reaches a turn for which the model has nothing to say, and the session goes on.
+func TestOpencodeCancel(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	defer close(over) // before the model is closed, which waits for its last answer
+	asked := make(chan struct{}, 100)
+	a, model := openCode(t, func(r fakemodel.Request) fakemodel.Reply {
+		if len(r.Tools) > 0 && !slices.ContainsFunc(r.User, func(s string) bool { return strings.Contains(s, "Go on.") }) {
+			asked <- struct{}{}
+			<-over
+		}
+		return fakemodel.Reply{Text: "done"}
+	})
+	id := a.newSession()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	turn := a.Command(ctx, nil, a.command(30, "Think.")...)
+	must(a.box, turn.Start())
+	select {
+	case <-asked:
+	case <-ctx.Done():
+		t.Fatal("the model was not asked")
+	}
+	a.say("cancel")
+	turn.Wait() // acpx's exit code after a cancel differs between versions
+	a.say("Go on.")
+	if again := prompts(model, "Go on."); len(again) == 0 || contexts(again[0].User) != 1 {
+		t.Errorf("the prompt after the cancel: %+v", again)
+	}
+	want := [][]string{{"Think.", "cancelled"}, {"Go on.", "end_turn"}}
+	got := a.query(`SELECT t.user, t.stop FROM turns t JOIN sessions s ON s.id = t.session WHERE s.acp_id = ? ORDER BY t.id`, id)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("turns (-want +got):\n%s", diff)
+	}
+	a.say("sessions", "close")
+	a.ownerless()
 }
 
 // A slash command reaches opencode as it was typed, and the next plain prompt has the context.

@@ -21,11 +21,15 @@ type peer struct {
 	end func() // hangs up and waits for the proxy
 }
 
-func (b *box) connect() *peer {
+// connect starts the proxy in front of a harness: echoagent, if none is named.
+func (b *box) connect(harness ...string) *peer {
 	b.t.Helper()
+	if harness == nil {
+		harness = []string{echoBin, "-list"}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	b.t.Cleanup(cancel)
-	cmd := b.Command(ctx, nil, proxyBin, "--memory", "embedded", "--agent", "echo", "--", echoBin, "-list")
+	cmd := b.Command(ctx, nil, append([]string{proxyBin, "--memory", "embedded", "--agent", "harness", "--"}, harness...)...)
 	in, err := cmd.StdinPipe()
 	must(b, err)
 	out, err := cmd.StdoutPipe()
