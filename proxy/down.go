@@ -181,9 +181,7 @@ func (d *down) held(line []byte) error {
 	case updateUser:
 		return d.userChunk(line)
 	case updateInfo:
-		clean := d.r.cleanInfo(line, string(d.head.Session))
-		d.r.edited("title", d.r.sessionNamed(d.head.Session), line, clean)
-		return d.write(clean)
+		return d.write(d.r.cleanInfo(line, string(d.head.Session)))
 	}
 	d.r.mu.Lock()
 	req, ok := d.r.answered(d.head.ID)

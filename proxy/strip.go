@@ -187,7 +187,12 @@ func (r *Relay) cleanInfo(line []byte, id string) []byte {
 	if !ok {
 		return line
 	}
-	return r.clean(line, []title{{at, id}})
+	clean := r.clean(line, []title{{at, id}})
+	r.mu.Lock()
+	s := r.sessionOf([]byte(id))
+	r.mu.Unlock()
+	r.edited("title", s, line, clean)
+	return clean
 }
 
 // cleanList takes our blocks out of the titles and previews in a session/list result.

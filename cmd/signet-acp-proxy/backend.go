@@ -57,7 +57,7 @@ func (b *backend) configure(o *proxy.Options, name, id string) {
 	}
 	o.HoldLimit, o.ClaimLimit, o.ContextAge = b.c.Hold, min(b.c.DatabaseWait, b.c.Hold), b.c.ContextAge
 	o.FetchLimit = b.c.Fetch
-	o.PerPrompt, o.Reinject = b.c.PerPrompt, proxy.Reinject(b.c.Reinject)
+	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, proxy.Reinject(b.c.Reinject), b.c.Announce
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
 	o.ToolHint = func(agent string) bool {
 		profile, _ := profileOf(agent, name)

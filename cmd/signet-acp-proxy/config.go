@@ -28,6 +28,7 @@ type Config struct {
 	Fetch         time.Duration `yaml:"fetch" default:"15s" help:"how long the daemon may take to give a context; also SIGNET_SESSION_START_TIMEOUT"`
 	ContextAge    time.Duration `yaml:"context_age" default:"15m" help:"how long an unused context is good for the next process"`
 	PerPrompt     bool          `yaml:"per_prompt" default:"false" help:"recall for later prompts too"`
+	Announce      bool          `yaml:"announce" default:"false" help:"tell the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it"`
 	Reinject      string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what goes in again after the harness compacted the conversation"`
 	SlashPrefixes []string      `yaml:"slash_prefixes" default:"/" help:"what a slash command begins with"`
 	ToolHint      string        `yaml:"tool_hint" default:"auto" enum:"auto,always,never" help:"whether the context names the memory tool"`
