@@ -3,9 +3,10 @@ TAGS := sqlite_fts5
 BIN := bin/signet-acp-proxy
 ECHO := bin/echoagent
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 FUZZTIME ?= 30s
 
-.PHONY: build run test bench fuzz recall harnesses lint clean
+.PHONY: build run test bench fuzz recall harnesses lint vuln licences release clean
 .DEFAULT_GOAL := build
 
 build:
@@ -45,6 +46,18 @@ harnesses: build
 
 lint:
 	go run $(STATICCHECK) -tags $(TAGS) ./...
+
+# Known vulnerabilities of what is called; the list of them is fetched.
+vuln:
+	go run $(GOVULNCHECK) -tags $(TAGS) ./cmd/signet-acp-proxy
+
+# What is linked into the program, and under which licence.
+licences:
+	./scripts/licences.sh
+
+# Binaries, checksums and SBOMs in dist/, for the targets that there is a C compiler for.
+release:
+	./scripts/release.sh
 
 clean:
 	rm -rf bin dist e2e/node_modules e2e/harnesses/node_modules
