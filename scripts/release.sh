@@ -44,7 +44,7 @@ for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
 	name=signet-acp-proxy-$version-$os-$arch
 	echo "release: $name ($cc)"
 	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$cc go build -trimpath -tags sqlite_fts5 -ldflags "-s -w -X main.version=$version" -o "$dist/$name" "$package"
-	go run ./scripts/sbom "$dist/$name" >"$dist/$name.cdx.json"
+	go run ./scripts/sbom "$dist/$name" "$version" >"$dist/$name.cdx.json"
 done
 
 cd "$dist"

@@ -1,6 +1,6 @@
 // Command sbom writes a CycloneDX list of what a Go binary was built of, as the binary itself says it:
 //
-//	sbom FILE >FILE.cdx.json
+//	sbom FILE VERSION >FILE.cdx.json
 //
 // It holds nothing that differs between two builds of the same source.
 package main
@@ -15,12 +15,13 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: sbom FILE")
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: sbom FILE VERSION")
 		os.Exit(2)
 	}
 	info, err := buildinfo.ReadFile(os.Args[1])
 	if err == nil {
+		info.Main.Version = os.Args[2]
 		err = write(os.Stdout, info)
 	}
 	if err != nil {
