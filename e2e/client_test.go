@@ -29,6 +29,9 @@ type client struct {
 	session string
 }
 
+// quickRace lets a process that was built with the race detector end at once, not after a second.
+const quickRace = "GORACE=atexit_sleep_ms=0"
+
 // unleash starts the proxy in front of a harness that behaves as the words say.
 func (b *box) unleash(t *testing.T, words string, flags ...string) *client {
 	t.Helper()
@@ -47,9 +50,9 @@ func (b *box) unleash(t *testing.T, words string, flags ...string) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithCancel(context.Background())
 	command := append(append([]string{proxyBin, "--agent", "unruly", "--memory", "embedded"}, flags...), "--", self)
-	c.cmd = b.Command(ctx, []string{unrulyVariable + "=" + words, signalsFile + "=" + c.signals}, command...)
+	c.cmd = b.Command(ctx, []string{unrulyVariable + "=" + words, signalsFile + "=" + c.signals, quickRace}, command...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = stdin, stdout, &c.stderr
 	err = c.cmd.Start()
 	stdin.Close()
@@ -60,12 +63,15 @@ func (b *box) unleash(t *testing.T, words string, flags ...string) *client {
 	c.in, c.out, c.read = in, out, bufio.NewReaderSize(out, 64<<10)
 	go func() {
 		defer close(c.ended)
-		defer cancel()
 		_ = c.cmd.Wait() // its code is looked at by those who know what it should be
 	}()
 	t.Cleanup(func() {
 		c.hangUp()
 		c.out.Close()
+		if !c.within(patience) {
+			t.Error("the proxy does not end")
+		}
+		cancel()
 		<-c.ended
 	})
 	return c
@@ -148,12 +154,20 @@ func (c *client) rest() string {
 	return string(rest)
 }
 
+// within waits that long for the proxy to end.
+func (c *client) within(d time.Duration) bool {
+	select {
+	case <-c.ended:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}
+
 // code waits for the proxy's end and gives its exit code, -1 when a signal ended it.
 func (c *client) code() int {
 	c.t.Helper()
-	select {
-	case <-c.ended:
-	case <-time.After(patience):
+	if !c.within(patience) {
 		c.t.Fatal("the proxy does not end")
 	}
 	return c.cmd.ProcessState.ExitCode()

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signal signals the proxy alone.
+// signal signals the proxy alone, if it is still there.
 func (c *client) signal(sig os.Signal) {
 	c.t.Helper()
-	if err := c.cmd.Process.Signal(sig); err != nil {
+	if err := c.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		c.t.Errorf("%v: %v", sig, err)
 	}
 }
@@ -140,6 +141,7 @@ func TestNotStarted(t *testing.T) {
 
 // EPIPE is the client going away, though its own end may still be open.
 func TestClientReadsNoMore(t *testing.T) {
+	t.Parallel()
 	for _, memory := range []string{"embedded", "off"} {
 		for _, words := range []string{"flood=200000", "flood=200000 stays", "flood=200000 stays deaf litters"} {
 			t.Run(memory+"/"+words, func(t *testing.T) {
@@ -161,6 +163,7 @@ func TestClientReadsNoMore(t *testing.T) {
 
 // A harness that does not leave when its client does is told to, sooner when we are, and has gone before acpx would kill us.
 func TestNeverLeaves(t *testing.T) {
+	t.Parallel()
 	for _, hurried := range []bool{true, false} {
 		for words, code := range map[string]int{"stays": 128 + 15, "stays deaf": 128 + 9, "stays deaf litters": 128 + 9} {
 			t.Run(fmt.Sprint(words, "/hurried ", hurried), func(t *testing.T) {
@@ -217,7 +220,7 @@ func TestTerminal(t *testing.T) {
 			config := fmt.Sprintf("acp:\n  agents:\n    mine:\n      command: [%q, --acp]\n", self)
 			must(b, os.WriteFile(b.Signet+"/agent.yaml", []byte(config), 0o600))
 			terminal, end := openTerminal(t)
-			cmd := b.Command(t.Context(), []string{unrulyVariable + "=hello"}, append([]string{proxyBin}, tc.args...)...)
+			cmd := b.Command(t.Context(), []string{unrulyVariable + "=hello", quickRace}, append([]string{proxyBin}, tc.args...)...)
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = end, end, end
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 			must(b, cmd.Start())

@@ -18,6 +18,7 @@ import (
 //	stays        goes on when its stdin has ended, as gemini does
 //	deaf         and whatever signal it gets
 //	polite       a signal makes it exit with status 3
+//	idle         does nothing at all
 //	litters      leaves a process that has its pipes and ignores signals
 //	slow         ends a turn only when it is cancelled
 //	dies=AT:HOW  at start, initialize, session/new, session/prompt: with an exit status, or by a signal, kill or term
@@ -43,11 +44,14 @@ func playUnruly(words string) int {
 	}
 	if u.is("litters") {
 		litter := exec.Command(os.Args[0])
-		litter.Env = append(os.Environ(), unrulyVariable+"=stays deaf")
+		litter.Env = append(os.Environ(), unrulyVariable+"=idle deaf")
 		litter.Stdin, litter.Stdout, litter.Stderr = os.Stdin, os.Stdout, os.Stderr
 		if litter.Start() != nil {
 			return 6
 		}
+	}
+	if u.is("idle") {
+		select {}
 	}
 	u.die("start")
 	u.serve()

@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A million updates arrive in order, none lost, at a client that stops reading for two seconds in the middle; the proxy keeps
+// none of them meanwhile.
+func TestMillionUpdates(t *testing.T) {
+	const (
+		updates = 1_000_000
+		pause   = 2 * time.Second
+		most    = 24 << 10 // KiB
+	)
+	b := newBox(t)
+	c := b.unleash(t, "flood="+strconv.Itoa(updates))
+	c.open()
+	c.send(`{"jsonrpc":"2.0","id":9,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"Go on."}]}}`, c.session)
+	if err := c.out.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range updates {
+		if i == updates/2 {
+			time.Sleep(pause)
+		}
+		line, err := c.read.ReadSlice('\n')
+		if err != nil {
+			t.Fatalf("update %d: %v", i, err)
+		}
+		if want := numbered(c.session, i); !bytes.Equal(line, want) {
+			t.Fatalf("update %d is %s, want %s", i, line, want)
+		}
+	}
+	c.until(`"stopReason":"end_turn"`)
+	if peak := peakMemory(b, c.cmd.Process.Pid); peak > most {
+		t.Errorf("the proxy took %d KiB, want at most %d", peak, most)
+	}
+	c.hangUp()
+	c.rest()
+	if code := c.code(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// peakMemory is the most that a process has had in memory, in KiB.
+func peakMemory(b *box, pid int) int {
+	b.t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	must(b, err)
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	kib, err := strconv.Atoi(strings.Fields(after)[0])
+	must(b, err)
+	return kib
+}

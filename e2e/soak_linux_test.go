@@ -1,0 +1,262 @@
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// stages are how far a session has come when its client leaves; slow ones need a harness that does not end a turn by itself.
+var stages = []struct {
+	name string
+	slow bool
+	play func(c *client)
+}{
+	{"no prompt", false, func(c *client) {}},
+	{"in a turn", true, func(c *client) { c.prompt() }},
+	{"cancelled", true, func(c *client) { c.prompt(); c.cancel(); c.until(`"stopReason":"cancelled"`) }},
+	{"after a turn", false, func(c *client) { c.prompt(); c.until(`"stopReason":"end_turn"`) }},
+}
+
+// The ways in which acpx and its like leave (facts/acpx.md, section 2), and the worse ones.
+var leavings = []struct {
+	name  string
+	leave func(c *client)
+}{
+	{"acpx 0.19.1, exec and expiry", func(c *client) { c.hangUp(); c.within(100 * time.Millisecond); c.killTree() }},
+	{"acpx 0.19.1, sessions close", func(c *client) {
+		c.hangUp()
+		if !c.within(1300 * time.Millisecond) {
+			c.signal(syscall.SIGTERM)
+			c.within(12 * time.Second)
+			c.signal(os.Kill)
+		}
+	}},
+	{"acpx 0.7.0", func(c *client) {
+		c.hangUp()
+		if !c.within(100 * time.Millisecond) {
+			c.signal(syscall.SIGTERM)
+			c.within(1500 * time.Millisecond)
+			c.signal(os.Kill)
+		}
+	}},
+	{"Ctrl-C in exec", func(c *client) {
+		c.signal(os.Interrupt)
+		c.cancel()
+		c.hangUp()
+		c.within(100 * time.Millisecond)
+		c.killTree()
+	}},
+	{"its owner is killed", func(c *client) { c.hangUp(); c.out.Close() }},
+	{"it is killed", func(c *client) { c.signal(os.Kill) }},
+	{"it is killed after the end", func(c *client) { c.hangUp(); c.signal(os.Kill) }},
+	{"told to end, with stdin open", func(c *client) { c.signal(syscall.SIGTERM) }},
+	{"its terminal goes", func(c *client) { c.signal(syscall.SIGHUP); c.signal(syscall.SIGTERM) }},
+	{"its stdout is closed", func(c *client) {
+		c.out.Close()
+		c.send(`{"jsonrpc":"2.0","id":99,"method":"_anything"}`) // the answer to which shows it
+	}},
+	{"the harness is killed", func(c *client) {
+		if below := descendants(c.cmd.Process.Pid); len(below) > 0 {
+			_ = syscall.Kill(below[0], syscall.SIGKILL)
+		}
+	}},
+}
+
+// killTree ends the proxy as acpx 0.19.1 does: TERM to every process below it one by one, then to itself, and 1.5 s later KILL.
+func (c *client) killTree() {
+	if c.within(0) {
+		return
+	}
+	tree := append(descendants(c.cmd.Process.Pid), c.cmd.Process.Pid)
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		for _, pid := range tree[:len(tree)-1] {
+			if parentOf(pid) > 1 { // it may have ended meanwhile
+				_ = syscall.Kill(pid, sig)
+			}
+		}
+		_ = c.cmd.Process.Signal(sig)
+		if c.within(1500 * time.Millisecond) {
+			return
+		}
+	}
+}
+
+// descendants are the processes below one, those nearest to it first.
+func descendants(pid int) (below []int) {
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil
+	}
+	children := map[int][]int{}
+	for _, folder := range folders {
+		if one, err := strconv.Atoi(filepath.Base(folder)); err == nil {
+			parent := parentOf(one)
+			children[parent] = append(children[parent], one)
+		}
+	}
+	for next := children[pid]; len(next) > 0; {
+		slices.Sort(next)
+		below = append(below, next...)
+		var further []int
+		for _, one := range next {
+			further = append(further, children[one]...)
+		}
+		next = further
+	}
+	return below
+}
+
+// parentOf is 0 for a process that has gone.
+func parentOf(pid int) int {
+	parent, _ := statusOf(pid)
+	return parent
+}
+
+// statusOf gives a process's parent and when it was started, which with its id names it for good.
+func statusOf(pid int) (parent int, started string) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, ""
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // from the third on, the state
+	if len(fields) < 20 {
+		return 0, ""
+	}
+	parent, _ = strconv.Atoi(string(fields[1])) // the kernel writes numbers
+	return parent, string(fields[19])
+}
+
+// A census is of processes that must be gone in the end, also those that the sandbox does not know as its own.
+type census struct {
+	mu      sync.Mutex
+	started map[int]string
+}
+
+func (c *census) count(pid int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range append(descendants(pid), pid) {
+		if _, started := statusOf(one); started != "" {
+			c.started[one] = started
+		}
+	}
+}
+
+func (c *census) left() (all []int) {
+	for pid, started := range c.started {
+		if _, now := statusOf(pid); now == started {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// A soaked is one session of the soak.
+type soaked struct {
+	name, words string
+	play, leave func(c *client)
+}
+
+// soak is every manner of a harness, with every stage and every way to leave.
+func soak() (all []soaked) {
+	for _, manner := range []string{"leaves", "stays", "stays deaf", "litters", "stays deaf litters"} {
+		for _, stage := range stages {
+			for _, leaving := range leavings {
+				words := manner
+				if stage.slow {
+					words += " slow"
+				}
+				all = append(all, soaked{strings.Join([]string{manner, stage.name, leaving.name}, "/"), words, stage.play, leaving.leave})
+			}
+		}
+	}
+	return all
+}
+
+// 220 sessions with one database, some at a time, are opened, prompted and cancelled and end in every way, before harnesses of
+// every manner: no process is left, and the next start brings the database to rest.
+func TestSoak(t *testing.T) {
+	b := newBox(t)
+	b.unleash(t, "leaves").open() // makes the database, and stays to the end
+	everybody := &census{started: map[int]string{}}
+	sessions := make(chan soaked)
+	var workers sync.WaitGroup
+	for range 16 { // most of the time they wait
+		workers.Go(func() {
+			for one := range sessions {
+				t.Run(one.name, func(t *testing.T) {
+					c := b.unleash(t, one.words)
+					c.open()
+					one.play(c)
+					everybody.count(c.cmd.Process.Pid)
+					one.leave(c)
+					c.code()
+				})
+			}
+		})
+	}
+	for _, one := range soak() {
+		sessions <- one
+	}
+	close(sessions)
+	workers.Wait()
+	if n := len(everybody.started); n < 3*len(soak()) { // the proxy, the harness and its guard
+		t.Errorf("only %d processes were counted", n)
+	}
+	b.wait("all of them to end", func() bool { return len(everybody.left()) == 0 })
+	b.wait("everything but the first proxy and its harness to end", func() bool {
+		left, err := b.Processes()
+		must(b, err)
+		return len(left) == 2
+	})
+
+	last := b.unleash(t, "leaves")
+	last.open()
+	const atRest = `SELECT (SELECT count(*) FROM processes WHERE ended = 0), (SELECT count(*) FROM turns WHERE ended = 0), (SELECT count(*) FROM sessions WHERE state = 'in flight')`
+	b.wait("the database to be at rest", func() bool { return slices.Equal(b.query(atRest)[0], []string{"2", "0", "0"}) })
+}
+
+// One proxy that serves 200 sessions has no more open at the end than after the first few, and nothing more runs below it.
+func TestLongLived(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	c := b.unleash(t, "slow")
+	c.open()
+	open := func() (fds, below int) {
+		entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.cmd.Process.Pid))
+		must(b, err)
+		return len(entries), len(descendants(c.cmd.Process.Pid))
+	}
+	session := func() {
+		c.openSession()
+		c.prompt()
+		c.cancel()
+		c.until("cancelled")
+		c.call("session/close", fmt.Sprintf(`{"sessionId":%q}`, c.session))
+	}
+	for range 10 {
+		session()
+	}
+	fds, below := open()
+	for range 190 {
+		session()
+	}
+	b.wait(fmt.Sprintf("%d descriptors and %d processes", fds, below), func() bool {
+		nowOpen, nowBelow := open()
+		return nowOpen <= fds && nowBelow <= below
+	})
+	c.hangUp()
+	c.rest()
+	if code := c.code(); code != 0 {
+		t.Errorf("exit %d\n%s", code, c.said())
+	}
+}
