@@ -281,6 +281,7 @@ func TestSystemPromptOutlivesCompaction(t *testing.T) {
 	if state != correlation.Done || after != correlation.IdentityGiven {
 		t.Errorf("compacted: %q; cleared: %q", state, after)
 	}
+	w.awaitFetch(c, "s1")
 	c.prompt(3, "s1", "hello again")
 	if b := c.blocks(1); len(b) != 2 || strings.Contains(b[0], "Alto") {
 		t.Errorf("after a clear: %q", b)

@@ -240,14 +240,16 @@ func TestLateContext(t *testing.T) {
 // awaitFetch waits until a session's fetch has ended.
 func (w *world) awaitFetch(c *wire, id string) {
 	w.t.Helper()
-	c.relay.mu.Lock()
-	f := c.relay.sessions[id].context
-	c.relay.mu.Unlock()
-	select {
-	case <-f.done:
-	case <-time.After(patience):
-		w.t.Fatal("the fetch did not end")
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		c.relay.mu.Lock()
+		s := c.relay.sessions[id]
+		done := s != nil && s.settled() && s.context != nil && s.context.finished()
+		c.relay.mu.Unlock()
+		if done {
+			return
+		}
 	}
+	w.t.Fatal("the fetch did not end")
 }
 
 // Somebody else speaks for this session: nothing goes in, now or later.
