@@ -31,10 +31,11 @@ var (
 	compactCommands = []string{"compact", "compress", "summarize"}
 )
 
-// commanded re-arms a session after a command that the harness advertised
-// and that made it forget. The relay's lock is held.
-func (r *Relay) commanded(s *session, command string) {
-	if !s.advertised(command, r.o.SlashPrefix) {
+// obeyed re-arms a session once a turn has come to its end whose prompt was a
+// command that the harness advertised and that makes it forget. The relay's lock is held.
+func (r *Relay) obeyed(t *turn) {
+	s, command := t.session, t.command
+	if command == "" || t.stop != stopEnd || !s.advertised(command, r.o.SlashPrefix) {
 		return
 	}
 	switch {
@@ -74,7 +75,7 @@ func (r *Relay) forgot(s *session, what loss) {
 		return // a system prompt outlives a compaction
 	}
 	s.become(to)
-	s.seen, s.context = nil, nil
+	s.seen, s.context, s.placed = nil, nil, to == correlation.IdentityGiven
 	s.owe("drop context", dropContext)
 	if whole {
 		r.supply(s)

@@ -312,9 +312,10 @@ func (w *world) enter(mem Memory, r *room, change ...func(*Options)) (c *wire, k
 	return c, kill
 }
 
-// synced waits until the database has all that a relay knows.
+// synced waits until the relay has looked at all that has passed, and the database has all that it knows.
 func (c *wire) synced() {
 	c.t.Helper()
+	c.call(-1, "_ping", "{}")
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c.relay.mu.Lock()

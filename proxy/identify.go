@@ -13,13 +13,15 @@ import (
 // The relay's lock is held.
 func (r *Relay) arm(s, failed *session) {
 	s.state = correlation.Armed
-	var ready chan struct{}
-	if failed != nil {
-		ready = failed.ready
+	var looks []chan struct{} // of sessions that it may continue
+	for _, old := range r.sessions {
+		if !old.live {
+			looks = append(looks, old.ready)
+		}
 	}
 	r.provide(s, func(ctx context.Context) identify {
 		record := r.o.Record("")
-		if failed != nil {
+		for _, ready := range looks {
 			await(ctx, ready)
 		}
 		return func(ctx context.Context, l Ledger) error { return r.inherit(ctx, l, s, failed, record) }
@@ -35,14 +37,7 @@ func (r *Relay) inherit(ctx context.Context, l Ledger, s, failed *session, recor
 	if failed != nil {
 		row = failed.row
 		s.open.ContinueOf = row
-		if f := failed.context; f != nil && failed.untold() && !f.used && !s.off {
-			failed.context, f.session = nil, s
-			s.context, s.who.Key = f, f.key
-			s.owe("start", func(ctx context.Context, l Ledger, _ int64) error { return l.StartKey(ctx, f.key) })
-			if f.finished() {
-				r.keep(f)
-			}
-		}
+		r.takeOver(s, failed)
 		if failed.off && !failed.hidden {
 			r.switchOff(s)
 		}
@@ -74,6 +69,11 @@ func (r *Relay) inherit(ctx context.Context, l Ledger, s, failed *session, recor
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.open.ContinueOf = before.ID
+	for _, old := range r.sessions { // its load failed on this connection, some time ago
+		if old.row == before.ID && !old.live {
+			r.takeOver(s, old)
+		}
+	}
 	switch {
 	case then.untold():
 		s.heir = before.ID
@@ -81,6 +81,19 @@ func (r *Relay) inherit(ctx context.Context, l Ledger, s, failed *session, recor
 		r.switchOff(s)
 	}
 	return nil
+}
+
+// takeOver gives a session the context that another one has not used, with its key. The relay's lock is held.
+func (r *Relay) takeOver(s, from *session) {
+	f := from.context
+	if f == nil || !from.untold() || f.used || s.off {
+		return
+	}
+	f.session, s.context, s.who.Key = s, f, f.key
+	s.owe("start", func(ctx context.Context, l Ledger, _ int64) error { return l.StartKey(ctx, f.key) })
+	if f.finished() {
+		r.keep(f)
+	}
 }
 
 // reopen looks up a session that the client opens by its id. The relay's lock is held.

@@ -130,9 +130,7 @@ func (r *Relay) promptEnded(req request, line []byte, failed bool) {
 	if req.grant != nil {
 		r.settle(s, req.grant, failed, t.code)
 	}
-	if t.command != "" && t.stop == stopEnd {
-		r.commanded(s, t.command)
-	}
+	r.obeyed(t)
 }
 
 // stopEnd is the stopReason of a turn that came to its end.

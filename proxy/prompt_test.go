@@ -332,7 +332,7 @@ func TestSecondPromptInFlight(t *testing.T) {
 		}
 		plain(f, line, say)
 	}
-	c := w.start(newSource(), a)
+	c := w.start(newSource(), a, func(o *Options) { o.HoldLimit, o.ClaimLimit = 2*patience, patience })
 	c.open()
 	c.call(1, "session/new", cwd)
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"one"}]}}`)

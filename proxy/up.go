@@ -122,6 +122,7 @@ func (u *up) tapped(line []byte) {
 	u.r.mu.Lock()
 	if wanted {
 		u.r.hear(t, line)
+		u.r.obeyed(t) // a quick harness has answered by now
 	} else {
 		u.r.switchOff(t.session)
 	}

@@ -1,0 +1,245 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// lost is claude's way: a session without a prompt is gone in the next process.
+func lost(r *room) agent {
+	return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		if m := method(f); m == "session/load" || m == "session/resume" {
+			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32002,"message":"Resource not found"}}`, f["id"])
+			return
+		}
+		r.agent(f, line, say)
+	}
+}
+
+// A session whose load fails is continued by the new one right behind it, with
+// record, key and the context that was not used; anything else in between, or another folder, makes it a session of its own.
+func TestAlias(t *testing.T) {
+	const load = `{"sessionId":"house-session-0001","cwd":"/tmp/x","mcpServers":[]}`
+	later := func(c *wire) {
+		c.relay.mu.Lock()
+		c.relay.failed.at = time.Now().Add(-6 * time.Second)
+		c.relay.mu.Unlock()
+	}
+	tests := []struct {
+		name      string
+		before    string // what became of the first session
+		between   func(p *play)
+		cwd       string
+		continues bool
+		starts    int    // of the source, in all
+		record    string // that acpx has for it
+	}{
+		{name: "at once", continues: true, starts: 1},
+		{name: "at once, by acpx", record: "house-session-0001", continues: true, starts: 1},
+		{name: "a list in between, by acpx", record: "house-session-0001", between: func(p *play) { p.ask("session/list", `{}`) }, continues: true, starts: 1},
+		{name: "resume", between: func(p *play) { p.ask("session/resume", load) }, continues: true, starts: 1},
+		{name: "another folder", cwd: `{"cwd":"/tmp/y","mcpServers":[]}`, starts: 2},
+		{name: "a list in between", between: func(p *play) { p.ask("session/list", `{}`) }, starts: 2},
+		{name: "a mode in between", between: func(p *play) { p.ask("session/set_mode", `{}`) }, continues: true, starts: 1},
+		{name: "too late", between: func(p *play) { later(p.c) }, starts: 2},
+		{name: "its context was used", before: "prompt", continues: true, starts: 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource(), change: func(*Options) {}}
+			p.enter()
+			steps["new"](p)
+			p.w.awaitFetch(p.c, p.id)
+			p.c.synced()
+			if tt.before != "" {
+				steps[tt.before](p)
+			}
+			p.c.close()
+			first := p.w.session("house", p.id)
+
+			p.room = p.house.room()
+			p.c = p.w.start(p.mem, lost(p.room), patient, func(o *Options) {
+				o.Record = func(string) string { return tt.record }
+			})
+			p.ask("initialize", `{"protocolVersion":1}`)
+			p.ask("session/load", load)
+			if tt.between != nil {
+				tt.between(p)
+			}
+			if tt.cwd == "" {
+				tt.cwd = cwd
+			}
+			p.id, _ = stringAt([]byte(p.ask("session/new", tt.cwd)), "result", "sessionId")
+			p.prompt("a plain prompt", succeed)
+			if got := p.carried(); got != whole {
+				t.Errorf("the prompt carries %q", got)
+			}
+			p.c.close()
+			got := p.w.session("house", p.id)
+			if continues := got.ContinueOf == first.ID; continues != tt.continues {
+				t.Errorf("it continues %d, the first was %d", got.ContinueOf, first.ID)
+			}
+			if n := p.mem.started(); n != tt.starts {
+				t.Errorf("the source was asked %d times, want %d", n, tt.starts)
+			}
+			if same := got.Key == first.Key; same != (tt.starts == 1) {
+				t.Errorf("its key is %s, the first one's was %s", got.Key, first.Key)
+			}
+			if got.State != correlation.Done || got.Record != tt.record {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+// A harness without load gets a new session in each process: the record tells that they are one conversation.
+func TestSilentReplacement(t *testing.T) {
+	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+	record := ""
+	p.change = func(o *Options) { o.Record = func(string) string { return record } }
+	p.enter() // `sessions new`: no owner yet
+	steps["new"](p)
+	p.w.awaitFetch(p.c, p.id)
+	p.c.close()
+	before, record := p.w.session("house", p.id), p.id
+	for i := range 3 {
+		p.change = func(o *Options) { o.Record = func(string) string { return record } }
+		p.enter()
+		steps["new"](p)
+		p.prompt("a plain prompt", succeed)
+		if got := p.carried(); got != whole {
+			t.Errorf("in process %d the prompt carries %q", i, got)
+		}
+		p.c.close()
+		got := p.w.session("house", p.id)
+		if got.ContinueOf != before.ID || got.Record != record {
+			t.Errorf("in process %d: %+v does not continue %d", i, got, before.ID)
+		}
+		if same := got.Key == before.Key; same != (i == 0) { // only the first one's context was left
+			t.Errorf("in process %d the key is %s, before it was %s", i, got.Key, before.Key)
+		}
+		before = got
+	}
+	if n := p.mem.started(); n != 3 {
+		t.Errorf("the source was asked %d times", n)
+	}
+}
+
+// A stored context is as old as its fetch, however often it was looked at.
+func TestStoredContextAges(t *testing.T) {
+	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+	now := time.Now()
+	p.change = func(o *Options) { o.ContextAge = time.Hour }
+	p.enter()
+	steps["new"](p)
+	p.w.awaitFetch(p.c, p.id)
+	p.c.close()
+	key := p.w.session("house", p.id).Key
+	for range 3 { // set, set-mode: processes that see no prompt
+		p.enter()
+		steps["load"](p)
+		p.c.close()
+	}
+	var at int64
+	if err := p.w.db.QueryRow(`SELECT at FROM stored_contexts`).Scan(&at); err != nil {
+		t.Fatal(err)
+	}
+	if stored := time.UnixMilli(at); stored.Before(now.Add(-time.Second)) {
+		t.Errorf("stored at %v", stored)
+	}
+	first := p.mem.started()
+	if _, err := p.w.db.Exec(`UPDATE stored_contexts SET at = at - 2 * 3600 * 1000`); err != nil {
+		t.Fatal(err)
+	}
+	p.enter()
+	steps["load"](p)
+	p.prompt("a plain prompt", succeed)
+	p.c.close()
+	if got := p.w.session("house", p.id); got.Key == key || p.mem.started() != first+1 || first != 1 {
+		t.Errorf("key %s, was %s; asked %d times, then %d", got.Key, key, first, p.mem.started())
+	}
+	var left int
+	if err := p.w.db.QueryRow(`SELECT count(*) FROM stored_contexts`).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d contexts are left, %v", left, err)
+	}
+}
+
+// Two processes that open one session at once inject once between them.
+func TestTwoProxies(t *testing.T) {
+	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource(), change: func(*Options) {}}
+	p.enter()
+	steps["new"](p)
+	one := p.c
+	p.enter()
+	steps["load"](p)
+	other := p.c
+	for i, c := range []*wire{one, other} {
+		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"hello"}]}}`, 100+i, p.id)
+	}
+	one.until(`"id":100,`)
+	other.until(`"id":101,`)
+	if n := p.house.contexts(p.id); n != 1 {
+		t.Errorf("the context stands there %d times", n)
+	}
+}
+
+// Two harnesses may use one id. One of them alone is taken for the other only where it has changed its name and the id is one of a kind.
+func TestSameID(t *testing.T) {
+	for _, tt := range []struct {
+		id   string
+		same bool
+	}{{"1", false}, {"0b1c7a4e-9f22-4f2e-8f4e-4a2f5d1c9b10", true}} {
+		w := newWorld(t)
+		named := func(name string) agent {
+			return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+				switch method(f) {
+				case "initialize":
+					say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":%q}}}`, f["id"], name)
+				case "session/new":
+					say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":%q}}`, f["id"], tt.id)
+				default:
+					say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"end_turn"}}`, f["id"])
+				}
+			}
+		}
+		c := w.start(newSource(), named("old-name"), patient)
+		c.open()
+		c.call(1, "session/new", cwd)
+		c.prompt(2, tt.id, "hello")
+		c.close()
+		c = w.start(newSource(), named("new-name"), patient)
+		c.open()
+		c.call(1, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":"/tmp/x"}`, tt.id))
+		c.prompt(2, tt.id, "hello")
+		if same := len(c.blocks(0)) == 1; same != tt.same {
+			t.Errorf("id %s: the prompt is %q", tt.id, c.blocks(0))
+		}
+		c.close()
+		all, err := w.store.Sessions(context.Background(), 0)
+		if err != nil || len(all) != map[bool]int{true: 1, false: 2}[tt.same] {
+			t.Errorf("id %s: %d sessions, %v", tt.id, len(all), err)
+		}
+	}
+}
+
+// A fork's history may be shown, and its commands named, before the response that names its id.
+func TestForkShownEarly(t *testing.T) {
+	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource(), change: func(*Options) {}}
+	p.house.forks = true
+	p.enter()
+	steps["new"](p)
+	p.prompt("hello", succeed)
+	p.n++
+	p.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/fork","params":{"sessionId":%q,"cwd":"/tmp/x"}}`, p.n, p.id)
+	got := p.c.until(fmt.Sprintf(`"id":%d,`, p.n))
+	if want := userChunk("house-session-0002", "hello"); !slices.Equal(got[:len(got)-1], []string{want}) {
+		t.Errorf("the client gets %q", got)
+	}
+}

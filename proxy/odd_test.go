@@ -1,0 +1,226 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// A harness may call its sessions what it likes.
+func TestOddSessionIDs(t *testing.T) {
+	for name, id := range map[string]string{
+		"of a megabyte":      strings.Repeat("x", 1<<20),
+		"control characters": "a\x00\x01\x1b[2J\u202e\r\n",
+		"SQL":                `'; DROP TABLE sessions; --`,
+		"a path":             "../../../etc/passwd",
+		"no UTF-8 in JSON":   "\ufffd",
+		"a pattern":          "%_*",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			quoted, _ := json.Marshal(id)
+			plain := echo()
+			a := func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+				if method(f) == "session/new" {
+					say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":%s}}`, f["id"], quoted)
+					return
+				}
+				plain(f, line, say)
+			}
+			prompt := fmt.Sprintf(`{"sessionId":%s,"prompt":[{"type":"text","text":"hello"}]}`, quoted)
+			c := w.start(newSource(), a, patient, func(o *Options) { o.Record = Acpx{Home: t.TempDir()}.Record })
+			c.open()
+			c.call(1, "session/new", cwd)
+			c.call(2, "session/prompt", prompt)
+			if b := c.blocks(0); len(b) != 2 {
+				t.Errorf("the prompt: %d blocks", len(b))
+			}
+			c.close()
+			c = w.start(newSource(), a, patient)
+			c.open()
+			c.call(1, "session/load", fmt.Sprintf(`{"sessionId":%s,"cwd":"/tmp/x"}`, quoted))
+			c.call(2, "session/prompt", prompt)
+			if b := c.blocks(0); len(b) != 1 {
+				t.Errorf("the second prompt: %d blocks", len(b))
+			}
+			c.call(3, "session/fork", fmt.Sprintf(`{"sessionId":%s,"cwd":"/tmp/x"}`, quoted))
+			c.call(4, "session/close", fmt.Sprintf(`{"sessionId":%s}`, quoted))
+			c.close()
+			if got := w.session("echo", id); got.State != correlation.Done {
+				t.Errorf("state %q", got.State)
+			}
+		})
+	}
+}
+
+// A load that is never answered holds nothing up, and a prompt behind it is a prompt like any other.
+func TestLoadWithoutAnswer(t *testing.T) {
+	w := newWorld(t)
+	mem := newSource()
+	p := &play{T: t, w: w, house: newHouse(), mem: mem, change: func(*Options) {}}
+	p.enter()
+	steps["new"](p)
+	p.c.close()
+	room := p.house.room()
+	room.open[p.id] = true
+	c := w.start(mem, func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		if method(f) != "session/load" {
+			room.agent(f, line, say)
+		}
+	}, patient)
+	c.open()
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":%q,"cwd":"/tmp/x"}}`, p.id)
+	c.prompt(2, p.id, "hello")
+	if b := c.blocks(0); len(b) != 2 {
+		t.Errorf("the prompt: %q", b)
+	}
+	c.close()
+	s := w.session("house", p.id)
+	turns, err := w.store.Turns(context.Background(), s.ID)
+	if s.State != correlation.Done || err != nil || len(turns) != 1 {
+		t.Errorf("state %q, %d turns, %v", s.State, len(turns), err)
+	}
+}
+
+// A session that nobody here knows is armed, unless what it shows has our mark: then another proxy was there before.
+func TestStrangers(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		method string
+		shows  []string
+		blocks int
+	}{
+		{"shows nothing", "session/load", nil, 2},
+		{"shows turns", "session/load", []string{"hello", "<signet-memory>mine</signet-memory>"}, 2},
+		{"shows a mark", "session/load", []string{sampleBlock, "hello"}, 1},
+		{"shows a mark, glued", "session/load", []string{sampleBlock + "hello"}, 1},
+		{"talks of a mark", "session/load", []string{"what is this: " + sampleBlock}, 2},
+		{"shows half a mark", "session/load", []string{sampleBlock[:80]}, 2},
+		{"resumes", "session/resume", nil, 2},
+		{"forks", "session/fork", nil, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			plain := echo()
+			id := "stranger"
+			c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+				switch method(f) {
+				case "session/load":
+					for _, text := range tt.shows {
+						say("%s", userChunk("stranger", text))
+					}
+				case "session/fork":
+					say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"child"}}`, f["id"])
+					return
+				}
+				plain(f, line, say)
+			}, patient)
+			c.open()
+			c.send(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"sessionId":"stranger","cwd":"/tmp/x"}}`, tt.method)
+			if got := c.until(`"id":1,`); len(got)-1 != len(tt.shows) {
+				t.Errorf("the client gets %q", got) // what is not ours to know is not ours to cut
+			}
+			if tt.method == "session/fork" {
+				id = "child"
+			}
+			c.prompt(2, id, "hello there")
+			if b := c.blocks(0); len(b) != tt.blocks {
+				t.Errorf("the prompt: %q", b)
+			}
+			c.prompt(3, id, "hello again")
+			if b := c.blocks(1); len(b) != 1 {
+				t.Errorf("the second prompt: %q", b)
+			}
+		})
+	}
+}
+
+// A person may have a conversation forgotten that is still going on: nothing more of it is kept, and nothing breaks.
+func TestForgottenWhileLive(t *testing.T) {
+	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource(), change: func(*Options) {}}
+	p.enter()
+	steps["new"](p)
+	p.prompt("hello there", succeed)
+	if _, err := p.w.db.Exec(`DELETE FROM sessions`); err != nil {
+		t.Fatal(err)
+	}
+	p.prompt("hello again", succeed)
+	p.prompt("and again", succeed)
+	p.c.close()
+	all, err := p.w.store.Sessions(context.Background(), 0)
+	if err != nil || len(all) != 0 {
+		t.Errorf("%d sessions, %v", len(all), err)
+	}
+}
+
+// An older daemon's context is one text: it goes in with the memories where identity was all that came in time.
+func TestLateMixedContext(t *testing.T) {
+	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+	late(p)
+	p.mem.context = memory.Context{Source: "daemon", Mixed: "Robin prefers tabs."}
+	p.enter()
+	for _, step := range parse("new, prompt, memories come, prompt") {
+		steps[step](p)
+	}
+	if got := p.carried(); got != "memories" {
+		t.Errorf("the last prompt carries %q", got)
+	}
+}
+
+// An id that is used twice gets one answer for both; the session is not held for in flight because of it.
+func TestIDUsedTwice(t *testing.T) {
+	w := newWorld(t)
+	prompts := 0
+	plain := echo()
+	c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		if method(f) == "session/prompt" {
+			if prompts++; prompts == 1 {
+				return
+			}
+		}
+		plain(f, line, say)
+	}, patient)
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"/one"}]}}`)
+	c.prompt(2, "s1", "/two")
+	c.prompt(3, "s1", "three")
+	if b := c.blocks(2); len(b) != 2 {
+		t.Errorf("the third prompt: %q", b)
+	}
+}
+
+// Commands that the harness names may hold a slash, and may be named with the sign in front of them.
+func TestSlashCommand(t *testing.T) {
+	s := &session{commands: map[string]bool{"review/all": true, "/compact": true, "$skill": true}}
+	for text, want := range map[string]string{
+		"/help":                     "help",
+		"/help me":                  "help",
+		" \t\n/help":                "help",
+		"\u00a0\ufeff/help":         "help",
+		"/review/all of it":         "review/all",
+		"/home/x is broken":         "",
+		"/compact":                  "compact",
+		"/compact\nkeep the plan":   "compact",
+		"/":                         "",
+		"/ help":                    "",
+		"help /me":                  "",
+		"":                          "",
+		"//":                        "",
+		"/tmp is full":              "tmp", // it waits a turn
+		"$skill do":                 "skill",
+		"look at $skill":            "",
+		strings.Repeat(" ", 100000): "",
+	} {
+		if got := s.slashCommand(text, []string{"/", "$"}); got != want {
+			t.Errorf("%.40q is %q, want %q", text, got, want)
+		}
+	}
+}
