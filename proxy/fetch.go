@@ -47,15 +47,6 @@ func finishedFetch(s *session, key string, got memory.Context) *fetch {
 // newKey makes a Signet key: unique, and of a form that no daemon reads a meaning into.
 func newKey() string { return "acp-" + strings.ToLower(ulid.Make().String()) }
 
-// task runs f as one of the relay's goroutines; Run joins it.
-func (r *Relay) task(f func(ctx context.Context)) {
-	r.tasks.Add(1)
-	go func() {
-		defer r.tasks.Done()
-		f(r.ctx)
-	}()
-}
-
 // identify fills in what the ledger knows of a session. It runs in the journal's order, without the relay's lock.
 type identify func(context.Context, Ledger) error
 
@@ -64,7 +55,7 @@ type identify func(context.Context, Ledger) error
 // way to identify it. The relay's lock is held.
 func (r *Relay) provide(s *session, before func(context.Context) identify) {
 	ready := s.ready
-	r.task(func(ctx context.Context) {
+	r.tasks.run(func(ctx context.Context) {
 		defer r.journal.nudge()
 		defer close(ready)
 		_ = r.look(ctx, s, before(ctx))
@@ -164,7 +155,7 @@ func (r *Relay) supply(s *session) {
 	s.context = f
 	who := s.who
 	s.owe("start", func(ctx context.Context, l Ledger, _ int64) error { return l.StartKey(ctx, who.Key) })
-	r.task(func(ctx context.Context) {
+	r.tasks.run(func(ctx context.Context) {
 		defer close(f.done)
 		r.start(ctx, b, f, who)
 	})

@@ -83,7 +83,7 @@ func (r *Relay) forgot(s *session, what loss) {
 		f := &fetch{done: make(chan struct{}), session: s, key: s.who.Key}
 		s.context = f
 		who := s.who
-		r.task(func(context.Context) {
+		r.tasks.run(func(context.Context) {
 			defer close(f.done)
 			f.got = b.Memory.Identity(who)
 			f.got.Fetched = r.o.Now()

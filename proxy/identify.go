@@ -100,7 +100,7 @@ func (r *Relay) takeOver(s, from *session) {
 func (r *Relay) reopen(s *session) {
 	id := s.id
 	r.provide(s, func(context.Context) identify { return r.lookUp(s) })
-	r.task(func(context.Context) {
+	r.tasks.run(func(context.Context) {
 		if record := r.o.Record(id); record != "" {
 			r.noteRecord(s, record)
 		}

@@ -75,7 +75,7 @@ func (r *Relay) beginRecall(h *heldPrompt) {
 	}
 	c := &recollection{done: make(chan struct{})}
 	h.recall = c
-	r.task(func(ctx context.Context) {
+	r.tasks.run(func(ctx context.Context) {
 		defer close(c.done)
 		ctx, cancel := context.WithDeadline(ctx, h.read.Add(limit))
 		defer cancel()

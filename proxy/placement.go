@@ -82,7 +82,7 @@ func (r *Relay) identityBlock(ctx context.Context, s *session) (block memory.Blo
 	who, style := s.who, memory.Style{Kind: memory.KindContext, ToolHint: r.hints()}
 	r.mu.Unlock()
 	read := make(chan memory.Context, 1)
-	r.task(func(context.Context) { read <- b.Memory.Identity(who) })
+	r.tasks.run(func(context.Context) { read <- b.Memory.Identity(who) })
 	select {
 	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.

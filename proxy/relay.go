@@ -141,7 +141,7 @@ type Relay struct {
 
 	ctx    context.Context // ends with the relay; fetches run under it
 	cancel context.CancelFunc
-	tasks  sync.WaitGroup // fetches and look-ups
+	tasks  *tasks // fetches and look-ups
 
 	mu          sync.Mutex // guards what follows
 	asked       map[string]request
@@ -193,6 +193,7 @@ func New(o Options) *Relay {
 	}
 	r := &Relay{o: o, asked: map[string]request{}, questions: map[string]bool{}, sessions: map[string]*session{}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.tasks = &tasks{ctx: r.ctx}
 	if o.Open != nil {
 		r.journal = startJournal(r)
 	}
@@ -213,7 +214,7 @@ func (r *Relay) Run() error {
 	u := newUp(r)
 	err := r.run(u.run, func() error { return pump(r.o.Harness.Out, newDown(r)) })
 	r.cancel()
-	r.tasks.Wait()
+	r.tasks.end()
 	r.journal.close()
 	if r.strays > 0 || r.lost > 0 {
 		r.o.Log.Warn().Int("strays", r.strays).Int("lost", r.lost).Msg("lines of the harness that were no frames; bytes of turns that were not kept")

@@ -1,0 +1,39 @@
+package proxy
+
+import (
+	"context"
+	"sync"
+)
+
+// tasks are the goroutines that work beside the conversation. They end soon after their context does.
+type tasks struct {
+	ctx     context.Context
+	running sync.WaitGroup
+
+	mu    sync.Mutex // guards what follows
+	ended bool
+}
+
+// run runs f in a goroutine that end joins. After end nothing is run any
+// more: the goroutine that reads from the client may outlive the relay, and
+// whoever waits for f has a context that has ended.
+func (t *tasks) run(f func(context.Context)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return
+	}
+	t.running.Add(1)
+	go func() {
+		defer t.running.Done()
+		f(t.ctx)
+	}()
+}
+
+// end waits until nothing runs any more.
+func (t *tasks) end() {
+	t.mu.Lock()
+	t.ended = true
+	t.mu.Unlock()
+	t.running.Wait()
+}
