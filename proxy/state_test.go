@@ -322,7 +322,11 @@ func TestStates(t *testing.T) {
 			if got := p.carried(); got != tt.carries {
 				t.Errorf("the last prompt carries %q, want %q", got, tt.carries)
 			}
-			if got := p.w.session("house", p.id); got.State != tt.to {
+			got := p.w.session("house", p.id)
+			for end := time.Now().Add(patience); got.State != tt.to && time.Now().Before(end); got = p.w.session("house", p.id) {
+				time.Sleep(5 * time.Millisecond) // the ledger hears of it a little later
+			}
+			if got.State != tt.to {
 				t.Errorf("in the end it is %q, want %q", got.State, tt.to)
 			}
 		})
