@@ -80,8 +80,8 @@ wire_api = "responses"
 
 // A row of the table that is printed at the end.
 type row struct {
-	name                                            string
-	identity, once, recalled, loaded, clean, leaves string
+	name                                                  string
+	identity, once, recalled, tool, loaded, clean, leaves string
 }
 
 // programs installs the clients and the harnesses, and builds the proxy.
@@ -109,9 +109,9 @@ func TestHarnesses(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) { rows = append(rows, h.test(t, proxy, clients, modules)) })
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "harness\tidentity\tonce\trecalled\tnew process\tacpx clean\tleaves nothing")
+	fmt.Fprintln(w, "harness\tidentity\tonce\trecalled\ttool\tnew process\tacpx clean\tleaves nothing")
 	for _, r := range rows {
-		fmt.Fprintln(w, strings.Join([]string{r.name, r.identity, r.once, r.recalled, r.loaded, r.clean, r.leaves}, "\t"))
+		fmt.Fprintln(w, strings.Join([]string{r.name, r.identity, r.once, r.recalled, r.tool, r.loaded, r.clean, r.leaves}, "\t"))
 	}
 	w.Flush()
 }
@@ -203,6 +203,7 @@ func (h harness) test(t *testing.T, proxy string, clients, modules npm.Modules) 
 	say("How long is the mast of the Curlew?")
 	r.leaves = worse(r.leaves, alone())
 	first := asked(model, "How long is the mast")
+	r.tool = offered(model, "How long is the mast")
 	r.identity = check(t, strings.Contains(first, "You are Halyard"), "no identity in what the model was asked:\n%s", first)
 	r.recalled = check(t, strings.Contains(first, "11.42"), "no memory in what the model was asked:\n%s", first)
 	say("And its boom?")
@@ -212,6 +213,17 @@ func (h harness) test(t *testing.T, proxy string, clients, modules npm.Modules) 
 	r.once = check(t, strings.Count(first, mark) == 1 && strings.Count(last, mark) == 1, "%d and %d contexts, want one each", strings.Count(first, mark), strings.Count(last, mark))
 	r.clean = check(t, !mentioned(t, filepath.Join(box.Home, ".acpx")), "acpx's files hold our block")
 	return r
+}
+
+// offered reports whether the model was offered the memory tool in a conversation: some harnesses have no place for it, or show it
+// only to a model that searches for tools (mcp_test.go has those that a model can call).
+func offered(model *fakemodel.Server, words string) string {
+	for _, r := range model.Requests() {
+		if strings.Contains(strings.Join(r.User, "\n"), words) && slices.ContainsFunc(r.Tools, func(name string) bool { return strings.Contains(name, "memory_search") }) {
+			return "yes"
+		}
+	}
+	return "no"
 }
 
 const mark = "<signet-memory "
