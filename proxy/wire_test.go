@@ -264,7 +264,7 @@ func TestOtherVersions(t *testing.T) {
 
 // A client may send requests before the initialize response is there: they are not edited, but a session that they open is one as any other.
 func TestBeforeInitialize(t *testing.T) {
-	c, h := newWorld(t).byHand()
+	c, h := newWorld(t).byHand(func(o *Options) { o.HoldLimit = patience })
 	c.write(upInit + upNew)
 	h.await(upInit + upNew)
 	h.say(downInit + downNew)
