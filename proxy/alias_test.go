@@ -243,3 +243,52 @@ func TestForkShownEarly(t *testing.T) {
 		t.Errorf("the client gets %q", got)
 	}
 }
+
+// A session's blocks are those that its harness has seen: what it continues was another's, and a fork has what its parent had then.
+func TestBlocksOfAncestors(t *testing.T) {
+	then := time.Now()
+	known := correlation.Session{ID: 3, Started: then}
+	in := func(session int64, text, outcome string, after time.Duration) correlation.Injection {
+		return correlation.Injection{Session: session, Text: text, Outcome: outcome, At: then.Add(after), Items: []string{text}}
+	}
+	ledger := []correlation.Injection{ // newest first
+		in(1, "later", "kept", time.Minute), in(3, "own", "kept", time.Second), in(3, "own", outcomeRefused, time.Second),
+		in(3, "no", outcomeRefused, time.Second), in(1, "parent's", "kept", -time.Minute),
+	}
+	for _, tt := range []struct {
+		fork         int64
+		blocks, seen []string
+	}{
+		{0, []string{"no", "own"}, []string{"own"}},
+		{1, []string{"parent's", "no", "own"}, []string{"parent's", "own"}},
+	} {
+		s := &session{}
+		known.ForkOf = tt.fork
+		s.take(ledger, known)
+		if !slices.Equal(s.blocks(), tt.blocks) || !slices.Equal(s.seen, tt.seen) {
+			t.Errorf("fork of %d: %q, %q", tt.fork, s.blocks(), s.seen)
+		}
+	}
+}
+
+// A session that is open stays what it is when a second load of it fails; the next one is another.
+func TestFailedLoadOfOpenSession(t *testing.T) {
+	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+	p.room = p.house.room()
+	p.c = p.w.start(p.mem, lost(p.room), patient)
+	p.ask("initialize", `{"protocolVersion":1}`)
+	steps["new"](p)
+	first := p.id
+	p.open("session/load")
+	steps["new"](p)
+	for _, id := range []string{first, p.id} {
+		p.id = id
+		p.prompt("a plain prompt", succeed)
+		if got := p.carried(); got != whole {
+			t.Errorf("the prompt of %s carries %q", id, got)
+		}
+	}
+	if got := p.w.session("house", p.id); got.ContinueOf != 0 || p.mem.started() != 2 {
+		t.Errorf("it continues %d; the source was asked %d times", got.ContinueOf, p.mem.started())
+	}
+}

@@ -20,11 +20,17 @@ type play struct {
 	mem    *source
 	change func(*Options)
 
+	here
+	there here // another proxy, which stays while this one is used
+	id    string
+	n     int
+}
+
+// here is a proxy with its harness.
+type here struct {
 	c    *wire
 	room *room
 	kill func()
-	id   string
-	n    int
 }
 
 func (p *play) enter() {
@@ -115,7 +121,12 @@ var steps = map[string]func(p *play){
 		p.kill()
 		p.enter()
 	},
-	"another proxy":    func(p *play) { p.enter() }, // the first one stays
+	"another proxy": func(p *play) {
+		p.there = p.here
+		p.enter()
+	},
+	"there":            func(p *play) { p.here, p.there = p.there, p.here },
+	"the other dies":   func(p *play) { p.there.kill() },
 	"the house forgot": func(p *play) { p.house.sessions[p.id].turns = nil },
 	"memories come": func(p *play) {
 		close(p.mem.block)
@@ -239,6 +250,8 @@ func TestStates(t *testing.T) {
 		{toFlight + ", fork, prompt", nil, "", correlation.Done},
 		{toFlight + ", another proxy, load, prompt", nil, "", correlation.InFlight},
 		{toFlight + ", another proxy, load, fork, prompt", nil, "", correlation.Done},
+		{toFlight + ", another proxy, load, prompt, the other dies, prompt", forgetful, whole, correlation.Done},
+		{toFlight + ", another proxy, load, the other dies, prompt", keeper, "", correlation.Done},
 		{toFlight + ", is killed, resume", forgetful, "", correlation.Doubt},
 		{toFlight + ", ends, resume", forgetful, "", correlation.Doubt},
 
@@ -268,6 +281,10 @@ func TestStates(t *testing.T) {
 		{"new, slash, fails, load", forgetful, whole, correlation.Armed},
 		{"new, slash, load, fails, prompt", forgetful, whole, correlation.Done}, // what was shown before says nothing
 		{"new, fails, another proxy, load, prompt", forgetful, whole, correlation.Done},
+
+		{"new, slash, another proxy, load, there, fails, there, prompt", keeper, "", correlation.Done}, // as above, by two
+		{"new, slash, another proxy, load, there, fails, there, prompt", forgetful, whole, correlation.Done},
+		{"new, another proxy, load, there, refused, there, prompt", nil, whole, correlation.Done},
 
 		// done
 		{toDone, nil, whole, correlation.Done},
