@@ -164,7 +164,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 func TestDependencies(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
 	if err != nil {
-		t.Skipf("go list: %v", err)
+		t.Fatalf("go list: %v", err)
 	}
 	for _, dep := range strings.Fields(string(out)) {
 		if dep == "net/http" || strings.HasPrefix(dep, "github.com/mattn/go-sqlite3") || strings.HasSuffix(dep, "/migrations") {
