@@ -44,7 +44,7 @@ func playUnruly(words string) int {
 	}
 	if u.is("litters") {
 		litter := exec.Command(os.Args[0])
-		litter.Env = append(os.Environ(), unrulyVariable+"=idle deaf")
+		litter.Env = append(os.Environ(), unrulyVariable+"=idle deaf", signalsFile+"="+os.DevNull) // what it hears is its own affair
 		litter.Stdin, litter.Stdout, litter.Stderr = os.Stdin, os.Stdout, os.Stderr
 		if litter.Start() != nil {
 			return 6
