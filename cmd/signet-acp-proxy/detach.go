@@ -34,7 +34,7 @@ func spawnWorker(c *Config) (parting *os.File, first *exec.Cmd, err error) {
 	cmd.Dir = filepath.Dir(absolute(c.DB))
 	cmd.Env = workerEnv(c)
 	apart(cmd)
-	if _, err := fmt.Fprintln(write, daemonToken()); err == nil {
+	if _, err = fmt.Fprintln(write, daemonToken()); err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
