@@ -3,7 +3,7 @@ TAGS := sqlite_fts5
 BIN := bin/signet-acp-proxy
 ECHO := bin/echoagent
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 FUZZTIME ?= 30s
 
 .PHONY: build run test bench fuzz recall harnesses lint vuln licences release clean
