@@ -320,7 +320,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if NewKey() == NewKey() {
+	if one, other := NewKey(), NewKey(); one == other {
 		t.Error("two keys are the same")
 	}
 }

@@ -13,7 +13,6 @@ type recorder struct {
 	out    bytes.Buffer
 	looked []string
 	stray  bytes.Buffer
-	asked  int // for more, of the current line
 }
 
 func (d *recorder) judge(b []byte, whole bool) verdict {
