@@ -63,13 +63,14 @@ func Benchmark(b *testing.B) {
 			}
 			return w.Settle(ctx, v.ID, p.ID(), Armed)
 		},
-		"write 10 KB": func(int) error { return w.WriteTurn(ctx, turn, text, nil) },
+		"write 10 KB": func(int) error { return w.SaveTurns(ctx, []Turn{{ID: turn, Assistant: text}}) },
 		"begin and end a turn": func(int) error {
-			id, err := w.BeginTurn(ctx, Turn{Session: v.ID, Process: p.ID(), User: "hello"})
-			if err != nil {
+			turn := []Turn{{Session: v.ID, Process: p.ID(), User: "hello"}}
+			if err := w.SaveTurns(ctx, turn); err != nil {
 				return err
 			}
-			return w.EndTurn(ctx, id, "end_turn", 0, w.clock.Now())
+			turn[0].Ended, turn[0].Stop = w.clock.Now(), "end_turn"
+			return w.SaveTurns(ctx, turn)
 		},
 		"sweep": func(int) error {
 			_, err := w.SweepDead(ctx)

@@ -126,16 +126,20 @@ func (b *bench) state(id int64) State {
 // turn has a person say something and the assistant answer it.
 func (b *bench) turn(session int64, process, user, assistant string) int64 {
 	b.tb.Helper()
-	id := b.openTurn(session, process, user, assistant)
-	check(b.tb, b.EndTurn(b.ctx(), id, "end_turn", 0, b.clock.Now()))
-	return id
+	return b.save(Turn{Session: session, Process: process, User: user, Assistant: assistant, Ended: b.clock.Now(), Stop: "end_turn"})
 }
 
 func (b *bench) openTurn(session int64, process, user, assistant string) int64 {
 	b.tb.Helper()
-	id := must(b.BeginTurn(b.ctx(), Turn{Session: session, Process: process, User: user}))(b.tb)
-	check(b.tb, b.WriteTurn(b.ctx(), id, assistant, nil))
-	return id
+	return b.save(Turn{Session: session, Process: process, User: user, Assistant: assistant})
+}
+
+// save writes a turn, a new one where it has no id, and gives its id.
+func (b *bench) save(turn Turn) int64 {
+	b.tb.Helper()
+	one := []Turn{turn}
+	check(b.tb, b.SaveTurns(b.ctx(), one))
+	return one[0].ID
 }
 
 func (b *bench) count(query string, args ...any) (n int) {

@@ -59,15 +59,18 @@ func playRelay() {
 		if err != nil && !errors.Is(err, ErrStateChanged) {
 			mustPlay(0, err)
 		}
-		id := mustPlay(s.BeginTurn(ctx, Turn{Session: v.ID, Process: p.ID(), User: fmt.Sprintf("question %d", i)}))
-		for n := range 3 {
-			mustPlay(0, s.WriteTurn(ctx, id, strings.Repeat("answer ", 1000*(n+1)), nil))
+		turn := []Turn{{Session: v.ID, Process: p.ID(), User: fmt.Sprintf("question %d", i)}}
+		mustPlay(0, s.SaveTurns(ctx, turn))
+		for range 3 {
+			turn[0].Assistant += strings.Repeat("answer ", 1000)
+			mustPlay(0, s.SaveTurns(ctx, turn))
 		}
-		mustPlay(0, s.EndTurn(ctx, id, "end_turn", 0, time.Now()))
+		turn[0].Ended, turn[0].Stop = time.Now(), "end_turn"
+		mustPlay(0, s.SaveTurns(ctx, turn))
 		if claimed {
 			mustPlay(0, s.Settle(ctx, v.ID, p.ID(), Done))
 		}
-		fmt.Println("TURN", id)
+		fmt.Println("TURN", turn[0].ID)
 	}
 }
 

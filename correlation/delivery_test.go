@@ -493,11 +493,12 @@ func TestSelect(t *testing.T) {
 				if size == 0 {
 					size = 100
 				}
-				id := b.openTurn(v.ID, p.ID(), strings.Repeat("u", size/2), strings.Repeat("a", size-size/2))
-				index[id] = i
-				if what != 'o' {
-					check(t, b.EndTurn(t.Context(), id, "end_turn", 0, b.clock.Now()))
+				say := b.turn
+				if what == 'o' {
+					say = b.openTurn
 				}
+				id := say(v.ID, p.ID(), strings.Repeat("u", size/2), strings.Repeat("a", size-size/2))
+				index[id] = i
 				_, err := b.db.ExecContext(t.Context(), `UPDATE turns SET daemon_delivery = ?1, hook_delivery = ?1 WHERE id = ?2`, taken[what], id)
 				check(t, err)
 			}

@@ -51,7 +51,7 @@ func TestFaults(t *testing.T) {
 			b := newBench(t)
 			v := b.open(OpenSession{ACPID: "s"})
 			tt.fault(b)
-			_, err := b.BeginTurn(t.Context(), Turn{Session: v.ID, User: strings.Repeat("x", 1<<16)})
+			err := b.SaveTurns(t.Context(), []Turn{{Session: v.ID, User: strings.Repeat("x", 1<<16)}})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("err = %v, want %v", err, tt.want)
 			}

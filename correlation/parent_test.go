@@ -31,12 +31,12 @@ func TestParent(t *testing.T) {
 	is("nothing said, by folder", name, "/a", "k1")
 	is("nothing said", name, "/c", "k2")
 
-	turn := must(b.BeginTurn(t.Context(), Turn{Session: one.ID, Process: name, User: "x"}))(t)
+	turn := b.openTurn(one.ID, name, "x", "")
 	is("one in a turn", name, "/b", "k1")
-	must(b.BeginTurn(t.Context(), Turn{Session: two.ID, Process: name, User: "y"}))(t)
+	b.openTurn(two.ID, name, "y", "")
 	is("both, by folder", name, "/a", "k1")
 	is("both", name, "/c", "k2")
-	check(t, b.EndTurn(t.Context(), turn, "end_turn", 0, b.clock.Now()))
+	b.save(Turn{ID: turn, Ended: b.clock.Now(), Stop: "end_turn"})
 	is("the other one", name, "/a", "k2")
 
 	is("a key", "k3", "/b", "k3")

@@ -235,7 +235,7 @@ func TestDepart(t *testing.T) {
 	check(t, p.Depart(t.Context(), "eof"))
 	w := b.worker()
 	b.nothingDue(w)
-	check(t, b.WriteTurn(t.Context(), id, "hi, and late words", nil))
+	b.save(Turn{ID: id, Assistant: "hi, and late words"})
 	b.turn(v.ID, p.ID(), "and a late prompt", "yes")
 	check(t, p.End(t.Context(), "eof"))
 	d := b.lease(w)

@@ -287,9 +287,10 @@ func TestManyWriters(t *testing.T) {
 		wg.Go(func() {
 			v, err := x.Open(t.Context(), OpenSession{Harness: "h", ACPID: fmt.Sprint(i), Process: p.ID()})
 			for n := 0; n < 20 && err == nil; n++ {
-				var id int64
-				if id, err = x.BeginTurn(t.Context(), Turn{Session: v.ID, Process: p.ID(), User: "hello"}); err == nil {
-					err = errors.Join(x.WriteTurn(t.Context(), id, strings.Repeat("hi ", 5000), nil), x.EndTurn(t.Context(), id, "end_turn", 0, b.clock.Now()))
+				turn := []Turn{{Session: v.ID, Process: p.ID(), User: "hello"}}
+				if err = x.SaveTurns(t.Context(), turn); err == nil {
+					turn[0].Assistant, turn[0].Ended, turn[0].Stop = strings.Repeat("hi ", 5000), b.clock.Now(), "end_turn"
+					err = x.SaveTurns(t.Context(), turn)
 				}
 			}
 			if err = errors.Join(err, p.End(t.Context(), "eof")); err != nil {

@@ -27,12 +27,12 @@ type ToolCall struct {
 // A Turn is what a person said and what the assistant answered. Callers take out <private> and secrets before they store it.
 type Turn struct {
 	ID, Session int64
-	Key         string // empty in BeginTurn: the session's current one
+	Key         string // empty in a new one: the session's current one
 	Process     string
 	User        string // the person's own words, never the wire's
 	Assistant   string
 	Tools       []ToolCall
-	Started     time.Time // zero in BeginTurn: now
+	Started     time.Time // zero in a new one: now
 	Ended       time.Time // zero: it goes on
 	Stop        string    // ACP's stopReason; empty in an ended turn: an error (Code), or its process died
 	Code        int       // JSON-RPC error code
@@ -134,32 +134,6 @@ func (r turnRow) update(ctx context.Context, tx *sql.Tx, t Turn) (session int64,
 
 func latest(times ...time.Time) time.Time {
 	return slices.MaxFunc(times, time.Time.Compare)
-}
-
-// BeginTurn is SaveTurns of one new turn; it gives its id.
-func (s *Store) BeginTurn(ctx context.Context, t Turn) (int64, error) {
-	one := []Turn{t}
-	err := s.SaveTurns(ctx, one)
-	return one[0].ID, err
-}
-
-// WriteTurn puts down what the assistant has said so far.
-func (s *Store) WriteTurn(ctx context.Context, id int64, assistant string, tools []ToolCall) error {
-	return s.SaveTurns(ctx, []Turn{{ID: id, Assistant: assistant, Tools: tools}})
-}
-
-// EndTurn notes how a turn ended, if it has not ended yet. ErrNotFound: it is not there.
-func (s *Store) EndTurn(ctx context.Context, id int64, stop string, code int, at time.Time) error {
-	return s.write(ctx, "ending a turn", func(tx *sql.Tx) error {
-		var session int64
-		err := tx.QueryRowContext(ctx, `UPDATE turns SET ended = iif(ended = 0, ?2, ended), stop = iif(ended = 0, ?3, stop), code = iif(ended = 0, ?4, code)
-			WHERE id = ?1 RETURNING session`, id, stamp(at), stop, code).Scan(&session)
-		if err != nil {
-			return orNotFound(err)
-		}
-		_, err = tx.ExecContext(ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`, stamp(at), session)
-		return err
-	})
 }
 
 // Turns gives the turns of a session and of those that it continues, oldest first.

@@ -25,7 +25,7 @@ func TestTurn(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s", Key: "k"})
 	b.clock.Advance(time.Second)
-	id := must(b.BeginTurn(t.Context(), Turn{Session: v.ID, Process: "p", User: "hello\x00\xff"}))(t)
+	id := b.save(Turn{Session: v.ID, Process: "p", User: "hello\x00\xff"})
 	want := Turn{ID: id, Session: v.ID, Key: "k", Process: "p", User: "hello\x00\uFFFD", Tools: []ToolCall{}, Started: b.clock.Now()}
 	if diff := cmp.Diff(want, b.onlyTurn(v.ID)); diff != "" {
 		t.Fatal(diff)
@@ -34,33 +34,30 @@ func TestTurn(t *testing.T) {
 		t.Error("the session was not active")
 	}
 	tools := []ToolCall{{Title: "read a file", Kind: "read", Status: "completed"}}
-	check(t, b.WriteTurn(t.Context(), id, "h", nil))
-	check(t, b.WriteTurn(t.Context(), id, "hi", tools))
+	b.save(Turn{ID: id, Assistant: "h"})
+	b.save(Turn{ID: id, Assistant: "hi", Tools: tools})
 	want.Assistant, want.Tools = "hi", tools
 	if diff := cmp.Diff(want, b.onlyTurn(v.ID)); diff != "" {
 		t.Fatal(diff)
 	}
 	b.clock.Advance(time.Second)
-	check(t, b.EndTurn(t.Context(), id, "end_turn", 0, b.clock.Now()))
+	b.save(Turn{ID: id, Assistant: "hi", Tools: tools, Ended: b.clock.Now(), Stop: "end_turn"})
 	want.Ended, want.Stop = b.clock.Now(), "end_turn"
 	b.clock.Advance(time.Second)
-	check(t, b.EndTurn(t.Context(), id, "cancelled", 7, b.clock.Now()))
+	b.save(Turn{ID: id, Assistant: "hi", Tools: tools, Ended: b.clock.Now(), Stop: "cancelled", Code: 7})
 	if diff := cmp.Diff(want, b.onlyTurn(v.ID)); diff != "" {
 		t.Errorf("ended twice: %s", diff)
 	}
 	_, err := b.db.ExecContext(t.Context(), "UPDATE turns SET learned = 1")
 	check(t, err)
-	check(t, b.WriteTurn(t.Context(), id, "hi, late", tools))
+	b.save(Turn{ID: id, Assistant: "hi, late", Tools: tools})
 	want.Assistant = "hi, late" // and not learned any more
 	if diff := cmp.Diff(want, b.onlyTurn(v.ID)); diff != "" {
 		t.Errorf("written after its end: %s", diff)
 	}
 
-	_, err = b.BeginTurn(t.Context(), Turn{Session: 1 << 40})
-	for what, err := range map[string]error{"begin": err, "end": b.EndTurn(t.Context(), 1<<40, "", 0, b.clock.Now())} {
-		if !errors.Is(err, ErrNotFound) {
-			t.Errorf("%s what is not there: %v", what, err)
-		}
+	if err := b.SaveTurns(t.Context(), []Turn{{Session: 1 << 40}}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a turn of no session: %v", err)
 	}
 }
 
@@ -104,7 +101,7 @@ func TestTurnKeepsItsKey(t *testing.T) {
 	b.turn(v.ID, "p", "one", "1")
 	check(t, b.Rekey(t.Context(), v.ID, "k2"))
 	b.turn(v.ID, "p", "two", "2")
-	must(b.BeginTurn(t.Context(), Turn{Session: v.ID, Key: "k1", User: "three"}))(t)
+	b.save(Turn{Session: v.ID, Key: "k1", User: "three"})
 	var keys []string
 	for _, turn := range must(b.Turns(t.Context(), v.ID))(t) {
 		keys = append(keys, turn.Key)
@@ -132,8 +129,8 @@ func TestTurnIsBounded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
 			v := b.open(OpenSession{ACPID: "s"})
-			id := must(b.BeginTurn(t.Context(), Turn{Session: v.ID, User: tt.user, Truncated: tt.given}))(t)
-			check(t, b.WriteTurn(t.Context(), id, tt.assistant, make([]ToolCall, tt.tools)))
+			id := b.save(Turn{Session: v.ID, User: tt.user, Truncated: tt.given})
+			b.save(Turn{ID: id, Assistant: tt.assistant, Tools: make([]ToolCall, tt.tools)})
 			got := b.onlyTurn(v.ID)
 			if got.Truncated != tt.want {
 				t.Errorf("truncated is %t", got.Truncated)

@@ -45,14 +45,8 @@ func (w *world) said(project, name string, texts ...string) string {
 		w.t.Fatal(err)
 	}
 	for i := 0; i < len(texts); i += 2 {
-		id, err := w.journal.BeginTurn(ctx, correlation.Turn{Session: session.ID, User: texts[i], Started: w.now})
-		if err == nil {
-			err = w.journal.WriteTurn(ctx, id, texts[i+1], nil)
-		}
-		if err == nil {
-			err = w.journal.EndTurn(ctx, id, "end_turn", 0, w.now)
-		}
-		if err != nil {
+		turn := correlation.Turn{Session: session.ID, User: texts[i], Assistant: texts[i+1], Started: w.now, Ended: w.now, Stop: "end_turn"}
+		if err := w.journal.SaveTurns(ctx, []correlation.Turn{turn}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
