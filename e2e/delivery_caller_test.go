@@ -20,7 +20,11 @@ type caller struct {
 
 // dial starts the proxy in front of a harness.
 func (b *box) dial(ctx context.Context, flags []string, harness ...string) (*caller, error) {
-	cmd := b.Command(ctx, nil, append(append(append([]string{proxyBin}, flags...), "--agent", "echo", "--"), harness...)...)
+	return call(b.Command(ctx, nil, append(append(append([]string{proxyBin}, flags...), "--agent", "echo", "--"), harness...)...))
+}
+
+// call starts a command and greets the agent that it is.
+func call(cmd *exec.Cmd) (*caller, error) {
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
