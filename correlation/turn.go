@@ -14,8 +14,8 @@ import (
 // MaxText is how many bytes of each side of a turn are kept. What is longer is cut there and the turn marked as truncated.
 const MaxText = 1 << 20
 
-// maxTools is how many tool calls of a turn are kept.
-const maxTools = 256
+// MaxTools is how many tool calls of a turn are kept.
+const MaxTools = 256
 
 // A ToolCall is what is kept of one: neither its input nor its output.
 type ToolCall struct {
@@ -104,8 +104,8 @@ type turnRow struct {
 func rowOf(t Turn) (turnRow, error) {
 	user, cutUser := cutText(t.User)
 	assistant, cut := cutText(t.Assistant)
-	if len(t.Tools) > maxTools {
-		t.Tools, cut = t.Tools[:maxTools], true
+	if len(t.Tools) > MaxTools {
+		t.Tools, cut = t.Tools[:MaxTools], true
 	}
 	if t.Tools == nil {
 		t.Tools = []ToolCall{}

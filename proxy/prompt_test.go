@@ -368,3 +368,35 @@ func TestQueueLimit(t *testing.T) {
 		}
 	}
 }
+
+// The words behind an image are what the user said, however large the image is.
+func TestWordsBehindAnImage(t *testing.T) {
+	for _, size := range []int{100, 50 << 10, 150 << 10, 2 << 20} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			w := newWorld(t)
+			c := w.start(newSource(), echo())
+			c.open()
+			c.call(1, "session/new", cwd)
+			said := []string{"what is this?", "and that?"} // held for its context, and not
+			for i, words := range said {
+				c.call(2+i, "session/prompt", fmt.Sprintf(`{"sessionId":"s1","prompt":[{"type":"image","mimeType":"image/png","data":%q},{"type":"text","text":%q}]}`,
+					strings.Repeat("iVBORw0K", size/8), words))
+			}
+			c.close()
+			turns, err := w.store.Turns(t.Context(), w.session("echo", "s1").ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, turn := range turns {
+				got = append(got, turn.User)
+				if turn.Truncated {
+					t.Errorf("%q is said to be cut", turn.User)
+				}
+			}
+			if !slices.Equal(got, said) {
+				t.Errorf("the turns are %q, want %q", got, said)
+			}
+		})
+	}
+}

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
 
 const (
 	bufferSize = 256 << 10 // a direction's read buffer: larger gains nothing, smaller costs system calls
 	keepSize   = 64 << 10  // a frame whose kind is not known yet stays in the read buffer up to this size
 	maxHeld    = 64 << 20  // a frame longer than this passes as it is, whatever it might have been
-	maxTapped  = 112 << 10 // of a frame that is only looked at, no more than this is copied
+	maxTapped  = 112 << 10 // of a frame that is only looked at, no more than this is copied, images not counted
 )
 
 // A verdict says what becomes of a frame.
@@ -35,7 +37,7 @@ type direction interface {
 	write(b []byte) error
 	// held handles a frame that was held, line end included, and forwards it. It may keep line.
 	held(line []byte) error
-	// tapped looks at a frame that has been forwarded, cut after maxTapped.
+	// tapped looks at a frame that has been forwarded. One that is longer than maxTapped is cut there, and lacks what images hold.
 	tapped(line []byte)
 	// diverted takes a piece of a line that is no frame; first marks the line's first piece. Each such line gets an end.
 	diverted(piece []byte, first bool)
@@ -76,9 +78,10 @@ type pumping struct {
 	buf  []byte
 	end  int // buf[:end] was read and not dealt with
 	mode verdict
-	long []byte   // a frame being held, or a tapped frame that came in pieces
-	next int      // while the kind of long is unknown: ask again at this length
-	taps [][]byte // whole tapped frames in the run that goes out next
+	long []byte         // a frame being held
+	thin *frame.Thinner // a tapped frame that comes in pieces
+	next int            // while the kind of long is unknown: ask again at this length
+	taps [][]byte       // whole tapped frames in the run that goes out next
 }
 
 // advance deals with what is in the buffer. Between lines mode is more with
@@ -162,8 +165,7 @@ func (p *pumping) resume(piece []byte, whole bool) (forward bool, err error) {
 		forward = true
 		p.keep(piece)
 		if whole { // looked at with the other frames of this run, after it has left
-			p.taps = append(p.taps, p.long)
-			p.long = nil
+			p.taps = append(p.taps, p.thin.Bytes())
 		}
 	case divert:
 		p.d.diverted(piece, false)
@@ -204,7 +206,7 @@ func (p *pumping) hold(piece []byte, whole bool) error {
 			return err
 		}
 		if look && whole {
-			p.d.tapped(line[:min(len(line), maxTapped)])
+			p.d.tapped(thin(line, maxTapped))
 		}
 	case p.mode == divert:
 		line := p.long
@@ -219,15 +221,33 @@ func (p *pumping) hold(piece []byte, whole bool) error {
 	return nil
 }
 
-// keep copies a piece of a tapped frame, up to the limit.
+// keep copies a piece of a tapped frame.
 func (p *pumping) keep(piece []byte) {
-	p.long = append(p.long, piece[:min(len(piece), maxTapped-len(p.long))]...)
+	if p.thin == nil {
+		p.thin = newThinner(maxTapped)
+	}
+	p.thin.Write(piece)
+}
+
+// newThinner leaves out what images, audio and embedded files hold.
+func newThinner(limit int) *frame.Thinner {
+	return &frame.Thinner{Without: []string{"data", "blob"}, Limit: limit}
+}
+
+// thin gives a frame as it is if it is no longer than the limit, else a copy with that left out and cut there.
+func thin(line []byte, limit int) []byte {
+	if len(line) <= limit {
+		return line
+	}
+	t := newThinner(limit)
+	t.Write(line)
+	return t.Bytes()
 }
 
 // reset forgets the line that has ended. The memory of a large one is let go.
 func (p *pumping) reset() {
 	p.mode, p.next = more, 0
-	p.long = nil
+	p.long, p.thin = nil, nil
 }
 
 // flush forwards buf[from:to] in one write and then shows the tapped frames in it.
@@ -238,7 +258,7 @@ func (p *pumping) flush(from, to int) error {
 		}
 	}
 	for i, line := range p.taps {
-		p.d.tapped(line[:min(len(line), maxTapped)])
+		p.d.tapped(thin(line, maxTapped))
 		p.taps[i] = nil
 	}
 	p.taps = p.taps[:0]
@@ -255,7 +275,7 @@ func (p *pumping) finish() error {
 				return err
 			}
 			if v == tap {
-				p.d.tapped(line[:min(len(line), maxTapped)])
+				p.d.tapped(thin(line, maxTapped))
 			}
 		case divert:
 			p.d.diverted(append(line, '\n'), true) // more may be said where it goes
@@ -267,8 +287,8 @@ func (p *pumping) finish() error {
 	switch {
 	case p.mode == divert:
 		p.d.diverted([]byte("\n"), false)
-	case p.mode == tap && len(p.long) > 0:
-		p.d.tapped(p.long)
+	case p.mode == tap && p.thin != nil:
+		p.d.tapped(p.thin.Bytes())
 	case len(p.long) > 0:
 		return p.hold(nil, true)
 	}

@@ -12,12 +12,11 @@ import (
 )
 
 const (
-	maxTurnText  = 96 << 10  // bytes of one side of a turn, more than a daemon takes of a whole session; what is longer is cut and marked
-	maxUnsaved   = 512 << 10 // bytes of turns that may wait for the ledger; past this they are given up
-	maxBatch     = 64 << 10  // bytes of turns that are written at a time, give or take one turn
-	maxPrompt    = 64 << 10  // bytes of a prompt's frame that its words are looked for in: what is longer is a paste
-	maxBatches   = 4         // of one session in a row
-	maxTurnTools = 500
+	maxTurnText = 96 << 10  // bytes of one side of a turn, more than a daemon takes of a whole session; what is longer is cut and marked
+	maxUnsaved  = 512 << 10 // bytes of turns that may wait for the ledger; past this they are given up
+	maxBatch    = 64 << 10  // bytes of turns that are written at a time, give or take one turn
+	maxPrompt   = 64 << 10  // bytes of a prompt's frame, without its images, that its words are looked for in: what is longer is a paste
+	maxBatches  = 4         // of one session in a row
 )
 
 // A turn is one prompt and what was said to it. The relay's lock guards it.
@@ -86,7 +85,7 @@ func (t *turn) use(id string, call correlation.ToolCall) {
 	t.gap = true
 	at, known := t.toolAt[id]
 	if !known {
-		if len(t.tools) == maxTurnTools {
+		if len(t.tools) > correlation.MaxTools { // one too many: the ledger marks the turn as cut
 			return
 		}
 		if t.toolAt == nil {
@@ -130,12 +129,12 @@ func (r *Relay) hear(t *turn, line []byte) {
 		}
 		t.command = t.session.slashCommand(first, r.o.SlashPrefix)
 		t.words = words[:r.fit(t, words, maxTurnText)]
-	} else if n := min(len(line), maxPrompt); r.unsaved+n <= maxUnsaved {
-		t.line = bytes.Clone(line[:n])
-		t.counted += n
-		r.unsaved += n
-		if n < len(line) {
-			t.lost += len(line) - n
+	} else if kept := thin(line, maxPrompt); r.unsaved+len(kept) <= maxUnsaved {
+		t.line = bytes.Clone(kept)
+		t.counted += len(kept)
+		r.unsaved += len(kept)
+		if len(kept) == maxPrompt {
+			t.lost += len(line) - len(kept)
 		}
 	} else {
 		t.lost += len(line)
