@@ -61,6 +61,8 @@ func (d *down) tool(s *session, line []byte) {
 	call.Title, _ = stringAt(update, "title")
 	call.Kind, _ = stringAt(update, "kind")
 	call.Status, _ = stringAt(update, "status")
+	call.Title = atMost(call.Title, 2*maxTitle) // what is cut in two here does not come into what is stored
+	call.Kind, call.Status = atMost(call.Kind, maxToolWord), atMost(call.Status, maxToolWord)
 	d.r.mu.Lock()
 	defer d.r.mu.Unlock()
 	if s.turn != nil {

@@ -419,6 +419,9 @@ func (j *journal) saveTurns(ctx context.Context, s *session, turns []*turn, stor
 			r.mu.Unlock()
 		}
 		t.Assistant = storable(t.Assistant, blocks, private, t.Ended.IsZero())
+		for i, call := range t.Tools { // titles are commands and file names, and may repeat anything
+			t.Tools[i].Title = atMost(clean(call.Title, private, false), maxTitle)
+		}
 	}
 	err = j.backend.Ledger.SaveTurns(ctx, stored)
 	r.mu.Lock()

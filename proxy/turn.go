@@ -17,6 +17,8 @@ const (
 	maxBatch    = 64 << 10  // bytes of turns that are written at a time, give or take one turn
 	maxPrompt   = 64 << 10  // bytes of a prompt's frame, without its images, that its words are looked for in: what is longer is a paste
 	maxBatches  = 4         // of one session in a row
+	maxTitle    = 500       // bytes of a tool call's title
+	maxToolWord = 32        // bytes of its kind and of its status, which the protocol enumerates
 )
 
 // A turn is one prompt and what was said to it. The relay's lock guards it.
@@ -169,8 +171,24 @@ func (s *session) touch(t *turn) {
 // repeats of our blocks, which would be remembered as if it were new, without what
 // the user marked private, and without secrets. growing says that more of it will come.
 func storable(text string, blocks, private []string, growing bool) string {
-	text, own := memory.WithoutPrivate(withoutEcho(text, blocks))
+	return clean(withoutEcho(text, blocks), private, growing)
+}
+
+// clean is text without what it or the user marked private, and without secrets.
+func clean(text string, private []string, growing bool) string {
+	text, own := memory.WithoutPrivate(text)
 	return memory.Redact(memory.Conceal(text, append(own, private...), growing))
+}
+
+// atMost is text of at most n bytes, cut between characters. Of a text that it cuts it keeps no other part alive.
+func atMost(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return strings.Clone(text[:n])
 }
 
 // withoutEcho takes out the lines of text that stand in one of the blocks, quoted or not.
