@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -103,7 +104,10 @@ func (h Hook) run(ctx context.Context, in Ended, renew func() error) (string, er
 	for {
 		select {
 		case err := <-ended:
-			if ctx.Err() != nil {
+			if errors.Is(err, exec.ErrWaitDelay) { // it went well, and what it started goes on
+				err = nil
+			}
+			if err != nil && ctx.Err() != nil {
 				err = fmt.Errorf("ended after its limit of %v", limit)
 			}
 			if err != nil {

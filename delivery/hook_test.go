@@ -87,6 +87,17 @@ func TestHookFails(t *testing.T) {
 	}
 }
 
+// One that leaves something running has ended all the same, and is not run again.
+func TestHookLeavesSomething(t *testing.T) {
+	b := newBench(t)
+	b.o.Hook = sh(`cat > /dev/null; echo started; sleep 5 & exit 0`)
+	s := b.say(toHook, "hello", "hi")
+	b.work()
+	if d := b.only(s); d.State != correlation.Delivered || d.Reply != "started" {
+		t.Errorf("%+v", d)
+	}
+}
+
 // It is run after the daemon, or without one.
 func TestHookAfterDaemon(t *testing.T) {
 	b := newBench(t)
