@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // lost is claude's way: a session without a prompt is gone in the next process.
@@ -168,6 +170,37 @@ func TestStoredContextAges(t *testing.T) {
 	var left int
 	if err := p.w.db.QueryRow(`SELECT count(*) FROM stored_contexts`).Scan(&left); err != nil || left != 0 {
 		t.Errorf("%d contexts are left, %v", left, err)
+	}
+}
+
+// What is kept for the next process holds no secret and nothing private.
+func TestStoredContextIsClean(t *testing.T) {
+	const secret = "sk-ant-api03-Zt4mXk29fQvRw81LsNpYb6HcGd07JuEoIaT5xK3rVqWnMlPz"
+	raw := "It holds " + secret + " and <private>CANARY-Xy99Zq</private>."
+	tests := map[string]memory.Context{
+		"identity": {Identity: raw},
+		"notes":    {Notes: raw},
+		"mixed":    {Mixed: raw},
+		"item":     {Items: []memory.Item{{ID: "m1", Text: raw}}},
+	}
+	for name, got := range tests {
+		t.Run(name, func(t *testing.T) {
+			mem := newSource()
+			mem.context = got
+			w := newWorld(t)
+			c := w.start(mem, echo())
+			c.open()
+			c.call(1, "session/new", cwd)
+			w.awaitFetch(c, "s1")
+			c.close()
+			var stored string
+			if err := w.db.QueryRow(`SELECT payload FROM stored_contexts`).Scan(&stored); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(stored, "It holds") || strings.Contains(stored, secret) || strings.Contains(stored, "CANARY") {
+				t.Errorf("stored: %s", stored)
+			}
+		})
 	}
 }
 

@@ -219,10 +219,6 @@ func (r *Relay) keep(f *fetch) {
 	if f.got.Empty() {
 		return
 	}
-	payload, err := json.Marshal(f.got)
-	if err != nil {
-		return
-	}
 	s := f.session
 	s.owe("save context", func(ctx context.Context, l Ledger, row int64) error {
 		r.mu.Lock()
@@ -231,8 +227,22 @@ func (r *Relay) keep(f *fetch) {
 		if !unused {
 			return nil
 		}
+		payload, err := json.Marshal(cleanContext(f.got))
+		if err != nil { // a date that has no JSON: it will not do better the next time
+			return nil
+		}
 		return l.SaveContext(ctx, row, f.key, payload, f.got.Fetched)
 	})
+}
+
+// cleanContext is a context as it may be stored, which is what a block would show of it.
+func cleanContext(c memory.Context) memory.Context {
+	c.Identity, c.Notes, c.Mixed = clean(c.Identity, nil, false), clean(c.Notes, nil, false), clean(c.Mixed, nil, false)
+	c.Items = slices.Clone(c.Items)
+	for i := range c.Items {
+		c.Items[i].Text = clean(c.Items[i].Text, nil, false)
+	}
+	return c
 }
 
 // use notes that a prompt carries a context: no other process is to find it. The relay's lock is held.
