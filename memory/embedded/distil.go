@@ -97,6 +97,17 @@ func distil(user, assistant, before string) []note {
 	return notes[:min(len(notes), mostNotes)]
 }
 
+// same reports whether one text says little but what the other says, too.
+func same(a, b termSet) bool {
+	common := 0
+	for t := range a {
+		if b[t] {
+			common++
+		}
+	}
+	return common >= 2 && 4*common >= 3*max(len(a), 1) && 2*common >= len(b)
+}
+
 // requestOf is what a person asks for: the first sentences, up to a question.
 func requestOf(asked []sentence) string {
 	request := ""

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // forgotten stands where something was that a person had forgotten.
@@ -43,23 +45,23 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 	return explain("emptying the log", s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded))
 }
 
-// forgetSame deletes m and what says the same in its project, and takes it out of what others were said about.
+// forgetSame deletes m and what says the same in its project, and takes it out of what others were said about. What was stored on purpose goes only where
+// it is the same text: likeness is no proof that a person wants it gone.
 func (s *Store) forgetSame(ctx context.Context, tx *sql.Tx, m Memory) error {
-	what := telling(m.Content)
+	what := gist(m.Content)
 	type twin struct {
-		id, turn                    int64
-		content, about, uid, digest string
+		id, turn                            int64
+		content, about, uid, digest, source string
 	}
 	all, err := collect(ctx, tx, func(row scanner) (t twin, err error) {
-		return t, row.Scan(&t.id, &t.turn, &t.content, &t.about, &t.uid, &t.digest)
-	}, `SELECT id, coalesce(turn, 0), content, context, uid, digest FROM memories WHERE project = ?`, m.Project)
+		return t, row.Scan(&t.id, &t.turn, &t.content, &t.about, &t.uid, &t.digest, &t.source)
+	}, `SELECT id, coalesce(turn, 0), content, context, uid, digest, source FROM memories WHERE project = ?`, m.Project)
 	if err != nil {
 		return err
 	}
-	passages := passagesOf(m.Content)
 	for _, t := range all {
-		if t.uid != m.ID && !same(telling(t.content), what) {
-			about := cutSame(t.about, what, passages)
+		if t.uid != m.ID && t.digest != what.digest && !(t.source == sourceTurn && what.isAll(t.content)) {
+			about := what.cut(t.about)
 			if about == t.about {
 				continue
 			}
@@ -80,17 +82,16 @@ func (s *Store) forgetSame(ctx context.Context, tx *sql.Tx, m Memory) error {
 
 // forgetTurns takes what m says out of the turns that say it in its words, and out of the turns of its project that say it in others.
 func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) error {
-	passages := passagesOf(m.Content)
-	what := telling(m.Content)
+	what := gist(m.Content)
 	probe := probeOf(m.Content)
 	if probe == "" {
 		return nil
 	}
-	type said struct {
+	type turn struct {
 		id                    int64
 		project, user, answer string
 	}
-	turns, err := collect(ctx, tx, func(row scanner) (t said, err error) {
+	turns, err := collect(ctx, tx, func(row scanner) (t turn, err error) {
 		return t, row.Scan(&t.id, &t.project, &t.user, &t.answer)
 	}, `SELECT t.id, s.project, t.user, t.assistant FROM turns t JOIN sessions s ON s.id = t.session
 		WHERE instr(lower(t.user), ?1) OR instr(lower(t.assistant), ?1)`, probe)
@@ -98,9 +99,9 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) error {
 		return err
 	}
 	for _, t := range turns {
-		cut := func(text string) string { return cutPassages(text, passages) }
+		cut := func(text string) string { return cutPassages(text, what.passages) }
 		if t.project == m.Project {
-			cut = func(text string) string { return cutSame(text, what, passages) }
+			cut = what.cut
 		}
 		user, answer := cut(t.user), cut(t.answer)
 		if user == t.user && answer == t.answer {
@@ -124,15 +125,50 @@ func telling(text string) termSet {
 	return set
 }
 
-// same reports whether one text says little but what the other says, too.
-func same(a, b termSet) bool {
-	common := 0
-	for t := range a {
-		if b[t] {
-			common++
+// A said is what a memory says, to be found elsewhere.
+type said struct {
+	digest   string
+	terms    termSet
+	passages []*regexp.Regexp
+}
+
+func gist(text string) said { return said{digest(text), told(text), passagesOf(text)} }
+
+// told are the terms of what a text tells, without those by which it is told.
+func told(text string) termSet {
+	set := telling(text)
+	maps.DeleteFunc(set, func(t string, _ bool) bool { return tellingWords()[t] })
+	return set
+}
+
+var tellingWords = sync.OnceValue(func() termSet { return termsOf("noted note understood recorded saved reminder fyi") })
+
+// isAll reports whether a text says that and nothing more: with the same terms, or in the same words among words that say little.
+func (w said) isAll(text string) bool {
+	if len(w.terms) >= 2 && maps.Equal(told(text), w.terms) {
+		return true
+	}
+	rest := cutPassages(text, w.passages)
+	if rest == text {
+		return false
+	}
+	for t := range telling(strings.ReplaceAll(rest, forgotten, " ")) {
+		if !common()[t] {
+			return false
 		}
 	}
-	return common >= 2 && 4*common >= 3*max(len(a), 1) && 2*common >= len(b)
+	return true
+}
+
+// cut takes out of a text what is said there in the same words, and the sentences that say it with the same terms.
+func (w said) cut(text string) string {
+	cut := slices.Clone(w.passages)
+	for _, sentence := range sentences(text) {
+		if w.isAll(sentence.text) {
+			cut = append(cut, passagesOf(sentence.text)...)
+		}
+	}
+	return cutPassages(text, cut)
 }
 
 // probeOf is the longest word of a text that SQLite's lower, which knows ASCII only, finds again.
@@ -184,17 +220,6 @@ func cutPassages(text string, passages []*regexp.Regexp) string {
 		text = p.ReplaceAllLiteralString(text, forgotten)
 	}
 	return text
-}
-
-// cutSame takes out of a text the passages, and the sentences that say the same in other words.
-func cutSame(text string, what termSet, passages []*regexp.Regexp) string {
-	cut := slices.Clone(passages)
-	for _, sentence := range sentences(text) {
-		if same(telling(sentence.text), what) {
-			cut = append(cut, passagesOf(sentence.text)...)
-		}
-	}
-	return cutPassages(text, cut)
 }
 
 // Unlearn takes what was learned from turns out again, in the transaction that deletes them. It is a correlation.Unlearn.

@@ -147,6 +147,29 @@ func TestForget(t *testing.T) {
 	}
 }
 
+// What is like a forgotten memory and says something else stays.
+func TestForgetLeavesOthers(t *testing.T) {
+	for _, c := range []struct{ forget, keep string }{
+		{"We use Postgres 16 for the billing service", "We use Postgres 16 for the invoicing service"},
+		{"The old server is called heron", "The new server is called heron"},
+	} {
+		w := newWorld(t)
+		w.said("/p", "s", "Remember: "+c.keep+".", "Noted.")
+		m := w.add(Memory{Content: c.forget, Project: "/p"})
+		kept := w.add(Memory{Content: c.keep, Project: "/p"})
+		w.add(Memory{Content: c.forget, Project: "/other"})
+		if err := w.Forget(t.Context(), m.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Get(t.Context(), kept.ID); err != nil {
+			t.Errorf("forgetting %q took %q: %v", c.forget, c.keep, err)
+		}
+		if n := len(w.all()); n != 3 { // what was stored, what was learned, and the other project's
+			t.Errorf("%q: %d memories are left, want 3: %+v", c.forget, n, w.all())
+		}
+	}
+}
+
 func TestForgottenLeavesTheIndex(t *testing.T) {
 	needsSearch(t)
 	w := newWorld(t)
