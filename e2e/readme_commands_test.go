@@ -126,7 +126,7 @@ func known(line string) bool {
 	return played || unplayed[line] != ""
 }
 
-// A reader is at a machine that has this program, acpx and a few agents, all of them the echo agent, and has had two conversations.
+// A reader is at a machine that has this program, acpx and a few agents, all of them the echo agent.
 type reader struct {
 	*box
 	bin string // what is on the PATH before anything else
@@ -155,7 +155,8 @@ func newReader(t *testing.T) *reader {
 			must(r.box, os.Symlink(path, filepath.Join(r.bin, name)))
 		}
 	}
-	r.set("PATH="+r.bin, "SIGNET_PORT=1") // nobody listens there
+	// Nobody listens on that port; and a crowded machine may take longer than a person's.
+	r.set("PATH="+r.bin, "SIGNET_PORT=1", "SIGNET_ACP_HOLD=30s", "SIGNET_ACP_DATABASE_WAIT=20s")
 	return r
 }
 
@@ -205,8 +206,7 @@ func TestPageCommands(t *testing.T) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			r := newReader(t)
-			r.converse("signet-acp-proxy --agent gemini")
-			r.converse("signet-acp-proxy --agent gemini")
+			r.converseTwice()
 			done := map[string]bool{}
 			for _, c := range p.commands {
 				if (!done[c.line] || c.shows != "") && known(c.line) {
@@ -276,6 +276,14 @@ func (r *reader) converse(line string) string {
 	return given.String()
 }
 
+// converseTwice has two conversations, and gives what the agent was given in the second one, which knows of the first.
+func (r *reader) converseTwice() string {
+	r.t.Helper()
+	r.converse("signet-acp-proxy --agent gemini")
+	r.shell("signet-acp-proxy memory list") // what was said is made memories of by now
+	return r.converse("signet-acp-proxy --agent gemini")
+}
+
 // tools lists the memory tools that an MCP server has.
 func (r *reader) tools(line string) string {
 	r.t.Helper()
@@ -298,8 +306,10 @@ func (r *reader) completion(line string) string {
 	if _, err := os.Stat(shell); err != nil {
 		return r.shell("signet-acp-proxy completion " + name)
 	}
-	ask := map[string]string{"bash": "complete -p signet-acp-proxy", "zsh": "print ${_comps[signet-acp-proxy]} signet-acp-proxy", "fish": "complete -c signet-acp-proxy"}[name]
-	load := map[string]string{"zsh": "autoload -U compinit && compinit -u; "}[name]
+	load := map[string]string{"zsh": "autoload -U compinit && compinit -u -D\n"}[name]
+	ask := map[string]string{
+		"bash": "complete -p signet-acp-proxy", "zsh": "[[ -n ${_comps[signet-acp-proxy]} ]] && print signet-acp-proxy", "fish": "complete | string match '*signet-acp-proxy*'",
+	}[name]
 	return r.run(shell, "-c", load+line+"\n"+ask)
 }
 
@@ -463,8 +473,7 @@ func (r *reader) sample(_ *page, text string) {
 	if !strings.HasPrefix(text, blockMark) {
 		return // a picture of something else
 	}
-	r.converse("signet-acp-proxy --agent gemini")
-	got := r.converse("signet-acp-proxy --agent gemini")
+	got := r.converseTwice()
 	for line := range strings.Lines(text) {
 		line = regexp.MustCompile(`id="[0-9a-f]+"`).ReplaceAllString(strings.TrimSpace(line), `id="…"`)
 		if !strings.HasPrefix(line, "- (") && line != "…" && !regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*")).MatchString(got) {
