@@ -69,12 +69,22 @@ func (s *Store) EndKey(ctx context.Context, key string) (bool, error) {
 }
 
 // StaleKeys gives keys that were started longer than maxAge ago and never used nor ended, and under which nothing was said: the daemon keeps
-// them among its live sessions until it gets a session-end. The current key of a session that a living process holds is not among them.
-func (s *Store) StaleKeys(ctx context.Context, maxAge time.Duration) ([]SessionKey, error) {
+// them among its live sessions until it gets a session-end. The current key of a session that a living process holds is not among them. There are none
+// where this process owes the daemon nothing; and one that could not be ended in 14 days is given up, like a delivery.
+func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]SessionKey, error) {
 	const doing = "looking for unused keys"
+	s := p.store
+	info, err := processByID(ctx, s.db, p.id)
+	if err != nil {
+		return nil, explain(doing, err)
+	}
+	if owes, err := s.owesDaemon(ctx, s.db, info); err != nil || !owes {
+		return nil, explain(doing, err)
+	}
+	now := s.now()
 	all, err := collect(ctx, s.db, scanKey, `SELECT key, session, created, started, used, ended FROM session_keys k
-		WHERE started > 0 AND used = 0 AND ended = 0 AND started < ? AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key) ORDER BY started`,
-		stamp(s.now().Add(-maxAge)))
+		WHERE started > ? AND used = 0 AND ended = 0 AND started < ? AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key) ORDER BY started`,
+		stamp(now.Add(-giveUp)), stamp(now.Add(-maxAge)))
 	if err != nil || len(all) == 0 {
 		return nil, explain(doing, err)
 	}
@@ -127,4 +137,19 @@ func (s *Store) TakeContext(ctx context.Context, id int64, maxAge time.Duration)
 		return nil, "", err
 	}
 	return payload, key, nil
+}
+
+// DropContexts removes stored contexts that are older than maxAge: no process of their session came to take them.
+func (s *Store) DropContexts(ctx context.Context, maxAge time.Duration) error {
+	const doing = "removing old contexts"
+	before := stamp(s.now().Add(-maxAge))
+	var any bool // a delete that finds nothing still waits for the lock
+	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM stored_contexts WHERE at < ?)`, before).Scan(&any)
+	if err != nil || !any {
+		return explain(doing, err)
+	}
+	return s.write(ctx, doing, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM stored_contexts WHERE at < ?`, before)
+		return err
+	})
 }

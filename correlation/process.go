@@ -242,10 +242,10 @@ type process struct {
 	started                     time.Time
 }
 
-func processByID(ctx context.Context, tx *sql.Tx, id string) (process, error) {
+func processByID(ctx context.Context, q querier, id string) (process, error) {
 	p := process{id: id}
 	var started int64
-	err := tx.QueryRowContext(ctx, `SELECT signet_path, memory, url, hook, started FROM processes WHERE id = ?`, id).Scan(&p.signetPath, &p.memory, &p.url, &p.hook, &started)
+	err := q.QueryRowContext(ctx, `SELECT signet_path, memory, url, hook, started FROM processes WHERE id = ?`, id).Scan(&p.signetPath, &p.memory, &p.url, &p.hook, &started)
 	p.started = unstamp(started)
 	return p, orNotFound(err)
 }
@@ -296,7 +296,7 @@ func (s *Store) SawDaemon(ctx context.Context, signetPath, url, version string) 
 
 // owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode; in auto mode when one answered during the process's
 // life or in the last 14 days, so that nobody without a daemon collects dead rows.
-func (s *Store) owesDaemon(ctx context.Context, tx *sql.Tx, p process) (bool, error) {
+func (s *Store) owesDaemon(ctx context.Context, q querier, p process) (bool, error) {
 	switch p.memory {
 	case memoryDaemon:
 		return true, nil
@@ -309,7 +309,7 @@ func (s *Store) owesDaemon(ctx context.Context, tx *sql.Tx, p process) (bool, er
 		since = p.started
 	}
 	var seen bool
-	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM daemon_seen WHERE signet_path = ? AND at >= ?)`, p.signetPath, stamp(since)).Scan(&seen)
+	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM daemon_seen WHERE signet_path = ? AND at >= ?)`, p.signetPath, stamp(since)).Scan(&seen)
 	return seen, err
 }
 

@@ -347,23 +347,49 @@ func TestStaleKeys(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
-			p := b.register(ProcessInfo{})
+			p := b.register(ProcessInfo{Memory: "daemon"})
 			v := b.open(OpenSession{ACPID: "s"})
 			b.open(OpenSession{ACPID: "never started"})
 			check(t, b.StartKey(t.Context(), v.Key))
 			tt.after(b, v, p)
-			if got := must(b.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
+			if got := must(p.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
 				t.Errorf("stale at once: %+v", got)
 			}
 			b.clock.Advance(maxAge + time.Second)
-			got := must(b.StaleKeys(t.Context(), maxAge))(t)
+			got := must(p.StaleKeys(t.Context(), maxAge))(t)
 			if (len(got) == 1) != tt.want {
 				t.Fatalf("stale keys: %+v, want one: %t", got, tt.want)
 			}
 			if tt.want && (got[0].Key != v.Key || got[0].Session != v.ID || got[0].Started.IsZero()) {
 				t.Errorf("the key is %+v", got[0])
 			}
+			b.clock.Advance(14 * 24 * time.Hour)
+			if got := must(p.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
+				t.Errorf("not given up: %+v", got)
+			}
 		})
+	}
+}
+
+// Keys are ended only where there is a daemon that may know them.
+func TestStaleKeysByMode(t *testing.T) {
+	for _, tt := range []struct {
+		memory string
+		seen   bool
+		want   int
+	}{
+		{"daemon", false, 1}, {"auto", true, 1}, {"auto", false, 0}, {"embedded", true, 0}, {"off", true, 0},
+	} {
+		b := newBench(t)
+		p := b.register(ProcessInfo{Memory: tt.memory, SignetPath: "/signet"})
+		check(t, b.StartKey(t.Context(), b.open(OpenSession{ACPID: "s"}).Key))
+		if tt.seen {
+			check(t, b.SawDaemon(t.Context(), "/signet", "", ""))
+		}
+		b.clock.Advance(time.Hour)
+		if got := must(p.StaleKeys(t.Context(), time.Minute))(t); len(got) != tt.want {
+			t.Errorf("%+v: %+v", tt, got)
+		}
 	}
 }
 
@@ -401,5 +427,18 @@ func TestTakeContext(t *testing.T) {
 	}
 	if n := b.count("SELECT count(*) FROM stored_contexts"); n != 0 {
 		t.Error("one that is too old was kept")
+	}
+}
+
+func TestDropContexts(t *testing.T) {
+	b := newBench(t)
+	for _, name := range []string{"old", "young"} {
+		v := b.open(OpenSession{ACPID: name})
+		check(t, b.SaveContext(t.Context(), v.ID, v.Key, []byte(name), b.clock.Now()))
+		b.clock.Advance(time.Minute)
+	}
+	check(t, b.DropContexts(t.Context(), 90*time.Second))
+	if n := b.count("SELECT count(*) FROM stored_contexts WHERE payload = CAST('young' AS BLOB)"); n != 1 || b.count("SELECT count(*) FROM stored_contexts") != 1 {
+		t.Error("not the old one went")
 	}
 }

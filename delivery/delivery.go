@@ -231,7 +231,7 @@ func (w *Worker) endStale(ctx context.Context) {
 		return
 	}
 	log := func(err error) { w.o.Log.Warn().Err(err).Msg("ending unused keys") }
-	stale, err := w.o.Store.StaleKeys(ctx, w.o.StaleAfter)
+	stale, err := w.o.Process.StaleKeys(ctx, w.o.StaleAfter)
 	if err != nil {
 		log(err)
 		return

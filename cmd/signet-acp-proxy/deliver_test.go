@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -411,7 +412,7 @@ func TestDeliverStaleKeys(t *testing.T) {
 	ctx := t.Context()
 	s, err := p.store.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: "unused"})
 	check(t, err)
-	check(t, p.store.StartKey(ctx, s.Key))
+	check(t, errors.Join(p.store.StartKey(ctx, s.Key), p.store.SawDaemon(ctx, p.c.SignetPath, p.c.DaemonURL, "")))
 	p.work()
 	p.later(time.Hour)
 	p.daemon.Stop()

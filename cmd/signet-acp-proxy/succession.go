@@ -48,6 +48,9 @@ func (s *succession) sweep() {
 	if _, err := s.store.SweepDead(s.ctx); err != nil && s.ctx.Err() == nil {
 		s.log.Warn().Err(err).Msg("sweeping up after dead processes")
 	}
+	if err := s.store.DropContexts(s.ctx, s.c.ContextAge); err != nil && s.ctx.Err() == nil {
+		s.log.Warn().Err(err).Msg("removing old contexts")
+	}
 	if s.due(s.ctx) || s.stale(s.ctx) {
 		s.spawn(false)
 	}
@@ -80,7 +83,7 @@ func (s *succession) due(ctx context.Context) bool {
 
 // stale reports whether the daemon knows of keys that nobody will use.
 func (s *succession) stale(ctx context.Context) bool {
-	keys, err := s.store.StaleKeys(ctx, s.c.ContextAge)
+	keys, err := s.process.StaleKeys(ctx, s.c.ContextAge)
 	return err == nil && len(keys) > 0
 }
 
