@@ -56,7 +56,7 @@ func scanTurn(row scanner) (t Turn, err error) {
 
 // SaveTurns writes turns as they stand, in one transaction. Those without an ID are new: they need Session, Process and User, and get their ID. Of the
 // others everything that may change is written: Assistant, Tools and Truncated; Ended, Stop and Code once. A turn that has ended may still be
-// written, for updates come after the response. One that was forgotten meanwhile stays so. ErrNotFound: the session of a new turn is not there.
+// written, for updates come after the response. One that was forgotten meanwhile stays so, and an answer of which something was forgotten. ErrNotFound: the session of a new turn is not there.
 func (s *Store) SaveTurns(ctx context.Context, turns []Turn) error {
 	ids := make([]int64, len(turns))
 	err := s.write(ctx, "writing turns", func(tx *sql.Tx) error {
@@ -121,11 +121,15 @@ func (r turnRow) insert(ctx context.Context, tx *sql.Tx, t Turn) (id int64, err 
 	return id, orNotFound(err)
 }
 
-// update gives the session of the turn, 0 if the turn was forgotten.
+// forgotten stands in a turn where something was that a person had forgotten (memory/embedded).
+const forgotten = "[forgotten]"
+
+// update gives the session of the turn, 0 if the turn was forgotten. An answer of which something was forgotten stays as it is: the caller's still has it.
 func (r turnRow) update(ctx context.Context, tx *sql.Tx, t Turn) (session int64, err error) {
-	err = tx.QueryRowContext(ctx, `UPDATE turns SET assistant = ?2, tools = ?3, truncated = max(truncated, ?4), learned = 0,
-		ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop), code = iif(ended = 0, ?7, code) WHERE id = ?1 RETURNING session`,
-		t.ID, r.assistant, r.tools, r.truncated, stamp(t.Ended), t.Stop, t.Code).Scan(&session)
+	err = tx.QueryRowContext(ctx, `UPDATE turns SET tools = ?3,
+		assistant = iif(instr(assistant, ?8) > 0 AND substr(?2, 1, length(assistant)) <> assistant, assistant, ?2),
+		truncated = max(truncated, ?4), learned = 0, ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop), code = iif(ended = 0, ?7, code) WHERE id = ?1 RETURNING session`,
+		t.ID, r.assistant, r.tools, r.truncated, stamp(t.Ended), t.Stop, t.Code, forgotten).Scan(&session)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}

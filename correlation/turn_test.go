@@ -95,6 +95,28 @@ func TestSaveTurns(t *testing.T) {
 	b.onlyTurn(v.ID)
 }
 
+// What was forgotten of an answer does not come back with what is said after it.
+func TestForgottenStaysForgotten(t *testing.T) {
+	for _, tt := range []struct{ name, said, cut, late, want string }{
+		{"cut", "It is Rex. Yes.", "It is [forgotten]. Yes.", "It is Rex. Yes. More.", "It is [forgotten]. Yes."},
+		{"all of it", "It is Rex.", "[forgotten]", "It is Rex. More.", "[forgotten]"},
+		{"not cut", "It is Rex.", "It is Rex.", "It is Rex. More.", "It is Rex. More."},
+		{"said like that", "It says [forgotten].", "It says [forgotten].", "It says [forgotten]. More.", "It says [forgotten]. More."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			v := b.open(OpenSession{ACPID: "s"})
+			id := b.save(Turn{Session: v.ID, User: "hello"})
+			b.save(Turn{ID: id, Assistant: tt.said})
+			must(b.db.ExecContext(t.Context(), "UPDATE turns SET assistant = ?", tt.cut))(t)
+			b.save(Turn{ID: id, Assistant: tt.late, Ended: b.clock.Now(), Stop: "end_turn"})
+			if got := b.onlyTurn(v.ID); got.Assistant != tt.want || got.Stop != "end_turn" || got.Ended.IsZero() {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
 func TestTurnKeepsItsKey(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s", Key: "k1"})
