@@ -104,7 +104,9 @@ func work(ctx context.Context, c *Config, store *correlation.Store, token string
 	err = w.Run(ctx, until)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
 	defer cancel()
-	return errors.Join(err, process.End(end, "ended"))
+	err = errors.Join(err, process.End(end, "ended"))
+	expireDelivered(end, c, store, log)
+	return err
 }
 
 // part reads the token that a relay left, and waits until that has gone.

@@ -428,6 +428,30 @@ func TestDeliverStaleKeys(t *testing.T) {
 	}
 }
 
+// With a retention of 0 turns go with their delivery, and not before.
+func TestDeliverRetention(t *testing.T) {
+	p := newPost(t, daemontest.Older)
+	p.c.Retention = 0
+	s := p.say("one", turn(long, "Yes."))
+	p.later(time.Minute)
+	left := func() int {
+		turns, err := p.store.Turns(t.Context(), s.ID)
+		check(t, err)
+		return len(turns)
+	}
+	p.daemon.Stop()
+	p.work()
+	if n := left(); n != 1 {
+		t.Errorf("%d turns are left before the delivery", n)
+	}
+	check(t, p.daemon.Resume())
+	p.later(time.Minute)
+	p.work()
+	if n := left(); n != 0 {
+		t.Errorf("%d turns are left after it", n)
+	}
+}
+
 func TestDeliverCompaction(t *testing.T) {
 	p := newPost(t, daemontest.Older)
 	ctx := t.Context()

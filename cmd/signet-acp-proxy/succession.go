@@ -58,15 +58,22 @@ func (s *succession) sweep() {
 
 // expire lets turns go that are older than they are to be kept.
 func (s *succession) expire(own *embedded.Store) {
-	s.tasks.Go(func() {
-		gone, err := s.store.Expire(s.ctx, time.Now().Add(-s.c.Retention), own.Unlearn)
-		if err != nil && s.ctx.Err() == nil {
-			s.log.Warn().Err(err).Msg("removing old turns")
-		}
-		if gone > 0 {
-			s.log.Info().Int("turns", gone).Msg("old turns removed")
-		}
-	})
+	s.tasks.Go(func() { expire(s.ctx, s.c, s.store, own, s.log) })
+}
+
+func expire(ctx context.Context, c *Config, store *correlation.Store, own *embedded.Store, log zerolog.Logger) {
+	gone, err := store.Expire(ctx, time.Now().Add(-c.Retention), own.Unlearn)
+	if err != nil && ctx.Err() == nil {
+		log.Warn().Err(err).Msg("removing old turns")
+	}
+	if gone > 0 {
+		log.Info().Int("turns", gone).Msg("old turns removed")
+	}
+}
+
+// expireDelivered is expire for what owes nothing any more now that a process has ended.
+func expireDelivered(ctx context.Context, c *Config, store *correlation.Store, log zerolog.Logger) {
+	expire(ctx, c, store, embedded.New(nil, embedded.Options{}), log) // to unlearn takes no database but the transaction's
 }
 
 // due reports whether a delivery is due now.
@@ -146,6 +153,9 @@ func (s *succession) end() {
 	defer cancel()
 	if err := s.process.End(ctx, "ended"); err != nil {
 		s.log.Error().Err(err).Msg("marking the end of the process")
+	}
+	if s.c.Retention == 0 { // without anything to deliver there is no worker to do so
+		expireDelivered(ctx, s.c, s.store, s.log)
 	}
 	if s.c.DeliverAtExit > 0 {
 		s.deliver()
