@@ -174,6 +174,22 @@ func TestLeftFiles(t *testing.T) {
 	}
 }
 
+// A transcript that a hook of another worker may still read is not removed.
+func TestTidyWaitsForTheHook(t *testing.T) {
+	for limit, want := range map[time.Duration]int{0: 0, 3 * time.Hour: 1} {
+		b := newBench(t)
+		b.o.Hook.Limit = limit
+		file := filepath.Join(b.o.Dir, "read.txt")
+		if err := errors.Join(writeFile(file, "x"), os.Chtimes(file, b.now, b.now.Add(-2*time.Hour))); err != nil {
+			t.Fatal(err)
+		}
+		b.work()
+		if files, _ := os.ReadDir(b.o.Dir); len(files) != want {
+			t.Errorf("limit %v: %v", limit, files)
+		}
+	}
+}
+
 // One daemon that does not answer keeps a pass waiting once.
 func TestBlackHoleOnce(t *testing.T) {
 	b := newBench(t)

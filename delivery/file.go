@@ -11,7 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// orphanAge is when a transcript that no row names any more is removed: its worker died between two steps.
+// orphanAge is when a transcript that no row names any more is removed, past the time that a hook may take to read it: its worker died between two steps.
 const orphanAge = time.Hour
 
 // errLedger marks an error of the database before the post.
@@ -61,9 +61,10 @@ func (w *Worker) tidy(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	age := orphanAge + w.o.Hook.limit()
 	for _, e := range entries {
 		info, err := e.Info()
-		if ctx.Err() != nil || err != nil || filepath.Ext(e.Name()) != ".txt" || w.o.Now().Sub(info.ModTime()) < orphanAge {
+		if ctx.Err() != nil || err != nil || filepath.Ext(e.Name()) != ".txt" || w.o.Now().Sub(info.ModTime()) < age {
 			continue
 		}
 		w.remove(filepath.Join(w.o.Dir, e.Name()))

@@ -74,12 +74,16 @@ func (w *Worker) runHook(ctx context.Context, d correlation.Delivery, session co
 	return "delivered", w.note(ctx, func(ctx context.Context) error { return w.o.Store.Delivered(ctx, d, p.post, reply.Note) })
 }
 
+func (h Hook) limit() time.Duration {
+	if h.Limit == 0 {
+		return hookLimit
+	}
+	return h.Limit
+}
+
 // run runs the command and gives what it printed. The error, if any, ends in that too.
 func (h Hook) run(ctx context.Context, in Ended, renew func() error) (string, error) {
-	limit := h.Limit
-	if limit == 0 {
-		limit = hookLimit
-	}
+	limit := h.limit()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	stdin, err := json.Marshal(in)
