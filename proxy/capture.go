@@ -32,7 +32,8 @@ func (d *down) tapped(line []byte) {
 
 func (d *down) message(s *session, line []byte) {
 	text, ok := stringAt(line, "params", "update", "content", "text")
-	if !ok && len(line) == maxTapped { // the frame is longer than what was kept of it
+	cut := !ok && len(line) == maxTapped // the frame is longer than what was kept of it
+	if cut {
 		text, ok = stringAt(frame.Mend(line), "params", "update", "content", "text")
 	}
 	d.r.mu.Lock()
@@ -45,8 +46,10 @@ func (d *down) message(s *session, line []byte) {
 		d.r.lost += len(line)
 		return
 	}
+	if cut {
+		s.turn.lost++ // nobody knows by how much
+	}
 	d.r.say(s.turn, text)
-	d.same.full = d.same.full || d.same.turn == s.turn && s.turn.full()
 	s.touch(s.turn)
 }
 

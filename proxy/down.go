@@ -39,7 +39,6 @@ type sameAsLast struct {
 	head []byte
 	turn *turn
 	era  uint64
-	full bool // no more of the turn is kept
 }
 
 // A look is a tapped update: what kind it is and whose.
@@ -65,9 +64,6 @@ func downNeeds(method []byte) frame.Need {
 
 func (d *down) judge(b []byte, whole bool) verdict {
 	if last := &d.same; len(last.head) > 0 && bytes.HasPrefix(b, last.head) && last.era == d.r.era.Load() {
-		if last.full {
-			return pass
-		}
 		d.looks = append(d.looks, look{updateMessage, last.turn.session})
 		return tap
 	}
@@ -119,7 +115,7 @@ func (d *down) remember(b []byte, s *session) {
 	if !frame.Peek(head, false, downNeeds, &h) || !bytes.Equal(h.Update, d.head.Update) || !bytes.Equal(h.Session, d.head.Session) {
 		return // the kind that counted stands elsewhere in the frame
 	}
-	d.same = sameAsLast{head: append(d.same.head, head...), turn: s.turn, era: d.r.era.Load(), full: s.turn.full()}
+	d.same = sameAsLast{head: append(d.same.head, head...), turn: s.turn, era: d.r.era.Load()}
 }
 
 // judgeUpdate says what becomes of an update of a session that we know. The relay's lock is held.
@@ -127,7 +123,7 @@ func (d *down) judgeUpdate(s *session) verdict {
 	kind := ""
 	switch string(d.head.Update) {
 	case updateMessage:
-		if s.turn == nil || s.turn.full() {
+		if s.turn == nil {
 			return pass
 		}
 		kind = updateMessage

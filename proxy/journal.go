@@ -382,10 +382,11 @@ func (j *journal) dueTurns(s *session, row int64, all bool) (turns []*turn, stor
 		if !t.known || !t.changed {
 			continue
 		}
-		now, said := r.o.Now(), ""
+		now, said, cut := r.o.Now(), "", false
 		switch {
 		case all || !t.ended.IsZero() || t.row != 0 && now.Sub(t.spoken) >= speakEvery:
-			said, t.changed = string(t.text), false
+			said, cut = t.said()
+			t.changed = false
 		case t.row != 0 || t.begun:
 			continue
 		}
@@ -393,7 +394,7 @@ func (j *journal) dueTurns(s *session, row int64, all bool) (turns []*turn, stor
 		turns = append(turns, t)
 		stored = append(stored, correlation.Turn{
 			ID: t.row, Session: row, Key: t.key, Process: j.backend.Process, User: t.words, Assistant: said,
-			Tools: slices.Clone(t.tools), Started: t.started, Ended: t.ended, Stop: t.stop, Code: t.code, Truncated: t.lost > 0,
+			Tools: slices.Clone(t.tools), Started: t.started, Ended: t.ended, Stop: t.stop, Code: t.code, Truncated: cut || t.lost > 0,
 		})
 		if size += len(t.words) + len(t.line) + len(said); size > maxBatch {
 			break
@@ -417,6 +418,9 @@ func (j *journal) saveTurns(ctx context.Context, s *session, turns []*turn, stor
 			r.mu.Lock()
 			s.secret = append(s.secret, own...)
 			r.mu.Unlock()
+		}
+		if t.Truncated {
+			t.Assistant = withoutCutPrivate(t.Assistant)
 		}
 		t.Assistant = storable(t.Assistant, blocks, private, t.Ended.IsZero())
 		for i, call := range t.Tools { // titles are commands and file names, and may repeat anything

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,7 +13,9 @@ import (
 )
 
 const (
-	maxTurnText = 96 << 10  // bytes of one side of a turn, more than a daemon takes of a whole session; what is longer is cut and marked
+	maxTurnText = 96 << 10  // bytes of one side of a turn, more than a daemon takes of a whole session; what is longer is left out of the middle and marked
+	tailSlack   = 16 << 10  // bytes by which the end of it may be longer, so that it is not moved with every word
+	seamSlack   = 1 << 10   // bytes that may be left out beside the middle, to cut between lines
 	maxUnsaved  = 512 << 10 // bytes of turns that may wait for the ledger; past this they are given up
 	maxBatch    = 64 << 10  // bytes of turns that are written at a time, give or take one turn
 	maxPrompt   = 64 << 10  // bytes of a prompt's frame, without its images, that its words are looked for in: what is longer is a paste
@@ -34,7 +37,9 @@ type turn struct {
 	known   bool   // line or words stand
 	started time.Time
 
-	text    []byte // the assistant's words so far
+	text    []byte // the assistant's words so far: of many the beginning, and
+	tail    []byte // what came last of those that follow it,
+	left    int    // this many bytes behind it
 	tools   []correlation.ToolCall
 	toolAt  map[string]int
 	gap     bool      // a tool ran since the last words: they begin a new paragraph
@@ -51,11 +56,72 @@ type turn struct {
 
 // say adds assistant text. The relay's lock is held.
 func (r *Relay) say(t *turn, text string) {
-	if t.gap && len(t.text) > 0 && t.text[len(t.text)-1] != '\n' {
+	if t.gap && len(t.text) > 0 && t.last() != '\n' {
 		text = "\n\n" + text
 	}
 	t.gap = false
-	t.text = append(t.text, text[:r.fit(t, text, maxTurnText-len(t.text))]...)
+	text = text[:r.fit(t, text, len(text))]
+	if len(t.tail) == 0 {
+		n := boundary(text, maxTurnText/2-len(t.text))
+		t.text, text = append(t.text, text[:n]...), text[n:]
+	}
+	t.tail = append(t.tail, text...)
+	if len(t.tail) > maxTurnText/2+tailSlack {
+		r.trim(t)
+	}
+}
+
+// trim takes off what of the end has become the middle.
+func (r *Relay) trim(t *turn) {
+	n := boundary(t.tail, len(t.tail)-maxTurnText/2)
+	t.tail = append(t.tail[:0], t.tail[n:]...)
+	t.left += n
+	t.lost += n
+	r.lost += n
+	n = min(n, t.counted) // of a turn that was written nothing is counted
+	t.counted -= n
+	r.unsaved -= n
+}
+
+// last is the last byte that was said.
+func (t *turn) last() byte {
+	if n := len(t.tail); n > 0 {
+		return t.tail[n-1]
+	}
+	return t.text[len(t.text)-1]
+}
+
+// said is the assistant's text as far as it is kept: of a long one the
+// beginning, for what it is about, and the end, for what it came to. Both end
+// at a line's end or between words where there is one near, so that no secret is cut in two.
+func (t *turn) said() (text string, cut bool) {
+	size := len(t.text) + t.left + len(t.tail)
+	if size <= maxTurnText {
+		return string(t.text) + string(t.tail), false
+	}
+	head, tail := t.text, t.tail[boundary(t.tail, len(t.tail)-maxTurnText/2):]
+	for _, between := range []byte("\n ") {
+		if n := bytes.LastIndexByte(head, between); n > len(head)-seamSlack {
+			head = head[:n]
+			break
+		}
+	}
+	for _, between := range []byte("\n ") {
+		if n := bytes.IndexByte(tail, between); n >= 0 && n < seamSlack {
+			tail = tail[n+1:]
+			break
+		}
+	}
+	return fmt.Sprintf("%s\n[%d bytes left out …]\n%s", head, size-len(head)-len(tail), tail), true
+}
+
+// boundary is n, kept within text, or where the character begins that would be cut in two there.
+func boundary[T string | []byte](text T, n int) int {
+	n = max(min(n, len(text)), 0)
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
 }
 
 // fit gives how much of text there is room for, in its turn and among all
@@ -63,9 +129,7 @@ func (r *Relay) say(t *turn, text string) {
 func (r *Relay) fit(t *turn, text string, room int) int {
 	n := len(text)
 	if room = min(room, maxUnsaved-r.unsaved); n > room {
-		for n = max(room, 0); n > 0 && !utf8.RuneStart(text[n]); {
-			n--
-		}
+		n = boundary(text, room)
 		t.lost += len(text) - n
 		r.lost += len(text) - n
 	}
@@ -73,9 +137,6 @@ func (r *Relay) fit(t *turn, text string, room int) int {
 	r.unsaved += n
 	return n
 }
-
-// full reports whether no more text fits.
-func (t *turn) full() bool { return len(t.text) >= maxTurnText }
 
 // hollow reports whether a turn has ended of which nothing could be kept.
 func (t *turn) hollow() bool {
@@ -174,6 +235,19 @@ func storable(text string, blocks, private []string, growing bool) string {
 	return clean(withoutEcho(text, blocks), private, growing)
 }
 
+// withoutCutPrivate takes out what stands between a cut, whose sign ends in cutEnd, and a </private> whose beginning was cut off.
+func withoutCutPrivate(text string) string {
+	parts := strings.Split(text, cutEnd)
+	for i, part := range parts[1:] {
+		if kept, private := memory.WithoutPrivate("<private>" + part + "\x00"); kept != "" || len(private) > 1 {
+			parts[i+1] = strings.TrimSuffix(kept, "\x00")
+		}
+	}
+	return strings.Join(parts, cutEnd)
+}
+
+const cutEnd = "…]"
+
 // clean is text without what it or the user marked private, and without secrets.
 func clean(text string, private []string, growing bool) string {
 	text, own := memory.WithoutPrivate(text)
@@ -185,10 +259,7 @@ func atMost(text string, n int) string {
 	if len(text) <= n {
 		return text
 	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return strings.Clone(text[:n])
+	return strings.Clone(text[:boundary(text, n)])
 }
 
 // withoutEcho takes out the lines of text that stand in one of the blocks, quoted or not.
