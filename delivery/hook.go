@@ -25,8 +25,10 @@ const (
 	hookLimit  = time.Minute
 	hookOutput = 2 << 10         // bytes of its output that are kept
 	hookDrain  = 2 * time.Second // for what it started and left with its output
-	renewEvery = time.Minute     // well inside correlation.LeaseTime
 )
+
+// renewEvery is well inside correlation.LeaseTime. Tests have less time.
+var renewEvery = time.Minute
 
 // An Ended is what a hook reads on its standard input: one JSON object. The names are a promise.
 type Ended struct {
@@ -84,7 +86,10 @@ func (h Hook) limit() time.Duration {
 // run runs the command and gives what it printed. The error, if any, ends in that too.
 func (h Hook) run(ctx context.Context, in Ended, renew func() error) (string, error) {
 	limit := h.limit()
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	late := fmt.Errorf("ended after its limit of %v", limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
 	stdin, err := json.Marshal(in)
 	if err != nil {
@@ -111,16 +116,18 @@ func (h Hook) run(ctx context.Context, in Ended, renew func() error) (string, er
 			if errors.Is(err, exec.ErrWaitDelay) { // it went well, and what it started goes on
 				err = nil
 			}
-			if err != nil && ctx.Err() != nil {
-				err = fmt.Errorf("ended after its limit of %v", limit)
+			if cause := context.Cause(ctx); err != nil && cause != nil {
+				if err = cause; err != late {
+					err = fmt.Errorf("ended with its worker: %w", cause)
+				}
 			}
 			if err != nil {
 				return "", fmt.Errorf("on_session_end: %w: %s", err, output)
 			}
 			return output.String(), nil
 		case <-tick.C:
-			if renew() != nil {
-				cancel()
+			if err := renew(); err != nil {
+				lose(err)
 			}
 		}
 	}

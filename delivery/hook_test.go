@@ -3,6 +3,7 @@
 package delivery
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -95,6 +96,31 @@ func TestHookLeavesSomething(t *testing.T) {
 	b.work()
 	if d := b.only(s); d.State != correlation.Delivered || d.Reply != "started" {
 		t.Errorf("%+v", d)
+	}
+}
+
+// What ended a hook is said.
+func TestHookEnded(t *testing.T) {
+	defer func(every time.Duration) { renewEvery = every }(renewEvery)
+	renewEvery = 10 * time.Millisecond
+	for name, tt := range map[string]struct {
+		limit, left time.Duration
+		renewed     error
+		want        string
+	}{
+		"limit":   {50 * time.Millisecond, time.Minute, nil, "on_session_end: ended after its limit of 50ms: "},
+		"lease":   {time.Minute, time.Minute, correlation.ErrLeaseLost, "on_session_end: ended with its worker: the lease was lost: "},
+		"stopped": {time.Minute, 50 * time.Millisecond, nil, "on_session_end: ended with its worker: context deadline exceeded: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), tt.left)
+			defer cancel()
+			h := sh("sleep 60")
+			h.Limit = tt.limit
+			if _, err := h.run(ctx, Ended{}, func() error { return tt.renewed }); err == nil || err.Error() != tt.want {
+				t.Errorf("%v, want %s", err, tt.want)
+			}
+		})
 	}
 }
 
