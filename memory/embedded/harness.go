@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // What a harness reads by itself need not be told twice. Signet's connectors write the identity files there, whole or as a part of a larger file.
@@ -55,7 +57,7 @@ func foldFile(text string) string { return strings.Join(strings.Fields(text), " 
 // harnessReads gives the texts that a harness working in cwd reads by itself.
 func harnessReads(harness, cwd string) texts {
 	var files []string
-	if filepath.IsAbs(cwd) {
+	if filepath.IsAbs(cwd) && len(cwd) <= memory.MaxPath {
 		for dir := filepath.Clean(cwd); ; dir = filepath.Dir(dir) {
 			for _, name := range projectFiles {
 				files = append(files, filepath.Join(dir, name))

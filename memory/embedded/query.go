@@ -24,7 +24,7 @@ type asked struct {
 	weight float64 // and by how rare it is
 	near   string  // where nothing holds the term itself: what terms like it begin with
 	docs   int     // that hold it
-	whole  bool    // an identifier of which the parts are asked, too
+	loose  bool    // counts only where the index has it: an identifier of which the parts are asked, too, or a pair that may be no word
 }
 
 const (
@@ -66,7 +66,7 @@ func (s *Store) ask(ctx context.Context, text string) (query, error) {
 			}
 		}
 	}
-	list = slices.DeleteFunc(list, func(a asked) bool { return a.whole && a.docs == 0 })
+	list = slices.DeleteFunc(list, func(a asked) bool { return a.loose && a.docs == 0 })
 	slices.SortStableFunc(list, func(a, b asked) int { return cmp.Compare(b.weight, a.weight) })
 	q.asked = list[:min(len(list), mostAsked)]
 	byDocs := slices.Clone(q.asked)
@@ -92,14 +92,14 @@ func rarity(size float64, docs int) float64 { return math.Log(1 + size/(float64(
 // lookFor gives the different terms of a text that are no stop words, weighed by their looks.
 func lookFor(text string) []asked {
 	var list []asked
-	add := func(term string, looks float64, whole bool) {
+	add := func(term string, looks float64, loose bool) {
 		if stopped()[term] || slices.ContainsFunc(list, func(a asked) bool { return a.term == term }) || len(list) >= 8*mostAsked {
 			return
 		}
 		if common()[term] {
 			looks = asCommon
 		}
-		list = append(list, asked{term: term, looks: looks, whole: whole})
+		list = append(list, asked{term: term, looks: looks, loose: loose})
 	}
 	end := 0 // of the word before
 	for _, w := range words(text) {
@@ -107,13 +107,7 @@ func lookFor(text string) []asked {
 		first := opens(text[:start])
 		end = start + len(w)
 		if r, _ := utf8.DecodeRuneInString(string(w)); wide(r) {
-			for _, phrase := range phrases(string(w)) {
-				for _, pair := range pairs([]rune(phrase)) {
-					if !grammar(pair) {
-						add(pair, asPair, false)
-					}
-				}
-			}
+			addRun([]rune(string(w)), func(pair string, loose bool) { add(pair, asPair, loose) })
 			continue
 		}
 		terms := w.terms()
@@ -146,9 +140,25 @@ func opens(text string) bool {
 	return text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:")
 }
 
-// phrases cuts a CJK run where words stand that only ask.
-func phrases(run string) []string {
-	return strings.FieldsFunc(askingWords().Replace(run), func(r rune) bool { return r == ' ' })
+// addRun gives the pairs of a CJK run that may tell something. No spaces say where words end: 用 is one that asks, and a part of 用户. So a pair of which
+// half belongs to a word that only asks, or is a Japanese ending, is loose, and one that is within such words says nothing.
+func addRun(run []rune, add func(pair string, loose bool)) {
+	asks := make([]bool, len(run))
+	for i := range run {
+		for n := 1; n <= longestAsking && i+n <= len(run); n++ {
+			if askingWords()[string(run[i:i+n])] {
+				for j := i; j < i+n; j++ {
+					asks[j] = true
+				}
+			}
+		}
+	}
+	for i, pair := range pairs(run) {
+		end := min(i+1, len(run)-1)
+		if !grammar(pair) && !(asks[i] && asks[end]) {
+			add(pair, asks[i] || asks[end] || unicode.Is(unicode.Hiragana, run[i]) || unicode.Is(unicode.Hiragana, run[end]))
+		}
+	}
 }
 
 // grammar reports whether a pair is of the script in which Japanese writes its endings.

@@ -100,6 +100,24 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// No spaces set CJK words apart: a word is found although a character of it alone only asks.
+func TestSearchCJK(t *testing.T) {
+	needsSearch(t)
+	w := newWorld(t)
+	for _, text := range []string{"用户表存在中国节点", "应用发布到华东", "데이터베이스는 마리아DB 입니다", "우리 스테이징 포트는 8080 입니다", "請求書は佐藤さんに送る"} {
+		w.add(Memory{Content: text})
+	}
+	for query, want := range map[string]string{
+		"用户": "用户表", "中国": "中国", "存在": "存在", "应用": "应用", "我们的应用在哪里": "应用", "데이터베이스": "데이터", "데이터베이스가 뭐야?": "데이터",
+		"스테이징 포트가 뭐야?": "8080", "포트": "8080", "請求書": "佐藤", "佐藤": "佐藤", "我们用什么": "", "什么的": "", "우리가 무엇을": "",
+	} {
+		found := w.search(query)
+		if want == "" && len(found) > 0 || want != "" && (len(found) == 0 || !strings.Contains(found[0].Content, want)) {
+			t.Errorf("%q found %+v, want %q", query, found, want)
+		}
+	}
+}
+
 // The database is held by somebody else: the prompt goes without, in time.
 func TestRecallFailsOpen(t *testing.T) {
 	w := newWorld(t)

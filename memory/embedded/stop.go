@@ -12,13 +12,9 @@ var stopped = sync.OnceValue(func() termSet { return termsOf(stopWords) })
 var common = sync.OnceValue(func() termSet { return termsOf(commonWords) })
 
 // askingWords are CJK words that only ask, which no spaces set apart.
-var askingWords = sync.OnceValue(func() *strings.Replacer {
-	var pairs []string
-	for w := range strings.FieldsSeq(cjkWords) {
-		pairs = append(pairs, w, " ")
-	}
-	return strings.NewReplacer(pairs...)
-})
+var askingWords = sync.OnceValue(func() termSet { return setOf(strings.Fields(cjkWords)) })
+
+const longestAsking = 6 // characters
 
 func termsOf(list string) termSet {
 	set := setOf(terms(list))
@@ -62,6 +58,7 @@ machen macht möglich nächste nächster neu neue nutzen nutzt problem schreibe 
 aujourd'hui besoin bien cas chaque comme combien dernier dernière donner existe faire fait faut garde jour jours maintenant marche mettre nouveau nouvelle peut prendre problème savoir semaine temps toujours trouver utiliser utilise utilisons voir
 ahora año años cada cosa cuál cuánto cuántos dar día días dónde ejemplo error hacer hace necesita necesito nueva nuevo poder problema puede semana siempre tiempo tiene todo usamos usar ver`
 
-const cjkWords = `我们的 我们 你们 他们 现在 什么 怎么 怎样 如何 哪个 哪些 哪里 为什么 为何 还是 多久 多少 几个 几次 需要 可以 应该 请问 请 吗 呢 吧 的 了 是 在 用 有 和 与 把 被 中 或 换
+const cjkWords = `我们的 我们 你们 他们 现在 什么时候 什么 怎么 怎样 如何 哪个 哪些 哪里 为什么 为何 还是 多久 多少 几个 几次 需要 可以 应该 请问 请 吗 呢 吧 的 了 是 在 用 有 和 与 把 被 中 或 换
 ください 教えて どこ どの どれ なぜ いつ 何 誰 です ます でした ました ますか ですか して する した から まで には では とは について という こと もの
-무엇 어디 언제 누가 왜 어떻게 우리 입니까 인가요 은 는 이 가 을 를 의 에서 에`
+무엇 어디 언제 누가 왜 어떻게 우리 입니까 인가요 뭐야 뭐예요 뭔가요 뭐지 무슨 어떤 얼마 하나요 있나요 합니까 쓰나요 사용하나요 알려줘 알려 주세요
+은 는 이 가 을 를 의 에서 에`
