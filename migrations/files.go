@@ -25,6 +25,7 @@ func secure(path string) error {
 		if err := tighten(dir); err != nil {
 			return err
 		}
+		tightenBelow(dir)
 	}
 	// A file that is there is not opened: closing it would drop the locks (POSIX) of a connection that this process has on it.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -45,6 +46,16 @@ func secure(path string) error {
 		}
 	}
 	return nil
+}
+
+// tightenBelow does what it can for what else is in our folder: locks, logs, transcripts. The folder itself keeps others out already.
+func tightenBelow(dir string) {
+	_ = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err == nil && (e.IsDir() || e.Type().IsRegular()) { // a link leads to what may be somebody else's
+			_ = tighten(name)
+		}
+		return nil
+	})
 }
 
 // tighten takes what group and others may do from a file, if it is there.

@@ -82,22 +82,28 @@ func TestOpen(t *testing.T) {
 func TestOpenRepairsModes(t *testing.T) {
 	for _, tt := range []struct {
 		name, dir string
-		want      fs.FileMode // of the folder
+		want      fs.FileMode // of the folders
+		wantFile  fs.FileMode // of what is not the database's
 	}{
-		{"our folder", "acp", 0o700},
-		{"somebody's folder", "work", 0o755},
+		{"our folder", "acp", 0o700, 0o600},
+		{"somebody's folder", "work", 0o755, 0o644},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), tt.dir)
 			path := filepath.Join(dir, "sessions.db")
 			mustClose(t, must(open(t.Context(), path, files)))
-			for name, mode := range map[string]fs.FileMode{dir: 0o755, path: 0o644} {
+			logs := filepath.Join(dir, "log")
+			log := filepath.Join(logs, "proxy.log")
+			if err := errors.Join(os.Mkdir(logs, 0o755), os.WriteFile(log, nil, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			for name, mode := range map[string]fs.FileMode{dir: 0o755, logs: 0o755, path: 0o644, log: 0o644} {
 				if err := os.Chmod(name, mode); err != nil {
 					t.Fatal(err)
 				}
 			}
 			mustOpen(t, path, files)
-			for name, want := range map[string]fs.FileMode{dir: tt.want, path: 0o600} {
+			for name, want := range map[string]fs.FileMode{dir: tt.want, logs: tt.want, path: 0o600, log: tt.wantFile} {
 				info, err := os.Stat(name)
 				if err != nil {
 					t.Fatal(err)
