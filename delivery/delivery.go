@@ -183,12 +183,14 @@ func (w *Worker) deliver(ctx context.Context, d correlation.Delivery) error {
 		return err
 	}
 	began := w.o.Now()
+	posting, cancel := w.share(ctx)
+	defer cancel()
 	var did string
 	switch d.Kind {
 	case correlation.KindDaemon:
-		did, err = w.deliverTurns(ctx, d, session)
+		did, err = w.deliverTurns(posting, d, session)
 	case correlation.KindCompaction:
-		did, err = w.deliverSummary(ctx, d, session)
+		did, err = w.deliverSummary(posting, d, session)
 	case correlation.KindHook:
 		did, err = w.runHook(ctx, d, session)
 	default: // a newer version's
@@ -196,6 +198,15 @@ func (w *Worker) deliver(ctx context.Context, d correlation.Delivery) error {
 	}
 	w.o.Log.Info().Int64("delivery", d.ID).Str("kind", d.Kind).Str("key", d.Key).Str("outcome", did).Dur("took", w.o.Now().Sub(began)).AnErr("err", err).Msg("delivery")
 	return err
+}
+
+// share is how much of a worker's time a post may take: half, where it has little and a hook comes after it.
+func (w *Worker) share(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, short := ctx.Deadline()
+	if !short || len(w.o.Hook.Command) == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
 // note runs what records an outcome, in its own time: what was posted must not be forgotten because the time for posting is over.

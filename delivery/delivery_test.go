@@ -33,6 +33,7 @@ type bench struct {
 type daemon struct {
 	newer  bool
 	down   error
+	hang   bool // takes a post and does not answer
 	answer func(e End) (Reply, error)
 	ends   []End
 	texts  []string // as they stood in the files
@@ -40,7 +41,11 @@ type daemon struct {
 
 func (d *daemon) Health(context.Context) (bool, error) { return d.newer, d.down }
 
-func (d *daemon) End(_ context.Context, e End) (Reply, error) {
+func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
+	if d.hang {
+		<-ctx.Done()
+		return Reply{}, ErrNoAnswer
+	}
 	text, err := os.ReadFile(e.File)
 	if err != nil {
 		return Reply{}, err

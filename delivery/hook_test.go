@@ -141,6 +141,24 @@ func TestHookAfterDaemon(t *testing.T) {
 	}
 }
 
+// A daemon that does not answer leaves the hook some of the time.
+func TestHookInLittleTime(t *testing.T) {
+	b := newBench(t)
+	info := toDaemon
+	info.Hook = true
+	b.o.Hook = sh(`touch ran`)
+	b.daemon.hang = true
+	b.say(info, "hello", "hi")
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	if err := New(b.o).Run(ctx, UntilPassed); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestHookGone(t *testing.T) {
 	b := newBench(t)
 	s := b.say(toHook, "hello", "hi")
