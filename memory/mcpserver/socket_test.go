@@ -74,11 +74,54 @@ func TestRawScript(t *testing.T) {
 
 // A line longer than any message is refused, whatever it holds, and the next one is read.
 func TestLongLine(t *testing.T) {
-	in := io.MultiReader(strings.NewReader(`{"a":"`), io.LimitReader(letters{}, maxLine), strings.NewReader("\"}\n[1]\n"))
+	in := io.MultiReader(strings.NewReader(`{"a":"`), io.LimitReader(letters{}, maxLine), strings.NewReader("\"}\n"+ping+"\n"))
 	var refused buffer
 	got, err := io.ReadAll(newLineReader(io.NopCloser(in), &lineWriter{out: &refused}))
-	if err != nil || string(got) != "[1]\n" || !strings.Contains(refused.String(), `"code":-32600`) {
+	if err != nil || string(got) != ping+"\n" || !strings.Contains(refused.String(), `"code":-32600`) {
 		t.Errorf("read %.60q (%v), refused %s", got, err, &refused)
+	}
+}
+
+const ping = `{"jsonrpc":"2.0","id":9,"method":"ping"}`
+
+// What is JSON and no message is refused, and costs neither the connection nor the answer to what came before.
+func TestNoMessage(t *testing.T) {
+	for _, c := range []struct{ line, id, say string }{
+		{`[]`, "null", "batches"}, {`[` + ping + `]`, "null", "batches"}, {`1`, "null", "object"}, {`null`, "null", "object"}, {`"x"`, "null", "object"},
+		{`{}`, "null", "jsonrpc"}, {`{"jsonrpc":"2.0"}`, "null", "a method, a result or an error"}, {`{"jsonrpc":"1.0","id":5,"method":"ping"}`, "5", "jsonrpc"},
+		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "null", "an id is"}, {`{"jsonrpc":"2.0","id":true,"method":"ping"}`, "null", "an id is"},
+		{`{"jsonrpc":"2.0","id":"five","method":5}`, `"five"`, "a method is"}, {`{"jsonrpc":"2.0","id":5,"error":7}`, "5", "an error is"},
+	} {
+		var refused buffer
+		w := &lineWriter{out: &refused}
+		got, err := io.ReadAll(newLineReader(io.NopCloser(strings.NewReader(c.line+"\n")), w))
+		var m struct {
+			ID    json.RawMessage
+			Error struct {
+				Code    int
+				Message string
+			}
+		}
+		if err := json.Unmarshal(refused.Bytes(), &m); err != nil {
+			t.Errorf("%s: %v in %s", c.line, err, &refused)
+		}
+		if err != nil || len(got) > 0 || string(m.ID) != c.id || m.Error.Code != -32600 || !strings.Contains(m.Error.Message, c.say) || w.owed != 0 {
+			t.Errorf("%s: passed %q (%v), said %s, owes %d", c.line, got, err, &refused, w.owed)
+		}
+
+		var out buffer
+		talk := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_store","arguments":{"content":"Herons wade."}}}
+` + c.line + "\n" + `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"what?"}}` + "\n" + ping + "\n"
+		if err := newServer(t, newStore(t)).Serve(t.Context(), robin, io.NopCloser(strings.NewReader(talk)), &out); err != nil {
+			t.Errorf("%s: %v", c.line, err)
+		}
+		for _, want := range []string{`"id":1,"result"`, `"id":9,"result"`, `-32600`} {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: no %s in %s", c.line, want, &out)
+			}
+		}
 	}
 }
 
@@ -93,9 +136,9 @@ func (letters) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FuzzLines: what is passed on is JSON, a line each, and nothing else of the input is.
+// FuzzLines: what is passed on is messages, a line each, and nothing else of the input is.
 func FuzzLines(f *testing.F) {
-	for _, seed := range []string{raw, "", "\n", "{}", "{}\r\n", "{\n}", "\x00", "[1]\n\n\"x\"", "{} {}\nnull\n\xff\n"} {
+	for _, seed := range []string{raw, "", "\n", "{}", "{}\r\n", "{\n}", "\x00", "[1]\n\n\"x\"", ping, "{} {}\nnull\n\xff\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -107,7 +150,7 @@ func FuzzLines(f *testing.F) {
 		}
 		var want []byte
 		for line := range bytes.SplitSeq(b, []byte("\n")) {
-			if line = bytes.TrimSpace(line); json.Valid(line) {
+			if line = bytes.TrimSpace(line); json.Valid(line) && message(line) {
 				want = append(append(want, line...), '\n')
 			}
 		}
@@ -115,6 +158,11 @@ func FuzzLines(f *testing.F) {
 			t.Errorf("read %q, want %q", got, want)
 		}
 	})
+}
+
+func message(line []byte) bool {
+	_, why := misformed(line)
+	return why == "" && !isStray(line)
 }
 
 // Each session has an address of its own at one socket, in a folder that nobody else can enter, on a path that fits everywhere. All of it goes with the server.
