@@ -413,7 +413,7 @@ func (j *journal) saveTurns(ctx context.Context, s *session, turns []*turn, stor
 		t := &stored[i]
 		if t.ID == 0 {
 			var own []string
-			t.User, own = read(turns[i].line, t.User)
+			t.User, own = read(turns[i].line, t.User, t.Truncated)
 			private = append(private, own...)
 			r.mu.Lock()
 			s.secret = append(s.secret, own...)

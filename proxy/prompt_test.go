@@ -400,3 +400,28 @@ func TestWordsBehindAnImage(t *testing.T) {
 		})
 	}
 }
+
+// However long what is pasted or attached is, what the user asks behind it is kept.
+func TestQuestionBehindAPaste(t *testing.T) {
+	paste := strings.Repeat("line of a log\n", 81<<10/14)
+	resource := `{"type":"resource","resource":{"uri":"file:///log","text":` + textBlock(paste)[len(`{"type":"text","text":`):] + `}`
+	tests := []struct {
+		name, prompt string
+		begins       string
+		cut          bool
+	}{
+		{"resource", resource + "," + textBlock("QUESTION"), "QUESTION", false},
+		{"text", textBlock(paste) + "," + textBlock("QUESTION"), "line of a log\n", true},
+		{"within one text", textBlock(paste + "QUESTION"), "line of a log\n", true},
+		{"many", strings.Repeat(textBlock(paste)+",", 4) + textBlock("QUESTION"), "line of a log\n", true},
+		{"private across the cut", textBlock("a word "+strings.Repeat("x ", 20<<10)+"<private>"+strings.Repeat("CANARY one ", 5<<10)+"</private>"+" QUESTION"), "a word", true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			turn := turnOf(t, tt.prompt, echo())
+			if got := turn.User; !strings.HasPrefix(got, tt.begins) || !strings.HasSuffix(got, "QUESTION") || turn.Truncated != tt.cut || len(got) > maxPrompt || strings.Contains(got, "CANARY") {
+				t.Errorf("truncated %v, %d bytes: %.30q…%q", turn.Truncated, len(got), got, got[max(0, len(got)-30):])
+			}
+		})
+	}
+}

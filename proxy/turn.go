@@ -18,7 +18,7 @@ const (
 	seamSlack   = 1 << 10   // bytes that may be left out beside the middle, to cut between lines
 	maxUnsaved  = 512 << 10 // bytes of turns that may wait for the ledger; past this they are given up
 	maxBatch    = 64 << 10  // bytes of turns that are written at a time, give or take one turn
-	maxPrompt   = 64 << 10  // bytes of a prompt's frame, without its images, that its words are looked for in: what is longer is a paste
+	maxPrompt   = 64 << 10  // bytes of a prompt's frame, without its images and files, that its words are looked for in: what is longer is a paste
 	maxBatches  = 4         // of one session in a row
 	maxTitle    = 500       // bytes of a tool call's title
 	maxToolWord = 32        // bytes of its kind and of its status, which the protocol enumerates
@@ -192,13 +192,11 @@ func (r *Relay) hear(t *turn, line []byte) {
 		}
 		t.command = t.session.slashCommand(first, r.o.SlashPrefix)
 		t.words = words[:r.fit(t, words, maxTurnText)]
-	} else if kept := thin(line, maxPrompt); r.unsaved+len(kept) <= maxUnsaved {
-		t.line = bytes.Clone(kept)
+	} else if kept, lost := thinPrompt(line); r.unsaved+len(kept) <= maxUnsaved {
+		t.line = kept
 		t.counted += len(kept)
 		r.unsaved += len(kept)
-		if len(kept) == maxPrompt {
-			t.lost += len(line) - len(kept)
-		}
+		t.lost += lost
 	} else {
 		t.lost += len(line)
 		r.lost += len(line)
@@ -206,14 +204,31 @@ func (r *Relay) hear(t *turn, line []byte) {
 	t.known, t.changed = true, true
 }
 
+// thinPrompt gives a prompt's frame, of a long one what may be words of the
+// user: every text block has a share, files that are attached have none. lost is how much of it there was too much.
+func thinPrompt(line []byte) (kept []byte, lost int) {
+	if len(line) <= maxPrompt {
+		return bytes.Clone(line), 0
+	}
+	t := newThinner(maxPrompt)
+	t.Depth, t.Halve = blockDepth, true
+	t.Write(line)
+	return t.Bytes(), t.Lost()
+}
+
+const blockDepth = 4 // the frame, params, prompt, the block: a resource lies deeper
+
 // read takes the user's words off the copied prompt. It may take a while and
 // needs no lock: only the journal calls it.
-func read(line []byte, words string) (user string, private []string) {
+func read(line []byte, words string, cut bool) (user string, private []string) {
 	if line != nil {
 		line = frame.Mend(line)
 		if prompt, ok := frame.Find(line, "params", "prompt"); ok {
 			words, _ = promptWords(line, prompt)
 		}
+	}
+	if cut {
+		words = withoutCutPrivate(words)
 	}
 	user, private = memory.WithoutPrivate(words)
 	return memory.Redact(user), private

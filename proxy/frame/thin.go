@@ -1,11 +1,16 @@
 package frame
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // A Thinner copies a frame that arrives in pieces and leaves out what the strings under some keys hold, so that an image
 // in front does not take the room of the words behind it. What it keeps of a valid frame is one, up to Limit.
 type Thinner struct {
 	Without []string // keys, as they are spelled
+	Depth   int      // what strings, keys too, in more containers than this hold is left out as well; 0: nothing more is
+	Halve   bool     // no string takes more than half of what is left of Limit: of a longer one the beginning and the end are kept, with Seam between
 	Limit   int      // bytes that are kept
 
 	kept     []byte
@@ -14,7 +19,13 @@ type Thinner struct {
 	keyStart int  // where in kept the last string begins
 	keyEnd   int  // behind its closing quote; 0: something other than white space and a colon has followed
 	colon    bool // it has
+	depth    int  // containers that are open
+	part     part // of a string that may be too long
+	lost     int
 }
+
+// Seam stands in the place of what was cut out of a string.
+const Seam = " […] "
 
 type thinState uint8
 
@@ -49,6 +60,12 @@ func (t *Thinner) outside(piece []byte) (n int) {
 	for _, c := range between {
 		switch {
 		case isSpace(c):
+		case c == '{' || c == '[':
+			t.depth++
+			t.keyEnd = 0
+		case c == '}' || c == ']':
+			t.depth--
+			t.keyEnd = 0
 		case c == ':' && t.keyEnd > 0 && !t.colon:
 			t.colon = true
 		default:
@@ -64,10 +81,14 @@ func (t *Thinner) outside(piece []byte) (n int) {
 		return n + 1
 	}
 	t.state = thinString
-	if t.colon && t.keyEnd > 0 && t.leftOut(t.kept[t.keyStart:t.keyEnd]) {
+	if t.Depth > 0 && t.depth > t.Depth || t.colon && t.keyEnd > 0 && t.leftOut(t.kept[t.keyStart:t.keyEnd]) {
 		t.state = thinLeftOut
 	}
 	t.keyStart, t.keyEnd, t.colon = len(t.kept)-1, 0, false
+	t.part = part{tail: t.part.tail[:0]}
+	if t.Halve {
+		t.part.room = (t.Limit - len(t.kept)) / 2
+	}
 	return n + 1
 }
 
@@ -96,7 +117,8 @@ func (t *Thinner) inside(piece []byte) (n int) {
 			break
 		}
 		if t.state == thinString {
-			t.keep(piece[:n])
+			t.take(piece[:n])
+			t.join()
 		}
 		t.keep(piece[n : n+1])
 		if t.state != thinComplete {
@@ -105,9 +127,89 @@ func (t *Thinner) inside(piece []byte) (n int) {
 		return n + 1
 	}
 	if t.state == thinString {
-		t.keep(piece[:n])
+		t.take(piece[:n])
 	}
 	return n
+}
+
+// A part is what is kept of a string that may be too long.
+type part struct {
+	room int    // bytes that it may take
+	size int    // bytes that it has
+	tail []byte // the last of those that follow the first
+}
+
+const leastRoom = 512 // bytes below which a string is not shared out any more
+
+// ends is how much of the end of a string is kept: a quarter.
+func (p *part) ends() int { return p.room / 4 }
+
+// take takes a piece of a string that is kept.
+func (t *Thinner) take(b []byte) {
+	p := &t.part
+	if p.room < leastRoom {
+		t.keep(b)
+		return
+	}
+	if n := min(p.room-p.ends()-p.size, len(b)); n > 0 {
+		t.keep(b[:n])
+		p.size += n
+		b = b[n:]
+	}
+	p.size += len(b)
+	if len(b) >= p.ends() {
+		p.tail, b = p.tail[:0], b[len(b)-p.ends():]
+	}
+	if p.tail = append(p.tail, b...); len(p.tail) > 2*p.ends() {
+		p.tail = append(p.tail[:0], p.tail[len(p.tail)-p.ends():]...)
+	}
+}
+
+// join puts the end of a string behind its beginning.
+func (t *Thinner) join() {
+	p, from := &t.part, t.keyStart+1
+	if p.size <= p.room {
+		t.keep(p.tail)
+		return
+	}
+	t.kept = t.kept[:from+len(cutEnd(t.kept[from:]))]
+	tail := cutBeginning(p.tail[max(0, len(p.tail)-p.ends()):])
+	t.lost += p.size - (len(t.kept) - from) - len(tail)
+	t.keep([]byte(Seam))
+	t.keep(tail)
+}
+
+const nearSpace = 1 << 10 // bytes that may be cut off besides, to cut between words
+
+// cutEnd takes off what cannot stand at a cut: the last word, or at least half an escape or half a character. A space is no part of either.
+func cutEnd(b []byte) []byte {
+	if n := bytes.LastIndexByte(b, ' '); n >= 0 && n > len(b)-nearSpace {
+		return b[:n]
+	}
+	b = cutEscape(b, -1)
+	for n := len(b) - 1; n >= 0 && n > len(b)-utf8.UTFMax; n-- {
+		if utf8.RuneStart(b[n]) {
+			if !utf8.FullRune(b[n:]) {
+				b = b[:n]
+			}
+			break
+		}
+	}
+	return b
+}
+
+// cutBeginning does so at the end of a cut. It takes off all where nothing tells an escape from text.
+func cutBeginning(b []byte) []byte {
+	if n := bytes.IndexByte(b, ' '); n >= 0 && n < nearSpace {
+		return b[n+1:]
+	}
+	const longest = len(`\ud83d\ude00`)
+	for n := longest; n < len(b); n++ {
+		if utf8.RuneStart(b[n]) && bytes.IndexByte(b[n-longest:n], '\\') < 0 {
+			return b[n:]
+		}
+	}
+	return nil
 }
 
 func (t *Thinner) leftOut(key []byte) bool {
@@ -121,11 +223,16 @@ func (t *Thinner) leftOut(key []byte) bool {
 
 func (t *Thinner) keep(b []byte) {
 	if room := t.Limit - len(t.kept); len(b) > room {
+		room = max(room, 0)
+		t.lost += len(b) - room
 		b = b[:room]
 		t.state = thinComplete
 	}
 	t.kept = append(t.kept, b...)
 }
+
+// Lost is how many bytes of what was to be kept there was no room for, as far as they were read: more than 0 if there was not enough.
+func (t *Thinner) Lost() int { return t.lost }
 
 // Bytes gives what was kept. It is the caller's once nothing more is written.
 func (t *Thinner) Bytes() []byte { return t.kept }

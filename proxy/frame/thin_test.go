@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // thinned gives what is kept of a frame that comes in pieces of a size.
@@ -42,6 +43,54 @@ func TestThinner(t *testing.T) {
 			for limit := range len(tt.want) {
 				if got := thinned(tt.in, 5, limit); got != tt.want[:limit] {
 					t.Errorf("up to %d: %s", limit, got)
+				}
+			}
+		})
+	}
+}
+
+// Every string of a frame has its share of the room.
+func TestThinnerHalves(t *testing.T) {
+	const limit = 8000
+	long := strings.Repeat("word ", 10_000)
+	tests := []struct {
+		name, in string
+		want     []string // what is still there
+		lost     bool
+	}{
+		{"short", `{"p":[{"text":"one"},{"text":"two"}]}`, []string{"one", "two"}, false},
+		{"just fits", `{"p":[{"text":"BEGIN ` + long[:3900] + `END"}]}`, []string{"BEGIN " + long[:3900] + "END"}, false},
+		{"long", `{"p":[{"text":"BEGIN ` + long + `END"},{"text":"two"}]}`, []string{"BEGIN word", Seam, "word END", "two"}, true},
+		{"many", `{"p":["` + long + `","` + long + `","` + long + `","three"]}`, []string{"three"}, true},
+		{"no spaces", `{"p":["` + strings.Repeat("é", 30_000) + `","two"]}`, []string{Seam, "two"}, true},
+		{"escapes", `{"p":["` + strings.Repeat(`\u00e9\n`, 9_000) + `","two"]}`, []string{Seam, "two"}, true},
+		{"deep", `{"p":[{"r":{"text":"` + long + `","x":[{"y":"z"}]},"text":"two"}]}`, []string{`{"r":{"":"","":[{"":""}]},"text":"two"}`}, false},
+		{"too many", `{"p":[` + strings.Repeat(`"twelve bytes",`, 2000) + `"end"]}`, []string{"twelve bytes"}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var first string
+			for _, size := range []int{len(tt.in), 1, 7, 1000, 5000} {
+				th := Thinner{Depth: 3, Halve: true, Limit: limit}
+				for rest := []byte(tt.in); len(rest) > 0; {
+					n := min(size, len(rest))
+					th.Write(rest[:n])
+					rest = rest[n:]
+				}
+				got := string(th.Bytes())
+				if first == "" {
+					first = got
+				}
+				if got != first || len(got) > limit || th.Lost() > 0 != tt.lost {
+					t.Errorf("in pieces of %d: %d bytes, %d lost; at once: %d bytes", size, len(got), th.Lost(), len(first))
+				}
+			}
+			if mended := Mend([]byte(first)); !Valid(mended) || !utf8.ValidString(first) {
+				t.Errorf("%d bytes that are no JSON", len(first))
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(first, want) {
+					t.Errorf("without %.40q", want)
 				}
 			}
 		})
