@@ -17,6 +17,7 @@ var (
 	ErrAmbiguous = errors.New("more than one memory has an id that begins so")
 	ErrEmpty     = errors.New("there is nothing to keep")
 	ErrTooLong   = errors.New("the text is too long: keep the part that matters")
+	ErrWeight    = errors.New("importance is a number from 0 to 1")
 )
 
 // Limits of what is stored, in bytes. What an agent or a person stores on purpose is refused beyond them, never cut without a word.
@@ -37,6 +38,7 @@ type Memory struct {
 	Harness    string    `json:"harness,omitempty"`
 	Session    string    `json:"session,omitempty"` // the Signet key
 	Importance float64   `json:"importance"`        // 0 to 1
+	Weighed    bool      `json:"-"`                 // for Add: Importance is given, also where it is 0
 	Rating     float64   `json:"rating,omitempty"`  // the mean of the feedback, -1 to 1
 	Ratings    int       `json:"ratings,omitempty"` // how many
 	Tags       string    `json:"tags,omitempty"`    // comma-separated
@@ -85,10 +87,13 @@ func (m *Memory) prepare(now time.Time) error {
 	if m.Source == "" {
 		m.Source = "memory add"
 	}
-	if m.Importance == 0 {
+	if m.Importance == 0 && !m.Weighed {
 		m.Importance = 0.5
 	}
-	m.Importance = min(max(m.Importance, 0), 1)
+	m.Weighed = false
+	if !(m.Importance >= 0 && m.Importance <= 1) {
+		return ErrWeight
+	}
 	if m.Created.IsZero() {
 		m.Created = now
 	}
@@ -98,8 +103,8 @@ func (m *Memory) prepare(now time.Time) error {
 	return nil
 }
 
-// Add keeps a memory: its Content, and of the other fields those that are not zero. Something that stands already in the project is updated
-// instead. It gives the memory as stored and whether it is new. Errors: ErrEmpty, ErrTooLong, correlation's.
+// Add keeps a memory: its Content, and of the other fields those that are not zero (Weighed: Importance as well). Something that stands already in the project is updated
+// instead. It gives the memory as stored and whether it is new. Errors: ErrEmpty, ErrTooLong, ErrWeight, correlation's.
 func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, err error) {
 	given := m
 	m.ID = ""
@@ -116,8 +121,8 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 		} else if err == nil {
 			// What the caller said on purpose outlives the turn that said it first.
 			_, err = tx.ExecContext(ctx, `UPDATE memories SET content = ?, updated = ?, type = coalesce(nullif(?, ''), type), tags = coalesce(nullif(?, ''), tags),
-				importance = coalesce(nullif(?, 0), importance), personal = max(personal, ?), source = ?, turn = NULL WHERE uid = ?`,
-				m.Content, s.opts.Now().UnixMilli(), given.Type, given.Tags, given.Importance, m.Personal, m.Source, uid)
+				importance = CASE WHEN ? THEN ? ELSE importance END, personal = max(personal, ?), source = ?, turn = NULL WHERE uid = ?`,
+				m.Content, s.opts.Now().UnixMilli(), given.Type, given.Tags, given.Weighed || given.Importance != 0, m.Importance, m.Personal, m.Source, uid)
 		}
 		if err != nil {
 			return err
@@ -227,7 +232,7 @@ type Change struct {
 	Source              string // by which call; empty: "memory_modify"
 }
 
-// Modify changes a memory. What a turn taught is not learned again as it was. Errors: ErrNotFound, ErrAmbiguous, ErrEmpty, ErrTooLong, correlation's.
+// Modify changes a memory. What a turn taught is not learned again as it was. Errors: ErrNotFound, ErrAmbiguous, ErrEmpty, ErrTooLong, ErrWeight, correlation's.
 func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error) {
 	var m Memory
 	err := s.write(ctx, "changing a memory", func(tx *sql.Tx) error {
@@ -246,6 +251,7 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 		if c.Importance != nil {
 			m.Importance = *c.Importance
 		}
+		m.Weighed = true
 		if m.Source = c.Source; m.Source == "" {
 			m.Source = "memory_modify"
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -53,6 +54,37 @@ func TestAddTwice(t *testing.T) {
 	}
 	if _, added, err := w.Add(t.Context(), Memory{Content: first.Content, Project: "/p"}); err != nil || !added {
 		t.Errorf("the same in another project is another memory: new %v, %v", added, err)
+	}
+}
+
+// An importance of 0 is one.
+func TestImportance(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		given   float64
+		weighed bool
+		want    float64
+		err     error
+	}{{0, false, 0.5, nil}, {0, true, 0, nil}, {0, false, 0, nil}, {0.7, false, 0.7, nil}, {1, true, 1, nil}, {1.1, false, 0, ErrWeight}, {-0.1, true, 0, ErrWeight}, {math.NaN(), true, 0, ErrWeight}} {
+		m, _, err := w.Add(t.Context(), Memory{Content: "Something that matters", Importance: c.given, Weighed: c.weighed})
+		if !errors.Is(err, c.err) || err == nil && m.Importance != c.want {
+			t.Errorf("%v (%v): stored with %v, %v; want %v, %v", c.given, c.weighed, m.Importance, err, c.want, c.err)
+		}
+	}
+	zero, id := 0.0, w.all()[0].ID
+	if m, err := w.Modify(t.Context(), id, Change{Importance: &zero}); err != nil || m.Importance != 0 {
+		t.Errorf("changed to %v, %v", m.Importance, err)
+	}
+	tags := "x"
+	if m, err := w.Modify(t.Context(), id, Change{Tags: &tags}); err != nil || m.Importance != 0 {
+		t.Errorf("%v after another change, %v", m.Importance, err)
+	}
+	other := newWorld(t)
+	if _, err := other.Import(t.Context(), strings.NewReader(w.export()+`{"content":"not weighed"}`+"\n")); err != nil || !strings.HasPrefix(other.export(), w.export()) || other.all()[0].Importance != 0.5 {
+		t.Errorf("%v, imported\n%s", err, other.export())
+	}
+	if _, err := other.Import(t.Context(), strings.NewReader(`{"content":"x","importance":2}`)); !errors.Is(err, ErrWeight) {
+		t.Errorf("an importance of 2: %v", err)
 	}
 }
 

@@ -99,9 +99,16 @@ func readMemories(r io.Reader) ([]Memory, error) {
 		if len(line) == 0 {
 			continue
 		}
-		var m Memory
-		if err := json.Unmarshal(line, &m); err != nil {
+		var read struct {
+			Memory
+			Importance *float64 `json:"importance"`
+		}
+		if err := json.Unmarshal(line, &read); err != nil {
 			return nil, fmt.Errorf("line %d is no memory as export writes it: %w", n, err)
+		}
+		m := read.Memory
+		if m.Weighed = read.Importance != nil; m.Weighed {
+			m.Importance = *read.Importance
 		}
 		if m.Content == "" {
 			return nil, fmt.Errorf("line %d has no content", n)

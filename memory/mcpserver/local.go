@@ -57,8 +57,9 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 		})
 		return object{"results": shorten(found)}, err
 	case "memory_store":
+		importance := given[float64](v, "importance")
 		m, added, err := store.Add(ctx, embedded.Memory{
-			Content: v.text("content"), Type: v.text("type"), Tags: v.text("tags"), Importance: deref(given[float64](v, "importance")),
+			Content: v.text("content"), Type: v.text("type"), Tags: v.text("tags"), Importance: deref(importance), Weighed: importance != nil,
 			Project: who.Project, Harness: who.Harness, Session: who.Key, Source: t.name, Origin: "assistant",
 		})
 		return object{"id": m.ID, "status": map[bool]string{true: "stored", false: "updated"}[added]}, err
