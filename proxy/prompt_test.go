@@ -414,7 +414,7 @@ func TestQuestionBehindAPaste(t *testing.T) {
 		{"text", textBlock(paste) + "," + textBlock("QUESTION"), "line of a log\n", true},
 		{"within one text", textBlock(paste + "QUESTION"), "line of a log\n", true},
 		{"many", strings.Repeat(textBlock(paste)+",", 4) + textBlock("QUESTION"), "line of a log\n", true},
-		{"private across the cut", textBlock("a word "+strings.Repeat("x ", 20<<10)+"<private>"+strings.Repeat("CANARY one ", 5<<10)+"</private>"+" QUESTION"), "a word", true},
+		{"private across the cut", textBlock("a word " + strings.Repeat("x ", 20<<10) + "<private>" + strings.Repeat("CANARY one ", 5<<10) + "</private>" + " QUESTION"), "a word", true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

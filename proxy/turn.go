@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -277,27 +278,65 @@ func atMost(text string, n int) string {
 	return strings.Clone(text[:boundary(text, n)])
 }
 
-// withoutEcho takes out the lines of text that stand in one of the blocks, quoted or not.
+// withoutEcho takes out of text what repeats one of the blocks, quoted or not:
+// lines that stand there one behind the other. A few short ones may be the assistant's own.
 func withoutEcho(text string, blocks []string) string {
-	lines := map[string]bool{}
+	places := map[string][]int{} // where a line stands in the blocks
+	n := 0
 	for _, block := range blocks {
 		for line := range strings.Lines(block) {
-			if line = strings.TrimSpace(line); line != "" {
-				lines[line] = true
+			if line = bare(line); line != "" {
+				places[line] = append(places[line], n)
+				n++
 			}
 		}
+		n++ // no line stands behind the last
 	}
-	if len(lines) == 0 {
+	if n == 0 {
 		return text
 	}
 	var kept strings.Builder
-	for line := range strings.Lines(text) {
-		if !lines[strings.TrimSpace(strings.TrimLeft(line, "> \t"))] {
-			kept.WriteString(line)
+	run, size := []string(nil), 0 // lines that may be an echo, and how much they say
+	var ends []int                // where in the blocks the run may end
+	end := func() {
+		for _, line := range run {
+			if size < leastEcho || bare(line) == "" {
+				kept.WriteString(line)
+			}
 		}
+		run, size, ends = run[:0], 0, nil
 	}
+	for line := range strings.Lines(text) {
+		words := bare(line)
+		if words == "" {
+			run = append(run, line)
+			continue
+		}
+		var next []int
+		for _, at := range places[words] {
+			if slices.Contains(ends, at-1) {
+				next = append(next, at)
+			}
+		}
+		if len(next) == 0 {
+			end()
+			next = places[words]
+		}
+		if ends = next; len(next) == 0 {
+			kept.WriteString(line)
+			continue
+		}
+		run = append(run, line)
+		size += len(words)
+	}
+	end()
 	return kept.String()
 }
+
+const leastEcho = 24 // bytes of lines that are no coincidence
+
+// bare is a line without white space around it and the signs of a quotation.
+func bare(line string) string { return strings.TrimSpace(strings.TrimLeft(line, "> \t")) }
 
 // promptWords joins the text blocks of a prompt, an array in a valid frame:
 // the user's own words, as they stood before anything was inserted. first is the first text block's.

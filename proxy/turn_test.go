@@ -3,11 +3,15 @@ package proxy
 import "testing"
 
 func TestWithoutEcho(t *testing.T) {
-	block := "<signet-memory source=\"acp-proxy\" id=\"1\">\n## Identity\nYou are Alto.\n</signet-memory>\n\n"
+	block := "<signet-memory source=\"acp-proxy\" id=\"1\">\n## Identity\nYou are Alto.\n```\nNicholas\n```\nHe likes his tabs four spaces wide.\n</signet-memory>\n\n"
 	tests := []struct{ name, text, want string }{
 		{"nothing of it", "Hello.\nYou are right.\n", "Hello.\nYou are right.\n"},
 		{"all of it", "I was told:\n" + block + "That is all.", "I was told:\n\nThat is all."},
 		{"quoted", "> ## Identity\n> You are Alto.\nSo I am Alto.", "So I am Alto."},
+		{"an answer of short lines", "Nicholas\n```\ncode here\n```", "Nicholas\n```\ncode here\n```"},
+		{"short lines in another order", "Nicholas\nYou are Alto.\n```\n```\n", "Nicholas\nYou are Alto.\n```\n```\n"},
+		{"one long line", "Well:\nHe likes his tabs four spaces wide.\nNicholas", "Well:\nNicholas"},
+		{"twice", block + block, "\n\n"},
 		{"within a line", "It says \"You are Alto.\" to me.", "It says \"You are Alto.\" to me."},
 	}
 	for _, tt := range tests {
