@@ -94,10 +94,14 @@ func globs(pattern, name []string) bool {
 	return len(name) == 0
 }
 
-// ancestors yields dir and the folders above it; nothing for a path that is not absolute, which names nothing that is the same tomorrow.
+// MaxPath is the length in bytes up to which a path can name a file, where the most can (Linux's PATH_MAX).
+const MaxPath = 4096
+
+// ancestors yields dir and the folders above it; nothing for a path that is not absolute, which names nothing that is the same tomorrow, or
+// that is too long to name anything: looking at each folder above it would take minutes.
 func ancestors(dir string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		if !filepath.IsAbs(dir) {
+		if !filepath.IsAbs(dir) || len(dir) > MaxPath {
 			return
 		}
 		for yield(dir) && filepath.Dir(dir) != dir {

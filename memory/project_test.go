@@ -3,6 +3,7 @@ package memory
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -110,5 +111,16 @@ func TestOptedOutThroughSymlink(t *testing.T) {
 		if !OptedOut(filepath.Join(root, "work/dir"), []string{glob}) {
 			t.Errorf("%q does not match by either name", glob)
 		}
+	}
+}
+
+// A path that is too long to name anything is no project, and finding that out takes no time.
+func TestProjectOfLongPath(t *testing.T) {
+	long := strings.Repeat("/a", 1<<20)
+	if got := Project(long); got != "" {
+		t.Errorf("the project is %d bytes", len(got))
+	}
+	if OptedOut(long, nil) {
+		t.Error("it is opted out")
 	}
 }
