@@ -67,6 +67,28 @@ func TestMCPServer(t *testing.T) {
 	}
 }
 
+// A session that was switched off gets no server in a later process either: the ledger is asked first.
+func TestMCPServerOfSwitchedOffSession(t *testing.T) {
+	w := newWorld(t)
+	serve := func(o *Options) {
+		o.MCPServer = func(string, func() memory.Session) []byte { return []byte(`{"name":"signet"}`) }
+	}
+	c := w.start(newSource(), echo(), serve)
+	c.open()
+	c.call(1, "session/new", `{"cwd":"/tmp/x","mcpServers":[],"_meta":{"signet.ai":{"inject":false}}}`)
+	c.close()
+	for _, method := range []string{"session/load", "session/resume"} {
+		c := w.start(newSource(), echo(), serve)
+		c.open()
+		c.relay.journal.ready(t.Context())
+		c.call(1, method, `{"cwd":"/tmp/x","sessionId":"s1","mcpServers":[]}`)
+		if got := c.got(`"` + method + `"`); len(got) != 1 || strings.Contains(got[0], `"signet"`) {
+			t.Errorf("the agent got %q", got)
+		}
+		c.close()
+	}
+}
+
 // A harness that is to get no server gets its requests as they came.
 func TestNoMCPServer(t *testing.T) {
 	c := newWorld(t).start(newSource(), echo(), func(o *Options) {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"io"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
@@ -204,6 +205,9 @@ func (u *up) openSession(line []byte) []byte {
 	}
 	acpx, version := r.isAcpx(), r.client.version
 	r.mu.Unlock()
+	if method == methodLoad || method == methodResume {
+		r.awaitKnown(s)
+	}
 	if acpx && method == methodNew {
 		settled := r.o.Customs.settle(line, version)
 		r.edited("acpx's settings", s, line, settled)
@@ -214,6 +218,16 @@ func (u *up) openSession(line []byte) []byte {
 	served := u.addServer(placed, s)
 	r.edited("memory tools", s, placed, served)
 	return served
+}
+
+// awaitKnown waits, briefly, for the ledger to say what it knows of a session: one that was switched off gets nothing of ours.
+func (r *Relay) awaitKnown(s *session) {
+	limit := time.NewTimer(placeLimit)
+	defer limit.Stop()
+	select {
+	case <-s.ready:
+	case <-limit.C:
+	}
 }
 
 // serverName is what our MCP server is called: a daemon's prompts name its tools mcp__signet__….
