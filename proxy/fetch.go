@@ -154,7 +154,6 @@ func (r *Relay) supply(s *session) {
 	f := &fetch{done: make(chan struct{}), session: s, key: s.who.Key}
 	s.context = f
 	who := s.who
-	s.owe("start", func(ctx context.Context, l Ledger, _ int64) error { return l.StartKey(ctx, who.Key) })
 	r.tasks.run(func(ctx context.Context) {
 		defer close(f.done)
 		r.start(ctx, b, f, who)

@@ -90,7 +90,6 @@ func (r *Relay) takeOver(s, from *session) {
 		return
 	}
 	f.session, s.context, s.who.Key = s, f, f.key
-	s.owe("start", func(ctx context.Context, l Ledger, _ int64) error { return l.StartKey(ctx, f.key) })
 	if f.finished() {
 		r.keep(f)
 	}
