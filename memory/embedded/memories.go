@@ -75,6 +75,10 @@ func (m *Memory) prepare(now time.Time) error {
 			return ErrTooLong
 		}
 	}
+	for _, field := range []*string{&m.Type, &m.Tags} {
+		*field, _ = memory.WithoutPrivate(*field)
+		*field = memory.Redact(strings.TrimSpace(*field))
+	}
 	if m.ID == "" {
 		m.ID = newID()
 	}
@@ -111,6 +115,10 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 	if err := m.prepare(s.opts.Now()); err != nil {
 		return Memory{}, false, err
 	}
+	kind := m.Type
+	if given.Type == "" {
+		kind = ""
+	}
 	err = s.write(ctx, "storing a memory", func(tx *sql.Tx) error {
 		var uid string
 		err := tx.QueryRowContext(ctx, `SELECT uid FROM memories WHERE digest = ? AND project = ? ORDER BY id DESC LIMIT 1`, digest(m.Content), m.Project).Scan(&uid)
@@ -122,7 +130,7 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 			// What the caller said on purpose outlives the turn that said it first.
 			_, err = tx.ExecContext(ctx, `UPDATE memories SET content = ?, updated = ?, type = coalesce(nullif(?, ''), type), tags = coalesce(nullif(?, ''), tags),
 				importance = CASE WHEN ? THEN ? ELSE importance END, personal = max(personal, ?), source = ?, turn = NULL WHERE uid = ?`,
-				m.Content, s.opts.Now().UnixMilli(), given.Type, given.Tags, given.Weighed || given.Importance != 0, m.Importance, m.Personal, m.Source, uid)
+				m.Content, s.opts.Now().UnixMilli(), kind, m.Tags, given.Weighed || given.Importance != 0, m.Importance, m.Personal, m.Source, uid)
 		}
 		if err != nil {
 			return err

@@ -101,6 +101,12 @@ func TestAddRefuses(t *testing.T) {
 			t.Errorf("%.20q: %v, want %v", text, err, want)
 		}
 	}
+	for range 2 { // stored, and stored again
+		m := w.add(Memory{Content: "labelled", Tags: "a,<private>canary-1b4</private>b,ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a", Type: "fact<private>canary-1b4"})
+		if m.Tags != "a,b,[redacted:github]" || m.Type != "fact" {
+			t.Errorf("stored with tags %q and type %q", m.Tags, m.Type)
+		}
+	}
 	if w.stored("canary-1b4") {
 		t.Error("a private passage was stored")
 	}

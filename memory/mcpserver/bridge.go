@@ -192,33 +192,45 @@ func (e *endpoint) direct(ctx context.Context, who memory.Session, t tool, v val
 	return e.broken(ctx, t.name, t.readOnly || untouched(err), err)
 }
 
-// conceal takes what must not be stored out of a content.
+// conceal takes what must not be stored out of the texts of a call that are kept.
 func (v values) conceal() error {
-	content, ok := v["content"].(string)
-	if !ok {
-		return nil
+	for _, name := range keptTexts {
+		given, ok := v[name].(string)
+		if !ok {
+			continue
+		}
+		kept, _ := memory.WithoutPrivate(given)
+		if kept = memory.Redact(strings.TrimSpace(kept)); kept == "" && name == "content" {
+			return errors.New("nothing is left to keep: private passages and secrets are not stored")
+		}
+		v[name] = kept
 	}
-	kept, _ := memory.WithoutPrivate(content)
-	if kept = memory.Redact(strings.TrimSpace(kept)); kept == "" {
-		return errors.New("nothing is left to keep: private passages and secrets are not stored")
-	}
-	v["content"] = kept
 	return nil
 }
 
-// into gives a call's arguments with the content as it may be stored. All else stays as the client sent it.
+// keptTexts are the arguments of the memory tools that are stored; type also filters, where it is the same.
+var keptTexts = []string{"content", "type", "tags", "reason"}
+
+// into gives a call's arguments with the texts as they may be stored. All else stays as the client sent it.
 func (v values) into(raw json.RawMessage) json.RawMessage {
-	content, ok := v["content"].(string)
 	fields := map[string]json.RawMessage{}
-	if !ok || json.Unmarshal(raw, &fields) != nil {
+	if json.Unmarshal(raw, &fields) != nil {
 		return raw
 	}
-	var err error
-	if fields["content"], err = json.Marshal(content); err != nil {
-		return raw
+	edits := false
+	for _, name := range keptTexts {
+		kept, ok := v[name].(string)
+		if !ok {
+			continue
+		}
+		value, err := json.Marshal(kept)
+		if err != nil {
+			return raw
+		}
+		fields[name], edits = value, true
 	}
 	edited, err := json.Marshal(fields)
-	if err != nil {
+	if !edits || err != nil {
 		return raw
 	}
 	return edited
