@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
@@ -46,7 +47,7 @@ func (d *down) message(s *session, line []byte) {
 		d.r.lost += len(line)
 		return
 	}
-	if cut {
+	if cut || strings.Contains(text, frame.Seam) {
 		s.turn.lost++ // nobody knows by how much
 	}
 	d.r.say(s.turn, text)

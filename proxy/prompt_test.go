@@ -316,6 +316,23 @@ func TestSwitchedOff(t *testing.T) {
 	})
 }
 
+// A later prompt may switch us off too, however long it is and wherever it says so.
+func TestSwitchedOffByLongPrompt(t *testing.T) {
+	long := fmt.Sprintf(`"prompt":[{"type":"text","text":%q}]`, strings.Repeat("words ", 130<<10/6))
+	const off = `"_meta":{"signet.ai":{"inject":false}}`
+	for name, params := range map[string]string{"in front": off + "," + long, "behind": long + "," + off} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.start(newSource(), echo())
+			c.open()
+			c.call(1, "session/new", cwd)
+			c.prompt(2, "s1", "hello")
+			c.call(3, "session/prompt", `{"sessionId":"s1",`+params+`}`)
+			w.await("s1", correlation.Off)
+		})
+	}
+}
+
 // A second prompt beside one in flight is none of ours.
 func TestSecondPromptInFlight(t *testing.T) {
 	w := newWorld(t)

@@ -229,9 +229,9 @@ func (p *pumping) keep(piece []byte) {
 	p.thin.Write(piece)
 }
 
-// newThinner leaves out what images, audio and embedded files hold.
+// newThinner leaves out what images, audio and embedded files hold, and the middle of long texts: what stands behind them counts too.
 func newThinner(limit int) *frame.Thinner {
-	return &frame.Thinner{Without: []string{"data", "blob"}, Limit: limit}
+	return &frame.Thinner{Without: []string{"data", "blob"}, Halve: true, Limit: limit}
 }
 
 // thin gives a frame as it is if it is no longer than the limit, else a copy with that left out and cut there.

@@ -208,13 +208,14 @@ func (r *Relay) hear(t *turn, line []byte) {
 // thinPrompt gives a prompt's frame, of a long one what may be words of the
 // user: every text block has a share, files that are attached have none. lost is how much of it there was too much.
 func thinPrompt(line []byte) (kept []byte, lost int) {
+	lost = bytes.Count(line, []byte(frame.Seam)) // it may have been cut before
 	if len(line) <= maxPrompt {
-		return bytes.Clone(line), 0
+		return bytes.Clone(line), lost
 	}
 	t := newThinner(maxPrompt)
-	t.Depth, t.Halve = blockDepth, true
+	t.Depth = blockDepth
 	t.Write(line)
-	return t.Bytes(), t.Lost()
+	return t.Bytes(), lost + t.Lost()
 }
 
 const blockDepth = 4 // the frame, params, prompt, the block: a resource lies deeper

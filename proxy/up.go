@@ -119,7 +119,7 @@ func (u *up) diverted(piece []byte, _ bool) { _ = u.queue.write(piece) }
 func (u *up) tapped(line []byte) {
 	t := u.taps[0]
 	u.taps = u.taps[1:]
-	wanted := !bytes.Contains(line, []byte(`signet.ai`)) || !off(line)
+	wanted := !bytes.Contains(line, []byte(`signet.ai`)) || !off(frame.Mend(line)) // of a long one only what matters was kept
 	u.r.mu.Lock()
 	if wanted {
 		u.r.hear(t, line)
