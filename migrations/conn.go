@@ -19,6 +19,8 @@ const patience = 5 * time.Second
 type connector struct {
 	path   string // absolute
 	driver *sqlite3.SQLiteDriver
+	reads  bool // and does nothing else
+	alone  bool // nobody has it open, who reads: SQLite needs no log and no locks, and makes none
 }
 
 func (c *connector) Driver() driver.Driver { return c.driver }
@@ -42,6 +44,9 @@ func (c *connector) dsn(wait time.Duration) string {
 		slashed = "/" + slashed
 	}
 	u := url.URL{Scheme: "file", Path: slashed}
+	if c.reads {
+		return fmt.Sprintf("%s?mode=ro&immutable=%t&_busy_timeout=%d", u.String(), c.alone, wait.Milliseconds())
+	}
 	return fmt.Sprintf("%s?_busy_timeout=%d&_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL"+
 		"&_foreign_keys=on&_secure_delete=on&_cache_size=-1024&_stmt_cache_size=64", u.String(), wait.Milliseconds())
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -42,6 +43,22 @@ func Open(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, correlation.Explain(err))
 	}
+	return db, nil
+}
+
+// Look opens the database at path to read what is in it, and leaves no trace: no file is made, nothing is written and no schema applied, so
+// that what is looked for may be missing. A database that is not there is an error that errors.Is fs.ErrNotExist.
+func Look(path string) (*sql.DB, error) {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = os.Stat(path + "-wal")
+	db := sql.OpenDB(&connector{path: path, driver: &sqlite3.SQLiteDriver{}, reads: true, alone: err != nil})
+	db.SetMaxOpenConns(1)
 	return db, nil
 }
 

@@ -86,7 +86,7 @@ func (c *Config) readAgents(path string, node *yaml.Node) error {
 		for key, value := range members(section) {
 			i := slices.IndexFunc(fields, func(s setting) bool { return s.name == key.Value })
 			if i < 0 {
-				mistakes = append(mistakes, configError{path, key.Line, fmt.Errorf("unknown setting %q of an agent; did you mean %q?", key.Value, nearest(key.Value, fields))})
+				mistakes = append(mistakes, configError{path, key.Line, fmt.Errorf("unknown setting %q of an agent; did you mean %q?", key.Value, nearest(key.Value, settingNames(fields)))})
 				continue
 			}
 			if err := fields[i].decode(value); err != nil {

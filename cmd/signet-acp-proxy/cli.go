@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
 	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
 )
 
 // stdout is the protocol, or what a command was asked for. Everything else
@@ -32,43 +31,69 @@ const (
 	exitNotStarted = 127
 )
 
-// relayLine is the command line of the relay. It is parsed alone where no word
-// names a command, for building the grammar of them all takes a start's time.
-type relayLine struct {
-	Flags
+// grammar is the whole command line: the relay, and the commands beside it.
+func grammar(std stdio) *cobra.Command {
+	var f Flags
+	var version bool
+	root := newRelay(&f, std)
+	root.AddCommand(
+		newSessions(&f, std), newShow(&f, std), newPreview(&f, std), newDoctor(&f, std), newDeliver(&f, std), newMCP(&f, std),
+		newMemory(&f, std), newForget(&f, std), newPrune(&f, std), newSetup(&f, std), newConfig(&f, std), newCompletion(std),
+	)
+	root.SetHelpCommand(newHelp())
+	common := root.PersistentFlags()
+	common.SortFlags = false
+	common.StringVar(&f.Memory, "memory", "", "The `SOURCE` of context: auto, daemon, embedded or off.")
+	common.StringVar(&f.DaemonURL, "daemon-url", "", "The Signet daemon's `URL`.")
+	common.StringVar(&f.SignetPath, "signet-path", "", "The `DIR` of identity files, configuration and database.")
+	common.StringVar(&f.DB, "db", "", "The database `FILE`.")
+	common.StringVar(&f.LogLevel, "log-level", "", "The log's `LEVEL`: trace, debug, info, warn, error or disabled.")
+	common.StringVar(&f.LogFile, "log-file", "", "Log to this `FILE` in place of the default one; - is stderr.")
+	common.BoolVar(&version, "version", false, "Print the version and exit.")
+	common.BoolP("help", "h", false, "Explain a command and its flags.")
+	complete(root, "memory", settingValues("memory"))
+	complete(root, "signet-path", folders)
+	complete(root, "db", paths)
+	complete(root, "log-level", settingValues("log_level"))
+	complete(root, "log-file", paths)
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 
-	Version kong.VersionFlag `help:"Print the version and exit."`
-
-	Relay relayCommand `cmd:"" default:"withargs" hidden:"" help:"Relay between the client on stdin and stdout and a harness."`
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if !version {
+			return nil
+		}
+		fmt.Fprintln(std.out, versionName())
+		return exitError{}
+	}
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	root.SetHelpFunc(printHelp)
+	root.SetFlagErrorFunc(flagMisuse)
+	return root
 }
 
-// cli is the whole command line. Every field of Flags is also a setting of the
-// configuration file and the environment: see Config.
-type cli struct {
-	relayLine
+// Flags are the settings that every command takes. Each is also a setting of the configuration file and the environment: see Config.
+type Flags struct{ Memory, DaemonURL, SignetPath, DB, LogLevel, LogFile string }
 
-	Sessions   sessionsCommand   `cmd:"" help:"List sessions, newest first."`
-	Show       showCommand       `cmd:"" help:"Show a session: its ids, what was injected, what was delivered."`
-	Preview    previewCommand    `cmd:"" help:"Print what would be injected now; nothing is recorded."`
-	Doctor     doctorCommand     `cmd:"" help:"Look for what is wrong; exit 1 if something is."`
-	Deliver    deliverCommand    `cmd:"" help:"Hand over what sessions have left, to the daemon and to on_session_end."`
-	MCP        mcpCommand        `cmd:"" name:"mcp" help:"Serve the memory tools over stdin and stdout, as an MCP server."`
-	Memory     memoryCommand     `cmd:"" help:"Look into and change the memories of this machine."`
-	Forget     forgetCommand     `cmd:"" help:"Remove one conversation everywhere."`
-	Prune      pruneCommand      `cmd:"" help:"Remove old conversations that owe nothing; without --yes only say which."`
-	Setup      setupCommand      `cmd:"" help:"Put agents with a memory into a client's configuration."`
-	Config     configCommand     `cmd:"" help:"Look into the configuration."`
-	Completion completionCommand `cmd:"" help:"Print a completion script for a shell."`
+// group is a command that does nothing without one of its own commands.
+func group(name, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: name + " COMMAND", Short: short, Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unexpected(cmd, args[0])
+			}
+			return misuse("expected one of %s", strings.Join(commandNames(cmd), ", "))
+		},
+	}
+	cmd.AddCommand(commands...)
+	return cmd
 }
 
-// Flags are the settings that every command takes.
-type Flags struct {
-	Memory     string `placeholder:"auto|daemon|embedded|off" help:"Where context comes from."`
-	DaemonURL  string `name:"daemon-url" placeholder:"URL" help:"The Signet daemon."`
-	SignetPath string `name:"signet-path" placeholder:"DIR" help:"Identity files, configuration and database."`
-	DB         string `name:"db" placeholder:"FILE" help:"The database."`
-	LogLevel   string `name:"log-level" placeholder:"LEVEL" help:"trace, debug, info, warn, error or disabled."`
-	LogFile    string `name:"log-file" placeholder:"FILE" help:"Log here in place of the default log; - is stderr."`
+// forScripts gives a command the flag that makes it print JSON.
+func forScripts(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "Print JSON for scripts.")
 }
 
 // An exitError carries an exit code to the one place that uses it. Without
@@ -86,37 +111,14 @@ func (e exitError) Error() string {
 }
 func (e exitError) Unwrap() error { return e.err }
 
-// run is the program: it parses, runs the command and turns its error into a line and an exit code.
+// run is the program: it obeys a command line and turns its error into lines and an exit code.
 func run(args []string, std stdio) int {
-	var c cli
-	grammar := any(&c)
-	if !namesCommand(args) {
-		grammar = &c.relayLine
+	if isTerminal(std.in) {
+		args = forLogin(args)
 	}
-	exited := -1
-	parser, err := kong.New(grammar,
-		kong.Name("signet-acp-proxy"),
-		kong.Description(description),
-		kong.Vars{"version": versionName()},
-		kong.Writers(std.out, std.err),
-		kong.Exit(func(code int) { exited = code }),
-		kong.Help(printHelp),
-		kong.Bind(std),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-	)
-	if err != nil {
-		std.say("%v", err)
-		return exitFailed
-	}
-	ctx, harness, err := parse(parser, args, std)
-	if exited >= 0 { // -h and --version
-		return exited
-	}
-	if err != nil {
-		std.say("%v (see signet-acp-proxy -h)", err)
-		return exitUsage
-	}
-	err = ctx.Run(&c.Flags, harness)
+	root := grammar(std)
+	root.SetArgs(args)
+	err := root.Execute()
 	var exit exitError
 	switch {
 	case err == nil:
@@ -132,54 +134,35 @@ func run(args []string, std stdio) int {
 	return exit.code
 }
 
-// namesCommand reports whether a word in front of -- may be a command, or asks for help.
-func namesCommand(args []string) bool {
-	commands := reflect.TypeFor[cli]()
-	for _, arg := range args {
-		if arg == "--" {
-			break
-		}
-		if arg == "-h" || arg == "--help" {
-			return true
-		}
-		for i := range commands.NumField() {
-			if strings.EqualFold(arg, commands.Field(i).Name) {
-				return true
-			}
+// forLogin puts what we cannot read of a command line behind "-- --", where it is the known harness's. A client that logs in on a terminal
+// runs our command line with arguments of the agent's appended (facts/acp.md, 2.1).
+func forLogin(args []string) []string {
+	if slices.Contains(args, "--") {
+		return args
+	}
+	for n := len(args); n > 0; n-- {
+		cmd, err := parse(args[:n])
+		switch {
+		case err != nil:
+		case n == len(args):
+			return args
+		case !cmd.HasParent():
+			return slices.Concat(args[:n], []string{"--", "--"}, args[n:])
 		}
 	}
-	return false
+	return args
 }
 
-// harnessArgs is the command line behind --, or what a client appended to ours.
-type harnessArgs []string
-
-// parse reads the command line. What stands behind -- is the harness's.
-//
-// A client that logs in on a terminal runs our command line with arguments
-// of the agent's appended (facts/acp.md, 2.1): on a terminal, what we cannot read
-// goes to the harness.
-func parse(parser *kong.Kong, args []string, std stdio) (*kong.Context, harnessArgs, error) {
-	ours, harness := args, harnessArgs(nil)
-	if i := slices.Index(args, "--"); i >= 0 {
-		ours, harness = args[:i], harnessArgs(args[i+1:])
-	}
-	ctx, err := parser.Parse(ours)
+// parse reads a command line and does not obey it.
+func parse(args []string) (*cobra.Command, error) {
+	cmd, args, err := grammar(stdio{}).Find(args)
 	if err == nil {
-		if len(harness) > 0 && ctx.Command() != "relay" {
-			ctx, err = parser.Parse(args)
-			harness = nil
-		}
-		return ctx, harness, err
+		err = cmd.ParseFlags(args)
 	}
-	if harness == nil && isTerminal(std.in) {
-		for n := len(args) - 1; n > 0; n-- {
-			if ctx, shorter := parser.Parse(args[:n]); shorter == nil && ctx.Command() == "relay" {
-				return ctx, harnessArgs(append([]string{"--"}, args[n:]...)), nil
-			}
-		}
+	if err == nil {
+		err = cmd.ValidateArgs(cmd.Flags().Args())
 	}
-	return nil, nil, err
+	return cmd, err
 }
 
 // isTerminal reports whether a person types into f.

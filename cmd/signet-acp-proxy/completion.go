@@ -1,95 +1,94 @@
 package main
 
 import (
-	"fmt"
-	"slices"
-	"strings"
+	"context"
+	"time"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/cobra"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// completionCommand prints a shell's completion script, made from the command line's own grammar.
-type completionCommand struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
-}
-
-func (cmd *completionCommand) Run(app *kong.Kong, std stdio) error {
-	var script string
-	switch words := completions(app.Model.Node, ""); cmd.Shell {
-	case "fish":
-		script = fishScript(words)
-	case "zsh":
-		script = "autoload -U +X bashcompinit && bashcompinit\n" + bashScript(words)
-	default:
-		script = bashScript(words)
-	}
-	_, err := fmt.Fprint(std.out, script)
-	return err
-}
-
-// A place is where a word may be completed: after these commands.
-type place struct {
-	path  string // "memory add"
-	words []string
-}
-
-// completions lists what may follow each command.
-func completions(node *kong.Node, path string) []place {
-	here := place{path: path}
-	var below []place
-	for _, child := range node.Children {
-		if child.Hidden && child.Name != "relay" {
-			continue
-		}
-		if child.Name == "relay" {
-			for _, f := range child.Flags {
-				here.words = append(here.words, "--"+f.Name)
+func newCompletion(std stdio) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use: "completion SHELL", Short: "Print a completion script for a shell.",
+		Long: "Print a completion script for SHELL: bash (with its bash-completion package), zsh, fish or powershell.",
+		Args: firstOf(shells), ValidArgs: shells,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch root := cmd.Root(); args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(std.out, true)
+			case "zsh":
+				return root.GenZshCompletion(std.out)
+			case "fish":
+				return root.GenFishCompletion(std.out, true)
+			default:
+				return root.GenPowerShellCompletionWithDesc(std.out)
 			}
-			continue
-		}
-		here.words = append(here.words, child.Name)
-		below = append(below, completions(child, strings.TrimSpace(path+" "+child.Name))...)
+		},
 	}
-	for _, arg := range node.Positional {
-		here.words = append(here.words, arg.EnumSlice()...)
-	}
-	for _, flags := range node.AllFlags(true) {
-		for _, f := range flags {
-			here.words = append(here.words, "--"+f.Name)
-		}
-	}
-	here.words = slices.DeleteFunc(here.words, func(word string) bool { return word == "" })
-	slices.Sort(here.words)
-	here.words = slices.Compact(here.words)
-	return append([]place{here}, below...)
 }
 
-func bashScript(places []place) string {
-	var b strings.Builder
-	b.WriteString(`_signet_acp_proxy() {
-	local path="" word
-	for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-		case "$word" in --) return ;; -*) ;; *) path="${path:+$path }$word" ;; esac
-	done
-	case "$path" in
-`)
-	for _, p := range places {
-		fmt.Fprintf(&b, "\t%q) COMPREPLY=($(compgen -W %q -- \"${COMP_WORDS[COMP_CWORD]}\")) ;;\n", p.path, strings.Join(p.words, " "))
+// complete says how the value of a flag is completed. Whatever completes makes no file and no request.
+func complete(cmd *cobra.Command, flag string, how cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, how); err != nil {
+		panic(err) // there is no such flag, or it has one already
 	}
-	b.WriteString("\tesac\n}\ncomplete -o default -F _signet_acp_proxy signet-acp-proxy\n")
-	return b.String()
 }
 
-func fishScript(places []place) string {
-	var b strings.Builder
-	b.WriteString(`function __signet_acp_proxy_at
-	set -l words (commandline -opc)[2..]
-	contains -- -- $words; and return 1
-	test "$argv" = (string join " " -- (string match -v -- "-*" $words))
-end
-`)
-	for _, p := range places {
-		fmt.Fprintf(&b, "complete -c signet-acp-proxy -f -n '__signet_acp_proxy_at %s' -a '%s'\n", p.path, strings.Join(p.words, " "))
+func paths(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+func settingValues(name string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		s, _ := settingNamed(&Config{}, name)
+		return s.enum, cobra.ShellCompDirectiveNoFileComp
 	}
-	return b.String()
+}
+
+func agentNames(f *Flags) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		c, _ := loadConfig(f) // with mistakes in it too
+		return c.agentNames(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+const (
+	// completionTime is how long a key press may wait for the database.
+	completionTime = 500 * time.Millisecond
+	// completedSessions are offered, the newest.
+	completedSessions = 50
+)
+
+// sessionIDs completes the one argument of commands that are about a session.
+func sessionIDs(f *Flags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		if len(args) > 0 {
+			return nil, directive
+		}
+		c, _ := loadConfig(f)
+		db, err := migrations.Look(c.DB)
+		if err != nil {
+			return nil, directive
+		}
+		defer db.Close()
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		defer cancel()
+		all, _ := correlation.New(db, correlation.Options{}).Sessions(ctx, completedSessions)
+		var ids []cobra.Completion
+		for _, s := range all {
+			if s.ACPID == printable(s.ACPID) {
+				ids = append(ids, cobra.CompletionWithDesc(s.ACPID, printable(s.Harness)+", "+local(s.LastActive)))
+			}
+		}
+		return ids, directive
+	}
 }

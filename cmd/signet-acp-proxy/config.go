@@ -202,7 +202,7 @@ func (c *Config) readFile(path string) error {
 		}
 		s, known := settingNamed(c, key.Value)
 		if !known {
-			mistakes = append(mistakes, configError{path, key.Line, fmt.Errorf("unknown setting %q; did you mean %q?", key.Value, nearest(key.Value, settings(c)))})
+			mistakes = append(mistakes, configError{path, key.Line, fmt.Errorf("unknown setting %q; did you mean %q?", key.Value, nearest(key.Value, settingNames(settings(c))))})
 			continue
 		}
 		if err := s.decode(value); err != nil {
@@ -255,6 +255,14 @@ func settingsOf(section any) []setting {
 		all = append(all, s)
 	}
 	return all
+}
+
+func settingNames(all []setting) []string {
+	var names []string
+	for _, s := range all {
+		names = append(names, s.name)
+	}
+	return names
 }
 
 func settingNamed(c *Config, name string) (setting, bool) {
@@ -332,36 +340,4 @@ func parseDuration(text string) (time.Duration, error) {
 		}
 	}
 	return time.ParseDuration(text)
-}
-
-// nearest finds the setting whose name is most like a wrong one.
-func nearest(name string, among []setting) string {
-	best, least := "", 1<<30
-	for _, s := range among {
-		if d := distance(name, s.name); d < least {
-			best, least = s.name, d
-		}
-	}
-	return best
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j]+1, row[j+1]+1, diagonal+cost)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }

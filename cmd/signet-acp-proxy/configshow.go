@@ -6,16 +6,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// configCommand is about the configuration.
-type configCommand struct {
-	Show configShow `cmd:"" help:"Print every value and where it came from; exit 1 when something is wrong."`
+func newConfig(f *Flags, std stdio) *cobra.Command {
+	return group("config", "Look into the configuration.", newConfigShow(f, std))
 }
 
-type configShow struct {
-	JSON bool `help:"Print JSON for scripts."`
+func newConfigShow(f *Flags, std stdio) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show", Short: "Print every value and where it came from; exit 1 when something is wrong.", Args: arguments,
+		RunE: func(*cobra.Command, []string) error { return showConfig(asJSON, f, std) },
+	}
+	forScripts(cmd, &asJSON)
+	return cmd
 }
 
 // shownSetting is a setting as config show prints it.
@@ -26,13 +33,13 @@ type shownSetting struct {
 	Environment string `json:"environment,omitempty"`
 }
 
-func (cmd *configShow) Run(f *Flags, std stdio) error {
+func showConfig(asJSON bool, f *Flags, std stdio) error {
 	c, err := loadConfig(f)
 	if err != nil {
 		return err
 	}
 	all := c.shown()
-	if cmd.JSON {
+	if asJSON {
 		return printJSON(std.out, all)
 	}
 	t := &table{columns: []column{{title: "SETTING"}, {title: "VALUE", least: 12}, {title: "FROM", least: 7}, {title: "ENVIRONMENT", spare: 1}}}

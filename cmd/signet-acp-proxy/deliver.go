@@ -15,6 +15,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/spf13/cobra"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -22,10 +24,23 @@ import (
 
 // deliverCommand hands over what sessions have left: by hand, and as the worker that a relay leaves behind.
 type deliverCommand struct {
-	Once bool `help:"One pass over what is due."`
-	Wait bool `help:"Go on until nothing is owed."`
+	once   bool
+	wait   bool
+	parted bool // started by a relay: the daemon's token is the first line of stdin, and when stdin ends the relay has gone
+}
 
-	Parted bool `hidden:"" help:"Take the daemon's token from the first line of stdin, and begin when stdin ends: the relay has gone then."`
+func newDeliver(f *Flags, std stdio) *cobra.Command {
+	var d deliverCommand
+	cmd := &cobra.Command{
+		Use: "deliver", Short: "Hand over what sessions have left, to the daemon and to on_session_end.", Args: arguments,
+		RunE: func(*cobra.Command, []string) error { return d.run(f, std) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&d.once, "once", false, "One pass over what is due.")
+	flags.BoolVar(&d.wait, "wait", false, "Go on until nothing is owed.")
+	flags.BoolVar(&d.parted, "parted", false, "")
+	flags.Lookup("parted").Hidden = true
+	return cmd
 }
 
 const (
@@ -35,19 +50,18 @@ const (
 	partSettle = 100 * time.Millisecond
 )
 
-// Run runs the command.
-func (d deliverCommand) Run(f *Flags, std stdio) error {
+func (d deliverCommand) run(f *Flags, std stdio) error {
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals...)
 	defer stop()
 	c, err := loadConfig(f)
-	if err != nil && !d.Parted {
+	if err != nil && !d.parted {
 		return err
 	}
 	if _, err := os.Stat(c.DB); errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was said
 	}
 	token := daemonToken()
-	if d.Parted {
+	if d.parted {
 		if token, err = part(ctx, std.in); err != nil {
 			return err
 		}
@@ -62,15 +76,15 @@ func (d deliverCommand) Run(f *Flags, std stdio) error {
 	store := correlation.New(db, correlation.Options{LiveDir: c.liveDir(), Log: log.logger()})
 	until := delivery.UntilQuiet
 	switch {
-	case d.Once:
+	case d.once:
 		until = delivery.UntilPassed
-	case d.Wait:
+	case d.wait:
 		until = delivery.UntilPaid
 	}
 	if err := work(ctx, c, store, token, until, log.logger()); err != nil {
 		return err
 	}
-	if d.Parted {
+	if d.parted {
 		return nil
 	}
 	next, open, err := store.Due(context.WithoutCancel(ctx))

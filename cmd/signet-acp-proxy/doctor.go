@@ -7,12 +7,26 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // doctorCommand looks for what is wrong. It changes nothing but what opening the database changes anyway.
 type doctorCommand struct {
-	Agent []string `placeholder:"NAME" help:"Look at this harness too."`
-	JSON  bool     `help:"Print JSON for scripts."`
+	agents []string
+	json   bool
+}
+
+func newDoctor(f *Flags, std stdio) *cobra.Command {
+	var d doctorCommand
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Look for what is wrong; exit 1 if something is.", Args: arguments,
+		RunE: func(*cobra.Command, []string) error { return d.run(f, std) },
+	}
+	cmd.Flags().StringSliceVar(&d.agents, "agent", nil, "Look at these harnesses too: `NAME,NAME`.")
+	complete(cmd, "agent", agentNames(f))
+	forScripts(cmd, &d.json)
+	return cmd
 }
 
 // Statuses of findings.
@@ -33,7 +47,7 @@ type finding struct {
 // doctorTime is how long all of it may take.
 const doctorTime = 90 * time.Second
 
-func (cmd *doctorCommand) Run(f *Flags, std stdio) error {
+func (cmd *doctorCommand) run(f *Flags, std stdio) error {
 	c, err := loadConfig(f)
 	var usage exitError
 	if errors.As(err, &usage) {
@@ -52,7 +66,7 @@ func (cmd *doctorCommand) Run(f *Flags, std stdio) error {
 		func(context.Context) []finding { return searchFindings(c) },
 		exam.clients,
 		func(context.Context) []finding { return c.doubleFindings() },
-		func(ctx context.Context) []finding { return exam.harnesses(ctx, cmd.Agent) },
+		func(ctx context.Context) []finding { return exam.harnesses(ctx, cmd.agents) },
 	}
 	results := make([][]finding, len(checks))
 	var wg sync.WaitGroup
@@ -68,7 +82,7 @@ func (cmd *doctorCommand) Run(f *Flags, std stdio) error {
 			}
 		}
 	}
-	if cmd.JSON {
+	if cmd.json {
 		err = printJSON(std.out, all)
 	} else {
 		err = printFindings(all, screenOn(std.out))

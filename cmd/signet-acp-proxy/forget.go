@@ -5,17 +5,24 @@ import (
 	"errors"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// forgetCommand removes one conversation.
-type forgetCommand struct {
-	Session string `arg:"" help:"ACP session id, Signet key, acpx record, or the unique beginning of one."`
+func newForget(f *Flags, std stdio) *cobra.Command {
+	return &cobra.Command{
+		Use: "forget SESSION", Short: "Remove one conversation everywhere.", Args: arguments,
+		Long:              "Remove one conversation everywhere. SESSION " + namesSession,
+		ValidArgsFunction: sessionIDs(f),
+		RunE:              func(_ *cobra.Command, args []string) error { return forget(args[0], f, std) },
+	}
 }
 
-func (cmd *forgetCommand) Run(f *Flags, std stdio) error {
+// forget removes one conversation.
+func forget(session string, f *Flags, std stdio) error {
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		s, err := d.sessions.Resolve(ctx, cmd.Session)
+		s, err := d.sessions.Resolve(ctx, session)
 		if err != nil {
 			return err
 		}
@@ -36,21 +43,34 @@ func (cmd *forgetCommand) Run(f *Flags, std stdio) error {
 
 // pruneCommand removes old conversations.
 type pruneCommand struct {
-	OlderThan string `placeholder:"AGE" help:"Those last active longer ago: 90d, 36h."`
-	Keep      int    `placeholder:"N" help:"All but the newest N."`
-	Yes       bool   `help:"Remove them; without it nothing is changed."`
+	olderThan string
+	keep      int
+	yes       bool
 }
 
-func (cmd *pruneCommand) Run(f *Flags, std stdio) error {
-	if cmd.OlderThan == "" && cmd.Keep == 0 {
+func newPrune(f *Flags, std stdio) *cobra.Command {
+	var p pruneCommand
+	cmd := &cobra.Command{
+		Use: "prune", Short: "Remove old conversations that owe nothing; without --yes only say which.", Args: arguments,
+		RunE: func(*cobra.Command, []string) error { return p.run(f, std) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&p.olderThan, "older-than", "", "Those last active longer than this `AGE` ago: 90d, 36h.")
+	flags.IntVar(&p.keep, "keep", 0, "All but the newest `N`.")
+	flags.BoolVar(&p.yes, "yes", false, "Remove them; without it nothing is changed.")
+	return cmd
+}
+
+func (cmd *pruneCommand) run(f *Flags, std stdio) error {
+	if cmd.olderThan == "" && cmd.keep == 0 {
 		return exitError{exitUsage, errors.New("which ones? give --older-than AGE or --keep N")}
 	}
-	if cmd.Keep < 0 {
+	if cmd.keep < 0 {
 		return exitError{exitUsage, errors.New("--keep: give a number from 1 on")}
 	}
-	o := correlation.PruneOptions{Keep: cmd.Keep, DryRun: !cmd.Yes}
-	if cmd.OlderThan != "" {
-		age, err := parseAge(cmd.OlderThan)
+	o := correlation.PruneOptions{Keep: cmd.keep, DryRun: !cmd.yes}
+	if cmd.olderThan != "" {
+		age, err := parseAge(cmd.olderThan)
 		if err != nil {
 			return exitError{exitUsage, err}
 		}
@@ -80,7 +100,7 @@ func (cmd *pruneCommand) Run(f *Flags, std stdio) error {
 		switch {
 		case len(p.Sessions) == 0:
 			std.say("nothing to remove; what is in use or still owed stays")
-		case cmd.Yes:
+		case cmd.yes:
 			std.say("removed: %s", what)
 		default:
 			std.say("would remove %s; --yes does it", what)

@@ -2,41 +2,104 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/cobra"
 
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-const description = `Give any ACP agent a memory.
+const relayUsage = `  signet-acp-proxy [flags] --agent NAME               relay to a known harness
+  signet-acp-proxy [flags] [--agent NAME] -- COMMAND  relay to any ACP agent
+  signet-acp-proxy [flags] COMMAND                    one of these:
+`
 
-  signet-acp-proxy [flags] --agent NAME              relay to a harness that is known by name
-  signet-acp-proxy [flags] [--agent NAME] -- COMMAND relay to any ACP agent`
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND…]", Short: "Explain a command.", Args: arguments,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err == nil && len(rest) > 0 {
+				err = unexpected(about, rest[0])
+			}
+			if err != nil {
+				return err
+			}
+			return about.Help()
+		},
+	}
+}
 
-// printHelp adds the whole configuration surface to kong's help.
-func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
-	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
-		return err
+// helpWidth is how wide help is where no terminal says otherwise.
+const helpWidth = 80
+
+// printHelp explains a command, and for the root of them all the whole configuration surface.
+func printHelp(cmd *cobra.Command, _ []string) {
+	cmd.Flags().SortFlags = false // they stand in an order
+	s := screenOn(cmd.OutOrStdout())
+	width := s.width
+	if width == 0 {
+		width = helpWidth
 	}
-	if ctx.Selected() != nil && ctx.Selected().Name != "relay" {
-		return nil
+	var b strings.Builder
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short
 	}
-	out := ctx.Stdout
-	fmt.Fprintf(out, "\nAgents: %s\n", strings.Join(upstream.Names(), ", "))
-	fmt.Fprint(out, "\nSettings: flag, else environment, else the acp: section of agent.yaml in the Signet folder, else the default.\n\n")
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, s := range settings(&Config{}) {
-		def := s.def
-		if s.enum != nil {
-			def += " (" + strings.Join(s.enum, "|") + ")"
+	fmt.Fprintf(&b, "%s\n\nUsage:\n", wrap(about, width, 0))
+	if cmd.HasParent() {
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	} else {
+		b.WriteString(relayUsage)
+	}
+	if commands := cmd.Commands(); len(commands) > 0 {
+		longest := 0
+		for _, sub := range commands {
+			longest = max(longest, len(sub.Name()))
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", s.name, s.env, def, s.help)
+		b.WriteString("\nCommands (COMMAND -h explains one):\n")
+		for _, sub := range commands {
+			if sub.IsAvailableCommand() {
+				head := fmt.Sprintf("  %-*s  ", longest, sub.Name())
+				b.WriteString(head + wrap(sub.Short, width, len(head)) + "\n")
+			}
+		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
+	if own := cmd.LocalNonPersistentFlags(); own.HasAvailableFlags() {
+		b.WriteString("\nFlags:\n" + own.FlagUsagesWrapped(width))
 	}
-	fmt.Fprint(out, "\n  SIGNET_NO_HOOKS=1 or SIGNET_BYPASS=1: a byte pump; nothing is read, stored or asked.\n")
-	return nil
+	b.WriteString("\nFlags of every command:\n" + cmd.Root().PersistentFlags().FlagUsagesWrapped(width))
+	if !cmd.HasParent() {
+		const agents = "Agents: "
+		b.WriteString("\n" + agents + wrap(strings.Join(upstream.Names(), ", "), width, len(agents)) + "\n")
+		b.WriteString("\n" + settingsHelp(s.width))
+	}
+	_, _ = io.WriteString(s.w, b.String())
+}
+
+// settingsHelp is the table of settings. A narrow screen is told the rule by which variables are named in place of each name.
+func settingsHelp(width int) string {
+	all := settings(&Config{})
+	var names, variables, defaults int
+	for _, s := range all {
+		names, variables, defaults = max(names, len(s.name)), max(variables, len(s.env)), max(defaults, len(s.def))
+	}
+	narrow := 0 < width && width < names+variables+defaults+50
+	var b strings.Builder
+	b.WriteString(wrap("Settings: flag, else environment (SIGNET_ACP_ and the name in capitals), else the acp: section of agent.yaml in the Signet folder, else the default.", width, 0) + "\n\n")
+	for _, s := range all {
+		head := fmt.Sprintf("  %-*s  ", names, s.name)
+		if !narrow {
+			head += fmt.Sprintf("%-*s  ", variables, s.env)
+		}
+		head += fmt.Sprintf("%-*s  ", defaults, s.def)
+		help := s.help
+		if s.enum != nil {
+			help += " (" + strings.Join(s.enum, ", ") + ")"
+		}
+		b.WriteString(head + wrap(help, width, len(head)) + "\n")
+	}
+	b.WriteString("\n" + wrap("SIGNET_NO_HOOKS=1 or SIGNET_BYPASS=1: a byte pump; nothing is read, stored or asked.", width, 0) + "\n")
+	return b.String()
 }

@@ -6,6 +6,8 @@ package main
 import (
 	"os"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 )
 
 // version is set by the release build; others take it from the module.
@@ -19,6 +21,7 @@ func main() {
 	if len(os.Args) == 4 && os.Args[1] == mcpWord && os.Args[2] == connectFlag {
 		os.Exit(connectPipe(os.Args[3], std))
 	}
+	cobra.EnableCommandSorting = false // they stand in an order
 	os.Exit(run(os.Args[1:], std))
 }
 

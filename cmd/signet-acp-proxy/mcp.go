@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
@@ -20,13 +22,22 @@ import (
 )
 
 // mcpCommand serves the memory tools over stdin and stdout: what harnesses start as their MCP server.
-type mcpCommand struct {
-	Connect string `placeholder:"SOCKET" help:"Only carry stdin and stdout to this socket of a relay."`
+type mcpCommand struct{ connect string }
+
+func newMCP(f *Flags, std stdio) *cobra.Command {
+	var m mcpCommand
+	cmd := &cobra.Command{
+		Use: mcpWord, Short: "Serve the memory tools over stdin and stdout, as an MCP server.", Args: arguments,
+		RunE: func(*cobra.Command, []string) error { return m.run(f, std) },
+	}
+	cmd.Flags().StringVar(&m.connect, "connect", "", "Only carry stdin and stdout to this `SOCKET` of a relay.")
+	complete(cmd, "connect", paths)
+	return cmd
 }
 
-func (m mcpCommand) Run(f *Flags, std stdio) error {
-	if m.Connect != "" {
-		return mcpserver.Pipe(m.Connect, std.in, std.out)
+func (m mcpCommand) run(f *Flags, std stdio) error {
+	if m.connect != "" {
+		return mcpserver.Pipe(m.connect, std.in, std.out)
 	}
 	c, err := loadConfig(f)
 	if err != nil {
@@ -63,7 +74,7 @@ type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-// connectPipe is `mcp --connect SOCKET` without the command line's grammar: harnesses wait for it.
+// connectPipe is `mcp --connect SOCKET` in front of the command line: harnesses wait for it.
 func connectPipe(socket string, std stdio) int {
 	if err := mcpserver.Pipe(socket, std.in, std.out); err != nil {
 		std.say("%v", err)

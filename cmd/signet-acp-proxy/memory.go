@@ -9,38 +9,53 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// memoryCommand is about the memories of the embedded store. Those of a daemon are the daemon's to show.
-type memoryCommand struct {
-	Add    memoryAdd    `cmd:"" help:"Keep a memory."`
-	Search memorySearch `cmd:"" help:"Find memories, best first."`
-	List   memoryList   `cmd:"" help:"List memories, newest first."`
-	Show   memoryShow   `cmd:"" help:"Show one memory."`
-	Forget memoryForget `cmd:"" help:"Remove a memory; the conversation that it came from does not teach it again."`
-	Export memoryExport `cmd:"" help:"Write all memories to stdout as JSON Lines."`
-	Import memoryImport `cmd:"" help:"Read memories from stdin as export writes them; all or nothing."`
+// newMemory is about the memories of the embedded store. Those of a daemon are the daemon's to show.
+func newMemory(f *Flags, std stdio) *cobra.Command {
+	return group("memory", "Look into and change the memories of this machine.",
+		newMemoryAdd(f, std), newMemorySearch(f, std), newMemoryList(f, std), newMemoryShow(f, std),
+		newMemoryForget(f, std), newMemoryExport(f, std), newMemoryImport(f, std))
 }
 
 type memoryAdd struct {
-	Text       string  `arg:"" help:"What to keep; - reads it from stdin."`
-	Project    string  `placeholder:"DIR" help:"The project that it belongs to (this folder's); none with an empty text." default:"."`
-	Personal   bool    `help:"True of the person, whatever the project."`
-	Type       string  `placeholder:"TYPE" help:"preference, decision, fact, …"`
-	Tags       string  `placeholder:"A,B" help:"Tags, with commas between them."`
-	Importance float64 `placeholder:"0…1" help:"How much it matters (0.5)."`
-	JSON       bool    `help:"Print JSON for scripts."`
+	embedded.Memory
+	project string
+	json    bool
 }
 
-func (cmd *memoryAdd) Run(f *Flags, std stdio) error {
-	m := embedded.Memory{Content: cmd.Text, Type: cmd.Type, Tags: cmd.Tags, Importance: cmd.Importance, Personal: cmd.Personal, Source: "memory add"}
-	if cmd.Importance < 0 || cmd.Importance > 1 {
+func newMemoryAdd(f *Flags, std stdio) *cobra.Command {
+	a := memoryAdd{Memory: embedded.Memory{Source: "memory add"}}
+	cmd := &cobra.Command{
+		Use: "add TEXT", Short: "Keep a memory.", Args: arguments,
+		Long: "Keep a memory: TEXT, or what stdin holds if that is -.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			a.Content = args[0]
+			return a.run(f, std)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&a.project, "project", ".", "The project that it belongs to, by its `DIR`; none with an empty text.")
+	flags.BoolVar(&a.Personal, "personal", false, "True of the person, whatever the project.")
+	flags.StringVar(&a.Type, "type", "", "Its `TYPE`: preference, decision, fact, …")
+	flags.StringVar(&a.Tags, "tags", "", "Its tags: `A,B`.")
+	flags.Float64Var(&a.Importance, "importance", 0, "How much it matters, a `NUMBER` from 0 to 1 (0.5).")
+	forScripts(cmd, &a.json)
+	complete(cmd, "project", folders)
+	return cmd
+}
+
+func (cmd *memoryAdd) run(f *Flags, std stdio) error {
+	m := cmd.Memory
+	if m.Importance < 0 || m.Importance > 1 {
 		return exitError{exitUsage, errors.New("--importance: give a number from 0 to 1")}
 	}
-	if cmd.Text == "-" {
+	if m.Content == "-" {
 		text, err := io.ReadAll(io.LimitReader(std.in, embedded.MaxContent+1))
 		if err != nil {
 			return fmt.Errorf("reading stdin: %w", err)
@@ -48,7 +63,7 @@ func (cmd *memoryAdd) Run(f *Flags, std stdio) error {
 		m.Content = string(text)
 	}
 	var err error
-	if m.Project, err = projectOf(cmd.Project); err != nil {
+	if m.Project, err = projectOf(cmd.project); err != nil {
 		return err
 	}
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
@@ -56,7 +71,7 @@ func (cmd *memoryAdd) Run(f *Flags, std stdio) error {
 		if err != nil {
 			return err
 		}
-		if cmd.JSON {
+		if cmd.json {
 			return printMemories(std, []embedded.Memory{stored}, true)
 		}
 		if !added {
@@ -80,18 +95,32 @@ func projectOf(dir string) (string, error) {
 }
 
 type memorySearch struct {
-	Query string `arg:"" help:"Words to look for."`
-	Limit int    `default:"10" placeholder:"N" help:"At most N."`
-	Here  bool   `help:"Only what belongs to this folder's project or to no other."`
-	JSON  bool   `help:"Print JSON for scripts."`
+	limit int
+	here  bool
+	json  bool
 }
 
-func (cmd *memorySearch) Run(f *Flags, std stdio) error {
+func newMemorySearch(f *Flags, std stdio) *cobra.Command {
+	var s memorySearch
+	cmd := &cobra.Command{
+		Use: "search QUERY", Short: "Find memories, best first.", Args: arguments,
+		Long: "Find memories by the words of QUERY, best first.",
+		RunE: func(_ *cobra.Command, args []string) error { return s.run(args[0], f, std) },
+	}
+	cmd.Flags().IntVar(&s.limit, "limit", 10, "At most `N`.")
+	cmd.Flags().BoolVar(&s.here, "here", false, onlyHere)
+	forScripts(cmd, &s.json)
+	return cmd
+}
+
+const onlyHere = "Only what belongs to this folder's project or to no other."
+
+func (cmd *memorySearch) run(query string, f *Flags, std stdio) error {
 	project, err := projectOf(".")
 	if err != nil {
 		return err
 	}
-	if cmd.Limit < 1 {
+	if cmd.limit < 1 {
 		return exitError{exitUsage, errors.New("--limit: give a number from 1 on")}
 	}
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
@@ -101,28 +130,41 @@ func (cmd *memorySearch) Run(f *Flags, std stdio) error {
 		if err := d.memories.Learn(ctx); err != nil { // what was said since a relay last had the time
 			return err
 		}
-		found, err := d.memories.Search(ctx, embedded.Query{Text: cmd.Query, Limit: cmd.Limit, Project: project, AllProjects: !cmd.Here})
+		found, err := d.memories.Search(ctx, embedded.Query{Text: query, Limit: cmd.limit, Project: project, AllProjects: !cmd.here})
 		if err != nil {
 			return err
 		}
-		return printMemories(std, found, cmd.JSON)
+		return printMemories(std, found, cmd.json)
 	})
 }
 
 type memoryList struct {
-	Limit  int    `default:"100" placeholder:"N" help:"At most N."`
-	Offset int    `placeholder:"N" help:"Without the first N."`
-	Type   string `placeholder:"TYPE" help:"Only of this type."`
-	Here   bool   `help:"Only what belongs to this folder's project or to no other."`
-	JSON   bool   `help:"Print JSON for scripts."`
+	embedded.Filter
+	here bool
+	json bool
 }
 
-func (cmd *memoryList) Run(f *Flags, std stdio) error {
-	filter := embedded.Filter{Type: cmd.Type, Limit: cmd.Limit, Offset: cmd.Offset}
-	if cmd.Limit < 1 || cmd.Offset < 0 {
+func newMemoryList(f *Flags, std stdio) *cobra.Command {
+	var l memoryList
+	cmd := &cobra.Command{
+		Use: "list", Short: "List memories, newest first.", Args: arguments,
+		RunE: func(*cobra.Command, []string) error { return l.run(f, std) },
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&l.Limit, "limit", 100, "At most `N`.")
+	flags.IntVar(&l.Offset, "offset", 0, "Without the first `N`.")
+	flags.StringVar(&l.Type, "type", "", "Only of this `TYPE`.")
+	flags.BoolVar(&l.here, "here", false, onlyHere)
+	forScripts(cmd, &l.json)
+	return cmd
+}
+
+func (cmd *memoryList) run(f *Flags, std stdio) error {
+	filter := cmd.Filter
+	if filter.Limit < 1 || filter.Offset < 0 {
 		return exitError{exitUsage, errors.New("--limit and --offset: give a number from 1 on")}
 	}
-	if cmd.Here {
+	if cmd.here {
 		var err error
 		if filter.Project, err = projectOf("."); err != nil {
 			return err
@@ -136,22 +178,28 @@ func (cmd *memoryList) Run(f *Flags, std stdio) error {
 		if err != nil {
 			return err
 		}
-		return printMemories(std, all, cmd.JSON)
+		return printMemories(std, all, cmd.json)
 	})
 }
 
-type memoryShow struct {
-	ID   string `arg:"" help:"The memory's id, or its unique beginning."`
-	JSON bool   `help:"Print JSON for scripts."`
+func newMemoryShow(f *Flags, std stdio) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Show one memory.", Args: arguments,
+		Long: "Show one memory by its id or the unique beginning of that.",
+		RunE: func(_ *cobra.Command, args []string) error { return showMemory(args[0], asJSON, f, std) },
+	}
+	forScripts(cmd, &asJSON)
+	return cmd
 }
 
-func (cmd *memoryShow) Run(f *Flags, std stdio) error {
+func showMemory(id string, asJSON bool, f *Flags, std stdio) error {
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		m, err := d.memories.Get(ctx, cmd.ID)
+		m, err := d.memories.Get(ctx, id)
 		if err != nil {
 			return err
 		}
-		if cmd.JSON {
+		if asJSON {
 			return printMemories(std, []embedded.Memory{m}, true)
 		}
 		var l list
@@ -189,21 +237,27 @@ func visible(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-type memoryForget struct {
-	ID   string `arg:"" help:"The memory's id, or its unique beginning."`
-	JSON bool   `help:"Print what went as JSON."`
+func newMemoryForget(f *Flags, std stdio) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "forget ID", Short: "Remove a memory; the conversation that it came from does not teach it again.", Args: arguments,
+		Long: "Remove a memory by its id or the unique beginning of that; the conversation that it came from does not teach it again.",
+		RunE: func(_ *cobra.Command, args []string) error { return forgetMemory(args[0], asJSON, f, std) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print what went as JSON.")
+	return cmd
 }
 
-func (cmd *memoryForget) Run(f *Flags, std stdio) error {
+func forgetMemory(id string, asJSON bool, f *Flags, std stdio) error {
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		m, err := d.memories.Get(ctx, cmd.ID)
+		m, err := d.memories.Get(ctx, id)
 		if err != nil {
 			return err
 		}
 		if err := d.memories.Forget(ctx, m.ID); err != nil {
 			return err
 		}
-		if cmd.JSON {
+		if asJSON {
 			return printMemories(std, []embedded.Memory{m}, true)
 		}
 		std.say("forgotten: %s", m.ID)
@@ -211,11 +265,16 @@ func (cmd *memoryForget) Run(f *Flags, std stdio) error {
 	})
 }
 
-type memoryExport struct {
-	JSON bool `help:"The same: an export is JSON Lines."`
+func newMemoryExport(f *Flags, std stdio) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "export", Short: "Write all memories to stdout as JSON Lines.", Args: arguments,
+		RunE: func(*cobra.Command, []string) error { return exportMemories(f, std) },
+	}
+	cmd.Flags().Bool("json", false, "The same: an export is JSON Lines.")
+	return cmd
 }
 
-func (cmd *memoryExport) Run(f *Flags, std stdio) error {
+func exportMemories(f *Flags, std stdio) error {
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
 		if err := d.memories.Learn(ctx); err != nil {
 			return err
@@ -236,17 +295,23 @@ func isPerson(w io.Writer) bool {
 	return ok && isTerminal(f)
 }
 
-type memoryImport struct {
-	JSON bool `help:"Print the counts as JSON."`
+func newMemoryImport(f *Flags, std stdio) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "import", Short: "Read memories from stdin as export writes them; all or nothing.", Args: arguments,
+		RunE: func(*cobra.Command, []string) error { return importMemories(asJSON, f, std) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "Print the counts as JSON.")
+	return cmd
 }
 
-func (cmd *memoryImport) Run(f *Flags, std stdio) error {
+func importMemories(asJSON bool, f *Flags, std stdio) error {
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
 		done, err := d.memories.Import(ctx, std.in)
 		if err != nil {
 			return err
 		}
-		if cmd.JSON {
+		if asJSON {
 			return printJSON(std.out, map[string]int{"added": done.Added, "updated": done.Updated, "unchanged": done.Unchanged})
 		}
 		std.say("imported: %d added, %d updated, %d unchanged", done.Added, done.Updated, done.Unchanged)

@@ -11,24 +11,41 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
 // previewCommand shows what a session's first prompt would get.
-type previewCommand struct {
-	Prompt string `placeholder:"TEXT" help:"The prompt, for what it recalls."`
-	Cwd    string `placeholder:"DIR" type:"path" default:"." help:"The session's folder."`
-	Agent  string `placeholder:"NAME" help:"The harness by name."`
+type previewCommand struct{ prompt, cwd, agent string }
+
+func newPreview(f *Flags, std stdio) *cobra.Command {
+	var p previewCommand
+	cmd := &cobra.Command{
+		Use: "preview", Short: "Print what would be injected now; nothing is recorded.", Args: arguments,
+		RunE: func(*cobra.Command, []string) error { return p.run(f, std) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&p.prompt, "prompt", "", "The `TEXT` of the prompt, for what it recalls.")
+	flags.StringVar(&p.cwd, "cwd", ".", "The session's `DIR`.")
+	flags.StringVar(&p.agent, "agent", "", "The harness by `NAME`.")
+	complete(cmd, "cwd", folders)
+	complete(cmd, "agent", agentNames(f))
+	return cmd
 }
 
-func (cmd *previewCommand) Run(f *Flags, std stdio) error {
+func (cmd *previewCommand) run(f *Flags, std stdio) error {
+	var err error
+	if cmd.cwd, err = folderNamed(cmd.cwd); err != nil {
+		return err
+	}
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		if info, err := os.Stat(cmd.Cwd); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s is no folder", cmd.Cwd)
+		if info, err := os.Stat(cmd.cwd); err != nil || !info.IsDir() {
+			return fmt.Errorf("%s is no folder", cmd.cwd)
 		}
-		agent := d.c.agent(cmd.Agent)
+		agent := d.c.agent(cmd.agent)
 		if agent.AgentID != "" {
 			d.c.AgentID = agent.AgentID
 		}
@@ -37,22 +54,34 @@ func (cmd *previewCommand) Run(f *Flags, std stdio) error {
 			std.say("nothing: memory is off (%s)", d.c.sources["memory"])
 			return nil
 		case !agent.Inject:
-			std.say("nothing: agents.%s.inject is off (%s)", canonical(cmd.Agent), d.c.sources["agents."+canonical(cmd.Agent)+".inject"])
+			std.say("nothing: agents.%s.inject is off (%s)", canonical(cmd.agent), d.c.sources["agents."+canonical(cmd.agent)+".inject"])
 			return nil
-		case memory.OptedOut(cmd.Cwd, d.c.Exclude):
-			std.say("nothing: %s has opted out, by a .signet-ignore file or exclude", cmd.Cwd)
+		case memory.OptedOut(cmd.cwd, d.c.Exclude):
+			std.say("nothing: %s has opted out, by a .signet-ignore file or exclude", cmd.cwd)
 			return nil
 		}
 		return cmd.preview(ctx, d, std)
 	})
 }
 
-func (cmd *previewCommand) preview(ctx context.Context, d *desk, std stdio) error {
-	profile, known := d.c.profile(cmd.Agent)
-	if cmd.Agent != "" && !known {
-		return unknownAgent(d.c, cmd.Agent)
+// folderNamed is the path of a folder as a person names it; of --cwd=~/x a shell leaves the ~ to us.
+func folderNamed(name string) (string, error) {
+	if rest, ok := strings.CutPrefix(name, "~"+string(filepath.Separator)); ok || name == "~" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("finding the home folder: %w", err)
+		}
+		name = filepath.Join(home, rest)
 	}
-	who := memory.Session{Key: correlation.NewKey(), Harness: profile.Name, Cwd: cmd.Cwd, Project: memory.Project(cmd.Cwd), AgentID: d.c.AgentID}
+	return filepath.Abs(name)
+}
+
+func (cmd *previewCommand) preview(ctx context.Context, d *desk, std stdio) error {
+	profile, known := d.c.profile(cmd.agent)
+	if cmd.agent != "" && !known {
+		return unknownAgent(d.c, cmd.agent)
+	}
+	who := memory.Session{Key: correlation.NewKey(), Harness: profile.Name, Cwd: cmd.cwd, Project: memory.Project(cmd.cwd), AgentID: d.c.AgentID}
 	if err := d.memories.Learn(ctx); err != nil {
 		return err
 	}
@@ -71,8 +100,8 @@ func (cmd *previewCommand) preview(ctx context.Context, d *desk, std stdio) erro
 	if err != nil {
 		std.say("without the daemon's memories: %v", err)
 		start = d.memories.Identity(who)
-	} else if cmd.Prompt != "" {
-		if recalled, err = source.Recall(ctx, who, cmd.Prompt, nil); err != nil {
+	} else if cmd.prompt != "" {
+		if recalled, err = source.Recall(ctx, who, cmd.prompt, nil); err != nil {
 			std.say("without what the prompt recalls: %v", err)
 		}
 	}
@@ -140,7 +169,7 @@ func (cmd *previewCommand) explain(c *Config, start, recalled memory.Context, bl
 		}
 		std.say("memory %s (score %.2f): %s", cut(printable(name), 40), it.Score, fate)
 	}
-	if cmd.Prompt != "" && len(recalled.Items) == 0 {
+	if cmd.prompt != "" && len(recalled.Items) == 0 {
 		std.say("the prompt recalls nothing: no memory is relevant enough")
 	}
 }

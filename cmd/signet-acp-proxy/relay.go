@@ -10,17 +10,35 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
 // relayCommand is the program without a subcommand.
-type relayCommand struct {
-	Agent string `placeholder:"NAME" help:"The harness by name; beside a command, what to call it."`
+type relayCommand struct{ agent string }
+
+func newRelay(f *Flags, std stdio) *cobra.Command {
+	var r relayCommand
+	cmd := &cobra.Command{
+		Use: "signet-acp-proxy", Long: "Give any ACP agent a memory.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
+				return unexpected(cmd, args[0])
+			}
+			return nil
+		},
+		ValidArgsFunction: paths, // of the command
+		RunE:              func(_ *cobra.Command, command []string) error { return r.run(f, command, std) },
+	}
+	cmd.Flags().StringVar(&r.agent, "agent", "", "The harness by `NAME`; beside a command, what to call it.")
+	complete(cmd, "agent", agentNames(f))
+	return cmd
 }
 
-func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
+func (r relayCommand) run(f *Flags, command []string, std stdio) error {
 	c, err := loadConfig(f)
 	var exit exitError
 	if errors.As(err, &exit) {
@@ -40,7 +58,7 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 		}
 		return exitError{code: ended.Status()}
 	}
-	name := r.Agent
+	name := r.agent
 	if name == "" {
 		name = profile.Name
 	}
@@ -98,23 +116,23 @@ func (r relayCommand) Run(f *Flags, command harnessArgs, std stdio) error {
 const gcPercent = 50
 
 // harness finds the command line and the profile of what is to be started.
-func (r relayCommand) harness(c *Config, command harnessArgs, std stdio) (upstream.Profile, upstream.Options, error) {
+func (r relayCommand) harness(c *Config, command []string, std stdio) (upstream.Profile, upstream.Options, error) {
 	options := upstream.Options{Stderr: std.err}
-	profile, known := c.profile(r.Agent)
+	profile, known := c.profile(r.agent)
 	switch {
-	case len(command) > 0 && command[0] == "--": // arguments of the agent's, appended by a client that logs in
+	case len(command) > 0 && command[0] == "--": // arguments of the agent's: see forLogin
 		if !known {
-			return profile, options, unknownAgent(c, r.Agent)
+			return profile, options, unknownAgent(c, r.agent)
 		}
 	case len(command) > 0:
 		options.Command = command
 		if !known {
 			profile, _ = upstream.ByCommand(command)
 		}
-	case r.Agent == "":
-		return profile, options, exitError{exitUsage, errors.New("no harness: give --agent NAME or -- COMMAND (see signet-acp-proxy -h)")}
+	case r.agent == "":
+		return profile, options, misuse("no harness: give --agent NAME or -- COMMAND")
 	case !known:
-		return profile, options, unknownAgent(c, r.Agent)
+		return profile, options, unknownAgent(c, r.agent)
 	}
 	if err := profile.Prepare(context.Background(), &options, upstream.Limits{}); err != nil {
 		return profile, options, exitError{exitNotStarted, err}

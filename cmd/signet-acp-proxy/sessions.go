@@ -5,13 +5,26 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // sessionsCommand lists sessions.
 type sessionsCommand struct {
-	Limit int  `placeholder:"N" help:"Only the newest N."`
-	JSON  bool `help:"Print JSON for scripts."`
+	limit int
+	json  bool
+}
+
+func newSessions(f *Flags, std stdio) *cobra.Command {
+	var s sessionsCommand
+	cmd := &cobra.Command{
+		Use: "sessions", Short: "List sessions, newest first.", Args: arguments,
+		RunE: func(*cobra.Command, []string) error { return s.run(f, std) },
+	}
+	cmd.Flags().IntVar(&s.limit, "limit", 0, "Only the newest `N`.")
+	forScripts(cmd, &s.json)
+	return cmd
 }
 
 // sessionSchema names the shape of sessionRow. A field may be added under it; one that changes or goes needs a new one.
@@ -47,13 +60,13 @@ func rowOf(s correlation.Session) sessionRow {
 	}
 }
 
-func (cmd *sessionsCommand) Run(f *Flags, std stdio) error {
+func (cmd *sessionsCommand) run(f *Flags, std stdio) error {
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		all, err := d.sessions.Sessions(ctx, cmd.Limit)
+		all, err := d.sessions.Sessions(ctx, cmd.limit)
 		if err != nil {
 			return err
 		}
-		if cmd.JSON {
+		if cmd.json {
 			rows := []sessionRow{}
 			for _, s := range all {
 				rows = append(rows, rowOf(s))

@@ -8,17 +8,43 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 // setupCommand puts agents into a client's configuration.
 type setupCommand struct {
-	Client string   `arg:"" enum:"acpx,zed,print" help:"acpx, zed, or print for what goes into any other client."`
-	Names  []string `arg:"" name:"name" optional:"" help:"Harnesses by name; those found on this machine if none is named."`
-	DryRun bool     `help:"Show the change, make none."`
-	Remove bool     `help:"Take out what we put in; all of it if none is named."`
+	client string
+	agents []string
+	dryRun bool
+	remove bool
 }
 
-func (cmd *setupCommand) Run(f *Flags, std stdio) error {
+func newSetup(f *Flags, std stdio) *cobra.Command {
+	var s setupCommand
+	clients := []string{"acpx", "zed", "print"}
+	cmd := &cobra.Command{
+		Use: "setup CLIENT [NAME…]", Short: "Put agents with a memory into a client's configuration.",
+		Long: "Put agents with a memory into a client's configuration. CLIENT is acpx, zed, or print for what goes into any other client. " +
+			"NAME is a harness; without one all those that are found on this machine are meant.",
+		Args: firstOf(clients),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return clients, cobra.ShellCompDirectiveNoFileComp
+			}
+			return agentNames(f)(cmd, args, typed)
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			s.client, s.agents = args[0], args[1:]
+			return s.run(f, std)
+		},
+	}
+	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "Show the change, make none.")
+	cmd.Flags().BoolVar(&s.remove, "remove", false, "Take out what we put in; all of it if none is named.")
+	return cmd
+}
+
+func (cmd *setupCommand) run(f *Flags, std stdio) error {
 	c, err := loadConfig(f)
 	if err != nil {
 		return err
@@ -27,14 +53,14 @@ func (cmd *setupCommand) Run(f *Flags, std stdio) error {
 	if err != nil {
 		return err
 	}
-	if cmd.Client == "print" {
+	if cmd.client == "print" {
 		return cmd.print(c, names, std)
 	}
-	file, err := openClient(cmd.Client)
+	file, err := openClient(cmd.client)
 	if err != nil {
 		return err
 	}
-	if cmd.Remove {
+	if cmd.remove {
 		err = cmd.takeOut(file, names, std)
 	} else {
 		err = cmd.putIn(c, file, names, std)
@@ -42,7 +68,7 @@ func (cmd *setupCommand) Run(f *Flags, std stdio) error {
 	if err != nil || !file.changed() {
 		return err
 	}
-	if cmd.DryRun {
+	if cmd.dryRun {
 		return printChange(file, std)
 	}
 	if err := file.save(); err != nil {
@@ -55,14 +81,14 @@ func (cmd *setupCommand) Run(f *Flags, std stdio) error {
 // names gives the harnesses that are meant.
 func (cmd *setupCommand) names(c *Config) ([]string, error) {
 	var names []string
-	for _, name := range cmd.Names {
+	for _, name := range cmd.agents {
 		name = strings.TrimPrefix(name, entryPrefix)
 		if _, known := c.profile(name); !known {
 			return nil, unknownAgent(c, name)
 		}
 		names = append(names, canonical(name))
 	}
-	if len(cmd.Names) == 0 && !cmd.Remove {
+	if len(cmd.agents) == 0 && !cmd.remove {
 		for _, name := range c.agentNames() {
 			if c.installed(name) {
 				names = append(names, name)
@@ -146,7 +172,7 @@ func (cmd *setupCommand) putIn(c *Config, file *clientConfig, names []string, st
 			continue
 		}
 		command := c.entryCommand(name)
-		if cmd.Client == "zed" && command[0] == "signet-acp-proxy" { // a desktop's PATH is not a shell's
+		if cmd.client == "zed" && command[0] == "signet-acp-proxy" { // a desktop's PATH is not a shell's
 			if path, err := exec.LookPath(command[0]); err == nil {
 				command[0] = path
 			}
@@ -154,7 +180,7 @@ func (cmd *setupCommand) putIn(c *Config, file *clientConfig, names []string, st
 		if err := file.add(key, command); err != nil {
 			return err
 		}
-		if !cmd.DryRun {
+		if !cmd.dryRun {
 			std.say("%s added: %s", key, strings.Join(command, " "))
 		}
 	}
@@ -176,7 +202,7 @@ func (cmd *setupCommand) takeOut(file *clientConfig, names []string, std stdio) 
 		if err := file.remove(e.name); err != nil {
 			return err
 		}
-		if !cmd.DryRun {
+		if !cmd.dryRun {
 			std.say("%s removed", e.name)
 		}
 	}
@@ -188,7 +214,7 @@ func (cmd *setupCommand) takeOut(file *clientConfig, names []string, std stdio) 
 
 // print prints entries for any other client.
 func (cmd *setupCommand) print(c *Config, names []string, std stdio) error {
-	if cmd.Remove {
+	if cmd.remove {
 		return exitError{exitUsage, errors.New("print writes no file: there is nothing to remove")}
 	}
 	if len(names) == 0 {

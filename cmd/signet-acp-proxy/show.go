@@ -8,14 +8,31 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // showCommand shows one session.
 type showCommand struct {
-	ID      string `arg:"" help:"ACP session id, Signet key, acpx record, or the unique beginning of one."`
-	Context bool   `help:"Print the text that was injected, exactly, and nothing else."`
-	JSON    bool   `help:"Print JSON for scripts."`
+	context bool
+	json    bool
+}
+
+// namesSession explains the argument of commands that are about one session.
+const namesSession = "is an ACP session id, a Signet key, an acpx record, or the unique beginning of one."
+
+func newShow(f *Flags, std stdio) *cobra.Command {
+	var s showCommand
+	cmd := &cobra.Command{
+		Use: "show ID", Short: "Show a session: its ids, what was injected, what was delivered.", Args: arguments,
+		Long:              "Show a session: its ids, what was injected, what was delivered. ID " + namesSession,
+		ValidArgsFunction: sessionIDs(f),
+		RunE:              func(_ *cobra.Command, args []string) error { return s.run(args[0], f, std) },
+	}
+	cmd.Flags().BoolVar(&s.context, "context", false, "Print the text that was injected, exactly, and nothing else.")
+	forScripts(cmd, &s.json)
+	return cmd
 }
 
 // shownSession is what show --json prints: the session's row and what hangs on it.
@@ -54,9 +71,9 @@ type shownDelivery struct {
 	Error    string     `json:"error,omitempty"`
 }
 
-func (cmd *showCommand) Run(f *Flags, std stdio) error {
+func (cmd *showCommand) run(id string, f *Flags, std stdio) error {
 	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		s, err := d.sessions.Resolve(ctx, cmd.ID)
+		s, err := d.sessions.Resolve(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -65,7 +82,7 @@ func (cmd *showCommand) Run(f *Flags, std stdio) error {
 			return err
 		}
 		slices.Reverse(inserted) // oldest first
-		if cmd.Context && !cmd.JSON {
+		if cmd.context && !cmd.json {
 			return printContext(inserted, s, std)
 		}
 		keys, err := d.sessions.Keys(ctx, s.ID)
@@ -82,7 +99,7 @@ func (cmd *showCommand) Run(f *Flags, std stdio) error {
 		}
 		for _, in := range inserted {
 			one := shownInsert{in.Kind, in.BlockID, in.Source, in.Outcome, in.Key, in.Bytes, in.FetchMS, in.HeldMS, in.Items, in.At.UTC(), ""}
-			if cmd.Context {
+			if cmd.context {
 				one.Text = in.Text
 			}
 			shown.Injections = append(shown.Injections, one)
@@ -90,7 +107,7 @@ func (cmd *showCommand) Run(f *Flags, std stdio) error {
 		for _, v := range deliveries {
 			shown.Deliveries = append(shown.Deliveries, deliveryOf(v))
 		}
-		if cmd.JSON {
+		if cmd.json {
 			return printJSON(std.out, shown)
 		}
 		return shown.print(screenOn(std.out))

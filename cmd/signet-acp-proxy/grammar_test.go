@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+func TestForLogin(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                                      "",
+		"login":                                 "login",
+		"--agent mine":                          "--agent mine",
+		"--agent mine login":                    "--agent mine -- -- login",
+		"--agent mine login --help":             "--agent mine -- -- login --help",
+		"--agent mine --cli auth login":         "--agent mine -- -- --cli auth login",
+		"--agent mine sessions":                 "--agent mine -- -- sessions",
+		"--agent=mine --memory off login --db":  "--agent=mine --memory off -- -- login --db",
+		"--agent mine -- mine --acp login":      "--agent mine -- mine --acp login",
+		"sessions --json":                       "sessions --json",
+		"sessions --jsn":                        "sessions --jsn",
+		"setup acpx claude --wrong":             "setup acpx claude --wrong",
+		"memory":                                "memory",
+		"__complete --agent mine sessions":      "__complete --agent mine sessions",
+		"--agent mine __complete --agent other": "--agent mine -- -- __complete --agent other",
+	} {
+		if got := strings.Join(forLogin(strings.Fields(line)), " "); got != want {
+			t.Errorf("forLogin(%q) = %q, want %q", line, got, want)
+		}
+	}
+}
+
+// Every command says what it is for and holds to its usage line, and takes the flags that all do.
+func TestGrammar(t *testing.T) {
+	root := grammar(stdio{})
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			if sub.Short == "" || sub.Args == nil || sub.RunE == nil {
+				t.Errorf("%s: no explanation, no check of its arguments, or nothing to do", sub.CommandPath())
+			}
+			for _, name := range strings.Fields("memory daemon-url signet-path db log-level log-file version help") {
+				if sub.Flag(name) == nil || sub.LocalNonPersistentFlags().Lookup(name) != nil {
+					t.Errorf("%s has no --%s, or one of its own", sub.CommandPath(), name)
+				}
+			}
+			look(sub)
+		}
+	}
+	look(root)
+}
+
+func TestHelpFitsNarrowScreens(t *testing.T) {
+	for _, width := range []int{80, 100, 132, 200} {
+		for line := range strings.Lines(settingsHelp(width)) {
+			if n := displayWidth(strings.TrimSuffix(line, "\n")); n > width {
+				t.Errorf("%d columns on a screen of %d: %s", n, width, line)
+			}
+		}
+	}
+	if narrow := settingsHelp(80); strings.Contains(narrow, "SIGNET_ACP_HOLD") || !strings.Contains(narrow, "SIGNET_ACP_ and the name in capitals") {
+		t.Errorf("80 columns have no room for the names of variables:\n%s", narrow)
+	}
+}
+
+// A program that looks a method up by its name keeps every exported method of all types, for the linker cannot tell which: 2.5 MB that every
+// relay would map. text/template does so, and parsers of command lines that go by reflection.
+func TestNoMethodIsLookedUpByName(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "sqlite_fts5", "-ldflags=-dumpdep", "-o", filepath.Join(t.TempDir(), "proxy"), ".").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	lines := slices.Collect(strings.Lines(string(out)))
+	if len(lines) < 10_000 { // of 80,000
+		t.Fatalf("the linker names %d dependencies", len(lines))
+	}
+	for _, line := range lines {
+		if strings.Contains(line, "<ReflectMethod>") {
+			t.Errorf("%s", line)
+		}
+	}
+}
