@@ -186,10 +186,19 @@ func (s *Store) Get(ctx context.Context, id string) (Memory, error) {
 	return m, explain("reading a memory", err)
 }
 
+// Sees reports whether a session of a project may see a memory: one of its own, one of no project, the person's own, or any where that is configured.
+func (s *Store) Sees(project string, m Memory) bool {
+	return s.opts.OtherProjects || m.Personal || m.Project == "" || m.Project == project
+}
+
+// OtherProjects reports whether sessions may see the memories of other projects.
+func (s *Store) OtherProjects() bool { return s.opts.OtherProjects }
+
 // A Filter says which memories to list.
 type Filter struct {
 	Type    string // empty: any
 	Project string // with the person's own; empty: all
+	Within  bool   // only Project's and the person's own, also where Project is empty
 	Limit   int    // 0: 100
 	Offset  int
 }
@@ -200,7 +209,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 		f.Limit = 100
 	}
 	all, err := collect(ctx, s.db, scanMemory, `SELECT `+memoryColumns+` FROM memories m WHERE (?1 = '' OR m.type = ?1)
-		AND (?2 = '' OR m.project IN (?2, '') OR m.personal) ORDER BY m.created DESC, m.id DESC LIMIT ?3 OFFSET ?4`, f.Type, f.Project, f.Limit, max(f.Offset, 0))
+		AND (NOT ?5 AND ?2 = '' OR m.project IN (?2, '') OR m.personal) ORDER BY m.created DESC, m.id DESC LIMIT ?3 OFFSET ?4`, f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within)
 	return all, explain("listing memories", err)
 }
 

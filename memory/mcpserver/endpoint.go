@@ -125,9 +125,9 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string, 
 		if v, err = t.read(raw); err != nil {
 			return failure(err), "arguments", nil
 		}
-		if !t.readOnly && memory.OptedOut(who.Cwd, s.o.Exclude) {
-			return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is stored or changed from here")), "opt-out", nil
-		}
+	}
+	if memory.OptedOut(who.Cwd, s.o.Exclude) {
+		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is read, stored or changed from here")), "opt-out", nil
 	}
 	if l := s.link.Load(); l != nil {
 		r, by, err := e.fromDaemon(ctx, l, who, name, raw, t, v)

@@ -39,7 +39,7 @@ func storeAt(t *testing.T, path string) *embedded.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return embedded.New(db, embedded.Options{})
+	return embedded.New(db, embedded.Options{OtherProjects: true})
 }
 
 // robin is the session that tests call tools for.

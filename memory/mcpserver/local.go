@@ -49,11 +49,18 @@ func (s *Server) local(ctx context.Context, who memory.Session, t tool, v values
 
 func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, t tool, v values) (any, error) {
 	type object = map[string]any
+	if id := v.text("id"); id != "" { // what a session may not see is not there for it
+		if m, err := store.Get(ctx, id); err != nil {
+			return nil, err
+		} else if !store.Sees(who.Project, m) {
+			return nil, embedded.ErrNotFound
+		}
+	}
 	switch t.name {
 	case "memory_search":
 		found, err := store.Search(ctx, embedded.Query{
 			Text: v.text("query"), Limit: v.whole("limit"), Type: v.text("type"), MinScore: deref(given[float64](v, "min_score")),
-			Project: who.Project, AllProjects: true,
+			Project: who.Project, AllProjects: store.OtherProjects(),
 		})
 		return object{"results": shorten(found)}, err
 	case "memory_store":
@@ -68,7 +75,11 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 		m.Content = memory.Neutralise(m.Content)
 		return m, err
 	case "memory_list":
-		all, err := store.List(ctx, embedded.Filter{Type: v.text("type"), Limit: v.whole("limit"), Offset: v.whole("offset")})
+		filter := embedded.Filter{Type: v.text("type"), Limit: v.whole("limit"), Offset: v.whole("offset")}
+		if !store.OtherProjects() {
+			filter.Project, filter.Within = who.Project, true
+		}
+		all, err := store.List(ctx, filter)
 		return object{"memories": shorten(all)}, err
 	case "memory_modify":
 		m, err := store.Modify(ctx, v.text("id"), embedded.Change{

@@ -192,9 +192,35 @@ func TestOptedOut(t *testing.T) {
 	if words, failed := c.call("memory_store", map[string]any{"content": "x"}); !failed || !strings.Contains(words, "left out") {
 		t.Errorf("%v, %s", failed, words)
 	}
-	var list struct{ Memories []embedded.Memory }
-	if c.ok("memory_list", nil, &list); len(list.Memories) != 0 {
-		t.Errorf("kept %+v", list)
+	if words, failed := c.call("memory_list", nil); !failed || !strings.Contains(words, "left out") {
+		t.Errorf("read: %v, %s", failed, words)
+	}
+}
+
+// A session sees its own project and what belongs to none; nothing else, unless that is configured.
+func TestOtherProjectsStayThere(t *testing.T) {
+	db, err := migrations.Open(t.Context(), filepath.Join(t.TempDir(), "acp", "sessions.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	s := newServer(t, embedded.New(db, embedded.Options{}))
+	var other, shared struct{ ID string }
+	connect(t, s, robin).ok("memory_store", map[string]any{"content": "The bittern key is blue."}, &other)
+	connect(t, s, func() memory.Session { return memory.Session{} }).ok("memory_store", map[string]any{"content": "The egret key is red."}, &shared)
+	for _, project := range []string{"", "/src/egret"} {
+		c := connect(t, s, func() memory.Session { return memory.Session{Project: project} })
+		for _, tool := range []string{"memory_get", "memory_forget"} {
+			if words, failed := c.call(tool, map[string]any{"id": other.ID, "reason": "r"}); !failed {
+				t.Errorf("%s in %q: %s", tool, project, words)
+			}
+		}
+		var list, found struct{ Memories, Results []embedded.Memory }
+		c.ok("memory_list", nil, &list)
+		c.ok("memory_search", map[string]any{"query": "bittern key"}, &found)
+		if len(list.Memories) != 1 || list.Memories[0].ID != shared.ID || len(found.Results) > 1 || len(found.Results) == 1 && found.Results[0].ID != shared.ID {
+			t.Errorf("in %q: listed %+v, found %+v", project, list, found)
+		}
 	}
 }
 
