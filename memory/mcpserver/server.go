@@ -37,7 +37,7 @@ type Options struct {
 	Daemon     *signet.Client
 	Configured bool
 
-	Exclude []string      // globs of folders for which nothing is stored
+	Exclude []string      // globs of folders that are neither read nor written for
 	Version string        // ours, for clients to see
 	Poll    time.Duration // how often a daemon that came or went is noticed; zero: 5 s
 	Log     zerolog.Logger
