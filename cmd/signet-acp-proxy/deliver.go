@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-
 	"github.com/spf13/cobra"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
