@@ -34,8 +34,8 @@ func newMemoryAdd(f *Flags, std stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add TEXT", Short: "Keep a memory.", Args: arguments,
 		Long: "Keep a memory: TEXT, or what stdin holds if that is -.",
-		RunE: func(_ *cobra.Command, args []string) error {
-			a.Content = args[0]
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.Content, a.Weighed = args[0], cmd.Flags().Changed("importance")
 			return a.run(f, std)
 		},
 	}
@@ -52,7 +52,7 @@ func newMemoryAdd(f *Flags, std stdio) *cobra.Command {
 
 func (cmd *memoryAdd) run(f *Flags, std stdio) error {
 	m := cmd.Memory
-	if m.Importance < 0 || m.Importance > 1 {
+	if !(m.Importance >= 0 && m.Importance <= 1) {
 		return exitError{exitUsage, errors.New("--importance: give a number from 0 to 1")}
 	}
 	if m.Content == "-" {
