@@ -107,19 +107,31 @@ func TestAcpxPromptless(t *testing.T) {
 		if rows := a.query(`SELECT id FROM deliveries`); len(rows) != 0 || len(d.Ends()) != 0 {
 			t.Errorf("%d rows, session-ends: %+v", len(rows), d.Ends())
 		}
-		if keys := a.query(`SELECT started > 0, used, ended FROM session_keys`); len(keys) != 1 || strings.Join(keys[0], " ") != "1 0 0" {
-			t.Errorf("keys: %q", keys)
+		// 0.7.0 has killed its first process before the daemon is asked, while it is, or after: what was begun then is what must be ended.
+		if used := a.query(`SELECT key FROM session_keys WHERE used <> 0 OR ended <> 0`); len(used) != 0 {
+			t.Errorf("used or ended keys: %q", used)
+		}
+		begun := len(a.query(`SELECT key FROM session_keys WHERE started > 0`))
+		if begun > 1 || begun == 0 && !strings.HasSuffix(t.Name(), "/0.7.0") {
+			t.Errorf("%d keys were begun", begun)
 		}
 		// once the context is too old to be used, the key is ended
 		r := a.Env
 		a.set("SIGNET_ACP_CONTEXT_AGE=0.01s")
+		a.set("SIGNET_ACP_MEMORY=daemon")
 		a.run(proxyBin, "deliver", "--once")
 		a.Env = r
-		if ends := d.Ends(); len(ends) != 1 || ends[0].Outcome != daemontest.Bare {
-			t.Errorf("session-ends: %+v", ends)
+		ends := d.Ends()
+		if len(ends) != begun {
+			t.Errorf("session-ends of %d keys: %+v", begun, ends)
+		}
+		for _, end := range ends {
+			if end.Outcome != daemontest.Bare {
+				t.Errorf("session-end: %+v", end)
+			}
 		}
 		a.run(proxyBin, "deliver", "--once")
-		if n := len(d.Ends()); n != 1 {
+		if n := len(d.Ends()); n != begun {
 			t.Errorf("%d session-ends", n)
 		}
 	})
