@@ -1,12 +1,11 @@
-# Everything here works from a clean clone with Go, a C compiler, npm and git. FTS5 is compiled into the SQLite driver by a tag.
+# Everything here works from a clean clone with Go, npm and git. With a C compiler the tag takes SQLite in C, which needs half the CPU.
 TAGS := sqlite_fts5
 BIN := bin/signet-acp-proxy
 ECHO := bin/echoagent
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 FUZZTIME ?= 30s
 
-.PHONY: build run test bench fuzz recall harnesses lint vuln licences release clean
+.PHONY: build run test bench bench-readme fuzz recall gitleaks harnesses lint vuln licences release clean
 .DEFAULT_GOAL := build
 
 build:
@@ -14,20 +13,22 @@ build:
 	go build -tags $(TAGS) -o $(BIN) ./cmd/signet-acp-proxy
 	go build -o $(ECHO) ./e2e/echoagent
 
-# The main job: AGENT=claude PROMPT="…" for a real harness, else the echo agent in a temporary HOME.
-run: build
-	go run ./e2e/run -proxy $(BIN) -echo $(ECHO) -agent "$(AGENT)" -prompt "$(PROMPT)"
+# The main job on one screen: AGENT=claude PROMPT="…" for a real harness, else the echo agent in a temporary HOME. VERBOSE=1: both replies as
+# they came. It looks for what it needs before it builds.
+run:
+	@go run ./e2e/run -build -tags "$(TAGS)" -proxy $(BIN) -echo $(ECHO) -agent "$(AGENT)" -prompt "$(PROMPT)" $(if $(VERBOSE),-verbose)
 
+# A line for each step; PKG=./proxy is the short form, for one package.
 test:
-	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt clean: $$unformatted"; exit 1; }
-	go vet -tags $(TAGS) ./...
-	CGO_ENABLED=0 GOOS=darwin go vet -tags $(TAGS) ./...
-	CGO_ENABLED=0 GOOS=windows go vet -tags $(TAGS) ./...
-	go test -race -tags $(TAGS) -timeout 11m ./...
-	go test -timeout 5m ./migrations/... ./memory/... ./cmd/...
+	@./scripts/test.sh $(PKG)
 
+# FLAGS=-limits also says what misses e2e/bench/limits.yaml, and fails.
 bench: build
-	go run ./e2e/bench -proxy $(BIN)
+	go run ./e2e/bench -proxy $(BIN) $(FLAGS)
+
+# The table in the README.
+bench-readme: build
+	go run ./e2e/bench -proxy $(BIN) -rounds 9 -into README.md
 
 # Each target in turn: go test fuzzes one at a time.
 fuzz:
@@ -40,12 +41,16 @@ fuzz:
 recall:
 	go test -tags $(TAGS) -count=1 -v -run Recall -bench Recall -benchtime 480x ./memory/embedded/...
 
+# Whether redaction finds what gitleaks finds: its rules write the secrets, and both look. A module of its own, for its many dependencies.
+gitleaks:
+	cd e2e/gitleaks && go test -count=1 -v .
+
 # Real harnesses, 1.5 GB of them, against a fake model on loopback.
 harnesses: build
 	go test -tags "$(TAGS) harnesses" -count=1 -timeout 60m -v ./e2e/harnesses
 
 lint:
-	go run $(STATICCHECK) -tags $(TAGS) ./...
+	go run $$(sed -n 's/^staticcheck=//p' scripts/test.sh) -tags $(TAGS) ./...
 
 # Known vulnerabilities of what is called; the list of them is fetched.
 vuln:
@@ -55,7 +60,7 @@ vuln:
 licences:
 	./scripts/licences.sh
 
-# Binaries, checksums and SBOMs in dist/, for the targets that there is a C compiler for.
+# Archives, checksums, SBOMs and packages in dist/; TARGETS=linux/amd64 makes one of them.
 release:
 	./scripts/release.sh
 

@@ -15,13 +15,16 @@ func crowd(b *bench) {
 	for _, query := range []string{
 		`WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
 			INSERT INTO sessions (harness, acp_id, key, record, continue_of, state, started, last_active)
-			SELECT 'claude', printf('%032x', i * 7919), printf('acp-%026d', i), iif(i % 3, printf('rec-%d', i / 2), ''), iif(i % 10 = 9, i - 1, NULL), 'done', i, i FROM n`,
+			SELECT 'claude', printf('%032x', i * 7919), printf('acp-%026d', i), iif(i % 3, printf('rec-%d', i / 2), ''),
+			iif(i % 10 = 9, i - 1, NULL), 'done', i, i FROM n`,
 		`INSERT INTO session_keys (key, session, n, created) SELECT key, id, 1, 1 FROM sessions`,
 		`WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 10)
 			INSERT INTO turns (session, key, process, started, ended, user, assistant, daemon_delivery)
 			SELECT s.id, s.key, 'p', 1, 2, 'user', replace(printf('%500s', ''), ' ', 'word '), 1 FROM sessions s, n`,
-		`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text)
-			SELECT id, key, 'context', 'b', 'daemon', 10, 1, 1, 1, 'kept', '[]', replace(printf('%500s', ''), ' ', 'word ') FROM sessions`,
+		`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items,
+			text)
+			SELECT id, key, 'context', 'b', 'daemon', 10, 1, 1, 1, 'kept', '[]', replace(printf('%500s', ''), ' ',
+			'word ') FROM sessions`,
 	} {
 		_, err := tx.ExecContext(b.ctx(), query)
 		check(b.tb, err)
@@ -61,7 +64,8 @@ func Benchmark(b *testing.B) {
 			if _, err := w.Claim(ctx, v.ID, []State{Armed}, p.ID(), Injection{Key: v.Key, Text: "x"}); err != nil {
 				return err
 			}
-			return w.Settle(ctx, v.ID, p.ID(), Armed)
+			_, err := w.Step(ctx, v.ID, p.ID(), nil, Event{Name: Refused})
+			return err
 		},
 		"write 10 KB": func(int) error { return w.SaveTurns(ctx, []Turn{{ID: turn, Assistant: text}}) },
 		"begin and end a turn": func(int) error {

@@ -1,6 +1,6 @@
-// Package correlation keeps in SQLite what outlives a process: which ACP session is which Signet key, whether a session has had its context,
-// what was inserted word for word, what was said, and what is still owed to the daemon. It knows no ACP frames, links no driver and
-// makes no requests; package migrations opens the database and applies the schema.
+// Package correlation keeps in SQLite what outlives a process: which ACP session is which Signet key, whether a session
+// has had its context, what was inserted word for word, what was said, and what is still owed to the daemon. It knows
+// no ACP frames, links no driver and makes no requests; package migrations opens the database and applies the schema.
 //
 //	db, err := migrations.Open(ctx, path)
 //	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(acpDir, "live")})
@@ -10,36 +10,50 @@
 //	…
 //	err = process.End(ctx, "eof")
 //
-// Two processes may hold one session at once, so every change of state is a compare-and-set. A process is alive as long as it holds an OS file
-// lock; the claims and leases of a dead one are free at once, without any clock.
+// Two processes may hold one session at once, so every change of state is a compare-and-set. A process is alive as long
+// as it holds an OS file lock; the claims and leases of a dead one are free at once, without any clock.
 //
-// Every method returns by its context's deadline, also while another process holds the database. Methods may be called from several goroutines.
+// Every method returns by its context's deadline, also while another process holds the database. Methods may be called
+// from several goroutines.
 package correlation
 
 import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Options of a Store. The zero value works, but knows nothing of living processes.
 type Options struct {
-	// LiveDir is the folder of the lock files of living processes ($SIGNET_PATH/acp/live), made when needed. Empty: no process can be
-	// registered, and every other one counts as alive.
+	// LiveDir is the folder of the lock files of living processes ($SIGNET_PATH/acp/live), made when needed. Empty: no
+	// process can be registered, and every other one counts as alive.
 	LiveDir string
-	Now     func() time.Time // nil: time.Now
-	Log     zerolog.Logger
+	// Path is the database's file, by which Intact knows whether it is still the same. Empty: nobody asks.
+	Path string
+	// Claims is another connection to the same database, for Claim alone: a prompt waits for nothing else that this
+	// process does. nil: the one of New.
+	Claims *sql.DB
+	Now    func() time.Time // nil: time.Now
+	Log    zerolog.Logger
 }
 
 // A Store is the tables of package migrations, seen from here. It owns neither the database nor its connection.
 type Store struct {
-	db   *sql.DB
-	live string
-	now  func() time.Time
-	log  zerolog.Logger
+	db     *sql.DB
+	claims *sql.DB // of its own, or db
+	live   string
+	path   string      // the database's
+	file   fs.FileInfo // as it was at the beginning; nil: nobody knows
+	now    func() time.Time
+	log    zerolog.Logger
 }
 
 // New returns a store on a database that migrations.Open has opened.
@@ -47,70 +61,55 @@ func New(db *sql.DB, o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Store{db: db, live: o.LiveDir, now: o.Now, log: o.Log}
+	if o.Claims == nil {
+		o.Claims = db
+	}
+	s := &Store{db: db, claims: o.Claims, live: o.LiveDir, path: o.Path, now: o.Now, log: o.Log}
+	if o.Path != "" {
+		s.file, _ = os.Stat(o.Path)
+	}
+	return s
 }
+
+// Intact reports whether the database is still the file that it was when this store was made: what is written into one
+// that was removed or replaced meanwhile is read by nobody. ErrReplaced, or an error of the file system.
+func (s *Store) Intact() error {
+	if s.file == nil {
+		return nil
+	}
+	now, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(s.file, now) {
+		return fmt.Errorf("%w: %s", ErrReplaced, s.path)
+	}
+	return err
+}
+
+// LiveDir is the folder of the locks, and of the files of events, of living processes; "" for none.
+func (s *Store) LiveDir() string { return s.live }
 
 // write runs f in a transaction. doing names it in the error.
 func (s *Store) write(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return explain(doing, err)
+	return writeOver(ctx, s.db, doing, f)
+}
+
+func writeOver(ctx context.Context, db *sql.DB, doing string, f func(tx *sql.Tx) error) error {
+	var changed error // then nothing was done but to put a dead process's claim in doubt, which stays
+	err := sqlite.Write(ctx, db, doing, func(tx *sql.Tx) error {
+		err := f(tx)
+		if errors.Is(err, ErrStateChanged) || errors.Is(err, ErrIllegalStep) {
+			changed, err = err, nil
+		}
+		return err
+	})
+	if err == nil {
+		err = sqlite.While(doing, changed)
 	}
-	defer tx.Rollback()
-	err = f(tx)
-	if err == nil || errors.Is(err, ErrStateChanged) { // then nothing was done but to put a dead process's claim in doubt
-		err = errors.Join(err, tx.Commit())
-	}
-	return explain(doing, err)
+	return err
 }
 
 // change is write for a single statement that must hit a row; none is given otherwise.
 func (s *Store) change(ctx context.Context, doing string, none error, query string, args ...any) error {
-	return s.write(ctx, doing, func(tx *sql.Tx) error { return mustHit(ctx, tx, none, query, args...) })
-}
-
-// mustHit runs a statement and returns none when it changed no row.
-func mustHit(ctx context.Context, tx *sql.Tx, none error, query string, args ...any) error {
-	r, err := tx.ExecContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	if n, err := r.RowsAffected(); err != nil || n > 0 {
-		return err
-	}
-	return none
-}
-
-// querier is a *sql.DB or a *sql.Tx.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// collect reads all rows of a query.
-func collect[T any](ctx context.Context, q querier, scan func(row scanner) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return all, rows.Err()
-}
-
-// scanner is a *sql.Row or *sql.Rows.
-type scanner interface{ Scan(dest ...any) error }
-
-func scanID(row scanner) (id int64, err error) {
-	err = row.Scan(&id)
-	return id, err
+	return s.write(ctx, doing, func(tx *sql.Tx) error { return sqlite.MustHit(ctx, tx, none, query, args...) })
 }
 
 // orNotFound turns the absence of a row into ErrNotFound.
@@ -119,19 +118,4 @@ func orNotFound(err error) error {
 		return ErrNotFound
 	}
 	return err
-}
-
-// stamp is a time as the database has it: unix milliseconds, 0 for the zero time.
-func stamp(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func unstamp(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(ms)
 }

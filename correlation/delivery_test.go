@@ -3,11 +3,14 @@ package correlation_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 )
@@ -100,7 +103,8 @@ func TestOutcomes(t *testing.T) {
 			post.Turns = post.Turns[:1]
 			check(b.tb, b.Part(b.ctx(), d, post, `{"queued":true}`))
 			return b.Retry(b.ctx(), d, "connection refused", 0)
-		}, state: Owed, open: true, due: time.Second, reply: `{"queued":true}`, err: "connection refused", isNew: 1, mention: true},
+		}, state: Owed, open: true, due: time.Second, reply: `{"queued":true}`,
+			err: "connection refused", isNew: 1, mention: true},
 		{name: "all but the last part", come: func(b *bench, d Delivery, post Selection) error {
 			first, last := post, post
 			first.Turns, last.Turns = post.Turns[:1], post.Turns[1:]
@@ -122,7 +126,8 @@ func TestOutcomes(t *testing.T) {
 			check(t, tt.come(b, d, b.attempt(d, true)))
 
 			got := b.only(v.ID)
-			if got.State != tt.state || got.Done.IsZero() != tt.open || got.Reply != tt.reply || got.Error != tt.err || got.Lease != "" {
+			if got.State != tt.state || got.Done.IsZero() != tt.open || got.Reply != tt.reply || got.Error != tt.err ||
+				got.Lease != "" {
 				t.Errorf("it is %+v", got)
 			}
 			next, open, err := b.Due(t.Context())
@@ -193,7 +198,8 @@ func TestBackoffAndDeath(t *testing.T) {
 
 	// The session goes on: what the dead delivery did not take goes along.
 	b.said("s", 1)
-	if post := must(b.Select(t.Context(), b.lease(w), false))(t); len(post.Turns) != 2 || post.Earlier != 0 || !post.Wait.IsZero() {
+	if post := must(b.Select(t.Context(), b.lease(w), false))(t); len(post.Turns) != 2 || post.Earlier != 0 ||
+		!post.Wait.IsZero() {
 		t.Errorf("%d turns, %d of them earlier, wait %v", len(post.Turns), post.Earlier, post.Wait)
 	}
 }
@@ -428,7 +434,8 @@ func TestOwe(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"daemon ": 1, "compaction summary": 2}, got); diff != "" {
 		t.Error(diff)
 	}
-	check(t, b.register(ProcessInfo{Memory: "embedded"}).Owe(t.Context(), Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
+	check(t, b.register(ProcessInfo{Memory: "embedded"}).Owe(t.Context(),
+		Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
 	b.nothingDue(w)
 	if err := p.Owe(t.Context(), Debt{Session: 1 << 40, Payload: "x"}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("owed by no session: %v", err)
@@ -438,7 +445,8 @@ func TestOwe(t *testing.T) {
 	}
 }
 
-// What a delivery holds. a is a turn that an earlier delivery took, d one that it dropped, n a new one of 100 characters, N of 500, o an open one.
+// What a delivery holds. a is a turn that an earlier delivery took, d one that it dropped, n a new one of 100
+// characters, N of 500, o an open one.
 func TestSelect(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, tt := range []struct {
@@ -482,7 +490,8 @@ func TestSelect(t *testing.T) {
 			v := b.open(OpenSession{ACPID: "s"})
 			taken := map[rune]int64{}
 			for what, state := range map[rune]DeliveryState{'a': Delivered, 'd': Dropped} {
-				r, err := b.db.ExecContext(t.Context(), `INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due, done) VALUES (?, ?, ?, '', ?, 1, 1, 1, 1)`,
+				r, err := b.db.ExecContext(t.Context(), `INSERT INTO deliveries (session, key, kind, reason, state,
+					created, owed, due, done) VALUES (?, ?, ?, '', ?, 1, 1, 1, 1)`,
 					v.ID, v.Key, tt.kind, state)
 				check(t, err)
 				taken[what] = must(r.LastInsertId())(t)
@@ -499,7 +508,8 @@ func TestSelect(t *testing.T) {
 				}
 				id := say(v.ID, p.ID(), strings.Repeat("u", size/2), strings.Repeat("a", size-size/2))
 				index[id] = i
-				_, err := b.db.ExecContext(t.Context(), `UPDATE turns SET daemon_delivery = ?1, hook_delivery = ?1 WHERE id = ?2`, taken[what], id)
+				_, err := b.db.ExecContext(t.Context(), `UPDATE turns SET daemon_delivery = ?1, hook_delivery = ?1
+					WHERE id = ?2`, taken[what], id)
 				check(t, err)
 			}
 			b.clock.Advance(tt.age)
@@ -509,7 +519,8 @@ func TestSelect(t *testing.T) {
 				got += fmt.Sprintf("%X", index[turn.ID])
 			}
 			if got != tt.want || post.Earlier != tt.early {
-				t.Errorf("holds %q, the first %d of them earlier ones; want %q, %d", got, post.Earlier, tt.want, tt.early)
+				t.Errorf("holds %q, the first %d of them earlier ones; want %q, %d", got, post.Earlier, tt.want,
+					tt.early)
 			}
 			wait := time.Duration(0)
 			if !post.Wait.IsZero() {
@@ -519,5 +530,38 @@ func TestSelect(t *testing.T) {
 				t.Errorf("wait %v, want %v", wait, tt.wait)
 			}
 		})
+	}
+}
+
+// A delivery carries what it needs, as the process that left it was configured, also where that died and where it
+// became owed anew.
+func TestDeliveryCarries(t *testing.T) {
+	b := newBench(t)
+	command := []string{"notify", "a word", `"quoted"`}
+	for _, died := range []bool{false, true} {
+		p := b.register(ProcessInfo{Memory: "daemon", URL: "http://127.0.0.1:1", HookCommand: command,
+			HookLimit: 7 * time.Second})
+		v := b.open(OpenSession{ACPID: fmt.Sprint("s", died), AgentID: "mine", Process: p.ID()})
+		b.turn(v.ID, p.ID(), "hello", "hi")
+		if died {
+			check(t, os.Remove(filepath.Join(b.dir, "acp", "live", p.ID()+".lock")))
+			must(b.SweepDead(t.Context()))(t)
+		} else {
+			check(t, p.End(t.Context(), "eof"))
+		}
+		all := must(b.Deliveries(t.Context(), v.ID))(t)
+		if len(all) != 2 {
+			t.Fatalf("%d deliveries, want 2", len(all))
+		}
+		for _, d := range all {
+			want := Delivery{AgentID: "mine", URL: "http://127.0.0.1:1"}
+			if d.Kind == KindHook {
+				want.HookCommand, want.HookLimit = command, 7*time.Second
+			}
+			got := Delivery{AgentID: d.AgentID, URL: d.URL, HookCommand: d.HookCommand, HookLimit: d.HookLimit}
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Delivery{})); diff != "" {
+				t.Error(diff)
+			}
+		}
 	}
 }

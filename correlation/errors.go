@@ -2,10 +2,8 @@ package correlation
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
-	"strings"
-	"syscall"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // What callers branch on.
@@ -15,65 +13,15 @@ var (
 	ErrStateChanged = errors.New("the state has changed")
 	ErrNothingDue   = errors.New("nothing is due")
 	ErrLeaseLost    = errors.New("the lease was lost")
+	ErrReplaced     = errors.New("the database was removed or replaced while it was open")
+	ErrTaken        = errors.New("another process has this id")
 )
 
-// What a person can act on. See Explain.
+// What a person can act on (package sqlite).
 var (
-	ErrBusy     = errors.New("another process holds the lock: try again, or end the process that keeps it")
-	ErrReadOnly = errors.New("it cannot be written: give this user write permission to the file and its folder, or choose another with --db")
-	ErrFull     = errors.New("the disk is full: free some space")
-	ErrCorrupt  = errors.New("the file is damaged or no database: move it away, and a new one is begun")
-	ErrDisk     = errors.New("the disk fails to read or write: check it")
+	ErrBusy     = sqlite.ErrBusy
+	ErrReadOnly = sqlite.ErrReadOnly
+	ErrFull     = sqlite.ErrFull
+	ErrCorrupt  = sqlite.ErrCorrupt
+	ErrDisk     = sqlite.ErrDisk
 )
-
-// SQLite's messages are part of its interface (sqlite3_errstr), which is how its errors are told apart here without linking a driver.
-var messages = []struct {
-	text string
-	err  error
-}{
-	{"database is locked", ErrBusy},
-	{"database table is locked", ErrBusy},
-	{"locking protocol", ErrBusy},
-	{"attempt to write a readonly database", ErrReadOnly},
-	{"unable to open database file", ErrReadOnly},
-	{"access permission denied", ErrReadOnly},
-	{"database or disk is full", ErrFull},
-	{"database disk image is malformed", ErrCorrupt},
-	{"file is not a database", ErrCorrupt},
-	{"malformed database schema", ErrCorrupt},
-	{"disk I/O error", ErrDisk},
-}
-
-// Explain wraps an error of the database or the file system with the one of ErrBusy, ErrReadOnly, ErrFull, ErrCorrupt and ErrDisk that it means,
-// and returns any other, nil included, as it is.
-func Explain(err error) error {
-	if err == nil {
-		return nil
-	}
-	for _, known := range []error{ErrBusy, ErrReadOnly, ErrFull, ErrCorrupt, ErrDisk} {
-		if errors.Is(err, known) {
-			return err
-		}
-	}
-	switch {
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%w (%w)", ErrReadOnly, err)
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w (%w)", ErrFull, err)
-	}
-	text := err.Error()
-	for _, m := range messages {
-		if strings.Contains(text, m.text) {
-			return fmt.Errorf("%w (%w)", m.err, err)
-		}
-	}
-	return err
-}
-
-// explain says what was being done when err came up, and what it means.
-func explain(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", doing, Explain(err))
-}

@@ -1,19 +1,16 @@
 package correlation_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
 // What the real driver says when something is wrong with the file, and what is made of it.
@@ -24,7 +21,8 @@ func TestFaults(t *testing.T) {
 		want  error
 	}{
 		{"read-only", func(b *bench) {
-			db := must(sql.Open("sqlite3", "file:"+filepath.Join(b.dir, "acp", "sessions.db")+"?mode=ro"))(b.tb)
+			db := must(sql.Open(migrations.DriverName,
+				"file:"+filepath.Join(b.dir, "acp", "sessions.db")+"?mode=ro"))(b.tb)
 			b.tb.Cleanup(func() { check(b.tb, db.Close()) })
 			b.Store = New(db, Options{Now: b.clock.Now})
 		}, ErrReadOnly},
@@ -42,7 +40,7 @@ func TestFaults(t *testing.T) {
 				bytes[i] = 0xa5
 			}
 			check(b.tb, os.WriteFile(path, bytes, 0o600))
-			b.db = must(sql.Open("sqlite3", "file:"+path))(b.tb)
+			b.db = must(sql.Open(migrations.DriverName, "file:"+path))(b.tb)
 			b.tb.Cleanup(func() { check(b.tb, b.db.Close()) })
 			b.Store = New(b.db, Options{Now: b.clock.Now})
 		}, ErrCorrupt},
@@ -59,33 +57,5 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%q is more than one line", err)
 			}
 		})
-	}
-}
-
-func TestExplain(t *testing.T) {
-	wrapped := fmt.Errorf("opening: %w", ErrFull)
-	for _, tt := range []struct {
-		in, want error
-	}{
-		{nil, nil},
-		{io.EOF, io.EOF},
-		{sql.ErrNoRows, sql.ErrNoRows},
-		{context.DeadlineExceeded, context.DeadlineExceeded},
-		{wrapped, ErrFull},
-		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, ErrReadOnly},
-		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EROFS}, ErrReadOnly},
-		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, ErrFull},
-		{errors.New("database is locked"), ErrBusy},
-		{errors.New("database disk image is malformed"), ErrCorrupt},
-		{errors.New("file is not a database"), ErrCorrupt},
-		{errors.New("disk I/O error: no such device"), ErrDisk},
-	} {
-		got := Explain(tt.in)
-		if !errors.Is(got, tt.want) || !errors.Is(got, tt.in) {
-			t.Errorf("Explain(%v) = %v, want both that and %v", tt.in, got, tt.want)
-		}
-		if again := Explain(got); again != got { //nolint:errorlint // the very same
-			t.Errorf("explained twice: %v", again)
-		}
 	}
 }

@@ -6,26 +6,30 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // An Injection is a line of the ledger: what was inserted, word for word.
 type Injection struct {
-	ID, Session     int64
-	Key             string // the Signet key that it was fetched under; recorded as used
-	Kind            string // context, recall, …
-	BlockID         string
-	Text            string // exactly as the harness got it
-	Source          string
-	Bytes           int // zero: of Text
-	FetchMS, HeldMS int64
-	Items           []string // ids of the memories inside
-	At              time.Time
-	Outcome         string // in flight, kept, refused, doubt
+	ID      int64     `json:"-"`
+	Session int64     `json:"-"`
+	Key     string    `json:"key,omitempty"` // the Signet key that it was fetched under; recorded as used
+	Kind    string    `json:"kind"`          // context, recall, …
+	BlockID string    `json:"blockId"`
+	Text    string    `json:"text,omitempty"` // exactly as the harness got it
+	Source  string    `json:"source"`
+	Bytes   int       `json:"bytes"` // zero: of Text
+	FetchMS int64     `json:"fetchMs"`
+	HeldMS  int64     `json:"heldMs"`
+	Items   []string  `json:"items,omitempty"` // ids of the memories inside
+	At      time.Time `json:"-"`
+	Outcome Outcome   `json:"outcome,omitempty"`
 }
 
 // Record adds to the ledger what was inserted without a change of state: recall beside a later prompt.
 func (s *Store) Record(ctx context.Context, inj Injection) (int64, error) {
-	inj.At, inj.Outcome = s.now(), outcomeKept
+	inj.At, inj.Outcome = s.now(), Kept
 	err := s.write(ctx, "recording an injection", func(tx *sql.Tx) (err error) {
 		inj.ID, err = insertInjection(ctx, tx, inj)
 		return err
@@ -44,38 +48,45 @@ func insertInjection(ctx context.Context, tx *sql.Tx, inj Injection) (int64, err
 	if err != nil {
 		return 0, err
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE session_keys SET used = ? WHERE key = ? AND used = 0`, stamp(inj.At), inj.Key); err != nil {
+	if _, err := tx.ExecContext(ctx, `UPDATE session_keys SET used = ? WHERE key = ? AND used = 0`,
+		sqlite.Stamp(inj.At), inj.Key); err != nil {
 		return 0, err
 	}
 	var id int64
-	err = tx.QueryRowContext(ctx, `INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text)
+	err = tx.QueryRowContext(ctx, `INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms,
+		held_ms, at, outcome, items, text)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		inj.Session, inj.Key, inj.Kind, inj.BlockID, inj.Source, inj.Bytes, inj.FetchMS, inj.HeldMS, stamp(inj.At), inj.Outcome, string(items), inj.Text).Scan(&id)
+		inj.Session, inj.Key, inj.Kind, inj.BlockID, inj.Source, inj.Bytes, inj.FetchMS, inj.HeldMS,
+		sqlite.Stamp(inj.At), inj.Outcome, string(items), inj.Text).Scan(&id)
 	return id, err
 }
 
-// Injections gives the ledger of a session, of the sessions that it continues and of those that it was forked from, newest first: the texts
-// that its replays may hold.
+// Injections gives the ledger of a session, of the sessions that it continues and of those that it was forked from,
+// newest first: the texts that its replays may hold.
 func (s *Store) Injections(ctx context.Context, id int64) ([]Injection, error) {
-	all, err := collect(ctx, s.db, scanInjection, ancestors("continue_of, fork_of")+`
-		SELECT id, session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text FROM injections
+	all, err := sqlite.Collect(ctx, s.db, scanInjection, ancestors("continue_of, fork_of")+`
+		SELECT id, session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text
+		FROM injections
 		WHERE session IN ancestors ORDER BY id DESC`, id)
-	return all, explain("reading the ledger", err)
+	return all, sqlite.While("reading the ledger", err)
 }
 
-func scanInjection(row scanner) (inj Injection, err error) {
+func scanInjection(row sqlite.Row) (inj Injection, err error) {
 	var at int64
 	var items []byte
-	err = row.Scan(&inj.ID, &inj.Session, &inj.Key, &inj.Kind, &inj.BlockID, &inj.Source, &inj.Bytes, &inj.FetchMS, &inj.HeldMS, &at, &inj.Outcome, &items, &inj.Text)
+	err = row.Scan(&inj.ID, &inj.Session, &inj.Key, &inj.Kind, &inj.BlockID, &inj.Source, &inj.Bytes, &inj.FetchMS,
+		&inj.HeldMS, &at, &inj.Outcome, &items, &inj.Text)
 	if err != nil {
 		return inj, err
 	}
-	inj.At = unstamp(at)
+	inj.At = sqlite.Unstamp(at)
 	return inj, json.Unmarshal(items, &inj.Items)
 }
 
-// ancestors begins a query with the table of a session (the first argument) and those that it came from by the given columns.
+// ancestors begins a query with the table of a session (the first argument) and those that it came from by the given
+// columns.
 func ancestors(by string) string {
 	return `WITH RECURSIVE ancestors (id) AS (
-		VALUES (?) UNION SELECT s.id FROM sessions s JOIN sessions child ON s.id IN (child.` + strings.ReplaceAll(by, ", ", ", child.") + `) JOIN ancestors a ON a.id = child.id)`
+		VALUES (?) UNION SELECT s.id FROM sessions s JOIN sessions child ON s.id
+		IN (child.` + strings.ReplaceAll(by, ", ", ", child.") + `) JOIN ancestors a ON a.id = child.id)`
 }

@@ -6,12 +6,46 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// held runs f in a transaction, with the delivery's row as it is now, as long as the caller's lease on it holds. Else ErrLeaseLost.
-func (s *Store) held(ctx context.Context, doing string, lease Delivery, f func(tx *sql.Tx, d Delivery, now time.Time) error) error {
+// leftUnanswered records a post that got no answer, and the file that is left of it, and reports whether the post is to
+// be repeated.
+func (s *Store) leftUnanswered(ctx context.Context, tx *sql.Tx, d Delivery, now time.Time,
+	why string) (again bool, err error) {
+	if d.Unanswered > 0 {
+		if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET unanswered = unanswered + 1 WHERE id = ?`,
+			d.ID); err != nil {
+			return false, err
+		}
+		if err := mark(ctx, tx, d, ` AND ended > 0 AND id BETWEEN ?3 AND ?4`, d.FirstTurn, d.LastTurn); err != nil {
+			return false, err
+		}
+		return false, s.finish(ctx, tx, d, Unknown, "", why)
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, unanswered = 1, failures = failures + 1, posted = 0,
+		lease = '', file = ?, error = ?, due = ? WHERE id = ?`,
+		Unknown, d.File, cutNote(why), sqlite.Stamp(now.Add(backoff(d.failures+1))), d.ID)
+	return true, err
+}
+
+// backoff is the wait after n failures in a row: 1 s, doubled up to 1 h.
+func backoff(n int) time.Duration {
+	if n > 12 { // 2^12 s is more than an hour
+		return maxBackoff
+	}
+	return min(minBackoff<<max(n-1, 0), maxBackoff)
+}
+
+// held runs f in a transaction, with the delivery's row as it is now, as long as the caller's lease on it holds. Else
+// ErrLeaseLost.
+func (s *Store) held(ctx context.Context, doing string, lease Delivery,
+	f func(tx *sql.Tx, d Delivery, now time.Time) error) error {
 	return s.write(ctx, doing, func(tx *sql.Tx) error {
-		d, err := scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d WHERE id = ? AND lease = ? AND leases = ? AND done = 0`,
+		d, err := scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d WHERE id = ?
+			AND lease = ? AND leases = ? AND done = 0`,
 			lease.ID, lease.Lease, lease.leases))
 		if orNotFound(err) == ErrNotFound {
 			return ErrLeaseLost
@@ -27,32 +61,39 @@ func (s *Store) held(ctx context.Context, doing string, lease Delivery, f func(t
 // Renew makes a lease good for another LeaseTime.
 func (s *Store) Renew(ctx context.Context, lease Delivery) error {
 	return s.held(ctx, "renewing a lease", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
-		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET leased_until = ? WHERE id = ?`, stamp(now.Add(LeaseTime)), d.ID)
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET leased_until = ? WHERE id = ?`,
+			sqlite.Stamp(now.Add(LeaseTime)), d.ID)
 		return err
 	})
 }
 
-// Defer gives the lease back without an attempt; the delivery is due again at until, or at once when it was owed anew meanwhile.
+// Defer gives the lease back without an attempt; the delivery is due again at until, or at once when it was owed anew
+// meanwhile.
 func (s *Store) Defer(ctx context.Context, lease Delivery, until time.Time) error {
 	return s.held(ctx, "deferring a delivery", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
 		if d.again {
 			until = now
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET lease = '', due = ? WHERE id = ?`, stamp(until), d.ID)
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET lease = '', due = ? WHERE id = ?`,
+			sqlite.Stamp(until), d.ID)
 		return err
 	})
 }
 
-// Attempt notes that what was selected is being posted now, and the transcript file (empty: none) that is written for it. Call it before either: a worker that
-// dies from here on leaves the delivery unknown.
+// Attempt notes that what was selected is being posted now, and the transcript file (empty: none) that is written for
+// it. Call it before either: a worker that dies from here on leaves the delivery unknown.
 func (s *Store) Attempt(ctx context.Context, lease Delivery, post Selection, file string) error {
 	return s.held(ctx, "noting a post", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
 		var first, last int64
-		if n := len(post.Turns); n > 0 {
-			first, last = post.Turns[0].ID, post.Turns[n-1].ID
+		for _, t := range post.Turns {
+			last = max(last, t.ID)
+			if first == 0 || t.ID < first {
+				first = t.ID
+			}
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET attempts = attempts + 1, posted = ?, leased_until = ?, first_turn = ?, last_turn = ?, turns = ?, file = ? WHERE id = ?`,
-			stamp(now), stamp(now.Add(LeaseTime)), first, last, len(post.Turns), file, d.ID)
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET attempts = attempts + 1, posted = ?, leased_until = ?,
+			first_turn = ?, last_turn = ?, turns = ?, file = ? WHERE id = ?`,
+			sqlite.Stamp(now), sqlite.Stamp(now.Add(LeaseTime)), first, last, len(post.Turns), file, d.ID)
 		return err
 	})
 }
@@ -63,7 +104,8 @@ func (s *Store) Part(ctx context.Context, lease Delivery, post Selection, reply 
 		if err := markPosted(ctx, tx, d, post); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, parts = parts + 1, posted = 0, unanswered = 0, failures = 0, reply = ?, error = '' WHERE id = ?`, Owed, cutNote(reply), d.ID)
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, parts = parts + 1, posted = 0, unanswered = 0,
+			failures = 0, reply = ?, error = '' WHERE id = ?`, Owed, cutNote(reply), d.ID)
 		return err
 	})
 }
@@ -78,7 +120,8 @@ func (s *Store) Delivered(ctx context.Context, lease Delivery, post Selection, r
 	})
 }
 
-// Dropped notes that the post was answered and not taken, and why if that can be known. Its turns go along with the key's next delivery.
+// Dropped notes that the post was answered and not taken, and why if that can be known. Its turns go along with the
+// key's next delivery.
 func (s *Store) Dropped(ctx context.Context, lease Delivery, post Selection, reply, why string) error {
 	return s.held(ctx, "noting a delivery", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
 		if err := markPosted(ctx, tx, d, post); err != nil {
@@ -92,8 +135,8 @@ func (s *Store) Dropped(ctx context.Context, lease Delivery, post Selection, rep
 	})
 }
 
-// Unanswered notes that a post was sent and no answer came. The first time it is repeated; the second time it is left at that. So make sure before
-// the post that the other side answers at all, and Retry if it does not.
+// Unanswered notes that a post was sent and no answer came. The first time it is repeated; the second time it is left
+// at that. So make sure before the post that the other side answers at all, and Retry if it does not.
 func (s *Store) Unanswered(ctx context.Context, lease Delivery, why string) error {
 	return s.held(ctx, "noting a post without an answer", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
 		_, err := s.leftUnanswered(ctx, tx, d, now, why)
@@ -101,49 +144,58 @@ func (s *Store) Unanswered(ctx context.Context, lease Delivery, why string) erro
 	})
 }
 
-// Retry notes that nothing was taken and nothing is in doubt: refused, not reached, or to come later. It is due again after a back-off, and not
-// before after has passed; 14 days after it was owed it is dead.
+// Retry notes that nothing was taken and nothing is in doubt: refused, not reached, or to come later. It is due again
+// after a back-off, and not before after has passed; 14 days after it was owed it is dead.
 func (s *Store) Retry(ctx context.Context, lease Delivery, why string, after time.Duration) error {
 	return s.held(ctx, "noting a failed delivery", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
 		if now.Sub(d.Owed) >= giveUp {
 			return s.finish(ctx, tx, d, Dead, d.Reply, why)
 		}
 		wait := max(backoff(d.failures+1), after)
-		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET failures = failures + 1, posted = 0, lease = '', file = '', error = ?, due = ? WHERE id = ?`, cutNote(why), stamp(now.Add(wait)), d.ID)
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET failures = failures + 1, posted = 0, lease = '', file = '',
+			error = ?, due = ? WHERE id = ?`, cutNote(why), sqlite.Stamp(now.Add(wait)), d.ID)
 		return err
 	})
 }
 
-// finish closes a delivery, and opens another when turns of the same key became owed after it was leased and it did not take them.
+// Hasten makes what failed before due now: a person who asks for it does not want to wait for the back-off.
+func (s *Store) Hasten(ctx context.Context) error {
+	return s.write(ctx, "making deliveries due", func(tx *sql.Tx) error {
+		now := sqlite.Stamp(s.now())
+		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET due = ? WHERE done = 0 AND failures > 0 AND lease = ''
+			AND due > ?`, now, now)
+		return err
+	})
+}
+
+// finish closes a delivery, and opens another when turns of the same key became owed after it was leased and it did not
+// take them.
 func (s *Store) finish(ctx context.Context, tx *sql.Tx, d Delivery, state DeliveryState, reply, why string) error {
-	now := stamp(s.now())
-	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, done = ?, lease = '', posted = 0, failures = 0, file = ?, reply = ?, error = ? WHERE id = ?`,
+	now := sqlite.Stamp(s.now())
+	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, done = ?, lease = '', posted = 0, failures = 0,
+		file = ?, reply = ?, error = ? WHERE id = ?`,
 		state, now, d.File, cutNote(reply), cutNote(why), d.ID)
 	if err != nil || !d.again {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, state, created, owed, due)
-		SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM turns WHERE key = ? AND ended > 0 AND `+d.column()+` = 0)`,
-		d.Session, d.Key, d.Kind, d.Reason, d.URL, Owed, now, now, now, d.Key)
+	_, err = tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, hook_command,
+		hook_limit, state, created, owed, due)
+		SELECT ?1, ?2, ?3, ?4, ?5, agent_id, hook_command, hook_limit, ?6, ?7, ?8, ?9 FROM deliveries WHERE id = ?11
+		AND EXISTS (SELECT 1 FROM turns WHERE key = ?10 AND ended > 0 AND `+d.column()+` = 0)`,
+		d.Session, d.Key, d.Kind, d.Reason, d.URL, Owed, now, now, now, d.Key, d.ID)
 	return err
 }
 
-// column is where the turns keep which delivery of this kind took them.
-func (d Delivery) column() string {
-	if d.Kind == KindHook {
-		return "hook_delivery"
-	}
-	return "daemon_delivery"
-}
-
-// mark notes the delivery in those turns of its key that were new to it; a lead-in stays with the delivery that took it.
+// mark notes the delivery in those turns of its key that were new to it; a lead-in stays with the delivery that took
+// it.
 func mark(ctx context.Context, tx *sql.Tx, d Delivery, which string, args ...any) error {
 	if d.Payload != "" {
 		return nil
 	}
 	column := d.column()
 	_, err := tx.ExecContext(ctx, `UPDATE turns SET `+column+` = ?1 WHERE key = ?2
-		AND (`+column+` = 0 OR `+column+` IN (SELECT id FROM deliveries WHERE state = 'dropped'))`+which, append([]any{d.ID, d.Key}, args...)...)
+		AND (`+column+` = 0 OR `+column+` IN (SELECT id FROM deliveries
+		WHERE state = 'dropped'))`+which, append([]any{d.ID, d.Key}, args...)...)
 	return err
 }
 
@@ -169,8 +221,5 @@ func (p Selection) ids() (string, error) {
 const maxNote = 4 << 10
 
 func cutNote(s string) string {
-	if len(s) > maxNote {
-		s = s[:maxNote]
-	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	return strings.ToValidUTF8(chars.Cut(s, maxNote), "\uFFFD")
 }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Unlearn takes what the embedded store keeps of turns out of it, in the transaction that deletes them. It may be nil.
@@ -20,8 +22,9 @@ type Forgotten struct {
 	Files    []string // transcript files that a worker may have left; the caller removes them
 }
 
-// Forget removes a conversation, all sessions that went on in one another, from everywhere: turns, index (unlearn), ledger, keys, stored contexts and
-// deliveries, owed ones too. What was deleted is overwritten in the database, and the log that may still hold it is folded in as far as no reader is in the way.
+// Forget removes a conversation, all sessions that went on in one another, from everywhere: turns, index (unlearn),
+// ledger, keys, stored contexts and deliveries, owed ones too. What was deleted is overwritten in the database, and the
+// log that may still hold it is folded in as far as no reader is in the way.
 func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (Forgotten, error) {
 	var f Forgotten
 	err := s.write(ctx, "forgetting a session", func(tx *sql.Tx) (err error) {
@@ -43,34 +46,34 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (For
 // foldLimit is how long foldLog may hold up other processes' writes while it waits for their reads.
 const foldLimit = 50 * time.Millisecond
 
-// foldLog writes the write-ahead log into the database and empties it, unless another process keeps reading; then the log is emptied by a later one.
+// foldLog writes the write-ahead log into the database and empties it, unless another process keeps reading; then the
+// log is emptied by a later one.
 func (s *Store) foldLog(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, foldLimit)
 	defer cancel()
 	var busy, logged, folded int
-	err := Explain(s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded))
+	err := sqlite.Explain(s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded))
 	if busy != 0 || errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
 		s.log.Info().Int("pages", logged).Msg("the log is still read by another process; it is emptied later")
 		return nil
 	}
-	return explain("emptying the log", err)
+	return sqlite.While("emptying the log", err)
 }
 
 // deleteSessions deletes sessions and what hangs on them (ON DELETE CASCADE).
-func deleteSessions(ctx context.Context, tx *sql.Tx, sessions []int64, unlearn Unlearn) (turns int, files []string, err error) {
+func deleteSessions(ctx context.Context, tx *sql.Tx, sessions []int64,
+	unlearn Unlearn) (turns int, files []string, err error) {
 	list, err := json.Marshal(sessions)
 	if err != nil {
 		return 0, nil, err
 	}
 	const which = ` IN (SELECT value FROM json_each(?))`
-	ids, err := collect(ctx, tx, scanID, `SELECT id FROM turns WHERE session`+which, string(list))
+	ids, err := sqlite.Collect(ctx, tx, sqlite.One[int64], `SELECT id FROM turns WHERE session`+which, string(list))
 	if err != nil {
 		return 0, nil, err
 	}
-	files, err = collect(ctx, tx, func(row scanner) (name string, err error) {
-		err = row.Scan(&name)
-		return name, err
-	}, `SELECT file FROM deliveries WHERE file <> '' AND session`+which, string(list))
+	files, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT file FROM deliveries WHERE file <> ''
+		AND session`+which, string(list))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -78,6 +81,11 @@ func deleteSessions(ctx context.Context, tx *sql.Tx, sessions []int64, unlearn U
 		if err := unlearn(ctx, tx, ids); err != nil {
 			return 0, nil, err
 		}
+	}
+	_, err = tx.ExecContext(ctx, `INSERT OR IGNORE INTO sessions_forgotten (acp_id)
+		SELECT acp_id FROM sessions WHERE length(acp_id) >= ? AND id`+which, minLoneID, string(list))
+	if err != nil {
+		return 0, nil, err
 	}
 	_, err = tx.ExecContext(ctx, `DELETE FROM sessions WHERE id`+which, string(list))
 	return len(ids), files, err
@@ -98,33 +106,38 @@ type Pruned struct {
 	Files    []string
 }
 
-// bound selects the sessions that have to stay: a process holds them, something is being said in them, or they still owe something.
+// bound selects the sessions that have to stay: a process holds them, something is being said in them, or they still
+// owe something.
 const bound = `SELECT session FROM attachments
 	UNION SELECT session FROM deliveries WHERE done = 0
 	UNION SELECT session FROM turns WHERE ended = 0
 	UNION SELECT session FROM turns WHERE key IN (SELECT key FROM deliveries WHERE done = 0)
 	UNION SELECT session FROM turns WHERE process IN (SELECT id FROM processes WHERE ended = 0)`
 
-// Prune removes old sessions, never one that a process holds, that still owes something, or whose ledger a newer one needs (it continues it or was
-// forked from it). Each goes in a transaction of its own, so that no prompt has to wait for all of them; when it fails halfway, what went is given too.
+// Prune removes old sessions, never one that a process holds, that still owes something, or whose ledger a newer one
+// needs (it continues it or was forked from it). Each goes in a transaction of its own, so that no prompt has to wait
+// for all of them; when it fails halfway, what went is given too.
 func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 	const doing = "pruning sessions"
-	all, err := collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s ORDER BY s.last_active DESC, s.id DESC`)
+	all, err := sqlite.Collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s
+		ORDER BY s.last_active DESC, s.id DESC`)
 	if err != nil {
-		return Pruned{}, explain(doing, err)
+		return Pruned{}, sqlite.While(doing, err)
 	}
-	stay, err := collect(ctx, s.db, scanID, bound)
+	stay, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], bound)
 	if err != nil {
-		return Pruned{}, explain(doing, err)
+		return Pruned{}, sqlite.While(doing, err)
 	}
 	picked := old(all, stay, o)
-	slices.SortFunc(picked, func(v, w Session) int { return cmp.Compare(w.ID, v.ID) }) // what came from a session goes before it
+	// what came from a session goes before it
+	slices.SortFunc(picked, func(v, w Session) int { return cmp.Compare(w.ID, v.ID) })
 	var p Pruned
 	for _, v := range picked {
 		var turns int
 		var files []string
 		if o.DryRun {
-			err = explain(doing, s.db.QueryRowContext(ctx, `SELECT count(*) FROM turns WHERE session = ?`, v.ID).Scan(&turns))
+			err = sqlite.While(doing, s.db.QueryRowContext(ctx, `SELECT count(*) FROM turns WHERE session = ?`,
+				v.ID).Scan(&turns))
 		} else {
 			turns, files, err = s.pruneOne(ctx, v, o.Unlearn)
 		}
@@ -149,8 +162,10 @@ func (s *Store) pruneOne(ctx context.Context, v Session, unlearn Unlearn) (turns
 	err = s.write(ctx, "pruning a session", func(tx *sql.Tx) error {
 		var idle bool
 		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND last_active = ?2)
-			AND NOT EXISTS (SELECT 1 FROM sessions WHERE fork_of = ?1) AND NOT EXISTS (SELECT 1 FROM sessions WHERE continue_of = ?1)
-			AND NOT EXISTS (SELECT 1 FROM attachments WHERE session = ?1)`, v.ID, stamp(v.LastActive)).Scan(&idle)
+			AND NOT EXISTS (SELECT 1 FROM sessions WHERE fork_of = ?1) AND NOT EXISTS (SELECT 1 FROM sessions
+			WHERE continue_of = ?1)
+			AND NOT EXISTS (SELECT 1 FROM attachments WHERE
+			session = ?1)`, v.ID, sqlite.Stamp(v.LastActive)).Scan(&idle)
 		if err != nil {
 			return err
 		}
@@ -198,26 +213,32 @@ func old(sessions []Session, stay []int64, o PruneOptions) []Session {
 // expireAtOnce is how many turns go in one transaction, so that no prompt has to wait for all of them.
 const expireAtOnce = 200
 
-// Expire removes turns that began before the given time (retention), but none of a living process and none under a key that still owes something.
-// Sessions and their ledgers stay. It gives how many turns went, also when it fails halfway.
+// Expire removes turns that began before the given time (retention), and what happened before it, but none of a living
+// process and none under a key that still owes something. Sessions and their ledgers stay. It gives how many turns
+// went, also when it fails halfway.
 func (s *Store) Expire(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
 	for gone := 0; ; {
 		n, err := s.expireSome(ctx, before, unlearn)
-		if gone += n; err != nil || n < expireAtOnce {
+		if gone += n; err != nil {
 			return gone, err
+		}
+		if n < expireAtOnce {
+			return gone, s.expireEvents(ctx, before)
 		}
 	}
 }
 
 func (s *Store) expireSome(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
-	const old = `SELECT id FROM turns WHERE started < ? AND ended > 0 AND key NOT IN (SELECT key FROM deliveries WHERE done = 0)
+	const old = `SELECT id FROM turns WHERE started < ? AND ended > 0 AND key NOT IN (SELECT key FROM deliveries
+		WHERE done = 0)
 		AND process NOT IN (SELECT id FROM processes WHERE ended = 0) LIMIT ?`
-	ids, err := collect(ctx, s.db, scanID, old, stamp(before), 1) // to look takes no lock
+	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], old, sqlite.Stamp(before), 1) // to look takes no lock
 	if err != nil || len(ids) == 0 {
-		return 0, explain("looking for old turns", err)
+		return 0, sqlite.While("looking for old turns", err)
 	}
 	err = s.write(ctx, "removing old turns", func(tx *sql.Tx) (err error) {
-		if ids, err = collect(ctx, tx, scanID, old, stamp(before), expireAtOnce); err != nil || len(ids) == 0 {
+		if ids, err = sqlite.Collect(ctx, tx, sqlite.One[int64], old, sqlite.Stamp(before), expireAtOnce); err != nil ||
+			len(ids) == 0 {
 			return err
 		}
 		if unlearn != nil {

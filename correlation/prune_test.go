@@ -36,14 +36,15 @@ func TestForget(t *testing.T) {
 	p := b.register(ProcessInfo{Memory: "daemon", Hook: true})
 	a := b.open(OpenSession{ACPID: "A", Process: p.ID()})
 	check(t, b.SaveContext(t.Context(), a.ID, a.Key, []byte("canary context"), b.clock.Now()))
-	check(t, b.SetState(t.Context(), a.ID, nil, Done))
+	b.step(a.ID, "", Event{Name: Told})
 	v := b.open(OpenSession{ACPID: "B", New: true, ContinueOf: a.ID, Process: p.ID()})
 	fork := b.open(OpenSession{ACPID: "fork", New: true, ForkOf: v.ID, Process: p.ID()})
 	other := b.open(OpenSession{ACPID: "other", Process: p.ID()})
 	must(b.Record(t.Context(), Injection{Session: v.ID, Key: v.Key, Text: "canary ledger"}))(t)
 	var turns []int64
 	for range 100 { // enough for pages of their own, in the database and in the log
-		turns = append(turns, b.turn(a.ID, p.ID(), strings.Repeat("canary user ", 1000), strings.Repeat("canary assistant ", 1000)))
+		turns = append(turns, b.turn(a.ID, p.ID(), strings.Repeat("canary user ", 1000),
+			strings.Repeat("canary assistant ", 1000)))
 	}
 	turns = append(turns, b.turn(v.ID, p.ID(), "canary", "canary"))
 	b.turn(fork.ID, p.ID(), "kept", "kept")
@@ -70,8 +71,10 @@ func TestForget(t *testing.T) {
 		t.Error("it is still on disk")
 	}
 	for query, want := range map[string]int{
-		"SELECT count(*) FROM sessions": 2, "SELECT count(*) FROM turns": 2, "SELECT count(*) FROM injections": 0, "SELECT count(*) FROM deliveries": 0,
-		"SELECT count(*) FROM stored_contexts": 0, "SELECT count(*) FROM session_keys": 2, "SELECT count(*) FROM attachments": 2,
+		"SELECT count(*) FROM sessions": 2, "SELECT count(*) FROM turns": 2, "SELECT count(*) FROM injections": 0,
+		"SELECT count(*) FROM deliveries":      0,
+		"SELECT count(*) FROM stored_contexts": 0, "SELECT count(*) FROM session_keys": 2,
+		"SELECT count(*) FROM attachments": 2,
 	} {
 		if n := b.count(query); n != want {
 			t.Errorf("%s: %d, want %d", query, n, want)
@@ -84,11 +87,13 @@ func TestForget(t *testing.T) {
 
 func TestForgetByRecord(t *testing.T) {
 	b := newBench(t)
-	for _, o := range []OpenSession{{ACPID: "A", Record: "r"}, {ACPID: "B", Record: "r"}, {ACPID: "C", Record: "r", Harness: "codex"}, {ACPID: "D"}, {ACPID: "E"}} {
+	for _, o := range []OpenSession{{ACPID: "A", Record: "r"}, {ACPID: "B", Record: "r"},
+		{ACPID: "C", Record: "r", Harness: "codex"}, {ACPID: "D"}, {ACPID: "E"}} {
 		b.open(o)
 	}
 	must(b.Forget(t.Context(), must(b.Resolve(t.Context(), "B"))(t).ID, nil))(t)
-	if n := b.count("SELECT count(*) FROM sessions WHERE acp_id IN ('C', 'D', 'E')"); n != 3 || b.count("SELECT count(*) FROM sessions") != 3 {
+	if n := b.count("SELECT count(*) FROM sessions WHERE acp_id IN ('C', 'D', 'E')"); n != 3 ||
+		b.count("SELECT count(*) FROM sessions") != 3 {
 		t.Error("not the sessions of the record alone are gone")
 	}
 }
@@ -99,7 +104,8 @@ func TestForgetIsAllOrNothing(t *testing.T) {
 	v := b.said("s", 1)
 	failing := errors.New("no index")
 	_, err := b.Forget(t.Context(), v.ID, func(context.Context, *sql.Tx, []int64) error { return failing })
-	if !errors.Is(err, failing) || b.count("SELECT count(*) FROM turns") != 1 || b.count("SELECT count(*) FROM sessions") != 1 {
+	if !errors.Is(err, failing) || b.count("SELECT count(*) FROM turns") != 1 ||
+		b.count("SELECT count(*) FROM sessions") != 1 {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -143,10 +149,12 @@ func TestPrune(t *testing.T) {
 		turns   int
 	}{
 		{"no rule", func(time.Time) PruneOptions { return PruneOptions{} }, nil, 0},
-		{"by age", func(now time.Time) PruneOptions { return PruneOptions{Before: now.Add(-5 * day)} }, []string{"old", "old fork", "old parent"}, 3},
+		{"by age", func(now time.Time) PruneOptions { return PruneOptions{Before: now.Add(-5 * day)} },
+			[]string{"old", "old fork", "old parent"}, 3},
 		{"by age, all", func(now time.Time) PruneOptions { return PruneOptions{Before: now.Add(day)} },
 			[]string{"after", "before", "delivered", "fork", "old", "old fork", "old parent", "parent", "young"}, 6},
-		{"by count", func(time.Time) PruneOptions { return PruneOptions{Keep: 4} }, []string{"old", "old fork", "old parent"}, 3},
+		{"by count", func(time.Time) PruneOptions { return PruneOptions{Keep: 4} },
+			[]string{"old", "old fork", "old parent"}, 3},
 		{"by count, few", func(time.Time) PruneOptions { return PruneOptions{Keep: 100} }, nil, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"time"
 	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// When a later delivery to an older daemon, which makes a job of each, is worth one (design.md, "After the session").
+// When a later delivery to an older daemon, which makes a job of each, is worth one (docs/architecture.md, "After a
+// session").
 const (
 	worthTurns  = 5
 	worthRunes  = 500
@@ -22,13 +25,14 @@ type Selection struct {
 	Wait    time.Time // not zero: it is not worth a job before
 }
 
-// Select gives the turns that a delivery holds. Whole: all that were said under its key, for newer daemons, which take the whole each time. Else what is new,
-// with up to 4 earlier turns as lead-in, and for the daemon with the time before which it is not worth a job: the first delivery under a key is worth it at
-// once, a later one from 500 characters and 5 turns on, or 24 hours after its oldest new turn. Select once a lease; a transcript that is sent in parts is
-// told by Selections with some of the turns each.
+// Select gives the turns that a delivery holds. Whole: all that were said under its key, for newer daemons, which take
+// the whole each time. Else what is new, with up to 4 earlier turns as lead-in, and for the daemon with the time before
+// which it is not worth a job: the first delivery under a key is worth it at once, a later one from 500 characters and
+// 5 turns on, or 24 hours after its oldest new turn. Select once a lease; a transcript that is sent in parts is told by
+// Selections with some of the turns each.
 func (s *Store) Select(ctx context.Context, d Delivery, whole bool) (Selection, error) {
 	p, err := s.selectTurns(ctx, d, whole)
-	return p, explain("reading what is to be delivered", err)
+	return p, sqlite.While("reading what is to be delivered", err)
 }
 
 // turnMark says whether a turn is new to a delivery.
@@ -42,11 +46,12 @@ func (s *Store) selectTurns(ctx context.Context, d Delivery, whole bool) (Select
 		return Selection{}, nil
 	}
 	// What was dropped was not taken: it stays new. So does what a dead delivery did not take.
-	marks, err := collect(ctx, s.db, func(row scanner) (m turnMark, err error) {
+	marks, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (m turnMark, err error) {
 		err = row.Scan(&m.id, &m.isNew)
 		return m, err
-	}, `SELECT t.id, t.`+d.column()+` = 0 OR x.state IS 'dropped' FROM turns t LEFT JOIN deliveries x ON x.id = t.`+d.column()+`
-		WHERE t.key = ? AND t.ended > 0 ORDER BY t.id`, d.Key)
+	}, `SELECT t.id, t.`+d.column()+` = 0 OR x.state IS 'dropped' FROM turns t LEFT
+		JOIN deliveries x ON x.id = t.`+d.column()+`
+		WHERE t.key = ? AND t.ended > 0 ORDER BY t.started, t.id`, d.Key)
 	if err != nil {
 		return Selection{}, err
 	}
@@ -58,7 +63,8 @@ func (s *Store) selectTurns(ctx context.Context, d Delivery, whole bool) (Select
 	if err != nil {
 		return Selection{}, err
 	}
-	turns, err := collect(ctx, s.db, scanTurn, `SELECT `+turnColumns+` FROM turns t WHERE t.id IN (SELECT value FROM json_each(?)) ORDER BY t.id`, string(list))
+	turns, err := sqlite.Collect(ctx, s.db, scanTurn, `SELECT `+turnColumns+` FROM turns t WHERE t.id IN (SELECT value
+		FROM json_each(?)) ORDER BY t.started, t.id`, string(list))
 	if err != nil {
 		return Selection{}, err
 	}
@@ -70,8 +76,8 @@ func (s *Store) selectTurns(ctx context.Context, d Delivery, whole bool) (Select
 	return p, nil
 }
 
-// choose gives the ids to deliver and how many of them, from the start, are no news. Turns that are new need not follow one another: two processes may
-// hold a session, and end in any order.
+// choose gives the ids to deliver and how many of them, from the start, are no news. Turns that are new need not follow
+// one another: two processes may hold a session, and end in any order.
 func choose(marks []turnMark, whole bool) (ids []int64, earlier int) {
 	oldest := -1
 	for i, m := range marks {
@@ -108,16 +114,4 @@ func worthWaiting(news []Turn, now time.Time) time.Time {
 		return at
 	}
 	return time.Time{}
-}
-
-// Deliveries gives the deliveries of a session and of those that it continues, oldest first.
-func (s *Store) Deliveries(ctx context.Context, session int64) ([]Delivery, error) {
-	all, err := collect(ctx, s.db, scanDelivery, ancestors("continue_of")+` SELECT `+deliveryColumns+` FROM deliveries d WHERE d.session IN ancestors ORDER BY d.id`, session)
-	return all, explain("listing deliveries", err)
-}
-
-// Outstanding gives what is still owed and what was given up, oldest first: open, dead, and unknown for good.
-func (s *Store) Outstanding(ctx context.Context) ([]Delivery, error) {
-	all, err := collect(ctx, s.db, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.done = 0 OR d.state IN (?, ?) ORDER BY d.id`, Dead, Unknown)
-	return all, explain("listing deliveries", err)
 }

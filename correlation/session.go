@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // A Session is an ACP session. It outlives processes, and two of them may hold it at once.
@@ -36,89 +38,104 @@ type Session struct {
 	Turns int  // with those of the sessions that it continues
 }
 
-const sessionColumns = `s.id, s.harness, s.acp_id, s.key, s.record, s.cwd, s.project, s.agent_id, s.client, s.client_version, s.agent, s.agent_version,
+const sessionColumns = `s.id, s.harness, s.acp_id, s.key, s.record, s.cwd, s.project, s.agent_id, s.client,
+	s.client_version, s.agent, s.agent_version,
 	s.parent_key, coalesce(s.fork_of, 0), coalesce(s.continue_of, 0), s.state, s.started, s.last_active, s.replaced`
 
-func scanSession(row scanner) (v Session, err error) {
+func scanSession(row sqlite.Row) (v Session, err error) {
 	var started, active, replaced int64
-	err = row.Scan(&v.ID, &v.Harness, &v.ACPID, &v.Key, &v.Record, &v.Cwd, &v.Project, &v.AgentID, &v.Client, &v.ClientVersion, &v.Agent, &v.AgentVersion,
+	err = row.Scan(&v.ID, &v.Harness, &v.ACPID, &v.Key, &v.Record, &v.Cwd, &v.Project, &v.AgentID, &v.Client,
+		&v.ClientVersion, &v.Agent, &v.AgentVersion,
 		&v.ParentKey, &v.ForkOf, &v.ContinueOf, &v.State, &started, &active, &replaced)
-	v.Started, v.LastActive, v.Replaced = unstamp(started), unstamp(active), unstamp(replaced)
+	v.Started, v.LastActive, v.Replaced = sqlite.Unstamp(started), sqlite.Unstamp(active), sqlite.Unstamp(replaced)
 	return v, err
 }
 
 // OpenSession is what a process knows of a session that it opens. Empty strings leave what is stored.
 type OpenSession struct {
-	Harness, ACPID        string
-	Record                string
-	Cwd, Project, AgentID string
-	Client, ClientVersion string
-	Agent, AgentVersion   string
-	ParentKey             string
-	Process               string // holds the session from now on; empty: nobody does
+	Harness       string `json:"harness"`
+	ACPID         string `json:"acpId"`
+	Record        string `json:"record,omitempty"`
+	Cwd           string `json:"cwd,omitempty"`
+	Project       string `json:"project,omitempty"`
+	AgentID       string `json:"agentId,omitempty"`
+	Client        string `json:"client,omitempty"`
+	ClientVersion string `json:"clientVersion,omitempty"`
+	Agent         string `json:"agent,omitempty"`
+	AgentVersion  string `json:"agentVersion,omitempty"`
+	ParentKey     string `json:"parentKey,omitempty"`
+	Process       string `json:"-"` // holds the session from now on; empty: nobody does
 
-	// New: the harness made the session just now (session/new, session/fork). A stored one of the same name is another, older one, for some
-	// harnesses count from 1 in each process.
-	New bool
-	// ForkOf is the session that this one was forked from: it starts in that one's state, with a key of its own and no turns.
-	ForkOf int64
-	// ContinueOf is the session that this one takes the place of: it takes over the record and a context that was not used.
-	ContinueOf int64
+	// New: the harness made the session just now (session/new, session/fork). A stored one of the same name is another,
+	// older one, for some harnesses count from 1 in each process.
+	New bool `json:"new,omitempty"`
+	// ForkOf is the session that this one was forked from: it starts in the state that a fork of that one has now
+	// (Forked), unless State says which it had then, with a key of its own and no turns.
+	ForkOf int64 `json:"forkOf,omitempty"`
+	// ContinueOf is the session that this one takes the place of: it takes over the record and a context that was not
+	// used.
+	ContinueOf int64 `json:"continueOf,omitempty"`
 
-	// For a session that is not known yet. Key empty: the key of ContinueOf if no context of it was used, else a new one. State empty: Armed.
-	Key   string
-	State State
+	// For a session that is not known yet. Key empty: the key of ContinueOf if no context of it was used, else a new
+	// one. State empty: that of the fork, else Armed.
+	Key   string `json:"key,omitempty"`
+	State State  `json:"state,omitempty"`
 }
 
-// Open finds or makes the session, notes what is new about it, and attaches the process to it. A session that is known keeps its state and key.
+// Open finds or makes the session, notes what is new about it, and attaches the process to it. A session that is known
+// keeps its state and key.
 func (s *Store) Open(ctx context.Context, o OpenSession) (Session, error) {
-	o.ACPID = foldID(o.ACPID)
 	var session Session
-	err := s.write(ctx, "opening a session", func(tx *sql.Tx) error {
-		now := stamp(s.now())
-		var id int64
-		err := tx.QueryRowContext(ctx, `SELECT id FROM sessions WHERE harness = ? AND acp_id = ? AND replaced = 0`, o.Harness, o.ACPID).Scan(&id)
-		known := err == nil
-		switch {
-		case err != nil && !errors.Is(err, sql.ErrNoRows):
-			return err
-		case known && o.New:
-			if _, err := tx.ExecContext(ctx, `UPDATE sessions SET replaced = ? WHERE id = ?`, now, id); err != nil {
-				return err
-			}
-			fallthrough
-		case !known:
-			if id, err = s.insertSession(ctx, tx, o, now); err != nil {
-				return err
-			}
-		default:
-			if err := refreshSession(ctx, tx, id, o, now); err != nil {
-				return err
-			}
-		}
-		if o.Process != "" {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO attachments (session, process) VALUES (?, ?) ON CONFLICT DO NOTHING`, id, o.Process); err != nil {
-				return err
-			}
-		}
-		if _, err := s.freshState(ctx, tx, id); err != nil {
-			return err
-		}
-		session, err = scanSession(tx.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE id = ?`, id))
+	err := s.write(ctx, "opening a session", func(tx *sql.Tx) (err error) {
+		session, err = s.open(ctx, tx, o)
 		return err
 	})
 	return session, err
 }
 
-func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, now int64) (int64, error) {
-	if o.State == "" {
-		o.State = Armed
+func (s *Store) open(ctx context.Context, tx *sql.Tx, o OpenSession) (Session, error) {
+	o.ACPID = foldID(o.ACPID)
+	now := sqlite.Stamp(s.now())
+	var id int64
+	err := tx.QueryRowContext(ctx, `SELECT id FROM sessions WHERE harness = ? AND acp_id = ? AND replaced = 0`,
+		o.Harness, o.ACPID).Scan(&id)
+	known := err == nil
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return Session{}, err
+	case known && o.New:
+		if _, err := tx.ExecContext(ctx, `UPDATE sessions SET replaced = ? WHERE id = ?`, now, id); err != nil {
+			return Session{}, err
+		}
+		fallthrough
+	case !known:
+		if id, err = s.insertSession(ctx, tx, o, now); err != nil {
+			return Session{}, err
+		}
+	default:
+		if err := refreshSession(ctx, tx, id, o, now); err != nil {
+			return Session{}, err
+		}
 	}
+	if o.Process != "" {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO attachments (session, process) VALUES (?, ?)
+			ON CONFLICT DO NOTHING`, id, o.Process); err != nil {
+			return Session{}, err
+		}
+	}
+	if _, err := s.freshState(ctx, tx, id); err != nil {
+		return Session{}, err
+	}
+	return scanSession(tx.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE id = ?`, id))
+}
+
+func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, now int64) (int64, error) {
 	inherits := false // the key, and the context fetched under it
 	if o.ContinueOf != 0 {
 		var key, record string
 		var used int64
-		err := tx.QueryRowContext(ctx, `SELECT s.key, s.record, coalesce(k.used, 1) FROM sessions s LEFT JOIN session_keys k ON k.key = s.key AND k.session = s.id
+		err := tx.QueryRowContext(ctx, `SELECT s.key, s.record, coalesce(k.used, 1) FROM sessions s LEFT
+			JOIN session_keys k ON k.key = s.key AND k.session = s.id
 			WHERE s.id = ?`, o.ContinueOf).Scan(&key, &record, &used)
 		if err != nil {
 			return 0, fmt.Errorf("the session to continue: %w", orNotFound(err))
@@ -136,29 +153,38 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 		if err != nil {
 			return 0, fmt.Errorf("the session to fork: %w", err)
 		}
-		if o.State = parent; parent == InFlight {
-			o.State = Done // the fork has the block in its history, or will have
-		}
-		if o.ParentKey == "" {
-			if err := tx.QueryRowContext(ctx, `SELECT key FROM sessions WHERE id = ?`, o.ForkOf).Scan(&o.ParentKey); err != nil {
+		if o.State == "" {
+			if o.State, _, err = s.on(o.ForkOf, parent, Event{Name: Forked}); err != nil {
 				return 0, err
 			}
 		}
+		if o.ParentKey == "" {
+			if err := tx.QueryRowContext(ctx, `SELECT key FROM sessions WHERE id = ?`,
+				o.ForkOf).Scan(&o.ParentKey); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if o.State == "" {
+		o.State = Armed
 	}
 	if o.Key == "" {
 		o.Key = NewKey()
 	}
 	var id int64
-	err := tx.QueryRowContext(ctx, `INSERT INTO sessions (harness, acp_id, key, record, cwd, project, agent_id, client, client_version, agent, agent_version,
+	err := tx.QueryRowContext(ctx, `INSERT INTO sessions (harness, acp_id, key, record, cwd, project, agent_id, client,
+		client_version, agent, agent_version,
 			parent_key, fork_of, continue_of, state, started, last_active)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?, ?, ?) RETURNING id`,
-		o.Harness, o.ACPID, o.Key, o.Record, o.Cwd, o.Project, o.AgentID, o.Client, o.ClientVersion, o.Agent, o.AgentVersion,
+		o.Harness, o.ACPID, o.Key, o.Record, o.Cwd, o.Project, o.AgentID, o.Client, o.ClientVersion, o.Agent,
+		o.AgentVersion,
 		o.ParentKey, o.ForkOf, o.ContinueOf, o.State, now, now).Scan(&id)
 	if err != nil {
 		return 0, err
 	}
 	if inherits {
-		if _, err := tx.ExecContext(ctx, `UPDATE stored_contexts SET session = ? WHERE session = ?`, id, o.ContinueOf); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE stored_contexts SET session = ? WHERE session = ?`,
+			id, o.ContinueOf); err != nil {
 			return 0, err
 		}
 	}
@@ -166,15 +192,20 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 }
 
 func refreshSession(ctx context.Context, tx *sql.Tx, id int64, o OpenSession, now int64) error {
-	_, err := tx.ExecContext(ctx, `UPDATE sessions SET record = coalesce(nullif(?, ''), record), cwd = coalesce(nullif(?, ''), cwd), project = coalesce(nullif(?, ''), project),
-			agent_id = coalesce(nullif(?, ''), agent_id), client = coalesce(nullif(?, ''), client), client_version = coalesce(nullif(?, ''), client_version),
-			agent = coalesce(nullif(?, ''), agent), agent_version = coalesce(nullif(?, ''), agent_version), parent_key = coalesce(nullif(?, ''), parent_key),
+	_, err := tx.ExecContext(ctx, `UPDATE sessions SET record = coalesce(nullif(?, ''), record),
+		cwd = coalesce(nullif(?, ''), cwd), project = coalesce(nullif(?, ''), project),
+			agent_id = coalesce(nullif(?, ''), agent_id), client = coalesce(nullif(?, ''), client),
+			client_version = coalesce(nullif(?, ''), client_version),
+			agent = coalesce(nullif(?, ''), agent), agent_version = coalesce(nullif(?, ''), agent_version),
+			parent_key = coalesce(nullif(?, ''), parent_key),
 			last_active = ?
-		WHERE id = ?`, o.Record, o.Cwd, o.Project, o.AgentID, o.Client, o.ClientVersion, o.Agent, o.AgentVersion, o.ParentKey, now, id)
+		WHERE id = ?`, o.Record, o.Cwd, o.Project, o.AgentID, o.Client, o.ClientVersion, o.Agent, o.AgentVersion,
+		o.ParentKey, now, id)
 	return err
 }
 
-// SetRecord notes the acpx record of a session, which may come to be known later than the session, or change when ids rotate.
+// SetRecord notes the acpx record of a session, which may come to be known later than the session, or change when ids
+// rotate.
 func (s *Store) SetRecord(ctx context.Context, id int64, record string) error {
 	return s.change(ctx, "noting a record", ErrNotFound, `UPDATE sessions SET record = ? WHERE id = ?`, record, id)
 }
@@ -182,19 +213,21 @@ func (s *Store) SetRecord(ctx context.Context, id int64, record string) error {
 // Get gives a session by our id, or ErrNotFound.
 func (s *Store) Get(ctx context.Context, id int64) (Session, error) {
 	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE s.id = ?`, id))
-	return v, explain("reading a session", orNotFound(err))
+	return v, sqlite.While("reading a session", orNotFound(err))
 }
 
 // minLoneID is how long a sessionId must be to be taken without its harness.
 const minLoneID = 16
 
-// Find gives the session of a harness by its ACP id; failing that by the id alone, if it is at least 16 characters long and unique. Else ErrNotFound.
+// Find gives the session of a harness by its ACP id; failing that by the id alone, if it is at least 16 characters long
+// and unique. Else ErrNotFound.
 func (s *Store) Find(ctx context.Context, harness, acpID string) (Session, error) {
 	const doing = "finding a session"
 	acpID = foldID(acpID)
-	found, err := collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s WHERE s.acp_id = ? AND s.replaced = 0`, acpID)
+	found, err := sqlite.Collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s WHERE s.acp_id = ?
+		AND s.replaced = 0`, acpID)
 	if err != nil {
-		return Session{}, explain(doing, err)
+		return Session{}, sqlite.While(doing, err)
 	}
 	for _, v := range found {
 		if v.Harness == harness {
@@ -204,23 +237,25 @@ func (s *Store) Find(ctx context.Context, harness, acpID string) (Session, error
 	if len(found) == 1 && utf8.RuneCountInString(acpID) >= minLoneID {
 		return found[0], nil
 	}
-	return Session{}, explain(doing, ErrNotFound)
+	return Session{}, sqlite.While(doing, ErrNotFound)
 }
 
 // FindByRecord gives the newest session of an acpx record, or ErrNotFound.
 func (s *Store) FindByRecord(ctx context.Context, record string) (Session, error) {
 	if record == "" {
-		return Session{}, explain("finding a session", ErrNotFound)
+		return Session{}, sqlite.While("finding a session", ErrNotFound)
 	}
-	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE s.record = ? AND s.record <> '' AND s.replaced = 0 ORDER BY s.id DESC LIMIT 1`, record))
-	return v, explain("finding a session", orNotFound(err))
+	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE s.record = ?
+		AND s.record <> '' AND s.replaced = 0 ORDER BY s.id DESC LIMIT 1`, record))
+	return v, sqlite.While("finding a session", orNotFound(err))
 }
 
-// Resolve gives the session that a person names by its ACP id, a Signet key, its acpx record, or a prefix of these that fits only one
-// conversation. Of a conversation that went on under new ids it gives the newest. Errors: ErrNotFound, ErrAmbiguous.
+// Resolve gives the session that a person names by its ACP id, a Signet key, its acpx record, or a prefix of these that
+// fits only one conversation. Of a conversation that went on under new ids it gives the newest. Errors: ErrNotFound,
+// ErrAmbiguous.
 func (s *Store) Resolve(ctx context.Context, name string) (Session, error) {
 	v, err := s.resolve(ctx, name)
-	return v, explain("looking for "+name, err)
+	return v, sqlite.While("looking for "+name, err)
 }
 
 func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
@@ -228,13 +263,15 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 		return Session{}, ErrNotFound
 	}
 	exact := foldID(name)
-	ids, err := collect(ctx, s.db, scanID, `SELECT id FROM sessions WHERE acp_id = ?1 AND replaced = 0 OR key = ?2 OR record <> '' AND record = ?2
+	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions WHERE acp_id = ?1
+		AND replaced = 0 OR key = ?2 OR record <> '' AND record = ?2
 		UNION SELECT session FROM session_keys WHERE key = ?2`, exact, name)
 	if err != nil {
 		return Session{}, err
 	}
 	if len(ids) == 0 {
-		ids, err = collect(ctx, s.db, scanID, `SELECT id FROM sessions WHERE replaced = 0 AND substr(acp_id, 1, ?2) = ?1 OR ?1 IN (substr(key, 1, ?2), substr(record, 1, ?2))
+		ids, err = sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions WHERE replaced = 0
+			AND substr(acp_id, 1, ?2) = ?1 OR ?1 IN (substr(key, 1, ?2), substr(record, 1, ?2))
 			UNION SELECT session FROM session_keys WHERE substr(key, 1, ?2) = ?1`, name, utf8.RuneCountInString(name))
 		if err != nil {
 			return Session{}, err
@@ -263,10 +300,11 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 }
 
 // conversation gives the ids of the sessions that went on in one another, with this one, oldest first.
-func (s *Store) conversation(ctx context.Context, q querier, id int64) ([]int64, error) {
-	return collect(ctx, q, scanID, `WITH RECURSIVE chain (id) AS (
+func (s *Store) conversation(ctx context.Context, q sqlite.Querier, id int64) ([]int64, error) {
+	return sqlite.Collect(ctx, q, sqlite.One[int64], `WITH RECURSIVE chain (id) AS (
 			VALUES (?) UNION
-			SELECT s.id FROM chain c JOIN sessions me ON me.id = c.id JOIN sessions s ON s.id = me.continue_of OR s.continue_of = me.id
+			SELECT s.id FROM chain c JOIN sessions me ON me.id = c.id
+			JOIN sessions s ON s.id = me.continue_of OR s.continue_of = me.id
 				OR s.record <> '' AND s.record = me.record AND s.harness = me.harness)
 		SELECT id FROM chain ORDER BY id`, id)
 }
@@ -277,17 +315,18 @@ func (s *Store) Sessions(ctx context.Context, limit int) ([]Session, error) {
 		limit = -1
 	}
 	all, err := s.list(ctx, `ORDER BY s.last_active DESC, s.id DESC LIMIT ?`, limit)
-	return all, explain("listing sessions", err)
+	return all, sqlite.While("listing sessions", err)
 }
 
 func (s *Store) list(ctx context.Context, where string, args ...any) ([]Session, error) {
-	all, err := collect(ctx, s.db, func(row scanner) (Session, error) {
+	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Session, error) {
 		var turns int
 		v, err := scanSession(extraColumn{row, &turns})
 		v.Turns = turns
 		return v, err
 	}, `SELECT `+sessionColumns+`, (WITH RECURSIVE chain (id) AS (
-			VALUES (s.id) UNION SELECT m.continue_of FROM sessions m JOIN chain c ON m.id = c.id WHERE m.continue_of IS NOT NULL)
+			VALUES (s.id) UNION SELECT m.continue_of FROM sessions m JOIN chain c ON m.id = c.id
+			WHERE m.continue_of IS NOT NULL)
 		SELECT count(*) FROM turns WHERE session IN chain) FROM sessions s `+where, args...)
 	if err != nil {
 		return nil, err
@@ -304,33 +343,11 @@ func (s *Store) list(ctx context.Context, where string, args ...any) ([]Session,
 
 // extraColumn scans one column more than its caller knows of.
 type extraColumn struct {
-	scanner
+	sqlite.Row
 	dest any
 }
 
-func (e extraColumn) Scan(dest ...any) error { return e.scanner.Scan(append(dest, e.dest)...) }
-
-// liveSessions gives the sessions that living processes hold.
-func (s *Store) liveSessions(ctx context.Context) (map[int64]bool, error) {
-	type attachment struct {
-		session int64
-		process string
-	}
-	all, err := collect(ctx, s.db, func(row scanner) (a attachment, err error) {
-		err = row.Scan(&a.session, &a.process)
-		return a, err
-	}, `SELECT session, process FROM attachments ORDER BY process`)
-	live, processes := make(map[int64]bool), make(map[string]bool)
-	for _, a := range all {
-		alive, asked := processes[a.process]
-		if !asked {
-			alive = s.alive(a.process)
-			processes[a.process] = alive
-		}
-		live[a.session] = live[a.session] || alive
-	}
-	return live, err
-}
+func (e extraColumn) Scan(dest ...any) error { return e.Row.Scan(append(dest, e.dest)...) }
 
 // maxID bounds what is stored of a sessionId; nothing says that a harness may not send one of a megabyte.
 const maxID = 1 << 10

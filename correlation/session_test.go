@@ -17,19 +17,22 @@ func TestOpenKnown(t *testing.T) {
 	b := newBench(t)
 	p := b.register(ProcessInfo{})
 	first := b.open(OpenSession{
-		Harness: "claude", ACPID: "s1", Record: "r1", Cwd: "/x", Project: "/x", AgentID: "a", Client: "acpx", ClientVersion: "1",
-		Agent: "claude", AgentVersion: "2", Key: "k1", Process: p.ID(),
+		Harness: "claude", ACPID: "s1", Record: "r1", Cwd: "/x", Project: "/x", AgentID: "a", Client: "acpx",
+		ClientVersion: "1",
+		Agent:         "claude", AgentVersion: "2", Key: "k1", Process: p.ID(),
 	})
 	want := Session{
-		ID: first.ID, Harness: "claude", ACPID: "s1", Record: "r1", Cwd: "/x", Project: "/x", AgentID: "a", Client: "acpx", ClientVersion: "1",
+		ID: first.ID, Harness: "claude", ACPID: "s1", Record: "r1", Cwd: "/x", Project: "/x", AgentID: "a",
+		Client: "acpx", ClientVersion: "1",
 		Agent: "claude", AgentVersion: "2", Key: "k1", State: Armed, Started: b.clock.Now(), LastActive: b.clock.Now(),
 	}
 	if diff := cmp.Diff(want, first); diff != "" {
 		t.Fatal(diff)
 	}
-	check(t, b.SetState(t.Context(), first.ID, nil, Done))
+	b.step(first.ID, p.ID(), Event{Name: Told})
 	b.clock.Advance(time.Minute)
-	again := b.another().open(OpenSession{Harness: "claude", ACPID: "s1", Cwd: "/y", Client: "zed", Key: "k2", State: Armed})
+	again := b.another().open(OpenSession{Harness: "claude", ACPID: "s1", Cwd: "/y", Client: "zed", Key: "k2",
+		State: Armed})
 	want.Cwd, want.Client, want.State, want.LastActive = "/y", "zed", Done, b.clock.Now()
 	if diff := cmp.Diff(want, again); diff != "" {
 		t.Errorf("opened again: %s", diff)
@@ -51,7 +54,8 @@ func TestOpenNewOfTheSameName(t *testing.T) {
 	if got := must(b.Find(t.Context(), "claude", "1"))(t); got.ID != young.ID {
 		t.Error("the name still means the old session")
 	}
-	if got := must(b.Get(t.Context(), old.ID))(t); got.Replaced.IsZero() || len(must(b.Turns(t.Context(), old.ID))(t)) != 1 {
+	if got := must(b.Get(t.Context(), old.ID))(t); got.Replaced.IsZero() ||
+		len(must(b.Turns(t.Context(), old.ID))(t)) != 1 {
 		t.Error("the old session was not kept")
 	}
 }
@@ -59,7 +63,8 @@ func TestOpenNewOfTheSameName(t *testing.T) {
 func TestOpenFork(t *testing.T) {
 	b := newBench(t)
 	p := b.register(ProcessInfo{})
-	for have, want := range map[State]State{Armed: Armed, IdentityGiven: IdentityGiven, InFlight: Done, Doubt: Doubt, Done: Done, Off: Off} {
+	for have, want := range map[State]State{Armed: Armed, IdentityGiven: IdentityGiven, InFlight: Done, Doubt: Doubt,
+		Done: Done, Off: Off} {
 		parent := b.in(have, "parent "+string(have), p.ID())
 		b.turn(parent.ID, p.ID(), "hello", "hi")
 		fork := b.open(OpenSession{ACPID: "fork " + string(have), New: true, ForkOf: parent.ID})
@@ -101,7 +106,7 @@ func TestOpenContinue(t *testing.T) {
 			check(t, b.SaveContext(t.Context(), a.ID, a.Key, []byte("ctx"), b.clock.Now()))
 			if tt.used {
 				b.claim(a.ID, p.ID(), Armed)
-				check(t, b.Settle(t.Context(), a.ID, p.ID(), Done))
+				b.step(a.ID, p.ID(), Event{Name: Answered})
 			}
 			b.turn(a.ID, p.ID(), "hello", "hi")
 			v := b.open(OpenSession{ACPID: "B", New: true, ContinueOf: a.ID, Key: tt.key})
@@ -179,7 +184,8 @@ func TestFind(t *testing.T) {
 func TestOddIDs(t *testing.T) {
 	b := newBench(t)
 	for _, id := range []string{
-		strings.Repeat("x", 1<<20), strings.Repeat("x", 1<<20) + "y", "'; DROP TABLE sessions; --", "a\x00b", "a", "\x1b[31m\n", "\xff\xfe", "%_", "",
+		strings.Repeat("x", 1<<20), strings.Repeat("x", 1<<20) +
+			"y", "'; DROP TABLE sessions; --", "a\x00b", "a", "\x1b[31m\n", "\xff\xfe", "%_", "",
 	} {
 		v := b.open(OpenSession{ACPID: id, Record: id})
 		if got, err := b.Find(t.Context(), "claude", id); err != nil || got.ID != v.ID {
@@ -215,7 +221,7 @@ func TestResolve(t *testing.T) {
 	p := b.register(ProcessInfo{})
 	a := b.open(OpenSession{ACPID: "aaaa-1", Record: "aaaa-1", Key: "key-a"})
 	b.turn(a.ID, p.ID(), "hello", "hi")
-	check(t, b.SetState(t.Context(), a.ID, nil, Done))
+	b.step(a.ID, "", Event{Name: Told})
 	next := b.open(OpenSession{ACPID: "bbbb-2", ContinueOf: a.ID, Key: "key-b", New: true, Process: p.ID()})
 	check(t, b.Rekey(t.Context(), next.ID, "second-key"))
 	other := b.open(OpenSession{ACPID: "bbcc-3", Key: "key-c"})
@@ -249,7 +255,8 @@ func TestResolve(t *testing.T) {
 	} {
 		got, err := b.Resolve(t.Context(), tt.name)
 		switch {
-		case tt.want == 0 && !errors.Is(err, ErrNotFound), tt.want < 0 && !errors.Is(err, ErrAmbiguous), tt.want > 0 && err != nil:
+		case tt.want == 0 && !errors.Is(err, ErrNotFound), tt.want < 0 && !errors.Is(err, ErrAmbiguous), tt.want > 0 &&
+			err != nil:
 			t.Errorf("%q: %v", tt.name, err)
 		case tt.want > 0 && got.ID != tt.want:
 			t.Errorf("%q is session %d, want %d", tt.name, got.ID, tt.want)
@@ -336,7 +343,10 @@ func TestStaleKeys(t *testing.T) {
 		{"used", func(b *bench, v Session, p *Process) { b.claim(v.ID, p.ID(), Armed) }, false},
 		{"ended", func(b *bench, v Session, _ *Process) { must(b.EndKey(b.ctx(), v.Key))(b.tb) }, false},
 		{"something was said", func(b *bench, v Session, p *Process) { b.turn(v.ID, p.ID(), "hello", "hi") }, false},
-		{"held by a living process", func(b *bench, v Session, p *Process) { b.open(OpenSession{ACPID: v.ACPID, Process: p.ID()}) }, false},
+		{"held by a living process", func(b *bench, v Session,
+			p *Process) {
+			b.open(OpenSession{ACPID: v.ACPID, Process: p.ID()})
+		}, false},
 		{"held by a dead process", func(b *bench, v Session, _ *Process) {
 			b.open(OpenSession{ACPID: v.ACPID, Process: b.died(ProcessInfo{})})
 		}, true},
@@ -412,7 +422,8 @@ func TestTakeContext(t *testing.T) {
 	save("old")
 	save("")
 	b.clock.Advance(time.Minute)
-	if payload, key, err := b.TakeContext(t.Context(), v.ID, time.Minute); err != nil || payload == nil || len(payload) != 0 || key != "k" {
+	if payload, key, err := b.TakeContext(t.Context(), v.ID, time.Minute); err != nil || payload == nil ||
+		len(payload) != 0 || key != "k" {
 		t.Errorf("%q %q %v, want the newer, empty one", payload, key, err)
 	}
 	if _, _, err := b.TakeContext(t.Context(), v.ID, time.Minute); !errors.Is(err, ErrNotFound) {
@@ -438,7 +449,8 @@ func TestDropContexts(t *testing.T) {
 		b.clock.Advance(time.Minute)
 	}
 	check(t, b.DropContexts(t.Context(), 90*time.Second))
-	if n := b.count("SELECT count(*) FROM stored_contexts WHERE payload = CAST('young' AS BLOB)"); n != 1 || b.count("SELECT count(*) FROM stored_contexts") != 1 {
+	if n := b.count("SELECT count(*) FROM stored_contexts WHERE payload = CAST('young' AS BLOB)"); n != 1 ||
+		b.count("SELECT count(*) FROM stored_contexts") != 1 {
 		t.Error("not the old one went")
 	}
 }

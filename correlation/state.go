@@ -1,14 +1,11 @@
 package correlation
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 )
 
-// A State says whether a session has had its context (design.md, "Sessions").
+// A State says whether a session has had its context. Every change of it is a step of the table below (State.On).
 type State string
 
 const (
@@ -20,133 +17,179 @@ const (
 	Off           State = "off" // this session wants none
 )
 
-// Outcomes of an injection.
+// States are all of them.
+var States = []State{Armed, IdentityGiven, InFlight, Doubt, Done, Off}
+
+// An Outcome says what became of a block that was sent.
+type Outcome string
+
 const (
-	outcomeInFlight = "in flight"
-	outcomeKept     = "kept"
-	outcomeRefused  = "refused"
-	outcomeDoubt    = "doubt"
+	Unsettled  Outcome = "" // of a step that says nothing about a block
+	Sending    Outcome = "in flight"
+	Kept       Outcome = "kept"
+	WasRefused Outcome = "refused" // it never reached the conversation
+	InDoubt    Outcome = "doubt"
 )
 
-// A StateError is an ErrStateChanged that says what the state is instead.
-type StateError struct{ Have State }
+// An EventName is what happens to a session's context.
+type EventName string
 
-func (e *StateError) Error() string { return fmt.Sprintf("%v: it is %q", ErrStateChanged, e.Have) }
-func (e *StateError) Unwrap() error { return ErrStateChanged }
+const (
+	Sent     EventName = "sent"          // a prompt leaves with a block in front
+	Answered EventName = "answered"      // that prompt has a result, whatever it says
+	Refused  EventName = "refused"       // its error says that the harness did not take it up, or it never left
+	Failed   EventName = "failed"        // its error says anything else
+	Died     EventName = "died"          // the harness, or the process that holds the session, died in the turn
+	Marked   EventName = "replay marked" // a replay of the history shows the block
+	// a replay shows a user's turn without the block, or nobody knows which block it was
+	Clean       EventName = "replay clean"
+	AssumedKept EventName = "assumed kept"    // no replay came, and this harness keeps failed prompts
+	Compacted   EventName = "compacted"       // the harness has summed up the conversation
+	Cleared     EventName = "cleared"         // the harness has forgotten the conversation
+	Told        EventName = "nothing to tell" // the sources have answered, and have nothing for this session
+	Placed      EventName = "placed"          // the identity is in the system prompt of a new session
+	Forked      EventName = "forked"          // gives the state of the fork; the parent's stays as it is
+	SwitchedOff EventName = "switched off"    // the session wants no context
+)
 
-// Claim moves a session from one of the states in from to in flight, in the name of process, and records inj (whose Session, At and Outcome it sets)
-// in one transaction; of two processes one wins. A claim of a process that died in the turn counts as doubt. Errors: a *StateError (ErrStateChanged) or ErrNotFound.
-func (s *Store) Claim(ctx context.Context, id int64, from []State, process string, inj Injection) (int64, error) {
-	if process == "" {
-		return 0, errors.New("claiming a session: a claim needs a process")
-	}
-	var ledger int64
-	err := s.write(ctx, "claiming a session", func(tx *sql.Tx) error {
-		have, err := s.freshState(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if !slices.Contains(from, have) {
-			return &StateError{have}
-		}
-		now := s.now()
-		inj.Session, inj.At, inj.Outcome = id, now, outcomeInFlight
-		if ledger, err = insertInjection(ctx, tx, inj); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `UPDATE sessions SET state = ?, claim = ?, claim_by = ?, claim_from = ?, last_active = ? WHERE id = ?`,
-			InFlight, ledger, process, have, stamp(now), id)
-		return err
-	})
-	if err != nil {
-		return 0, err // what the transaction numbered is rolled back
-	}
-	return ledger, nil
+// EventNames are all of them.
+var EventNames = []EventName{Sent, Answered, Refused, Failed, Died, Marked, Clean, AssumedKept, Compacted, Cleared,
+	Told, Placed, Forked, SwitchedOff}
+
+// An Event is what happens to a session's context, with what decides where it leads.
+type Event struct {
+	Name EventName `json:"name"`
+	// From is the state in which that was sent what is in flight now: for Answered, Refused, Failed and Died.
+	From State `json:"from,omitempty"`
+	// Partly: what was sent is the identity alone, and its memories are still to come: for Answered, Marked and
+	// AssumedKept.
+	Partly bool `json:"partly,omitempty"`
+	// Placed: the system prompt has the identity, which neither a doubt nor a loss of the conversation touches: for
+	// Clean, Compacted and Cleared.
+	Placed bool `json:"placed,omitempty"`
+	// Whole: after a compaction everything goes in again, not the identity alone: for Compacted.
+	Whole bool `json:"whole,omitempty"`
+	// Stranger: the ledger does not know the session, so that its being armed is only an assumption: for Marked.
+	Stranger bool `json:"stranger,omitempty"`
 }
 
-// freshState reads a session's state, having put a claim of a dead process in doubt.
-func (s *Store) freshState(ctx context.Context, tx *sql.Tx, id int64) (State, error) {
-	var have State
-	var by string
-	err := tx.QueryRowContext(ctx, `SELECT state, claim_by FROM sessions WHERE id = ?`, id).Scan(&have, &by)
-	if err != nil {
-		return "", orNotFound(err)
-	}
-	if have != InFlight || s.alive(by) {
-		return have, nil
-	}
-	if err := doubt(ctx, tx, by); err != nil {
-		return "", err
-	}
-	err = tx.QueryRowContext(ctx, `SELECT state FROM sessions WHERE id = ?`, id).Scan(&have)
-	return have, err
+// ErrIllegalStep is an event in a state in which it cannot happen: a fault of this program, which is logged and changes
+// nothing.
+var ErrIllegalStep = errors.New("this cannot happen in this state")
+
+// A StepError is an ErrIllegalStep that says which.
+type StepError struct {
+	State State
+	Event EventName
 }
 
-// doubt puts what a process has in flight in doubt. A session that had its context before stays done: what is in doubt is a recall then.
-func doubt(ctx context.Context, tx *sql.Tx, process string) error {
-	_, err := tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id IN (SELECT claim FROM sessions WHERE claim_by = ? AND claim_by <> '')`, outcomeDoubt, process)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `UPDATE sessions SET state = iif(claim_from = ?, claim_from, ?), claim_by = '' WHERE claim_by = ? AND claim_by <> ''`, Done, Doubt, process)
-	return err
+func (e *StepError) Error() string {
+	return fmt.Sprintf("%q in state %q: %v", e.Event, e.State, ErrIllegalStep)
 }
+func (e *StepError) Unwrap() error { return ErrIllegalStep }
 
-// Settle ends the claim that process made: in flight becomes to. ErrStateChanged: it is not this process's claim any more.
-func (s *Store) Settle(ctx context.Context, id int64, process string, to State) error {
-	return s.write(ctx, "settling a session", func(tx *sql.Tx) error {
-		var ledger int64
-		var from State
-		err := tx.QueryRowContext(ctx, `UPDATE sessions SET state = ?, claim_by = '', last_active = ? WHERE id = ? AND state = ? AND claim_by = ?
-			RETURNING claim, claim_from`, to, stamp(s.now()), id, InFlight, process).Scan(&ledger, &from)
-		if err != nil {
-			return s.changed(ctx, tx, id, err)
+// On is the one table of a session's states: it gives the state that e leads to, and what became of the block that was
+// in flight or in doubt. ok is false where e cannot happen in s; the state is then s. An event that means nothing in a
+// state (a compaction of an armed session) leaves it as it is.
+func (s State) On(e Event) (next State, became Outcome, ok bool) {
+	switch e.Name {
+	case Sent:
+		switch s {
+		case Armed, IdentityGiven, Doubt, Done:
+			return InFlight, Sending, true
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id = ?`, outcomeOf(from, to), ledger)
-		return err
-	})
+		return s, Unsettled, false
+	case Answered, Refused, Failed, Died:
+		return s.settled(e)
+	case Marked, AssumedKept:
+		switch {
+		case s == Doubt && e.Partly:
+			return IdentityGiven, Kept, true
+		case s == Doubt:
+			return Done, Kept, true
+		case s == Armed && e.Name == Marked && e.Stranger:
+			return Done, Unsettled, true
+		}
+	case Clean:
+		if s == Doubt {
+			return e.blank(), WasRefused, true
+		}
+	case Compacted:
+		switch {
+		case s == Done && e.Placed && !e.Whole: // a system prompt outlives it
+		case s == Done, s == IdentityGiven:
+			return e.blank(), Unsettled, true
+		}
+	case Cleared:
+		switch s {
+		case Done, IdentityGiven:
+			return e.blank(), Unsettled, true
+		case Doubt: // settled: there is nothing left of the conversation
+			return e.blank(), WasRefused, true
+		}
+	case Told:
+		switch s {
+		case Armed, IdentityGiven:
+			return Done, Unsettled, true
+		case InFlight, Doubt:
+			return s, Unsettled, false
+		}
+	case Placed:
+		switch s {
+		case Armed, IdentityGiven:
+			return IdentityGiven, Unsettled, true
+		case Off:
+		default:
+			return s, Unsettled, false
+		}
+	case Forked:
+		if s == InFlight { // the fork has the block in its history, or will have
+			return Done, Unsettled, true
+		}
+	case SwitchedOff:
+		if s == InFlight { // nobody looks any more
+			return Off, InDoubt, true
+		}
+		return Off, Unsettled, true
+	default:
+		return s, Unsettled, false
+	}
+	return s, Unsettled, true
 }
 
-// outcomeOf is what became of a block that was sent in state from when the session is then put in state to.
-func outcomeOf(from, to State) string {
+// settled is what ends the flight of a block. One that was sent when the session had its context already was recall: it
+// leaves nothing in doubt but itself.
+func (s State) settled(e Event) (State, Outcome, bool) {
+	if s != InFlight { // switched off meanwhile, or a death that finds nothing in flight
+		return s, Unsettled, s == Off || e.Name == Died
+	}
 	switch {
-	case to == Doubt:
-		return outcomeDoubt
-	case to == Armed, to == IdentityGiven && from == IdentityGiven:
-		return outcomeRefused
+	case !e.From.sends():
+		return s, Unsettled, false
+	case e.Name == Answered && e.Partly:
+		return IdentityGiven, Kept, true
+	case e.Name == Answered:
+		return Done, Kept, true
+	case e.From == Done && e.Name == Refused:
+		return Done, WasRefused, true
+	case e.From == Done:
+		return Done, InDoubt, true
+	case e.Name == Refused && e.From != Doubt:
+		return e.From, WasRefused, true
 	}
-	return outcomeKept
+	return Doubt, InDoubt, true
 }
 
-// SetState moves a session that is in one of the states in from (nil: in any) to another, where nothing is sent: a replay that settles doubt, a
-// harness that forgot, a session that wants none. To in flight there is only Claim. Errors: a *StateError (ErrStateChanged) or ErrNotFound.
-func (s *Store) SetState(ctx context.Context, id int64, from []State, to State) error {
-	return s.write(ctx, "changing a session's state", func(tx *sql.Tx) error {
-		have, err := s.freshState(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if from != nil && !slices.Contains(from, have) || to == InFlight {
-			return &StateError{have}
-		}
-		_, err = tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id = (SELECT claim FROM sessions WHERE id = ?) AND outcome IN (?, ?)`,
-			outcomeOf(have, to), id, outcomeInFlight, outcomeDoubt)
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `UPDATE sessions SET state = ?, claim_by = '', last_active = ? WHERE id = ?`, to, stamp(s.now()), id)
-		return err
-	})
+// sends reports whether a block can leave in this state.
+func (s State) sends() bool {
+	_, _, ok := s.On(Event{Name: Sent})
+	return ok
 }
 
-// changed explains why a compare-and-set hit no row.
-func (s *Store) changed(ctx context.Context, tx *sql.Tx, id int64, err error) error {
-	if orNotFound(err) != ErrNotFound {
-		return err
+// blank is the state of a session whose conversation holds nothing of ours.
+func (e Event) blank() State {
+	if e.Placed {
+		return IdentityGiven
 	}
-	have, err := s.freshState(ctx, tx, id)
-	if err != nil {
-		return err
-	}
-	return &StateError{have}
+	return Armed
 }

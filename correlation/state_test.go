@@ -1,305 +1,176 @@
 package correlation_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-var everyState = []State{Armed, IdentityGiven, InFlight, Doubt, Done, Off}
+// The columns are the states; in flight stands once for each state that a block can be sent in. A cell is the state
+// that follows and what became of the block; "." leaves everything as it is, "-" cannot happen.
+var columns = []struct {
+	state, from State
+}{
+	{Armed, ""}, {IdentityGiven, ""}, {InFlight, Armed}, {InFlight, IdentityGiven}, {InFlight, Doubt}, {InFlight, Done}, {Doubt, ""}, {Done, ""}, {Off, ""},
+}
 
-// in brings a session into a state, in flight in the name of the process.
-func (b *bench) in(s State, acpID, process string) Session {
-	b.tb.Helper()
-	v := b.open(OpenSession{ACPID: acpID, Process: process})
-	switch s {
-	case Armed:
-	case InFlight:
-		b.claim(v.ID, process, Armed)
-	default:
-		check(b.tb, b.SetState(b.ctx(), v.ID, nil, s))
+const cells = `
+                         armed           | identity given  | of armed             | of identity given       | of doubt             | of done              | doubt                   | done            | off
+sent                   : in flight, sent | in flight, sent | -                    | -                       | -                    | -                    | in flight, sent         | in flight, sent | -
+answered               : -               | -               | done, kept           | done, kept              | done, kept           | done, kept           | -                       | -               | .
+answered partly        : -               | -               | identity given, kept | identity given, kept    | identity given, kept | identity given, kept | -                       | -               | .
+refused                : -               | -               | armed, refused       | identity given, refused | doubt, doubt         | done, refused        | -                       | -               | .
+failed                 : -               | -               | doubt, doubt         | doubt, doubt            | doubt, doubt         | done, doubt          | -                       | -               | .
+died                   : .               | .               | doubt, doubt         | doubt, doubt            | doubt, doubt         | done, doubt          | .                       | .               | .
+replay marked          : .               | .               | .                    | .                       | .                    | .                    | done, kept              | .               | .
+replay marked partly   : .               | .               | .                    | .                       | .                    | .                    | identity given, kept    | .               | .
+replay marked stranger : done            | .               | .                    | .                       | .                    | .                    | done, kept              | .               | .
+replay clean           : .               | .               | .                    | .                       | .                    | .                    | armed, refused          | .               | .
+replay clean placed    : .               | .               | .                    | .                       | .                    | .                    | identity given, refused | .               | .
+assumed kept           : .               | .               | .                    | .                       | .                    | .                    | done, kept              | .               | .
+assumed kept partly    : .               | .               | .                    | .                       | .                    | .                    | identity given, kept    | .               | .
+assumed kept stranger  : .               | .               | .                    | .                       | .                    | .                    | done, kept              | .               | .
+compacted              : .               | armed           | .                    | .                       | .                    | .                    | .                       | armed           | .
+compacted whole        : .               | armed           | .                    | .                       | .                    | .                    | .                       | armed           | .
+compacted placed       : .               | .               | .                    | .                       | .                    | .                    | .                       | .               | .
+compacted placed whole : .               | .               | .                    | .                       | .                    | .                    | .                       | identity given  | .
+cleared                : .               | armed           | .                    | .                       | .                    | .                    | armed, refused          | armed           | .
+cleared placed         : .               | .               | .                    | .                       | .                    | .                    | identity given, refused | identity given  | .
+nothing to tell        : done            | done            | -                    | -                       | -                    | -                    | -                       | .               | .
+placed                 : identity given  | .               | -                    | -                       | -                    | -                    | -                       | -               | .
+forked                 : .               | .               | done                 | done                    | done                 | done                 | .                       | .               | .
+switched off           : off             | off             | off, doubt           | off, doubt              | off, doubt           | off, doubt           | off                     | off             | .
+`
+
+// row gives a row's event and its cells.
+func row(t *testing.T, line string) (Event, []string) {
+	t.Helper()
+	name, rest, _ := strings.Cut(line, ":")
+	var e Event
+	for known := true; known; { // the last words are flags
+		name, known = strings.TrimSpace(name), false
+		for _, flag := range []struct {
+			word string
+			set  *bool
+		}{{" partly", &e.Partly}, {" placed", &e.Placed}, {" whole", &e.Whole}, {" stranger", &e.Stranger}} {
+			if short, ok := strings.CutSuffix(name, flag.word); ok {
+				name, known, *flag.set = short, true, true
+			}
+		}
 	}
-	if got := b.state(v.ID); got != s {
-		b.tb.Fatalf("state is %q, want %q", got, s)
+	e.Name = EventName(name)
+	if !slices.Contains(EventNames, e.Name) {
+		t.Fatalf("no event is called %q", name)
 	}
-	return v
+	return e, strings.Split(rest, "|")
 }
 
-func (b *bench) claim(id int64, process string, from ...State) int64 {
-	b.tb.Helper()
-	v := must(b.Get(b.ctx(), id))(b.tb)
-	return must(b.Claim(b.ctx(), id, from, process, Injection{Key: v.Key, Kind: "context", BlockID: "b", Text: "text", Source: "daemon"}))(b.tb)
-}
-
-func (b *bench) outcomes(id int64) (all []string) {
-	b.tb.Helper()
-	for _, inj := range must(b.Injections(b.ctx(), id))(b.tb) {
-		all = append([]string{inj.Outcome}, all...)
+// Every cell of the table of states.
+func TestStates(t *testing.T) {
+	walked := map[EventName]bool{}
+	n := 0
+	for _, line := range strings.Split(strings.TrimSpace(cells), "\n")[1:] {
+		e, want := row(t, line)
+		walked[e.Name] = true
+		if len(want) != len(columns) {
+			t.Fatalf("%q has %d cells, want %d", line, len(want), len(columns))
+		}
+		for i, c := range columns {
+			e.From = c.from
+			next, became, ok := c.state.On(e)
+			got := string(next)
+			switch {
+			case !ok && next == c.state && became == Unsettled:
+				got = "-"
+			case next == c.state && became == Unsettled:
+				got = "."
+			case became == Sending:
+				got += ", sent"
+			case became != Unsettled:
+				got += ", " + string(became)
+			}
+			if got != strings.TrimSpace(want[i]) {
+				t.Errorf("%+v in %s (from %q): %q, want %q", e, c.state, c.from, got, strings.TrimSpace(want[i]))
+			}
+			n++
+		}
 	}
-	return all
+	for _, name := range EventNames {
+		if !walked[name] {
+			t.Errorf("no row walks %q", name)
+		}
+	}
+	t.Logf("%d cells", n)
 }
 
-func isState(err error, want State) bool {
-	var e *StateError
-	return errors.Is(err, ErrStateChanged) && errors.As(err, &e) && e.Have == want
+// What no caller may rely on: an event and a state that are not in the table change nothing.
+func TestStatesUnknown(t *testing.T) {
+	for _, s := range append(States, "", "elsewhere") {
+		if next, became, ok := s.On(Event{Name: "eaten"}); ok || next != s || became != Unsettled {
+			t.Errorf("an unknown event in %q: %q, %q, %t", s, next, became, ok)
+		}
+	}
+	for _, from := range []State{InFlight, Off, "", "elsewhere"} { // nothing is sent in these
+		if _, _, ok := InFlight.On(Event{Name: Answered, From: from}); ok {
+			t.Errorf("a block was sent in state %q", from)
+		}
+	}
 }
 
-// Every state, claimed from every state.
-func TestClaim(t *testing.T) {
+// The ledger asks the same table, and says so when a step is not in it.
+func TestStep(t *testing.T) {
 	b := newBench(t)
 	p := b.register(ProcessInfo{})
-	for _, have := range everyState {
-		for _, from := range everyState {
-			t.Run(string(have)+" claimed from "+string(from), func(t *testing.T) {
+	for _, have := range States {
+		for _, name := range EventNames {
+			t.Run(fmt.Sprintf("%s in %s", name, have), func(t *testing.T) {
 				v := b.in(have, t.Name(), p.ID())
-				before := len(b.outcomes(v.ID))
-				_, err := b.Claim(t.Context(), v.ID, []State{from}, p.ID(), Injection{Text: "x"})
-				if have != from {
+				from := Armed // what b.in claims from
+				want, outcome, legal := have.On(Event{Name: name, From: from})
+				got, err := b.Step(t.Context(), v.ID, p.ID(), nil, Event{Name: name})
+				settles := slices.Contains([]EventName{Answered, Refused, Failed, Died}, name)
+				switch {
+				case settles && have != InFlight: // of nobody's claim
 					if !isState(err, have) {
 						t.Errorf("err = %v, want that the state is %q", err, have)
 					}
-					if got := b.state(v.ID); got != have {
-						t.Errorf("state is %q after a claim that failed", got)
-					}
-					if n := len(b.outcomes(v.ID)); n != before {
-						t.Error("a claim that failed is in the ledger")
-					}
-					return
-				}
-				check(t, err)
-				if got := b.state(v.ID); got != InFlight {
-					t.Errorf("state is %q, want in flight", got)
-				}
-			})
-		}
-	}
-	if _, err := b.Claim(t.Context(), 1<<40, everyState, p.ID(), Injection{}); !errors.Is(err, ErrNotFound) {
-		t.Errorf("of no session: %v", err)
-	}
-	if _, err := b.Claim(t.Context(), 1, everyState, "", Injection{}); err == nil {
-		t.Error("in nobody's name: no error")
-	}
-}
-
-// Every way to settle a claim, and what the ledger says of it.
-func TestSettle(t *testing.T) {
-	b := newBench(t)
-	p := b.register(ProcessInfo{})
-	for _, tt := range []struct {
-		from, to State
-		outcome  string
-	}{
-		{Armed, Done, "kept"},
-		{Armed, IdentityGiven, "kept"},
-		{Armed, Armed, "refused"},
-		{Armed, Doubt, "doubt"},
-		{IdentityGiven, Done, "kept"},
-		{IdentityGiven, IdentityGiven, "refused"},
-		{IdentityGiven, Doubt, "doubt"},
-		{Doubt, Done, "kept"},
-		{Doubt, Armed, "refused"},
-		{Doubt, Doubt, "doubt"},
-		{Done, Done, "kept"},
-		{Done, Doubt, "doubt"},
-	} {
-		t.Run(string(tt.from)+" to "+string(tt.to), func(t *testing.T) {
-			v := b.in(tt.from, t.Name(), p.ID())
-			b.claim(v.ID, p.ID(), tt.from)
-			if err := b.Settle(t.Context(), v.ID, "another", tt.to); !isState(err, InFlight) {
-				t.Errorf("another process settled it: %v", err)
-			}
-			check(t, b.Settle(t.Context(), v.ID, p.ID(), tt.to))
-			if got := b.state(v.ID); got != tt.to {
-				t.Errorf("state is %q", got)
-			}
-			if got := b.outcomes(v.ID); len(got) != 1 || got[0] != tt.outcome {
-				t.Errorf("outcomes are %q, want %q", got, tt.outcome)
-			}
-			if err := b.Settle(t.Context(), v.ID, p.ID(), tt.to); !isState(err, tt.to) {
-				t.Errorf("settled twice: %v", err)
-			}
-		})
-	}
-	if err := b.Settle(t.Context(), 1<<40, p.ID(), Done); !errors.Is(err, ErrNotFound) {
-		t.Errorf("of no session: %v", err)
-	}
-}
-
-func TestSetState(t *testing.T) {
-	b := newBench(t)
-	p := b.register(ProcessInfo{})
-	for _, have := range everyState {
-		for _, to := range everyState {
-			t.Run(string(have)+" to "+string(to), func(t *testing.T) {
-				v := b.in(have, t.Name(), p.ID())
-				if err := b.SetState(t.Context(), v.ID, []State{}, to); !isState(err, have) {
-					t.Errorf("from none: %v", err)
-				}
-				err := b.SetState(t.Context(), v.ID, []State{have}, to)
-				want := to
-				if to == InFlight { // only a claim does that
 					want = have
-					if !isState(err, have) {
-						t.Errorf("in flight without a claim: %v", err)
+				case name == Sent || !legal:
+					if !errors.Is(err, ErrIllegalStep) || !errors.As(err, new(*StepError)) {
+						t.Errorf("err = %v, want an illegal step", err)
 					}
-				} else {
+					want = have
+				default:
 					check(t, err)
 				}
-				if got := b.state(v.ID); got != want {
-					t.Errorf("state is %q, want %q", got, want)
+				if got != want || b.state(v.ID) != want {
+					t.Errorf("gave %q and the ledger has %q, want %q", got, b.state(v.ID), want)
+				}
+				all := b.outcomes(v.ID)
+				if have == InFlight && legal && outcome != Unsettled && all[len(all)-1] != string(outcome) {
+					t.Errorf("the ledger says %q, want %q", all[0], outcome)
 				}
 			})
 		}
 	}
-	if err := b.SetState(t.Context(), 1<<40, nil, Done); !errors.Is(err, ErrNotFound) {
+	v := b.in(InFlight, "another's", p.ID())
+	if _, err := b.Step(t.Context(), v.ID, "another", nil, Event{Name: Answered}); !isState(err, InFlight) {
+		t.Errorf("another process settled a claim: %v", err)
+	}
+	if _, err := b.Step(t.Context(), v.ID, p.ID(), []State{Armed}, Event{Name: SwitchedOff}); !isState(err, InFlight) {
+		t.Errorf("from another state: %v", err)
+	}
+	if _, err := b.Step(t.Context(), 1<<40, p.ID(), nil, Event{Name: SwitchedOff}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("of no session: %v", err)
 	}
-}
-
-// A replay that settles doubt settles it in the ledger too.
-func TestDoubtSettled(t *testing.T) {
-	b := newBench(t)
-	p := b.register(ProcessInfo{})
-	for to, want := range map[State]string{Done: "kept", Armed: "refused"} {
-		v := b.in(InFlight, "s "+want, p.ID())
-		check(t, b.Settle(t.Context(), v.ID, p.ID(), Doubt))
-		check(t, b.SetState(t.Context(), v.ID, []State{Doubt}, to))
-		if got := b.outcomes(v.ID); got[0] != want {
-			t.Errorf("doubt settled to %q: the ledger says %q, want %q", to, got, want)
-		}
+	if have, err := b.State(t.Context(), v.ID); err != nil || have != InFlight {
+		t.Errorf("the state is %q, %v", have, err)
 	}
-}
-
-// The claim of a process that died is found out by whoever looks next.
-func TestClaimOfTheDead(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		from State
-		look func(b *bench, v Session, p *Process) State
-		want State
-	}{
-		{"by a sweep", Armed, func(b *bench, v Session, _ *Process) State {
-			must(b.SweepDead(b.ctx()))(b.tb)
-			return b.state(v.ID)
-		}, Doubt},
-		{"by a load", Armed, func(b *bench, v Session, _ *Process) State {
-			return b.open(OpenSession{ACPID: v.ACPID}).State
-		}, Doubt},
-		{"by a claim", Armed, func(b *bench, v Session, p *Process) State {
-			b.claim(v.ID, p.ID(), Doubt)
-			return b.state(v.ID)
-		}, InFlight},
-		{"by a change", Armed, func(b *bench, v Session, _ *Process) State {
-			check(b.tb, b.SetState(b.ctx(), v.ID, []State{Doubt}, Done))
-			return b.state(v.ID)
-		}, Done},
-		{"a recall in a session that is done", Done, func(b *bench, v Session, _ *Process) State {
-			must(b.SweepDead(b.ctx()))(b.tb)
-			return b.state(v.ID)
-		}, Done},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t)
-			p := b.register(ProcessInfo{})
-			v := b.in(tt.from, "s", p.ID())
-			b.claim(v.ID, b.died(ProcessInfo{}), tt.from)
-			if got := tt.look(b, v, p); got != tt.want {
-				t.Errorf("state is %q, want %q", got, tt.want)
-			}
-			if got := b.outcomes(v.ID); got[0] != "doubt" && tt.name != "by a change" {
-				t.Errorf("the ledger says %q, want doubt", got)
-			}
-		})
-	}
-}
-
-// Of many proxies on one session one injects.
-func TestClaimRace(t *testing.T) {
-	b := newBench(t)
-	p := b.register(ProcessInfo{})
-	v := b.in(Armed, "s", p.ID())
-	var wg sync.WaitGroup
-	errs := make([]error, 8)
-	for i := range errs {
-		other := b.another()
-		q := other.register(ProcessInfo{})
-		wg.Go(func() {
-			_, errs[i] = other.Claim(context.Background(), v.ID, []State{Armed}, q.ID(), Injection{Text: "x"})
-		})
-	}
-	wg.Wait()
-	won := 0
-	for _, err := range errs {
-		switch {
-		case err == nil:
-			won++
-		case !errors.Is(err, ErrStateChanged):
-			t.Error(err)
-		}
-	}
-	if won != 1 || len(b.outcomes(v.ID)) != 1 {
-		t.Errorf("%d claims won, %d are in the ledger", won, len(b.outcomes(v.ID)))
-	}
-}
-
-// A prompt does not wait for the database longer than its context lets it, also while another process holds the lock; then it may try again.
-func TestClaimWhileLocked(t *testing.T) {
-	b := newBench(t)
-	p := b.register(ProcessInfo{})
-	v := b.in(Armed, "s", p.ID())
-	tx := must(b.another().db.BeginTx(t.Context(), nil))(t)
-	done := make(chan error, 1)
-	go func() {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		_, err := b.Claim(ctx, v.ID, []State{Armed}, p.ID(), Injection{Text: "x"})
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		if !errors.Is(err, ErrBusy) && !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("err = %v, want busy or the deadline", err)
-		}
-	case <-time.After(2 * time.Second): // the busy timeout without a context is 5 s
-		t.Error("the claim did not end with its context")
-		<-done
-	}
-	check(t, tx.Rollback())
-	if got := b.state(v.ID); got != Armed {
-		t.Errorf("state is %q, want armed", got)
-	}
-	b.claim(v.ID, p.ID(), Armed)
-}
-
-// Eight processes write at once, and none of them hears of it.
-func TestManyWriters(t *testing.T) {
-	b := newBench(t)
-	var wg sync.WaitGroup
-	for i := range 8 {
-		x := b.another()
-		p := x.register(ProcessInfo{Memory: "daemon"})
-		wg.Go(func() {
-			v, err := x.Open(t.Context(), OpenSession{Harness: "h", ACPID: fmt.Sprint(i), Process: p.ID()})
-			for n := 0; n < 20 && err == nil; n++ {
-				turn := []Turn{{Session: v.ID, Process: p.ID(), User: "hello"}}
-				if err = x.SaveTurns(t.Context(), turn); err == nil {
-					turn[0].Assistant, turn[0].Ended, turn[0].Stop = strings.Repeat("hi ", 5000), b.clock.Now(), "end_turn"
-					err = x.SaveTurns(t.Context(), turn)
-				}
-			}
-			if err = errors.Join(err, p.End(t.Context(), "eof")); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if _, open, err := b.Due(t.Context()); err != nil || open != 8 || b.count("SELECT count(*) FROM turns WHERE ended > 0") != 160 {
-		t.Errorf("%d owed, %v", open, err)
+	if _, err := b.State(t.Context(), 1<<40); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the state of no session: %v", err)
 	}
 }

@@ -26,7 +26,8 @@ func TestTurn(t *testing.T) {
 	v := b.open(OpenSession{ACPID: "s", Key: "k"})
 	b.clock.Advance(time.Second)
 	id := b.save(Turn{Session: v.ID, Process: "p", User: "hello\x00\xff"})
-	want := Turn{ID: id, Session: v.ID, Key: "k", Process: "p", User: "hello\x00\uFFFD", Tools: []ToolCall{}, Started: b.clock.Now()}
+	want := Turn{ID: id, Session: v.ID, Key: "k", Process: "p", User: "hello\x00\uFFFD", Tools: []ToolCall{},
+		Started: b.clock.Now()}
 	if diff := cmp.Diff(want, b.onlyTurn(v.ID)); diff != "" {
 		t.Fatal(diff)
 	}
@@ -66,7 +67,8 @@ func TestSaveTurns(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s", Key: "k"})
 	turns := []Turn{
-		{Session: v.ID, Process: "p", User: "one", Assistant: "1", Ended: b.clock.Now().Add(time.Minute), Stop: "end_turn"},
+		{Session: v.ID, Process: "p", User: "one", Assistant: "1", Ended: b.clock.Now().Add(time.Minute),
+			Stop: "end_turn"},
 		{Session: v.ID, Process: "p", User: "two", Truncated: true},
 	}
 	check(t, b.SaveTurns(t.Context(), turns))
@@ -101,7 +103,8 @@ func TestForgottenStaysForgotten(t *testing.T) {
 		{"cut", "It is Rex. Yes.", "It is [forgotten]. Yes.", "It is Rex. Yes. More.", "It is [forgotten]. Yes."},
 		{"all of it", "It is Rex.", "[forgotten]", "It is Rex. More.", "[forgotten]"},
 		{"not cut", "It is Rex.", "It is Rex.", "It is Rex. More.", "It is Rex. More."},
-		{"said like that", "It says [forgotten].", "It says [forgotten].", "It says [forgotten]. More.", "It says [forgotten]. More."},
+		{"said like that", "It says [forgotten].", "It says [forgotten].", "It says [forgotten]. More.",
+			"It says [forgotten]. More."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
@@ -157,9 +160,12 @@ func TestTurnIsBounded(t *testing.T) {
 			if got.Truncated != tt.want {
 				t.Errorf("truncated is %t", got.Truncated)
 			}
-			if !strings.HasPrefix(tt.user, got.User) || !strings.HasPrefix(tt.assistant, got.Assistant) || !utf8.ValidString(got.Assistant) ||
-				len(got.User) > MaxText || len(got.Assistant) > MaxText || len(got.Assistant) < min(len(tt.assistant), MaxText-3) {
-				t.Errorf("kept %d of %d and %d of %d bytes", len(got.User), len(tt.user), len(got.Assistant), len(tt.assistant))
+			if !strings.HasPrefix(tt.user, got.User) || !strings.HasPrefix(tt.assistant, got.Assistant) ||
+				!utf8.ValidString(got.Assistant) ||
+				len(got.User) > MaxText || len(got.Assistant) > MaxText ||
+				len(got.Assistant) < min(len(tt.assistant), MaxText-3) {
+				t.Errorf("kept %d of %d and %d of %d bytes", len(got.User), len(tt.user), len(got.Assistant),
+					len(tt.assistant))
 			}
 		})
 	}
@@ -182,14 +188,35 @@ func TestFirstPrompt(t *testing.T) {
 	}
 }
 
+// A command made no title: the prompt that carried the context did.
+func TestFirstPromptBehindCommand(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	v := b.open(OpenSession{ACPID: "s", Key: "k"})
+	b.turn(v.ID, p.ID(), "/init", "done")
+	b.clock.Advance(time.Minute)
+	started := b.clock.Now()
+	b.clock.Advance(time.Second)
+	must(b.Claim(t.Context(), v.ID, []State{Armed}, p.ID(), Injection{Key: "k", Kind: "context", Text: "block"}))(t)
+	b.clock.Advance(time.Second)
+	b.save(Turn{Session: v.ID, Process: p.ID(), User: "What is it?", Started: started, Ended: b.clock.Now(),
+		Stop: "end_turn"})
+	b.clock.Advance(time.Minute)
+	b.turn(v.ID, p.ID(), "And now?", "that")
+	if got := must(b.FirstPrompt(t.Context(), v.ID))(t); got != "What is it?" {
+		t.Errorf("the first prompt is %q", got)
+	}
+}
+
 func TestLedger(t *testing.T) {
 	b := newBench(t)
 	p := b.register(ProcessInfo{})
 	v := b.open(OpenSession{ACPID: "s", Key: "k"})
 	b.clock.Advance(time.Second)
-	inj := Injection{Key: "k", Kind: "context", BlockID: "3f9c", Text: "<signet-memory>\n\u202e", Source: "daemon", Bytes: 99, FetchMS: 2000, HeldMS: 1500, Items: []string{"a", "b"}}
+	inj := Injection{Key: "k", Kind: "context", BlockID: "3f9c", Text: "<signet-memory>\n\u202e", Source: "daemon",
+		Bytes: 99, FetchMS: 2000, HeldMS: 1500, Items: []string{"a", "b"}}
 	id := must(b.Claim(t.Context(), v.ID, []State{Armed}, p.ID(), inj))(t)
-	check(t, b.Settle(t.Context(), v.ID, p.ID(), Done))
+	b.step(v.ID, p.ID(), Event{Name: Answered})
 	recall := Injection{Session: v.ID, Key: "k", Kind: "recall", Text: "more"}
 	recall.ID = must(b.Record(t.Context(), recall))(t)
 	inj.ID, inj.Session, inj.At, inj.Outcome = id, v.ID, b.clock.Now(), "kept"

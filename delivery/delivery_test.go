@@ -59,6 +59,8 @@ func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
 
 func (d *daemon) Compacted(context.Context, Compaction) (Reply, error) { return Reply{}, nil }
 
+func (d *daemon) Remember(context.Context, Memory) (Reply, error) { return Reply{}, nil }
+
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir(), now: time.Now(), daemon: &daemon{}}
@@ -71,7 +73,8 @@ func newBench(t *testing.T) *bench {
 	now := func() time.Time { return b.now }
 	b.Store = correlation.New(db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live"), Now: now})
 	b.o = Options{
-		Store: b.Store, Process: b.process(correlation.ProcessInfo{Kind: correlation.Worker}), Dir: filepath.Join(b.dir, "acp", "transcripts"), Now: now,
+		Store: b.Store, Process: b.process(correlation.ProcessInfo{Kind: correlation.Worker}), Dir: filepath.Join(b.dir,
+			"acp", "transcripts"), Now: now,
 		Daemon: func(string) (Daemon, error) { return b.daemon, nil },
 	}
 	return b
@@ -87,13 +90,23 @@ func (b *bench) process(info correlation.ProcessInfo) *correlation.Process {
 	return p
 }
 
+// files is where transcripts lie.
+func (b *bench) files() folder { return folder{dir: b.o.Dir} }
+
 // say leaves a session with a turn.
 func (b *bench) say(info correlation.ProcessInfo, user, assistant string) correlation.Session {
 	b.t.Helper()
+	return b.sayIn("one", info, user, assistant)
+}
+
+func (b *bench) sayIn(id string, info correlation.ProcessInfo, user, assistant string) correlation.Session {
+	b.t.Helper()
 	ctx, p := b.t.Context(), b.process(info)
-	s, err := b.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: "one", Record: "record", Cwd: b.dir, Project: b.dir, Process: p.ID()})
+	s, err := b.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: id, Record: "record", Cwd: b.dir,
+		Project: b.dir, Process: p.ID()})
 	if err == nil {
-		err = b.SaveTurns(ctx, []correlation.Turn{{Session: s.ID, Process: p.ID(), User: user, Assistant: assistant, Ended: b.now}})
+		err = b.SaveTurns(ctx, []correlation.Turn{{Session: s.ID, Process: p.ID(), User: user,
+			Assistant: assistant, Ended: b.now}})
 	}
 	if err = errors.Join(err, p.End(ctx, "ended")); err != nil {
 		b.t.Fatal(err)
@@ -103,7 +116,7 @@ func (b *bench) say(info correlation.ProcessInfo, user, assistant string) correl
 
 func (b *bench) work() {
 	b.t.Helper()
-	if err := New(b.o).Run(b.t.Context(), UntilPassed); err != nil {
+	if _, err := New(b.o).Run(b.t.Context(), UntilPassed); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -167,7 +180,8 @@ func TestLeftFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, old := filepath.Join(b.o.Dir, "left.txt"), filepath.Join(b.o.Dir, "old.txt")
-	if err := errors.Join(writeFile(left, "x"), writeFile(old, "x"), b.Attempt(t.Context(), d, correlation.Selection{}, left), dead.End(t.Context(), "died"),
+	if err := errors.Join(b.files().write(left, "x"), b.files().write(old, "x"),
+		b.Attempt(t.Context(), d, correlation.Selection{}, left), dead.End(t.Context(), "died"),
 		os.Chtimes(old, b.now, b.now.Add(-2*time.Hour))); err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +199,8 @@ func TestTidyWaitsForTheHook(t *testing.T) {
 		b := newBench(t)
 		b.o.Hook.Limit = limit
 		file := filepath.Join(b.o.Dir, "read.txt")
-		if err := errors.Join(writeFile(file, "x"), os.Chtimes(file, b.now, b.now.Add(-2*time.Hour))); err != nil {
+		if err := errors.Join(b.files().write(file, "x"),
+			os.Chtimes(file, b.now, b.now.Add(-2*time.Hour))); err != nil {
 			t.Fatal(err)
 		}
 		b.work()
@@ -203,7 +218,9 @@ func TestBlackHoleOnce(t *testing.T) {
 	b.say(toDaemon, "hello", "hi")
 	p := b.process(toDaemon)
 	s, err := b.Open(t.Context(), correlation.OpenSession{Harness: "echo", ACPID: "two", Process: p.ID()})
-	if err = errors.Join(err, b.SaveTurns(t.Context(), []correlation.Turn{{Session: s.ID, Process: p.ID(), User: "x", Ended: b.now}}), p.End(t.Context(), "ended")); err != nil {
+	if err = errors.Join(err, b.SaveTurns(t.Context(),
+		[]correlation.Turn{{Session: s.ID, Process: p.ID(), User: "x",
+			Ended: b.now}}), p.End(t.Context(), "ended")); err != nil {
 		t.Fatal(err)
 	}
 	b.work()
@@ -218,7 +235,7 @@ func TestRunEnds(t *testing.T) {
 	s := b.say(toDaemon, "hello", "hi")
 	ctx, cancel := context.WithCancel(t.Context())
 	b.daemon.answer = func(End) (Reply, error) { cancel(); return Reply{Note: "queued"}, nil }
-	if err := New(b.o).Run(ctx, UntilPaid); err != nil {
+	if _, err := New(b.o).Run(ctx, UntilPaid); err != nil {
 		t.Fatal(err)
 	}
 	if d := b.only(s); d.State != correlation.Delivered {
@@ -226,22 +243,33 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// A worker that waits sees what others leave, and what comes due.
+// A worker that waits sees what others leave, and ends once all that is left has failed, or waits on purpose; a later
+// one does not mind the back-off.
 func TestRunUntilPaid(t *testing.T) {
 	b := newBench(t)
 	b.o.Store = correlation.New(b.db, correlation.Options{LiveDir: filepath.Join(b.dir, "acp", "live")})
 	b.o.Now = nil
 	s := b.say(toDaemon, "hello", "hi")
-	b.daemon.answer = func(End) (Reply, error) {
-		if len(b.daemon.ends) == 1 {
+	var other correlation.Session
+	b.daemon.answer = func(e End) (Reply, error) {
+		switch {
+		case e.Key != s.Key:
+			return Reply{Note: "queued"}, nil
+		case len(b.daemon.ends) == 1:
+			other = b.sayIn("two", toDaemon, "hello", "hi")
 			return Reply{}, errors.New("not now")
 		}
-		return Reply{Note: "queued"}, nil
+		return Reply{Note: "skipped", Later: true, After: time.Hour}, nil
 	}
-	if err := New(b.o).Run(t.Context(), UntilPaid); err != nil {
-		t.Fatal(err)
+	for _, want := range []Left{{Failed: 1}, {Waiting: 1}, {Waiting: 1}} {
+		if left, err := New(b.o).Run(t.Context(), UntilPaid); err != nil || left != want {
+			t.Errorf("left %+v, want %+v (%v)", left, want, err)
+		}
 	}
-	if d := b.only(s); d.State != correlation.Delivered || d.Attempts != 2 {
+	if d := b.only(s); d.State != correlation.Owed || d.Attempts != 3 {
+		t.Errorf("%+v", d)
+	}
+	if d := b.only(other); d.State != correlation.Delivered {
 		t.Errorf("%+v", d)
 	}
 }

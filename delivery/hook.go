@@ -1,18 +1,17 @@
 package delivery
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
 // A Hook is the command that a person wants run after a session.
@@ -45,37 +44,6 @@ type Ended struct {
 	Reason           string    `json:"reason"`
 }
 
-// runHook runs on_session_end for a session's turns that it has not been run for. Failing it is tried again like a post.
-func (w *Worker) runHook(ctx context.Context, d correlation.Delivery, session correlation.Session) (string, error) {
-	if len(w.o.Hook.Command) == 0 {
-		return "dropped", w.note(ctx, func(ctx context.Context) error {
-			return w.o.Store.Dropped(ctx, d, correlation.Selection{}, "", "on_session_end is not configured any more")
-		})
-	}
-	post, err := w.o.Store.Select(ctx, d, false)
-	if err != nil {
-		return "", err
-	}
-	p := inParts(post, true)[0]
-	if p.text == "" {
-		return "nothing to say", w.note(ctx, func(ctx context.Context) error { return w.o.Store.Delivered(ctx, d, p.post, "nothing was said") })
-	}
-	last := post.Turns[len(post.Turns)-1]
-	in := Ended{
-		AcpxSessionID: session.ACPID, AcpxRecordID: session.Record, SignetSessionKey: d.Key, Harness: session.Harness, Cwd: session.Cwd, Project: session.Project,
-		Started: session.Started.UTC(), Ended: last.Ended.UTC(), Turns: len(post.Turns), Reason: d.Reason,
-	}
-	reply, err := w.withFile(ctx, d, p, func(file string) (Reply, error) {
-		in.TranscriptPath = file
-		output, err := w.o.Hook.run(ctx, in, func() error { return w.o.Store.Renew(ctx, d) })
-		return Reply{Note: output}, err
-	})
-	if did, ended, err := w.settle(ctx, &asked{}, d, reply, err); ended {
-		return did, err
-	}
-	return "delivered", w.note(ctx, func(ctx context.Context) error { return w.o.Store.Delivered(ctx, d, p.post, reply.Note) })
-}
-
 func (h Hook) limit() time.Duration {
 	if h.Limit == 0 {
 		return hookLimit
@@ -91,13 +59,14 @@ func (h Hook) run(ctx context.Context, in Ended, renew func() error) (string, er
 	late := fmt.Errorf("ended after its limit of %v", limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
-	stdin, err := json.Marshal(in)
+	stdin, err := asFile(in)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("on_session_end: %w", err)
 	}
+	defer discard(stdin)
 	output := &tail{}
 	cmd := exec.CommandContext(ctx, h.Command[0], h.Command[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(append(stdin, '\n')), output, output
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, output, output
 	cmd.WaitDelay = hookDrain
 	if info, err := os.Stat(in.Cwd); err == nil && info.IsDir() {
 		cmd.Dir = in.Cwd
@@ -133,6 +102,33 @@ func (h Hook) run(ctx context.Context, in Ended, renew func() error) (string, er
 	}
 }
 
+// asFile gives what a hook reads: a file, for a hook may not read it at all, and a pipe would break then.
+func asFile(in Ended) (*os.File, error) {
+	text, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp("", "signet-acp-hook-")
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(append(text, '\n'))
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		discard(f)
+		return nil, err
+	}
+	_ = os.Remove(f.Name()) // its descriptor is enough, where the system lets it go
+	return f, nil
+}
+
+func discard(f *os.File) {
+	f.Close()
+	_ = os.Remove(f.Name())
+}
+
 // A tail keeps the end of what is written to it.
 type tail struct{ kept []byte }
 
@@ -146,5 +142,5 @@ func (t *tail) Write(b []byte) (int, error) {
 
 // String is what was kept, without secrets: it is shown to people and stands in the database.
 func (t *tail) String() string {
-	return memory.Redact(strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "")))
+	return privacy.Redact(strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "")))
 }

@@ -6,8 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,7 +37,8 @@ func TestHook(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]any{
-		"acpxSessionId": "one", "acpxRecordId": "record", "signetSessionKey": s.Key, "harness": "echo", "cwd": b.dir, "project": b.dir, "turns": 1.0, "reason": "ended",
+		"acpxSessionId": "one", "acpxRecordId": "record", "signetSessionKey": s.Key, "harness": "echo", "cwd": b.dir,
+		"project": b.dir, "turns": 1.0, "reason": "ended",
 	} {
 		if in[name] != want {
 			t.Errorf("%s: %v, want %v", name, in[name], want)
@@ -99,6 +102,28 @@ func TestHookLeavesSomething(t *testing.T) {
 	}
 }
 
+// One that does not read what it is given breaks no pipe: the worker is not told to end by it, and it runs once.
+func TestHookReadsNothing(t *testing.T) {
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	for i := range 20 {
+		script := "exit 0"
+		if i%2 == 1 {
+			script = "exec 0<&-; echo fine"
+		}
+		if _, err := sh(script).run(t.Context(), Ended{Cwd: strings.Repeat("x", 1<<20)},
+			func() error { return nil }); err != nil {
+			t.Error(err)
+		}
+	}
+	select {
+	case <-broken:
+		t.Error("a pipe broke")
+	default:
+	}
+}
+
 // What ended a hook is said.
 func TestHookEnded(t *testing.T) {
 	defer func(every time.Duration) { renewEvery = every }(renewEvery)
@@ -108,9 +133,11 @@ func TestHookEnded(t *testing.T) {
 		renewed     error
 		want        string
 	}{
-		"limit":   {50 * time.Millisecond, time.Minute, nil, "on_session_end: ended after its limit of 50ms: "},
-		"lease":   {time.Minute, time.Minute, correlation.ErrLeaseLost, "on_session_end: ended with its worker: the lease was lost: "},
-		"stopped": {time.Minute, 50 * time.Millisecond, nil, "on_session_end: ended with its worker: context deadline exceeded: "},
+		"limit": {50 * time.Millisecond, time.Minute, nil, "on_session_end: ended after its limit of 50ms: "},
+		"lease": {time.Minute, time.Minute, correlation.ErrLeaseLost,
+			"on_session_end: ended with its worker: the lease was lost: "},
+		"stopped": {time.Minute, 50 * time.Millisecond, nil,
+			"on_session_end: ended with its worker: context deadline exceeded: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), tt.left)
@@ -151,7 +178,7 @@ func TestHookInLittleTime(t *testing.T) {
 	b.say(info, "hello", "hi")
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
-	if err := New(b.o).Run(ctx, UntilPassed); err != nil {
+	if _, err := New(b.o).Run(ctx, UntilPassed); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, "ran")); err != nil {

@@ -5,11 +5,12 @@ import (
 	"unicode/utf16"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
 const (
-	// partSize is how much of a transcript an older daemon is given at a time, in UTF-16 units, as it counts: it cuts what is longer than 100,000.
+	// partSize is how much of a transcript an older daemon is given at a time, in UTF-16 units, as it counts: it cuts
+	// what is longer than 100,000.
 	partSize = 95000
 	// lineSize is how much of it a line may be: longer ones are cut, so that parts come out even.
 	lineSize = partSize / 5
@@ -31,9 +32,10 @@ type part struct {
 	post correlation.Selection
 }
 
-// transcript writes turns in the form that every version of the daemon takes (facts/signet-daemon.md, section 3): a line for what the user said and one for
-// what the assistant said, in plain text. <private> passages and secrets are taken out once more, and what a daemon would take for its own mark
-// is made harmless: it drops what follows one. No line is longer than limit; 0: as long as they are.
+// transcript writes turns in the form that every version of the daemon takes (docs/facts/signet-daemon.md, "The end
+// of a session"): a line for what the user said and one for what the assistant said, in plain text. <private>
+// passages and secrets are taken out once more, and what a daemon would take for its own mark is made harmless: it
+// drops what follows one. No line is longer than limit; 0: as long as they are.
 func transcript(post correlation.Selection, limit int) []line {
 	var all []line
 	for i, t := range post.Turns {
@@ -48,7 +50,7 @@ func transcript(post correlation.Selection, limit int) []line {
 }
 
 func appendLines(all []line, speaker, text string, turn, limit int) []line {
-	text = oneLine(text)
+	text = privacy.Line(text)
 	for text != "" {
 		head, rest := text, ""
 		if limit > 0 {
@@ -58,12 +60,6 @@ func appendLines(all []line, speaker, text string, turn, limit int) []line {
 		all = append(all, line{text: head, size: units(head), turn: turn})
 	}
 	return all
-}
-
-// oneLine folds white space and takes out what nobody is to have.
-func oneLine(text string) string {
-	kept, _ := memory.WithoutPrivate(text)
-	return strings.Join(strings.Fields(memory.Neutralise(memory.Redact(kept))), " ")
 }
 
 // cut splits text behind at most n UTF-16 units, between words where there are any.
@@ -102,7 +98,8 @@ func join(lines []line) string {
 	return b.String()
 }
 
-// inParts cuts a transcript into pieces of at most partSize units and about one size: a short last one would be dropped. whole: into one.
+// inParts cuts a transcript into pieces of at most partSize units and about one size: a short last one would be
+// dropped. whole: into one.
 func inParts(post correlation.Selection, whole bool) []part {
 	if whole {
 		return []part{{join(transcript(post, 0)), post}}
@@ -131,7 +128,8 @@ func inParts(post correlation.Selection, whole bool) []part {
 		if to == len(lines) {
 			end = len(post.Turns)
 		}
-		parts = append(parts, part{join(lines[from:to]), correlation.Selection{Turns: post.Turns[next:end], Earlier: max(0, min(post.Earlier, end)-next)}})
+		parts = append(parts, part{join(lines[from:to]), correlation.Selection{Turns: post.Turns[next:end],
+			Earlier: max(0, min(post.Earlier, end)-next)}})
 		from, next, rest = to, end, rest-size
 	}
 	return parts

@@ -67,7 +67,8 @@ func (a *acpxBox) newSession() string {
 // injected are the sessions that have had context, and how that ended.
 func (a *acpxBox) injected() [][]string {
 	a.t.Helper()
-	return a.query(`SELECT s.acp_id, i.kind, i.outcome FROM injections i JOIN sessions s ON s.id = i.session ORDER BY i.id`)
+	return a.query(`SELECT s.acp_id, i.kind, i.outcome FROM injections i JOIN sessions s ON s.id = i.session
+		ORDER BY i.id`)
 }
 
 // once checks that a session had its context once, under a record, and that nothing of it is in acpx's files.
@@ -186,7 +187,8 @@ func TestAcpxResumed(t *testing.T) {
 	}
 }
 
-// Claude saves no session without a prompt, so that the load before the first prompt fails and acpx opens another session.
+// Claude saves no session without a prompt, so that the load before the first prompt fails and acpx opens another
+// session.
 func TestAcpxLoadFails(t *testing.T) {
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		a.set("ECHOAGENT_TERSE=1", "ECHOAGENT_LAZY=1")
@@ -214,7 +216,8 @@ func TestAcpxClose(t *testing.T) {
 					a.say("sessions", "close")
 					a.ownerless()
 					a.once(id, id)
-					if diff := cmp.Diff([][]string{{"first words", "end_turn"}}, a.query(`SELECT user, stop FROM turns`)); diff != "" {
+					if diff := cmp.Diff([][]string{{"first words", "end_turn"}},
+						a.query(`SELECT user, stop FROM turns`)); diff != "" {
 						t.Errorf("turns (-want +got):\n%s", diff)
 					}
 				})
@@ -240,7 +243,8 @@ func TestAcpxCancel(t *testing.T) {
 			t.Fatal("the cancelled turn did not end")
 		}
 		a.wait("the turn to be noted", func() bool { return len(a.query(`SELECT 1 FROM turns WHERE ended > 0`)) == 1 })
-		if diff := cmp.Diff([][]string{{"first words", "cancelled"}}, a.query(`SELECT user, stop FROM turns`)); diff != "" {
+		if diff := cmp.Diff([][]string{{"first words", "cancelled"}},
+			a.query(`SELECT user, stop FROM turns`)); diff != "" {
 			t.Errorf("turns (-want +got):\n%s", diff)
 		}
 		a.once(id, id)

@@ -73,8 +73,9 @@ func TestBadFrames(t *testing.T) {
 		{name: "mcpServers is an object", frame: `{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"/srv","mcpServers":{}}}`},
 		{name: "64 MB of something unknown", frame: `{"jsonrpc":"2.0","method":"_big","params":"` + big + `"}`},
 		{
-			name:   "duplicate keys",
-			frame:  `{"jsonrpc":"2.0","id":2,"method":"session/cancel","method":"session/prompt",` + session + `"prompt":[],"prompt":[{"type":"text","text":"x"}]}}`,
+			name: "duplicate keys",
+			frame: `{"jsonrpc":"2.0","id":2,"method":"session/cancel","method":"session/prompt",` + session +
+				`"prompt":[],"prompt":[{"type":"text","text":"x"}]}}`,
 			edited: `"prompt":[],"prompt":[`,
 		},
 		{
@@ -83,24 +84,27 @@ func TestBadFrames(t *testing.T) {
 			edited: `"\u0070rompt":[`,
 		},
 		{
-			name:   "64 MB of prompt",
-			frame:  `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":[{"type":"text","text":"` + big[:(64<<20)-4096] + `"}]}}`,
+			name: "64 MB of prompt",
+			frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session +
+				`"prompt":[{"type":"text","text":"` + big[:(64<<20)-4096] + `"}]}}`,
 			edited: `"prompt":[`,
 		},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			b := newBox(t)
-			b.set("SIGNET_ACP_HOLD=1m") // what is edited and how, however slow the machine is
 			// The last frame shows that the conversation goes on, and that everything before it has arrived.
-			const after, answered = `{"jsonrpc":"2.0","id":3,"method":"_after"}` + "\n", `{"jsonrpc":"2.0","id":3,"result":{}}` + "\n"
-			end := b.converse([]string{"--memory", "embedded"}, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown}, [2]string{row.frame + "\n" + after, answered})
+			const after, answered = `{"jsonrpc":"2.0","id":3,"method":"_after"}` + "\n",
+				`{"jsonrpc":"2.0","id":3,"result":{}}` + "\n"
+			end := b.converse([]string{"--memory", "embedded"}, [2]string{initializeUp, initializeDown},
+				[2]string{newUp, newDown}, [2]string{row.frame + "\n" + after, answered})
 			received := end.received
 			if row.edited != "" {
 				received = withoutBlock(t, received, row.edited)
 			}
 			if want := initializeUp + newUp + row.frame + "\n" + after; received != want {
-				t.Errorf("the harness was sent %d bytes\n%.2000s\nwant %d\n%.2000s", len(received), received, len(want), want)
+				t.Errorf("the harness was sent %d bytes\n%.2000s\nwant %d\n%.2000s", len(received),
+					received, len(want), want)
 			}
 		})
 	}
@@ -108,11 +112,13 @@ func TestBadFrames(t *testing.T) {
 
 // Missing and null mcpServers are for the harness to judge; we may fill them in, and break nothing.
 func TestNoMCPServers(t *testing.T) {
-	for name, params := range map[string]string{"missing": `{"cwd":"/srv"}`, "null": `{"mcpServers":null,"cwd":"/srv"}`} {
+	for name, params := range map[string]string{"missing": `{"cwd":"/srv"}`,
+		"null": `{"mcpServers":null,"cwd":"/srv"}`} {
 		t.Run(name, func(t *testing.T) {
 			b := newBox(t)
 			frame := `{"jsonrpc":"2.0","id":1,"method":"session/new","params":` + params + "}\n"
-			end := b.converse([]string{"--memory", "embedded"}, [2]string{initializeUp, initializeDown}, [2]string{frame, newDown}, [2]string{promptUp, promptDown})
+			end := b.converse([]string{"--memory", "embedded"}, [2]string{initializeUp, initializeDown},
+				[2]string{frame, newDown}, [2]string{promptUp, promptDown})
 			if got := withoutBlock(t, end.received, `"prompt":[`); !strings.HasSuffix(got, promptUp) {
 				t.Errorf("the harness was sent\n%s", got)
 			}
@@ -132,7 +138,8 @@ func TestBadDatabase(t *testing.T) {
 			must(b, os.WriteFile(db, []byte(strings.Repeat("this is no database\n", 1000)), 0o600))
 		}},
 		{name: "newer", path: func(b *box, db string) {
-			b.makeDatabase(db, "PRAGMA user_version = 99999", "CREATE TABLE migrations (name TEXT)", "INSERT INTO migrations VALUES ('9999_later.sql')")
+			b.makeDatabase(db, "PRAGMA user_version = 99999", "CREATE TABLE migrations (name TEXT)",
+				"INSERT INTO migrations VALUES ('9999_later.sql')")
 		}},
 		{name: "in no folder", path: func(b *box, db string) { must(b, os.WriteFile(filepath.Dir(db), nil, 0o600)) }},
 	}
@@ -144,7 +151,8 @@ func TestBadDatabase(t *testing.T) {
 				must(b, os.Mkdir(filepath.Dir(db), 0o700))
 			}
 			row.path(b, db)
-			end := b.converse([]string{"--memory", "embedded", "--db", db}, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown}, [2]string{promptUp, promptDown})
+			end := b.converse([]string{"--memory", "embedded", "--db", db}, [2]string{initializeUp, initializeDown},
+				[2]string{newUp, newDown}, [2]string{promptUp, promptDown})
 			if want := initializeUp + newUp + promptUp; end.received != want {
 				t.Errorf("the harness was sent\n%s\nwant\n%s", end.received, want)
 			}
@@ -160,13 +168,15 @@ func TestLockedDatabase(t *testing.T) {
 	b := newBox(t)
 	flags := []string{"--memory", "embedded"}
 	b.converse(flags, [2]string{initializeUp, initializeDown}) // makes the database
+	b.set("SIGNET_ACP_HOLD=1.5s", "SIGNET_ACP_DATABASE_WAIT=100ms")
 	db, err := sql.Open("sqlite3", "file:"+b.database())
 	must(b, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	_, err = db.Exec("BEGIN EXCLUSIVE")
 	must(b, err)
-	end := b.converse(flags, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown}, [2]string{promptUp, promptDown})
+	end := b.converse(flags, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown},
+		[2]string{promptUp, promptDown})
 	if want := initializeUp + newUp + promptUp; end.received != want {
 		t.Errorf("the harness was sent\n%s\nwant\n%s", end.received, want)
 	}
@@ -222,13 +232,18 @@ func TestBadDaemon(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
+			b.set("SIGNET_ACP_FETCH=1s")
 			url := closedPort(b)
 			if row.serve != nil {
-				daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { row.serve(b, w, r) }))
+				daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+					r *http.Request) {
+					row.serve(b, w, r)
+				}))
 				t.Cleanup(daemon.Close) // after the test's context, which ends what never answers
 				url = daemon.URL
 			}
-			end := b.converse([]string{"--daemon-url", url}, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown}, [2]string{promptUp, promptDown})
+			end := b.converse([]string{"--daemon-url", url}, [2]string{initializeUp, initializeDown},
+				[2]string{newUp, newDown}, [2]string{promptUp, promptDown})
 			if !strings.Contains(end.received, "You are Halyard") {
 				t.Errorf("no identity in the prompt:\n%.3000s", end.received)
 			}

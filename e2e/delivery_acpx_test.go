@@ -10,7 +10,8 @@ import (
 )
 
 // words are enough of them for an older daemon to make a job of: 500 characters.
-var words = "The mast of the Curlew is 11.42 metres long. " + strings.Repeat("She lies in the old harbour, and nobody has sailed her since the autumn. ", 8)
+var words = "The mast of the Curlew is 11.42 metres long. " +
+	strings.Repeat("She lies in the old harbour, and nobody has sailed her since the autumn. ", 8)
 
 // withDaemon starts a stand-in daemon for everything that is started in the box from now on.
 func (b *box) withDaemon(g daemontest.Generation) *daemontest.Daemon {
@@ -77,7 +78,8 @@ func TestAcpxDelivered(t *testing.T) {
 				end(a)
 				began := time.Now()
 				got := a.queued(d, 1)[0]
-				t.Logf("delivered %v after the end", time.Since(began).Round(time.Millisecond)) // with the time to live, where there is one
+				// with the time to live, where there is one
+				t.Logf("delivered %v after the end", time.Since(began).Round(time.Millisecond))
 				want := "User: " + strings.TrimSpace(words) + "\nAssistant: "
 				if !strings.HasPrefix(got.Transcript, want) || strings.Contains(got.Transcript, "signet-memory") {
 					t.Errorf("transcript:\n%s", got.Transcript)
@@ -86,7 +88,8 @@ func TestAcpxDelivered(t *testing.T) {
 					t.Errorf("%+v", got)
 				}
 				a.ownerless()
-				if rows := a.query(`SELECT state, attempts, file FROM deliveries`); len(rows) != 1 || rows[0][0] != "delivered" || rows[0][1] != "1" || rows[0][2] != "" {
+				if rows := a.query(`SELECT state, attempts, file FROM deliveries`); len(rows) != 1 ||
+					rows[0][0] != "delivered" || rows[0][1] != "1" || rows[0][2] != "" {
 					t.Errorf("rows: %q", rows)
 				}
 				if _, err := os.Stat(got.TranscriptPath); !os.IsNotExist(err) {
@@ -107,7 +110,8 @@ func TestAcpxPromptless(t *testing.T) {
 		if rows := a.query(`SELECT id FROM deliveries`); len(rows) != 0 || len(d.Ends()) != 0 {
 			t.Errorf("%d rows, session-ends: %+v", len(rows), d.Ends())
 		}
-		// 0.7.0 has killed its first process before the daemon is asked, while it is, or after: what was begun then is what must be ended.
+		// 0.7.0 has killed its first process before the daemon is asked, while it is, or after: what was begun then
+		// is what must be ended.
 		if used := a.query(`SELECT key FROM session_keys WHERE used <> 0 OR ended <> 0`); len(used) != 0 {
 			t.Errorf("used or ended keys: %q", used)
 		}

@@ -9,7 +9,8 @@ import (
 	"os/exec"
 )
 
-// A caller is a client whose connection may break at any moment, which is an error of its calls and nothing to fail a test for.
+// A caller is a client whose connection may break at any moment, which is an error of its calls and nothing to fail a
+// test for.
 type caller struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -20,7 +21,8 @@ type caller struct {
 
 // dial starts the proxy in front of a harness.
 func (b *box) dial(ctx context.Context, flags []string, harness ...string) (*caller, error) {
-	return call(b.Command(ctx, nil, append(append(append([]string{proxyBin}, flags...), "--agent", "echo", "--"), harness...)...))
+	return call(b.Command(ctx, nil,
+		append(append(append([]string{proxyBin}, flags...), "--agent", "echo", "--"), harness...)...))
 }
 
 // call starts a command and greets the agent that it is.
@@ -45,7 +47,8 @@ func call(cmd *exec.Cmd) (*caller, error) {
 // call sends a request and gives its result.
 func (c *caller) call(method string, params map[string]any) (json.RawMessage, error) {
 	c.id++
-	if err := json.NewEncoder(c.in).Encode(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": params}); err != nil {
+	if err := json.NewEncoder(c.in).Encode(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method,
+		"params": params}); err != nil {
 		return nil, err
 	}
 	for c.frames.Scan() {
@@ -78,7 +81,8 @@ func (c *caller) newSession(cwd string) (string, error) {
 }
 
 func (c *caller) prompt(session, text string) error {
-	_, err := c.call("session/prompt", map[string]any{"sessionId": session, "prompt": []any{map[string]string{"type": "text", "text": text}}})
+	_, err := c.call("session/prompt", map[string]any{"sessionId": session,
+		"prompt": []any{map[string]string{"type": "text", "text": text}}})
 	return err
 }
 

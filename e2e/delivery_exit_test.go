@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
@@ -28,16 +29,16 @@ func (b *box) talk(text string, flags ...string) {
 }
 
 // workers are the processes in the box that deliver.
-func (b *box) workers() (ids []int) {
+func (b *box) workers() (workers []sandbox.Process) {
 	b.t.Helper()
 	found, err := b.Processes()
 	must(b, err)
 	for _, p := range found {
 		if strings.Contains(p.Command, " deliver ") {
-			ids = append(ids, p.ID)
+			workers = append(workers, p)
 		}
 	}
-	return ids
+	return workers
 }
 
 // Where nothing outlives the client, delivery is over when the proxy is, and takes no longer than it may.
@@ -60,7 +61,8 @@ func TestDeliverAtExit(t *testing.T) {
 		d := b.withDaemon(daemontest.Older)
 		d.Fail(daemontest.Fault{Path: "/api/hooks/session-end", Kind: daemontest.BlackHole})
 		b.talk(words)
-		if diff := cmp.Diff([][]string{{"unknown", "1"}}, b.query(`SELECT state, attempts FROM deliveries`)); diff != "" {
+		if diff := cmp.Diff([][]string{{"unknown", "1"}},
+			b.query(`SELECT state, attempts FROM deliveries`)); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -71,8 +73,10 @@ func TestSessionEndHook(t *testing.T) {
 	b := newBox(t)
 	b.set("ECHOAGENT_TERSE=1")
 	script := filepath.Join(b.Dir, "hook.sh")
-	must(b, os.WriteFile(script, []byte("#!/bin/sh\ncat >> \"$2\"\nif [ ! -e \"$2.failed\" ]; then touch \"$2.failed\"; exit 1; fi\n"), 0o700))
-	must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte("acp:\n  memory: embedded\n  on_session_end: ["+script+", --to, "+b.Dir+"/got]\n"), 0o600))
+	must(b, os.WriteFile(script,
+		[]byte("#!/bin/sh\ncat >> \"$2\"\nif [ ! -e \"$2.failed\" ]; then touch \"$2.failed\"; exit 1; fi\n"), 0o700))
+	must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),
+		[]byte("acp:\n  memory: embedded\n  on_session_end: ["+script+", --to, "+b.Dir+"/got]\n"), 0o600))
 	b.talk("hello")
 	b.wait("the hook", func() bool {
 		return len(b.query(`SELECT 1 FROM deliveries WHERE kind = 'hook' AND state = 'delivered'`)) == 1
@@ -90,7 +94,7 @@ func TestSessionEndHook(t *testing.T) {
 	}
 }
 
-// A harness that says something after the client has gone: a shell that does, and a worker must not be there before it.
+// A harness that says something after the client has gone, once the test lets it; a worker must not be there before it.
 const lateHarness = `
 say() { printf '%s\n' "$1"; }
 read l; say '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentInfo":{"name":"late","version":"1"}}}'
@@ -102,7 +106,7 @@ say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"late-sess
 say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"late-session-0123456789","update":{"sessionUpdate":"compaction_update","compactionId":"c1","status":"completed"}}}'
 say '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
 while read l; do :; done
-sleep 1
+read l < "$GATE"
 say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"late-session-0123456789","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"late words"}}}}'
 `
 
@@ -111,6 +115,9 @@ func TestLateWords(t *testing.T) {
 	d := b.withDaemon(daemontest.Older)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
+	gate := filepath.Join(b.Dir, "gate")
+	b.run("mkfifo", gate)
+	b.set("GATE=" + gate)
 	c, err := b.dial(ctx, []string{"--memory", "daemon"}, "sh", "-c", lateHarness)
 	must(b, err)
 	session, err := c.newSession(b.Work)
@@ -122,9 +129,12 @@ func TestLateWords(t *testing.T) {
 	if ends := d.Ends(); len(ends) != 0 {
 		t.Errorf("delivered while the harness was still speaking: %+v", ends)
 	}
-	if w := b.workers(); len(w) == 0 {
-		t.Error("no worker was started before the harness had ended")
-	}
+	b.wait("a worker, before the harness has ended", func() bool { return len(b.workers()) > 0 })
+	open, err := os.OpenFile(gate, os.O_RDWR, 0) // both ways, so as not to wait for a harness that may have gone
+	must(b, err)
+	defer open.Close()
+	_, err = open.WriteString("go on\n")
+	must(b, err)
 	c.hangUp()
 	if got := b.queued(d, 1)[0]; !strings.HasSuffix(got.Transcript, "Assistant: late words\n") {
 		t.Errorf("%s", got.Transcript)
@@ -147,12 +157,19 @@ func TestKilledInTurn(t *testing.T) {
 	session, err := c.newSession(b.Work)
 	must(b, err)
 	go c.prompt(session, words)
-	b.wait("the turn", func() bool { return len(b.requests("session/prompt")) == 1 && len(b.query(`SELECT 1 FROM turns`)) == 1 })
+	b.wait("the turn", func() bool {
+		return len(b.requests("session/prompt")) == 1 &&
+			len(b.query(`SELECT 1 FROM turns`)) == 1
+	})
 	c.in.Close()
-	b.wait("a worker", func() bool { return len(b.workers()) > 0 })
-	time.Sleep(100 * time.Millisecond) // for its first process to be gone
+	b.wait("a worker that is no child of the proxy", func() bool {
+		workers := b.workers()
+		return len(workers) > 0 &&
+			!slices.ContainsFunc(workers, func(p sandbox.Process) bool { return p.Parent == c.cmd.Process.Pid })
+	})
 	must(b, c.cmd.Process.Kill())
-	if got := b.queued(d, 1)[0]; !strings.HasPrefix(got.Transcript, "User: The mast") || got.Reason != "stale-session-sweep" {
+	if got := b.queued(d, 1)[0]; !strings.HasPrefix(got.Transcript, "User: The mast") ||
+		got.Reason != "stale-session-sweep" {
 		t.Errorf("%+v", got)
 	}
 }

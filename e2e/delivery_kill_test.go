@@ -33,12 +33,13 @@ type massacre struct {
 	kills    map[string]int
 }
 
-// Whatever is killed with kill -9 at whatever moment, what was said is there and is delivered, and nothing that was answered is delivered again.
-// SIGNET_TEST_KILLS sets how often.
+// Whatever is killed with kill -9 at whatever moment, what was said is there and is delivered, and nothing that was
+// answered is delivered again. SIGNET_TEST_KILLS sets how often.
 func TestKilled(t *testing.T) {
 	runs := number("SIGNET_TEST_KILLS", 40)
-	m := &massacre{box: newBox(t), answered: map[string]time.Time{}, mustHave: map[string]bool{}, kills: map[string]int{}}
-	m.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon")
+	m := &massacre{box: newBox(t), answered: map[string]time.Time{}, mustHave: map[string]bool{},
+		kills: map[string]int{}}
+	m.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_FETCH=1s")
 	m.d = m.withDaemon(daemontest.Older)
 	for i := range runs {
 		m.run(i)
@@ -150,7 +151,8 @@ func (m *massacre) kill(victim string, c *caller) {
 	found, err := m.Processes()
 	must(m.box, err)
 	for _, p := range found {
-		if victim == "harness" && strings.HasPrefix(p.Command, echoBin) || victim == "worker" && strings.Contains(p.Command, " deliver ") {
+		if victim == "harness" && strings.HasPrefix(p.Command, echoBin) ||
+			victim == "worker" && strings.Contains(p.Command, " deliver ") {
 			_ = kill(p.ID)
 		}
 	}
@@ -175,8 +177,10 @@ func (m *massacre) check(runs int) {
 	}
 	stored := map[string]bool{}
 	for _, row := range m.query(`SELECT user FROM turns`) {
-		said := strings.SplitN(row[0], " ", 3)
-		stored[said[0]+" "+said[1]] = true
+		// else the proxy was killed between the turn's beginning and its words
+		if said := strings.SplitN(row[0], " ", 3); len(said) > 1 {
+			stored[said[0]+" "+said[1]] = true
+		}
 	}
 	due, lost := 0, 0
 	for said := range m.answered {
@@ -191,10 +195,12 @@ func (m *massacre) check(runs int) {
 			m.t.Errorf("%s was answered in time, and is not there", said)
 		}
 	}
-	if open := m.query(`SELECT id, kind, state, error FROM deliveries WHERE state NOT IN ('delivered', 'dropped') AND NOT (state = 'unknown' AND done > 0)`); len(open) > 0 {
+	if open := m.query(`SELECT id, kind, state, error FROM deliveries WHERE state NOT IN ('delivered', 'dropped')
+		AND NOT (state = 'unknown' AND done > 0)`); len(open) > 0 {
 		m.t.Errorf("still owed: %q", open)
 	}
-	if left := m.query(`SELECT t.id FROM turns t WHERE t.daemon_delivery = 0`); len(left) > 0 {
+	if left := m.query(`SELECT t.id FROM turns t WHERE t.daemon_delivery = 0 AND (t.user <> ''
+		OR t.assistant <> '')`); len(left) > 0 {
 		m.t.Errorf("%d turns were never delivered", len(left))
 	}
 	if left, _ := os.ReadDir(m.Signet + "/acp/transcripts"); len(left) > 0 {
@@ -208,7 +214,8 @@ func (m *massacre) check(runs int) {
 		}
 	}
 	unanswered := 0
-	for _, row := range m.query(`SELECT key, count(*), sum(unanswered > 0), sum(unanswered) FROM deliveries GROUP BY key`) {
+	for _, row := range m.query(`SELECT key, count(*), sum(unanswered > 0), sum(unanswered) FROM deliveries
+		GROUP BY key`) {
 		rows, _ := strconv.Atoi(row[1])
 		doubts, _ := strconv.Atoi(row[2])
 		n, _ := strconv.Atoi(row[3])
@@ -221,10 +228,12 @@ func (m *massacre) check(runs int) {
 	if len(posts) > 0 {
 		m.t.Errorf("delivered without a row: %v", posts)
 	}
-	if bare := m.query(`SELECT d.id FROM deliveries d WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.key = d.key)`); len(bare) > 0 {
+	if bare := m.query(`SELECT d.id FROM deliveries d WHERE NOT EXISTS (SELECT 1 FROM turns t
+		WHERE t.key = d.key)`); len(bare) > 0 {
 		m.t.Errorf("promptless sessions owe something: %q", bare)
 	}
-	m.t.Logf("%d runs, killed: %v; %d turns answered, %d of them in time, %d not stored; %d session-ends, %d posts without an answer",
+	m.t.Logf("%d runs, killed: %v; %d turns answered, %d of them in time, %d not stored; %d session-ends, %d posts "+
+		"without an answer",
 		runs, m.kills, len(m.answered), due, lost, len(m.d.Ends()), unanswered)
 }
 

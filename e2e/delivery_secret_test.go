@@ -14,16 +14,18 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
-// The daemon's token, which also stands in the environment and is said in a prompt, is in nothing that we write or start: no file, no log, no argument list,
-// no environment of a worker or of its hook, no transcript.
+// The daemon's token, which also stands in the environment and is said in a prompt, is in nothing that we write or
+// start: no file, no log, no argument list, no environment of a worker or of its hook, no transcript.
 func TestToken(t *testing.T) {
 	const token = "sig_sk_Zk3vQ9xWm7LpT2cRb8NdY5hJf4Gs6Ae1"
 	b := newBox(t)
 	d := daemontest.Start(t, daemontest.Options{AgentsDir: b.Signet, Token: token})
-	d.Fail(daemontest.Fault{Path: "/api/hooks/session-end", Kind: daemontest.Slow, Delay: 500 * time.Millisecond}) // so that the worker is seen
+	// so that the worker is seen
+	d.Fail(daemontest.Fault{Path: "/api/hooks/session-end", Kind: daemontest.Slow, Delay: 500 * time.Millisecond})
 	b.set("ECHOAGENT_TERSE=1", "SIGNET_API_KEY="+token, "SIGNET_TOKEN="+token)
 	hook := filepath.Join(b.Dir, "environment")
-	must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte("acp:\n  on_session_end: [sh, -c, 'env > "+hook+"; sleep 0.3']\n"), 0o600))
+	must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),
+		[]byte("acp:\n  on_session_end: [sh, -c, 'env > "+hook+"; sleep 0.3']\n"), 0o600))
 
 	seen := map[string]int{}
 	var mu sync.Mutex
@@ -41,7 +43,8 @@ func TestToken(t *testing.T) {
 				kind := "other"
 				if strings.Contains(p.Command, " deliver ") {
 					kind = "worker"
-					if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.ID)); err == nil && strings.Contains(string(env), token) {
+					if env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", p.ID)); err == nil &&
+						strings.Contains(string(env), token) {
 						t.Errorf("the token is in the environment of %s", p)
 					}
 				}

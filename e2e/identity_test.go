@@ -11,7 +11,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// A recorded conversation passes unchanged in both directions, apart from the one block, and not even that when we are off.
+// A recorded conversation passes unchanged in both directions, apart from the one block, and not even that when we
+// are off.
 func TestByteIdentity(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "transcripts", "*.txtar"))
 	if err != nil || len(files) == 0 {
@@ -87,7 +88,8 @@ func withoutOurs(t *testing.T, received string) (rest string, blocks int) {
 		}
 		received = received[:start] + received[end:]
 	}
-	for at := strings.Index(received, `{"type":"text","text":"`+blockMark); at >= 0; at = strings.Index(received, `{"type":"text","text":"`+blockMark) {
+	for at := strings.Index(received, `{"type":"text","text":"`+blockMark); at >= 0; at = strings.Index(received,
+		`{"type":"text","text":"`+blockMark) {
 		cut(at, func(string) bool { blocks++; return true })
 	}
 	const server = `{"name":"signet",`

@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 	if words := os.Getenv(unrulyVariable); words != "" {
 		os.Exit(playUnruly(words))
 	}
+	if spec := os.Getenv(daemonVariable); spec != "" {
+		os.Exit(playDaemon(spec))
+	}
 	code, err := testMain(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -69,10 +72,12 @@ func testMain(m *testing.M) (int, error) {
 type box struct {
 	*sandbox.Sandbox
 	t *testing.T
+
+	goesOn bool // a script adds to what the one before it was sent
 }
 
 // patience is how long a test waits for what must come; it is no measure of speed.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // newBox makes a sandbox with the sample identity. At the end of the test nothing may be left running in it.
 func newBox(t *testing.T) *box {
@@ -89,7 +94,7 @@ func newBox(t *testing.T) *box {
 	if err := s.CopyIdentity(filepath.Join("testdata", "agents")); err != nil {
 		t.Fatal(err)
 	}
-	return &box{s, t}
+	return &box{Sandbox: s, t: t}
 }
 
 // set adds variables to the environment of everything that is started from now on.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -47,7 +48,9 @@ func (b *box) openTools(agent string, flags ...string) toolSession {
 	var frame struct {
 		Params struct{ McpServers []mcpEntry }
 	}
-	if err := json.Unmarshal([]byte(strings.Split(string(received), "\n")[1]), &frame); err != nil {
+	// what came before is an earlier session's
+	opened := received[bytes.LastIndex(received, []byte(`{"jsonrpc":"2.0","id":1,"method":"session/new"`)):]
+	if err := json.NewDecoder(bytes.NewReader(opened)).Decode(&frame); err != nil {
 		b.t.Fatal(err)
 	}
 	return toolSession{s, frame.Params.McpServers}
@@ -92,16 +95,19 @@ func TestMCPInjected(t *testing.T) {
 	}
 	e := first.entries[0]
 	socket := e.Args[len(e.Args)-1]
-	if e.Name != "signet" || e.Type != "" || e.Command != proxyBin || !slices.Equal(e.Args, []string{"mcp", "--connect", socket}) || e.Env == nil || len(*e.Env) != 0 {
+	if e.Name != "signet" || e.Type != "" || e.Command != proxyBin ||
+		!slices.Equal(e.Args, []string{"mcp", "--connect", socket}) || e.Env == nil || len(*e.Env) != 0 {
 		t.Errorf("entry: %+v", e)
 	}
 	if info, err := os.Stat(filepath.Dir(socket)); err != nil || info.Mode().Perm() != 0o700 || len(socket) > 103 {
 		t.Errorf("socket %s: %v %v", socket, info, err)
 	}
 	session := b.startTools(append([]string{e.Command}, e.Args...)...)
+	b.wait("the session's key", func() bool { return len(b.query(`SELECT key FROM sessions`)) == 1 })
 	b.tool(session, "memory_store", map[string]any{"content": "The mast of the Curlew is 11.42 metres long."})
 	var key string
-	for _, row := range b.query(`SELECT m.key, m.harness, m.project, m.source, s.acp_id FROM memories m JOIN sessions s ON s.key = m.key`) {
+	for _, row := range b.query(`SELECT m.key, m.harness, m.project, m.source, s.acp_id FROM memories m
+		JOIN sessions s ON s.key = m.key`) {
 		key = row[0]
 		work, err := filepath.EvalSymlinks(b.Work)
 		if err != nil {
@@ -118,13 +124,15 @@ func TestMCPInjected(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(socket)); !os.IsNotExist(err) {
 		t.Errorf("the socket's folder is left: %v", err)
 	}
-	if r := b.try(e.Command, "mcp", "--connect", socket); r.Code != 1 || !strings.Contains(r.Stderr, "start the agent again") {
+	if r := b.try(e.Command, "mcp", "--connect", socket); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "start the agent again") {
 		t.Errorf("after the relay: %+v", r)
 	}
 
 	second := b.openTools("scripted", "--memory", "embedded")
 	session = b.startTools(append([]string{second.entries[0].Command}, second.entries[0].Args...)...)
-	if got := b.tool(session, "memory_search", map[string]any{"query": "How long is the mast of the Curlew?"}); !strings.Contains(got, "11.42") {
+	if got := b.tool(session, "memory_search",
+		map[string]any{"query": "How long is the mast of the Curlew?"}); !strings.Contains(got, "11.42") {
 		t.Errorf("found %s", got)
 	}
 	second.end()
@@ -135,7 +143,8 @@ func TestMCPOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	s := b.openTools("copilot", "--memory", "embedded", "--log-level", "trace")
-	if len(s.entries) != 1 || s.entries[0].Type != "http" || len(s.entries[0].Headers) != 1 || !strings.HasPrefix(s.entries[0].URL, "http://127.0.0.1:") {
+	if len(s.entries) != 1 || s.entries[0].Type != "http" || len(s.entries[0].Headers) != 1 ||
+		!strings.HasPrefix(s.entries[0].URL, "http://127.0.0.1:") {
 		t.Fatalf("entries: %+v", s.entries)
 	}
 	header := s.entries[0].Headers[0]
@@ -261,7 +270,8 @@ func TestMCPOpencode(t *testing.T) {
 		case r.Result || len(r.Tools) == 0:
 			return fakemodel.Reply{Text: "done"}
 		case strings.Contains(said, "Look it up."):
-			return fakemodel.Reply{Tool: "signet_memory_search", Args: map[string]any{"query": "How heavy is the anchor of the Curlew?"}}
+			return fakemodel.Reply{Tool: "signet_memory_search",
+				Args: map[string]any{"query": "How heavy is the anchor of the Curlew?"}}
 		case strings.Contains(said, "Keep it."):
 			return fakemodel.Reply{Tool: "signet_memory_store", Args: map[string]any{"content": fact}}
 		}
@@ -272,7 +282,8 @@ func TestMCPOpencode(t *testing.T) {
 		a.ownerless()
 	}
 	exec("Keep it.")
-	if got := a.query(`SELECT content, source FROM memories WHERE source = 'memory_store'`); !cmp.Equal(got, [][]string{{fact, "memory_store"}}) {
+	if got := a.query(`SELECT content, source FROM memories
+		WHERE source = 'memory_store'`); !cmp.Equal(got, [][]string{{fact, "memory_store"}}) {
 		t.Errorf("kept %q", got)
 	}
 	exec("Look it up.")

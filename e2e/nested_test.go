@@ -18,7 +18,8 @@ func calling(t *testing.T) *acpxBox {
 	t.Helper()
 	a := newAcpx(t, acpxVersions["0.19.1"])
 	a.register("inner", echoBin, "-name", "inneragent")
-	call, err := json.Marshal(slices.Concat(a.acpx, []string{"--format", "quiet", "signet-inner", "exec", "Inner words."}))
+	call, err := json.Marshal(slices.Concat(a.acpx,
+		[]string{"--format", "quiet", "signet-inner", "exec", "Inner words."}))
 	must(a.box, err)
 	a.set("ECHOAGENT_CALL=" + string(call))
 	return a
@@ -33,7 +34,8 @@ func TestNestedOff(t *testing.T) {
 	if !strings.Contains(reply, "I called an agent, which said:\nI was given 1 block(s).") {
 		t.Errorf("the reply:\n%s", reply)
 	}
-	if diff := cmp.Diff([][]string{{"echoagent", "Outer words."}}, a.query(`SELECT s.harness, t.user FROM turns t JOIN sessions s ON s.id = t.session`)); diff != "" {
+	if diff := cmp.Diff([][]string{{"echoagent", "Outer words."}},
+		a.query(`SELECT s.harness, t.user FROM turns t JOIN sessions s ON s.id = t.session`)); diff != "" {
 		t.Errorf("turns (-want +got):\n%s", diff)
 	}
 }
@@ -64,12 +66,14 @@ func TestNestedInject(t *testing.T) {
 			told[body.SessionKey] = body.ParentSessionKey
 		}
 	}
-	if diff := cmp.Diff(map[string]string{keys["echoagent"]: "", keys["inneragent"]: keys["echoagent"]}, told); diff != "" {
+	if diff := cmp.Diff(map[string]string{keys["echoagent"]: "",
+		keys["inneragent"]: keys["echoagent"]}, told); diff != "" {
 		t.Errorf("the daemon was told of parents (-want +got):\n%s", diff)
 	}
 }
 
-// Signet drives harnesses through acpx itself. What it says then is none of its memories: we are a byte pump that leaves no file.
+// Signet drives harnesses through acpx itself. What it says then is none of its memories: we are a byte pump that
+// leaves no file.
 func TestSignetInference(t *testing.T) {
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		d := a.withDaemon(daemontest.Newer)
@@ -105,11 +109,13 @@ func TestScheduler(t *testing.T) {
 		run("task-8", "Count the gulls.")
 		run("task-7", "Count them again.")
 		want := [][]string{{"1", "Count the boats."}, {"2", "Count the gulls."}, {"1", "Count them again."}}
-		got := a.query(`SELECT dense_rank() OVER (ORDER BY s.id), t.user FROM turns t JOIN sessions s ON s.id = t.session ORDER BY t.id`)
+		got := a.query(`SELECT dense_rank() OVER (ORDER BY s.id), t.user FROM turns t JOIN sessions s ON s.id = t.session
+			ORDER BY t.id`)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("turns by session (-want +got):\n%s", diff)
 		}
-		keys := a.query(`SELECT count(DISTINCT t.key), count(DISTINCT s.record), (SELECT count(*) FROM sessions) FROM turns t JOIN sessions s ON s.id = t.session`)
+		keys := a.query(`SELECT count(DISTINCT t.key), count(DISTINCT s.record), (SELECT count(*) FROM sessions) FROM turns t
+			JOIN sessions s ON s.id = t.session`)
 		if diff := cmp.Diff([][]string{{"2", "2", "2"}}, keys); diff != "" {
 			t.Errorf("keys, records, sessions (-want +got):\n%s", diff)
 		}

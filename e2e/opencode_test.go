@@ -25,12 +25,15 @@ func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*ac
 	t.Cleanup(model.Close)
 	a := newAcpx(t, acpxVersions["0.19.1"])
 	config, err := json.Marshal(map[string]any{
-		"model": "fake/fake-model", "small_model": "fake/fake-model", "enabled_providers": []string{"fake"}, "autoupdate": false,
+		"model": "fake/fake-model", "small_model": "fake/fake-model", "enabled_providers": []string{"fake"},
+		"autoupdate": false,
 		"permission": map[string]any{"bash": "ask"},
-		"command":    map[string]any{"weather": map[string]any{"template": "Tell the weather at $ARGUMENTS.", "description": "weather"}},
+		"command": map[string]any{"weather": map[string]any{"template": "Tell the weather at $ARGUMENTS.",
+			"description": "weather"}},
 		"provider": map[string]any{"fake": map[string]any{
 			"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": model.URL + "/v1", "apiKey": "none"},
-			"models": map[string]any{"fake-model": map[string]any{"tool_call": true, "limit": map[string]any{"context": 100000, "output": 4000}}},
+			"models": map[string]any{"fake-model": map[string]any{"tool_call": true,
+				"limit": map[string]any{"context": 100000, "output": 4000}}},
 		}},
 	})
 	if err != nil {
@@ -40,10 +43,12 @@ func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*ac
 	if err := os.WriteFile(file, config, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a.set("OPENCODE_CONFIG="+file, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
+	a.set("OPENCODE_CONFIG="+file, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 		"OPENCODE_DISABLE_LSP_DOWNLOAD=1")
 	a.opencode = []string{binary, "acp"}
-	if err := a.Register("signet-echo", slices.Concat([]string{proxyBin, "--agent", "opencode", "--"}, a.opencode)...); err != nil {
+	if err := a.Register("signet-echo", slices.Concat([]string{proxyBin, "--agent", "opencode", "--"},
+		a.opencode)...); err != nil {
 		t.Fatal(err)
 	}
 	return a, model
@@ -68,8 +73,8 @@ func contexts(texts []string) int {
 	return n
 }
 
-// The model sees the identity and what an earlier session said, once, and acpx sees nothing of it when the session is loaded
-// in a new process.
+// The model sees the identity and what an earlier session said, once, and acpx sees nothing of it when the session is
+// loaded in a new process.
 func TestOpencode(t *testing.T) {
 	t.Parallel()
 	a, model := openCode(t, nil)
@@ -152,7 +157,8 @@ func TestOpencodeCancel(t *testing.T) {
 	defer close(over) // before the model is closed, which waits for its last answer
 	asked := make(chan struct{}, 100)
 	a, model := openCode(t, func(r fakemodel.Request) fakemodel.Reply {
-		if len(r.Tools) > 0 && !slices.ContainsFunc(r.User, func(s string) bool { return strings.Contains(s, "Go on.") }) {
+		if len(r.Tools) > 0 && !slices.ContainsFunc(r.User,
+			func(s string) bool { return strings.Contains(s, "Go on.") }) {
 			asked <- struct{}{}
 			<-over
 		}
@@ -175,7 +181,8 @@ func TestOpencodeCancel(t *testing.T) {
 		t.Errorf("the prompt after the cancel: %+v", again)
 	}
 	want := [][]string{{"Think.", "cancelled"}, {"Go on.", "end_turn"}}
-	got := a.query(`SELECT t.user, t.stop FROM turns t JOIN sessions s ON s.id = t.session WHERE s.acp_id = ? ORDER BY t.id`, id)
+	got := a.query(`SELECT t.user, t.stop FROM turns t JOIN sessions s ON s.id = t.session WHERE s.acp_id = ?
+		ORDER BY t.id`, id)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("turns (-want +got):\n%s", diff)
 	}
@@ -207,7 +214,8 @@ func TestOpencodePermission(t *testing.T) {
 	t.Parallel()
 	a, model := openCode(t, func(r fakemodel.Request) fakemodel.Reply {
 		if slices.Contains(r.Tools, "bash") && !r.Result {
-			return fakemodel.Reply{Tool: "bash", Args: map[string]any{"command": "echo allowed > said", "description": "says it"}}
+			return fakemodel.Reply{Tool: "bash", Args: map[string]any{"command": "echo allowed > said",
+				"description": "says it"}}
 		}
 		return fakemodel.Reply{Text: "done"}
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,7 +71,8 @@ func TestSignalsPassedOn(t *testing.T) {
 	}
 }
 
-// Ctrl-C reaches everybody in front of the terminal; the client cancels over the protocol, so we stay, and so does the harness.
+// Ctrl-C reaches everybody in front of the terminal; the client cancels over the protocol, so we stay, and so does the
+// harness.
 func TestInterruptIgnored(t *testing.T) {
 	b := newBox(t)
 	c := b.unleash(t, "slow")
@@ -93,7 +95,8 @@ func TestInterruptIgnored(t *testing.T) {
 	}
 }
 
-// A harness that ends by itself takes us along: the same code, nothing invented on stdout, and its last words on stderr.
+// A harness that ends by itself takes us along: the same code, nothing invented on stdout, and its last words on
+// stderr.
 func TestHarnessEnds(t *testing.T) {
 	for _, at := range []string{"start", "initialize", "session/prompt"} {
 		for how, code := range map[string]int{"9": 9, "0": 0, "kill": 128 + 9, "term": 128 + 15} {
@@ -116,7 +119,8 @@ func TestHarnessEnds(t *testing.T) {
 				}
 				// The harness's stderr as it came, then one line of ours and its last lines once more.
 				own, obituary, found := strings.Cut(c.said(), "signet-acp-proxy: ")
-				if !found || !strings.HasSuffix(strings.TrimSpace(own), "fatal: the last words") || strings.Count(own, "stack line") != 100 {
+				if !found || !strings.HasSuffix(strings.TrimSpace(own), "fatal: the last words") ||
+					strings.Count(own, "stack line") != 100 {
 					t.Errorf("people were told %s", c.said())
 				}
 				for _, part := range []string{self, "ended by itself", "fatal: the last words", "stack line 99"} {
@@ -134,7 +138,8 @@ func TestHarnessEnds(t *testing.T) {
 func TestNotStarted(t *testing.T) {
 	b := newBox(t)
 	r := b.try(proxyBin, "--memory", "embedded", "--", "/nowhere/agent")
-	if r.Code != 127 || r.Stdout != "" || strings.Count(r.Stderr, "\n") != 1 || !strings.Contains(r.Stderr, "/nowhere/agent") {
+	if r.Code != 127 || r.Stdout != "" || strings.Count(r.Stderr, "\n") != 1 ||
+		!strings.Contains(r.Stderr, "/nowhere/agent") {
 		t.Errorf("exit %d, %q, %q", r.Code, r.Stdout, r.Stderr)
 	}
 }
@@ -161,7 +166,8 @@ func TestClientReadsNoMore(t *testing.T) {
 	}
 }
 
-// A harness that does not leave when its client does is told to, sooner when we are, and has gone before acpx would kill us.
+// A harness that does not leave when its client does is told to, sooner when we are, and has gone before acpx would
+// kill us.
 func TestNeverLeaves(t *testing.T) {
 	t.Parallel()
 	for _, hurried := range []bool{true, false} {
@@ -202,7 +208,8 @@ func TestKilledProxy(t *testing.T) {
 	}
 }
 
-// A client that logs in runs our command line on a terminal, with arguments of the agent's appended: the harness gets both.
+// A client that logs in runs our command line on a terminal, with arguments of the agent's appended: the harness gets
+// both.
 func TestTerminal(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -220,18 +227,22 @@ func TestTerminal(t *testing.T) {
 			config := fmt.Sprintf("acp:\n  agents:\n    mine:\n      command: [%q, --acp]\n", self)
 			must(b, os.WriteFile(b.Signet+"/agent.yaml", []byte(config), 0o600))
 			terminal, end := openTerminal(t)
-			cmd := b.Command(t.Context(), []string{unrulyVariable + "=hello", quickRace}, append([]string{proxyBin}, tc.args...)...)
+			cmd := b.Command(t.Context(), []string{unrulyVariable + "=hello", quickRace},
+				append([]string{proxyBin}, tc.args...)...)
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = end, end, end
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 			must(b, cmd.Start())
 			end.Close()
-			got := readTerminal(t, terminal)
+			got := onTerminal.ReplaceAllString(readTerminal(t, terminal), "")
 			if err := cmd.Wait(); err != nil || strings.TrimSpace(got) != tc.want {
 				t.Errorf("%v\n got %s\nwant %s", err, got, tc.want)
 			}
 		})
 	}
 }
+
+// onTerminal is what a person on a terminal is told before the harness speaks.
+var onTerminal = regexp.MustCompile(`(?m)^signet-acp-proxy: on a terminal this is .*\r?\n`)
 
 // openTerminal makes a terminal and gives the person's end and the program's.
 func openTerminal(t *testing.T) (person, program *os.File) {

@@ -29,37 +29,55 @@ type play struct {
 
 // Plays has every command of the pages but those of unplayed.
 var plays = map[string]play{
-	"make run":                            {by: (*reader).make, want: `(?s)You are Halyard.*11\.42.*sessions on record`},
-	`make run AGENT=claude PROMPT="…"`:    {by: (*reader).make, want: `(?s)> ….*You are Halyard.*sessions on record`},
-	"make build":                          {by: (*reader).make, want: `go build -tags sqlite_fts5`},
-	"make licences":                       {by: (*reader).make, want: `github\.com/mattn/go-sqlite3 .*MIT`},
-	goInstall:                             {by: (*reader).install, want: `full-text search is built in`},
-	"signet-acp-proxy -h":                 {want: `SIGNET_ACP_PER_PROMPT`},
-	"signet-acp-proxy doctor":             {want: `(?m)^ok +harness +claude speaks ACP`},
-	"signet-acp-proxy doctor --json":      {},
-	"signet-acp-proxy config show":        {want: `(?m)^memory +auto +default`},
-	"signet-acp-proxy config show --json": {},
+	"make run": {by: (*reader).make,
+		want: `(?s)You are Halyard.*remembered: .*11\.42 metres.*sessions on record`},
+	`make run AGENT=claude PROMPT="…"`: {by: (*reader).make, want: `(?s)reply:.*You are Halyard.*sessions on record`},
+	"make build":                       {by: (*reader).make, want: `go build -tags sqlite_fts5`},
+	"make licences":                    {by: (*reader).make, want: `github\.com/mattn/go-sqlite3 .*MIT`},
+	goInstall:                          {by: (*reader).install, want: `(?m)^ok +search +full-text search works`},
+	goInstallTagged:                    {by: (*reader).install, want: `(?m)^ok +search +full-text search works`},
+	"signet-acp-proxy init":            {want: `it remembered`},
+	"signet-acp-proxy -h":              {want: `SIGNET_ACP_PER_PROMPT`},
+	"signet-acp-proxy --memory embedded doctor": {want: `(?m)^ok +database`},
+	"signet-acp-proxy doctor":                   {want: `(?m)^ok +harness +claude speaks ACP`},
+	"signet-acp-proxy doctor --json":            {},
+	"signet-acp-proxy config show":              {want: `(?m)^memory +auto +default`},
+	"signet-acp-proxy config show --json":       {},
 
-	"signet-acp-proxy setup acpx --dry-run":       {then: "cat ~/.acpx/config.json || echo none", want: `(?s)\+ +"signet-claude".*none`},
-	"signet-acp-proxy setup acpx":                 {then: "cat ~/.acpx/config.json", want: `"signet-codex": \{"command": "signet-acp-proxy"`},
-	"signet-acp-proxy setup acpx gemini":          {then: "cat ~/.acpx/config.json", want: `"signet-gemini"`},
-	"signet-acp-proxy setup acpx NAME":            {then: "cat ~/.acpx/config.json", want: `"signet-gemini"`},
-	"signet-acp-proxy setup acpx --remove":        {before: setupClaude, then: "cat ~/.acpx/config.json || echo none", want: `signet-claude removed(?s:.*)none`},
-	"signet-acp-proxy setup acpx --remove gemini": {before: "signet-acp-proxy setup acpx gemini", want: `signet-gemini removed`},
-	"signet-acp-proxy setup acpx --remove NAME":   {before: "signet-acp-proxy setup acpx gemini", want: `signet-gemini removed`},
-	"signet-acp-proxy setup zed":                  {then: "cat $XDG_CONFIG_HOME/zed/settings.json", want: `"signet-claude": \{"type": "custom"`},
-	"signet-acp-proxy setup zed gemini":           {then: "cat $XDG_CONFIG_HOME/zed/settings.json", want: `"signet-gemini": \{"type": "custom"`},
-	"signet-acp-proxy setup zed --remove":         {before: "signet-acp-proxy setup zed gemini", want: `signet-gemini removed`},
-	"signet-acp-proxy setup print gemini":         {want: `"signet-gemini"`},
-	"signet-acp-proxy setup print NAME":           {want: `"signet-gemini"`},
+	"signet-acp-proxy setup acpx --dry-run": {before: "rm -f ~/.acpx/config.json",
+		then: "cat ~/.acpx/config.json || echo none", want: `(?s)\+ +"signet-claude".*none`},
+	"signet-acp-proxy setup acpx": {then: "cat ~/.acpx/config.json",
+		want: `"signet-codex": \{"command": "signet-acp-proxy"`},
+	"signet-acp-proxy setup acpx gemini": {then: "cat ~/.acpx/config.json", want: `"signet-gemini"`},
+	"signet-acp-proxy setup acpx NAME":   {then: "cat ~/.acpx/config.json", want: `"signet-gemini"`},
+	"signet-acp-proxy setup acpx --remove": {before: setupClaude, then: "cat ~/.acpx/config.json || echo none",
+		want: `signet-claude removed(?s:.*)none`},
+	"signet-acp-proxy setup acpx --remove gemini": {before: "signet-acp-proxy setup acpx gemini",
+		want: `signet-gemini removed`},
+	"signet-acp-proxy setup acpx --remove NAME": {before: "signet-acp-proxy setup acpx gemini",
+		want: `signet-gemini removed`},
+	"signet-acp-proxy setup zed": {then: "cat $XDG_CONFIG_HOME/zed/settings.json",
+		want: `"signet-claude": \{"type": "custom"`},
+	"signet-acp-proxy setup zed gemini": {then: "cat $XDG_CONFIG_HOME/zed/settings.json",
+		want: `"signet-gemini": \{"type": "custom"`},
+	"signet-acp-proxy setup zed --remove": {before: "signet-acp-proxy setup zed gemini",
+		want: `signet-gemini removed`},
+	"signet-acp-proxy setup print gemini": {want: `"signet-gemini"`},
+	"signet-acp-proxy setup print NAME":   {want: `"signet-gemini"`},
 
-	`acpx signet-claude exec "Who are you, and who am I?"`:                             {want: `(?s)You are Halyard.*Ines runs the yard`},
-	`SIGNET_BYPASS=1 acpx signet-claude exec "Hello"`:                                  {before: setupClaude, want: `(?s)1 block.*> Hello`},
-	"acpx signet-claude sessions new":                                                  {before: setupClaude, want: `echo-`},
+	`acpx signet-claude exec "Who are you, and who am I?"`:                                  {want: `(?s)You are Halyard.*Ines runs the yard`},
+	`acpx signet-claude exec "Remember this: the mast of the Curlew is 11.42 metres long."`: {before: setupClaude},
+	// as much time as a person leaves
+	`acpx signet-claude exec "How long is the mast of the Curlew?"`: {before: "signet-acp-proxy memory list"},
+	`SIGNET_BYPASS=1 acpx signet-claude exec "Hello"`: {before: setupClaude,
+		want: `(?s)1 block.*> Hello`},
+	"acpx signet-claude sessions new": {before: setupClaude,
+		want: `echo-`},
 	"acpx signet-gemini sessions new":                                                  {want: `echo-`},
 	`acpx signet-gemini "Remember this: the mast of the Curlew is 11.42 metres long."`: {want: `> Remember this`},
-	"acpx signet-gemini sessions close":                                                {then: "signet-acp-proxy memory search mast", want: `Remember this: the mast`},
-	`acpx signet-gemini exec "How long is the mast of the Curlew?"`:                    {want: `(?s)## Memories.*Remember this: the mast`},
+	"acpx signet-gemini sessions close": {then: "signet-acp-proxy " +
+		"memory search mast", want: `Remember this: the mast`},
+	`acpx signet-gemini exec "How long is the mast of the Curlew?"`: {want: `(?s)## Memories.*Remember this: the mast`},
 
 	"signet-acp-proxy --agent claude":                 {by: (*reader).converse, want: `You are Halyard`},
 	"signet-acp-proxy --agent gemini":                 {by: (*reader).converse, want: `You are Halyard`},
@@ -69,8 +87,15 @@ var plays = map[string]play{
 	"signet-acp-proxy --agent mine -- my-agent":       {by: (*reader).converse, want: `You are Halyard`},
 	"signet-acp-proxy mcp":                            {by: (*reader).tools, want: `memory_search`},
 
-	"signet-acp-proxy sessions":                      {want: `echo-[0-9a-f]+ +gemini-cli +done +1 `},
-	"signet-acp-proxy sessions --json --limit 1":     {},
+	"signet-acp-proxy sessions":                  {want: `echo-[0-9a-f]+ .* gemini-cli +20.* 1 +given`},
+	"signet-acp-proxy sessions --json --limit 1": {},
+	"signet-acp-proxy sessions --limit 1":        {want: `echo-[0-9a-f]+`},
+	"signet-acp-proxy log SESSION":               {want: `mast of the Curlew is 11\.42`},
+	"signet-acp-proxy backup FILE":               {before: "rm -f copy.db", want: `written: copy\.db`},
+	"signet-acp-proxy restore FILE": {before: "rm -f copy.db; signet-acp-proxy backup copy.db",
+		want: `restored: `},
+	"signet-acp-proxy uninstall --yes": {before: setupClaude,
+		then: "test ! -e $SIGNET_PATH/acp/sessions.db && echo gone", want: `gone`},
 	"signet-acp-proxy show SESSION":                  {want: `context +embedded +kept`},
 	"signet-acp-proxy show SESSION --context":        {want: `(?s)^<signet-memory .*You are Halyard`},
 	"signet-acp-proxy show SESSION --json":           {},
@@ -85,13 +110,31 @@ var plays = map[string]play{
 	`signet-acp-proxy memory search "mast of the Curlew" --limit 1 --json`: {},
 	"signet-acp-proxy memory show ID":                                      {want: `(?m)^id +[0-9a-z]{26}$`},
 	"signet-acp-proxy memory add TEXT":                                     {want: `(?m)^[0-9a-z]{26}$`},
-	"signet-acp-proxy memory forget ID":                                    {before: "signet-acp-proxy memory add 'A mistake.'", want: `forgotten: `},
-	"signet-acp-proxy memory export":                                       {want: `(?m)^\{"id":".*mast of the Curlew`},
-	"signet-acp-proxy memory export > memories.jsonl":                      {then: "cat memories.jsonl", want: `mast of the Curlew`},
-	"signet-acp-proxy memory import < memories.jsonl":                      {before: "signet-acp-proxy memory export > memories.jsonl", want: `0 added, 0 updated`},
-	"signet-acp-proxy memory import":                                       {want: `0 added`},
+	"signet-acp-proxy memory backfill": {then: "signet-acp-proxy memory backfill " +
+		"--dry-run --json", want: `(?m)^\[`},
+	"signet-acp-proxy memory backfill --dry-run": {then: "signet-acp-proxy memory backfill " +
+		"--dry-run --json", want: `(?m)^\[`},
+	"signet-acp-proxy memory backfill claude --since 30d": {then: "signet-acp-proxy memory backfill " +
+		"--dry-run --json", want: `(?m)^\[`},
+	"signet-acp-proxy forget --source backfill:claude": {want: `0 conversations from backfill:claude`},
+	"signet-acp-proxy memory edit ID TEXT": {before: "signet-acp-proxy memory add 'A " +
+		"mistake.'", want: `changed: [0-9a-z]{26}`},
+	"signet-acp-proxy memory pin ID": {before: "signet-acp-proxy memory add 'A " +
+		"mistake.'", want: `pinned: [0-9a-z]{26}`},
+	"signet-acp-proxy memory forget ID": {before: "signet-acp-proxy memory add 'A " +
+		"mistake.'", want: `forgotten: `},
+	"signet-acp-proxy memory export": {want: `(?m)^\{"id":".*mast of the Curlew`},
+	"signet-acp-proxy memory export > memories.jsonl": {then: "cat memories.jsonl",
+		want: `mast of the Curlew`},
+	"signet-acp-proxy memory import < memories.jsonl": {before: "signet-acp-proxy memory export > " +
+		"memories.jsonl", want: `0 added, 0 updated`},
+	"signet-acp-proxy memory import memories.jsonl": {before: "signet-acp-proxy memory export > " +
+		"memories.jsonl", want: `0 added`},
+	"signet-acp-proxy preview --json": {want: `"block": "<signet-memory`},
+	"signet-acp-proxy memory import":  {want: `0 added`},
 
-	"signet-acp-proxy forget SESSION":               {then: "signet-acp-proxy show SESSION || echo gone", want: `forgotten: .*1 turn(?s:.*)gone`},
+	"signet-acp-proxy forget SESSION": {then: "signet-acp-proxy show SESSION || echo gone",
+		want: `forgotten: .*1 turn(?s:.*)gone`},
 	"signet-acp-proxy prune --older-than 90d":       {want: `nothing to remove`},
 	"signet-acp-proxy prune --older-than 90d --yes": {want: `nothing to remove`},
 	"signet-acp-proxy deliver --wait":               {then: "signet-acp-proxy doctor", want: `nothing pending`},
@@ -102,22 +145,33 @@ var plays = map[string]play{
 }
 
 const (
-	setupClaude = "signet-acp-proxy setup acpx claude"
-	goInstall   = "go install -tags sqlite_fts5 github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"
-	gitClone    = "git clone https://github.com/Signet-AI/signet-acp-proxy && cd signet-acp-proxy"
+	daemonFaults    = "go test -tags sqlite_fts5 -run TestDaemonFaults -v ./e2e"
+	setupClaude     = "signet-acp-proxy setup acpx claude"
+	goInstall       = "go install github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"
+	goInstallTagged = "go install -tags sqlite_fts5 github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"
+	npmInstall      = "npm install -g signet-acp-proxy"
+	npxInit         = "npx -y signet-acp-proxy init"
+	gitClone        = "git clone https://github.com/Signet-AI/signet-acp-proxy && cd signet-acp-proxy"
 )
 
 // Unplayed has the commands that no test can run, and why. What can be checked of them is: see (*reader).check.
 var unplayed = map[string]string{
 	"make test":                  "this is part of it",
+	"make test PKG=./proxy":      "this is part of it",
 	"make bench":                 "takes a minute of a machine that does nothing else",
+	"make bench FLAGS=-limits":   "takes a minute of a machine that does nothing else",
+	"make bench-readme":          "takes a minute of a machine that does nothing else, and writes into the checkout",
 	"make fuzz":                  "takes half a minute for each target",
 	"make recall":                "measures for minutes",
 	"make harnesses":             "installs 1.5 GB",
+	daemonFaults:                 "takes minutes, and is part of the tests",
 	"make lint":                  "fetches staticcheck",
+	"make gitleaks":              "fetches a module of its own",
 	"make vuln":                  "fetches the list of vulnerabilities",
 	"make release":               "builds for minutes, and into the checkout",
 	"npm install -g acpx@0.19.1": "fetches, and installs for the whole machine",
+	npmInstall:                   "fetches, and installs for the whole machine; scripts/packages installs the package",
+	npxInit:                      "fetches; scripts/packages has it from a registry of its own",
 	gitClone:                     "fetches what is not there yet when a change is tested",
 }
 
@@ -134,7 +188,8 @@ type reader struct {
 
 // The agents on a reader's machine, and what they call themselves.
 var installedAgents = map[string]string{
-	"claude-agent-acp": "@agentclientprotocol/claude-agent-acp", "codex-acp": "@agentclientprotocol/codex-acp", "gemini": "gemini-cli", "my-agent": "my-agent",
+	"claude-agent-acp": "@agentclientprotocol/claude-agent-acp", "codex-acp": "@agentclientprotocol/codex-acp",
+	"gemini": "gemini-cli", "my-agent": "my-agent",
 }
 
 func newReader(t *testing.T) *reader {
@@ -150,13 +205,13 @@ func newReader(t *testing.T) *reader {
 		r.script(name, fmt.Sprintf("exec %q -name %s", echoBin, agent))
 	}
 	// Of the machine's own programs only a few are there: with others it would depend on them what is found.
-	for _, name := range []string{"sh", "bash", "zsh", "fish", "env", "cat", "git", "sed"} {
+	for _, name := range []string{"sh", "bash", "zsh", "fish", "env", "cat", "git", "sed", "rm"} {
 		if path, err := exec.LookPath(name); err == nil {
 			must(r.box, os.Symlink(path, filepath.Join(r.bin, name)))
 		}
 	}
 	// Nobody listens on that port; and a crowded machine may take longer than a person's.
-	r.set("PATH="+r.bin, "SIGNET_PORT=1", "SIGNET_ACP_HOLD=30s", "SIGNET_ACP_DATABASE_WAIT=20s")
+	r.set("PATH="+r.bin, "SIGNET_PORT=1")
 	return r
 }
 
@@ -175,7 +230,7 @@ func (r *reader) shell(line string) string {
 	return out.Stdout + out.Stderr
 }
 
-var placeholder = regexp.MustCompile(`\b(SESSION|ID|NAME|TEXT|WORDS)\b`)
+var placeholder = regexp.MustCompile(`\b(SESSION|ID|NAME|TEXT|WORDS|FILE)\b`)
 
 // fill puts what is there in the places of what a reader has to fill in.
 func (r *reader) fill(line string) string {
@@ -189,7 +244,8 @@ func (r *reader) fill(line string) string {
 			must(r.box, json.Unmarshal([]byte(r.run(proxyBin, "memory", "list", "--json")), &rows))
 			return rows[0].ID
 		}
-		return map[string]string{"NAME": "gemini", "TEXT": "'How long is the mast?'", "WORDS": "mast"}[word]
+		return map[string]string{"NAME": "gemini", "TEXT": "'How long is the mast of the Curlew?'", "WORDS": "mast",
+			"FILE": "copy.db"}[word]
 	})
 }
 
@@ -207,6 +263,7 @@ func TestPageCommands(t *testing.T) {
 			t.Parallel()
 			r := newReader(t)
 			r.converseTwice()
+			r.shell("signet-acp-proxy memory add 'The mast of the Curlew is of spruce.'") // a memory, beside what was said
 			done := map[string]bool{}
 			for _, c := range p.commands {
 				if (!done[c.line] || c.shows != "") && known(c.line) {
@@ -287,7 +344,8 @@ func (r *reader) converseTwice() string {
 // tools lists the memory tools that an MCP server has.
 func (r *reader) tools(line string) string {
 	r.t.Helper()
-	session := r.speak(&mcp.CommandTransport{Command: r.Command(r.t.Context(), nil, filepath.Join(r.bin, "sh"), "-c", "exec "+line)})
+	session := r.speak(&mcp.CommandTransport{Command: r.Command(r.t.Context(), nil, filepath.Join(r.bin, "sh"), "-c",
+		"exec "+line)})
 	defer session.Close()
 	list, err := session.ListTools(r.t.Context(), nil)
 	must(r.box, err)
@@ -298,7 +356,8 @@ func (r *reader) tools(line string) string {
 	return strings.Join(names, "\n")
 }
 
-// completion loads a completion script into the shell that it is for; without that shell the script itself is looked at.
+// completion loads a completion script into the shell that it is for; without that shell the script itself is looked
+// at.
 func (r *reader) completion(line string) string {
 	r.t.Helper()
 	name := regexp.MustCompile(`completion (\w+)`).FindStringSubmatch(line)[1]
@@ -308,18 +367,21 @@ func (r *reader) completion(line string) string {
 	}
 	load := map[string]string{"zsh": "autoload -U compinit && compinit -u -D\n"}[name]
 	ask := map[string]string{
-		"bash": "complete -p signet-acp-proxy", "zsh": "[[ -n ${_comps[signet-acp-proxy]} ]] && print signet-acp-proxy", "fish": "complete | string match '*signet-acp-proxy*'",
+		"bash": "complete -p signet-acp-proxy", "zsh": "[[ -n ${_comps[signet-acp-proxy]} ]] && print signet-acp-proxy",
+		"fish": "complete | string match '*signet-acp-proxy*'",
 	}[name]
 	return r.run(shell, "-c", load+line+"\n"+ask)
 }
 
-// inCheckout runs a line in the checkout, with the machine's own programs and Go's caches, and everything else of the reader's.
+// inCheckout runs a line in the checkout, with the machine's own programs and Go's caches, and everything else of the
+// reader's.
 func (r *reader) inCheckout(line string) (string, error) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Dir = ".."
-	cmd.Env = slices.Concat(os.Environ(), r.Env, []string{"PATH=" + r.bin + string(os.PathListSeparator) + os.Getenv("PATH")})
+	cmd.Env = slices.Concat(os.Environ(), r.Env, []string{"PATH=" + r.bin + string(os.PathListSeparator) +
+		os.Getenv("PATH")})
 	for _, name := range []string{"GOENV", "GOPATH", "GOCACHE", "GOMODCACHE"} {
 		cmd.Env = append(cmd.Env, name+"="+goCommand(r.t, "env", name))
 	}
@@ -331,7 +393,8 @@ func (r *reader) inCheckout(line string) (string, error) {
 func (r *reader) make(line string) string {
 	r.t.Helper()
 	built := filepath.Join(r.Dir, "built")
-	out, err := r.inCheckout(fmt.Sprintf("%s BIN=%s ECHO=%s", line, filepath.Join(built, "signet-acp-proxy"), filepath.Join(built, "echoagent")))
+	out, err := r.inCheckout(fmt.Sprintf("%s BIN=%s ECHO=%s", line, filepath.Join(built, "signet-acp-proxy"),
+		filepath.Join(built, "echoagent")))
 	if err != nil {
 		r.t.Errorf("%s: %v\n%s", line, err, out)
 	}
@@ -344,20 +407,33 @@ func (r *reader) install(line string) string {
 	words := strings.Fields(line)
 	module, _, _ := strings.Cut(words[len(words)-1], "@")
 	bin := filepath.Join(r.Dir, "installed")
-	if out, err := r.inCheckout(fmt.Sprintf("go build %s -o %s %s", strings.Join(words[2:len(words)-1], " "), bin, module)); err != nil {
+	if out, err := r.inCheckout(fmt.Sprintf("go build %s -o %s %s", strings.Join(words[2:len(words)-1], " "), bin,
+		module)); err != nil {
 		r.t.Errorf("%s: %v\n%s", line, err, out)
 	}
 	return r.run(bin, "doctor")
 }
 
-// check checks what can be checked of a command that is not run: that a target is there, an address the project's, and a
-// version the one that the tests are run with.
+// check checks what can be checked of a command that is not run: that a target is there, an address the project's, and
+// a version the one that the tests are run with.
 func (r *reader) check(line string) error {
 	words := strings.Fields(line)
 	switch {
 	case words[0] == "make":
 		if out, err := r.inCheckout("make -n " + strings.Join(words[1:], " ")); err != nil {
 			return fmt.Errorf("%w: %s", err, out)
+		}
+	case line == npmInstall, line == npxInit:
+		var ours struct{ Name string }
+		text, err := os.ReadFile("../npm/package.json")
+		must(r.box, err)
+		must(r.box, json.Unmarshal(text, &ours))
+		if !slices.Contains(words, ours.Name) {
+			return fmt.Errorf("our package is %s", ours.Name)
+		}
+	case line == daemonFaults:
+		if out, err := r.inCheckout("grep -q 'func TestDaemonFaults(' e2e/*_test.go"); err != nil {
+			return fmt.Errorf("there is no such test: %w%s", err, out)
 		}
 	case words[0] == "npm":
 		var pinned struct{ Dependencies map[string]string }
@@ -383,7 +459,8 @@ func (r *reader) check(line string) error {
 func TestPageBlocks(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, b := range p.blocks {
-			check := map[string]func(*reader, *page, string){"yaml": (*reader).settings, "json": (*reader).object, "text": (*reader).sample}[b.language]
+			check := map[string]func(*reader, *page, string){"yaml": (*reader).settings, "json": (*reader).object,
+				"text": (*reader).sample}[b.language]
 			if check != nil {
 				t.Run(b.where, func(t *testing.T) {
 					t.Parallel()
@@ -476,7 +553,8 @@ func (r *reader) sample(_ *page, text string) {
 	got := r.converseTwice()
 	for line := range strings.Lines(text) {
 		line = regexp.MustCompile(`id="[0-9a-f]+"`).ReplaceAllString(strings.TrimSpace(line), `id="…"`)
-		if !strings.HasPrefix(line, "- (") && line != "…" && !regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*")).MatchString(got) {
+		if !strings.HasPrefix(line, "- (") && line != "…" &&
+			!regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*")).MatchString(got) {
 			r.t.Errorf("no %q in\n%s", line, got)
 		}
 	}

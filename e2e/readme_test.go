@@ -14,7 +14,8 @@ import (
 )
 
 // A page is a document for people. What stands in it is held to what the program does: each command is played
-// (readme_commands_test.go), configuration is configured, and what a page says that a command prints is compared with it.
+// (readme_commands_test.go), configuration is configured, and what a page says that a command prints is compared with
+// it.
 type page struct {
 	name     string // "docs/clients.md"
 	text     string
@@ -34,8 +35,9 @@ type typed struct {
 // A block stands in a fence; language says what it is.
 type block struct{ where, language, text string }
 
-// Languages of fences: sh is a command a line; console has commands after "$ ", and under them what they print, in which "…"
-// stands for anything; yaml is an agent.yaml; json is a client's configuration or what a hook reads; text is for the eye.
+// Languages of fences: sh is a command a line; console has commands after "$ ", and under them what they print, in
+// which "…" stands for anything; yaml is an agent.yaml; json is a client's configuration or what a hook reads; text
+// is for the eye.
 var languages = []string{"sh", "console", "yaml", "json", "text"}
 
 var (
@@ -57,7 +59,8 @@ func readPage(name, text string) *page {
 		case fenced && open == nil:
 			open = &block{where: where, language: fence}
 			if !slices.Contains(languages, fence) {
-				p.mistakes = append(p.mistakes, fmt.Sprintf("%s: a fence needs one of %v, not %q", where, languages, fence))
+				p.mistakes = append(p.mistakes, fmt.Sprintf("%s: a fence needs one of %v, not %q",
+					where, languages, fence))
 			}
 		case fenced:
 			p.blocks = append(p.blocks, *open)
@@ -121,9 +124,11 @@ func pages(t *testing.T) []*page {
 	return all
 }
 
-// A command that nobody has thought of how to play fails the tests, and so does a fence that does not say what it holds.
+// A command that nobody has thought of how to play fails the tests, and so does a fence that does not say what it
+// holds.
 func TestReadPage(t *testing.T) {
-	p := readPage("x.md", "Say `frob --now`, `show ID` or `make all`.\n```sh\n# why\nfrob \"a # b\"   # how\n```\n```console\n$ frob\n…\n```\n```\nwhat?\n```\n    frob\n")
+	p := readPage("x.md", "Say `frob --now`, `show ID` or `make all`.\n```sh\n# why\nfrob \"a # b\"   # "+
+		"how\n```\n```console\n$ frob\n…\n```\n```\nwhat?\n```\n    frob\n")
 	want := []typed{
 		{"x.md:1", "signet-acp-proxy show ID", ""}, {"x.md:1", "make all", ""}, {"x.md:4", `frob "a # b"`, ""}, {"x.md:7", "frob", "…\n"},
 	}
@@ -135,7 +140,8 @@ func TestReadPage(t *testing.T) {
 	}
 }
 
-// Every link inside the project leads to a file, and to a heading where it names one; every page is linked from README.md.
+// Every link inside the project leads to a file, and to a heading where it names one; every page is linked from
+// README.md.
 func TestPageLinks(t *testing.T) {
 	all := pages(t)
 	link := regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]*))?\)`)
@@ -201,7 +207,8 @@ func TestPagesAgree(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(settingsTable(t, "../docs/configuration.md"), settingsTable(t, "../README.md")); diff != "" {
-		t.Errorf("README.md and docs/configuration.md differ in the table of settings: copy the one of docs (-docs +README):\n%s", diff)
+		t.Errorf("README.md and docs/configuration.md differ in the table of settings: copy the one of docs (-docs "+
+			"+README):\n%s", diff)
 	}
 }
 
@@ -232,7 +239,8 @@ func goCommand(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// same reports whether text is what a page shows, in which "…" stands for anything: alone in its line for any number of lines.
+// same reports whether text is what a page shows, in which "…" stands for anything: alone in its line for any number of
+// lines.
 func same(shown, text string) bool {
 	var pattern strings.Builder
 	for line := range strings.Lines(shown) {

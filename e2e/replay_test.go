@@ -29,7 +29,8 @@ func (b *box) connect(harness ...string) *peer {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	b.t.Cleanup(cancel)
-	cmd := b.Command(ctx, nil, append([]string{proxyBin, "--memory", "embedded", "--agent", "harness", "--"}, harness...)...)
+	cmd := b.Command(ctx, nil,
+		append([]string{proxyBin, "--memory", "embedded", "--agent", "harness", "--"}, harness...)...)
 	in, err := cmd.StdinPipe()
 	must(b, err)
 	out, err := cmd.StdoutPipe()
@@ -74,7 +75,8 @@ func (p *peer) call(method string, params map[string]any) (result json.RawMessag
 
 func (p *peer) prompt(session, text string) (before []string) {
 	p.t.Helper()
-	_, before = p.call("session/prompt", map[string]any{"sessionId": session, "prompt": []any{map[string]string{"type": "text", "text": text}}})
+	_, before = p.call("session/prompt", map[string]any{"sessionId": session,
+		"prompt": []any{map[string]string{"type": "text", "text": text}}})
 	return before
 }
 

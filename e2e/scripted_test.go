@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// A script is a harness that answers by heart: it keeps every byte that it is sent, and says its next reply once it has had
-// so many lines more. The test binary itself plays it.
+// A script is a harness that answers by heart: it keeps every byte that it is sent, and says its next reply once it has
+// had so many lines more. The test binary itself plays it.
 type script struct {
-	Record string // the file of what it was sent
+	Record string // the file of what it was sent; it is added to
 	Steps  []step
 }
 
@@ -37,7 +37,7 @@ func playScript(file string) int {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return 3
 	}
-	record, err := os.Create(s.Record)
+	record, err := os.OpenFile(s.Record, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 3
 	}
@@ -54,12 +54,38 @@ func playScript(file string) int {
 				}
 			}
 		}
-		if _, err := os.Stdout.Write(step.Reply); err != nil {
+		if _, err := os.Stdout.Write(filled(step.Reply, s.Record)); err != nil {
 			return 5
 		}
 	}
 	io.Copy(io.Discard, in)
 	return 0
+}
+
+// filled puts the block that the record holds into a reply, in the places that say so (trace_test.go).
+func filled(reply []byte, record string) []byte {
+	if !bytes.Contains(reply, []byte("{{")) {
+		return reply
+	}
+	text, err := os.ReadFile(record)
+	if err != nil {
+		return reply
+	}
+	_, tail, _ := bytes.Cut(text, []byte(`{"type":"text","text":"`+blockMark))
+	tail = append([]byte(blockMark), tail...)
+	end := 0
+	for end < len(tail) && tail[end] != '"' {
+		if tail[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	block := bytes.TrimRight(tail[:min(end, len(tail))], `\n`) // escaped: its empty lines at the end
+	_, id, _ := bytes.Cut(block, []byte(`id=\"`))
+	id, _, _ = bytes.Cut(id, []byte(`\"`))
+	folded := strings.Join(strings.Fields(strings.ReplaceAll(string(block), `\n`, " ")), " ")
+	return []byte(strings.NewReplacer("{{block}}", string(block), "{{folded}}", folded, "{{id}}",
+		string(id)).Replace(string(reply)))
 }
 
 // A scripted is the proxy in front of a script, seen from the client's side.
@@ -78,6 +104,11 @@ type scripted struct {
 func (b *box) startScript(flags []string, steps ...step) *scripted {
 	b.t.Helper()
 	s := &scripted{box: b, record: filepath.Join(b.Dir, "received")}
+	if !b.goesOn {
+		if err := os.Remove(s.record); err != nil && !os.IsNotExist(err) {
+			b.t.Fatal(err)
+		}
+	}
 	file := filepath.Join(b.Dir, "script.json")
 	text, err := json.Marshal(script{s.record, steps})
 	if err != nil {
@@ -152,7 +183,8 @@ func withoutBlock(t *testing.T, received, before string) string {
 	if err := d.Decode(&inserted); err != nil {
 		t.Fatal(err)
 	}
-	if inserted.Type != "text" || !strings.HasPrefix(inserted.Text, blockMark) || !strings.HasSuffix(inserted.Text, "\n\n") {
+	if inserted.Type != "text" || !strings.HasPrefix(inserted.Text, blockMark) ||
+		!strings.HasSuffix(inserted.Text, "\n\n") {
 		t.Fatalf("the first element is not our block: %.2000s", tail)
 	}
 	rest, found := strings.CutPrefix(tail[d.InputOffset():], ",")

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Clients on the TypeScript SDK see through the proxy what they see without it, and the harness is given our block besides.
+// Clients on the TypeScript SDK see through the proxy what they see without it, and the harness is given our block
+// besides.
 func TestSDKClient(t *testing.T) {
 	for _, tt := range []struct {
 		scenario string
@@ -59,8 +60,8 @@ func TestSDKClient(t *testing.T) {
 	}
 }
 
-// What may differ between two runs: ids, folders, and how many blocks the agent says that it was given. Advertised commands
-// come whenever they come, and the list is in no order.
+// What may differ between two runs: ids, folders, and how many blocks the agent says that it was given. Advertised
+// commands come whenever they come, and the list is in no order.
 var (
 	echoID    = regexp.MustCompile(`echo-[0-9a-f]{16}`)
 	given     = regexp.MustCompile(`I was given \d+ block|\[\d+\]`)

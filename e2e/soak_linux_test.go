@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// stages are how far a session has come when its client leaves; slow ones need a harness that does not end a turn by itself.
+// stages are how far a session has come when its client leaves; slow ones need a harness that does not end a turn by
+// itself.
 var stages = []struct {
 	name string
 	slow bool
@@ -26,7 +27,7 @@ var stages = []struct {
 	{"after a turn", false, func(c *client) { c.prompt(); c.until(`"stopReason":"end_turn"`) }},
 }
 
-// The ways in which acpx and its like leave (facts/acpx.md, section 2), and the worse ones.
+// The ways in which acpx and its like leave (docs/facts/acpx.md, "The end of a connection"), and the worse ones.
 var leavings = []struct {
 	name  string
 	leave func(c *client)
@@ -76,7 +77,8 @@ var leavings = []struct {
 	}},
 }
 
-// killTree ends the proxy as acpx 0.19.1 does: TERM to every process below it one by one, then to itself, and 1.5 s later KILL.
+// killTree ends the proxy as acpx 0.19.1 does: TERM to every process below it one by one, then to itself, and 1.5 s
+// later KILL.
 func (c *client) killTree() {
 	if c.within(0) {
 		return
@@ -180,15 +182,16 @@ func soak() (all []soaked) {
 				if stage.slow {
 					words += " slow"
 				}
-				all = append(all, soaked{strings.Join([]string{manner, stage.name, leaving.name}, "/"), words, stage.play, leaving.leave})
+				all = append(all, soaked{strings.Join([]string{manner, stage.name, leaving.name}, "/"), words,
+					stage.play, leaving.leave})
 			}
 		}
 	}
 	return all
 }
 
-// 220 sessions with one database, some at a time, are opened, prompted and cancelled and end in every way, before harnesses of
-// every manner: no process is left, and the next start brings the database to rest.
+// 220 sessions with one database, some at a time, are opened, prompted and cancelled and end in every way, before
+// harnesses of every manner: no process is left, and the next start brings the database to rest.
 func TestSoak(t *testing.T) {
 	b := newBox(t)
 	b.unleash(t, "leaves").open() // makes the database, and stays to the end
@@ -226,11 +229,14 @@ func TestSoak(t *testing.T) {
 
 	last := b.unleash(t, "leaves")
 	last.open()
-	const atRest = `SELECT (SELECT count(*) FROM processes WHERE ended = 0), (SELECT count(*) FROM turns WHERE ended = 0), (SELECT count(*) FROM sessions WHERE state = 'in flight')`
-	b.wait("the database to be at rest", func() bool { return slices.Equal(b.query(atRest)[0], []string{"2", "0", "0"}) })
+	const atRest = `SELECT (SELECT count(*) FROM processes WHERE ended = 0), (SELECT count(*) FROM turns
+		WHERE ended = 0), (SELECT count(*) FROM sessions WHERE state = 'in flight')`
+	b.wait("the database to be at rest",
+		func() bool { return slices.Equal(b.query(atRest)[0], []string{"2", "0", "0"}) })
 }
 
-// One proxy that serves 200 sessions has no more open at the end than after the first few, and nothing more runs below it.
+// One proxy that serves 200 sessions has no more open at the end than after the first few, and nothing more runs
+// below it.
 func TestLongLived(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)

@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// An unruly is a harness that behaves as badly as it is told, in words: the test binary itself plays it. It answers with one
-// message and the end of the turn otherwise.
+// An unruly is a harness that behaves as badly as it is told, in words: the test binary itself plays it. It answers
+// with one message and the end of the turn otherwise.
 //
 //	stays        goes on when its stdin has ended, as gemini does
 //	deaf         and whatever signal it gets
@@ -44,7 +44,8 @@ func playUnruly(words string) int {
 	}
 	if u.is("litters") {
 		litter := exec.Command(os.Args[0])
-		litter.Env = append(os.Environ(), unrulyVariable+"=idle deaf", signalsFile+"="+os.DevNull) // what it hears is its own affair
+		// what it hears is its own affair
+		litter.Env = append(os.Environ(), unrulyVariable+"=idle deaf", signalsFile+"="+os.DevNull)
 		litter.Stdin, litter.Stdout, litter.Stderr = os.Stdin, os.Stdout, os.Stderr
 		if litter.Start() != nil {
 			return 6

@@ -6,16 +6,19 @@ import (
 	"time"
 )
 
-// Auto asks the daemon and, where it is not there, the embedded store, without a word to anybody: an agent that knows less is better than a prompt that
-// waits. Either may be nil. What Auto fails with is the embedded store's error, except for ErrOwned, which ends the matter, and a cancelled context.
+// Auto asks the daemon and, where it is not there, the embedded store, without a word to anybody: an agent that knows
+// less is better than a prompt that waits. Either may be nil. What Auto fails with is the embedded store's error,
+// except for ErrOwned, which ends the matter, and a cancelled context.
 type Auto struct {
 	Daemon, Embedded Source
-	Grace            time.Duration // for the embedded store's Start when the daemon has used up the context's time; zero: 1 s
+	// for the embedded store's Start when the daemon has used up the context's time; zero: 1 s
+	Grace time.Duration
 }
 
 var _ Source = Auto{}
 
-// Start implements Source. Where the daemon spent the key and gave nothing, the embedded context comes with KeySpent set and no error.
+// Start implements Source. Where the daemon spent the key and gave nothing, the embedded context comes with KeySpent
+// set and no error.
 func (a Auto) Start(ctx context.Context, s Session) (Context, error) {
 	spent := false
 	if a.Daemon != nil {

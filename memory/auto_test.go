@@ -92,10 +92,12 @@ func TestAutoAsksNobodyElseOnceCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	embedded := &fake{}
-	if _, err := (Auto{Daemon: &fake{block: true}, Embedded: embedded}).Start(ctx, Session{}); err == nil || embedded.calls > 0 {
+	if _, err := (Auto{Daemon: &fake{block: true}, Embedded: embedded}).Start(ctx,
+		Session{}); err == nil || embedded.calls > 0 {
 		t.Errorf("start: %v, embedded asked %d times", err, embedded.calls)
 	}
-	if _, err := (Auto{Daemon: &fake{block: true}, Embedded: embedded}).Recall(ctx, Session{}, "p", nil); err == nil || embedded.calls > 0 {
+	if _, err := (Auto{Daemon: &fake{block: true}, Embedded: embedded}).Recall(ctx, Session{}, "p",
+		nil); err == nil || embedded.calls > 0 {
 		t.Errorf("recall: %v, embedded asked %d times", err, embedded.calls)
 	}
 }

@@ -9,13 +9,13 @@ import (
 // A Budget limits a block, in tokens as Tokens counts them. Zero fields take the defaults of the block's kind.
 type Budget struct {
 	Total    int // the whole block, frame and headings included
-	Identity int // the identity section
-	Memories int // the memories section
+	Identity int // the identity section, or more where the memories leave it
+	Memories int // the memories section, likewise
 	Items    int // how many items
 }
 
-// The defaults: 6,000 tokens at a session's start, of which identity 4,000 and memories 2,000; 400 tokens and 5 items for a single prompt, which is
-// where more was measured to help no further.
+// The defaults: 6,000 tokens at a session's start, of which identity 4,000 and memories 2,000; 400 tokens and 5 items
+// for a single prompt, which is where more was measured to help no further.
 var (
 	startBudget  = Budget{Total: 6000, Identity: 4000, Memories: 2000, Items: 100}
 	recallBudget = Budget{Total: 400, Identity: 400, Memories: 400, Items: 5}
@@ -28,10 +28,13 @@ func (b Budget) or(d Budget) Budget {
 		}
 		return d
 	}
-	return Budget{pick(b.Total, d.Total), pick(b.Identity, d.Identity), pick(b.Memories, d.Memories), pick(b.Items, d.Items)}
+	return Budget{
+		pick(b.Total, d.Total), pick(b.Identity, d.Identity), pick(b.Memories, d.Memories), pick(b.Items, d.Items),
+	}
 }
 
-// Tokens estimates how many tokens a model reads in text, rather too many than too few: four bytes a token, a CJK character one.
+// Tokens estimates how many tokens a model reads in text, rather too many than too few: four bytes a token, a CJK
+// character one.
 func Tokens(text string) int {
 	return (quarters(text) + 3) / 4
 }
@@ -56,8 +59,9 @@ func quarters(text string) int {
 	return n
 }
 
-// fitLines keeps as many whole lines of text, from the first, as fit into budget tokens, their line ends counted. Only a first line that alone is
-// too long is cut inside, between words. What was cut is marked, so that nobody takes the rest for the whole.
+// fitLines keeps as many whole lines of text, from the first, as fit into budget tokens, their line ends counted. Only
+// a first line that alone is too long is cut inside, between words. What was cut is marked, so that nobody takes the
+// rest for the whole.
 func fitLines(text string, budget int) string {
 	const mark = "[truncated]"
 	if quarters(text)+1 <= 4*budget {

@@ -3,52 +3,72 @@ package memory
 import (
 	"slices"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// orders are the phrases by which text that was recalled would steer an agent: what it does to its instructions, to its user, with its tools. Rules that
-// people keep in a memory ("always run the tests") are not among them. A pattern is tried on text in lower case with white space folded, and only where
-// one of its cues occurs.
+// orders are the phrases by which text that was recalled would steer an agent: what it does to its instructions, to its
+// user, with its tools. Rules that people keep in a memory ("always run the tests") are not among them. A pattern is
+// tried on text in lower case with white space folded, and only where one of its cues occurs.
 var orders = []struct {
 	cues []string
-	re   pattern
+	re   pattern.Pattern
 }{
 	// Its instructions.
-	{[]string{"ignor", "disregard", "forget", "overrid", "bypass"}, newPattern(`\b(?:ignore|disregard|forget|override|bypass)\b(?: \S+){0,4}? (?:instructions?|prompts?|rules|guidelines|guardrails|directives|safety|everything above)\b`)},
-	{[]string{"ignoriere", "vergiss"}, newPattern(`\b(?:ignoriere|vergiss)\b(?: \S+){0,4}? (?:anweisungen|regeln|anleitungen)\b`)},
-	{[]string{"ignora", "ignore"}, newPattern(`\bignor(?:a|e|ez)\b(?: \S+){0,4}? (?:instrucciones|instructions|instruções|istruzioni|reglas|consignes)\b`)},
-	{[]string{"忽略", "无视", "無視"}, newPattern(`(?:忽略|无视|無視)[^。]{0,12}(?:指令|指示|提示|规则|規則|命令)|(?:指示|命令)[^。]{0,6}無視`)},
-	{[]string{"instruction", "prompt", "directive"}, newPattern(`\b(?:new|updated|real|actual|hidden|secret) (?:system )?(?:instructions?|prompt|directives?) ?:`)},
-	{[]string{"your "}, newPattern(`\byour (?:new|real|true|actual|only) (?:task|goal|job|instructions?|role|purpose|objective)\b`)},
-	{[]string{"system prompt", "your instructions", "your prompt"}, newPattern(`\b(?:reveal|print|repeat|leak|output|show)\b(?: \S+){0,3}? (?:system prompt|your (?:instructions|prompt))\b`)},
-	{[]string{"you are now", "you will be now", "from now on", "as an ai"}, newPattern(`\byou (?:are|will be) now\b|\bfrom now on,? you\b|\bas an ai\b`)},
-	{[]string{"act", "behave", "pretend", "respond"}, newPattern(`\b(?:act|behave|pretend|respond) as (?:if you|a|an|though)\b`)},
-	{[]string{" mode"}, newPattern(`\b(?:developer|dan|jailbreak|god) mode\b`)},
-	{[]string{"system", "assistant", "developer"}, newPattern(`(?:^|[\s>*"'(\[])(?:system|assistant|developer) ?(?:prompt|message|note|override|instructions?)? ?(?::|\]:?|>:?) |<\|?(?:im_start|system|assistant)\b|\[system`)},
-	{[]string{"<|im_start", "[inst]", "[/inst]"}, newPattern(`<\|im_start|\[/?inst\]`)},
+	{[]string{"ignor", "disregard", "forget", "overrid", "bypass"},
+		pattern.New(`\b(?:ignore|disregard|forget|override|bypass)\b(?: \S+){0,4}? (?:instructions?|prompts?|rules|guidelines|guardrails|directives|safety|everything above)\b`)},
+	{[]string{"ignoriere", "vergiss"},
+		pattern.New(`\b(?:ignoriere|vergiss)\b(?: \S+){0,4}? (?:anweisungen|regeln|anleitungen)\b`)},
+	{[]string{"ignora", "ignore"},
+		pattern.New(`\bignor(?:a|e|ez)\b(?: \S+){0,4}? (?:instrucciones|instructions|instruções|istruzioni|reglas|consignes)\b`)},
+	{[]string{"忽略", "无视", "無視"}, pattern.New(`(?:忽略|无视|無視)[^。]{0,12}(?:指令|指示|提示|规则|規則|命令)|(?:指示|命令)[^。]{0,6}無視`)},
+	{[]string{"instruction", "prompt", "directive"},
+		pattern.New(`\b(?:new|updated|real|actual|hidden|secret) (?:system )?(?:instructions?|prompt|directives?) ?:`)},
+	{[]string{"your "}, pattern.New(`\byour (?:new|real|true|actual|only) (?:task|goal|job|instructions?|role|purpose|objective)\b`)},
+	{[]string{"system prompt", "your instructions", "your prompt"},
+		pattern.New(`\b(?:reveal|print|repeat|leak|output|show)\b(?: \S+){0,3}? (?:system prompt|your (?:instructions|prompt))\b`)},
+	{[]string{"you are now", "you will be now", "from now on", "as an ai"},
+		pattern.New(`\byou (?:are|will be) now\b|\bfrom now on,? you\b|\bas an ai\b`)},
+	{[]string{"act", "behave", "pretend", "respond"},
+		pattern.New(`\b(?:act|behave|pretend|respond) as (?:if you|a|an|though)\b`)},
+	{[]string{" mode"}, pattern.New(`\b(?:developer|dan|jailbreak|god) mode\b`)},
+	{[]string{"system", "assistant", "developer"},
+		pattern.New(`(?:^|[\s>*"'(\[])(?:system|assistant|developer) ?(?:prompt|message|note|override|instructions?)? ?(?::|\]:?|>:?) |<\|?(?:im_start|system|assistant)\b|\[system`)},
+	{[]string{"<|im_start", "[inst]", "[/inst]"}, pattern.New(`<\|im_start|\[/?inst\]`)},
 	// Itself.
-	{[]string{"you "}, newPattern(`\byou (?:must|shall|should|need to|have to|are (?:required|ordered|instructed|authori[sz]ed|expected) to)\b`)},
-	{[]string{"must", "shall", "should", "required"}, newPattern(`\b(?:ai|llm|language model|agent|assistant)s? (?:must|shall|should always|should never|is required to|are required to)\b`)},
-	{[]string{"dear", "attention", "note", "message", "instruction"}, newPattern(`\b(?:dear|attention|note to|message to|instructions? (?:to|for)) (?:the |any |all )?(?:ai|llm|language model|agent|assistant|claude|codex|gemini|copilot|gpt)s?\b`)},
-	{[]string{"important", "critical", "urgent", "mandatory"}, newPattern(`\b(?:important|critical|urgent|mandatory) ?(?:instruction|directive|system)\b`)},
+	{[]string{"you "}, pattern.New(`\byou (?:must|shall|should|need to|have to|are (?:required|ordered|instructed|authori[sz]ed|expected) to)\b`)},
+	{[]string{"must", "shall", "should", "required"},
+		pattern.New(`\b(?:ai|llm|language model|agent|assistant)s? (?:must|shall|should always|should never|is required to|are required to)\b`)},
+	{[]string{"dear", "attention", "note", "message", "instruction"},
+		pattern.New(`\b(?:dear|attention|note to|message to|instructions? (?:to|for)) (?:the |any |all )?(?:ai|llm|language model|agent|assistant|claude|codex|gemini|copilot|gpt)s?\b`)},
+	{[]string{"important", "critical", "urgent", "mandatory"},
+		pattern.New(`\b(?:important|critical|urgent|mandatory) ?(?:instruction|directive|system)\b`)},
 	// Its user.
-	{[]string{"not", "n't", "never", "without"}, newPattern(`\b(?:do not|don't|never|without) (?:ever )?(?:tell|inform|mention|alert|notify|ask|warn|reveal)(?:ing)?\b(?: \S+){0,3}? (?:user|human|person|owner|anyone|permission|confirmation|approval)\b`)},
-	{[]string{"without"}, newPattern(`\bwithout (?:the )?(?:user'?s?|human) (?:knowledge|consent|approval|permission|confirmation)\b`)},
-	{[]string{"skip", "bypass", "disable", "approve"}, newPattern(`\b(?:skip|bypass|disable|auto-?approve)\b(?: \S+){0,2}? (?:confirmations?|permissions?|approvals?|safety|sandbox)\b`)},
+	{[]string{"not", "n't", "never", "without"},
+		pattern.New(`\b(?:do not|don't|never|without) (?:ever )?(?:tell|inform|mention|alert|notify|ask|warn|reveal)(?:ing)?\b(?: \S+){0,3}? (?:user|human|person|owner|anyone|permission|confirmation|approval)\b`)},
+	{[]string{"without"}, pattern.New(`\bwithout (?:the )?(?:user'?s?|human) (?:knowledge|consent|approval|permission|confirmation)\b`)},
+	{[]string{"skip", "bypass", "disable", "approve"},
+		pattern.New(`\b(?:skip|bypass|disable|auto-?approve)\b(?: \S+){0,2}? (?:confirmations?|permissions?|approvals?|safety|sandbox)\b`)},
 	// Its tools.
-	{[]string{"curl", "wget", "iwr", "invoke-webrequest"}, newPattern(`\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]*\| ?(?:sudo )?(?:ba|z|da|)sh\b`)},
-	{[]string{"rm -r"}, newPattern(`\brm -rf? (?:~|/|\$home)(?:\s|$|/?\*)`)},
-	{[]string{"send", "post", "upload", "email", "forward", "transmit", "copy"}, newPattern(`\b(?:send|post|upload|email|forward|transmit|copy)\b(?: \S+){0,8}? (?:to|at) (?:https?://|\S+@\S+\.\S+)`)},
-	{[]string{"exfiltrat"}, newPattern(`\bexfiltrat`)},
-	{[]string{"run", "execute", "call", "invoke", "use"}, newPattern(`\b(?:run|execute|call|invoke|use) the (?:following|below|attached|\S+) (?:command|script|code|tool)s?\b[^.]{0,40}\b(?:now|first|immediately|before|every|always|silently)\b`)},
-	{[]string{"immediately", "silently", "secretly"}, newPattern(`\b(?:immediately|silently|secretly) (?:run|execute|call|send|delete|install|download|push|commit)\b`)},
+	{[]string{"curl", "wget", "iwr", "invoke-webrequest"},
+		pattern.New(`\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]*\| ?(?:sudo )?(?:ba|z|da|)sh\b`)},
+	{[]string{"rm -r"}, pattern.New(`\brm -rf? (?:~|/|\$home)(?:\s|$|/?\*)`)},
+	{[]string{"send", "post", "upload", "email", "forward", "transmit", "copy"},
+		pattern.New(`\b(?:send|post|upload|email|forward|transmit|copy)\b(?: \S+){0,8}? (?:to|at) (?:https?://|\S+@\S+\.\S+)`)},
+	{[]string{"exfiltrat"}, pattern.New(`\bexfiltrat`)},
+	{[]string{"run", "execute", "call", "invoke", "use"},
+		pattern.New(`\b(?:run|execute|call|invoke|use) the (?:following|below|attached|\S+) (?:command|script|code|tool)s?\b[^.]{0,40}\b(?:now|first|immediately|before|every|always|silently)\b`)},
+	{[]string{"immediately", "silently", "secretly"},
+		pattern.New(`\b(?:immediately|silently|secretly) (?:run|execute|call|send|delete|install|download|push|commit)\b`)},
 }
 
-// Instructs reports whether recalled text reads like instructions to an agent. Such text is marked with its origin and ranks last; it is never left
-// out, because what it says may still be true.
+// Instructs reports whether recalled text reads like instructions to an agent. Such text is marked with its origin and
+// ranks last; it is never left out, because what it says may still be true.
 func Instructs(text string) bool {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	for _, o := range orders {
-		if slices.ContainsFunc(o.cues, func(c string) bool { return strings.Contains(text, c) }) && o.re().MatchString(text) {
+		if slices.ContainsFunc(o.cues, func(c string) bool { return strings.Contains(text, c) }) &&
+			o.re().MatchString(text) {
 			return true
 		}
 	}

@@ -10,8 +10,9 @@ import (
 // ignoreMarker is the file by which a folder, with all below it, opts out of memory.
 const ignoreMarker = ".signet-ignore"
 
-// Project gives the project of a working directory: the root of its git work tree, with symbolic links resolved. It is empty where there is none, and
-// where the root would be home, "/" or a temp folder: a home kept in git is no project of everything that lies in it.
+// Project gives the project of a working directory: the root of its git work tree, with symbolic links resolved. It is
+// empty where there is none, and where the root would be home, "/" or a temp folder: a home kept in git is no project
+// of everything that lies in it.
 func Project(cwd string) string {
 	for dir := range ancestors(resolved(cwd)) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
@@ -25,9 +26,10 @@ func Project(cwd string) string {
 	return ""
 }
 
-// OptedOut reports whether memory leaves cwd alone: a .signet-ignore file lies there or above, up to the project's root (up to home, where there is no
-// project), or one of the globs matches cwd or a folder above it. A glob that begins with "/" or "~" is of whole paths, any other of the last elements
-// ("acme", "clients/*"); "**" stands for any number of folders.
+// OptedOut reports whether memory leaves cwd alone: a .signet-ignore file lies there or above, up to the project's root
+// (up to home, where there is no project), or one of the globs matches cwd or a folder above it. A glob that begins
+// with "/" or "~" is of whole paths, any other of the last elements ("acme", "clients/*"); "**" stands for any number
+// of folders.
 func OptedOut(cwd string, exclude []string) bool {
 	dir := resolved(cwd)
 	project, home := Project(cwd), home()
@@ -97,8 +99,8 @@ func globs(pattern, name []string) bool {
 // MaxPath is the length in bytes up to which a path can name a file, where the most can (Linux's PATH_MAX).
 const MaxPath = 4096
 
-// ancestors yields dir and the folders above it; nothing for a path that is not absolute, which names nothing that is the same tomorrow, or
-// that is too long to name anything: looking at each folder above it would take minutes.
+// ancestors yields dir and the folders above it; nothing for a path that is not absolute, which names nothing that is
+// the same tomorrow, or that is too long to name anything: looking at each folder above it would take minutes.
 func ancestors(dir string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if !filepath.IsAbs(dir) || len(dir) > MaxPath {

@@ -34,7 +34,8 @@ func setHome(t *testing.T, dir string) {
 }
 
 func TestProject(t *testing.T) {
-	root := tree(t, "home/.git/", "home/src/acme/.git/", "home/src/acme/pkg/deep/", "home/src/acme/sub/.git", "home/notes/", "tmp/.git/", "tmp/work/", "plain/dir/")
+	root := tree(t, "home/.git/", "home/src/acme/.git/", "home/src/acme/pkg/deep/", "home/src/acme/sub/.git",
+		"home/notes/", "tmp/.git/", "tmp/work/", "plain/dir/")
 	setHome(t, filepath.Join(root, "home"))
 	t.Setenv("TMPDIR", filepath.Join(root, "tmp"))
 	t.Setenv("TMP", filepath.Join(root, "tmp"))
@@ -68,8 +69,10 @@ func TestProject(t *testing.T) {
 }
 
 func TestOptedOut(t *testing.T) {
-	root := tree(t, "home/src/acme/.git/", "home/src/acme/pkg/.signet-ignore", "home/src/acme/pkg/deep/", "home/src/acme/other/", "home/src/.signet-ignore",
-		"home/loose/.signet-ignore", "home/loose/dir/", "home/free/dir/", "home/src/quiet/.git/", "home/src/quiet/.signet-ignore", "home/src/quiet/a/b/")
+	root := tree(t, "home/src/acme/.git/", "home/src/acme/pkg/.signet-ignore", "home/src/acme/pkg/deep/",
+		"home/src/acme/other/", "home/src/.signet-ignore",
+		"home/loose/.signet-ignore", "home/loose/dir/", "home/free/dir/", "home/src/quiet/.git/",
+		"home/src/quiet/.signet-ignore", "home/src/quiet/a/b/")
 	home := filepath.Join(root, "home")
 	setHome(t, home)
 	for _, c := range []struct {

@@ -1,8 +1,14 @@
 package memory
 
-import "strings"
+import (
+	"strings"
 
-// mostBytes is how much of one text is looked at: many times what fits into a block, little against what a broken source may send.
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+)
+
+// mostBytes is how much of one text is looked at: many times what fits into a block, little against what a broken
+// source may send.
 const (
 	mostBytes     = 256 << 10
 	mostItemBytes = 16 << 10
@@ -10,13 +16,7 @@ const (
 )
 
 // safe takes out of foreign text what must not be said.
-func safe(text string, most int) string {
-	if len(text) > most {
-		text = text[:most]
-	}
-	text, _ = WithoutPrivate(visible(text))
-	return unmark(Redact(text))
-}
+func safe(text string, most int) string { return privacy.Safe(chars.Cut(text, most)) }
 
 // oneLine makes a note one line, so that it can begin no section of its own.
 func oneLine(text string) string { return strings.Join(strings.Fields(safe(text, mostItemBytes)), " ") }
@@ -24,7 +24,8 @@ func oneLine(text string) string { return strings.Join(strings.Fields(safe(text,
 // own prepares files that the user wrote: their headings go below ours, their code stays.
 func own(text string) string { return nested(safe(text, mostBytes), true) }
 
-// recalled prepares text that the user did not write. In it no code fence keeps a heading from being moved: one left open would hide all that follow.
+// recalled prepares text that the user did not write. In it no code fence keeps a heading from being moved: one left
+// open would hide all that follow.
 func recalled(text string) string { return nested(safe(text, mostBytes), false) }
 
 // nested moves every Markdown heading two levels down, below the block's sections, and takes blank lines together.

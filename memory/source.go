@@ -1,7 +1,9 @@
-// Package memory decides what an agent is told about its user and its past: what is said, in which form, how much of it, and what is never said.
+// Package memory decides what an agent is told about its user and its past: what is said, in which form, how much of
+// it, and what is never said.
 //
-// A Source fetches a Context (the Signet daemon in memory/signet, the embedded store in memory/embedded, Auto over both), Compose makes the one block
-// that goes into a prompt. The package opens no connection and no database, and knows nothing of ACP beyond the shape of that block.
+// A Source fetches a Context (the Signet daemon in memory/signet, the embedded store in memory/embedded, Auto over
+// both), Compose makes the one block that goes into a prompt. The package opens no connection and no database, and
+// knows nothing of ACP beyond the shape of that block.
 //
 //	start, err := source.Start(ctx, session)
 //	...
@@ -14,17 +16,22 @@ package memory
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 var (
 	// ErrOwned says that another integration speaks for this session already. Nothing is injected then, from no source.
 	ErrOwned = errors.New("the session's memory is owned by another integration")
 
+	// ErrBypassed is an ErrOwned: a person has switched the session off at the daemon. It is final: nothing is handed
+	// over either.
+	ErrBypassed = fmt.Errorf("%w: bypassed", ErrOwned)
+
 	// ErrUnavailable says that the source is not there: refused, timed out, switched off, its breaker open.
 	ErrUnavailable = errors.New("memory source unavailable")
 
-	// ErrKeySpent says that the start of the session's key is in doubt (no answer in time, or the stub that a second start gets). The daemon gives a
-	// key's context once, so the session may start again only under a new key.
+	// ErrKeySpent says that the start of the session's key is in doubt (no answer in time, or the stub that a second
+	// start gets). The daemon gives a key's context once, so the session may start again only under a new key.
 	ErrKeySpent = errors.New("session key spent")
 )
 
@@ -38,12 +45,14 @@ type Session struct {
 	ParentKey string `json:"parentKey,omitempty"` // the key of the session that this one was forked from
 }
 
-// A Source knows what to tell an agent. Its methods may be called from several goroutines; they end when ctx does. Contexts are the caller's.
+// A Source knows what to tell an agent. Its methods may be called from several goroutines; they end when ctx does.
+// Contexts are the caller's.
 type Source interface {
-	// Start gives a session's context. It is called at most once with a key. Errors: ErrOwned, ErrUnavailable, ErrKeySpent, wrapped or not.
+	// Start gives a session's context. It is called at most once with a key. Errors: ErrOwned, ErrUnavailable,
+	// ErrKeySpent, wrapped or not.
 	Start(ctx context.Context, s Session) (Context, error)
 
-	// Recall gives what is relevant to a prompt, an empty Context when nothing is. seen are the ids and texts of items that the session was given
-	// before. Errors: ErrOwned, ErrUnavailable, wrapped or not.
+	// Recall gives what is relevant to a prompt, an empty Context when nothing is. seen are the ids and texts of items
+	// that the session was given before. Errors: ErrOwned, ErrUnavailable, wrapped or not.
 	Recall(ctx context.Context, s Session, prompt string, seen []string) (Context, error)
 }

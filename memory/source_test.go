@@ -27,7 +27,8 @@ func TestDependencies(t *testing.T) {
 func TestContextJSON(t *testing.T) {
 	want := Context{
 		Source: FromDaemon, Version: "0.58.1", Identity: "i", Notes: "n", Mixed: "m", KeySpent: true,
-		Items:   []Item{{ID: "1", Text: "t", Project: "/p", Origin: "user", Date: day("2026-10-03"), Score: 0.5}, {Text: "u"}},
+		Items: []Item{{ID: "1", Text: "t", Project: "/p", Origin: "user", Date: day("2026-10-03"),
+			Score: 0.5}, {Text: "u"}},
 		Fetched: day("2026-11-04"), Took: 1500 * time.Millisecond,
 	}
 	raw, err := json.Marshal(want)

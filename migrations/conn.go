@@ -9,16 +9,16 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// patience is how long a statement waits for another process's lock when its context sets no nearer deadline.
-const patience = 5 * time.Second
+// defaultBusyTimeout is how long a statement waits for another process's lock when its context sets no nearer deadline.
+const defaultBusyTimeout = 5 * time.Second
 
 // connector opens connections to one database file.
 type connector struct {
 	path   string // absolute
-	driver *sqlite3.SQLiteDriver
+	driver driver.Driver
 	reads  bool // and does nothing else
 	alone  bool // nobody has it open, who reads: SQLite needs no log and no locks, and makes none
 }
@@ -26,7 +26,7 @@ type connector struct {
 func (c *connector) Driver() driver.Driver { return c.driver }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	wait := patienceOf(ctx)
+	wait := busyTimeout(ctx)
 	raw, err := c.driver.Open(c.dsn(wait))
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("the driver's %T lacks a method", raw), raw.Close())
 	}
-	return &conn{sqliteConn: sqlite, patience: wait}, nil
+	return &conn{sqliteConn: sqlite, timeout: wait}, nil
 }
 
 func (c *connector) dsn(wait time.Duration) string {
@@ -47,11 +47,10 @@ func (c *connector) dsn(wait time.Duration) string {
 	if c.reads {
 		return fmt.Sprintf("%s?mode=ro&immutable=%t&_busy_timeout=%d", u.String(), c.alone, wait.Milliseconds())
 	}
-	return fmt.Sprintf("%s?_busy_timeout=%d&_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL"+
-		"&_foreign_keys=on&_secure_delete=on&_cache_size=-1024&_stmt_cache_size=64", u.String(), wait.Milliseconds())
+	return fmt.Sprintf("%s?_busy_timeout=%d&%s", u.String(), wait.Milliseconds(), ourPragmas)
 }
 
-// sqliteConn is what *sqlite3.SQLiteConn has; named by interface, so that this also compiles where cgo is off and opening gives the driver's error.
+// sqliteConn is what the connections of both drivers have.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -59,23 +58,58 @@ type sqliteConn interface {
 	driver.ExecerContext
 	driver.QueryerContext
 	driver.Pinger
-	AutoCommit() bool
-	Exec(query string, args []driver.Value) (driver.Result, error)
 }
 
-// A conn keeps deadlines where the driver does not: the driver interrupts a statement when its context ends, but SQLite's
-// busy handler, which sleeps while another process holds the lock, does not look at interrupts. So the busy timeout is made
-// to fit the context's deadline before anything that may wait. A context that is cancelled without a deadline waits its time.
+// A conn keeps deadlines where the driver does not: the driver interrupts a statement when its context ends, but
+// SQLite's busy handler, which sleeps while another process holds the lock, does not look at interrupts. So the busy
+// timeout is made to fit the context's deadline before anything that may wait. A context that is cancelled without a
+// deadline waits its time.
 type conn struct {
 	sqliteConn
-	patience time.Duration // the busy timeout as it is set now
+	timeout time.Duration // the busy timeout as it is set now
+	inTx    bool          // between BEGIN and COMMIT or ROLLBACK
 }
 
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	if err := c.fit(ctx); err != nil {
 		return nil, err
 	}
-	return c.sqliteConn.BeginTx(ctx, opts)
+	begun, err := c.sqliteConn.BeginTx(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	c.inTx = true
+	return &tx{Tx: begun, conn: c}, nil
+}
+
+// IsValid and ResetSession pass on what the driver knows: a connection whose last statement was interrupted may be no
+// good.
+func (c *conn) IsValid() bool {
+	v, ok := c.sqliteConn.(driver.Validator)
+	return !ok || v.IsValid()
+}
+
+func (c *conn) ResetSession(ctx context.Context) error {
+	if r, ok := c.sqliteConn.(driver.SessionResetter); ok {
+		return r.ResetSession(ctx)
+	}
+	return nil
+}
+
+// A tx tells its connection when it has ended; both drivers roll back what they could not commit.
+type tx struct {
+	driver.Tx
+	conn *conn
+}
+
+func (t *tx) Commit() error {
+	t.conn.inTx = false
+	return t.Tx.Commit()
+}
+
+func (t *tx) Rollback() error {
+	t.conn.inTx = false
+	return t.Tx.Rollback()
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
@@ -89,7 +123,11 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	if err := c.fit(ctx); err != nil {
 		return nil, err
 	}
-	return c.sqliteConn.QueryContext(ctx, query, args)
+	rows, err := c.sqliteConn.QueryContext(ctx, query, args)
+	if err != nil {
+		return nil, err
+	}
+	return alike(rows), nil
 }
 
 // fit sets the busy timeout for what ctx allows. Inside a transaction the lock is held already and nothing waits.
@@ -97,22 +135,23 @@ func (c *conn) fit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	wait := patienceOf(ctx)
-	if wait == c.patience || !c.AutoCommit() {
+	wait := busyTimeout(ctx)
+	if wait == c.timeout || c.inTx {
 		return nil
 	}
-	if _, err := c.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds()), nil); err != nil {
+	set := fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds())
+	if _, err := c.sqliteConn.ExecContext(context.Background(), set, nil); err != nil {
 		return err
 	}
-	c.patience = wait
+	c.timeout = wait
 	return nil
 }
 
-// patienceOf is what ctx leaves of our patience, in whole milliseconds.
-func patienceOf(ctx context.Context) time.Duration {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return patience
+// busyTimeout is what ctx leaves of it, in whole milliseconds.
+func busyTimeout(ctx context.Context) time.Duration {
+	wait := sqlite.Patience(ctx, defaultBusyTimeout)
+	if deadline, ok := ctx.Deadline(); ok {
+		wait = min(wait, max(time.Until(deadline), 0))
 	}
-	return min(max(time.Until(deadline), 0), patience).Truncate(time.Millisecond)
+	return wait.Truncate(time.Millisecond)
 }

@@ -8,11 +8,12 @@ import (
 	"path/filepath"
 )
 
-// ours is the name of the folder that belongs to us alone; any other folder is the person's, and its mode is theirs to choose.
+// ours is the name of the folder that belongs to us alone; any other folder is the person's, and its mode is theirs
+// to choose.
 const ours = "acp"
 
-// secure makes sure that the database file and its folder are there and nobody else's to read. SQLite gives its -wal and -shm files the
-// mode of the database file.
+// secure makes sure that the database file and its folder are there and nobody else's to read. SQLite gives its -wal
+// and -shm files the mode of the database file.
 func secure(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -27,7 +28,8 @@ func secure(path string) error {
 		}
 		tightenBelow(dir)
 	}
-	// A file that is there is not opened: closing it would drop the locks (POSIX) of a connection that this process has on it.
+	// A file that is there is not opened: closing it would drop the locks (POSIX) of a connection that this process
+	// has on it.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	switch {
 	case err == nil:
@@ -48,7 +50,8 @@ func secure(path string) error {
 	return nil
 }
 
-// tightenBelow does what it can for what else is in our folder: locks, logs, transcripts. The folder itself keeps others out already.
+// tightenBelow does what it can for what else is in our folder: locks, logs, transcripts. The folder itself keeps
+// others out already.
 func tightenBelow(dir string) {
 	_ = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err == nil && (e.IsDir() || e.Type().IsRegular()) { // a link leads to what may be somebody else's

@@ -2,7 +2,8 @@ package migrations
 
 import "golang.org/x/sys/unix"
 
-// onNetwork reports whether dir is on a network file system, and on which kind. What cannot be found out counts as local.
+// onNetwork reports whether dir is on a network file system, and on which kind. What cannot be found out counts as
+// local.
 func onNetwork(dir string) (bool, string) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil || st.Flags&unix.MNT_LOCAL != 0 {

@@ -24,11 +24,13 @@ var remote = map[uint32]string{
 
 // Most of FUSE is local; these are not. Their names are in mountinfo only.
 var remoteFuse = map[string]bool{
-	"fuse.sshfs": true, "fuse.rclone": true, "fuse.s3fs": true, "fuse.gcsfuse": true, "fuse.glusterfs": true, "fuse.ceph-fuse": true,
+	"fuse.sshfs": true, "fuse.rclone": true, "fuse.s3fs": true, "fuse.gcsfuse": true, "fuse.glusterfs": true,
+	"fuse.ceph-fuse": true,
 	"fuse.curlftpfs": true, "fuse.davfs2": true, "fuse.juicefs": true,
 }
 
-// onNetwork reports whether dir is on a network file system, and on which kind. What cannot be found out counts as local.
+// onNetwork reports whether dir is on a network file system, and on which kind. What cannot be found out counts as
+// local.
 func onNetwork(dir string) (bool, string) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {

@@ -1,8 +1,9 @@
-// Package migrations opens the database file and brings its schema up to date. It is the only package that links the SQLite driver.
+// Package migrations opens the database file and brings its schema up to date. It is the only package that links
+// SQLite: mattn/go-sqlite3 where there is cgo and the tag sqlite_fts5 (make, releases), else modernc.org/sqlite, the
+// same program translated to Go. Both write the same file.
 //
-// The schema is the numbered .sql files of this folder, applied in order of their names, one transaction each, and recorded by name. A file
-// whose name ends in _fts5.sql is applied only by a build that has FTS5 (-tags sqlite_fts5); a build without it leaves the file for the next
-// one that has, so the other files must work without. A file that was released is never changed.
+// The schema is the numbered .sql files of this folder, applied in order of their names, one transaction each, and
+// recorded by name. A file that was released is never changed.
 package migrations
 
 import (
@@ -14,40 +15,38 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
-	"github.com/mattn/go-sqlite3"
-
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// Errors of Open beyond correlation's (ErrReadOnly, ErrBusy, ErrFull, ErrCorrupt, ErrDisk).
+// Errors of Open beyond those of package sqlite (ErrReadOnly, ErrBusy, ErrFull, ErrCorrupt, ErrDisk).
 var (
 	ErrNewer     = errors.New("written by a newer version: update signet-acp-proxy")
-	ErrNetworkFS = errors.New("on a network file system, where SQLite's locks cannot be trusted: choose a local file with --db")
+	ErrNetworkFS = errors.New("on a network file system, where SQLite's locks cannot be trusted: " +
+		"choose a local file with --db")
 )
 
 //go:embed *.sql
 var files embed.FS
 
-// FTS5 reports whether full-text search was built in (-tags sqlite_fts5).
-func FTS5() bool { return builtWithFTS5 }
-
-// Open opens the database at path, creating it (0600) and its folder (0700) where they are missing, takes permissions of others away from the
-// files and from a folder of ours, and applies what is missing of the schema. Waiting for another process ends with ctx, or after 5 s.
-// The database has one connection; write in transactions (BEGIN IMMEDIATE), whose contexts' deadlines are kept.
-// Opening does not look for damage: an error may be found only when a damaged page is read.
+// Open opens the database at path, creating it (0600) and its folder (0700) where they are missing, takes permissions
+// of others away from the files and from a folder of ours, and applies what is missing of the schema. Waiting for
+// another process ends with ctx, or after 5 s. The database has one connection; write in transactions (BEGIN
+// IMMEDIATE), whose contexts' deadlines are kept. Opening does not look for damage: an error may be found only when a
+// damaged page is read.
 func Open(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := open(ctx, path, files)
 	if err != nil {
-		return nil, fmt.Errorf("database %s: %w", path, correlation.Explain(err))
+		return nil, fmt.Errorf("database %s: %w", path, sqlite.Explain(err))
 	}
 	return db, nil
 }
 
-// Look opens the database at path to read what is in it, and leaves no trace: no file is made, nothing is written and no schema applied, so
-// that what is looked for may be missing. A database that is not there is an error that errors.Is fs.ErrNotExist.
+// Look opens the database at path to read what is in it, and leaves no trace: no file is made, nothing is written and
+// no schema applied, so that what is looked for may be missing. A database that is not there is an error that
+// errors.Is fs.ErrNotExist.
 func Look(path string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {
@@ -57,7 +56,7 @@ func Look(path string) (*sql.DB, error) {
 		return nil, err
 	}
 	_, err = os.Stat(path + "-wal")
-	db := sql.OpenDB(&connector{path: path, driver: &sqlite3.SQLiteDriver{}, reads: true, alone: err != nil})
+	db := sql.OpenDB(&connector{path: path, driver: newDriver(), reads: true, alone: err != nil})
 	db.SetMaxOpenConns(1)
 	return db, nil
 }
@@ -70,7 +69,7 @@ func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
 	if err := secure(path); err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(&connector{path: path, driver: &sqlite3.SQLiteDriver{}})
+	db := sql.OpenDB(&connector{path: path, driver: newDriver()})
 	db.SetMaxOpenConns(1)
 	if err := apply(ctx, db, schema); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -84,23 +83,11 @@ func apply(ctx context.Context, db *sql.DB, schema fs.FS) error {
 	if err != nil {
 		return err
 	}
-	known := make(map[string]bool, len(names))
-	for _, name := range names {
-		known[name] = true
-	}
-	applied, err := appliedTo(ctx, db)
+	names, err = missing(ctx, db, names)
 	if err != nil {
 		return err
 	}
-	for name := range applied {
-		if !known[name] {
-			return fmt.Errorf("%w (it has %s)", ErrNewer, name)
-		}
-	}
 	for _, name := range names {
-		if applied[name] || strings.HasSuffix(name, "_fts5.sql") && !FTS5() {
-			continue
-		}
 		script, err := fs.ReadFile(schema, name)
 		if err != nil {
 			return err
@@ -112,10 +99,34 @@ func apply(ctx context.Context, db *sql.DB, schema fs.FS) error {
 	return nil
 }
 
+// Missing lists the files of the schema that a database does not have, which Open would apply. It changes nothing.
+// The error is an ErrNewer for a schema that is not ours to understand.
+func Missing(ctx context.Context, db *sql.DB) ([]string, error) {
+	names, err := fs.Glob(files, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	return missing(ctx, db, names)
+}
+
+func missing(ctx context.Context, db *sql.DB, names []string) ([]string, error) {
+	applied, err := appliedTo(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	for name := range applied {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("%w (it has %s)", ErrNewer, name)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return applied[name] }), nil
+}
+
 // appliedTo gives the names of the files that the database has, none for a new one.
 func appliedTo(ctx context.Context, db *sql.DB) (map[string]bool, error) {
 	var n int
-	err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'").Scan(&n)
+	err := db.QueryRowContext(ctx,
+		"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'").Scan(&n)
 	if err != nil || n == 0 {
 		return nil, err
 	}
@@ -142,10 +153,12 @@ func applyFile(ctx context.Context, db *sql.DB, name, script string) error {
 		return err
 	}
 	defer tx.Rollback()
-	if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS migrations (name TEXT NOT NULL PRIMARY KEY, applied INTEGER NOT NULL) STRICT, WITHOUT ROWID"); err != nil {
+	if _, err := tx.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS migrations (
+		name TEXT NOT NULL PRIMARY KEY, applied INTEGER NOT NULL) STRICT, WITHOUT ROWID`); err != nil {
 		return err
 	}
-	recorded, err := tx.ExecContext(ctx, "INSERT INTO migrations (name, applied) VALUES (?, ?) ON CONFLICT DO NOTHING", name, time.Now().UnixMilli())
+	recorded, err := tx.ExecContext(ctx, "INSERT INTO migrations (name, applied) VALUES (?, ?) ON CONFLICT DO NOTHING",
+		name, time.Now().UnixMilli())
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -68,7 +71,8 @@ func TestOpen(t *testing.T) {
 			t.Errorf("PRAGMA %s = %q, want %q", name, got, want)
 		}
 	}
-	for name, want := range map[string]fs.FileMode{dir: 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600} {
+	for name, want := range map[string]fs.FileMode{dir: 0o700, path: 0o600, path + "-wal": 0o600,
+		path + "-shm": 0o600} {
 		info, err := os.Stat(name)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +149,8 @@ func TestApplyOnlyWhatIsMissing(t *testing.T) {
 	one := map[string]string{"0001_a.sql": "CREATE TABLE a (x); INSERT INTO a VALUES (1)", "notes.txt": "not SQL"}
 	mustClose(t, must(open(t.Context(), path, schemaOf(one))))
 
-	two := map[string]string{"0001_a.sql": one["0001_a.sql"], "0002_b.sql": "CREATE TABLE b (x); UPDATE a SET x = x + 1"}
+	two := map[string]string{"0001_a.sql": one["0001_a.sql"],
+		"0002_b.sql": "CREATE TABLE b (x); UPDATE a SET x = x + 1"}
 	for range 2 {
 		db := must(open(t.Context(), path, schemaOf(two)))
 		var x int
@@ -163,7 +168,8 @@ func TestApplyOnlyWhatIsMissing(t *testing.T) {
 func TestApplyIsAllOrNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	good := map[string]string{"0001_a.sql": "CREATE TABLE a (x)"}
-	bad := map[string]string{"0001_a.sql": good["0001_a.sql"], "0002_b.sql": "CREATE TABLE b (x); INSERT INTO nowhere VALUES (1)"}
+	bad := map[string]string{"0001_a.sql": good["0001_a.sql"],
+		"0002_b.sql": "CREATE TABLE b (x); INSERT INTO nowhere VALUES (1)"}
 	if _, err := open(t.Context(), path, schemaOf(bad)); err == nil || !strings.Contains(err.Error(), "0002_b.sql") {
 		t.Fatalf("err = %v, want one that names the file", err)
 	}
@@ -173,28 +179,19 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// A build without FTS5 leaves such files to one that has it, however much later, and neither takes the other's database for a newer one.
-func TestApplyFTS5(t *testing.T) {
+// Older builds without full-text search left out the files that need it, whatever came after them. They are applied
+// now.
+func TestApplyWhatWasLeftOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	schema := map[string]string{
-		"0001_a.sql":      "CREATE TABLE a (x)",
-		"0002_a_fts5.sql": "CREATE VIRTUAL TABLE f USING fts5 (x)",
-		"0003_b.sql":      "CREATE TABLE b (x)",
-	}
-	db := mustOpen(t, path, schemaOf(schema))
-	want := map[string]bool{"0001_a.sql": true, "0003_b.sql": true}
-	if FTS5() {
-		want["0002_a_fts5.sql"] = true
-	}
-	if diff := cmp.Diff(want, appliedNames(t, db)); diff != "" {
+	before := map[string]string{"0001_a.sql": "CREATE TABLE a (x)", "0003_b.sql": "CREATE TABLE b (x)"}
+	mustClose(t, must(open(t.Context(), path, schemaOf(before))))
+	all := map[string]string{"0002_a_fts5.sql": "CREATE VIRTUAL TABLE f USING fts5 (x)"}
+	maps.Copy(all, before)
+	db := mustOpen(t, path, schemaOf(all))
+	if diff := cmp.Diff(map[string]bool{"0001_a.sql": true, "0002_a_fts5.sql": true, "0003_b.sql": true},
+		appliedNames(t, db)); diff != "" {
 		t.Fatal(diff)
 	}
-	if !FTS5() {
-		return
-	}
-	mustExec(t, db, "DROP TABLE f") // as a build without FTS5 would have left it
-	mustExec(t, db, "DELETE FROM migrations WHERE name LIKE '%fts5%'")
-	mustOpen(t, path, schemaOf(schema))
 	mustExec(t, db, "INSERT INTO f VALUES ('later')")
 }
 
@@ -228,18 +225,18 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		{"garbage", func(t *testing.T, path string) {
 			write(t, path, strings.Repeat("no database ", 1000))
-		}, correlation.ErrCorrupt},
+		}, sqlite.ErrCorrupt},
 		{"cut off", func(t *testing.T, path string) {
 			mustClose(t, must(open(t.Context(), path, files)))
 			if err := os.Truncate(path, 8192); err != nil {
 				t.Fatal(err)
 			}
-		}, correlation.ErrCorrupt},
+		}, sqlite.ErrCorrupt},
 		{"a folder", func(t *testing.T, path string) {
 			if err := os.Mkdir(path, 0o700); err != nil {
 				t.Fatal(err)
 			}
-		}, correlation.ErrReadOnly},
+		}, sqlite.ErrReadOnly},
 		{"the folder is a file", func(t *testing.T, path string) {
 			if err := os.Remove(filepath.Dir(path)); err != nil {
 				t.Fatal(err)
@@ -254,18 +251,18 @@ func TestOpenErrors(t *testing.T) {
 			if err := os.Chmod(path, 0o400); err != nil {
 				t.Fatal(err)
 			}
-		}, correlation.ErrReadOnly},
+		}, sqlite.ErrReadOnly},
 		{"being made by another process", func(t *testing.T, path string) {
 			db := mustOpen(t, path, fstest.MapFS{})
 			tx := must(db.BeginTx(t.Context(), nil))
 			t.Cleanup(func() { _ = tx.Rollback() })
-		}, correlation.ErrBusy},
+		}, sqlite.ErrBusy},
 		{"held exclusively", func(t *testing.T, path string) {
 			db := mustOpen(t, path, files)
 			mustExec(t, db, "PRAGMA journal_mode = DELETE")
 			mustExec(t, db, "PRAGMA locking_mode = EXCLUSIVE")
 			mustExec(t, db, "UPDATE migrations SET applied = 1")
-		}, correlation.ErrBusy},
+		}, sqlite.ErrBusy},
 		{"newer", func(t *testing.T, path string) {
 			db := mustOpen(t, path, files)
 			mustExec(t, db, "INSERT INTO migrations VALUES ('9999_future.sql', 0)")
@@ -299,7 +296,8 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// A waiting statement gives up when its context does, not after the driver's busy timeout; and one whose context sets no limit is patient.
+// A waiting statement gives up when its context does, not after the driver's busy timeout; and one whose context sets
+// no limit is patient.
 func TestWaitingEndsWithTheContext(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	schema := schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x)"})
@@ -321,7 +319,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		if err == nil {
 			t.Fatal("began a transaction beside another")
 		}
-	case <-time.After(patience / 2):
+	case <-time.After(defaultBusyTimeout / 2):
 		t.Error("a context of 30 ms did not end the wait")
 		<-gaveUp
 	}
@@ -336,6 +334,94 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	}
 	if err := <-waited; err != nil {
 		t.Errorf("without a limit: %v", err)
+	}
+}
+
+// What the code relies on and the two drivers could do differently.
+func TestDriversAreAlike(t *testing.T) {
+	db := mustOpen(t, filepath.Join(t.TempDir(), "x.db"),
+		schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x)"}))
+	long := strings.Repeat("é\x00", 1<<16)
+	for _, tt := range []struct {
+		name string
+		in   any
+		want any
+	}{
+		{"NULL", nil, nil},
+		{"no bytes", []byte(nil), nil},
+		{"an empty BLOB", []byte{}, []byte{}},
+		{"a BLOB", []byte("a\x00b"), []byte("a\x00b")},
+		{"an empty text", "", ""},
+		{"a text with NUL", long, long},
+		{"a text that is not UTF-8", "\xff\xfe", "\xff\xfe"},
+		{"true", true, int64(1)},
+		{"a large number", int64(1) << 62, int64(1) << 62},
+		{"a fraction", 0.1, 0.1},
+	} {
+		var got any
+		if err := db.QueryRowContext(t.Context(), "SELECT ?", tt.in).Scan(&got); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		} else if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	var text []byte
+	if err := db.QueryRowContext(t.Context(), "INSERT INTO a VALUES (?) RETURNING x", "é").Scan(&text); err != nil ||
+		string(text) != "é" {
+		t.Errorf("RETURNING gives %q, %v", text, err)
+	}
+	r, err := db.ExecContext(t.Context(), "UPDATE a SET x = 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := r.RowsAffected(); n != 1 || err != nil {
+		t.Errorf("%d rows affected, %v", n, err)
+	}
+	var version string
+	if err := db.QueryRowContext(t.Context(), "SELECT sqlite_version()").Scan(&version); err != nil ||
+		!strings.HasPrefix(version, "3.") {
+		t.Errorf("version %q, %v", version, err)
+	}
+	t.Logf("%s: SQLite %s", DriverName, version)
+}
+
+// A transaction that ended, however it did, leaves the connection as it was: the next one begins, and waits no longer
+// than it may.
+func TestConnectionAfterTransactions(t *testing.T) {
+	db := mustOpen(t, filepath.Join(t.TempDir(), "x.db"),
+		schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x UNIQUE); INSERT INTO a VALUES (0)"}))
+	for _, end := range []func(*sql.Tx, context.CancelFunc) error{
+		func(tx *sql.Tx, _ context.CancelFunc) error { return tx.Commit() },
+		func(tx *sql.Tx, _ context.CancelFunc) error { return tx.Rollback() },
+		func(tx *sql.Tx, _ context.CancelFunc) error {
+			if _, err := tx.Exec("INSERT INTO a VALUES (0)"); err == nil {
+				return errors.New("took it twice")
+			}
+			return tx.Rollback()
+		},
+		func(tx *sql.Tx, cancel context.CancelFunc) error {
+			cancel()
+			if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) && !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return nil
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		tx := must(db.BeginTx(ctx, nil))
+		if err := end(tx, cancel); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		limited, stop := context.WithTimeout(t.Context(), time.Second)
+		if _, err := db.ExecContext(limited, "UPDATE a SET x = x"); err != nil {
+			t.Error(err)
+		}
+		if ms, err := strconv.Atoi(pragma(t, db, "busy_timeout")); err != nil ||
+			ms != int(defaultBusyTimeout.Milliseconds()) {
+			t.Errorf("without a limit the busy timeout is %d ms, %v", ms, err)
+		}
+		stop()
 	}
 }
 
@@ -402,4 +488,46 @@ func TestLook(t *testing.T) {
 	db = mustOpen(t, path, fstest.MapFS{"0001.sql": {Data: []byte("CREATE TABLE t (x)")}})
 	mustExec(t, db, "INSERT INTO t VALUES (2)")
 	look(2)
+}
+
+// What is missing of a schema is told without applying it; one that we do not know is said to be newer.
+func TestMissing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	db, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mustClose(t, db)
+	missing := func() []string {
+		t.Helper()
+		look, err := Look(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer mustClose(t, look)
+		names, err := Missing(t.Context(), look)
+		if err != nil && !errors.Is(err, ErrNewer) {
+			t.Fatal(err)
+		}
+		if err != nil {
+			names = []string{"newer"}
+		}
+		return names
+	}
+	if got := missing(); len(got) != 0 {
+		t.Errorf("a new database lacks %v", got)
+	}
+	const last = "0002_memories.sql"
+	if _, err := db.ExecContext(t.Context(), "DELETE FROM migrations WHERE name = ?", last); err != nil {
+		t.Fatal(err)
+	}
+	if got := missing(); !slices.Equal(got, []string{last}) {
+		t.Errorf("without one file it lacks %v", got)
+	}
+	if _, err := db.ExecContext(t.Context(), "INSERT INTO migrations VALUES ('9999_later.sql', 1)"); err != nil {
+		t.Fatal(err)
+	}
+	if got := missing(); !slices.Equal(got, []string{"newer"}) {
+		t.Errorf("with a file of a later version: %v", got)
+	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // An Acpx finds the record ids of acpx, which tells an agent none: by the
-// locks of its queue owners and by its session files (facts/acpx.md, section 4).
+// locks of its queue owners and by its session files (docs/facts/acpx.md, "Ids and files").
 type Acpx struct {
 	Home   string                    // the person's home folder
 	Parent int                       // the process that started us

@@ -40,7 +40,8 @@ func TestAcpx(t *testing.T) {
 	write("sessions/s2.json", `{"messages":[{"acp_session_id":"decoy"}],"acpx_record_id":"s2","acp_session_id":"s9"}`)
 	write("sessions/broken.json", `{"acpx_record_id":"x",`)
 	write("sessions/s3.json", `{"acpx_record_id":"s3","acp_session_id":null}`)
-	write("sessions/s4.json", fmt.Sprintf(`{"pad":%q,"acpx_record_id":"s4","acp_session_id":"s4"}`, strings.Repeat("x", maxAcpxFile)))
+	write("sessions/s4.json", fmt.Sprintf(`{"pad":%q,"acpx_record_id":"s4","acp_session_id":"s4"}`,
+		strings.Repeat("x", maxAcpxFile)))
 	write("sessions/s5.stream.ndjson", `{"acpx_record_id":"s5","acp_session_id":"s5"}`)
 	for _, tt := range []struct {
 		name    string
@@ -68,7 +69,8 @@ func TestAcpx(t *testing.T) {
 		}
 	}
 	for i := range 2 * maxAcpxFiles { // the newest ones are looked at
-		write(fmt.Sprintf("sessions/n%d.json", i), fmt.Sprintf(`{"acpx_record_id":"n%d","acp_session_id":"rotated-%d"}`, i, i))
+		write(fmt.Sprintf("sessions/n%d.json", i), fmt.Sprintf(`{"acpx_record_id":"n%d","acp_session_id":"rotated-%d"}`, i,
+			i))
 		at := time.Unix(int64(2_000_000_000+i), 0)
 		if err := os.Chtimes(filepath.Join(home, ".acpx", "sessions", fmt.Sprintf("n%d.json", i)), at, at); err != nil {
 			t.Fatal(err)
@@ -96,7 +98,8 @@ func TestRecordOfNewSession(t *testing.T) {
 	p.c, p.kill = p.w.enter(p.mem, p.room, p.change)
 	p.ask("initialize", `{"protocolVersion":1,"clientInfo":{"name":"acpx","version":"0.19.1"}}`)
 	steps["new"](p)
-	if err := os.WriteFile(filepath.Join(dir, p.id+".json"), fmt.Appendf(nil, `{"acpx_record_id":%q,"acp_session_id":%q}`, p.id, p.id), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, p.id+".json"),
+		fmt.Appendf(nil, `{"acpx_record_id":%q,"acp_session_id":%q}`, p.id, p.id), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.c.close()

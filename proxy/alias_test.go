@@ -14,24 +14,22 @@ import (
 )
 
 // lost is claude's way: a session without a prompt is gone in the next process.
-func lost(r *room) agent {
+func lost(r *room, code int) agent {
 	return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
 		if m := method(f); m == "session/load" || m == "session/resume" {
-			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32002,"message":"Resource not found"}}`, f["id"])
+			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"Resource not found"}}`, f["id"], code)
 			return
 		}
 		r.agent(f, line, say)
 	}
 }
 
-// A session whose load fails is continued by the new one right behind it, with
-// record, key and the context that was not used; anything else in between, or another folder, makes it a session of its own.
+// A session whose load fails is continued by the new one right behind it, with record, key and the context that was
+// not used; anything else in between, or another folder, makes it a session of its own.
 func TestAlias(t *testing.T) {
 	const load = `{"sessionId":"house-session-0001","cwd":"/tmp/x","mcpServers":[]}`
-	later := func(c *wire) {
-		c.relay.mu.Lock()
-		c.relay.failed.at = time.Now().Add(-6 * time.Second)
-		c.relay.mu.Unlock()
+	later := func(c *connection) {
+		c.clock.Add(int64(6 * time.Second))
 	}
 	tests := []struct {
 		name      string
@@ -40,6 +38,8 @@ func TestAlias(t *testing.T) {
 		cwd       string
 		continues bool
 		starts    int    // of the source, in all
+		client    string // acpx unless named
+		code      int    // of the load's error; -32002 unless named
 		record    string // that acpx has for it
 	}{
 		{name: "at once", continues: true, starts: 1},
@@ -49,6 +49,8 @@ func TestAlias(t *testing.T) {
 		{name: "another folder", cwd: `{"cwd":"/tmp/y","mcpServers":[]}`, starts: 2},
 		{name: "a list in between", between: func(p *play) { p.ask("session/list", `{}`) }, starts: 2},
 		{name: "a mode in between", between: func(p *play) { p.ask("session/set_mode", `{}`) }, continues: true, starts: 1},
+		{name: "another client", client: "zed", starts: 2},
+		{name: "a login is needed", code: -32000, starts: 2},
 		{name: "too late", between: func(p *play) { later(p.c) }, starts: 2},
 		{name: "its context was used", before: "prompt", continues: true, starts: 2},
 	}
@@ -67,10 +69,16 @@ func TestAlias(t *testing.T) {
 			first := p.w.session("house", p.id)
 
 			p.room = p.house.room()
-			p.c = p.w.start(p.mem, lost(p.room), patient, func(o *Options) {
+			if tt.code == 0 {
+				tt.code = -32002
+			}
+			if tt.client == "" {
+				tt.client = "acpx"
+			}
+			p.c = p.w.start(p.mem, lost(p.room, tt.code), patient, func(o *Options) {
 				o.Record = func(string) string { return tt.record }
 			})
-			p.ask("initialize", `{"protocolVersion":1}`)
+			p.ask("initialize", fmt.Sprintf(`{"protocolVersion":1,"clientInfo":{"name":%q,"version":"1"}}`, tt.client))
 			p.ask("session/load", load)
 			if tt.between != nil {
 				tt.between(p)
@@ -213,7 +221,7 @@ func TestTwoProxies(t *testing.T) {
 	p.enter()
 	steps["load"](p)
 	other := p.c
-	for i, c := range []*wire{one, other} {
+	for i, c := range []*connection{one, other} {
 		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"hello"}]}}`, 100+i, p.id)
 	}
 	one.until(`"id":100,`)
@@ -223,7 +231,8 @@ func TestTwoProxies(t *testing.T) {
 	}
 }
 
-// Two harnesses may use one id. One of them alone is taken for the other only where it has changed its name and the id is one of a kind.
+// Two harnesses may use one id. One of them alone is taken for the other only where it has changed its name and the
+// id is one of a kind.
 func TestSameID(t *testing.T) {
 	for _, tt := range []struct {
 		id   string
@@ -277,39 +286,12 @@ func TestForkShownEarly(t *testing.T) {
 	}
 }
 
-// A session's blocks are those that its harness has seen: what it continues was another's, and a fork has what its parent had then.
-func TestBlocksOfAncestors(t *testing.T) {
-	then := time.Now()
-	known := correlation.Session{ID: 3, Started: then}
-	in := func(session int64, text, outcome string, after time.Duration) correlation.Injection {
-		return correlation.Injection{Session: session, Text: text, Outcome: outcome, At: then.Add(after), Items: []string{text}}
-	}
-	ledger := []correlation.Injection{ // newest first
-		in(1, "later", "kept", time.Minute), in(3, "own", "kept", time.Second), in(3, "own", outcomeRefused, time.Second),
-		in(3, "no", outcomeRefused, time.Second), in(1, "parent's", "kept", -time.Minute),
-	}
-	for _, tt := range []struct {
-		fork         int64
-		blocks, seen []string
-	}{
-		{0, []string{"no", "own"}, []string{"own"}},
-		{1, []string{"parent's", "no", "own"}, []string{"parent's", "own"}},
-	} {
-		s := &session{}
-		known.ForkOf = tt.fork
-		s.take(ledger, known)
-		if !slices.Equal(s.blocks(), tt.blocks) || !slices.Equal(s.seen, tt.seen) {
-			t.Errorf("fork of %d: %q, %q", tt.fork, s.blocks(), s.seen)
-		}
-	}
-}
-
 // A session that is open stays what it is when a second load of it fails; the next one is another.
 func TestFailedLoadOfOpenSession(t *testing.T) {
 	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
 	p.room = p.house.room()
-	p.c = p.w.start(p.mem, lost(p.room), patient)
-	p.ask("initialize", `{"protocolVersion":1}`)
+	p.c = p.w.start(p.mem, lost(p.room, -32002), patient)
+	p.ask("initialize", `{"protocolVersion":1,"clientInfo":{"name":"acpx","version":"0.19.1"}}`)
 	steps["new"](p)
 	first := p.id
 	p.open("session/load")

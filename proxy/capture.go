@@ -1,105 +1,119 @@
 package proxy
 
 import (
-	"strconv"
-	"strings"
-
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// tapped reads an update that the client already has: the assistant's words
-// and tool calls for the turn, the commands that the harness advertises. Thoughts,
-// tool output and replayed turns are nobody's words and are not kept.
-func (d *down) tapped(line []byte) {
-	l := d.looks[0]
-	d.looks = d.looks[1:]
-	if len(d.looks) == 0 {
-		d.looks = nil // lets go of the array that the slice has walked along
-	}
+// The kinds of session/update that are looked at.
+const (
+	updateMessage  = "agent_message_chunk"
+	updateTool     = "tool_call"
+	updateToolMore = "tool_call_update"
+	updateUser     = "user_message_chunk"
+	updateInfo     = "session_info_update"
+	updateCommands = "available_commands_update"
+	updateCompact  = "compaction_update"
+	updateSummary  = "compaction_summary_chunk"
+	updateUsage    = "usage_update"
+)
+
+// A capture reads updates that the client already has: tool calls for the turn, the commands that the harness
+// advertises, its compactions; package stream takes the words. Thoughts, tool output and replayed turns are nobody's
+// words and are not kept.
+type capture struct{ *env }
+
+// read reads an update of one of the kinds that are looked at.
+func (p *capture) read(l look, line []byte) {
 	switch l.kind {
-	case updateMessage:
-		d.message(l.session, line)
 	case updateTool:
-		d.tool(l.session, line)
+		p.tool(l.session, line)
 	case updateCommands:
-		d.commands(l.session, line)
+		p.commands(l.id, line)
+	case updateUsage:
+		p.usage(l.session, line)
 	case updateCompact:
-		d.compaction(l.session, line)
-	case updateBrief:
-		d.briefed(l.session, line)
+		p.compaction(l.session, line)
+	case updateSummary:
+		p.summary(l.session, line)
 	}
 }
 
-func (d *down) message(s *session, line []byte) {
-	text, ok := stringAt(line, "params", "update", "content", "text")
-	cut := !ok && len(line) == maxTapped // the frame is longer than what was kept of it
-	if cut {
-		text, ok = stringAt(frame.Mend(line), "params", "update", "content", "text")
-	}
-	d.r.mu.Lock()
-	defer d.r.mu.Unlock()
-	if s.turn == nil { // switched off meanwhile
-		return
-	}
-	if !ok {
-		s.turn.lost += len(line)
-		d.r.lost += len(line)
-		return
-	}
-	if cut || strings.Contains(text, frame.Seam) {
-		s.turn.lost++ // nobody knows by how much
-	}
-	d.r.say(s.turn, text)
-	s.touch(s.turn)
-}
-
-func (d *down) tool(s *session, line []byte) {
+func (p *capture) tool(s *session.Session, line []byte) {
 	at, ok := frame.Find(line, "params", "update")
 	if !ok {
 		return
 	}
 	update := at.Of(line)
-	id, _ := stringAt(update, "toolCallId")
 	var call correlation.ToolCall
+	call.ID, _ = stringAt(update, "toolCallId")
 	call.Title, _ = stringAt(update, "title")
 	call.Kind, _ = stringAt(update, "kind")
 	call.Status, _ = stringAt(update, "status")
-	call.Title = atMost(call.Title, 2*maxTitle) // what is cut in two here does not come into what is stored
-	call.Kind, call.Status = atMost(call.Kind, maxToolWord), atMost(call.Status, maxToolWord)
-	d.r.mu.Lock()
-	defer d.r.mu.Unlock()
-	if s.turn != nil {
-		s.turn.use(id, call)
-		s.touch(s.turn)
+	call.Title = chars.Cut(call.Title, 2*maxTitle) // what is cut in two here does not come into what is stored
+	call.Kind, call.Status = chars.Cut(call.Kind, maxToolWord), chars.Cut(call.Status, maxToolWord)
+	name, _ := stringAt(update, "_meta", "claudeCode", "toolName")
+	call.ID = chars.Cut(call.ID, maxID)
+	if places, ok := frame.Find(update, "locations"); ok {
+		for place := range frame.Elements(update, places) {
+			if path, ok := stringAt(place.Of(update), "path"); ok && len(call.Locations) < maxPlaces {
+				call.Locations = append(call.Locations, chars.Cut(path, 2*maxTitle))
+			}
+		}
 	}
+	p.table.Update(func(c *session.Connection) {
+		c.CompactTool(s, call.ID, name == compactTool, call.Status == "completed")
+		c.Use(s, call)
+	})
 }
 
-func (d *down) commands(s *session, line []byte) {
+// compactTool is what claude calls its compaction.
+const compactTool = "compact"
+
+func (p *capture) commands(id string, line []byte) {
 	list, ok := frame.Find(line, "params", "update", "availableCommands")
 	if !ok {
 		return
 	}
+	names := commandNames(line, list)
+	p.table.Update(func(c *session.Connection) { c.Advertise(id, names) })
+}
+
+// commandNames gives the names of the commands in a list.
+func commandNames(line []byte, list frame.Span) map[string]bool {
 	names := map[string]bool{}
 	for command := range frame.Elements(line, list) {
 		if name, ok := stringAt(command.Of(line), "name"); ok {
 			names[name] = true
 		}
 	}
-	d.r.mu.Lock()
-	defer d.r.mu.Unlock()
-	s.commands = names
+	return names
 }
 
-// errorCode gives a response's error code, 0 if it has none.
-func errorCode(line []byte) int {
-	at, ok := frame.Find(line, "error", "code")
-	if !ok {
-		return 0
+// summary takes in a piece of a harness's own summary of a conversation that it is compacting.
+func (p *capture) summary(s *session.Session, line []byte) {
+	id, _ := stringAt(line, "params", "update", "compactionId")
+	if text, ok := stringAt(line, "params", "update", "content", "text"); ok {
+		p.table.Update(func(c *session.Connection) { c.Summarise(s, id, text) })
 	}
-	code, err := strconv.Atoi(string(at.Of(line)))
-	if err != nil {
-		return 0
+}
+
+// compaction takes in how a compaction stands. Only clients that asked for it see this update.
+func (p *capture) compaction(s *session.Session, line []byte) {
+	if len(line) == maxUpdate {
+		line = frame.Mend(line)
 	}
-	return code
+	id, _ := stringAt(line, "params", "update", "compactionId")
+	status, _ := stringAt(line, "params", "update", "status")
+	var whole []string
+	if summary, ok := frame.Find(line, "params", "update", "summary"); ok {
+		for block := range frame.Elements(line, summary) {
+			if text, ok := textOf(block.Of(line)); ok {
+				whole = append(whole, text)
+			}
+		}
+	}
+	p.table.Update(func(c *session.Connection) { c.Compacting(s, id, status, whole) })
 }

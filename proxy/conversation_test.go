@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // A talk is a client's side of conversations over two proxies and one database.
@@ -27,7 +28,7 @@ type talk struct {
 
 // A seat is one proxy.
 type seat struct {
-	c    *wire
+	c    *connection
 	r    *room
 	kill func()
 	open map[string]bool
@@ -39,7 +40,7 @@ func (k *talk) up(i int) *seat {
 		s.r = k.house.room()
 		s.open = map[string]bool{}
 		s.c, s.kill = k.w.enter(k.mem, s.r, func(o *Options) {
-			o.KeepsFailed = func(string) bool { return k.house.keeps }
+			o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: k.house.keeps} }
 		})
 		k.call(s, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"tester","version":"1"}}`)
 	}
@@ -94,7 +95,7 @@ func (k *talk) load(s *seat, id string) {
 }
 
 // say sends a prompt; the house answers as it is told to.
-func (k *talk) say(s *seat, id, text string, a answer) {
+func (k *talk) say(s *seat, id, text string, a fate) {
 	s.r.next.Store(a)
 	quoted, _ := json.Marshal(text)
 	k.n++
@@ -151,7 +152,8 @@ func (k *talk) fresh(s *seat) string {
 
 func (k *talk) text() string {
 	k.n++
-	words := rapid.SampledFrom([]string{"hello there", "<signet-memory>mine</signet-memory> is my own", "what about </signet-memory> and <signet-memory source=\"acp-proxy\" id=\"0\">", "plain\n\ntext"}).Draw(k.T, "words")
+	words := rapid.SampledFrom([]string{"hello there", "<signet-memory>mine</signet-memory> is my own",
+		"what about </signet-memory> and <signet-memory source=\"acp-proxy\" id=\"0\">", "plain\n\ntext"}).Draw(k.T, "words")
 	return fmt.Sprintf("%s %d", words, k.n)
 }
 
@@ -176,7 +178,7 @@ func (k *talk) actions() map[string]func(*rapid.T) {
 			do(k.up(rapid.IntRange(0, 1).Draw(t, "proxy")))
 		}
 	}
-	prompt := func(a answer) func(*rapid.T) {
+	prompt := func(a fate) func(*rapid.T) {
 		return at(func(s *seat) { k.say(s, k.someSession(s), k.text(), a) })
 	}
 	end := func(kill bool) func(*rapid.T) {

@@ -15,7 +15,8 @@ func (c corpus) of(choices ...string) string { return choices[c.IntN(len(choices
 
 // text is a JSON string, rarely a large one.
 func (c corpus) text() string {
-	s := c.of(`hello`, ``, `\u0048ello\/ \ud83d\ude00 \ud800`, `<>&\u003c`, `é😀`, "\xff\xfe", `\"method\":\"session/prompt\"`, `say \u003csignet-memory`, strings.Repeat(`\r\n`, 50))
+	s := c.of(`hello`, ``, `\u0048ello\/ \ud83d\ude00 \ud800`, `<>&\u003c`, `é😀`, "\xff\xfe",
+		`\"method\":\"session/prompt\"`, `say \u003csignet-memory`, strings.Repeat(`\r\n`, 50))
 	if c.IntN(60) == 0 {
 		s += strings.Repeat("large ", c.IntN(60_000))
 	}
@@ -23,7 +24,8 @@ func (c corpus) text() string {
 }
 
 func (c corpus) value() string {
-	return c.of(c.text(), `null`, `{}`, `[]`, `1.0`, `-0`, `1e400`, `123456789012345678901234567890`, `[1,[2,{"a":{}}]]`, `{"id":1,"method":"session/prompt","result":0}`)
+	return c.of(c.text(), `null`, `{}`, `[]`, `1.0`, `-0`, `1e400`, `123456789012345678901234567890`,
+		`[1,[2,{"a":{}}]]`, `{"id":1,"method":"session/prompt","result":0}`)
 }
 
 func (c corpus) space() string { return c.of("", "", "", " ", "\t", "  ") }
@@ -56,17 +58,21 @@ func (c corpus) up() string {
 	case 0:
 		return c.object(c.id(), c.of(`"result":`, `"error":`)+c.value()) + c.end()
 	case 1:
-		return "[" + c.object(c.id(), `"method":"session/prompt"`, `"params":`+c.object(c.session())) + "," + c.value() + "]" + c.end()
+		return "[" + c.object(c.id(), `"method":"session/prompt"`, `"params":`+c.object(c.session())) + "," + c.value() +
+			"]" + c.end()
 	case 2:
 		return c.of("", "{", `{"jsonrpc":"2.0","method":"session/prompt"`, "no JSON", "1", "[", "\x00", "\ufeff{}") + c.end()
 	case 3:
 		return c.object(c.id(), `"method":"`+c.of("session/load", "session/resume", "session/fork", "session/new")+`"`,
 			`"params":`+c.object(`"sessionId":"other"`, `"cwd":"/srv"`, server)) + c.end()
 	case 4:
-		return c.object(`"method":"`+c.of("session/cancel", "$/cancel_request")+`"`, `"params":`+c.object(c.session(), `"requestId":`+c.value())) + c.end()
+		return c.object(`"method":"`+c.of("session/cancel", "$/cancel_request")+`"`,
+			`"params":`+c.object(c.session(), `"requestId":`+c.value())) + c.end()
 	default:
-		method := c.of("session/set_mode", "session/set_model", "session/list", "session/close", "authenticate", "_x/y", "", "m\\u0065thod", "document/didChange")
-		return c.object(c.id(), `"method":"`+method+`"`, `"params":`+c.object(`"sessionId":"other"`, `"data":`+c.value())) + c.end()
+		method := c.of("session/set_mode", "session/set_model", "session/list", "session/close", "authenticate", "_x/y",
+			"", "m\\u0065thod", "document/didChange")
+		return c.object(c.id(), `"method":"`+method+`"`, `"params":`+c.object(`"sessionId":"other"`,
+			`"data":`+c.value())) + c.end()
 	}
 }
 
@@ -74,7 +80,8 @@ func (c corpus) up() string {
 func (c corpus) down() string {
 	switch c.IntN(10) {
 	case 0, 1:
-		return c.object(c.id(), c.of(`"result":`, `"error":`)+c.object(c.of(`"sessionId":"s9"`, `"stopReason":"end_turn"`, `"sessions":[{"sessionId":"s1","title":"t"}]`, `"code":-32603`))) + c.end()
+		return c.object(c.id(), c.of(`"result":`, `"error":`)+c.object(c.of(`"sessionId":"s9"`, `"stopReason":"end_turn"`,
+			`"sessions":[{"sessionId":"s1","title":"t"}]`, `"code":-32603`))) + c.end()
 	case 2:
 		return c.object(c.id(), c.of(`"result":`, `"error":`)+c.value()) + c.end()
 	case 3:
@@ -82,23 +89,27 @@ func (c corpus) down() string {
 	case 4:
 		return c.of("", "{", "[", `{"jsonrpc":"2.0","method":"session/update"`, `{"id":100,"result":{`) + c.end()
 	case 5:
-		return c.object(c.id(), `"method":"`+c.of("session/request_permission", "fs/read_text_file", "terminal/create", "elicitation/create")+`"`,
+		return c.object(c.id(), `"method":"`+c.of("session/request_permission", "fs/read_text_file", "terminal/create",
+			"elicitation/create")+`"`,
 			`"params":`+c.object(c.session(), `"x":`+c.value())) + c.end()
 	default:
-		kind := c.of(updateMessage, updateMessage, updateMessage, updateTool, updateToolMore, updateUser, updateInfo, updateCommands, updateCompact, updateBrief,
+		kind := c.of(updateMessage, updateMessage, updateMessage, updateTool, updateToolMore, updateUser, updateInfo,
+			updateCommands, updateCompact, updateSummary,
 			"agent_thought_chunk", "notice", "state_update", "agent_m\\u0065ssage_chunk", "")
 		return c.object(`"method":"session/update"`, `"params":`+c.object(c.session(),
-			`"update":`+c.object(`"sessionUpdate":"`+kind+`"`, `"content":`+c.object(`"type":"text"`, `"text":`+c.text()), `"title":`+c.value()))) + c.end()
+			`"update":`+c.object(`"sessionUpdate":"`+kind+`"`, `"content":`+c.object(`"type":"text"`, `"text":`+c.text()),
+				`"title":`+c.value()))) + c.end()
 	}
 }
 
-// Thousands of frames of every sort arrive both ways at once, in pieces of any size: every byte is there but for the one block.
+// Thousands of frames of every sort arrive both ways at once, in pieces of any size: every byte is there but for the
+// one block.
 func TestEveryByteArrives(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			c, h := w.byHand(func(o *Options) { o.HoldLimit = patience })
+			c, h := w.byHand()
 			c.write(upInit)
 			h.answer(upInit, downInit)
 			c.until(`"id":0`)
@@ -146,8 +157,8 @@ func inPieces(text string, chance *rand.Rand, say func(string)) {
 	}
 }
 
-// withoutBlock takes the one block of ours out of what a harness was sent. On a machine that is too busy to claim the session
-// in time there is none.
+// withoutBlock takes the one block of ours out of what a harness was sent. On a machine that is too busy to claim the
+// session in time there is none.
 func withoutBlock(t *testing.T, sent string) string {
 	t.Helper()
 	const begin = `{"type":"text","text":"<signet-memory `

@@ -12,16 +12,19 @@ const module = "github.com/Signet-AI/signet-acp-proxy"
 // What must never be linked into a package.
 func TestForbiddenDependencies(t *testing.T) {
 	const (
-		http   = "net/http"                    // memory/signet asks the daemon
-		sqlite = "github.com/mattn/go-sqlite3" // package migrations owns the driver
-		sdk    = "github.com/coder/acp-go-sdk" // loses bytes, order and connections (facts/acp.md, section 4): it plays peers in tests
+		http = "net/http"                    // memory/signet asks the daemon
+		cgo  = "github.com/mattn/go-sqlite3" // package migrations owns the drivers
+		pure = "modernc.org/sqlite"
+		// loses bytes, order and connections (docs/facts/acp.md, "The Go SDK on the wire"): it plays peers in tests
+		sdk = "github.com/coder/acp-go-sdk"
 	)
 	for pkg, never := range map[string][]string{
-		"/proxy":                {http, sqlite, sdk, module + "/migrations", module + "/upstream", module + "/memory/signet", module + "/memory/embedded"},
-		"/proxy/frame":          {http, sqlite, sdk, "database/sql", module + "/correlation", module + "/memory"},
-		"/upstream":             {http, sqlite, sdk, module + "/proxy"},
-		"/memory":               {http, sqlite, sdk, "database/sql"},
-		"/correlation":          {http, sqlite, sdk, module + "/proxy", module + "/proxy/frame"},
+		"/proxy": {http, cgo, pure, sdk, module + "/migrations", module + "/upstream",
+			module + "/memory/signet", module + "/memory/embedded"},
+		"/proxy/frame":          {http, cgo, pure, sdk, "database/sql", module + "/correlation", module + "/memory"},
+		"/upstream":             {http, cgo, pure, sdk, module + "/proxy"},
+		"/memory":               {http, cgo, pure, sdk, "database/sql"},
+		"/correlation":          {http, cgo, pure, sdk, module + "/proxy", module + "/proxy/frame"},
 		"/cmd/signet-acp-proxy": {sdk},
 	} {
 		t.Run(strings.TrimPrefix(pkg, "/"), func(t *testing.T) {

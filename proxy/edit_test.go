@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // The log names every edit with its session and size, and holds nothing that anybody said or remembers.
@@ -28,7 +29,7 @@ func TestEditsAreLogged(t *testing.T) {
 	c.call(1, methodNew, cwd)
 	c.prompt(2, "s1", "my "+canary)
 	c.close()
-	for _, kind := range []string{"system prompt", "memory tools", "announcement", kindMemories} {
+	for _, kind := range []string{"system prompt", "memory tools", "announcement", session.KindMemories} {
 		if !strings.Contains(log.String(), fmt.Sprintf(`"kind":%q`, kind)) {
 			t.Errorf("no word about %s in\n%s", kind, log.String())
 		}

@@ -18,7 +18,7 @@ type hand struct {
 }
 
 // byHand starts a relay in front of a harness that the test plays.
-func (w *world) byHand(change ...func(*Options)) (*wire, *hand) {
+func (w *world) byHand(change ...func(*Options)) (*connection, *hand) {
 	w.t.Helper()
 	in, relayOut := pipe(w.t)
 	relayIn, out := pipe(w.t)
@@ -121,7 +121,7 @@ func (b *collected) all(t *testing.T) string {
 }
 
 // write sends bytes as the client, as they are.
-func (c *wire) write(bytes string) {
+func (c *connection) write(bytes string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c.in, bytes); err != nil {
 		c.t.Fatal(err)
@@ -129,7 +129,7 @@ func (c *wire) write(bytes string) {
 }
 
 // collect reads whatever the client gets from now on.
-func (c *wire) collect() *collected {
+func (c *connection) collect() *collected {
 	b := &collected{}
 	b.from(c.out)
 	return b
@@ -146,7 +146,8 @@ func same(t *testing.T, what, got, want string) {
 		n++
 	}
 	from := max(0, n-60)
-	t.Errorf("%s: %d bytes, want %d; from byte %d on\n got %q\nwant %q", what, len(got), len(want), n, piece(got[from:]), piece(want[from:]))
+	t.Errorf("%s: %d bytes, want %d; from byte %d on\n got %q\nwant %q", what, len(got), len(want), n,
+		piece(got[from:]), piece(want[from:]))
 }
 
 func piece(s string) string { return s[:min(len(s), 300)] }

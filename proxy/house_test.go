@@ -12,13 +12,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // A house is a harness with a memory of its own, which outlives its processes
-// and which several of them share. It speaks as the real ones do (facts/harnesses.md).
+// and which several of them share. It speaks as the real ones do (docs/facts/harnesses.md).
 type house struct {
 	glue   string // how it shows the blocks of a user's turn: "chunks", or joined by this
 	echo   bool   // it shows a prompt again while it answers
@@ -55,22 +55,22 @@ func (h *house) awaitPrompt(id int) {
 	}
 }
 
-// An answer says what becomes of a prompt.
-type answer string
+// A fate says what becomes of a prompt.
+type fate string
 
 const (
-	succeed answer = `"result":{"stopReason":"end_turn"}`
-	cancel  answer = `"result":{"stopReason":"cancelled"}`
-	refuse  answer = `"error":{"code":-32602,"message":"no"}`
-	fail    answer = `"error":{"code":-32603,"message":"boom"}`
-	hang    answer = "" // none
+	succeed fate = `"result":{"stopReason":"end_turn"}`
+	cancel  fate = `"result":{"stopReason":"cancelled"}`
+	refuse  fate = `"error":{"code":-32602,"message":"no"}`
+	fail    fate = `"error":{"code":-32603,"message":"boom"}`
+	hang    fate = "" // none
 )
 
 // A room is one process of a house.
 type room struct {
 	house *house
 	open  map[string]bool
-	next  atomic.Value // answer: to the next prompts
+	next  atomic.Value // fate: to the next prompts
 	extra atomic.Value // string: said while a prompt is answered
 }
 
@@ -151,7 +151,7 @@ func (h *house) make(r *room, parent *housed) string {
 }
 
 func (h *house) prompt(r *room, id string, line []byte, say, reply func(string, ...any)) {
-	s, next := h.sessions[id], r.next.Load().(answer)
+	s, next := h.sessions[id], r.next.Load().(fate)
 	var p struct {
 		Params struct{ Prompt []struct{ Text string } }
 	}
@@ -214,7 +214,7 @@ func (h *house) contexts(id string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, blocks := range h.sessions[id].turns {
-		if len(blocks) > 1 && strings.HasPrefix(blocks[0], openMark) && strings.Contains(blocks[0], "You are Alto") {
+		if len(blocks) > 1 && strings.HasPrefix(blocks[0], session.OpenMark) && strings.Contains(blocks[0], "You are Alto") {
 			n++
 		}
 	}
@@ -239,95 +239,92 @@ func patient(o *Options) {
 	o.HoldLimit, o.ClaimLimit, o.LookLimit = 2*patience, patience, patience
 }
 
-// A ledger of a process that can be killed: nothing reaches the database afterwards.
+// mortal is the file of events of a process that can be killed: nothing reaches it afterwards.
 type mortal struct {
-	Ledger
+	Events
 	dead *atomic.Bool
 }
 
-var errDead = fmt.Errorf("the process is dead")
-
-func (m mortal) Settle(ctx context.Context, id int64, process string, to correlation.State) error {
-	if m.dead.Load() {
-		return errDead
+func (m mortal) Append(e ...eventlog.Event) {
+	if !m.dead.Load() {
+		m.Events.Append(e...)
 	}
-	return m.Ledger.Settle(ctx, id, process, to)
 }
 
-func (m mortal) SetState(ctx context.Context, id int64, from []correlation.State, to correlation.State) error {
+func (m mortal) AppendWait(ctx context.Context, e eventlog.Event) error {
 	if m.dead.Load() {
-		return errDead
+		return eventlog.ErrNotWritten
 	}
-	return m.Ledger.SetState(ctx, id, from, to)
+	return m.Events.AppendWait(ctx, e)
 }
 
-func (m mortal) Open(ctx context.Context, o correlation.OpenSession) (correlation.Session, error) {
-	if m.dead.Load() {
-		return correlation.Session{}, errDead
+// seeing shows a test what is written down.
+func seeing(see func(eventlog.Event)) func(*Options) {
+	return func(o *Options) {
+		begin := o.Events
+		o.Events = func(folded func(bool, []int)) (Events, error) {
+			events, err := begin(folded)
+			return watched{events, see}, err
+		}
 	}
-	return m.Ledger.Open(ctx, o)
 }
 
-func (m mortal) SaveTurns(ctx context.Context, turns []correlation.Turn) error {
-	if m.dead.Load() {
-		return errDead
+type watched struct {
+	Events
+	see func(eventlog.Event)
+}
+
+func (w watched) Append(all ...eventlog.Event) {
+	for _, e := range all {
+		w.see(e)
 	}
-	return m.Ledger.SaveTurns(ctx, turns)
+	w.Events.Append(all...)
+}
+
+func (w watched) AppendWait(ctx context.Context, e eventlog.Event) error {
+	w.see(e)
+	return w.Events.AppendWait(ctx, e)
 }
 
 // enter starts a relay whose process can be killed.
-func (w *world) enter(mem Memory, r *room, change ...func(*Options)) (c *wire, kill func()) {
+func (w *world) enter(mem Memory, r *room, change ...func(*Options)) (c *connection, kill func()) {
 	w.t.Helper()
 	var dead atomic.Bool
-	process := make(chan string, 1)
 	c = w.start(mem, r.agent, append([]func(*Options){patient, func(o *Options) {
-		open := o.Open
-		o.Open = func(ctx context.Context) (*Backend, error) {
-			b, err := open(ctx)
-			if err != nil {
-				return nil, err
-			}
-			process <- b.Process
-			end := b.End
-			b.Ledger = mortal{b.Ledger, &dead}
-			b.End = func(ctx context.Context) error {
-				if dead.Load() {
-					return nil
-				}
-				return end(ctx)
-			}
-			return b, nil
+		begin := o.Events
+		o.Events = func(folded func(bool, []int)) (Events, error) {
+			events, err := begin(folded)
+			return mortal{events, &dead}, err
 		}
 	}}, change...)...)
 	kill = func() {
-		select {
-		case id := <-process:
-			dead.Store(true)
-			_ = os.Remove(filepath.Join(filepath.Dir(w.path), "live", id+".lock"))
-		case <-time.After(patience):
-			w.t.Fatal("the database did not open")
-		}
+		dead.Store(true)
+		_ = os.Remove(filepath.Join(filepath.Dir(w.path), "live", c.events.Process()+".lock"))
 		c.close()
 	}
 	return c, kill
 }
 
 // synced waits until the relay has looked at all that has passed, and the database has all that it knows.
-func (c *wire) synced() {
+func (c *connection) synced() {
 	c.t.Helper()
 	c.call(-1, "_ping", "{}")
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	c.relay.mu.Lock()
 	var looks []chan struct{}
-	for _, s := range c.relay.sessions {
-		looks = append(looks, s.ready)
-	}
-	c.relay.mu.Unlock()
+	c.relay.table.Update(func(all *session.Connection) {
+		for _, s := range all.Sessions() {
+			looks = append(looks, s.Ready)
+		}
+	})
 	for _, ready := range looks {
 		await(ctx, ready)
 	}
-	if err := c.relay.journal.ask(ctx, func(context.Context, Ledger) error { return nil }); err != nil {
+	if c.relay.database.ready(ctx) == nil {
+		c.t.Fatal("the database did not open")
+	}
+	c.relay.recorder.flush()
+	if err := c.events.Folded(ctx); err != nil {
 		c.t.Fatalf("the database: %v", err)
 	}
 }

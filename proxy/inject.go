@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -11,293 +10,204 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// The kinds of injections, as the ledger has them.
-const (
-	kindContext  = "context"  // what a session's first prompt is told
-	kindIdentity = "identity" // the local files only: the rest was not there in time
-	kindMemories = "memories" // that rest, with a later prompt
-	kindRecall   = "recall"   // what a later prompt brought to mind
-)
-
-// A heldPrompt is a prompt that waits for its context.
-type heldPrompt struct {
-	line    []byte // as the client sent it
-	id      []byte // the request's id, as a raw token
-	session *session
-	words   string
-	read    time.Time // when it was read: its time runs from here
-
-	recall    *recollection // nil when nothing is looked for
-	once      sync.Once
-	cancelled chan struct{}
+// An injector decides what a prompt is given, and gives it.
+type injector struct {
+	*env
+	database *database
+	finder   *finder
+	fetcher  *fetcher
 }
-
-// cancel ends the wait: the prompt goes out as it came.
-func (h *heldPrompt) cancel() { h.once.Do(func() { close(h.cancelled) }) }
-
-// gaveUp reports whether the wait was ended.
-func (h *heldPrompt) gaveUp() bool {
-	select {
-	case <-h.cancelled:
-		return true
-	default:
-		return false
-	}
-}
-
-// A recollection is what a prompt's own words bring to mind, on its way.
-type recollection struct {
-	done chan struct{} // closed when got stands
-	got  memory.Context
-}
-
-// beginRecall starts to look for what the prompt's own words bring to mind, beside the session's context.
-func (r *Relay) beginRecall(h *heldPrompt) {
-	s, limit := h.session, r.o.HoldLimit-r.o.ClaimLimit
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s.settled() && !s.unsure {
-		switch s.state {
-		case correlation.Done:
-			if !worthRecall(h.words) {
-				return
-			}
-			limit = min(limit, recallLimit)
-		case correlation.IdentityGiven:
-			if s.context == nil || !s.placed && !s.context.finished() {
-				return
-			}
-		case correlation.Doubt:
-			return
-		}
-	}
-	c := &recollection{done: make(chan struct{})}
-	h.recall = c
-	r.tasks.run(func(ctx context.Context) {
-		defer close(c.done)
-		ctx, cancel := context.WithDeadline(ctx, h.read.Add(limit))
-		defer cancel()
-		c.got = r.recall(ctx, s, h.words)
-	})
-}
-
-// worthRecall reports whether a later prompt says enough to bring anything to mind.
-func worthRecall(words string) bool { return utf8.RuneCountInString(words) >= minRecallSize }
 
 const (
 	recallLimit   = 300 * time.Millisecond // a later prompt is held no longer for recall
 	minRecallSize = 20                     // characters
 )
 
-// resolve ends a prompt's wait. It gives the prompt with its context in
-// front, or as the client sent it; forwarded is to be called once it has left.
-func (r *Relay) resolve(h *heldPrompt) (line []byte, forwarded func()) {
-	s := h.session
-	line, in, g := r.inject(h)
-	waited := r.o.Now().Sub(h.read)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s.prompts--            // counted when it was held; expect counts it again
-	if s.off && g == nil { // as has turned out meanwhile
-		return line, func() {}
+// worthRecall reports whether a later prompt says enough to bring anything to mind.
+func worthRecall(words string) bool { return utf8.RuneCountInString(words) >= minRecallSize }
+
+// beginRecall starts to look for what the prompt's own words bring to mind, beside the session's context.
+func (j *injector) beginRecall(h *heldPrompt) {
+	s, limit := h.session, j.o.HoldLimit-j.o.ClaimLimit
+	wanted := true
+	j.table.Update(func(*session.Connection) {
+		if !s.Settled() || s.Unsure {
+			return
+		}
+		switch s.State() {
+		case correlation.Done:
+			wanted = worthRecall(h.words)
+			limit = min(limit, recallLimit)
+		case correlation.IdentityGiven:
+			wanted = !s.Late()
+		case correlation.Doubt:
+			wanted = false
+		}
+	})
+	if !wanted {
+		return
 	}
-	t := r.expect(s, h.id, g)
-	t.started = h.read
-	r.hear(t, h.line)
-	log := r.o.Log.Info().Str("session", s.label()).Dur("held", waited)
-	if g != nil {
-		log = log.Str("kind", in.kind).Str("source", in.source).Int("bytes", len(in.block.Text))
-	}
-	log.Bool("injected", g != nil).Msg("prompt")
-	return line, r.journal.nudge
+	h.recall = make(chan memory.Context, 1)
+	j.tasks.run(func(ctx context.Context) {
+		ctx, cancel := context.WithDeadline(ctx, h.read.Add(limit))
+		defer cancel()
+		h.recall <- j.fetcher.recall(ctx, s, h.words)
+	})
 }
 
-// inject puts in front of a prompt what it is to be given. Where another
-// proxy has changed the session meanwhile it looks once more.
-func (r *Relay) inject(h *heldPrompt) ([]byte, insert, *grant) {
+// inject puts in front of a prompt what it is to be given, nil if that is nothing. Where another proxy has changed
+// the session meanwhile it looks once more.
+func (j *injector) inject(h *heldPrompt) ([][]byte, *session.Injection) {
 	for range 2 {
-		in, back, ok := r.choose(h)
-		if !ok || h.gaveUp() {
+		in := j.choose(h)
+		if in == nil || h.gaveUp() {
 			break
 		}
-		edited, ok := frame.Prepend(h.line, in.block.JSON(), "params", "prompt")
+		edited, ok := frame.PrependParts(h.line, in.Block.JSON(), "params", "prompt")
 		if !ok {
 			break
 		}
-		claimed, changed := r.claim(h, in, back)
+		claimed, changed := j.claim(h, in)
 		if claimed {
-			return edited, in, &grant{kind: in.kind, back: back, fetch: in.fetch, items: in.block.Items}
+			return edited, in
 		}
 		if !changed {
 			break
 		}
 	}
-	return h.line, insert{}, nil
+	return [][]byte{h.line}, nil
 }
 
-// An insert is what a prompt is to be given.
-type insert struct {
-	kind   string
-	block  memory.Block
-	source string
-	took   time.Duration
-	fetch  *fetch // that it comes from, if that is all used by it
-}
-
-// choose waits, no longer than the prompt may be held, and decides what goes
-// in. back is the state that the session has now.
-func (r *Relay) choose(h *heldPrompt) (in insert, back correlation.State, ok bool) {
+// choose waits, no longer than the prompt may be held, and decides what goes in; nil if nothing does.
+func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	s := h.session
-	ctx, cancel := context.WithDeadline(r.ctx, h.read.Add(r.o.HoldLimit-r.o.ClaimLimit))
+	ctx, cancel := context.WithDeadline(j.ctx, h.read.Add(j.o.HoldLimit-j.o.ClaimLimit))
 	defer cancel()
-	r.mu.Lock()
-	ready := s.ready
-	r.mu.Unlock()
-	if !wait(ctx, h, ready) {
-		return in, "", false
+	var ready chan struct{}
+	j.table.Update(func(*session.Connection) { ready = s.Ready })
+	// a database that somebody has locked is opened beside the conversation
+	opened, stop := context.WithDeadline(ctx, h.read.Add(j.o.ClaimLimit))
+	defer stop()
+	if !wait(opened, h, j.database.opened) || !wait(ctx, h, ready) {
+		return nil
 	}
-	r.lookAgain(ctx, s)
-	r.mu.Lock()
-	r.settleDoubt(s, true)
-	state, fetch := s.state, s.context
-	if s.off || s.unsure {
-		state = correlation.Off
-	}
-	r.mu.Unlock()
+	j.finder.again(ctx, s)
+	var state correlation.State
+	var fetch *session.Fetch
+	j.table.Update(func(c *session.Connection) {
+		c.SettleDoubt(s, true)
+		state = s.State()
+		if s.Off || s.Unsure {
+			state = correlation.Off
+		}
+	})
+	j.table.Update(func(*session.Connection) { fetch = s.Fetch() }) // what follows from the change has begun
 	switch state {
 	case correlation.Armed:
-		in, ok = r.firstContext(ctx, h, fetch)
+		in = j.first(ctx, h, fetch)
 	case correlation.Doubt:
-		in, ok = r.sameAgain(s)
+		j.table.Update(func(*session.Connection) { in, _ = s.Again() })
 	case correlation.IdentityGiven:
-		in, ok = r.rest(ctx, h, fetch)
+		in = j.rest(ctx, h, fetch)
 	case correlation.Done:
-		if r.o.PerPrompt && worthRecall(h.words) {
+		if j.o.PerPrompt && worthRecall(h.words) {
 			limit, stop := context.WithDeadline(ctx, h.read.Add(recallLimit))
 			defer stop()
-			in, ok = r.compose(kindRecall, h, memory.Context{}, r.recalled(limit, h))
+			in = j.compose(session.KindRecall, h, memory.Context{}, j.recalled(limit, h))
 		}
 	}
-	return in, state, ok
+	if in != nil {
+		in.From = state
+	}
+	return in
 }
 
-// lookAgain asks the ledger about a session of which it did not say enough,
-// or whose context was in another proxy's hands.
-func (r *Relay) lookAgain(ctx context.Context, s *session) {
-	r.mu.Lock()
-	again := s.unsure || s.elsewhere()
-	if again {
-		s.replay = replay{} // what was shown was there before what is in doubt now, perhaps
-	}
-	r.mu.Unlock()
-	if again {
-		ctx, cancel := context.WithTimeout(ctx, r.o.ClaimLimit)
-		defer cancel()
-		_ = r.look(ctx, s, r.lookUp(s))
-	}
-}
-
-// firstContext is what an armed session's prompt is given: identity and
-// memories, and what its own words bring to mind. If the fetch has not ended in
-// time, the local identity files.
-func (r *Relay) firstContext(ctx context.Context, h *heldPrompt, f *fetch) (insert, bool) {
-	s := h.session
+// first is what an armed session's prompt is given: identity and memories,
+// and what its own words bring to mind. If the fetch has not ended in time, the local identity files.
+func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *session.Injection {
 	if f == nil {
-		return insert{}, false
+		return nil
 	}
-	inTime := wait(ctx, h, f.done)
+	inTime := wait(ctx, h, f.Done)
 	switch {
 	case h.gaveUp():
-		return insert{}, false
-	case inTime && f.err == nil:
-		in, ok := r.compose(kindContext, h, f.got, r.recalled(ctx, h))
-		if !ok && !h.gaveUp() {
-			r.finish(s) // the sources have answered, and there is nothing to tell
+		return nil
+	case inTime && f.Err == nil:
+		in := j.compose(session.KindContext, h, f.Got, j.recalled(ctx, h))
+		if in == nil && !h.gaveUp() {
+			j.told(h.session) // the sources have answered, and there is nothing to tell
 		}
-		in.fetch = f
-		return in, ok
-	case inTime && errors.Is(f.err, memory.ErrOwned):
-		r.finish(s)
-		return insert{}, false
+		return in.Using(f)
+	case inTime && errors.Is(f.Err, memory.ErrOwned):
+		j.told(h.session)
+		return nil
 	}
-	b := r.journal.ready(ctx)
+	b := j.database.ready(ctx)
 	if b == nil {
-		return insert{}, false
+		return nil
 	}
-	r.mu.Lock()
-	who := s.who
-	r.mu.Unlock()
-	return r.compose(kindIdentity, h, b.Memory.Identity(who), memory.Context{})
+	var who memory.Session
+	j.table.Update(func(*session.Connection) { who = h.session.Who })
+	return j.compose(session.KindIdentity, h, b.Memory.Identity(who), memory.Context{})
 }
 
 // rest is what a session gets that had only identity in time, once it is
-// there. One that had identity in its system prompt has not waited yet, and does so once. What an older daemon says cannot be taken apart and goes in whole.
-func (r *Relay) rest(ctx context.Context, h *heldPrompt, f *fetch) (in insert, ok bool) {
-	s := h.session
-	r.mu.Lock()
-	patient := s.placed
-	s.placed = false
-	r.mu.Unlock()
-	if f == nil || !f.finished() && !(patient && wait(ctx, h, f.done)) {
-		return in, false
+// there. One that had identity in its system prompt has not waited yet, and does so once.
+func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch) (in *session.Injection) {
+	mayWait := false
+	j.table.Update(func(*session.Connection) { mayWait = h.session.FirstWait() })
+	if f == nil || !f.Finished() && !(mayWait && wait(ctx, h, f.Done)) {
+		return nil
 	}
-	if f.err == nil {
-		memories := memory.Context{Source: f.got.Source, Took: f.got.Took, Mixed: f.got.Mixed, Notes: f.got.Notes, Items: f.got.Items}
-		in, ok = r.compose(kindMemories, h, memories, r.recalled(ctx, h))
-		in.fetch = f
+	if f.Err == nil {
+		in = j.compose(session.KindMemories, h, f.Got.WithoutIdentity(), j.recalled(ctx, h))
 	}
-	if !ok && !h.gaveUp() {
-		r.finish(s)
+	if in == nil && !h.gaveUp() {
+		j.told(h.session)
 	}
-	return in, ok
+	return in.Using(f)
 }
 
-// sameAgain gives the text that may or may not have reached the harness.
-func (r *Relay) sameAgain(s *session) (insert, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	sent, ok := s.last()
-	return insert{kind: sent.Kind, source: sent.Source, block: memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.Text, Items: sent.Items}}, ok
+// told marks a session as having had all that there is for it.
+func (j *injector) told(s *session.Session) {
+	j.table.Update(func(c *session.Connection) { c.Told(s) })
 }
 
 // recalled waits for what the prompt's words brought to mind.
-func (r *Relay) recalled(ctx context.Context, h *heldPrompt) memory.Context {
-	if h.recall != nil && wait(ctx, h, h.recall.done) {
-		return h.recall.got
+func (j *injector) recalled(ctx context.Context, h *heldPrompt) memory.Context {
+	if h.recall == nil {
+		return memory.Context{}
+	}
+	select {
+	case got := <-h.recall:
+		h.recall <- got
+		return got
+	case <-h.cancelled:
+	case <-ctx.Done():
 	}
 	return memory.Context{}
 }
 
-// compose makes the block of what there is to tell; ok is false when that is nothing.
-func (r *Relay) compose(kind string, h *heldPrompt, start, recall memory.Context) (in insert, ok bool) {
+// compose makes the block of what there is to tell, nil if that is nothing.
+func (j *injector) compose(kind string, h *heldPrompt, start, recall memory.Context) *session.Injection {
 	style := memory.Style{Kind: memory.KindContext}
-	if kind == kindRecall {
+	if kind == session.KindRecall {
 		style.Kind = memory.KindRecall
 	}
-	r.mu.Lock()
-	style.ToolHint = r.hints()
-	r.mu.Unlock()
-	in = insert{kind: kind, source: start.Source, took: start.Took}
-	in.block, ok = memory.Compose(h.session.id, start, recall, style)
-	if in.source == "" {
-		in.source = recall.Source
+	j.table.Update(func(c *session.Connection) { style.ToolHint = j.hints(c.Agent.Name) })
+	block, ok := memory.Compose(h.session.ID, start, recall, style)
+	if !ok {
+		return nil
 	}
-	return in, ok
-}
-
-// hints reports whether blocks name the memory tool. The relay's lock is held.
-func (r *Relay) hints() bool {
-	return r.o.MCPServer != nil && r.o.ToolHint != nil && r.o.ToolHint(r.agent.name)
-}
-
-// finish marks a session as having had all that there is for it.
-func (r *Relay) finish(s *session) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s.become(correlation.Done)
-	r.journal.nudge()
+	in := &session.Injection{Block: block, Took: start.Took}
+	in.Kind, in.Source = kind, start.Source
+	if in.Source == "" {
+		in.Source = recall.Source
+	}
+	return in
 }
 
 // Who has the last word about a claim.
@@ -311,64 +221,42 @@ const (
 // that only one proxy can take. Where the ledger does not answer in time the
 // prompt goes as it came and the session stays as it is. changed says that
 // the session is in another state now, of which more may come.
-func (r *Relay) claim(h *heldPrompt, in insert, from correlation.State) (claimed, changed bool) {
+func (j *injector) claim(h *heldPrompt, in *session.Injection) (claimed, changed bool) {
 	s := h.session
-	ctx, cancel := context.WithDeadline(r.ctx, h.read.Add(r.o.HoldLimit))
+	ctx, cancel := context.WithDeadline(j.ctx, h.read.Add(j.o.HoldLimit))
 	defer cancel()
-	ctx, stop := context.WithTimeout(ctx, r.o.ClaimLimit)
+	ctx, stop := context.WithTimeout(ctx, j.o.ClaimLimit)
 	defer stop()
-	now := r.o.Now()
+	now := j.o.Now()
 	entry := correlation.Injection{
-		Kind: in.kind, BlockID: in.block.ID, Text: in.block.Text, Source: in.source, Bytes: len(in.block.Text),
-		FetchMS: in.took.Milliseconds(), HeldMS: now.Sub(h.read).Milliseconds(), Items: in.block.Items, At: now,
+		Kind: in.Kind, BlockID: in.Block.ID, Text: in.Block.Text, Source: in.Source, Bytes: len(in.Block.Text),
+		FetchMS: in.Took.Milliseconds(), HeldMS: now.Sub(h.read).Milliseconds(), Items: in.Block.Items, At: now,
 	}
 	var fate atomic.Int32
-	err := r.journal.ask(ctx, func(ctx context.Context, l Ledger) error {
-		r.mu.Lock()
-		entry.Session, entry.Key = s.row, s.who.Key
-		r.mu.Unlock()
-		if entry.Session == 0 {
-			return correlation.ErrNotFound
+	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
+		entry := entry
+		j.table.Update(func(*session.Connection) { entry.Key = s.Who.Key })
+		row, err := j.database.events.Row(ctx, s.Number)
+		if err != nil {
+			return err
 		}
-		process := r.journal.backend.Process
-		_, err := l.Claim(ctx, entry.Session, []correlation.State{from}, process, entry)
+		_, err = b.Ledger.Claim(ctx, row, []correlation.State{in.From}, j.database.events.Process(), entry)
 		if err == nil && !fate.CompareAndSwap(claimOpen, claimTaken) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			s.owe("take back", func(ctx context.Context, l Ledger, row int64) error { return l.Settle(ctx, row, process, from) })
+			j.table.Update(func(c *session.Connection) { c.Unclaim(s) })
 		}
 		return err
-	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	}, s)
 	if err == nil || !fate.CompareAndSwap(claimOpen, claimGivenUp) {
-		s.state, s.sent = correlation.InFlight, true
-		s.claims++
-		s.gave(entry)
-		s.seen = append(s.seen, in.block.Items...)
-		if in.fetch != nil {
-			r.use(in.fetch)
-		}
+		j.table.Update(func(c *session.Connection) {
+			entry.Key = s.Who.Key
+			in.Injection, in.Block = entry, memory.Block{}
+			c.Sent(s, in)
+		})
 		return true, false
 	}
-	r.o.Log.Info().Err(err).Str("session", s.label()).Msg("the session was not claimed")
-	changed = errors.Is(err, correlation.ErrStateChanged)
-	s.unsure = s.unsure || changed
+	j.o.Log.Info().Err(err).Str("session", s.Label()).Msg("the session was not claimed")
+	if changed = errors.Is(err, correlation.ErrStateChanged); changed {
+		j.table.Update(func(*session.Connection) { s.Unsure = true })
+	}
 	return false, changed
-}
-
-// wait waits for c, for no longer than ctx and the prompt's patience.
-func wait(ctx context.Context, h *heldPrompt, c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-	}
-	select {
-	case <-c:
-		return true
-	case <-h.cancelled:
-	case <-ctx.Done():
-	}
-	return false
 }

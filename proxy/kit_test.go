@@ -13,12 +13,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
@@ -108,7 +110,8 @@ func (s *source) started() int {
 
 func newSource() *source {
 	return &source{
-		context:  memory.Context{Source: "test", Identity: "You are Alto.", Items: []memory.Item{{ID: "m1", Text: "Robin prefers tabs."}}},
+		context: memory.Context{Source: "test", Identity: "You are Alto.",
+			Items: []memory.Item{{ID: "m1", Text: "Robin prefers tabs."}}},
 		identity: memory.Context{Source: "files", Identity: "You are Alto, says the file."},
 	}
 }
@@ -149,19 +152,22 @@ func param(f map[string]json.RawMessage, name string) json.RawMessage {
 	return p[name]
 }
 
-// A wire is one proxy process of a world, with a client and an agent at its ends.
-type wire struct {
+// A connection is one proxy process of a world, with a client and an agent at its ends.
+type connection struct {
 	t       *testing.T
 	relay   *Relay
+	events  *eventlog.Log
 	in      *os.File // the client writes here
 	out     *bufio.Reader
+	clock   atomic.Int64 // how far the relay's clock is ahead
 	talk    safeBuffer
 	mu      sync.Mutex
 	heard   [][]byte // lines that the agent got
 	arrived *sync.Cond
 	ended   chan error
 	closed  bool
-	close   func()
+	ends    func() // the conversation
+	close   func() // and lets go of everything
 }
 
 type safeBuffer struct {
@@ -182,7 +188,7 @@ func (b *safeBuffer) String() string {
 }
 
 // connect starts a relay between this test and an agent.
-func (w *world) start(mem Memory, a agent, change ...func(*Options)) *wire {
+func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection {
 	w.t.Helper()
 	pipe := func() (*os.File, *os.File) {
 		r, wr, err := os.Pipe()
@@ -195,7 +201,7 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *wire {
 	clientRead, clientOut := pipe()
 	agentRead, agentIn := pipe()
 	agentOut, agentWrite := pipe()
-	c := &wire{t: w.t, in: clientWrite, out: bufio.NewReader(clientRead), ended: make(chan error, 1)}
+	c := &connection{t: w.t, in: clientWrite, out: bufio.NewReader(clientRead), ended: make(chan error, 1)}
 	c.arrived = sync.NewCond(&c.mu)
 
 	db, store := w.connect()
@@ -204,16 +210,24 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *wire {
 		Client:  Client{In: clientIn, Out: clientOut, Talk: &c.talk},
 		Harness: Harness{In: agentIn, Out: agentOut, Hangup: func() { hangup.Do(func() { agentIn.Close() }) }},
 		Name:    "echo",
+		// There for slow machines, and here too long to matter; a memory that is to come too late has HoldLimit -
+		// ClaimLimit.
+		HoldLimit: 2 * patience, ClaimLimit: patience, LookLimit: patience,
+		Now: func() time.Time { return time.Now().Add(time.Duration(c.clock.Load())) },
+		Events: func(folded func(bool, []int)) (Events, error) {
+			var err error
+			c.events, err = eventlog.Open(eventlog.Options{
+				Dir: filepath.Join(filepath.Dir(w.path), "live"), Process: correlation.ProcessInfo{Kind: correlation.Relay},
+				Folded: folded,
+			})
+			return c.events, err
+		},
 		Open: func(ctx context.Context) (*Backend, error) {
-			p, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay})
-			if err != nil {
+			if _, err := (eventlog.Sweep{Store: store}).Run(ctx); err != nil {
 				return nil, err
 			}
-			if _, err := store.SweepDead(ctx); err != nil {
-				return nil, err
-			}
-			return &Backend{Ledger: store, Memory: mem, Process: p.ID(), Leave: p.Leave,
-				End: func(ctx context.Context) error { return p.End(ctx, "test") }}, nil
+			c.events.Attach(store)
+			return &Backend{Ledger: store, Memory: mem}, nil
 		},
 	}
 	for _, f := range change {
@@ -231,33 +245,49 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *wire {
 		clientOut.Close()
 		c.ended <- err
 	}()
+	var ending sync.Once
+	c.ends = func() {
+		ending.Do(func() {
+			clientWrite.Close()
+			go func() { _, _ = io.Copy(io.Discard, c.out) }()
+			select {
+			case err := <-c.ended:
+				if err != nil {
+					w.t.Errorf("the relay ended with %v", err)
+				}
+			case <-time.After(patience):
+				w.t.Error("the relay did not end")
+			}
+			<-agentDone
+		})
+	}
 	c.close = func() {
 		if c.closed {
 			return
 		}
 		c.closed = true
-		clientWrite.Close()
-		go func() { _, _ = io.Copy(io.Discard, c.out) }()
-		select {
-		case err := <-c.ended:
-			if err != nil {
-				w.t.Errorf("the relay ended with %v", err)
-			}
-		case <-time.After(patience):
-			w.t.Error("the relay did not end")
-		}
-		<-agentDone
+		c.ends()
 		for _, f := range []*os.File{clientIn, clientRead, clientOut, agentRead, agentOut} {
 			f.Close()
 		}
 		hangup.Do(func() { agentIn.Close() })
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		// what the database did not take in time
+		if _, err := (eventlog.Sweep{Store: store, Living: true}).Run(ctx); err != nil {
+			w.t.Errorf("taking in what is left: %v", err)
+		}
 		db.Close()
 	}
 	w.t.Cleanup(c.close)
 	return c
 }
 
-func (c *wire) runAgent(in io.Reader, out io.Writer, a agent) {
+// hurried lets a prompt wait for its memories no longer than a moment, but for the database as long as the machine
+// needs.
+func hurried(o *Options) { o.HoldLimit = o.ClaimLimit + 20*time.Millisecond }
+
+func (c *connection) runAgent(in io.Reader, out io.Writer, a agent) {
 	r := bufio.NewReader(in)
 	say := func(format string, args ...any) {
 		_, _ = fmt.Fprintf(out, format+"\n", args...)
@@ -281,7 +311,7 @@ func (c *wire) runAgent(in io.Reader, out io.Writer, a agent) {
 }
 
 // send writes a line as the client.
-func (c *wire) send(format string, args ...any) {
+func (c *connection) send(format string, args ...any) {
 	c.t.Helper()
 	line := format
 	if len(args) > 0 {
@@ -293,7 +323,7 @@ func (c *wire) send(format string, args ...any) {
 }
 
 // read gives the next line that the client gets.
-func (c *wire) read() string {
+func (c *connection) read() string {
 	c.t.Helper()
 	type result struct {
 		line string
@@ -317,7 +347,7 @@ func (c *wire) read() string {
 }
 
 // until reads lines until one holds text, and gives them all.
-func (c *wire) until(text string) []string {
+func (c *connection) until(text string) []string {
 	c.t.Helper()
 	var all []string
 	for {
@@ -330,7 +360,7 @@ func (c *wire) until(text string) []string {
 }
 
 // call sends a request and reads up to its response.
-func (c *wire) call(id int, method, params string) string {
+func (c *connection) call(id int, method, params string) string {
 	c.t.Helper()
 	c.send(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
 	lines := c.until(fmt.Sprintf(`"id":%d,`, id))
@@ -338,19 +368,20 @@ func (c *wire) call(id int, method, params string) string {
 }
 
 // open does what every client does first.
-func (c *wire) open() {
+func (c *connection) open() {
 	c.t.Helper()
 	c.call(0, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"tester","version":"1"}}`)
 }
 
 // prompt sends a plain prompt and reads the turn.
-func (c *wire) prompt(id int, session, text string) string {
+func (c *connection) prompt(id int, session, text string) string {
 	c.t.Helper()
-	return c.call(id, "session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}`, session, text))
+	return c.call(id, "session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}`, session,
+		text))
 }
 
 // got gives the lines that reached the agent and hold text.
-func (c *wire) got(text string) []string {
+func (c *connection) got(text string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []string
@@ -363,7 +394,7 @@ func (c *wire) got(text string) []string {
 }
 
 // blocks gives the texts of the blocks of the n-th prompt that the agent got.
-func (c *wire) blocks(n int) []string {
+func (c *connection) blocks(n int) []string {
 	c.t.Helper()
 	prompts := c.got(`"session/prompt"`)
 	if len(prompts) <= n {
@@ -383,3 +414,5 @@ func (c *wire) blocks(n int) []string {
 	}
 	return texts
 }
+
+func clip(s string) string { return s[:min(len(s), 60)] }

@@ -160,11 +160,13 @@ func TestForgottenWhileLive(t *testing.T) {
 	}
 }
 
-// An older daemon's context is one text: it goes in with the memories where identity was all that came in time.
+// An older daemon gives the files in one text and the memories as items: where the local files were all that came in
+// time, the memories go in later, and the files no second time.
 func TestLateMixedContext(t *testing.T) {
 	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
 	late(p)
-	p.mem.context = memory.Context{Source: "daemon", Mixed: "Robin prefers tabs."}
+	p.mem.context = memory.Context{Source: "daemon", Mixed: "Name: Alto, once more.",
+		Items: []memory.Item{{Text: "Robin prefers tabs."}}}
 	p.enter()
 	for _, step := range parse("new, prompt, memories come, prompt") {
 		steps[step](p)
@@ -197,30 +199,36 @@ func TestIDUsedTwice(t *testing.T) {
 	}
 }
 
-// Commands that the harness names may hold a slash, and may be named with the sign in front of them.
-func TestSlashCommand(t *testing.T) {
-	s := &session{commands: map[string]bool{"review/all": true, "/compact": true, "$skill": true}}
-	for text, want := range map[string]string{
-		"/help":                     "help",
-		"/help me":                  "help",
-		" \t\n/help":                "help",
-		"\u00a0\ufeff/help":         "help",
-		"/review/all of it":         "review/all",
-		"/home/x is broken":         "",
-		"/compact":                  "compact",
-		"/compact\nkeep the plan":   "compact",
-		"/":                         "",
-		"/ help":                    "",
-		"help /me":                  "",
-		"":                          "",
-		"//":                        "",
-		"/tmp is full":              "tmp", // it waits a turn
-		"$skill do":                 "skill",
-		"look at $skill":            "",
-		strings.Repeat(" ", 100000): "",
-	} {
-		if got := s.slashCommand(text, []string{"/", "$"}); got != want {
-			t.Errorf("%.40q is %q, want %q", text, got, want)
+// Two sessions that are being made at once keep their own commands, in whatever order their responses come, and an id
+// that nobody knows is none of theirs.
+func TestSessionsMadeAtOnce(t *testing.T) {
+	commands := func(id, name string) string {
+		return update(id, `{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"`+name+`"}]}`) + "\n"
+	}
+	w := newWorld(t)
+	c, h := w.byHand(patient)
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
+	h.answer(`"initialize"`, downInit)
+	c.until(`"id":0,`)
+	c.send(`{"jsonrpc":"2.0","id":11,"method":"session/new","params":` + cwd + `}`)
+	c.send(`{"jsonrpc":"2.0","id":12,"method":"session/new","params":` + cwd + `}`)
+	h.await(`"id":12`)
+	h.say(commands("two", "of/two") + commands("one", "of/one"))
+	h.say(`{"jsonrpc":"2.0","id":12,"result":{"sessionId":"two"}}` + "\n" +
+		`{"jsonrpc":"2.0","id":11,"result":{"sessionId":"one"}}` + "\n")
+	c.until(`"id":11,`)
+	for i, prompt := range []struct {
+		session, text string
+		command       bool
+	}{{"one", "/of/one now", true}, {"two", "/of/two now", true}, {"one", "/of/two is broken", false},
+		{"two", "/of/one is broken", false}} {
+		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, 20+i, prompt.session, prompt.text)
+		h.answer(fmt.Sprintf(`"id":%d`, 20+i),
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`+"\n", 20+i))
+		c.until(fmt.Sprintf(`"id":%d,`, 20+i))
+		lines := strings.Split(strings.TrimSpace(h.heard.String()), "\n")
+		if got := strings.Contains(lines[len(lines)-1], "signet-memory"); got == prompt.command {
+			t.Errorf("%s to %s: it carries a block: %v", prompt.text, prompt.session, got)
 		}
 	}
 }

@@ -3,27 +3,23 @@ package proxy
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A Placement says where a harness that takes a system prompt from its
-// client gets the identity. The zero value is the first prompt, with everything else.
-type Placement struct {
-	System bool // the system prompt of session/new, where the harness advertises that it takes one
-	// Meta: it reads _meta.systemPrompt too, but not beside systemPrompt
-	// (claude; facts/harnesses.md). Of other harnesses a client that sends the former gets the prompt way.
-	Meta bool
+// A placer puts the identity into the system prompt of a new session.
+type placer struct {
+	*env
+	database *database
+	finder   *finder
 }
 
-// kindSystem is an injection that went into the system prompt: the identity alone.
-const kindSystem = "system"
-
-// placeLimit is how long a request waits for the database to be open and the identity files to be read, which both take a few milliseconds.
+// placeLimit is how long a request waits for the database to be open and the identity files to be read, which both
+// take a few milliseconds.
 const placeLimit = 20 * time.Millisecond
 
 // takesSystemPrompt reports whether an initialize response advertises it.
@@ -34,22 +30,24 @@ func takesSystemPrompt(line []byte) bool {
 
 // place gives a request for a session with the identity appended to its
 // system prompt. A fork gets what its parent has: harnesses do not all keep it.
-func (r *Relay) place(line []byte, method, parent string, s *session) []byte {
-	if r.o.Placement == nil {
+func (p *placer) place(line []byte, method, parent string, s *session.Session) []byte {
+	if p.o.Placement == nil {
 		return line
 	}
-	r.mu.Lock()
-	where := r.o.Placement(r.agent.name)
-	system := r.takesSystem && where.System && !s.off
-	r.mu.Unlock()
+	var where Placement
+	system := false
+	p.table.Update(func(c *session.Connection) {
+		where = p.o.Placement(c.Agent.Name)
+		system = c.TakesSystem && where.System && !s.Off
+	})
 	if !system {
 		return line
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, placeLimit)
+	ctx, cancel := context.WithTimeout(p.ctx, placeLimit)
 	defer cancel()
 	switch method {
 	case methodNew:
-		block, source, ok := r.identityBlock(ctx, s)
+		block, source, ok := p.identityBlock(ctx, s)
 		if !ok {
 			return line
 		}
@@ -57,13 +55,15 @@ func (r *Relay) place(line []byte, method, parent string, s *session) []byte {
 		if !ok {
 			return line
 		}
-		r.placed(s, correlation.Injection{
-			Kind: kindSystem, BlockID: block.ID, Text: block.Text, Bytes: len(block.Text), Source: source, Items: block.Items, At: r.o.Now(),
-		})
+		in := &session.Injection{Injection: correlation.Injection{
+			Kind: session.KindSystem, BlockID: block.ID, Text: block.Text, Bytes: len(block.Text),
+			Source: source, Items: block.Items, At: p.o.Now(),
+		}}
+		p.table.Update(func(c *session.Connection) { c.Placed(s, in) })
 		return edited
 	case methodFork:
-		blocks, _ := r.givenTo(ctx, parent)
-		if block, ok := systemBlock(blocks); ok {
+		blocks, _ := p.finder.blocksOf(ctx, parent)
+		if block, ok := session.SystemBlock(blocks); ok {
 			if edited, ok := appendSystem(line, block.Text, where.Meta); ok {
 				return edited
 			}
@@ -73,16 +73,16 @@ func (r *Relay) place(line []byte, method, parent string, s *session) []byte {
 }
 
 // identityBlock makes a block of the local identity files, if they are to be had at once.
-func (r *Relay) identityBlock(ctx context.Context, s *session) (block memory.Block, source string, ok bool) {
-	b := r.journal.ready(ctx)
+func (p *placer) identityBlock(ctx context.Context, s *session.Session) (block memory.Block, source string, ok bool) {
+	b := p.database.ready(ctx)
 	if b == nil {
 		return block, "", false
 	}
-	r.mu.Lock()
-	who, style := s.who, memory.Style{Kind: memory.KindContext, ToolHint: r.hints()}
-	r.mu.Unlock()
+	var who memory.Session
+	style := memory.Style{Kind: memory.KindContext}
+	p.table.Update(func(c *session.Connection) { who, style.ToolHint = s.Who, p.hints(c.Agent.Name) })
 	read := make(chan memory.Context, 1)
-	r.tasks.run(func(context.Context) { read <- b.Memory.Identity(who) })
+	p.tasks.run(func(context.Context) { read <- b.Memory.Identity(who) })
 	select {
 	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.
@@ -93,50 +93,8 @@ func (r *Relay) identityBlock(ctx context.Context, s *session) (block memory.Blo
 	}
 }
 
-// placed notes that a session has the identity in its system prompt: the first prompt is to carry the memories only.
-func (r *Relay) placed(s *session, in correlation.Injection) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if s.off { // as has turned out meanwhile
-		return
-	}
-	s.state, s.open.State, s.placed = correlation.IdentityGiven, correlation.IdentityGiven, true
-	s.given = append(s.given, given{Injection: in})
-	s.owe("system prompt", func(ctx context.Context, l Ledger, row int64) error {
-		in.Session = row // without a key: it holds nothing that was fetched under one
-		_, err := l.Record(ctx, in)
-		return err
-	})
-}
-
-// systemBlock gives the newest of blocks that went into the system prompt.
-func systemBlock(blocks []given) (given, bool) {
-	for i := len(blocks) - 1; i >= 0; i-- {
-		if blocks[i].Kind == kindSystem {
-			return blocks[i], true
-		}
-	}
-	return given{}, false
-}
-
-// blank is the state of a session whose conversation holds nothing of ours: a system prompt is no part of it. The relay's lock is held.
-func (s *session) blank() correlation.State {
-	if _, ok := systemBlock(s.given); ok {
-		return correlation.IdentityGiven
-	}
-	return correlation.Armed
-}
-
-// untold reports whether no prompt of a session has held anything of ours: all that it was given is in its system prompt. The relay's lock is held.
-func (s *session) untold() bool {
-	if s.state != correlation.IdentityGiven {
-		return s.state == correlation.Armed
-	}
-	return !slices.ContainsFunc(s.given, func(g given) bool { return g.Kind != kindSystem && g.Outcome != outcomeRefused })
-}
-
-// appendSystem appends text to the system prompt of a request, in the form
-// that the client used; if it used none, in the protocol's. A client's own stays as it is, whatever its mode. ok is false where that cannot be done.
+// appendSystem appends text to the system prompt of a request, in the form that the client used; if it used none, in
+// the protocol's. A client's own stays as it is, whatever its mode. ok is false where that cannot be done.
 func appendSystem(line []byte, text string, meta bool) (edited []byte, ok bool) {
 	block, err := json.Marshal(struct {
 		Type string `json:"type"`
@@ -157,7 +115,8 @@ func appendSystem(line []byte, text string, meta bool) (edited []byte, ok bool) 
 		}
 		return appendMeta(line, at, text)
 	}
-	return frame.Add(line, append(append([]byte(`{"mode":"append","content":[`), block...), `]}`...), "params", "systemPrompt")
+	prompt := append(append([]byte(`{"mode":"append","content":[`), block...), `]}`...)
+	return frame.Add(line, prompt, "params", "systemPrompt")
 }
 
 // empty reports whether a JSON value is one that claude takes for none.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // systemAgent is an echo that takes a system prompt, and forks.
@@ -30,10 +31,10 @@ func bySystem(o *Options) {
 }
 
 // openSettled opens a connection on which the database is open: a session/new waits for it only a moment.
-func (c *wire) openSettled() {
+func (c *connection) openSettled() {
 	c.t.Helper()
 	c.open()
-	<-c.relay.journal.opened
+	<-c.relay.database.opened
 }
 
 // Identity is in the system prompt of a new session, the memories are in its first prompt, and the ledger has both.
@@ -55,7 +56,8 @@ func TestSystemPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	given := request.Params.SystemPrompt
-	if given.Mode != "append" || len(given.Content) != 1 || len(given.Content[0]) != 2 || !strings.Contains(given.Content[0]["text"], "says the file") {
+	if given.Mode != "append" || len(given.Content) != 1 || len(given.Content[0]) != 2 ||
+		!strings.Contains(given.Content[0]["text"], "says the file") {
 		t.Fatalf("the system prompt: %+v", given)
 	}
 	c.prompt(2, "s1", "hello")
@@ -74,8 +76,8 @@ func TestSystemPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, in := range all {
-		kinds = append(kinds, in.Kind+" "+in.Outcome)
-		if in.Kind == kindSystem && in.Text != given.Content[0]["text"] {
+		kinds = append(kinds, in.Kind+" "+string(in.Outcome))
+		if in.Kind == session.KindSystem && in.Text != given.Content[0]["text"] {
 			t.Errorf("the ledger has %q", in.Text)
 		}
 	}
@@ -100,7 +102,8 @@ func TestSystemPromptNotTaken(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := newWorld(t).start(newSource(), tt.agent, func(o *Options) { o.Placement = func(string) Placement { return tt.at } })
+			c := newWorld(t).start(newSource(), tt.agent,
+				func(o *Options) { o.Placement = func(string) Placement { return tt.at } })
 			c.openSettled()
 			params := strings.TrimSuffix(cwd, "}") + tt.extra + "}"
 			c.call(1, "session/new", params)
@@ -140,7 +143,8 @@ func TestSystemPromptInAnotherProcess(t *testing.T) {
 	}
 }
 
-// The load of a session fails and another one takes its place: it has a system prompt of its own, and the context that was not used.
+// The load of a session fails and another one takes its place: it has a system prompt of its own, and the context
+// that was not used.
 func TestSystemPromptOfSuccessor(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()
@@ -161,7 +165,8 @@ func TestSystemPromptOfSuccessor(t *testing.T) {
 			plain(f, line, say)
 		}
 	}, bySystem)
-	c.openSettled()
+	c.call(0, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"acpx","version":"0.19.1"}}`)
+	<-c.relay.database.opened
 	c.call(1, "session/load", loadParams("s1"))
 	c.call(2, "session/new", cwd)
 	c.prompt(3, "s2", "hello")
@@ -180,11 +185,13 @@ func TestSystemPromptOfSuccessor(t *testing.T) {
 	}
 }
 
-// A fork's harness may start without its parent's system prompt: it gets the same again. Of a session made the prompt way it gets none.
+// A fork's harness may start without its parent's system prompt: it gets the same again. Of a session made the prompt
+// way it gets none.
 func TestSystemPromptOfFork(t *testing.T) {
 	for _, system := range []bool{true, false} {
 		w := newWorld(t)
-		c := w.start(newSource(), systemAgent(), func(o *Options) { o.Placement = func(string) Placement { return Placement{System: system} } })
+		c := w.start(newSource(), systemAgent(),
+			func(o *Options) { o.Placement = func(string) Placement { return Placement{System: system} } })
 		c.openSettled()
 		c.call(1, "session/new", cwd)
 		c.prompt(2, "s1", "hello")
@@ -202,18 +209,17 @@ func TestSystemPromptOfFork(t *testing.T) {
 	}
 }
 
-// The first prompt waits for its memories, as one that carries identity does; if they do not come in time it goes, and no later one waits.
+// The first prompt waits for its memories, as one that carries identity does; if they do not come in time it goes,
+// and no later one waits.
 func TestSystemPromptLateMemories(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()
 	mem.block = make(chan struct{})
-	c := w.start(mem, systemAgent(), bySystem)
+	c := w.start(mem, systemAgent(), bySystem, hurried)
 	c.openSettled()
 	c.call(1, "session/new", cwd)
 	c.prompt(2, "s1", "first")
-	c.relay.mu.Lock()
-	c.relay.o.HoldLimit = patience // which nothing waits for now
-	c.relay.mu.Unlock()
+	c.relay.o.HoldLimit = 2 * patience // which nothing waits for now
 	c.prompt(3, "s1", "second")
 	for i := range 2 {
 		if b := c.blocks(i); len(b) != 1 {
@@ -250,7 +256,8 @@ func TestAppendSystem(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			const head, tail = `{"id":1,"params":`, `,"method":"session/new"}` + "\n"
 			got, ok := appendSystem([]byte(head+tt.in+tail), `We&"I"`, true)
-			if want := head + tt.want + tail; ok != (tt.want != "") || ok && strings.ReplaceAll(string(got), `\"I\"`, `"I"`) != strings.ReplaceAll(want, `\"I\"`, `"I"`) {
+			if want := head + tt.want + tail; ok != (tt.want != "") || ok &&
+				strings.ReplaceAll(string(got), `\"I\"`, `"I"`) != strings.ReplaceAll(want, `\"I\"`, `"I"`) {
 				t.Errorf("got %s, %v\nwant %s", got, ok, want)
 			}
 			if ok && !json.Valid(got) {
@@ -271,13 +278,14 @@ func TestSystemPromptOutlivesCompaction(t *testing.T) {
 	c.call(1, "session/new", cwd)
 	c.prompt(2, "s1", "hello")
 	w.await("s1", correlation.Done)
-	r := c.relay
-	r.mu.Lock()
-	r.forgot(r.sessions["s1"], compacted)
-	state := r.sessions["s1"].state
-	r.forgot(r.sessions["s1"], cleared)
-	after := r.sessions["s1"].state
-	r.mu.Unlock()
+	var state, after correlation.State
+	c.relay.table.Update(func(all *session.Connection) {
+		s := all.Session("s1")
+		all.Lose(s, correlation.Compacted)
+		state = s.State()
+		all.Lose(s, correlation.Cleared)
+		after = s.State()
+	})
 	if state != correlation.Done || after != correlation.IdentityGiven {
 		t.Errorf("compacted: %q; cleared: %q", state, after)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
 // Prompts that cannot carry a block, or may not, arrive as they were sent, and the session's next plain one carries it.
@@ -108,7 +110,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "not found", answer: `"error":{"code":-32002,"message":"x"}`, state: correlation.Armed, again: true},
 		{name: "internal", answer: `"error":{"code":-32603,"message":"x"}`, state: correlation.Doubt, again: true},
 		{name: "internal, kept", answer: `"error":{"code":-32603,"message":"x"}`, state: correlation.Doubt, keeps: true},
-		{name: "auth", answer: `"error":{"code":-32000,"message":"x"}`, state: correlation.Doubt, again: true},
+		{name: "auth", answer: `"error":{"code":-32000,"message":"x"}`, state: correlation.Armed, again: true},
 		{name: "http code", answer: `"error":{"code":401,"message":"x"}`, state: correlation.Doubt, again: true},
 		{name: "no object", answer: `"error":"broken"`, state: correlation.Doubt, again: true},
 	}
@@ -125,7 +127,9 @@ func TestOutcomes(t *testing.T) {
 				}
 				plain(f, line, say)
 			}
-			c := w.start(newSource(), a, func(o *Options) { o.KeepsFailed = func(string) bool { return tt.keeps } })
+			c := w.start(newSource(), a, func(o *Options) {
+				o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: tt.keeps} }
+			})
 			c.open()
 			c.call(1, "session/new", cwd)
 			answer := c.prompt(2, "s1", "hello")
@@ -164,7 +168,8 @@ func (w *world) await(id string, state correlation.State) {
 	w.t.Fatalf("state of %s is %q, want %q", id, s.State, state)
 }
 
-// Both forms of cancel end the wait of a held prompt: it leaves as it came, then the cancel, and the session stays armed.
+// Both forms of cancel end the wait of a held prompt: it leaves as it came, then the cancel, and the session stays
+// armed.
 func TestCancelWhileHeld(t *testing.T) {
 	tests := []struct{ name, cancel string }{
 		{"session", `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`},
@@ -190,7 +195,8 @@ func TestCancelWhileHeld(t *testing.T) {
 					order = append(order, method(f))
 				}
 			}
-			want := []string{"initialize", "session/new", "session/prompt", "_between", strings.Split(tt.cancel, `"`)[7], "session/set_mode"}
+			want := []string{"initialize", "session/new", "session/prompt", "_between", strings.Split(tt.cancel, `"`)[7],
+				"session/set_mode"}
 			if !slices.Equal(order, want) {
 				t.Errorf("the agent got %q, want %q", order, want)
 			}
@@ -211,7 +217,7 @@ func TestLateContext(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()
 	mem.block = make(chan struct{})
-	c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = 300 * time.Millisecond })
+	c := w.start(mem, echo(), hurried)
 	c.open()
 	c.call(1, "session/new", cwd)
 	c.prompt(2, "s1", "first")
@@ -238,13 +244,14 @@ func TestLateContext(t *testing.T) {
 }
 
 // awaitFetch waits until a session's fetch has ended.
-func (w *world) awaitFetch(c *wire, id string) {
+func (w *world) awaitFetch(c *connection, id string) {
 	w.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		c.relay.mu.Lock()
-		s := c.relay.sessions[id]
-		done := s != nil && s.settled() && s.context != nil && s.context.finished()
-		c.relay.mu.Unlock()
+		done := false
+		c.relay.table.Update(func(all *session.Connection) {
+			s := all.Session(id)
+			done = s != nil && s.Settled() && s.Fetch() != nil && s.Fetch().Finished()
+		})
 		if done {
 			return
 		}
@@ -349,7 +356,7 @@ func TestSecondPromptInFlight(t *testing.T) {
 		}
 		plain(f, line, say)
 	}
-	c := w.start(newSource(), a, func(o *Options) { o.HoldLimit, o.ClaimLimit = 2*patience, patience })
+	c := w.start(newSource(), a)
 	c.open()
 	c.call(1, "session/new", cwd)
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"one"}]}}`)
@@ -365,11 +372,11 @@ func TestQueueLimit(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()
 	mem.block = make(chan struct{})
-	c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = 400 * time.Millisecond })
+	c := w.start(mem, echo(), hurried)
 	c.open()
 	c.call(1, "session/new", cwd)
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"slow"}]}}`)
-	const n = 3 * maxFrames
+	const n = 3 * wire.MaxFrames
 	for i := range n {
 		c.send(`{"jsonrpc":"2.0","method":"_n","params":{"n":%d}}`, i)
 	}
@@ -421,7 +428,8 @@ func TestWordsBehindAnImage(t *testing.T) {
 // However long what is pasted or attached is, what the user asks behind it is kept.
 func TestQuestionBehindAPaste(t *testing.T) {
 	paste := strings.Repeat("line of a log\n", 81<<10/14)
-	resource := `{"type":"resource","resource":{"uri":"file:///log","text":` + textBlock(paste)[len(`{"type":"text","text":`):] + `}`
+	resource := `{"type":"resource","resource":{"uri":"file:///log","text":` +
+		textBlock(paste)[len(`{"type":"text","text":`):] + `}`
 	tests := []struct {
 		name, prompt string
 		begins       string
@@ -436,7 +444,8 @@ func TestQuestionBehindAPaste(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			turn := turnOf(t, tt.prompt, echo())
-			if got := turn.User; !strings.HasPrefix(got, tt.begins) || !strings.HasSuffix(got, "QUESTION") || turn.Truncated != tt.cut || len(got) > maxPrompt || strings.Contains(got, "CANARY") {
+			if got := turn.User; !strings.HasPrefix(got, tt.begins) || !strings.HasSuffix(got, "QUESTION") ||
+				turn.Truncated != tt.cut || len(got) > maxPrompt || strings.Contains(got, "CANARY") {
 				t.Errorf("truncated %v, %d bytes: %.30q…%q", turn.Truncated, len(got), got, got[max(0, len(got)-30):])
 			}
 		})

@@ -21,7 +21,7 @@ func TestPerPrompt(t *testing.T) {
 	}
 	for _, step := range []struct {
 		prompt, id, text string
-		answer           answer
+		fate             fate
 		want             string // in the block; "" for no block
 	}{
 		{"hello", "", "", succeed, "You are Alto"},
@@ -38,7 +38,7 @@ func TestPerPrompt(t *testing.T) {
 		{"twenty characters 日本", "m9", "A cat, too.", succeed, "A cat, too."},
 	} {
 		recalls(step.id, step.text)
-		p.prompt(step.prompt, step.answer)
+		p.prompt(step.prompt, step.fate)
 		prompts := p.c.got(`"session/prompt"`)
 		blocks := p.c.blocks(len(prompts) - 1)
 		switch {

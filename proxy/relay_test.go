@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 const cwd = `{"cwd":"/tmp/x","mcpServers":[]}`
@@ -19,7 +20,7 @@ func TestFirstPromptGetsContext(t *testing.T) {
 	c.prompt(3, "s1", "and again")
 
 	first := c.blocks(0)
-	if len(first) != 2 || !strings.HasPrefix(first[0], openMark) || first[1] != "hello there" {
+	if len(first) != 2 || !strings.HasPrefix(first[0], session.OpenMark) || first[1] != "hello there" {
 		t.Fatalf("first prompt: %q", first)
 	}
 	for _, part := range []string{"You are Alto.", "Robin prefers tabs."} {

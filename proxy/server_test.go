@@ -7,7 +7,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Every shape of mcpServers (facts/acp.md, 2.3) gets our server in its place, or is left alone; every other byte stays.
+// Every shape of mcpServers (docs/facts/acp.md, "mcpServers") gets our server in its place, or is left alone; every
+// other byte stays.
 func TestMCPServer(t *testing.T) {
 	const atTheEnd = "of params"
 	const ours = `{"name":"signet","command":"/bin/x","args":["mcp"],"env":[]}`
@@ -80,7 +81,7 @@ func TestMCPServerOfSwitchedOffSession(t *testing.T) {
 	for _, method := range []string{"session/load", "session/resume"} {
 		c := w.start(newSource(), echo(), serve)
 		c.open()
-		c.relay.journal.ready(t.Context())
+		c.relay.database.ready(t.Context())
 		c.call(1, method, `{"cwd":"/tmp/x","sessionId":"s1","mcpServers":[]}`)
 		if got := c.got(`"` + method + `"`); len(got) != 1 || strings.Contains(got[0], `"signet"`) {
 			t.Errorf("the agent got %q", got)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -38,7 +39,8 @@ func (m *spentOnce) Identity(memory.Session) memory.Context { return memory.Cont
 
 // A session whose key is spent goes on under a new one; the old one stays in its sequence, so that it can be ended.
 func TestKeySpent(t *testing.T) {
-	for name, err := range map[string]error{"with a context from elsewhere": nil, "with none": fmt.Errorf("daemon: %w", memory.ErrKeySpent)} {
+	for name, err := range map[string]error{"with a context from elsewhere": nil,
+		"with none": fmt.Errorf("daemon: %w", memory.ErrKeySpent)} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			mem := &spentOnce{err: err}
@@ -69,21 +71,27 @@ func TestSummarised(t *testing.T) {
 	update := func(fields string) string {
 		return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{` + fields + `}}}`
 	}
-	start, done := update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"in_progress"`), update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed"`)
+	start, done := update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"in_progress"`),
+		update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed"`)
 	piece := func(text string) string {
-		return update(`"sessionUpdate":"compaction_summary_chunk","compactionId":"a","content":{"type":"text","text":"` + text + `"}`)
+		return update(`"sessionUpdate":"compaction_summary_chunk","compactionId":"a","content":{"type":"text","text":"` +
+			text + `"}`)
 	}
 	for name, tt := range map[string]struct {
 		said []string
 		want []string
 	}{
-		"whole":            {[]string{update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed","summary":[{"type":"text","text":"one"},{"type":"text","text":"two"}]`)}, []string{"one\ntwo"}},
-		"in pieces":        {[]string{start, piece("one "), piece("two"), done}, []string{"one two"}},
-		"replaced":         {[]string{piece("draft"), update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed","summary":[{"type":"text","text":"final"}]`)}, []string{"final"}},
-		"failed":           {[]string{piece("one"), update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"failed"`)}, nil},
-		"without a word":   {[]string{start, done}, nil},
-		"another's pieces": {[]string{piece("one"), update(`"sessionUpdate":"compaction_update","compactionId":"b","status":"completed"`)}, nil},
-		"private":          {[]string{piece("it said <private>canary</private>, no more"), done}, []string{"it said , no more"}},
+		"whole":     {[]string{update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed","summary":[{"type":"text","text":"one"},{"type":"text","text":"two"}]`)}, []string{"one\ntwo"}},
+		"in pieces": {[]string{start, piece("one "), piece("two"), done}, []string{"one two"}},
+		"replaced": {[]string{piece("draft"),
+			update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed","summary":[{"type":"text","text":"final"}]`)}, []string{"final"}},
+		"failed": {[]string{piece("one"),
+			update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"failed"`)}, nil},
+		"without a word": {[]string{start, done}, nil},
+		"another's pieces": {[]string{piece("one"),
+			update(`"sessionUpdate":"compaction_update","compactionId":"b","status":"completed"`)}, nil},
+		"private": {[]string{piece("it said <private>canary</private>, no more"), done},
+			[]string{"it said , no more"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -97,21 +105,13 @@ func TestSummarised(t *testing.T) {
 					}
 				}
 				e(f, line, say)
-			}, func(o *Options) {
-				open := o.Open
-				o.Open = func(ctx context.Context) (*Backend, error) {
-					b, err := open(ctx)
-					if err == nil {
-						b.Summarised = func(_ context.Context, row int64, summary string) error {
-							mu.Lock()
-							defer mu.Unlock()
-							got = append(got, summary)
-							return nil
-						}
-					}
-					return b, err
+			}, seeing(func(e eventlog.Event) {
+				if e, ok := e.(eventlog.Summarised); ok {
+					mu.Lock()
+					defer mu.Unlock()
+					got = append(got, e.Text)
 				}
-			})
+			}))
 			c.open()
 			c.call(1, "session/new", `{"cwd":"/","mcpServers":[]}`)
 			c.prompt(2, "s1", "hello")
@@ -132,7 +132,8 @@ func TestKeyOfNoDaemon(t *testing.T) {
 	w.awaitFetch(c, "s1")
 	c.close()
 	var keys, started int
-	if err := w.db.QueryRow(`SELECT count(*), count(*) FILTER (WHERE started > 0) FROM session_keys`).Scan(&keys, &started); err != nil || keys != 1 || started != 0 {
+	if err := w.db.QueryRow(`SELECT count(*), count(*) FILTER (WHERE started > 0)
+		FROM session_keys`).Scan(&keys, &started); err != nil || keys != 1 || started != 0 {
 		t.Errorf("%d keys, of which %d are started (%v)", keys, started, err)
 	}
 }

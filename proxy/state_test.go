@@ -10,6 +10,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // A play is one session and what happens to it, step by step.
@@ -28,7 +29,7 @@ type play struct {
 
 // here is a proxy with its harness.
 type here struct {
-	c    *wire
+	c    *connection
 	room *room
 	kill func()
 }
@@ -51,7 +52,7 @@ func (p *play) open(method string) string {
 	return answer
 }
 
-func (p *play) prompt(text string, a answer) {
+func (p *play) prompt(text string, a fate) {
 	p.room.next.Store(a)
 	p.n++
 	quoted, _ := json.Marshal(text)
@@ -63,6 +64,13 @@ func (p *play) prompt(text string, a answer) {
 	p.c.synced()
 }
 
+// uses is a prompt after which the harness says how much of its window is used.
+func (p *play) uses(tokens int) {
+	p.room.extra.Store(update(p.id, fmt.Sprintf(`{"sessionUpdate":"usage_update","used":%d,"size":200000}`, tokens)))
+	p.prompt("a plain prompt", succeed)
+	p.room.extra.Store("")
+}
+
 // steps are what can happen to a session.
 var steps = map[string]func(p *play){
 	"new": func(p *play) {
@@ -71,7 +79,8 @@ var steps = map[string]func(p *play){
 		p.c.synced()
 	},
 	"new, off": func(p *play) {
-		p.id, _ = stringAt([]byte(p.ask("session/new", `{"cwd":"/tmp/x","_meta":{"signet.ai":{"inject":false}}}`)), "result", "sessionId")
+		p.id, _ = stringAt([]byte(p.ask("session/new", `{"cwd":"/tmp/x","_meta":{"signet.ai":{"inject":false}}}`)),
+			"result", "sessionId")
 		p.c.synced()
 	},
 	"prompt":    func(p *play) { p.prompt("a plain prompt", succeed) },
@@ -106,8 +115,32 @@ var steps = map[string]func(p *play){
 		p.prompt("a plain prompt", succeed)
 		p.room.extra.Store("")
 	},
-	"load":   func(p *play) { p.open("session/load") },
-	"resume": func(p *play) { p.open("session/resume") },
+	"compacts like claude": func(p *play) {
+		p.room.extra.Store(update(p.id,
+			`{"sessionUpdate":"tool_call","toolCallId":"c","title":"Compact conversation","status":"completed",`+
+				`"_meta":{"claudeCode":{"toolName":"compact"}},"rawOutput":{"trigger":"automatic"}}`))
+		p.prompt("a plain prompt", succeed)
+		p.room.extra.Store("")
+	},
+	"compacts slowly": func(p *play) {
+		p.room.extra.Store(update(p.id,
+			`{"sessionUpdate":"tool_call","toolCallId":"c","status":"in_progress","_meta":{"claudeCode":{"toolName":"compact"}}}`) +
+			"\n" + update(p.id, `{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}`))
+		p.prompt("a plain prompt", succeed)
+		p.room.extra.Store("")
+	},
+	"runs a tool": func(p *play) {
+		p.room.extra.Store(update(p.id,
+			`{"sessionUpdate":"tool_call","toolCallId":"c","status":"completed","_meta":{"claudeCode":{"toolName":"Bash"}}}`))
+		p.prompt("a plain prompt", succeed)
+		p.room.extra.Store("")
+	},
+	"uses much":   func(p *play) { p.uses(60_000) },
+	"uses less":   func(p *play) { p.uses(40_000) },
+	"uses little": func(p *play) { p.uses(9_000) },
+	"summarize":   func(p *play) { p.prompt("/summarize", succeed) },
+	"load":        func(p *play) { p.open("session/load") },
+	"resume":      func(p *play) { p.open("session/resume") },
 	"fork": func(p *play) {
 		p.id, _ = stringAt([]byte(p.open("session/fork")), "result", "sessionId")
 		p.c.synced()
@@ -172,16 +205,28 @@ func late(p *play) {
 
 func keeper(p *play) {
 	p.house.keeps = true
-	p.change = func(o *Options) { o.KeepsFailed = func(string) bool { return true } }
+	p.change = func(o *Options) { o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: true} } }
+}
+
+func likeOpencode(p *play) {
+	p.change = func(o *Options) {
+		o.Traits = func(string) session.Traits { return session.Traits{CompactCommands: []string{"summarize"}} }
+	}
+}
+
+func likeCodex(p *play) {
+	p.change = func(o *Options) {
+		o.Traits = func(string) session.Traits { return session.Traits{KeepsMessages: true} }
+	}
 }
 
 func forgetful(p *play) {
-	p.change = func(o *Options) { o.KeepsFailed = func(string) bool { return false } }
+	p.change = func(o *Options) { o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: false} } }
 }
 
 func silent(p *play) { forgetful(p); p.house.silent = true }
 
-func reinject(how Reinject) func(*play) {
+func reinject(how session.Reinject) func(*play) {
 	return func(p *play) { p.change = func(o *Options) { o.Reinject = how } }
 }
 
@@ -214,7 +259,7 @@ func TestStates(t *testing.T) {
 		{toArmed + ", refused, prompt", nil, whole, correlation.Done},
 		{toArmed + ", fails", nil, whole, correlation.Doubt},
 		{toArmed + ", hangs", nil, whole, correlation.InFlight},
-		{toArmed + ", hangs, prompt", nil, "", correlation.InFlight},
+		{toArmed + ", hangs, prompt", nil, "", correlation.Doubt},
 		{toArmed + ", slash", nil, "", correlation.Armed},
 		{toArmed + ", compact", nil, "", correlation.Armed},
 		{toArmed + ", prompt, off", nil, "", correlation.Off},
@@ -267,8 +312,10 @@ func TestStates(t *testing.T) {
 		{toDoubt + ", prompt, off", forgetful, "", correlation.Off},
 		{toDoubt + ", ends, load", keeper, "", correlation.Done},
 		{toDoubt + ", ends, load, prompt", keeper, "", correlation.Done},
-		{toDoubt + ", ends, load", func(p *play) { p.house.keeps = true }, "", correlation.Done}, // nobody knows that it keeps, but it shows
-		{toDoubt + ", ends, load", forgetful, "", correlation.Doubt},                             // it shows nothing: there was no other turn
+		// nobody knows that it keeps, but it shows
+		{toDoubt + ", ends, load", func(p *play) { p.house.keeps = true }, "", correlation.Done},
+		// it shows nothing: there was no other turn
+		{toDoubt + ", ends, load", forgetful, "", correlation.Doubt},
 		{toDoubt + ", ends, load, prompt", forgetful, whole, correlation.Done},
 		{"new, slash, fails, ends, load", forgetful, "", correlation.Armed},
 		{"new, slash, fails, ends, load, prompt", forgetful, whole, correlation.Done},
@@ -282,7 +329,8 @@ func TestStates(t *testing.T) {
 		{"new, slash, load, fails, prompt", forgetful, whole, correlation.Done}, // what was shown before says nothing
 		{"new, fails, another proxy, load, prompt", forgetful, whole, correlation.Done},
 
-		{"new, slash, another proxy, load, there, fails, there, prompt", keeper, "", correlation.Done}, // as above, by two
+		// as above, by two
+		{"new, slash, another proxy, load, there, fails, there, prompt", keeper, "", correlation.Done},
 		{"new, slash, another proxy, load, there, fails, there, prompt", forgetful, whole, correlation.Done},
 		{"new, another proxy, load, there, refused, there, prompt", nil, whole, correlation.Done},
 
@@ -304,13 +352,23 @@ func TestStates(t *testing.T) {
 		{toDone + ", compact, ends, load, prompt", nil, "files", correlation.Done},
 		{toDone + ", stopped compact", nil, "", correlation.Done},
 		{toDone + ", not advertised", nil, "", correlation.Done},
-		{toDone + ", compact, prompt", reinject(ReinjectAll), whole, correlation.Done},
-		{toDone + ", compact", reinject(ReinjectNever), "", correlation.Done},
+		{toDone + ", compact, prompt", reinject(session.ReinjectAll), whole, correlation.Done},
+		{toDone + ", compact", reinject(session.ReinjectNever), "", correlation.Done},
 		{toDone + ", clear", nil, "", correlation.Armed},
 		{toDone + ", clear, prompt", nil, whole, correlation.Done},
-		{toDone + ", clear", reinject(ReinjectNever), "", correlation.Done},
+		{toDone + ", clear", reinject(session.ReinjectNever), "", correlation.Done},
 		{toDone + ", compacts itself", nil, "", correlation.Armed},
 		{toDone + ", compacts itself, prompt", nil, "files", correlation.Done},
+		{toDone + ", compacts like claude, prompt", nil, "files", correlation.Done},
+		{toDone + ", compacts slowly, prompt", nil, "files", correlation.Done},
+		{toDone + ", runs a tool, prompt", nil, "", correlation.Done},
+		{toDone + ", uses much, uses less, prompt", nil, "", correlation.Done},
+		{toDone + ", uses much, uses little, prompt", nil, "files", correlation.Done},
+		{toDone + ", summarize, prompt", nil, "", correlation.Done},
+		{toDone + ", summarize, prompt", likeOpencode, "files", correlation.Done},
+		{toDone + ", compacts itself, prompt", likeCodex, "", correlation.Done},
+		{toDone + ", uses much, uses little, prompt", likeCodex, "", correlation.Done},
+		{toDone + ", clear, prompt", likeCodex, whole, correlation.Done},
 		{toDone + ", fails to compact", nil, "", correlation.Done},
 		{toArmed + ", compacts itself", nil, whole, correlation.Armed}, // what the prompt carried may be gone
 		{toDone + ", ends, load, prompt", func(p *play) { p.house.old = true }, "", correlation.Done},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
 // told gives a world with session s1, which was given its context, and the exact text of that.
@@ -20,7 +22,8 @@ func told(t *testing.T) (w *world, block string) {
 	c := w.start(newSource(), echo(), patient)
 	c.open()
 	c.call(1, "session/new", cwd)
-	c.prompt(2, "s1", "  what the user asked first, in so many words that a title of eighty characters cannot hold them all")
+	c.prompt(2, "s1", "  what the user asked first, in so many words that a title of eighty characters cannot hold "+
+		"them all")
 	block = c.blocks(0)[0]
 	c.close()
 	return w, block
@@ -76,10 +79,12 @@ func unescaped(text string) string {
 
 // chunkOf is a frame that shows a user's words, in unusual spelling around them.
 func chunkOf(token string) string {
-	return `{"method":"session/update" , "params":{"update":{"content":{"text":` + token + `,"type":"text","annotations":{"x":1.0}},"sessionUpdate":"user_message_chunk"},"sessionId":"s1","_meta":{"n":1e2}},"jsonrpc":"2.0"}`
+	return `{"method":"session/update" , "params":{"update":{"content":{"text":` + token +
+		`,"type":"text","annotations":{"x":1.0}},"sessionUpdate":"user_message_chunk"},"sessionId":"s1","_meta":{"n":1e2}},"jsonrpc":"2.0"}`
 }
 
-// Our block goes from what the harness shows of a user's turn, in every form that harnesses have; every other byte stays.
+// Our block goes from what the harness shows of a user's turn, in every form that harnesses have; every other byte
+// stays.
 func TestStripChunks(t *testing.T) {
 	w, block := told(t)
 	bare := strings.TrimRight(block, "\n")
@@ -111,7 +116,8 @@ func TestStripChunks(t *testing.T) {
 	for _, spell := range []struct {
 		name  string
 		token func(string) string
-	}{{"escaped", escaped}, {"unescaped", unescaped}, {"as Go escapes", func(s string) string { return string(quote(s)) }}} {
+	}{{"escaped", escaped}, {"unescaped", unescaped}, {"as Go escapes",
+		func(s string) string { return string(quote(s)) }}} {
 		for _, tt := range tests {
 			t.Run(tt.name+", "+spell.name, func(t *testing.T) {
 				t.Parallel()
@@ -151,7 +157,8 @@ func TestStripOthers(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message_chunk"},"text":` + q + `}}`,
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s2","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":` + q + `}}}}`,
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"session_info_update","title":null,"x":` + q + `}}}`,
-		`{"jsonrpc":"2.0","id":"x","method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"title":` + q + `}}}`,
+		`{"jsonrpc":"2.0","id":"x","method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"title":` +
+			q + `}}}`,
 	}
 	if got := shown(t, w, lines...); !slices.Equal(got, lines) {
 		for i := range got {
@@ -202,8 +209,10 @@ func TestStripList(t *testing.T) {
 	w, block := told(t)
 	const asked = `"what the user asked first, in so many words that a title of eighty characters ca"`
 	result := func(title, preview, own string) string {
-		return `{"jsonrpc":"2.0","id":1,"result":{"sessions":[{"sessionId":"s0","title":` + unescaped(block) + `},{"title":` + title +
-			`,"_meta":{"preview":` + preview + `,"n":1.0},"sessionId":"s1"},{"sessionId":"s1","preview":` + own + `},{"title":null},7],"nextCursor":null}}`
+		return `{"jsonrpc":"2.0","id":1,"result":{"sessions":[{"sessionId":"s0","title":` + unescaped(block) +
+			`},{"title":` + title +
+			`,"_meta":{"preview":` + preview + `,"n":1.0},"sessionId":"s1"},{"sessionId":"s1","preview":` + own +
+			`},{"title":null},7],"nextCursor":null}}`
 	}
 	plain := echo()
 	c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
@@ -289,12 +298,15 @@ func (c counted) Injections(ctx context.Context, id int64) ([]correlation.Inject
 	return c.Ledger.Injections(ctx, id)
 }
 
-const sampleBlock = "<signet-memory source=\"acp-proxy\" id=\"3f9c0a71d2be\">\nAdded by signet-acp-proxy from the user's own memory; not part of the user's message.\n" +
-	"## Identity\nYou are Alto.\n## Memories\n- (2026-10-03) Robin likes <b>tabs</b> & \"quotes\"; 日本語 🙂\n</signet-memory>\n\n"
+const sampleBlock = "<signet-memory source=\"acp-proxy\" id=\"3f9c0a71d2be\">\nAdded by signet-acp-proxy from the " +
+	"user's own memory; not part of the user's message.\n" +
+	"## Identity\nYou are Alto.\n## Memories\n- (2026-10-03) Robin likes <b>tabs</b> & \"quotes\"; 日本語 " +
+	"🙂\n</signet-memory>\n\n"
 
 // What is cut is the block, white space folded, and no more than one separator; nothing is ever cut from the middle.
 func FuzzLeadingBlock(f *testing.F) {
-	for _, text := range []string{sampleBlock, sampleBlock + "hello", strings.TrimSpace(sampleBlock) + " hello", sampleBlock + sampleBlock, sampleBlock[:50], "hello", "", " ", "\n" + sampleBlock} {
+	for _, text := range []string{sampleBlock, sampleBlock + "hello", strings.TrimSpace(sampleBlock) + " hello",
+		sampleBlock + sampleBlock, sampleBlock[:50], "hello", "", " ", "\n" + sampleBlock} {
 		f.Add(text, sampleBlock)
 	}
 	f.Add("a b", "a  b\n\n")
@@ -305,7 +317,7 @@ func FuzzLeadingBlock(f *testing.F) {
 		if strings.TrimSpace(block) == "" {
 			return // no block is empty
 		}
-		n := leadingBlock(text, block)
+		n := session.LeadingBlock(text, block)
 		if n < 0 || n > len(text) {
 			t.Fatalf("%d of %d bytes", n, len(text))
 		}
@@ -320,18 +332,28 @@ func FuzzLeadingBlock(f *testing.F) {
 				t.Errorf("%d bytes of white space are cut", rest)
 			}
 		}
-		if p, whole := foldedPrefix(text, block); p < 0 || p > len(text) || whole && p == 0 {
+		if p, whole := session.FoldedPrefix(text, block); p < 0 || p > len(text) || whole && p == 0 {
 			t.Errorf("prefix of %d bytes", p)
 		}
-		if cut := titleCut(text, []given{{Injection: correlation.Injection{Text: block}}}); cut != 0 && cut != n && cut != len(text) {
+		if cut := titleCut(text, []*session.Injection{{Injection: correlation.Injection{Text: block}}}); cut != 0 &&
+			cut != n && cut != len(text) {
 			t.Errorf("%d bytes of a title are cut", cut)
 		}
 	})
 }
 
-// The whole way of a chunk: what arrives is the frame as it was, or the frame without our block, or nothing where there was nothing else.
+// nowhere is a file of events that there is not.
+type nowhere struct{ Events }
+
+func (nowhere) Flush(context.Context) error             { return nil }
+func (nowhere) Folded(context.Context) error            { return nil }
+func (nowhere) Row(context.Context, int) (int64, error) { return 0, correlation.ErrNotFound }
+
+// The whole way of a chunk: what arrives is the frame as it was, or the frame without our block, or nothing where
+// there was nothing else.
 func FuzzChunk(f *testing.F) {
-	for _, text := range []string{sampleBlock, sampleBlock + "hello", sampleBlock + " \u00e9", "hello", strings.TrimSpace(sampleBlock)} {
+	for _, text := range []string{sampleBlock, sampleBlock + "hello", sampleBlock + " \u00e9", "hello",
+		strings.TrimSpace(sampleBlock)} {
 		f.Add([]byte(chunkOf(escaped(text))))
 		f.Add([]byte(chunkOf(unescaped(text))))
 		f.Add([]byte(userChunk("s1", text)))
@@ -343,21 +365,26 @@ func FuzzChunk(f *testing.F) {
 		if bytes.IndexByte(line, '\n') >= 0 || len(line) > 1<<16 {
 			return
 		}
-		ready := make(chan struct{})
-		close(ready)
-		s := &session{id: "s1", ready: ready, state: correlation.Done, given: []given{{Injection: correlation.Injection{Kind: kindContext, Text: sampleBlock}}}}
-		opened := make(chan struct{})
-		close(opened)
-		r := &Relay{o: Options{Client: Client{Talk: &bytes.Buffer{}}}, asked: map[string]request{}, questions: map[string]bool{}, sessions: map[string]*session{"s1": s}}
-		r.ctx, r.cancel = context.WithCancel(t.Context())
+		r := New(Options{Client: Client{Talk: &bytes.Buffer{}}})
 		defer r.cancel()
-		r.journal = &journal{r: r, opened: opened, wake: make(chan struct{}, 1)}
+		close(r.down.stripper.database.opened)
+		close(r.recorder.stopped) // it never ran
+		r.recorder.events, r.database.events = nowhere{}, nowhere{}
+		block := correlation.Injection{Session: 1, Kind: session.KindContext, Text: sampleBlock}
+		var given []*session.Injection
+		r.table.Update(func(c *session.Connection) {
+			s := c.Reopen("s1", "")
+			c.Adopt(s, correlation.Session{ID: 1, State: correlation.Done}, []correlation.Injection{block})
+			s.EndReplay()
+			given = s.Given()
+			close(s.Ready)
+		})
 		r.editing.Store(true)
 		var out bytes.Buffer
-		d := newDown(r)
+		d := r.down
 		d.out = &out
 		in := append(bytes.Clone(line), '\n')
-		if err := pump(bytes.NewReader(in), d); err != nil {
+		if err := wire.Pump(bytes.NewReader(in), d); err != nil {
 			t.Fatal(err)
 		}
 		got := out.Bytes()
@@ -371,7 +398,7 @@ func FuzzChunk(f *testing.F) {
 			return
 		}
 		text, isText := stringAt(line, "params", "update", "content", "text")
-		if title, ok := stringAt(line, "params", "update", "title"); ok && titleCut(title, s.given) > 0 {
+		if title, ok := stringAt(line, "params", "update", "title"); ok && titleCut(title, given) > 0 {
 			isText, text = true, title
 		}
 		if !isText {
@@ -381,7 +408,7 @@ func FuzzChunk(f *testing.F) {
 			t.Fatalf("%q became %q", in, got)
 		}
 		if len(got) == 0 {
-			if leadingBlock(text, sampleBlock) != len(text) {
+			if session.LeadingBlock(text, sampleBlock) != len(text) {
 				t.Fatalf("%q is gone", in)
 			}
 			return

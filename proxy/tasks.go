@@ -14,20 +14,21 @@ type tasks struct {
 	ended bool
 }
 
-// run runs f in a goroutine that end joins. After end nothing is run any
+// run runs f in a goroutine that end joins, and reports whether it does. After end nothing is run any
 // more: the goroutine that reads from the client may outlive the relay, and
 // whoever waits for f has a context that has ended.
-func (t *tasks) run(f func(context.Context)) {
+func (t *tasks) run(f func(context.Context)) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
-		return
+		return false
 	}
 	t.running.Add(1)
 	go func() {
 		defer t.running.Done()
 		f(t.ctx)
 	}()
+	return true
 }
 
 // end waits until nothing runs any more.

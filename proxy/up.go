@@ -7,30 +7,40 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
 // up decides about the frames from the client to the harness.
 type up struct {
-	r     *Relay
+	*env
+	compat   *compat
+	finder   *finder
+	injector *injector
+	placer   *placer
+
 	needs func(method []byte) frame.Need
-	queue *queue // where frames leave
+	queue *wire.Queue // where frames leave
 	head  frame.Head
-	taps  []*turn // of the tapped prompts, in order
+	why   reason         // the frame at hand is held
+	taps  []tapped       // in order
+	long  frame.Excerpts // of a tapped prompt that is long, or comes in pieces
 }
 
-func newUp(r *Relay) *up {
-	u := &up{r: r, needs: r.o.Customs.needs(upNeeds)}
-	u.queue = newQueue(r.o.Harness.In, r.resolve)
-	return u
+// A reason is why a frame is held, in the eyes of the judgement that held it. The frame may end otherwise than it
+// began: the last of two keys counts, and what was held for one thing is not handled as another.
+type reason struct {
+	method  string
+	refusal string // the key of the harness's request that the client refuses; empty for requests
 }
 
 // run relates everything that the client says; it returns when the client
 // has gone and all that waited has left.
 func (u *up) run() error {
-	err := pump(u.r.o.Client.In, u)
-	u.queue.join()
-	if u.queue.broken() { // the harness does not read any more: its end is the other pump's to report
-		_, _ = io.Copy(io.Discard, u.r.o.Client.In)
+	err := wire.Pump(u.o.Client.In, u)
+	u.queue.Join()
+	if u.queue.Broken() { // the harness does not read any more: its end is the other pump's to report
+		_, _ = io.Copy(io.Discard, u.o.Client.In)
 		return nil
 	}
 	return err
@@ -43,189 +53,258 @@ func upNeeds(method []byte) frame.Need {
 		return frame.NeedID | frame.NeedSession
 	case methodInitialize, methodNew, methodLoad, methodResume, methodFork, methodList:
 		return frame.NeedID
-	case methodCancel:
+	case methodCancel, methodSteering:
 		return frame.NeedSession
 	}
 	return 0
 }
 
-func (u *up) judge(b []byte, whole bool) verdict {
+// Judge says what becomes of a frame.
+func (u *up) Judge(b []byte, whole bool) wire.Verdict {
 	if !frame.Peek(b, whole, u.needs, &u.head) {
-		return more
+		return wire.More
 	}
+	v := u.judge()
+	if v == wire.Hold {
+		u.why = reason{method: string(u.head.Method)}
+		if u.why.method == "" {
+			u.why.refusal = idKey(u.head.ID)
+		}
+	}
+	return v
+}
+
+func (u *up) judge() wire.Verdict {
 	switch string(u.head.Method) {
 	case methodInitialize:
 		if usable(u.head.ID) {
-			return hold
+			return wire.Hold
 		}
 	case methodNew, methodLoad, methodResume, methodFork:
 		if usable(u.head.ID) {
-			return hold // one that came before the initialize response is watched, and not edited
+			return wire.Hold // one that came before the initialize response is watched, and not edited
 		}
 	case methodList, methodClose, methodDelete:
-		if u.r.editing.Load() && usable(u.head.ID) {
-			return hold
+		if u.editing.Load() && usable(u.head.ID) {
+			return wire.Hold
 		}
 	case methodPrompt:
-		if u.r.editing.Load() && usable(u.head.ID) {
+		if u.editing.Load() && usable(u.head.ID) {
 			return u.judgePrompt()
 		}
 	case methodCancel:
-		u.queue.cancelSession(string(u.head.Session))
+		u.cancel(func(h *heldPrompt) bool { return h.session.ID == string(u.head.Session) })
 	case methodCancelRequest:
-		if u.queue.holding() {
-			return hold
+		if u.queue.Holding() {
+			return wire.Hold
+		}
+	case methodSteering:
+		if u.editing.Load() {
+			return u.judgeSteering()
 		}
 	case "":
-		if len(u.r.o.Customs.Answers) > 0 && u.refused() {
-			return hold
+		if u.compat.refusal(&u.head) {
+			return wire.Hold
 		}
 	}
-	return pass
+	return wire.Pass
+}
+
+// cancel ends the wait of held prompts: they leave as they came.
+func (u *up) cancel(match func(*heldPrompt) bool) {
+	u.queue.Cancel(func(held wire.Held) bool {
+		h, ok := held.(*heldPrompt)
+		return ok && match(h)
+	})
 }
 
 // judgePrompt holds a prompt that may get context and looks at every other
 // one behind its forwarding, for the turn that it begins.
-func (u *up) judgePrompt() verdict {
-	r := u.r
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.sessionOf(u.head.Session)
-	if s == nil || s.off {
-		return pass
-	}
-	if s.wants(r.o.PerPrompt) {
-		return hold
-	}
-	u.taps = append(u.taps, r.expect(s, u.head.ID, nil))
-	return tap
+func (u *up) judgePrompt() (v wire.Verdict) {
+	u.table.Update(func(c *session.Connection) {
+		s := c.SessionOf(u.head.Session)
+		switch {
+		case s == nil || s.Off:
+			v = wire.Pass
+		case s.Wants(u.o.PerPrompt):
+			v = wire.Hold
+		default:
+			v = wire.Tap
+			u.taps = append(u.taps, tapped{s, u.leaves(c, s)})
+		}
+	})
+	return v
 }
 
-// expect notes a prompt that is about to be forwarded. The relay's lock is held.
-func (r *Relay) expect(s *session, id []byte, g *grant) *turn {
-	r.settleDoubt(s, false)
-	s.replay = replay{} // what is shown from now on is not the history alone
-	t := r.begin(s)
-	s.prompts++
-	r.ask(id, request{method: methodPrompt, session: s, grant: g, turn: t})
+// A tapped is a frame with words of the user that is looked at behind its forwarding: a prompt, or, without a turn,
+// what steers one.
+type tapped struct {
+	session *session.Session
+	turn    *session.Turn
+}
+
+// judgeSteering looks at what the user says in the middle of a turn.
+func (u *up) judgeSteering() (v wire.Verdict) {
+	v = wire.Pass
+	u.table.Update(func(c *session.Connection) {
+		if s := c.SessionOf(u.head.Session); s != nil && !s.Off {
+			v = wire.Tap
+			u.taps = append(u.taps, tapped{session: s})
+		}
+	})
+	return v
+}
+
+// leaves notes the prompt at hand, which is about to be forwarded as it is. The table's lock is held.
+func (u *up) leaves(c *session.Connection, s *session.Session) *session.Turn {
+	t := c.BeginTurn(s)
+	c.Leave(t)
+	c.Await(idKey(u.head.ID), session.Request{Method: methodPrompt, Session: s, Turn: t})
 	return t
 }
 
-func (u *up) write(b []byte) error { return u.queue.write(b) }
+// Write forwards bytes to the harness, behind what is held.
+func (u *up) Write(b []byte) error { return u.queue.Write(b) }
 
-func (u *up) diverted(piece []byte, _ bool) { _ = u.queue.write(piece) }
+// Diverted is never asked for: whatever the client says is the harness's to judge.
+func (u *up) Diverted(piece []byte, _ bool) { _ = u.queue.Write(piece) }
 
-// tapped reads the user's words off a prompt that has left.
-func (u *up) tapped(line []byte) {
+// Tapped reads the user's words off a prompt that has left.
+func (u *up) Tapped(piece []byte, first, last bool) {
+	whole := first && last && len(piece) <= maxPrompt
+	if !whole {
+		if first {
+			u.long = frame.Excerpts{Limit: maxPrompt}
+		}
+		u.long.Write(piece)
+	}
+	if !last {
+		return
+	}
 	t := u.taps[0]
 	u.taps = u.taps[1:]
-	wanted := !bytes.Contains(line, []byte(`signet.ai`)) || !off(frame.Mend(line)) // of a long one only what matters was kept
-	u.r.mu.Lock()
-	if wanted {
-		u.r.hear(t, line)
-		u.r.obeyed(t) // a quick harness has answered by now
+	var said spoken
+	off := false
+	if whole {
+		off = bytes.Contains(piece, []byte(`signet.ai`)) && switchesOff(piece)
+		said = listen(piece)
 	} else {
-		u.r.switchOff(t.session)
+		var texts []frame.Excerpt
+		texts, off = u.long.End()
+		said.Prompt = &longPrompt{texts}
+		u.long = frame.Excerpts{}
 	}
-	u.r.mu.Unlock()
-	u.r.journal.nudge()
+	u.table.Update(func(c *session.Connection) {
+		switch {
+		case t.turn == nil && said.Words() != "":
+			c.Steer(t.session, said)
+		case t.turn == nil:
+		case off:
+			c.SwitchOff(t.session)
+		default:
+			said.note(c, t.turn)
+			c.Obeyed(t.turn) // a quick harness has answered by now
+		}
+	})
 }
 
-// held handles a frame that was kept whole.
-func (u *up) held(line []byte) error {
+// Held handles a frame that was kept whole.
+func (u *up) Held(line []byte) error {
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &u.head)
-	if string(u.head.Method) == methodPrompt {
+	method := string(u.head.Method)
+	if method != u.why.method || method == "" && (!u.head.Error || u.head.Result || idKey(u.head.ID) != u.why.refusal) {
+		return u.queue.Write(line)
+	}
+	if method == methodPrompt {
 		return u.holdPrompt(line)
 	}
 	if !frame.Valid(line) {
-		return u.queue.write(line)
+		return u.queue.Write(line)
 	}
-	switch string(u.head.Method) {
+	switch method {
 	case "":
-		answer := concession(u.head.ID)
-		u.r.edited("acpx's answer", nil, line, answer)
-		return u.queue.write(answer)
+		answer := accepted(u.head.ID)
+		u.edited("acpx's answer", nil, line, answer)
+		line = answer
 	case methodInitialize:
-		greeted := u.initialize(line)
-		u.r.edited("acpx's initialize", nil, line, greeted)
-		line = greeted
+		line = u.initialize(line)
 	case methodNew, methodLoad, methodResume, methodFork:
-		if u.r.editing.Load() {
-			line = u.openSession(line)
+		if u.editing.Load() {
+			line = u.openSession(method, line)
 		} else {
-			u.early(line)
+			u.early(method, line)
 		}
 	case methodList, methodClose, methodDelete:
-		u.r.mu.Lock()
-		u.r.ask(u.head.ID, request{method: string(u.head.Method), session: u.r.sessionOf(u.head.Session)})
-		u.r.mu.Unlock()
+		u.table.Update(func(c *session.Connection) {
+			c.Await(idKey(u.head.ID), session.Request{Method: method, Session: c.SessionOf(u.head.Session)})
+		})
 	case methodCancelRequest:
 		if id, ok := frame.Find(line, "params", "requestId"); ok {
-			u.queue.cancelRequest(idKey(id.Of(line)))
+			named := idKey(id.Of(line))
+			u.cancel(func(h *heldPrompt) bool { return h.key == named })
 		}
 	}
-	return u.queue.write(line)
+	return u.queue.Write(line)
 }
 
 // early notes a request that opens a session before it is known whether we
 // may edit. If its response finds that we may, the session is one as any other.
-func (u *up) early(line []byte) {
+func (u *up) early(method string, line []byte) {
 	cwd, _ := stringAt(line, "params", "cwd")
-	u.r.mu.Lock()
-	defer u.r.mu.Unlock()
-	u.r.ask(u.head.ID, request{method: string(u.head.Method), early: true, off: off(line), target: string(u.head.Session), cwd: cwd})
+	req := session.Request{
+		Method: method, Early: true, Off: switchesOff(line), Target: string(u.head.Session), Cwd: cwd,
+	}
+	u.table.Update(func(c *session.Connection) { c.Await(idKey(u.head.ID), req) })
 }
 
 // initialize takes in who the client is, and gives the request as the harness is to have it.
 func (u *up) initialize(line []byte) []byte {
-	name, _ := stringAt(line, "params", "clientInfo", "name")
-	version, _ := stringAt(line, "params", "clientInfo", "version")
-	u.r.mu.Lock()
-	defer u.r.mu.Unlock()
-	u.r.client = party{name, version}
-	u.r.ask(u.head.ID, request{method: methodInitialize})
-	if !u.r.isAcpx() {
-		return line
-	}
-	return u.r.o.Customs.greet(line)
+	client := partyAt(line, "params")
+	u.table.Update(func(c *session.Connection) {
+		c.Client = client
+		c.Await(idKey(u.head.ID), session.Request{Method: methodInitialize})
+	})
+	edited := u.compat.initialize(line, client.Name, client.Version)
+	u.edited("acpx's initialize", nil, line, edited)
+	return edited
 }
 
 // openSession notes a request that opens a session, starts to find out what
 // that session is to be told, and adds our MCP server.
-func (u *up) openSession(line []byte) []byte {
-	r := u.r
+func (u *up) openSession(method string, line []byte) []byte {
 	cwd, _ := stringAt(line, "params", "cwd")
-	method, target := string(u.head.Method), string(u.head.Session)
-	r.mu.Lock()
-	req := r.open(method, target, cwd)
-	r.ask(u.head.ID, req)
-	s := req.session
-	if off(line) {
-		r.switchOff(s)
+	target := string(u.head.Session)
+	var s *session.Session
+	off := switchesOff(line)
+	u.table.Update(func(c *session.Connection) {
+		req := u.finder.open(c, method, target, cwd)
+		c.Await(idKey(u.head.ID), req)
+		if s = req.Session; off {
+			c.SwitchOff(s)
+		}
+	})
+	switch method {
+	case methodLoad, methodResume:
+		u.awaitKnown(s)
+	case methodNew:
+		worded := u.compat.newSession(line)
+		u.edited("acpx's settings", s, line, worded)
+		line = worded
 	}
-	acpx, version := r.isAcpx(), r.client.version
-	r.mu.Unlock()
-	if method == methodLoad || method == methodResume {
-		r.awaitKnown(s)
-	}
-	if acpx && method == methodNew {
-		settled := r.o.Customs.settle(line, version)
-		r.edited("acpx's settings", s, line, settled)
-		line = settled
-	}
-	placed := r.place(line, method, target, s)
-	r.edited("system prompt", s, line, placed)
+	placed := u.placer.place(line, method, target, s)
+	u.edited("system prompt", s, line, placed)
 	served := u.addServer(placed, s)
-	r.edited("memory tools", s, placed, served)
+	u.edited("memory tools", s, placed, served)
 	return served
 }
 
-// awaitKnown waits, briefly, for the ledger to say what it knows of a session: one that was switched off gets nothing of ours.
-func (r *Relay) awaitKnown(s *session) {
+// awaitKnown waits, briefly, for the ledger to say what it knows of a session: one that was switched off gets nothing
+// of ours.
+func (u *up) awaitKnown(s *session.Session) {
 	limit := time.NewTimer(placeLimit)
 	defer limit.Stop()
 	select {
-	case <-s.ready:
+	case <-s.Ready:
 	case <-limit.C:
 	}
 }
@@ -235,9 +314,8 @@ const serverName = "signet"
 
 // addServer puts our MCP server into the request's mcpServers, unless the
 // client sends one of the same name or wants nothing of us.
-func (u *up) addServer(line []byte, s *session) []byte {
-	r := u.r
-	if r.o.MCPServer == nil {
+func (u *up) addServer(line []byte, s *session.Session) []byte {
+	if u.o.MCPServer == nil {
 		return line
 	}
 	if at, ok := frame.Find(line, "params", "mcpServers"); ok {
@@ -247,19 +325,20 @@ func (u *up) addServer(line []byte, s *session) []byte {
 			}
 		}
 	}
-	r.mu.Lock()
-	agent, off := r.harness(), s.off
-	r.mu.Unlock()
+	agent, off := "", false
+	u.table.Update(func(c *session.Connection) { agent, off = c.Harness(), s.Off })
 	if off {
 		return line
 	}
-	server := r.o.MCPServer(agent, func() memory.Session {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return s.who
+	server := u.o.MCPServer(agent, func() (who memory.Session) {
+		u.table.Update(func(*session.Connection) { who = s.Who })
+		return who
 	})
 	if server == nil {
 		return line
+	}
+	if u.second.Load() {
+		server = typed(server)
 	}
 	if edited, ok := frame.Append(line, server, "params", "mcpServers"); ok {
 		return edited
@@ -267,46 +346,47 @@ func (u *up) addServer(line []byte, s *session) []byte {
 	return line
 }
 
-// off reports whether a request asks us to leave its session alone.
-func off(line []byte) bool {
-	at, ok := frame.Find(line, "params", "_meta", "signet.ai", "inject")
-	return ok && bytes.Equal(at.Of(line), []byte("false"))
-}
-
 // holdPrompt queues a prompt until its context is there, or its time is up.
 // The frame may be large, so it is walked as seldom as can be.
 func (u *up) holdPrompt(line []byte) error {
-	r := u.r
-	h := &heldPrompt{line: line, id: bytes.Clone(u.head.ID), read: r.o.Now(), cancelled: make(chan struct{})}
+	h := &heldPrompt{
+		injector: u.injector, line: line, size: len(line), key: idKey(u.head.ID), read: u.o.Now(),
+		cancelled: make(chan struct{}),
+	}
 	prompt, found := frame.Find(line, "params", "prompt")
-	first, switchedOff := "", false
+	first, off := "", false
 	if found {
 		h.words, first = promptWords(line, prompt)
-		switchedOff = bytes.Contains(line, []byte("signet.ai")) && off(line)
+		off = bytes.Contains(line, []byte("signet.ai")) && switchesOff(line)
 	}
-	r.mu.Lock()
-	s := r.sessionOf(u.head.Session)
-	if s != nil && switchedOff {
-		r.switchOff(s)
+	held, said := false, listen(line)
+	u.table.Update(func(c *session.Connection) {
+		s := c.SessionOf(u.head.Session)
+		if s != nil && off {
+			c.SwitchOff(s)
+		}
+		if s == nil || s.Off {
+			return
+		}
+		command := c.SlashCommand(s, first)
+		if command != "" || !found || !holds(line, prompt) {
+			t := u.leaves(c, s)
+			said.note(c, t)
+			t.Command = command
+			return
+		}
+		held = true
+		// behind those before it, and in front of those that pass untouched behind it
+		h.session, h.turn = s, c.BeginTurn(s)
+		said.note(c, h.turn)
+		s.Hold()
+	})
+	u.head = frame.Head{} // which keeps the line alive
+	if !held {
+		return u.queue.Write(line)
 	}
-	if s == nil || s.off {
-		r.mu.Unlock()
-		return u.queue.write(line)
-	}
-	h.session = s
-	command := s.slashCommand(first, r.o.SlashPrefix)
-	if command != "" || !found || !holds(line, prompt) {
-		t := r.expect(s, h.id, nil)
-		r.hear(t, line)
-		t.command = command
-		r.mu.Unlock()
-		r.journal.nudge()
-		return u.queue.write(line)
-	}
-	s.prompts++ // from here on it is in flight: a second prompt passes untouched behind it
-	r.mu.Unlock()
-	r.beginRecall(h)
-	return u.queue.hold(h)
+	u.injector.beginRecall(h)
+	return u.queue.Hold(h)
 }
 
 // holds reports whether a prompt is an array with something in it. An empty

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
 // The least of a conversation, line by line.
@@ -24,7 +25,7 @@ func chunk(session, text string) string {
 }
 
 // begin has a session opened and its first prompt sent. The client has read everything up to there.
-func (c *wire) begin(h *hand) {
+func (c *connection) begin(h *hand) {
 	c.t.Helper()
 	c.write(upInit)
 	h.answer(upInit, downInit)
@@ -36,15 +37,15 @@ func (c *wire) begin(h *hand) {
 	h.await(`"text":"hello"}]}}` + "\n")
 }
 
-// A harness may die at any point. The client gets what it still said and the end, nothing is invented, and what is known of
-// the session is right.
+// A harness may die at any point. The client gets what it still said and the end, nothing is invented, and what is
+// known of the session is right.
 func TestHarnessDies(t *testing.T) {
-	before := func(c *wire, h *hand) {}
-	initialize := func(c *wire, h *hand) { c.write(upInit); h.await(upInit) }
-	turn := func(c *wire, h *hand) { c.begin(h) }
+	before := func(c *connection, h *hand) {}
+	initialize := func(c *connection, h *hand) { c.write(upInit); h.await(upInit) }
+	turn := func(c *connection, h *hand) { c.begin(h) }
 	for _, tc := range []struct {
 		name  string
-		up    func(c *wire, h *hand)
+		up    func(c *connection, h *hand)
 		last  string            // what it says before it dies
 		want  string            // what the client gets of that
 		state correlation.State // of the session, if there is one
@@ -62,7 +63,8 @@ func TestHarnessDies(t *testing.T) {
 		{name: "in the prompt's response", up: turn, last: strings.TrimSuffix(downEnd, "}}\n"), want: strings.TrimSuffix(downEnd, "}}\n"), state: correlation.Doubt},
 		{name: "after a response without line end", up: turn, last: strings.TrimSuffix(downEnd, "\n"), want: strings.TrimSuffix(downEnd, "\n"), state: correlation.Done},
 		{name: "mid-turn, with noise", up: turn, last: "Aborted (core dumped)\n1\n", want: "", state: correlation.Doubt},
-		{name: "mid-turn, with invalid UTF-8", up: turn, last: chunk("s1", "ok") + "{\"method\":\"_x\",\"params\":\"\xff\xfe\"}\n\xff\xfe\n",
+		{name: "mid-turn, with invalid UTF-8", up: turn, last: chunk("s1", "ok") +
+			"{\"method\":\"_x\",\"params\":\"\xff\xfe\"}\n\xff\xfe\n",
 			want: chunk("s1", "ok") + "{\"method\":\"_x\",\"params\":\"\xff\xfe\"}\n", state: correlation.Doubt, said: "ok"},
 		{name: "after the turn", up: turn, last: downEnd, want: downEnd, state: correlation.Done},
 	} {
@@ -96,7 +98,7 @@ func TestHarnessDies(t *testing.T) {
 
 // Only objects and arrays reach the client; everything else is shown to people, with where it came from.
 func TestStrays(t *testing.T) {
-	long := strings.Repeat("noise ", bufferSize/4)
+	long := strings.Repeat("noise ", wire.BufferSize/4)
 	for _, tc := range []struct{ name, line string }{
 		{"a number", "1"},
 		{"text", `"hello"`},
@@ -124,8 +126,10 @@ func TestStrays(t *testing.T) {
 
 // What is no stray passes, however odd it is.
 func TestOddFramesPass(t *testing.T) {
-	odd := "\n\r\n{}\n[]\n  {\"a\":1} \n{\"half\n[{\n{{{{\n" + `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}` + "\n" +
-		"{\"id\":0,\"result\":\xff}\n" + `{"jsonrpc":"2.0","id":{"no":"id"},"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":[0],"method":"session/update"}` + "\n"
+	odd := "\n\r\n{}\n[]\n  {\"a\":1} \n{\"half\n[{\n{{{{\n" +
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}` + "\n" +
+		"{\"id\":0,\"result\":\xff}\n" + `{"jsonrpc":"2.0","id":{"no":"id"},"result":{}}` + "\n" +
+		`{"jsonrpc":"2.0","id":[0],"method":"session/update"}` + "\n"
 	c, h := newWorld(t).byHand()
 	c.begin(h)
 	got := c.collect()
@@ -236,7 +240,7 @@ func TestNotOurs(t *testing.T) {
 
 // A version that we do not know, or none: everything passes as it is, and that is said once.
 func TestOtherVersions(t *testing.T) {
-	for version, told := range map[string]int{`2`: 1, `"1"`: 1, `1.5`: 1, `null`: 1, ``: 0} {
+	for version, told := range map[string]int{`3`: 1, `"2"`: 1, `"1"`: 1, `1.5`: 1, `null`: 1, ``: 0} {
 		t.Run("version "+version, func(t *testing.T) {
 			t.Parallel()
 			answer := strings.Replace(downInit, `"protocolVersion":1,`, `"protocolVersion":`+version+`,`, 1)
@@ -262,9 +266,10 @@ func TestOtherVersions(t *testing.T) {
 	}
 }
 
-// A client may send requests before the initialize response is there: they are not edited, but a session that they open is one as any other.
+// A client may send requests before the initialize response is there: they are not edited, but a session that they
+// open is one as any other.
 func TestBeforeInitialize(t *testing.T) {
-	c, h := newWorld(t).byHand(func(o *Options) { o.HoldLimit = patience })
+	c, h := newWorld(t).byHand()
 	c.write(upInit + upNew)
 	h.await(upInit + upNew)
 	h.say(downInit + downNew)
@@ -288,7 +293,8 @@ func TestSameIDBothWays(t *testing.T) {
 	c, h := w.byHand()
 	c.begin(h)
 	got := c.collect()
-	asked := `{"jsonrpc":"2.0","id":2,"method":"session/request_permission","params":{"sessionId":"s1","options":[]}}` + "\n"
+	asked := `{"jsonrpc":"2.0","id":2,"method":"session/request_permission","params":{"sessionId":"s1","options":[]}}` +
+		"\n"
 	answered := `{"jsonrpc":"2.0","id":2,"result":{"outcome":{"outcome":"selected","optionId":"yes"}}}` + "\n"
 	h.say(asked)
 	c.write(answered) // is not the prompt's response
@@ -303,8 +309,8 @@ func TestSameIDBothWays(t *testing.T) {
 	}
 }
 
-// The harness's order is the client's: a response before updates that name its session, updates behind the response, permission
-// requests among updates, however the bytes arrive.
+// The harness's order is the client's: a response before updates that name its session, updates behind the response,
+// permission requests among updates, however the bytes arrive.
 func TestOrder(t *testing.T) {
 	w := newWorld(t)
 	c, h := w.byHand()
@@ -350,7 +356,8 @@ func TestOrder(t *testing.T) {
 	if err != nil || len(turns) != 1 || len(turns[0].Tools) != 200 || turns[0].Stop != "end_turn" {
 		t.Fatalf("turns: %+v, %v", turns, err)
 	}
-	if said := turns[0].Assistant; !strings.HasPrefix(said, "call 0 ") || !strings.Contains(said, "call 199 ") || !strings.Contains(said, "late 0 late 1 ") || !strings.HasSuffix(said, "late 49 ") {
+	if said := turns[0].Assistant; !strings.HasPrefix(said, "call 0 ") || !strings.Contains(said, "call 199 ") ||
+		!strings.Contains(said, "late 0 late 1 ") || !strings.HasSuffix(said, "late 49 ") {
 		t.Errorf("the turn says %q … %q", clip(said), said[max(0, len(said)-60):])
 	}
 }

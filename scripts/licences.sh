@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lists the modules that are linked into the program on Linux, macOS and Windows, with the kind of licence that each one
-# carries, and fails for one that is not known to go with ours.
+# Lists the modules that are linked into the program on Linux, macOS and Windows, with SQLite in C and in Go, with the kind
+# of licence that each one carries, and fails for one that is not known to go with ours.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -20,7 +20,9 @@ kind() {
 }
 
 modules=$(for os in linux darwin windows; do
-	CGO_ENABLED=1 GOOS=$os go list -deps -tags sqlite_fts5 -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/signet-acp-proxy
+	for cgo in 1 0; do
+		CGO_ENABLED=$cgo GOOS=$os go list -deps -tags sqlite_fts5 -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' ./cmd/signet-acp-proxy
+	done
 done | sort -u)
 
 unknown=0

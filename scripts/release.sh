@@ -1,12 +1,18 @@
 #!/bin/sh
-# Builds the release binaries into dist/, with SHA256SUMS and an SBOM in CycloneDX for each.
+# Builds a release into dist/: an archive for each system, an SBOM (CycloneDX) for each, SHA256SUMS, NOTES.md, and what package managers and
+# registries want to have (scripts/packages).
 #
-# SQLite is C: a target is built with the compiler in CC_<os>_<arch>, else with one of the usual names, and is left out,
-# with a word about it, where there is none. VERSION is git's description unless it is set.
+#   scripts/release.sh                          everything
+#   TARGETS="linux/amd64" scripts/release.sh    these systems alone
+#
+# SQLite is taken in C where there is a C compiler for the target: the one in CC_<os>_<arch>, else one of the usual names. Elsewhere it is taken
+# in Go, which needs twice the CPU; NOTES.md says which it is. VERSION is git's description unless it is set.
 set -eu
 cd "$(dirname "$0")/.."
 
 version=${VERSION:-$(git describe --tags --always --dirty)}
+version=${version#v}
+targets=${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64}
 dist=dist
 package=./cmd/signet-acp-proxy
 rm -rf "$dist"
@@ -19,39 +25,79 @@ compiler() {
 		echo "$named"
 		return
 	fi
-	if [ "$1/$2" = "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" ]; then
-		go env CC
-		return
-	fi
 	case $1/$2 in
+	"$(go env GOHOSTOS)/$(go env GOHOSTARCH)") usual=$(go env CC) ;;
 	linux/amd64) usual=x86_64-linux-gnu-gcc ;;
 	linux/arm64) usual=aarch64-linux-gnu-gcc ;;
 	darwin/amd64) usual=o64-clang ;;
 	darwin/arm64) usual=oa64-clang ;;
+	windows/amd64) usual=x86_64-w64-mingw32-gcc ;;
+	windows/arm64) usual=aarch64-w64-mingw32-gcc ;;
+	*) return ;;
 	esac
 	command -v "$usual" || true
 }
 
-left_out=
-for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64; do
+# pack puts a folder of dist into an archive whose bytes depend on nothing but its files.
+pack() {
+	case $1 in
+	*-windows-*) go run ./scripts/archive "$dist/$1" "$dist/$1.zip" ;;
+	*) go run ./scripts/archive "$dist/$1" "$dist/$1.tar.gz" ;;
+	esac
+}
+
+{
+	echo "# signet-acp-proxy $version"
+	echo
+	echo "| system | SQLite | tested |"
+	echo "|---|---|---|"
+} >"$dist/NOTES.md"
+
+for target in $targets; do
 	os=${target%/*} arch=${target#*/}
-	cc=$(compiler "$os" "$arch")
-	if [ -z "$cc" ]; then
-		left_out="$left_out $target"
-		echo "release: $target left out: no C compiler for it; name one in CC_${os}_$arch" >&2
-		continue
-	fi
 	name=signet-acp-proxy-$version-$os-$arch
-	echo "release: $name ($cc)"
-	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$cc go build -trimpath -tags sqlite_fts5 -ldflags "-s -w -X main.version=$version" -o "$dist/$name" "$package"
-	go run ./scripts/sbom "$dist/$name" "$version" >"$dist/$name.cdx.json"
+	program=signet-acp-proxy
+	[ "$os" != windows ] || program=$program.exe
+	cc=$(compiler "$os" "$arch")
+	tested="built and vetted, not run"
+	[ "$target" != linux/amd64 ] || tested=yes
+	mkdir "$dist/$name"
+	tags=sqlite_fts5 flags="-s -w -X main.version=$version"
+	if [ -n "$cc" ] && [ "$os" = linux ]; then # one program for every Linux, whichever C library it has
+		tags="$tags netgo osusergo sqlite_omit_load_extension"
+		flags="$flags -linkmode external -extldflags -static"
+	fi
+	if [ -n "$cc" ]; then
+		echo "release: $name, SQLite in C ($cc)" >&2
+		export CGO_ENABLED=1 CC="$cc"
+		echo "| $target | in C | $tested |" >>"$dist/NOTES.md"
+	else
+		echo "release: $name, SQLite in Go: there is no C compiler for it; one can be named in CC_${os}_$arch" >&2
+		export CGO_ENABLED=0
+		echo "| $target | in Go: the same, for about twice the CPU | $tested |" >>"$dist/NOTES.md"
+	fi
+	GOOS=$os GOARCH=$arch go build -trimpath -tags "$tags" -ldflags "$flags" \
+		-o "$dist/$name/$program" "$package"
+	unset CGO_ENABLED CC
+	cp LICENSE README.md CHANGELOG.md "$dist/$name/"
+	go run ./scripts/sbom "$dist/$name/$program" "$version" >"$dist/$name.cdx.json"
+	pack "$name"
 done
 
-cd "$dist"
-if command -v sha256sum >/dev/null; then
-	sha256sum signet-acp-proxy-* >SHA256SUMS
-else
-	shasum -a 256 signet-acp-proxy-* >SHA256SUMS
+(
+	cd "$dist"
+	files=$(find . -maxdepth 1 -name 'signet-acp-proxy-*' -type f | sed 's|^\./||' | sort)
+	if command -v sha256sum >/dev/null; then
+		sha256sum $files >SHA256SUMS
+	else
+		shasum -a 256 $files >SHA256SUMS
+	fi
+)
+go run ./scripts/packages . "$dist" "$version"
+if command -v npm >/dev/null; then
+	(cd "$dist/npm" && for folder in */; do npm pack --silent "./$folder" >/dev/null; done)
 fi
-cat SHA256SUMS
-[ -z "$left_out" ] || echo "release: not built:$left_out" >&2
+for target in $targets; do
+	rm -r "$dist/signet-acp-proxy-$version-${target%/*}-${target#*/}"
+done
+cat "$dist/SHA256SUMS"

@@ -34,7 +34,8 @@ func notStarted(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: %s: the interpreter in its first line is missing: %w", ErrNotStarted, path, err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: %s: may not be executed, see its mode and its file system's: %w", ErrNotStarted, path, err)
+		return fmt.Errorf("%w: %s: may not be executed, see its mode and its file system's: %w", ErrNotStarted, path,
+			err)
 	}
 	return fmt.Errorf("%w: %s: %w", ErrNotStarted, path, err)
 }

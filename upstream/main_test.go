@@ -224,6 +224,9 @@ var roles = map[string]func(args []string) int{
 		return forever()
 	},
 	"flood": func([]string) int {
+		for strconv.Itoa(os.Getppid()) == os.Getenv(parentVar) {
+			time.Sleep(time.Millisecond) // what its parent says stands first
+		}
 		line := bytes.Repeat([]byte("x"), 4096)
 		for {
 			if _, err := os.Stdout.Write(line); err != nil {
@@ -270,9 +273,12 @@ var roles = map[string]func(args []string) int{
 }
 
 // spawnRole starts a role on our own stdin, stdout and stderr, in our group or in a session of its own.
+// parentVar tells a spawned role who its parent is.
+const parentVar = "UPSTREAM_TEST_PARENT"
+
 func spawnRole(role string, alone bool) (pid int, err error) {
 	cmd := exec.Command(self())
-	cmd.Env = append(os.Environ(), roleVar+"="+role)
+	cmd.Env = append(os.Environ(), roleVar+"="+role, parentVar+"="+strconv.Itoa(os.Getpid()))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: alone}
 	if err := cmd.Start(); err != nil {

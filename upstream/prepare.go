@@ -22,7 +22,7 @@ const probeTimeout = 2 * time.Second // acpx's, for gemini --version and copilot
 // Prepare completes o for this machine: the command line, as far as o has none, and what acpx does for an agent that it
 // knows by its program's name, which behind us is ours. Only gemini and copilot are ever asked anything before they are
 // started, and only where their package does not say it. The error is an ErrNotStarted.
-func (p Profile) Prepare(ctx context.Context, o *Options, l Limits) error {
+func (p Profile) Prepare(ctx context.Context, o *Options) error {
 	if len(o.Command) == 0 {
 		o.Command = slices.Clone(p.Command)
 		if len(p.Installed) > 0 {
@@ -49,10 +49,6 @@ func (p Profile) Prepare(ctx context.Context, o *Options, l Limits) error {
 	case "copilot":
 		if acp {
 			return checkCopilot(ctx, path, o)
-		}
-	case "qodercli":
-		if acp {
-			limitQoder(o, l)
 		}
 	}
 	if p.Name == "claude" && runtime.GOOS == "windows" {
@@ -84,31 +80,6 @@ func checkCopilot(ctx context.Context, path string, o *Options) error {
 	}
 	return fmt.Errorf("%w: %s is too old for --acp: npm install -g @github/copilot@latest", ErrNotStarted, path)
 }
-
-// limitQoder gives qoder as arguments what it does not read from session/new.
-func limitQoder(o *Options, l Limits) {
-	has := func(flag string) bool {
-		return slices.ContainsFunc(o.Command, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") })
-	}
-	command := slices.Clone(o.Command)
-	if l.MaxTurns > 0 && !has("--max-turns") {
-		command = append(command, "--max-turns="+strconv.Itoa(l.MaxTurns))
-	}
-	if l.AllowedTools != nil && !has("--allowed-tools") && !has("--disallowed-tools") {
-		var tools []string
-		for _, tool := range l.AllowedTools {
-			tool = strings.TrimSpace(tool)
-			if upper := strings.ToUpper(tool); slices.Contains(qoderTools, upper) {
-				tool = upper
-			}
-			tools = append(tools, tool)
-		}
-		command = append(command, "--allowed-tools="+strings.Join(tools, ","))
-	}
-	o.Command = command
-}
-
-var qoderTools = []string{"BASH", "GLOB", "GREP", "LS", "READ", "WRITE"}
 
 // nameClaude tells the adapter on Windows where Claude's program is: it does not find it by itself there.
 func nameClaude(o *Options) {

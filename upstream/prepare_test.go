@@ -27,10 +27,12 @@ func packaged(t *testing.T, dir, name, pkg, version string) {
 	if err := os.MkdirAll(filepath.Join(root, "dist"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(root, "package.json"), []byte(`{"name":"`+pkg+`","version":"`+version+`"}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "package.json"), []byte(`{"name":"`+pkg+`","version":"`+version+`"}`),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(root, "dist", "package.json"), []byte(`{"type":"module"}`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, "dist", "package.json"), []byte(`{"type":"module"}`),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	tool(t, dir, "program", "exit 1")
@@ -47,7 +49,6 @@ func TestPrepare(t *testing.T) {
 		name, agent string
 		setup       func(t *testing.T, dir string)
 		command     string // the user's own
-		limits      Limits
 		want        string
 		asked       bool
 		fails       string
@@ -70,9 +71,11 @@ func TestPrepare(t *testing.T) {
 			setup: func(t *testing.T, dir string) { packaged(t, dir, "gemini", "somebody-elses", "0.1.0") }},
 		{name: "gemini by asking", agent: "gemini", want: "gemini --acp", asked: true,
 			setup: func(t *testing.T, dir string) { tool(t, dir, "gemini", "echo 0.33.0") }},
-		{name: "old gemini by asking", agent: "gemini", want: "gemini --experimental-acp -m x", command: "gemini --acp -m x", asked: true,
+		{name: "old gemini by asking", agent: "gemini", want: "gemini --experimental-acp -m x",
+			command: "gemini --acp -m x", asked: true,
 			setup: func(t *testing.T, dir string) { tool(t, dir, "gemini", "echo warning; echo v0.9.12") }},
-		{name: "gemini with the old flag", agent: "gemini", command: "gemini --experimental-acp", want: "gemini --experimental-acp",
+		{name: "gemini with the old flag", agent: "gemini", command: "gemini --experimental-acp",
+			want:  "gemini --experimental-acp",
 			setup: func(t *testing.T, dir string) { tool(t, dir, "gemini", "echo 0.60.0") }},
 		{name: "gemini that says nothing", agent: "gemini", want: "gemini --acp", asked: true,
 			setup: func(t *testing.T, dir string) { tool(t, dir, "gemini", "exit 1") }},
@@ -80,20 +83,11 @@ func TestPrepare(t *testing.T) {
 			setup: func(t *testing.T, dir string) { packaged(t, dir, "copilot", "@github/copilot", "1.0.102") }},
 		{name: "copilot by asking", agent: "copilot", want: "copilot --acp --stdio", asked: true,
 			setup: func(t *testing.T, dir string) { tool(t, dir, "copilot", "echo '  --acp  Start as ACP server'") }},
-		{name: "copilot without ACP", agent: "copilot", fails: "too old for --acp: npm install -g @github/copilot@latest", asked: true,
+		{name: "copilot without ACP", agent: "copilot", fails: "too old for --acp: npm install -g @github/copilot@latest",
+			asked: true,
 			setup: func(t *testing.T, dir string) { tool(t, dir, "copilot", "echo 'usage: copilot'") }},
 		{name: "qoder", agent: "qoder", want: "qodercli --acp",
 			setup: func(t *testing.T, dir string) { tool(t, dir, "qodercli", "") }},
-		{name: "qoder with limits", agent: "qoder", want: "qodercli --acp --max-turns=7 --allowed-tools=READ,GREP,mcp__x",
-			limits: Limits{MaxTurns: 7, AllowedTools: []string{"Read", " grep", "mcp__x "}},
-			setup:  func(t *testing.T, dir string) { tool(t, dir, "qodercli", "") }},
-		{name: "qoder without tools", agent: "qoder", want: "qodercli --acp --allowed-tools=",
-			limits: Limits{AllowedTools: []string{}},
-			setup:  func(t *testing.T, dir string) { tool(t, dir, "qodercli", "") }},
-		{name: "qoder with the user's limits", agent: "qoder", want: "qodercli --acp --max-turns 3 --disallowed-tools=BASH",
-			command: "qodercli --acp --max-turns 3 --disallowed-tools=BASH",
-			limits:  Limits{MaxTurns: 7, AllowedTools: []string{"Read"}},
-			setup:   func(t *testing.T, dir string) { tool(t, dir, "qodercli", "") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -103,7 +97,7 @@ func TestPrepare(t *testing.T) {
 			}
 			p, _ := Lookup(test.agent)
 			o := Options{Command: strings.Fields(test.command)}
-			err := p.Prepare(t.Context(), &o, test.limits)
+			err := p.Prepare(t.Context(), &o)
 			if err == nil && test.fails != "" {
 				_, err = Start(o)
 			}
@@ -127,11 +121,11 @@ func TestPrepareGraces(t *testing.T) {
 	tool(t, dir, "qodercli", "")
 	t.Setenv("PATH", dir)
 	var o Options
-	if err := p.Prepare(t.Context(), &o, Limits{}); err != nil || o.MinGrace != 750*time.Millisecond || o.Grace != 0 {
+	if err := p.Prepare(t.Context(), &o); err != nil || o.MinGrace != 750*time.Millisecond || o.Grace != 0 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	o = Options{Command: []string{"qodercli"}, MinGrace: time.Second, Grace: time.Minute}
-	if err := p.Prepare(t.Context(), &o, Limits{}); err != nil || o.MinGrace != time.Second || o.Grace != time.Minute {
+	if err := p.Prepare(t.Context(), &o); err != nil || o.MinGrace != time.Second || o.Grace != time.Minute {
 		t.Errorf("%+v, %v", o, err)
 	}
 }
@@ -143,7 +137,7 @@ func TestPrepareDoesNotWaitForEver(t *testing.T) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	p, _ := Lookup("gemini")
 	var o Options
-	err := within(t, "Prepare", func() error { return p.Prepare(t.Context(), &o, Limits{}) })
+	err := within(t, "Prepare", func() error { return p.Prepare(t.Context(), &o) })
 	if err != nil || strings.Join(o.Command, " ") != "gemini --acp" {
 		t.Errorf("got %q, %v", o.Command, err)
 	}

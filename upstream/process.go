@@ -2,7 +2,7 @@
 //
 //	profile, _ := upstream.Lookup("claude")
 //	options := upstream.Options{Stderr: os.Stderr}
-//	err := profile.Prepare(ctx, &options, upstream.Limits{})
+//	err := profile.Prepare(ctx, &options)
 //	p, err := upstream.Start(options)
 //	go relay(os.Stdin, p.Stdin) // then p.Hangup()
 //	relay(p.Stdout, os.Stdout)  // to its end, which always comes
@@ -13,13 +13,9 @@
 package upstream
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -30,22 +26,6 @@ const (
 	defaultKillAfter = time.Second     // acpx kills us 1.5 s after its SIGTERM
 	defaultLinger    = 2 * time.Second // for what the harness leaves behind to finish speaking
 )
-
-// ErrNotStarted is what every error of Start is: no harness, and the text says in one line what to do about it.
-var ErrNotStarted = errors.New("harness not started")
-
-// Options say what to start and how to end it.
-type Options struct {
-	Command []string  // program and arguments; no shell is involved
-	Env     []string  // the whole environment; nil: our own
-	Stderr  io.Writer // gets the harness's stderr as it comes, from one goroutine; nil: nobody does. Never closed
-
-	Grace     time.Duration // from the end of stdin to TERM while nobody hurries us; zero: 5 s
-	MinGrace  time.Duration // from the end of stdin to any signal, however much we are hurried; zero: none
-	KillAfter time.Duration // from the first signal, or Terminate, to KILL; zero: 1 s
-
-	linger time.Duration // for tests
-}
 
 // A Process is a running harness, in a process group of its own.
 //
@@ -76,27 +56,6 @@ type Process struct {
 
 	hangupOnce, waitOnce sync.Once
 	goroutines           sync.WaitGroup // lead and supervise
-}
-
-// An Exit is how a harness ended.
-type Exit struct {
-	Code   int
-	Signal syscall.Signal // zero: it left by itself
-}
-
-// Status gives the exit code in a shell's way: the code, or 128 + the signal's number.
-func (e Exit) Status() int {
-	if e.Signal != 0 {
-		return 128 + int(e.Signal)
-	}
-	return e.Code
-}
-
-func (e Exit) String() string {
-	if e.Signal != 0 {
-		return fmt.Sprintf("signal %d (%s)", int(e.Signal), e.Signal)
-	}
-	return fmt.Sprintf("exit status %d", e.Code)
 }
 
 // Start starts the harness. The error is an ErrNotStarted. Every Process that Start gives must be waited for.
@@ -168,8 +127,15 @@ func (p *Process) supervise() {
 			if eof.IsZero() {
 				eof = time.Now()
 			}
-			hangup, pending = nil, sig
-			term = time.After(time.Until(eof.Add(p.minGrace)))
+			hangup, pending, term = nil, sig, nil
+			if wait := time.Until(eof.Add(p.minGrace)); wait > 0 {
+				term = time.After(wait)
+			} else {
+				p.child.signal(sig)
+			}
+			// After the signal: else a harness ends by that or by the end of its stdin, whichever it happens to see
+			// first.
+			p.Hangup()
 			if kill == nil {
 				kill = time.After(p.killAfter)
 			}
@@ -209,10 +175,10 @@ func (p *Process) Hangup() {
 	})
 }
 
-// Terminate says that we are told to end: stdin is closed, sig goes to the group at once (after MinGrace), and KILL
-// after KillAfter. It hurries a Hangup; further signals are passed on as they come and put off nothing.
+// Terminate says that we are told to end: sig goes to the group at once and then stdin is closed (the other way round
+// with a MinGrace), and KILL after KillAfter. It hurries a Hangup; further signals are passed on as they come and put
+// off nothing.
 func (p *Process) Terminate(sig os.Signal) {
-	p.Hangup()
 	number, ok := sig.(syscall.Signal)
 	if !ok {
 		number = syscall.SIGTERM
@@ -245,8 +211,8 @@ func (p *Process) Wait() Exit {
 	return p.exit
 }
 
-// LastStderr gives the last lines that the harness wrote to its stderr, oldest first, without terminal control. They are
-// complete after Wait.
+// LastStderr gives the last lines that the harness wrote to its stderr, oldest first, without terminal control. They
+// are complete after Wait.
 func (p *Process) LastStderr() []string { return p.stderr.lines() }
 
 func orDefault(d, otherwise time.Duration) time.Duration {
@@ -254,27 +220,4 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 		return d
 	}
 	return otherwise
-}
-
-// environment gives env, or ours, with one entry a name: of two, programs differ in which they believe. The last counts,
-// as in os/exec.
-func environment(env []string) []string {
-	if env == nil {
-		env = os.Environ()
-	}
-	kept := make([]string, 0, len(env))
-	seen := make(map[string]bool, len(env))
-	for _, entry := range slices.Backward(env) {
-		name, _, ok := strings.Cut(entry, "=")
-		if runtime.GOOS == "windows" {
-			name = strings.ToUpper(name)
-		}
-		if ok && name != "" && seen[name] {
-			continue
-		}
-		seen[name] = true
-		kept = append(kept, entry)
-	}
-	slices.Reverse(kept)
-	return kept
 }

@@ -151,6 +151,21 @@ func TestEnding(t *testing.T) {
 	}
 }
 
+// A harness that would also leave at the end of its stdin ends by the signal that it is told to end by, each time.
+func TestToldBeforeTheEndOfStdin(t *testing.T) {
+	for range 30 {
+		p := start(t, as("echo"))
+		if _, err := p.Stdin.Write([]byte("hello\n")); err != nil {
+			t.Fatal(err)
+		}
+		readLine(t, p)
+		p.Terminate(syscall.SIGTERM)
+		if exit := within(t, "Wait", p.Wait); exit != (Exit{Signal: syscall.SIGTERM}) {
+			t.Fatalf("got %v", exit)
+		}
+	}
+}
+
 func terminate(sig os.Signal) func(*Process) {
 	return func(p *Process) { p.Terminate(sig) }
 }
@@ -370,7 +385,8 @@ func TestNotStarted(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			before := descriptors()
 			_, err := Start(Options{Command: test.command})
-			if !errors.Is(err, ErrNotStarted) || !strings.Contains(fmt.Sprint(err), test.says) || strings.Contains(fmt.Sprint(err), "\n") {
+			if !errors.Is(err, ErrNotStarted) || !strings.Contains(fmt.Sprint(err), test.says) ||
+				strings.Contains(fmt.Sprint(err), "\n") {
 				t.Errorf("got %v", err)
 			}
 			if _, err := OnTerminal(Options{Command: test.command}); !errors.Is(err, ErrNotStarted) {

@@ -56,24 +56,3 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 // signal and kill reach the whole group. They are for use before reap: until then the number cannot be another's.
 func (c *child) signal(sig syscall.Signal) { _ = unix.Kill(-c.pid, sig) }
 func (c *child) kill()                     { c.signal(unix.SIGKILL) }
-
-func exitOf(status unix.WaitStatus) Exit {
-	if status.Signaled() {
-		return Exit{Signal: status.Signal()}
-	}
-	return Exit{Code: status.ExitStatus()}
-}
-
-// collect reaps the process and says how it ended.
-func collect(pid int) Exit {
-	var status unix.WaitStatus
-	for {
-		_, err := unix.Wait4(pid, &status, 0, nil)
-		switch {
-		case err == nil:
-			return exitOf(status)
-		case err != unix.EINTR:
-			return Exit{Code: 1} // somebody reaped it for us
-		}
-	}
-}

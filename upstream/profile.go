@@ -22,11 +22,14 @@ type Profile struct {
 	Grace    time.Duration // see Options
 	MinGrace time.Duration
 
-	MCP               string // how it takes a memory server: MCPStdio (also ""), MCPHTTP, MCPNone
-	KeepsFailedPrompt bool   // a prompt that failed is in its history all the same
-	AsksForTools      bool   // asks permission for each MCP call
-	SystemPrompt      bool   // takes session/new's systemPrompt, where it advertises that it does
-	MetaSystemPrompt  bool   // takes its _meta.systemPrompt too, but not both
+	MCP               string   // how it takes a memory server: MCPStdio (also ""), MCPHTTP, MCPNone
+	KeepsFailedPrompt bool     // a prompt that failed is in its history all the same
+	KeepsMessages     bool     // over a compaction, those of the user
+	MessageIDs        bool     // its answers have a messageId, and notices that it sends as message chunks have none
+	CompactCommands   []string // that make it compact, though it does not advertise them
+	AsksForTools      bool     // asks permission for each MCP call
+	SystemPrompt      bool     // takes session/new's systemPrompt, where it advertises that it does
+	MetaSystemPrompt  bool     // takes its _meta.systemPrompt too, but not both
 
 	// ClientInfo is put in place of initialize's clientInfo, and ClientMeta's members into clientCapabilities._meta;
 	// both JSON objects, nil: leave as they are. A request named in Answers, from a harness that got ClientMeta, is
@@ -34,8 +37,9 @@ type Profile struct {
 	ClientInfo json.RawMessage
 	ClientMeta json.RawMessage
 	Answers    []string
-	// SettingSources is what acpx sends with session/new as _meta.claudeCode.options.settingSources, with "user" in front
-	// where ACPX_CLAUDE_INCLUDE_USER_SETTINGS=1. It is for acpx where acpx sent none; other clients mean what they send.
+	// SettingSources is what acpx sends with session/new as _meta.claudeCode.options.settingSources, with "user" in
+	// front where ACPX_CLAUDE_INCLUDE_USER_SETTINGS=1. It is for acpx where acpx sent none; other clients mean what
+	// they send.
 	SettingSources []string
 }
 
@@ -45,63 +49,6 @@ const (
 	MCPHTTP  = "http"
 	MCPNone  = "none"
 )
-
-// Limits are session options of the client that some harnesses only take as arguments. Zero: not set.
-type Limits struct {
-	MaxTurns     int
-	AllowedTools []string // nil: not set
-}
-
-// Lookup finds a profile by the name that acpx has for the harness, in any case.
-func Lookup(name string) (Profile, bool) {
-	name = strings.ToLower(strings.TrimSpace(name))
-	if canonical, ok := aliases[name]; ok {
-		name = canonical
-	}
-	i := slices.IndexFunc(registry, func(p Profile) bool { return p.Name == name })
-	if i < 0 {
-		return Profile{}, false
-	}
-	return registry[i].clone(), true
-}
-
-// Names gives the names of all profiles, in alphabetical order.
-func Names() []string {
-	var names []string
-	for _, p := range registry {
-		names = append(names, p.Name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// ByAgent finds the profile for the agentInfo.name of an initialize response.
-func ByAgent(agentName string) (Profile, bool) {
-	agentName = strings.ToLower(strings.TrimSpace(agentName))
-	for _, p := range registry {
-		if agentName != "" && (agentName == p.Name || agentName == p.packageName() || slices.Contains(p.Agents, agentName)) {
-			return p.clone(), true
-		}
-	}
-	return Profile{}, false
-}
-
-// ByCommand finds the profile of the harness that a command line starts: by its program's name, or by the package or
-// adapter that its arguments name.
-func ByCommand(command []string) (Profile, bool) {
-	if len(command) == 0 {
-		return Profile{}, false
-	}
-	program := programName(command[0])
-	for _, p := range registry {
-		named := program == programName(p.program()) ||
-			slices.ContainsFunc(command[1:], p.inArgument)
-		if named {
-			return p.clone(), true
-		}
-	}
-	return Profile{}, false
-}
 
 // program gives the harness's own program: "claude-agent-acp", "gemini".
 func (p Profile) program() string {
@@ -155,6 +102,7 @@ func (p Profile) clone() Profile {
 	p.Command = slices.Clone(p.Command)
 	p.Installed = slices.Clone(p.Installed)
 	p.Agents = slices.Clone(p.Agents)
+	p.CompactCommands = slices.Clone(p.CompactCommands)
 	p.SettingSources = slices.Clone(p.SettingSources)
 	return p
 }

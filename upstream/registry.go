@@ -8,8 +8,8 @@ import (
 
 const needsNode = "install Node.js 22 or newer (https://nodejs.org), which brings npx"
 
-// registry has acpx 0.19.1's agents with their command lines (its src/agent-registry.ts). What is said of claude, codex,
-// copilot, gemini, opencode, pi and qwen beyond that was measured on the real programs.
+// registry has acpx 0.19.1's agents with their command lines (its src/agent-registry.ts). What is said of claude,
+// codex, copilot, gemini, opencode, pi and qwen beyond that was measured on the real programs.
 var registry = []Profile{
 	{
 		Name: "antigravity", Title: "Google Antigravity",
@@ -37,13 +37,16 @@ var registry = []Profile{
 		Agents:            []string{"@zed-industries/codex-acp"},
 		Install:           needsNode + ", or npm install -g @agentclientprotocol/codex-acp",
 		KeepsFailedPrompt: true,
+		KeepsMessages:     true,
+		MessageIDs:        true,
 		SystemPrompt:      true,
 	},
 	{
 		Name: "copilot", Title: "GitHub Copilot",
-		Command: []string{"copilot", "--acp", "--stdio"},
-		Install: "npm install -g @github/copilot",
-		MCP:     MCPHTTP,
+		Command:       []string{"copilot", "--acp", "--stdio"},
+		Install:       "npm install -g @github/copilot",
+		KeepsMessages: true,
+		MCP:           MCPHTTP,
 	},
 	{
 		Name: "cursor", Title: "Cursor",
@@ -143,6 +146,7 @@ var registry = []Profile{
 		Installed:         []string{"opencode", "acp"},
 		Install:           needsNode + ", or npm install -g opencode-ai",
 		KeepsFailedPrompt: true,
+		CompactCommands:   []string{"compact", "summarize"},
 	},
 	{
 		Name: "pi", Title: "Pi",

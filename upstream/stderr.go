@@ -5,7 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"unicode"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 const (
@@ -68,7 +69,7 @@ func (t *tail) lines() []string {
 	t.mu.Unlock()
 	var lines []string
 	for line := range strings.Lines(escapes.ReplaceAllString(strings.ToValidUTF8(kept, "\uFFFD"), "")) {
-		line = strings.TrimSpace(strings.Map(printable, line))
+		line = chars.Printable(line)
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -77,10 +78,3 @@ func (t *tail) lines() []string {
 }
 
 var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")
-
-func printable(r rune) rune {
-	if r != '\t' && unicode.IsControl(r) {
-		return -1
-	}
-	return r
-}

@@ -16,7 +16,7 @@ func TestTail(t *testing.T) {
 		{"nothing", "", nil},
 		{"lines", "one\r\ntwo\n\n  \nthree", []string{"one", "two", "three"}},
 		{"colour", "\x1b[1;31merror\x1b[0m: \x1b]8;;https://e.x\x1b\\link\x1b]8;;\x07\n", []string{"error: link"}},
-		{"control", "a\x00b\x07\tc\u0085\n", []string{"ab\tc"}},
+		{"control", "a\x00b\x07\tc\u0085\n", []string{"ab c"}},
 		{"not UTF-8", "a\xff\xfeb\n", []string{"a\uFFFDb"}},
 		{"one line without end", strings.Repeat("x", tailBytes+5), []string{strings.Repeat("x", tailBytes)}},
 		{"begins inside a line", strings.Repeat("x", tailBytes) + "\nlast\n", []string{"last"}},

@@ -6,11 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-func newCompletion(std stdio) *cobra.Command {
+func newCompletion(std term.Streams) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "Print a completion script for a shell.",
@@ -19,13 +21,13 @@ func newCompletion(std stdio) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch root := cmd.Root(); args[0] {
 			case "bash":
-				return root.GenBashCompletionV2(std.out, true)
+				return root.GenBashCompletionV2(std.Out, true)
 			case "zsh":
-				return root.GenZshCompletion(std.out)
+				return root.GenZshCompletion(std.Out)
 			case "fish":
-				return root.GenFishCompletion(std.out, true)
+				return root.GenFishCompletion(std.Out, true)
 			default:
-				return root.GenPowerShellCompletionWithDesc(std.out)
+				return root.GenPowerShellCompletionWithDesc(std.Out)
 			}
 		},
 	}
@@ -48,15 +50,15 @@ func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellC
 
 func settingValues(name string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		s, _ := settingNamed(&Config{}, name)
-		return s.enum, cobra.ShellCompDirectiveNoFileComp
+		s, _ := config.Named(name)
+		return s.Enum, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-func agentNames(f *Flags) cobra.CompletionFunc {
+func agentNames(f *config.Flags) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		c, _ := loadConfig(f) // with mistakes in it too
-		return c.agentNames(), cobra.ShellCompDirectiveNoFileComp
+		c, _ := config.Load(*f) // with mistakes in it too
+		return c.AgentNames(), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -68,13 +70,13 @@ const (
 )
 
 // sessionIDs completes the one argument of commands that are about a session.
-func sessionIDs(f *Flags) cobra.CompletionFunc {
+func sessionIDs(f *config.Flags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		if len(args) > 0 {
 			return nil, directive
 		}
-		c, _ := loadConfig(f)
+		c, _ := config.Load(*f)
 		db, err := migrations.Look(c.DB)
 		if err != nil {
 			return nil, directive
@@ -85,8 +87,8 @@ func sessionIDs(f *Flags) cobra.CompletionFunc {
 		all, _ := correlation.New(db, correlation.Options{}).Sessions(ctx, completedSessions)
 		var ids []cobra.Completion
 		for _, s := range all {
-			if s.ACPID == printable(s.ACPID) {
-				ids = append(ids, cobra.CompletionWithDesc(s.ACPID, printable(s.Harness)+", "+local(s.LastActive)))
+			if s.ACPID == term.Printable(s.ACPID) {
+				ids = append(ids, cobra.CompletionWithDesc(s.ACPID, term.Printable(s.Harness)+", "+term.Local(s.LastActive)))
 			}
 		}
 		return ids, directive

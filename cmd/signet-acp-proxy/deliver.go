@@ -1,21 +1,20 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"strings"
-	"time"
+	"slices"
+	"syscall"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -25,10 +24,10 @@ import (
 type deliverCommand struct {
 	once   bool
 	wait   bool
-	parted bool // started by a relay: the daemon's token is the first line of stdin, and when stdin ends the relay has gone
+	parted bool // started by a relay: the daemon's token comes on stdin, and when stdin ends the relay has gone
 }
 
-func newDeliver(f *Flags, std stdio) *cobra.Command {
+func newDeliver(f *config.Flags, std term.Streams) *cobra.Command {
 	var d deliverCommand
 	cmd := &cobra.Command{
 		Use: "deliver", Short: "Hand over what sessions have left, to the daemon and to on_session_end.", Args: arguments,
@@ -36,43 +35,51 @@ func newDeliver(f *Flags, std stdio) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&d.once, "once", false, "One pass over what is due.")
-	flags.BoolVar(&d.wait, "wait", false, "Go on until nothing is owed.")
+	flags.BoolVar(&d.wait, "wait", false,
+		"Go on until nothing is owed but what waits on purpose, or all that is left has failed.")
 	flags.BoolVar(&d.parted, "parted", false, "")
 	flags.Lookup("parted").Hidden = true
 	return cmd
 }
 
-const (
-	// partLimit is how long a worker waits for the relay that started it; what is owed by one that lives on is left to it.
-	partLimit = 30 * time.Second
-	// partSettle is for the locks of a relay that was killed: its pipe may end before they do.
-	partSettle = 100 * time.Millisecond
-)
-
-func (d deliverCommand) run(f *Flags, std stdio) error {
-	ctx, stop := signal.NotifyContext(context.Background(), endSignals...)
+func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
+	// A hook that does not read its stdin breaks a pipe of ours, which is no reason to end.
+	ends := slices.DeleteFunc(slices.Clone(endSignals), func(s os.Signal) bool { return s == syscall.SIGPIPE })
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
-	c, err := loadConfig(f)
+	c, err := config.Load(*f)
 	if err != nil && !d.parted {
 		return err
 	}
 	if _, err := os.Stat(c.DB); errors.Is(err, fs.ErrNotExist) {
 		return nil // nothing was said
 	}
-	token := daemonToken()
+	token := func(string) string { return config.Token() }
+	known := &delivery.Credentials{}
 	if d.parted {
-		if token, err = part(ctx, std.in); err != nil {
+		left, err := delivery.Parted(ctx, std.In)
+		if err != nil {
 			return err
 		}
+		known.Add(left)
+		token = known.Token
 	}
-	log := newLogFile(c, std)
-	defer log.close()
+	log := runtime.NewLog(c, std)
+	defer log.Close()
 	db, err := migrations.Open(ctx, c.DB)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	store := correlation.New(db, correlation.Options{LiveDir: c.liveDir(), Log: log.logger()})
+	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()})
+	o := runtime.WorkerOptions(c, store, token, log.Logger())
+	if d.parted {
+		return delivery.RunSingle(ctx, c.Dir(), known, o.Log, func(wake <-chan struct{}) error {
+			o.Wake = wake
+			_, err := delivery.Run(ctx, o, runtime.WorkerInfo(c), runtime.RetentionOf(c), delivery.UntilQuiet)
+			return err
+		})
+	}
 	until := delivery.UntilQuiet
 	switch {
 	case d.once:
@@ -80,65 +87,31 @@ func (d deliverCommand) run(f *Flags, std stdio) error {
 	case d.wait:
 		until = delivery.UntilPaid
 	}
-	if err := work(ctx, c, store, token, until, log.logger()); err != nil {
-		return err
-	}
-	if d.parted {
-		return nil
-	}
-	next, open, err := store.Due(context.WithoutCancel(ctx))
-	if err == nil && open > 0 {
-		std.say("%s still owed, the next attempt is due %s", count(open, "delivery"), local(next))
-	}
-	return err
-}
-
-// work delivers as a registered worker.
-func work(ctx context.Context, c *Config, store *correlation.Store, token string, until delivery.Until, log zerolog.Logger) error {
-	process, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Worker, Version: versionName(), SignetPath: c.SignetPath, Memory: c.Memory})
+	done := runtime.WatchOwed(ctx, store, term.NewProgress(std.Err))
+	left, err := delivery.Run(ctx, o, runtime.WorkerInfo(c), runtime.RetentionOf(c), until)
+	done()
 	if err != nil {
 		return err
 	}
-	w := delivery.New(delivery.Options{
-		Store: store, Process: process, Dir: filepath.Join(filepath.Dir(c.DB), "transcripts"), StaleAfter: c.ContextAge, Log: log,
-		Hook: delivery.Hook{Command: c.OnSessionEnd, Limit: c.OnSessionEndLimit},
-		Daemon: func(url string) (delivery.Daemon, error) {
-			at := *c
-			if url != "" && c.sources["daemon_url"] != "--daemon-url" {
-				at.DaemonURL, at.daemonConfigured = url, true
-			}
-			client, err := newDaemon(&at, token, log)
-			if err != nil {
-				return nil, err
-			}
-			return deliveryDaemon{client, at.daemonConfigured}, nil
-		},
-	})
-	err = w.Run(ctx, until)
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
-	defer cancel()
-	err = errors.Join(err, process.End(end, "ended"))
-	expireDelivered(end, c, store, log)
-	return err
+	return d.report(context.WithoutCancel(ctx), store, left, std)
 }
 
-// part reads the token that a relay left, and waits until that has gone.
-func part(ctx context.Context, in *os.File) (token string, err error) {
-	gone := make(chan struct{})
-	said := bufio.NewReader(io.LimitReader(in, 64<<10))
-	line, err := said.ReadString('\n')
-	if err != nil {
-		return "", fmt.Errorf("reading what the relay left: %w", err)
+// report says what is still owed.
+func (d deliverCommand) report(
+	ctx context.Context, store *correlation.Store, left delivery.Left, std term.Streams,
+) error {
+	next, open, err := store.Due(ctx)
+	if err != nil || open == 0 {
+		return err
 	}
-	go func() { // ends with the relay, or with us
-		defer close(gone)
-		_, _ = io.Copy(io.Discard, said)
-	}()
-	select {
-	case <-gone:
-	case <-time.After(partLimit):
-	case <-ctx.Done():
+	if d.wait && left.Waiting > 0 {
+		std.Say("%s waiting on purpose, the next is due %s", term.Count(left.Waiting, "delivery"), term.Local(next))
 	}
-	time.Sleep(partSettle)
-	return strings.TrimSuffix(line, "\n"), nil
+	switch {
+	case d.wait && left.Failed > 0:
+		return fmt.Errorf("%s failed and still owed; see signet-acp-proxy doctor", term.Count(left.Failed, "delivery"))
+	case !d.wait:
+		std.Say("%s still owed, the next attempt is due %s", term.Count(open, "delivery"), term.Local(next))
+	}
+	return nil
 }

@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
 var update = flag.Bool("update", false, "write the tables in docs anew")
@@ -39,21 +42,21 @@ func TestSettingsTable(t *testing.T) {
 func settingsTable() string {
 	var b strings.Builder
 	b.WriteString("| setting | environment | default | |\n|---|---|---|---|\n")
-	row := func(name, environment string, s setting) {
+	row := func(name, environment string, s config.Setting) {
 		def := ""
-		if s.def != "" {
-			def = "`" + s.def + "`"
+		if s.Default != "" {
+			def = "`" + s.Default + "`"
 		}
-		if s.enum != nil {
-			def += " of " + strings.Join(s.enum, ", ")
+		if s.Enum != nil {
+			def += " of " + strings.Join(s.Enum, ", ")
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, environment, def, s.help)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, environment, def, s.Help)
 	}
-	for _, s := range settings(&Config{}) {
-		row(s.name, "`"+s.env+"`", s)
+	for _, s := range config.Settings() {
+		row(s.Name, "`"+s.Env+"`", s)
 	}
-	for _, s := range settingsOf(&AgentConfig{}) {
-		row("agents.NAME."+s.name, "", s)
+	for _, s := range config.AgentSettings() {
+		row("agents.NAME."+s.Name, "", s)
 	}
 	return b.String()
 }
@@ -68,7 +71,7 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 		}
 		for _, found := range lines.FindAllStringSubmatch(string(page), -1) {
 			line := found[1] + found[2]
-			cmd, args, err := grammar(stdio{}).Find(strings.Fields(line))
+			cmd, args, err := grammar(term.Streams{}).Find(strings.Fields(line))
 			if err == nil && len(args) > 0 && !strings.ContainsAny(line, "[\"") { // those take a shell, or a person, to read
 				err = errors.Join(cmd.ParseFlags(args), cmd.ValidateArgs(cmd.Flags().Args()))
 			}

@@ -3,40 +3,124 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-func newForget(f *Flags, std stdio) *cobra.Command {
-	return &cobra.Command{
-		Use: "forget SESSION", Short: "Remove one conversation everywhere.", Args: arguments,
-		Long:              "Remove one conversation everywhere. SESSION " + namesSession,
-		ValidArgsFunction: sessionIDs(f),
-		RunE:              func(_ *cobra.Command, args []string) error { return forget(args[0], f, std) },
-	}
+// forgetCommand removes one conversation.
+type forgetCommand struct {
+	yes    bool
+	source string
 }
 
-// forget removes one conversation.
-func forget(session string, f *Flags, std stdio) error {
-	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		s, err := d.sessions.Resolve(ctx, session)
+func newForget(f *config.Flags, std term.Streams) *cobra.Command {
+	var c forgetCommand
+	cmd := &cobra.Command{
+		Use: "forget SESSION", Short: "Remove one conversation everywhere.",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if c.source != "" {
+				return cobra.NoArgs(cmd, args)
+			}
+			return arguments(cmd, args)
+		},
+		Long: "Remove one conversation everywhere, and what was learned from it. SESSION " + namesSession +
+			" On a terminal you are asked first; elsewhere it has to be the whole id, or --yes is needed.",
+		ValidArgsFunction: sessionIDs(f),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if c.source != "" {
+				return c.runSource(f, std)
+			}
+			return c.run(args[0], f, std)
+		},
+	}
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "Do not ask.")
+	cmd.Flags().StringVar(&c.source, "source", "", "Remove all that came from `SOURCE`: backfill:AGENT.")
+	return cmd
+}
+
+func (cmd *forgetCommand) run(name string, f *config.Flags, std term.Streams) error {
+	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		s, err := d.Find(ctx, name)
 		if err != nil {
 			return err
 		}
-		gone, err := d.sessions.Forget(ctx, s.ID, d.memories.Unlearn)
+		learned, err := d.Memories.LearnedFrom(ctx, []int64{s.ID})
 		if err != nil {
 			return err
 		}
-		if err := removeFiles(gone.Files); err != nil {
+		std.Say("%s %q, %s: %s", s.ACPID, s.Title, term.Count(s.Turns, "turn"), goes(learned))
+		if !cmd.yes && std.Talks() {
+			if !std.Ask("remove it?") {
+				std.Say("nothing is removed")
+				return nil
+			}
+		} else if !cmd.yes && name != s.ACPID && name != s.Key && name != s.Record {
+			return fmt.Errorf("%s only begins the id of %s: give the whole id, or --yes", name, s.ACPID)
+		}
+		eraser, err := eventlog.Sweep{Store: d.Sessions, Log: d.Log.Logger()}.Eraser(ctx)
+		if err != nil {
 			return err
 		}
-		std.say("forgotten: %s, %s", s.ACPID, count(gone.Turns, "turn"))
+		gone, err := d.Sessions.Forget(ctx, s.ID, d.Memories.Unlearn)
+		if err != nil {
+			return err
+		}
+		if err := eraser.Erase(ctx, gone.Sessions); err != nil {
+			return err
+		}
+		if err := runtime.RemoveFiles(gone.Files); err != nil {
+			return err
+		}
+		std.Say("forgotten: %s, %s", s.ACPID, term.Count(gone.Turns, "turn"))
 		if s.Live {
-			std.say("an agent still holds it: what is said from now on is not recorded")
+			std.Say("an agent still holds it: what is said from now on is not recorded")
 		}
+		return nil
+	})
+}
+
+// runSource removes all conversations that an import brought.
+func (cmd *forgetCommand) runSource(f *config.Flags, std term.Streams) error {
+	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		ids, err := d.Sessions.Imported(ctx, cmd.source)
+		if err != nil {
+			return err
+		}
+		std.Say("%s from %s", term.Count(len(ids), "conversation"), cmd.source)
+		switch {
+		case len(ids) == 0:
+			return nil
+		case !cmd.yes && !std.Talks():
+			return fmt.Errorf("to remove them, add --yes")
+		case !cmd.yes && !std.Ask("remove them?"):
+			std.Say("nothing is removed")
+			return nil
+		}
+		turns := 0
+		for _, id := range ids {
+			gone, err := d.Sessions.Forget(ctx, id, d.Memories.Unlearn)
+			if errors.Is(err, correlation.ErrNotFound) { // it went with another one
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			turns += gone.Turns
+			if err := runtime.RemoveFiles(gone.Files); err != nil {
+				return err
+			}
+		}
+		std.Say("forgotten: %s, %s", term.Count(len(ids), "conversation"), term.Count(turns, "turn"))
 		return nil
 	})
 }
@@ -48,7 +132,7 @@ type pruneCommand struct {
 	yes       bool
 }
 
-func newPrune(f *Flags, std stdio) *cobra.Command {
+func newPrune(f *config.Flags, std term.Streams) *cobra.Command {
 	var p pruneCommand
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Remove old conversations that owe nothing; without --yes only say which.", Args: arguments,
@@ -61,7 +145,7 @@ func newPrune(f *Flags, std stdio) *cobra.Command {
 	return cmd
 }
 
-func (cmd *pruneCommand) run(f *Flags, std stdio) error {
+func (cmd *pruneCommand) run(f *config.Flags, std term.Streams) error {
 	if cmd.olderThan == "" && cmd.keep == 0 {
 		return exitError{exitUsage, errors.New("which ones? give --older-than AGE or --keep N")}
 	}
@@ -70,50 +154,63 @@ func (cmd *pruneCommand) run(f *Flags, std stdio) error {
 	}
 	o := correlation.PruneOptions{Keep: cmd.keep, DryRun: !cmd.yes}
 	if cmd.olderThan != "" {
-		age, err := parseAge(cmd.olderThan)
+		age, err := config.ParseAge(cmd.olderThan)
 		if err != nil {
-			return exitError{exitUsage, err}
+			return exitError{exitUsage, fmt.Errorf("--older-than: %w", err)}
 		}
 		o.Before = time.Now().Add(-age)
 	}
-	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		o.Unlearn = d.memories.Unlearn
-		all, err := d.sessions.Sessions(ctx, 0) // with their turns, which Prune does not count one by one
+	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		o.Unlearn = d.Memories.Unlearn
+		all, _, err := d.List(ctx, runtime.SessionFilter{}) // before they are gone
 		if err != nil {
 			return err
 		}
-		turns := map[int64]int{}
-		for _, s := range all {
-			turns[s.ID] = s.Turns
+		learned, err := d.LearnedFrom(ctx, o)
+		if err != nil {
+			return err
 		}
-		p, err := d.sessions.Prune(ctx, o)
+		if learned.Passages+learned.Memories > 0 {
+			std.Say("%s", goes(learned))
+		}
+		eraser, err := eventlog.Sweep{Store: d.Sessions, Log: d.Log.Logger()}.Eraser(ctx)
+		if err != nil {
+			return err
+		}
+		progress := term.NewProgress(std.Err)
+		progress.Step("looking through " + term.Count(len(all), "session"))
+		p, err := d.Sessions.Prune(ctx, o)
+		progress.Done()
+		ids := make([]int64, len(p.Sessions))
+		var gone []runtime.Listed
 		for i, s := range p.Sessions {
-			p.Sessions[i].Turns = turns[s.ID]
+			ids[i] = s.ID
+			gone = append(gone, all[slices.IndexFunc(all, func(one runtime.Listed) bool { return one.ID == s.ID })])
 		}
-		if len(p.Sessions) > 0 {
-			if err := sessionTable(p.Sessions).print(screenOn(std.out)); err != nil {
+		if !o.DryRun {
+			err = errors.Join(err, eraser.Erase(ctx, ids))
+		}
+		if len(gone) > 0 {
+			if err := sessionTable(gone, term.On(std.Out)); err != nil {
 				return err
 			}
 		}
-		err = errors.Join(err, removeFiles(p.Files))
-		what := count(len(p.Sessions), "session") + ", " + count(p.Turns, "turn")
+		err = errors.Join(err, runtime.RemoveFiles(p.Files))
+		what := term.Count(len(p.Sessions), "session") + ", " + term.Count(p.Turns, "turn")
 		switch {
 		case len(p.Sessions) == 0:
-			std.say("nothing to remove; what is in use or still owed stays")
+			std.Say("nothing to remove; what is in use or still owed stays")
 		case cmd.yes:
-			std.say("removed: %s", what)
+			std.Say("removed: %s", what)
 		default:
-			std.say("would remove %s; --yes does it", what)
+			std.Say("would remove %s; --yes does it", what)
 		}
 		return err
 	})
 }
 
-// parseAge reads how old something has to be.
-func parseAge(text string) (time.Duration, error) {
-	age, err := parseDuration(text)
-	if err != nil || age <= 0 {
-		return 0, errors.New("--older-than: give an age such as 90d, 12w or 36h")
-	}
-	return age, nil
+// goes says what goes with sessions, before it does.
+func goes(l embedded.Learned) string {
+	return fmt.Sprintf("with what was said go %s and %s learned from it; what was stored stays",
+		term.Count(l.Passages, "passage"), term.Count(l.Memories, "memory"))
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
 func TestForLogin(t *testing.T) {
@@ -36,7 +38,7 @@ func TestForLogin(t *testing.T) {
 
 // Every command says what it is for and holds to its usage line, and takes the flags that all do.
 func TestGrammar(t *testing.T) {
-	root := grammar(stdio{})
+	root := grammar(term.Streams{})
 	var look func(cmd *cobra.Command)
 	look = func(cmd *cobra.Command) {
 		for _, sub := range cmd.Commands() {
@@ -57,20 +59,23 @@ func TestGrammar(t *testing.T) {
 func TestHelpFitsNarrowScreens(t *testing.T) {
 	for _, width := range []int{80, 100, 132, 200} {
 		for line := range strings.Lines(settingsHelp(width)) {
-			if n := displayWidth(strings.TrimSuffix(line, "\n")); n > width {
+			if n := term.Width(strings.TrimSuffix(line, "\n")); n > width {
 				t.Errorf("%d columns on a screen of %d: %s", n, width, line)
 			}
 		}
 	}
-	if narrow := settingsHelp(80); strings.Contains(narrow, "SIGNET_ACP_HOLD") || !strings.Contains(narrow, "SIGNET_ACP_ and the name in capitals") {
+	if narrow := settingsHelp(80); strings.Contains(narrow, "SIGNET_ACP_HOLD") ||
+		!strings.Contains(narrow, "SIGNET_ACP_ and the name in capitals") {
 		t.Errorf("80 columns have no room for the names of variables:\n%s", narrow)
 	}
 }
 
-// A program that looks a method up by its name keeps every exported method of all types, for the linker cannot tell which: 2.5 MB that every
-// relay would map. text/template does so, and parsers of command lines that go by reflection.
+// A program that looks a method up by its name keeps every exported method of all types, for the linker cannot tell
+// which: 2.5 MB that every relay would map. text/template does so, and parsers of command lines that go by
+// reflection.
 func TestNoMethodIsLookedUpByName(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "sqlite_fts5", "-ldflags=-dumpdep", "-o", filepath.Join(t.TempDir(), "proxy"), ".").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "sqlite_fts5", "-ldflags=-dumpdep", "-o",
+		filepath.Join(t.TempDir(), "proxy"), ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -37,8 +39,8 @@ const helpWidth = 80
 // printHelp explains a command, and for the root of them all the whole configuration surface.
 func printHelp(cmd *cobra.Command, _ []string) {
 	cmd.Flags().SortFlags = false // they stand in an order
-	s := screenOn(cmd.OutOrStdout())
-	width := s.width
+	s := term.On(cmd.OutOrStdout())
+	width := s.Width
 	if width == 0 {
 		width = helpWidth
 	}
@@ -47,7 +49,7 @@ func printHelp(cmd *cobra.Command, _ []string) {
 	if about == "" {
 		about = cmd.Short
 	}
-	fmt.Fprintf(&b, "%s\n\nUsage:\n", wrap(about, width, 0))
+	fmt.Fprintf(&b, "%s\n\nUsage:\n", term.Wrap(about, width, 0))
 	if cmd.HasParent() {
 		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
 	} else {
@@ -62,7 +64,7 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		for _, sub := range commands {
 			if sub.IsAvailableCommand() {
 				head := fmt.Sprintf("  %-*s  ", longest, sub.Name())
-				b.WriteString(head + wrap(sub.Short, width, len(head)) + "\n")
+				b.WriteString(head + term.Wrap(sub.Short, width, len(head)) + "\n")
 			}
 		}
 	}
@@ -72,34 +74,37 @@ func printHelp(cmd *cobra.Command, _ []string) {
 	b.WriteString("\nFlags of every command:\n" + cmd.Root().PersistentFlags().FlagUsagesWrapped(width))
 	if !cmd.HasParent() {
 		const agents = "Agents: "
-		b.WriteString("\n" + agents + wrap(strings.Join(upstream.Names(), ", "), width, len(agents)) + "\n")
-		b.WriteString("\n" + settingsHelp(s.width))
+		b.WriteString("\n" + agents + term.Wrap(strings.Join(upstream.Names(), ", "), width, len(agents)) + "\n")
+		b.WriteString("\n" + settingsHelp(s.Width))
 	}
-	_, _ = io.WriteString(s.w, b.String())
+	_, _ = io.WriteString(s.W, b.String())
 }
 
-// settingsHelp is the table of settings. A narrow screen is told the rule by which variables are named in place of each name.
+// settingsHelp is the table of settings. A narrow screen is told the rule by which variables are named in place of
+// each name.
 func settingsHelp(width int) string {
-	all := settings(&Config{})
+	all := config.Settings()
 	var names, variables, defaults int
 	for _, s := range all {
-		names, variables, defaults = max(names, len(s.name)), max(variables, len(s.env)), max(defaults, len(s.def))
+		names, variables, defaults = max(names, len(s.Name)), max(variables, len(s.Env)), max(defaults, len(s.Default))
 	}
 	narrow := 0 < width && width < names+variables+defaults+50
 	var b strings.Builder
-	b.WriteString(wrap("Settings: flag, else environment (SIGNET_ACP_ and the name in capitals), else the acp: section of agent.yaml in the Signet folder, else the default.", width, 0) + "\n\n")
+	b.WriteString(term.Wrap("Settings: flag, else environment (SIGNET_ACP_ and the name in capitals), "+
+		"else the acp: section of agent.yaml in the Signet folder, else the default.", width, 0) + "\n\n")
 	for _, s := range all {
-		head := fmt.Sprintf("  %-*s  ", names, s.name)
+		head := fmt.Sprintf("  %-*s  ", names, s.Name)
 		if !narrow {
-			head += fmt.Sprintf("%-*s  ", variables, s.env)
+			head += fmt.Sprintf("%-*s  ", variables, s.Env)
 		}
-		head += fmt.Sprintf("%-*s  ", defaults, s.def)
-		help := s.help
-		if s.enum != nil {
-			help += " (" + strings.Join(s.enum, ", ") + ")"
+		head += fmt.Sprintf("%-*s  ", defaults, s.Default)
+		help := s.Help
+		if s.Enum != nil {
+			help += " (" + strings.Join(s.Enum, ", ") + ")"
 		}
-		b.WriteString(head + wrap(help, width, len(head)) + "\n")
+		b.WriteString(head + term.Wrap(help, width, len(head)) + "\n")
 	}
-	b.WriteString("\n" + wrap("SIGNET_NO_HOOKS=1 or SIGNET_BYPASS=1: a byte pump; nothing is read, stored or asked.", width, 0) + "\n")
+	const pump = "SIGNET_NO_HOOKS=1 or SIGNET_BYPASS=1: a byte pump; nothing is read, stored or asked."
+	b.WriteString("\n" + term.Wrap(pump, width, 0) + "\n")
 	return b.String()
 }

@@ -1,100 +1,129 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"sync"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
 
-	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-const maxLogSize = 4 << 20 // then the file becomes the .old one
+// logCommand prints a conversation.
+type logCommand struct{ json bool }
 
-// A logFile is the log, opened when something is first written to it: a start waits for no file.
-type logFile struct {
-	path  string
-	level zerolog.Level
-	std   stdio
-
-	mu     sync.Mutex // guards what follows
-	file   *os.File
-	size   int64
-	failed bool
+func newLog(f *config.Flags, std term.Streams) *cobra.Command {
+	var l logCommand
+	cmd := &cobra.Command{
+		Use: "log SESSION", Args: arguments,
+		Short: "Print a conversation: who said what, the tools in between, what was inserted.",
+		Long: "Print a conversation: who said what, the tools in between, and what was inserted. " +
+			"SESSION " + namesSession,
+		ValidArgsFunction: sessionIDs(f),
+		RunE:              func(_ *cobra.Command, args []string) error { return l.run(args[0], f, std) },
+	}
+	forScripts(cmd, &l.json)
+	return cmd
 }
 
-func newLogFile(c *Config, std stdio) *logFile {
-	level, err := zerolog.ParseLevel(c.LogLevel)
-	if err != nil {
-		level = zerolog.InfoLevel
-	}
-	path := c.LogFile
-	if path == "" {
-		path = filepath.Join(c.SignetPath, "acp", "log", "proxy.log")
-	}
-	return &logFile{path: path, level: level, std: std}
-}
-
-// logger gives a logger into the file. It logs ids, sizes and durations, never what anybody said.
-func (l *logFile) logger() zerolog.Logger {
-	if l.path == "-" {
-		return zerolog.New(l.std.err).Level(l.level).With().Timestamp().Logger()
-	}
-	return zerolog.New(l).Level(l.level).With().Timestamp().Int("pid", os.Getpid()).Logger()
-}
-
-// Write implements io.Writer. A log that cannot be written is given up with one word to the person.
-func (l *logFile) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.failed {
-		return len(b), nil
-	}
-	if err := l.open(int64(len(b))); err != nil {
-		l.failed = true
-		l.std.say("no log: %v", err)
-		return len(b), nil
-	}
-	n, err := l.file.Write(b)
-	l.size += int64(n)
-	return n, err
-}
-
-// open makes sure of a file with room for n bytes. The lock is held.
-func (l *logFile) open(n int64) error {
-	if l.file != nil && l.size+n <= maxLogSize {
-		return nil
-	}
-	if l.file != nil {
-		l.file.Close()
-		l.file = nil
-	}
-	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
-		return err
-	}
-	if info, err := os.Stat(l.path); err == nil && info.Size()+n > maxLogSize {
-		if err := os.Rename(l.path, l.path+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (cmd *logCommand) run(name string, f *config.Flags, std term.Streams) error {
+	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		s, err := d.Find(ctx, name)
+		if err != nil {
 			return err
 		}
-	}
-	file, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
-	l.file, l.size = file, info.Size()
-	return nil
+		said, err := d.Conversation(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		if cmd.json {
+			return term.JSON(std.Out, said)
+		}
+		return term.Page(std.Out, func(screen term.Screen) error { return printConversation(s, said, screen) })
+	})
 }
 
-func (l *logFile) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.file != nil {
-		l.file.Close()
-		l.file = nil
+func printConversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) error {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	head := fmt.Sprintf("%s · %s · %s · %s", s.ACPID, s.Harness, runtime.HomeShort(s.Cwd), term.Count(s.Turns, "turn"))
+	p("%s\n", screen.Paint(term.Bold, term.Wrap(term.Printable(head), screen.Width, 0)))
+	turn := 0
+	for _, e := range said {
+		if e.Turn != turn {
+			turn = e.Turn
+			p("\n%s\n", screen.Paint(term.Faint, fmt.Sprintf("── %d ── %s", turn, term.Local(e.At))))
+		}
+		switch e.Role {
+		case runtime.User:
+			p("%s\n%s\n", screen.Paint(term.Bold, "You"), body(e.Text, "  ", screen))
+		case runtime.Assistant:
+			p("%s\n", screen.Paint(term.Green, cmp.Or(term.Printable(s.Harness), "Agent")))
+			if e.Text != "" {
+				p("%s\n", body(e.Text, "  ", screen))
+			}
+			if note := howItEnded(e); note != "" {
+				p("  %s\n", screen.Paint(term.Yellow, note))
+			}
+		case runtime.Tool:
+			text := fmt.Sprintf("· %s: %s (%s)", cmp.Or(e.Kind, "tool"), e.Text, e.Status)
+			if len(e.Locations) > 0 {
+				text += " " + strings.Join(e.Locations, ", ")
+			}
+			p("%s\n", body(term.Printable(text), "    ", screen))
+		case runtime.Context:
+			title := fmt.Sprintf("inserted by signet-acp-proxy, from %s (%s)", e.Source, e.Outcome)
+			p("  %s\n", screen.Paint(term.Faint, "┌ "+title))
+			for line := range strings.Lines(body(strings.TrimSpace(e.Text), "  │ ", screen)) {
+				p("%s\n", screen.Paint(term.Faint, strings.TrimSuffix(line, "\n")))
+			}
+		}
 	}
+	if len(said) == 0 {
+		p("\nnothing was said\n")
+	}
+	_, err := io.WriteString(screen.W, b.String())
+	return err
+}
+
+// howItEnded says of an answer what its text does not.
+func howItEnded(e runtime.Entry) string {
+	var notes []string
+	switch {
+	case !e.Ended:
+		notes = append(notes, "still answering")
+	case e.Code != 0:
+		notes = append(notes, fmt.Sprintf("failed with error %d", e.Code))
+	case e.Stop == "":
+		notes = append(notes, "ended without an answer to the prompt")
+	case e.Stop != "end_turn":
+		notes = append(notes, strings.ReplaceAll(e.Stop, "_", " "))
+	}
+	if e.Truncated {
+		notes = append(notes, "longer than what is kept")
+	}
+	if len(notes) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(notes, "; ") + ")"
+}
+
+// body is text of several lines, each behind a margin and no wider than the screen.
+func body(text, margin string, s term.Screen) string {
+	var b strings.Builder
+	for _, line := range strings.Split(term.Visible(strings.TrimRight(text, "\n")), "\n") {
+		if s.Width == 0 || term.Width(margin+line) <= s.Width {
+			b.WriteString(strings.TrimRight(margin+line, " ") + "\n")
+			continue
+		}
+		for part := range strings.Lines(term.Wrap(line, s.Width-term.Width(margin), 0)) {
+			b.WriteString(margin + strings.TrimSuffix(part, "\n") + "\n")
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -8,24 +8,32 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/delivery"
 )
 
 // version is set by the release build; others take it from the module.
 var version = ""
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == detachWord {
-		os.Exit(detach(os.Args[2:]))
+	if len(os.Args) > 1 && os.Args[1] == delivery.DetachWord {
+		if delivery.Detach(os.Args[2:]) != nil {
+			os.Exit(exitNotStarted)
+		}
+		return
 	}
-	std := stdio{os.Stdin, os.Stdout, os.Stderr}
-	if len(os.Args) == 4 && os.Args[1] == mcpWord && os.Args[2] == connectFlag {
+	runtime.Version = versionName()
+	std := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	if len(os.Args) == 4 && os.Args[1] == runtime.MCPWord && os.Args[2] == runtime.ConnectFlag {
 		os.Exit(connectPipe(os.Args[3], std))
 	}
 	cobra.EnableCommandSorting = false // they stand in an order
 	os.Exit(run(os.Args[1:], std))
 }
 
-// versionName is what --version prints.
+// versionName is the release's, or the module's where the program was built by its path.
 func versionName() string {
 	if version != "" {
 		return version

@@ -5,22 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
 // newMemory is about the memories of the embedded store. Those of a daemon are the daemon's to show.
-func newMemory(f *Flags, std stdio) *cobra.Command {
+func newMemory(f *config.Flags, std term.Streams) *cobra.Command {
 	return group("memory", "Look into and change the memories of this machine.",
 		newMemoryAdd(f, std), newMemorySearch(f, std), newMemoryList(f, std), newMemoryShow(f, std),
-		newMemoryForget(f, std), newMemoryExport(f, std), newMemoryImport(f, std))
+		newMemoryEdit(f, std), newMemoryPin(f, std), newMemoryForget(f, std),
+		newMemoryExport(f, std), newMemoryImport(f, std), newMemoryBackfill(f, std))
 }
 
 type memoryAdd struct {
@@ -29,7 +31,7 @@ type memoryAdd struct {
 	json    bool
 }
 
-func newMemoryAdd(f *Flags, std stdio) *cobra.Command {
+func newMemoryAdd(f *config.Flags, std term.Streams) *cobra.Command {
 	a := memoryAdd{Memory: embedded.Memory{Source: "memory add"}}
 	cmd := &cobra.Command{
 		Use: "add TEXT", Short: "Keep a memory.", Args: arguments,
@@ -50,13 +52,13 @@ func newMemoryAdd(f *Flags, std stdio) *cobra.Command {
 	return cmd
 }
 
-func (cmd *memoryAdd) run(f *Flags, std stdio) error {
+func (cmd *memoryAdd) run(f *config.Flags, std term.Streams) error {
 	m := cmd.Memory
 	if !(m.Importance >= 0 && m.Importance <= 1) {
 		return exitError{exitUsage, errors.New("--importance: give a number from 0 to 1")}
 	}
 	if m.Content == "-" {
-		text, err := io.ReadAll(io.LimitReader(std.in, embedded.MaxContent+1))
+		text, err := io.ReadAll(io.LimitReader(std.In, embedded.MaxContent+1))
 		if err != nil {
 			return fmt.Errorf("reading stdin: %w", err)
 		}
@@ -66,18 +68,18 @@ func (cmd *memoryAdd) run(f *Flags, std stdio) error {
 	if m.Project, err = projectOf(cmd.project); err != nil {
 		return err
 	}
-	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		stored, added, err := d.memories.Add(ctx, m)
+	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		stored, added, err := d.Memories.Add(ctx, m)
 		if err != nil {
 			return err
 		}
 		if cmd.json {
-			return printMemories(std, []embedded.Memory{stored}, true)
+			return printMemories(ctx, d, std, []embedded.Memory{stored}, true)
 		}
 		if !added {
-			std.say("known already; brought up to date")
+			std.Say("known already; brought up to date")
 		}
-		_, err = fmt.Fprintln(std.out, stored.ID)
+		_, err = fmt.Fprintln(std.Out, stored.ID)
 		return err
 	})
 }
@@ -100,7 +102,7 @@ type memorySearch struct {
 	json  bool
 }
 
-func newMemorySearch(f *Flags, std stdio) *cobra.Command {
+func newMemorySearch(f *config.Flags, std term.Streams) *cobra.Command {
 	var s memorySearch
 	cmd := &cobra.Command{
 		Use: "search QUERY", Short: "Find memories, best first.", Args: arguments,
@@ -115,7 +117,7 @@ func newMemorySearch(f *Flags, std stdio) *cobra.Command {
 
 const onlyHere = "Only what belongs to this folder's project or to no other."
 
-func (cmd *memorySearch) run(query string, f *Flags, std stdio) error {
+func (cmd *memorySearch) run(query string, f *config.Flags, std term.Streams) error {
 	project, err := projectOf(".")
 	if err != nil {
 		return err
@@ -123,18 +125,17 @@ func (cmd *memorySearch) run(query string, f *Flags, std stdio) error {
 	if cmd.limit < 1 {
 		return exitError{exitUsage, errors.New("--limit: give a number from 1 on")}
 	}
-	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		if !migrations.FTS5() {
-			std.say("built without full-text search: nothing is found (build with -tags sqlite_fts5)")
-		}
-		if err := d.memories.Learn(ctx); err != nil { // what was said since a relay last had the time
+	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		if err := d.Memories.Learn(ctx); err != nil { // what was said since a relay last had the time
 			return err
 		}
-		found, err := d.memories.Search(ctx, embedded.Query{Text: query, Limit: cmd.limit, Project: project, AllProjects: !cmd.here})
+		found, err := d.Memories.Search(ctx, embedded.Query{
+			Text: query, Limit: cmd.limit, Project: project, AllProjects: !cmd.here,
+		})
 		if err != nil {
 			return err
 		}
-		return printMemories(std, found, cmd.json)
+		return printMemories(ctx, d, std, found, cmd.json)
 	})
 }
 
@@ -144,7 +145,7 @@ type memoryList struct {
 	json bool
 }
 
-func newMemoryList(f *Flags, std stdio) *cobra.Command {
+func newMemoryList(f *config.Flags, std term.Streams) *cobra.Command {
 	var l memoryList
 	cmd := &cobra.Command{
 		Use: "list", Short: "List memories, newest first.", Args: arguments,
@@ -154,12 +155,13 @@ func newMemoryList(f *Flags, std stdio) *cobra.Command {
 	flags.IntVar(&l.Limit, "limit", 100, "At most `N`.")
 	flags.IntVar(&l.Offset, "offset", 0, "Without the first `N`.")
 	flags.StringVar(&l.Type, "type", "", "Only of this `TYPE`.")
+	flags.BoolVar(&l.Said, "said", false, saidToo)
 	flags.BoolVar(&l.here, "here", false, onlyHere)
 	forScripts(cmd, &l.json)
 	return cmd
 }
 
-func (cmd *memoryList) run(f *Flags, std stdio) error {
+func (cmd *memoryList) run(f *config.Flags, std term.Streams) error {
 	filter := cmd.Filter
 	if filter.Limit < 1 || filter.Offset < 0 {
 		return exitError{exitUsage, errors.New("--limit and --offset: give a number from 1 on")}
@@ -170,172 +172,47 @@ func (cmd *memoryList) run(f *Flags, std stdio) error {
 			return err
 		}
 	}
-	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		if err := d.memories.Learn(ctx); err != nil {
+	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		if err := d.Memories.Learn(ctx); err != nil {
 			return err
 		}
-		all, err := d.memories.List(ctx, filter)
+		all, err := d.Memories.List(ctx, filter)
 		if err != nil {
 			return err
 		}
-		return printMemories(std, all, cmd.json)
-	})
-}
-
-func newMemoryShow(f *Flags, std stdio) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show one memory.", Args: arguments,
-		Long: "Show one memory by its id or the unique beginning of that.",
-		RunE: func(_ *cobra.Command, args []string) error { return showMemory(args[0], asJSON, f, std) },
-	}
-	forScripts(cmd, &asJSON)
-	return cmd
-}
-
-func showMemory(id string, asJSON bool, f *Flags, std stdio) error {
-	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		m, err := d.memories.Get(ctx, id)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return printMemories(std, []embedded.Memory{m}, true)
-		}
-		var l list
-		l.add("id", m.ID)
-		l.add("type", m.Type)
-		l.add("project", m.Project)
-		if m.Personal {
-			l.add("scope", "the person's own, in every project")
-		}
-		l.add("said by", m.Origin)
-		l.add("came by", m.Source)
-		l.add("harness", m.Harness)
-		l.add("signet key", m.Session)
-		l.add("tags", m.Tags)
-		l.add("about", m.Context)
-		l.add("importance", fmt.Sprintf("%.2g", m.Importance))
-		if m.Ratings > 0 {
-			l.add("rating", fmt.Sprintf("%.2g (%d)", m.Rating, m.Ratings))
-		}
-		l.add("created", local(m.Created))
-		l.add("updated", local(m.Updated))
-		l.print(screenOn(std.out))
-		_, err = fmt.Fprintln(std.out, "\n"+visible(m.Content))
-		return err
-	})
-}
-
-// visible is printable for text of several lines.
-func visible(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := range lines {
-		indent := lines[i][:len(lines[i])-len(strings.TrimLeft(lines[i], " "))]
-		lines[i] = indent + printable(lines[i])
-	}
-	return strings.Join(lines, "\n")
-}
-
-func newMemoryForget(f *Flags, std stdio) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "forget ID", Short: "Remove a memory; the conversation that it came from does not teach it again.", Args: arguments,
-		Long: "Remove a memory by its id or the unique beginning of that; the conversation that it came from does not teach it again.",
-		RunE: func(_ *cobra.Command, args []string) error { return forgetMemory(args[0], asJSON, f, std) },
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print what went as JSON.")
-	return cmd
-}
-
-func forgetMemory(id string, asJSON bool, f *Flags, std stdio) error {
-	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		m, err := d.memories.Get(ctx, id)
-		if err != nil {
-			return err
-		}
-		if err := d.memories.Forget(ctx, m.ID); err != nil {
-			return err
-		}
-		if asJSON {
-			return printMemories(std, []embedded.Memory{m}, true)
-		}
-		std.say("forgotten: %s", m.ID)
-		return nil
-	})
-}
-
-func newMemoryExport(f *Flags, std stdio) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "export", Short: "Write all memories to stdout as JSON Lines.", Args: arguments,
-		RunE: func(*cobra.Command, []string) error { return exportMemories(f, std) },
-	}
-	cmd.Flags().Bool("json", false, "The same: an export is JSON Lines.")
-	return cmd
-}
-
-func exportMemories(f *Flags, std stdio) error {
-	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		if err := d.memories.Learn(ctx); err != nil {
-			return err
-		}
-		n, err := d.memories.Export(ctx, std.out)
-		if err == nil && isPerson(std.err) {
-			std.say("%s", exported(n))
-		}
-		return err
-	})
-}
-
-func exported(n int) string { return count(n, "memory") + " exported" }
-
-// isPerson reports whether somebody reads along.
-func isPerson(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && isTerminal(f)
-}
-
-func newMemoryImport(f *Flags, std stdio) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "import", Short: "Read memories from stdin as export writes them; all or nothing.", Args: arguments,
-		RunE: func(*cobra.Command, []string) error { return importMemories(asJSON, f, std) },
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print the counts as JSON.")
-	return cmd
-}
-
-func importMemories(asJSON bool, f *Flags, std stdio) error {
-	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		done, err := d.memories.Import(ctx, std.in)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return printJSON(std.out, map[string]int{"added": done.Added, "updated": done.Updated, "unchanged": done.Unchanged})
-		}
-		std.say("imported: %d added, %d updated, %d unchanged", done.Added, done.Updated, done.Unchanged)
-		return nil
+		return printMemories(ctx, d, std, all, cmd.json)
 	})
 }
 
 // printMemories prints memories as a table, or for scripts.
-func printMemories(std stdio, all []embedded.Memory, asJSON bool) error {
+func printMemories(ctx context.Context, d *runtime.Data, std term.Streams, all []embedded.Memory, asJSON bool) error {
 	if asJSON {
 		if all == nil {
 			all = []embedded.Memory{}
 		}
-		return printJSON(std.out, all)
+		return term.JSON(std.Out, all)
 	}
 	if len(all) == 0 {
-		std.say("nothing found")
+		std.Say("nothing found")
 		return nil
 	}
-	t := &table{columns: []column{{title: "ID"}, {title: "CREATED", spare: 3}, {title: "TYPE", spare: 2}, {title: "PROJECT", least: 8, spare: 1}, {title: "CONTENT", least: 20}}}
+	s := term.On(std.Out)
+	t := &term.Table{Columns: []term.Column{
+		{Title: "ID"}, {Title: "CREATED", Spare: 3}, {Title: "TYPE", Least: 4, Spare: 2},
+		{Title: "PROJECT", Least: 8, Spare: 1}, {Title: "CONTENT", Least: 28},
+	}}
 	for _, m := range all {
-		t.add(m.ID, local(m.Created), m.Type, projectName(m), m.Content)
+		id, created := m.ID, term.Local(m.Created)
+		if s.Width > 0 { // the text needs the room
+			var err error
+			if id, err = d.Memories.Short(ctx, m.ID); err != nil {
+				return err
+			}
+			created = m.Created.Local().Format(time.DateOnly)
+		}
+		t.Add(id, created, m.Type, projectName(m), m.Content)
 	}
-	return t.print(screenOn(std.out))
+	return t.Print(s)
 }
 
 func projectName(m embedded.Memory) string {

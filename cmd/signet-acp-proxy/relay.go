@@ -1,17 +1,20 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
@@ -20,7 +23,7 @@ import (
 // relayCommand is the program without a subcommand.
 type relayCommand struct{ agent string }
 
-func newRelay(f *Flags, std stdio) *cobra.Command {
+func newRelay(f *config.Flags, std term.Streams) *cobra.Command {
 	var r relayCommand
 	cmd := &cobra.Command{
 		Use: "signet-acp-proxy", Long: "Give any ACP agent a memory.",
@@ -38,20 +41,33 @@ func newRelay(f *Flags, std stdio) *cobra.Command {
 	return cmd
 }
 
-func (r relayCommand) run(f *Flags, command []string, std stdio) error {
-	c, err := loadConfig(f)
-	var exit exitError
-	if errors.As(err, &exit) {
+func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) error {
+	c, err := config.Load(*f)
+	var flag config.FlagError
+	if errors.As(err, &flag) {
 		return err
 	}
-	if err != nil { // an agent must start, whatever stands in a file
-		std.say("%s; the defaults are used", oneLine(err))
+	switch { // an agent must start, whatever stands in a file
+	case errors.Is(err, config.ErrNoPlace):
+		if f.Memory != "off" && !runtime.Bypassed(c) {
+			std.Say("%v", err)
+		}
+	case err != nil:
+		std.Say("%s; the defaults are used", oneLine(err))
 	}
-	profile, options, err := r.harness(c, command, std)
-	if err != nil {
-		return err
+	options := upstream.Options{Stderr: std.Err}
+	profile, err := runtime.Harness(c, r.agent, command, &options)
+	switch {
+	case errors.Is(err, runtime.ErrNoHarness):
+		return misuse("%w", err)
+	case errors.Is(err, upstream.ErrNotStarted):
+		return exitError{exitNotStarted, err}
+	case err != nil:
+		return unknownAgent(c, r.agent)
 	}
-	if isTerminal(std.in) {
+	if term.IsTerminal(std.In) {
+		std.Say("on a terminal this is %s itself, without memory, to log in with; with memory a client starts it "+
+			"(signet-acp-proxy setup -h)", options.Command[0])
 		ended, err := upstream.OnTerminal(options)
 		if err != nil {
 			return exitError{exitNotStarted, err}
@@ -62,14 +78,14 @@ func (r relayCommand) run(f *Flags, command []string, std stdio) error {
 	if name == "" {
 		name = profile.Name
 	}
-	agent := c.agent(name)
+	agent := c.Agent(name)
 	if agent.AgentID != "" {
 		c.AgentID = agent.AgentID
 	}
-	pumpOnly := c.Memory == "off" || !agent.Inject || c.bypassed()
+	pumpOnly := c.Memory == "off" || !agent.Inject || runtime.Bypassed(c)
 	id := correlation.NewProcessID()
 	if !pumpOnly {
-		options.Env = withParent(withHooks(options.Env, c.Hooks), id)
+		options.Env = runtime.WithParent(runtime.WithHooks(options.Env, c.Hooks), id)
 	}
 
 	debug.SetGCPercent(gcPercent)
@@ -81,19 +97,18 @@ func (r relayCommand) run(f *Flags, command []string, std stdio) error {
 		return exitError{exitNotStarted, err}
 	}
 	o := proxy.Options{
-		Client:  proxy.Client{In: std.in, Out: std.out, Talk: std.err},
+		Client:  proxy.Client{In: std.In, Out: std.Out, Talk: std.Err},
 		Harness: proxy.Harness{In: process.Stdin, Out: process.Stdout, Hangup: process.Hangup},
 		Name:    name,
 	}
-	upstream.Widen(std.in)
-	if out, ok := std.out.(*os.File); ok {
+	upstream.Widen(std.In)
+	if out, ok := std.Out.(*os.File); ok {
 		upstream.Widen(out)
 	}
 	if !pumpOnly {
-		o.Customs = customs(profile)
-		b := newBackend(c, std)
-		b.configure(&o, name, id)
-		defer b.close()
+		b := runtime.NewBackend(c, std)
+		b.Configure(&o, name, id, profile)
+		defer b.Close()
 	}
 	relay := proxy.New(o)
 	done := make(chan struct{})
@@ -103,10 +118,10 @@ func (r relayCommand) run(f *Flags, command []string, std stdio) error {
 	ended := process.Wait()
 	hurried := <-told
 	if err != nil {
-		std.say("%v", err)
+		std.Say("%v", err)
 	}
 	if !hurried && !relay.ClientGone() {
-		std.say("%s", obituary(options.Command, ended, process.LastStderr()))
+		std.Say("%s", harnessEnd(options.Command, ended, process.LastStderr()))
 	}
 	return exitError{code: ended.Status()}
 }
@@ -115,40 +130,13 @@ func (r relayCommand) run(f *Flags, command []string, std stdio) error {
 // little to collect.
 const gcPercent = 50
 
-// harness finds the command line and the profile of what is to be started.
-func (r relayCommand) harness(c *Config, command []string, std stdio) (upstream.Profile, upstream.Options, error) {
-	options := upstream.Options{Stderr: std.err}
-	profile, known := c.profile(r.agent)
-	switch {
-	case len(command) > 0 && command[0] == "--": // arguments of the agent's: see forLogin
-		if !known {
-			return profile, options, unknownAgent(c, r.agent)
-		}
-	case len(command) > 0:
-		options.Command = command
-		if !known {
-			profile, _ = upstream.ByCommand(command)
-		}
-	case r.agent == "":
-		return profile, options, misuse("no harness: give --agent NAME or -- COMMAND")
-	case !known:
-		return profile, options, unknownAgent(c, r.agent)
-	}
-	if err := profile.Prepare(context.Background(), &options, upstream.Limits{}); err != nil {
-		return profile, options, exitError{exitNotStarted, err}
-	}
-	if len(command) > 0 && command[0] == "--" {
-		options.Command = append(options.Command, command[1:]...)
-	}
-	if profile.Name == "" {
-		profile.Name = filepath.Base(options.Command[0])
-	}
-	return profile, options, nil
+func unknownAgent(c *config.Config, name string) error {
+	return exitError{exitUsage, fmt.Errorf("no agent is known as %q: name one of %v, or give its command behind --",
+		name, c.AgentNames())}
 }
 
-func unknownAgent(c *Config, name string) error {
-	return exitError{exitUsage, fmt.Errorf("no agent is known as %q: name one of %v, or give its command behind --", name, c.agentNames())}
-}
+// goneAfter is how long we stay, once told to end, whoever does not read: supervisors kill after two seconds or more.
+const goneAfter = 1800 * time.Millisecond
 
 // handle passes signals on until done is closed. The value it gives then
 // says whether we were told to end. SIGINT is the terminal's to everybody in
@@ -157,14 +145,20 @@ func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, d
 	told := make(chan bool, 1)
 	go func() {
 		hurried := false
+		var late <-chan time.Time
 		for {
 			select {
 			case s := <-signals:
 				if s == syscall.SIGTERM || s == hangupSignal {
+					if !hurried {
+						late = time.After(goneAfter)
+					}
 					hurried = true
 					p.Terminate(s)
-					relay.Flush()
+					go relay.Flush()
 				}
+			case <-late: // somebody does not read what we write; what was said is on disk
+				os.Exit(128 + int(syscall.SIGTERM))
 			case <-done:
 				told <- hurried
 				return
@@ -174,11 +168,16 @@ func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, d
 	return told
 }
 
-// obituary says which command died, how, and its last words.
-func obituary(command []string, ended upstream.Exit, last []string) string {
+// harnessEnd says which command died, how, and its last words.
+func harnessEnd(command []string, ended upstream.Exit, last []string) string {
 	text := fmt.Sprintf("the harness ended by itself: %s: %s", command[0], ended)
 	for _, line := range last {
 		text += "\n  " + line
 	}
 	return text
+}
+
+// oneLine folds an error that names several mistakes.
+func oneLine(err error) string {
+	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
 }

@@ -10,10 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -47,13 +45,13 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("EXAMPLE", example)
-			env.Setenv("SIGNET_PORT", "1") // nobody listens there
+			env.Setenv("SIGNET_PORT", "1")       // nobody listens there
+			env.Setenv("SIGNET_ACP_HOLD", "10s") // a busy machine decides nothing
+			env.Setenv("SIGNET_ACP_DATABASE_WAIT", "2s")
 			return os.MkdirAll(home, 0o700)
 		},
 		Condition: func(name string) (bool, error) {
 			switch name {
-			case "fts5":
-				return migrations.FTS5(), nil
 			case "root":
 				return os.Geteuid() == 0, nil
 			}
@@ -61,13 +59,15 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"daemon": daemonCmd,
+			"alive":  aliveCmd,
 			"dead":   deadCmd,
 			"damage": damageCmd,
 		},
 	})
 }
 
-// daemonCmd starts a daemon for $SIGNET_PATH, of a kind, and points SIGNET_DAEMON_URL at it: healthy, hanging, token, foreign.
+// daemonCmd starts a daemon for $SIGNET_PATH, of a kind, and points SIGNET_DAEMON_URL at it: healthy, hanging, token,
+// foreign.
 func daemonCmd(ts *testscript.TestScript, _ bool, args []string) {
 	o := daemontest.Options{AgentsDir: ts.Getenv("SIGNET_PATH")}
 	switch args[0] {
@@ -90,6 +90,13 @@ func daemonCmd(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// aliveCmd is a process of ours that lives to the end of the script.
+func aliveCmd(ts *testscript.TestScript, _ bool, _ []string) {
+	lock, err := correlation.TakeLock(filepath.Join(ts.Getenv("SIGNET_PATH"), "acp", "live"), correlation.NewProcessID())
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(lock.Release()) })
+}
+
 // deadCmd leaves a delivery of each kind of end in the database.
 func deadCmd(ts *testscript.TestScript, _ bool, _ []string) {
 	ctx := context.Background()
@@ -97,14 +104,17 @@ func deadCmd(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(err)
 	defer db.Close()
 	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(ts.Getenv("SIGNET_PATH"), "acp", "live")})
-	process, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon", SignetPath: ts.Getenv("SIGNET_PATH")})
+	process, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon",
+		SignetPath: ts.Getenv("SIGNET_PATH")})
 	ts.Check(err)
-	s, err := store.Open(ctx, correlation.OpenSession{Harness: "good", ACPID: "sess-with-deliveries", Process: process.ID()})
+	s, err := store.Open(ctx, correlation.OpenSession{Harness: "good", ACPID: "sess-with-deliveries",
+		Process: process.ID()})
 	ts.Check(err)
 	for _, state := range []string{"owed", "dead", "unknown"} {
 		ts.Check(process.Owe(ctx, correlation.Debt{Session: s.ID, Kind: correlation.KindCompaction, Payload: state}))
 		if state != "owed" {
-			_, err := db.ExecContext(ctx, `UPDATE deliveries SET state = ?1, done = owed + 1, error = 'it said no' WHERE payload = ?1`, state)
+			_, err := db.ExecContext(ctx, `UPDATE deliveries SET state = ?1, done = owed + 1, error = 'it said no'
+				WHERE payload = ?1`, state)
 			ts.Check(err)
 		}
 	}
@@ -143,13 +153,15 @@ func goodAgent(in io.Reader, out io.Writer) {
 		result := `{}`
 		switch request.Method {
 		case "initialize":
-			result = `{"protocolVersion":1,"agentInfo":{"name":"good-agent","version":"1.2.3"},"agentCapabilities":{}}`
+			result = `{"protocolVersion":1,"agentInfo":{"name":"` + cmp.Or(os.Getenv("AGENT_NAME"), "good-agent") +
+				`","version":"1.2.3"},"agentCapabilities":{}}`
 		case "session/new":
 			result = `{"sessionId":"` + goodSession() + `"}`
 		case "session/prompt":
 			for _, block := range request.Params.Prompt {
 				text, _ := json.Marshal(block.Text)
-				fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}}}`+"\n", request.Params.SessionID, text)
+				id, _ := json.Marshal(request.Params.SessionID)
+				fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}}}`+"\n", id, text)
 			}
 			result = `{"stopReason":"end_turn"}`
 		}
@@ -181,7 +193,8 @@ func converse(prompt string, command []string) {
 	for i, request := range []string{
 		`"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"converse","version":"9"},"clientCapabilities":{}}`,
 		`"session/new","params":{"cwd":` + string(dir) + `,"mcpServers":[]}`,
-		`"session/prompt","params":{"sessionId":"` + goodSession() + `","prompt":[{"type":"text","text":` + string(text) + `}]}`,
+		`"session/prompt","params":{"sessionId":"` + goodSession() + `","prompt":[{"type":"text","text":` + string(text) +
+			`}]}`,
 	} {
 		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%s}`+"\n", i, request)
 		for lines.Scan() && !strings.Contains(lines.Text(), fmt.Sprintf(`"id":%d,`, i)) {
@@ -198,33 +211,5 @@ func must(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
-	}
-}
-
-func TestParseAge(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"90d": 90 * 24 * time.Hour, "36h": 36 * time.Hour,
-		"": 0, "d": 0, "-1d": 0, "0d": 0, "9999999999999d": 0, "soon": 0,
-	} {
-		if got, err := parseAge(text); got != want || (err == nil) != (want > 0) {
-			t.Errorf("parseAge(%q) = %v, %v, want %v", text, got, err, want)
-		}
-	}
-}
-
-func TestSplitCommand(t *testing.T) {
-	for text, want := range map[string][]string{
-		`agent --acp`:          {"agent", "--acp"},
-		`  a   "b c" 'd "e"' `: {"a", "b c", `d "e"`},
-		`a\ b c`:               {"a b", "c"},
-		`a "x\"y" '\n'`:        {"a", `x"y`, `\n`},
-		`a ""`:                 {"a", ""},
-		``:                     nil,
-		`"open`:                nil,
-		`""`:                   nil,
-	} {
-		if got, err := splitCommand(text); !slices.Equal(got, want) || (err == nil) != (want != nil) {
-			t.Errorf("splitCommand(%q) = %q, %v, want %q", text, got, err, want)
-		}
 	}
 }

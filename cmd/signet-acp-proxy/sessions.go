@@ -2,95 +2,126 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // sessionsCommand lists sessions.
 type sessionsCommand struct {
-	limit int
+	runtime.SessionFilter
+	here  bool
+	since string
 	json  bool
 }
 
-func newSessions(f *Flags, std stdio) *cobra.Command {
+func newSessions(f *config.Flags, std term.Streams) *cobra.Command {
 	var s sessionsCommand
 	cmd := &cobra.Command{
-		Use: "sessions", Short: "List sessions, newest first.", Args: arguments,
-		RunE: func(*cobra.Command, []string) error { return s.run(f, std) },
+		Use: "sessions [WORDS…]", Short: "List sessions, newest first.", Args: arguments,
+		Long: "List sessions, newest first; with WORDS those in which all of them were said.",
+		RunE: func(_ *cobra.Command, words []string) error {
+			s.Words = words
+			return s.run(f, std)
+		},
 	}
-	cmd.Flags().IntVar(&s.limit, "limit", 0, "Only the newest `N`.")
+	flags := cmd.Flags()
+	flags.BoolVar(&s.here, "here", false, "Only those of this folder's project.")
+	flags.StringVar(&s.Harness, "harness", "", "Only those of a harness, by its `NAME`.")
+	flags.StringVar(&s.since, "since", "", "Only those active since `WHEN`: a date, a time or an age (7d, 12h).")
+	flags.IntVar(&s.Limit, "limit", 30, "Only the newest `N`; 0 is all.")
+	complete(cmd, "harness", agentNames(f))
 	forScripts(cmd, &s.json)
 	return cmd
 }
 
-// sessionSchema names the shape of sessionRow. A field may be added under it; one that changes or goes needs a new one.
-const sessionSchema = "signet-acp.session.v1"
-
-// sessionRow is a session as scripts and extraction hooks read it.
-type sessionRow struct {
-	Schema           string    `json:"schema"`
-	ACPXSessionID    string    `json:"acpxSessionId"` // the agent's session id
-	ACPXRecordID     string    `json:"acpxRecordId"`  // "" when acpx did not open it
-	SignetSessionKey string    `json:"signetSessionKey"`
-	Harness          string    `json:"harness"`
-	Client           string    `json:"client"`
-	ClientVersion    string    `json:"clientVersion"`
-	Agent            string    `json:"agent"`
-	AgentVersion     string    `json:"agentVersion"`
-	AgentID          string    `json:"agentId"` // Signet's
-	ParentSessionKey string    `json:"parentSessionKey"`
-	Cwd              string    `json:"cwd"`
-	Project          string    `json:"project"`
-	State            string    `json:"state"`
-	Live             bool      `json:"live"`
-	Turns            int       `json:"turns"`
-	Started          time.Time `json:"started"`
-	LastActive       time.Time `json:"lastActive"`
-}
-
-func rowOf(s correlation.Session) sessionRow {
-	return sessionRow{
-		Schema: sessionSchema, ACPXSessionID: s.ACPID, ACPXRecordID: s.Record, SignetSessionKey: s.Key, Harness: s.Harness,
-		Client: s.Client, ClientVersion: s.ClientVersion, Agent: s.Agent, AgentVersion: s.AgentVersion, AgentID: s.AgentID, ParentSessionKey: s.ParentKey,
-		Cwd: s.Cwd, Project: s.Project, State: string(s.State), Live: s.Live, Turns: s.Turns, Started: s.Started.UTC(), LastActive: s.LastActive.UTC(),
+func (cmd *sessionsCommand) run(f *config.Flags, std term.Streams) error {
+	filter := cmd.SessionFilter
+	if filter.Limit < 0 {
+		return misuse("--limit must be 0 (all) or more, not %d", filter.Limit)
 	}
-}
-
-func (cmd *sessionsCommand) run(f *Flags, std stdio) error {
-	return atDesk(f, std, func(ctx context.Context, d *desk) error {
-		all, err := d.sessions.Sessions(ctx, cmd.limit)
+	var err error
+	if cmd.since != "" {
+		if filter.Since, err = config.ParseWhen(cmd.since, time.Now()); err != nil {
+			return misuse("--since: %w", err)
+		}
+	}
+	if cmd.here {
+		if filter.Here, err = os.Getwd(); err != nil {
+			return err
+		}
+	}
+	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		found, more, err := d.List(ctx, filter)
 		if err != nil {
 			return err
 		}
 		if cmd.json {
-			rows := []sessionRow{}
-			for _, s := range all {
-				rows = append(rows, rowOf(s))
+			rows := []runtime.Row{}
+			for _, s := range found {
+				rows = append(rows, s.Row())
 			}
-			return printJSON(std.out, rows)
+			return term.JSON(std.Out, rows)
 		}
-		if len(all) == 0 {
-			std.say("no sessions yet")
+		if len(found) == 0 {
+			if filter.Since.IsZero() && !cmd.here && filter.Harness == "" && len(filter.Words) == 0 {
+				std.Say("no sessions yet")
+			} else {
+				std.Say("no sessions")
+			}
 			return nil
 		}
-		return sessionTable(all).print(screenOn(std.out))
+		if err := sessionTable(found, term.On(std.Out)); err != nil {
+			return err
+		}
+		if more > 0 {
+			std.Say("and %d more: --limit 0 lists all, words find some", more)
+		}
+		return nil
 	})
 }
 
-func sessionTable(all []correlation.Session) *table {
-	t := &table{columns: []column{
-		{title: "SESSION", least: 10}, {title: "HARNESS", least: 6}, {title: "STATE", least: 6}, {title: "TURNS", spare: 2}, {title: "LAST ACTIVE", spare: 3}, {title: "FOLDER", least: 8, spare: 1},
+// sessionTable prints sessions. On a screen ids are as short as they can be.
+func sessionTable(all []runtime.Listed, s term.Screen) error {
+	t := &term.Table{Columns: []term.Column{
+		{Title: "SESSION"}, {Title: "TITLE", Least: 24}, {Title: "HARNESS", Least: 6, Spare: 5},
+		{Title: "LAST ACTIVE", Spare: 4}, {Title: "TURNS", Spare: 1}, {Title: "CONTEXT", Spare: 2},
+		{Title: "FOLDER", Least: 12, Spare: 3, Left: true},
 	}}
-	for _, s := range all {
-		state := string(s.State)
-		if s.Live {
-			state = "live, " + state
+	for _, one := range all {
+		id := one.ACPID
+		if s.Width > 0 {
+			id = one.Short
 		}
-		t.add(s.ACPID, s.Harness, state, strconv.Itoa(s.Turns), local(s.LastActive), s.Cwd)
+		t.Add(id, one.Title, one.Harness, term.Local(one.LastActive), strconv.Itoa(one.Turns),
+			contextOf(one.Session), runtime.HomeShort(one.Cwd))
 	}
-	return t
+	return t.Print(s)
+}
+
+// contextOf says in words how far a session has come with its context.
+func contextOf(s correlation.Session) string {
+	text := map[correlation.State]string{
+		correlation.Armed:         "not yet",
+		correlation.IdentityGiven: "identity; memories follow",
+		correlation.InFlight:      "on its way",
+		correlation.Doubt:         "sent, perhaps lost",
+		correlation.Done:          "given",
+		correlation.Off:           "none wanted",
+	}[s.State]
+	if text == "" {
+		text = string(s.State)
+	}
+	if s.Live {
+		return fmt.Sprintf("%s, live", text)
+	}
+	return text
 }

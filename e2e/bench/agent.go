@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// The agent does no more than it must, so that what is measured is the way to it: it looks for what it needs by its place
-// in the frames that the client of this program writes.
+// The agent does no more than it must, so that what is measured is the way to it: it looks for what it needs by its
+// place in the frames that the client of this program writes.
 
 const sessionID = "bench-0123456789abcdef"
 

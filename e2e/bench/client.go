@@ -24,31 +24,34 @@ type client struct {
 	in  io.Writer
 	out *bufio.Reader
 	id  int
+	pid int // of the command's own process
+
+	edited bool // the prompts carry the context, and are not at the agent what left
 }
 
-// Measure starts a command, opens a session, has a first turn that no time is taken of (it carries the context) and runs
-// the scenario. It returns what the scenario took, or the start-up, and the peak memory of the command's own process where
-// the system tells.
-func measure(ctx context.Context, box *sandbox.Sandbox, command []string, run func(*client) (time.Duration, error)) (took time.Duration, peak int64, err error) {
+// measure starts a command, opens a session, has a first turn that no time is taken of (it carries the context,
+// unless that is what the scenario is about) and runs the scenario. Only the proxy is asked when it has given memory
+// back.
+func measure(ctx context.Context, box *sandbox.Sandbox, command []string, s scenario,
+	proxied bool) (got sample, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
 	cmd := box.Command(ctx, nil, command...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return 0, 0, err
+		return got, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return 0, 0, err
+		return got, err
 	}
 	cmd.Stderr = os.Stderr
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
-		return 0, 0, err
+		return got, err
 	}
-	c := &client{in: in, out: bufio.NewReaderSize(out, 1<<20)}
-	took, err = c.converse(began, box.Work, run)
-	peak = peakOf(cmd.Process.Pid)
+	c := &client{in: in, out: bufio.NewReaderSize(out, 1<<20), pid: cmd.Process.Pid}
+	got, err = c.converse(began, box.Work, s, proxied)
 	in.Close()
 	if err == nil {
 		_, err = io.Copy(io.Discard, out)
@@ -58,23 +61,46 @@ func measure(ctx context.Context, box *sandbox.Sandbox, command []string, run fu
 	if werr := cmd.Wait(); err == nil {
 		err = werr
 	}
-	return took, peak, err
+	return got, err
 }
 
-func (c *client) converse(began time.Time, cwd string, run func(*client) (time.Duration, error)) (time.Duration, error) {
+func (c *client) converse(began time.Time, cwd string, s scenario, proxied bool) (got sample, err error) {
 	if _, err := c.call("initialize", `{"protocolVersion":1,"clientInfo":{"name":"bench","version":"1"}}`); err != nil {
-		return 0, err
+		return got, err
 	}
-	if run == nil {
-		return time.Since(began), nil
+	got.frames = s.frames
+	if s.kind == start {
+		got.took, got.used = time.Since(began), usageOf(c.pid)
+		return got, nil
 	}
 	if _, err := c.call("session/new", `{"cwd":`+strconv.Quote(cwd)+`,"mcpServers":[]}`); err != nil {
-		return 0, err
+		return got, err
 	}
-	if _, err := c.call("session/prompt", prompt("Good morning, and thank you for being measured.")); err != nil {
-		return 0, err
+	if c.edited = s.kind == held; !c.edited {
+		if _, err := c.call("session/prompt", prompt("Good morning, and thank you for being measured.")); err != nil {
+			return got, err
+		}
 	}
-	return run(c)
+	before := usageOf(c.pid)
+	if got.took, err = s.run(c); err != nil {
+		return got, err
+	}
+	got.used = usageOf(c.pid)
+	got.used.cpu -= before.cpu
+	if s.kind == held && proxied {
+		got.returned = c.returns(before.resident + heldSize/4)
+	}
+	return got, nil
+}
+
+// returns waits, at most for some multiple of what is allowed, until the process is no larger than this, and says how
+// long that took.
+func (c *client) returns(size int64) time.Duration {
+	began := time.Now()
+	for time.Since(began) < 20*time.Second && usageOf(c.pid).resident > size {
+		time.Sleep(20 * time.Millisecond)
+	}
+	return time.Since(began)
 }
 
 func prompt(text string) string {
@@ -94,7 +120,8 @@ type answer struct {
 
 func (c *client) call(method, params string) (answer, error) {
 	c.id++
-	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}`+"\n", c.id, method, params); err != nil {
+	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}`+"\n", c.id,
+		method, params); err != nil {
 		return answer{}, err
 	}
 	return c.wait()
@@ -132,7 +159,8 @@ func (c *client) wait() (answer, error) {
 	return a, nil
 }
 
-// Down times one turn in which the agent says so many frames of a size, each in a write of its own or as fast as it can.
+// Down times one turn in which the agent says so many frames of a size, each in a write of its own or as fast as it
+// can.
 func (c *client) down(count, size int, each bool) (time.Duration, error) {
 	began := time.Now()
 	a, err := c.call("session/prompt", prompt(fmt.Sprintf("down %d %d %t", count, size, each)))
@@ -159,7 +187,7 @@ func (c *client) up(count, size int) (time.Duration, error) {
 			return 0, err
 		}
 		took += time.Since(began)
-		if a.Result.Meta.CRC != crc32.Checksum(frame, castagnoli) {
+		if !c.edited && a.Result.Meta.CRC != crc32.Checksum(frame, castagnoli) {
 			return 0, fmt.Errorf("what the agent was sent is not what left")
 		}
 	}
@@ -178,21 +206,4 @@ func (c *client) pings(count int) (time.Duration, error) {
 	}
 	slices.Sort(times)
 	return times[len(times)/2], nil
-}
-
-// peakOf is the largest resident size that a process has had, in bytes; 0 where there is no /proc.
-func peakOf(pid int) int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, found := strings.CutPrefix(line, "VmHWM:"); found {
-			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			if err == nil {
-				return kib << 10
-			}
-		}
-	}
-	return 0
 }

@@ -1,12 +1,14 @@
-// Command bench measures what the proxy costs: the same conversations directly with an agent, through `cat | agent | cat`
-// (the least that any proxy can cost) and through the proxy with its default configuration, memory embedded and turns
-// captured. Rounds are interleaved and medians shown, so that a busy machine disturbs all three alike; compare inside one
-// table only. Every run also checks that all bytes arrived, in order.
+// Command bench measures what the proxy costs: the same conversations directly with an agent, through `cat | agent |
+// cat` (the least that any proxy can cost) and through the proxy with its default configuration, memory embedded and
+// turns captured. Rounds are interleaved and medians shown, so that a busy machine disturbs all three alike; compare
+// inside one table only. Every run also checks that all bytes arrived, in order.
 //
 //	go run ./e2e/bench -proxy bin/signet-acp-proxy
+//	go run ./e2e/bench -proxy bin/signet-acp-proxy -limits    # and fail for what misses limits.yaml
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -15,56 +17,44 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"runtime"
-	"slices"
-	"text/tabwriter"
-	"time"
+	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
 )
-
-// A scenario is a conversation of which one part is timed.
-type scenario struct {
-	name string
-	run  func(c *client) (time.Duration, error) // nil: the start-up alone
-}
-
-var scenarios = []scenario{
-	{"startup", nil},
-	{"pingpong", func(c *client) (time.Duration, error) { return c.pings(2000) }},
-	{"tokens", func(c *client) (time.Duration, error) { return c.down(20_000, 300, true) }},
-	{"down-200B", func(c *client) (time.Duration, error) { return c.down(200_000, 200, false) }},
-	{"down-4KB", func(c *client) (time.Duration, error) { return c.down(20_000, 4<<10, false) }},
-	{"down-64KB", func(c *client) (time.Duration, error) { return c.down(2_000, 64<<10, false) }},
-	{"down-1MB", func(c *client) (time.Duration, error) { return c.down(100, 1<<20, false) }},
-	{"down-20MB", func(c *client) (time.Duration, error) { return c.down(4, 20<<20, false) }},
-	{"up-4KB", func(c *client) (time.Duration, error) { return c.up(500, 4<<10) }},
-	{"up-1MB", func(c *client) (time.Duration, error) { return c.up(40, 1<<20) }},
-	{"up-20MB", func(c *client) (time.Duration, error) { return c.up(4, 20<<20) }},
-}
 
 // A variant is a way to reach the agent.
 type variant struct {
 	name    string
 	command []string
-	times   map[string][]time.Duration
-	peak    map[string]int64 // bytes, the largest of all rounds
+	samples map[string][]sample // by scenario
+}
+
+// A bench is what is measured, and what has been.
+type bench struct {
+	box                  *sandbox.Sandbox
+	scenarios, judged    []scenario
+	direct, floor, proxy *variant
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	var o options
 	agent := flag.Bool("agent", false, "be the agent")
-	proxy := flag.String("proxy", "", "the built signet-acp-proxy")
-	identity := flag.String("identity", filepath.Join("e2e", "testdata", "agents"), "a folder of identity files")
-	rounds := flag.Int("rounds", 5, "how often each scenario is run")
-	only := flag.String("only", ".", "scenarios to run, a regular expression")
+	flag.StringVar(&o.proxy, "proxy", "", "the built signet-acp-proxy")
+	flag.StringVar(&o.identity, "identity", filepath.Join("e2e", "testdata", "agents"), "a folder of identity files")
+	flag.IntVar(&o.rounds, "rounds", 5, "how often each scenario is run")
+	flag.StringVar(&o.only, "only", ".", "scenarios to run, a regular expression")
+	flag.StringVar(&o.page, "into", "", "a page whose table is replaced by this one")
+	flag.BoolVar(&o.limits, "limits", false, "say what misses limits.yaml, and fail")
+	flag.Float64Var(&o.slack, "slack", 1, "with -limits: miss by more than this many times")
+	flag.IntVar(&o.tries, "tries", 1, "with -limits: how often what misses is run again before it does")
 	flag.Parse()
 	var err error
 	if *agent {
 		err = serve(os.Stdin, os.Stdout)
 	} else {
-		err = bench(ctx, *proxy, *identity, *rounds, *only)
+		err = o.run(ctx)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -72,15 +62,26 @@ func main() {
 	}
 }
 
-func bench(ctx context.Context, proxy, identity string, rounds int, only string) (err error) {
-	wanted, err := regexp.Compile(only)
+type options struct {
+	proxy, identity, only, page string
+	rounds, tries               int
+	limits                      bool
+	slack                       float64
+}
+
+func (o options) run(ctx context.Context) (err error) {
+	wanted, err := regexp.Compile(o.only)
 	if err != nil {
 		return err
 	}
-	if proxy == "" {
+	if o.proxy == "" {
 		return errors.New("-proxy must name the built program")
 	}
-	if proxy, err = filepath.Abs(proxy); err != nil {
+	if o.rounds < 1 || o.tries < 1 {
+		return errors.New("-rounds and -tries must be 1 at least")
+	}
+	proxy, err := filepath.Abs(o.proxy)
+	if err != nil {
 		return err
 	}
 	self, err := os.Executable()
@@ -92,61 +93,82 @@ func bench(ctx context.Context, proxy, identity string, rounds int, only string)
 		return err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
-	if err := box.CopyIdentity(identity); err != nil {
+	if err := box.CopyIdentity(o.identity); err != nil {
 		return err
 	}
+	b := &bench{
+		box:    box,
+		direct: &variant{name: "direct", command: []string{self, "-agent"}},
+		floor:  &variant{name: "cat", command: []string{"sh", "-c", `cat | "$0" -agent | cat`, self}},
+		proxy:  &variant{name: "proxy", command: []string{proxy, "--memory", "embedded", "--", self, "-agent"}},
+	}
+	for _, v := range b.variants() {
+		v.samples = map[string][]sample{}
+	}
+	for i, s := range scenarios {
+		if i == 0 || wanted.MatchString(s.name) { // others are compared with a start
+			b.scenarios = append(b.scenarios, s)
+		}
+		if wanted.MatchString(s.name) {
+			b.judged = append(b.judged, s)
+		}
+	}
+	if err := b.rounds(ctx, b.scenarios, o.rounds); err != nil {
+		return err
+	}
+	var table bytes.Buffer
+	if err := b.table(&table, o.rounds); err != nil {
+		return err
+	}
+	os.Stdout.Write(table.Bytes())
+	if o.page != "" {
+		if err := into(o.page, table.String()); err != nil {
+			return err
+		}
+	}
+	if o.limits {
+		return b.judge(ctx, o)
+	}
+	return nil
+}
 
-	variants := []*variant{
-		{name: "direct", command: []string{self, "-agent"}},
-		{name: "cat", command: []string{"sh", "-c", `cat | "$0" -agent | cat`, self}},
-		{name: "proxy", command: []string{proxy, "--memory", "embedded", "--", self, "-agent"}},
-	}
-	for _, v := range variants {
-		v.times, v.peak = map[string][]time.Duration{}, map[string]int64{}
-	}
+func (b *bench) variants() []*variant { return []*variant{b.direct, b.floor, b.proxy} }
+
+func (b *bench) rounds(ctx context.Context, scenarios []scenario, rounds int) error {
 	for round := range rounds {
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, rounds)
 		for _, s := range scenarios {
-			if !wanted.MatchString(s.name) {
-				continue
-			}
-			for _, v := range variants {
-				took, peak, err := measure(ctx, box, v.command, s.run)
+			for _, v := range b.variants() {
+				got, err := measure(ctx, b.box, v.command, s, v == b.proxy)
 				if err != nil {
 					return fmt.Errorf("%s, %s: %w", s.name, v.name, err)
 				}
-				v.times[s.name] = append(v.times[s.name], took)
-				v.peak[s.name] = max(v.peak[s.name], peak)
+				v.samples[s.name] = append(v.samples[s.name], got)
 			}
 		}
 	}
-	return table(variants)
+	return nil
 }
 
-func table(variants []*variant) error {
-	direct, cat, proxy := variants[0], variants[1], variants[2]
-	fmt.Printf("%s, %d CPUs, %s/%s\n\n", time.Now().Format(time.DateOnly), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "scenario\tdirect\tcat\tproxy\tx direct\tx cat\tpeak MiB\t")
-	for _, s := range scenarios {
-		if len(proxy.times[s.name]) == 0 {
-			continue
+// judge fails for what misses the limits in all tries; a new try adds its rounds to those before, and the best of all
+// count.
+func (b *bench) judge(ctx context.Context, o options) error {
+	l, err := readLimits()
+	if err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		again, misses := b.misses(l, o.slack)
+		if len(misses) == 0 {
+			fmt.Printf("\nall %d scenarios are within %g times the limits\n", len(b.judged), o.slack)
+			return nil
 		}
-		d, c, p := median(direct.times[s.name]), median(cat.times[s.name]), median(proxy.times[s.name])
-		fmt.Fprintf(w, "%s\t%v\t%v\t%v\t%.2f\t%.2f\t%.1f\t\n", s.name, short(d), short(c), short(p),
-			float64(p)/float64(d), float64(p)/float64(c), float64(proxy.peak[s.name])/(1<<20))
+		fmt.Printf("\nmisses, try %d of %d:\n  %s\n", try, o.tries, strings.Join(misses, "\n  "))
+		if try == o.tries {
+			return fmt.Errorf("%d limits missed", len(misses))
+		}
+		if err := b.rounds(ctx, again, o.rounds); err != nil {
+			return err
+		}
 	}
-	return w.Flush()
-}
-
-func median(times []time.Duration) time.Duration {
-	sorted := slices.Sorted(slices.Values(times))
-	return sorted[len(sorted)/2]
-}
-
-func short(d time.Duration) time.Duration {
-	if d < 10*time.Millisecond {
-		return d.Round(time.Microsecond)
-	}
-	return d.Round(100 * time.Microsecond)
 }

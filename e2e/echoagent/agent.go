@@ -113,12 +113,14 @@ func (a *agent) reopen(method, id string) (session, error) {
 func (a *agent) find(id string) (session, error) {
 	one, err := a.sessions.find(id)
 	if errors.Is(err, errNoSession) {
-		return one, &acp.RequestError{Code: -32002, Message: "Resource not found", Data: map[string]any{"sessionId": id}}
+		return one, &acp.RequestError{Code: -32002, Message: "Resource not found",
+			Data: map[string]any{"sessionId": id}}
 	}
 	return one, err
 }
 
-func (a *agent) UnstableForkSession(_ context.Context, p acp.UnstableForkSessionRequest) (acp.UnstableForkSessionResponse, error) {
+func (a *agent) UnstableForkSession(_ context.Context,
+	p acp.UnstableForkSessionRequest) (acp.UnstableForkSessionResponse, error) {
 	if !a.can.fork {
 		return acp.UnstableForkSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionFork)
 	}
@@ -162,7 +164,8 @@ func (a *agent) CloseSession(_ context.Context, p acp.CloseSessionRequest) (acp.
 	return acp.CloseSessionResponse{}, nil
 }
 
-func (a *agent) UnstableDeleteSession(_ context.Context, p acp.UnstableDeleteSessionRequest) (acp.UnstableDeleteSessionResponse, error) {
+func (a *agent) UnstableDeleteSession(_ context.Context,
+	p acp.UnstableDeleteSessionRequest) (acp.UnstableDeleteSessionResponse, error) {
 	if !a.can.delete {
 		return acp.UnstableDeleteSessionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionDelete)
 	}
@@ -174,7 +177,8 @@ func (a *agent) SetSessionMode(_ context.Context, p acp.SetSessionModeRequest) (
 	return acp.SetSessionModeResponse{}, nil
 }
 
-func (a *agent) SetSessionConfigOption(context.Context, acp.SetSessionConfigOptionRequest) (acp.SetSessionConfigOptionResponse, error) {
+func (a *agent) SetSessionConfigOption(context.Context,
+	acp.SetSessionConfigOptionRequest) (acp.SetSessionConfigOptionResponse, error) {
 	return acp.SetSessionConfigOptionResponse{}, acp.NewMethodNotFound(acp.AgentMethodSessionSetConfigOption)
 }
 
@@ -240,10 +244,12 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 		return acp.PromptResponse{}, err
 	}
 	if a.faults.title && len(one.Turns) == 1 {
-		a.update(context.Background(), id, acp.SessionUpdate{SessionInfoUpdate: &acp.SessionSessionInfoUpdate{Title: acp.Ptr(title(now))}})
+		a.update(context.Background(), id,
+			acp.SessionUpdate{SessionInfoUpdate: &acp.SessionSessionInfoUpdate{Title: acp.Ptr(title(now))}})
 	}
 	if a.faults.late != "" {
-		// Some agents go on talking after they have answered; the process outlives this by far, or the client does not care.
+		// Some agents go on talking after they have answered; the process outlives this by far, or the client does
+		// not care.
 		time.AfterFunc(50*time.Millisecond, func() {
 			a.update(context.Background(), id, acp.UpdateAgentMessageText(a.faults.late))
 		})
@@ -265,12 +271,14 @@ func (a *agent) call(ctx context.Context, cwd string) (string, error) {
 
 func (a *agent) askPermission(ctx context.Context, id string) error {
 	const call = acp.ToolCallId("call-1")
-	if err := a.update(ctx, id, acp.StartToolCall(call, "Write a file", acp.WithStartKind(acp.ToolKindEdit), acp.WithStartStatus(acp.ToolCallStatusPending))); err != nil {
+	if err := a.update(ctx, id, acp.StartToolCall(call, "Write a file", acp.WithStartKind(acp.ToolKindEdit),
+		acp.WithStartStatus(acp.ToolCallStatusPending))); err != nil {
 		return err
 	}
 	answer, err := a.conn.RequestPermission(ctx, acp.RequestPermissionRequest{
 		SessionId: acp.SessionId(id),
-		ToolCall:  acp.ToolCallUpdate{ToolCallId: call, Title: acp.Ptr("Write a file"), Kind: acp.Ptr(acp.ToolKindEdit)},
+		ToolCall: acp.ToolCallUpdate{ToolCallId: call, Title: acp.Ptr("Write a file"),
+			Kind: acp.Ptr(acp.ToolKindEdit)},
 		Options: []acp.PermissionOption{
 			{Kind: acp.PermissionOptionKindAllowOnce, Name: "Allow", OptionId: "allow"},
 			{Kind: acp.PermissionOptionKindRejectOnce, Name: "Reject", OptionId: "reject"},
@@ -296,7 +304,8 @@ func (a *agent) advertise(id string) {
 	}
 	// After the response, as clients want it: they do not know the session before.
 	time.AfterFunc(20*time.Millisecond, func() {
-		a.update(context.Background(), id, acp.SessionUpdate{AvailableCommandsUpdate: &acp.SessionAvailableCommandsUpdate{AvailableCommands: commands}})
+		a.update(context.Background(), id,
+			acp.SessionUpdate{AvailableCommandsUpdate: &acp.SessionAvailableCommandsUpdate{AvailableCommands: commands}})
 	})
 }
 
@@ -305,7 +314,8 @@ func (a *agent) update(ctx context.Context, id string, u acp.SessionUpdate) erro
 }
 
 func modes(current acp.SessionModeId) *acp.SessionModeState {
-	return &acp.SessionModeState{CurrentModeId: current, AvailableModes: []acp.SessionMode{{Id: "ask", Name: "Ask"}, {Id: "code", Name: "Code"}}}
+	return &acp.SessionModeState{CurrentModeId: current,
+		AvailableModes: []acp.SessionMode{{Id: "ask", Name: "Ask"}, {Id: "code", Name: "Code"}}}
 }
 
 func blocks(prompt []acp.ContentBlock) []block {

@@ -8,23 +8,28 @@ import (
 	"time"
 )
 
-// Faults are the ways in which this agent misbehaves, each read from the environment. Prompts are counted from 1 over the
-// whole life of a session.
+// Faults are the ways in which this agent misbehaves, each read from the environment. Prompts are counted from 1 over
+// the whole life of a session.
 type faults struct {
-	failAt   int           // ECHOAGENT_FAIL=N:CODE: the Nth prompt is answered with an error
-	failCode int           //
-	keep     bool          // ECHOAGENT_KEEP=1: a prompt that failed stays in the history (codex, qwen), else it is forgotten (gemini, pi)
-	dieAt    int           // ECHOAGENT_DIE=N: the process exits with status 7 in the Nth prompt
-	loadCode int           // ECHOAGENT_LOAD_ERROR=CODE: every session/load and session/resume fails with it
-	lazy     bool          // ECHOAGENT_LAZY=1: a session without a prompt is not saved, as claude does, so that loading it fails
+	failAt   int // ECHOAGENT_FAIL=N:CODE: the Nth prompt is answered with an error
+	failCode int //
+	// ECHOAGENT_KEEP=1: a prompt that failed stays in the history (codex, qwen), else it is forgotten (gemini, pi)
+	keep     bool
+	dieAt    int // ECHOAGENT_DIE=N: the process exits with status 7 in the Nth prompt
+	loadCode int // ECHOAGENT_LOAD_ERROR=CODE: every session/load and session/resume fails with it
+	// ECHOAGENT_LAZY=1: a session without a prompt is not saved, as claude does, so that loading it fails
+	lazy     bool
 	slow     time.Duration // ECHOAGENT_SLOW=DURATION: a turn takes that long after its first words; it can be cancelled
 	commands []string      // ECHOAGENT_COMMANDS=a,b: slash commands to advertise
 	title    bool          // ECHOAGENT_TITLE=1: the session is titled with the start of its first prompt
-	replay   string        // ECHOAGENT_REPLAY: how a load shows a prompt of several blocks: own (a chunk each), glued, space, newline
-	late     string        // ECHOAGENT_LATE=TEXT: said after the response of every turn
-	ask      bool          // ECHOAGENT_ASK=1: asks for permission in every turn
-	call     []string      // ECHOAGENT_CALL=["program","argument"]: runs that in every turn, as an agent that calls another one does, and says what it said
-	terse    bool          // ECHOAGENT_TERSE=1: quotes only the last block, so that what came before it is in no answer
+	// ECHOAGENT_REPLAY: how a load shows a prompt of several blocks: own (a chunk each), glued, space, newline
+	replay string
+	late   string // ECHOAGENT_LATE=TEXT: said after the response of every turn
+	ask    bool   // ECHOAGENT_ASK=1: asks for permission in every turn
+	// ECHOAGENT_CALL=["program","argument"]: runs that in every turn, as an agent that calls another one does, and says
+	// what it said
+	call  []string
+	terse bool // ECHOAGENT_TERSE=1: quotes only the last block, so that what came before it is in no answer
 }
 
 func faultsFrom(env func(string) string) (faults, error) {

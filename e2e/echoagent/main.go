@@ -1,6 +1,7 @@
-// Command echoagent is an ACP agent that answers with what it was given, block by block. It is what `make run` and the
-// tests put behind the proxy: its sessions lie on disk, so that what reached it can be read there and session/load works in
-// a new process, and it can be told to fail in the ways that real harnesses fail in. It holds no model.
+// Command echoagent is an ACP agent that answers with what it was given, block by block. It is what `make run` and
+// the tests put behind the proxy: its sessions lie on disk, so that what reached it can be read there and
+// session/load works in a new process, and it can be told to fail in the ways that real harnesses fail in. It holds
+// no model.
 //
 //	ECHOAGENT_DIR=/tmp/echo echoagent -resume -list
 //

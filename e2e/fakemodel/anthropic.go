@@ -1,5 +1,13 @@
 package fakemodel
 
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// messages counts what was said: Claude Code takes messages of one id for parts of one.
+var messages atomic.Int64
+
 var anthropic = api{
 	name: "anthropic",
 	read: func(body map[string]any, r *Request) {
@@ -17,7 +25,7 @@ var anthropic = api{
 		}
 	},
 	write: func(w *writer, reply Reply) {
-		usage := map[string]any{"input_tokens": 10, "output_tokens": 5}
+		usage := map[string]any{"input_tokens": reply.used(), "output_tokens": 5}
 		block := map[string]any{"type": "text", "text": reply.Text}
 		empty := map[string]any{"type": "text", "text": ""}
 		delta := map[string]any{"type": "text_delta", "text": reply.Text}
@@ -29,7 +37,8 @@ var anthropic = api{
 			stop = "tool_use"
 		}
 		message := map[string]any{
-			"id": "msg_1", "type": "message", "role": "assistant", "model": "fake-model", "content": []any{block},
+			"id": fmt.Sprintf("msg_%d", messages.Add(1)), "type": "message", "role": "assistant", "model": "fake-model",
+			"content":     []any{block},
 			"stop_reason": stop, "stop_sequence": nil, "usage": usage,
 		}
 		if !w.stream {
@@ -38,10 +47,12 @@ var anthropic = api{
 		}
 		message["content"], message["stop_reason"] = []any{}, nil
 		w.event("message_start", map[string]any{"type": "message_start", "message": message})
-		w.event("content_block_start", map[string]any{"type": "content_block_start", "index": 0, "content_block": empty})
+		w.event("content_block_start", map[string]any{"type": "content_block_start", "index": 0,
+			"content_block": empty})
 		w.event("content_block_delta", map[string]any{"type": "content_block_delta", "index": 0, "delta": delta})
 		w.event("content_block_stop", map[string]any{"type": "content_block_stop", "index": 0})
-		w.event("message_delta", map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})
+		w.event("message_delta", map[string]any{"type": "message_delta",
+			"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": usage})
 		w.event("message_stop", map[string]any{"type": "message_stop"})
 	},
 }

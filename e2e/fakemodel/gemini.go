@@ -21,14 +21,16 @@ var gemini = api{
 	write: func(w *writer, reply Reply) {
 		part := map[string]any{"text": reply.Text}
 		if reply.Tool != "" {
-			part = map[string]any{"functionCall": map[string]any{"id": "call_1", "name": reply.Tool, "args": reply.Args}}
+			part = map[string]any{"functionCall": map[string]any{"id": "call_1",
+				"name": reply.Tool, "args": reply.Args}}
 		}
 		response := map[string]any{
 			"candidates": []any{map[string]any{
 				"index": 0, "finishReason": "STOP", "content": map[string]any{"role": "model", "parts": []any{part}},
 			}},
-			"usageMetadata": map[string]any{"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
-			"modelVersion":  "fake-model",
+			"usageMetadata": map[string]any{"promptTokenCount": reply.used(), "candidatesTokenCount": 5,
+				"totalTokenCount": reply.used() + 5},
+			"modelVersion": "fake-model",
 		}
 		if w.stream {
 			w.event("", response)

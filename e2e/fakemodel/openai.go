@@ -1,6 +1,9 @@
 package fakemodel
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 var chat = api{
 	name: "chat",
@@ -24,8 +27,9 @@ var chat = api{
 			}}
 			finish = "tool_calls"
 		}
-		usage := map[string]any{"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-		envelope := map[string]any{"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "fake-model", "usage": usage}
+		usage := map[string]any{"prompt_tokens": reply.used(), "completion_tokens": 5, "total_tokens": reply.used() + 5}
+		envelope := map[string]any{"id": "chatcmpl-1", "object": "chat.completion", "created": 1,
+			"model": "fake-model", "usage": usage}
 		if !w.stream {
 			envelope["choices"] = []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}}
 			w.whole(envelope)
@@ -66,28 +70,43 @@ var responses = api{
 			"content": []any{map[string]any{"type": "output_text", "text": reply.Text, "annotations": []any{}}},
 		}
 		if reply.Tool != "" {
-			item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": reply.Tool, "arguments": arguments(reply.Args), "status": "completed"}
+			namespace, name, found := strings.Cut(reply.Tool, "/")
+			if !found {
+				namespace, name = "", reply.Tool
+			}
+			item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name,
+				"arguments": arguments(reply.Args), "status": "completed"}
+			if found {
+				item["namespace"] = namespace
+			}
 		}
 		response := map[string]any{
-			"id": "resp_1", "object": "response", "created_at": 1, "model": "fake-model", "status": "completed", "output": []any{item},
+			"id": "resp_1", "object": "response", "created_at": 1, "model": "fake-model", "status": "completed",
+			"output": []any{item},
 			"usage": map[string]any{
-				"input_tokens": 10, "output_tokens": 5, "total_tokens": 15,
-				"input_tokens_details": map[string]any{"cached_tokens": 0}, "output_tokens_details": map[string]any{"reasoning_tokens": 0},
+				"input_tokens": reply.used(), "output_tokens": 5, "total_tokens": reply.used() + 5,
+				"input_tokens_details":  map[string]any{"cached_tokens": 0},
+				"output_tokens_details": map[string]any{"reasoning_tokens": 0},
 			},
 		}
 		if !w.stream {
 			w.whole(response)
 			return
 		}
-		begun := map[string]any{"id": "resp_1", "object": "response", "created_at": 1, "model": "fake-model", "status": "in_progress", "output": []any{}}
+		begun := map[string]any{"id": "resp_1", "object": "response", "created_at": 1, "model": "fake-model",
+			"status": "in_progress", "output": []any{}}
 		w.event("response.created", map[string]any{"type": "response.created", "sequence_number": 0, "response": begun})
-		w.event("response.output_item.added", map[string]any{"type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": item})
+		w.event("response.output_item.added", map[string]any{"type": "response.output_item.added", "sequence_number": 1,
+			"output_index": 0, "item": item})
 		if reply.Tool == "" {
 			w.event("response.output_text.delta", map[string]any{
-				"type": "response.output_text.delta", "sequence_number": 2, "item_id": "msg_1", "output_index": 0, "content_index": 0, "delta": reply.Text,
+				"type": "response.output_text.delta", "sequence_number": 2, "item_id": "msg_1", "output_index": 0,
+				"content_index": 0, "delta": reply.Text,
 			})
 		}
-		w.event("response.output_item.done", map[string]any{"type": "response.output_item.done", "sequence_number": 3, "output_index": 0, "item": item})
-		w.event("response.completed", map[string]any{"type": "response.completed", "sequence_number": 4, "response": response})
+		w.event("response.output_item.done", map[string]any{"type": "response.output_item.done", "sequence_number": 3,
+			"output_index": 0, "item": item})
+		w.event("response.completed", map[string]any{"type": "response.completed",
+			"sequence_number": 4, "response": response})
 	},
 }

@@ -1,6 +1,6 @@
-// Package fakemodel is a model provider on loopback that real harnesses talk to in tests: it speaks as much of Anthropic's
-// Messages, OpenAI's Chat Completions and Responses, and Gemini's generateContent as they use, answers from a script and
-// keeps what it was asked. It knows no model.
+// Package fakemodel is a model provider on loopback that real harnesses talk to in tests: it speaks as much of
+// Anthropic's Messages, OpenAI's Chat Completions and Responses, and Gemini's generateContent as they use, answers
+// from a script and keeps what it was asked. It knows no model.
 package fakemodel
 
 import (
@@ -29,6 +29,15 @@ type Reply struct {
 	Text string
 	Tool string
 	Args any
+	Used int // tokens that the conversation takes; 0 is 10. Near the model's window a harness compacts
+}
+
+// used is what the reply says that its conversation takes.
+func (r Reply) used() int {
+	if r.Used == 0 {
+		return 10
+	}
+	return r.Used
 }
 
 // A Server listens on loopback until Close.

@@ -30,19 +30,23 @@ func TestServer(t *testing.T) {
 			"", []string{"A"}, []string{"look"}, []string{"tool_use", `{\"at\":\"sea\"}`},
 		},
 		{
-			"chat", "/v1/chat/completions", `{"stream":true,"messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"A"}]}],"tools":[{"type":"function","function":{"name":"look"}}]}`,
+			"chat", "/v1/chat/completions",
+			`{"stream":true,"messages":[{"role":"system","content":"S"},{"role":"user","content":[{"type":"text","text":"A"}]}],"tools":[{"type":"function","function":{"name":"look"}}]}`,
 			"S\n", []string{"A"}, []string{"look"}, []string{"tool_calls", "[DONE]"},
 		},
 		{
-			"chat", "/v1/chat/completions", `{"messages":[{"role":"user","content":"A"},{"role":"tool","content":"T"}],"tools":[{"type":"function","function":{"name":"look"}}]}`,
+			"chat", "/v1/chat/completions",
+			`{"messages":[{"role":"user","content":"A"},{"role":"tool","content":"T"}],"tools":[{"type":"function","function":{"name":"look"}}]}`,
 			"", []string{"A"}, []string{"look"}, []string{"fine weather"},
 		},
 		{
 			"responses", "/v1/responses", `{"stream":true,"instructions":"S","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"A"}]}],"tools":[{"type":"namespace","name":"mcp","tools":[{"name":"x"}]}]}`,
-			"S\n", []string{"A"}, []string{"mcp", "mcp/x"}, []string{"response.created", "fine weather", "response.completed"},
+			"S\n", []string{"A"}, []string{"mcp", "mcp/x"}, []string{"response.created",
+				"fine weather", "response.completed"},
 		},
 		{
-			"gemini", "/v1beta/models/m:streamGenerateContent", `{"systemInstruction":{"parts":[{"text":"S"}]},"contents":[{"role":"user","parts":[{"text":"A"}]}],"tools":[{"functionDeclarations":[{"name":"look"}]}]}`,
+			"gemini", "/v1beta/models/m:streamGenerateContent",
+			`{"systemInstruction":{"parts":[{"text":"S"}]},"contents":[{"role":"user","parts":[{"text":"A"}]}],"tools":[{"functionDeclarations":[{"name":"look"}]}]}`,
 			"S\n", []string{"A"}, []string{"look"}, []string{"functionCall"},
 		},
 	}
@@ -68,7 +72,8 @@ func TestServer(t *testing.T) {
 			if len(got) != 1 {
 				t.Fatalf("%d requests were kept, want 1", len(got))
 			}
-			if r := got[0]; r.API != row.name || r.System != row.system || !slices.Equal(r.User, row.user) || !slices.Equal(r.Tools, row.tools) {
+			if r := got[0]; r.API != row.name || r.System != row.system || !slices.Equal(r.User, row.user) ||
+				!slices.Equal(r.Tools, row.tools) {
 				t.Errorf("read as %+v", r)
 			}
 		})

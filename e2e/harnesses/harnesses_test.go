@@ -27,14 +27,17 @@ type harness struct {
 	name    string
 	command []string // the first is a name in node_modules/.bin
 	env     func(url string) []string
-	files   map[string]string // under HOME; URL stands for the model's
+	files   map[string]string // under HOME; MODEL stands for its address
+	// does not always find a session again that it has just had, directly neither: TestHarnesses loads it
+	fickle bool
 }
 
 var harnesses = []harness{
 	{
 		name: "claude", command: []string{"claude-agent-acp"},
 		env: func(url string) []string {
-			return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=none", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "ENABLE_TOOL_SEARCH=false"}
+			return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=none",
+				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "ENABLE_TOOL_SEARCH=false"}
 		},
 	},
 	{
@@ -44,17 +47,28 @@ var harnesses = []harness{
 model_provider = "fake"
 [model_providers.fake]
 name = "fake"
-base_url = "URL/v1"
+base_url = "MODEL/v1"
 env_key = "FAKE_KEY"
 wire_api = "responses"
 `},
 	},
 	{
+		name: "opencode", command: []string{"opencode", "acp"},
+		env: func(string) []string {
+			return []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+				"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
+		},
+		files: map[string]string{"xdg/config/opencode/opencode.json": `{"model":"fake/fake-model","small_model":"fake/fake-model","enabled_providers":["fake"],"autoupdate":false,
+"provider":{"fake":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"MODEL/v1","apiKey":"none"},"models":{"fake-model":{"tool_call":true,"limit":{"context":100000,"output":4000}}}}}}`},
+	},
+	{
 		name: "gemini", command: []string{"gemini", "--acp"},
 		env: func(url string) []string {
-			return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + url}
+			// named, so that no other model is asked which
+			return []string{"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_MODEL=gemini-2.5-flash"}
 		},
-		files: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"general":{"disableAutoUpdate":true},"privacy":{"usageStatisticsEnabled":false}}`},
+		fickle: true,
+		files:  map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"},"folderTrust":{"enabled":false}},"general":{"disableAutoUpdate":true},"privacy":{"usageStatisticsEnabled":false}}`},
 	},
 	{
 		name: "qwen", command: []string{"qwen", "--acp"},
@@ -66,14 +80,15 @@ wire_api = "responses"
 	{
 		name: "pi", command: []string{"pi-acp"},
 		files: map[string]string{
-			".pi/agent/models.json":   `{"providers":{"fake":{"baseUrl":"URL/v1","api":"openai-completions","apiKey":"none","models":[{"id":"fake-model"}]}}}`,
+			".pi/agent/models.json":   `{"providers":{"fake":{"baseUrl":"MODEL/v1","api":"openai-completions","apiKey":"none","models":[{"id":"fake-model"}]}}}`,
 			".pi/agent/settings.json": `{"defaultProvider":"fake","defaultModel":"fake-model"}`,
 		},
 	},
 	{
 		name: "copilot", command: []string{"copilot", "--acp"},
 		env: func(url string) []string {
-			return []string{"COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_TYPE=openai", "COPILOT_PROVIDER_API_KEY=none", "COPILOT_MODEL=fake-model", "COPILOT_OFFLINE=true"}
+			return []string{"COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_TYPE=openai",
+				"COPILOT_PROVIDER_API_KEY=none", "COPILOT_MODEL=fake-model", "COPILOT_OFFLINE=true"}
 		},
 	},
 }
@@ -96,7 +111,8 @@ func programs(t *testing.T) (proxy string, clients, modules npm.Modules) {
 		t.Fatal(err)
 	}
 	proxy = filepath.Join(t.TempDir(), "signet-acp-proxy")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-tags", "sqlite_fts5", "-o", proxy, "../../cmd/signet-acp-proxy").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-tags", "sqlite_fts5", "-o", proxy,
+		"../../cmd/signet-acp-proxy").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return proxy, clients, modules
@@ -111,7 +127,8 @@ func TestHarnesses(t *testing.T) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "harness\tidentity\tonce\trecalled\ttool\tnew process\tacpx clean\tleaves nothing")
 	for _, r := range rows {
-		fmt.Fprintln(w, strings.Join([]string{r.name, r.identity, r.once, r.recalled, r.tool, r.loaded, r.clean, r.leaves}, "\t"))
+		fmt.Fprintln(w, strings.Join([]string{r.name, r.identity, r.once, r.recalled, r.tool, r.loaded,
+			r.clean, r.leaves}, "\t"))
 	}
 	w.Flush()
 }
@@ -119,9 +136,14 @@ func TestHarnesses(t *testing.T) {
 // A stage is a harness behind the proxy, behind acpx, with a model of its own.
 type stage struct {
 	*sandbox.Sandbox
-	t     *testing.T
-	acpx  []string
-	model *fakemodel.Server
+	t       *testing.T
+	name    string
+	fickle  bool
+	ids     map[string]string // those of traces
+	proxy   string
+	harness []string // its command line
+	acpx    []string
+	model   *fakemodel.Server
 }
 
 func (h harness) stage(t *testing.T, proxy string, clients, modules npm.Modules, model *fakemodel.Server) stage {
@@ -143,7 +165,7 @@ func (h harness) stage(t *testing.T, proxy string, clients, modules npm.Modules,
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "URL", model.URL)), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "MODEL", model.URL)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -152,19 +174,28 @@ func (h harness) stage(t *testing.T, proxy string, clients, modules npm.Modules,
 		t.Fatal(err)
 	}
 	bin := filepath.Join(string(modules), ".bin")
-	box.Env = append(box.Env, "PATH="+strings.Join([]string{filepath.Dir(node), bin, os.Getenv("PATH")}, string(os.PathListSeparator)))
+	box.Env = append(box.Env, "PATH="+strings.Join([]string{filepath.Dir(node), bin, os.Getenv("PATH")},
+		string(os.PathListSeparator)))
 	if h.env != nil {
 		box.Env = append(box.Env, h.env(model.URL)...)
 	}
-	command := append([]string{proxy, "--agent", h.name, "--", filepath.Join(bin, h.command[0])}, h.command[1:]...)
-	if err := box.Register("signet-test", command...); err != nil {
+	s := stage{Sandbox: box, t: t, name: h.name, fickle: h.fickle, ids: map[string]string{}, proxy: proxy,
+		harness: append([]string{filepath.Join(bin, h.command[0])}, h.command[1:]...), model: model}
+	if h.name == "opencode" { // its binary comes with the clients
+		if s.harness[0], err = clients.Opencode(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := box.Register("signet-test", slices.Concat([]string{proxy, "--agent", h.name, "--"},
+		s.harness)...); err != nil {
 		t.Fatal(err)
 	}
 	acpx, err := clients.Script("acpx/dist/cli.js")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return stage{box, t, slices.Concat(acpx, []string{"--format", "quiet", "--ttl", "1", "--approve-all", "signet-test"}), model}
+	s.acpx = slices.Concat(acpx, []string{"--format", "quiet", "--ttl", "1", "--approve-all", "signet-test"})
+	return s
 }
 
 // say runs acpx with words.
@@ -201,25 +232,28 @@ func (h harness) test(t *testing.T, proxy string, clients, modules npm.Modules) 
 	say("sessions", "new")
 	alone()
 	say("How long is the mast of the Curlew?")
-	r.leaves = worse(r.leaves, alone())
+	r.leaves = worse(alone(), r.leaves)
 	first := asked(model, "How long is the mast")
 	r.tool = offered(model, "How long is the mast")
-	r.identity = check(t, strings.Contains(first, "You are Halyard"), "no identity in what the model was asked:\n%s", first)
+	r.identity = check(t, strings.Contains(first, "You are Halyard"),
+		"no identity in what the model was asked:\n%s", first)
 	r.recalled = check(t, strings.Contains(first, "11.42"), "no memory in what the model was asked:\n%s", first)
 	say("And its boom?")
 	alone()
 	last := asked(model, "And its boom?")
 	r.loaded = check(t, strings.Contains(last, "How long is the mast"), "the session was not loaded:\n%s", last)
-	r.once = check(t, strings.Count(first, mark) == 1 && strings.Count(last, mark) == 1, "%d and %d contexts, want one each", strings.Count(first, mark), strings.Count(last, mark))
+	r.once = check(t, strings.Count(first, mark) == 1 && strings.Count(last, mark) == 1,
+		"%d and %d contexts, want one each", strings.Count(first, mark), strings.Count(last, mark))
 	r.clean = check(t, !mentioned(t, filepath.Join(box.Home, ".acpx")), "acpx's files hold our block")
 	return r
 }
 
-// offered reports whether the model was offered the memory tool in a conversation: some harnesses have no place for it, or show it
-// only to a model that searches for tools (mcp_test.go has those that a model can call).
+// offered reports whether the model was offered the memory tool in a conversation: some harnesses have no place for
+// it, or show it only to a model that searches for tools (mcp_test.go has those that a model can call).
 func offered(model *fakemodel.Server, words string) string {
 	for _, r := range model.Requests() {
-		if strings.Contains(strings.Join(r.User, "\n"), words) && slices.ContainsFunc(r.Tools, func(name string) bool { return strings.Contains(name, "memory_search") }) {
+		if strings.Contains(strings.Join(r.User, "\n"), words) &&
+			slices.ContainsFunc(r.Tools, func(name string) bool { return strings.Contains(name, "memory_search") }) {
 			return "yes"
 		}
 	}
@@ -264,9 +298,10 @@ func check(t *testing.T, ok bool, format string, args ...any) string {
 	return "yes"
 }
 
+// worse is the first answer unless the second is no.
 func worse(a, b string) string {
-	if a == "NO" {
-		return a
+	if b == "NO" {
+		return b
 	}
-	return b
+	return a
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
 )
 
-// The memory tools stand in the model's request; what it stores in one session it finds in another. codex and qwen show a server's tools in ways of
-// their own, gemini trusts no folder that it was not told to, and pi ignores servers.
+// The memory tools stand in the model's request; what it stores in one session it finds in another. codex and qwen
+// show a server's tools in ways of their own, gemini trusts no folder that it was not told to, and pi ignores
+// servers.
 func TestMemoryTools(t *testing.T) {
 	proxy, clients, modules := programs(t)
 	for _, h := range harnesses {
@@ -27,14 +28,17 @@ func TestMemoryTools(t *testing.T) {
 			box.alone()
 			found := false
 			for _, r := range model.Requests() {
-				found = found || r.Result && strings.Contains(strings.Join(r.User, "\n")+string(r.Body), "Look it up.") && strings.Contains(string(r.Body), "\\\"content\\\":\\\"The anchor")
+				found = found || r.Result &&
+					strings.Contains(strings.Join(r.User, "\n")+string(r.Body), "Look it up.") &&
+					strings.Contains(string(r.Body), "\\\"content\\\":\\\"The anchor")
 			}
 			if !found {
 				var offered []string
 				for _, r := range model.Requests() {
 					offered = append(offered, strings.Join(r.Tools, " "))
 				}
-				t.Errorf("what was stored was not found; %d requests with the tools\n%s", len(offered), strings.Join(offered, "\n"))
+				t.Errorf("what was stored was not found; %d requests with the tools\n%s", len(offered),
+					strings.Join(offered, "\n"))
 			}
 		})
 	}

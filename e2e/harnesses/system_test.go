@@ -14,8 +14,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/e2e/npm"
 )
 
-// Identity by the system prompt, in the harnesses that take one: it is there in every request, also in a new process and
-// beside what the client has to say itself, and the user's messages hold the memories alone.
+// Identity by the system prompt, in the harnesses that take one: it is there in every request, also in a new process
+// and beside what the client has to say itself, and the user's messages hold the memories alone.
 func TestSystemPrompt(t *testing.T) {
 	proxy, clients, modules := programs(t)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
@@ -24,7 +24,10 @@ func TestSystemPrompt(t *testing.T) {
 		if h.name != "claude" && h.name != "codex" {
 			continue
 		}
-		t.Run(h.name, func(t *testing.T) { fmt.Fprintln(w, strings.Join(h.testSystem(t, proxy, clients, modules), "\t")) })
+		t.Run(h.name, func(t *testing.T) {
+			fmt.Fprintln(w,
+				strings.Join(h.testSystem(t, proxy, clients, modules), "\t"))
+		})
 	}
 	w.Flush()
 }
@@ -50,9 +53,11 @@ func (h harness) testSystem(t *testing.T, proxy string, clients, modules npm.Mod
 	box.say("And its boom?")
 	box.alone()
 	system, user = heard(model, "And its boom?")
-	note(strings.Count(system, who) == 1 && !strings.Contains(user, who) && strings.Count(user, mark) == 1, "system prompt:\n%s\nuser:\n%s", system, user)
+	note(strings.Count(system, who) == 1 && !strings.Contains(user, who) && strings.Count(user, mark) == 1,
+		"system prompt:\n%s\nuser:\n%s", system, user)
 
-	box.acpx = append(box.acpx[:len(box.acpx)-1:len(box.acpx)-1], "--append-system-prompt", "Speak like a sailor.", "signet-test")
+	box.acpx = append(box.acpx[:len(box.acpx)-1:len(box.acpx)-1], "--append-system-prompt",
+		"Speak like a sailor.", "signet-test")
 	box.say("exec", "And its sail?")
 	box.alone()
 	system, user = heard(model, "And its sail?")

@@ -1,5 +1,5 @@
-// Package npm installs the npm packages that a folder's package-lock.json names, on demand, so that a clean clone needs no
-// step before `go test` or `make run`. Nothing is installed outside the folder and no install script is run.
+// Package npm installs the npm packages that a folder's package-lock.json names, on demand, so that a clean clone
+// needs no step before `go test` or `make run`. Nothing is installed outside the folder and no install script is run.
 package npm
 
 import (

@@ -1,15 +1,17 @@
-// Command run does the main job once, so that a person can see it: real acpx in front of the proxy, the proxy in front of a
-// harness. In one session the harness is told something worth remembering; in another, in a new process, it is asked about
-// it. Both replies are printed as they came, then the table of the sessions that the proxy has on record.
+// Command run does the main job once, so that a person can see it on one screen: real acpx in front of the proxy, the
+// proxy in front of a harness. In one session the harness is told something worth remembering; in another, in a new
+// process, it is asked about it. What the second session was given is shown, and whether it remembered.
 //
-// Without -agent the harness is echoagent, in a HOME and a SIGNET_PATH made for the occasion. With it, it is the harness of
-// that name with the person's own login and ~/.agents. Every process is ended and every folder removed before it returns.
+// It looks for what it needs, then builds, and says what it is doing. Without -agent the harness is echoagent, in a
+// HOME and a SIGNET_PATH made for the occasion. With it, it is the harness of that name with the person's own login
+// and ~/.agents. Every process is ended and every folder removed before it returns.
 //
 //	go run ./e2e/run -proxy bin/signet-acp-proxy -echo bin/echoagent
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -26,36 +28,66 @@ import (
 )
 
 const (
-	told  = "Remember this for later: the mast of the Curlew is 11.42 metres long, and her new mainsail comes on 2026-12-03."
+	told = "Remember this for later: the mast of the Curlew is 11.42 metres long, and her new mainsail comes on " +
+		"2026-12-03."
 	asked = "How long is the mast of the Curlew, and when does her mainsail come?"
+	known = "11.42 metres" // what shows that it remembered
 )
 
+// options are the command line's.
+type options struct {
+	dir, proxy, echo, tags, agent, prompt string
+	build, verbose                        bool
+	limit                                 time.Duration
+}
+
 func main() {
+	var o options
+	flag.StringVar(&o.dir, "e2e", "e2e", "the folder with package.json and testdata")
+	flag.StringVar(&o.proxy, "proxy", "", "signet-acp-proxy")
+	flag.StringVar(&o.echo, "echo", "", "echoagent")
+	flag.BoolVar(&o.build, "build", false, "build both first")
+	flag.StringVar(&o.tags, "tags", "", "build tags of signet-acp-proxy")
+	flag.StringVar(&o.agent, "agent", "", "a real harness, with the person's own HOME; empty: echoagent")
+	flag.StringVar(&o.prompt, "prompt", told, "what to say in the first session")
+	flag.BoolVar(&o.verbose, "verbose", false, "print both replies as they came, too")
+	flag.DurationVar(&o.limit, "limit", 10*time.Minute, "how long all of it may take")
+	flag.Parse()
+	if o.prompt == "" {
+		o.prompt = told
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "run:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) (err error) {
-	dir := flag.String("e2e", "e2e", "the folder with package.json and testdata")
-	proxy := flag.String("proxy", "", "the built signet-acp-proxy")
-	echo := flag.String("echo", "", "the built echoagent")
-	agent := flag.String("agent", "", "a real harness, with the person's own HOME; empty: echoagent")
-	prompt := flag.String("prompt", "", "what to say in the first session")
-	limit := flag.Duration("limit", 10*time.Minute, "how long all of it may take")
-	flag.Parse()
-	ctx, cancel := context.WithTimeout(ctx, *limit)
+func run(ctx context.Context, o options) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, o.limit)
 	defer cancel()
-
-	command, err := absolute(*proxy)
-	if err != nil {
+	if o.proxy == "" || o.echo == "" {
+		return errors.New("-proxy and -echo must name the programs")
+	}
+	for _, name := range []*string{&o.proxy, &o.echo} {
+		if *name, err = filepath.Abs(*name); err != nil { // commands run in another folder
+			return err
+		}
+	}
+	if err := needs(o); err != nil {
 		return err
 	}
-	fmt.Println("installing acpx under", *dir, "(the first time only)")
-	modules, err := npm.Install(ctx, *dir)
+	if o.build {
+		if err := step("building the proxy and the echo agent", func() error { return build(ctx, o) }); err != nil {
+			return err
+		}
+	}
+	var modules npm.Modules
+	err = step("installing acpx under "+o.dir+", the first time only", func() (err error) {
+		modules, err = npm.Install(ctx, o.dir)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -64,36 +96,72 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 
-	box, err := open(*agent == "")
+	box, err := open(o.agent == "")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
 	c := conversation{box: box, acpx: acpx}
-	if c.agent, err = register(box, *agent, command, *echo, *dir); err != nil {
+	if c.agent, err = register(box, o); err != nil {
 		return err
 	}
-	first := told
-	if *prompt != "" {
-		first = *prompt
-	}
-	second := asked
-	if *agent != "" {
-		second = "Who are you, who am I, and what did I say in our session before this one?"
-	}
-	for i, words := range []string{first, second} {
-		fmt.Printf("\n== session %d: %s\n\n", i+1, words)
-		reply, err := c.session(ctx, words)
-		if err != nil {
-			return err
-		}
-		fmt.Println(strings.TrimSpace(reply))
-	}
+	return c.show(ctx, o)
+}
 
-	fmt.Print("\n== sessions on record\n\n")
-	list := exec.CommandContext(ctx, command, "sessions", "--signet-path", box.Signet)
-	list.Stdout, list.Stderr = os.Stdout, os.Stderr
-	return list.Run()
+// needs looks for what is needed before anything is done that takes long.
+func needs(o options) error {
+	wanted := map[string]string{
+		"npm": "Node.js 22 or newer (https://nodejs.org), which brings npm",
+		"go":  "Go (https://go.dev/dl)",
+	}
+	for program, advice := range wanted {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%s is not on PATH: install %s", program, advice)
+		}
+	}
+	if o.build {
+		return nil
+	}
+	for _, program := range []string{o.proxy, o.echo} {
+		if _, err := os.Stat(program); err != nil {
+			return fmt.Errorf("%w: make build", err)
+		}
+	}
+	return nil
+}
+
+func build(ctx context.Context, o options) error {
+	for _, args := range [][]string{
+		{"build", "-tags", o.tags, "-o", o.proxy, "./cmd/signet-acp-proxy"},
+		{"build", "-o", o.echo, "./e2e/echoagent"},
+	} {
+		if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return nil
+}
+
+// waiting is how often a step that goes on says so.
+const waiting = 4 * time.Second
+
+// step says what is done while it is, and how long it took.
+func step(what string, do func() error) error {
+	begun := time.Now()
+	fmt.Printf("%s …", what)
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	tick := time.NewTicker(waiting)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			fmt.Printf(" %.1f s\n", time.Since(begun).Seconds())
+			return err
+		case <-tick.C:
+			fmt.Printf(" %.0f s …", time.Since(begun).Seconds())
+		}
+	}
 }
 
 func open(alone bool) (*sandbox.Sandbox, error) {
@@ -103,27 +171,15 @@ func open(alone bool) (*sandbox.Sandbox, error) {
 	return sandbox.Borrow()
 }
 
-// Register enters the proxied agent into acpx's configuration and returns the name that it has there.
-func register(box *sandbox.Sandbox, agent, proxy, echo, dir string) (string, error) {
-	if agent != "" {
-		return "signet-" + agent, box.Register("signet-"+agent, proxy, "--agent", agent)
+// register enters the proxied agent into acpx's configuration and returns the name that it has there.
+func register(box *sandbox.Sandbox, o options) (string, error) {
+	if o.agent != "" {
+		return "signet-" + o.agent, box.Register("signet-"+o.agent, o.proxy, "--agent", o.agent)
 	}
-	harness, err := absolute(echo)
-	if err != nil {
+	if err := box.CopyIdentity(filepath.Join(o.dir, "testdata", "agents")); err != nil {
 		return "", err
 	}
-	if err := box.CopyIdentity(filepath.Join(dir, "testdata", "agents")); err != nil {
-		return "", err
-	}
-	return "signet-echo", box.Register("signet-echo", proxy, "--agent", "echo", "--", harness)
-}
-
-// absolute is for commands that run in another folder.
-func absolute(program string) (string, error) {
-	if program == "" {
-		return "", errors.New("-proxy and -echo must name the built programs")
-	}
-	return filepath.Abs(program)
+	return "signet-echo", box.Register("signet-echo", o.proxy, "--agent", "echo", "--", o.echo)
 }
 
 // A conversation is acpx with one agent.
@@ -133,7 +189,107 @@ type conversation struct {
 	agent string
 }
 
-// Session opens a session, says one thing in it and closes it; acpx starts the agent anew for each of these.
+// show has the two sessions and prints what there is to see.
+func (c conversation) show(ctx context.Context, o options) error {
+	second := asked
+	if o.agent != "" {
+		second = "Who are you, who am I, and what did I say in our session before this one?"
+	}
+	var replies []string
+	for i, words := range []string{o.prompt, second} {
+		fmt.Println()
+		err := step(fmt.Sprintf("== session %d: acpx, signet-acp-proxy and %s, each a new process", i+1,
+			strings.TrimPrefix(c.agent, "signet-")), func() error {
+			reply, err := c.session(ctx, words)
+			replies = append(replies, strings.TrimSpace(reply))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("said:  %s\n", words)
+		if o.verbose || o.agent != "" {
+			fmt.Printf("reply:\n%s\n", replies[i])
+		}
+	}
+	given, err := c.given(ctx, o.proxy)
+	if err != nil {
+		return err
+	}
+	fmt.Println("given, in front of it:")
+	for _, line := range digest(given) {
+		fmt.Println("  " + line)
+	}
+	if o.prompt == told {
+		remembered, err := memoryOf(given)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("remembered: %s\n", remembered)
+	}
+
+	fmt.Print("\n== sessions on record\n")
+	list := c.box.Command(ctx, nil, o.proxy, "sessions", "--limit", "2", "--signet-path", c.box.Signet)
+	list.Stdout, list.Stderr = os.Stdout, os.Stderr
+	return list.Run()
+}
+
+// given is what the newest session was given, word for word.
+func (c conversation) given(ctx context.Context, proxy string) (string, error) {
+	r, err := c.box.Run(ctx, nil, proxy, "sessions", "--limit", "1", "--json", "--signet-path", c.box.Signet)
+	if err != nil {
+		return "", err
+	}
+	var rows []struct {
+		ID string `json:"acpxSessionId"`
+	}
+	if err := json.Unmarshal([]byte(r.Stdout), &rows); err != nil || len(rows) == 0 {
+		return "", fmt.Errorf("no session is on record: %w\n%s", err, r.Stderr)
+	}
+	r, err = c.box.Run(ctx, nil, proxy, "show", rows[0].ID, "--context", "--signet-path", c.box.Signet)
+	return r.Stdout, err
+}
+
+// lineWidth is how much of a line the digest shows.
+const lineWidth = 110
+
+// digest has of each identity file the first line, and the memories.
+func digest(given string) []string {
+	var lines []string
+	file := ""
+	for line := range strings.Lines(given) {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "#") && strings.HasSuffix(line, ".md"):
+			file = strings.TrimLeft(line, "# ") + ": "
+		case strings.HasPrefix(line, "- ("):
+			lines = append(lines, cut(line))
+		case file != "" && line != "" && line[0] != '#':
+			lines = append(lines, cut(file+line))
+			file = ""
+		}
+	}
+	return lines
+}
+
+func cut(line string) string {
+	if runes := []rune(line); len(runes) > lineWidth {
+		return string(runes[:lineWidth-1]) + "…"
+	}
+	return line
+}
+
+// memoryOf finds in what was given the memory of what was told.
+func memoryOf(given string) (string, error) {
+	for line := range strings.Lines(given) {
+		if strings.Contains(line, known) {
+			return cut(strings.TrimSpace(strings.TrimPrefix(line, "- "))), nil
+		}
+	}
+	return "", errors.New("the second session was not told what was said in the first")
+}
+
+// session opens a session, says one thing in it and closes it; acpx starts the agent anew for each of these.
 func (c conversation) session(ctx context.Context, words string) (reply string, err error) {
 	if _, err := c.run(ctx, "sessions", "new"); err != nil {
 		return "", err

@@ -10,8 +10,8 @@ import (
 
 // A Process is one that runs in the sandbox.
 type Process struct {
-	ID      int
-	Command string
+	ID, Parent int
+	Command    string
 }
 
 func (p Process) String() string { return fmt.Sprintf("%d %s", p.ID, p.Command) }
@@ -35,9 +35,22 @@ func (s *Sandbox) Processes() ([]Process, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, Process{id, string(bytes.ReplaceAll(bytes.TrimRight(command, "\x00"), []byte{0}, []byte{' '}))})
+		found = append(found, Process{id, parentOf(folder),
+			string(bytes.ReplaceAll(bytes.TrimRight(command, "\x00"), []byte{0}, []byte{' '}))})
 	}
 	return found, nil
+}
+
+// parentOf reads the second field behind the command, which may hold anything, of a process's stat; 0 when it has
+// ended meanwhile.
+func parentOf(folder string) int {
+	text, err := os.ReadFile(filepath.Join(folder, "stat"))
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if err != nil || len(fields) < 2 {
+		return 0
+	}
+	id, _ := strconv.Atoi(string(fields[1])) // the kernel wrote it
+	return id
 }
 
 func hasVariable(environ, variable []byte) bool {

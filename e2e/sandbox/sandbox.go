@@ -1,6 +1,6 @@
 // Package sandbox gives `make run` and the tests a person's machine in a folder: a HOME of its own with acpx's
-// configuration, XDG and temp folders, a SIGNET_PATH, and an account of every process that runs in it, so that all of them
-// can be ended by their ids and none is left behind.
+// configuration, XDG and temp folders, a SIGNET_PATH, and an account of every process that runs in it, so that all of
+// them can be ended by their ids and none is left behind.
 package sandbox
 
 import (
@@ -44,7 +44,8 @@ func New() (*Sandbox, error) {
 	home := filepath.Join(dir, "home")
 	temp := filepath.Join(dir, "tmp")
 	s := &Sandbox{
-		Dir: dir, Home: home, Signet: filepath.Join(home, ".agents"), Work: filepath.Join(dir, "work"), Echo: filepath.Join(dir, "echo"),
+		Dir: dir, Home: home, Signet: filepath.Join(home, ".agents"), Work: filepath.Join(dir,
+			"work"), Echo: filepath.Join(dir, "echo"),
 		config: filepath.Join(home, ".acpx", "config.json"), mine: true,
 	}
 	if err := s.folders(s.Signet, filepath.Dir(s.config), filepath.Join(s.Work, ".git"), s.Echo, temp); err != nil {
@@ -53,7 +54,8 @@ func New() (*Sandbox, error) {
 	s.Env = []string{
 		mark + "=" + dir, "HOME=" + s.Home, "USERPROFILE=" + s.Home, "SIGNET_PATH=" + s.Signet, "TMPDIR=" + temp,
 		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "ECHOAGENT_DIR=" + s.Echo,
-		"SIGNET_ACP_DATABASE_WAIT=1s", // a crowded machine can keep a process off it for longer than a person's does
+		// a crowded machine can keep a process waiting for longer than a person's does
+		"SIGNET_ACP_HOLD=30s", "SIGNET_ACP_DATABASE_WAIT=20s",
 	}
 	for _, name := range []string{"CONFIG", "DATA", "CACHE", "STATE"} {
 		s.Env = append(s.Env, "XDG_"+name+"_HOME="+filepath.Join(s.Home, "xdg", strings.ToLower(name)))
@@ -61,8 +63,8 @@ func New() (*Sandbox, error) {
 	return s, nil
 }
 
-// Borrow makes a sandbox that uses the person's own HOME, environment and $SIGNET_PATH, for harnesses that are logged in
-// there. Only the project and its acpx configuration are ours; sessions must be closed by who opened them.
+// Borrow makes a sandbox that uses the person's own HOME, environment and $SIGNET_PATH, for harnesses that are logged
+// in there. Only the project and its acpx configuration are ours; sessions must be closed by who opened them.
 func Borrow() (*Sandbox, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -72,7 +74,8 @@ func Borrow() (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sandbox{Dir: dir, Home: home, Signet: os.Getenv("SIGNET_PATH"), Work: filepath.Join(dir, "work"), Env: append(os.Environ(), mark+"="+dir)}
+	s := &Sandbox{Dir: dir, Home: home, Signet: os.Getenv("SIGNET_PATH"), Work: filepath.Join(dir, "work"),
+		Env: append(os.Environ(), mark+"="+dir)}
 	if s.Signet == "" {
 		s.Signet = filepath.Join(home, ".agents")
 	}
@@ -93,7 +96,8 @@ func (s *Sandbox) folders(names ...string) error {
 // CopyIdentity puts the identity files of a folder into $SIGNET_PATH.
 func (s *Sandbox) CopyIdentity(from string) error { return os.CopyFS(s.Signet, os.DirFS(from)) }
 
-// Register enters an agent into acpx's configuration, in the form that every version of acpx accepts: one command string.
+// Register enters an agent into acpx's configuration, in the form that every version of acpx accepts: one command
+// string.
 func (s *Sandbox) Register(name string, command ...string) error {
 	quoted := make([]string, len(command))
 	for i, word := range command {
@@ -186,8 +190,8 @@ func signal(pid int, sig os.Signal) {
 	}
 }
 
-// Close ends acpx's owners, lets everything else end by itself, kills what does not, and removes the folder. What had to be
-// killed is an error.
+// Close ends acpx's owners, lets everything else end by itself, kills what does not, and removes the folder. What had
+// to be killed is an error.
 func (s *Sandbox) Close() error {
 	if s.mine {
 		owners, err := s.Owners()
@@ -198,7 +202,8 @@ func (s *Sandbox) Close() error {
 			signal(pid, syscall.SIGTERM)
 		}
 	}
-	left, err := s.Settle(10 * time.Second)
+	// a worker waits half a minute for what comes due, a busy machine makes everything later
+	left, err := s.Settle(time.Minute)
 	for _, p := range left {
 		signal(p.ID, os.Kill)
 		err = errors.Join(err, fmt.Errorf("still running: %s", p))

@@ -9,15 +9,20 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // forgotten stands where something was that a person had forgotten.
 const forgotten = "[forgotten]"
 
-// Forget takes a memory out of everything that is searched or learned from: the index, the turns that say it, the memories of the same project that
-// say the same, contexts that wait for a session. The same turn never teaches it again. What was injected already stays in the ledger. Errors: ErrNotFound, ErrAmbiguous, correlation's.
+// Forget takes a memory out of everything that is searched or learned from: the index, the turns that say it, the
+// memories of the same project that say the same, contexts that wait for a session. The same turn never teaches it
+// again. What was injected already stays in the ledger. Errors: ErrNotFound, ErrAmbiguous, correlation's.
 func (s *Store) Forget(ctx context.Context, id string) error {
-	err := s.write(ctx, "forgetting a memory", func(tx *sql.Tx) error {
+	err := sqlite.Write(ctx, s.db, "forgetting a memory", func(tx *sql.Tx) error {
 		uid, err := resolve(ctx, tx, id)
 		if err != nil {
 			return err
@@ -26,34 +31,48 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
+		if err := hide(ctx, tx, uid); err != nil {
+			return err
+		}
 		if err := s.forgetSame(ctx, tx, m); err != nil {
 			return err
 		}
-		if err := forgetTurns(ctx, tx, m); err != nil {
+		changed, err := forgetTurns(ctx, tx, m)
+		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM stored_contexts WHERE instr(CAST(payload AS TEXT), ?) > 0`, uid); err != nil {
+		for _, id := range changed {
+			if err := s.learnAgain(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ctx,
+			`DELETE FROM stored_contexts WHERE instr(CAST(payload AS TEXT), ?) > 0`, uid); err != nil {
 			return err
 		}
 		return s.refresh(ctx, tx)
 	})
+	if err == nil && s.opts.Erase != nil {
+		err = s.opts.Erase(ctx)
+	}
 	if err != nil {
 		return err
 	}
 	// The log still holds what was deleted. Where another process reads it just now, it is folded in later.
 	var busy, logged, folded int
-	return explain("emptying the log", s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded))
+	return sqlite.While("emptying the log", s.db.QueryRowContext(ctx,
+		`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded))
 }
 
-// forgetSame deletes m and what says the same in its project, and takes it out of what others were said about. What was stored on purpose goes only where
-// it is the same text: likeness is no proof that a person wants it gone.
+// forgetSame deletes m and what says the same in its project, and takes it out of what others were said about. What
+// was stored on purpose goes only where it is the same text: likeness is no proof that a person wants it gone.
 func (s *Store) forgetSame(ctx context.Context, tx *sql.Tx, m Memory) error {
 	what := gist(m.Content)
 	type twin struct {
 		id, turn                            int64
 		content, about, uid, digest, source string
 	}
-	all, err := collect(ctx, tx, func(row scanner) (t twin, err error) {
+	all, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (t twin, err error) {
 		return t, row.Scan(&t.id, &t.turn, &t.content, &t.about, &t.uid, &t.digest, &t.source)
 	}, `SELECT id, coalesce(turn, 0), content, context, uid, digest, source FROM memories WHERE project = ?`, m.Project)
 	if err != nil {
@@ -70,7 +89,8 @@ func (s *Store) forgetSame(ctx context.Context, tx *sql.Tx, m Memory) error {
 			}
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) SELECT ?1, ?2 WHERE ?1 <> 0`, t.turn, t.digest); err != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) SELECT ?1, ?2
+			WHERE ?1 <> 0`, t.turn, t.digest); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE id = ?`, t.id); err != nil {
@@ -80,23 +100,24 @@ func (s *Store) forgetSame(ctx context.Context, tx *sql.Tx, m Memory) error {
 	return nil
 }
 
-// forgetTurns takes what m says out of the turns that say it in its words, and out of the turns of its project that say it in others.
-func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) error {
+// forgetTurns takes what m says out of the turns that say it in its words, and out of the turns of its project that
+// say it in others.
+func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) (changed []int64, err error) {
 	what := gist(m.Content)
 	probe := probeOf(m.Content)
 	if probe == "" {
-		return nil
+		return nil, nil
 	}
 	type turn struct {
 		id                    int64
 		project, user, answer string
 	}
-	turns, err := collect(ctx, tx, func(row scanner) (t turn, err error) {
+	turns, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (t turn, err error) {
 		return t, row.Scan(&t.id, &t.project, &t.user, &t.answer)
 	}, `SELECT t.id, s.project, t.user, t.assistant FROM turns t JOIN sessions s ON s.id = t.session
 		WHERE instr(lower(t.user), ?1) OR instr(lower(t.assistant), ?1)`, probe)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, t := range turns {
 		cut := func(text string) string { return cutPassages(text, what.passages) }
@@ -107,21 +128,18 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) error {
 		if user == t.user && answer == t.answer {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE turns SET user = ?, assistant = ? WHERE id = ?`, user, answer, t.id); err != nil {
-			return err
+		if _, err := tx.ExecContext(ctx, `UPDATE turns SET user = ?, assistant = ? WHERE id = ?`, user,
+			answer, t.id); err != nil {
+			return nil, err
 		}
+		changed = append(changed, t.id)
 	}
-	return nil
+	return changed, nil
 }
 
 // telling are the terms of a text that say something.
 func telling(text string) termSet {
-	set := setOf(terms(text))
-	for t := range set {
-		if stopped()[t] {
-			delete(set, t)
-		}
-	}
+	set := setOf(language.Terms(text))
 	return set
 }
 
@@ -132,7 +150,7 @@ type said struct {
 	passages []*regexp.Regexp
 }
 
-func gist(text string) said { return said{digest(text), told(text), passagesOf(text)} }
+func gist(text string) said { return said{digest(text), told(text), patternsOf(text)} }
 
 // told are the terms of what a text tells, without those by which it is told.
 func told(text string) termSet {
@@ -141,9 +159,13 @@ func told(text string) termSet {
 	return set
 }
 
-var tellingWords = sync.OnceValue(func() termSet { return termsOf("noted note understood recorded saved reminder fyi") })
+var tellingWords = sync.OnceValue(func() termSet {
+	return setOf(language.Terms("noted note understood recorded " +
+		"saved reminder fyi"))
+})
 
-// isAll reports whether a text says that and nothing more: with the same terms, or in the same words among words that say little.
+// isAll reports whether a text says that and nothing more: with the same terms, or in the same words among words that
+// say little.
 func (w said) isAll(text string) bool {
 	if len(w.terms) >= 2 && maps.Equal(told(text), w.terms) {
 		return true
@@ -153,7 +175,7 @@ func (w said) isAll(text string) bool {
 		return false
 	}
 	for t := range telling(strings.ReplaceAll(rest, forgotten, " ")) {
-		if !common()[t] {
+		if !language.Common(t) {
 			return false
 		}
 	}
@@ -163,9 +185,9 @@ func (w said) isAll(text string) bool {
 // cut takes out of a text what is said there in the same words, and the sentences that say it with the same terms.
 func (w said) cut(text string) string {
 	cut := slices.Clone(w.passages)
-	for _, sentence := range sentences(text) {
-		if w.isAll(sentence.text) {
-			cut = append(cut, passagesOf(sentence.text)...)
+	for _, sentence := range language.Sentences(text) {
+		if w.isAll(sentence.Text) {
+			cut = append(cut, patternsOf(sentence.Text)...)
 		}
 	}
 	return cutPassages(text, cut)
@@ -174,16 +196,16 @@ func (w said) cut(text string) string {
 // probeOf is the longest word of a text that SQLite's lower, which knows ASCII only, finds again.
 func probeOf(text string) string {
 	longest := ""
-	for _, w := range words(text) {
-		lower := strings.ToLower(string(w))
+	for _, w := range language.Words(text) {
+		lower := strings.ToLower(w.Text)
 		if ascii(lower) && len(lower) > len(longest) {
 			longest = lower
 		}
 	}
 	if longest == "" {
-		for _, w := range words(text) {
-			if len(w) > len(longest) {
-				longest = string(w)
+		for _, w := range language.Words(text) {
+			if len(w.Text) > len(longest) {
+				longest = w.Text
 			}
 		}
 	}
@@ -194,23 +216,25 @@ func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
 }
 
-// passagesOf are patterns that find the sentences of text where they stand with Markdown between their words.
-func passagesOf(text string) []*regexp.Regexp {
+// patternsOf are patterns that find the sentences of text where they stand with Markdown between their words.
+func patternsOf(text string) []*regexp.Regexp {
 	var list []*regexp.Regexp
-	for _, sentence := range splitSentences(strings.TrimSuffix(text, " …")) {
-		var pattern strings.Builder
-		n := 0
-		for _, w := range words(sentence) {
-			if n > 0 {
-				pattern.WriteString(`[^\pL\pN]+`)
+	for piece := range strings.SplitSeq(strings.TrimSuffix(text, " …"), forgotten) {
+		for _, sentence := range language.SplitSentences(piece) {
+			var pattern strings.Builder
+			n := 0
+			for _, w := range language.Words(sentence) {
+				if n > 0 {
+					pattern.WriteString(`[^\pL\pN]+`)
+				}
+				pattern.WriteString(regexp.QuoteMeta(w.Text))
+				n++
 			}
-			pattern.WriteString(regexp.QuoteMeta(string(w)))
-			n++
+			if n < 2 && len(sentence) < 8 {
+				continue
+			}
+			list = append(list, regexp.MustCompile(`(?i)`+pattern.String()))
 		}
-		if n < 2 && len(sentence) < 8 {
-			continue
-		}
-		list = append(list, regexp.MustCompile(`(?i)`+pattern.String()))
 	}
 	return list
 }
@@ -222,14 +246,34 @@ func cutPassages(text string, passages []*regexp.Regexp) string {
 	return text
 }
 
-// Unlearn takes what was learned from turns out again, in the transaction that deletes them. It is a correlation.Unlearn.
+// Unlearn takes what was learned from turns out again, in the transaction that deletes them. It is a
+// correlation.Unlearn.
 func (s *Store) Unlearn(ctx context.Context, tx *sql.Tx, turns []int64) error {
 	list, err := json.Marshal(turns)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM memories WHERE turn IN (SELECT value FROM json_each(?))`, string(list)); err != nil {
-		return err
+	for _, table := range []string{"memories", "passages"} {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE turn IN (SELECT value FROM json_each(?))`,
+			string(list)); err != nil {
+			return err
+		}
 	}
 	return s.refresh(ctx, tx)
+}
+
+// Learned is how much was taken in from conversations.
+type Learned struct{ Passages, Memories int }
+
+// LearnedFrom gives what goes when sessions (their rows' ids) go.
+func (s *Store) LearnedFrom(ctx context.Context, sessions []int64) (l Learned, err error) {
+	list, err := json.Marshal(sessions)
+	if err != nil {
+		return l, err
+	}
+	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM passages WHERE turn IS NOT NULL
+		AND thread IN (SELECT value FROM json_each(?1))),
+		(SELECT count(*) FROM memories WHERE turn IS NOT NULL AND session IN (SELECT value
+		FROM json_each(?1)))`, string(list)).Scan(&l.Passages, &l.Memories)
+	return l, sqlite.While("counting what was learned", err)
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// What a harness reads by itself need not be told twice. Signet's connectors write the identity files there, whole or as a part of a larger file.
+// What a harness reads by itself need not be told twice. Signet's connectors write the identity files there, whole or
+// as a part of a larger file.
 
 // Names of the files that harnesses look for in the working directory and above it.
-var projectFiles = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", filepath.Join(".claude", "CLAUDE.md")}
+var projectFiles = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md",
+	filepath.Join(".claude", "CLAUDE.md")}
 
 // homeFiles are the harnesses' own files, below home.
 var homeFiles = map[string][]string{
@@ -33,9 +35,11 @@ var homeVariables = map[string]struct{ variable, file string }{
 	"opencode": {"XDG_CONFIG_HOME", filepath.Join("opencode", "AGENTS.md")},
 }
 
-// namesOf gives the parts of a harness's name: it may be the name that the agent gives itself, as in "@agentclientprotocol/claude-agent-acp".
+// namesOf gives the parts of a harness's name: it may be the name that the agent gives itself, as in
+// "@agentclientprotocol/claude-agent-acp".
 func namesOf(harness string) []string {
-	return strings.FieldsFunc(strings.ToLower(harness), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(harness),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // texts are files as they are compared: folded.

@@ -12,11 +12,18 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// The person's own files in the order in which an agent reads them, and how many tokens each may take. What one leaves goes to those after it.
-var identityFiles = []struct {
+// An identityFile is one of the person's own.
+type identityFile struct {
 	name   string
 	tokens int
-}{
+}
+
+// namedTokens is how many tokens a file may take that the person named and we do not know.
+const namedTokens = 1000
+
+// The person's own files in the order in which an agent reads them, and how many tokens each may take. What one
+// leaves goes to those after it.
+var identityFiles = []identityFile{
 	{"IDENTITY.md", 1000},
 	{"USER.md", 1000},
 	{"SOUL.md", 700},
@@ -27,7 +34,8 @@ var identityFiles = []struct {
 // identityBytes is how much of a file is read: more than fits, and little of one that is 100 MB long.
 const identityBytes = 64 << 10
 
-// Identity gives the person's own files. Missing ones are skipped, and so is one that the session's harness reads by itself. The same files give the same text.
+// Identity gives the person's own files. Missing ones are skipped, and so is one that the session's harness reads by
+// itself. The same files give the same text.
 func (s *Store) Identity(session memory.Session) memory.Context {
 	c := memory.Context{Source: memory.FromEmbedded}
 	if s.opts.SignetPath == "" {
@@ -36,13 +44,13 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 	known := harnessReads(session.Harness, session.Cwd)
 	var b strings.Builder
 	left := 0
-	for _, f := range identityFiles {
+	for _, f := range s.identityFiles() {
 		left += f.tokens
 		text, err := readText(filepath.Join(s.opts.SignetPath, f.name), identityBytes)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.opts.Log.Info().Err(err).Str("file", f.name).Msg("identity file left out")
 		}
-		if text == "" || known.has(text) {
+		if text == "" || isComment(text) || known.has(text) {
 			continue
 		}
 		heading := "# " + f.name + "\n"
@@ -54,7 +62,36 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 	return c
 }
 
-// readText reads the first most bytes of a regular file, symbolic links followed, as valid UTF-8 with line feeds only, trimmed.
+// identityFiles gives the files that are read: those that the person named, inside their folder, or ours.
+func (s *Store) identityFiles() []identityFile {
+	if s.opts.Files == nil {
+		return identityFiles
+	}
+	var files []identityFile
+	for _, name := range s.opts.Files {
+		if !filepath.IsLocal(name) {
+			s.opts.Log.Info().Str("file", name).Msg("identity file left out: it is not in the Signet folder")
+			continue
+		}
+		f := identityFile{name, namedTokens}
+		for _, known := range identityFiles {
+			if known.name == name {
+				f = known
+			}
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// isComment reports whether a text is one HTML comment and no more, as the templates of init are: it tells an agent
+// nothing.
+func isComment(text string) bool {
+	return strings.HasPrefix(text, "<!--") && strings.Index(text, "-->")+len("-->") == len(text)
+}
+
+// readText reads the first most bytes of a regular file, symbolic links followed, as valid UTF-8 with line feeds
+// only, trimmed.
 func readText(name string, most int64) (string, error) {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -109,7 +109,8 @@ func TestIdentityNotTwice(t *testing.T) {
 	t.Setenv("CODEX_HOME", "")
 	t.Setenv("XDG_CONFIG_HOME", "")
 	const agents = "Run the tests before you say that something works, and keep commits small enough to be read in one go."
-	const soul = "You are calm. You say what you know, what you do not know, and which of the two it is, in as few words as you can."
+	const soul = "You are calm. You say what you know, what you do not know, and which of the two it is, in as few " +
+		"words as you can."
 	write(t, filepath.Join(dir, "AGENTS.md"), agents+"\n")
 	write(t, filepath.Join(dir, "SOUL.md"), soul)
 	cwd := filepath.Join(project, "a", "b")
@@ -136,5 +137,47 @@ func TestIdentityNotTwice(t *testing.T) {
 	write(t, filepath.Join(home, ".codex", "AGENTS.md"), soul)
 	if a, s := has("codex-acp"); a || s {
 		t.Errorf("codex reads ~/.codex/AGENTS.md: AGENTS %v, SOUL %v", a, s)
+	}
+}
+
+// The templates of init tell an agent nothing until something stands outside of the comment.
+func TestIdentityTemplates(t *testing.T) {
+	for text, want := range map[string]bool{
+		"<!-- who? -->": false, "<!--\nwho?\n-->\n\n": false,
+		"<!-- who? -->\nYou are Alto.": true, "<!-- a -->b<!-- c -->": true, "<!-- not closed": true,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "IDENTITY.md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := New(nil, Options{SignetPath: dir}).Identity(memory.Session{}).Identity
+		if (got != "") != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// Where the person has named the files, these are read and no others, and none outside of their folder.
+func TestIdentityNamed(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"SOUL.md": "Calm.", "notes.md": "Some notes.", "USER.md": "Robin.",
+		"../outside.md": "Outside."} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer os.Remove(filepath.Join(dir, "../outside.md"))
+	for _, tc := range []struct {
+		files []string
+		want  string
+	}{
+		{nil, "# USER.md\nRobin.\n# SOUL.md\nCalm.\n"},
+		{[]string{}, ""},
+		{[]string{"notes.md", "SOUL.md", "../outside.md", "/etc/hostname", "missing.md"}, "# notes.md\nSome notes.\n# SOUL.md\nCalm.\n"},
+	} {
+		s := New(nil, Options{SignetPath: dir, Files: tc.files})
+		if got := s.Identity(memory.Session{}).Identity; got != tc.want {
+			t.Errorf("%v: %q, want %q", tc.files, got, tc.want)
+		}
 	}
 }

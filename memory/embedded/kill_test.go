@@ -54,7 +54,7 @@ func work(job, path string) error {
 				_, err = db.Exec(`DELETE FROM memories`)
 			}
 		case "export":
-			_, err = s.Export(ctx, io.Discard)
+			_, err = s.Export(ctx, io.Discard, false)
 		case "forget":
 			var all []Memory
 			if all, err = s.List(ctx, Filter{Limit: 1}); err == nil && len(all) == 0 {
@@ -84,7 +84,8 @@ func TestKilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range 30 {
-				w.said("/p", fmt.Sprint("s", i), fmt.Sprintf("Remember that locker %d belongs to team number %d.", i, 100+i), "ok")
+				w.said("/p", fmt.Sprint("s", i),
+					fmt.Sprintf("Remember that locker %d belongs to team number %d.", i, 100+i), "ok")
 			}
 			for round := range 6 {
 				kill(t, job, path, time.Duration(5+17*round)*time.Millisecond)
@@ -117,8 +118,8 @@ func kill(t *testing.T, job, path string, after time.Duration) {
 	cmd.Wait()
 }
 
-// whole checks the database after a job was killed, on a connection of its own: PRAGMA integrity_check does not notice that another one changed the index
-// since this one read it.
+// whole checks the database after a job was killed, on a connection of its own: PRAGMA integrity_check does not
+// notice that another one changed the index since this one read it.
 func whole(t *testing.T, job, path string) {
 	t.Helper()
 	db, err := migrations.Open(t.Context(), path)
@@ -139,14 +140,16 @@ func whole(t *testing.T, job, path string) {
 		t.Errorf("%s: %s of %d imported", job, n, imported)
 	}
 	// A memory is there and its turn says it, or neither.
-	if n := one(`SELECT count(*) FROM memories m JOIN turns t ON t.id = m.turn WHERE instr(t.user, 'locker') = 0`); n != "0" {
+	if n := one(`SELECT count(*) FROM memories m JOIN turns t ON t.id = m.turn
+		WHERE instr(t.user, 'locker') = 0`); n != "0" {
 		t.Errorf("%s: %s memories are left of turns that were cleared", job, n)
 	}
-	if n := one(`SELECT count(*) FROM turns t WHERE learned = 1 AND instr(user, 'locker') AND NOT EXISTS (SELECT 1 FROM memories m WHERE m.turn = t.id)`); n != "0" && job != "import" {
+	if n := one(`SELECT count(*) FROM turns t WHERE learned = 1 AND instr(user, 'locker') AND NOT EXISTS (SELECT 1
+		FROM memories m WHERE m.turn = t.id)`); n != "0" && job != "import" {
 		t.Errorf("%s: %s turns still say what was forgotten", job, n)
 	}
-	if migrations.FTS5() {
-		if _, err := db.Exec(`INSERT INTO memories_fts (memories_fts) VALUES ('integrity-check')`); err != nil {
+	{
+		if _, err := db.Exec(`INSERT INTO passages_fts (passages_fts) VALUES ('integrity-check')`); err != nil {
 			t.Errorf("%s: the index: %v", job, err)
 		}
 		if job != "import" { // which deletes without the store

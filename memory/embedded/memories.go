@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,7 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // What callers branch on.
@@ -20,7 +23,8 @@ var (
 	ErrWeight    = errors.New("importance is a number from 0 to 1")
 )
 
-// Limits of what is stored, in bytes. What an agent or a person stores on purpose is refused beyond them, never cut without a word.
+// Limits of what is stored, in bytes. What an agent or a person stores on purpose is refused beyond them, never cut
+// without a word.
 const (
 	MaxContent = 64 << 10
 	maxField   = 1 << 10 // type, tags, project, …
@@ -28,56 +32,70 @@ const (
 
 // A Memory is one thing that is known. Its JSON is what commands print and export writes; the names are a promise.
 type Memory struct {
-	ID         string    `json:"id"`
-	Content    string    `json:"content"`
-	Type       string    `json:"type"`               // preference, decision, fact, answer, request, or what the caller of Add said
+	ID      string `json:"id"`
+	Content string `json:"content"`
+	// preference, decision, fact, answer, request, or what the caller of Add said
+	Type       string    `json:"type"`
 	Project    string    `json:"project"`            // the git root that it was said in; "" for none
 	Personal   bool      `json:"personal,omitempty"` // true of the person, whatever the project
 	Origin     string    `json:"origin"`             // who said it: user or assistant
 	Source     string    `json:"source"`             // by which call it came: turn, memory_store, memory add, …
 	Harness    string    `json:"harness,omitempty"`
-	Session    string    `json:"session,omitempty"` // the Signet key
-	Importance float64   `json:"importance"`        // 0 to 1
-	Weighed    bool      `json:"-"`                 // for Add: Importance is given, also where it is 0
-	Rating     float64   `json:"rating,omitempty"`  // the mean of the feedback, -1 to 1
-	Ratings    int       `json:"ratings,omitempty"` // how many
-	Tags       string    `json:"tags,omitempty"`    // comma-separated
-	Context    string    `json:"context,omitempty"` // what it was said about; searched, not shown
+	Session    string    `json:"session,omitempty"`  // the Signet key; of an import any text
+	Position   *float64  `json:"position,omitempty"` // in the session: what stands beside it
+	Importance float64   `json:"importance"`         // 0 to 1
+	Weighed    bool      `json:"-"`                  // for Add: Importance is given, also where it is 0
+	Rating     float64   `json:"rating,omitempty"`   // the mean of the feedback, -1 to 1
+	Ratings    int       `json:"ratings,omitempty"`  // how many
+	Given      int       `json:"given,omitempty"`    // how many sessions it was told to
+	Used       int       `json:"used,omitempty"`     // and in how many of these an answer came back to it
+	Tags       string    `json:"tags,omitempty"`     // comma-separated
+	Context    string    `json:"context,omitempty"`  // what it was said about; searched, not shown
 	Created    time.Time `json:"created"`
 	Updated    time.Time `json:"updated"`
 	Score      float64   `json:"score,omitempty"` // of a search, 0 to 1
+	// ids of older ones that it says are not so any more; where one is shown
+	Replaces []string `json:"replaces,omitempty"`
+	Matched  []string `json:"matched,omitempty"` // words of the query that it or its neighbours have
 }
 
-const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.origin, m.source, m.harness, m.key, m.importance, m.rating, m.ratings, m.tags, m.context, m.created, m.updated`
+const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.origin, m.source, m.harness, m.key, m.importance, m.rating, m.ratings, m.tags, m.context, m.created, m.updated, m.position`
 
-func scanMemory(row scanner) (m Memory, err error) {
+func scanMemory(row sqlite.Row) (m Memory, err error) {
 	var created, updated int64
+	var position sql.NullFloat64
 	err = row.Scan(&m.ID, &m.Content, &m.Type, &m.Project, &m.Personal, &m.Origin, &m.Source, &m.Harness, &m.Session,
-		&m.Importance, &m.Rating, &m.Ratings, &m.Tags, &m.Context, &created, &updated)
+		&m.Importance, &m.Rating, &m.Ratings, &m.Tags, &m.Context, &created, &updated, &position)
+	if position.Valid {
+		m.Position = &position.Float64
+	}
 	m.Created, m.Updated = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
 	return m, err
 }
+
+// typeSaid is the type of the passages of conversations.
+const typeSaid = "said"
 
 // prepare makes what a caller gives fit to be stored: no private passages, no secrets, defaults in place.
 func (m *Memory) prepare(now time.Time) error {
 	if len(m.Content) > MaxContent || len(m.Context) > MaxContent {
 		return ErrTooLong
 	}
-	m.Content, _ = memory.WithoutPrivate(strings.ToValidUTF8(m.Content, "\ufffd"))
-	m.Content = memory.Redact(strings.TrimSpace(strings.ReplaceAll(m.Content, "\x00", "")))
+	m.Content, _ = privacy.WithoutPrivate(strings.ToValidUTF8(m.Content, "\ufffd"))
+	m.Content = privacy.Redact(strings.TrimSpace(strings.ReplaceAll(m.Content, "\x00", "")))
 	if m.Content == "" {
 		return ErrEmpty
 	}
-	m.Context, _ = memory.WithoutPrivate(strings.ToValidUTF8(m.Context, "\ufffd"))
-	m.Context = memory.Redact(m.Context)
+	m.Context, _ = privacy.WithoutPrivate(strings.ToValidUTF8(m.Context, "\ufffd"))
+	m.Context = privacy.Redact(m.Context)
 	for _, field := range []*string{&m.ID, &m.Type, &m.Project, &m.Origin, &m.Source, &m.Harness, &m.Session, &m.Tags} {
 		if *field = strings.ToValidUTF8(*field, "\ufffd"); len(*field) > maxField {
 			return ErrTooLong
 		}
 	}
 	for _, field := range []*string{&m.Type, &m.Tags} {
-		*field, _ = memory.WithoutPrivate(*field)
-		*field = memory.Redact(strings.TrimSpace(*field))
+		*field, _ = privacy.WithoutPrivate(*field)
+		*field = privacy.Redact(strings.TrimSpace(*field))
 	}
 	if m.ID == "" {
 		m.ID = newID()
@@ -107,8 +125,9 @@ func (m *Memory) prepare(now time.Time) error {
 	return nil
 }
 
-// Add keeps a memory: its Content, and of the other fields those that are not zero (Weighed: Importance as well). Something that stands already in the project is updated
-// instead. It gives the memory as stored and whether it is new. Errors: ErrEmpty, ErrTooLong, ErrWeight, correlation's.
+// Add keeps a memory: its Content, and of the other fields those that are not zero (Weighed: Importance as well).
+// Something that stands already in the project is updated instead. It gives the memory as stored and whether it is
+// new. Errors: ErrEmpty, ErrTooLong, ErrWeight, correlation's.
 func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, err error) {
 	given := m
 	m.ID = ""
@@ -119,18 +138,22 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 	if given.Type == "" {
 		kind = ""
 	}
-	err = s.write(ctx, "storing a memory", func(tx *sql.Tx) error {
+	err = sqlite.Write(ctx, s.db, "storing a memory", func(tx *sql.Tx) error {
 		var uid string
-		err := tx.QueryRowContext(ctx, `SELECT uid FROM memories WHERE digest = ? AND project = ? ORDER BY id DESC LIMIT 1`, digest(m.Content), m.Project).Scan(&uid)
+		err := tx.QueryRowContext(ctx, `SELECT uid FROM memories WHERE digest = ? AND project = ? ORDER BY id DESC
+			LIMIT 1`, digest(m.Content), m.Project).Scan(&uid)
 		if errors.Is(err, sql.ErrNoRows) {
 			added = true
 			uid = m.ID
 			err = s.insert(ctx, tx, m)
 		} else if err == nil {
 			// What the caller said on purpose outlives the turn that said it first.
-			_, err = tx.ExecContext(ctx, `UPDATE memories SET content = ?, updated = ?, type = coalesce(nullif(?, ''), type), tags = coalesce(nullif(?, ''), tags),
-				importance = CASE WHEN ? THEN ? ELSE importance END, personal = max(personal, ?), source = ?, turn = NULL WHERE uid = ?`,
-				m.Content, s.opts.Now().UnixMilli(), kind, m.Tags, given.Weighed || given.Importance != 0, m.Importance, m.Personal, m.Source, uid)
+			_, err = tx.ExecContext(ctx, `UPDATE memories
+				SET content = ?, updated = ?, type = coalesce(nullif(?, ''), type), tags = coalesce(nullif(?, ''), tags),
+				importance = CASE WHEN ? THEN ? ELSE importance END, personal = max(personal, ?), source = ?, turn = NULL
+				WHERE uid = ?`,
+				m.Content, s.opts.Now().UnixMilli(), kind, m.Tags, given.Weighed ||
+					given.Importance != 0, m.Importance, m.Personal, m.Source, uid)
 		}
 		if err != nil {
 			return err
@@ -138,21 +161,28 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 		if stored, err = memoryOf(ctx, tx, uid); err != nil {
 			return err
 		}
-		return s.refresh(ctx, tx)
+		return s.refreshSome(ctx, tx, mostNow)
 	})
 	return stored, added, err
 }
 
 // insert writes a prepared memory as a row.
 func (s *Store) insert(ctx context.Context, tx *sql.Tx, m Memory) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key, importance, rating, ratings, created, updated, digest, tags, context, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.Type, m.Project, m.Personal, m.Origin, m.Source, m.Harness, m.Session,
-		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags, m.Context, m.Content)
+	_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
+		importance, rating, ratings, created, updated, digest, tags, context, position, content)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.Type, m.Project, m.Personal, m.Origin, m.Source, m.Harness, m.Session,
+		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags,
+		m.Context, m.Position, m.Content)
 	return err
 }
 
-func memoryOf(ctx context.Context, q querier, uid string) (Memory, error) {
+// memoryOf gives the memory, or the passage of a conversation, with an id.
+func memoryOf(ctx context.Context, q sqlite.Querier, uid string) (Memory, error) {
 	m, err := scanMemory(q.QueryRowContext(ctx, `SELECT `+memoryColumns+` FROM memories m WHERE m.uid = ?`, uid))
+	if errors.Is(err, sql.ErrNoRows) {
+		m, err = scanMemory(q.QueryRowContext(ctx,
+			`SELECT `+passageColumns+` FROM passages p `+passageJoins+` WHERE p.uid = ?`, uid))
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return Memory{}, ErrNotFound
 	}
@@ -160,11 +190,13 @@ func memoryOf(ctx context.Context, q querier, uid string) (Memory, error) {
 }
 
 // resolve gives the one id that name is or begins.
-func resolve(ctx context.Context, q querier, name string) (string, error) {
+func resolve(ctx context.Context, q sqlite.Querier, name string) (string, error) {
 	if name = strings.ToLower(strings.TrimSpace(name)); name == "" {
 		return "", ErrNotFound
 	}
-	uids, err := collect(ctx, q, scanText, `SELECT uid FROM memories WHERE uid = ?1 OR substr(uid, 1, length(?1)) = ?1 ORDER BY uid <> ?1 LIMIT 2`, name)
+	const begins = `(SELECT uid FROM %s WHERE uid >= ?1 AND uid <= ?1 || char(1114111) ORDER BY uid LIMIT 2)`
+	uids, err := sqlite.Collect(ctx, q, scanText, `SELECT * FROM `+fmt.Sprintf(begins,
+		"memories")+` UNION SELECT * FROM `+fmt.Sprintf(begins, "passages")+` ORDER BY uid LIMIT 2`, name)
 	switch {
 	case err != nil:
 		return "", err
@@ -180,13 +212,18 @@ func resolve(ctx context.Context, q querier, name string) (string, error) {
 func (s *Store) Get(ctx context.Context, id string) (Memory, error) {
 	uid, err := resolve(ctx, s.db, id)
 	if err != nil {
-		return Memory{}, explain("looking for a memory", err)
+		return Memory{}, sqlite.While("looking for a memory", err)
 	}
 	m, err := memoryOf(ctx, s.db, uid)
-	return m, explain("reading a memory", err)
+	if err == nil {
+		err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(given), 0), coalesce(max(used), 0) FROM passages WHERE uid = ?1
+			OR memory = (SELECT id FROM memories WHERE uid = ?1)`, uid).Scan(&m.Given, &m.Used)
+	}
+	return m, sqlite.While("reading a memory", err)
 }
 
-// Sees reports whether a session of a project may see a memory: one of its own, one of no project, the person's own, or any where that is configured.
+// Sees reports whether a session of a project may see a memory: one of its own, one of no project, the person's own,
+// or any where that is configured.
 func (s *Store) Sees(project string, m Memory) bool {
 	return s.opts.OtherProjects || m.Personal || m.Project == "" || m.Project == project
 }
@@ -199,6 +236,7 @@ type Filter struct {
 	Type    string // empty: any
 	Project string // with the person's own; empty: all
 	Within  bool   // only Project's and the person's own, also where Project is empty
+	Said    bool   // passages of conversations as well
 	Limit   int    // 0: 100
 	Offset  int
 }
@@ -208,38 +246,19 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
-	all, err := collect(ctx, s.db, scanMemory, `SELECT `+memoryColumns+` FROM memories m WHERE (?1 = '' OR m.type = ?1)
-		AND (NOT ?5 AND ?2 = '' OR m.project IN (?2, '') OR m.personal) ORDER BY m.created DESC, m.id DESC LIMIT ?3 OFFSET ?4`, f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within)
-	return all, explain("listing memories", err)
-}
-
-// A Query says what to search for.
-type Query struct {
-	Text        string
-	Limit       int    // 0: 10
-	Type        string // empty: any
-	Project     string // whose memories come first
-	AllProjects bool   // else only the project's and the person's own
-	MinScore    float64
-}
-
-// Search gives the memories that a person or an agent asks for, best first: it takes more for relevant than Recall does. Nothing is found without FTS5.
-func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
-	if q.Limit <= 0 {
-		q.Limit = 10
+	const which = ` WHERE (?1 = '' OR type = ?1) AND (NOT ?5 AND ?2 = '' OR project IN (?2, '') OR personal)`
+	query := `SELECT ` + memoryColumns + `, m.created AS at FROM memories m` + strings.NewReplacer("type", "m.type",
+		"project", "m.project", "personal", "m.personal").Replace(which)
+	if f.Said {
+		query += ` UNION ALL SELECT ` + passageColumns + `, p.created FROM passages p ` + passageJoins +
+			strings.NewReplacer("type", "'said'", "project", "p.project", "personal",
+				"p.personal").Replace(which) + ` AND p.memory IS NULL`
 	}
-	rows, err := s.find(ctx, search{
-		text: q.Text, session: memory.Session{Project: q.Project}, all: q.AllProjects, kind: q.Type, most: q.Limit, least: max(q.MinScore, leastFound),
-	})
-	if err != nil {
-		return nil, explain("searching memories", err)
-	}
-	found := make([]Memory, len(rows))
-	for i, r := range rows {
-		found[i] = r.Memory
-		found[i].Score = r.score
-	}
-	return found, nil
+	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
+		var at int64
+		return scanMemory(before{row, []any{&at}})
+	}, query+` ORDER BY at DESC, 1 DESC LIMIT ?3 OFFSET ?4`, f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within)
+	return all, sqlite.While("listing memories", err)
 }
 
 // A Change says what becomes of a memory; nil leaves a field.
@@ -249,10 +268,15 @@ type Change struct {
 	Source              string // by which call; empty: "memory_modify"
 }
 
-// Modify changes a memory. What a turn taught is not learned again as it was. Errors: ErrNotFound, ErrAmbiguous, ErrEmpty, ErrTooLong, ErrWeight, correlation's.
+// Pinned is the Source of a Change by which a person pins a memory: it is told to every session of its project. It
+// stays pinned when its content is changed. Nobody else writes it: tools have sources of their own.
+const Pinned = "memory pin"
+
+// Modify changes a memory. What a turn taught is not learned again as it was. Errors: ErrNotFound, ErrAmbiguous,
+// ErrEmpty, ErrTooLong, ErrWeight, correlation's.
 func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error) {
 	var m Memory
-	err := s.write(ctx, "changing a memory", func(tx *sql.Tx) error {
+	err := sqlite.Write(ctx, s.db, "changing a memory", func(tx *sql.Tx) error {
 		uid, err := resolve(ctx, tx, id)
 		if err != nil {
 			return err
@@ -269,21 +293,34 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 			m.Importance = *c.Importance
 		}
 		m.Weighed = true
-		if m.Source = c.Source; m.Source == "" {
-			m.Source = "memory_modify"
+		if m.Source != Pinned {
+			m.Source = cmp.Or(c.Source, "memory_modify")
 		}
 		m.Updated = s.opts.Now()
 		if err := m.prepare(m.Updated); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) SELECT turn, digest FROM memories WHERE uid = ? AND turn IS NOT NULL`, uid); err != nil {
+		if err := hide(ctx, tx, uid); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE memories SET content = ?, digest = ?, type = ?, tags = ?, importance = ?, source = ?, updated = ? WHERE uid = ?`,
-			m.Content, digest(m.Content), m.Type, m.Tags, m.Importance, m.Source, m.Updated.UnixMilli(), uid); err != nil {
+		r, err := tx.ExecContext(ctx, `UPDATE memories
+			SET content = ?, digest = ?, type = ?, tags = ?, importance = ?, source = ?, updated = ? WHERE uid = ?`,
+			m.Content, digest(m.Content), m.Type, m.Tags, m.Importance, m.Source, m.Updated.UnixMilli(), uid)
+		if err != nil {
 			return err
 		}
-		return s.refresh(ctx, tx)
+		if n, err := r.RowsAffected(); err != nil {
+			return err
+		} else if n == 0 { // a passage: from now on it is a memory
+			m.Position, m.Session = nil, ""
+			if m.Type == typeSaid {
+				m.Type = "fact"
+			}
+			if err := s.insert(ctx, tx, m); err != nil {
+				return err
+			}
+		}
+		return s.refreshSome(ctx, tx, mostNow)
 	})
 	if err != nil {
 		return Memory{}, err
@@ -291,19 +328,70 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 	return m, nil
 }
 
+// hide takes what a memory or passage said in its turn out of what that turn teaches: it says something else from now
+// on.
+func hide(ctx context.Context, tx *sql.Tx, uid string) error {
+	if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) SELECT turn, digest
+		FROM memories WHERE uid = ? AND turn IS NOT NULL`, uid); err != nil {
+		return err
+	}
+	type place struct {
+		id, turn     int64
+		uid, content string
+	}
+	said, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (p place, err error) {
+		return p,
+			row.Scan(&p.id, &p.turn, &p.uid, &p.content)
+	},
+		`SELECT id, turn, uid, content FROM passages WHERE uid = ?1 OR turn IN (SELECT turn FROM memories
+			WHERE uid = ?1)`, uid)
+	if err != nil {
+		return err
+	}
+	for _, p := range said {
+		d := digest(p.content)
+		var gone bool
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories_forgotten WHERE turn = ?
+			AND digest = ?)`, p.turn, d).Scan(&gone); err != nil {
+			return err
+		}
+		if !gone && p.uid != uid {
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) VALUES (?, ?)`,
+			p.turn, d); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM passages WHERE id = ?`, p.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Feedback notes how helpful memories were, -1 (harmful) to 1 (helpful). Ids that nothing has are given back.
 func (s *Store) Feedback(ctx context.Context, ratings map[string]float64) (unknown []string, err error) {
-	err = s.write(ctx, "noting feedback", func(tx *sql.Tx) error {
+	err = sqlite.Write(ctx, s.db, "noting feedback", func(tx *sql.Tx) error {
 		unknown = nil
 		for id, rating := range ratings {
 			if rating < -1 || rating > 1 || rating != rating {
 				return fmt.Errorf("rating %v of %.40q: give a number from -1 to 1", rating, id)
 			}
-			r, err := tx.ExecContext(ctx, `UPDATE memories SET rating = (rating * ratings + ?) / (ratings + 1), ratings = ratings + 1 WHERE uid = ?`, rating, id)
+			r, err := tx.ExecContext(ctx, `UPDATE memories
+				SET rating = (rating * ratings + ?) / (ratings + 1), ratings = ratings + 1 WHERE uid = ?`, rating, id)
 			if err != nil {
 				return err
 			}
-			if n, err := r.RowsAffected(); err != nil {
+			n, err := r.RowsAffected()
+			if err == nil {
+				r, err = tx.ExecContext(ctx, `UPDATE passages
+					SET rating = (rating * ratings + ?) / (ratings + 1), ratings = ratings + 1 WHERE uid = ? OR memory = (SELECT id
+					FROM memories WHERE uid = ?2)`, rating, id)
+			}
+			if err == nil && n == 0 {
+				n, err = r.RowsAffected()
+			}
+			if err != nil {
 				return err
 			} else if n == 0 {
 				unknown = append(unknown, id)

@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 func (w *world) add(m Memory) Memory {
@@ -37,7 +40,9 @@ func (w *world) stored(text string) bool {
 	w.t.Helper()
 	var n int
 	err := w.db.QueryRow(`SELECT (SELECT count(*) FROM turns WHERE instr(user, ?1) OR instr(assistant, ?1))
-		+ (SELECT count(*) FROM memories WHERE instr(content, ?1) OR instr(context, ?1))`, text).Scan(&n)
+		+ (SELECT count(*) FROM memories WHERE instr(content, ?1) OR instr(context, ?1))
+		+ (SELECT count(*) FROM passages WHERE instr(content, ?1)) + (SELECT count(*) FROM passages_fts_content
+		WHERE instr(c0, lower(?1)))`, text).Scan(&n)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -49,7 +54,8 @@ func TestAddTwice(t *testing.T) {
 	first := w.add(Memory{Content: "The office door code is on the fridge.", Tags: "office"})
 	w.now = w.now.Add(time.Hour)
 	again, added, err := w.Add(t.Context(), Memory{Content: "the office door code is on the  fridge", Importance: 0.9})
-	if err != nil || added || again.ID != first.ID || again.Importance != 0.9 || again.Tags != "office" || !again.Updated.Equal(w.now) {
+	if err != nil || added || again.ID != first.ID || again.Importance != 0.9 || again.Tags != "office" ||
+		!again.Updated.Equal(w.now) {
 		t.Errorf("stored again as %+v (new: %v), %v", again, added, err)
 	}
 	if _, added, err := w.Add(t.Context(), Memory{Content: first.Content, Project: "/p"}); err != nil || !added {
@@ -65,8 +71,10 @@ func TestImportance(t *testing.T) {
 		weighed bool
 		want    float64
 		err     error
-	}{{0, false, 0.5, nil}, {0, true, 0, nil}, {0, false, 0, nil}, {0.7, false, 0.7, nil}, {1, true, 1, nil}, {1.1, false, 0, ErrWeight}, {-0.1, true, 0, ErrWeight}, {math.NaN(), true, 0, ErrWeight}} {
-		m, _, err := w.Add(t.Context(), Memory{Content: "Something that matters", Importance: c.given, Weighed: c.weighed})
+	}{{0, false, 0.5, nil}, {0, true, 0, nil}, {0, false, 0, nil}, {0.7, false, 0.7, nil}, {1, true, 1, nil}, {1.1,
+		false, 0, ErrWeight}, {-0.1, true, 0, ErrWeight}, {math.NaN(), true, 0, ErrWeight}} {
+		m, _, err := w.Add(t.Context(), Memory{Content: "Something that matters",
+			Importance: c.given, Weighed: c.weighed})
 		if !errors.Is(err, c.err) || err == nil && m.Importance != c.want {
 			t.Errorf("%v (%v): stored with %v, %v; want %v, %v", c.given, c.weighed, m.Importance, err, c.want, c.err)
 		}
@@ -80,10 +88,13 @@ func TestImportance(t *testing.T) {
 		t.Errorf("%v after another change, %v", m.Importance, err)
 	}
 	other := newWorld(t)
-	if _, err := other.Import(t.Context(), strings.NewReader(w.export()+`{"content":"not weighed"}`+"\n")); err != nil || !strings.HasPrefix(other.export(), w.export()) || other.all()[0].Importance != 0.5 {
+	if _, err := other.Import(t.Context(),
+		strings.NewReader(w.export()+`{"content":"not weighed"}`+"\n")); err != nil ||
+		!strings.HasPrefix(other.export(), w.export()) || other.all()[0].Importance != 0.5 {
 		t.Errorf("%v, imported\n%s", err, other.export())
 	}
-	if _, err := other.Import(t.Context(), strings.NewReader(`{"content":"x","importance":2}`)); !errors.Is(err, ErrWeight) {
+	if _, err := other.Import(t.Context(),
+		strings.NewReader(`{"content":"x","importance":2}`)); !errors.Is(err, ErrWeight) {
 		t.Errorf("an importance of 2: %v", err)
 	}
 }
@@ -102,7 +113,9 @@ func TestAddRefuses(t *testing.T) {
 		}
 	}
 	for range 2 { // stored, and stored again
-		m := w.add(Memory{Content: "labelled", Tags: "a,<private>canary-1b4</private>b,ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a", Type: "fact<private>canary-1b4"})
+		m := w.add(Memory{Content: "labelled",
+			Tags: "a,<private>canary-1b4</private>b,ghp_" +
+				"16C7e42F292c6912E7710c838347Ae178B4a", Type: "fact<private>canary-1b4"})
 		if m.Tags != "a,b,[redacted:github]" || m.Type != "fact" {
 			t.Errorf("stored with tags %q and type %q", m.Tags, m.Type)
 		}
@@ -115,7 +128,8 @@ func TestAddRefuses(t *testing.T) {
 func TestGetByPrefix(t *testing.T) {
 	w := newWorld(t)
 	m := w.add(Memory{Content: "One thing to know"})
-	for id, want := range map[string]error{m.ID: nil, strings.ToUpper(m.ID): nil, m.ID[:20]: nil, "zzzz": ErrNotFound, "": ErrNotFound, "%": ErrNotFound} {
+	for id, want := range map[string]error{m.ID: nil, strings.ToUpper(m.ID): nil, m.ID[:20]: nil, "zzzz": ErrNotFound,
+		"": ErrNotFound, "%": ErrNotFound} {
 		got, err := w.Get(t.Context(), id)
 		if !errors.Is(err, want) || want == nil && got.ID != m.ID {
 			t.Errorf("%q: %v, want %v", id, err, want)
@@ -128,7 +142,6 @@ func TestGetByPrefix(t *testing.T) {
 }
 
 func TestModifyIsNotLearnedBack(t *testing.T) {
-	needsSearch(t)
 	w := newWorld(t)
 	w.said("/p", "s", "Remember that the release train leaves on Tuesday mornings.", "ok")
 	m := w.search("release train")[0]
@@ -149,23 +162,26 @@ func TestModifyIsNotLearnedBack(t *testing.T) {
 }
 
 func TestForget(t *testing.T) {
-	needsSearch(t)
 	w := newWorld(t)
-	w.said("/p", "s", "Hi. Remember that the vault lives in room **Heron-42**. Also, we deploy on Fridays, never on Mondays.",
+	w.said("/p", "s", "Hi. Remember that the vault lives in room **Heron-42**.\n\nAlso, we deploy on Fridays, never on "+
+		"Mondays.",
 		"Noted: the vault lives in room Heron-42.\n\nI also added the deploy rule to `CONTRIBUTING.md`.")
-	w.said("/p", "s2", "Is it still true that the vault lives in room Heron-42?", "Yes, the vault lives in room Heron-42, as `docs/rooms.md` says.")
+	w.said("/p", "s2", "Is it still true that the vault lives in room Heron-42?",
+		"Yes, the vault lives in room Heron-42, as `docs/rooms.md` says.")
 	found := w.search("vault room")
 	if len(found) == 0 {
 		t.Fatal("nothing learned")
 	}
-	for len(found) > 0 {
+	about := func(m Memory) bool { return strings.Contains(m.Content, "Heron") }
+	for found = slices.DeleteFunc(found, func(m Memory) bool { return !about(m) }); len(found) > 0; {
 		if err := w.Forget(t.Context(), found[0].ID); err != nil {
 			t.Fatal(err)
 		}
-		found = w.search("vault room")
+		found = slices.DeleteFunc(w.search("vault room"), func(m Memory) bool { return !about(m) })
 	}
 	if w.stored("Heron-42") {
-		rows, _ := collect(t.Context(), w.db, scanText, `SELECT user || ' ## ' || assistant FROM turns UNION ALL SELECT content || ' ## ' || context FROM memories`)
+		rows, _ := sqlite.Collect(t.Context(), w.db, scanText, `SELECT user || ' ## ' || assistant FROM turns UNION ALL
+			SELECT content || ' ## ' || context FROM memories UNION ALL SELECT content FROM passages`)
 		t.Errorf("still stored:\n%s", strings.Join(rows, "\n"))
 	}
 	if _, err := w.db.Exec(`UPDATE turns SET learned = 0`); err != nil {
@@ -174,10 +190,11 @@ func TestForget(t *testing.T) {
 	if err := w.Learn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.search("Where is the vault, in which room?"); len(got) != 0 {
+	if got := w.search("Where is the vault, in which room?"); slices.ContainsFunc(got, about) {
 		t.Errorf("learned again: %+v", got)
 	}
-	if got := w.recall(memory.Session{Key: "new", Project: "/p"}, "On which days do we deploy?"); !strings.Contains(got, "Fridays") {
+	if got := w.recall(memory.Session{Key: "new", Project: "/p"},
+		"Do we deploy on Fridays or on Mondays?"); !strings.Contains(got, "Fridays") {
 		t.Errorf("what else the turn said is gone: %q; there is %+v", got, w.all())
 	}
 	if err := w.Forget(t.Context(), "nothing"); !errors.Is(err, ErrNotFound) {
@@ -209,7 +226,6 @@ func TestForgetLeavesOthers(t *testing.T) {
 }
 
 func TestForgottenLeavesTheIndex(t *testing.T) {
-	needsSearch(t)
 	w := newWorld(t)
 	m := w.add(Memory{Content: "The zirconium badge opens gate four."})
 	if err := w.Forget(t.Context(), m.ID); err != nil {
@@ -231,7 +247,6 @@ func TestForgottenLeavesTheIndex(t *testing.T) {
 }
 
 func TestUnlearn(t *testing.T) {
-	needsSearch(t)
 	w := newWorld(t)
 	w.said("/p", "s", "Remember that the printer is called Gutenberg.", "ok")
 	session, err := w.journal.Resolve(t.Context(), "s")
@@ -248,7 +263,8 @@ func TestUnlearn(t *testing.T) {
 
 func TestExportImport(t *testing.T) {
 	w := newWorld(t)
-	w.said("/p", "s", "We use Kestrel for <b>metrics</b> \u2028 because \"it\" is small.", "Done: `kestrel.yml` has port 9100.")
+	w.said("/p", "s", "We use Kestrel for <b>metrics</b> \u2028 because \"it\" is small.",
+		"Done: `kestrel.yml` has port 9100.")
 	w.add(Memory{Content: "Ümläute, 絵文字 🎉 and a\nnew line", Tags: "a,b", Personal: true, Importance: 0.3})
 	if _, err := w.Feedback(t.Context(), map[string]float64{w.all()[0].ID: 0.3}); err != nil {
 		t.Fatal(err)
@@ -262,7 +278,8 @@ func TestExportImport(t *testing.T) {
 	if second := other.export(); second != first {
 		t.Errorf("exported\n%s\nand after the import\n%s", first, second)
 	}
-	if done, err = other.Import(t.Context(), strings.NewReader(first)); err != nil || done.Unchanged != len(w.all()) || done.Added+done.Updated > 0 {
+	if done, err = other.Import(t.Context(), strings.NewReader(first)); err != nil || done.Unchanged != len(w.all()) ||
+		done.Added+done.Updated > 0 {
 		t.Errorf("again: %+v, %v", done, err)
 	}
 }
@@ -279,7 +296,7 @@ func (w *world) all() []Memory {
 func (w *world) export() string {
 	w.t.Helper()
 	var out strings.Builder
-	if _, err := w.Export(w.t.Context(), &out); err != nil {
+	if _, err := w.Export(w.t.Context(), &out, false); err != nil {
 		w.t.Fatal(err)
 	}
 	return out.String()
@@ -287,11 +304,14 @@ func (w *world) export() string {
 
 func TestImportAllOrNothing(t *testing.T) {
 	for name, line := range map[string]string{
-		"no JSON": "{", "no object": `"text"`, "no content": `{"id":"x"}`, "empty": `{"content":" "}`, "wrong type": `{"content":7}`,
-		"too long": `{"content":"` + strings.Repeat("x", MaxContent+1) + `"}`, "endless": strings.Repeat("x", longestLine+1),
+		"no JSON": "{", "no object": `"text"`, "no content": `{"id":"x"}`, "empty": `{"content":" "}`,
+		"wrong type": `{"content":7}`,
+		"too long":   `{"content":"` + strings.Repeat("x", MaxContent+1) + `"}`,
+		"endless":    strings.Repeat("x", longestLine+1),
 	} {
 		w := newWorld(t)
-		if _, err := w.Import(t.Context(), strings.NewReader(`{"content":"first"}`+"\n\n"+line+"\n")); err == nil || !strings.Contains(err.Error(), "line ") {
+		if _, err := w.Import(t.Context(), strings.NewReader(`{"content":"first"}`+"\n\n"+line+"\n")); err == nil ||
+			!strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if n := len(w.all()); n != 0 {
@@ -299,7 +319,8 @@ func TestImportAllOrNothing(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	if done, err := w.Import(t.Context(), strings.NewReader("\ufeff{\"content\":\"by hand\"}\r\n")); err != nil || done.Added != 1 {
+	if done, err := w.Import(t.Context(),
+		strings.NewReader("\ufeff{\"content\":\"by hand\"}\r\n")); err != nil || done.Added != 1 {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
@@ -308,7 +329,8 @@ func TestFeedback(t *testing.T) {
 	w := newWorld(t)
 	m := w.add(Memory{Content: "Something to rate"})
 	for _, r := range []float64{1, -1, 0.6} {
-		if unknown, err := w.Feedback(t.Context(), map[string]float64{m.ID: r, "nobody": 1}); err != nil || fmt.Sprint(unknown) != "[nobody]" {
+		if unknown, err := w.Feedback(t.Context(), map[string]float64{m.ID: r, "nobody": 1}); err != nil ||
+			fmt.Sprint(unknown) != "[nobody]" {
 			t.Fatalf("%v, %v", unknown, err)
 		}
 	}
@@ -324,10 +346,12 @@ func TestFeedback(t *testing.T) {
 func TestLearnAtOnce(t *testing.T) {
 	w := newWorld(t)
 	for i := range 40 {
-		if _, err := w.db.Exec(`INSERT OR IGNORE INTO sessions (id, harness, acp_id, key, state, started, last_active) VALUES (1, 'h', 'a', 'k', 'done', 1, 1)`); err != nil {
+		if _, err := w.db.Exec(`INSERT OR IGNORE INTO sessions (id, harness, acp_id, key, state, started, last_active)
+			VALUES (1, 'h', 'a', 'k', 'done', 1, 1)`); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.db.Exec(`INSERT INTO turns (session, key, process, started, ended, user) VALUES (1, 'k', 'p', 1, 2, ?)`, fmt.Sprintf("Remember that shelf %d holds the box number %d.", i, 1000+i)); err != nil {
+		if _, err := w.db.Exec(`INSERT INTO turns (session, key, process, started, ended, user)
+			VALUES (1, 'k', 'p', 1, 2, ?)`, fmt.Sprintf("Remember that shelf %d holds the box number %d.", i, 1000+i)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,174 +3,202 @@ package embedded
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
-	"unicode"
+	"time"
 	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A query is what a prompt asks for.
+// A query is what a prompt asks for, weighed by what the index knows.
 type query struct {
-	asked []asked
-	size  float64  // of the index, in memories
-	match []string // strings of FTS5's language; none: nothing to look for
+	language.Question
+	asked    []asked
+	at       map[string]int // form → its place in asked
+	prefixes bool           // some are looked for by how they begin
+	rarest   string         // the same of its rarest terms
+	match    string         // in FTS5's language; empty: no word to look for
+	texts    float64        // passages in the index
+	average  float64        // terms of one
+	days     language.Range // that the prompt names
+	dated    bool
+	content  int // terms that are not common: what the prompt is about
 }
 
-// asked is an informative term of a prompt.
+// An asked term is one that is looked for.
 type asked struct {
-	term   string
-	looks  float64 // how much it tells by its looks
-	weight float64 // and by how rare it is
-	near   string  // where nothing holds the term itself: what terms like it begin with
-	docs   int     // that hold it
-	loose  bool    // counts only where the index has it: an identifier of which the parts are asked, too, or a pair that may be no word
+	language.Term
+	docs   int     // passages that have it
+	share  float64 // of what all asked terms tell
+	idf    float64
+	prefix string // how its other forms begin, where no passage has the term
 }
 
 const (
-	mostAsked    = 24    // terms of a prompt that are looked for
-	mostPostings = 10000 // that a search reads: common words go first
-	fewest       = 200   // memories that the frequency of a word is measured against, at least
+	fewest      = 300   // passages that an index is taken to have: a small one cannot know which words are rare
+	mostAsked   = 24    // terms of a prompt that are looked for: the rarest
+	acrossWords = .25   // what a pair of characters tells that nobody wrote
+	fewPostings = 2_000 // the same, where something besides is looked for
+	// entries of the index that are read; beyond them the commoner terms only count in what the others find
+	mostPostings = 8_000
 )
 
-// How much a word tells by its looks: names and identifiers more than what any sentence may hold.
-const (
-	asName   = 1.5
-	asWord   = 1.0
-	asPair   = 0.5 // of CJK characters, many of which belong to no word
-	asCommon = 0.3
-	asOther  = 0.8 // of a plain word that stands in no memory: another may mean the same
-)
-
-// ask picks a prompt's informative terms. How telling a word is says the index; for words that say little in any collection there are lists, because a
-// small index cannot know.
+// ask weighs a prompt's terms: how telling one is, the index says.
 func (s *Store) ask(ctx context.Context, text string) (query, error) {
 	var q query
-	list := lookFor(text)
-	if len(list) == 0 {
-		return q, nil
+	days, rest, dated := language.FindTime(text, s.opts.Now())
+	if dated {
+		text = rest
 	}
-	df, total, err := s.frequencies(ctx, list)
+	q.Question, q.days, q.dated = language.Ask(text), days, dated
+	df, err := s.frequencies(ctx, q.Terms)
 	if err != nil {
 		return q, err
 	}
-	q.size = float64(max(total, fewest))
-	for i := range list {
-		a := &list[i]
-		a.docs = df[a.term]
-		a.weight = a.looks * rarity(q.size, a.docs)
+	var texts, terms float64
+	if err := s.db.QueryRowContext(ctx, `SELECT passages, terms FROM passages_total`).Scan(&texts, &terms); err != nil {
+		return q, err
+	}
+	q.texts = max(texts, fewest)
+	q.average = max(terms/max(texts, 1), 4)
+	for _, t := range q.Terms {
+		a := asked{Term: t}
+		for _, f := range t.Forms {
+			a.docs = max(a.docs, df[f])
+		}
+		if a.docs == 0 && t.Part {
+			continue // of an identifier that is asked for as a whole
+		}
+		a.idf = math.Log(1 + (q.texts-float64(a.docs)+.5)/(float64(a.docs)+.5))
+		if t.Pair {
+			a.idf /= 2
+		}
+		if t.Pair && a.docs == 0 { // it may stand across two words
+			a.idf *= acrossWords
+		}
 		if a.docs == 0 {
-			a.near = beginning(a.term)
-			if a.looks == asWord {
-				a.weight *= asOther
-			}
+			a.prefix = beginning(t.Forms[0])
+			q.prefixes = q.prefixes || a.prefix != ""
 		}
-	}
-	list = slices.DeleteFunc(list, func(a asked) bool { return a.loose && a.docs == 0 })
-	slices.SortStableFunc(list, func(a, b asked) int { return cmp.Compare(b.weight, a.weight) })
-	q.asked = list[:min(len(list), mostAsked)]
-	byDocs := slices.Clone(q.asked)
-	slices.SortStableFunc(byDocs, func(a, b asked) int { return cmp.Compare(a.docs, b.docs) })
-	postings := 0
-	for _, a := range byDocs {
-		switch {
-		case a.docs == 0 && a.near != "":
-			q.match = append(q.match, quote(a.near)+"*")
-		case a.docs == 0:
-		case postings+a.docs > mostPostings && len(q.match) > 0:
-		default:
-			postings += a.docs
-			q.match = append(q.match, quote(a.term))
+		if !t.Common && !(t.Pair && a.docs == 0) {
+			q.content++
 		}
+		q.asked = append(q.asked, a)
 	}
+	slices.SortStableFunc(q.asked, func(a, b asked) int { return cmp.Compare(b.idf, a.idf) })
+	q.asked = q.asked[:min(len(q.asked), mostAsked)]
+	q.weigh()
+	q.match, q.rarest = q.matching(mostPostings), q.matching(fewPostings)
 	return q, nil
 }
 
-// rarity says how telling a term is that docs of size memories hold.
-func rarity(size float64, docs int) float64 { return math.Log(1 + size/(float64(docs)+1)) }
-
-// lookFor gives the different terms of a text that are no stop words, weighed by their looks.
-func lookFor(text string) []asked {
-	var list []asked
-	add := func(term string, looks float64, loose bool) {
-		if stopped()[term] || slices.ContainsFunc(list, func(a asked) bool { return a.term == term }) || len(list) >= 8*mostAsked {
-			return
-		}
-		if common()[term] {
-			looks = asCommon
-		}
-		list = append(list, asked{term: term, looks: looks, loose: loose})
+// weigh sets each term's share, and where it is looked up.
+func (q *query) weigh() {
+	total := 0.0
+	for _, a := range q.asked {
+		total += a.idf
 	}
-	end := 0 // of the word before
-	for _, w := range words(text) {
-		start := end + strings.Index(text[end:], string(w))
-		first := opens(text[:start])
-		end = start + len(w)
-		if r, _ := utf8.DecodeRuneInString(string(w)); wide(r) {
-			addRun([]rune(string(w)), func(pair string, loose bool) { add(pair, asPair, loose) })
-			continue
-		}
-		terms := w.terms()
-		if len(terms) > 1 { // an identifier: the parts of one are common words
-			for i, t := range terms {
-				add(t, asWord, i == len(terms)-1)
-			}
-			continue
-		}
-		for _, t := range terms {
-			add(t, looks(string(w), first), false)
-		}
-	}
-	return list
-}
-
-// looks weighs a word: capitals inside a sentence, digits and inner capitals make a name.
-func looks(w string, first bool) float64 {
-	for i, r := range w {
-		if unicode.IsDigit(r) || unicode.IsUpper(r) && (i > 0 || !first) {
-			return asName
-		}
-	}
-	return asWord
-}
-
-// opens reports whether what follows text begins a sentence.
-func opens(text string) bool {
-	text = strings.TrimRight(text, " \t\n\r\"'([{*`#>-")
-	return text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:")
-}
-
-// addRun gives the pairs of a CJK run that may tell something. No spaces say where words end: 用 is one that asks, and a part of 用户. So a pair of which
-// half belongs to a word that only asks, or is a Japanese ending, is loose, and one that is within such words says nothing.
-func addRun(run []rune, add func(pair string, loose bool)) {
-	asks := make([]bool, len(run))
-	for i := range run {
-		for n := 1; n <= longestAsking && i+n <= len(run); n++ {
-			if askingWords()[string(run[i:i+n])] {
-				for j := i; j < i+n; j++ {
-					asks[j] = true
-				}
+	q.at = map[string]int{}
+	for i := range q.asked {
+		q.asked[i].share = q.asked[i].idf / total
+		for _, f := range q.asked[i].Forms {
+			if _, ok := q.at[f]; !ok {
+				q.at[f] = i
 			}
 		}
 	}
-	for i, pair := range pairs(run) {
-		end := min(i+1, len(run)-1)
-		if !grammar(pair) && !(asks[i] && asks[end]) {
-			add(pair, asks[i] || asks[end] || unicode.Is(unicode.Hiragana, run[i]) || unicode.Is(unicode.Hiragana, run[end]))
+}
+
+// matching makes the query that finds candidates: any of the terms, from the rarest on.
+func (q *query) matching(most int) string {
+	byDocs := slices.Clone(q.asked)
+	slices.SortStableFunc(byDocs, func(a, b asked) int { return cmp.Compare(a.docs, b.docs) })
+	var match []string
+	postings := 0
+	for _, a := range byDocs {
+		switch {
+		case a.docs == 0 && a.prefix != "":
+			match = append(match, quote(a.prefix)+"*")
+		case a.docs == 0:
+		case postings+a.docs > most && postings > 0:
+		default:
+			postings += a.docs
+			for _, f := range a.Forms {
+				match = append(match, quote(f))
+			}
 		}
 	}
-}
-
-// grammar reports whether a pair is of the script in which Japanese writes its endings.
-func grammar(pair string) bool {
-	return strings.IndexFunc(pair, func(r rune) bool { return !unicode.Is(unicode.Hiragana, r) }) < 0
-}
-
-// beginning is how the other forms of a word begin that stands in no memory; empty for short ones, which begin too much.
-func beginning(term string) string {
-	runes := []rune(term)
-	if len(runes) < 5 || wide(runes[0]) {
+	if len(match) == 0 {
 		return ""
 	}
-	return string(runes[:max(4, len(runes)-2)])
+	return "{content context} : (" + strings.Join(match, " OR ") + ")"
+}
+
+// beginning is how the other forms of a word begin that stands in no passage; empty for short ones, which begin too
+// much.
+func beginning(term string) string {
+	n := utf8.RuneCountInString(term)
+	if r, _ := utf8.DecodeRuneInString(term); n == 1 && r >= 0x2E80 {
+		return term // a character that stands in many words
+	}
+	if n < 5 {
+		return ""
+	}
+	runes := []rune(term)
+	return string(runes[:max(4, n-2)])
+}
+
+// frequencies gives in how many passages each form of the terms stands.
+func (s *Store) frequencies(ctx context.Context, terms []language.Term) (map[string]int, error) {
+	var names []string
+	for _, t := range terms {
+		names = append(names, t.Forms...)
+	}
+	wanted, err := json.Marshal(names)
+	if err != nil {
+		return nil, err
+	}
+	type count struct {
+		term string
+		docs int
+	}
+	counts, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (c count, err error) {
+		return c,
+			row.Scan(&c.term, &c.docs)
+	},
+		`SELECT term, doc FROM json_each(?) JOIN passages_terms ON term = value`, string(wanted))
+	if err != nil {
+		return nil, err
+	}
+	df := make(map[string]int, len(counts))
+	for _, c := range counts {
+		df[c.term] = c.docs
+	}
+	return df, nil
+}
+
+// near says how near a time is to the days that a question names, from 0 to 1.
+func (q *query) near(at time.Time) float64 {
+	if !q.dated {
+		return 0
+	}
+	from, to := q.days.From, q.days.To
+	const day = 24 * time.Hour
+	after, before := at.Sub(to), from.Sub(at)
+	switch long := q.days.Days() > 8; {
+	case after < day && before <= day:
+		return 1
+	case long && after < 45*day && before <= 0:
+		return .4
+	case !long && after < 8*day && before <= 0:
+		return .6
+	case after < 20*day && before <= 20*day:
+		return .2
+	}
+	return 0
 }

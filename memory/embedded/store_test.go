@@ -31,21 +31,24 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { db.Close() })
 	w := &world{t: t, db: db, now: time.Date(2026, 10, 3, 12, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return w.now }
-	w.Store = New(db, Options{Now: clock})
+	w.Store = New(db, Options{Now: clock, Patience: time.Minute})
 	w.journal = correlation.New(db, correlation.Options{Now: clock})
 	return w
 }
 
-// said writes a session of turns (user, assistant, user, …) in a project and has it learned. It gives the session's key.
+// said writes a session of turns (user, assistant, user, …) in a project and has it learned. It gives the session's
+// key.
 func (w *world) said(project, name string, texts ...string) string {
 	w.t.Helper()
 	ctx := context.Background()
-	session, err := w.journal.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: name, Cwd: project, Project: project})
+	session, err := w.journal.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: name,
+		Cwd: project, Project: project})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	for i := 0; i < len(texts); i += 2 {
-		turn := correlation.Turn{Session: session.ID, User: texts[i], Assistant: texts[i+1], Started: w.now, Ended: w.now, Stop: "end_turn"}
+		turn := correlation.Turn{Session: session.ID, User: texts[i], Assistant: texts[i+1], Started: w.now,
+			Ended: w.now, Stop: "end_turn"}
 		if err := w.journal.SaveTurns(ctx, []correlation.Turn{turn}); err != nil {
 			w.t.Fatal(err)
 		}
@@ -69,26 +72,24 @@ func (w *world) recall(session memory.Session, prompt string) string {
 	return b.String()
 }
 
-func needsSearch(t testing.TB) {
-	if !migrations.FTS5() {
-		t.Skip("built without -tags sqlite_fts5")
-	}
-}
-
 func TestRecallAcrossSessions(t *testing.T) {
-	needsSearch(t)
 	w := newWorld(t)
-	key := w.said("/p/shop", "first", "Remember that the staging database is called heron.", "Noted: the staging database is called heron.")
-	if got := w.recall(memory.Session{Key: "other", Project: "/p/shop"}, "What is the staging database called?"); !strings.Contains(got, "heron") {
+	key := w.said("/p/shop", "first", "Remember that the staging database is called heron.",
+		"Noted: the staging database is called heron.")
+	if got := w.recall(memory.Session{Key: "other", Project: "/p/shop"},
+		"What is the staging database called?"); !strings.Contains(got, "heron") {
 		t.Errorf("recalled %q, want heron", got)
 	}
-	if got := w.recall(memory.Session{Key: key, Project: "/p/shop"}, "What is the staging database called?"); got != "" {
+	if got := w.recall(memory.Session{Key: key, Project: "/p/shop"},
+		"What is the staging database called?"); got != "" {
 		t.Errorf("a session was told its own turn: %q", got)
 	}
-	if got := w.recall(memory.Session{Key: "other", Project: "/p/blog"}, "What is the staging database called?"); got != "" {
+	if got := w.recall(memory.Session{Key: "other", Project: "/p/blog"},
+		"What is the staging database called?"); got != "" {
 		t.Errorf("another project was told %q", got)
 	}
-	if got := w.recall(memory.Session{Key: "other", Project: "/p/shop"}, "How do I bake bread with sourdough?"); got != "" {
+	if got := w.recall(memory.Session{Key: "other", Project: "/p/shop"},
+		"How do I bake bread with sourdough?"); got != "" {
 		t.Errorf("nothing is known of bread, recalled %q", got)
 	}
 }

@@ -9,42 +9,55 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// longestLine is how long a line of an import may be, in bytes: the longest content with every byte escaped, and room for the rest.
+// longestLine is how long a line of an import may be, in bytes: the longest content with every byte escaped, and room
+// for the rest.
 const longestLine = 6*MaxContent + 64<<10
 
-// Export writes all memories as JSON Lines, in the order in which they came, and gives how many.
-func (s *Store) Export(ctx context.Context, w io.Writer) (int, error) {
+// Export writes all memories as JSON Lines, in the order in which they came, and gives how many; said: with the
+// passages of conversations behind them.
+func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (int, error) {
 	// Read whole before anything is written: a slow reader must not hold the one connection.
-	all, err := collect(ctx, s.db, scanMemory, `SELECT `+memoryColumns+` FROM memories m ORDER BY m.id`)
+	all, err := sqlite.Collect(ctx, s.db, scanMemory, `SELECT `+memoryColumns+` FROM memories m ORDER BY m.id`)
 	if err != nil {
-		return 0, explain("exporting memories", err)
+		return 0, sqlite.While("exporting memories", err)
+	}
+	if said {
+		passages, err := sqlite.Collect(ctx, s.db, scanMemory,
+			`SELECT `+passageColumns+` FROM passages p `+passageJoins+` WHERE p.memory IS NULL ORDER BY p.thread, p.position`)
+		if err != nil {
+			return 0, sqlite.While("exporting memories", err)
+		}
+		all = append(all, passages...)
 	}
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for _, m := range all {
 		if err := enc.Encode(m); err != nil {
-			return 0, explain("exporting memories", err)
+			return 0, sqlite.While("exporting memories", err)
 		}
 	}
-	return len(all), explain("exporting memories", out.Flush())
+	return len(all), sqlite.While("exporting memories", out.Flush())
 }
 
 // Imported is what an import did.
 type Imported struct{ Added, Updated, Unchanged int }
 
-// Import reads what Export wrote, or lines with a "content" at least, in one transaction: all of it or nothing. A memory whose id is known is made what the line says.
-// Errors name the line; beyond them correlation's.
+// Import reads what Export wrote, or lines with a "content" at least, in one transaction: all of it or nothing. A
+// memory whose id is known is made what the line says. Errors name the line; beyond them correlation's.
 func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
 	lines, err := readMemories(r)
 	if err != nil {
 		return Imported{}, fmt.Errorf("importing memories: %w", err)
 	}
 	var done Imported
-	err = s.write(ctx, "importing memories", func(tx *sql.Tx) error {
+	err = sqlite.Write(ctx, s.db, "importing memories", func(tx *sql.Tx) error {
 		done = Imported{}
 		for i, m := range lines {
 			if err := s.take(ctx, tx, m, &done); err != nil {
@@ -64,27 +77,51 @@ func (s *Store) take(ctx context.Context, tx *sql.Tx, m Memory, done *Imported) 
 	if m.Source == "" {
 		m.Source = "import"
 	}
-	m.Score = 0
+	m.Score, m.Matched, m.Given, m.Used = 0, nil, 0, 0
+	named, dated := m.ID != "", !m.Created.IsZero()
+	if m.Source == sourceTurn && m.Type == typeSaid {
+		m.Source = "import" // of a conversation that is not here
+	}
 	if err := m.prepare(s.opts.Now()); err != nil {
 		return err
 	}
 	m.Created, m.Updated = m.Created.UTC(), m.Updated.UTC()
-	have, err := memoryOf(ctx, tx, m.ID)
+	have, err := Memory{}, error(ErrNotFound)
+	if named {
+		have, err = memoryOf(ctx, tx, m.ID)
+	}
 	switch {
 	case errors.Is(err, ErrNotFound):
+		if known, err := knows(ctx, tx, m, dated); err != nil || known {
+			done.Unchanged++
+			return err
+		}
 		done.Added++
 		return s.insert(ctx, tx, m)
 	case err != nil:
 		return err
-	case have == m:
+	case reflect.DeepEqual(have, m), have.Type == typeSaid && have.Source == sourceTurn:
 		done.Unchanged++
 		return nil
 	}
 	done.Updated++
-	_, err = tx.ExecContext(ctx, `UPDATE memories SET type = ?, project = ?, personal = ?, origin = ?, source = ?, harness = ?, key = ?, importance = ?, rating = ?, ratings = ?,
-		created = ?, updated = ?, digest = ?, tags = ?, context = ?, content = ? WHERE uid = ?`, m.Type, m.Project, m.Personal, m.Origin, m.Source, m.Harness, m.Session,
-		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags, m.Context, m.Content, m.ID)
+	_, err = tx.ExecContext(ctx, `UPDATE memories
+		SET type = ?, project = ?, personal = ?, origin = ?, source = ?, harness = ?, key = ?, importance = ?, rating = ?,
+		ratings = ?,
+		created = ?, updated = ?, digest = ?, tags = ?, context = ?, position = ?, content = ?
+		WHERE uid = ?`, m.Type, m.Project, m.Personal, m.Origin, m.Source, m.Harness, m.Session,
+		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags,
+		m.Context, m.Position, m.Content, m.ID)
 	return err
+}
+
+// knows reports whether the project has a memory with the same text, made at the same time where one is named, and at
+// the same place of the same session.
+func knows(ctx context.Context, tx *sql.Tx, m Memory, dated bool) (known bool, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories WHERE digest = ?1 AND project = ?2 AND (NOT ?3
+		OR created = ?4) AND (?6 IS NULL OR key = ?5 AND position IS ?6))`,
+		digest(m.Content), m.Project, dated, m.Created.UnixMilli(), m.Session, m.Position).Scan(&known)
+	return known, err
 }
 
 // readMemories reads JSON Lines. Blank lines and fields that are not known are passed over.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"regexp"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -19,31 +18,34 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// A bridge is an endpoint's session with the daemon's MCP server.
+// A bridge has the daemon answer the calls of one session: over a session with its MCP server, or by its HTTP API.
 type bridge struct {
-	mu      sync.Mutex
+	*watch
+
+	mu      sync.Mutex // guards what follows
 	link    *link
 	session *mcp.ClientSession
 }
 
 const (
-	memoryTime  = 10 * time.Second // of a memory tool: what the daemon's own allow
-	foreignTime = 2 * time.Minute  // of its other tools, some of which run commands
-	mostForward = 500 << 10        // bytes of arguments; newer daemons read 512 KiB
+	foreignTime = 2 * time.Minute // of its other tools, some of which run commands
+	mostForward = 500 << 10       // bytes of arguments; newer daemons read 512 KiB
 )
 
 // errGone says that the daemon has gone and that the call did nothing: somebody else may answer it.
 var errGone = errors.New("the daemon has gone")
 
 // open gives the session, which it may have to open.
-func (b *bridge) open(ctx context.Context, s *Server, l *link, who memory.Session) (*mcp.ClientSession, error) {
+func (b *bridge) open(ctx context.Context, l *link, who memory.Session) (*mcp.ClientSession, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.session != nil && b.link == l {
 		return b.session, nil
 	}
 	b.drop()
-	session, err := s.connect(ctx, who)
+	ctx, cancel := context.WithTimeout(ctx, memoryTime)
+	defer cancel()
+	session, err := b.connect(ctx, who)
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +66,13 @@ func (b *bridge) drop() {
 	b.link, b.session = nil, nil
 }
 
-// fromDaemon has the daemon answer. The error is errGone, or one of the protocol that the daemon gave.
-func (e *endpoint) fromDaemon(ctx context.Context, l *link, who memory.Session, name string, raw json.RawMessage, t tool, v values) (*mcp.CallToolResult, string, error) {
+// call has the daemon answer. The error is errGone, or one of the protocol that the daemon gave.
+func (b *bridge) call(ctx context.Context, l *link, who memory.Session, name string, raw json.RawMessage, t tool,
+	v values) (*mcp.CallToolResult, string, error) {
 	ours := t.name != ""
 	if len(raw) > mostForward {
-		return failure(fmt.Errorf("the arguments have %d bytes, and at most %d fit; keep the part that matters", len(raw), mostForward)), "bridge", nil
+		return failure(fmt.Errorf("the arguments have %d bytes, and at most %d fit; keep the part that matters",
+			len(raw), mostForward)), "bridge", nil
 	}
 	limit := foreignTime
 	if ours {
@@ -78,25 +82,26 @@ func (e *endpoint) fromDaemon(ctx context.Context, l *link, who memory.Session, 
 		}
 		raw = v.into(raw)
 	}
+	raw = l.fill(name, raw, who, v)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if ours && l.direct {
-		r, err := e.direct(ctx, who, t, v)
+		r, err := b.direct(ctx, who, t, v)
 		return r, "api", err
 	}
-	session, err := e.bridge.open(ctx, e.s, l, who)
+	session, err := b.open(ctx, l, who)
 	if err == nil {
 		var r *mcp.CallToolResult
 		r, err = session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: raw})
 		if err == nil {
 			if ours && lost(r) {
-				e.s.set(&link{version: l.version, tools: l.tools, direct: true})
-				r, err := e.direct(ctx, who, t, v)
+				b.set(&link{version: l.version, tools: l.tools, direct: true})
+				r, err := b.direct(ctx, who, t, v)
 				return r, "api", err
 			}
 			return r, "bridge", nil
 		}
-		e.bridge.close()
+		b.close()
 	} else if !t.readOnly { // nothing of the call itself was sent
 		err = errors.Join(err, errNotSent)
 	}
@@ -107,37 +112,37 @@ func (e *endpoint) fromDaemon(ctx context.Context, l *link, who memory.Session, 
 	if errors.Is(err, errBusy) {
 		return failure(errors.New("the Signet daemon is busy and nothing was done; call again in a moment")), "bridge", nil
 	}
-	r, err := e.broken(ctx, name, t.readOnly || untouched(err), err)
+	r, err := b.broken(ctx, name, t.readOnly || name == storeTool || untouched(err), err)
 	return r, "bridge", err
 }
 
 // rejected is the code that the SDK gives to what its transport could not send or was refused.
 const rejected = -32005
 
-var (
-	errNotSent = errors.New("not sent")
-	errBusy    = errors.New("the daemon has too much to do")
-)
+var errNotSent = errors.New("not sent")
 
 // untouched reports whether a call certainly did nothing.
 func untouched(err error) bool {
 	var op *net.OpError
-	return errors.Is(err, errNotSent) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, signet.ErrNotOurs) || errors.As(err, &op) && op.Op == "dial"
+	return errors.Is(err, errNotSent) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, signet.ErrNotOurs) ||
+		errors.As(err, &op) && op.Op == "dial"
 }
 
-// broken decides what becomes of a call whose reply did not come. One that may be made again is answered without the daemon; for any other the agent
-// is told that nobody knows.
-func (e *endpoint) broken(ctx context.Context, name string, again bool, err error) (*mcp.CallToolResult, error) {
-	e.s.o.Log.Warn().Err(err).Str("tool", name).Bool("again", again).Msg("the daemon did not answer a tool")
+// broken decides what becomes of a call whose reply did not come. One that may be made again is answered without the
+// daemon (what is stored is looked for before the daemon gets it a second time); for any other the agent is told that
+// nobody knows.
+func (b *bridge) broken(ctx context.Context, name string, again bool, err error) (*mcp.CallToolResult, error) {
+	b.log.Warn().Err(err).Str("tool", name).Bool("again", again).Msg("the daemon did not answer a tool")
 	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil, ctx.Err() // the client has cancelled it
 	}
-	e.s.set(nil)
-	e.s.lookAgain()
+	b.set(nil)
+	b.again()
 	if again {
 		return nil, errGone
 	}
-	return failure(fmt.Errorf("the Signet daemon went away during %s, so it is not known whether it was done; look with memory_search, and call again if it was not", name)), nil
+	return failure(fmt.Errorf("the Signet daemon went away during %s, so it is not known whether it was done; look "+
+		"with memory_search, and call again if it was not", name)), nil
 }
 
 // lostCall is how the tools of 0.58.1 fail when they do not reach their own daemon, or reach it without its token.
@@ -157,30 +162,33 @@ func lost(r *mcp.CallToolResult) bool {
 }
 
 // direct answers a memory tool by the daemon's HTTP API. The error is errGone.
-func (e *endpoint) direct(ctx context.Context, who memory.Session, t tool, v values) (*mcp.CallToolResult, error) {
-	d := e.s.o.Daemon
+func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v values) (*mcp.CallToolResult, error) {
+	d := b.daemon
 	var out json.RawMessage
 	var err error
 	id := v.text("id")
 	switch t.name {
 	case "memory_search":
-		out, err = d.Search(ctx, signet.Query{Query: v.text("query"), Limit: v.whole("limit"), Type: v.text("type"), MinScore: given[float64](v, "min_score")})
+		out, err = d.Search(ctx, signet.Query{Query: v.text("query"), Limit: v.whole("limit"), Type: v.text("type"),
+			MinScore: given[float64](v, "min_score")})
 	case "memory_store":
-		out, err = d.Remember(ctx, signet.Note{Content: v.text("content"), Type: v.text("type"), Importance: given[float64](v, "importance"), Tags: v.text("tags")})
+		out, err = d.Remember(ctx, signet.Note{Content: v.text("content"), Type: v.text("type"),
+			Importance: given[float64](v, "importance"), Tags: v.text("tags")})
 	case "memory_get":
 		out, err = d.Get(ctx, id)
 	case "memory_list":
 		out, err = d.List(ctx, v.whole("limit"), v.whole("offset"), v.text("type"))
 	case "memory_modify":
 		out, err = d.Modify(ctx, id, signet.Change{
-			Content: given[string](v, "content"), Type: given[string](v, "type"), Importance: given[float64](v, "importance"),
+			Content: given[string](v, "content"), Type: given[string](v,
+				"type"), Importance: given[float64](v, "importance"),
 			Tags: given[string](v, "tags"), Reason: v.text("reason"),
 		})
 	case "memory_forget":
 		out, err = d.Forget(ctx, id, v.text("reason"))
 	case "memory_feedback":
 		ratings, _ := v["ratings"].(map[string]float64)
-		out, err = d.Feedback(ctx, v.text("session_key"), ratings)
+		out, err = d.Feedback(ctx, sessionKey(who, v), ratings)
 	}
 	var status *signet.StatusError
 	switch {
@@ -189,49 +197,5 @@ func (e *endpoint) direct(ctx context.Context, who memory.Session, t tool, v val
 	case errors.As(err, &status):
 		return failure(fmt.Errorf("the Signet daemon refused: %s", status.Error())), nil
 	}
-	return e.broken(ctx, t.name, t.readOnly || untouched(err), err)
-}
-
-// conceal takes what must not be stored out of the texts of a call that are kept.
-func (v values) conceal() error {
-	for _, name := range keptTexts {
-		given, ok := v[name].(string)
-		if !ok {
-			continue
-		}
-		kept, _ := memory.WithoutPrivate(given)
-		if kept = memory.Redact(strings.TrimSpace(kept)); kept == "" && name == "content" {
-			return errors.New("nothing is left to keep: private passages and secrets are not stored")
-		}
-		v[name] = kept
-	}
-	return nil
-}
-
-// keptTexts are the arguments of the memory tools that are stored; type also filters, where it is the same.
-var keptTexts = []string{"content", "type", "tags", "reason"}
-
-// into gives a call's arguments with the texts as they may be stored. All else stays as the client sent it.
-func (v values) into(raw json.RawMessage) json.RawMessage {
-	fields := map[string]json.RawMessage{}
-	if json.Unmarshal(raw, &fields) != nil {
-		return raw
-	}
-	edits := false
-	for _, name := range keptTexts {
-		kept, ok := v[name].(string)
-		if !ok {
-			continue
-		}
-		value, err := json.Marshal(kept)
-		if err != nil {
-			return raw
-		}
-		fields[name], edits = value, true
-	}
-	edited, err := json.Marshal(fields)
-	if !edits || err != nil {
-		return raw
-	}
-	return edited
+	return b.broken(ctx, t.name, t.readOnly || t.name == storeTool || untouched(err), err)
 }

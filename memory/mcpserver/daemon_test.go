@@ -46,10 +46,12 @@ func TestBridge(t *testing.T) {
 					t.Errorf("%s: answered by %q", name, answer.By)
 				}
 			}
-			if got := stand.called(); len(got) != len(sample) || !slices.Contains(got, `agent_peers {"anything":[1,"x"]}`) {
+			if got := stand.called(); len(got) != len(sample) ||
+				!slices.Contains(got, `agent_peers {"anything":[1,"x"]}`) {
 				t.Errorf("the daemon was called %q", got)
 			}
-			if h := stand.headers[0]; h.Get("X-Signet-Harness") != "claude" || h.Get("X-Signet-Workspace") != "/src/heron" {
+			if h := stand.headers[0]; h.Get("X-Signet-Harness") != "claude" ||
+				h.Get("X-Signet-Workspace") != "/src/heron" {
 				t.Errorf("on behalf of %v", h)
 			}
 			list, err := c.ListTools(t.Context(), nil)
@@ -57,7 +59,9 @@ func TestBridge(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, tool := range list.Tools {
-				if readOnly := tool.Annotations != nil && tool.Annotations.ReadOnlyHint; readOnly != slices.Contains([]string{"memory_search", "memory_get", "memory_list"}, tool.Name) {
+				if readOnly := tool.Annotations != nil &&
+					tool.Annotations.ReadOnlyHint; readOnly != slices.Contains([]string{"memory_search", "memory_get",
+					"memory_list"}, tool.Name) {
 					t.Errorf("%s: %+v", tool.Name, tool.Annotations)
 				}
 			}
@@ -102,7 +106,8 @@ func TestDaemonComesAndGoes(t *testing.T) {
 	}
 	d.Stop()
 	stored.Status = ""
-	if c.ok("memory_store", sample["memory_store"], &stored); stored.Status != "updated" { // at once, whether its going was noticed or not
+	// at once, whether its going was noticed or not
+	if c.ok("memory_store", sample["memory_store"], &stored); stored.Status != "updated" {
 		t.Errorf("without it again: %+v", stored)
 	}
 	c.until("agent_peers", false)
@@ -117,7 +122,8 @@ func TestDaemonComesAndGoes(t *testing.T) {
 
 // A daemon that dies in the middle of a call: what reads is answered by the store, what writes is not done twice.
 func TestDaemonDiesInACall(t *testing.T) {
-	for _, kind := range []daemontest.FaultKind{daemontest.Drop, daemontest.Garbage, daemontest.Huge, daemontest.Status} {
+	for _, kind := range []daemontest.FaultKind{daemontest.Drop, daemontest.Garbage,
+		daemontest.Huge, daemontest.Status} {
 		t.Run(string(rune('0'+kind)), func(t *testing.T) {
 			stand := newStandIn()
 			d := daemontest.Start(t, daemontest.Options{MCP: stand.handler})
@@ -146,7 +152,8 @@ func TestDaemonDiesInACall(t *testing.T) {
 		var answer struct{ By string }
 		c.ok("memory_store", sample["memory_store"], &answer)
 		d.Fail(daemontest.Fault{Path: "/mcp", Kind: daemontest.DropAfter})
-		if words, failed := c.call("memory_store", sample["memory_store"]); !failed || !strings.Contains(words, "not known whether it was done; look with memory_search") {
+		if words, failed := c.call("memory_modify", sample["memory_modify"]); !failed ||
+			!strings.Contains(words, "not known whether it was done; look with memory_search") {
 			t.Errorf("%v, %s", failed, words)
 		}
 		if n := len(stand.called()); n > 2 {
@@ -189,30 +196,36 @@ func TestNoMCP(t *testing.T) {
 func allOfTheAPI(t *testing.T, c *client, d *daemontest.Daemon) {
 	t.Helper()
 	var stored struct{ ID, Content string }
-	c.ok("memory_store", map[string]any{"content": "The bittern booms.", "type": "fact", "tags": "birds", "importance": 0.5}, &stored)
+	c.ok("memory_store", map[string]any{"content": "The bittern booms.", "type": "fact", "tags": "birds",
+		"importance": 0.5}, &stored)
 	all := d.Memories()
-	if m := all[len(all)-1]; m.ID != stored.ID || m.Content != "The bittern booms." || m.Tags != "birds" || m.Importance != 0.5 {
+	if m := all[len(all)-1]; m.ID != stored.ID || m.Content != "The bittern booms." ||
+		m.Tags != "birds" || m.Importance != 0.5 {
 		t.Errorf("the daemon has %+v", m)
 	}
 	var found struct{ Results, Memories []struct{ ID string } }
-	if c.ok("memory_search", map[string]any{"query": "bittern", "min_score": 0.1}, &found); len(found.Results) != 1 || found.Results[0].ID != stored.ID {
+	if c.ok("memory_search", map[string]any{"query": "bittern", "min_score": 0.1}, &found); len(found.Results) != 1 ||
+		found.Results[0].ID != stored.ID {
 		t.Errorf("found %+v", found)
 	}
 	if c.ok("memory_list", map[string]any{"limit": 1}, &found); len(found.Memories) != 1 {
 		t.Errorf("listed %+v", found)
 	}
-	c.ok("memory_modify", map[string]any{"id": stored.ID, "content": "The bittern is silent.", "reason": "listened"}, &struct{}{})
+	c.ok("memory_modify", map[string]any{"id": stored.ID, "content": "The bittern is silent.",
+		"reason": "listened"}, &struct{}{})
 	if c.ok("memory_get", map[string]any{"id": stored.ID}, &stored); stored.Content != "The bittern is silent." {
 		t.Errorf("got %+v", stored)
 	}
 	c.ok("memory_feedback", map[string]any{"session_key": "k", "ratings": map[string]any{stored.ID: 1}}, &struct{}{})
 	c.ok("memory_forget", map[string]any{"id": stored.ID, "reason": "flown"}, &struct{}{})
-	if words, failed := c.call("memory_get", map[string]any{"id": stored.ID}); !failed || !strings.Contains(words, "404") {
+	if words, failed := c.call("memory_get", map[string]any{"id": stored.ID}); !failed ||
+		!strings.Contains(words, "404") {
 		t.Errorf("forgotten: %v, %s", failed, words)
 	}
 }
 
-// Where another daemon listens on 3850, the tools of an older one on another port are never called: they would go there.
+// Where another daemon listens on 3850, the tools of an older one on another port are never called: they would go
+// there.
 func TestStrays(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:"+defaultPort)
 	if err != nil {

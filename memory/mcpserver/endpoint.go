@@ -5,41 +5,58 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
+
+// Name is what the server is called in mcpServers: a daemon's prompts name its tools mcp__signet__….
+const Name = "signet"
+
+// A service is what all sessions of a server share.
+type service struct {
+	ctx     context.Context // ends with the server
+	watch   *watch
+	local   local
+	owe     func(ctx context.Context, who memory.Session, note signet.Note) (bool, error) // may be nil
+	exclude []string
+	version string
+	log     zerolog.Logger
+}
 
 // An endpoint is what the clients of one session speak to. Its MCP server is made with the first of them.
 type endpoint struct {
-	s   *Server
-	who func() memory.Session
+	*service
+	who    func() memory.Session
+	bridge bridge
 
-	clients int      // connected now; the server's lock guards it
-	shown   []string // names of the tools that are shown; the server's lock guards it
+	clients int      // connected now; the roster's lock guards it
+	shown   []string // names of the tools that are shown; the roster's lock guards it
 
 	once   sync.Once
 	server *mcp.Server
-
-	bridge bridge
 }
 
-func newEndpoint(s *Server, who func() memory.Session) *endpoint { return &endpoint{s: s, who: who} }
+func (s *service) endpoint(who func() memory.Session) *endpoint {
+	return &endpoint{service: s, who: who, bridge: bridge{watch: s.watch}}
+}
 
 // mcp gives the endpoint's MCP server.
 func (e *endpoint) mcp() *mcp.Server {
 	e.once.Do(func() {
-		e.server = mcp.NewServer(&mcp.Implementation{Name: Name, Title: "Signet memory", Version: e.s.o.Version}, &mcp.ServerOptions{
-			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
-		})
+		e.server = mcp.NewServer(&mcp.Implementation{Name: Name, Title: "Signet memory", Version: e.version},
+			&mcp.ServerOptions{
+				Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+			})
 		e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 				if method == "tools/list" {
-					e.s.awaitFirstLook(ctx)
+					e.watch.awaitFirst(ctx)
 				}
 				return next(ctx, method, req)
 			}
@@ -48,20 +65,8 @@ func (e *endpoint) mcp() *mcp.Server {
 	return e.server
 }
 
-// awaitFirstLook waits a little until it is known whether there is a daemon.
-func (s *Server) awaitFirstLook(ctx context.Context) {
-	limit := time.NewTimer(listWait)
-	defer limit.Stop()
-	select {
-	case <-s.looked:
-	case <-limit.C:
-	case <-ctx.Done():
-	case <-s.ctx.Done():
-	}
-}
-
-// show makes the tools those of the daemon, or with nil our own. Clients are told. The server's lock is held.
-func (e *endpoint) show(l *link) {
+// showLocked makes the tools those of the daemon, or with nil our own. Clients are told.
+func (e *endpoint) showLocked(l *link) {
 	list := l.list()
 	var names []string
 	for _, t := range list {
@@ -79,30 +84,11 @@ func (e *endpoint) show(l *link) {
 	}
 }
 
-// serve serves one client over a stream.
-func (s *Server) serve(ctx context.Context, e *endpoint, in io.ReadCloser, out io.WriteCloser) error {
-	s.join(e)
-	defer s.leave(e)
-	w := &lineWriter{out: out}
-	session, err := e.mcp().Connect(ctx, &mcp.IOTransport{Reader: newLineReader(in, w), Writer: w, MaxLineLength: maxLine + 1}, nil)
-	if err != nil {
-		return fmt.Errorf("serving the memory tools: %w", err)
-	}
-	defer context.AfterFunc(ctx, func() { in.Close() })()
-	defer context.AfterFunc(s.ctx, func() { in.Close() })()
-	err = session.Wait()
-	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil || s.ctx.Err() != nil {
-		return nil
-	}
-	return fmt.Errorf("serving the memory tools: %w", err)
-}
-
 // call answers a call of a tool: from the daemon while it is there, else from the embedded store.
 func (e *endpoint) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	s := e.s
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
+	defer context.AfterFunc(e.ctx, cancel)()
 	began := time.Now()
 	name := req.Params.Name
 	who := e.who()
@@ -111,14 +97,16 @@ func (e *endpoint) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 	}
 	answered, by, err := e.answer(ctx, who, name, req.Params.Arguments)
 	failed := err != nil || answered.IsError
-	s.o.Log.Info().Str("tool", name).Str("by", by).Str("key", who.Key).Int("bytes", len(req.Params.Arguments)).Bool("failed", failed).
+	e.log.Info().Str("tool", name).Str("by", by).Str("key", who.Key).Int("bytes",
+		len(req.Params.Arguments)).Bool("failed", failed).
 		Dur("took", time.Since(began)).Msg("memory tool called")
 	return answered, err
 }
 
-// answer gives a tool's result and who gave it. An error is one of the protocol; what a tool could not do is in the result.
-func (e *endpoint) answer(ctx context.Context, who memory.Session, name string, raw json.RawMessage) (r *mcp.CallToolResult, by string, err error) {
-	s := e.s
+// answer gives a tool's result and who gave it. An error is one of the protocol; what a tool could not do is in the
+// result.
+func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
+	raw json.RawMessage) (r *mcp.CallToolResult, by string, err error) {
 	t, ours := toolNamed(name)
 	var v values
 	if ours {
@@ -126,23 +114,61 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string, 
 			return failure(err), "arguments", nil
 		}
 	}
-	if memory.OptedOut(who.Cwd, s.o.Exclude) {
-		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is read, stored or changed from here")), "opt-out", nil
+	if memory.OptedOut(who.Cwd, e.exclude) {
+		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is read, " +
+			"stored or changed from here")), "opt-out", nil
 	}
-	if l := s.link.Load(); l != nil {
-		r, by, err := e.fromDaemon(ctx, l, who, name, raw, t, v)
+	if l := e.watch.sure(ctx); l != nil {
+		r, by, err := e.bridge.call(ctx, l, who, name, raw, t, v)
 		if !errors.Is(err, errGone) {
 			return r, by, err
 		}
 	}
+	if t.name == storeTool {
+		if err := v.conceal(); err != nil {
+			return failure(err), "arguments", nil
+		}
+	}
 	switch {
 	case !ours:
-		return failure(fmt.Errorf("%s needs the Signet daemon, which does not answer; start it and call again", name)), "nobody", nil
-	case s.o.Store == nil:
+		return failure(fmt.Errorf("%s needs the Signet daemon, which does not answer; start it and call again", name)),
+			"nobody", nil
+	case e.local.store == nil && t.name == storeTool && e.owes(ctx, who, v):
+		return say(`{"status":"owed","note":"` + owedNote + `"}`), "owed", nil
+	case e.local.store == nil:
 		return failure(errors.New("the Signet daemon does not answer; start it and call again")), "nobody", nil
 	}
-	if r, err = s.local(ctx, who, t, v); err != nil {
+	if r, err = e.local.call(ctx, who, t, v); err != nil {
 		return failure(err), "store", nil
 	}
+	if t.name == storeTool && e.owes(ctx, who, v) {
+		r.Content = append(r.Content, &mcp.TextContent{Text: "Kept here; " + owedNote})
+		return r, "store, owed", nil
+	}
 	return r, "store", nil
+}
+
+const owedNote = "the Signet daemon does not answer, and gets it when it is back."
+
+// owes leaves what a tool stored to be handed to the daemon, where one is expected back.
+func (e *endpoint) owes(ctx context.Context, who memory.Session, v values) bool {
+	if e.owe == nil {
+		return false
+	}
+	owed, err := e.owe(ctx, who, signet.Note{Content: v.text("content"), Type: v.text("type"),
+		Importance: given[float64](v, "importance"), Tags: v.text("tags"), AgentID: who.AgentID})
+	if err != nil {
+		e.log.Warn().Err(err).Str("key", who.Key).Msg("leaving a memory for the daemon")
+	}
+	return owed && err == nil
+}
+
+func without[T comparable](list []T, x T) []T {
+	kept := list[:0:0]
+	for _, y := range list {
+		if y != x {
+			kept = append(kept, y)
+		}
+	}
+	return kept
 }

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -11,100 +10,102 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/rs/zerolog"
 )
 
-// A web serves the tools over HTTP on loopback, for harnesses that start no program. Each session has a token of its own; without one nothing is said.
+// A web serves the tools over HTTP on loopback, for harnesses that start no program. Each session has a token of its
+// own; without one nothing is said.
 type web struct {
-	address string
-	server  *http.Server
+	*life
+	roster *roster
+	log    zerolog.Logger
 
-	mu    sync.Mutex
-	doors map[[sha256.Size]byte]*door
+	mu     sync.Mutex // guards what follows
+	at     string     // "" until it listens
+	server *http.Server
+	ends   map[door]*visited
 }
 
-// A door is where the clients of one session come in.
-type door struct {
+// A visited is an endpoint that clients come to and leave with every request.
+type visited struct {
+	*endpoint
 	once    sync.Once
 	handler http.Handler
-	e       *endpoint
 }
 
-// HTTP gives the address at which the tools are served on behalf of a session, until Close, and the Authorization header that opens it. who says whose
-// session it is, whenever a tool is called.
-func (s *Server) HTTP(who func() memory.Session) (url, authorization string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+// address gives the address of an endpoint and the Authorization header that opens it. The first one begins to listen.
+func (w *web) address(e *endpoint) (url, authorization string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ctx.Err() != nil {
 		return "", "", errClosed
 	}
-	if s.web == nil {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return "", "", fmt.Errorf("listening for the memory tools: %w", err)
+	if w.at == "" {
+		if err := w.listenLocked(); err != nil {
+			return "", "", err
 		}
-		w := &web{address: l.Addr().String(), doors: map[[sha256.Size]byte]*door{}}
-		w.server = &http.Server{Handler: w, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
-		s.web = w
-		s.tasks.Add(1)
-		go func() {
-			defer s.tasks.Done()
-			if err := w.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-				s.o.Log.Warn().Err(err).Msg("serving the memory tools over http")
-			}
-		}()
 	}
 	authorization = "Bearer " + rand.Text()
-	s.web.mu.Lock()
-	s.web.doors[sha256.Sum256([]byte(authorization))] = &door{e: newEndpoint(s, who)}
-	s.web.mu.Unlock()
-	s.watch()
-	return "http://" + s.web.address + "/mcp", authorization, nil
+	w.ends[doorOf(authorization)] = &visited{endpoint: e}
+	return "http://" + w.at + "/mcp", authorization, nil
+}
+
+func (w *web) listenLocked() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listening for the memory tools: %w", err)
+	}
+	server := &http.Server{Handler: w, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		MaxHeaderBytes: 16 << 10}
+	serves := w.run(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			w.log.Warn().Err(err).Msg("serving the memory tools over http")
+		}
+	})
+	if !serves {
+		l.Close()
+		return errClosed
+	}
+	w.at, w.server, w.ends = l.Addr().String(), server, map[door]*visited{}
+	return nil
 }
 
 func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
-	d := w.doors[sha256.Sum256([]byte(r.Header.Get("Authorization")))] // by hash, so that no clock tells how much of a guess was right
+	v := w.ends[doorOf(r.Header.Get("Authorization"))]
 	w.mu.Unlock()
 	switch {
-	case d == nil:
+	case v == nil:
 		out.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(out, "unauthorized", http.StatusUnauthorized)
 	case r.URL.Path != "/mcp":
 		http.NotFound(out, r)
 	default:
-		d.serve(out, r)
+		v.once.Do(func() {
+			w.roster.join(v.endpoint) // for good
+			v.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return v.mcp() },
+				&mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxLine})
+		})
+		v.handler.ServeHTTP(out, r)
 	}
 }
 
-func (d *door) serve(out http.ResponseWriter, r *http.Request) {
-	d.once.Do(func() {
-		d.e.s.join(d.e) // for good: its clients come and go with every request
-		d.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return d.e.mcp() }, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxLine})
-	})
-	d.handler.ServeHTTP(out, r)
-}
-
-// closeWeb ends the HTTP server and its sessions.
-func (s *Server) closeWeb() {
-	s.mu.Lock()
-	w := s.web
-	s.mu.Unlock()
-	if w == nil {
+// close ends the HTTP server and its sessions.
+func (w *web) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.server == nil {
 		return
 	}
 	w.server.Close()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, d := range w.doors {
-		d.once.Do(func() {})
-		if d.handler == nil { // nobody came
+	for _, v := range w.ends {
+		v.once.Do(func() {})
+		if v.handler == nil { // nobody came
 			continue
 		}
-		for session := range d.e.mcp().Sessions() {
+		for session := range v.mcp().Sessions() {
 			session.Close()
 		}
-		s.leave(d.e)
+		w.roster.leave(v.endpoint)
 	}
 }

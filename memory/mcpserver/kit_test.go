@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"path/filepath"
@@ -34,12 +35,23 @@ func newStore(t *testing.T) *embedded.Store {
 
 func storeAt(t *testing.T, path string) *embedded.Store {
 	t.Helper()
+	return storeIn(t, path, true)
+}
+
+// storeOf is newStore, and says whether other projects' memories are seen.
+func storeOf(t *testing.T, otherProjects bool) *embedded.Store {
+	t.Helper()
+	return storeIn(t, filepath.Join(t.TempDir(), "acp", "sessions.db"), otherProjects)
+}
+
+func storeIn(t *testing.T, path string, otherProjects bool) *embedded.Store {
+	t.Helper()
 	db, err := migrations.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return embedded.New(db, embedded.Options{OtherProjects: true})
+	return embedded.New(db, embedded.Options{OtherProjects: otherProjects})
 }
 
 // robin is the session that tests call tools for.
@@ -97,7 +109,7 @@ func pipeTo(t *testing.T, path string) *client {
 	piped := make(chan struct{})
 	go func() {
 		defer close(piped)
-		if err := Pipe(path, fromClient, toClient); err != nil {
+		if err := Pipe(path, fromClient, toClient); err != nil && !errors.Is(err, io.ErrClosedPipe) { // the client has gone
 			t.Errorf("pipe: %v", err)
 		}
 		toClient.Close()
@@ -114,7 +126,8 @@ func attach(t *testing.T, transport mcp.Transport) *client {
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.changes <- struct{}{} },
 	})
 	var err error
-	if c.ClientSession, err = sdk.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"}); err != nil {
+	if c.ClientSession, err = sdk.Connect(t.Context(), transport,
+		&mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
@@ -202,7 +215,8 @@ func newStandIn() *standIn {
 			return say(`{"by":"daemon"}`), nil
 		})
 	}
-	d.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	d.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	return d
 }
 

@@ -2,61 +2,69 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
-
-	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/rs/zerolog"
 )
 
-// sockets is the Unix socket of a server, in a folder that only its owner can enter. Sessions are numbered there, and who connects begins with a number: a
-// socket for each would cost a descriptor until the end, for few clients close their sessions.
+// sockets is the Unix socket of a server, in a folder that only its owner can enter. Each session has a token of its
+// own there, and who connects begins with one: a socket for each would cost a descriptor until the end, for few
+// clients close their sessions.
 type sockets struct {
-	dir  string // "" until there is one
+	*life
+	serve func(ctx context.Context, e *endpoint, conn net.Conn) error
+	log   zerolog.Logger
+
+	mu   sync.Mutex // guards what follows
+	dir  string     // "" until there is one
 	lock *flock.Flock
-	ends []*endpoint
+	ends map[door]*endpoint
 }
+
+// A door is the hash of a session's token, so that no clock tells how much of a guess was right.
+type door [sha256.Size]byte
+
+func doorOf(token string) door { return sha256.Sum256([]byte(token)) }
 
 const (
 	folderPrefix = "signet-acp-"
 	socketName   = "mcp"
-	longestPath  = 100 // bytes of a socket's address; macOS takes a path of 103, Linux of 107
+	longestPath  = 100 // bytes of a socket's path; macOS takes 103, Linux 107
 
-	longestNumber = len("999999\n")
-	numberLimit   = 10 * time.Second // for a client to say its number
-	acceptPause   = 100 * time.Millisecond
+	longestToken = 64
+	tokenLimit   = 10 * time.Second // for a client to say its token
+	acceptPause  = 100 * time.Millisecond
 )
 
-// Socket gives the address at which the tools are served on behalf of a session, until Close: for Pipe. who says whose session it is, whenever a tool is
-// called.
-func (s *Server) Socket(who func() memory.Session) (address string, err error) {
+// address gives the address of an endpoint: the socket's path and a token. The first one begins to listen.
+func (s *sockets) address(e *endpoint) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.ctx.Err() != nil {
 		return "", errClosed
 	}
-	if s.sockets.dir == "" {
-		if err := s.listen(); err != nil {
+	if s.dir == "" {
+		if err := s.listenLocked(); err != nil {
 			return "", err
 		}
+		s.ends = map[door]*endpoint{}
 	}
-	address = filepath.Join(s.sockets.dir, socketName) + ":" + strconv.Itoa(len(s.sockets.ends))
-	s.sockets.ends = append(s.sockets.ends, newEndpoint(s, who))
-	s.watch() // so that it is known by the time that the harness asks
-	return address, nil
+	token := rand.Text()
+	s.ends[doorOf(token)] = e
+	return filepath.Join(s.dir, socketName) + ":" + token, nil
 }
 
-// listen begins to serve on the socket. The server's lock is held.
-func (s *Server) listen() error {
+func (s *sockets) listenLocked() error {
 	dir, lock, err := socketFolder()
 	if err != nil {
 		return fmt.Errorf("making a folder for the memory tools' socket: %w", err)
@@ -67,26 +75,19 @@ func (s *Server) listen() error {
 		os.RemoveAll(dir)
 		return fmt.Errorf("listening for the memory tools: %w", err)
 	}
-	s.sockets.dir, s.sockets.lock = dir, lock
-	s.tasks.Add(2)
-	go func() {
-		defer s.tasks.Done()
-		sweep()
-	}()
-	go func() {
-		defer s.tasks.Done()
-		s.accept(l)
-	}()
+	s.dir, s.lock = dir, lock
+	s.run(sweep)
+	s.run(func() { s.accept(l) })
 	return nil
 }
 
 // accept serves what connects to the socket until the server ends.
-func (s *Server) accept(l net.Listener) {
+func (s *sockets) accept(l net.Listener) {
 	defer context.AfterFunc(s.ctx, func() { l.Close() })()
 	for {
 		conn, err := l.Accept()
 		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ECONNABORTED) {
-			s.o.Log.Warn().Err(err).Msg("taking a connection to the memory tools")
+			s.log.Warn().Err(err).Msg("taking a connection to the memory tools")
 			select {
 			case <-time.After(acceptPause):
 			case <-s.ctx.Done():
@@ -97,71 +98,71 @@ func (s *Server) accept(l net.Listener) {
 			return
 		}
 		if err := checkPeer(conn.(*net.UnixConn)); err != nil {
-			s.o.Log.Warn().Err(err).Msg("refused a connection to the memory tools")
+			s.log.Warn().Err(err).Msg("refused a connection to the memory tools")
 			conn.Close()
 			continue
 		}
-		if !s.begin() {
-			conn.Close()
-			return
-		}
-		go func() {
-			defer s.tasks.Done()
+		served := s.run(func() {
 			defer conn.Close()
 			e, err := s.endpointOf(conn)
 			if err == nil {
-				err = s.serve(s.ctx, e, conn, conn)
+				err = s.serve(s.ctx, e, conn)
 			}
 			if err != nil {
-				s.o.Log.Info().Err(err).Msg("a connection to the memory tools ended")
+				s.log.Info().Err(err).Msg("a connection to the memory tools ended")
 			}
-		}()
+		})
+		if !served {
+			conn.Close()
+			return
+		}
 	}
 }
 
-// endpointOf reads whose tools a client wants: a line with the session's number. Nothing behind it is read.
-func (s *Server) endpointOf(conn net.Conn) (*endpoint, error) {
+// endpointOf reads whose tools a client wants: a line with the session's token. Nothing behind it is read.
+func (s *sockets) endpointOf(conn net.Conn) (*endpoint, error) {
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
-	if err := conn.SetReadDeadline(time.Now().Add(numberLimit)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(tokenLimit)); err != nil {
 		return nil, err
 	}
 	var line []byte
-	for next := make([]byte, 1); len(line) < longestNumber; line = append(line, next[0]) {
+	for next := make([]byte, 1); len(line) < longestToken; line = append(line, next[0]) {
 		if _, err := conn.Read(next); err != nil {
-			return nil, fmt.Errorf("reading the session's number: %w", err)
+			return nil, fmt.Errorf("reading the session's token: %w", err)
 		}
 		if next[0] == '\n' {
 			break
 		}
 	}
-	n, err := strconv.Atoi(string(line))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil || n < 0 || n >= len(s.sockets.ends) {
-		return nil, fmt.Errorf("no session has the number %q", line)
+	e := s.ends[doorOf(string(line))]
+	if e == nil {
+		return nil, errors.New("no session has the token that was given")
 	}
-	return s.sockets.ends[n], conn.SetReadDeadline(time.Time{})
+	return e, conn.SetReadDeadline(time.Time{})
 }
 
-// removeSockets removes the folder. Nothing listens any more.
-func (s *Server) removeSockets() {
+// remove removes the folder. Nothing listens any more.
+func (s *sockets) remove() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sockets.dir != "" {
-		s.sockets.lock.Close()
-		os.RemoveAll(s.sockets.dir)
-		s.sockets.dir = ""
+	if s.dir != "" {
+		s.lock.Close()
+		os.RemoveAll(s.dir)
+		s.dir = ""
 	}
 }
 
-// lockName is the file in such a folder that its server holds a lock on: where the lock can be taken, the server was killed.
+// lockName is the file in such a folder that its server holds a lock on: where the lock can be taken, the server was
+// killed.
 const lockName = "lock"
 
 // socketFolder makes a folder of mode 0700 in which a socket's path is short enough.
 func socketFolder() (string, *flock.Flock, error) {
 	err := errors.New("every temp folder's path is too long")
 	for _, parent := range socketParents() {
-		if len(parent)+len("/"+folderPrefix+"1234567890/"+socketName+":999999") > longestPath {
+		if len(parent)+len("/"+folderPrefix+"1234567890/"+socketName) > longestPath {
 			continue
 		}
 		var dir string
@@ -203,39 +204,4 @@ func sweep() {
 			}
 		}
 	}
-}
-
-// dial connects to what Socket gave.
-func dial(address string) (net.Conn, error) {
-	colon := strings.LastIndexByte(address, ':')
-	if colon < 0 {
-		return nil, fmt.Errorf("%s is no address of a relay's memory tools", address)
-	}
-	conn, err := net.Dial("unix", address[:colon])
-	if err != nil {
-		return nil, fmt.Errorf("no memory tools: the relay that served them has ended; start the agent again (%w)", err)
-	}
-	if _, err := fmt.Fprintln(conn, address[colon+1:]); err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("no memory tools: the relay that served them ends (%w)", err)
-	}
-	return conn, nil
-}
-
-// Pipe carries a client's stdin and stdout to the socket of a server until either ends: what a harness starts as its MCP server. It keeps no state
-// and reads no configuration. The error says what to do when nobody listens.
-func Pipe(address string, in io.Reader, out io.Writer) error {
-	conn, err := dial(address)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	go func() { // ends with the process, for a read from a terminal or pipe cannot be interrupted
-		_, _ = io.Copy(conn, in)
-		_ = conn.(*net.UnixConn).CloseWrite()
-	}()
-	if _, err = io.Copy(out, conn); errors.Is(err, syscall.ECONNRESET) { // the relay has ended
-		return nil
-	}
-	return err
 }

@@ -60,7 +60,8 @@ func TestRawScript(t *testing.T) {
 		answers[string(m.ID)] += string(m.Error) + string(m.Result)
 	}
 	for id, want := range map[string]string{
-		`0`: `"protocolVersion":"2025-06-18"`, `"list"`: `"memory_search"`, `1`: `stored`, `2`: `memories`, `3`: `results`, `4`: `"isError":true`, `5`: `"isError":true`,
+		`0`: `"protocolVersion":"2025-06-18"`, `"list"`: `"memory_search"`, `1`: `stored`, `2`: `memories`, `3`: `results`,
+		`4`: `"isError":true`, `5`: `"isError":true`,
 		`6`: `"isError":true`, `7`: `recorded`, `8`: `-32602`, `null`: `-32700`, `11`: `{}`,
 	} {
 		if !strings.Contains(answers[id], want) {
@@ -72,13 +73,29 @@ func TestRawScript(t *testing.T) {
 	}
 }
 
-// A line longer than any message is refused, whatever it holds, and the next one is read.
+// A line longer than any message is refused, whatever it holds, to whoever waits for an answer, and the next one is
+// read.
 func TestLongLine(t *testing.T) {
-	in := io.MultiReader(strings.NewReader(`{"a":"`), io.LimitReader(letters{}, maxLine), strings.NewReader("\"}\n"+ping+"\n"))
-	var refused buffer
-	got, err := io.ReadAll(newLineReader(io.NopCloser(in), &lineWriter{out: &refused}))
-	if err != nil || string(got) != ping+"\n" || !strings.Contains(refused.String(), `"code":-32600`) {
-		t.Errorf("read %.60q (%v), refused %s", got, err, &refused)
+	for _, c := range []struct{ before, after, id string }{
+		{`{"a":"`, `"}`, "null"},
+		{`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":"`, `"}}`, "7"},
+		{`{"jsonrpc":"2.0","params":{"id":8,"a":"`, `"},"id":"seven\"s","method":"tools/call"}`, `"seven\"s"`},
+		{`{"params":{"a":"`, `"},"method":"tools/call","id":-7}`, "-7"},
+		{`{"method":"notifications/x","params":{"id":8,"a":"`, `","id":9}}`, "null"},
+		{`["`, `",{"id":7}]`, "null"},
+		{`"`, `"`, "null"},
+	} {
+		in := io.MultiReader(strings.NewReader(c.before), io.LimitReader(letters{}, maxLine),
+			strings.NewReader(c.after+"\n"+ping+"\n"))
+		var refused buffer
+		r := newLineReader(io.NopCloser(in), &lineWriter{out: &refused})
+		got := make([]byte, len(ping)+1)
+		_, err := io.ReadFull(r, got)
+		r.Close() // nobody answers the ping
+		if err != nil || string(got) != ping+"\n" || !strings.Contains(refused.String(), `"code":-32600`) ||
+			!strings.Contains(refused.String(), `"id":`+c.id+`,`) {
+			t.Errorf("%.60s: read %.60q (%v), refused %s", c.before, got, err, &refused)
+		}
 	}
 }
 
@@ -105,8 +122,9 @@ func TestNoMessage(t *testing.T) {
 		if err := json.Unmarshal(refused.Bytes(), &m); err != nil {
 			t.Errorf("%s: %v in %s", c.line, err, &refused)
 		}
-		if err != nil || len(got) > 0 || string(m.ID) != c.id || m.Error.Code != -32600 || !strings.Contains(m.Error.Message, c.say) || w.owed != 0 {
-			t.Errorf("%s: passed %q (%v), said %s, owes %d", c.line, got, err, &refused, w.owed)
+		if err != nil || len(got) > 0 || string(m.ID) != c.id || m.Error.Code != -32600 ||
+			!strings.Contains(m.Error.Message, c.say) || len(w.owed) != 0 {
+			t.Errorf("%s: passed %q (%v), said %s, owes %v", c.line, got, err, &refused, w.owed)
 		}
 
 		var out buffer
@@ -114,7 +132,8 @@ func TestNoMessage(t *testing.T) {
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_store","arguments":{"content":"Herons wade."}}}
 ` + c.line + "\n" + `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"what?"}}` + "\n" + ping + "\n"
-		if err := newServer(t, newStore(t)).Serve(t.Context(), robin, io.NopCloser(strings.NewReader(talk)), &out); err != nil {
+		if err := newServer(t, newStore(t)).Serve(t.Context(), robin,
+			io.NopCloser(strings.NewReader(talk)), &out); err != nil {
 			t.Errorf("%s: %v", c.line, err)
 		}
 		for _, want := range []string{`"id":1,"result"`, `"id":9,"result"`, `-32600`} {
@@ -138,13 +157,14 @@ func (letters) Read(p []byte) (int, error) {
 
 // FuzzLines: what is passed on is messages, a line each, and nothing else of the input is.
 func FuzzLines(f *testing.F) {
-	for _, seed := range []string{raw, "", "\n", "{}", "{}\r\n", "{\n}", "\x00", "[1]\n\n\"x\"", ping, "{} {}\nnull\n\xff\n"} {
+	for _, seed := range []string{raw, "", "\n", "{}", "{}\r\n", "{\n}", "\x00", "[1]\n\n\"x\"", ping,
+		"{} {}\nnull\n\xff\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		w := &lineWriter{out: &buffer{}}
-		w.owe(-bytes.Count(b, []byte("\n")) - 1) // nobody answers here
-		got, err := io.ReadAll(newLineReader(io.NopCloser(bytes.NewReader(b)), w))
+		r := newLineReader(io.NopCloser(bytes.NewReader(b)), &lineWriter{out: &buffer{}})
+		r.Close() // nobody answers here
+		got, err := io.ReadAll(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +185,8 @@ func message(line []byte) bool {
 	return why == "" && !isStray(line)
 }
 
-// Each session has an address of its own at one socket, in a folder that nobody else can enter, on a path that fits everywhere. All of it goes with the server.
+// Each session has an address of its own at one socket, in a folder that nobody else can enter, on a path that fits
+// everywhere. All of it goes with the server.
 func TestSockets(t *testing.T) {
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 90))
 	if err := os.Mkdir(long, 0o700); err != nil {
@@ -182,7 +203,8 @@ func TestSockets(t *testing.T) {
 		}
 		paths = append(paths, path)
 	}
-	if info, err := os.Stat(filepath.Dir(paths[0])); err != nil || info.Mode().Perm() != 0o700 || len(paths[0]) > 103 || !filepath.IsAbs(paths[0]) {
+	if info, err := os.Stat(filepath.Dir(paths[0])); err != nil || info.Mode().Perm() != 0o700 ||
+		strings.IndexByte(paths[0], ':') > 103 || !filepath.IsAbs(paths[0]) {
 		t.Errorf("%s: %v (%v)", paths[0], info.Mode(), err)
 	}
 	var m embedded.Memory
@@ -190,7 +212,8 @@ func TestSockets(t *testing.T) {
 		var stored struct{ ID string }
 		c := pipeTo(t, paths[n])
 		c.ok("memory_store", map[string]any{"content": fmt.Sprintf("Number %d.", n)}, &stored)
-		if c.ok("memory_get", map[string]any{"id": stored.ID}, &m); m.Session != fmt.Sprint(n) || m.Harness != "tester" {
+		if c.ok("memory_get", map[string]any{"id": stored.ID},
+			&m); m.Session != fmt.Sprint(n) || m.Harness != "tester" {
 			t.Errorf("socket %d: stored for %q by %q", n, m.Session, m.Harness)
 		}
 	}
@@ -199,17 +222,24 @@ func TestSockets(t *testing.T) {
 	if named, err := os.ReadDir(filepath.Dir(paths[0])); err != nil || len(named) != 2 { // the lock and the one socket
 		t.Errorf("%v (%v)", named, err)
 	}
-	for _, unknown := range []string{"3", "-1", "", "x", "1234567890"} { // no session's: hung up on
+	socket, token, _ := strings.Cut(paths[0], ":")
+	// no session's: hung up on
+	for _, wrong := range []string{"0", "1", "", token[1:], token + "A", strings.ToLower(token),
+		strings.Repeat("A", 100)} {
 		var out bytes.Buffer
-		if err := Pipe(strings.TrimSuffix(paths[0], "0")+unknown, strings.NewReader(raw), &out); err != nil || out.Len() > 0 {
-			t.Errorf("number %q: %v, %s", unknown, err, &out)
+		if err := Pipe(socket+":"+wrong, strings.NewReader(raw), &out); err != nil || out.Len() > 0 {
+			t.Errorf("token %q: %v, %s", wrong, err, &out)
 		}
+	}
+	if _, other, _ := strings.Cut(paths[1], ":"); len(token) < 26 || other == token || len(other) != len(token) {
+		t.Errorf("tokens %q and %q", token, other)
 	}
 	s.Close()
 	if _, err := os.Stat(filepath.Dir(paths[0])); !os.IsNotExist(err) {
 		t.Errorf("left behind: %v", err)
 	}
-	if err := Pipe(paths[0], strings.NewReader(raw), io.Discard); err == nil || !strings.Contains(err.Error(), "start the agent again") {
+	if err := Pipe(paths[0], strings.NewReader(raw), io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "start the agent again") {
 		t.Errorf("a server that has ended: %v", err)
 	}
 	if _, err := s.Socket(robin); err == nil {
@@ -286,7 +316,8 @@ func TestHTTP(t *testing.T) {
 	if err != nil || other == authorization || !strings.HasPrefix(other, "Bearer ") || len(other) < 30 {
 		t.Fatalf("%s, %v", other, err)
 	}
-	for _, wrong := range []string{"", "Bearer", "Bearer x", strings.TrimPrefix(authorization, "Bearer "), strings.ToLower(authorization)} {
+	for _, wrong := range []string{"", "Bearer", "Bearer x", strings.TrimPrefix(authorization, "Bearer "),
+		strings.ToLower(authorization)} {
 		r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 		if err != nil {
 			t.Fatal(err)
@@ -306,7 +337,8 @@ func TestHTTP(t *testing.T) {
 	for token, key := range map[string]string{authorization: "acp-1", other: "other"} {
 		transport := &http.Transport{}
 		t.Cleanup(transport.CloseIdleConnections)
-		c := attach(t, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: withToken{transport, token}}, MaxRetries: -1})
+		c := attach(t, &mcp.StreamableClientTransport{Endpoint: url,
+			HTTPClient: &http.Client{Transport: withToken{transport, token}}, MaxRetries: -1})
 		if diff := cmp.Diff(ourNames, c.names()); diff != "" {
 			t.Errorf("tools (-want +got):\n%s", diff)
 		}

@@ -16,7 +16,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-var ourNames = []string{"memory_feedback", "memory_forget", "memory_get", "memory_list", "memory_modify", "memory_search", "memory_store"}
+var ourNames = []string{"memory_feedback", "memory_forget", "memory_get", "memory_list", "memory_modify",
+	"memory_search", "memory_store"}
 
 // One memory's life over the tools, from one session to another.
 func TestStoreTools(t *testing.T) {
@@ -28,7 +29,8 @@ func TestStoreTools(t *testing.T) {
 	}
 
 	var stored struct{ ID, Status string }
-	first.ok("memory_store", map[string]any{"content": "The heron staging database is called Bittern.", "type": "decision", "tags": "db,heron", "importance": 0.9}, &stored)
+	first.ok("memory_store", map[string]any{"content": "The heron staging database is called Bittern.",
+		"type": "decision", "tags": "db,heron", "importance": 0.9}, &stored)
 	if stored.ID == "" || stored.Status != "stored" {
 		t.Errorf("stored %+v", stored)
 	}
@@ -46,15 +48,17 @@ func TestStoreTools(t *testing.T) {
 	m.Created, m.Updated = m.Created.Truncate(0), m.Created
 	want := embedded.Memory{
 		ID: id, Content: "The heron staging database is called Bittern.", Type: "decision", Tags: "db,heron", Importance: 0.9,
-		Project: "/src/heron", Harness: "claude", Session: "acp-1", Source: "memory_store", Origin: "assistant", Created: m.Created, Updated: m.Created,
+		Project: "/src/heron", Harness: "claude", Session: "acp-1", Source: "memory_store", Origin: "assistant",
+		Created: m.Created, Updated: m.Created,
 	}
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Errorf("got (-want +got):\n%s", diff)
 	}
 
-	if migrations.FTS5() {
+	{
 		var found struct{ Results []embedded.Memory }
-		second.ok("memory_search", map[string]any{"query": "what is the staging database called?", "limit": 3, "type": "decision", "min_score": 0.01}, &found)
+		second.ok("memory_search", map[string]any{"query": "what is the staging database called?", "limit": 3,
+			"type": "decision", "min_score": 0.01}, &found)
 		if len(found.Results) != 1 || found.Results[0].ID != id || found.Results[0].Score <= 0 {
 			t.Errorf("found %+v", found)
 		}
@@ -65,9 +69,11 @@ func TestStoreTools(t *testing.T) {
 		t.Errorf("listed %+v", list)
 	}
 
-	second.ok("memory_modify", map[string]any{"id": id, "content": "The heron staging database is called Egret.", "reason": "renamed"}, &stored)
+	second.ok("memory_modify", map[string]any{"id": id, "content": "The heron staging database is called Egret.",
+		"reason": "renamed"}, &stored)
 	first.ok("memory_get", map[string]any{"id": id}, &m)
-	if m.Content != "The heron staging database is called Egret." || m.Tags != "db,heron" || m.Source != "memory_modify" {
+	if m.Content != "The heron staging database is called Egret." || m.Tags != "db,heron" ||
+		m.Source != "memory_modify" {
 		t.Errorf("modified to %+v", m)
 	}
 
@@ -75,13 +81,15 @@ func TestStoreTools(t *testing.T) {
 		Recorded int
 		Unknown  []string
 	}
-	first.ok("memory_feedback", map[string]any{"session_key": "acp-1", "ratings": map[string]any{id: 1, "nobody": -1}}, &rated)
+	first.ok("memory_feedback", map[string]any{"session_key": "acp-1",
+		"ratings": map[string]any{id: 1, "nobody": -1}}, &rated)
 	if rated.Recorded != 1 || len(rated.Unknown) != 1 {
 		t.Errorf("rated %+v", rated)
 	}
 
 	first.ok("memory_forget", map[string]any{"id": id, "reason": "wrong"}, &stored)
-	if words, failed := first.call("memory_get", map[string]any{"id": id}); !failed || !strings.Contains(words, "memory_search") {
+	if words, failed := first.call("memory_get", map[string]any{"id": id}); !failed ||
+		!strings.Contains(words, "memory_search") {
 		t.Errorf("forgotten: %s", words)
 	}
 	second.ok("memory_list", nil, &list)
@@ -97,7 +105,8 @@ func TestAnnotations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tool := range list.Tools {
-		readOnly := strings.HasSuffix(tool.Name, "_search") || strings.HasSuffix(tool.Name, "_get") || strings.HasSuffix(tool.Name, "_list")
+		readOnly := strings.HasSuffix(tool.Name, "_search") || strings.HasSuffix(tool.Name, "_get") ||
+			strings.HasSuffix(tool.Name, "_list")
 		if tool.Annotations == nil || tool.Annotations.ReadOnlyHint != readOnly {
 			t.Errorf("%s: %+v", tool.Name, tool.Annotations)
 		}
@@ -148,7 +157,8 @@ func TestBadCalls(t *testing.T) {
 	}
 	var found struct{ Results []embedded.Memory }
 	for _, query := range []string{
-		`AND OR NOT NEAR( "`, `"unclosed`, `a* ^b {c d} : col:x - +`, "'; DROP TABLE memories; --", "👩‍👩‍👧 🦩", strings.Repeat("heron AND ", 10<<10), strings.Repeat("水", 33<<10), "\x00\u202e",
+		`AND OR NOT NEAR( "`, `"unclosed`, `a* ^b {c d} : col:x - +`, "'; DROP TABLE memories; --", "👩‍👩‍👧 🦩",
+		strings.Repeat("heron AND ", 10<<10), strings.Repeat("水", 33<<10), "\x00\u202e",
 	} {
 		c.ok("memory_search", map[string]any{"query": query}, &found)
 		if found.Results == nil || len(found.Results) != 0 {
@@ -172,7 +182,8 @@ func TestTwoServers(t *testing.T) {
 		last = c
 		for i := range each {
 			all.Go(func() {
-				words, failed := c.call("memory_store", map[string]any{"content": fmt.Sprintf("Server %d counts %d.", n, i)})
+				words, failed := c.call("memory_store",
+					map[string]any{"content": fmt.Sprintf("Server %d counts %d.", n, i)})
 				if failed {
 					t.Errorf("%d, %d: %s", n, i, words)
 				}
@@ -189,7 +200,8 @@ func TestTwoServers(t *testing.T) {
 func TestOptedOut(t *testing.T) {
 	s := newServer(t, newStore(t), func(o *Options) { o.Exclude = []string{"/src/heron"} })
 	c := connect(t, s, robin)
-	if words, failed := c.call("memory_store", map[string]any{"content": "x"}); !failed || !strings.Contains(words, "left out") {
+	if words, failed := c.call("memory_store", map[string]any{"content": "x"}); !failed ||
+		!strings.Contains(words, "left out") {
 		t.Errorf("%v, %s", failed, words)
 	}
 	if words, failed := c.call("memory_list", nil); !failed || !strings.Contains(words, "left out") {
@@ -207,7 +219,8 @@ func TestOtherProjectsStayThere(t *testing.T) {
 	s := newServer(t, embedded.New(db, embedded.Options{}))
 	var other, shared struct{ ID string }
 	connect(t, s, robin).ok("memory_store", map[string]any{"content": "The bittern key is blue."}, &other)
-	connect(t, s, func() memory.Session { return memory.Session{} }).ok("memory_store", map[string]any{"content": "The egret key is red."}, &shared)
+	connect(t, s, func() memory.Session { return memory.Session{} }).ok("memory_store",
+		map[string]any{"content": "The egret key is red."}, &shared)
 	for _, project := range []string{"", "/src/egret"} {
 		c := connect(t, s, func() memory.Session { return memory.Session{Project: project} })
 		for _, tool := range []string{"memory_get", "memory_forget"} {
@@ -218,7 +231,8 @@ func TestOtherProjectsStayThere(t *testing.T) {
 		var list, found struct{ Memories, Results []embedded.Memory }
 		c.ok("memory_list", nil, &list)
 		c.ok("memory_search", map[string]any{"query": "bittern key"}, &found)
-		if len(list.Memories) != 1 || list.Memories[0].ID != shared.ID || len(found.Results) > 1 || len(found.Results) == 1 && found.Results[0].ID != shared.ID {
+		if len(list.Memories) != 1 || list.Memories[0].ID != shared.ID || len(found.Results) > 1 ||
+			len(found.Results) == 1 && found.Results[0].ID != shared.ID {
 			t.Errorf("in %q: listed %+v, found %+v", project, list, found)
 		}
 	}
@@ -246,7 +260,8 @@ func TestNoStore(t *testing.T) {
 	s := newServer(t, nil, func(o *Options) {
 		o.Store = func(ctx context.Context) (*embedded.Store, error) { return nil, errors.New("newer database") }
 	})
-	if words, failed := connect(t, s, robin).call("memory_list", nil); !failed || !strings.Contains(words, "no memory at the moment (newer database)") {
+	if words, failed := connect(t, s, robin).call("memory_list", nil); !failed ||
+		!strings.Contains(words, "no memory at the moment (newer database)") {
 		t.Errorf("%v, %s", failed, words)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A tool is one of the memory tools that exist whether a daemon runs or not, under the daemon's name and with its arguments.
+// A tool is one of the memory tools that exist whether a daemon runs or not, under the daemon's name and with its
+// arguments.
 type tool struct {
 	name, about string
 	readOnly    bool
@@ -59,7 +60,8 @@ var tools = []tool{
 		name:  "memory_store",
 		about: "Remember something for later sessions: a fact, a preference, a decision. What stands already is updated.",
 		arguments: []argument{
-			{name: "content", kind: text, required: true, about: "what to remember, in words that are clear without this conversation"},
+			{name: "content", kind: text, required: true,
+				about: "what to remember, in words that are clear without this conversation"},
 			{name: "type", kind: text, about: "fact, preference, decision, …; fact if not given"},
 			{name: "importance", kind: number, low: 0, high: 1, about: "0 to 1"},
 			{name: "tags", kind: text, about: "comma-separated"},
@@ -99,10 +101,14 @@ var tools = []tool{
 		name: "memory_feedback", about: "Say how helpful memories were.",
 		arguments: []argument{
 			{name: "session_key", kind: text, required: true, about: "the session in which they were given"},
-			{name: "ratings", kind: rates, required: true, low: -1, high: 1, about: "memory id to a number from -1 (harmful) to 1 (helpful)"},
+			{name: "ratings", kind: rates, required: true, low: -1, high: 1,
+				about: "memory id to a number from -1 (harmful) to 1 (helpful)"},
 		},
 	},
 }
+
+// storeTool is what stores.
+const storeTool = "memory_store"
 
 // toolNamed finds one of the memory tools.
 func toolNamed(name string) (tool, bool) {
@@ -158,7 +164,8 @@ func given[T any](v values, name string) *T {
 	return nil
 }
 
-// read checks a call's arguments. What is not known is passed over, as the daemon does; null counts as left out. The error says what to do.
+// read checks a call's arguments. What is not known is passed over, as the daemon does; null counts as left out. The
+// error says what to do.
 func (t tool) read(raw json.RawMessage) (values, error) {
 	fields := map[string]json.RawMessage{}
 	if len(raw) > 0 && json.Unmarshal(raw, &fields) != nil {
@@ -223,9 +230,11 @@ func (a argument) read(raw json.RawMessage) (any, error) {
 		var n float64
 		switch {
 		case json.Unmarshal(raw, &n) != nil, a.kind == whole && n != math.Trunc(n):
-			return nil, fmt.Errorf("give a%s number from %v to %v", map[bool]string{true: " whole"}[a.kind == whole], a.low, a.high)
+			return nil, fmt.Errorf("give a%s number from %v to %v", map[bool]string{true: " whole"}[a.kind == whole], a.low,
+				a.high)
 		case n < a.low || n > a.high:
-			return nil, fmt.Errorf("%v is too %s; give a number from %v to %v", n, map[bool]string{true: "low", false: "high"}[n < a.low], a.low, a.high)
+			return nil, fmt.Errorf("%v is too %s; give a number from %v to %v", n,
+				map[bool]string{true: "low", false: "high"}[n < a.low], a.low, a.high)
 		}
 		return n, nil
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -57,16 +58,14 @@ func inDoubt(err error) bool {
 
 // post calls a hook, once, whatever happens, and decodes the reply into out.
 func (c *Client) post(ctx context.Context, path string, body, out any) error {
-	return c.call(ctx, c.hooks, http.MethodPost, path, body, out)
+	return c.call(ctx, c.hooks, http.MethodPost, path, body, out, true)
 }
 
-func (c *Client) get(ctx context.Context, path string, out any) error {
-	return c.call(ctx, c.reads, http.MethodGet, path, nil, out)
-}
-
-// call makes a request and reads the reply whole. Errors: *StatusError for an
+// call makes a request, with the token where that is safe if shown says so, and
+// reads the reply whole. Errors: *StatusError for an
 // answer outside 2xx, *callError otherwise.
-func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, path string, body, out any) error {
+func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, path string, body, out any,
+	shown bool) error {
 	var payload []byte
 	if body != nil {
 		var err error
@@ -76,7 +75,7 @@ func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, pat
 	}
 	began := time.Now()
 	var sent atomic.Bool
-	status, reply, err := c.roundTrip(ctx, by, method, path, payload, &sent)
+	status, reply, err := c.roundTrip(ctx, by, method, path, payload, shown, &sent)
 	if err != nil {
 		c.distrust()
 		err = &callError{sent: sent.Load(), err: err}
@@ -91,7 +90,8 @@ func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, pat
 	return err
 }
 
-func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method, path string, payload []byte, sent *atomic.Bool) (int, []byte, error) {
+func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method, path string, payload []byte,
+	shown bool, sent *atomic.Bool) (int, []byte, error) {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { sent.Store(true) },
 	})
@@ -103,7 +103,7 @@ func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method
 	if err != nil {
 		return 0, nil, fmt.Errorf("making request: %w", plain(err))
 	}
-	c.identify(req.Header)
+	c.identify(req.Header, shown)
 	if payload != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -123,13 +123,13 @@ func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method
 	return res.StatusCode, reply, nil
 }
 
-// identify says who asks, and shows the token where that is safe.
-func (c *Client) identify(h http.Header) {
+// identify says who asks, and shows the token where that is wanted and safe.
+func (c *Client) identify(h http.Header, shown bool) {
 	h.Set("User-Agent", "signet-acp-proxy")
 	h.Set("X-Signet-Runtime-Path", "plugin")
 	h.Set("X-Signet-Actor", "acp-proxy")
 	h.Set("X-Signet-Actor-Type", "harness")
-	if c.tokenAllowed() {
+	if shown && c.tokenAllowed() && c.tokenSafe() {
 		h.Set("Authorization", "Bearer "+c.opts.Token)
 	}
 }
@@ -139,9 +139,15 @@ func (c *Client) tokenAllowed() bool {
 	return c.opts.Token != "" && (c.base.Scheme == "https" || loopback(c.base.Hostname()))
 }
 
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+// tokenSafe: who listens on loopback may be anybody.
+func (c *Client) tokenSafe() bool {
+	if c.opts.Configured || !loopback(c.base.Hostname()) {
+		return true
+	}
+	c.mu.Lock()
+	seen := c.seen
+	c.mu.Unlock()
+	return seen || c.owner(c.base) == ownerOurs
 }
 
 // message takes the reason out of a refusal: `{"error":"..."}` or plain text.
@@ -157,21 +163,10 @@ func (c *Client) message(reply []byte) string {
 	if c.opts.Token != "" {
 		text = strings.ReplaceAll(text, c.opts.Token, "[token]")
 	}
-	return clip(oneLine(strings.ToValidUTF8(text, "")), 200)
+	return chars.Cut(oneLine(strings.ToValidUTF8(text, "")), 200)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// clip cuts s to at most n bytes between two characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
-}
 
 // plain takes off the layers that repeat method and URL.
 func plain(err error) error {

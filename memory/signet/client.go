@@ -5,8 +5,9 @@
 //	c, err := signet.New(signet.Options{URL: url, Configured: true, Token: token})
 //	context, err := c.Start(ctx, session)
 //
-// It holds no state of a session, composes no text for a model, and asks
-// nothing twice that must not be asked twice: hooks are never retried, a read
+// It remembers of a session only whether the daemon knows it and a person has
+// switched it off, composes no text for a model, and asks nothing twice that must
+// not be asked twice: hooks are never retried, a read
 // is retried once at most. It works with daemons of 0.58.1 and of the newer
 // kind; where they differ, the difference is said at the place.
 package signet
@@ -41,6 +42,7 @@ const (
 	endTimeout           = 60 * time.Second
 	callTimeout          = 10 * time.Second // what the daemon's own MCP tools allow a call
 	trustFor             = 30 * time.Second
+	tryTimeout           = 5 * time.Second // whether a daemon that was left alone answers again
 
 	maxReply  = 4 << 20 // bytes; a full start is 24,000 characters
 	maxPrompt = 8 << 10 // bytes of a prompt sent for recall; the daemon searches by the first 200 characters
@@ -57,11 +59,13 @@ type Options struct {
 	// a flag, SIGNET_DAEMON_URL, or SIGNET_HOST and SIGNET_PORT.
 	URL string
 	// Configured says that a person named the URL. Such a daemon is trusted. Any
-	// other must name SignetPath as agentsDir before it is told anything.
+	// other must name SignetPath as agentsDir before it is told anything, and no
+	// other user may listen there, where the system tells who does.
 	Configured bool
 	SignetPath string
-	// Token is sent as a bearer token, to loopback or over https only. It is in
-	// no log and no error of this package.
+	// Token is sent as a bearer token, to loopback or over https only, and on
+	// loopback only once it is known who listens, or where Configured. It is in no
+	// log and no error of this package.
 	Token string
 	// AgentID scopes memories; "" leaves it to the daemon.
 	AgentID string
@@ -71,13 +75,20 @@ type Options struct {
 
 	StartTimeout  time.Duration // of Start; zero: 15 s
 	PromptTimeout time.Duration // of Recall; zero: 5 s
+
+	// RestFile is where processes tell each other of a daemon that takes calls and
+	// does not answer; "" keeps that to this one. A start that takes longer than
+	// Hold, which is what a prompt waits, counts as one; zero: none does.
+	RestFile string
+	Hold     time.Duration
 }
 
 // A Client speaks to one daemon. It is safe for concurrent use, and has no
-// connection and no goroutine beyond its calls, so there is nothing to close.
+// connection beyond its calls. Who gave it a RestFile closes it.
 type Client struct {
-	opts Options
-	base *url.URL
+	opts  Options
+	base  *url.URL
+	owner func(*url.URL) owner // ownerOf; tests have others
 
 	transport *http.Transport
 	hooks     *retryablehttp.Client // never repeats a request
@@ -88,9 +99,17 @@ type Client struct {
 	// may do while its session-starts are fine.
 	starts, prompts breaker
 
+	conversations conversations
+	rest          rest
+	life          context.Context // ends with Close
+	end           context.CancelFunc
+	tries         sync.WaitGroup
+
 	mu      sync.Mutex
 	trusted time.Time // until when agentsDir need not be asked again
+	seen    bool      // and who listens there was seen to be our user or root
 	version string    // the daemon's, as last seen
+	whole   bool      // it has said that it reads whole transcripts
 }
 
 var _ memory.Source = (*Client)(nil)
@@ -113,8 +132,10 @@ func New(o Options) (*Client, error) {
 	if o.PromptTimeout <= 0 {
 		o.PromptTimeout = defaultPromptTimeout
 	}
-	c := &Client{opts: o, base: base, transport: newTransport()}
+	c := &Client{opts: o, base: base, transport: newTransport(), owner: ownerOf}
 	c.starts.now, c.prompts.now = o.Now, o.Now
+	c.rest = rest{file: o.RestFile, url: base.String(), now: o.Now}
+	c.life, c.end = context.WithCancel(context.Background())
 	plain := &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
 	c.hooks = newRetrying(plain, 0)
 	c.reads = newRetrying(plain, 1)
@@ -122,6 +143,43 @@ func New(o Options) (*Client, error) {
 		o.Log.Warn().Str("url", base.String()).Msg("daemon token not sent: the connection is neither loopback nor https")
 	}
 	return c, nil
+}
+
+// Close ends what runs beside calls.
+func (c *Client) Close() {
+	c.end()
+	c.tries.Wait()
+}
+
+// mayCall reports whether a call may be made that somebody waits for. Where the
+// daemon is left alone and it is time to try it, that is done beside.
+func (c *Client) mayCall() bool {
+	t, done := c.rest.take()
+	if t == callTry {
+		c.tries.Go(func() {
+			defer done()
+			ctx, cancel := context.WithTimeout(c.life, tryTimeout)
+			defer cancel()
+			if _, err := c.Health(ctx); c.life.Err() != nil {
+				return
+			} else if err != nil {
+				c.rest.failed()
+			} else {
+				c.rest.answered()
+			}
+		})
+	}
+	return t == callAway
+}
+
+// settleRest notes what became of a call that somebody waited for since began.
+func (c *Client) settleRest(began time.Time, err error) {
+	switch {
+	case err == nil, !errors.Is(err, memory.ErrUnavailable):
+		c.rest.answered()
+	case time.Since(began) >= costly:
+		c.rest.failed()
+	}
 }
 
 // URL is the daemon's origin.
@@ -163,10 +221,21 @@ func (c *Client) ours(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !h.Ours {
+	switch {
+	case h.Stranger:
+		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrStranger)
+	case !h.Ours:
 		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrNotOurs)
 	}
 	return nil
+}
+
+// listens says who listens at the daemon's address; it is not asked where a person configured that.
+func (c *Client) listens() owner {
+	if c.opts.Configured {
+		return ownerUnknown
+	}
+	return c.owner(c.base)
 }
 
 // trust notes what a health reply said.
@@ -175,6 +244,7 @@ func (c *Client) trust(h Health) {
 	defer c.mu.Unlock()
 	c.version = h.Version
 	c.trusted = time.Time{}
+	c.seen = h.Ours && !h.Unseen
 	if h.Ours {
 		c.trusted = c.opts.Now().Add(trustFor)
 	}
@@ -183,9 +253,28 @@ func (c *Client) trust(h Health) {
 // distrust makes the next call ask again: what listens there may be another.
 func (c *Client) distrust() {
 	c.mu.Lock()
-	c.trusted = time.Time{}
+	c.trusted, c.seen = time.Time{}, false
 	c.mu.Unlock()
 }
+
+// sawWhole notes that the daemon reads a session's transcript whole each time.
+func (c *Client) sawWhole() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.whole = true
+}
+
+// Whole reports whether the daemon has said, to this client, that it reads a
+// session's transcript whole each time. Others take what is new.
+func (c *Client) Whole() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.whole
+}
+
+// Bypassed reports whether the daemon has said, to this client, that a person
+// switched a session off.
+func (c *Client) Bypassed(key string) bool { return c.conversations.bypassed(key) != nil }
 
 func (c *Client) seenVersion() string {
 	c.mu.Lock()

@@ -118,12 +118,12 @@ func TestToken(t *testing.T) {
 		{"http://127.0.0.1.example", false},
 	} {
 		var log bytes.Buffer
-		c, err := New(Options{URL: tc.url, Token: "sig_sk_canary", Log: zerolog.New(&log)})
+		c, err := New(Options{URL: tc.url, Configured: true, Token: "sig_sk_canary", Log: zerolog.New(&log)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		h := http.Header{}
-		c.identify(h)
+		c.identify(h, true)
 		if got := h.Get("Authorization") == "Bearer sig_sk_canary"; got != tc.sent {
 			t.Errorf("%s: token sent %v, want %v", tc.url, got, tc.sent)
 		}
@@ -142,7 +142,8 @@ func TestTokenNeverShown(t *testing.T) {
 	url := fixed(t, 401, `{"error":"malformed token\nsig_sk_canary"}`)
 	c := client(t, url, func(o *Options) { o.Token, o.Log = "sig_sk_canary", zerolog.New(&log) })
 	_, err := c.Start(t.Context(), memory.Session{Key: "k"})
-	if err == nil || !isStatus(err, 401) || strings.Contains(err.Error(), "canary") || strings.Contains(err.Error(), "\n") {
+	if err == nil || !isStatus(err, 401) || strings.Contains(err.Error(), "canary") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("error: %v", err)
 	}
 	if strings.Contains(log.String(), "canary") {
@@ -156,7 +157,8 @@ func TestTeamMode(t *testing.T) {
 		t.Errorf("without a token: %v", err)
 	}
 	with := func(token string) *Client { return client(t, d.URL(), func(o *Options) { o.Token = token }) }
-	if _, err := with("bad").Start(t.Context(), memory.Session{Key: "k"}); !isStatus(err, 401) || !errors.Is(err, memory.ErrUnavailable) {
+	if _, err := with("bad").Start(t.Context(), memory.Session{Key: "k"}); !isStatus(err, 401) ||
+		!errors.Is(err, memory.ErrUnavailable) {
 		t.Errorf("with a bad token: %v", err)
 	}
 	if _, err := with("good").Start(t.Context(), memory.Session{Key: "k"}); err != nil {
@@ -182,6 +184,7 @@ func TestHealth(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := daemontest.Start(t, tc.opts)
+			tc.want.Unseen = true // nobody looks who listens at an address that a person configured
 			got, err := client(t, d.URL(), func(o *Options) { o.SignetPath = tc.path }).Health(t.Context())
 			if err != nil || got != tc.want {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, tc.want)
@@ -199,8 +202,9 @@ func TestHealth(t *testing.T) {
 
 func TestNewer(t *testing.T) {
 	for version, want := range map[string]bool{
-		"0.58.1": false, "0.95.9": false, "0.96.0": true, "0.214.3": true, "1.0.0": true, "v0.96.1": true,
-		"": false, "dev": false, "0": false, "-1.99": false, "x.99.1": false,
+		"0.58.1": false, "0.145.8": false, "0.199.9": false, "0.200.0": true, "0.214.3": true, "1.0.0": true,
+		"v0.214.1": true,
+		"":         false, "dev": false, "0": false, "-1.99": false, "x.99.1": false,
 	} {
 		if got := newer(version); got != want {
 			t.Errorf("newer(%q) = %v", version, got)
@@ -338,7 +342,8 @@ func TestBreaker(t *testing.T) {
 	}
 	d.Heal()
 	for name, call := range map[string]func() error{"start": start, "recall": recall} {
-		if err := call(); !errors.Is(err, memory.ErrUnavailable) || !errors.Is(err, errResting) || errors.Is(err, memory.ErrKeySpent) {
+		if err := call(); !errors.Is(err, memory.ErrUnavailable) || !errors.Is(err, errResting) ||
+			errors.Is(err, memory.ErrKeySpent) {
 			t.Errorf("%s with the breaker open: %v", name, err)
 		}
 	}

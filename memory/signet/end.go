@@ -1,11 +1,15 @@
 package signet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -34,18 +38,23 @@ type EndRequest struct {
 	Transcript string
 }
 
-// An EndReply is what became of it. Of Queued, Skipped and Dropped at most one
-// is true; none is for a session that ended without a transcript.
+// An EndReply is what became of it. Of Queued, Skipped, Bypassed and Dropped at
+// most one is true; none is for a session that ended without a transcript.
 type EndReply struct {
-	Queued bool
-	JobID  string // summary job, or the newer kind's capture job
+	Queued    bool
+	JobID     string // summary job, or the newer kind's capture job
+	CaptureID string // the newer kind's capture job, which Captured asks about
+	// Bypassed: a person has switched the session off. Final: 0.58.1 extracts
+	// what is posted a second time.
+	Bypassed bool
 	// Skipped: not now. Duplicate: the key was ended within the last 30 minutes,
 	// by EndedBy; otherwise the session is claimed by ClaimedBy.
 	Skipped, Duplicate bool
 	EndedBy, ClaimedBy string
 	// Dropped: a transcript was given and not queued. An older daemon does not
-	// say why: under 500 characters, unreadable, or its pipeline is off.
-	Dropped bool
+	// say why: under 500 characters, unreadable, or its pipeline is off. Kept: the
+	// daemon has said that it makes no job of it, and keeps the transcript.
+	Dropped, Kept bool
 }
 
 type endRequest struct {
@@ -83,7 +92,7 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 	}
 	var got struct {
 		MemoriesSaved *int
-		Queued        bool
+		Queued        *bool
 		JobID         string
 		CaptureJobID  string `json:"transcriptCaptureJobId"`
 		EndedBy       string
@@ -104,21 +113,42 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 		return EndReply{}, handedOver(err)
 	}
 	out := EndReply{
-		Queued:    got.Queued || got.CaptureJobID != "",
-		JobID:     clip(got.JobID, 128),
-		Skipped:   got.Skipped || got.Duplicate || got.DuplicateRuntimePath || got.Bypassed,
+		Queued:    got.Queued != nil && *got.Queued || got.CaptureJobID != "",
+		JobID:     chars.Cut(got.JobID, 128),
+		CaptureID: chars.Cut(got.CaptureJobID, 128),
+		Bypassed:  got.Bypassed,
+		Skipped:   !got.Bypassed && (got.Skipped || got.Duplicate || got.DuplicateRuntimePath),
 		Duplicate: got.Duplicate,
-		EndedBy:   clip(got.EndedBy, 32),
-		ClaimedBy: clip(got.ClaimedBy, 32),
+		EndedBy:   chars.Cut(got.EndedBy, 32),
+		ClaimedBy: chars.Cut(got.ClaimedBy, 32),
 	}
 	if out.JobID == "" {
-		out.JobID = clip(got.CaptureJobID, 128)
+		out.JobID = out.CaptureID
+	}
+	if out.Bypassed {
+		c.conversations.heard(r.Key, memory.ErrBypassed)
+		return out, nil
 	}
 	if !out.Queued && !out.Skipped && got.MemoriesSaved == nil {
 		return EndReply{}, fmt.Errorf("%w: %w", ErrNoAnswer, errGarbage)
 	}
 	out.Dropped = !out.Queued && !out.Skipped && (r.TranscriptPath != "" || r.Transcript != "")
+	out.Kept = out.Dropped && got.Queued != nil
 	return out, nil
+}
+
+// Captured asks a newer daemon what became of a transcript that it took (GET
+// /api/hooks/transcript-capture/ID): the status in its own word, "" where it
+// gives none. It ends with ctx or after 10 s. Errors wrap memory.ErrUnavailable.
+func (c *Client) Captured(ctx context.Context, id string) (status string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := c.ours(ctx); err != nil {
+		return "", err
+	}
+	var got struct{ Status, State string }
+	err = c.call(ctx, c.reads, http.MethodGet, "/api/hooks/transcript-capture/"+url.PathEscape(id), nil, &got, true)
+	return chars.Cut(oneLine(cmp.Or(got.Status, got.State)), 40), unavailable(err)
 }
 
 // handedOver sorts an error by whether a request may be sent again. A gateway
@@ -138,7 +168,7 @@ func inline(s string) string {
 	if len(s) <= maxInline {
 		return s
 	}
-	s = clip(s, maxInline)
+	s = chars.Cut(s, maxInline)
 	if at := strings.LastIndexByte(s, '\n'); at > 0 {
 		s = s[:at+1]
 	}
@@ -184,5 +214,5 @@ func (c *Client) CompactionComplete(ctx context.Context, s Compaction) (memoryID
 	if !got.Success {
 		return "", fmt.Errorf("%w: %w", ErrRefused, errGarbage)
 	}
-	return clip(got.MemoryID, 128), nil
+	return chars.Cut(got.MemoryID, 128), nil
 }

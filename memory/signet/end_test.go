@@ -34,15 +34,18 @@ func TestEndReplies(t *testing.T) {
 		not    []error
 	}{
 		{name: "queued", status: 200, body: `{"memoriesSaved":0,"queued":true,"jobId":"9a96"}`, req: with, want: EndReply{Queued: true, JobID: "9a96"}},
-		{name: "queued, newer", status: 200, body: `{"memoriesSaved":0,"queued":true,"transcriptCaptureJobId":"c1"}`, req: with, want: EndReply{Queued: true, JobID: "c1"}},
-		{name: "captured without saying queued", status: 200, body: `{"memoriesSaved":0,"transcriptCaptureJobId":"c1"}`, req: with, want: EndReply{Queued: true, JobID: "c1"}},
+		{name: "queued, newer", status: 200, body: `{"memoriesSaved":0,"queued":true,"transcriptCaptureJobId":"c1"}`, req: with, want: EndReply{Queued: true, JobID: "c1", CaptureID: "c1"}},
+		{name: "captured without saying queued", status: 200, body: `{"memoriesSaved":0,"transcriptCaptureJobId":"c1"}`, req: with, want: EndReply{Queued: true, JobID: "c1", CaptureID: "c1"}},
 		{name: "dropped", status: 200, body: `{"memoriesSaved":0}`, req: with, want: EndReply{Dropped: true}},
 		{name: "no transcript", status: 200, body: `{"memoriesSaved":0}`, req: EndRequest{Key: "k"}, want: EndReply{}},
-		{name: "duplicateSessionEnd", status: 200, body: `{"memoriesSaved":0,"skipped":true,"duplicateSessionEnd":true,"endedBy":"plugin"}`, req: with,
+		{name: "duplicateSessionEnd", status: 200,
+			body: `{"memoriesSaved":0,"skipped":true,"duplicateSessionEnd":true,"endedBy":"plugin"}`, req: with,
 			want: EndReply{Skipped: true, Duplicate: true, EndedBy: "plugin"}},
-		{name: "duplicateRuntimePath", status: 200, body: `{"skipped":true,"duplicateRuntimePath":true,"claimedBy":"legacy"}`, req: with,
+		{name: "duplicateRuntimePath", status: 200,
+			body: `{"skipped":true,"duplicateRuntimePath":true,"claimedBy":"legacy"}`, req: with,
 			want: EndReply{Skipped: true, ClaimedBy: "legacy"}},
-		{name: "bypassed", status: 200, body: `{"memoriesSaved":0,"bypassed":true}`, req: with, want: EndReply{Skipped: true}},
+		{name: "bypassed", status: 200, body: `{"memoriesSaved":0,"bypassed":true}`, req: with, want: EndReply{Bypassed: true}},
+		{name: "too short, 0.145.8", status: 200, body: `{"memoriesSaved":0,"queued":false}`, req: with, want: EndReply{Dropped: true, Kept: true}},
 		{name: "400", status: 400, body: `{"error":"capturedAt"}`, req: with, errs: []error{ErrRefused}, not: []error{ErrNoAnswer}},
 		{name: "401", status: 401, body: `{"error":"authentication required"}`, req: with, errs: []error{ErrRefused}, not: []error{ErrNoAnswer}},
 		{name: "409", status: 409, body: `{}`, req: with, errs: []error{ErrRefused, memory.ErrOwned}, not: []error{ErrNoAnswer}},
@@ -109,13 +112,14 @@ func TestEndFaults(t *testing.T) {
 	})
 }
 
-func TestEndWithBothKinds(t *testing.T) {
-	for _, gen := range []daemontest.Generation{daemontest.Older, daemontest.Newer} {
+func TestEndOfEachKind(t *testing.T) {
+	for _, gen := range daemontest.All {
 		t.Run(gen.Version(), func(t *testing.T) {
 			d := daemontest.Start(t, daemontest.Options{Generation: gen})
 			c := client(t, d.URL(), func(o *Options) { o.AgentID = "alto" })
 			path := transcript(t, longTalk)
-			got, err := c.End(t.Context(), EndRequest{Key: "k", Cwd: "/p", Reason: "session_shutdown", TranscriptPath: path, Transcript: longTalk})
+			got, err := c.End(t.Context(), EndRequest{Key: "k", Cwd: "/p", Reason: "session_shutdown",
+				TranscriptPath: path, Transcript: longTalk})
 			if err != nil || !got.Queued || got.JobID == "" {
 				t.Fatalf("got %+v, %v", got, err)
 			}
@@ -123,19 +127,21 @@ func TestEndWithBothKinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := d.Ends("k")[0]
-			if e.Harness != "acp" || e.Cwd != "/p" || e.Reason != "session_shutdown" || e.AgentID != "alto" || e.Transcript != longTalk || e.Inline || e.JobID != got.JobID {
+			if e.Harness != "acp" || e.Cwd != "/p" || e.Reason != "session_shutdown" || e.AgentID != "alto" ||
+				e.Transcript != longTalk || e.Inline || e.JobID != got.JobID {
 				t.Errorf("the daemon got %+v", e)
 			}
 			again, err := c.End(t.Context(), EndRequest{Key: "k", TranscriptPath: path, Transcript: longTalk})
 			want := EndReply{Dropped: true} // the file is gone, and it reads no other
-			if gen == daemontest.Newer {
+			if gen != daemontest.Older {
 				want = EndReply{Skipped: true, Duplicate: true, EndedBy: "plugin"}
 			}
 			if err != nil || again != want {
 				t.Errorf("again: %+v, %v\nwant %+v", again, err, want)
 			}
-			short, err := c.End(t.Context(), EndRequest{Key: "short", TranscriptPath: transcript(t, "User: hi\nAssistant: hello\n")})
-			if err != nil || short.Dropped != (gen == daemontest.Older) {
+			short, err := c.End(t.Context(), EndRequest{Key: "short",
+				TranscriptPath: transcript(t, "User: hi\nAssistant: hello\n")})
+			if err != nil || short.Dropped != (gen != daemontest.Newer) || short.Kept != (gen == daemontest.Middle) {
 				t.Errorf("under 500 characters: %+v, %v", short, err)
 			}
 			bare, err := c.End(t.Context(), EndRequest{Key: "bare"})
@@ -149,7 +155,8 @@ func TestEndWithBothKinds(t *testing.T) {
 // Reason clear is how a daemon is told to throw a session away.
 func TestEndNeverClears(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
-	got, err := client(t, d.URL()).End(t.Context(), EndRequest{Key: "k", Reason: "clear", TranscriptPath: transcript(t, longTalk)})
+	got, err := client(t, d.URL()).End(t.Context(),
+		EndRequest{Key: "k", Reason: "clear", TranscriptPath: transcript(t, longTalk)})
 	if err != nil || !got.Queued {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -173,10 +180,12 @@ func TestCompactionComplete(t *testing.T) {
 	if err != nil || id == "" {
 		t.Fatalf("got %q, %v", id, err)
 	}
-	if got := d.Compactions(); len(got) != 1 || got[0] != (daemontest.Compaction{Key: "k", Summary: "They deployed heron.", Project: "/p", MemoryID: id}) {
+	if got := d.Compactions(); len(got) != 1 ||
+		got[0] != (daemontest.Compaction{Key: "k", Summary: "They deployed heron.", Project: "/p", MemoryID: id}) {
 		t.Errorf("the daemon got %+v", got)
 	}
-	if _, err := c.CompactionComplete(t.Context(), Compaction{Key: "k"}); !errors.Is(err, ErrRefused) || !isStatus(err, 400) {
+	if _, err := c.CompactionComplete(t.Context(), Compaction{Key: "k"}); !errors.Is(err,
+		ErrRefused) || !isStatus(err, 400) {
 		t.Errorf("without a summary: %v", err)
 	}
 	for name, tc := range map[string]struct {
@@ -187,7 +196,8 @@ func TestCompactionComplete(t *testing.T) {
 		"failed":   {`{"success":false}`, ErrRefused},
 		"garbage":  {`[`, ErrNoAnswer},
 	} {
-		if _, err := client(t, fixed(t, 200, tc.body)).CompactionComplete(t.Context(), Compaction{Summary: "s"}); !errors.Is(err, tc.err) {
+		if _, err := client(t, fixed(t, 200, tc.body)).CompactionComplete(t.Context(),
+			Compaction{Summary: "s"}); !errors.Is(err, tc.err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -2,9 +2,12 @@ package signet
 
 import (
 	"context"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 // Health is what a daemon says of itself.
@@ -12,40 +15,53 @@ type Health struct {
 	Version   string
 	Status    string // "healthy", "degraded", "shutting_down"
 	AgentsDir string // the folder that it serves
-	// Newer: it keeps whole transcripts by session, takes them inline, and ends a
-	// session once. By version, since /health has no better sign.
+	// Newer: as documented from spring 2026 on. Its /mcp calls itself on whatever
+	// port it has, and it knows claimOnly.
 	Newer bool
-	// Ours: AgentsDir is our SignetPath, symlinks resolved. A configured daemon
-	// is used even if it is not.
+	// Ours: AgentsDir is our SignetPath, symlinks resolved, and no other user
+	// listens there. A configured daemon is used even if it is not.
 	Ours bool
+	// Stranger: another user listens there. Unseen: the system does not tell who
+	// does, so that no token is shown unless a person configured the address.
+	Stranger, Unseen bool
 }
 
-// Health asks the daemon who it is. Errors wrap memory.ErrUnavailable; a
-// *StatusError with 401 is team mode without a token that it takes.
+// Health asks the daemon who it is, without the token: who answers may be
+// anybody. One that wants a token (team mode) is shown it if a person configured
+// the address, or our own user or root listens there. Errors wrap
+// memory.ErrUnavailable; a *StatusError with 401 is a daemon that got no token
+// that it takes.
 func (c *Client) Health(ctx context.Context) (Health, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var r struct{ Status, Version, AgentsDir string }
-	if err := c.get(ctx, "/health", &r); err != nil {
+	listens := c.listens()
+	err := c.call(ctx, c.reads, http.MethodGet, "/health", nil, &r, false)
+	if isStatus(err, http.StatusUnauthorized) && (c.opts.Configured || listens == ownerOurs) {
+		err = c.call(ctx, c.reads, http.MethodGet, "/health", nil, &r, true)
+	}
+	if err != nil {
 		return Health{}, unavailable(err)
 	}
 	if r.Status == "" && r.Version == "" {
 		return Health{}, unavailable(errGarbage)
 	}
 	h := Health{
-		Version:   clip(r.Version, 64),
-		Status:    clip(r.Status, 64),
+		Version:   chars.Cut(r.Version, 64),
+		Status:    chars.Cut(r.Status, 64),
 		AgentsDir: r.AgentsDir,
 		Newer:     newer(r.Version),
-		Ours:      samePath(r.AgentsDir, c.opts.SignetPath),
+		Ours:      samePath(r.AgentsDir, c.opts.SignetPath) && listens != ownerStranger,
+		Stranger:  listens == ownerStranger,
+		Unseen:    listens == ownerUnknown || listens == ownerNobody,
 	}
 	c.trust(h)
 	return h, nil
 }
 
-// newer reports a version from 0.96.0 on, in which upstream's #466 "harden
-// transcript capture" came. What is no version counts as old: the old rules
-// lose nothing on a new daemon, the new ones do on an old one.
+// newer reports a version from 0.200 on: 0.145.8 was run and is of the older kind,
+// 0.214 is documented to be of the newer. What is no version counts as old: the
+// old rules lose nothing on a new daemon, the new ones do on an old one.
 func newer(version string) bool {
 	major, rest, ok := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	if !ok {
@@ -54,7 +70,7 @@ func newer(version string) bool {
 	minor, _, _ := strings.Cut(rest, ".")
 	ma, err1 := strconv.Atoi(major)
 	mi, err2 := strconv.Atoi(minor)
-	return err1 == nil && err2 == nil && ma >= 0 && (ma > 0 || mi >= 96)
+	return err1 == nil && err2 == nil && ma >= 0 && (ma > 0 || mi >= 200)
 }
 
 func samePath(a, b string) bool {

@@ -3,6 +3,9 @@ package signet
 import (
 	"regexp"
 	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // maxText bounds what is read of a text, in bytes: ten times what a block holds.
@@ -32,13 +35,86 @@ var (
 	another = regexp.MustCompile(`^\s*(?:[#<>\[\-*|]|$)`) // cannot be the clock's one line
 )
 
+// standingOpen begins what a daemon from 0.145 on says of itself and its tools.
+const standingOpen = "[signet active]"
+
+var statusOpen = regexp.MustCompile(`(?m)^[ \t]*\[memory active\b`)
+
+// cutStanding cuts off the words with which 0.145.8 begins an inject, about 2 KB
+// on its tools, up to its first status line. No file stands before that.
+func cutStanding(s string) (standing, rest string) {
+	s = newlines(chars.Cut(s, maxText))
+	open := strings.TrimLeft(s, " \t\n")
+	if first, behind, _ := strings.Cut(open, "\n"); fence.MatchString(first) {
+		open = strings.TrimLeft(behind, " \t\n")
+	}
+	at := statusOpen.FindStringIndex(open)
+	if !strings.HasPrefix(open, standingOpen) || at == nil {
+		return "", s
+	}
+	return open[:at[0]], open[at[0]:]
+}
+
+var memoriesHeading = regexp.MustCompile(`^## Relevant Memories \(auto-loaded \|.*\)$`)
+
+// cutMemories takes the list of memories out of a cleaned text: they are items by
+// themselves. A line goes only if it says one of these, and the heading only if
+// such a line follows, for a file can forge it.
+func cutMemories(s string, items []memory.Item) string {
+	if len(items) == 0 {
+		return s
+	}
+	said := map[string]bool{}
+	for _, it := range items {
+		said[oneLine(it.Text)] = true
+	}
+	lines := strings.Split(s, "\n")
+	var kept []string
+	for i := 0; i < len(lines); i++ {
+		if !memoriesHeading.MatchString(lines[i]) {
+			kept = append(kept, lines[i])
+			continue
+		}
+		next := i + 1
+		for next < len(lines) && lines[next] == "" {
+			next++
+		}
+		last := next
+		for last < len(lines) && listed(lines[last], said) {
+			last++
+		}
+		if last == next {
+			kept = append(kept, lines[i])
+			continue
+		}
+		i = last - 1
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}
+
+// listed reports whether a line is a memory as a start lists it: "- content [tags] (date)".
+func listed(line string, said map[string]bool) bool {
+	content, ok := strings.CutPrefix(line, "- ")
+	if !ok {
+		return false
+	}
+	content = strings.TrimSpace(itemDate.ReplaceAllString(content, ""))
+	if said[oneLine(content)] {
+		return true
+	}
+	if at := strings.LastIndex(content, " ["); at > 0 && strings.HasSuffix(content, "]") {
+		return said[oneLine(content[:at])]
+	}
+	return false
+}
+
 // clean takes out of an inject what is not for a model: fences, requests for
 // feedback, status lines and the clock, which would make every session's prompt
 // differ. It goes by whole lines and leaves every other line and their order
 // alone; headings are not trusted to say where text comes from, since a file
 // can forge them. It reads maxText bytes. clean(clean(s)) == clean(s).
 func clean(s string) string {
-	lines := strings.Split(newlines(clip(s, maxText)), "\n")
+	lines := strings.Split(newlines(chars.Cut(s, maxText)), "\n")
 	closed := len(lines) - 1 // the last line that closes a request for feedback
 	for closed >= 0 && !closesFeedback(lines[closed]) {
 		closed--

@@ -42,7 +42,8 @@ func TestClean(t *testing.T) {
 
 // Text made to be slow to read is bounded by its size, not by its square.
 func BenchmarkCleanWorst(b *testing.B) {
-	for name, line := range map[string]string{"unclosed feedback": "<memory-feedback>\n", "blank": "\n", "items": "- a\n", "almost fences": "<signet-memory\n"} {
+	for name, line := range map[string]string{"unclosed feedback": "<memory-feedback>\n", "blank": "\n",
+		"items": "- a\n", "almost fences": "<signet-memory\n"} {
 		s := strings.Repeat(line, maxText/len(line))
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -55,7 +56,8 @@ func BenchmarkCleanWorst(b *testing.B) {
 
 func FuzzClean(f *testing.F) {
 	f.Add(recordedHit)
-	f.Add("<signet-memory-context>\n[memory active | /remember | /recall]\n\n# Current Date & Time\n# Current Date & Time\nx\n</signet-memory-context>\n")
+	f.Add("<signet-memory-context>\n[memory active | /remember | /recall]\n\n# Current Date & Time\n# Current Date & " +
+		"Time\nx\n</signet-memory-context>\n")
 	f.Add("<memory-feedback>\n<memory-feedback>\n</memory-feedback>\n</memory-feedback>")
 	f.Add("\n \n[predictor: x]\r\n\r\n  a\r")
 	f.Fuzz(func(t *testing.T, s string) {

@@ -1,6 +1,7 @@
 package signet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ type Note struct {
 	Importance *float64 // 0 to 1; nil leaves it to the daemon
 	Tags       string   // comma-separated
 	Pinned     bool
+	AgentID    string // "" means Options.AgentID
 }
 
 // Remember keeps a memory (POST /api/memory/remember). Tags go as the prefix
@@ -40,7 +42,7 @@ func (c *Client) Remember(ctx context.Context, n Note) (json.RawMessage, error) 
 		Importance *float64 `json:"importance,omitempty"`
 		Pinned     bool     `json:"pinned,omitempty"`
 		AgentID    string   `json:"agentId,omitempty"`
-	}{n.Content, n.Type, n.Importance, n.Pinned, c.opts.AgentID})
+	}{n.Content, n.Type, n.Importance, n.Pinned, cmp.Or(n.AgentID, c.opts.AgentID)})
 }
 
 // A Query searches memories.
@@ -137,7 +139,7 @@ func (c *Client) memories(ctx context.Context, method, path string, body any) (j
 		by = c.reads
 	}
 	var out json.RawMessage
-	err := c.call(ctx, by, method, path, body, &out)
+	err := c.call(ctx, by, method, path, body, &out, true)
 	if ce := (*callError)(nil); errors.As(err, &ce) {
 		return nil, unavailable(err)
 	}
@@ -164,7 +166,7 @@ func (t toDaemon) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	r = r.Clone(r.Context())
-	t.c.identify(r.Header)
+	t.c.identify(r.Header, true)
 	res, err := t.c.transport.RoundTrip(r)
 	if err != nil {
 		t.c.distrust()

@@ -23,9 +23,11 @@ func TestMemories(t *testing.T) {
 		ID, Content, Tags, Type string
 		Importance              float64
 	}
-	raw, err := c.Remember(ctx, Note{Content: "Robin prefers tabs", Type: "preference", Importance: &importance, Tags: "style,editor"})
+	raw, err := c.Remember(ctx, Note{Content: "Robin prefers tabs", Type: "preference",
+		Importance: &importance, Tags: "style,editor"})
 	into(t, raw, err, &kept)
-	if kept.ID == "" || kept.Content != "Robin prefers tabs" || kept.Tags != "style,editor" || kept.Type != "preference" || kept.Importance != 0.7 {
+	if kept.ID == "" || kept.Content != "Robin prefers tabs" || kept.Tags != "style,editor" ||
+		kept.Type != "preference" || kept.Importance != 0.7 {
 		t.Errorf("kept %+v", kept)
 	}
 
@@ -78,7 +80,8 @@ func TestMemories(t *testing.T) {
 		"no query":   second(c.Search(ctx, Query{})),
 	} {
 		var se *StatusError
-		if !errors.As(err, &se) || se.Code != 404 && se.Code != 400 || se.Message == "" || errors.Is(err, memory.ErrUnavailable) {
+		if !errors.As(err, &se) || se.Code != 404 && se.Code != 400 || se.Message == "" ||
+			errors.Is(err, memory.ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
 type recallRequest struct {
@@ -19,6 +21,8 @@ type recallRequest struct {
 	Project     string `json:"project,omitempty"`
 	AgentID     string `json:"agentId,omitempty"`
 	RuntimePath string `json:"runtimePath"`
+
+	LastAssistantMessage string `json:"lastAssistantMessage,omitempty"`
 }
 
 type recallReply struct {
@@ -34,17 +38,31 @@ type recallReply struct {
 // secrets are taken out before. A miss is an empty Context; whether it is one
 // is said by memoryCount, for the text holds a clock even then.
 //
+// A start of the key that is under way is waited for. For a session that is
+// another's the context says so too.
+//
 // Errors: memory.ErrOwned, memory.ErrUnavailable.
 func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, seen []string) (memory.Context, error) {
 	prompt = sendable(prompt)
 	if prompt == "" {
 		return memory.Context{Source: memory.FromDaemon, Fetched: c.opts.Now()}, nil
 	}
+	if err := c.conversations.awaitStart(ctx, s.Key); err != nil {
+		return memory.Context{}, unavailable(err)
+	}
+	if err := c.conversations.bypassed(s.Key); err != nil {
+		return memory.Context{Owned: true}, err
+	}
 	if !c.prompts.allow() {
 		return memory.Context{}, unavailable(errResting)
 	}
 	if !c.starts.allow() {
 		c.prompts.leave()
+		return memory.Context{}, unavailable(errResting)
+	}
+	if !c.mayCall() {
+		c.prompts.leave()
+		c.starts.leave()
 		return memory.Context{}, unavailable(errResting)
 	}
 	limited, cancel := context.WithTimeout(ctx, c.opts.PromptTimeout)
@@ -57,8 +75,12 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	} else {
 		c.settle(&c.starts, limited, err)
 	}
+	if ctx.Err() == nil { // what is too slow for this caller is not yet broken
+		c.settleRest(began, err)
+	}
+	c.conversations.heard(s.Key, err)
 	if err != nil {
-		return memory.Context{}, err
+		return memory.Context{Owned: errors.Is(err, memory.ErrOwned)}, err
 	}
 	out := memory.Context{
 		Source:  memory.FromDaemon,
@@ -84,11 +106,12 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	return out, nil
 }
 
-// sendable is what of a prompt may reach the daemon. The first cut bounds the
-// work; it leaves more than is sent, so that no secret is cut through unseen.
+// sendable is what of a prompt may reach the daemon, in the form that it has in a
+// transcript: a daemon from 0.145 on keeps the longer of the two. The first cut
+// bounds the work; it leaves more than is sent, so that no secret is cut through
+// unseen.
 func sendable(prompt string) string {
-	kept, _ := memory.WithoutPrivate(clip(prompt, 2*maxPrompt))
-	return strings.TrimSpace(clip(memory.Redact(kept), maxPrompt))
+	return strings.TrimSpace(chars.Cut(privacy.Line(chars.Cut(prompt, 2*maxPrompt)), maxPrompt))
 }
 
 func (c *Client) recall(ctx context.Context, s memory.Session, prompt string) (recallReply, error) {
@@ -123,7 +146,7 @@ var (
 // parseRecall takes a recall's text apart into count items. Where it does not
 // come apart so, as text of another shape does not, it is given whole as notes.
 func parseRecall(s string, count int) (items []memory.Item, notes string) {
-	s = newlines(clip(s, maxText))
+	s = newlines(chars.Cut(s, maxText))
 	body := s
 	if at := recallHeader.FindStringIndex(s); at != nil {
 		body = s[at[1]:]
@@ -196,7 +219,8 @@ func idList(s string) []string {
 }
 
 func parseDate(s string) time.Time {
-	for _, layout := range []string{"Jan 2, 2006", "January 2, 2006", time.RFC3339, "2006-01-02 15:04:05", time.DateOnly} {
+	for _, layout := range []string{"Jan 2, 2006", "January 2, 2006", time.RFC3339,
+		"2006-01-02 15:04:05", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC()
 		}

@@ -18,8 +18,10 @@ import (
 
 func day(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
 
-const recordedHit = "# Current Date & Time\nSaturday, November 21, 2026 at 7:47 AM (UTC)\n\n[signet:recall | query=\"deploy heron staging hello\" | results=1 | engine=hybrid]\n" +
-	"- The heron staging deploy needs the VPN (Nov 21, 2026)\n<memory-feedback>\nRate injected memories using the mcp__signet__memory_feedback tool. Pass session_key \"sess-1\" and a map.\nIDs: f0c3\n</memory-feedback>"
+const recordedHit = "# Current Date & Time\nSaturday, November 21, 2026 at 7:47 AM (UTC)\n\n[signet:recall | " +
+	"query=\"deploy heron staging hello\" | results=1 | engine=hybrid]\n" +
+	"- The heron staging deploy needs the VPN (Nov 21, 2026)\n<memory-feedback>\nRate injected memories using the " +
+	"mcp__signet__memory_feedback tool. Pass session_key \"sess-1\" and a map.\nIDs: f0c3\n</memory-feedback>"
 
 func TestParseRecall(t *testing.T) {
 	head := "[signet:recall | query=\"q\" | results=9 | engine=hybrid]\n"
@@ -40,10 +42,13 @@ func TestParseRecall(t *testing.T) {
 		{"invalid date", head + "- one (Invalid Date)", 1, []memory.Item{{Text: "one"}}, ""},
 		{"parentheses that are no date", head + "- one (and a half)", 1, []memory.Item{{Text: "one (and a half)"}}, ""},
 		{"several lines with a list", head + "- steps:\n- pull\n- push (Nov 1, 2026)\n- two (Nov 2, 2026)", 2,
-			[]memory.Item{{Text: "steps:\n- pull\n- push", Date: day(2026, 11, 1)}, {Text: "two", Date: day(2026, 11, 2)}}, ""},
-		{"omitted ones", head + "- one (Nov 1, 2026)\n(+3 more not shown — raise memory.guardrails.contextBudgetChars to include)", 1,
+			[]memory.Item{{Text: "steps:\n- pull\n- push", Date: day(2026, 11, 1)},
+				{Text: "two", Date: day(2026, 11, 2)}}, ""},
+		{"omitted ones", head + "- one (Nov 1, 2026)\n(+3 more not shown — raise memory.guardrails.contextBudgetChars to " +
+			"include)", 1,
 			[]memory.Item{{Text: "one", Date: day(2026, 11, 1)}}, ""},
-		{"a prompt with line breaks in the header", "[signet:recall | query=\"do\n- this\n- that\" | results=1 | engine=hybrid]\n- one (Nov 1, 2026)", 1,
+		{"a prompt with line breaks in the header",
+			"[signet:recall | query=\"do\n- this\n- that\" | results=1 | engine=hybrid]\n- one (Nov 1, 2026)", 1,
 			[]memory.Item{{Text: "one", Date: day(2026, 11, 1)}}, ""},
 		{"CRLF", strings.ReplaceAll(recordedHit, "\n", "\r\n"), 1, []memory.Item{{ID: "f0c3", Text: "The heron staging deploy needs the VPN", Date: day(2026, 11, 21)}}, ""},
 		{"newer", "\n## Relevant Entity Context\n\n- Heron: staging needs the VPN\n- Robin: prefers tabs\n", 2,
@@ -120,7 +125,8 @@ func FuzzParseRecallRoundTrip(f *testing.F) {
 }
 
 func TestRecallReplies(t *testing.T) {
-	hit, err := json.Marshal(map[string]any{"inject": recordedHit, "memoryCount": 1, "queryTerms": "q", "engine": "hybrid"})
+	hit, err := json.Marshal(map[string]any{"inject": recordedHit, "memoryCount": 1,
+		"queryTerms": "q", "engine": "hybrid"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,9 +145,11 @@ func TestRecallReplies(t *testing.T) {
 		{name: "hit seen before, by text", status: 200, body: string(hit), seen: []string{"The heron staging deploy  needs the VPN"}},
 		{name: "miss says the time", status: 200, body: `{"inject":"# Current Date & Time\nSaturday\n","memoryCount":0}`},
 		{name: "a text without a count is a miss", status: 200, body: `{"inject":"- one"}`},
-		{name: "newer hit", status: 200, body: `{"inject":"<signet-memory-context>\nX\n</signet-memory-context>\n","dynamicContext":"## Relevant Entity Context\n\n- Heron needs the VPN\n","memoryCount":1,"sessionKnown":true}`,
+		{name: "newer hit", status: 200,
+			body:  `{"inject":"<signet-memory-context>\nX\n</signet-memory-context>\n","dynamicContext":"## Relevant Entity Context\n\n- Heron needs the VPN\n","memoryCount":1,"sessionKnown":true}`,
 			items: []memory.Item{{Text: "Heron needs the VPN"}}},
-		{name: "newer hit in the inject only", status: 200, body: `{"inject":"<signet-memory-context>\n- Heron needs the VPN\n</signet-memory-context>\n","memoryCount":1}`,
+		{name: "newer hit in the inject only", status: 200,
+			body:  `{"inject":"<signet-memory-context>\n- Heron needs the VPN\n</signet-memory-context>\n","memoryCount":1}`,
 			items: []memory.Item{{Text: "Heron needs the VPN"}}},
 		{name: "newer miss", status: 200, body: `{"inject":"","dynamicContext":"","memoryCount":0,"clockContext":"Current date/time: 2026-08-16T14:35:00-06:00"}`},
 		{name: "prose", status: 200, body: `{"inject":"Heron needs the VPN.","memoryCount":1}`, notes: "Heron needs the VPN."},
@@ -155,12 +163,14 @@ func TestRecallReplies(t *testing.T) {
 		{name: "over the size limit", status: 200, body: strings.Repeat(" ", maxReply+1), errs: []error{memory.ErrUnavailable}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := client(t, fixed(t, tc.status, tc.body)).Recall(t.Context(), memory.Session{Key: "k"}, "deploy heron", tc.seen)
+			got, err := client(t, fixed(t, tc.status, tc.body)).Recall(t.Context(), memory.Session{Key: "k"},
+				"deploy heron", tc.seen)
 			check(t, err, tc.errs, nil)
 			if err != nil {
 				return
 			}
-			if diff := cmp.Diff(tc.items, got.Items, cmp.Transformer("nil", func(x []memory.Item) string { return fmt.Sprint(len(x), x) })); diff != "" || got.Notes != tc.notes {
+			if diff := cmp.Diff(tc.items, got.Items, cmp.Transformer("nil",
+				func(x []memory.Item) string { return fmt.Sprint(len(x), x) })); diff != "" || got.Notes != tc.notes {
 				t.Errorf("notes %q, want %q\n%s", got.Notes, tc.notes, diff)
 			}
 			if got.Source != memory.FromDaemon {
@@ -170,8 +180,8 @@ func TestRecallReplies(t *testing.T) {
 	}
 }
 
-func TestRecallOfBothKinds(t *testing.T) {
-	for _, gen := range []daemontest.Generation{daemontest.Older, daemontest.Newer} {
+func TestRecallOfEachKind(t *testing.T) {
+	for _, gen := range daemontest.All {
 		d := daemontest.Start(t, daemontest.Options{Generation: gen})
 		id := d.RememberAt("The heron staging deploy needs the VPN", "fact", day(2026, 11, 21))
 		c := client(t, d.URL())
@@ -188,7 +198,8 @@ func TestRecallOfBothKinds(t *testing.T) {
 			t.Errorf("%s: %s", gen.Version(), diff)
 		}
 		r := d.Requests("/api/hooks/user-prompt-submit")[0].JSON()
-		if r["harness"] != "acp" || r["sessionKey"] != "never-started" || r["project"] != "/p" || r["userMessage"] != "How do I deploy heron?" {
+		if r["harness"] != "acp" || r["sessionKey"] != "never-started" || r["project"] != "/p" ||
+			r["userMessage"] != "How do I deploy heron?" {
 			t.Errorf("request %v", r)
 		}
 		if got, err = c.Recall(t.Context(), s, "How do I deploy heron?", nil); err != nil || !got.Empty() {
@@ -224,7 +235,8 @@ func TestRecallSendsNoSecrets(t *testing.T) {
 				return
 			}
 			body := string(reqs[0].Body)
-			if !strings.Contains(body, tc.sent) || strings.Contains(body, "1234") || strings.Contains(body, secret[:12]) || len(body) > maxPrompt+512 {
+			if !strings.Contains(body, tc.sent) || strings.Contains(body, "1234") ||
+				strings.Contains(body, secret[:12]) || len(body) > maxPrompt+512 {
 				t.Errorf("sent %d bytes, %.300s ... %s", len(body), body, body[max(0, len(body)-200):])
 			}
 		})

@@ -2,12 +2,14 @@ package signet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -18,11 +20,12 @@ type startRequest struct {
 	AgentID          string `json:"agentId,omitempty"`
 	ParentSessionKey string `json:"parentSessionKey,omitempty"`
 	RuntimePath      string `json:"runtimePath"`
+	ClaimOnly        bool   `json:"claimOnly,omitempty"`
 }
 
 type startReply struct {
 	Identity *struct{ Name, Description string }
-	Memories []struct{}
+	Memories []startMemory
 	// An older daemon puts all it has to say into one text.
 	Inject *string
 	// A newer one says it in two parts as well.
@@ -30,6 +33,15 @@ type startReply struct {
 
 	ownership
 	Deduped bool
+	// ContextVersion: the daemon reads a session's transcript whole each time.
+	ContextVersion int
+	Warnings       []json.RawMessage
+}
+
+// A startMemory is one of the memories that a start gives, best first.
+type startMemory struct {
+	ID, Content string
+	CreatedAt   string `json:"created_at"`
 }
 
 // ownership: how the reply to a hook says that the session is another's.
@@ -41,9 +53,9 @@ type ownership struct {
 func (o ownership) err() error {
 	switch {
 	case o.Bypassed:
-		return fmt.Errorf("%w: bypassed", memory.ErrOwned)
+		return memory.ErrBypassed
 	case o.DuplicateRuntimePath:
-		return fmt.Errorf("%w: claimed by the %s path", memory.ErrOwned, clip(o.ClaimedBy, 32))
+		return fmt.Errorf("%w: claimed by the %s path", memory.ErrOwned, chars.Cut(o.ClaimedBy, 32))
 	case o.Skipped:
 		return fmt.Errorf("%w: skipped", memory.ErrOwned)
 	}
@@ -52,35 +64,55 @@ func (o ownership) err() error {
 
 // Start asks for a session's context (POST /api/hooks/session-start), once: the
 // daemon gives a key's context to the first who asks and a stub to everyone
-// after. It ends with ctx or after Options.StartTimeout.
+// after. It ends with ctx or after Options.StartTimeout. Memories are the items
+// that the daemon names, not lines of its text, which is long and has them last.
 //
 // Errors: memory.ErrOwned; memory.ErrUnavailable; memory.ErrKeySpent for the
 // stub, and together with ErrUnavailable where the request went out and no
 // readable answer came. ErrUnavailable alone leaves the key fresh.
-func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
+func (c *Client) Start(ctx context.Context, s memory.Session) (got memory.Context, err error) {
 	if !c.starts.allow() {
 		return memory.Context{}, unavailable(errResting)
 	}
+	if !c.mayCall() {
+		c.starts.leave()
+		return memory.Context{}, unavailable(errResting)
+	}
+	ended := c.conversations.starts(s.Key)
+	defer func() { ended(err) }()
 	ctx, cancel := context.WithTimeout(ctx, c.opts.StartTimeout)
 	defer cancel()
 	began := time.Now()
-	r, err := c.start(ctx, s)
+	if c.opts.Hold > 0 { // a prompt has waited for nothing by then
+		defer time.AfterFunc(c.opts.Hold, c.rest.failed).Stop()
+	}
+	r, err := c.start(ctx, s, false)
 	c.settle(&c.starts, ctx, err)
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		c.settleRest(began, err)
+	}
 	if err != nil {
 		return memory.Context{}, err
 	}
 	out := memory.Context{
-		Source:  memory.FromDaemon,
-		Version: c.seenVersion(),
-		Fetched: c.opts.Now(),
-		Took:    time.Since(began),
+		Source:   memory.FromDaemon,
+		Version:  c.seenVersion(),
+		Fetched:  c.opts.Now(),
+		Took:     time.Since(began),
+		Items:    r.items(),
+		Warnings: r.warnings(),
 	}
 	if !r.split() {
-		out.Mixed = clean(text(r.Inject))
+		standing, said := cutStanding(text(r.Inject))
+		out.Standing, out.Mixed = clean(standing), cutMemories(clean(said), out.Items)
 		return out, nil
 	}
-	out.Identity = clean(text(r.StableSystemPrompt))
-	if dynamic := clean(text(r.DynamicContext)); holdsFiles.MatchString(dynamic) {
+	if stable := clean(text(r.StableSystemPrompt)); strings.HasPrefix(stable, standingOpen) {
+		out.Standing = stable
+	} else {
+		out.Identity = stable
+	}
+	if dynamic := cutMemories(clean(text(r.DynamicContext)), out.Items); holdsFiles.MatchString(dynamic) {
 		out.Mixed = dynamic
 	} else {
 		out.Notes = dynamic
@@ -88,7 +120,7 @@ func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, e
 	return out, nil
 }
 
-func (c *Client) start(ctx context.Context, s memory.Session) (startReply, error) {
+func (c *Client) start(ctx context.Context, s memory.Session, claimOnly bool) (startReply, error) {
 	var r startReply
 	if err := c.ours(ctx); err != nil {
 		return r, err
@@ -100,6 +132,7 @@ func (c *Client) start(ctx context.Context, s memory.Session) (startReply, error
 		AgentID:          c.agent(s),
 		ParentSessionKey: s.ParentKey,
 		RuntimePath:      "plugin",
+		ClaimOnly:        claimOnly,
 	}, &r)
 	switch {
 	case isStatus(err, 409):
@@ -109,7 +142,10 @@ func (c *Client) start(ctx context.Context, s memory.Session) (startReply, error
 	case err != nil:
 		return r, unavailable(err)
 	}
-	if err := r.err(); err != nil {
+	if r.ContextVersion > 0 {
+		c.sawWhole()
+	}
+	if err := r.err(); err != nil || claimOnly {
 		return r, err
 	}
 	if r.Inject == nil && !r.split() {
@@ -121,6 +157,50 @@ func (c *Client) start(ctx context.Context, s memory.Session) (startReply, error
 	return r, nil
 }
 
+// Claim tells the daemon that a key's conversation goes on, and nothing else: a
+// daemon that knows claimOnly gives no context, and what another gives is dropped.
+// It ends with ctx or after 10 s. Errors as of Start.
+func (c *Client) Claim(ctx context.Context, s memory.Session) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := c.start(ctx, s, true)
+	c.conversations.heard(s.Key, err)
+	return err
+}
+
+// items are the memories of a start.
+func (r *startReply) items() (items []memory.Item) {
+	for _, m := range r.Memories {
+		if strings.TrimSpace(m.Content) == "" || len(items) == mostMemories {
+			continue
+		}
+		items = append(items, memory.Item{ID: chars.Cut(m.ID, 128), Text: newlines(chars.Cut(m.Content, maxMemory)),
+			Date: parseDate(m.CreatedAt)})
+	}
+	return items
+}
+
+const (
+	mostMemories = 200     // of a start
+	maxMemory    = 8 << 10 // bytes of one
+	mostWarnings = 10
+)
+
+// warnings are a newer daemon's, as text: a line each, or what an object says.
+func (r *startReply) warnings() (lines []string) {
+	for _, raw := range r.Warnings[:min(len(r.Warnings), mostWarnings)] {
+		var line string
+		var object struct{ Message string }
+		if json.Unmarshal(raw, &line) != nil && json.Unmarshal(raw, &object) == nil {
+			line = object.Message
+		}
+		if line = chars.Cut(oneLine(line), 200); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // holdsFiles finds a newer daemon's dynamicContext that holds the user's files
 // beside memories: upstream's stableSystemPrompt is Signet's own instructions
 // and all else is dynamic. Such a text is as mixed as an older daemon's inject.
@@ -130,8 +210,8 @@ func (r *startReply) split() bool { return r.StableSystemPrompt != nil || r.Dyna
 
 // stub reports the reply that a second start with one key gets. It is told from
 // an identity by holding nothing: no memories, a placeholder for a name, and a
-// text of status lines and the clock alone. The newer kind repeats its standing
-// instructions, so only its dynamic part counts.
+// text of status lines and the clock alone. Its standing words are repeated too,
+// so they do not count.
 func (r *startReply) stub() bool {
 	if r.Deduped {
 		return true
@@ -144,7 +224,8 @@ func (r *startReply) stub() bool {
 	if r.DynamicContext != nil {
 		said = r.DynamicContext
 	}
-	return clean(text(said)) == "" && strings.TrimSpace(text(said)) != ""
+	_, rest := cutStanding(text(said))
+	return clean(rest) == "" && strings.TrimSpace(text(said)) != ""
 }
 
 // settle tells a breaker how a call ended. A session that is another's, or a
@@ -160,7 +241,7 @@ func (c *Client) settle(b *breaker, ctx context.Context, err error) {
 	}
 }
 
-var errResting = errors.New("not asked: it failed three times within the last moments")
+var errResting = errors.New("not asked: it did not answer within the last moments")
 
 func (c *Client) agent(s memory.Session) string {
 	if s.AgentID != "" {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
@@ -24,17 +26,38 @@ func TestStartReplies(t *testing.T) {
 		{
 			name: "full start, older", status: 200,
 			body: `{"identity":{"name":"Alto","description":"Robin's assistant"},"memories":[{"id":"238d","content":"Robin prefers tabs","type":"preference","importance":0.9,"created_at":"2026-11-21T07:47:41.777Z"}],"recentContext":"# Working memory","inject":"[memory active | /remember | /recall]\n[predictor: offline | baseline only]\n\n# Current Date & Time\nSaturday, November 21, 2026 at 7:47 AM (Europe/Berlin)\n\n\n## Agent Instructions\n\nBe brief.\n\n## Relevant Memories (auto-loaded | scored by importance x recency | 1 results)\n\n- Robin prefers tabs [style] (Nov 21, 2026)"}`,
-			want: memory.Context{Mixed: "## Agent Instructions\n\nBe brief.\n\n## Relevant Memories (auto-loaded | scored by importance x recency | 1 results)\n\n- Robin prefers tabs [style] (Nov 21, 2026)"},
+			want: memory.Context{Mixed: "## Agent Instructions\n\nBe brief.",
+				Items: []memory.Item{{ID: "238d", Text: "Robin prefers tabs",
+					Date: time.Date(2026, 11, 21, 7, 47, 41, 777e6, time.UTC)}}},
 		},
 		{
 			name: "split fields, newer", status: 200,
 			body: `{"identity":{"name":"Alto"},"memories":[],"stableSystemPrompt":"[signet active]\nYou are Alto.","dynamicContext":"[memory active | /remember | /recall]\n[since last session: 2 new memories, 1 sessions captured]\n- Robin prefers tabs (Nov 21, 2026)","inject":"<signet-memory-context>\n...\n</signet-memory-context>\n","contextHash":"x","contextVersion":1}`,
-			want: memory.Context{Identity: "[signet active]\nYou are Alto.", Notes: "- Robin prefers tabs (Nov 21, 2026)"},
+			want: memory.Context{Standing: "[signet active]\nYou are Alto.",
+				Notes: "- Robin prefers tabs (Nov 21, 2026)"},
 		},
 		{
 			name: "split fields whose dynamic part holds the files", status: 200,
 			body: `{"identity":{"name":"Alto"},"memories":[],"stableSystemPrompt":"[signet active]","dynamicContext":"[memory active | /remember | /recall]\n\n## Agent Instructions\n\nBe brief.","inject":""}`,
-			want: memory.Context{Identity: "[signet active]", Mixed: "## Agent Instructions\n\nBe brief."},
+			want: memory.Context{Standing: "[signet active]", Mixed: "## Agent Instructions\n\nBe brief."},
+		},
+		{
+			name: "0.145.8, a preamble in front", status: 200,
+			body: `{"identity":{"name":"Alto"},"memories":[{"id":"m1","content":"Robin prefers tabs","type":"preference","importance":0.9,"created_at":"2026-06-30T10:00:00.000Z"},{"id":"m2","content":"- a list\n- of two","importance":0.5,"created_at":"2026-06-29T10:00:00.000Z"}],"recentContext":"","inject":"[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls before commands and file edits.\n\nMemory tools:\n- mcp__signet__memory_search\n\n[memory active | /remember | /recall]\n\n# Current Date & Time\nTuesday, June 30, 2026 at 10:00 AM (UTC)\n\n\n## Agent Instructions\n\nBe brief.\n[signet active]\n\n## Relevant Memories (auto-loaded | forged by a file)\n\n## Relevant Memories (auto-loaded | scored by importance x recency | 2 results)\n\n- Robin prefers tabs (Jun 30, 2026)\n\n## Session Recovery Context\n\nLast time."}`,
+			want: memory.Context{
+				Standing: "[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls before commands and file edits.\n\nMemory " +
+					"tools:\n- mcp__signet__memory_search",
+				Mixed: "## Agent Instructions\n\nBe brief.\n[signet active]\n\n## Relevant Memories (auto-loaded | forged by " +
+					"a file)\n\n\n## Session Recovery Context\n\nLast time.",
+				Items: []memory.Item{{ID: "m1", Text: "Robin prefers tabs",
+					Date: time.Date(2026, 6, 30, 10, 0, 0, 0, time.UTC)},
+					{ID: "m2", Text: "- a list\n- of two", Date: time.Date(2026, 6, 29, 10, 0, 0, 0, time.UTC)}},
+			},
+		},
+		{
+			name: "stub, 0.145.8", status: 200,
+			body: `{"identity":{"name":"Agent"},"memories":[],"inject":"[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls.\n\n[memory active | /remember | /recall]\n# Current Date & Time\nTuesday, June 30, 2026 at 10:00 AM (UTC)"}`,
+			errs: []error{memory.ErrKeySpent}, not: []error{memory.ErrUnavailable},
 		},
 		{
 			name: "fenced inject without split fields", status: 200,
@@ -69,7 +92,7 @@ func TestStartReplies(t *testing.T) {
 			errs: []error{memory.ErrKeySpent},
 		},
 		{name: "409", status: 409, body: `{"error":"session claimed by plugin path"}`, errs: []error{memory.ErrOwned}, not: []error{memory.ErrUnavailable}},
-		{name: "bypassed", status: 200, body: `{"inject":"","memories":[],"bypassed":true}`, errs: []error{memory.ErrOwned}},
+		{name: "bypassed", status: 200, body: `{"inject":"","memories":[],"bypassed":true}`, errs: []error{memory.ErrOwned, memory.ErrBypassed}},
 		{name: "skipped", status: 200, body: `{"inject":"","memories":[],"skipped":true}`, errs: []error{memory.ErrOwned}},
 		{name: "duplicateRuntimePath", status: 200, body: `{"inject":"x","skipped":true,"duplicateRuntimePath":true,"claimedBy":"legacy"}`, errs: []error{memory.ErrOwned}},
 		{name: "400", status: 400, body: `{"error":"harness is required"}`, errs: []error{memory.ErrUnavailable}, not: []error{memory.ErrKeySpent}},
@@ -94,8 +117,10 @@ func TestStartReplies(t *testing.T) {
 			if got.Source != memory.FromDaemon || got.Fetched.IsZero() {
 				t.Errorf("source %q, fetched %v", got.Source, got.Fetched)
 			}
-			if got.Identity != tc.want.Identity || got.Notes != tc.want.Notes || got.Mixed != tc.want.Mixed || got.Items != nil {
-				t.Errorf("got %+v\nwant %+v", got, tc.want)
+			got = memory.Context{Identity: got.Identity, Standing: got.Standing, Notes: got.Notes,
+				Mixed: got.Mixed, Items: got.Items}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -166,11 +191,12 @@ func TestStartFaults(t *testing.T) {
 
 // The stand-in and the client agree on a session's life.
 func TestStartSession(t *testing.T) {
-	for _, gen := range []daemontest.Generation{daemontest.Older, daemontest.Newer} {
+	for _, gen := range daemontest.All {
 		d := daemontest.Start(t, daemontest.Options{Generation: gen})
 		d.Remember("Robin prefers tabs", "preference")
 		c := client(t, d.URL())
-		s := memory.Session{Key: "sess-1", Harness: "codex", Cwd: "/home/u/proj/sub", Project: "/home/u/proj", AgentID: "alto", ParentKey: "sess-0"}
+		s := memory.Session{Key: "sess-1", Harness: "codex", Cwd: "/home/u/proj/sub", Project: "/home/u/proj",
+			AgentID: "alto", ParentKey: "sess-0"}
 		if _, err := c.Health(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -179,12 +205,20 @@ func TestStartSession(t *testing.T) {
 			t.Fatalf("%s: %v", gen.Version(), err)
 		}
 		all := got.Identity + got.Notes + got.Mixed
-		for _, want := range []string{"You are Alto", "Calm, exact", "Robin works on", "rollout is half done", "Robin prefers tabs"} {
+		for _, it := range got.Items {
+			all += it.Text
+		}
+		if strings.Count(all, "Robin prefers tabs") != 1 {
+			t.Errorf("%s: a memory stands there more than once:\n%s", gen.Version(), all)
+		}
+		for _, want := range []string{"You are Alto", "Calm, exact", "Robin works on",
+			"rollout is half done", "Robin prefers tabs"} {
 			if !strings.Contains(all, want) {
 				t.Errorf("%s: no %q in\n%s", gen.Version(), want, all)
 			}
 		}
-		for _, bad := range []string{"memory active", "predictor", "Current Date", "signet-memory"} {
+		for _, bad := range []string{"memory active", "predictor", "Current Date", "signet-memory",
+			"mcp__signet", "Relevant Memories"} {
 			if strings.Contains(all, bad) {
 				t.Errorf("%s: %q in\n%s", gen.Version(), bad, all)
 			}
@@ -194,14 +228,16 @@ func TestStartSession(t *testing.T) {
 		}
 		r := d.Requests("/api/hooks/session-start")[0]
 		for key, want := range map[string]any{
-			"harness": "acp", "sessionKey": "sess-1", "project": "/home/u/proj", "agentId": "alto", "parentSessionKey": "sess-0", "runtimePath": "plugin",
+			"harness": "acp", "sessionKey": "sess-1", "project": "/home/u/proj", "agentId": "alto",
+			"parentSessionKey": "sess-0", "runtimePath": "plugin",
 		} {
 			if r.JSON()[key] != want {
 				t.Errorf("request %s = %v, want %v", key, r.JSON()[key], want)
 			}
 		}
 		for key, want := range map[string]string{
-			"x-signet-runtime-path": "plugin", "x-signet-actor": "acp-proxy", "x-signet-actor-type": "harness", "content-type": "application/json",
+			"x-signet-runtime-path": "plugin", "x-signet-actor": "acp-proxy", "x-signet-actor-type": "harness",
+			"content-type":  "application/json",
 			"authorization": "", "x-signet-no-hooks": "",
 		} {
 			if got := r.Header.Get(key); got != want {

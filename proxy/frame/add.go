@@ -3,8 +3,8 @@ package frame
 import "encoding/json"
 
 // Add gives a copy of line with value as the member that path names, every other byte as it was. Objects that are
-// missing on the way are made, and a null is as good as nothing. ok is false when the member is there already, something
-// that is no object stands in the way, line is not Valid, or value is not a value on one line.
+// missing on the way are made, and a null is as good as nothing. ok is false when the member is there already,
+// something that is no object stands in the way, line is not Valid, or value is not a value on one line.
 func Add(line, value []byte, path ...string) (edited []byte, ok bool) {
 	if !Valid(line) || !insertable(value) {
 		return nil, false

@@ -39,7 +39,8 @@ func TestAdd(t *testing.T) {
 
 // What was added is found there, and without it the frame is what it was.
 func FuzzAdd(f *testing.F) {
-	for _, line := range []string{`{"a":{"b":{}}}`, `{"a":null}`, `{}`, `{"a":{"x":1} , "a":{ } }`, `{"a":[]}`, `{"\u0061":{"b":null}}`, `[]`, `{"a":{"b":{"c":1}}}`} {
+	for _, line := range []string{`{"a":{"b":{}}}`, `{"a":null}`, `{}`, `{"a":{"x":1} , "a":{ } }`, `{"a":[]}`,
+		`{"\u0061":{"b":null}}`, `[]`, `{"a":{"b":{"c":1}}}`} {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {

@@ -58,7 +58,8 @@ func TestIterators(t *testing.T) {
 			elements = append(elements, string(at.Of(line)))
 		}
 	}
-	if !slices.Equal(keys, []string{"a", "b", "a"}) || !slices.Equal(values, []string{`[ 1 , "x,]" , [ ] ]`, `null`, `{}`}) ||
+	if !slices.Equal(keys, []string{"a", "b", "a"}) || !slices.Equal(values,
+		[]string{`[ 1 , "x,]" , [ ] ]`, `null`, `{}`}) ||
 		!slices.Equal(elements, []string{`1`, `"x,]"`, `[ ]`}) {
 		t.Fatalf("%q %q %q", keys, values, elements)
 	}
@@ -104,7 +105,8 @@ func TestString(t *testing.T) {
 	}
 }
 
-// oracleFind walks with full parses. Not for paths that have U+FFFD, which encoding/json puts in place of what is no UTF-8.
+// oracleFind walks with full parses. Not for paths that have U+FFFD, which encoding/json puts in place of what is no
+// UTF-8.
 func oracleFind(line []byte, path []string) ([]byte, bool) {
 	var value json.RawMessage
 	if json.Unmarshal(line, &value) != nil {

@@ -16,9 +16,11 @@ import (
 var (
 	spaces   = rapid.SampledFrom([]string{"", "", "", " ", "\t", "\r", "\n", "  \r\n"})
 	literals = rapid.SampledFrom([]string{"null", "true", "false", "0", "-0", "12", "1.0", "-1.5e+30", "10E-2"})
-	keys     = rapid.SampledFrom([]string{"method", "id", "params", "result", "error", "sessionId", "update", "sessionUpdate",
+	keys     = rapid.SampledFrom([]string{"method", "id", "params", "result", "error", "sessionId", "update",
+		"sessionUpdate",
 		"jsonrpc", "prompt", "Method", "ids", "session", "", "a", `id"`, "\\", "\ufffd"})
-	pieces = rapid.SampledFrom([]string{"a", "method", `\"`, `\\`, `\/`, `\n`, `\u0041`, `\ud83d\ude00`, `\ud800`, `\udc00`,
+	pieces = rapid.SampledFrom([]string{"a", "method", `\"`, `\\`, `\/`, `\n`, `\u0041`, `\ud83d\ude00`, `\ud800`,
+		`\udc00`,
 		"é", "😀", "\xff", "\xe2\x82", "{", "}", "[", "]", ",", ":", `\",\"method\":\"x\"`, "a somewhat longer text"})
 )
 

@@ -35,17 +35,17 @@ const (
 	All = NeedID | NeedSession | NeedUpdate | needEnd
 )
 
-// Peek reads into h the head of the frame that b begins with, or is when whole is true. Keys count in exact case, in any
-// order, escapes decoded.
+// Peek reads into h the head of the frame that b begins with, or is when whole is true. Keys count in exact case, in
+// any order, escapes decoded.
 //
-// Peek asks need as soon as it knows the method (nil: there is none, as result or error came first, or it is no string)
-// and stops once what need names is known too, so that its cost does not grow with the frame. What is not there is known
-// when the object that could hold it has ended. Other fields may be filled or not. A nil need needs nothing; need may be
-// asked again when a second method comes.
+// Peek asks need as soon as it knows the method (nil: there is none, as result or error came first, or it is no
+// string) and stops once what need names is known too, so that its cost does not grow with the frame. What is not
+// there is known when the object that could hold it has ended. Other fields may be filled or not. A nil need needs
+// nothing; need may be asked again when a second method comes.
 //
 // With whole, known is true, and the last of duplicate keys wins: Peek looks over the colons of the rest and reads on
-// where a key that matters may stand. Of a frame that is no JSON, h has what was found. Without whole, the first key that
-// settles a thing wins, and known is false when b ends before enough is known: call again with more.
+// where a key that matters may stand. Of a frame that is no JSON, h has what was found. Without whole, the first key
+// that settles a thing wins, and known is false when b ends before enough is known: call again with more.
 //
 // Nothing is allocated unless a decoded text had escapes.
 func Peek(b []byte, whole bool, need func(method []byte) Need, h *Head) (known bool) {

@@ -194,7 +194,8 @@ func TestPeekStopsEarly(t *testing.T) {
 	}{
 		{"method", `{"jsonrpc":"2.0","method":"m"|,"params":{`, 0, Head{Kind: Object, Method: []byte("m")}},
 		{"session", `{"method":"m","params":{"sessionId":"s"|,"update":{`, NeedSession, Head{Kind: Object, Method: []byte("m"), Session: []byte("s")}},
-		{"update", `{"method":"m","params":{"sessionId":"s","update":{"sessionUpdate":"u"|,"content":`, NeedSession | NeedUpdate,
+		{"update", `{"method":"m","params":{"sessionId":"s","update":{"sessionUpdate":"u"|,"content":`,
+			NeedSession | NeedUpdate,
 			Head{Kind: Object, Method: []byte("m"), Session: []byte("s"), Update: []byte("u")}},
 		{"params first", `{"params":{"sessionId":"s"},"id":1,"method":"m"|,`, NeedSession | NeedID,
 			Head{Kind: Object, Method: []byte("m"), ID: []byte("1"), Session: []byte("s")}},

@@ -72,8 +72,8 @@ func escapedName(key []byte, in level) name {
 }
 
 // mayHold reports whether rest, which begins outside of strings, may hold one more key that has to do with what is
-// wanted, at whatever level. It goes from colon to colon, as a key stands before each that is not inside of a string, and
-// texts have few of them.
+// wanted, at whatever level. It goes from colon to colon, as a key stands before each that is not inside of a string,
+// and texts have few of them.
 func mayHold(rest []byte, want Need) bool {
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(rest[i:], ':')
@@ -113,8 +113,8 @@ func matters(text []byte, want Need) bool {
 	return bytes.IndexByte(key, '\\') >= 0
 }
 
-// endsName reports whether the spelling of a key that matters can end in c: in d, s or e, or in the last digit of one of
-// these escaped. A backslash, which makes the quote behind it part of a string, is none of them.
+// endsName reports whether the spelling of a key that matters can end in c: in d, s or e, or in the last digit of one
+// of these escaped. A backslash, which makes the quote behind it part of a string, is none of them.
 func endsName(c byte) bool {
 	return c == 'd' || c == 's' || c == 'e' || c == '4' || c == '3' || c == '5'
 }

@@ -117,7 +117,8 @@ const ours = `{"type":"text","text":"ours"}`
 func FuzzArrayEdits(f *testing.F) {
 	for _, line := range []string{
 		`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hi"}]}}`,
-		`{"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`, `{"params":{"prompt":null}}`, `{"params":{ }}`, `{"params":[]}`,
+		`{"method":"session/new","params":{"cwd":"/","mcpServers":[]}}`, `{"params":{"prompt":null}}`, `{"params":{ }}`,
+		`{"params":[]}`,
 		"{ \"params\" : { \"prompt\" : [ 1 , 2 ] , \"\\u0070rompt\":[ ]}}\r\n", `[1]`, `null`, `{"":[{}]}`,
 	} {
 		for _, path := range []string{"params.prompt", "params.mcpServers", "", "."} {

@@ -37,8 +37,8 @@ func decode(inner []byte) ([]byte, bool) {
 	return append(text, inner...), true
 }
 
-// escape decodes the escape that text begins with: one rune and its size in text, a surrogate pair taken as one. Size 0:
-// there is no escape like it.
+// escape decodes the escape that text begins with: one rune and its size in text, a surrogate pair taken as one. Size
+// 0: there is no escape like it.
 func escape(text []byte) (r rune, size int) {
 	if len(text) < 2 {
 		return 0, 0

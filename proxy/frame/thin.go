@@ -5,13 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// A Thinner copies a frame that arrives in pieces and leaves out what the strings under some keys hold, so that an image
-// in front does not take the room of the words behind it. What it keeps of a valid frame is one, up to Limit.
+// A Thinner copies a frame that arrives in pieces and leaves out what the strings under some keys hold, so that an
+// image in front does not take the room of the words behind it. What it keeps of a valid frame is one, up to Limit.
 type Thinner struct {
 	Without []string // keys, as they are spelled
-	Depth   int      // what strings, keys too, in more containers than this hold is left out as well; 0: nothing more is
-	Halve   bool     // no string takes more than half of what is left of Limit: of a longer one the beginning and the end are kept, with Seam between
-	Limit   int      // bytes that are kept
+	// what strings, keys too, in more containers than this hold is left out as well; 0: nothing more is
+	Depth int
+	// no string takes more than half of what is left of Limit: of a longer one the beginning and the end are kept,
+	// with Seam between
+	Halve bool
+	Limit int // bytes that are kept
 
 	kept     []byte
 	state    thinState
@@ -26,6 +29,22 @@ type Thinner struct {
 
 // Seam stands in the place of what was cut out of a string.
 const Seam = " […] "
+
+// NewThinner leaves out what images, audio and embedded files hold, and the middle of long texts: what stands behind
+// them counts too.
+func NewThinner(limit int) *Thinner {
+	return &Thinner{Without: []string{"data", "blob"}, Halve: true, Limit: limit}
+}
+
+// Thin gives a frame as it is if it is no longer than limit, else a copy without what NewThinner leaves out, cut there.
+func Thin(line []byte, limit int) []byte {
+	if len(line) <= limit {
+		return line
+	}
+	t := NewThinner(limit)
+	t.Write(line)
+	return t.Bytes()
+}
 
 type thinState uint8
 
@@ -181,7 +200,8 @@ func (t *Thinner) join() {
 
 const nearSpace = 1 << 10 // bytes that may be cut off besides, to cut between words
 
-// cutEnd takes off what cannot stand at a cut: the last word, or at least half an escape or half a character. A space is no part of either.
+// cutEnd takes off what cannot stand at a cut: the last word, or at least half an escape or half a character. A space
+// is no part of either.
 func cutEnd(b []byte) []byte {
 	if n := bytes.LastIndexByte(b, ' '); n >= 0 && n > len(b)-nearSpace {
 		return b[:n]
@@ -198,14 +218,15 @@ func cutEnd(b []byte) []byte {
 	return b
 }
 
-// cutBeginning does so at the end of a cut. It takes off all where nothing tells an escape from text.
+// cutBeginning does so at the end of a cut. No escape goes on behind a byte that none can hold in its middle.
 func cutBeginning(b []byte) []byte {
 	if n := bytes.IndexByte(b, ' '); n >= 0 && n < nearSpace {
 		return b[n+1:]
 	}
-	const longest = len(`\ud83d\ude00`)
-	for n := longest; n < len(b); n++ {
-		if utf8.RuneStart(b[n]) && bytes.IndexByte(b[n-longest:n], '\\') < 0 {
+	for n := 1; n < len(b); n++ {
+		c := b[n-1]
+		inEscape := c == '\\' || c == 'u' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
+		if !inEscape && utf8.RuneStart(b[n]) {
 			return b[n:]
 		}
 	}
@@ -231,7 +252,8 @@ func (t *Thinner) keep(b []byte) {
 	t.kept = append(t.kept, b...)
 }
 
-// Lost is how many bytes of what was to be kept there was no room for, as far as they were read: more than 0 if there was not enough.
+// Lost is how many bytes of what was to be kept there was no room for, as far as they were read: more than 0 if there
+// was not enough.
 func (t *Thinner) Lost() int { return t.lost }
 
 // Bytes gives what was kept. It is the caller's once nothing more is written.

@@ -24,7 +24,8 @@ func TestThinner(t *testing.T) {
 	image := strings.Repeat("iVBORw0KGgo", 100)
 	tests := []struct{ name, in, want string }{
 		{"nothing to leave out", `{"a":"x\"y","b":[1,true,null]}`, `{"a":"x\"y","b":[1,true,null]}`},
-		{"an image in front of words", `{"prompt":[{"type":"image","data":"` + image + `","mimeType":"image/png"},{"type":"text","text":"look"}]}`,
+		{"an image in front of words", `{"prompt":[{"type":"image","data":"` + image +
+			`","mimeType":"image/png"},{"type":"text","text":"look"}]}`,
 			`{"prompt":[{"type":"image","data":"","mimeType":"image/png"},{"type":"text","text":"look"}]}`},
 		{"a resource", `{"resource":{"blob" :	"` + image + `","uri":"file:///x"}}`, `{"resource":{"blob" :	"","uri":"file:///x"}}`},
 		{"escapes inside", `{"data":"a\\","text":"b\\\"c"}`, `{"data":"","text":"b\\\"c"}`},

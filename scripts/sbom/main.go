@@ -57,14 +57,16 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// write writes the list. A module's checksum is Go's own, of its whole tree, which CycloneDX has no name for: it is a property.
+// write writes the list. A module's checksum is Go's own, of its whole tree, which CycloneDX has no name for: it is a
+// property.
 func write(w io.Writer, info *debug.BuildInfo) error {
 	doc := document{BOMFormat: "CycloneDX", SpecVersion: "1.5", Version: 1}
 	doc.Metadata.Component = module("application", &info.Main)
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "GOOS", "GOARCH", "CGO_ENABLED", "-tags", "vcs.revision", "vcs.modified":
-			doc.Metadata.Component.Properties = append(doc.Metadata.Component.Properties, property{"go:build:" + s.Key, s.Value})
+			doc.Metadata.Component.Properties = append(doc.Metadata.Component.Properties,
+				property{"go:build:" + s.Key, s.Value})
 		}
 	}
 	doc.Components = []component{module("library", &debug.Module{Path: "std", Version: info.GoVersion})}

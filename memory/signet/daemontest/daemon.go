@@ -1,7 +1,7 @@
 // Package daemontest stands in for a Signet daemon in tests: it listens on
 // loopback, answers the hooks and the memory API as the real one was recorded
-// to (0.58.1) or reads to (the newer kind), records what it is asked, and fails
-// on demand.
+// to (0.58.1 and 0.145.8) or reads to (the newer kind), records what it is
+// asked, and fails on demand.
 //
 //	d := daemontest.Start(t, daemontest.Options{AgentsDir: dir})
 //	d.Remember("Robin prefers tabs", "preference")
@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -26,14 +27,24 @@ import (
 type Generation int
 
 const (
-	Older Generation = iota // 0.58.1, recorded
-	Newer                   // split fields, fenced inject, one end a session
+	Older  Generation = iota // 0.58.1, recorded
+	Newer                    // 0.214.3, as documented: split fields, fenced inject, one end a session
+	Middle                   // 0.145.8, recorded: one end a session, a preamble, the prompts as a live transcript
+)
+
+// Recorded are the generations that were run; All has the documented one too.
+var (
+	Recorded = []Generation{Older, Middle}
+	All      = []Generation{Older, Middle, Newer}
 )
 
 // Version is the version that a generation's /health names.
 func (g Generation) Version() string {
-	if g == Newer {
+	switch g {
+	case Newer:
 		return "0.214.3"
+	case Middle:
+		return "0.145.8"
 	}
 	return "0.58.1"
 }
@@ -82,6 +93,7 @@ type Daemon struct {
 	compacts []Compaction
 	feedback []Feedback
 	serial   int
+	entities []string // words that the daemon knows as entities
 }
 
 type session struct {
@@ -94,7 +106,10 @@ type session struct {
 	project    string
 	given      [][]string // ids of the last prompt-submit hits, newest first
 	prompts    []string
-	transcript string // the longest that was captured, newer kind
+	live       string   // the prompts as they came, Middle and Newer
+	transcript string   // the longest that was captured, Newer
+	bypassSaid bool     // a session-end was answered with bypassed, Older
+	recorded   []string // ids that were given under the key: feedback for others is rejected
 }
 
 // New makes a daemon that does not listen.
@@ -192,6 +207,35 @@ func (d *Daemon) session(key string) *session {
 		d.sessions[key] = s
 	}
 	return s
+}
+
+// Know makes words entities that the daemon knows: all but the older kind recall for prompts with one of them alone.
+// Without any, every word is one.
+func (d *Daemon) Know(words ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.entities = append(d.entities, words...)
+}
+
+// Live gives the live transcript of a key: the prompts that prompt-submit brought.
+func (d *Daemon) Live(key string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.session(key).live
+}
+
+// Sessions gives the keys that are claimed, which is who is present.
+func (d *Daemon) Sessions() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var keys []string
+	for key, s := range d.sessions {
+		if s.path != "" {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // Claim makes another runtime path ("legacy") the owner of a key.

@@ -52,7 +52,8 @@ func post(t *testing.T, url string, body any, header ...string) (int, map[string
 // The stand-in answers as the real daemon was recorded to.
 func TestSessionStartAsRecorded(t *testing.T) {
 	at := time.Date(2026, 11, 21, 7, 47, 0, 0, time.UTC)
-	d := Start(t, Options{Now: func() time.Time { return at }, Files: map[string]string{"AGENTS.md": "Be brief.", "IDENTITY.md": "name: Alto"}})
+	d := Start(t, Options{Now: func() time.Time { return at },
+		Files: map[string]string{"AGENTS.md": "Be brief.", "IDENTITY.md": "name: Alto"}})
 	d.Remember("Robin prefers tabs", "preference")
 	url := d.URL() + "/api/hooks/session-start"
 	start := func(key, path string) (int, map[string]any) {
@@ -60,14 +61,17 @@ func TestSessionStartAsRecorded(t *testing.T) {
 	}
 
 	_, full := start("sess-1", "plugin")
-	want := "[memory active | /remember | /recall]\n[predictor: offline | baseline only]\n\n# Current Date & Time\nSaturday, November 21, 2026 at 7:47 AM (UTC)\n\n\n" +
+	want := "[memory active | /remember | /recall]\n[predictor: offline | baseline only]\n\n# Current Date & " +
+		"Time\nSaturday, November 21, 2026 at 7:47 AM (UTC)\n\n\n" +
 		"## Agent Instructions\n\nBe brief.\n\n## Identity\n\nname: Alto\n\n" +
-		"## Relevant Memories (auto-loaded | scored by importance x recency | 1 results)\n\n- Robin prefers tabs (Nov 21, 2026)"
+		"## Relevant Memories (auto-loaded | scored by importance x recency | 1 results)\n\n- Robin prefers tabs (Nov 21, " +
+		"2026)"
 	if full["inject"] != want {
 		t.Errorf("full start:\n%q\nwant\n%q", full["inject"], want)
 	}
 	_, stub := start("sess-1", "plugin")
-	if want := "[memory active | /remember | /recall]\n# Current Date & Time\nSaturday, November 21, 2026 at 7:47 AM (UTC)"; stub["inject"] != want || len(stub["memories"].([]any)) != 0 {
+	if want := "[memory active | /remember | /recall]\n# Current Date & Time\nSaturday, November 21, 2026 at 7:47 AM " +
+		"(UTC)"; stub["inject"] != want || len(stub["memories"].([]any)) != 0 {
 		t.Errorf("stub: %q", stub["inject"])
 	}
 	if code, m := start("sess-1", "legacy"); code != 409 || m["error"] != "session claimed by plugin path" {
@@ -91,7 +95,8 @@ func TestSessionStartAsRecorded(t *testing.T) {
 	if _, m := start("sess-1", "legacy"); m["inject"] == stub["inject"] {
 		t.Error("still a stub, or claimed, after session-end")
 	}
-	if code, m := post(t, d.URL()+"/api/sessions/sess-1/bypass", map[string]any{"enabled": true}); code != 200 || m["bypassed"] != true {
+	if code, m := post(t, d.URL()+"/api/sessions/sess-1/bypass",
+		map[string]any{"enabled": true}); code != 200 || m["bypassed"] != true {
 		t.Errorf("bypass: %d %v", code, m)
 	}
 	if _, m := start("sess-1", "legacy"); m["bypassed"] != true {
@@ -125,7 +130,8 @@ func TestTranscriptsAsRecorded(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tc.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, m := post(t, d.URL()+"/api/hooks/session-end", map[string]any{"harness": tc.harness, "sessionKey": "k", "reason": tc.reason, "transcriptPath": path})
+			_, m := post(t, d.URL()+"/api/hooks/session-end", map[string]any{"harness": tc.harness, "sessionKey": "k",
+				"reason": tc.reason, "transcriptPath": path})
 			e := d.Ends("k")[0]
 			if e.Outcome != tc.outcome || e.Kept != tc.kept || (m["queued"] == true) != (tc.outcome == Queued) {
 				t.Errorf("%s (%s), %d characters kept, reply %v", e.Outcome, e.Why, len(e.Kept), m)
@@ -149,10 +155,12 @@ func TestEndsOfTheNewerKind(t *testing.T) {
 	now := time.Date(2026, 11, 21, 7, 47, 0, 0, time.UTC)
 	d := Start(t, Options{Generation: Newer, Now: func() time.Time { return now }})
 	end := func(text string) map[string]any {
-		_, m := post(t, d.URL()+"/api/hooks/session-end", map[string]any{"harness": "acp", "sessionKey": "k", "transcript": text, "runtimePath": "plugin"})
+		_, m := post(t, d.URL()+"/api/hooks/session-end", map[string]any{"harness": "acp", "sessionKey": "k",
+			"transcript": text, "runtimePath": "plugin"})
 		return m
 	}
-	if m := end("User: hi <signet-memory>x</signet-memory>there"); m["transcriptCaptureJobId"] == nil || d.Ends()[0].Kept != "User: hi there" {
+	if m := end("User: hi <signet-memory>x</signet-memory>there"); m["transcriptCaptureJobId"] == nil ||
+		d.Ends()[0].Kept != "User: hi there" {
 		t.Errorf("first: %v, %+v", m, d.Ends())
 	}
 	if m := end("User: hi there, once more"); m["duplicateSessionEnd"] != true || m["endedBy"] != "plugin" {

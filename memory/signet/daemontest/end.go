@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -49,13 +50,16 @@ func (d *Daemon) sessionEnd(w http.ResponseWriter, r *http.Request) {
 	s := d.session(h.SessionKey)
 	m := map[string]any{"memoriesSaved": 0}
 	switch {
-	case s.bypassed:
-		e.Outcome = Bypassed
+	case s.bypassed && !(d.opts.Generation == Older && s.bypassSaid):
+		e.Outcome, s.bypassSaid = Bypassed, true
+		m["bypassed"] = true
 	case h.Reason == "clear":
 		s.seen, s.given = false, nil
 		e.Outcome = Discarded
 	case d.opts.Generation == Newer:
 		d.endNewer(h, s, &e, m, given)
+	case d.opts.Generation == Middle:
+		d.endMiddle(h, s, &e, m, given)
 	default:
 		s.seen, s.path, s.given = false, "", nil
 		d.endOlder(h, &e, m, given)
@@ -76,7 +80,33 @@ func (d *Daemon) endOlder(h hook, e *End, m map[string]any, given bool) {
 	case utf8.RuneCountInString(kept) < 500:
 		e.Outcome, e.Why = Dropped, "under 500 characters"
 	default:
-		e.Outcome, e.JobID, e.Kept = Queued, d.id("job"), cut(kept, 100000, "\n[truncated]")
+		e.Outcome, e.JobID, e.Kept = Queued, d.id("job"), cutUnits(kept, extracted, "\n[truncated]")
+		m["queued"], m["jobId"] = true, e.JobID
+	}
+}
+
+// endMiddle keeps the longer of the given and the live transcript, and extracts the first 100,000 characters of it.
+func (d *Daemon) endMiddle(h hook, s *session, e *End, m map[string]any, given bool) {
+	now := d.opts.Now()
+	if h.SessionKey != "" && !s.ended.IsZero() && now.Sub(s.ended) < duplicateWindow {
+		e.Outcome = Duplicate
+		m["skipped"], m["duplicateSessionEnd"], m["endedBy"] = true, true, s.endedBy
+		return
+	}
+	s.ended, s.endedBy, s.path, s.given = now, h.RuntimePath, "", nil
+	kept, why := normalise(h.Harness, e.Transcript)
+	if utf8.RuneCountInString(s.live) > utf8.RuneCountInString(kept) {
+		kept, why = s.live, ""
+	}
+	s.live = ""
+	switch {
+	case !given && kept == "":
+		e.Outcome = Bare
+	case why != "" || utf8.RuneCountInString(kept) < 500:
+		e.Outcome, e.Why, e.Stored = Dropped, "under 500 characters", kept
+		m["queued"] = false
+	default:
+		e.Outcome, e.JobID, e.Stored, e.Kept = Queued, d.id("job"), kept, cutUnits(kept, extracted, "")
 		m["queued"], m["jobId"] = true, e.JobID
 	}
 }
@@ -113,6 +143,18 @@ func (d *Daemon) endNewer(h hook, s *session, e *End, m map[string]any, given bo
 	s.transcript = kept
 	e.Outcome, e.JobID, e.Kept = Queued, d.id("capture"), kept
 	m["queued"], m["transcriptCaptureJobId"] = true, e.JobID
+}
+
+// extracted is how much of a transcript a job reads, in UTF-16 units as JavaScript counts.
+const extracted = 100000
+
+func cutUnits(s string, n int, mark string) string {
+	for i, r := range s {
+		if n -= utf16.RuneLen(r); n < 0 {
+			return s[:i] + mark
+		}
+	}
+	return s
 }
 
 // normalise is what the older kind makes of a transcript: JSON lines of role
@@ -177,7 +219,8 @@ func (d *Daemon) listSessions(w http.ResponseWriter, _ *http.Request) {
 	list := []any{}
 	for key, s := range d.sessions {
 		if s.path != "" {
-			list = append(list, map[string]any{"key": key, "runtimePath": s.path, "claimedAt": s.claimed.Format(time.RFC3339), "bypassed": s.bypassed})
+			list = append(list, map[string]any{"key": key, "runtimePath": s.path,
+				"claimedAt": s.claimed.Format(time.RFC3339), "bypassed": s.bypassed})
 		}
 	}
 	reply(w, http.StatusOK, map[string]any{"sessions": list, "count": len(list)})

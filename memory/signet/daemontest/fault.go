@@ -108,7 +108,8 @@ func (d *Daemon) record(r *http.Request, body []byte) (*Fault, chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	path := r.URL.RequestURI()
-	d.requests = append(d.requests, Request{At: d.opts.Now(), Method: r.Method, Path: path, Header: r.Header.Clone(), Body: body})
+	d.requests = append(d.requests, Request{At: d.opts.Now(), Method: r.Method, Path: path,
+		Header: r.Header.Clone(), Body: body})
 	for i, f := range d.faults {
 		if !strings.HasPrefix(path, f.Path) {
 			continue

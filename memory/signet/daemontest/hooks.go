@@ -17,7 +17,17 @@ const (
 	fenceOpen  = "<signet-memory-context>\n"
 	fenceClose = "\n</signet-memory-context>\n"
 	// What the newer kind says of itself at every start.
-	standing = "[signet active]\nYou have persistent memory managed by Signet.\n\nMemory tools:\n- mcp__signet__memory_search: search stored memories by keyword or meaning"
+	standing = "[signet active]\nYou have persistent memory managed by Signet.\n\nMemory tools:\n- " +
+		"mcp__signet__memory_search: search stored memories by keyword or meaning"
+	// The preamble of 0.145.8, shortened: five tools, a call to recall before commands and edits, and where the files
+	// are.
+	preamble = "[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls before commands and file edits.\n\nMemory " +
+		"tools:\n" +
+		"- mcp__signet__memory_search\n- mcp__signet__memory_store\n- mcp__signet__memory_list\n- " +
+		"mcp__signet__memory_get\n- mcp__signet__memory_feedback\n\n" +
+		"Cross-session history: earlier sessions are searched too.\nIdentity files in your Signet workspace: AGENTS.md, " +
+		"SOUL.md, IDENTITY.md, USER.md, MEMORY.md\n" +
+		"Secrets: use secret_exec.\n"
 
 	duplicateWindow = 30 * time.Minute
 	recallWindow    = 5 // hits whose memories are not given again
@@ -83,7 +93,7 @@ func (d *Daemon) health(w http.ResponseWriter, _ *http.Request) {
 type hook struct {
 	Harness, SessionKey, SessionID, AgentID, RuntimePath string
 	Project, Cwd, Reason, Source                         string
-	UserMessage, UserPrompt                              string
+	UserMessage, UserPrompt, LastAssistantMessage        string
 	TranscriptPath, Transcript, CapturedAt, Summary      string
 	ClaimOnly                                            bool
 }
@@ -137,7 +147,8 @@ func (d *Daemon) sessionStart(w http.ResponseWriter, r *http.Request) {
 		s.path, s.claimed = h.RuntimePath, d.opts.Now()
 	}
 	s.project = h.Project
-	if h.ClaimOnly {
+	s.ended = time.Time{} // it goes on
+	if h.ClaimOnly && d.opts.Generation == Newer {
 		reply(w, http.StatusOK, map[string]any{"sessionKnown": true})
 		return
 	}
@@ -163,6 +174,10 @@ func (d *Daemon) stub() map[string]any {
 	if d.opts.Generation == Newer {
 		return fenced(m, standing, statusLine)
 	}
+	if d.opts.Generation == Middle {
+		m["inject"] = preamble + "\n" + statusLine + "\n# Current Date & Time\n" + d.clock()
+		return m
+	}
 	m["inject"] = statusLine + "\n# Current Date & Time\n" + d.clock()
 	return m
 }
@@ -170,8 +185,11 @@ func (d *Daemon) stub() map[string]any {
 // full is a first start's reply. The caller holds d.mu.
 func (d *Daemon) full(h hook) map[string]any {
 	parts := []string{statusLine}
-	if d.opts.Generation == Older {
+	switch d.opts.Generation {
+	case Older:
 		parts = append(parts, "[predictor: offline | baseline only]", "\n# Current Date & Time\n"+d.clock()+"\n")
+	case Middle:
+		parts = []string{preamble, statusLine, "\n# Current Date & Time\n" + d.clock() + "\n"}
 	}
 	if peers := d.peers(h); len(peers) > 0 {
 		parts = append(parts, "\n## Active Peer Sessions\n", "Other Signet agent sessions are active right now:")
@@ -197,8 +215,10 @@ func (d *Daemon) full(h hook) map[string]any {
 		if m.Forgotten {
 			continue
 		}
+		d.session(h.SessionKey).recorded = append(d.session(h.SessionKey).recorded, m.ID)
 		memories = append(memories, map[string]any{
-			"id": m.ID, "content": m.Content, "type": m.Type, "importance": m.Importance, "created_at": m.Created.Format(time.RFC3339),
+			"id": m.ID, "content": m.Content, "type": m.Type, "importance": m.Importance,
+			"created_at": m.Created.Format(time.RFC3339),
 		})
 		tags := ""
 		if m.Tags != "" {
@@ -207,10 +227,14 @@ func (d *Daemon) full(h hook) map[string]any {
 		lines = append(lines, fmt.Sprintf("- %s%s (%s)", m.Content, tags, m.Created.Format("Jan 2, 2006")))
 	}
 	if len(lines) > 0 {
-		parts = append(parts, fmt.Sprintf("\n## Relevant Memories (auto-loaded | scored by importance x recency | %d results)\n", len(lines)))
+		parts = append(parts, fmt.Sprintf("\n## Relevant Memories (auto-loaded | scored by importance x recency | %d "+
+			"results)\n", len(lines)))
 		parts = append(parts, lines...)
 	}
-	said := cut(strings.Join(parts, "\n"), 24000, "[context truncated]")
+	said := strings.Join(parts, "\n")
+	if d.opts.Generation != Middle { // which was seen to give 34,913 characters
+		said = cut(said, 24000, "[context truncated]")
+	}
 	m := map[string]any{"identity": d.identity(), "memories": memories}
 	if text := d.opts.Files["MEMORY.md"]; text != "" {
 		m["recentContext"] = text
@@ -286,9 +310,21 @@ func (d *Daemon) promptSubmit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.prompts = append(s.prompts, prompt)
+	s.ended = time.Time{} // it goes on
+	if d.opts.Generation != Older {
+		if said := strings.TrimSpace(h.LastAssistantMessage); said != "" {
+			s.live += "Assistant: " + said + "\n"
+		}
+		s.live += "User: " + h.UserMessage + "\n" // as it is given, line breaks and all
+	}
 	hits := d.match(prompt, s)
+	if d.opts.Generation != Older && len(d.entities) > 0 &&
+		!slices.ContainsFunc(d.entities, func(word string) bool { return shareWord(prompt, word) }) {
+		hits = nil
+	}
 	var ids, lines []string
 	for _, m := range hits {
+		s.recorded = append(s.recorded, m.ID)
 		ids = append(ids, m.ID)
 		lines = append(lines, fmt.Sprintf("- %s (%s)", m.Content, m.Created.Format("Jan 2, 2006")))
 	}
@@ -297,7 +333,8 @@ func (d *Daemon) promptSubmit(w http.ResponseWriter, r *http.Request) {
 		s.given = s.given[:min(len(s.given), recallWindow)]
 	}
 	if d.opts.Generation == Newer {
-		m := map[string]any{"inject": "", "dynamicContext": "", "memoryCount": len(hits), "engine": "no-entity", "sessionKnown": s.seen}
+		m := map[string]any{"inject": "", "dynamicContext": "", "memoryCount": len(hits),
+			"engine": "no-entity", "sessionKnown": s.seen}
 		if len(hits) > 0 {
 			m["engine"] = "entity-context"
 			m = fenced(m, "", "\n## Relevant Entity Context\n\n"+strings.Join(lines, "\n")+"\n")
@@ -305,7 +342,15 @@ func (d *Daemon) promptSubmit(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusOK, m)
 		return
 	}
+	if d.opts.Generation == Middle && len(hits) == 0 {
+		reply(w, http.StatusOK, map[string]any{"inject": "", "memoryCount": 0, "queryTerms": cut(prompt, 80, ""),
+			"engine": "no-entity", "sessionKnown": false})
+		return
+	}
 	head := "# Current Date & Time\n" + d.clock() + "\n"
+	if d.opts.Generation == Middle {
+		head = ""
+	}
 	if len(hits) == 0 {
 		reply(w, http.StatusOK, map[string]any{"inject": head, "memoryCount": 0})
 		return
@@ -313,7 +358,8 @@ func (d *Daemon) promptSubmit(w http.ResponseWriter, r *http.Request) {
 	query := cut(prompt, 80, "")
 	reply(w, http.StatusOK, map[string]any{
 		"inject": fmt.Sprintf("%s\n[signet:recall | query=\"%s\" | results=%d | engine=hybrid]\n%s\n<memory-feedback>\n"+
-			"Rate injected memories using the mcp__signet__memory_feedback tool. Pass session_key %q and a ratings map of memory ID to score (-1 to 1). "+
+			"Rate injected memories using the mcp__signet__memory_feedback tool. Pass session_key %q and a ratings map of "+
+			"memory ID to score (-1 to 1). "+
 			"0=unused, 1=directly helpful, -1=harmful.\nIDs: %s\n</memory-feedback>",
 			head, query, len(hits), strings.Join(lines, "\n"), h.SessionKey, strings.Join(ids, ", ")),
 		"memoryCount": len(hits), "queryTerms": query, "engine": "hybrid",

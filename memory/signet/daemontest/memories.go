@@ -69,7 +69,8 @@ func (d *Daemon) remember(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	m := &Memory{ID: d.id("mem"), Content: b.Content, Type: b.Type, Tags: b.Tags, Pinned: b.Pinned, Importance: 0.8, Created: d.opts.Now().UTC()}
+	m := &Memory{ID: d.id("mem"), Content: b.Content, Type: b.Type, Tags: b.Tags, Pinned: b.Pinned, Importance: 0.8,
+		Created: d.opts.Now().UTC()}
 	if m.Type == "" {
 		m.Type = "fact"
 	}
@@ -96,7 +97,8 @@ func (d *Daemon) recall(w http.ResponseWriter, r *http.Request) {
 	defer d.mu.Unlock()
 	results := []any{}
 	for _, m := range d.memories {
-		if m.Forgotten || b.Type != "" && m.Type != b.Type || m.Importance < b.ImportanceMin || !shareWord(b.Query, m.Content) {
+		if m.Forgotten || b.Type != "" && m.Type != b.Type || m.Importance < b.ImportanceMin ||
+			!shareWord(b.Query, m.Content) {
 			continue
 		}
 		if len(results) < max(b.Limit, 1) {
@@ -185,7 +187,17 @@ func (d *Daemon) rate(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.feedback = append(d.feedback, Feedback{b.SessionKey, b.Feedback})
-	reply(w, http.StatusOK, map[string]any{"ok": true, "recorded": len(b.Feedback)})
+	m := map[string]any{"ok": true, "recorded": len(b.Feedback)}
+	if d.opts.Generation != Older { // only what was given under the key
+		accepted := 0
+		for id := range b.Feedback {
+			if slices.Contains(d.session(b.SessionKey).recorded, id) {
+				accepted++
+			}
+		}
+		m["accepted"], m["rejected"] = accepted, len(b.Feedback)-accepted
+	}
+	reply(w, http.StatusOK, m)
 }
 
 // find gives the memory of the path, or answers 404. The caller holds d.mu.

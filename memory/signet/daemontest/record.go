@@ -74,6 +74,7 @@ type End struct {
 	Inline                bool   // Transcript came in the body
 	Transcript            string // as it was given, before normalising
 	Kept                  string // what became a job; "" unless queued
+	Stored                string // what is kept of the session, also where no job is made of it; Middle
 	JobID, Outcome, Why   string
 }
 

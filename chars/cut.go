@@ -1,0 +1,28 @@
+// Package chars is about single characters of a text: where it may be cut, and which of them a terminal may be given.
+package chars
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Boundary is n, kept within text, or where the character begins that would be cut in two there. Of bytes that are
+// not UTF-8 each is a character.
+func Boundary[T string | []byte](text T, n int) int {
+	n = max(min(n, len(text)), 0)
+	for i := n; i >= 0 && i < len(text) && i > n-utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			return i
+		}
+	}
+	return n
+}
+
+// Cut gives text of at most n bytes, cut between characters. What it gives of a longer text is a copy: it keeps
+// nothing else of it in memory.
+func Cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.Clone(text[:Boundary(text, n)])
+}

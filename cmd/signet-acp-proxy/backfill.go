@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
+)
+
+// memoryBackfill takes in what harnesses have written down before this program stood in front of them.
+type memoryBackfill struct {
+	since, project        string
+	dryRun, deliver, json bool
+}
+
+func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
+	var b memoryBackfill
+	cmd := &cobra.Command{
+		Use: "backfill [AGENT…]", Short: "Take in the conversations that agents have written down themselves.",
+		Long: "Take in the conversations that agents have written down themselves: " + strings.Join(backfill.Agents(), ", ") +
+			"; all of them unless some are named. Their files are only read. " +
+			"What is on record already is not taken twice, what was " +
+			"forgotten does not come back, and forget --source backfill:AGENT undoes it.",
+		Args: cobra.ArbitraryArgs, ValidArgs: backfill.Agents(),
+		RunE: func(_ *cobra.Command, args []string) error { return b.run(args, f, std) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&b.dryRun, "dry-run", false, "Only say what there is.")
+	flags.StringVar(&b.since, "since", "", "Only what went on since `WHEN`: a date, a time or an age (7d, 12h).")
+	flags.StringVar(&b.project, "project", "", "Only of the project of this `DIR`.")
+	flags.BoolVar(&b.deliver, "deliver", false, "Hand it to the Signet daemon, too.")
+	forScripts(cmd, &b.json)
+	complete(cmd, "project", folders)
+	return cmd
+}
+
+func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Streams) error {
+	for _, agent := range agents {
+		if !slices.Contains(backfill.Agents(), agent) {
+			return misuse("%q writes nothing that is understood here: name some of %s",
+				agent, strings.Join(backfill.Agents(), ", "))
+		}
+	}
+	if len(agents) == 0 {
+		agents = backfill.Agents()
+	}
+	b := runtime.Backfill{DryRun: cmd.dryRun, Deliver: cmd.deliver}
+	var err error
+	if cmd.since != "" {
+		if b.Since, err = config.ParseWhen(cmd.since, time.Now()); err != nil {
+			return misuse("--since: %w", err)
+		}
+	}
+	if cmd.project != "" {
+		if b.Project, err = projectOf(cmd.project); err != nil {
+			return err
+		}
+	}
+	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		progress := term.NewProgress(std.Err)
+		b.Data = d
+		b.Step = func(agent string, files int) { progress.Step(fmt.Sprintf("%s: reading file %d", agent, files)) }
+		all, err := b.Run(ctx, agents)
+		progress.Done()
+		if err != nil {
+			return err
+		}
+		if cmd.json {
+			return json.NewEncoder(std.Out).Encode(all)
+		}
+		for _, got := range all {
+			if got.Files == 0 {
+				continue
+			}
+			verb := "taken in"
+			if cmd.dryRun {
+				verb = "found"
+			}
+			fmt.Fprintf(std.Out, "%s: %s, %s %s from %s\n", got.Agent, term.Count(got.Sessions, "conversation"),
+				term.Count(got.Turns, "turn"), verb, term.Count(got.Files, "file"))
+			for _, s := range got.Skipped {
+				std.Say("%s: %s", s.File, s.Why)
+			}
+		}
+		return nil
+	})
+}

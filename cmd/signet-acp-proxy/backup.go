@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+)
+
+func newBackup(f *config.Flags, std term.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use: "backup FILE", Short: "Copy the database into a new file; sessions may go on meanwhile.", Args: arguments,
+		Long: "Copy the database, conversations and memories, into a new FILE; sessions may go on meanwhile. " +
+			"Identity files and agent.yaml are yours to copy.",
+		ValidArgsFunction: paths,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+				progress := term.NewProgress(std.Err)
+				progress.Step("copying " + d.Config.DB)
+				err := d.Backup(ctx, args[0])
+				progress.Done()
+				if err != nil {
+					return err
+				}
+				info, err := os.Stat(args[0])
+				if err == nil {
+					std.Say("written: %s, %d KiB", args[0], info.Size()/1024)
+				}
+				return err
+			})
+		},
+	}
+}
+
+func newRestore(f *config.Flags, std term.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use: "restore FILE", Short: "Put a backup in the place of the database, while no session lives.", Args: arguments,
+		Long: "Put a backup in the place of the database, while no session lives. " +
+			"The database that was there is kept beside it.",
+		ValidArgsFunction: paths,
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, err := config.Load(*f)
+			if err != nil {
+				return err
+			}
+			progress := term.NewProgress(std.Err)
+			progress.Step("reading " + args[0])
+			kept, err := runtime.Restore(context.Background(), c, args[0])
+			progress.Done()
+			if err != nil {
+				return err
+			}
+			std.Say("restored: %s", c.DB)
+			if kept != "" {
+				std.Say("what was there is %s", kept)
+			}
+			return nil
+		},
+	}
+}

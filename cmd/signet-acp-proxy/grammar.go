@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+)
+
+// grammar is the whole command line: the relay, and the commands beside it.
+func grammar(std term.Streams) *cobra.Command {
+	var f config.Flags
+	var version bool
+	root := newRelay(&f, std)
+	root.AddCommand(
+		newInit(&f, std),
+		newSessions(&f, std), newLog(&f, std), newShow(&f, std), newPreview(&f, std), newDoctor(&f, std),
+		newDeliver(&f, std), newMCP(&f, std),
+		newMemory(&f, std), newForget(&f, std), newPrune(&f, std), newBackup(&f, std), newRestore(&f, std),
+		newSetup(&f, std), newConfig(&f, std), newUninstall(&f, std), newCompletion(std), newEcho(std),
+	)
+	root.SetHelpCommand(newHelp())
+	common := root.PersistentFlags()
+	common.SortFlags = false
+	common.StringVar(&f.Memory, "memory", "", "The `SOURCE` of context: auto, daemon, embedded or off.")
+	common.StringVar(&f.DaemonURL, "daemon-url", "", "The Signet daemon's `URL`.")
+	common.StringVar(&f.SignetPath, "signet-path", "", "The `DIR` of identity files, configuration and database.")
+	common.StringVar(&f.DB, "db", "", "The database `FILE`.")
+	common.StringVar(&f.LogLevel, "log-level", "", "The log's `LEVEL`: trace, debug, info, warn, error or disabled.")
+	common.StringVar(&f.LogFile, "log-file", "", "Log to this `FILE` in place of the default one; - is stderr.")
+	common.BoolVar(&version, "version", false, "Print the version and exit.")
+	common.BoolP("help", "h", false, "Explain a command and its flags.")
+	complete(root, "memory", settingValues("memory"))
+	complete(root, "signet-path", folders)
+	complete(root, "db", paths)
+	complete(root, "log-level", settingValues("log_level"))
+	complete(root, "log-file", paths)
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
+
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if !version {
+			return nil
+		}
+		fmt.Fprintln(std.Out, runtime.Version)
+		return exitError{}
+	}
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetOut(std.Out)
+	root.SetErr(std.Err)
+	root.SetHelpFunc(printHelp)
+	root.SetFlagErrorFunc(flagMisuse)
+	return root
+}
+
+// run is the program: it obeys a command line and turns its error into lines and an exit code.
+func run(args []string, std term.Streams) int {
+	if term.IsTerminal(std.In) {
+		args = forLogin(args)
+	}
+	root := grammar(std)
+	root.SetArgs(args)
+	err := root.Execute()
+	var exit exitError
+	var flag config.FlagError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &flag):
+		exit = exitError{exitUsage, flag}
+	case !errors.As(err, &exit):
+		for line := range strings.Lines(err.Error()) {
+			std.Say("%s", strings.TrimSuffix(line, "\n"))
+		}
+		return exitFailed
+	}
+	if exit.err != nil {
+		std.Say("%v", exit.err)
+	}
+	return exit.code
+}
+
+// forLogin puts what we cannot read of a command line behind "-- --", where it is the known harness's. A client that
+// logs in on a terminal runs our command line with arguments of the agent's appended (docs/facts/acp.md, "Starting
+// and logging in").
+func forLogin(args []string) []string {
+	if slices.Contains(args, "--") {
+		return args
+	}
+	for n := len(args); n > 0; n-- {
+		cmd, err := parse(args[:n])
+		switch {
+		case err != nil:
+		case n == len(args):
+			return args
+		case !cmd.HasParent():
+			return slices.Concat(args[:n], []string{"--", "--"}, args[n:])
+		}
+	}
+	return args
+}
+
+// parse reads a command line and does not obey it.
+func parse(args []string) (*cobra.Command, error) {
+	cmd, args, err := grammar(term.Streams{}).Find(args)
+	if err == nil {
+		err = cmd.ParseFlags(args)
+	}
+	if err == nil {
+		err = cmd.ValidateArgs(cmd.Flags().Args())
+	}
+	return cmd, err
+}

@@ -1,0 +1,106 @@
+package clients
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+)
+
+// program is the name that others start us by where PATH has it.
+const program = "signet-acp-proxy"
+
+// Installed lists the harnesses that are on this machine, in alphabetical order: their adapter, or the program that the
+// adapter is for. What npx can fetch is on every machine and says nothing.
+func Installed(c *config.Config) []string {
+	var names []string
+	for _, name := range c.AgentNames() {
+		p, _ := c.Profile(name)
+		programs := []string{p.Name}
+		if len(p.Installed) > 0 {
+			programs = append(programs, p.Installed[0])
+		}
+		if first := p.Command[0]; first != "npx" && first != "uvx" {
+			programs = append(programs, first)
+		}
+		if slices.ContainsFunc(programs, OnPath) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// OnPath reports whether a program is there to be started.
+func OnPath(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+// Command is how a client starts us for a harness. The harness's own command stands in it, for acpx goes by
+// claude-agent-acp among the arguments, and does for Claude what it otherwise would not.
+func Command(c *config.Config, name string) []string {
+	command := []string{ourProgram(), "--agent", name}
+	if len(c.Agent(name).Command) > 0 { // the configuration may change
+		return command
+	}
+	p, _ := c.Profile(name)
+	own := p.Command
+	if len(p.Installed) > 0 && OnPath(p.Installed[0]) {
+		own = p.Installed
+	}
+	return append(append(command, "--"), own...)
+}
+
+// ourProgram is how others start us: by name where PATH has us, else by path.
+func ourProgram() string {
+	self, err := os.Executable()
+	if err != nil {
+		return program
+	}
+	if found, err := exec.LookPath(program); err == nil && sameFile(found, self) {
+		return program
+	}
+	return self
+}
+
+func sameFile(a, b string) bool {
+	one, err1 := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(one, other)
+}
+
+// HarnessOf gives the harness that a command line of ours names: by --agent, by its command behind --, or by both.
+func HarnessOf(ours []string) (name string, command []string) {
+	for i := 1; i < len(ours); i++ {
+		switch value, given := strings.CutPrefix(ours[i], "--agent="); {
+		case ours[i] == "--":
+			return name, ours[i+1:]
+		case given:
+			name = value
+		case ours[i] == "--agent" && i+1 < len(ours):
+			i++
+			name = ours[i]
+		}
+	}
+	return name, nil
+}
+
+// Found lists the clients that are on this machine: their file, its folder, or their program is there.
+func Found() []string {
+	programs := map[string][]string{"acpx": {"acpx"}, "zed": {"zed", "zeditor"}}
+	var found []string
+	for _, name := range Names {
+		file, err := Open(name)
+		if err != nil {
+			continue
+		}
+		info, err := os.Stat(filepath.Dir(file.Path))
+		if err == nil && info.IsDir() || slices.ContainsFunc(programs[name], OnPath) {
+			found = append(found, name)
+		}
+	}
+	return found
+}

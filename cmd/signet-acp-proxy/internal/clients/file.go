@@ -1,0 +1,198 @@
+// Package clients keeps our entries in the configuration files of ACP clients, acpx and Zed: what a person has
+// written there stays to the byte.
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// Names are the clients whose files we know.
+var Names = []string{"acpx", "zed"}
+
+// A File is a client's file with agents in it.
+type File struct {
+	Client string
+	Path   string
+	There  bool // the file exists
+
+	section string // the member that holds the agents
+	fields  string // what an entry begins with
+	file    jsonFile
+	read    []byte // as it was read
+}
+
+// Prefix stands before a harness's name in the names of our entries.
+const Prefix = "signet-"
+
+// emptyFile is what a file that was not there is made from. Its second line
+// end tells it from an empty one of the person's, which remains when ours goes.
+const emptyFile = "{}\n\n"
+
+// madeByUs stands between the name of a section that we made and its brace, and tells it from an empty one of the
+// person's.
+const madeByUs = "  "
+
+// Open reads the file of a client, or begins one.
+func Open(client string) (*File, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, fmt.Errorf("finding the home folder: %w", err)
+	}
+	c := &File{Client: client}
+	switch client {
+	case "acpx":
+		c.Path, c.section = filepath.Join(home, ".acpx", "config.json"), "agents"
+	case "zed":
+		c.Path, c.section, c.fields = zedSettings(home), "agent_servers", `"type": "custom", `
+		c.file.comments = true
+	}
+	c.file.text, err = os.ReadFile(c.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.file.text = []byte(emptyFile)
+	case err != nil:
+		return nil, fmt.Errorf("%s's configuration: %w", client, err)
+	default:
+		c.There, c.read = true, bytes.Clone(c.file.text)
+	}
+	return c, nil
+}
+
+func zedSettings(home string) string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	switch {
+	case runtime.GOOS == "windows":
+		return filepath.Join(os.Getenv("APPDATA"), "Zed", "settings.json")
+	case dir == "" || runtime.GOOS == "darwin":
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "zed", "settings.json")
+}
+
+// agents finds the file's section of agents; ok is false when it has none.
+func (c *File) agents() (root, section object, ok bool, err error) {
+	broken := func(err error) error {
+		return fmt.Errorf("%s is left alone: %w", c.Path, err)
+	}
+	if root, err = c.file.root(); err != nil {
+		return root, section, false, broken(err)
+	}
+	i, ok := root.last(c.section)
+	if !ok {
+		return root, section, false, nil
+	}
+	if section, err = c.file.object(root.members[i].value); err != nil {
+		return root, section, false, broken(fmt.Errorf("%q: %w", c.section, err))
+	}
+	return root, section, true, nil
+}
+
+// Add puts an agent into the file.
+func (c *File) Add(name string, command []string) error {
+	root, section, ok, err := c.agents()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.file.insert(root, c.section, madeByUs+"{}")
+		if _, section, _, err = c.agents(); err != nil {
+			return err
+		}
+	}
+	c.file.insert(section, name, " {"+c.fields+entryFields(command)+"}")
+	return nil
+}
+
+// Remove takes an agent out of the file, and what we made for it.
+func (c *File) Remove(name string) error {
+	_, section, _, err := c.agents()
+	if err != nil {
+		return err
+	}
+	i, ok := section.last(name)
+	if !ok {
+		return nil
+	}
+	c.file.remove(section, i)
+	root, section, ok, err := c.agents()
+	if err != nil || !ok || len(section.members) > 0 {
+		return err
+	}
+	i, _ = root.last(c.section)
+	if m := root.members[i]; bytes.HasSuffix(c.file.text[m.start:m.end], []byte(":"+madeByUs+"{}")) {
+		c.file.remove(root, i)
+	}
+	return nil
+}
+
+// Changed reports whether there is anything to save.
+func (c *File) Changed() bool {
+	if !c.There {
+		return string(c.file.text) != emptyFile
+	}
+	return !bytes.Equal(c.file.text, c.read)
+}
+
+// Save writes the file in one step, or removes one that held nothing but ours.
+func (c *File) Save() error {
+	if !c.file.comments && !json.Valid(c.file.text) { // cannot be; nothing of a person's is risked on it
+		return fmt.Errorf("%s is left alone: the edit went wrong", c.Path)
+	}
+	path, err := filepath.EvalSymlinks(c.Path) // what a link names is replaced, not the link
+	if errors.Is(err, fs.ErrNotExist) {
+		path, err = c.Path, os.MkdirAll(filepath.Dir(c.Path), 0o700)
+	}
+	if err == nil {
+		if string(c.file.text) == emptyFile {
+			err = os.Remove(path)
+		} else {
+			err = replaceFile(path, c.file.text)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s's configuration: %w", c.Client, err)
+	}
+	return nil
+}
+
+// replaceFile puts a file in the place of another at once, with the same permissions.
+func replaceFile(path string, text []byte) (err error) {
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".signet-acp-proxy-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// Diff is the change as a unified diff, "" where there is none.
+func (c *File) Diff() string {
+	after := c.file.text
+	if string(after) == emptyFile {
+		after = nil
+	}
+	text := diff.Diff(c.Path, c.read, c.Path, after)
+	_, text, _ = bytes.Cut(text, []byte("\n")) // without the line that names a command
+	return string(text)
+}

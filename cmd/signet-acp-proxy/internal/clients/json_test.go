@@ -1,0 +1,128 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// shapes are files as clients and people write them.
+var shapes = []string{
+	emptyFile,
+	`{}`, "{}\n", "{ }", "{\n}\n", "{\n  }\n", "{\t}",
+	"{\n  \"agents\": {}\n}\n",
+	"{\n  \"agents\": { }\n}\n",
+	"{\n  \"agents\": {\n  }\n}\n",
+	`{"agents":{}}`,
+	`{"agents":  {"x":{"command":"y"}}}`,
+	`{"defaultAgent":"codex","agents":{"x":{"command":"y z"}},"auth":{}}`,
+	"{\n  \"defaultAgent\": \"claude\",\n  \"mcpServers\": [],\n  \"agents\": {\n    \"x\": {\n      \"command\": " +
+		"\"y\"\n    }\n  }\n}\n",
+	"{\r\n  \"agents\": {\r\n    \"x\": { \"command\": \"y\" }\r\n  }\r\n}\r\n",
+	"{\n\t\"agents\": {\n\t\t\"x\": { \"command\": \"y\" }\n\t}\n}",
+	`{"agents":{"a":1},"agents":{"x":{}}}`,
+	`{"\u0061gents":{"x":{"command":"\u00e9\\\" "}}, "n": [1e5, [{}, null], true, "]}"]}`,
+}
+
+// commented are files that only clients read that allow comments.
+var commented = []string{
+	"// Zed settings\n{\n  // theme\n  \"theme\": \"One\", // mine\n  \"vim\": true,\n}\n",
+	"{ // first\n  \"a\": 1\n}",
+	"{ /* first */\n  \"a\": 1\n}",
+	"{ /* all */ }",
+	"{\n  // nothing yet\n}\n",
+	"{\n  \"agents\": {\n    // none\n  },\n}\n",
+	"{\n  \"agents\": { // these\n    \"x\": {\"command\": \"y\",}, // that\n  } /* end */\n}\n// over\n",
+	"/* a */ {\"agents\":{/* b */\"x\":{}/* c */,/* d */}} // e",
+}
+
+func TestWhatIsAddedGoesToTheByte(t *testing.T) {
+	command := []string{"signet-acp-proxy", "--agent", "it's", "--", `C:\a b`, "\"<é>"}
+	for _, comments := range []bool{false, true} {
+		all := shapes
+		if comments {
+			all = append(append([]string{}, shapes...), commented...)
+		}
+		for _, text := range all {
+			for _, order := range [][]string{{"signet-a", "signet-b"}, {"signet-b", "signet-a"}} {
+				c := &File{section: "agents", file: jsonFile{text: []byte(text), comments: comments}}
+				for _, name := range []string{"signet-a", "signet-b"} {
+					if err := c.Add(name, command); err != nil {
+						t.Fatalf("%q: %v", text, err)
+					}
+				}
+				if !comments && !json.Valid(c.file.text) {
+					t.Fatalf("%q became invalid:\n%s", text, c.file.text)
+				}
+				entries, err := c.Entries()
+				if err != nil || len(entries) < 2 || entries[0].Name != "signet-b" || !entries[0].Ours() ||
+					strings.Join(entries[0].Command, "|") != strings.Join(command, "|") {
+					t.Fatalf("%q became\n%s\nwith entries %+v, %v", text, c.file.text, entries, err)
+				}
+				for _, name := range order {
+					if err := c.Remove(name); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if string(c.file.text) != text {
+					t.Errorf("%q came back as %q", text, c.file.text)
+				}
+			}
+		}
+	}
+}
+
+func TestBrokenFilesAreLeftAlone(t *testing.T) {
+	for _, text := range []string{"", " ", "[]", "1", "{", `{"a"}`, `{"a":}`, `{"a":1 "b":2}`, `{"a":1,,}`, `{} {}`,
+		`{"a":"`, `{"agents":[]}`, `{"agents":null}`, `{"agents":{"a":{]}}`, "{'a':1}", "\ufeff{}"} {
+		for _, comments := range []bool{false, true} {
+			c := &File{section: "agents", file: jsonFile{text: []byte(text), comments: comments}}
+			if err := c.Add("signet-a", []string{"x"}); err == nil {
+				t.Errorf("%q with comments %v became %q", text, comments, c.file.text)
+			}
+			if string(c.file.text) != text {
+				t.Errorf("%q with comments %v was changed to %q", text, comments, c.file.text)
+			}
+		}
+	}
+	for _, text := range commented {
+		c := &File{section: "agents", file: jsonFile{text: []byte(text)}}
+		if err := c.Add("signet-a", []string{"x"}); err == nil {
+			t.Errorf("comments in %q were taken", text)
+		}
+	}
+}
+
+// FuzzSetup adds to whatever file and takes out again.
+func FuzzSetup(f *testing.F) {
+	for _, text := range append(append([]string{}, shapes...), commented...) {
+		f.Add([]byte(text), true)
+		f.Add([]byte(text), false)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, comments bool) {
+		c := &File{section: "agents", file: jsonFile{text: bytes.Clone(text), comments: comments}}
+		if _, section, ok, err := c.agents(); err != nil || ok && len(section.members) > 0 && hasKey(section, "signet-fuzz") {
+			return
+		} else if ok && len(section.members) == 0 && bytes.Contains(text, []byte(":"+madeByUs+"{}")) {
+			return // taken for ours
+		}
+		if err := c.Add("signet-fuzz", []string{"signet-acp-proxy", "--agent", "x"}); err != nil {
+			t.Fatal(err)
+		}
+		if !comments && !json.Valid(c.file.text) {
+			t.Fatalf("%q became invalid: %q", text, c.file.text)
+		}
+		if err := c.Remove("signet-fuzz"); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(c.file.text, text) {
+			t.Fatalf("%q came back as %q", text, c.file.text)
+		}
+	})
+}
+
+func hasKey(o object, key string) bool {
+	_, ok := o.last(key)
+	return ok
+}

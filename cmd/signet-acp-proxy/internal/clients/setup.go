@@ -1,0 +1,86 @@
+package clients
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+)
+
+// An Outcome is what became of an entry that was asked for.
+type Outcome struct {
+	Name    string // of the entry
+	Command []string
+	Fate    Fate
+}
+
+// A Fate of an entry.
+type Fate int
+
+// Fates of entries.
+const (
+	Added      Fate = iota
+	ThereOurs       // already
+	ThereOther      // somebody else's of the same name: left alone
+)
+
+// PutIn adds entries for harnesses; what is there stays as it is.
+func (c *File) PutIn(conf *config.Config, harnesses []string) ([]Outcome, error) {
+	have, err := c.Entries()
+	if err != nil {
+		return nil, err
+	}
+	var done []Outcome
+	for _, harness := range slices.Backward(harnesses) { // each goes in front
+		name := Prefix + harness
+		if i := slices.IndexFunc(have, func(e Entry) bool { return e.Name == name }); i >= 0 {
+			fate := ThereOther
+			if have[i].Ours() { // its command may be the name of sessions: acpx finds them by it
+				fate = ThereOurs
+			}
+			done = append(done, Outcome{Name: name, Command: have[i].Command, Fate: fate})
+			continue
+		}
+		command := Command(conf, harness)
+		if c.Client == "zed" && command[0] == program { // a desktop's PATH is not a shell's
+			if path, err := exec.LookPath(program); err == nil {
+				command[0] = path
+			}
+		}
+		if err := c.Add(name, command); err != nil {
+			return nil, err
+		}
+		done = append(done, Outcome{Name: name, Command: command, Fate: Added})
+	}
+	return done, nil
+}
+
+// TakeOut removes our entries for harnesses, all of them if none is named, and says which went.
+func (c *File) TakeOut(harnesses []string) ([]string, error) {
+	have, err := c.Entries()
+	if err != nil {
+		return nil, err
+	}
+	var taken []string
+	for _, e := range have {
+		harness, prefixed := strings.CutPrefix(e.Name, Prefix)
+		if !prefixed || !e.Ours() || len(harnesses) > 0 && !slices.Contains(harnesses, harness) {
+			continue
+		}
+		if err := c.Remove(e.Name); err != nil {
+			return nil, err
+		}
+		taken = append(taken, e.Name)
+	}
+	return taken, nil
+}
+
+// Snippet is what goes into any other client's file.
+func Snippet(c *config.Config, harnesses []string) string {
+	var lines []string
+	for _, name := range harnesses {
+		lines = append(lines, "  "+quoted(Prefix+name)+": {"+entryFields(Command(c, name))+"}")
+	}
+	return "{\n" + strings.Join(lines, ",\n") + "\n}\n"
+}

@@ -1,0 +1,206 @@
+// Package config reads what a person has set: flags, environment and the acp: section of agent.yaml. It reads, and
+// changes nothing.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Flags are the settings that every command takes.
+type Flags struct{ Memory, DaemonURL, SignetPath, DB, LogLevel, LogFile string }
+
+// A FlagError is a flag that cannot be what it was given as.
+type FlagError struct {
+	Flag string
+	Err  error
+}
+
+func (e FlagError) Error() string { return e.Flag + ": " + e.Err.Error() }
+func (e FlagError) Unwrap() error { return e.Err }
+
+// Config is every setting. A setting's value comes from the flag, else from
+// the environment (SIGNET_ACP_ and its name in capitals), else from the acp:
+// section of agent.yaml, else it is the default that its tag names.
+type Config struct {
+	Memory        string        `yaml:"memory" default:"auto" enum:"auto,daemon,embedded,off" help:"where context comes from"`
+	DaemonURL     string        `yaml:"daemon_url" help:"the Signet daemon; also SIGNET_DAEMON_URL, SIGNET_HOST and SIGNET_PORT (127.0.0.1:3850)"`
+	DB            string        `yaml:"db" help:"the database (acp/sessions.db in the Signet folder)"`
+	LogLevel      string        `yaml:"log_level" default:"info" enum:"trace,debug,info,warn,error,disabled" help:"how much is logged"`
+	LogFile       string        `yaml:"log_file" help:"log here in place of acp/log/proxy.log; - is stderr"`
+	Hold          time.Duration `yaml:"hold" default:"1.5s" help:"how long a prompt may wait for its context"`
+	DatabaseWait  time.Duration `yaml:"database_wait" default:"100ms" help:"and of that, how long for the database"`
+	Fetch         time.Duration `yaml:"fetch" default:"15s" help:"how long the daemon may take to give a context; also SIGNET_SESSION_START_TIMEOUT"`
+	ContextAge    time.Duration `yaml:"context_age" default:"15m" help:"how long an unused context is good for the next process"`
+	PerPrompt     bool          `yaml:"per_prompt" default:"false" help:"recall for later prompts too"`
+	Presence      bool          `yaml:"presence" default:"false" help:"tell the daemon of every prompt, beside the conversation"`
+	Announce      bool          `yaml:"announce" default:"false" help:"tell the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it"`
+	Reinject      string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what goes in again after the harness compacted the conversation"`
+	SlashPrefixes []string      `yaml:"slash_prefixes" default:"/" help:"what a slash command begins with"`
+	ToolHint      string        `yaml:"tool_hint" default:"auto" enum:"auto,always,never" help:"whether the context names the memory tool"`
+	MCP           string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how harnesses get the memory tools; auto is what suits each"`
+	MCPCommand    CommandLine   `yaml:"mcp_command" help:"an MCP server in place of ours while the daemon is there, such as signet-mcp"`
+	Hooks         string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the harness's own Signet hooks"`
+	Nested        string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent that a proxied agent calls gets: nothing, or memory like its own, as the child of that session"`
+	Placement     string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt where a harness takes one; auto where it is known to heed it"`
+	Exclude       []string      `yaml:"exclude" help:"globs of folders that are left alone"`
+	Retention     time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept; 0 keeps none that owes nothing"`
+	OtherProjects bool          `yaml:"other_projects" default:"false" help:"recall from other projects too"`
+	SinkUnused    bool          `yaml:"sink_unused" default:"true" help:"what was told to five sessions or more and never used ranks lower"`
+	AgentID       string        `yaml:"agent_id" help:"the Signet agent"`
+
+	OnSessionEnd      CommandLine   `yaml:"on_session_end" help:"a command, as a list with its arguments or as words, that is run after a session with JSON on stdin"`
+	OnSessionEndLimit time.Duration `yaml:"on_session_end_limit" default:"1m" help:"how long it may run"`
+	DeliverAtExit     time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before we exit, for this long at most: for containers, which nothing outlives"`
+
+	// Agents are the sections of single harnesses, by canonical name.
+	Agents map[string]AgentConfig `yaml:"-"`
+
+	// SignetPath has no place in the file that lies in it.
+	SignetPath string `yaml:"-" env:"SIGNET_PATH" help:"identity files, configuration and database (~/.agents)"`
+
+	// DaemonConfigured says that a person named the daemon: then it need not prove that it is ours. IdentityFiles are
+	// those that a session begins with where no daemon answers, as Signet's own settings name them; nil: the usual
+	// ones.
+	IdentityFiles []string `yaml:"-"`
+
+	DaemonConfigured bool `yaml:"-"`
+
+	sources map[string]string // where each value came from
+}
+
+// ErrNoPlace says that nobody has named a folder for memories. The configuration that comes with it is that of no
+// memory.
+var ErrNoPlace = errors.New("no memory: there is no folder for it; set HOME or SIGNET_PATH")
+
+// Load gives the configuration. With mistakes in it the error names
+// them all, and the configuration stands with the defaults in their places: the relay must start.
+func Load(f Flags) (*Config, error) {
+	c := &Config{sources: map[string]string{}}
+	var mistakes []error
+	mistake := func(err error) {
+		if err != nil {
+			mistakes = append(mistakes, err)
+		}
+	}
+	for _, s := range settingsOf(c) {
+		if s.Default != "" {
+			mistake(s.set(s.Default))
+		}
+		c.sources[s.Name] = "default"
+	}
+	if err := c.locate(f); err != nil {
+		// Nothing is read from the folder that we stand in, and nothing written there.
+		c.Memory, c.sources["memory"] = "off", "no folder to keep it in"
+		return c, err
+	}
+	mistake(c.readFile(filepath.Join(c.SignetPath, "agent.yaml")))
+	for _, s := range settingsOf(c) {
+		if v := os.Getenv(s.Env); v != "" {
+			if err := s.set(v); err != nil {
+				mistake(configError{file: s.Env, err: err})
+				continue
+			}
+			c.sources[s.Name] = s.Env
+		}
+	}
+	for name, v := range map[string]string{"memory": f.Memory, "daemon_url": f.DaemonURL, "db": f.DB,
+		"log_level": f.LogLevel, "log_file": f.LogFile} {
+		if v == "" {
+			continue
+		}
+		flag := "--" + strings.ReplaceAll(name, "_", "-")
+		s, _ := settingNamed(c, name)
+		if err := s.set(v); err != nil {
+			return c, FlagError{flag, err}
+		}
+		c.sources[name] = flag
+	}
+	if c.sources["fetch"] == "default" {
+		c.fetchLikeSignet()
+	}
+	if name := os.Getenv("SIGNET_AGENT_ID"); c.AgentID == "" && name != "" { // as in every plugin of Signet's
+		c.AgentID, c.sources["agent_id"] = name, "SIGNET_AGENT_ID"
+	}
+	mistake(c.trustHook(filepath.Join(c.SignetPath, "agent.yaml")))
+	c.findDaemon()
+	if c.DB == "" {
+		c.DB = filepath.Join(c.SignetPath, "acp", "sessions.db")
+	}
+	return c, errors.Join(mistakes...)
+}
+
+// locate finds the Signet folder.
+func (c *Config) locate(f Flags) error {
+	c.SignetPath, c.sources["signet_path"] = f.SignetPath, "--signet-path"
+	if c.SignetPath == "" {
+		c.SignetPath, c.sources["signet_path"] = os.Getenv("SIGNET_PATH"), "SIGNET_PATH"
+	}
+	if c.SignetPath == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ErrNoPlace
+		}
+		c.SignetPath, c.sources["signet_path"] = filepath.Join(home, ".agents"), "default"
+	}
+	path, err := filepath.Abs(c.SignetPath)
+	if err != nil {
+		return fmt.Errorf("finding the Signet folder: %w", err)
+	}
+	c.SignetPath = path
+	return nil
+}
+
+// findDaemon settles the daemon's address. One that a person named is
+// trusted; the default one has to prove that it is ours.
+func (c *Config) findDaemon() {
+	if c.DaemonURL == "" {
+		if c.DaemonURL = os.Getenv("SIGNET_DAEMON_URL"); c.DaemonURL != "" {
+			c.sources["daemon_url"] = "SIGNET_DAEMON_URL"
+		}
+	}
+	c.DaemonConfigured = c.DaemonURL != ""
+	if c.DaemonConfigured {
+		return
+	}
+	host, port := "127.0.0.1", "3850"
+	if v := os.Getenv("SIGNET_HOST"); v != "" && v != "localhost" && v != "::1" {
+		host = v
+	}
+	if v := os.Getenv("SIGNET_PORT"); v != "" {
+		port = v
+	}
+	c.DaemonURL = "http://" + host + ":" + port
+}
+
+// fetchLikeSignet takes the limit that Signet's own clients have, in
+// milliseconds, where it is one that they accept.
+func (c *Config) fetchLikeSignet() {
+	for _, name := range []string{"SIGNET_SESSION_START_TIMEOUT", "SIGNET_FETCH_TIMEOUT"} {
+		ms, err := strconv.Atoi(os.Getenv(name))
+		if limit := time.Duration(ms) * time.Millisecond; err == nil && limit >= time.Second && limit <= 2*time.Minute {
+			c.Fetch, c.sources["fetch"] = limit, name
+			return
+		}
+	}
+}
+
+// Dir is the folder of the database, as a process in another folder names it.
+func (c *Config) Dir() string {
+	dir := filepath.Dir(c.DB)
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
+}
+
+// LiveDir is the folder of the locks of living processes.
+func (c *Config) LiveDir() string { return filepath.Join(filepath.Dir(c.DB), "live") }
+
+// Source says where a setting's value came from: a flag, a variable, a line of the file, or "default".
+func (c *Config) Source(setting string) string { return c.sources[setting] }

@@ -1,0 +1,65 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A value comes from the flag, else the environment, else the file, else it is the default; each says so.
+func TestLoadOrder(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "agent.yaml")
+	write(t, file, "acp:\n  hold: 2s\n  fetch: 20s\n  log_level: warn\n  memory: daemon\n")
+	t.Setenv("SIGNET_ACP_FETCH", "30s")
+	t.Setenv("SIGNET_ACP_MEMORY", "embedded")
+	c, err := Load(Flags{SignetPath: dir, Memory: "off"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Hold != 2*time.Second || c.Fetch != 30*time.Second || c.LogLevel != "warn" || c.Memory != "off" ||
+		c.ContextAge != 15*time.Minute {
+		t.Errorf("hold %v, fetch %v, log_level %s, memory %s, context_age %v", c.Hold, c.Fetch, c.LogLevel, c.Memory,
+			c.ContextAge)
+	}
+	for name, want := range map[string]string{
+		"hold": file + ":2", "fetch": "SIGNET_ACP_FETCH", "memory": "--memory", "context_age": "default",
+		"signet_path": "--signet-path",
+	} {
+		if got := c.Source(name); got != want {
+			t.Errorf("%s comes from %q, want %q", name, got, want)
+		}
+	}
+}
+
+// All mistakes are named, and the defaults stand in their places: a relay must start.
+func TestLoadMistakes(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "agent.yaml"),
+		"acp:\n  hold: soon\n  memori: off\n  memory: [a]\n  agents:\n    nobody: {inject: off}\n")
+	c, err := Load(Flags{SignetPath: dir})
+	if err == nil || c.Hold != 1500*time.Millisecond || c.Memory != "auto" {
+		t.Fatalf("%v, hold %v, memory %q", err, c.Hold, c.Memory)
+	}
+	for _, want := range []string{"agent.yaml:2: hold must be a duration",
+		`agent.yaml:3: unknown setting "memori"; did you mean "memory"?`, "agent.yaml:4: memory must be a single value",
+		"agent.yaml:6: agents.nobody: no agent is known as that"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in:\n%v", want, err)
+		}
+	}
+	var flag FlagError
+	if _, err := Load(Flags{SignetPath: dir, Memory: "of"}); !errors.As(err, &flag) || flag.Flag != "--memory" {
+		t.Errorf("a wrong flag: %v", err)
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

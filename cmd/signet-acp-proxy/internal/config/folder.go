@@ -1,0 +1,20 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Folder is the path of a folder as a person names it; of --cwd=~/x a shell leaves the ~ to us.
+func Folder(name string) (string, error) {
+	if rest, ok := strings.CutPrefix(name, "~"+string(filepath.Separator)); ok || name == "~" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("finding the home folder: %w", err)
+		}
+		name = filepath.Join(home, rest)
+	}
+	return filepath.Abs(name)
+}

@@ -1,0 +1,50 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// DidYouMean names the word that was probably meant, if one is like the wrong one.
+func DidYouMean(wrong string, words []string) string {
+	likely := slices.DeleteFunc(words, func(word string) bool {
+		return !strings.HasPrefix(word, wrong) && distance(word, wrong) > len(strings.TrimLeft(wrong, "-"))/2
+	})
+	if len(likely) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", Nearest(wrong, likely))
+}
+
+// Nearest finds the word that is most like a wrong one.
+func Nearest(wrong string, words []string) string {
+	best, least := "", 1<<30
+	for _, word := range words {
+		if d := distance(wrong, word); d < least {
+			best, least = word, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next := min(row[j]+1, row[j+1]+1, diagonal+cost)
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}

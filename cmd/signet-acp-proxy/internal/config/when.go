@@ -1,0 +1,32 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ParseWhen reads a moment: a date, a time (RFC 3339), or an age such as 7d or 12h.
+func ParseWhen(text string, now time.Time) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04"} {
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return at, nil
+		}
+	}
+	if age, err := ParseDuration(text); err == nil && age > 0 {
+		return now.Add(-age), nil
+	}
+	return time.Time{}, fmt.Errorf("give a date (2026-10-03), a time (RFC 3339) or an age (7d, 12h), not %q", text)
+}
+
+// ParseAge reads how old something has to be.
+func ParseAge(text string) (time.Duration, error) {
+	age, err := ParseDuration(text)
+	if err != nil || age <= 0 {
+		return 0, errors.New("give an age such as 90d, 12w or 36h")
+	}
+	return age, nil
+}

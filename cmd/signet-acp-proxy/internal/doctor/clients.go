@@ -1,0 +1,73 @@
+package doctor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
+)
+
+// clients looks at our entries in clients' files.
+func (e *examination) clients() []Finding {
+	var found []Finding
+	for _, name := range clients.Names {
+		file, err := clients.Open(name)
+		if err != nil {
+			found = append(found, Finding{name, Problem, err.Error(), ""})
+			continue
+		}
+		if !file.There {
+			continue
+		}
+		entries, err := file.Entries()
+		if err != nil {
+			found = append(found, Finding{name, Problem, err.Error(), "correct it"})
+			continue
+		}
+		stale, good := 0, []string{}
+		for _, entry := range entries {
+			if !entry.Ours() {
+				continue
+			}
+			if why, fix := e.stale(name, entry); why != "" {
+				stale++
+				found = append(found, Finding{name, Problem, fmt.Sprintf("%s:%d: %s: %s", file.Path, entry.Line, entry.Name,
+					why), fix})
+				continue
+			}
+			good = append(good, entry.Name)
+		}
+		switch {
+		case len(good) > 0:
+			found = append(found, Finding{name, Fine, strings.Join(good, ", ") + " in " + file.Path, ""})
+		case stale == 0:
+			found = append(found, Finding{name, Note, "no entry of ours in " + file.Path, "signet-acp-proxy setup " + name})
+		}
+	}
+	if found == nil {
+		found = []Finding{{"clients", Note, "neither acpx nor Zed is configured here",
+			"signet-acp-proxy setup acpx, or setup print for any other client"}}
+	}
+	return found
+}
+
+// stale says what is wrong with an entry of ours, and what to do.
+func (e *examination) stale(client string, entry clients.Entry) (why, fix string) {
+	again := fmt.Sprintf("signet-acp-proxy setup %s --remove %[2]s, then signet-acp-proxy setup %[1]s %[2]s", client,
+		strings.TrimPrefix(entry.Name, clients.Prefix))
+	name, command := clients.HarnessOf(entry.Command)
+	switch {
+	case entry.Argv:
+		return "argv is what acpx 0.7.0 stops at, for every agent", again
+	case !clients.OnPath(entry.Command[0]):
+		return entry.Command[0] + " is not there any more", again
+	case name == "" && len(command) == 0:
+		return "names no harness", again
+	case len(command) > 0:
+		return "", ""
+	}
+	if _, known := e.c.Profile(name); !known {
+		return fmt.Sprintf("no agent is known as %q", name), again
+	}
+	return "", ""
+}

@@ -1,0 +1,157 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// A harness to be started and asked.
+type harness struct {
+	name    string
+	command []string // nil: by name
+}
+
+// harnesses starts the harnesses that are in use here, one after another, and sees whether they speak ACP.
+func (e *examination) harnesses(ctx context.Context, named []string) []Finding {
+	const check = "harness"
+	var found []Finding
+	for _, name := range named {
+		if _, known := e.c.Profile(name); !known {
+			found = append(found, Finding{check, Problem, fmt.Sprintf("no agent is known as %q", name),
+				"give it a command in the acp: section, under agents:"})
+		}
+	}
+	all := e.inUse(named)
+	if len(all) == 0 {
+		return append(found, Finding{check, Note, "none is set up and none was found on PATH",
+			"install one, or name it: signet-acp-proxy doctor --agent NAME"})
+	}
+	for i, one := range all {
+		e.step(fmt.Sprintf("starting %s (%d of %d)", one.title(), i+1, len(all)))
+		found = append(found, e.ask(ctx, one))
+	}
+	return found
+}
+
+func (h harness) title() string {
+	if h.name != "" {
+		return h.name
+	}
+	return strings.Join(h.command, " ")
+}
+
+// inUse lists each harness once: those that are named, those in clients' files, those of the configuration, and those
+// on PATH.
+func (e *examination) inUse(named []string) []harness {
+	var all []harness
+	seen := map[string]bool{}
+	add := func(name string, command []string) {
+		p, known := e.c.Profile(name)
+		if !known && len(command) == 0 {
+			return
+		}
+		key := config.Canonical(name) + "\x00" + strings.Join(command, "\x00")
+		if known && (slices.Equal(command, p.Command) || slices.Equal(command, p.Installed)) {
+			command, key = nil, p.Name+"\x00"
+		}
+		if !seen[key] {
+			seen[key] = true
+			all = append(all, harness{name, command})
+		}
+	}
+	for _, name := range named {
+		add(name, nil)
+	}
+	for _, client := range clients.Names {
+		file, err := clients.Open(client)
+		if err != nil {
+			continue // the check of clients says so
+		}
+		entries, _ := file.Entries()
+		for _, one := range entries {
+			if one.Ours() {
+				add(clients.HarnessOf(one.Command))
+			}
+		}
+	}
+	for name, agent := range e.c.Agents {
+		if len(agent.Command) > 0 {
+			add(name, nil)
+		}
+	}
+	for _, name := range upstream.Names() {
+		p, _ := upstream.Lookup(name)
+		if !fetcher(p.Command) && clients.OnPath(p.Command[0]) || len(p.Installed) > 0 && clients.OnPath(p.Installed[0]) {
+			add(name, nil)
+		}
+	}
+	slices.SortFunc(all, func(a, b harness) int { return strings.Compare(a.title(), b.title()) })
+	return all
+}
+
+// fetcher reports whether a command line begins with a program that fetches what it is to run.
+func fetcher(command []string) bool { return command[0] == "npx" || command[0] == "uvx" }
+
+const (
+	initializeTime = 10 * time.Second
+	cachedTime     = 30 * time.Second // npx and uvx look through what they have fetched before they start it
+)
+
+const byHand = "run it by hand, and see how it is started as an ACP agent"
+
+// ask starts a harness and asks it who it is. npx and uvx may start what they have fetched before, and fetch nothing.
+func (e *examination) ask(ctx context.Context, h harness) Finding {
+	const check = "harness"
+	profile, _ := e.c.Profile(h.name)
+	if h.name == "" {
+		profile, _ = upstream.ByCommand(h.command)
+	}
+	name := h.title()
+	options := upstream.Options{Command: h.command, Env: runtime.WithHooks(nil, "disabled")}
+	if err := profile.Prepare(ctx, &options); err != nil {
+		fix := "install it"
+		if profile.Install != "" {
+			fix = profile.Install
+		}
+		return Finding{check, Problem, fmt.Sprintf("%s: %v", name, err),
+			fix + "; or take it out of the client's configuration"}
+	}
+	line := strings.Join(options.Command, " ")
+	limit, fetched := initializeTime, fetcher(options.Command)
+	if fetched {
+		limit = cachedTime
+		options.Command = slices.Insert(slices.Clone(options.Command), 1, "--offline")
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	begun := time.Now()
+	agent, err := initialize(ctx, options)
+	switch {
+	case errors.Is(err, upstream.ErrNotStarted):
+		return Finding{check, Problem, fmt.Sprintf("%s: %v", name, err), "install it again"}
+	case err != nil && fetched:
+		return Finding{check, Note, fmt.Sprintf("%s is not installed, so it was not started; %s fetches it in a client",
+			name, options.Command[0]), line}
+	case err != nil && ctx.Err() != nil:
+		text := fmt.Sprintf("%s: %s does not answer initialize within %v: it does not speak ACP, or hangs", name, line, limit)
+		return Finding{check, Problem, text, byHand}
+	case err != nil:
+		return Finding{check, Problem, fmt.Sprintf("%s: %s does not speak ACP: %v", name, line, err), byHand}
+	case agent.ProtocolVersion > 2:
+		text := fmt.Sprintf("%s speaks ACP version %d, of which we pass everything and change nothing", name,
+			agent.ProtocolVersion)
+		return Finding{check, Note, text, ""}
+	}
+	text := fmt.Sprintf("%s speaks ACP after %d ms: %s %s", name, time.Since(begun).Milliseconds(),
+		agent.AgentInfo.Name, agent.AgentInfo.Version)
+	return Finding{check, Fine, strings.TrimRight(text, " "), ""}
+}

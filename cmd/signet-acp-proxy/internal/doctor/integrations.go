@@ -1,0 +1,92 @@
+package doctor
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// integrations looks for Signet's own integrations in harnesses, which would inject beside us.
+func (e *examination) integrations() []Finding {
+	const check = "injection"
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	config := os.Getenv("XDG_CONFIG_HOME")
+	if config == "" {
+		config = filepath.Join(home, ".config")
+	}
+	places := []struct {
+		agent   string
+		globs   []string
+		mention bool // the file is everybody's: it has to name Signet
+		deaf    bool // does not look at SIGNET_NO_HOOKS
+	}{
+		{"claude", []string{filepath.Join(folder("CLAUDE_CONFIG_DIR", home, ".claude"), "settings*.json")}, true, false},
+		{"codex", []string{filepath.Join(folder("CODEX_HOME", home, ".codex"), "hooks.json"),
+			filepath.Join(folder("CODEX_HOME", home, ".codex"), "config.toml")}, true, false},
+		{"gemini", []string{filepath.Join(home, ".gemini", "settings.json")}, true, false},
+		{"opencode", []string{filepath.Join(config, "opencode", "plugin*", "*signet*")}, false, true},
+		{"opencode", []string{filepath.Join(config, "opencode", "opencode.json*")}, true, true},
+		{"openclaw", []string{filepath.Join(home, ".openclaw", "openclaw.json")}, true, true},
+	}
+	var found []Finding
+	for _, p := range places {
+		if !e.c.Agent(p.agent).Inject {
+			continue
+		}
+		for _, glob := range p.globs {
+			files, err := filepath.Glob(glob)
+			if err != nil {
+				continue // a home with brackets in its name
+			}
+			for _, file := range files {
+				if p.mention && !hooksSignet(file, p.deaf) {
+					continue
+				}
+				switch {
+				case p.deaf:
+					found = append(found, Finding{check, Problem,
+						fmt.Sprintf("%s has Signet's own plugin (%s), which injects beside us", p.agent, file),
+						fmt.Sprintf("remove it, or set acp: agents: %s: inject: off", p.agent)})
+				case e.c.Hooks != "disabled":
+					found = append(found, Finding{check, Problem,
+						fmt.Sprintf("%s has Signet's own hooks (%s), and hooks is %s: both inject", p.agent, file, e.c.Hooks),
+						"set hooks: disabled, or acp: agents: " + p.agent + ": inject: off"})
+				default:
+					found = append(found, Finding{check, Fine,
+						fmt.Sprintf("%s has Signet's own hooks (%s); they rest while we inject", p.agent, file), ""})
+				}
+			}
+		}
+	}
+	if found == nil {
+		found = []Finding{{check, Fine, "no harness has Signet's own hooks", ""}}
+	}
+	return found
+}
+
+// folder is where a variable says, else below home.
+func folder(variable, home, name string) string {
+	if dir := os.Getenv(variable); dir != "" {
+		return dir
+	}
+	return filepath.Join(home, name)
+}
+
+// hooksSignet reports whether a settings file runs Signet's hooks, or for a deaf harness names its plugin. That the
+// file names the signet MCP server, or us, is no matter.
+func hooksSignet(file string, plugin bool) bool {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	text = bytes.ToLower(text)
+	if plugin {
+		return bytes.Contains(text, []byte(`"signet`)) && (bytes.Contains(text, []byte(`"plugin`)) ||
+			bytes.Contains(text, []byte(`"plugins`))) || bytes.Contains(text, []byte("@signet"))
+	}
+	return bytes.Contains(text, []byte("signet hook")) || bytes.Contains(text, []byte("signet-hook"))
+}

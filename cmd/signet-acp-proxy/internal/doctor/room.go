@@ -1,0 +1,34 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// leastRoom is what a session may need, in bytes: the database's log of changes and some turns.
+const leastRoom = 1 << 20
+
+// room looks whether the folder of the database takes what is written there, by writing it.
+func (e *examination) room() []Finding {
+	const check = "room"
+	if e.c.DB == "" { // nobody has named a folder
+		return nil
+	}
+	dir := filepath.Dir(e.c.DB)
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // made by the first session
+	}
+	if err == nil {
+		_, err = f.Write(make([]byte, leastRoom))
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil {
+		return []Finding{{check, Problem, fmt.Sprintf("%s takes nothing more: %v", dir, err),
+			"free some space, or move the folder: SIGNET_PATH, --db"}}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+// Package install puts on a machine what the program needs there, and takes it away again: the Signet folder with
+// templates, entries in clients' files, what was recorded. What is there stays as it is, and a person is asked.
+package install
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+)
+
+// Steps are what init and uninstall do, one after another.
+type Steps struct {
+	Config *config.Config
+	Std    term.Streams
+	Yes    bool // nobody is asked
+	DryRun bool // only say what would be done
+}
+
+// Put makes the Signet folder and its templates, and sets up the clients that are found.
+func (s Steps) Put() error {
+	if err := s.folder(); err != nil {
+		return err
+	}
+	return s.clients()
+}
+
+// folder makes the Signet folder and the templates in it.
+func (s Steps) folder() error {
+	dir := runtime.HomeShort(s.Config.SignetPath)
+	_, err := os.Stat(s.Config.SignetPath)
+	switch {
+	case err == nil:
+		s.skip("%s is there already", dir)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case s.DryRun:
+		s.would("make %s", dir)
+	default:
+		if err := os.MkdirAll(s.Config.SignetPath, 0o700); err != nil {
+			return err
+		}
+		s.Done("%s made; only you can read it", dir)
+	}
+	for _, t := range Templates {
+		switch {
+		case !t.Missing(s.Config):
+			s.skip("%s is there already", t.Name)
+		case s.DryRun:
+			s.would("write %s: %s", t.Name, t.About)
+		default:
+			if err := t.Write(s.Config); err != nil {
+				return err
+			}
+			s.Done("%s written, empty but for a comment: %s", t.Name, t.About)
+		}
+	}
+	return nil
+}
+
+// clients sets up the clients that are found, for the harnesses that are.
+func (s Steps) clients() error {
+	found, harnesses := clients.Found(), clients.Installed(s.Config)
+	if len(found) == 0 {
+		s.skip("neither acpx nor Zed was found; for any other client: signet-acp-proxy setup print")
+	}
+	for _, name := range found {
+		file, err := clients.Open(name)
+		if err != nil {
+			return err
+		}
+		if len(harnesses) == 0 {
+			s.skip("%s: no harness was found on PATH; later: signet-acp-proxy setup %s NAME", name, name)
+			continue
+		}
+		done, err := file.PutIn(s.Config, harnesses)
+		if err != nil {
+			return err
+		}
+		var added []string
+		for _, one := range done {
+			if one.Fate == clients.Added {
+				added = append(added, one.Name)
+			}
+		}
+		names, path := strings.Join(added, ", "), runtime.HomeShort(file.Path)
+		switch {
+		case len(added) == 0:
+			s.skip("%s is set up already", name)
+		case s.DryRun:
+			s.would("add %s to %s", names, path)
+		case !s.Yes && !s.Std.Talks():
+			s.skip("%s: %s would go into %s; signet-acp-proxy init --yes does it", name, names, path)
+		case !s.Yes && !s.Std.Ask("add %s to %s?", names, path):
+			s.skip("%s: left as it is; later: signet-acp-proxy setup %[1]s", name)
+		default:
+			if err := file.Save(); err != nil {
+				return err
+			}
+			s.Done("%s: %s added to %s", name, names, path)
+		}
+	}
+	return nil
+}
+
+// Done says that something was done.
+func (s Steps) Done(format string, args ...any) {
+	s.line(term.On(s.Std.Out).Paint(term.Green, "✓"), format, args...)
+}
+
+// Say prints a paragraph.
+func (s Steps) Say(format string, args ...any) {
+	screen := term.On(s.Std.Out)
+	fmt.Fprintf(screen.W, "\n%s\n", term.Wrap(term.Printable(fmt.Sprintf(format, args...)), screen.Width, 0))
+}
+
+func (s Steps) skip(format string, args ...any)  { s.line("·", format, args...) }
+func (s Steps) would(format string, args ...any) { s.line("+", "would "+format, args...) }
+
+func (s Steps) line(mark, format string, args ...any) {
+	screen := term.On(s.Std.Out)
+	fmt.Fprintf(screen.W, "%s %s\n", mark, term.Wrap(term.Printable(fmt.Sprintf(format, args...)), screen.Width, 2))
+}

@@ -1,0 +1,73 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+)
+
+// TakeAway takes our entries out of clients' files and, asked or not, removes what was recorded. It wants nobody alive.
+func (s Steps) TakeAway() error {
+	recorded := filepath.Join(s.Config.SignetPath, "acp")
+	if !s.Yes && !s.Std.Talks() {
+		return fmt.Errorf("this would take our entries out of clients' files and remove %s: give --yes", recorded)
+	}
+	if err := runtime.Unused(s.Config); err != nil {
+		return err
+	}
+	var failed error
+	for _, name := range clients.Names {
+		failed = errors.Join(failed, s.takeOut(name))
+	}
+	if failed != nil {
+		return failed
+	}
+	for _, path := range []string{recorded, s.Config.DB, s.Config.DB + "-wal", s.Config.DB + "-shm"} {
+		failed = errors.Join(failed, s.remove(path))
+	}
+	if failed == nil {
+		s.Std.Say("done; remove the program itself the way it came. %s stays", s.Config.SignetPath)
+	}
+	return failed
+}
+
+// takeOut takes our entries out of a client's file.
+func (s Steps) takeOut(name string) error {
+	file, err := clients.Open(name)
+	if err != nil || !file.There {
+		return err
+	}
+	taken, err := file.TakeOut(nil)
+	if err != nil || len(taken) == 0 {
+		return err
+	}
+	if !s.Yes && !s.Std.Ask("take %s out of %s?", term.Count(len(taken), "entry"), file.Path) {
+		return nil
+	}
+	if err := file.Save(); err != nil {
+		return err
+	}
+	s.Std.Say("written: %s", file.Path)
+	return nil
+}
+
+// remove removes a file or folder with what is in it.
+func (s Steps) remove(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if !s.Yes && !s.Std.Ask("remove %s, with all that was recorded? signet-acp-proxy backup keeps a copy", path) {
+		return nil
+	}
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	s.Std.Say("removed: %s", path)
+	return nil
+}

@@ -1,0 +1,23 @@
+package runtime
+
+import (
+	"os"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/proxy"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// asAcpx is what acpx would do for this harness if it saw it.
+func asAcpx(p upstream.Profile) proxy.Compat {
+	sources := p.SettingSources
+	if len(sources) > 0 && strings.TrimSpace(os.Getenv("ACPX_CLAUDE_INCLUDE_USER_SETTINGS")) == "1" {
+		sources = append([]string{"user"}, sources...)
+	}
+	return proxy.Compat{ClientInfo: p.ClientInfo, ClientMeta: p.ClientMeta, Answers: p.Answers, SettingSources: sources}
+}
+
+// placement says where a harness gets the identity.
+func placement(setting string, p upstream.Profile) proxy.Placement {
+	return proxy.Placement{System: setting == "system" || setting == "auto" && p.SystemPrompt, Meta: p.MetaSystemPrompt}
+}

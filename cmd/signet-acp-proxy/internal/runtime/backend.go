@@ -1,0 +1,295 @@
+package runtime
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/proxy"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// A Backend is what the relay remembers with: database, daemon, log. It is
+// opened beside the conversation, so that the harness's start waits for none of it.
+type Backend struct {
+	c   *config.Config
+	std term.Streams
+	log *Log
+
+	events   *eventlog.Log
+	follower *follower
+	opened   chan struct{} // closed when own or failed stands
+	own      *embedded.Store
+	owing    *correlation.Process // whose debts tools leave
+	failed   error
+
+	tools *memoryTools // nil when there can be none
+
+	mu       sync.Mutex // guards what follows
+	db       *sql.DB
+	claims   *sql.DB // a connection of its own: a prompt waits for nothing else that we write
+	handover *delivery.Handover
+	daemon   *signet.Client // nil where there is none to ask
+}
+
+// NewBackend makes the backend of a relay. It opens nothing yet.
+func NewBackend(c *config.Config, std term.Streams) *Backend {
+	return &Backend{c: c, std: std, log: NewLog(c, std), opened: make(chan struct{})}
+}
+
+// Configure makes a relay use the backend: for a harness that was started as name, by the process id.
+func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.Profile) {
+	o.Compat = asAcpx(profile)
+	o.Events = func(folded func(bool, []int)) (proxy.Events, error) {
+		var err error
+		b.events, err = eventlog.Open(eventlog.Options{
+			Dir: b.c.LiveDir(), Process: b.info(name, id), Folded: folded, Log: b.log.Logger(),
+			Tell: func(line string) { b.std.Say("%s", line) },
+		})
+		if err != nil {
+			return nil, err
+		}
+		b.follower = newFollower(b.events, b.c.Presence, b.log.Logger())
+		return b.follower, nil
+	}
+	o.Open = func(ctx context.Context) (*proxy.Backend, error) {
+		opened, err := b.open(ctx, name)
+		if !errors.Is(err, sqlite.ErrBusy) { // else it is tried again
+			b.failed = err
+			close(b.opened)
+		}
+		return opened, err
+	}
+	tools, err := newMemoryTools(b.c, name, b.log, b)
+	if err != nil {
+		b.std.Say("no memory tools: %v", err)
+	} else {
+		b.tools = tools
+		o.MCPServer = tools.entry
+	}
+	o.HoldLimit, o.ClaimLimit, o.ContextAge = b.c.Hold, min(b.c.DatabaseWait, b.c.Hold), b.c.ContextAge
+	o.FetchLimit = b.c.Fetch
+	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait)
+	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce
+	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
+	o.ToolHint = func(agent string) bool {
+		profile, _ := config.ProfileOf(agent, name)
+		return b.c.ToolHint == "always" || b.c.ToolHint == "auto" && !profile.AsksForTools && b.c.MCPFor(agent, name) != "off"
+	}
+	o.Traits = func(agent string) session.Traits {
+		profile, _ := config.ProfileOf(agent, name)
+		return session.Traits{
+			KeepsFailed: profile.KeepsFailedPrompt, KeepsMessages: profile.KeepsMessages, MessageIDs: profile.MessageIDs,
+			CompactCommands: profile.CompactCommands,
+		}
+	}
+	o.Placement = func(agent string) proxy.Placement {
+		profile, _ := config.ProfileOf(agent, name)
+		return placement(b.c.Placement, profile)
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		o.Record = proxy.Acpx{Home: home, Parent: os.Getppid(), Above: parentOf}.Record
+	}
+	o.Log = b.log.Logger()
+}
+
+// open opens the database and puts memory together.
+func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error) {
+	log := b.log.Logger()
+	db, err := migrations.Open(ctx, b.c.DB)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	b.db = db
+	b.mu.Unlock()
+	claims, err := migrations.Open(ctx, b.c.DB)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	b.claims = claims
+	b.mu.Unlock()
+	store := correlation.New(db, correlation.Options{LiveDir: b.c.LiveDir(), Path: b.c.DB, Claims: claims, Log: log})
+	b.tellOnce(ctx, store)
+	process := store.Process(b.events.Process())
+	handover := newHandover(b.c, store, process, log)
+	b.mu.Lock()
+	b.handover = handover
+	b.mu.Unlock()
+	b.own, b.owing = NewStore(b.c, db, b.log), process
+	source, err := b.source(store, b.own, log)
+	if err != nil {
+		return nil, err
+	}
+	b.events.Attach(store)
+	b.follower.attach(b.daemon, func(ctx context.Context, key string) error {
+		if err := b.events.Folded(ctx); err != nil {
+			return err
+		}
+		owed, err := process.OweSoFar(ctx, key)
+		if err == nil && owed {
+			handover.Now(ctx)
+		}
+		return err
+	})
+	return &proxy.Backend{
+		Ledger:   store,
+		Memory:   source,
+		Parent:   parentOfSessions(store, log),
+		CatchUp:  func(ctx context.Context) { b.catchUp(ctx, store) },
+		Learn:    b.learn,
+		HandOver: handover.Over,
+		Left:     handover.Now,
+	}, nil
+}
+
+// info is what stays known of this process when it dies.
+func (b *Backend) info(name, id string) correlation.ProcessInfo {
+	info := correlation.ProcessInfo{
+		ID: id, Kind: correlation.Relay, Harness: name, Version: Version, SignetPath: b.c.SignetPath, Memory: b.c.Memory,
+		Hook:        len(b.c.OnSessionEnd) > 0,
+		HookCommand: b.c.OnSessionEnd, HookLimit: b.c.OnSessionEndLimit,
+	}
+	if b.c.DaemonConfigured {
+		info.URL = b.c.DaemonURL
+	}
+	return info
+}
+
+// catchUpWait is how long it is waited for whoever has the database locked, at a time: a prompt is held meanwhile.
+const catchUpWait = 25 * time.Millisecond
+
+// catchUp takes in what other processes have said just now.
+func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
+	log := b.log.Logger()
+	sweep := eventlog.Sweep{Store: store, Log: log, Living: true, Except: b.events.Process(),
+		Tell: func(line string) { b.std.Say("%s", line) }}
+	ctx = sqlite.Patiently(ctx, catchUpWait)
+	_, err := sweep.Run(ctx)
+	switch {
+	case errors.Is(err, sqlite.ErrBusy): // there will be quieter moments
+		return
+	case err != nil && ctx.Err() == nil:
+		log.Warn().Err(err).Msg("taking in what was said just now")
+	}
+	b.learn(ctx)
+}
+
+// learn lets memory take in the turns that have ended.
+func (b *Backend) learn(ctx context.Context) {
+	// there will be quieter moments
+	if err := b.own.Learn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) {
+		log := b.log.Logger()
+		log.Warn().Err(err).Msg("learning from turns")
+	}
+}
+
+// store gives the embedded store once it is open.
+func (b *Backend) store(ctx context.Context) (*embedded.Store, error) {
+	select {
+	case <-b.opened:
+		return b.own, b.failed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// owe leaves a memory that a tool stored for the daemon.
+func (b *Backend) owe(ctx context.Context, who memory.Session, note signet.Note) (bool, error) {
+	if _, err := b.store(ctx); err != nil {
+		return false, err
+	}
+	payload, err := json.Marshal(delivery.Memory{Content: note.Content, Type: note.Type, Importance: note.Importance,
+		Tags: note.Tags, AgentID: note.AgentID})
+	if err != nil {
+		return false, err
+	}
+	return b.owing.OweMemory(ctx, who.Key, string(payload))
+}
+
+// back has what is owed delivered, now that the daemon is back.
+func (b *Backend) back() {
+	b.mu.Lock()
+	handover := b.handover
+	b.mu.Unlock()
+	if handover != nil {
+		handover.Deliver()
+	}
+}
+
+// source is where context comes from, as configured.
+func (b *Backend) source(store *correlation.Store, own *embedded.Store, log zerolog.Logger) (proxy.Memory, error) {
+	if b.c.Memory == "embedded" {
+		return localSource{own, own}, nil
+	}
+	o := DaemonOptions(b.c, config.Token(), log)
+	o.RestFile, o.Hold = filepath.Join(b.c.Dir(), "daemon.json"), b.c.Hold
+	client, err := signet.New(o)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	b.daemon = client
+	b.mu.Unlock()
+	daemon := &notedDaemon{Client: client, follower: b.follower, bypass: store.Bypass, signetPath: b.c.SignetPath,
+		log: log}
+	if b.c.Memory == "daemon" {
+		return localSource{daemon, own}, nil
+	}
+	return localSource{memory.Auto{Daemon: daemon, Embedded: own}, own}, nil
+}
+
+// localSource is a source with the local identity files beside it.
+type localSource struct {
+	memory.Source
+	own *embedded.Store
+}
+
+func (s localSource) Identity(who memory.Session) memory.Context { return s.own.Identity(who) }
+
+// Close lets go of the database and the log.
+func (b *Backend) Close() {
+	if b.tools != nil {
+		b.tools.close()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.follower != nil {
+		b.follower.close()
+	}
+	if b.daemon != nil {
+		b.daemon.Close()
+	}
+	if b.handover != nil {
+		b.handover.End()
+	}
+	for _, db := range []*sql.DB{b.claims, b.db} {
+		if db == nil {
+			continue
+		}
+		if err := db.Close(); err != nil {
+			log := b.log.Logger()
+			log.Warn().Err(err).Msg("closing the database")
+		}
+	}
+	b.log.Close()
+}

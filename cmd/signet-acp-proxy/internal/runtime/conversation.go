@@ -1,0 +1,101 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// Roles of entries.
+const (
+	User      = "user"
+	Assistant = "assistant"
+	Tool      = "tool"
+	Context   = "context" // inserted by us
+)
+
+// An Entry is a piece of a conversation. The names of its fields are a promise to scripts.
+type Entry struct {
+	Role string    `json:"role"`
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
+	Turn int       `json:"turn"` // from 1 on
+
+	*ToolFields
+	*ContextFields
+	*EndFields
+}
+
+// ToolFields are those of a tool's entry; its text is its title.
+type ToolFields struct {
+	Kind      string   `json:"kind"`
+	Status    string   `json:"status"`
+	Locations []string `json:"locations"` // paths
+}
+
+// ContextFields are those of what was inserted.
+type ContextFields struct {
+	BlockID string `json:"blockId"`
+	Source  string `json:"source"`
+	Outcome string `json:"outcome"`
+}
+
+// EndFields are those of an answer.
+type EndFields struct {
+	Stop      string `json:"stop"`                // why the turn ended; "" if it goes on, died, or failed
+	Code      int    `json:"code,omitempty"`      // of the error that it failed with
+	Ended     bool   `json:"ended"`               // else it goes on
+	Truncated bool   `json:"truncated,omitempty"` // it was longer than what is kept
+}
+
+// Conversation gives what was said in a session and in those that it continues, in order.
+func (d *Data) Conversation(ctx context.Context, session int64) ([]Entry, error) {
+	turns, err := d.Sessions.Turns(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	inserted, err := d.Sessions.Injections(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(inserted, func(a, b correlation.Injection) int {
+		return cmp.Compare(a.At.UnixMilli(),
+			b.At.UnixMilli())
+	})
+	all := []Entry{}
+	for i, t := range turns {
+		n := i + 1
+		last := n == len(turns)
+		for len(inserted) > 0 && (last || t.Ended.IsZero() || !inserted[0].At.After(t.Ended)) {
+			in := inserted[0]
+			inserted = inserted[1:]
+			all = append(all, Entry{Role: Context, Text: in.Text, At: in.At.UTC(), Turn: n,
+				ContextFields: &ContextFields{in.BlockID, in.Source, string(in.Outcome)}})
+		}
+		all = append(all, Entry{Role: User, Text: t.User, At: t.Started.UTC(), Turn: n})
+		for _, tool := range t.Tools {
+			places := slices.Clone(tool.Locations)
+			if places == nil {
+				places = []string{}
+			}
+			all = append(all, Entry{Role: Tool, Text: tool.Title, At: t.Started.UTC(), Turn: n,
+				ToolFields: &ToolFields{tool.Kind, tool.Status, places}})
+		}
+		if t.Assistant != "" || !t.Ended.IsZero() {
+			at := t.Ended
+			if at.IsZero() {
+				at = t.Started
+			}
+			end := &EndFields{t.Stop, t.Code, !t.Ended.IsZero(), t.Truncated}
+			all = append(all, Entry{Role: Assistant, Text: t.Assistant, At: at.UTC(), Turn: n, EndFields: end})
+		}
+	}
+	for _, in := range inserted { // into a session in which nothing was said
+		all = append(all, Entry{Role: Context, Text: in.Text, At: in.At.UTC(), Turn: 1,
+			ContextFields: &ContextFields{in.BlockID, in.Source, string(in.Outcome)}})
+	}
+	return all, nil
+}

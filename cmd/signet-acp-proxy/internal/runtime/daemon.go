@@ -1,0 +1,90 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+)
+
+// NewDaemon makes a client of the configured daemon. It makes no request.
+func NewDaemon(c *config.Config, token string, log zerolog.Logger) (*signet.Client, error) {
+	return signet.New(DaemonOptions(c, token, log))
+}
+
+// DaemonOptions are those of a client of the configured daemon.
+func DaemonOptions(c *config.Config, token string, log zerolog.Logger) signet.Options {
+	return signet.Options{
+		URL: c.DaemonURL, Configured: c.DaemonConfigured, SignetPath: c.SignetPath, Token: token, AgentID: c.AgentID,
+		Log:          log,
+		StartTimeout: c.Fetch,
+		// so that a daemon that does not answer leaves the embedded store some of a prompt's time
+		PromptTimeout: max(c.Hold*2/3, time.Millisecond),
+	}
+}
+
+// A notedDaemon is the daemon as a source; what is written down hears which keys it was told, and that it answers:
+// without either nobody could say what it is owed.
+type notedDaemon struct {
+	*signet.Client
+	follower   *follower
+	bypass     func(ctx context.Context, key string) error
+	signetPath string
+	log        zerolog.Logger
+
+	mu   sync.Mutex // guards seen
+	seen time.Time  // when it was last written down
+}
+
+// seenEvery is how often it is written down that a daemon goes on answering.
+const seenEvery = time.Minute
+
+// Start implements memory.Source.
+func (d *notedDaemon) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
+	d.follower.starting(s.Key)
+	got, err := d.Client.Start(ctx, s)
+	d.answered(ctx, s.Key, got.Version, err)
+	for _, warning := range got.Warnings {
+		d.log.Warn().Str("key", s.Key).Str("warning", warning).Msg("the daemon warns")
+	}
+	return got, err
+}
+
+// Recall implements memory.Source.
+func (d *notedDaemon) Recall(ctx context.Context, s memory.Session, prompt string, seen []string) (memory.Context,
+	error) {
+	got, err := d.Client.Recall(ctx, s, prompt, seen)
+	d.answered(ctx, s.Key, got.Version, err)
+	return got, err
+}
+
+// readsWhole stands behind the version of a daemon that has said that it reads a session's transcript whole each time.
+const readsWhole = " whole"
+
+func (d *notedDaemon) answered(ctx context.Context, key, version string, err error) {
+	if errors.Is(err, memory.ErrBypassed) {
+		if err := d.bypass(context.WithoutCancel(ctx), key); err != nil {
+			d.log.Warn().Err(err).Str("key", key).Msg("noting that a session is switched off at the daemon")
+		}
+	}
+	if d.Whole() && version != "" {
+		version += readsWhole
+	}
+	if err != nil && (errors.Is(err, memory.ErrUnavailable) || ctx.Err() != nil) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if time.Since(d.seen) < seenEvery {
+		return
+	}
+	d.follower.Log.Append(eventlog.DaemonAnswered{SignetPath: d.signetPath, URL: d.URL(), Version: version})
+	d.seen = time.Now()
+}

@@ -1,0 +1,90 @@
+package runtime
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+// IdentityFiles are the person's own, in the order in which an agent reads them.
+var IdentityFiles = []string{"IDENTITY.md", "USER.md", "SOUL.md", "AGENTS.md", "MEMORY.md"}
+
+// commandTime is how long a command for people may wait for the database to open.
+const commandTime = time.Minute
+
+// Data is what the commands for people work on. Unlike the relay they stop at a mistake in the configuration.
+type Data struct {
+	Config   *config.Config
+	Log      *Log
+	DB       *sql.DB
+	Sessions *correlation.Store
+	Memories *embedded.Store
+}
+
+// WithData opens the data for as long as work takes.
+func WithData(f *config.Flags, std term.Streams, work func(ctx context.Context, d *Data) error) error {
+	c, err := config.Load(*f)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
+	defer cancel()
+	d, err := OpenData(ctx, c, std)
+	if err != nil {
+		return err
+	}
+	// an import may take as long as it takes; a person can end it
+	return errors.Join(work(context.Background(), d), d.Close())
+}
+
+// OpenData opens the data of a configuration, and takes in what was said and is not in it yet. The caller closes it.
+func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, error) {
+	db, err := migrations.Open(ctx, c.DB)
+	if err != nil {
+		return nil, err
+	}
+	log := NewLog(c, std)
+	d := &Data{
+		Config: c, Log: log, DB: db,
+		Sessions: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()}),
+		Memories: NewStore(c, db, log),
+	}
+	eventlog.CatchUp(ctx, d.Sessions, log.Logger())
+	return d, nil
+}
+
+// NewStore is the embedded store in a database.
+func NewStore(c *config.Config, db *sql.DB, log *Log) *embedded.Store {
+	files := eventlog.Sweep{Store: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()}),
+		Log: log.Logger()}
+	return embedded.New(db, embedded.Options{SignetPath: c.SignetPath, Files: c.IdentityFiles,
+		OtherProjects: c.OtherProjects, KeepUnused: !c.SinkUnused, Erase: files.EraseFolded, Log: log.Logger()})
+}
+
+// Close lets go of the database and the log.
+func (d *Data) Close() error {
+	d.Log.Close()
+	return d.DB.Close()
+}
+
+// RemoveFiles removes transcript files that a forgotten session has left.
+func RemoveFiles(files []string) error {
+	var failed error
+	for _, name := range files {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, fmt.Errorf("a transcript is left: %w", err))
+		}
+	}
+	return failed
+}

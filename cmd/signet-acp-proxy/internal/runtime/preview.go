@@ -1,0 +1,192 @@
+package runtime
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+)
+
+// A PreviewQuery says for which session a preview is made.
+type PreviewQuery struct {
+	Prompt string
+	Cwd    string
+	Agent  string // a harness by name; empty: any
+}
+
+// Preview says what a session's first prompt would get now. Nothing is recorded.
+func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
+	nothing := func(format string, args ...any) (Preview, error) {
+		return Preview{Nothing: fmt.Sprintf(format, args...), Items: []PreviewItem{}, Out: []PreviewPiece{}}, nil
+	}
+	agent, name := d.Config.Agent(q.Agent), config.Canonical(q.Agent)
+	switch {
+	case d.Config.Memory == "off":
+		return nothing("memory is off (%s)", d.Config.Source("memory"))
+	case !agent.Inject:
+		return nothing("agents.%s.inject is off (%s)", name, d.Config.Source("agents."+name+".inject"))
+	case memory.OptedOut(q.Cwd, d.Config.Exclude):
+		return nothing("%s has opted out, by a .signet-ignore file or exclude", q.Cwd)
+	}
+	profile, _ := d.Config.Profile(q.Agent)
+	who := memory.Session{Key: correlation.NewKey(), Harness: profile.Name, Cwd: q.Cwd, Project: memory.Project(q.Cwd),
+		AgentID: cmp.Or(agent.AgentID, d.Config.AgentID)}
+	if err := d.Memories.Learn(ctx); err != nil {
+		return Preview{}, err
+	}
+	source, forget, err := d.source(who)
+	if err != nil {
+		return Preview{}, err
+	}
+	defer forget()
+	begun := time.Now()
+	start, err := source.Start(ctx, who)
+	if errors.Is(err, memory.ErrOwned) {
+		return nothing("%v", err)
+	}
+	var recalled memory.Context
+	var notes []string
+	if err != nil {
+		notes = append(notes, fmt.Sprintf("without the daemon's memories: %v", err))
+		start = d.Memories.Identity(who)
+	} else if q.Prompt != "" {
+		if recalled, err = source.Recall(ctx, who, q.Prompt, nil); err != nil {
+			notes = append(notes, fmt.Sprintf("without what the prompt recalls: %v", err))
+		}
+		if len(recalled.Items) == 0 {
+			notes = append(notes, "the prompt recalls nothing: no memory is relevant enough")
+		}
+	}
+	took := time.Since(begun)
+	hint := d.Config.ToolHint == "always" || d.Config.ToolHint == "auto" && !profile.AsksForTools
+	block, _ := memory.Compose(who.Key, start, recalled, memory.Style{ToolHint: hint})
+	p := previewOf(d.Config, start, recalled, block)
+	p.Source, p.Notes, p.Took = start.Source, notes, took
+	return p, nil
+}
+
+// source is where context would come from. forget takes the preview's key out of the daemon's list of sessions again.
+func (d *Data) source(who memory.Session) (source memory.Source, forget func(), err error) {
+	forget = func() {}
+	if d.Config.Memory == "embedded" {
+		return d.Memories, forget, nil
+	}
+	daemon, err := NewDaemon(d.Config, config.Token(), d.Log.Logger())
+	if err != nil {
+		return nil, nil, err
+	}
+	forget = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if _, err := daemon.End(ctx, signet.EndRequest{Key: who.Key, AgentID: who.AgentID, Cwd: who.Cwd,
+			Reason: "preview"}); err != nil {
+			log := d.Log.Logger()
+			log.Debug().Err(err).Str("key", who.Key).Msg("ending a preview")
+		}
+	}
+	if d.Config.Memory == "daemon" {
+		return daemon, forget, nil
+	}
+	return memory.Auto{Daemon: daemon, Embedded: d.Memories}, forget, nil
+}
+
+// A Preview is what preview --json prints.
+type Preview struct {
+	Block string         `json:"block"`
+	Items []PreviewItem  `json:"items"`
+	Out   []PreviewPiece `json:"out"`
+
+	Nothing string         `json:"-"` // why nothing would be injected at all
+	Files   []PreviewPiece `json:"-"` // identity files that are in
+	Source  string         `json:"-"`
+	Notes   []string       `json:"-"` // what went wrong, or came to nothing
+	Took    time.Duration  `json:"-"`
+}
+
+// A PreviewItem is a memory that would be told.
+type PreviewItem struct {
+	ID      string  `json:"id"`
+	Content string  `json:"content"`
+	Why     string  `json:"why"` // recalled: by the prompt's words; standing: to every session
+	Score   float64 `json:"score"`
+}
+
+// A PreviewPiece is a memory or a file that would be left out.
+type PreviewPiece struct {
+	ID   string `json:"id,omitempty"`
+	File string `json:"file,omitempty"`
+	Why  string `json:"why"`
+}
+
+// previewOf says of each piece why it is in or out.
+func previewOf(c *config.Config, start, recalled memory.Context, block memory.Block) Preview {
+	p := Preview{Block: block.Text, Items: []PreviewItem{}, Out: []PreviewPiece{}}
+	if start.Source == memory.FromEmbedded {
+		for _, name := range IdentityFiles {
+			fate := fateOf(filepath.Join(c.SignetPath, name), start.Identity)
+			if why, out := strings.CutPrefix(fate, "out: "); out {
+				p.Out = append(p.Out, PreviewPiece{File: name, Why: why})
+			} else {
+				p.Files = append(p.Files, PreviewPiece{File: name, Why: fate})
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for i, it := range append(slices.Clone(recalled.Items), start.Items...) {
+		name := it.ID
+		if name == "" {
+			name = it.Text
+		}
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		why := "recalled"
+		if i >= len(recalled.Items) {
+			why = "standing"
+		}
+		if slices.Contains(block.Items, name) {
+			p.Items = append(p.Items, PreviewItem{name, it.Text, why, it.Score})
+		} else {
+			p.Out = append(p.Out, PreviewPiece{ID: name, Why: "said already, or no room"})
+		}
+	}
+	return p
+}
+
+// fateOf says what became of an identity file.
+func fateOf(path, identity string) string {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "out: there is none"
+	case err != nil:
+		return "out: " + err.Error()
+	case !info.Mode().IsRegular():
+		return "out: not a regular file"
+	case strings.Contains(identity, "# "+filepath.Base(path)+"\n"):
+		return fmt.Sprintf("in (%d bytes)", info.Size())
+	case info.Size() == 0:
+		return "out: empty"
+	}
+	text, err := os.ReadFile(path)
+	switch {
+	case err != nil:
+		return "out: " + err.Error()
+	case strings.HasPrefix(strings.TrimSpace(string(text)), "<!--") &&
+		strings.HasSuffix(strings.TrimSpace(string(text)), "-->"):
+		return "out: nothing but a comment yet"
+	}
+	return "out: the harness reads it by itself"
+}

@@ -1,0 +1,65 @@
+package runtime
+
+import (
+	"time"
+)
+
+// sessionSchema names the shape of a Row. A field may be added under it; one that changes or goes needs a new one.
+const sessionSchema = "signet-acp.session.v1"
+
+// A Row is a session as scripts and extraction hooks read it.
+type Row struct {
+	Schema           string    `json:"schema"`
+	ACPXSessionID    string    `json:"acpxSessionId"` // the agent's session id
+	ACPXRecordID     string    `json:"acpxRecordId"`  // "" when acpx did not open it
+	SignetSessionKey string    `json:"signetSessionKey"`
+	Title            string    `json:"title"` // its first words
+	Harness          string    `json:"harness"`
+	Client           string    `json:"client"`
+	ClientVersion    string    `json:"clientVersion"`
+	Agent            string    `json:"agent"`
+	AgentVersion     string    `json:"agentVersion"`
+	AgentID          string    `json:"agentId"` // Signet's
+	ParentSessionKey string    `json:"parentSessionKey"`
+	Parent           string    `json:"parent"`      // the agent's id of the session that it works for, or that one's key
+	Continues        string    `json:"continues"`   // the agent's id of the session whose place it took
+	ContinuedBy      string    `json:"continuedBy"` // and of the one that took its place
+	Cwd              string    `json:"cwd"`
+	Project          string    `json:"project"`
+	State            string    `json:"state"`
+	Live             bool      `json:"live"`
+	Turns            int       `json:"turns"`
+	Started          time.Time `json:"started"`
+	LastActive       time.Time `json:"lastActive"`
+	Usage            *RowUsage `json:"usage"` // null: nobody reported any
+}
+
+// RowUsage is what was last reported of a session; null is not reported, never zero.
+type RowUsage struct {
+	InputTokens  *int64   `json:"inputTokens"`
+	OutputTokens *int64   `json:"outputTokens"`
+	Cost         *float64 `json:"cost"`
+	Currency     *string  `json:"currency"`
+	ContextUsed  *int64   `json:"contextUsed"` // of the model's window, in tokens
+	ContextSize  *int64   `json:"contextSize"`
+}
+
+// Row is the session as scripts read it.
+func (s Listed) Row() Row {
+	row := Row{
+		Schema: sessionSchema, ACPXSessionID: s.ACPID, ACPXRecordID: s.Record, SignetSessionKey: s.Key, Title: s.Title,
+		Harness: s.Harness,
+		Client:  s.Client, ClientVersion: s.ClientVersion, Agent: s.Agent, AgentVersion: s.AgentVersion, AgentID: s.AgentID,
+		ParentSessionKey: s.ParentKey, Parent: s.Parent, Continues: s.Continues, ContinuedBy: s.ContinuedBy,
+		Cwd: s.Cwd, Project: s.Project, State: string(s.State), Live: s.Live, Turns: s.Turns, Started: s.Started.UTC(),
+		LastActive: s.LastActive.UTC(),
+	}
+	if u := s.Usage; u != nil {
+		row.Usage = &RowUsage{InputTokens: u.Input, OutputTokens: u.Output, Cost: u.Cost, ContextUsed: u.ContextUsed,
+			ContextSize: u.ContextSize}
+		if u.Currency != "" {
+			row.Usage.Currency = &u.Currency
+		}
+	}
+	return row
+}

@@ -1,0 +1,251 @@
+package runtime
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// A SessionFilter says which sessions are meant; its zero value means all.
+type SessionFilter struct {
+	Here    string // a folder: only those of its project, or of the folder itself where that is in none
+	Harness string
+	Since   time.Time // last active then or later
+	Words   []string  // all of them were said in it, or stand in its title or folder
+	Limit   int       // the newest; 0: all
+}
+
+// A Listed session is one with what people tell it by.
+type Listed struct {
+	correlation.Session
+	Title       string // its first words
+	Short       string // the beginning of its id that no other session has
+	Continues   string // the ACP id of the session whose place it took
+	ContinuedBy string // and of the one that took its place
+	Parent      string // the ACP id of the session that it works for, or that one's key
+	Usage       *correlation.Usage
+}
+
+// List gives sessions, the last active first, and how many more the filter's limit has left out.
+func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more int, err error) {
+	all, err := d.Sessions.Sessions(ctx, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	words, err := d.Sessions.FirstWords(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	usage, err := d.Sessions.LastUsage(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	said := make([]map[int64]bool, len(f.Words))
+	for i, word := range f.Words {
+		if said[i], err = d.Sessions.Mentioning(ctx, word); err != nil {
+			return nil, 0, err
+		}
+	}
+	rows := map[int64]correlation.Session{}
+	after := map[int64]string{}
+	keys := map[string]string{}
+	for _, s := range all {
+		rows[s.ID], keys[s.Key] = s, s.ACPID
+		if s.ContinueOf != 0 {
+			after[s.ContinueOf] = s.ACPID
+		}
+	}
+	short := shortIDs(all)
+	here := memory.Project(f.Here)
+	for _, s := range all {
+		one := Listed{Session: s, Short: short[s.ID], Continues: rows[s.ContinueOf].ACPID, ContinuedBy: after[s.ID],
+			Parent: s.ParentKey}
+		if id, known := keys[s.ParentKey]; known && s.ParentKey != "" {
+			one.Parent = id
+		}
+		if u, ok := usage[s.ID]; ok {
+			one.Usage = &u
+		}
+		chain := conversation(rows, s)
+		for _, id := range chain { // the oldest that has words
+			if text := words[id]; text != "" {
+				one.Title = title(text)
+			}
+		}
+		if f.matches(one, here) && saidAll(one, chain, f.Words, said) {
+			found = append(found, one)
+		}
+	}
+	if f.Limit > 0 && len(found) > f.Limit {
+		found, more = found[:f.Limit], len(found)-f.Limit
+	}
+	return found, more, nil
+}
+
+// Find gives the session that a person names, as Resolve does.
+func (d *Data) Find(ctx context.Context, name string) (Listed, error) {
+	s, err := d.Sessions.Resolve(ctx, name)
+	if err != nil {
+		return Listed{}, err
+	}
+	all, _, err := d.List(ctx, SessionFilter{})
+	if err != nil {
+		return Listed{}, err
+	}
+	if i := slices.IndexFunc(all, func(one Listed) bool { return one.ID == s.ID }); i >= 0 {
+		all[i].Session = s
+		return all[i], nil
+	}
+	return Listed{Session: s}, nil
+}
+
+// conversation lists a session and those that it continues, the newest first.
+func conversation(rows map[int64]correlation.Session, s correlation.Session) []int64 {
+	ids := []int64{s.ID}
+	for s.ContinueOf != 0 && !slices.Contains(ids, s.ContinueOf) {
+		ids = append(ids, s.ContinueOf)
+		s = rows[s.ContinueOf]
+	}
+	return ids
+}
+
+func (f SessionFilter) matches(s Listed, project string) bool {
+	if f.Here != "" && !(project != "" && s.Project == project || project == "" && s.Cwd == f.Here) {
+		return false
+	}
+	return (f.Harness == "" || isHarness(s.Harness, f.Harness)) && !s.LastActive.Before(f.Since)
+}
+
+// isHarness reports whether a harness, by what it calls itself or was started as, is the one that a person names.
+func isHarness(harness, name string) bool {
+	if strings.EqualFold(harness, name) {
+		return true
+	}
+	p, known := upstream.ByAgent(harness)
+	return known && p.Name == config.Canonical(name)
+}
+
+// saidAll reports whether each word was said in the conversation, or stands in the session's title or folder.
+func saidAll(s Listed, chain []int64, words []string, said []map[int64]bool) bool {
+	about := strings.ToLower(s.Title + " " + s.Cwd)
+	for i, word := range words {
+		if !slices.ContainsFunc(chain, func(id int64) bool { return said[i][id] }) &&
+			!strings.Contains(about, strings.ToLower(word)) {
+			return false
+		}
+	}
+	return true
+}
+
+// titleWidth is how many characters a title has at most.
+const titleWidth = 80
+
+// title is the first words of a text, in one line.
+func title(text string) string {
+	text = strings.Join(strings.Fields(term.Printable(text)), " ")
+	if utf8.RuneCountInString(text) <= titleWidth {
+		return text
+	}
+	return string([]rune(text)[:titleWidth-1]) + "…"
+}
+
+// shortIDs gives the beginning of each session's id that names no other session, as Resolve understands it.
+func shortIDs(all []correlation.Session) map[int64]string {
+	var names []Named
+	for _, s := range all {
+		for _, name := range []string{s.ACPID, s.Key, s.Record} {
+			if name != "" {
+				names = append(names, Named{s.ID, name})
+			}
+		}
+	}
+	begins := Beginnings(names)
+	short := map[int64]string{}
+	for _, s := range all {
+		short[s.ID] = begins[Named{s.ID, s.ACPID}]
+	}
+	return short
+}
+
+// A Named is a name of a thing that may have several.
+type Named struct {
+	Thing int64
+	Name  string
+}
+
+// leastID is how short an id may become.
+const leastID = 8
+
+// Beginnings gives for each name the beginning that no name of another thing has, of 8 characters at least.
+func Beginnings(names []Named) map[Named]string {
+	names = slices.Clone(names)
+	slices.SortFunc(names, func(a, b Named) int { return strings.Compare(a.Name, b.Name) })
+	found := make(map[Named]string, len(names))
+	for i, one := range names {
+		need := leastID
+		for j := i - 1; j >= 0; j-- {
+			if names[j].Thing != one.Thing {
+				need = max(need, common(names[j].Name, one.Name)+1)
+				break
+			}
+		}
+		for j := i + 1; j < len(names); j++ {
+			if names[j].Thing != one.Thing {
+				need = max(need, common(names[j].Name, one.Name)+1)
+				break
+			}
+		}
+		runes := []rune(one.Name)
+		found[one] = string(runes[:min(need, len(runes))])
+	}
+	return found
+}
+
+// common is how many characters two texts begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return utf8.RuneCountInString(a[:n])
+}
+
+// HomeShort is a path with ~ for the home folder.
+func HomeShort(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || home == "" {
+		return path
+	}
+	if path == home {
+		return "~"
+	}
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
+		return filepath.Join("~", rest)
+	}
+	return path
+}
+
+// LearnedFrom counts what goes with the sessions that a pruning takes.
+func (d *Data) LearnedFrom(ctx context.Context, o correlation.PruneOptions) (embedded.Learned, error) {
+	o.DryRun = true
+	p, err := d.Sessions.Prune(ctx, o)
+	if err != nil {
+		return embedded.Learned{}, err
+	}
+	ids := make([]int64, len(p.Sessions))
+	for i, s := range p.Sessions {
+		ids[i] = s.ID
+	}
+	return d.Memories.LearnedFrom(ctx, ids)
+}

@@ -1,0 +1,107 @@
+package runtime
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+)
+
+// Shown is what show --json prints: the session's row and what hangs on it.
+type Shown struct {
+	Row
+	Keys       []string         `json:"keys"` // Signet keys, the current one last
+	Injections []ShownInjection `json:"injections"`
+	Deliveries []ShownDelivery  `json:"deliveries"`
+}
+
+// ShownInjection is one line of the ledger.
+type ShownInjection struct {
+	Kind    string    `json:"kind"`
+	BlockID string    `json:"blockId"`
+	Source  string    `json:"source"`
+	Outcome string    `json:"outcome"`
+	Key     string    `json:"signetSessionKey"`
+	Bytes   int       `json:"bytes"`
+	FetchMS int64     `json:"fetchMs"`
+	HeldMS  int64     `json:"heldMs"`
+	Items   []string  `json:"items"` // ids of the memories inside
+	Used    []string  `json:"used"`  // of these, those that an answer came back to
+	At      time.Time `json:"at"`
+	Text    string    `json:"text,omitempty"` // with --context
+}
+
+// ShownDelivery is one thing that was owed after the session.
+type ShownDelivery struct {
+	Kind     string     `json:"kind"`
+	State    string     `json:"state"`
+	Key      string     `json:"signetSessionKey"`
+	Reason   string     `json:"reason"`
+	Attempts int        `json:"attempts"`
+	Turns    int        `json:"turns"`
+	Owed     time.Time  `json:"owed"`
+	Due      *time.Time `json:"due,omitempty"`  // open ones
+	Done     *time.Time `json:"done,omitempty"` // the others
+	Reply    string     `json:"reply,omitempty"`
+	Error    string     `json:"error,omitempty"`
+}
+
+// Show gives a session with what hangs on it. inserted are its injections, oldest first; withText says whether their
+// texts are wanted.
+func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Injection, withText bool) (Shown, error) {
+	keys, err := d.Sessions.Keys(ctx, s.ID)
+	if err != nil {
+		return Shown{}, err
+	}
+	deliveries, err := d.Sessions.Deliveries(ctx, s.ID)
+	if err != nil {
+		return Shown{}, err
+	}
+	uses, err := d.Memories.Uses(ctx, s.ID)
+	if err != nil {
+		return Shown{}, err
+	}
+	shown := Shown{Row: s.Row(), Keys: []string{}, Injections: []ShownInjection{}, Deliveries: []ShownDelivery{}}
+	for _, k := range keys {
+		shown.Keys = append(shown.Keys, k.Key)
+	}
+	for _, in := range inserted {
+		one := ShownInjection{
+			Kind: in.Kind, BlockID: in.BlockID, Source: in.Source, Outcome: string(in.Outcome), Key: in.Key, Bytes: in.Bytes,
+			FetchMS: in.FetchMS, HeldMS: in.HeldMS,
+			Items: in.Items, Used: usedOf(in.Items, uses), At: in.At.UTC(),
+		}
+		if withText {
+			one.Text = in.Text
+		}
+		shown.Injections = append(shown.Injections, one)
+	}
+	for _, v := range deliveries {
+		shown.Deliveries = append(shown.Deliveries, deliveryOf(v))
+	}
+	return shown, nil
+}
+
+// usedOf gives the items of an injection that an answer came back to.
+func usedOf(items []string, uses []embedded.Use) []string {
+	used := []string{}
+	for _, u := range uses {
+		if u.Used && slices.Contains(items, u.ID) {
+			used = append(used, u.ID)
+		}
+	}
+	return used
+}
+
+func deliveryOf(v correlation.Delivery) ShownDelivery {
+	one := ShownDelivery{Kind: v.Kind, State: string(v.State), Key: v.Key, Reason: v.Reason, Attempts: v.Attempts,
+		Turns: v.Turns, Owed: v.Owed.UTC(), Reply: v.Reply, Error: v.Error}
+	at := v.Due.UTC()
+	if one.Due = &at; !v.Done.IsZero() {
+		at = v.Done.UTC()
+		one.Due, one.Done = nil, &at
+	}
+	return one
+}

@@ -1,0 +1,155 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// ToolOptions are those of the server of the memory tools, as configured.
+func ToolOptions(c *config.Config, log *Log, store func(context.Context) (*embedded.Store,
+	error)) (mcpserver.Options, error) {
+	o := mcpserver.Options{Store: store, Configured: c.DaemonConfigured, Exclude: c.Exclude, Version: Version,
+		Log: log.Logger()}
+	if c.Memory == "embedded" {
+		return o, nil
+	}
+	o.Remembered = filepath.Join(c.Dir(), "tools.json")
+	var err error
+	if o.Daemon, err = NewDaemon(c, config.Token(), o.Log); err != nil {
+		return o, err
+	}
+	if c.Memory == "daemon" {
+		o.Store = nil
+	}
+	return o, nil
+}
+
+// memoryTools gives each session of a relay its MCP server.
+type memoryTools struct {
+	c      *config.Config
+	name   string // what the harness was started as
+	log    *Log
+	server *mcpserver.Server
+
+	command []string    // mcp_command, which is used in place of ours while the daemon is there
+	healthy atomic.Bool // the daemon was there when we started
+	tasks   sync.WaitGroup
+}
+
+// newMemoryTools makes the tools of a relay.
+func newMemoryTools(c *config.Config, name string, log *Log, b *Backend) (*memoryTools, error) {
+	o, err := ToolOptions(c, log, b.store)
+	if err != nil {
+		return nil, err
+	}
+	if o.Daemon != nil {
+		o.Owe, o.Back = b.owe, b.back
+	}
+	t := &memoryTools{c: c, name: name, log: log, server: mcpserver.New(o)}
+	if len(c.MCPCommand) > 0 && o.Daemon != nil {
+		if path, err := exec.LookPath(c.MCPCommand[0]); err == nil {
+			path, err = filepath.Abs(path)
+			if err == nil {
+				t.command = append([]string{path}, c.MCPCommand[1:]...)
+			}
+		}
+	}
+	if t.command != nil {
+		t.tasks.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			health, err := o.Daemon.Health(ctx)
+			t.healthy.Store(err == nil && (health.Ours || c.DaemonConfigured))
+		})
+	}
+	return t, nil
+}
+
+// A serverEntry is an element of mcpServers in the shapes of ACP's version 1: stdio has no type, and env even where
+// it is empty.
+type serverEntry struct {
+	Type    string      `json:"type,omitempty"`
+	Name    string      `json:"name"`
+	URL     string      `json:"url,omitempty"`
+	Headers []variable  `json:"headers,omitempty"`
+	Command string      `json:"command,omitempty"`
+	Args    *[]string   `json:"args,omitempty"`
+	Env     *[]variable `json:"env,omitempty"`
+}
+
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// entry gives the mcpServers element of a session, nil where its harness is to get none.
+func (t *memoryTools) entry(agent string, who func() memory.Session) []byte {
+	entry := serverEntry{Name: mcpserver.Name}
+	var err error
+	switch t.c.MCPFor(agent, t.name) {
+	case upstream.MCPStdio:
+		env := []variable{}
+		command := t.command
+		if command != nil && t.healthy.Load() {
+			env = append(env, variable{"SIGNET_DAEMON_URL", t.c.DaemonURL}, variable{"SIGNET_HARNESS", who().Harness},
+				variable{"SIGNET_WORKSPACE", who().Cwd})
+		} else if command, err = t.pipe(who); err != nil {
+			break
+		}
+		args := append([]string{}, command[1:]...)
+		entry.Command, entry.Args, entry.Env = command[0], &args, &env
+	case upstream.MCPHTTP:
+		var authorization string
+		entry.Type = "http"
+		entry.URL, authorization, err = t.server.HTTP(who)
+		entry.Headers = []variable{{"Authorization", authorization}}
+	default:
+		return nil
+	}
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(entry)
+	}
+	if err != nil {
+		log := t.log.Logger()
+		log.Warn().Err(err).Msg("a session goes without the memory tools")
+		return nil
+	}
+	return text
+}
+
+// pipe gives the command line that reaches this relay.
+func (t *memoryTools) pipe(who func() memory.Session) ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	socket, err := t.server.Socket(who)
+	if err != nil {
+		return nil, err
+	}
+	return []string{self, MCPWord, ConnectFlag, socket}, nil
+}
+
+// The command line by which a harness reaches a relay's memory tools: MCPWord ConnectFlag SOCKET.
+const (
+	MCPWord     = "mcp"
+	ConnectFlag = "--connect"
+)
+
+func (t *memoryTools) close() {
+	t.tasks.Wait()
+	t.server.Close()
+}

@@ -1,0 +1,142 @@
+package runtime
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+)
+
+// WorkerOptions are those of a worker, as configured. token gives the secret for the daemon at a url.
+func WorkerOptions(c *config.Config, store *correlation.Store, token func(url string) string,
+	log zerolog.Logger) delivery.Options {
+	return delivery.Options{
+		Store: store, Dir: filepath.Join(filepath.Dir(c.DB), "transcripts"), StaleAfter: c.ContextAge, Log: log,
+		Hook: delivery.Hook{Command: c.OnSessionEnd, Limit: c.OnSessionEndLimit},
+		Daemon: func(url string) (delivery.Daemon, error) {
+			at := *c
+			if url != "" && c.Source("daemon_url") != "--daemon-url" {
+				at.DaemonURL, at.DaemonConfigured = url, true
+			}
+			if at.DaemonConfigured {
+				url = at.DaemonURL
+			}
+			client, err := NewDaemon(&at, token(url), log)
+			if err != nil {
+				return nil, err
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), askLimit)
+			defer cancel()
+			seen, err := store.DaemonSeen(ctx, client.URL())
+			if err != nil {
+				return nil, err
+			}
+			whole, ok := strings.CutSuffix(seen, readsWhole)
+			if !ok {
+				whole = ""
+			}
+			return delivery.Signet{Client: client, Trusted: at.DaemonConfigured, Whole: whole}, nil
+		},
+	}
+}
+
+// askLimit is how long a worker waits for the database to say which daemon it was.
+const askLimit = 5 * time.Second
+
+// WorkerInfo is what stays known of a worker when it dies.
+func WorkerInfo(c *config.Config) correlation.ProcessInfo {
+	return correlation.ProcessInfo{Version: Version, SignetPath: c.SignetPath, Memory: c.Memory}
+}
+
+// RetentionOf is how long turns are kept, and what goes with them.
+func RetentionOf(c *config.Config) delivery.Retention {
+	// which takes no database but the transaction's
+	return delivery.Retention{Keep: c.Retention, Unlearn: embedded.New(nil, embedded.Options{}).Unlearn}
+}
+
+// newHandover has what a relay owes delivered.
+func newHandover(c *config.Config, store *correlation.Store, process *correlation.Process,
+	log zerolog.Logger) *delivery.Handover {
+	return delivery.NewHandover(delivery.HandoverOptions{
+		Store: store, Process: process, Spawn: spawn(c), ContextAge: c.ContextAge, Retention: RetentionOf(c), Log: log,
+		Nothing: c.Memory == "embedded" && len(c.OnSessionEnd) == 0,
+		AtExit:  c.DeliverAtExit,
+		Deliver: func(ctx context.Context) error {
+			o := WorkerOptions(c, store, func(string) string { return config.Token() }, log)
+			_, err := delivery.Run(ctx, o, WorkerInfo(c), RetentionOf(c), delivery.UntilQuiet)
+			return err
+		},
+	})
+}
+
+// spawn is how a relay starts a worker: with our environment but the token, which the worker is told, and with a
+// daemon that was named by a flag, which in an argument would stand above the one that a row is owed to.
+func spawn(c *config.Config) delivery.Spawn {
+	s := delivery.Spawn{
+		Args: []string{"deliver", "--parted", "--db", absolute(c.DB), "--signet-path", c.SignetPath, "--memory", c.Memory,
+			"--log-level", c.LogLevel},
+		Dir:  c.Dir(),
+		Pass: delivery.Credential{Token: config.Token()},
+	}
+	if c.DaemonConfigured {
+		s.Pass.URL = c.DaemonURL
+	}
+	if c.LogFile != "" && c.LogFile != "-" {
+		s.Args = append(s.Args, "--log-file", absolute(c.LogFile))
+	}
+	s.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(config.TokenVariables, name)
+	})
+	if c.Source("daemon_url") == "--daemon-url" {
+		s.Env = append(s.Env, "SIGNET_ACP_DAEMON_URL="+c.DaemonURL)
+	}
+	return s
+}
+
+// absolute is a path as a process in another folder names it.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// WatchOwed shows how much is owed until the function that it gives is called.
+func WatchOwed(ctx context.Context, store *correlation.Store, p *term.Progress) (done func()) {
+	if !p.Shown() {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			if _, open, err := store.Due(ctx); err == nil {
+				p.Step(term.Count(open, "delivery") + " owed")
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		watching.Wait()
+		p.Done()
+	}
+}

@@ -1,0 +1,43 @@
+package term
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+)
+
+// Page shows what write writes: through a pager ($PAGER, else less) where a person reads, else as it is. The pager
+// leaves what fits on the screen to the screen.
+func Page(out io.Writer, write func(Screen) error) error {
+	s := On(out)
+	pager := strings.Fields(os.Getenv("PAGER"))
+	if len(pager) == 0 {
+		pager = []string{"less"}
+	}
+	path, err := exec.LookPath(pager[0])
+	if !IsPerson(out) || err != nil || os.Getenv("TERM") == "dumb" {
+		return write(s)
+	}
+	cmd := exec.Command(path, pager[1:]...)
+	cmd.Stdout, cmd.Stderr = out, os.Stderr
+	cmd.Env = os.Environ()
+	if os.Getenv("LESS") == "" {
+		cmd.Env = append(cmd.Env, "LESS=FRX") // quits if it fits, shows colours, leaves the screen as it is
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return write(s)
+	}
+	if cmd.Start() != nil {
+		return write(s)
+	}
+	s.W = in
+	err = write(s)
+	if errors.Is(err, syscall.EPIPE) { // the person has read enough
+		err = nil
+	}
+	return errors.Join(err, in.Close(), cmd.Wait())
+}

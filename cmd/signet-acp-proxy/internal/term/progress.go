@@ -1,0 +1,80 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// A Progress is one line on a terminal that says what is being done; elsewhere it is nothing. Its methods may be called
+// from several goroutines.
+type Progress struct {
+	screen Screen
+	show   bool
+
+	mu      sync.Mutex // guards what follows
+	written bool       // the line is not empty
+	last    time.Time
+}
+
+// NewProgress begins one on a writer.
+func NewProgress(w io.Writer) *Progress { return &Progress{screen: On(w), show: IsPerson(w)} }
+
+// Shown reports whether anybody sees it.
+func (p *Progress) Shown() bool { return p.show }
+
+// Step says what is being done now.
+func (p *Progress) Step(what string) { p.write(what+" …", true) }
+
+// Reader is r, of size bytes (0: nobody knows), with how far it has been read as progress.
+func (p *Progress) Reader(what string, r io.Reader, size int64) io.Reader {
+	return &progressReader{p: p, what: what, r: r, size: size}
+}
+
+type progressReader struct {
+	p          *Progress
+	what       string
+	r          io.Reader
+	done, size int64
+}
+
+func (r *progressReader) Read(b []byte) (int, error) {
+	n, err := r.r.Read(b)
+	r.done += int64(n)
+	if r.size > 0 {
+		r.p.write(fmt.Sprintf("%s: %d %%", r.what, 100*r.done/r.size), false)
+	} else {
+		r.p.write(fmt.Sprintf("%s: %d KiB", r.what, r.done/1024), false)
+	}
+	return n, err
+}
+
+// repaint is how often a Reader changes the line.
+const repaint = 100 * time.Millisecond
+
+func (p *Progress) write(text string, atOnce bool) {
+	if !p.show {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !atOnce && time.Since(p.last) < repaint {
+		return
+	}
+	p.last, p.written = time.Now(), true
+	if p.screen.Width > 1 {
+		text = Cut(text, p.screen.Width-1)
+	}
+	fmt.Fprint(p.screen.W, "\r\x1b[K"+p.screen.Paint(Faint, text))
+}
+
+// Done takes the line away.
+func (p *Progress) Done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.written {
+		fmt.Fprint(p.screen.W, "\r\x1b[K")
+		p.written = false
+	}
+}

@@ -1,0 +1,22 @@
+package tryout
+
+import (
+	"io"
+	"testing"
+)
+
+// The client and the agent speak to each other, and the agent repeats what it is told.
+func TestConverse(t *testing.T) {
+	toAgent, clientOut := io.Pipe()
+	clientIn, fromAgent := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- Echo(toAgent, fromAgent, "one") }()
+	answer, err := converse(clientOut, clientIn, t.TempDir(), "one", Told)
+	if err != nil || answer != Told {
+		t.Errorf("%q, %v", answer, err)
+	}
+	clientOut.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/install"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+)
+
+// uninstallCommand takes away what we have put on the machine, the program excepted.
+type uninstallCommand struct{ yes bool }
+
+func newUninstall(f *config.Flags, std term.Streams) *cobra.Command {
+	var u uninstallCommand
+	cmd := &cobra.Command{
+		Use: "uninstall", Args: arguments,
+		Short: "Take our entries out of clients' files and, after a question, remove what was recorded.",
+		Long: "Take our entries out of clients' files and, after a question, " +
+			"remove what was recorded: the acp folder in the Signet folder. " +
+			"Identity files, agent.yaml and the program itself stay. It wants --yes off a terminal, and removes nothing " +
+			"without.",
+		RunE: func(*cobra.Command, []string) error { return u.run(f, std) },
+	}
+	cmd.Flags().BoolVar(&u.yes, "yes", false, "Do not ask: remove entries and what was recorded.")
+	return cmd
+}
+
+func (cmd *uninstallCommand) run(f *config.Flags, std term.Streams) error {
+	c, err := config.Load(*f)
+	if err != nil {
+		return err
+	}
+	return install.Steps{Config: c, Std: std, Yes: cmd.yes}.TakeAway()
+}

@@ -1,0 +1,111 @@
+package correlation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A Lock says to others that a process lives. The system lets it go when the process ends in whatever way.
+type Lock struct {
+	id    string
+	flock *flock.Flock
+}
+
+// TakeLock makes a process known as living, in a folder that is made when needed. It needs no database. ErrTaken:
+// another process has that id.
+func TakeLock(live, id string) (*Lock, error) {
+	if err := os.MkdirAll(live, 0o700); err != nil {
+		return nil, sqlite.Explain(err)
+	}
+	l := &Lock{id, flock.New(lockFile(live, id), flock.SetPermissions(0o600))}
+	locked, err := l.flock.TryLock()
+	if err == nil && !locked {
+		err = ErrTaken
+	}
+	if err != nil {
+		return nil, fmt.Errorf("locking %s: %w", l.flock.Path(), sqlite.Explain(err))
+	}
+	return l, nil
+}
+
+// ID is the process's.
+func (l *Lock) ID() string { return l.id }
+
+// Release lets the lock go: the process counts as dead.
+func (l *Lock) Release() error {
+	// nobody waits for it: names are never used twice
+	return errors.Join(l.flock.Unlock(), ignoreMissing(os.Remove(l.flock.Path())))
+}
+
+// RemoveLock removes the lock of a process that is dead.
+func RemoveLock(live, process string) error { return ignoreMissing(os.Remove(lockFile(live, process))) }
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+const lockSuffix = ".lock"
+
+func lockFile(live, process string) string { return filepath.Join(live, process+lockSuffix) }
+
+// Alive reports whether a process holds its lock. It asks with a shared lock, so that two who ask do not take each
+// other for the owner.
+func Alive(live, process string) (bool, error) {
+	probe := flock.New(lockFile(live, process), flock.SetFlag(os.O_RDONLY))
+	free, err := probe.TryRLock()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return true, err
+	case free:
+		_ = probe.Close()
+	}
+	return !free, nil
+}
+
+// alive asks for a process's lock. Where it cannot be asked the process counts as alive: to wait for a dead one is a
+// nuisance, to rob a living one a fault.
+func (s *Store) alive(process string) bool {
+	if s.live == "" {
+		return true
+	}
+	alive, err := Alive(s.live, process)
+	if err != nil {
+		s.log.Warn().Err(err).Str("process", process).Msg("cannot ask for the lock of a process")
+	}
+	return alive
+}
+
+// liveSessions gives the sessions that living processes hold.
+func (s *Store) liveSessions(ctx context.Context) (map[int64]bool, error) {
+	type attachment struct {
+		session int64
+		process string
+	}
+	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (a attachment, err error) {
+		err = row.Scan(&a.session, &a.process)
+		return a, err
+	}, `SELECT session, process FROM attachments ORDER BY process`)
+	live, processes := make(map[int64]bool), make(map[string]bool)
+	for _, a := range all {
+		alive, asked := processes[a.process]
+		if !asked {
+			alive = s.alive(a.process)
+			processes[a.process] = alive
+		}
+		live[a.session] = live[a.session] || alive
+	}
+	return live, err
+}

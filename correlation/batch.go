@@ -1,0 +1,390 @@
+package correlation
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A Batch is changes that go into the database in one transaction: what package eventlog folds in of a process's file
+// of events. Sessions and turns have the numbers that they have in that file; ErrNotFound says that one stands for
+// nothing here, because it was never opened or was forgotten. After any other error but ErrStateChanged and
+// ErrIllegalStep the batch is to be given up.
+type Batch struct {
+	ctx     context.Context
+	tx      *sql.Tx
+	store   Store // whose clock is that of the events
+	process string
+}
+
+// Batch runs f in a transaction for the file of a process. Keep it short: a claim waits for it.
+func (s *Store) Batch(ctx context.Context, process string, f func(*Batch) error) error {
+	return sqlite.Write(ctx, s.db, "folding events in", func(tx *sql.Tx) error {
+		return f(&Batch{ctx, tx, *s, process})
+	})
+}
+
+// At sets the time of what follows.
+func (b *Batch) At(at time.Time) { b.store.now = func() time.Time { return at } }
+
+// Position gives how far the process's files are folded in: all before position, of the file of that number. Both are 0
+// when nothing is.
+func (b *Batch) Position() (file int, position int64, err error) {
+	return eventPosition(b.ctx, b.tx, b.process)
+}
+
+// EventPosition is Batch.Position for whoever changes nothing.
+func (s *Store) EventPosition(ctx context.Context, process string) (file int, position int64, err error) {
+	file, position, err = eventPosition(ctx, s.db, process)
+	return file, position, sqlite.While("looking up how far a file is folded in", err)
+}
+
+func eventPosition(ctx context.Context, q sqlite.Querier, process string) (file int, position int64, err error) {
+	err = q.QueryRowContext(ctx, `SELECT file, position FROM event_files WHERE process = ?`,
+		process).Scan(&file, &position)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, 0, nil
+	}
+	return file, position, err
+}
+
+// SetPosition notes how far they are folded in with this batch.
+func (b *Batch) SetPosition(file int, position int64) error {
+	_, err := b.tx.ExecContext(b.ctx, `INSERT INTO event_files (process, file, position, at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (process) DO UPDATE SET file = excluded.file, position = excluded.position, at = excluded.at`,
+		b.process, file, position, sqlite.Stamp(b.store.now()))
+	return err
+}
+
+// Register makes the process known, once.
+func (b *Batch) Register(info ProcessInfo) error {
+	info.ID = b.process
+	return register(b.ctx, b.tx, info, b.store.now())
+}
+
+// Open does what Store.Open does, in the name of the process, and binds the number n to the session. fork and
+// continues, where not 0, are numbers of sessions that stand for ForkOf and ContinueOf.
+func (b *Batch) Open(n int, o OpenSession, fork, continues int) (Session, error) {
+	var err error
+	if fork != 0 {
+		o.ForkOf, err = b.orNone(fork)
+	}
+	if err == nil && continues != 0 {
+		o.ContinueOf, err = b.orNone(continues)
+	}
+	if err != nil {
+		return Session{}, err
+	}
+	o.Process = b.process
+	v, err := b.store.open(b.ctx, b.tx, o)
+	if errors.Is(err, ErrNotFound) { // what it came from is gone
+		o.ForkOf, o.ContinueOf = 0, 0
+		v, err = b.store.open(b.ctx, b.tx, o)
+	}
+	if err != nil {
+		return Session{}, err
+	}
+	_, err = b.tx.ExecContext(b.ctx, `INSERT INTO event_sessions (process, n, session) VALUES (?, ?, ?)
+		ON CONFLICT (process, n) DO UPDATE SET session = excluded.session`, b.process, n, v.ID)
+	return v, err
+}
+
+// Session gives the row that a number of a session stands for, or ErrNotFound.
+func (b *Batch) Session(n int) (id int64, err error) {
+	err = b.tx.QueryRowContext(b.ctx, `SELECT session FROM event_sessions WHERE process = ? AND n = ?`,
+		b.process, n).Scan(&id)
+	return id, orNotFound(err)
+}
+
+// orNone is Session, or 0.
+func (b *Batch) orNone(n int) (int64, error) {
+	id, err := b.Session(n)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// Step does what Store.Step does.
+func (b *Batch) Step(session int64, from []State, e Event) error {
+	_, err := b.store.step(b.ctx, b.tx, session, b.process, from, e)
+	return err
+}
+
+// Leave does what Process.Leave does.
+func (b *Batch) Leave(session int64, reason string) error {
+	return b.store.leave(b.ctx, b.tx, b.process, session, reason)
+}
+
+// End marks the end of the process, once, and leaves what it owes, also again.
+func (b *Batch) End(reason string) error {
+	first, err := b.store.ended(b.ctx, b.tx, b.process, reason)
+	if err == nil && !first {
+		err = b.store.settleUp(b.ctx, b.tx, b.process, reason)
+	}
+	if errors.Is(err, ErrNotFound) { // it has no row: it is long gone, or never said more than its name
+		return nil
+	}
+	return err
+}
+
+// Owe does what Process.Owe does.
+func (b *Batch) Owe(debt Debt) error { return b.store.owe(b.ctx, b.tx, b.process, debt) }
+
+// SawDaemon does what Store.SawDaemon does.
+func (b *Batch) SawDaemon(signetPath, url, version string) error {
+	return b.store.sawDaemon(b.ctx, b.tx, signetPath, url, version)
+}
+
+// Record does what Store.Record does.
+func (b *Batch) Record(in Injection) error {
+	in.At, in.Outcome = b.store.now(), Kept
+	_, err := insertInjection(b.ctx, b.tx, in)
+	return err
+}
+
+// SetRecord does what Store.SetRecord does.
+func (b *Batch) SetRecord(session int64, record string) error {
+	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET record = ? WHERE id = ?`, record, session)
+	return err
+}
+
+// SetParent notes the key of the session that this one works for.
+func (b *Batch) SetParent(session int64, key string) error {
+	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET parent_key = ? WHERE id = ?`, key, session)
+	return err
+}
+
+// SetVersions notes what the client and the harness call themselves, where that is not empty.
+func (b *Batch) SetVersions(session int64, o OpenSession) error {
+	return refreshSession(b.ctx, b.tx, session, OpenSession{Client: o.Client, ClientVersion: o.ClientVersion,
+		Agent: o.Agent, AgentVersion: o.AgentVersion}, sqlite.Stamp(b.store.now()))
+}
+
+// Rekey does what Store.Rekey does.
+func (b *Batch) Rekey(session int64, key string) error {
+	return b.store.rekey(b.ctx, b.tx, session, key)
+}
+
+// StartKey notes that a session-start was sent with key, whatever came back. A key that is not known is left.
+func (b *Batch) StartKey(key string) error {
+	_, err := b.tx.ExecContext(b.ctx, `UPDATE session_keys SET started = ? WHERE key = ?`,
+		sqlite.Stamp(b.store.now()), key)
+	return err
+}
+
+// SaveContext does what Store.SaveContext does.
+func (b *Batch) SaveContext(session int64, key string, payload []byte, at time.Time) error {
+	return saveContext(b.ctx, b.tx, session, key, payload, at)
+}
+
+// DropContext removes the session's stored context.
+func (b *Batch) DropContext(session int64) error {
+	_, err := b.tx.ExecContext(b.ctx, `DELETE FROM stored_contexts WHERE session = ?`, session)
+	return err
+}
+
+// Begin makes a turn and binds the number n to it, once. An empty key is the session's.
+func (b *Batch) Begin(n int, session int64, key string) (turn int64, err error) {
+	if turn, _, err := b.Turn(n); !errors.Is(err, ErrNotFound) {
+		return turn, err
+	}
+	now := b.store.now()
+	t := Turn{Session: session, Key: key, Process: b.process, Started: now}
+	row, err := rowOf(t)
+	if err != nil {
+		return 0, err
+	}
+	if turn, err = row.insert(b.ctx, b.tx, t); err != nil {
+		return 0, err
+	}
+	if _, err := b.tx.ExecContext(b.ctx, `INSERT INTO event_turns (process, n, turn) VALUES (?, ?, ?)`,
+		b.process, n, turn); err != nil {
+		return 0, err
+	}
+	return turn, b.active(session)
+}
+
+// Turn gives the row that a number of a turn stands for, and its session's, or ErrNotFound.
+func (b *Batch) Turn(n int) (id, session int64, err error) {
+	err = b.tx.QueryRowContext(b.ctx, `SELECT t.id, t.session FROM event_turns e JOIN turns t ON t.id = e.turn
+		WHERE e.process = ? AND e.n = ?`, b.process, n).Scan(&id, &session)
+	return id, session, orNotFound(err)
+}
+
+// Hear adds to what the person said in a turn; cut says that some of it is missing.
+func (b *Batch) Hear(turn int64, text string, cut bool) error {
+	text, more := cutText(text)
+	_, err := b.tx.ExecContext(b.ctx, `UPDATE turns SET user = iif(user = '', ?1, substr(user || ?2 || ?1, 1, ?3)),
+		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`,
+		text, "\n\n", MaxText, cut || more, turn)
+	return err
+}
+
+// Say adds to the assistant's answer in a turn what came skipped bytes after the last.
+func (b *Batch) Say(turn int64, text string, skipped int) error {
+	var a answer
+	err := b.tx.QueryRowContext(b.ctx, `SELECT t.assistant, e.head, e.left_out FROM turns t
+		JOIN event_turns e ON e.turn = t.id WHERE t.id = ?`, turn).Scan(&a.text, &a.head, &a.left)
+	if err != nil {
+		return orNotFound(err)
+	}
+	if a.head > len(a.text) { // of what was forgotten
+		a.head, a.left = 0, 0
+	}
+	head, left := a.head, a.left
+	a.add(strings.ToValidUTF8(text, "\uFFFD"), skipped)
+	_, err = b.tx.ExecContext(b.ctx, `UPDATE turns SET assistant = ?, truncated = max(truncated, ?), learned = 0
+		WHERE id = ?`, a.text, a.left > 0, turn)
+	if err == nil && (a.head != head || a.left != left) {
+		_, err = b.tx.ExecContext(b.ctx, `UPDATE event_turns SET head = ?, left_out = ? WHERE turn = ?`,
+			a.head, a.left, turn)
+	}
+	return err
+}
+
+const (
+	maxToolID    = 128 // bytes
+	maxTitle     = 500
+	maxWord      = 32 // of a kind and of a status, which the protocol enumerates
+	maxLocations = 16
+	maxLocation  = 512
+)
+
+// Use notes a tool call of a turn, or what became of one that it has, by its id; what is empty stays as it was.
+func (b *Batch) Use(turn int64, call ToolCall) error {
+	var list []byte
+	if err := b.tx.QueryRowContext(b.ctx, `SELECT tools FROM turns WHERE id = ?`, turn).Scan(&list); err != nil {
+		return orNotFound(err)
+	}
+	var tools []ToolCall
+	if err := json.Unmarshal(list, &tools); err != nil {
+		tools = nil
+	}
+	call = call.bounded()
+	i := slices.IndexFunc(tools, func(t ToolCall) bool { return t.ID == call.ID && call.ID != "" })
+	switch {
+	case i >= 0:
+		tools[i].merge(call)
+	case len(tools) >= MaxTools:
+		_, err := b.tx.ExecContext(b.ctx, `UPDATE turns SET truncated = 1 WHERE id = ?`, turn)
+		return err
+	default:
+		tools = append(tools, call)
+	}
+	list, err := json.Marshal(tools)
+	if err != nil {
+		return err
+	}
+	_, err = b.tx.ExecContext(b.ctx, `UPDATE turns SET tools = ?, learned = 0 WHERE id = ?`, string(list), turn)
+	return err
+}
+
+// bounded is a call as it is kept.
+func (t ToolCall) bounded() ToolCall {
+	t.ID, t.Title, t.Kind, t.Status = chars.Cut(t.ID, maxToolID), chars.Cut(t.Title, maxTitle), chars.Cut(t.Kind,
+		maxWord), chars.Cut(t.Status, maxWord)
+	t.Locations = slices.Clone(t.Locations[:min(len(t.Locations), maxLocations)])
+	for i, at := range t.Locations {
+		t.Locations[i] = chars.Cut(at, maxLocation)
+	}
+	return t
+}
+
+// merge takes over what a later report of a call says.
+func (t *ToolCall) merge(later ToolCall) {
+	set := func(have *string, now string) {
+		if now != "" {
+			*have = now
+		}
+	}
+	set(&t.Title, later.Title)
+	set(&t.Kind, later.Kind)
+	set(&t.Status, later.Status)
+	if len(later.Locations) > 0 {
+		t.Locations = later.Locations
+	}
+	t.Milliseconds = max(t.Milliseconds, later.Milliseconds)
+}
+
+// Answered ends a turn, once; cut says that something of it is missing.
+func (b *Batch) Answered(turn, session int64, stop string, code int, cut bool) error {
+	_, err := b.tx.ExecContext(b.ctx, `UPDATE turns SET ended = iif(ended = 0, ?1, ended), stop = iif(ended = 0 OR
+		stop = 'unanswered', ?2, stop), code = iif(ended = 0, ?3, code),
+		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`, sqlite.Stamp(b.store.now()), stop, code, cut, turn)
+	if err != nil {
+		return err
+	}
+	return b.active(session)
+}
+
+func (b *Batch) active(session int64) error {
+	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`,
+		sqlite.Stamp(b.store.now()), session)
+	return err
+}
+
+// Usage is what a harness reported of what a turn, or its session so far, has used. What is nil was not reported.
+type Usage struct {
+	Reporter    string          `json:"reporter"` // update, result, quota
+	Input       *int64          `json:"input,omitempty"`
+	Output      *int64          `json:"output,omitempty"`
+	CachedRead  *int64          `json:"cachedRead,omitempty"`
+	CachedWrite *int64          `json:"cachedWrite,omitempty"`
+	Thought     *int64          `json:"thought,omitempty"`
+	Total       *int64          `json:"total,omitempty"`
+	ContextUsed *int64          `json:"contextUsed,omitempty"`
+	ContextSize *int64          `json:"contextSize,omitempty"`
+	Cost        *float64        `json:"cost,omitempty"`
+	Currency    string          `json:"currency,omitempty"`
+	Raw         json.RawMessage `json:"raw,omitempty"` // as it was reported
+}
+
+// AddUsage keeps what was reported of a session and, unless turn is 0, a turn.
+func (b *Batch) AddUsage(session, turn int64, u Usage) error {
+	raw := string(u.Raw)
+	if raw == "" {
+		raw = "{}"
+	}
+	_, err := b.tx.ExecContext(b.ctx, `INSERT INTO usage (session, turn, at, reporter, input, output, cached_read,
+		cached_write, thought, total, context_used, context_size,
+			cost, currency, raw) VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		session, turn, sqlite.Stamp(b.store.now()), u.Reporter, u.Input, u.Output, u.CachedRead, u.CachedWrite,
+		u.Thought, u.Total, u.ContextUsed, u.ContextSize,
+		u.Cost, u.Currency, raw)
+	return err
+}
+
+// Note keeps that something happened: data is a JSON object without what was said. session and turn may be 0.
+func (b *Batch) Note(kind string, session, turn int64, data []byte) error {
+	_, err := b.tx.ExecContext(b.ctx, `INSERT INTO events (at, kind, process, session, turn, data)
+		VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?)`,
+		sqlite.Stamp(b.store.now()), kind, b.process, session, turn, string(data))
+	return err
+}
+
+// EventSession gives the row that a number of a session in a process's file stands for, or ErrNotFound.
+func (s *Store) EventSession(ctx context.Context, process string, n int) (id int64, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT session FROM event_sessions WHERE process = ? AND n = ?`,
+		process, n).Scan(&id)
+	return id, sqlite.While("looking up a session of a file", orNotFound(err))
+}
+
+// FileRemoved notes that a process's files are folded in and gone: their numbers stand for nothing any more.
+func (s *Store) FileRemoved(ctx context.Context, process string) error {
+	return s.write(ctx, "noting that a file is folded in", func(tx *sql.Tx) error {
+		for _, table := range []string{"event_files", "event_sessions", "event_turns"} {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE process = ?`, process); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,33 @@
+package correlation
+
+import (
+	"context"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A person can switch a session off at the daemon. What the daemon says of it is noted for good, for the daemon itself
+// may forget it: 0.58.1 says so to one session-end, and takes the next.
+
+const bypassNotice = "bypassed "
+
+// Bypass notes that the session of a key was switched off at the daemon: nothing of it is handed over.
+func (s *Store) Bypass(ctx context.Context, key string) error {
+	_, err := s.Once(ctx, bypassNotice+key)
+	return err
+}
+
+// Bypassed reports whether Bypass was noted for a key.
+func (s *Store) Bypassed(ctx context.Context, key string) (bypassed bool, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE name = ?)`,
+		bypassNotice+key).Scan(&bypassed)
+	return bypassed, sqlite.While("looking whether a session is switched off", err)
+}
+
+// DaemonSeen gives the version that the daemon at a url had when it last answered, as SawDaemon noted it; "" where none
+// is known.
+func (s *Store) DaemonSeen(ctx context.Context, url string) (version string, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(version), '') FROM daemon_seen WHERE url = ?`,
+		url).Scan(&version)
+	return version, sqlite.While("looking which daemon answered", err)
+}

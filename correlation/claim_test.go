@@ -1,0 +1,289 @@
+package correlation_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// in brings a session into a state, in flight in the name of the process, as it comes about.
+func (b *bench) in(s State, acpID, process string) Session {
+	b.tb.Helper()
+	v := b.open(OpenSession{ACPID: acpID, Process: process})
+	switch s {
+	case InFlight, Doubt:
+		b.claim(v.ID, process, Armed)
+		if s == Doubt {
+			b.step(v.ID, process, Event{Name: Failed})
+		}
+	case IdentityGiven:
+		b.step(v.ID, process, Event{Name: Placed})
+	case Done:
+		b.step(v.ID, process, Event{Name: Told})
+	case Off:
+		b.step(v.ID, process, Event{Name: SwitchedOff})
+	}
+	if got := b.state(v.ID); got != s {
+		b.tb.Fatalf("state is %q, want %q", got, s)
+	}
+	return v
+}
+
+// step is an event of a process in a session.
+func (b *bench) step(id int64, process string, e Event) {
+	b.tb.Helper()
+	must(b.Step(b.ctx(), id, process, nil, e))(b.tb)
+}
+
+func (b *bench) claim(id int64, process string, from ...State) int64 {
+	b.tb.Helper()
+	v := must(b.Get(b.ctx(), id))(b.tb)
+	return must(b.Claim(b.ctx(), id, from, process,
+		Injection{Key: v.Key, Kind: "context", BlockID: "b", Text: "text", Source: "daemon"}))(b.tb)
+}
+
+func (b *bench) outcomes(id int64) (all []string) {
+	b.tb.Helper()
+	for _, inj := range must(b.Injections(b.ctx(), id))(b.tb) {
+		all = append([]string{string(inj.Outcome)}, all...)
+	}
+	return all
+}
+
+func isState(err error, want State) bool {
+	var e *StateError
+	return errors.Is(err, ErrStateChanged) && errors.As(err, &e) && e.Have == want
+}
+
+// Every state, claimed from every state.
+func TestClaim(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	for _, have := range States {
+		for _, from := range States {
+			t.Run(string(have)+" claimed from "+string(from), func(t *testing.T) {
+				v := b.in(have, t.Name(), p.ID())
+				before := len(b.outcomes(v.ID))
+				_, err := b.Claim(t.Context(), v.ID, []State{from}, p.ID(), Injection{Text: "x"})
+				illegal := have == from && (have == InFlight || have == Off)
+				if have != from || illegal {
+					if illegal != errors.Is(err, ErrIllegalStep) || !illegal && !isState(err, have) {
+						t.Errorf("err = %v, want that the state is %q", err, have)
+					}
+					if got := b.state(v.ID); got != have {
+						t.Errorf("state is %q after a claim that failed", got)
+					}
+					if n := len(b.outcomes(v.ID)); n != before {
+						t.Error("a claim that failed is in the ledger")
+					}
+					return
+				}
+				check(t, err)
+				if got := b.state(v.ID); got != InFlight {
+					t.Errorf("state is %q, want in flight", got)
+				}
+			})
+		}
+	}
+	if _, err := b.Claim(t.Context(), 1<<40, States, p.ID(), Injection{}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("of no session: %v", err)
+	}
+	if _, err := b.Claim(t.Context(), 1, States, "", Injection{}); err == nil {
+		t.Error("in nobody's name: no error")
+	}
+}
+
+// Every way to settle a claim, and what the ledger says of it.
+func TestSettle(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	for _, tt := range []struct {
+		from    State
+		event   Event
+		to      State
+		outcome string
+	}{
+		{Armed, Event{Name: Answered}, Done, "kept"},
+		{Armed, Event{Name: Answered, Partly: true}, IdentityGiven, "kept"},
+		{Armed, Event{Name: Refused}, Armed, "refused"},
+		{Armed, Event{Name: Failed}, Doubt, "doubt"},
+		{IdentityGiven, Event{Name: Answered}, Done, "kept"},
+		{IdentityGiven, Event{Name: Refused}, IdentityGiven, "refused"},
+		{IdentityGiven, Event{Name: Failed}, Doubt, "doubt"},
+		{Doubt, Event{Name: Answered}, Done, "kept"},
+		{Doubt, Event{Name: Refused}, Doubt, "doubt"},
+		{Doubt, Event{Name: Failed}, Doubt, "doubt"},
+		{Done, Event{Name: Answered}, Done, "kept"},
+		{Done, Event{Name: Refused}, Done, "refused"},
+		{Done, Event{Name: Failed}, Done, "doubt"},
+	} {
+		t.Run(string(tt.event.Name)+" "+string(tt.from)+" to "+string(tt.to), func(t *testing.T) {
+			v := b.in(tt.from, t.Name(), p.ID())
+			before := len(b.outcomes(v.ID))
+			b.claim(v.ID, p.ID(), tt.from)
+			if _, err := b.Step(t.Context(), v.ID, "another", nil, tt.event); !isState(err, InFlight) {
+				t.Errorf("another process settled it: %v", err)
+			}
+			if got := must(b.Step(t.Context(), v.ID, p.ID(), nil, tt.event))(t); got != tt.to ||
+				b.state(v.ID) != tt.to {
+				t.Errorf("state is %q", got)
+			}
+			if got := b.outcomes(v.ID); len(got) != before+1 || got[before] != tt.outcome {
+				t.Errorf("outcomes are %q, want %q", got, tt.outcome)
+			}
+			if _, err := b.Step(t.Context(), v.ID, p.ID(), nil, tt.event); !isState(err, tt.to) {
+				t.Errorf("settled twice: %v", err)
+			}
+		})
+	}
+}
+
+// A replay that settles doubt settles it in the ledger too.
+func TestDoubtSettled(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	for name, want := range map[EventName]string{Marked: "kept", Clean: "refused"} {
+		v := b.in(Doubt, "s "+want, p.ID())
+		b.step(v.ID, p.ID(), Event{Name: name})
+		if got := b.outcomes(v.ID); got[0] != want {
+			t.Errorf("doubt settled by %q: the ledger says %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The claim of a process that died is found out by whoever looks next.
+func TestClaimOfTheDead(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		from State
+		look func(b *bench, v Session, p *Process) State
+		want State
+	}{
+		{"by a sweep", Armed, func(b *bench, v Session, _ *Process) State {
+			must(b.SweepDead(b.ctx()))(b.tb)
+			return b.state(v.ID)
+		}, Doubt},
+		{"by a load", Armed, func(b *bench, v Session, _ *Process) State {
+			return b.open(OpenSession{ACPID: v.ACPID}).State
+		}, Doubt},
+		{"by a claim", Armed, func(b *bench, v Session, p *Process) State {
+			b.claim(v.ID, p.ID(), Doubt)
+			return b.state(v.ID)
+		}, InFlight},
+		{"by a change", Armed, func(b *bench, v Session, p *Process) State {
+			must(b.Step(b.ctx(), v.ID, p.ID(), []State{Doubt}, Event{Name: Marked}))(b.tb)
+			return b.state(v.ID)
+		}, Done},
+		{"a recall in a session that is done", Done, func(b *bench, v Session, _ *Process) State {
+			must(b.SweepDead(b.ctx()))(b.tb)
+			return b.state(v.ID)
+		}, Done},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			p := b.register(ProcessInfo{})
+			v := b.in(tt.from, "s", p.ID())
+			b.claim(v.ID, b.died(ProcessInfo{}), tt.from)
+			if got := tt.look(b, v, p); got != tt.want {
+				t.Errorf("state is %q, want %q", got, tt.want)
+			}
+			if got := b.outcomes(v.ID); got[0] != "doubt" && tt.name != "by a change" {
+				t.Errorf("the ledger says %q, want doubt", got)
+			}
+		})
+	}
+}
+
+// Of many proxies on one session one injects.
+func TestClaimRace(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	v := b.in(Armed, "s", p.ID())
+	var wg sync.WaitGroup
+	errs := make([]error, 8)
+	for i := range errs {
+		other := b.another()
+		q := other.register(ProcessInfo{})
+		wg.Go(func() {
+			_, errs[i] = other.Claim(context.Background(), v.ID, []State{Armed}, q.ID(), Injection{Text: "x"})
+		})
+	}
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			won++
+		case !errors.Is(err, ErrStateChanged):
+			t.Error(err)
+		}
+	}
+	if won != 1 || len(b.outcomes(v.ID)) != 1 {
+		t.Errorf("%d claims won, %d are in the ledger", won, len(b.outcomes(v.ID)))
+	}
+}
+
+// A prompt does not wait for the database longer than its context lets it, also while another process holds the lock;
+// then it may try again.
+func TestClaimWhileLocked(t *testing.T) {
+	b := newBench(t)
+	p := b.register(ProcessInfo{})
+	v := b.in(Armed, "s", p.ID())
+	tx := must(b.another().db.BeginTx(t.Context(), nil))(t)
+	done := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, err := b.Claim(ctx, v.ID, []State{Armed}, p.ID(), Injection{Text: "x"})
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if !errors.Is(err, ErrBusy) && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("err = %v, want busy or the deadline", err)
+		}
+	case <-time.After(2 * time.Second): // the busy timeout without a context is 5 s
+		t.Error("the claim did not end with its context")
+		<-done
+	}
+	check(t, tx.Rollback())
+	if got := b.state(v.ID); got != Armed {
+		t.Errorf("state is %q, want armed", got)
+	}
+	b.claim(v.ID, p.ID(), Armed)
+}
+
+// Eight processes write at once, and none of them hears of it.
+func TestManyWriters(t *testing.T) {
+	b := newBench(t)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		x := b.another()
+		p := x.register(ProcessInfo{Memory: "daemon"})
+		wg.Go(func() {
+			v, err := x.Open(t.Context(), OpenSession{Harness: "h", ACPID: fmt.Sprint(i), Process: p.ID()})
+			for n := 0; n < 20 && err == nil; n++ {
+				turn := []Turn{{Session: v.ID, Process: p.ID(), User: "hello"}}
+				if err = x.SaveTurns(t.Context(), turn); err == nil {
+					turn[0].Assistant, turn[0].Ended, turn[0].Stop = strings.Repeat("hi ",
+						5000), b.clock.Now(), "end_turn"
+					err = x.SaveTurns(t.Context(), turn)
+				}
+			}
+			if err = errors.Join(err, p.End(t.Context(), "eof")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if _, open, err := b.Due(t.Context()); err != nil || open != 8 ||
+		b.count("SELECT count(*) FROM turns WHERE ended > 0") != 160 {
+		t.Errorf("%d owed, %v", open, err)
+	}
+}

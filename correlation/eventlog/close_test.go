@@ -1,0 +1,247 @@
+package eventlog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Somebody else has the database locked: appending does not notice, the end takes what it is given, and everything is
+// there afterwards.
+func TestLocked(t *testing.T) {
+	for _, sessions := range []int{1, 12} {
+		t.Run(fmt.Sprint(sessions, " sessions"), func(t *testing.T) {
+			b := newBench(t)
+			other := must(migrations.Open(t.Context(), b.path))(t)
+			defer other.Close()
+			l := b.log(true)
+			tx := must(other.BeginTx(t.Context(), nil))(t)
+			for i := range sessions {
+				conversation(l, fmt.Sprint("s", i))
+			}
+			l.Append(ProcessEnded{Reason: "eof"})
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			left := must(l.Close(ctx))(t)
+			if took := time.Since(began); !left || took > 5*time.Second {
+				t.Errorf("left: %t, after %v", left, took)
+			}
+			check(t, tx.Rollback())
+			b.sweep()
+			for i := range sessions {
+				b.found(fmt.Sprint("s", i))
+			}
+		})
+	}
+}
+
+// Who waits for a row waits no longer than they want to.
+func TestRowWhileLocked(t *testing.T) {
+	b := newBench(t)
+	other := must(migrations.Open(t.Context(), b.path))(t)
+	defer other.Close()
+	l := b.log(true)
+	tx := must(other.BeginTx(t.Context(), nil))(t)
+	session, _ := conversation(l, "s")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := l.Row(ctx, session); err == nil {
+		t.Error("a row, without a database")
+	}
+	check(t, tx.Rollback())
+	must(l.Row(t.Context(), session))(t)
+	must(l.Close(t.Context()))(t)
+	b.found("s")
+	if _, err := l.Row(t.Context(), 99); err == nil {
+		t.Error("a row of a log that is closed")
+	}
+	if l.AppendWait(t.Context(), TurnEnded{Turn: 1}) == nil {
+		t.Error("written to a log that is closed")
+	}
+}
+
+// A log that turns out to be for nobody leaves nothing.
+func TestDiscard(t *testing.T) {
+	b := newBench(t)
+	l := b.log(false)
+	conversation(l, "s")
+	check(t, l.Discard())
+	if names := must(filepath.Glob(filepath.Join(b.dir, "*")))(t); len(names) != 0 {
+		t.Errorf("left: %q", names)
+	}
+	empty := b.log(false)
+	if left := must(empty.Close(t.Context()))(t); left || len(b.files()) != 0 {
+		t.Errorf("a process that has nothing to say: left: %t, files: %q", left, b.files())
+	}
+}
+
+// A file that has grown is left for a new one, and goes once it is folded in.
+func TestAnotherFile(t *testing.T) {
+	b := newBench(t)
+	l := b.log(true)
+	session := l.NewSession()
+	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
+	const turns = 150
+	for range turns {
+		turn := l.NewTurn()
+		l.Append(TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: strings.Repeat("é", 10_000)},
+			TurnEnded{Turn: turn, Stop: "end_turn"})
+		check(t, l.Flush(t.Context()))
+	}
+	check(t, l.Folded(t.Context()))
+	for strings.HasSuffix(b.files()[0], ".1.events") && t.Context().Err() == nil { // until the folder has said so
+		l.Append(RecordKnown{Session: session, Record: "r"})
+		check(t, l.Folded(t.Context()))
+	}
+	if files := b.files(); len(files) != 1 || strings.HasSuffix(files[0], ".1.events") {
+		t.Errorf("files: %q", files)
+	}
+	conversation(l, "another")
+	must(l.Close(t.Context()))(t)
+	b.found("another")
+	v := must(b.store.Find(t.Context(), "claude", "s"))(t)
+	if n := b.count("SELECT count(*) FROM turns WHERE session = ? AND length(user) = 10000 AND stop = 'end_turn'",
+		v.ID); n != turns || v.Record != "r" || len(b.files()) != 0 {
+		t.Errorf("%d turns, record %q, files %q", n, v.Record, b.files())
+	}
+}
+
+// A file of any size is folded in with little memory. EVENTLOG_TEST_BYTES sets the size.
+func TestLargeFile(t *testing.T) {
+	size := int64(8 << 20)
+	if n, err := fmt.Sscan(os.Getenv("EVENTLOG_TEST_BYTES"), &size); n == 1 && err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t)
+	l := b.log(false)
+	session, turns := conversation(l, "s")
+	check(t, l.Flush(t.Context()))
+	path := filepath.Join(b.dir, b.files()[0])
+	f := must(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))(t)
+	said := fmt.Sprintf(`{"at":1,"kind":"assistant_said","turn":%d,"text":%q}`+"\n", turns[1],
+		strings.Repeat("word ", 3000))
+	for n := int64(0); n < size; n += int64(len(said)) {
+		must(f.WriteString(said))(t)
+	}
+	check(t, f.Close())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	must(l.Close(ctx))(t)
+	var most uint64
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				most = max(most, m.HeapInuse)
+			}
+		}
+	}()
+	began := time.Now()
+	did := b.sweep()
+	close(stop)
+	<-stopped
+	v := must(b.store.Find(t.Context(), "claude", "s"))(t)
+	turn := must(b.store.Turns(t.Context(), v.ID))(t)[1]
+	t.Logf("%d MB in %v, at most %d MB of heap, %d events", size>>20, time.Since(began), most>>20, did.Events)
+	if did.Files != 1 || !turn.Truncated || len(turn.Assistant) > 120<<10 || session != 1 {
+		t.Errorf("%+v; the answer has %d bytes", did, len(turn.Assistant))
+	}
+	if most > 64<<20 {
+		t.Errorf("%d MB of heap", most>>20)
+	}
+}
+
+// A database that is removed, or replaced by another, while a process runs: the file keeps what was said for whoever
+// comes with the next one.
+func TestReplaced(t *testing.T) {
+	b := newBench(t)
+	l := b.log(true)
+	conversation(l, "s")
+	check(t, l.Folded(t.Context()))
+	b.found("s")
+	for _, name := range must(filepath.Glob(b.path + "*"))(t) {
+		check(t, os.Rename(name, name+".away"))
+	}
+	l.Append(ProcessEnded{Reason: "eof"})
+	if left, err := l.Close(t.Context()); !left || !errors.Is(err, correlation.ErrReplaced) {
+		t.Errorf("left: %t, %v", left, err)
+	}
+	b.open()
+	b.sweep()
+	b.found("s")
+	if len(b.files()) != 0 {
+		t.Errorf("files: %q", b.files())
+	}
+}
+
+// What is closed takes no memory: sessions without end on one connection.
+func TestManySessions(t *testing.T) {
+	b := newBench(t)
+	l := b.log(true)
+	const sessions = 2000
+	for i := range sessions {
+		session := l.NewSession()
+		l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: fmt.Sprint("s", i),
+			New: true}}, Left{Session: session, Reason: "session/close"})
+		if i%200 == 0 {
+			check(t, l.Folded(t.Context()))
+		}
+	}
+	check(t, l.Folded(t.Context()))
+	if n := b.count("SELECT count(*) FROM sessions") - b.count("SELECT count(*) FROM attachments"); n != sessions {
+		t.Errorf("%d sessions are there and held by nobody", n)
+	}
+	if row, err := l.Row(t.Context(), 7); err != nil || row == 0 {
+		t.Errorf("the row of one that was closed: %d, %v", row, err)
+	}
+}
+
+// A sweep beside somebody else's lock gives up soon, however many files there are, and has its own process's left
+// alone.
+func TestSweepWhileLocked(t *testing.T) {
+	b := newBench(t)
+	own := b.log(false)
+	conversation(own, "own")
+	check(t, own.Flush(t.Context()))
+	for i := range 20 {
+		l := b.log(false)
+		conversation(l, fmt.Sprint("s", i))
+		must(l.Close(t.Context()))(t)
+	}
+	other := must(migrations.Open(t.Context(), b.path))(t)
+	defer other.Close()
+	tx := must(other.BeginTx(t.Context(), nil))(t)
+	began := time.Now()
+	if _, err := (Sweep{Store: b.store, Living: true}).Run(t.Context()); !errors.Is(err, sqlite.ErrBusy) {
+		t.Errorf("err = %v, want busy", err)
+	}
+	if took := time.Since(began); took > 4*time.Second { // one wait is 100 ms, on a machine that is idle
+		t.Errorf("gave up after %v", took)
+	}
+	check(t, tx.Rollback())
+	must(Sweep{Store: b.store, Living: true, Except: own.Process()}.Run(t.Context()))(t)
+	for i := range 20 {
+		b.found(fmt.Sprint("s", i))
+	}
+	if _, err := b.store.Find(t.Context(), "claude", "own"); !errors.Is(err, correlation.ErrNotFound) {
+		t.Errorf("its own file: %v", err)
+	}
+}

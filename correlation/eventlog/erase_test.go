@@ -1,0 +1,133 @@
+package eventlog_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+)
+
+// What a person has forgotten is in no file any more, folded in or not, of the living and of the dead, and does not
+// come back; the rest is as it was.
+func TestErase(t *testing.T) {
+	b := newBench(t)
+	const canary = "CANARY-Xy99Zq"
+	say := func(l *Log, acpID string) (session, turn int) {
+		session, turn = l.NewSession(), l.NewTurn()
+		l.Append(
+			Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: acpID, New: true,
+				Cwd: "/" + canary}},
+			TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: canary}, Said{Turn: turn, Text: "so: " +
+				canary},
+			ToolUsed{Turn: turn, Tool: correlation.ToolCall{ID: "1", Title: canary}},
+			Injected{Session: session, Turn: turn, Injection: correlation.Injection{Kind: "system", BlockID: "b",
+				Text: canary}},
+			ContextStored{Session: session, Key: "k", Context: []byte(`"` + canary + `"`)}, Summarised{Session: session,
+				Text: canary},
+			TurnEnded{Turn: turn, Stop: "end_turn"})
+		check(t, l.Flush(t.Context()))
+		return session, turn
+	}
+	attached, waiting := b.log(true), b.log(false)
+	session, turn := say(attached, "said")
+	must(attached.Row(t.Context(), session))(t)
+	check(t, attached.Folded(t.Context()))
+	say(waiting, "waiting")
+	conversation(attached, "kept")
+	check(t, attached.Folded(t.Context()))
+
+	eraser := must(Sweep{Store: b.store}.Eraser(t.Context()))(t)
+	attached.Append(Said{Turn: turn, Text: canary + " again"}) // it comes between
+	check(t, attached.Flush(t.Context()))
+	for _, acpID := range []string{"said", "waiting"} {
+		v := must(b.store.Find(t.Context(), "claude", acpID))(t)
+		gone := must(b.store.Forget(t.Context(), v.ID, nil))(t)
+		check(t, eraser.Erase(t.Context(), gone.Sessions))
+	}
+	for _, path := range append(must(filepath.Glob(filepath.Join(b.dir, "*.events")))(t), b.path) {
+		if strings.Contains(string(must(os.ReadFile(path))(t)), canary) {
+			t.Errorf("%s still has it", filepath.Base(path))
+		}
+	}
+	check(t, attached.Folded(t.Context()))
+	b.found("kept")
+	waiting.Attach(b.store)
+	for _, l := range []*Log{attached, waiting} {
+		if left := must(l.Close(t.Context()))(t); left {
+			t.Error("something is left")
+		}
+	}
+	b.found("kept")
+	for _, table := range []string{"turns", "events", "usage", "injections", "stored_contexts", "deliveries"} {
+		if n := b.count("SELECT count(*) FROM " + table +
+			" WHERE session NOT IN (SELECT id FROM sessions WHERE acp_id = 'kept')"); n != 0 {
+			t.Errorf("%d rows are in %s", n, table)
+		}
+	}
+}
+
+// Text that the database has goes from the files, and nothing else does: what is not there yet comes there still.
+func TestEraseFolded(t *testing.T) {
+	b := newBench(t)
+	l := b.log(false)
+	session, turns := conversation(l, "s")
+	check(t, l.Flush(t.Context()))
+	check(t, Sweep{Store: b.store}.EraseFolded(t.Context()))
+	path := filepath.Join(b.dir, b.files()[0])
+	if text := string(must(os.ReadFile(path))(t)); strings.Contains(text, "answer") ||
+		strings.Contains(text, "reading") || !strings.Contains(text, "turn_began") {
+		t.Errorf("the file says %s", text)
+	}
+	l.Append(RecordKnown{Session: session, Record: "r"}, TurnEnded{Turn: turns[0], Stop: "late"})
+	l.Attach(b.store)
+	must(l.Close(t.Context()))(t)
+	v := must(b.store.Find(t.Context(), "claude", "s"))(t)
+	if all := must(b.store.Turns(t.Context(), v.ID))(t); len(all) != 2 || all[1].Assistant != "answer two" ||
+		v.Record != "r" {
+		t.Errorf("turns are %+v, record %q", all, v.Record)
+	}
+}
+
+// What happened and what was used can be read again, and goes with the turns.
+func TestTelemetry(t *testing.T) {
+	b := newBench(t)
+	l := b.log(true)
+	conversation(l, "s")
+	check(t, l.Folded(t.Context()))
+	v := b.found("s")
+	events := must(b.store.Events(t.Context(), v.ID, 0, 0))(t)
+	var kinds []string
+	for _, e := range events {
+		kinds = append(kinds, e.Kind)
+	}
+	want := "session_opened turn_began tool_used tool_used turn_ended turn_began tool_used tool_used turn_ended"
+	if got := strings.Join(kinds, " "); got != want {
+		t.Errorf("events are %s, want %s", got, want)
+	}
+	if rest := must(b.store.Events(t.Context(), v.ID, events[6].ID, 1))(t); len(rest) != 1 ||
+		rest[0].ID != events[7].ID {
+		t.Errorf("after the seventh: %+v", rest)
+	}
+	usage := must(b.store.Usage(t.Context(), v.ID, time.Time{}))(t)
+	if len(usage) != 2 || usage[0].Input == nil || *usage[0].Input != 5 || usage[0].Output != nil ||
+		string(usage[0].Raw) != `{"inputTokens":5}` {
+		t.Errorf("usage is %+v", usage)
+	}
+	l.Append(ProcessEnded{Reason: "eof"})
+	must(l.Close(t.Context()))(t)
+	if n := b.count("SELECT count(*) FROM deliveries WHERE done = 0"); n != 1 {
+		t.Fatalf("%d deliveries", n)
+	}
+	_, err := b.db.ExecContext(t.Context(), "DELETE FROM deliveries")
+	check(t, err)
+	if n := must(b.store.Expire(t.Context(), time.Now().Add(time.Hour), nil))(t); n != 2 {
+		t.Errorf("%d turns went", n)
+	}
+	if n := b.count("SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM usage)"); n != 0 {
+		t.Errorf("%d rows stay", n)
+	}
+}

@@ -1,0 +1,284 @@
+package eventlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// An Event is something that happened in a process. Its fields Session and Turn are numbers of Log.NewSession and
+// Log.NewTurn; what is not of a session, or of no turn, has 0 there.
+type Event interface {
+	// kind is its name in the file and in the table events.
+	kind() string
+}
+
+// A session of this process.
+type (
+	// Opened: the harness has a session, new or not; from here on Session names it. Open's Process is not needed. It
+	// comes before all else that names the session, and again when the client opens it again.
+	Opened struct {
+		Session int                     `json:"session"`
+		Open    correlation.OpenSession `json:"open"`
+		// the session that it was forked from, in place of ForkOf
+		Fork int `json:"fork,omitempty"`
+		// the session whose place it takes, in place of ContinueOf
+		Continues int `json:"continues,omitempty"`
+	}
+
+	// Stepped: its state has changed (correlation.State.On), for this process saw it in one of the states in From (nil:
+	// in any). A claim is no event, but what becomes of it is one: Answered, Refused, Failed. Off is one, too.
+	Stepped struct {
+		Session int                 `json:"session"`
+		From    []correlation.State `json:"from,omitempty"`
+		Event   correlation.Event   `json:"event"`
+	}
+
+	// Left: the client has closed or deleted it. What is appended later is of the same session still.
+	Left struct {
+		Session int    `json:"session"`
+		Reason  string `json:"reason"`
+	}
+
+	// Rekeyed: it has a new key. Spent, where not empty, is one in between, whose start is in doubt.
+	Rekeyed struct {
+		Session int    `json:"session"`
+		Key     string `json:"key"`
+		Spent   string `json:"spent,omitempty"`
+	}
+
+	// RecordKnown: its acpx record.
+	RecordKnown struct {
+		Session int    `json:"session"`
+		Record  string `json:"record"`
+	}
+
+	// ParentKnown: the key of the session that it works for.
+	ParentKnown struct {
+		Session int    `json:"session"`
+		Key     string `json:"key"`
+	}
+
+	// VersionsKnown: what the client and the harness call themselves; what is empty stays as it is.
+	VersionsKnown struct {
+		Session       int    `json:"session"`
+		Client        string `json:"client,omitempty"`
+		ClientVersion string `json:"clientVersion,omitempty"`
+		Agent         string `json:"agent,omitempty"`
+		AgentVersion  string `json:"agentVersion,omitempty"`
+	}
+
+	// Injected: something of ours went to the harness. Claimed: the ledger has it, by Store.Claim; the text need not be
+	// repeated then. Else it is recorded now: the identity in a system prompt.
+	Injected struct {
+		Session   int                   `json:"session"`
+		Turn      int                   `json:"turn,omitempty"`
+		Claimed   bool                  `json:"claimed,omitempty"`
+		Injection correlation.Injection `json:"injection"`
+	}
+
+	// ContextStored: a context that was fetched and not used yet. It replaces an older one.
+	ContextStored struct {
+		Session int             `json:"session"`
+		Key     string          `json:"key"`
+		Fetched time.Time       `json:"fetched"`
+		Context json.RawMessage `json:"context"`
+	}
+
+	// ContextDropped: it was used, or must not be.
+	ContextDropped struct {
+		Session int `json:"session"`
+	}
+
+	// Summarised: the harness has compacted the conversation; Text is its own summary.
+	Summarised struct {
+		Session int    `json:"session"`
+		Text    string `json:"text"`
+	}
+)
+
+// A turn of a session.
+type (
+	// TurnBegan: a prompt has left for the harness. Turns of a process stand in the database in this order. Key is the
+	// session's at that time.
+	TurnBegan struct {
+		Session int    `json:"session"`
+		Turn    int    `json:"turn"`
+		Key     string `json:"key,omitempty"`
+		Command string `json:"command,omitempty"` // the slash command that the prompt is
+	}
+
+	// UserSaid: the person's own words, or more of them (steering). Redacted.
+	UserSaid struct {
+		Turn int    `json:"turn"`
+		Text string `json:"text"`
+		Cut  bool   `json:"cut,omitempty"` // some of it is missing
+	}
+
+	// Said: the assistant's next words. Redacted.
+	Said struct {
+		Turn    int    `json:"turn"`
+		Text    string `json:"text"`
+		Skipped int    `json:"skipped,omitempty"` // bytes that were said before them and are not in the file
+	}
+
+	// ToolUsed: a tool call began or went on. What is empty stays as it was.
+	ToolUsed struct {
+		Turn int                  `json:"turn"`
+		Tool correlation.ToolCall `json:"tool"`
+	}
+
+	// UsageReported: what the harness says was used.
+	UsageReported struct {
+		Session int               `json:"session"`
+		Turn    int               `json:"turn,omitempty"`
+		Usage   correlation.Usage `json:"usage"`
+	}
+
+	// TurnEnded: its response has come; it is in the file before the client has that response. A turn whose process
+	// dies ends with the process.
+	TurnEnded struct {
+		Turn    int    `json:"turn"`
+		Stop    string `json:"stop,omitempty"`    // ACP's stopReason
+		Code    int    `json:"code,omitempty"`    // of an error response
+		Request string `json:"request,omitempty"` // the request's id, as a raw token
+		Lost    int    `json:"lost,omitempty"`    // bytes of the turn that were not kept
+	}
+)
+
+// The process.
+type (
+	// KeyStarted: a session-start is being sent with a key.
+	KeyStarted struct {
+		Key string `json:"key"`
+	}
+
+	// DaemonAnswered: the daemon of a Signet path is there.
+	DaemonAnswered struct {
+		SignetPath string `json:"signetPath"`
+		URL        string `json:"url"`
+		Version    string `json:"version"`
+	}
+
+	// Erased: something stood here that a person had forgotten.
+	Erased struct{}
+
+	// ProcessEnded: it is over, whatever else comes; what it owes is due.
+	ProcessEnded struct {
+		Reason string `json:"reason"`
+	}
+)
+
+// An unknown event is a newer version's. It is kept as it is.
+type unknown struct {
+	name    string
+	line    json.RawMessage
+	session int
+	turn    int
+}
+
+// kinds makes an event of each kind to decode into.
+var kinds = func() map[string]func() Event {
+	m := map[string]func() Event{}
+	for _, f := range []func() Event{
+		func() Event { return new(Opened) }, func() Event { return new(Stepped) }, func() Event { return new(Left) },
+		func() Event { return new(Rekeyed) },
+		func() Event { return new(RecordKnown) }, func() Event { return new(ParentKnown) },
+		func() Event { return new(VersionsKnown) },
+		func() Event { return new(Injected) }, func() Event { return new(ContextStored) },
+		func() Event { return new(ContextDropped) },
+		func() Event { return new(Summarised) }, func() Event { return new(TurnBegan) },
+		func() Event { return new(UserSaid) },
+		func() Event { return new(Said) }, func() Event { return new(ToolUsed) },
+		func() Event { return new(UsageReported) },
+		func() Event { return new(TurnEnded) }, func() Event { return new(KeyStarted) },
+		func() Event { return new(DaemonAnswered) },
+		func() Event { return new(ProcessEnded) }, func() Event { return new(Erased) },
+	} {
+		m[f().kind()] = f
+	}
+	return m
+}()
+
+func (Opened) kind() string         { return "session_opened" }
+func (Stepped) kind() string        { return "state_changed" }
+func (Left) kind() string           { return "session_left" }
+func (Rekeyed) kind() string        { return "rekeyed" }
+func (RecordKnown) kind() string    { return "record_known" }
+func (ParentKnown) kind() string    { return "parent_known" }
+func (VersionsKnown) kind() string  { return "versions_known" }
+func (Injected) kind() string       { return "injected" }
+func (ContextStored) kind() string  { return "context_stored" }
+func (ContextDropped) kind() string { return "context_dropped" }
+func (Summarised) kind() string     { return "summarised" }
+func (TurnBegan) kind() string      { return "turn_began" }
+func (UserSaid) kind() string       { return "user_said" }
+func (Said) kind() string           { return "assistant_said" }
+func (ToolUsed) kind() string       { return "tool_used" }
+func (UsageReported) kind() string  { return "usage_reported" }
+func (TurnEnded) kind() string      { return "turn_ended" }
+func (KeyStarted) kind() string     { return "key_started" }
+func (DaemonAnswered) kind() string { return "daemon_answered" }
+func (ProcessEnded) kind() string   { return "process_ended" }
+func (Erased) kind() string         { return "erased" }
+func (u unknown) kind() string      { return u.name }
+
+// overtaken reports whether an event is text, or must stay behind it: the others go first, so that the end of a turn
+// waits for no words.
+func overtaken(e Event) bool {
+	switch e.(type) {
+	case UserSaid, Said, Summarised, Left, ProcessEnded:
+		return true
+	}
+	return false
+}
+
+// appendLine appends an event as the file has it.
+func appendLine(buf []byte, at time.Time, e Event) ([]byte, error) {
+	buf = fmt.Appendf(buf, `{"at":%d,"kind":%q`, at.UnixMilli(), e.kind())
+	fields, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", e.kind(), err)
+	}
+	if len(fields) > 2 {
+		buf = append(buf, ',')
+	}
+	return append(append(buf, fields[1:]...), '\n'), nil
+}
+
+// A line of a file, decoded.
+type line struct {
+	at    time.Time
+	event Event
+	end   int64 // of the line in the file
+}
+
+// parse decodes a line, without its end. What is no line of ours is an error.
+func parse(text []byte) (line, error) {
+	var head struct {
+		At   int64  `json:"at"`
+		Kind string `json:"kind"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return line{}, err
+	}
+	if head.Kind == "" {
+		return line{}, fmt.Errorf("an event without a kind")
+	}
+	l := line{at: time.UnixMilli(head.At)}
+	make, known := kinds[head.Kind]
+	if !known {
+		u := unknown{name: head.Kind, line: bytes.Clone(text)}
+		var of struct{ Session, Turn int }
+		if json.Unmarshal(text, &of) == nil { // else it is of nobody
+			u.session, u.turn = of.Session, of.Turn
+		}
+		l.event = u
+		return l, nil
+	}
+	l.event = make()
+	return l, json.Unmarshal(text, l.event)
+}

@@ -1,0 +1,91 @@
+package eventlog
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// Every kind has a name of its own, says what it does, is of the session and turn that it says, and comes back from the
+// file as it was.
+func TestKinds(t *testing.T) {
+	for name, make := range kinds {
+		e := make()
+		if e.kind() != name {
+			t.Errorf("%T is called %q and %q", e, e.kind(), name)
+		}
+		if _, ok := e.(interface{ fold(*folding) error }); !ok {
+			t.Errorf("nothing says what %s does", name)
+		}
+		v := reflect.ValueOf(e).Elem()
+		for field, n := range map[string]int64{"Session": 3, "Turn": 4} {
+			if f := v.FieldByName(field); f.IsValid() {
+				f.SetInt(n)
+			}
+		}
+		if f := v.FieldByName("Context"); f.IsValid() {
+			f.SetBytes([]byte("{}"))
+		}
+		session, turn := numbersOf(e)
+		if v.FieldByName("Session").IsValid() != (session == 3) || v.FieldByName("Turn").IsValid() != (turn == 4) {
+			t.Errorf("%s is of session %d and turn %d", name, session, turn)
+		}
+		text, err := appendLine(nil, time.UnixMilli(5), e)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		l, err := parse(text[:len(text)-1])
+		if err != nil || l.at.UnixMilli() != 5 || cmp.Diff(e, l.event) != "" {
+			t.Errorf("%s became %+v, %v: %s", text, l.event, err, cmp.Diff(e, l.event))
+		}
+	}
+}
+
+// What a line holds comes back, whatever it is.
+func TestLines(t *testing.T) {
+	for _, e := range []Event{
+		&Said{Turn: 1, Text: "<b> \u2028 \x00 \"quoted\" \n 日本"},
+		&ToolUsed{Turn: 1, Tool: correlation.ToolCall{ID: "1", Kind: "read", Locations: []string{"/x"}}},
+		&Injected{Session: 1, Injection: correlation.Injection{Kind: "context", Text: "x"}},
+		&Opened{Session: 1, Open: correlation.OpenSession{Harness: "h", ACPID: "s", New: true}, Fork: 2},
+		&Stepped{Session: 1, From: []correlation.State{correlation.Armed},
+			Event: correlation.Event{Name: correlation.Told}},
+	} {
+		text, err := appendLine(nil, time.UnixMilli(5), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, err := parse(text[:len(text)-1]); err != nil || cmp.Diff(e, l.event) != "" {
+			t.Errorf("%s: %v %s", text, err, cmp.Diff(e, l.event))
+		}
+	}
+}
+
+// No bytes that stand in a file do harm.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		`{"at":1,"kind":"turn_ended","turn":1,"stop":"end_turn"}`,
+		`{"at":1,"kind":"dreamt","session":"x"}`, `{"kind":"assistant_said","text":5}`, "null", "[]", "{}", "\x00",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		l, err := parse(text)
+		if err != nil {
+			return
+		}
+		session, turn := numbersOf(l.event)
+		concerns(l.event, map[int]bool{session: true}, map[int]bool{turn: true})
+		if _, isUnknown := l.event.(unknown); isUnknown {
+			return
+		}
+		if _, err := appendLine(nil, l.at, l.event); err != nil {
+			t.Errorf("%q was read and cannot be written: %v", text, err)
+		}
+	})
+}

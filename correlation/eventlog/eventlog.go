@@ -1,0 +1,184 @@
+// Package eventlog writes what happens in a process to a file at once, and folds that file into the database when that
+// is possible.
+//
+// What is appended is written with plain write(2), by a goroutine of its own, one JSON object a line, into a file that
+// only this process appends to ($SIGNET_PATH/acp/live, 0600): what is written survives kill -9. The database may be
+// locked, full, slow or not there: the file grows, and nobody waits. Another goroutine folds the file in, in small
+// transactions, each with the position that it has reached, so that each event counts once, whoever folds it. A file
+// that its process could not fold in to its end is folded in by whoever comes next (Sweep).
+//
+//	log, err := eventlog.Open(eventlog.Options{Dir: liveDir, Process: processInfo})
+//	session, turn := log.NewSession(), log.NewTurn()
+//	log.Append(eventlog.Opened{Session: session, Open: openSession})
+//	log.Attach(store)                     // once the database is open; before that, everything waits in the file
+//	row, err := log.Row(ctx, session)     // what Store.Claim wants
+//	log.Append(eventlog.TurnBegan{Session: session, Turn: turn})
+//	log.Append(eventlog.UserSaid{Turn: turn, Text: words})
+//	log.Append(eventlog.Said{Turn: turn, Text: more})
+//	err = log.AppendWait(ctx, eventlog.TurnEnded{Turn: turn, Stop: "end_turn"}) // before the response leaves
+//	…
+//	log.Append(eventlog.ProcessEnded{Reason: "eof"})
+//	left, err := log.Close(ctx)           // ctx: what the database gets
+//
+// The log sees only text that is redacted already (memory/privacy): it looks at none, and whatever it is given stands
+// in the file.
+//
+// Events keep their order, but for text: the words of a turn (UserSaid, Said) may come after its end and after later
+// events, so that an end never waits for words. Left, Summarised and ProcessEnded stay behind the words that were
+// appended before them. Claims are no events: who may inject is decided in the database (Store.Claim) before a prompt
+// leaves.
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// A Log is the file of events of this process. Methods may be called from several goroutines; those that append never
+// wait for a disk or a database.
+type Log struct {
+	o Options
+	w *writer
+	f *folder
+
+	mu       sync.Mutex // guards what follows
+	sessions int
+	turns    int
+	closed   bool
+}
+
+// Open begins the file of events of this process, and makes the process known as living. It needs no database. The
+// caller closes it.
+func Open(o Options) (*Log, error) {
+	o.defaults()
+	lock, err := correlation.TakeLock(o.Dir, o.Process.ID)
+	if errors.Is(err, correlation.ErrTaken) {
+		o.Process.ID = correlation.NewProcessID()
+		lock, err = correlation.TakeLock(o.Dir, o.Process.ID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("beginning the file of events: %w", err)
+	}
+	w, err := newWriter(o)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("beginning the file of events: %w", err), lock.Release())
+	}
+	return &Log{o: o, w: w, f: newFolder(o, lock, w)}, nil
+}
+
+// Process is the id under which the process is known: that of Options, unless another process had it.
+func (l *Log) Process() string { return l.o.Process.ID }
+
+// NewSession gives a number for a session of this process, from 1 on.
+func (l *Log) NewSession() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sessions++
+	return l.sessions
+}
+
+// NewTurn gives a number for a turn of this process, from 1 on.
+func (l *Log) NewTurn() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turns++
+	return l.turns
+}
+
+// Append queues events for the file. It never waits; where too much is queued already, because the disk does not take
+// it, text is dropped and counted.
+func (l *Log) Append(events ...Event) {
+	for _, e := range events {
+		l.w.queue(e, nil)
+	}
+}
+
+const (
+	waitShort = 5 * time.Millisecond  // for an event to be in the file
+	waitLong  = 50 * time.Millisecond // where the write itself hangs
+)
+
+// AppendWait appends an event and waits until it is in the file: 5 ms, or 50 ms while a write is under way, and no
+// longer than ctx. ErrNotWritten: it is still queued, or the disk does not take it.
+func (l *Log) AppendWait(ctx context.Context, e Event) error {
+	written := make(chan error, 1)
+	l.w.queue(e, written)
+	limit := waitLong
+	for _, wait := range []time.Duration{waitShort, waitLong - waitShort} {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case err := <-written:
+			return err
+		case <-ctx.Done():
+			return ErrNotWritten
+		case <-timer.C:
+		}
+		if !l.w.underWay() {
+			limit = waitShort
+			break
+		}
+	}
+	l.o.Log.Warn().Dur("after", limit).Str("event", e.kind()).Msg("the file of events is slow; going on without it")
+	return ErrNotWritten
+}
+
+// Flush waits until all that was appended is in the file, or ctx ends.
+func (l *Log) Flush(ctx context.Context) error {
+	select {
+	case <-l.w.idle():
+		return nil
+	case <-ctx.Done():
+		return ErrNotWritten
+	}
+}
+
+// Size is how many bytes the file has, of several the last.
+func (l *Log) Size() int64 { return l.w.written().position }
+
+// Attach begins to fold the file into a database. It is called once.
+func (l *Log) Attach(store *correlation.Store) { l.f.attach(store) }
+
+// Row gives the database's row of a session whose Opened was appended, once it stands there. Errors: that of ctx, or
+// correlation.ErrNotFound for a session that was forgotten.
+func (l *Log) Row(ctx context.Context, session int) (int64, error) { return l.f.row(ctx, session) }
+
+// Folded waits until all that was appended before is in the database.
+func (l *Log) Folded(ctx context.Context) error {
+	if err := l.Flush(ctx); err != nil {
+		return err
+	}
+	return l.f.caughtUp(ctx, l.w.written())
+}
+
+// Close writes what is queued, lets the database take what it can until ctx ends, and lets go of the file and the
+// process's lock. left: the file is not folded in to its end; it stays for whoever comes next. What could not be
+// written at all is told. Only the first call does anything.
+func (l *Log) Close(ctx context.Context) (left bool, err error) {
+	l.mu.Lock()
+	closed := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if closed {
+		return false, nil
+	}
+	return l.f.close(ctx)
+}
+
+// Discard ends the log and removes its file, unless something of it is in the database already: for a process that
+// turns out to have no memory.
+func (l *Log) Discard() error {
+	l.mu.Lock()
+	closed := l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if closed {
+		return nil
+	}
+	return l.f.discard()
+}

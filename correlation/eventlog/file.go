@@ -1,0 +1,225 @@
+package eventlog
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// version is that of the format: a header and lines of events. A version that adds kinds or fields does not change it.
+const version = 1
+
+// A header is the first line of a file.
+type header struct {
+	Version int                     `json:"eventlog"`
+	At      int64                   `json:"at"` // unix milliseconds
+	Process correlation.ProcessInfo `json:"process"`
+}
+
+// A file of events is called <process>.<number>.events: a process begins a new one when the last has grown and is
+// folded in.
+type file struct {
+	path    string
+	process string
+	number  int
+}
+
+const suffix = ".events"
+
+// there reports whether the file has not been removed. Whoever removes one does so before the database forgets how far
+// it was folded in.
+func (f file) there() bool {
+	_, err := os.Lstat(f.path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func fileOf(dir, process string, number int) file {
+	return file{filepath.Join(dir, fmt.Sprintf("%s.%d%s", process, number, suffix)), process, number}
+}
+
+// filesIn gives the files of a folder, those of a process in their order.
+func filesIn(dir string) ([]file, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var all []file
+	for _, e := range entries {
+		name, isOurs := strings.CutSuffix(e.Name(), suffix)
+		process, number, _ := strings.Cut(name, ".")
+		n, numErr := strconv.Atoi(number)
+		if isOurs && numErr == nil && n > 0 && process != "" && e.Type().IsRegular() {
+			all = append(all, file{filepath.Join(dir, e.Name()), process, n})
+		}
+	}
+	slices.SortFunc(all, func(a, b file) int {
+		return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.number, b.number))
+	})
+	return all, err
+}
+
+// Why a file is left alone.
+var (
+	errNewer    = errors.New("written by a newer version")
+	errForeign  = errors.New("owned by somebody else")
+	errNoHeader = errors.New("no file of events")
+)
+
+// open opens a file that may be read: a regular one of our own user, with a header that we know. The position is behind
+// the header. A file whose header is not whole has io.ErrUnexpectedEOF: its process died, or is beginning.
+func (f file) open(write bool) (*os.File, header, int64, error) {
+	mode := os.O_RDONLY
+	if write {
+		mode = os.O_RDWR
+	}
+	r, err := os.OpenFile(f.path, mode|noFollow, 0)
+	if err != nil {
+		return nil, header{}, 0, err
+	}
+	h, size, err := readHeader(r)
+	if err != nil {
+		return nil, h, 0, errors.Join(err, r.Close())
+	}
+	return r, h, size, nil
+}
+
+func readHeader(r *os.File) (h header, size int64, err error) {
+	info, err := r.Stat()
+	if err != nil {
+		return h, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return h, 0, errNoHeader
+	}
+	if !ownedByUs(info) {
+		return h, 0, errForeign
+	}
+	first, err := bufio.NewReader(io.LimitReader(r, maxHeader)).ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		if len(first) == maxHeader {
+			return h, 0, errNoHeader
+		}
+		return h, 0, io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return h, 0, err
+	}
+	switch err := json.Unmarshal(first, &h); {
+	case err == nil && h.Version > version:
+		return h, 0, errNewer
+	case err != nil || h.Version != version || h.Process.ID == "":
+		return h, 0, errNoHeader
+	}
+	return h, int64(len(first)), nil
+}
+
+const maxHeader = 16 << 10
+
+// create makes a file with its header.
+func (f file) create(h header) (*os.File, int64, error) {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, 0, err
+	}
+	w, err := os.OpenFile(f.path, os.O_CREATE|os.O_EXCL|os.O_RDWR|os.O_APPEND|noFollow, 0o600)
+	if err != nil {
+		return nil, 0, err
+	}
+	text = append(text, '\n')
+	if _, err := w.Write(text); err != nil {
+		return nil, 0, errors.Join(err, w.Close(), os.Remove(f.path))
+	}
+	return w, int64(len(text)), nil
+}
+
+const (
+	maxRead = 64 << 10 // bytes of lines that are taken in at a time, give or take a line
+	maxLine = 2 << 20  // what is longer is no line of ours; it is skipped without being held
+)
+
+// readLines gives the whole lines that begin at a position, about maxRead bytes of them, and how many bytes were read
+// that are no events of ours. end is the position behind the last. No lines and end == from: there is no whole line.
+func readLines(r io.ReaderAt, from int64) (lines []line, end int64, strange int, err error) {
+	buf := make([]byte, maxRead)
+	n, err := r.ReadAt(buf, from)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, from, 0, err
+	}
+	buf = buf[:n]
+	if n == maxRead && bytes.IndexByte(buf, '\n') < 0 { // a long line
+		if buf, err = readLong(r, from); err != nil || buf == nil {
+			return nil, from, 0, err
+		}
+		if len(buf) >= maxLine {
+			end, err = skipLine(r, from)
+			return nil, end, int(end - from), err
+		}
+	}
+	end = from
+	for {
+		text, rest, whole := bytes.Cut(buf, []byte{'\n'})
+		if !whole {
+			return lines, end, strange, nil
+		}
+		end += int64(len(text)) + 1
+		buf = rest
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		l, err := parse(text)
+		if err != nil {
+			strange += len(text)
+			continue
+		}
+		l.end = end
+		lines = append(lines, l)
+	}
+}
+
+// readLong gives a line that is longer than maxRead, up to maxLine bytes of it; nil if it has no end yet.
+func readLong(r io.ReaderAt, from int64) ([]byte, error) {
+	text, err := bufio.NewReaderSize(io.NewSectionReader(r, from, maxLine), maxRead).ReadBytes('\n')
+	if errors.Is(err, io.EOF) {
+		if len(text) == maxLine {
+			return text, nil
+		}
+		return nil, nil
+	}
+	return text, err
+}
+
+// skipLine gives the position behind a line of any length, or from if it has no end yet.
+func skipLine(r io.ReaderAt, from int64) (int64, error) {
+	buf := make([]byte, maxRead)
+	for at := from; ; {
+		n, err := r.ReadAt(buf, at)
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			return at + int64(i) + 1, nil
+		}
+		at += int64(n)
+		if errors.Is(err, io.EOF) {
+			return from, nil
+		}
+		if err != nil {
+			return from, err
+		}
+	}
+}
+
+// full reports whether an error says that the disk takes no more.
+func full(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}

@@ -1,0 +1,273 @@
+package eventlog
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// A folded is what one step has done.
+type folded struct {
+	events  int
+	ended   bool          // a turn has ended, or said more after its end
+	gone    map[int]bool  // sessions that stand for nothing in the database
+	opened  map[int]int64 // rows of sessions that it opened
+	left    []int         // sessions that the client has closed
+	to      int64         // how far the file is folded in
+	over    bool          // a later file of the process is being folded in already
+	nothing bool          // there is no whole line any more
+}
+
+// A folding is one transaction's work.
+type folding struct {
+	folded
+	b   *correlation.Batch
+	log zerolog.Logger
+}
+
+// do folds one event in. What is about something that was forgotten, or comes too late to change a state, is left.
+func (f *folding) do(e Event) error {
+	known, ok := e.(interface{ fold(*folding) error })
+	if !ok {
+		return fmt.Errorf("nothing says what %s does", e.kind())
+	}
+	err := known.fold(f)
+	switch {
+	case errors.Is(err, correlation.ErrNotFound):
+		return nil
+	case errors.Is(err, correlation.ErrStateChanged), errors.Is(err, correlation.ErrIllegalStep):
+		f.log.Info().Err(err).Str("event", e.kind()).Msg("an event that came too late")
+		return nil
+	}
+	return err
+}
+
+// session gives the row of a session. ErrNotFound: it was forgotten.
+func (f *folding) session(n int) (int64, error) {
+	id, err := f.b.Session(n)
+	if errors.Is(err, correlation.ErrNotFound) {
+		f.gone[n] = true
+	}
+	return id, err
+}
+
+// note keeps an event in the table of events, with the fields of e.
+func (f *folding) note(e Event, session, turn int64) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return f.b.Note(e.kind(), session, turn, data)
+}
+
+// inSession does something with a session, and keeps the event.
+func (f *folding) inSession(e Event, n int, do func(row int64) error) error {
+	row, err := f.session(n)
+	if err != nil {
+		return err
+	}
+	if err := do(row); err != nil {
+		return err
+	}
+	return f.note(e, row, 0)
+}
+
+// inTurn does something with a turn.
+func (f *folding) inTurn(n int, do func(turn, session int64) error) error {
+	turn, session, err := f.b.Turn(n)
+	if err != nil {
+		return err
+	}
+	return do(turn, session)
+}
+
+func (e Opened) fold(f *folding) error {
+	v, err := f.b.Open(e.Session, e.Open, e.Fork, e.Continues)
+	if err != nil {
+		return err
+	}
+	f.opened[e.Session] = v.ID
+	delete(f.gone, e.Session)
+	return f.note(e, v.ID, 0)
+}
+
+func (e Stepped) fold(f *folding) error {
+	return f.inSession(e, e.Session, func(row int64) error { return f.b.Step(row, e.From, e.Event) })
+}
+
+func (e Left) fold(f *folding) error {
+	f.left = append(f.left, e.Session)
+	return f.inSession(e, e.Session, func(row int64) error { return f.b.Leave(row, e.Reason) })
+}
+
+func (e Rekeyed) fold(f *folding) error {
+	return f.inSession(e, e.Session, func(row int64) error {
+		if e.Spent != "" { // the daemon may know it
+			if err := f.b.Rekey(row, e.Spent); err != nil {
+				return err
+			}
+			if err := f.b.StartKey(e.Spent); err != nil {
+				return err
+			}
+		}
+		return f.b.Rekey(row, e.Key)
+	})
+}
+
+func (e RecordKnown) fold(f *folding) error {
+	return f.inSession(e, e.Session, func(row int64) error { return f.b.SetRecord(row, e.Record) })
+}
+
+func (e ParentKnown) fold(f *folding) error {
+	return f.inSession(e, e.Session, func(row int64) error { return f.b.SetParent(row, e.Key) })
+}
+
+func (e VersionsKnown) fold(f *folding) error {
+	return f.inSession(e, e.Session, func(row int64) error {
+		return f.b.SetVersions(row, correlation.OpenSession{Client: e.Client, ClientVersion: e.ClientVersion,
+			Agent: e.Agent, AgentVersion: e.AgentVersion})
+	})
+}
+
+func (e Injected) fold(f *folding) error {
+	row, err := f.session(e.Session)
+	if err != nil {
+		return err
+	}
+	if !e.Claimed {
+		in := e.Injection
+		in.Session = row
+		if err := f.b.Record(in); err != nil {
+			return err
+		}
+	}
+	turn := int64(0)
+	if e.Turn != 0 {
+		if turn, _, err = f.b.Turn(e.Turn); err != nil && !errors.Is(err, correlation.ErrNotFound) {
+			return err
+		}
+	}
+	short := e
+	short.Injection.Text = "" // it stands in the ledger
+	return f.note(short, row, turn)
+}
+
+func (e ContextStored) fold(f *folding) error {
+	row, err := f.session(e.Session)
+	if err != nil {
+		return err
+	}
+	if err := f.b.SaveContext(row, e.Key, e.Context, e.Fetched); err != nil {
+		return err
+	}
+	return f.note(ContextStored{Session: e.Session, Key: e.Key, Fetched: e.Fetched, Context: json.RawMessage("null")},
+		row, 0)
+}
+
+func (e ContextDropped) fold(f *folding) error {
+	return f.inSession(e, e.Session, func(row int64) error { return f.b.DropContext(row) })
+}
+
+func (e Summarised) fold(f *folding) error {
+	row, err := f.session(e.Session)
+	if err != nil {
+		return err
+	}
+	if err := f.b.Owe(correlation.Debt{Session: row, Kind: correlation.KindCompaction, Reason: "compaction",
+		Payload: e.Text}); err != nil {
+		return err
+	}
+	return f.note(Summarised{Session: e.Session}, row, 0)
+}
+
+func (e TurnBegan) fold(f *folding) error {
+	row, err := f.session(e.Session)
+	if err != nil {
+		return err
+	}
+	turn, err := f.b.Begin(e.Turn, row, e.Key)
+	if err != nil {
+		return err
+	}
+	return f.note(e, row, turn)
+}
+
+func (e UserSaid) fold(f *folding) error {
+	return f.inTurn(e.Turn, func(turn, _ int64) error { return f.b.Hear(turn, e.Text, e.Cut) })
+}
+
+func (e Said) fold(f *folding) error {
+	return f.inTurn(e.Turn, func(turn, _ int64) error {
+		f.ended = true
+		return f.b.Say(turn, e.Text, e.Skipped)
+	})
+}
+
+func (e ToolUsed) fold(f *folding) error {
+	return f.inTurn(e.Turn, func(turn, session int64) error {
+		if err := f.b.Use(turn, e.Tool); err != nil {
+			return err
+		}
+		return f.note(e, session, turn)
+	})
+}
+
+func (e UsageReported) fold(f *folding) error {
+	row, err := f.session(e.Session)
+	if err != nil {
+		return err
+	}
+	turn := int64(0)
+	if e.Turn != 0 {
+		if turn, _, err = f.b.Turn(e.Turn); err != nil && !errors.Is(err, correlation.ErrNotFound) {
+			return err
+		}
+	}
+	return f.b.AddUsage(row, turn, e.Usage)
+}
+
+func (e TurnEnded) fold(f *folding) error {
+	return f.inTurn(e.Turn, func(turn, session int64) error {
+		f.ended = true
+		if err := f.b.Answered(turn, session, e.Stop, e.Code, e.Lost > 0); err != nil {
+			return err
+		}
+		return f.note(e, session, turn)
+	})
+}
+
+func (e KeyStarted) fold(f *folding) error { return f.b.StartKey(e.Key) }
+
+func (e DaemonAnswered) fold(f *folding) error {
+	return f.b.SawDaemon(e.SignetPath, e.URL, e.Version)
+}
+
+func (e ProcessEnded) fold(f *folding) error {
+	if err := f.b.End(e.Reason); err != nil {
+		return err
+	}
+	return f.note(e, 0, 0)
+}
+
+func (Erased) fold(*folding) error { return nil }
+
+// fold keeps what this version does not know, of whom it says that it is.
+func (u unknown) fold(f *folding) error {
+	session, turn := int64(0), int64(0)
+	var err error
+	if u.session != 0 {
+		if session, err = f.session(u.session); err != nil {
+			return err
+		}
+	}
+	if u.turn != 0 {
+		if turn, session, err = f.b.Turn(u.turn); err != nil {
+			return err
+		}
+	}
+	return f.b.Note(u.name, session, turn, u.line)
+}

@@ -1,0 +1,309 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+const (
+	foldSoon  = 20 * time.Millisecond // how soon events are folded in: several go in one transaction
+	foldRetry = 50 * time.Millisecond // after the database did not take them, doubled up to
+	foldLast  = 2 * time.Second
+	foldNews  = 400 * time.Millisecond // a wait as long as this is worth a line in the log
+	foldWait  = 100 * time.Millisecond // for somebody else's lock, at a time: whoever ends waits no longer
+	foldLimit = 10 * time.Second       // for one transaction, which takes 10 ms
+	// folding in rests for so many times as long as it took: the conversation needs the machine
+	foldShare = 4
+	bigFile   = 1 << 20 // a file that is folded in and has grown to this is left for a new one
+)
+
+// A folder folds the files of this process into a database, in a goroutine of its own.
+type folder struct {
+	o    Options
+	lock *correlation.Lock
+	w    *writer
+
+	mu      sync.Mutex // guards what follows
+	store   *correlation.Store
+	rows    map[int]int64 // of sessions
+	gone    map[int]bool  // sessions that were forgotten
+	reached place         // all before it is folded in
+	moved   chan struct{} // closed, and made anew, when reached or rows change
+	hurry   bool          // somebody waits
+
+	urged   chan struct{} // 1-buffered
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running bool
+	stopped chan struct{}
+
+	number int // of the file that is being folded in; the goroutine's
+	r      *reader
+}
+
+func newFolder(o Options, lock *correlation.Lock, w *writer) *folder {
+	f := &folder{o: o, lock: lock, w: w, rows: map[int]int64{}, gone: map[int]bool{}, moved: make(chan struct{}),
+		urged: make(chan struct{}, 1), stopped: make(chan struct{}), number: 1}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	return f
+}
+
+func (f *folder) attach(store *correlation.Store) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.running || f.ctx.Err() != nil {
+		return
+	}
+	f.store, f.running = store, true
+	go f.run()
+}
+
+// run is the folder's goroutine.
+func (f *folder) run() {
+	defer close(f.stopped)
+	wait := foldRetry
+	for f.ctx.Err() == nil {
+		err := f.catchUp(f.ctx)
+		switch {
+		case err == nil:
+			wait = foldRetry
+			select {
+			case <-f.w.grown:
+			case <-f.ctx.Done():
+				return
+			}
+			f.pause(foldSoon)
+		case f.ctx.Err() == nil:
+			note := f.o.Log.Debug() // somebody else is writing
+			if wait >= foldNews {
+				note = f.o.Log.Info()
+			}
+			note.Err(err).Dur("again", wait).Msg("the database takes no events just now")
+			f.pause(wait)
+			wait = min(2*wait, foldLast)
+		}
+	}
+}
+
+// pause waits for a moment, or until somebody is in a hurry.
+func (f *folder) pause(d time.Duration) {
+	f.mu.Lock()
+	hurry := f.hurry
+	f.hurry = false
+	f.mu.Unlock()
+	if hurry && d <= foldSoon {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-f.urged:
+	case <-f.ctx.Done():
+	}
+}
+
+// catchUp folds in what is written so far.
+func (f *folder) catchUp(ctx context.Context) error {
+	for {
+		target := f.w.written()
+		if err := f.store.Intact(); err != nil {
+			return err
+		}
+		if f.r == nil {
+			r, err := fileOf(f.o.Dir, f.o.Process.ID, f.number).reader(f.store, f.o.Log, f.o.Now)
+			if errors.Is(err, fs.ErrNotExist) && f.number < target.number {
+				f.number++ // somebody else has folded it in
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			f.r = r
+		}
+		began := time.Now()
+		limited, cancel := context.WithTimeout(sqlite.Patiently(ctx, foldWait), foldLimit)
+		did, err := f.r.step(limited)
+		cancel()
+		if err != nil {
+			return err
+		}
+		f.took(did)
+		if ctx == f.ctx { // nobody waits for the end
+			f.pause(min(foldShare*time.Since(began), foldSoon))
+		}
+		switch {
+		case !did.nothing && !did.over:
+		case f.number < target.number: // the next file; all of this one is folded in
+			path := f.r.file.path
+			if err := errors.Join(f.r.close(), os.Remove(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				f.o.Log.Warn().Err(err).Msg("removing a file of events")
+			}
+			f.r, f.number = nil, f.number+1
+		default:
+			if target.position >= bigFile {
+				f.w.renew()
+			}
+			return nil
+		}
+	}
+}
+
+// took notes what a step has done, and tells of it.
+func (f *folder) took(did folded) {
+	f.mu.Lock()
+	maps.Copy(f.rows, did.opened)
+	for _, n := range did.left { // who asks again finds it in the database
+		delete(f.rows, n)
+	}
+	var gone []int
+	for n := range did.gone {
+		if !f.gone[n] {
+			f.gone[n] = true
+			gone = append(gone, n)
+		}
+		delete(f.rows, n)
+	}
+	for n := range did.opened {
+		delete(f.gone, n)
+	}
+	f.mu.Unlock()
+	if did.ended || len(gone) > 0 {
+		slices.Sort(gone)
+		f.o.Folded(did.ended, gone)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if at := (place{f.number, did.to}); f.reached.before(at) {
+		f.reached = at
+	}
+	close(f.moved)
+	f.moved = make(chan struct{})
+}
+
+// urge makes the folder not wait for more.
+func (f *folder) urge() {
+	f.mu.Lock()
+	f.hurry = true
+	f.mu.Unlock()
+	wake(f.urged)
+}
+
+// row waits for the row of a session.
+func (f *folder) row(ctx context.Context, n int) (int64, error) {
+	for {
+		f.mu.Lock()
+		row, known := f.rows[n]
+		gone, moved, store := f.gone[n], f.moved, f.store
+		f.mu.Unlock()
+		switch {
+		case known:
+			return row, nil
+		case gone:
+			return 0, correlation.ErrNotFound
+		}
+		if store != nil { // somebody else may have folded our file in
+			if row, err := store.EventSession(ctx, f.o.Process.ID, n); err == nil {
+				f.mu.Lock()
+				f.rows[n] = row
+				f.mu.Unlock()
+				return row, nil
+			}
+		}
+		f.urge()
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-f.stopped:
+			return 0, ErrClosed
+		}
+	}
+}
+
+// caughtUp waits until all before a place is folded in.
+func (f *folder) caughtUp(ctx context.Context, target place) error {
+	for {
+		f.mu.Lock()
+		there, moved := !f.reached.before(target), f.moved
+		f.mu.Unlock()
+		if there {
+			return nil
+		}
+		f.urge()
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-f.stopped:
+			return ErrClosed
+		}
+	}
+}
+
+// close ends the log.
+func (f *folder) close(ctx context.Context) (left bool, err error) {
+	limit := time.NewTimer(lastWrite)
+	defer limit.Stop()
+	writing := f.w.close(limit.C)
+	f.stop()
+	left = true
+	if f.store != nil && writing == nil {
+		err = f.catchUp(ctx)
+		left = err != nil
+	}
+	if f.r != nil {
+		err = errors.Join(err, f.r.close())
+	}
+	last := fileOf(f.o.Dir, f.o.Process.ID, f.number)
+	switch {
+	case !left:
+		err = errors.Join(err, removeFile(ctx, f.store, last, true))
+	case f.store == nil && writing == nil && f.w.empty():
+		left, err = false, errors.Join(err, os.Remove(last.path))
+	}
+	if ctx.Err() != nil || passing(ctx, err) {
+		err = nil // the rest is somebody else's
+	}
+	return left, errors.Join(writing, err, f.lock.Release())
+}
+
+// lastWrite is how long a process waits at its end for a disk that hangs.
+const lastWrite = 500 * time.Millisecond
+
+// stop joins the goroutine, which may be waiting for the database.
+func (f *folder) stop() {
+	f.mu.Lock()
+	f.cancel()
+	running := f.running
+	f.mu.Unlock()
+	if running {
+		<-f.stopped
+	} else {
+		close(f.stopped)
+	}
+}
+
+// discard ends the log without a trace, unless the database has some of it.
+func (f *folder) discard() error {
+	limit := time.NewTimer(lastWrite)
+	defer limit.Stop()
+	err := f.w.close(limit.C)
+	f.stop()
+	if f.r != nil {
+		err = errors.Join(err, f.r.close())
+	}
+	if f.store == nil {
+		err = errors.Join(err, os.Remove(fileOf(f.o.Dir, f.o.Process.ID, f.number).path))
+	}
+	return errors.Join(err, f.lock.Release())
+}

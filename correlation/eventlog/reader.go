@@ -1,0 +1,168 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// maxHold is how long one transaction may take: a claim waits no longer for it.
+const maxHold = 10 * time.Millisecond
+
+// A reader folds one file into a database.
+type reader struct {
+	store  *correlation.Store
+	log    zerolog.Logger
+	now    func() time.Time
+	file   file
+	in     *os.File
+	header header
+	start  int64 // behind the header
+	at     int64 // where it believes to be; the database has the last word
+	known  bool  // it has said where that is
+
+	poison int64 // the end of a line that the database does not take for what it says; it is skipped
+}
+
+func (f file) reader(store *correlation.Store, log zerolog.Logger, now func() time.Time) (*reader, error) {
+	in, h, start, err := f.open(false)
+	if err != nil {
+		return nil, err
+	}
+	if h.Process.ID != f.process { // renamed by somebody
+		return nil, errors.Join(errNoHeader, in.Close())
+	}
+	return &reader{store: store, log: log, now: now, file: f, in: in, header: h, start: start, at: start}, nil
+}
+
+func (r *reader) close() error { return r.in.Close() }
+
+var errMoved = errors.New("somebody else has folded some of it in")
+
+// step folds in what the file has at its position, in one transaction: about maxRead bytes, or what takes maxHold.
+func (r *reader) step(ctx context.Context) (folded, error) {
+	for {
+		lines, end, strange, err := readLines(r.in, r.at)
+		if err != nil {
+			return folded{}, err
+		}
+		if strange > 0 {
+			r.log.Warn().Str("file", r.file.path).Int("bytes", strange).Msg("what is no event was left out")
+		}
+		if r.known && end == r.at {
+			return folded{nothing: true, to: r.at}, nil
+		}
+		did, err := r.fold(ctx, lines, end)
+		if errors.Is(err, errMoved) {
+			continue
+		}
+		return did, err
+	}
+}
+
+// fold folds lines in that end at a position. A line that the database does not take, though it takes others, is
+// skipped.
+func (r *reader) fold(ctx context.Context, lines []line, end int64) (did folded, err error) {
+	f := &folding{folded: folded{gone: map[int]bool{}, opened: map[int]int64{}}, log: r.log}
+	at := r.at
+	var failed int64 // the end of the line that failed
+	err = r.store.Batch(ctx, r.file.process, func(b *correlation.Batch) error {
+		number, position, err := b.Position()
+		switch {
+		case err != nil:
+			return err
+		case number > r.file.number:
+			f.over = true
+			return nil
+		// folded in, removed and forgotten by somebody else, whose transaction came first
+		case number < r.file.number && !r.file.there():
+			f.over = true
+			return nil
+		case number < r.file.number:
+			b.At(time.UnixMilli(r.header.At))
+			if err := b.Register(r.header.Process); err != nil {
+				return err
+			}
+			position = r.start
+		}
+		r.known = true
+		if position = max(position, r.start); position != at {
+			r.at = position
+			return errMoved
+		}
+		began := time.Now()
+		f.b = b
+		for _, l := range lines {
+			if f.events > 0 && time.Since(began) > maxHold {
+				end = position
+				break
+			}
+			if l.end != r.poison {
+				b.At(l.at)
+				if err := f.do(l.event); err != nil {
+					failed = l.end
+					return err
+				}
+			}
+			f.events++
+			position = l.end
+		}
+		if end == at && number == r.file.number {
+			f.nothing = true
+			return nil
+		}
+		b.At(r.now())
+		return b.SetPosition(r.file.number, end)
+	})
+	switch {
+	case err == nil:
+		if !f.over {
+			r.at, f.to = end, end
+		}
+		return f.folded, nil
+	case failed != 0 && !passing(ctx, err):
+		r.log.Error().Err(err).Str("file", r.file.path).Int64("position",
+			failed).Msg("an event that the database does not take was left out")
+		r.poison = failed
+		return r.fold(ctx, lines, end)
+	}
+	return folded{}, err
+}
+
+// passing reports whether an error is of the database rather than of an event: the same may succeed later.
+func passing(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	err = sqlite.Explain(err)
+	for _, known := range []error{sqlite.ErrBusy, sqlite.ErrReadOnly, sqlite.ErrFull, sqlite.ErrCorrupt,
+		sqlite.ErrDisk} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// bury notes that the process of a file is dead and what follows from it, and that the file is folded in to its end:
+// what stands behind the last line end was being written when it died.
+func (r *reader) bury(ctx context.Context) error {
+	return r.store.Batch(ctx, r.file.process, func(b *correlation.Batch) error {
+		b.At(r.now())
+		if err := b.End("died"); err != nil {
+			return err
+		}
+		size, err := r.in.Seek(0, io.SeekEnd)
+		if err != nil {
+			return err
+		}
+		return b.SetPosition(r.file.number, size)
+	})
+}

@@ -1,0 +1,169 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A Sweep folds in the files of other processes, those in the store's folder of locks.
+type Sweep struct {
+	Store *correlation.Store
+	Now   func() time.Time // nil: time.Now
+	Log   zerolog.Logger
+	// Tell tells a person something, in one line: of a file that is left alone, once in a process. It may be nil.
+	Tell func(string)
+	// Living: of living processes too, as far as they have come; they notice. For whoever has to know what was said
+	// just now.
+	Living bool
+	// Except is a process whose file is left to it: this one's. May be empty.
+	Except string
+}
+
+// Swept is what a sweep did.
+type Swept struct {
+	Files  int // folded in to their end, and removed
+	Events int
+	// files that were left alone, each with a line in the log: of a newer version, of somebody else, damaged in their
+	// first line
+	Left int
+}
+
+// Run folds in what dead processes have left, marks their end (what they had in flight is in doubt, what they owe is
+// due) and removes their files; it does what Store.SweepDead does. It looks at all files even if one fails, and ends
+// with ctx, or where somebody else holds the database for 100 ms (sqlite.Patiently: for longer, or less); what it has
+// not come to is left for the next. Several processes may do this at once.
+func (s Sweep) Run(ctx context.Context) (Swept, error) {
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	ctx = sqlite.Patiently(ctx, sqlite.Patience(ctx, foldWait))
+	var did Swept
+	if s.Store.LiveDir() == "" {
+		return did, nil
+	}
+	all, err := filesIn(s.Store.LiveDir())
+	if err != nil {
+		return did, err
+	}
+	for i, file := range all {
+		if ctx.Err() != nil {
+			return did, ctx.Err()
+		}
+		if file.process == s.Except {
+			continue
+		}
+		last := i+1 == len(all) || all[i+1].process != file.process
+		one := s.one(ctx, file, last, &did)
+		if err = errors.Join(err, one); errors.Is(one, sqlite.ErrBusy) {
+			return did, err // so it is for the others
+		}
+	}
+	_, dead := s.Store.SweepDead(ctx) // those without a file, and what is left of those with one
+	return did, errors.Join(err, dead)
+}
+
+// CatchUp folds in what there is to fold in, of living processes too, for a command that reads: it takes at most a
+// second, and what it has not come to is missing. Nothing of this is an error of the command.
+func CatchUp(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
+	ctx, cancel := context.WithTimeout(sqlite.Patiently(ctx, readLimit), readLimit)
+	defer cancel()
+	if _, err := (Sweep{Store: store, Log: log, Living: true}).Run(ctx); err != nil {
+		log.Warn().Err(err).Msg("what was said last may be missing")
+	}
+}
+
+const readLimit = time.Second
+
+// one folds in a file, the last of its process or one before it.
+func (s Sweep) one(ctx context.Context, f file, last bool, did *Swept) error {
+	alive, err := correlation.Alive(s.Store.LiveDir(), f.process)
+	if err != nil {
+		s.Log.Warn().Err(err).Str("process", f.process).Msg("cannot ask for the lock of a process")
+	}
+	if alive && !s.Living {
+		return nil
+	}
+	r, err := f.reader(s.Store, s.Log, s.Now)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // somebody was faster
+		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		if alive {
+			return nil
+		}
+		return s.remove(ctx, f, last, did) // it died before it had said anything
+	case err != nil:
+		did.Left++
+		s.leave(f, err)
+		return nil
+	}
+	defer r.close()
+	for {
+		step, err := r.step(ctx)
+		if err != nil {
+			return err
+		}
+		did.Events += step.events
+		if step.over || step.nothing {
+			break
+		}
+	}
+	if alive {
+		return nil
+	}
+	if last {
+		if err := r.bury(ctx); err != nil {
+			return err
+		}
+	}
+	return s.remove(ctx, f, last, did)
+}
+
+// leftAlone are the paths of files that were told of: a worker looks again every second.
+var leftAlone sync.Map
+
+// leave says that a file is left alone, and why.
+func (s Sweep) leave(f file, why error) {
+	if _, told := leftAlone.LoadOrStore(f.path, true); told {
+		return
+	}
+	s.Log.Warn().Err(why).Str("file", f.path).Msg("a file of events is left alone")
+	if s.Tell != nil {
+		s.Tell(fmt.Sprintf("what was said in another process is not taken in: %s is %v", f.path, why))
+	}
+}
+
+func (s Sweep) remove(ctx context.Context, f file, last bool, did *Swept) error {
+	if err := removeFile(ctx, s.Store, f, last); err != nil {
+		return err
+	}
+	if last {
+		if err := correlation.RemoveLock(s.Store.LiveDir(), f.process); err != nil {
+			return err
+		}
+	}
+	did.Files++
+	return nil
+}
+
+// removeFile removes a file that is folded in and, with the last of its process, what the database kept to fold it.
+func removeFile(ctx context.Context, store *correlation.Store, f file, last bool) error {
+	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !last {
+		return nil
+	}
+	return store.FileRemoved(ctx, f.process)
+}

@@ -1,0 +1,69 @@
+package correlation_test
+
+import (
+	"errors"
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"testing"
+	"time"
+)
+
+// What is imported stands there once, in order, as old as it is, and is not brought back once it was forgotten.
+func TestImport(t *testing.T) {
+	b := newBench(t)
+	then := b.clock.Now().Add(-24 * time.Hour)
+	said := func(words ...string) (turns []Turn) {
+		for i, user := range words {
+			at := then.Add(time.Duration(i) * time.Minute)
+			turns = append(turns, Turn{User: user, Assistant: "ok", Started: at, Ended: at, Stop: "end_turn"})
+		}
+		return turns
+	}
+	o := OpenSession{Harness: "claude", ACPID: "0b1c7a4e-9f22-4f2e-8f4e-4a2f5d1c9b10", Client: "backfill:claude"}
+	v, added, err := b.Import(t.Context(), o, said("one", "continue", "continue"))
+	if err != nil || added != 3 {
+		t.Fatalf("%d, %v", added, err)
+	}
+	again := func(want int, words ...string) {
+		t.Helper()
+		if _, added, err := b.Import(t.Context(), o, said(words...)); err != nil || added != want {
+			t.Errorf("%v: %d new, %v", words, added, err)
+		}
+	}
+	again(0, "one", "continue", "continue")
+	again(0, "one ", "continue", "\ncontinue")
+	again(2, "one", "continue", "continue", "continue", "the end") // the file has grown
+	if got := must(b.Get(t.Context(), v.ID))(t); !got.Started.Equal(then.Truncate(time.Millisecond)) ||
+		got.Client != "backfill:claude" {
+		t.Errorf("the session: %+v", got)
+	}
+	turns := must(b.Turns(t.Context(), v.ID))(t)
+	if len(turns) != 5 || turns[0].User != "one" || turns[4].User != "the end" {
+		t.Errorf("%d turns", len(turns))
+	}
+	if ids := must(b.Imported(t.Context(), "backfill:claude"))(t); len(ids) != 1 || ids[0] != v.ID {
+		t.Errorf("imported: %v", ids)
+	}
+
+	if _, err := b.Forget(t.Context(), v.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.Import(t.Context(), o, said("one")); !errors.Is(err, ErrForgotten) {
+		t.Errorf("what was forgotten comes back: %v", err)
+	}
+}
+
+// A conversation that was seen on the wire gets what it lacks, under the name that the harness has there.
+func TestImportOfKnown(t *testing.T) {
+	b := newBench(t)
+	v := b.open(OpenSession{Harness: "@agentclientprotocol/claude-agent-acp",
+		ACPID: "0b1c7a4e-9f22-4f2e-8f4e-4a2f5d1c9b10", Client: "acpx"})
+	b.turn(v.ID, "p", "on the wire", "ok")
+	got, added, err := b.Import(t.Context(), OpenSession{Harness: "claude", ACPID: v.ACPID, Client: "backfill:claude"},
+		[]Turn{{User: "before the wire", Ended: b.clock.Now()}, {User: "on the wire", Ended: b.clock.Now()}})
+	if err != nil || got.ID != v.ID || added != 1 {
+		t.Errorf("session %d, %d new, %v", got.ID, added, err)
+	}
+	if now := must(b.Get(t.Context(), v.ID))(t); now.Client != "acpx" {
+		t.Errorf("it is %s's now", now.Client)
+	}
+}

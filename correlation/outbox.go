@@ -1,0 +1,88 @@
+package correlation
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Due gives when the next open delivery is due (the zero time if none is open) and how many are open.
+func (s *Store) Due(ctx context.Context) (next time.Time, open int, err error) {
+	var due int64
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(min(due), 0), count(*) FROM deliveries
+		WHERE done = 0`).Scan(&due, &open)
+	return sqlite.Unstamp(due), open, sqlite.While("reading what is owed", err)
+}
+
+// Lease gives a delivery that is due, to worker alone, or ErrNothingDue. What another worker holds is skipped as long
+// as that one lives, and renews. A post that a dead worker left without an answer is repeated once. A hook waits until
+// the daemon's first attempt with the same key is over, and both until a process that has departed is gone.
+func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
+	var leased Delivery
+	err := s.write(ctx, "leasing a delivery", func(tx *sql.Tx) error {
+		now := s.now()
+		due, err := sqlite.Collect(ctx, tx, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.done = 0
+			AND d.due <= ? ORDER BY d.due, d.id`, sqlite.Stamp(now))
+		if err != nil {
+			return err
+		}
+		held := func(d Delivery) bool { return d.Lease != "" && d.LeasedUntil.After(now) && s.alive(d.Lease) }
+		before := make(map[string]bool) // keys whose hook has to wait
+		for _, d := range due {
+			if d.Kind == KindDaemon && (d.Attempts == 0 || held(d)) {
+				before[d.Key] = true
+			}
+		}
+		for _, d := range due {
+			if held(d) || d.Kind == KindHook && before[d.Key] {
+				continue
+			}
+			waits, err := s.heardOut(ctx, tx, d, now)
+			if err != nil {
+				return err
+			}
+			if waits {
+				continue
+			}
+			if !d.Posted.IsZero() {
+				again, err := s.leftUnanswered(ctx, tx, d, now, "no answer came while the worker lived")
+				if err != nil {
+					return err
+				}
+				if !again {
+					continue
+				}
+			}
+			if _, err := tx.ExecContext(ctx, `UPDATE deliveries
+				SET lease = ?, leases = leases + 1, leased_until = ?, again = 0, posted = 0 WHERE id = ?`,
+				worker.id, sqlite.Stamp(now.Add(LeaseTime)), d.ID); err != nil {
+				return err
+			}
+			leased, err = scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d
+				WHERE id = ?`, d.ID))
+			return err
+		}
+		return nil
+	})
+	if err == nil && leased.ID == 0 {
+		err = ErrNothingDue
+	}
+	return leased, err
+}
+
+// heardOutFor is how long a process that has departed is waited for: longer than any harness is given to end.
+const heardOutFor = 30 * time.Second
+
+// heardOut reports whether a process that has departed still hears its harness out, and may add to what d is to
+// deliver.
+func (s *Store) heardOut(ctx context.Context, tx *sql.Tx, d Delivery, now time.Time) (bool, error) {
+	if d.Payload != "" {
+		return false, nil
+	}
+	departed, err := sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT id FROM processes WHERE ended > ?
+		AND id IN (SELECT process FROM turns WHERE key = ?)`, sqlite.Stamp(now.Add(-heardOutFor)), d.Key)
+	return slices.ContainsFunc(departed, s.alive), err
+}

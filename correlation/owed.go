@@ -1,0 +1,218 @@
+package correlation
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Memory modes under which a session may owe the daemon something (docs/architecture.md, "After a session").
+const (
+	memoryAuto   = "auto"
+	memoryDaemon = "daemon"
+)
+
+// daemonMemory is how long a daemon that answered is expected back.
+const daemonMemory = 14 * 24 * time.Hour
+
+// A Debt is something owed that is not in the turns.
+type Debt struct {
+	Session int64
+	Kind    string
+	Reason  string
+	Payload string // not empty
+}
+
+// Owe leaves a delivery row for a debt to the daemon, due at once, where this process owes it anything. What the turns
+// owe is left by End, Leave and SweepDead.
+func (p *Process) Owe(ctx context.Context, debt Debt) error {
+	return p.store.write(ctx, "leaving a delivery", func(tx *sql.Tx) error { return p.store.owe(ctx, tx, p.id, debt) })
+}
+
+func (s *Store) owe(ctx context.Context, tx *sql.Tx, process string, debt Debt) error {
+	if debt.Payload == "" {
+		return errors.New("nothing to deliver")
+	}
+	now := sqlite.Stamp(s.now())
+	info, err := processByID(ctx, tx, process)
+	if err != nil {
+		return err
+	}
+	owed, err := s.owesDaemon(ctx, tx, info)
+	if err != nil || !owed {
+		return err
+	}
+	return sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id,
+		state, created, owed, due, payload)
+		SELECT id, key, ?, ?, ?, agent_id, ?, ?, ?, ?, ? FROM sessions
+		WHERE id = ?`, debt.Kind, debt.Reason, info.url, Owed, now, now, now, debt.Payload, debt.Session)
+}
+
+// OweMemory leaves a memory that a tool stored, as a payload of the caller's, to be handed to the daemon under a
+// session's key. owed is false where this process owes the daemon nothing. ErrNotFound for a key that no session has.
+func (p *Process) OweMemory(ctx context.Context, key, payload string) (owed bool, err error) {
+	s := p.store
+	now := sqlite.Stamp(s.now())
+	err = s.write(ctx, "leaving a memory", func(tx *sql.Tx) error {
+		info, err := processByID(ctx, tx, p.id)
+		if err != nil {
+			return err
+		}
+		if owed, err = s.owesDaemon(ctx, tx, info); err != nil || !owed {
+			return err
+		}
+		return sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, url, state,
+			created, owed, due, payload)
+			SELECT session, key, ?, '', ?, ?, ?, ?, ?, ? FROM session_keys
+			WHERE key = ?`, KindMemory, info.url, Owed, now, now, now, payload, key)
+	})
+	return owed && err == nil, err
+}
+
+// oweFor ends the open turns of a process, in one session or in all (0), and leaves a delivery row for each key and
+// kind under which there are turns of it that were not delivered. A row that is open already becomes due again.
+func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64, reason string) error {
+	now := sqlite.Stamp(s.now())
+	const mine = ` WHERE process = ?1 AND (?2 = 0 OR session = ?2)`
+	if _, err := tx.ExecContext(ctx, `UPDATE turns SET ended = ?3`+mine+` AND ended = 0`,
+		p.id, session, now); err != nil {
+		return err
+	}
+	owe := func(kind, column string) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, hook_command,
+			hook_limit, state, created, owed, due)
+			SELECT max(session), key, ?3, ?4, ?7, (SELECT agent_id FROM sessions
+			WHERE id = turns.session), iif(?3 = ?8, ?9, ''), iif(?3 = ?8, ?10, 0), ?5, ?6, ?6, ?6
+			FROM turns`+mine+` AND `+column+` = 0 GROUP BY key
+			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
+			SET session = excluded.session, reason = excluded.reason, url = excluded.url,
+				agent_id = excluded.agent_id, hook_command = excluded.hook_command, hook_limit = excluded.hook_limit,
+				owed = excluded.owed, due = excluded.due,
+				again = lease <> ''`,
+			p.id, session, kind, reason, Owed, now, p.url, KindHook, p.hookCommand, p.hookLimit)
+		return err
+	}
+	daemon, err := s.owesDaemon(ctx, tx, p)
+	if err != nil {
+		return err
+	}
+	if daemon {
+		if err := owe(KindDaemon, "daemon_delivery"); err != nil {
+			return err
+		}
+	}
+	if p.hook {
+		return owe(KindHook, "hook_delivery")
+	}
+	return nil
+}
+
+// OweSoFar leaves a delivery row for what was said under a key until now, where this process owes the daemon anything.
+// The session goes on. owed is false where there is nothing new.
+func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err error) {
+	s := p.store
+	now := sqlite.Stamp(s.now())
+	err = s.write(ctx, "leaving what was said so far", func(tx *sql.Tx) error {
+		info, err := processByID(ctx, tx, p.id)
+		if err != nil {
+			return err
+		}
+		if owes, err := s.owesDaemon(ctx, tx, info); err != nil || !owes {
+			return err
+		}
+		result, err := tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, state,
+			created, owed, due)
+			SELECT max(session), key, ?2, 'so far', ?3, (SELECT agent_id FROM sessions WHERE id = turns.session), ?4, ?5, ?5, ?5
+			FROM turns WHERE key = ?1 AND ended > 0 AND daemon_delivery = 0 GROUP BY key
+			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
+			SET owed = excluded.owed, due = excluded.due, again = lease <> ''`,
+			key, KindDaemon, info.url, Owed, now)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		owed = n > 0
+		return err
+	})
+	return owed && err == nil, err
+}
+
+// SawDaemon notes that a daemon answered for a Signet path just now.
+func (s *Store) SawDaemon(ctx context.Context, signetPath, url, version string) error {
+	return s.write(ctx, "noting the daemon", func(tx *sql.Tx) error {
+		return s.sawDaemon(ctx, tx, signetPath, url, version)
+	})
+}
+
+func (s *Store) sawDaemon(ctx context.Context, tx *sql.Tx, signetPath, url, version string) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO daemon_seen (signet_path, url, version, at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (signet_path) DO UPDATE SET url = excluded.url, version = excluded.version,
+		at = excluded.at`, signetPath, url, version, sqlite.Stamp(s.now()))
+	return err
+}
+
+// owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode; in auto mode when one
+// answered during the process's life or in the last 14 days, so that nobody without a daemon collects dead rows.
+func (s *Store) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bool, error) {
+	switch p.memory {
+	case memoryDaemon:
+		return true, nil
+	case memoryAuto:
+	default:
+		return false, nil
+	}
+	since := s.now().Add(-daemonMemory)
+	if p.started.Before(since) {
+		since = p.started
+	}
+	var seen bool
+	err := q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM daemon_seen WHERE signet_path = ? AND at >= ?)`,
+		p.signetPath, sqlite.Stamp(since)).Scan(&seen)
+	return seen, err
+}
+
+// StaleKeys gives keys that were started longer than maxAge ago and never used nor ended, and under which nothing was
+// said: the daemon keeps them among its live sessions until it gets a session-end. The current key of a session that a
+// living process holds is not among them. There are none where this process owes the daemon nothing; and one that could
+// not be ended in 14 days is given up, like a delivery.
+func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]SessionKey, error) {
+	const doing = "looking for unused keys"
+	s := p.store
+	info, err := processByID(ctx, s.db, p.id)
+	if err != nil {
+		return nil, sqlite.While(doing, err)
+	}
+	if owes, err := s.owesDaemon(ctx, s.db, info); err != nil || !owes {
+		return nil, sqlite.While(doing, err)
+	}
+	now := s.now()
+	all, err := sqlite.Collect(ctx, s.db, scanKey, `SELECT key, session, created, started, used, ended
+		FROM session_keys k
+		WHERE started > ? AND used = 0 AND ended = 0 AND started < ? AND NOT EXISTS (SELECT 1 FROM turns t
+		WHERE t.key = k.key) ORDER BY started`,
+		sqlite.Stamp(now.Add(-giveUp)), sqlite.Stamp(now.Add(-maxAge)))
+	if err != nil || len(all) == 0 {
+		return nil, sqlite.While(doing, err)
+	}
+	live, err := s.liveSessions(ctx)
+	if err != nil {
+		return nil, sqlite.While(doing, err)
+	}
+	stale := all[:0]
+	for _, k := range all {
+		if live[k.Session] {
+			session, err := s.Get(ctx, k.Session)
+			if err != nil {
+				return nil, err
+			}
+			if session.Key == k.Key {
+				continue
+			}
+		}
+		stale = append(stale, k)
+	}
+	return stale, nil
+}

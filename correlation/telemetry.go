@@ -1,0 +1,108 @@
+package correlation
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A StoredEvent is a row of the table events: something that happened, without what was said.
+type StoredEvent struct {
+	ID            int64
+	At            time.Time
+	Kind          string // as package eventlog names it; one that it does not know is a newer version's
+	Process       string
+	Session, Turn int64 // rows, 0 for none
+	// an object; its session and turn are numbers of the process's file, and mean nothing here
+	Data json.RawMessage
+}
+
+// Events gives what happened in a session and in those that it continues, in order, after an id (0: from the
+// beginning); limit 0 means all.
+func (s *Store) Events(ctx context.Context, session, after int64, limit int) ([]StoredEvent, error) {
+	if limit == 0 {
+		limit = -1
+	}
+	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (e StoredEvent, err error) {
+		var at int64
+		var data string
+		err = row.Scan(&e.ID, &at, &e.Kind, &e.Process, &e.Session, &e.Turn, &data)
+		e.At, e.Data = sqlite.Unstamp(at), json.RawMessage(data)
+		return e, err
+	}, ancestors("continue_of")+` SELECT id, at, kind, process, coalesce(session, 0), coalesce(turn, 0), data
+		FROM events
+		WHERE session IN ancestors AND id > ? ORDER BY at, id LIMIT ?`, session, after, limit)
+	return all, sqlite.While("reading events", err)
+}
+
+// A StoredUsage is a row of the table usage.
+type StoredUsage struct {
+	Session, Turn int64 // rows; Turn 0: of the session
+	At            time.Time
+	Usage
+}
+
+// Usage gives what was reported since a time (zero: ever), in order; session 0 means of all sessions.
+func (s *Store) Usage(ctx context.Context, session int64, since time.Time) ([]StoredUsage, error) {
+	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (u StoredUsage, err error) {
+		var at int64
+		var raw string
+		err = row.Scan(&u.Session, &u.Turn, &at, &u.Reporter, &u.Input, &u.Output, &u.CachedRead, &u.CachedWrite,
+			&u.Thought, &u.Total, &u.ContextUsed, &u.ContextSize,
+			&u.Cost, &u.Currency, &raw)
+		u.At, u.Raw = sqlite.Unstamp(at), json.RawMessage(raw)
+		return u, err
+	}, `SELECT session, coalesce(turn, 0), at, reporter, input, output, cached_read, cached_write, thought, total,
+		context_used, context_size, cost, currency, raw
+		FROM usage WHERE (?1 = 0 OR session = ?1) AND at >= ?2 ORDER BY at, id`, session, sqlite.Stamp(since))
+	return all, sqlite.While("reading usage", err)
+}
+
+// eventsAtOnce is how many go in one transaction.
+const eventsAtOnce = 500
+
+// expireEvents removes what happened before a time and is of no turn: what is of one goes with it.
+func (s *Store) expireEvents(ctx context.Context, before time.Time) error {
+	for _, table := range []string{"events", "usage"} {
+		old := `SELECT id FROM ` + table + ` WHERE at < ? AND turn IS NULL LIMIT ?`
+		for {
+			// to look takes no lock
+			ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], old, sqlite.Stamp(before), 1)
+			if err != nil || len(ids) == 0 {
+				if err != nil {
+					return sqlite.While("looking for old events", err)
+				}
+				break
+			}
+			err = s.write(ctx, "removing old events", func(tx *sql.Tx) error {
+				_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE id IN (`+old+`)`,
+					sqlite.Stamp(before), eventsAtOnce)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// EventNumbers says what a number in a process's file of events stands for.
+type EventNumbers struct {
+	Process string
+	N       int
+	Turn    bool  // of a turn; else of a session
+	Session int64 // the row of the session, or of the turn's
+}
+
+// EventNumbers gives those of all files that are there.
+func (s *Store) EventNumbers(ctx context.Context) ([]EventNumbers, error) {
+	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (n EventNumbers, err error) {
+		return n, row.Scan(&n.Process, &n.N, &n.Turn, &n.Session)
+	}, `SELECT process, n, 0, session FROM event_sessions UNION ALL SELECT e.process, e.n, 1, t.session
+		FROM event_turns e JOIN turns t ON t.id = e.turn`)
+	return all, sqlite.While("reading what files of events stand for", err)
+}

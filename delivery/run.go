@@ -1,0 +1,49 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// endLimit is for marking the end of a process.
+const endLimit = 3 * time.Second
+
+// A Retention says how long turns are kept that nobody is owed any more, and takes what was learned from them along.
+// Its zero value removes turns at once.
+type Retention struct {
+	Keep    time.Duration
+	Unlearn correlation.Unlearn
+}
+
+// Expire lets turns go that are older than they are to be kept.
+func (r Retention) Expire(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
+	gone, err := store.Expire(ctx, time.Now().Add(-r.Keep), r.Unlearn)
+	if err != nil && ctx.Err() == nil {
+		log.Warn().Err(err).Msg("removing old turns")
+	}
+	if gone > 0 {
+		log.Info().Int("turns", gone).Msg("old turns removed")
+	}
+}
+
+// Run registers this process as a worker and works (Worker.Run), then lets turns go that were kept for deliveries
+// alone.
+func Run(ctx context.Context, o Options, info correlation.ProcessInfo, r Retention, until Until) (Left, error) {
+	info.Kind = correlation.Worker
+	process, err := o.Store.Register(ctx, info)
+	if err != nil {
+		return Left{}, err
+	}
+	o.Process = process
+	left, err := New(o).Run(ctx, until)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
+	defer cancel()
+	err = errors.Join(err, process.End(end, "ended"))
+	r.Expire(end, o.Store, o.Log)
+	return left, err
+}

@@ -1,0 +1,148 @@
+package delivery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+)
+
+// Signet is the Signet daemon as a worker sees it.
+type Signet struct {
+	*signet.Client
+	Trusted bool // a person named it: it may serve another folder
+	// Whole is the version in which it has said that it reads a session's transcript whole each time; "": none.
+	Whole string
+}
+
+var _ Daemon = Signet{}
+
+// duplicateWindow is how long a daemon from 0.145 on takes no second end of a session (docs/facts/signet-daemon.md,
+// "The end of a session").
+const duplicateWindow = 30*time.Minute + time.Second
+
+// Health implements Daemon.
+func (s Signet) Health(ctx context.Context) (whole bool, err error) {
+	h, err := s.Client.Health(ctx)
+	switch {
+	case err != nil || s.Trusted:
+	case h.Stranger:
+		err = signet.ErrStranger
+	case !h.Ours:
+		err = signet.ErrNotOurs
+	}
+	return s.Whole != "" && h.Version == s.Whole, err
+}
+
+// End implements Daemon. A second end within half an hour is not taken unless the key is said to go on, which it has:
+// the turns are new. Only where they were posted before without an answer it has been taken already.
+func (s Signet) End(ctx context.Context, e End) (Reply, error) {
+	request := signet.EndRequest{Key: e.Key, AgentID: e.AgentID, Cwd: e.Cwd, Reason: e.Reason,
+		TranscriptPath: e.File, Transcript: e.Text}
+	got, err := s.Client.End(ctx, request)
+	if err == nil && got.Duplicate {
+		if e.Again {
+			return Reply{Note: "taken before, when no answer came"}, nil
+		}
+		if claim := s.Claim(ctx, memory.Session{Key: e.Key, AgentID: e.AgentID, Cwd: e.Cwd,
+			Project: e.Project}); claim == nil {
+			got, err = s.Client.End(ctx, request)
+		}
+	}
+	switch {
+	case err != nil:
+		return Reply{}, unanswered(err)
+	case got.Bypassed:
+		return Reply{Off: true}, nil
+	case got.Queued && got.CaptureID != "":
+		return Reply{Note: "queued " + got.JobID + s.captured(ctx, got.CaptureID)}, nil
+	case got.Queued:
+		return Reply{Note: "queued " + got.JobID}, nil
+	case got.Duplicate:
+		return Reply{Note: "skipped: ended a short while ago, by " + got.EndedBy, Later: true,
+			After: duplicateWindow}, nil
+	case got.Skipped && got.ClaimedBy != "":
+		return Reply{Note: "skipped: claimed by " + got.ClaimedBy, Later: true}, nil
+	case got.Skipped:
+		return Reply{Note: "skipped", Later: true}, nil
+	case got.Kept:
+		return Reply{Note: "kept, not queued", Dropped: true, Why: Kept}, nil
+	case got.Dropped:
+		return Reply{Note: "not queued", Dropped: true}, nil
+	}
+	return Reply{Note: "ended"}, nil
+}
+
+// Kept is why a transcript was dropped that the daemon has kept all the same.
+const Kept = "kept by the daemon, too short to summarise"
+
+// captured asks once what became of a transcript. It is a word for people, so that not to hear of it is no failure.
+func (s Signet) captured(ctx context.Context, id string) string {
+	status, err := s.Captured(ctx, id)
+	if err != nil || status == "" {
+		return ""
+	}
+	return ": " + status
+}
+
+// Compacted implements Daemon.
+func (s Signet) Compacted(ctx context.Context, c Compaction) (Reply, error) {
+	id, err := s.CompactionComplete(ctx, signet.Compaction{Key: c.Key, AgentID: c.AgentID,
+		Project: c.Project, Summary: c.Summary})
+	return Reply{Note: "kept " + id}, unanswered(err)
+}
+
+// Remember implements Daemon. The daemon may have taken it from the tool itself, too late for us to hear, or from a
+// post without an answer: it is looked for first.
+func (s Signet) Remember(ctx context.Context, m Memory) (Reply, error) {
+	there, err := s.remembers(ctx, m.Content)
+	if err != nil {
+		return Reply{}, err
+	}
+	if there {
+		return Reply{Note: "there already"}, nil
+	}
+	_, err = s.Client.Remember(ctx, signet.Note{Content: m.Content, Type: m.Type, Importance: m.Importance,
+		Tags: m.Tags, AgentID: m.AgentID})
+	var refused *signet.StatusError
+	if errors.As(err, &refused) && refused.Code == http.StatusBadRequest {
+		return Reply{Dropped: true, Why: refused.Error()}, nil
+	}
+	return Reply{Note: "remembered"}, err
+}
+
+// remembers reports whether the daemon has a memory with just this text.
+func (s Signet) remembers(ctx context.Context, content string) (bool, error) {
+	found, err := s.Search(ctx, signet.Query{Query: chars.Cut(content, querySize), Limit: 20})
+	if err != nil {
+		return false, err
+	}
+	var reply struct{ Results []struct{ Content string } }
+	if json.Unmarshal(found, &reply) != nil {
+		return false, nil
+	}
+	for _, m := range reply.Results {
+		if strings.Join(strings.Fields(m.Content), " ") == strings.Join(strings.Fields(content), " ") {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// querySize is how much of a memory is looked for, in bytes: daemons search by the first 200 characters.
+const querySize = 200
+
+// unanswered says in this package's words whether the daemon may have taken a post.
+func unanswered(err error) error {
+	if errors.Is(err, signet.ErrNoAnswer) {
+		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
+	}
+	return err
+}

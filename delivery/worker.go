@@ -1,0 +1,272 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+)
+
+// Options of a Worker.
+type Options struct {
+	Store   *correlation.Store
+	Process *correlation.Process // whose leases they are; Run registers one
+	// Daemon gives the daemon at a url; "" is the one that we are configured for. nil: there is none.
+	Daemon func(url string) (Daemon, error)
+	Hook   Hook   // on_session_end; its zero value runs nothing
+	Dir    string // where transcripts lie while they are delivered; made when needed
+	// StaleAfter is when a key that was started and never used is ended. Zero: never.
+	StaleAfter time.Duration
+	// Wake, if not nil, says that something new may be owed.
+	Wake <-chan struct{}
+
+	Now func() time.Time // nil: time.Now
+	Log zerolog.Logger
+}
+
+// Until says how long a Worker works.
+type Until int
+
+const (
+	UntilPassed Until = iota // one pass over what is due
+	UntilQuiet               // until nothing comes due within half a minute
+	UntilPaid                // until nothing is owed but what waits on purpose or has failed in this run
+)
+
+const (
+	quiet     = 30 * time.Second       // UntilQuiet
+	leastWait = 200 * time.Millisecond // between two passes; what another worker holds looks due all the time
+	mostWait  = 2 * time.Second        // others may leave something at any time
+)
+
+// What is Left after a run: deliveries that wait on purpose, as one that is not worth a job yet does, and those that
+// failed in it.
+type Left struct{ Waiting, Failed int }
+
+// A Worker works off deliveries, one at a time. It is used by one goroutine.
+type Worker struct {
+	o        Options
+	files    folder
+	daemons  map[string]*server // by url, in this pass
+	outcomes map[int64]outcome  // of what is open still, in this run
+}
+
+// An outcome is what an attempt came to that did not end a delivery.
+type outcome int
+
+const (
+	failed outcome = iota + 1
+	waits
+)
+
+// New makes a worker.
+func New(o Options) *Worker {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Worker{o: o, files: folder{o.Dir, o.Log}, outcomes: make(map[int64]outcome)}
+}
+
+// Run works until there is no more to do, or ctx ends, which is no error: what was begun is noted, and what is left
+// is left to the next worker. Left is told for UntilPaid alone.
+func (w *Worker) Run(ctx context.Context, until Until) (Left, error) {
+	if until == UntilPaid {
+		if err := w.o.Store.Hasten(ctx); err != nil {
+			return Left{}, err
+		}
+	}
+	active, due := w.o.Now(), true
+	for {
+		if _, err := (eventlog.Sweep{Store: w.o.Store, Log: w.o.Log}).Run(ctx); err != nil && ctx.Err() == nil {
+			w.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
+		}
+		done := 0
+		var err error
+		if due {
+			done, err = w.pass(ctx)
+		}
+		if ctx.Err() != nil {
+			return Left{}, nil
+		}
+		if err != nil && until != UntilPaid {
+			return Left{}, err
+		}
+		if err != nil {
+			w.o.Log.Warn().Err(err).Msg("delivering")
+		}
+		if until == UntilPassed {
+			return Left{}, nil
+		}
+		next, open, err := w.o.Store.Due(ctx)
+		if err != nil || open == 0 {
+			return Left{}, err
+		}
+		if until == UntilPaid {
+			left, settled, err := w.left(ctx)
+			if err != nil || settled {
+				return left, err
+			}
+		}
+		now := w.o.Now()
+		if done > 0 {
+			active = now
+		}
+		wait := next.Sub(now)
+		due = wait <= mostWait
+		if until == UntilQuiet && (wait > quiet || now.Sub(active) > quiet) {
+			return Left{}, nil
+		}
+		select {
+		case <-time.After(min(max(wait, leastWait), mostWait)):
+		case <-w.o.Wake:
+			active, due = now, true
+		case <-ctx.Done():
+			return Left{}, nil
+		}
+	}
+}
+
+// left counts what is open; settled is false while some of that may still be delivered in this run.
+func (w *Worker) left(ctx context.Context) (left Left, settled bool, err error) {
+	all, err := w.o.Store.Outstanding(ctx)
+	if err != nil {
+		return Left{}, false, err
+	}
+	for _, d := range all {
+		later := d.Due.After(w.o.Now())
+		switch {
+		case !d.Done.IsZero():
+		case w.outcomes[d.ID] == failed:
+			left.Failed++
+		case w.outcomes[d.ID] == waits && later, later && d.Error == "" && d.Lease == "":
+			left.Waiting++
+		default:
+			return Left{}, false, nil
+		}
+	}
+	return left, true, nil
+}
+
+// pass works off what is due now, and gives how many deliveries that were.
+func (w *Worker) pass(ctx context.Context) (int, error) {
+	w.daemons = make(map[string]*server)
+	w.files.tidy(ctx, w.o.Now().Add(-orphanAge-w.o.Hook.limit()))
+	seen := make(map[int64]bool)
+	for ctx.Err() == nil {
+		d, err := w.o.Store.Lease(ctx, w.o.Process)
+		if errors.Is(err, correlation.ErrNothingDue) {
+			break
+		}
+		if err != nil {
+			return len(seen), err
+		}
+		a := &attempt{store: w.o.Store, files: w.files, owner: w.o.Process.ID(), d: d}
+		if seen[d.ID] { // it came due again while others took their time
+			return len(seen), a.wait(ctx, d.Due)
+		}
+		seen[d.ID] = true
+		if err := w.deliver(ctx, a); err != nil {
+			if !errors.Is(err, correlation.ErrLeaseLost) {
+				return len(seen), err
+			}
+			w.o.Log.Warn().Int64("delivery", d.ID).Msg("another worker took over")
+		}
+	}
+	w.endStale(ctx)
+	return len(seen), nil
+}
+
+// deliver makes one attempt at a delivery. Errors are the database's, or the disk's.
+func (w *Worker) deliver(ctx context.Context, a *attempt) (err error) {
+	d := a.d
+	w.files.remove(d.File) // a dead worker's
+	if a.session, err = w.o.Store.Get(ctx, d.Session); err != nil {
+		return err
+	}
+	began := w.o.Now()
+	posting, cancel := w.share(ctx)
+	defer cancel()
+	var did string
+	switch d.Kind {
+	case correlation.KindDaemon:
+		did, err = a.handTurns(posting, w.at(posting, d.URL))
+	case correlation.KindCompaction:
+		did, err = a.handSummary(posting, w.at(posting, d.URL))
+	case correlation.KindMemory:
+		did, err = a.handMemory(posting, w.at(posting, d.URL))
+	case correlation.KindHook:
+		did, err = a.runHook(ctx, w.o.Hook)
+	default: // a newer version's
+		did, err = "deferred", a.retry(ctx, "this version does not know "+d.Kind, 0)
+	}
+	w.outcomes[d.ID] = failed // where the row is still open
+	if did == notYet || did == later {
+		w.outcomes[d.ID] = waits
+	}
+	w.o.Log.Info().Int64("delivery", d.ID).Str("kind", d.Kind).Str("key", d.Key).Str("outcome", did).Dur("took",
+		w.o.Now().Sub(began)).AnErr("err", err).Msg("delivery")
+	return err
+}
+
+// share is how much of a worker's time a post may take: half, where it has little and a hook comes after it.
+func (w *Worker) share(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, short := ctx.Deadline()
+	if !short || len(w.o.Hook.Command) == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/2)
+}
+
+// at gives the daemon at a url, which is asked once in a pass.
+func (w *Worker) at(ctx context.Context, url string) *server {
+	to := w.daemons[url]
+	if to != nil {
+		return to
+	}
+	to = &server{err: errors.New("no daemon is configured")}
+	if w.o.Daemon != nil {
+		if to.daemon, to.err = w.o.Daemon(url); to.err == nil {
+			to.whole, to.err = to.daemon.Health(ctx)
+		}
+	}
+	w.daemons[url] = to
+	return to
+}
+
+// endStale ends keys that were started and never used, so that the daemon does not go on counting them as live
+// sessions.
+func (w *Worker) endStale(ctx context.Context) {
+	if w.o.StaleAfter == 0 || w.o.Daemon == nil || ctx.Err() != nil {
+		return
+	}
+	log := func(err error) { w.o.Log.Warn().Err(err).Msg("ending unused keys") }
+	stale, err := w.o.Process.StaleKeys(ctx, w.o.StaleAfter)
+	if err != nil {
+		log(err)
+		return
+	}
+	for _, k := range stale {
+		session, err := w.o.Store.Get(ctx, k.Session)
+		if err != nil {
+			log(err)
+			return
+		}
+		to := w.at(ctx, "")
+		if to.err != nil {
+			return // they keep until it is there
+		}
+		if first, err := w.o.Store.EndKey(ctx, k.Key); err != nil || !first {
+			if err != nil {
+				log(err)
+				return
+			}
+			continue
+		}
+		_, err = to.daemon.End(ctx, End{Key: k.Key, AgentID: session.AgentID, Cwd: session.Cwd, Reason: reasonEnded})
+		w.o.Log.Info().Str("key", k.Key).AnErr("err", err).Msg("unused key ended")
+	}
+}

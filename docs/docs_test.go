@@ -1,0 +1,136 @@
+// Package docs_test holds the code to the pages that its comments cite.
+package docs_test
+
+import (
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// A comment cites a page as docs/facts/acpx.md, or one of its headings as docs/facts/acpx.md, "Ids and files".
+var citation = regexp.MustCompile(`((?:docs/)?(?:facts/)?[a-z-]+\.md)(?:, "([^"]+)")?`)
+
+// Every page that a comment cites is there, and so is the heading.
+func TestCitations(t *testing.T) {
+	comment := regexp.MustCompile(`(?m)(?:^|\s)(?://|--) .*$`)
+	seen := 0
+	err := filepath.WalkDir("..", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			if e != nil && (e.Name() == "node_modules" || e.Name() == ".git") {
+				return fs.SkipDir
+			}
+			return err
+		}
+		if ext := filepath.Ext(name); ext != ".go" && ext != ".sql" {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for _, line := range comment.FindAllString(string(text), -1) {
+			for _, found := range citation.FindAllStringSubmatch(line, -1) {
+				if !strings.Contains(found[1], "/") {
+					continue // a file of somebody's, such as IDENTITY.md, or one in a test
+				}
+				seen++
+				page, err := os.ReadFile(filepath.Join("..", found[1]))
+				if err != nil {
+					t.Errorf("%s cites %s: %v", name, found[1], err)
+				} else if found[2] != "" && !regexp.MustCompile(`(?m)^#+ `+regexp.QuoteMeta(found[2])+`$`).Match(page) {
+					t.Errorf("%s cites %s: it has no heading %q", name, found[1], found[2])
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen == 0 {
+		t.Error("no comment cites a page: this looks for nothing")
+	}
+}
+
+var update = flag.Bool("update", false, "write the tables of the pages anew")
+
+// checkTable compares what stands between the marks of a page with what the program says.
+func checkTable(t *testing.T, page, name, want string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := regexp.MustCompile(`(?s)(<!-- ` + name + `: [^\n]*-->\n)(.*?)(<!-- end -->)`)
+	found := marks.FindSubmatchIndex(text)
+	if found == nil {
+		t.Fatalf("%s has no marks for %s", page, name)
+	}
+	if string(text[found[4]:found[5]]) == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("the table of %s in %s is out of date: go test ./docs -update", name, page)
+	}
+	if err := os.WriteFile(page, slices.Concat(text[:found[4]], []byte(want), text[found[5]:]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The table of states is the one that the program asks.
+func TestStates(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| |")
+	for _, s := range correlation.States {
+		b.WriteString(" " + string(s) + " |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(correlation.States)) + "\n")
+	for _, name := range correlation.EventNames {
+		b.WriteString("| " + string(name) + " |")
+		for _, s := range correlation.States {
+			e := correlation.Event{Name: name}
+			if s == correlation.InFlight {
+				e.From = correlation.Armed
+			}
+			next, _, ok := s.On(e)
+			cell := string(next)
+			switch {
+			case !ok:
+				cell = ""
+			case next == s:
+				cell = "="
+			}
+			b.WriteString(" " + cell + " |")
+		}
+		b.WriteString("\n")
+	}
+	checkTable(t, "architecture.md", "states", b.String())
+}
+
+// The page about events names every kind that the package declares.
+func TestEvents(t *testing.T) {
+	source, err := os.ReadFile("../correlation/eventlog/event.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := regexp.MustCompile(`kind\(\) string +\{ return "([a-z_]+)" \}`).FindAllSubmatch(source, -1)
+	if len(kinds) < 10 {
+		t.Fatalf("%d kinds of events: this looks at the wrong file", len(kinds))
+	}
+	for _, kind := range kinds {
+		if !strings.Contains(string(page), "`"+string(kind[1])+"`") {
+			t.Errorf("events.md does not name the kind %s", kind[1])
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package backfill
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+// walk reads all that an agent has written below a home.
+func walk(t *testing.T, home, agent string) (all []Conversation, skipped []Skip) {
+	t.Helper()
+	err := Walk(t.Context(), Place{Home: home}, agent, Found{
+		Conversation: func(c Conversation) error { all = append(all, c); return nil },
+		Skip:         func(_ string, s Skip) { skipped = append(skipped, s) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all, skipped
+}
+
+const (
+	heron   = "The heron staging server is deployed on Fridays at noon."
+	kestrel = "And what about\nthe kestrel?"
+)
+
+// What each harness has written of the same two prompts, the first with a block of ours in front (testdata: files of
+// the versions named in the formats, shortened).
+func TestFormats(t *testing.T) {
+	for agent, want := range map[string]struct {
+		id, cwd string
+		users   []string
+	}{
+		"claude":  {"6f0139dd-d549-4c2a-9efc-1672fe7485b7", "/home/robin/work", []string{heron, kestrel}},
+		"codex":   {"01a20053-672e-7842-8095-3c48a9ba947b", "/home/robin/work", []string{heron, kestrel}},
+		"copilot": {"bf8da03e-6572-4a83-bafa-bb052daacf28", "/home/robin/work", []string{heron}},
+		"gemini":  {"744224d3-4a39-4e4f-89a3-6747eace0b13", "/home/robin/work", []string{heron}},
+		"pi":      {"01a20056-6011-7304-bac5-ea3b131acb33", "/home/robin/work", []string{heron, kestrel}},
+		"qwen":    {"e156bd75-ac7c-466a-a6e5-6b9567ae5fa7", "/home/robin/work", []string{heron}},
+	} {
+		t.Run(agent, func(t *testing.T) {
+			all, skipped := walk(t, "testdata", agent)
+			if len(all) != 1 || len(skipped) != 0 {
+				t.Fatalf("%d conversations, skipped %v", len(all), skipped)
+			}
+			c := all[0]
+			if c.ID != want.id || c.Cwd != want.cwd || c.Agent != agent {
+				t.Errorf("got %s %s in %s", c.Agent, c.ID, c.Cwd)
+			}
+			var users []string
+			for _, turn := range c.Turns {
+				users = append(users, turn.User)
+				if turn.Assistant != "ok" || turn.Started.IsZero() || turn.Ended.Before(turn.Started) {
+					t.Errorf("the turn: %+v", turn)
+				}
+			}
+			if diff := cmp.Diff(want.users, users); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// opencodeDatabase makes one with the tables that are read, as OpenCode 1.18.33 has them.
+func opencodeDatabase(t *testing.T, home string, statements ...string) {
+	t.Helper()
+	path := filepath.Join(home, ".local", "share", "opencode", "opencode.db")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open(migrations.DriverName, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range append([]string{
+		`CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text NOT NULL, title text NOT NULL,
+			time_created integer NOT NULL)`,
+		`CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL,
+			data text NOT NULL)`,
+		`CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL,
+			time_created integer NOT NULL, data text NOT NULL)`,
+	}, statements...) {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestOpencode(t *testing.T) {
+	home := t.TempDir()
+	part := func(id, message string, at int, data string) string {
+		return fmt.Sprintf(`INSERT INTO part VALUES ('%s', '%s', 'ses_1', %d, '%s')`, id, message, at, data)
+	}
+	opencodeDatabase(t, home,
+		`INSERT INTO session VALUES ('ses_1', NULL, '/home/robin/work', 'x', 1000), ('ses_2', 'ses_1', '/home/robin/work',
+			'a subagent', 2000)`,
+		`INSERT INTO message VALUES ('m1', 'ses_1', 1000, '{"role":"user"}'), ('m2', 'ses_1', 2000, '{"role":"assistant"}'),
+			('m3', 'ses_1', 3000, '{"role":"user"}')`,
+		part("p1", "m1", 1000, `{"type":"text","text":"<signet-memory source=\"acp-proxy\" id=\"1\">\nx\n</signet-memory>\n\n"}`),
+		part("p2", "m1", 1001, `{"type":"text","text":"Hello"}`),
+		part("p3", "m1", 1002, `{"type":"text","text":"made up","synthetic":true}`),
+		part("p4", "m2", 2000, `{"type":"step-start"}`),
+		part("p5", "m2", 2001, `{"type":"text","text":"Hello yourself"}`),
+		part("p6", "m2", 2002, `{"type":"tool","text":"no words"}`),
+		part("p7", "m3", 3000, `{"type":"text","text":"Bye"}`),
+	)
+	all, skipped := walk(t, home, "opencode")
+	if len(all) != 1 || len(skipped) != 0 {
+		t.Fatalf("%d conversations, skipped %v", len(all), skipped)
+	}
+	want := []Turn{
+		{User: "Hello", Assistant: "Hello yourself", Started: time.UnixMilli(1000), Ended: time.UnixMilli(2000)},
+		{User: "Bye", Started: time.UnixMilli(3000), Ended: time.UnixMilli(3000)},
+	}
+	if diff := cmp.Diff(want, all[0].Turns); diff != "" || all[0].ID != "ses_1" || all[0].Cwd != "/home/robin/work" {
+		t.Errorf("%s in %s: %s", all[0].ID, all[0].Cwd, diff)
+	}
+}
+
+// Files that are broken, foreign or of another kind are passed over with a word, and those beside them are read.
+func TestOddFiles(t *testing.T) {
+	line := func(role, text string) string {
+		return fmt.Sprintf(`{"type":%q,"sessionId":"s-%s","cwd":"/w","timestamp":"2026-01-02T03:04:05Z","message":{"role":%q,"content":%q}}`+"\n", role, "1", role, text)
+	}
+	for name, tt := range map[string]struct {
+		file  string
+		users []string
+		why   string
+	}{
+		"half a line":    {line("user", "one") + line("assistant", "1") + `{"type":"user","mess`, []string{"one"}, ""},
+		"a newer format": {`{"v":9,"kind":"utterance"}` + "\n", nil, "not known"},
+		"nothing":        {"", nil, "nobody"},
+		"no JSON":        {strings.Repeat("\x00\xff binary\n", 100), nil, "not known"},
+		"a very long line": {line("user", "one") + `{"type":"user","sessionId":"s-1","message":{"content":"` +
+			strings.Repeat("x", maxLine) + "\"}}\n" + line("assistant", "1") +
+			line("user", "two"), []string{"one", "two"}, ""},
+		"a string": {line("user", "plain"), []string{"plain"}, ""},
+		"said by the harness": {line("user", "<command-name>/clear</command-name>") + line("user",
+			"<system-reminder>x</system-reminder>") + line("user", "mine"),
+			[]string{"mine"}, ""},
+		"a sidechain": {line("user", "mine") + strings.Replace(line("user", "the subagent's"), `{"type"`,
+			`{"isSidechain":true,"type"`, 1), []string{"mine"}, ""},
+		"tool results": {line("user", "mine") + line("assistant", "1") +
+			`{"type":"user","sessionId":"s-1","message":{"content":[{"type":"tool_result","content":"x"}]}}` + "\n",
+			[]string{"mine"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			dir := filepath.Join(home, ".claude", "projects", "-w")
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for path, text := range map[string]string{"a.jsonl": tt.file,
+				"b.jsonl": strings.ReplaceAll(line("user", "beside it"), "s-1", "s-2"), "c.txt": "no"} {
+				if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Symlink(dir, filepath.Join(dir, "loop.jsonl")); err != nil {
+				t.Fatal(err)
+			}
+			all, skipped := walk(t, home, "claude")
+			var users []string
+			for _, c := range all {
+				for _, turn := range c.Turns {
+					if c.ID == "s-1" {
+						users = append(users, turn.User)
+					}
+				}
+			}
+			if !slices.Equal(users, tt.users) || len(all) == 0 || all[len(all)-1].ID != "s-2" {
+				t.Errorf("got %q of %d conversations", users, len(all))
+			}
+			if tt.why == "" && len(skipped) > 0 || tt.why != "" &&
+				(len(skipped) != 1 || !strings.Contains(skipped[0].Why, tt.why)) {
+				t.Errorf("skipped %v", skipped)
+			}
+		})
+	}
+}
+
+// A database that is none, and a harness that has written nothing.
+func TestNothingToRead(t *testing.T) {
+	home := t.TempDir()
+	for _, agent := range Agents() {
+		if all, skipped := walk(t, home, agent); len(all)+len(skipped) != 0 {
+			t.Errorf("%s: %v, %v", agent, all, skipped)
+		}
+	}
+	path := filepath.Join(home, ".local", "share", "opencode", "opencode.db")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("no database at all, but long enough to be looked at"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, skipped := walk(t, home, "opencode"); len(all) != 0 || len(skipped) != 1 {
+		t.Errorf("%v, %v", all, skipped)
+	}
+	if err := Walk(t.Context(), Place{Home: home}, "nobody", Found{}); err == nil ||
+		!strings.Contains(err.Error(), "claude, codex") {
+		t.Error(err)
+	}
+}
+
+// What stops the taking stops the walk, and so does whoever asked for it.
+func TestWalkStops(t *testing.T) {
+	full := errors.New("full")
+	n := 0
+	err := Walk(t.Context(), Place{Home: "testdata"}, "claude",
+		Found{Conversation: func(Conversation) error { n++; return full }, Skip: func(string, Skip) {}})
+	if !errors.Is(err, full) || n != 1 {
+		t.Errorf("%d, %v", n, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Walk(ctx, Place{Home: "testdata"}, "claude", Found{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestClean(t *testing.T) {
+	const key = "sk-ant-api03-Zt4mXk29fQvRw81LsNpYb6HcGd07JuEoIaT5xK3rVqWnMlPz"
+	got := Clean(Turn{User: "use " + key + " <private>CANARY-Xy99Zq</private>", Assistant: "CANARY-Xy99Zq and " + key})
+	if all := got.User + got.Assistant; strings.Contains(all, "CANARY") || strings.Contains(all, "Zt4mXk29") ||
+		!strings.Contains(got.User, "use") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// No file of a harness, whatever is in it, breaks a reader.
+func FuzzFormats(f *testing.F) {
+	for _, path := range []string{"testdata/.claude/projects/-home-robin-work/6f0139dd-d549-4c2a-9efc-1672fe7485b7.jsonl",
+		"testdata/.gemini/tmp/work/chats/session-2026-11-21T22-57-744224d3.jsonl"} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "a.jsonl")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, format := range formats {
+			if format.agent != "opencode" {
+				_ = format.read(t.Context(), Place{}, path, func(c Conversation) error {
+					for _, turn := range c.Turns {
+						if turn.User == "" {
+							t.Errorf("%s: a turn of nobody", format.agent)
+						}
+					}
+					return nil
+				})
+			}
+		}
+	})
+}

@@ -1,0 +1,46 @@
+package backfill
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// codex is Codex: ~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl (seen: what codex-acp 2.6.0 writes). What was said
+// stands in "event_msg" lines: as completed items, in older files as user_message and agent_message.
+var codex = format{
+	agent: "codex",
+	root:  func(p Place) string { return filepath.Join(p.env("CODEX_HOME", ".codex"), "sessions") },
+	is: func(rel string) bool {
+		return strings.HasPrefix(filepath.Base(rel), "rollout-") && strings.HasSuffix(rel, ".jsonl")
+	},
+	read: jsonLines(func(b *builder, line struct {
+		Type      string    `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Payload   struct {
+			Type    string `json:"type"`
+			ID      string `json:"id"`
+			Cwd     string `json:"cwd"`
+			Message string `json:"message"`
+			Item    struct {
+				Type    string  `json:"type"`
+				Content content `json:"content"`
+			} `json:"item"`
+		} `json:"payload"`
+	}) {
+		p := line.Payload
+		switch {
+		case line.Type == "session_meta" && b.ID == "":
+			b.ID, b.Cwd = p.ID, p.Cwd
+		case line.Type != "event_msg":
+		case p.Type == "item_completed" && p.Item.Type == "UserMessage":
+			b.user(p.Item.Content.join(), line.Timestamp)
+		case p.Type == "item_completed" && p.Item.Type == "AgentMessage":
+			b.assistant(p.Item.Content.join(), line.Timestamp)
+		case p.Type == "user_message":
+			b.user(p.Message, line.Timestamp)
+		case p.Type == "agent_message":
+			b.assistant(p.Message, line.Timestamp)
+		}
+	}),
+}

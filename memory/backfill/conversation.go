@@ -1,0 +1,123 @@
+package backfill
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// A Conversation is what a harness has written down of one session.
+type Conversation struct {
+	Agent string // the harness: claude, codex, …
+	ID    string // its own id, which is the ACP sessionId where ACP was spoken
+	Cwd   string // "" where the harness does not say
+	File  string
+	Turns []Turn
+}
+
+// A Turn is what the user said and what the agent answered.
+type Turn struct {
+	User, Assistant string
+	Started, Ended  time.Time // zero where the harness does not say
+}
+
+// A builder makes turns of what is said, in the order in which it stands in a file.
+type builder struct{ Conversation }
+
+// user takes what the user said: a new turn, or more of the last one where nothing was answered yet.
+func (b *builder) user(text string, at time.Time) {
+	text = own(text)
+	if text == "" {
+		return
+	}
+	if n := len(b.Turns); n > 0 && b.Turns[n-1].Assistant == "" {
+		if last := &b.Turns[n-1]; last.User != text { // some harnesses write it twice
+			last.User += "\n\n" + text
+		}
+		return
+	}
+	b.Turns = append(b.Turns, Turn{User: text, Started: at, Ended: at})
+}
+
+// assistant takes what the agent said, which belongs to the last turn.
+func (b *builder) assistant(text string, at time.Time) {
+	text = strings.TrimSpace(text)
+	n := len(b.Turns)
+	if text == "" || n == 0 {
+		return
+	}
+	last := &b.Turns[n-1]
+	switch {
+	case last.Assistant == "":
+		last.Assistant = text
+	case strings.HasSuffix(last.Assistant, text): // written twice
+	default:
+		last.Assistant += "\n\n" + text
+	}
+	if !at.IsZero() {
+		last.Ended = at
+	}
+}
+
+// block is one that this program put in front of a prompt.
+var block = regexp.MustCompile(`(?s)^\s*<signet-memory source="acp-proxy".*?</signet-memory>\s*`)
+
+// told is how texts begin that a harness puts into the user's mouth.
+var told = []string{
+	"<environment_context>", "<user_instructions>", "<session_context>", "<system-reminder>", "<command-name>",
+	"<command-message>",
+	"<local-command-", "<skills_instructions>", "<permissions instructions>", "# AGENTS.md instructions",
+	"Caveat: The messages below",
+}
+
+// own gives the user's own words in a text: without our block, nothing of what a harness says by itself.
+func own(text string) string {
+	text = strings.TrimSpace(block.ReplaceAllString(text, ""))
+	for _, prefix := range told {
+		if strings.HasPrefix(text, prefix) {
+			return ""
+		}
+	}
+	return text
+}
+
+// A content is what was said: a string, or a list of blocks of which the texts count.
+type content []string
+
+// UnmarshalJSON takes either form; any other is nothing.
+func (c *content) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*c = content{text}
+		return nil
+	}
+	var blocks []struct {
+		Type    string          `json:"type"`
+		Text    string          `json:"text"`
+		Thought json.RawMessage `json:"thought"`
+	}
+	if json.Unmarshal(b, &blocks) != nil {
+		return nil
+	}
+	for _, block := range blocks {
+		switch strings.ToLower(block.Type) {
+		case "", "text", "input_text", "output_text":
+			if block.Text != "" && block.Thought == nil {
+				*c = append(*c, block.Text)
+			}
+		}
+	}
+	return nil
+}
+
+// join gives the texts as one, our own block left out, which is a text by itself.
+func (c content) join() string {
+	var own []string
+	for _, text := range c {
+		if text = strings.TrimSpace(block.ReplaceAllString(text, "")); text != "" {
+			own = append(own, text)
+		}
+	}
+	return strings.Join(own, "\n\n")
+}

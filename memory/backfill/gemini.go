@@ -1,0 +1,101 @@
+package backfill
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// gemini is Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-….jsonl (seen: 0.61.0), a head, messages, and "$set" lines
+// that replace what is there; before that one JSON object, session-….json. PROJECT is a name of projects.json.
+var gemini = format{
+	agent: "gemini",
+	root:  func(p Place) string { return filepath.Join(p.Home, ".gemini", "tmp") },
+	is: func(rel string) bool {
+		return strings.Contains(rel, "/chats/session-") && (strings.HasSuffix(rel, ".jsonl") ||
+			strings.HasSuffix(rel, ".json"))
+	},
+	read: func(ctx context.Context, p Place, path string, yield func(Conversation) error) error {
+		var head struct {
+			SessionID string `json:"sessionId"`
+		}
+		var messages []geminiMessage
+		add := func(line []byte) {
+			var v struct {
+				SessionID string          `json:"sessionId"`
+				Messages  []geminiMessage `json:"messages"`
+				Set       struct {
+					Messages []geminiMessage `json:"messages"`
+				} `json:"$set"`
+				geminiMessage
+			}
+			switch {
+			case json.Unmarshal(line, &v) != nil:
+			case v.SessionID != "":
+				head.SessionID = v.SessionID
+				messages = append(messages[:0], v.Messages...)
+			case v.Set.Messages != nil:
+				messages = append(messages[:0], v.Set.Messages...)
+			case v.Type != "":
+				messages = append(messages, v.geminiMessage)
+			}
+		}
+		if err := eachLine(ctx, path, add); err != nil {
+			return err
+		}
+		if head.SessionID == "" { // one object over many lines
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			if info.Size() > maxLine {
+				return errTooLarge
+			}
+			whole, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			add(whole)
+		}
+		b := builder{Conversation{ID: head.SessionID, Cwd: geminiFolder(p, path)}}
+		for _, m := range messages {
+			switch m.Type {
+			case "user":
+				b.user(m.Content.join(), m.Timestamp)
+			case "gemini":
+				b.assistant(m.Content.join(), m.Timestamp)
+			}
+		}
+		return yield(b.Conversation)
+	},
+}
+
+type geminiMessage struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Content   content   `json:"content"`
+}
+
+// geminiFolder gives the folder of a conversation, which Gemini keeps in a file of its own.
+func geminiFolder(p Place, path string) string {
+	text, err := os.ReadFile(filepath.Join(p.Home, ".gemini", "projects.json"))
+	if err != nil {
+		return ""
+	}
+	var known struct {
+		Projects map[string]string `json:"projects"`
+	}
+	if json.Unmarshal(text, &known) != nil {
+		return ""
+	}
+	name := filepath.Base(filepath.Dir(filepath.Dir(path)))
+	for folder, project := range known.Projects {
+		if project == name {
+			return folder
+		}
+	}
+	return ""
+}

@@ -1,0 +1,35 @@
+package backfill
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// qwen is Qwen Code: ~/.qwen/projects/FOLDER/chats/SESSION.jsonl (seen: 0.24.4).
+var qwen = format{
+	agent: "qwen",
+	root:  func(p Place) string { return filepath.Join(p.Home, ".qwen", "projects") },
+	is:    func(rel string) bool { return strings.Contains(rel, "/chats/") && strings.HasSuffix(rel, ".jsonl") },
+	read: jsonLines(func(b *builder, line struct {
+		Type        string    `json:"type"`
+		SessionID   string    `json:"sessionId"`
+		Cwd         string    `json:"cwd"`
+		Timestamp   time.Time `json:"timestamp"`
+		IsSidechain bool      `json:"isSidechain"`
+		Message     struct {
+			Parts content `json:"parts"`
+		} `json:"message"`
+	}) {
+		if b.ID == "" {
+			b.ID, b.Cwd = line.SessionID, line.Cwd
+		}
+		switch {
+		case line.IsSidechain:
+		case line.Type == "user":
+			b.user(line.Message.Parts.join(), line.Timestamp)
+		case line.Type == "assistant":
+			b.assistant(line.Message.Parts.join(), line.Timestamp)
+		}
+	}),
+}

@@ -1,0 +1,366 @@
+package language
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Range is a time that a question names: days, from the first to before the last.
+type Range struct{ From, To time.Time }
+
+// Days is how long it is.
+func (r Range) Days() float64 { return r.To.Sub(r.From).Hours() / 24 }
+
+// FindTime looks for the first time that a text names, as a day, a month, a year or seen from now. rest is the text
+// without it.
+func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
+	if len(text) > 4<<10 { // no question
+		return Range{}, text, false
+	}
+	now = now.UTC()
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	words := Words(text)
+	folded := make([]string, len(words))
+	for i, w := range words {
+		folded[i] = Fold(w.Text)
+	}
+	cut := func(from, to int) string { return text[:from] + " " + text[to:] }
+	for i := range words {
+		if r, n, ok := explicit(folded[i:], today); ok {
+			return r, cut(words[i].At, words[i+n-1].At+len(words[i+n-1].Text)), true
+		}
+	}
+	lang, _ := languageOf(folded)
+	for _, in := range languagesToTry(lang) {
+		t := timeTables()[in]
+		for i := range words {
+			if r, n, ok := t.at(folded, i, today); ok {
+				return r, cut(words[i].At, words[i+n-1].At+len(words[i+n-1].Text)), true
+			}
+		}
+	}
+	return unspacedTime(text, today)
+}
+
+// languagesToTry are the likeliest first; all of them, for a short question may have no small words. French "hier" is
+// a German word.
+func languagesToTry(lang set) []set {
+	list := []set{lang}
+	for l := english_; l <= all; l <<= 1 {
+		if l != lang && !(lang == german_ && l == french_) {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// explicit reads a day in digits at the start of words: 2026-03-12, 12.03.2026, 3/12/2026 (month first, unless that
+// cannot be).
+func explicit(words []string, today time.Time) (Range, int, bool) {
+	w := words[0]
+	if isoDay(w) {
+		return day(number3(w[:4], w[5:7], w[8:10]))
+	}
+	if p := strings.Split(strings.TrimRight(w, "."), "."); len(p) == 3 && digits(p[0]) && digits(p[1]) &&
+		len(p[2]) == 4 && digits(p[2]) {
+		return day(number3(p[2], p[1], p[0]))
+	}
+	if len(words) >= 3 && digits(w) && digits(words[1]) && digits(words[2]) && len(w) <= 2 &&
+		len(words[1]) <= 2 && len(words[2]) == 4 {
+		month, d := w, words[1]
+		if n, _ := strconv.Atoi(w); n > 12 {
+			month, d = d, month
+		}
+		r, _, ok := day(number3(words[2], month, d))
+		return r, 3, ok
+	}
+	return Range{}, 0, false
+}
+
+func number3(a, b, c string) (x, y, z int) {
+	x, _ = strconv.Atoi(a)
+	y, _ = strconv.Atoi(b)
+	z, _ = strconv.Atoi(c)
+	return x, y, z
+}
+
+func day(year, month, d int) (Range, int, bool) {
+	from := time.Date(year, time.Month(month), d, 0, 0, 0, 0, time.UTC)
+	return Range{from, from.AddDate(0, 0, 1)}, 1, from.Day() == d && int(from.Month()) == month && year > 1900
+}
+
+// at reads a time at words[i] and gives how many words it takes.
+func (t timeTable) at(words []string, i int, today time.Time) (Range, int, bool) {
+	best, n := span{}, 0
+	for _, p := range t.phrases {
+		if len(p.words) > n && len(words)-i >= len(p.words) && slices.Equal(words[i:i+len(p.words)], p.words) {
+			best, n = p.span, len(p.words)
+		}
+	}
+	if n > 0 {
+		return best.seenFrom(today), n, true
+	}
+	for _, a := range t.ago {
+		if s, rolling, ok := t.said(a, words[i:]); ok {
+			if rolling {
+				return Range{s.seenFrom(today).From, today.AddDate(0, 0, 1)}, len(a), true
+			}
+			return s.near(today), len(a), true
+		}
+	}
+	if r, n, ok := t.month(words, i, today); ok {
+		return r, n, true
+	}
+	if d, ok := t.weekdays[words[i]]; ok {
+		back := (int(today.Weekday()) - d + 7) % 7
+		if back == 0 {
+			back = 7
+		}
+		from := today.AddDate(0, 0, -back)
+		return Range{from, from.AddDate(0, 0, 1)}, 1, true
+	}
+	return Range{}, 0, false
+}
+
+// said reads a pattern with a number and a unit; rolling: all of the time since, where the unit is the last word or
+// the number stands after "last".
+func (t timeTable) said(pattern, words []string) (s span, rolling, ok bool) {
+	if len(words) < len(pattern) {
+		return s, false, false
+	}
+	for i, p := range pattern {
+		switch p {
+		case "N":
+			if s.back, ok = count(words[i]); !ok {
+				return s, false, false
+			}
+		case "U":
+			if s.unit, ok = t.units[words[i]]; !ok {
+				return s, false, false
+			}
+		default:
+			if p != words[i] {
+				return s, false, false
+			}
+		}
+	}
+	switch pattern[0] {
+	case "last", "past", "previous", "letzten", "die", "les", "los", "las", "gli", "os", "afgelopen", "последние":
+		rolling = true
+	}
+	return s, rolling, true
+}
+
+var counts = sync.OnceValue(func() map[string]int {
+	m := map[string]int{"a": 1, "an": 1, "couple": 2, "few": 3, "einem": 1, "einer": 1, "un": 1, "une": 1, "una": 1,
+		"uno": 1, "um": 1, "uma": 1, "een": 1}
+	for _, list := range []string{`one two three four five six seven eight nine ten`,
+		`ein zwei drei vier fünf sechs sieben acht neun zehn`, `un deux trois quatre cinq six sept huit neuf dix`,
+		`uno dos tres cuatro cinco seis siete ocho nueve diez`, `uno due tre quattro cinque sei sette otto nove dieci`,
+		`um dois três quatro cinco seis sete oito nove dez`, `een twee drie vier vijf zes zeven acht negen tien`} {
+		for i, w := range strings.Fields(list) {
+			m[Fold(w)] = i + 1
+		}
+	}
+	return m
+})
+
+func count(w string) (int, bool) {
+	if n, ok := counts()[w]; ok {
+		return n, true
+	}
+	n, err := strconv.Atoi(w)
+	return n, err == nil && n > 0 && n < 1000
+}
+
+// seenFrom gives the time that a span is, whole days, weeks (from Monday), months or years.
+func (s span) seenFrom(today time.Time) Range {
+	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
+	switch s.unit {
+	case 'd':
+		from := today.AddDate(0, 0, -s.back)
+		return Range{from, from.AddDate(0, 0, 1)}
+	case 'w':
+		from := monday.AddDate(0, 0, -7*s.back)
+		return Range{from, from.AddDate(0, 0, 7)}
+	case 'e': // weekend
+		from := monday.AddDate(0, 0, -2)
+		if today.Weekday() == time.Sunday || today.Weekday() == time.Saturday {
+			from = monday.AddDate(0, 0, -2)
+		}
+		return Range{from, from.AddDate(0, 0, 2)}
+	case 'm':
+		from := time.Date(today.Year(), today.Month()-time.Month(s.back), 1, 0, 0, 0, 0, time.UTC)
+		return Range{from, from.AddDate(0, 1, 0)}
+	}
+	from := time.Date(today.Year()-s.back, 1, 1, 0, 0, 0, 0, time.UTC)
+	return Range{from, from.AddDate(1, 0, 0)}
+}
+
+// near gives the time around so many units ago: "three weeks ago" is no Monday.
+func (s span) near(today time.Time) Range {
+	switch s.unit {
+	case 'd':
+		return s.seenFrom(today)
+	case 'w':
+		from := today.AddDate(0, 0, -7*s.back-3)
+		return Range{from, from.AddDate(0, 0, 7)}
+	case 'm':
+		from := today.AddDate(0, -s.back, -15)
+		return Range{from, from.AddDate(0, 0, 31)}
+	}
+	return s.seenFrom(today)
+}
+
+// month reads "12 March 2026", "March 12, 2026", "March 2026", "in March".
+func (t timeTable) month(words []string, i int, today time.Time) (Range, int, bool) {
+	at := i
+	dayOf := 0
+	if n, ok := ordinal(words[at]); ok && at+1 < len(words) {
+		at++
+		if words[at] == "of" || words[at] == "de" {
+			at++
+		}
+		dayOf = n
+	}
+	if at >= len(words) {
+		return Range{}, 0, false
+	}
+	m, ok := t.months[words[at]]
+	if !ok {
+		if m, ok = t.short(words[at]); !ok || dayOf == 0 && !(at+1 < len(words) && digits(words[at+1])) {
+			return Range{}, 0, false
+		}
+	}
+	name := words[at]
+	at++
+	if at < len(words) && dayOf == 0 {
+		if n, ok := ordinal(words[at]); ok {
+			dayOf = n
+			at++
+		}
+	}
+	year, named := today.Year(), false
+	next := at
+	if next < len(words) && (words[next] == "de" || words[next] == "of") {
+		next++
+	}
+	if next < len(words) && len(words[next]) == 4 && digits(words[next]) {
+		year, _ = strconv.Atoi(words[next])
+		at, named = next+1, true
+	}
+	if doubtful()[name] && dayOf == 0 && !named && !(i > 0 && (t.on[words[i-1]] || len(t.on) == 0)) {
+		return Range{}, 0, false
+	}
+	if !named && time.Date(year, time.Month(m), max(dayOf, 1), 0, 0, 0, 0, time.UTC).After(today) {
+		year--
+	}
+	if dayOf > 0 {
+		r, _, ok := day(year, m, dayOf)
+		return r, at - i, ok
+	}
+	from := time.Date(year, time.Month(m), 1, 0, 0, 0, 0, time.UTC)
+	return Range{from, from.AddDate(0, 1, 0)}, at - i, true
+}
+
+// short reads the first three letters of a month.
+func (t timeTable) short(w string) (int, bool) {
+	if len(w) < 3 || len(w) > 4 {
+		return 0, false
+	}
+	for name, m := range t.months {
+		if strings.HasPrefix(name, w) {
+			return m, true
+		}
+	}
+	return 0, false
+}
+
+// ordinal reads a day of a month: 3, 3rd, 3.
+func ordinal(w string) (int, bool) {
+	bare := strings.TrimRight(w, "stndrheº")
+	n, err := strconv.Atoi(bare)
+	return n, err == nil && n >= 1 && n <= 31 && len(bare) <= 2
+}
+
+var (
+	unspacedDay = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:(\d{4})\s*[年년]\s*)?(\d{1,2})\s*[月월]\s*(?:(\d{1,2})\s*[日号號일])?`)
+	})
+	unspacedSince = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(\d{1,3}|[一二两三四五六七八九十])\s*(天|日|일|个?星期|周|週間|주|个月|か月|ヶ月|개월|年|년)\s*(?:以?前|전)`)
+	})
+)
+
+var unspacedMonths = []string{"一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二"}
+
+// unspacedTime reads a time in Chinese, Japanese, Korean or Thai.
+func unspacedTime(text string, today time.Time) (Range, string, bool) {
+	for _, t := range unspacedTimes {
+		if at := strings.Index(text, t.said); at >= 0 {
+			return t.span.seenFrom(today), text[:at] + " " + text[at+len(t.said):], true
+		}
+	}
+	if m := unspacedSince().FindStringSubmatchIndex(text); m != nil {
+		n, err := strconv.Atoi(text[m[2]:m[3]])
+		if err != nil {
+			n = strings.Index("一二三四五六七八九十", text[m[2]:m[3]])/3 + 1
+			if text[m[2]:m[3]] == "两" {
+				n = 2
+			}
+		}
+		unit := byte('w')
+		switch text[m[4]:m[5]] {
+		case "天", "日", "일":
+			unit = 'd'
+		case "个月", "か月", "ヶ月", "개월":
+			unit = 'm'
+		case "年", "년":
+			unit = 'y'
+		}
+		return span{unit, n}.near(today), text[:m[0]] + " " + text[m[1]:], true
+	}
+	for i := len(unspacedMonths) - 1; i >= 0; i-- { // the longest first
+		if at := strings.Index(text, unspacedMonths[i]+"月"); at >= 0 {
+			year := today.Year()
+			if time.Month(i+1) > today.Month() {
+				year--
+			}
+			from := time.Date(year, time.Month(i+1), 1, 0, 0, 0, 0, time.UTC)
+			return Range{from, from.AddDate(0, 1, 0)}, text[:at] + " " + text[at+len(unspacedMonths[i]+"月"):], true
+		}
+	}
+	m := unspacedDay().FindStringSubmatchIndex(text)
+	if m == nil {
+		return Range{}, text, false
+	}
+	part := func(i int) int {
+		if m[i] < 0 {
+			return 0
+		}
+		n, _ := strconv.Atoi(text[m[i]:m[i+1]])
+		return n
+	}
+	year, month, d := part(2), part(4), part(6)
+	if month < 1 || month > 12 {
+		return Range{}, text, false
+	}
+	if y := cmp.Or(year, today.Year()); year == 0 &&
+		time.Date(y, time.Month(month), max(d, 1), 0, 0, 0, 0, time.UTC).After(today) {
+		year = y - 1
+	} else {
+		year = y
+	}
+	rest := text[:m[0]] + " " + text[m[1]:]
+	if d > 0 {
+		r, _, ok := day(year, month, d)
+		return r, rest, ok
+	}
+	from := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
+	return Range{from, from.AddDate(0, 1, 0)}, rest, true
+}

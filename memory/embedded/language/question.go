@@ -1,0 +1,134 @@
+package language
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Term is one thing that a question asks for.
+type Term struct {
+	Forms      []string // as texts may have it: its stems in the languages that the question may be in
+	Name       bool     // a capital inside a sentence
+	Identifier bool     // digits, signs or capitals within: nobody says that by chance
+	Common     bool     // says little in work with an agent
+	Pair       bool     // of characters: two of them make a word
+	Part       bool     // of an identifier that is asked for as a whole, too
+	Word       string   // as it was asked
+}
+
+// A Question is a prompt as it is looked for.
+type Question struct {
+	Terms []Term
+	When  bool // it asks for a time
+	Many  bool // it asks how many
+	Who   bool // it asks for a name
+	Asks  bool // it ends in a question
+	Names int  // different words with a capital inside a sentence
+	Nouns bool // its language gives all nouns a capital
+}
+
+// MostTerms is how many terms of a question are looked at; a prompt may be a megabyte.
+const MostTerms = 400
+
+// Ask reads a question. Of a very long one the beginning and the end are read.
+func Ask(text string) Question {
+	text = ends(text, 24<<10)
+	words := Words(text)
+	folded := make([]string, len(words))
+	for i, w := range words {
+		folded[i] = Fold(w.Text)
+	}
+	lang, sure := languageOf(folded)
+	forms := lang | english_
+	if !sure {
+		forms = all
+	}
+	q := Question{Nouns: lang == german_, Asks: EndsInQuestion(text)}
+	q.When, q.Many, q.Who = asksWhen(text, folded), asksMany(text, folded), asksWho(text, folded)
+	seen := map[string]bool{}
+	add := func(t Term) {
+		if len(t.Forms) == 0 || t.Forms[0] == "" || seen[t.Forms[0]] || len(q.Terms) >= MostTerms {
+			return
+		}
+		seen[t.Forms[0]] = true
+		if t.Name {
+			q.Names++
+		}
+		q.Terms = append(q.Terms, t)
+	}
+	shouts := strings.ToUpper(text) == text
+	for i, w := range words {
+		if silent()[folded[i]]&(lang|english_) != 0 {
+			continue
+		}
+		if w.Unspaced() {
+			for _, pair := range pairs(w.Text) {
+				add(Term{Forms: []string{pair}, Pair: utf8.RuneCountInString(pair) > 1, Word: pair})
+			}
+			continue
+		}
+		named := capital(w.Text) && !opens(text[:w.At])
+		parts := w.Parts()
+		if len(parts) == 1 {
+			digits := strings.IndexFunc(w.Text, unicode.IsDigit) >= 0
+			inner := strings.IndexFunc(w.Text[1:], unicode.IsUpper) >= 0 && !shouts && !strings.HasSuffix(w.Text, "s")
+			add(Term{Forms: formsOf(w.Text, forms), Name: named, Identifier: digits && len(w.Text) > 2 || inner,
+				Common: common()[folded[i]], Word: w.Text})
+			continue
+		}
+		// utilisons-nous
+		if rest := parts[1:]; strings.Contains(w.Text, "-") &&
+			!slices.ContainsFunc(rest, func(p string) bool { return len(p) > 1 && silent()[Fold(p)]&lang == 0 }) {
+			if f := Fold(parts[0]); silent()[f]&(lang|english_) == 0 {
+				add(Term{Forms: formsOf(parts[0], forms), Common: common()[f], Word: parts[0]})
+			}
+			continue
+		}
+		whole := ""
+		for _, p := range parts {
+			whole += Fold(p)
+		}
+		short := len(parts) == 2 && strings.ContainsAny(w.Text, "'’") // Anna's
+		if !short && len(whole) <= LongestTerm {
+			// garde-t-on, follow-up
+			compound := strings.IndexFunc(w.Text, func(r rune) bool { return r != '-' && !unicode.IsLower(r) }) < 0
+			add(Term{Forms: []string{whole}, Identifier: !compound, Part: compound, Word: w.Text})
+		}
+		for _, p := range parts {
+			f := Fold(p)
+			if silent()[f]&english_ == 0 {
+				add(Term{Forms: formsOf(p, english_|lang), Name: short && named,
+					Common: common()[f], Part: !short, Word: p})
+			}
+		}
+	}
+	return q
+}
+
+func formsOf(part string, in set) []string {
+	var list []string
+	for rest := in; rest != 0; rest &= rest - 1 {
+		t := term(part, rest&-rest)
+		if t == "" {
+			continue
+		}
+		known := false
+		for _, have := range list {
+			known = known || have == t
+		}
+		if !known {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// ends keeps the beginning and the end of a text, most bytes in all.
+func ends(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most/2], "") + "\n" + strings.ToValidUTF8(text[len(text)-most/2:], "")
+}

@@ -1,0 +1,171 @@
+package language
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+)
+
+// A Sentence is what prose is made of, as it stands in the text.
+type Sentence struct {
+	Text    string // white space folded, without Markdown's bullet and emphasis
+	Heading string // that it stands under
+	First   bool   // of its paragraph
+	Item    bool   // of a list
+}
+
+var (
+	bulletMark  = newPattern(`^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?`)
+	headingMark = newPattern(`^\s{0,3}#{1,6}\s+`)
+	tableRow    = newPattern(`^\s*\|.*\|\s*$`)
+	tableRule   = newPattern(`^[\s|:-]+$`)
+	link        = newPattern(`!?\[([^\]]*)\]\([^)\s]*\)`)
+	emphasis    = newPattern(`(\*\*|__)(\S(?:.*?\S)?)(\*\*|__)`)
+)
+
+const mostProse = 64 << 10 // bytes of a text that are read; what is longer is a dump
+
+// Sentences cuts Markdown into its sentences. Code blocks, quoted logs and rules go; a code block that is a single
+// command stays, as that.
+func Sentences(text string) []Sentence {
+	if len(text) > mostProse {
+		text = chars.Cut(text, mostProse)
+	}
+	var list []Sentence
+	var para strings.Builder
+	heading, item := "", false
+	flush := func() {
+		for i, s := range SplitSentences(clean(para.String())) {
+			list = append(list, Sentence{Text: s, Heading: heading, First: i == 0, Item: item})
+		}
+		para.Reset()
+		item = false
+	}
+	fence, code := "", []string(nil)
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		bare := strings.TrimLeft(line, " \t")
+		if fence != "" {
+			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
+				if len(code) == 1 && len(code[0]) <= 120 && command(code[0]) {
+					list = append(list, Sentence{Text: "`" + strings.TrimPrefix(code[0], "$ ") + "`", Heading: heading})
+				}
+				fence, code = "", nil
+			} else if bare != "" {
+				code = append(code, bare)
+			}
+			continue
+		}
+		if strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
+			flush()
+			fence = bare[:3]
+			continue
+		}
+		switch {
+		case bare == "", tableRule().MatchString(bare):
+			flush()
+		case headingMark().MatchString(line):
+			flush()
+			heading = strings.TrimRight(clean(headingMark().ReplaceAllString(line, "")), ":#. ")
+		case tableRow().MatchString(line):
+			flush()
+			para.WriteString(strings.Join(strings.FieldsFunc(bare, func(r rune) bool { return r == '|' }), ": "))
+			item = true
+			flush()
+		case bulletMark().MatchString(line):
+			flush()
+			para.WriteString(bulletMark().ReplaceAllString(line, ""))
+			item = true
+		case dump(bare):
+			flush()
+		default:
+			para.WriteString(" " + strings.TrimLeft(bare, "> "))
+		}
+	}
+	flush()
+	return list
+}
+
+// clean folds white space and takes out emphasis and the targets of links. Code spans keep their back quotes: they mark
+// names.
+func clean(text string) string {
+	text = link().ReplaceAllString(text, "$1")
+	text = emphasis().ReplaceAllString(text, "$2")
+	return strings.Join(strings.Fields(text), " ")
+}
+
+var commandStart = newPattern(`^(?:\$ )?[a-z./][\w./-]*(?: \S+)+$`)
+
+// command reports whether a line of code is one that a person would type.
+func command(line string) bool {
+	return commandStart().MatchString(line) && !strings.ContainsAny(line, "{};=")
+}
+
+var dumpLine = newPattern(`^(?:at \S+\(|[\w.*/()-]+\([^()]*\)$|\S+\.\w{1,4}:\d+(?::\d+)?:? \+?0x|\s*File ".*", line \d+|goroutine \d+|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]();,]+$|[+-]{3} [ab]/|@@ |diff --git|import .* from |package \w+$|func |def |class |const |let |var |return\b.*[;)]$|if \(|\}|<\/?\w+[^>]*>$)`)
+
+// dump reports whether a line is of code, a log, a stack trace or a diff, pasted without a fence.
+func dump(line string) bool {
+	if dumpLine().MatchString(line) || len(line) > 4000 {
+		return true
+	}
+	letters, signs := 0, 0
+	for _, r := range line {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case unicode.IsPunct(r), unicode.IsSymbol(r):
+			signs++
+		}
+	}
+	return signs*2 > letters && len(line) > 12
+}
+
+// abbreviations end in a full stop that ends no sentence.
+var abbreviations = map[string]bool{"e.g": true, "i.e": true, "etc": true, "vs": true, "cf": true, "mr": true,
+	"mrs": true, "dr": true, "z.b": true,
+	"approx": true, "no": true, "fig": true, "bzw": true, "ca": true, "usw": true, "incl": true, "resp": true,
+	"p.ej": true, "d.h": true}
+
+// SplitSentences cuts at the ends of sentences, not inside code spans, versions or abbreviations.
+func SplitSentences(text string) []string {
+	var list []string
+	start, code := 0, false
+	add := func(end int) {
+		if s := strings.TrimSpace(text[start:end]); s != "" {
+			list = append(list, s)
+		}
+		start = end
+	}
+	for i, r := range text {
+		next := i + utf8.RuneLen(r)
+		switch r {
+		case '`':
+			code = !code && strings.IndexByte(text[next:], '`') >= 0
+		case '。', '！', '？':
+			add(next)
+		case '.', '!', '?', ';':
+			if code || next < len(text) && text[next] != ' ' {
+				continue
+			}
+			if r == '.' && abbreviations[strings.ToLower(lastWord(text[start:i]))] {
+				continue
+			}
+			if r == ';' && next-start < 40 {
+				continue
+			}
+			if r == '.' && next+1 < len(text) {
+				if c, _ := utf8.DecodeRuneInString(text[next+1:]); unicode.IsLower(c) &&
+					!strings.ContainsRune(lastWord(text[start:i]), '.') && len(lastWord(text[start:i])) < 3 {
+					continue
+				}
+			}
+			add(next)
+		}
+	}
+	add(len(text))
+	return list
+}
+
+func lastWord(s string) string { return strings.TrimLeft(s[strings.LastIndexByte(s, ' ')+1:], "([\"'") }

@@ -1,0 +1,122 @@
+package language
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Text is what the index holds of a text.
+type Text struct {
+	Terms []string // in their order
+	Names int      // different words with a capital letter inside a sentence
+	First int      // how often the speaker speaks of himself
+	Time  bool     // a word of time stands in it
+	Many  bool     // a number stands in it
+	Asks  bool     // it ends in a question
+}
+
+// Read makes a text's terms and notes what questions may ask for.
+func Read(text string) Text {
+	words := Words(text)
+	folded := make([]string, len(words))
+	for i, w := range words {
+		folded[i] = Fold(w.Text)
+	}
+	lang, _ := languageOf(folded)
+	t := Text{Terms: make([]string, 0, len(words)), Asks: EndsInQuestion(text)}
+	names := map[string]bool{}
+	for i, w := range words {
+		if firstPerson()[folded[i]] {
+			t.First++
+		}
+		t.Time = t.Time || timeWord(folded[i])
+		t.Many = t.Many || number(folded[i])
+		if capital(w.Text) && !opens(text[:w.At]) && !firstPerson()[folded[i]] {
+			names[folded[i]] = true
+		}
+		if silent()[folded[i]]&(lang|english_) == 0 {
+			t.Terms = w.terms(t.Terms, lang)
+		}
+	}
+	t.Names = len(names)
+	return t
+}
+
+// Terms gives the terms of a text.
+func Terms(text string) []string { return Read(text).Terms }
+
+// terms appends the terms of one word: itself and, of an identifier, its parts. Where the text is not English, the
+// word's English stem is there as well: names are the same in all languages.
+func (w Word) terms(list []string, lang set) []string {
+	if w.Unspaced() {
+		return append(list, pairs(w.Text)...)
+	}
+	add := func(part string, in set) string {
+		t := term(part, in)
+		if t != "" {
+			list = append(list, t)
+		}
+		return t
+	}
+	parts := w.Parts()
+	if len(parts) == 1 {
+		if t := add(parts[0], lang); lang != english_ {
+			if e := term(parts[0], english_); e != t && e != "" {
+				list = append(list, e)
+			}
+		}
+		return list
+	}
+	whole := ""
+	for _, p := range parts {
+		whole += Fold(p)
+		if silent()[Fold(p)]&english_ == 0 {
+			add(p, english_)
+		}
+	}
+	if whole != "" && len(whole) <= LongestTerm && len(parts) > 1 {
+		list = append(list, whole)
+	}
+	return list
+}
+
+// term is a part as it is indexed; empty when it says nothing by itself.
+func term(part string, in set) string {
+	if n := len(part) - 1; n >= 2 && part[n] == 's' && strings.ToUpper(part[:n]) == part[:n] && capital(part) { // PDFs
+		part = part[:n]
+	}
+	p := strings.ToLower(part)
+	if len(p) > LongestTerm || len(p) < 2 && !(len(p) == 1 && p[0] >= '0' && p[0] <= '9') {
+		return ""
+	}
+	for i := range len(p) {
+		if p[i] >= '0' && p[i] <= '9' {
+			return Fold(p) // a version or a number has no endings
+		}
+	}
+	return stem(p, in)
+}
+
+// capital reports whether a word begins with a capital letter.
+func capital(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return unicode.IsUpper(r)
+}
+
+// opens reports whether what follows text begins a sentence.
+func opens(text string) bool {
+	text = strings.TrimRight(text, " \t\n\r\"'([{*`#>-¿¡«“„")
+	return text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:")
+}
+
+// EndsInQuestion reports whether a text ends in a question.
+func EndsInQuestion(text string) bool {
+	text = strings.TrimRight(text, " \t\r\n*_`\"')»”")
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "か。")
+}
+
+// number reports whether a folded word is a number.
+func number(folded string) bool {
+	return folded != "" && folded[0] >= '0' && folded[0] <= '9' || numberWords()[folded]
+}

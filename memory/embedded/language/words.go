@@ -1,0 +1,194 @@
+package language
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// A Word is a run of letters and digits, joined by single signs where an identifier or a name is (retry_count, v1.2,
+// it's).
+type Word struct {
+	Text string
+	At   int // in bytes, from the start of the text
+}
+
+// Words cuts a text into words. Runs of scripts that set no spaces are words of their own.
+func Words(text string) []Word {
+	list := make([]Word, 0, len(text)/6+1)
+	start, run := -1, false
+	flush := func(end int) {
+		if start >= 0 {
+			list = append(list, Word{text[start:end], start})
+			start = -1
+		}
+	}
+	for i, r := range text {
+		switch {
+		case r < 0x80 && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' || r == '_'), // most of most texts
+			!(r < 0x80) && !unspaced(r) && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)):
+			if run {
+				flush(i)
+			}
+			if start < 0 {
+				start = i
+			}
+		case unspaced(r):
+			if !run {
+				flush(i)
+			}
+			if start < 0 {
+				start = i
+			}
+			run = true
+			continue
+		case (r == '\'' || r == '’' || r == '.' || r == '-') && start >= 0 && !run && joins(text[i:]):
+		default:
+			flush(i)
+		}
+		run = false
+	}
+	flush(len(text))
+	return list
+}
+
+// joins reports whether a sign, the first character of s, stands directly before a letter or digit.
+func joins(s string) bool {
+	first := true
+	for _, r := range s {
+		if !first {
+			return !unspaced(r) && (unicode.IsLetter(r) || unicode.IsNumber(r))
+		}
+		first = false
+	}
+	return false
+}
+
+// unspaced reports whether a character is of a script whose words no spaces set apart; such words are looked for by
+// pairs of characters. Korean is among them for the particles that its words end in.
+func unspaced(r rune) bool {
+	switch {
+	case r < 0xE00:
+		return false
+	case r < 0x2E80:
+		return unicode.In(r, unicode.Thai, unicode.Lao, unicode.Myanmar, unicode.Khmer, unicode.Hangul)
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー'
+}
+
+// Unspaced reports whether a word is a run of a script that sets no spaces.
+func (w Word) Unspaced() bool {
+	for _, r := range w.Text {
+		return unspaced(r)
+	}
+	return false
+}
+
+// Parts cuts an identifier at signs and at changes of case. What is no identifier is one part.
+func (w Word) Parts() []string {
+	plain := true
+	for i := range len(w.Text) {
+		if c := w.Text[i]; c < 'a' || c > 'z' {
+			if i > 0 || c < 'A' || c > 'Z' {
+				plain = false
+				break
+			}
+		}
+	}
+	if plain {
+		return []string{w.Text}
+	}
+	var parts []string
+	runes := []rune(w.Text)
+	start := 0
+	cut := func(end int) {
+		if end > start {
+			parts = append(parts, string(runes[start:end]))
+		}
+		start = end
+	}
+	for i, r := range runes {
+		switch {
+		case r == '_' || r == '.' || r == '-' || r == '\'' || r == '’': // it's, l'index: the short side says nothing
+			cut(i)
+			start = i + 1
+		case i > start && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) &&
+			i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !plural(runes[i+1:])):
+			cut(i)
+		}
+	}
+	cut(len(runes))
+	return parts
+}
+
+// plural reports whether rest is the s of a plural, as in PDFs.
+func plural(rest []rune) bool { return rest[0] == 's' && (len(rest) == 1 || !unicode.IsLower(rest[1])) }
+
+// LongestTerm is how long a term may be, in bytes; what is longer is no word that anybody types.
+const LongestTerm = 64
+
+// pairs are the overlapping pairs of characters of a run, without those of the script in which Japanese writes its
+// endings.
+func pairs(run string) []string {
+	runes := []rune(run)
+	if len(runes) == 1 {
+		if !unicode.Is(unicode.Han, runes[0]) { // a particle
+			return nil
+		}
+		return []string{run}
+	}
+	list := make([]string, 0, len(runes)-1)
+	for i := range len(runes) - 1 {
+		if pair := string(runes[i : i+2]); !ending(pair) && !asking()[pair] {
+			list = append(list, pair)
+		}
+	}
+	return list
+}
+
+func ending(pair string) bool {
+	return strings.IndexFunc(pair, func(r rune) bool { return !unicode.Is(unicode.Hiragana, r) }) < 0
+}
+
+// accents maps letters to what people type when their keyboard has none of them.
+var accents = sync.OnceValue(func() map[rune]string {
+	m := map[rune]string{'’': "'", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th",
+		'ł': "l", 'ı': "i", 'ё': "е"}
+	for to, from := range map[string]string{
+		"a": "àáâãäåāăą", "c": "çćĉċč", "d": "ď", "e": "èéêëēĕėęě", "g": "ĝğġģ", "h": "ĥħ", "i": "ìíîïĩīĭį", "j": "ĵ",
+		"k": "ķ",
+		"l": "ĺļľŀ", "n": "ñńņň", "o": "òóôõöōŏő", "r": "ŕŗř", "s": "śŝşšș", "t": "ţťŧț", "u": "ùúûüũūŭůűų", "w": "ŵ",
+		"y": "ýÿŷ", "z": "źżž",
+	} {
+		for _, r := range from {
+			m[r] = to
+		}
+	}
+	return m
+})
+
+// Fold is s in lower case and without accents.
+func Fold(s string) string {
+	s = strings.ToLower(s)
+	if ascii(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if to, ok := accents()[r]; ok {
+			b.WriteString(to)
+		} else if r < 0x300 || r > 0x36F {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

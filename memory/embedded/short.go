@@ -1,0 +1,32 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// leastID is how short an id may become.
+const leastID = 8
+
+// Short gives the beginning of an id that names nothing else, as Get and the others understand it.
+func (s *Store) Short(ctx context.Context, id string) (string, error) {
+	const beside = `SELECT max(uid) FROM memories WHERE uid < ?1 UNION ALL SELECT max(uid) FROM passages WHERE uid < ?1
+		UNION ALL SELECT min(uid) FROM memories WHERE uid > ?1 UNION ALL SELECT min(uid) FROM passages WHERE uid > ?1`
+	neighbours, err := sqlite.Collect(ctx, s.db, sqlite.One[*string], beside, id)
+	if err != nil {
+		return "", sqlite.While("looking for ids", err)
+	}
+	need := leastID
+	for _, other := range neighbours {
+		if other == nil {
+			continue
+		}
+		same := 0
+		for same < len(id) && same < len(*other) && id[same] == (*other)[same] {
+			same++
+		}
+		need = max(need, same+1)
+	}
+	return id[:min(need, len(id))], nil
+}

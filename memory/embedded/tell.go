@@ -1,0 +1,346 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// What a prompt is told: a few items that can be read by themselves. A passage is joined with its neighbours as far
+// as there is room: the answer with what was asked, the sentence before that says what "it" is.
+
+const (
+	mostTold    = 400 // tokens, of all items
+	frameOfItem = 8   // tokens, of an item's date and project
+	mostOpening = 8   // of the best passages that open an item or join one
+	joinWithin  = 2   // passages between two of one item
+	mostExcerpt = 600 // bytes of a memory that is longer
+)
+
+// An excerpt is an item that is being made: passages of one conversation that follow each other.
+type excerpt struct {
+	best        *candidate
+	first, last int // places in the conversation
+}
+
+func (s *Store) recall(ctx context.Context, session memory.Session, prompt string,
+	seen []string) ([]memory.Item, error) {
+	in := search{
+		text: prompt, project: session.Project, keys: [2]string{session.Key,
+			session.ParentKey}, all: s.opts.OtherProjects, seen: seen, most: mostRecalled, unasked: true,
+	}
+	q, ranked, err := s.find(ctx, in)
+	if err != nil || !q.worthTelling(ranked) {
+		return nil, err
+	}
+	return s.tell(ctx, &q, ranked, in)
+}
+
+// tell makes items of the best passages.
+func (s *Store) tell(ctx context.Context, q *query, ranked []*candidate, in search) ([]memory.Item, error) {
+	places := placesOf(ranked)
+	var ids []int64
+	for _, c := range ranked[:min(len(ranked), 2*mostOpening)] {
+		thread := places.of(c)
+		at := places.at[c.id]
+		for i := max(at-joinWithin, 0); i <= min(at+joinWithin, len(thread)-1); i++ {
+			ids = append(ids, thread[i].id)
+		}
+	}
+	slices.Sort(ids)
+	// few rows by their ids: what was found in time is told
+	texts, err := s.pieces(context.WithoutCancel(ctx), slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	t := selection{q: q, places: places, texts: texts, left: mostTold, said: map[string]bool{}}
+	for _, text := range in.seen {
+		t.seen(text)
+	}
+	opened := 0
+	for _, c := range ranked {
+		if opened == mostOpening || len(t.items) == mostRecalled && opened == mostOpening {
+			break
+		}
+		if m, ok := texts[c.id]; !ok || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
+			continue
+		}
+		opened++
+		t.take(c)
+	}
+	for _, spend := range []func(*excerpt) (int, bool){t.answer, t.next, t.previous} {
+		for i := range t.items {
+			if at, ok := spend(&t.items[i]); ok {
+				t.extend(&t.items[i], at)
+			}
+		}
+	}
+	return t.finish(), nil
+}
+
+// pieces reads what is told of passages.
+func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[int64]Memory, len(ids))
+	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
+		var id, created int64
+		var m Memory
+		err = row.Scan(&id, &m.ID, &m.Content, &m.Origin, &m.Project, &created)
+		m.Created = time.UnixMilli(created).UTC()
+		texts[id] = m
+		return none, err
+	}, `SELECT p.id, coalesce(m.uid, p.uid), coalesce(m.content, p.content), p.origin, p.project, p.created
+		FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory`, string(list))
+	return texts, err
+}
+
+// places are candidates in the order of their conversations.
+type places struct {
+	threads map[int64][]*candidate
+	at      map[int64]int // a passage's place in its conversation
+}
+
+func placesOf(ranked []*candidate) places {
+	p := places{map[int64][]*candidate{}, map[int64]int{}}
+	for _, c := range ranked {
+		key := c.thread
+		if key == 0 {
+			key = -c.id - 1<<62 // alone
+		}
+		p.threads[key] = append(p.threads[key], c)
+	}
+	for _, list := range p.threads {
+		slices.SortFunc(list, byPlace)
+		for i, c := range list {
+			p.at[c.id] = i
+		}
+	}
+	return p
+}
+
+func (p places) of(c *candidate) []*candidate {
+	if c.thread == 0 {
+		return p.threads[-c.id-1<<62]
+	}
+	return p.threads[c.thread]
+}
+
+// A selection is a block's items in the making.
+type selection struct {
+	q      *query
+	places places
+	texts  map[int64]Memory
+	items  []excerpt
+	left   int             // tokens
+	said   map[string]bool // sentences
+}
+
+// take opens an item with a passage, or joins it to one that it stands beside.
+func (t *selection) take(c *candidate) {
+	at := t.places.at[c.id]
+	for i := range t.items {
+		e := &t.items[i]
+		if c.thread == 0 || e.best.thread != c.thread || at < e.first-joinWithin || at > e.last+joinWithin {
+			continue
+		}
+		for at < e.first && t.extend(e, e.first-1) {
+		}
+		for at > e.last && t.extend(e, e.last+1) {
+		}
+		return
+	}
+	if len(t.items) == mostRecalled {
+		return
+	}
+	text := t.text(c)
+	cost := frameOfItem + memory.Tokens(text)
+	if t.repeats(text) || cost > t.left {
+		return
+	}
+	t.left -= cost
+	t.note(text)
+	t.items = append(t.items, excerpt{c, at, at})
+}
+
+// extend takes the passage at a place, which is beside the item, into it, if there is room and it says something new.
+func (t *selection) extend(e *excerpt, at int) bool {
+	thread := t.places.of(e.best)
+	if at < 0 || at >= len(thread) {
+		return false
+	}
+	if thread[at].outdated && !e.best.outdated { // it stands by itself, behind what replaced it
+		return false
+	}
+	text := t.text(thread[at])
+	cost := 3 + memory.Tokens(text)
+	if text == "" || cost > t.left || t.repeats(text) || t.taken(thread[at].id) {
+		return false
+	}
+	t.left -= cost
+	t.note(text)
+	e.first, e.last = min(e.first, at), max(e.last, at)
+	return true
+}
+
+func (t *selection) taken(id int64) bool {
+	return slices.ContainsFunc(t.items, func(e excerpt) bool {
+		return slices.ContainsFunc(t.places.of(e.best)[e.first:e.last+1], func(c *candidate) bool { return c.id == id })
+	})
+}
+
+// answer is the place after an item that ends in a question.
+func (t *selection) answer(e *excerpt) (int, bool) {
+	thread := t.places.of(e.best)
+	return e.last + 1, thread[e.last].traits.has(asks)
+}
+
+func (t *selection) next(e *excerpt) (int, bool)     { return e.last + 1, true }
+func (t *selection) previous(e *excerpt) (int, bool) { return e.first - 1, true }
+
+// text is what a passage says, cut to the part that concerns the question where it is long.
+func (t *selection) text(c *candidate) string {
+	m, ok := t.texts[c.id]
+	if !ok {
+		return ""
+	}
+	text := strings.Join(strings.Fields(m.Content), " ")
+	if len(text) <= mostExcerpt {
+		return text
+	}
+	return t.q.excerpt(text)
+}
+
+// excerpt gives the sentences around the one that holds most of the question.
+func (q *query) excerpt(text string) string {
+	sentences := language.SplitSentences(text)
+	best, most := 0, -1.0
+	for i, s := range sentences {
+		held := 0.0
+		for t := range setOf(language.Terms(s)) {
+			if at := q.find([]byte(t)); at >= 0 {
+				held += q.asked[at].share
+			}
+		}
+		if held > most {
+			best, most = i, held
+		}
+	}
+	first, last, size := best, best, len(sentences[best])
+	for grown := true; grown; {
+		grown = false
+		if last+1 < len(sentences) && size+1+len(sentences[last+1]) <= mostExcerpt {
+			last, size, grown = last+1, size+1+len(sentences[last+1]), true
+		}
+		if first > 0 && size+1+len(sentences[first-1]) <= mostExcerpt {
+			first, size, grown = first-1, size+1+len(sentences[first-1]), true
+		}
+	}
+	part := clip(strings.Join(sentences[first:last+1], " "), mostExcerpt)
+	if first > 0 {
+		part = "… " + part
+	}
+	if last+1 < len(sentences) {
+		part += " …"
+	}
+	return part
+}
+
+// repeats reports whether all that a text says was said already.
+func (t *selection) repeats(text string) bool {
+	for _, s := range language.SplitSentences(text) {
+		if !t.said[sentenceKey(s)] {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *selection) note(text string) {
+	for _, s := range language.SplitSentences(text) {
+		t.said[sentenceKey(s)] = true
+	}
+}
+
+func (t *selection) seen(text string) {
+	if len(text) > 40 { // no id
+		t.note(text)
+	}
+}
+
+// sentenceKey is a sentence as it is compared.
+func sentenceKey(s string) string { return strings.Join(language.Terms(s), " ") }
+
+// finish writes the items: what gives orders last, a question without its answer not at all.
+func (t *selection) finish() []memory.Item {
+	var items, orders []memory.Item
+	said := map[string]bool{}
+	for _, e := range t.items {
+		text, answered := t.write(e, said)
+		if text == "" || !answered {
+			continue
+		}
+		it := t.texts[e.best.id].item()
+		it.Text, it.Score = text, shown(e.best.score)
+		if memory.Instructs(text) {
+			orders = append(orders, it)
+		} else {
+			items = append(items, it)
+		}
+	}
+	return append(items, orders...)
+}
+
+// write joins an item's passages: "asked: … / answered: …" where both sides of a conversation speak. A sentence that
+// was said before is left out.
+func (t *selection) write(e excerpt, said map[string]bool) (text string, answered bool) {
+	var parts []string
+	speaker := ""
+	thread := t.places.of(e.best)[e.first : e.last+1]
+	both := slices.ContainsFunc(thread,
+		func(c *candidate) bool { return t.texts[c.id].Origin != t.texts[thread[0].id].Origin })
+	for _, c := range thread {
+		var fresh []string
+		for _, s := range language.SplitSentences(t.text(c)) {
+			if key := sentenceKey(s); key == "" || !said[key] {
+				said[key] = true
+				fresh = append(fresh, s)
+			}
+		}
+		if len(fresh) == 0 {
+			continue
+		}
+		answered = answered || c.thread <= 0 || t.texts[c.id].Origin != fromUser || !c.traits.has(asks)
+		part := strings.Join(fresh, " ")
+		if both && t.texts[c.id].Origin != speaker {
+			part = map[bool]string{true: "asked: ", false: "answered: "}[t.texts[c.id].Origin == fromUser] + part
+		}
+		speaker = t.texts[c.id].Origin
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " / "), answered
+}
+
+// clip shortens text to most bytes, between two words.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	end := most - len(" …")
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if space := strings.LastIndexByte(text[:end], ' '); space > end/2 {
+		end = space
+	}
+	return text[:end] + " …"
+}

@@ -1,0 +1,114 @@
+package embedded
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Does it help? What a session was told is looked for in its answers: where words come back that the person did not
+// say himself, it was of use. What is told often and never comes back sinks in the ranking.
+
+const (
+	mostTelling = 2   // different words that must come back; fewer where an item has no more
+	givenOften  = 5   // sessions that an item was told to before it sinks
+	sunk        = .85 // what its score counts for then, and
+	sunkDeeper  = .7  // after twice as many
+)
+
+// noteUse notes what a turn's session was told, and whether the turn's answer uses it.
+func (s *Store) noteUse(ctx context.Context, tx *sql.Tx, t turn) error {
+	told, err := toldTo(ctx, tx, t.session)
+	if err != nil || len(told) == 0 {
+		return err
+	}
+	used, err := sqlite.Collect(ctx, tx, scanText,
+		`SELECT item FROM passages_told WHERE session = ? AND used`, t.session)
+	if err != nil {
+		return err
+	}
+	answer, asked := setOf(language.Terms(t.assistant)), setOf(language.Terms(t.user))
+	for _, item := range told {
+		if slices.Contains(used, item) {
+			continue
+		}
+		m, err := memoryOf(ctx, tx, item)
+		if errors.Is(err, ErrNotFound) { // a daemon's, or gone
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := count(ctx, tx, "given", item, `INSERT OR IGNORE INTO passages_told (session, item) VALUES (?, ?)`,
+			t.session); err != nil {
+			return err
+		}
+		if comesBack(m.Content, asked, answer) {
+			if err := count(ctx, tx, "used", item, `UPDATE passages_told SET used = 1 WHERE session = ? AND item = ?
+				AND used = 0`, t.session); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// count adds one to a passage's column where a statement about its item and a session changed something.
+func count(ctx context.Context, tx *sql.Tx, column, item, statement string, session int64) error {
+	r, err := tx.ExecContext(ctx, statement, session, item)
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE passages SET `+column+` = `+column+` + 1 WHERE uid = ?1 OR memory = (SELECT id
+		FROM memories WHERE uid = ?1)`, item)
+	return err
+}
+
+// comesBack reports whether an answer has words of what was told that the person did not say.
+func comesBack(told string, asked, answer termSet) bool {
+	telling, back := 0, 0
+	for t := range setOf(language.Terms(told)) {
+		if asked[t] || language.Common(t) {
+			continue
+		}
+		telling++
+		if answer[t] {
+			back++
+		}
+	}
+	return back > 0 && back >= min(mostTelling, telling)
+}
+
+// usefulness is what a score counts for, by how often an item was told and used.
+func (c *candidate) usefulness() float64 {
+	switch {
+	case c.used > 0 || c.given < givenOften:
+		return 1
+	case c.given < 2*givenOften:
+		return sunk
+	}
+	return sunkDeeper
+}
+
+// A Use is an item that a session was told.
+type Use struct {
+	ID   string
+	Used bool // an answer came back to it
+}
+
+// Uses gives what a session (its row's id) was told of ours.
+func (s *Store) Uses(ctx context.Context, session int64) ([]Use, error) {
+	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (u Use, err error) {
+		return u,
+			row.Scan(&u.ID, &u.Used)
+	},
+		`SELECT item, used FROM passages_told WHERE session = ? ORDER BY item`, session)
+	return all, sqlite.While("reading what was used", err)
+}

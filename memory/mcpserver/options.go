@@ -1,0 +1,37 @@
+package mcpserver
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+)
+
+// Options of a server. Store or Daemon must be set.
+type Options struct {
+	// Store gives the embedded store, and may wait until it is open. It is called for each call of a tool. If nil,
+	// only a daemon answers.
+	Store func(context.Context) (*embedded.Store, error)
+	// Daemon, if not nil, answers while it is there. Configured says that a person named it: any other must serve our
+	// own folder.
+	Daemon     *signet.Client
+	Configured bool
+
+	// Owe, if not nil, leaves a memory that a tool stored to be handed to the daemon when that is back; owed is false
+	// where nobody expects one. It is called where the daemon did not take it, with what may be stored.
+	Owe func(ctx context.Context, who memory.Session, note signet.Note) (owed bool, err error)
+	// Back, if not nil, is told when a daemon answers that did not before.
+	Back func()
+	// Remembered is a file with the tools that daemons had, so that the first list is whole before the daemon has
+	// been asked; "": none.
+	Remembered string
+
+	Exclude []string      // globs of folders that are neither read nor written for
+	Version string        // ours, for clients to see
+	Poll    time.Duration // how often a daemon that came or went is noticed; zero: 5 s
+	Log     zerolog.Logger
+}

@@ -1,0 +1,100 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// remembered is a file with the tools that daemons had, by their url; "" keeps nothing. Processes may write it at once:
+// the last one stands.
+type remembered string
+
+type rememberedTools struct {
+	Version string      `json:"version"`
+	Tools   []*mcp.Tool `json:"tools"`
+}
+
+// mostRemembered bounds the file, in bytes: 57 tools take about 60 KB.
+const mostRemembered = 4 << 20
+
+// read gives the tools of the daemon at a url; none where none are remembered, or the file cannot be read as ours.
+func (r remembered) read(url string) (version string, tools []*mcp.Tool) {
+	known := r.all()[url]
+	for _, t := range known.Tools {
+		if t == nil || !showable(t) {
+			return "", nil
+		}
+	}
+	return known.Version, known.Tools
+}
+
+func (r remembered) all() (all map[string]rememberedTools) {
+	if r == "" {
+		return nil
+	}
+	if info, err := os.Stat(string(r)); err != nil || info.Size() > mostRemembered {
+		return nil
+	}
+	text, err := os.ReadFile(string(r))
+	if err != nil || json.Unmarshal(text, &all) != nil {
+		return nil
+	}
+	return all
+}
+
+// write remembers the tools of the daemon at a url.
+func (r remembered) write(url, version string, tools []*mcp.Tool) (err error) {
+	if r == "" {
+		return nil
+	}
+	all := r.all()
+	if all == nil {
+		all = map[string]rememberedTools{}
+	}
+	all[url] = rememberedTools{version, tools}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	var before, now any
+	if old, err := os.ReadFile(string(r)); err == nil && json.Unmarshal(old, &before) == nil &&
+		json.Unmarshal(text, &now) == nil && reflect.DeepEqual(before, now) {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(string(r)), filepath.Base(string(r))+"-")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), string(r))
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// showable reports whether the SDK takes a tool, for it panics about one that it does not.
+func showable(t *mcp.Tool) bool {
+	schema, ok := t.InputSchema.(map[string]any)
+	if !ok || schema["type"] != "object" || t.Name == "" {
+		return false
+	}
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	mcp.NewServer(&mcp.Implementation{}, nil).AddTool(t, func(context.Context,
+		*mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return nil, nil
+	})
+	return ok
+}

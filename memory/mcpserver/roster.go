@@ -1,0 +1,89 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A roster knows which sessions have clients. Nobody looks for a daemon that nobody wants, and a session that nobody
+// asks for holds nothing.
+type roster struct {
+	watch *watch
+
+	mu        sync.Mutex  // guards what follows
+	endpoints []*endpoint // those that clients have connected to
+	clients   int         // connected now
+}
+
+// join counts a client of an endpoint.
+func (r *roster) join(e *endpoint) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clients++
+	if e.clients++; e.clients == 1 {
+		r.endpoints = append(r.endpoints, e)
+		r.watch.guess()
+		e.showLocked(r.watch.now.Load())
+	}
+	r.watch.again()
+}
+
+// leave ends what join began.
+func (r *roster) leave(e *endpoint) {
+	r.mu.Lock()
+	r.clients--
+	e.clients--
+	last := e.clients == 0
+	if last {
+		r.endpoints = without(r.endpoints, e)
+	}
+	r.mu.Unlock()
+	if last {
+		e.bridge.close()
+	}
+}
+
+// wanted reports whether there is a client.
+func (r *roster) wanted() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.clients > 0
+}
+
+// show tells every client which daemon there is, nil for none.
+func (r *roster) show(*link) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.watch.now.Load() // what is told may be older than what another has told
+	for _, e := range r.endpoints {
+		e.showLocked(now)
+	}
+}
+
+// serve serves one client over a stream until it ends, ctx or the server does. It closes both.
+func (r *roster) serve(ctx context.Context, e *endpoint, in io.ReadCloser, out io.WriteCloser) error {
+	r.join(e)
+	defer r.leave(e)
+	w := &lineWriter{out: out}
+	lines := newLineReader(in, w)
+	session, err := e.mcp().Connect(ctx, &mcp.IOTransport{Reader: lines, Writer: w, MaxLineLength: maxLine + 1}, nil)
+	if err != nil {
+		return fmt.Errorf("serving the memory tools: %w", err)
+	}
+	hangUp := func() {
+		lines.Close() // the stream below alone would leave the reader waiting for answers that nobody gives any more
+		session.Close()
+	}
+	defer context.AfterFunc(ctx, hangUp)()
+	defer context.AfterFunc(e.ctx, hangUp)()
+	err = session.Wait()
+	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil || e.ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("serving the memory tools: %w", err)
+}

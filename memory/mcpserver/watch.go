@@ -1,0 +1,297 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+)
+
+// A link is a daemon that answers. It does not change.
+type link struct {
+	version string
+	tools   []*mcp.Tool
+	// direct: the memory tools go to the daemon's HTTP API, for those of its /mcp would not reach it.
+	direct bool
+	// partial: the daemon answers, its MCP server does not (yet), so these tools are ours.
+	partial bool
+	// guessed: so it was the last time that this daemon was there. What is shown by it is not called before the daemon
+	// has been asked.
+	guessed bool
+}
+
+// A watch knows whether there is a daemon, and what it offers. Its methods may be called from several goroutines.
+type watch struct {
+	daemon     *signet.Client
+	configured bool // a person named the daemon: any other must serve our own folder
+	version    string
+	log        zerolog.Logger
+	changed    func(*link)
+	back       func() // may be nil
+	file       remembered
+
+	now    atomic.Pointer[link] // nil while there is none
+	looked chan struct{}        // closed once it is known whether there is one
+	hurry  chan struct{}        // 1-buffered: look again now
+}
+
+// newWatch makes a watch that tells of every change. Without a daemon there is nothing to look for.
+func newWatch(o Options, changed func(*link)) *watch {
+	w := &watch{daemon: o.Daemon, configured: o.Configured, version: o.Version, log: o.Log, changed: changed,
+		back: o.Back, file: remembered(o.Remembered)}
+	w.looked, w.hurry = make(chan struct{}), make(chan struct{}, 1)
+	if o.Daemon == nil {
+		close(w.looked)
+	}
+	return w
+}
+
+// awaitFirst waits a little until it is known whether there is a daemon.
+func (w *watch) awaitFirst(ctx context.Context) {
+	limit := time.NewTimer(listWait)
+	defer limit.Stop()
+	select {
+	case <-w.looked:
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+}
+
+// guess takes the daemon to be there as it was the last time, until it is known. Nothing is told of it.
+func (w *watch) guess() {
+	if w.daemon == nil || w.now.Load() != nil {
+		return
+	}
+	select {
+	case <-w.looked:
+		return
+	default:
+	}
+	version, tools := w.file.read(w.daemon.URL())
+	if len(tools) > 0 {
+		w.now.CompareAndSwap(nil, &link{version: version, tools: tools, guessed: true})
+	}
+}
+
+// sure gives what is known of the daemon, and waits for that a while where it is guessed.
+func (w *watch) sure(ctx context.Context) *link {
+	l := w.now.Load()
+	if l == nil || !l.guessed {
+		return l
+	}
+	limit := time.NewTimer(memoryTime)
+	defer limit.Stop()
+	select {
+	case <-w.looked:
+		return w.now.Load()
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// again has the daemon looked for now.
+func (w *watch) again() {
+	select {
+	case w.hurry <- struct{}{}:
+	default:
+	}
+}
+
+// set changes whether there is a daemon.
+func (w *watch) set(l *link) {
+	before := w.now.Swap(l)
+	if (before != nil || l != nil) && !before.shows(l) {
+		w.changed(l)
+	}
+	if w.back != nil && l != nil && (before == nil || before.guessed) {
+		w.back()
+	}
+}
+
+// shows reports whether two links show the same tools.
+func (l *link) shows(other *link) bool {
+	a, err := json.Marshal(l.list())
+	b, failed := json.Marshal(other.list())
+	return err == nil && failed == nil && bytes.Equal(a, b)
+}
+
+const (
+	// listWait is how long the first tools/list waits to hear whether there is a daemon: harnesses wait little longer
+	// for us (codex and qwen go on without tools), and what comes later comes with list_changed.
+	listWait = 8 * time.Millisecond
+
+	// memoryTime is how long a call of a tool takes at most to find out whether the daemon answers.
+	memoryTime = 3 * time.Second
+
+	lookTime    = 2 * time.Second // for /health
+	connectTime = 5 * time.Second // for the handshake and the list of tools
+	defaultPort = "3850"
+)
+
+// list gives the tools to show: the daemon's, and with no daemon our own.
+func (l *link) list() []*mcp.Tool {
+	if l != nil {
+		return l.tools
+	}
+	list := make([]*mcp.Tool, len(tools))
+	for i, t := range tools {
+		list[i] = t.describe()
+	}
+	return list
+}
+
+// run notices when the daemon comes and goes, until ctx ends: at once when it is told to look again, and at times while
+// anybody wants it.
+func (w *watch) run(ctx context.Context, every time.Duration, wanted func() bool) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for first := true; ; first = false {
+		w.look(ctx)
+		if first {
+			close(w.looked)
+		}
+		for due := false; !due; {
+			select {
+			case <-tick.C:
+				due = wanted()
+			case <-w.hurry:
+				due = true
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// look finds out whether the daemon is there, and what it offers.
+func (w *watch) look(ctx context.Context) {
+	asking, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	health, err := w.daemon.Health(asking)
+	if err != nil || !health.Ours && !w.configured {
+		w.set(nil)
+		return
+	}
+	now := w.now.Load()
+	known := now != nil && !now.guessed && now.version == health.Version
+	if known && !now.partial {
+		return
+	}
+	l := &link{version: health.Version, direct: w.strays(asking, health)}
+	listing, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	if l.tools, err = w.listTools(listing); err != nil {
+		if known {
+			return
+		}
+		w.log.Info().Err(err).Str("version", health.Version).Msg("the daemon has no MCP server")
+		l.tools, l.direct, l.partial = (*link)(nil).list(), true, true
+	} else if err := w.file.write(w.daemon.URL(), l.version, l.tools); err != nil {
+		w.log.Warn().Err(err).Msg("remembering the daemon's tools")
+	}
+	w.log.Info().Str("version", l.version).Int("tools", len(l.tools)).Bool("direct",
+		l.direct).Msg("memory tools of the daemon")
+	w.set(l)
+}
+
+// strays reports whether the tools of a daemon's /mcp would reach another daemon: those of 0.58.1 call port 3850
+// whatever port they are served from (docs/facts/signet-daemon.md, "Tools"). Where nobody listens there they fail,
+// which call notices; where somebody does they must not be called at all.
+func (w *watch) strays(ctx context.Context, h signet.Health) bool {
+	at, err := url.Parse(w.daemon.URL())
+	if err != nil || h.Newer || at.Port() == defaultPort {
+		return false
+	}
+	if ip := net.ParseIP(at.Hostname()); at.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return true // who listens there cannot be seen from here
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", defaultPort))
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}
+
+// listTools gives all tools of the daemon's MCP server that can be shown on.
+func (w *watch) listTools(ctx context.Context) ([]*mcp.Tool, error) {
+	session, err := w.connect(ctx, memory.Session{})
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	var list []*mcp.Tool
+	for t, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, fmt.Errorf("listing the daemon's tools: %w", err)
+		}
+		if !showable(t) {
+			w.log.Warn().Str("tool", chars.Cut(t.Name, 60)).Msg("a tool of the daemon has no usable schema")
+			continue
+		}
+		if ours, ok := toolNamed(t.Name); ok && t.Annotations == nil {
+			t.Annotations = ours.describe().Annotations
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
+// connect opens a session with the daemon's MCP server on behalf of one of ours.
+func (w *watch) connect(ctx context.Context, who memory.Session) (*mcp.ClientSession, error) {
+	endpoint, hc := w.daemon.MCP()
+	hc.Transport = onBehalf{hc.Transport, who}
+	client := mcp.NewClient(&mcp.Implementation{Name: "signet-acp-proxy", Version: w.version},
+		&mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	// Its server keeps no session, and has nothing to say by itself.
+	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: hc, DisableStandaloneSSE: true,
+		MaxRetries: -1}
+	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
+	if err != nil {
+		return nil, fmt.Errorf("opening the daemon's MCP server: %w", err)
+	}
+	return session, nil
+}
+
+var errBusy = errors.New("the daemon has too much to do")
+
+// onBehalf says for whom a call is made, and bounds what is read of a reply.
+type onBehalf struct {
+	http.RoundTripper
+	who memory.Session
+}
+
+func (t onBehalf) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range map[string]string{"X-Signet-Harness": t.who.Harness, "X-Signet-Workspace": t.who.Cwd} {
+		if value != "" && !strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c > '~' }) {
+			r.Header.Set(name, value)
+		}
+	}
+	res, err := t.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusTooManyRequests {
+		res.Body.Close()
+		return nil, errBusy
+	}
+	res.Body = http.MaxBytesReader(nil, res.Body, maxLine)
+	return res, nil
+}

@@ -1,0 +1,246 @@
+package privacy
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
+)
+
+// assignments finds the values of secret-like names: NAME=value, "name": "value", name := `value`, --name value,
+// <name>value, name is value.
+func (f *findings) assignments(text string) {
+	before := "" // the word before, for "api key"
+	for i := 0; i < len(text); {
+		if !identifier(text[i]) {
+			i++
+			continue
+		}
+		end := i + 1
+		for end < len(text) && identifier(text[end]) {
+			end++
+		}
+		word := text[i:end]
+		if n, ok := secretName(word, before); ok {
+			n.start, n.end = i, end
+			f.assigned(text, n)
+		}
+		before = word
+		i = end
+	}
+}
+
+// joint is what stands between a name and its value: quotes that close the name, an operator or "is", a type in
+// between. The groups are the operator, the type, and the quote that opens the value.
+var joint = pattern.New("^(?:\\\\?[\"'`])?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}\\s{1,3})??((?::{1,3}|[?.+|])?={1,3}>?|:|\\|\\||>|,|\\s(?:is|was|ist)\\s*:?)\\s*(?:([A-Za-z.]{1,20})\\s*=\\s*)?(\\\\?[\"'`])?")
+
+func (f *findings) assigned(text string, n name) {
+	rest := text[n.end:min(len(text), n.end+mostValue)]
+	flag := strings.HasPrefix(text[n.start:], "--")
+	at := joint().FindStringSubmatchIndex(rest)
+	if at == nil {
+		if !flag || !strings.HasPrefix(rest, " ") {
+			return
+		}
+		at = []int{0, 1, 0, 1, -1, -1, -1, -1}
+	}
+	operator := strings.TrimSpace(rest[at[2]:at[3]])
+	opening := byte(0)
+	if n.start > 0 {
+		opening = text[n.start-1]
+	}
+	switch {
+	case opening == '{' && n.start > 1 && text[n.start-2] == '$', // ${NAME:-default}
+		opening == ':' && operator == ":", // a part of a resource name
+		opening != '<' && operator == ">": // no element
+		return
+	}
+	quote := ""
+	if at[6] >= 0 {
+		quote = rest[at[6]:at[7]]
+	} else if flag && at[1] < len(rest) && strings.IndexByte("\"'", rest[at[1]]) >= 0 {
+		quote = rest[at[1] : at[1]+1]
+		at[1]++
+	}
+	unended := n.end+mostValue > len(text) // more text may belong to it
+	// Of lists those are meant whose members are quoted, on one line: the arguments of a call, and none in prose.
+	if operator == "," {
+		if quote == "" || quote == "`" || strings.IndexByte("\"'", rest[0]) < 0 || strings.Contains(rest[:at[1]], "\n") {
+			return
+		}
+	}
+	value := rest[at[1]:]
+	if quote != "" {
+		var closed bool
+		if value, _, closed = strings.Cut(value, quote); !closed && unended {
+			f.wait(n.start, quote)
+		}
+	} else {
+		value = unquoted(value, opening == '?' || opening == '&')
+		if operator == ">" {
+			after := strings.TrimLeft(rest[at[1]+len(value):], " \t\r\n")
+			if unended && len(after) < 2 {
+				f.wait(n.start, "")
+			}
+			if !strings.HasPrefix(after, "</") {
+				return
+			}
+		}
+	}
+	v := assignment{n, value, quote != "", operator}
+	if v.secret() {
+		start := n.end + at[1]
+		f.add(start, start+len(value), v.kind())
+	}
+}
+
+const mostValue = 4 << 10
+
+// unquoted gives the value at the start of s: to white space, a quote, a bracket of markup, or what separates it from
+// the next.
+func unquoted(s string, query bool) string {
+	stop := "\"'`<> \t\r\n;"
+	if query {
+		stop += "&#"
+	}
+	if end := strings.IndexAny(s, stop); end >= 0 {
+		s = s[:end]
+	}
+	if end := strings.Index(s, "\\n"); end >= 0 {
+		s = s[:end]
+	}
+	if end := strings.IndexByte(s, ','); end >= 0 && strings.IndexByte(s[end:], '=') > 0 {
+		s = s[:end]
+	}
+	return strings.TrimRight(s, ".,:)]}")
+}
+
+// An assignment is a secret-like name and what it was given.
+type assignment struct {
+	name     name
+	value    string
+	quoted   bool
+	operator string
+}
+
+func (a assignment) password() bool {
+	return slices.Contains(passwords, a.name.secret)
+}
+
+func (a assignment) kind() string {
+	if a.password() {
+		return "password"
+	}
+	return "secret"
+}
+
+var (
+	codePath = pattern.New(`^[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)+$`)
+	filePath = pattern.New(`^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@-]+(?:[/\\]|\.[a-z]{1,5}$)|` +
+		`^[\w./-]+\.(?:pem|key|crt|cer|p12|pfx|jks|json|ya?ml|toml|txt|env|go|ts|js|py|md)$`)
+	number  = pattern.New(`^[+-]?(?:0[xX][0-9a-fA-F_]{1,16}|[0-9][0-9_.]*)$`)
+	version = pattern.New(`^v?\d+(?:[.:/-]\d+)+\w*$`)
+)
+
+// phrase decides about a value of several words: a password that somebody thought of, or what a form says about one.
+func (a assignment) phrase() bool {
+	v := strings.ToLower(a.value)
+	if !a.quoted || !a.password() || !a.name.last || strings.Contains(v, "pass") {
+		return false
+	}
+	if a.name.secret == "passphrase" {
+		return true
+	}
+	words := strings.Fields(v)
+	said := func(word string) bool { return sentenceWords[strings.Trim(word, ".,:!?")] }
+	switch {
+	case len(v) > 80 || strings.ContainsAny(v, "\n{}()<>"):
+		return false
+	case a.name.shouting:
+		return true
+	case len(words) > 8 || slices.ContainsFunc(words, said):
+		return false
+	case digitsIn(v) || strings.ContainsAny(v, "!@#$%^&*+~"):
+		return true
+	}
+	return len(words) >= 3 && class(a.value[0]) != 'A' && !strings.ContainsAny(v, ".:?,/=")
+}
+
+// sentenceWords are in what is said about passwords, and in none.
+var sentenceWords = func() map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(`a an the is are was be must should can cannot not no of for to in on at by with from
+		your you my our their it this that these and or if when then than please enter type choose confirm invalid wrong
+		incorrect missing required least characters minimum maximum new old current empty does do match user name use used
+		using`) {
+		set[w] = true
+	}
+	return set
+}()
+
+// defaults finds what Terraform gives to a secret-like variable when nobody sets it.
+func (f *findings) defaults(text string) {
+	for i := 0; ; {
+		n := strings.Index(text[i:], "variable")
+		if n < 0 {
+			return
+		}
+		i += n
+		m := variable().FindStringSubmatchIndex(text[i:min(len(text), i+mostValue)])
+		if m != nil {
+			n, ok := secretName(text[i+m[2]:i+m[3]], "")
+			v := assignment{n, text[i+m[4] : i+m[5]], true, "="}
+			if ok && v.secret() {
+				f.add(i+m[4], i+m[5], v.kind())
+			}
+		}
+		i += len("variable")
+	}
+}
+
+var variable = pattern.New(`^variable\s+"([^"]{1,80})"\s*\{[^{}]{0,400}?\bdefault\s*=\s*"([^"\n]{4,})"`)
+
+// secret decides. The surer the name and the more the writing looks like configuration, the less must the value look
+// like a secret by itself.
+func (a assignment) secret() bool {
+	v := a.value
+	if len(v) < 6 || placeholder(v) || strings.Contains(v, "://") || strings.HasPrefix(plainName(v), a.name.plain) {
+		return false
+	}
+	if filePath().MatchString(v) || version().MatchString(v) || number().MatchString(v) {
+		return false
+	}
+	if !a.quoted && (strings.ContainsAny(v, "()[]{}") || codePath().MatchString(v) && wordy(v)) {
+		return false
+	}
+	if !a.quoted && !a.name.shouting && len(v) < 40 && !a.password() {
+		low := []byte(strings.ToLower(v))
+		if slices.ContainsFunc(roots, func(r []byte) bool { return bytes.HasSuffix(low, r) }) {
+			return false // a variable that is named like what it holds
+		}
+	}
+	prose := a.operator == "is" || a.operator == "was" || a.operator == "ist"
+	if strings.ContainsAny(v, space) {
+		return a.phrase()
+	}
+	if len(v) >= 16 && (random(v) || hexadecimal(v) && digitsIn(v) && entropy(v) >= 2.5) {
+		return true
+	}
+	if !a.name.last || a.name.secret == "auth" || a.name.secret == "sig" || a.name.secret == "sas" {
+		return false
+	}
+	strong := digitsIn(v) || strings.ContainsAny(v, "!@#%^&*+~?$")
+	letters := strings.ContainsFunc(v, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
+	switch {
+	case len(v) >= 10 && 3*turns(v) >= len(v) && !wordy(v):
+		return true
+	case a.password() && strong:
+		return true
+	case a.password():
+		return !prose && letters && (a.quoted && !strings.Contains(v, "assw") || a.name.shouting && len(v) >= 8)
+	case strong && letters && len(v) >= 8 && !wordy(v):
+		return true
+	}
+	return strong && letters && len(v) >= 8 && (a.quoted || a.name.shouting) && !codePath().MatchString(v)
+}

@@ -1,0 +1,55 @@
+package privacy
+
+import "strings"
+
+const (
+	space    = " \t\r\n\v\f"
+	mostOpen = 64 << 10 // bytes of a span that is open; for a longer one a placeholder stands
+)
+
+type finding struct {
+	start, end int
+	kind       string
+}
+
+// findings gathers what the rules find, in any order and overlapping.
+type findings struct {
+	spans  []finding
+	public []finding // blocks and URLs, in which randomness means nothing
+
+	growing bool   // more text follows
+	open    int    // where the first span begins that more text may lengthen or make a secret of
+	closes  string // what may end it; empty where nobody knows
+}
+
+func (f *findings) add(start, end int, kind string) {
+	f.spans = append(f.spans, finding{start, end, kind})
+}
+
+// wait notes a span that cannot be judged yet.
+func (f *findings) wait(start int, closes string) {
+	if f.growing && start < f.open {
+		f.open, f.closes = start, closes
+	}
+}
+
+// replace gives text[from:to] with placeholders for the spans.
+func (f *findings) replace(text string, from, to int) string {
+	var b strings.Builder
+	done := from
+	for _, s := range f.spans {
+		start, end := max(s.start, from), min(s.end, to)
+		if start >= end {
+			continue
+		}
+		if start >= done {
+			b.WriteString(text[done:start] + "[redacted:" + s.kind + "]")
+		}
+		done = max(done, end)
+	}
+	if done == from {
+		return text[from:to]
+	}
+	b.WriteString(text[min(done, to):to])
+	return b.String()
+}

@@ -1,0 +1,202 @@
+package privacy
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Neutralise makes foreign text safe to stand inside our block: what no reader sees is taken out (control, bidi,
+// zero-width, tag and other ignorable characters; any line end becomes \n, bytes that are not UTF-8 become U+FFFD), and
+// the opening bracket of every tag that a harness, the daemon or we give a meaning to becomes "[", in whatever case,
+// spacing or entity form it is written. Words stay as they are.
+//
+// Neutralise(Neutralise(x)) == Neutralise(x). Clean text is given back as it is and allocates nothing.
+func Neutralise(text string) string { return unmark(visible(text)) }
+
+// marks are the tags, with "-" between the words. Our own and the daemon's older one start alike: whatever begins with
+// signet-memory is one of them.
+var marks = []struct {
+	name   string
+	prefix bool // longer names count too
+}{
+	{"signet-memory", true},
+	{"memory-context", false},
+	{"memory-feedback", false},
+	{"system-reminder", false},
+	{"private", false},
+	// What models are trained to take for the frame of a conversation.
+	{"function-calls", false},
+	{"function-results", false},
+	{"function-result", false},
+	{"antml", true},
+	{"invoke", false},
+	{"tool-calls", false},
+	{"tool-call", false},
+	{"tool-responses", false},
+	{"tool-response", false},
+	{"tool-results", false},
+	{"tool-result", false},
+	{"start-of-turn", false},
+	{"end-of-turn", false},
+	{"system-prompt", false},
+	{"system-message", false},
+	{"system", false},
+	{"sys", false},
+}
+
+// squares are those in square brackets, whole.
+var squares = []string{"inst", "tool-calls", "tool-results", "available-tools", "system-prompt", "system-message"}
+
+// unmark puts "[" in place of the bracket that opens each mark, and "(" where that would be one.
+func unmark(text string) string {
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(text); {
+		size, ok := 1, false
+		if c := text[i]; c == '<' || c == '[' || c == '&' || c >= utf8.RuneSelf {
+			r, n := decode(text[i:])
+			if size, ok = bracket(text[i:]); ok {
+				name, _, _ := mark(text[i+size:])
+				ok = name != "" || barred(text[i+size:])
+			} else if r == '[' {
+				size, ok = n, square(text[i+n:])
+			}
+		}
+		if ok {
+			b.WriteString(text[done:i])
+			if square(text[i+size:]) {
+				b.WriteByte('(')
+			} else {
+				b.WriteByte('[')
+			}
+			done = i + size
+		}
+		i += size
+	}
+	if done == 0 {
+		return text
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+// bracket reads an opening angle bracket at the start of s, in any spelling. Where there is none, size is what to step
+// over.
+func bracket(s string) (size int, ok bool) {
+	r, size := decode(s)
+	switch r {
+	case '<', '\u2039', '\u2329', '\u276e', '\u27e8', '\u3008', '\u02c2':
+		return size, true
+	}
+	if s[0] == '&' {
+		size = 1 // an entity may begin inside what looked like another
+	}
+	return size, false
+}
+
+// mark reads what follows an opening bracket: the name of a mark, or of its closing tag, and the rest of the text. The
+// name is empty when there is none.
+func mark(s string) (name, rest string, closing bool) {
+	i := skip(s, unicode.IsSpace)
+	if r, size := glyph(s[i:]); slash(r) {
+		closing = true
+		i += size
+		i += skip(s[i:], unicode.IsSpace)
+	}
+	for _, m := range marks {
+		n, ok := readName(s[i:], m.name)
+		if !ok {
+			continue
+		}
+		if r, _ := glyph(s[i+n:]); !m.prefix && (unicode.IsLetter(r) || unicode.IsDigit(r) || hyphen(r)) {
+			continue
+		}
+		return m.name, s[i+n:], closing
+	}
+	return "", "", false
+}
+
+// barred reports whether what follows an opening bracket is a sign like |im_start|>: a name between bars. In code,
+// which has such operators too, a space stands beside the bar.
+func barred(s string) bool {
+	r, size := glyph(s)
+	if !bar(r) {
+		return false
+	}
+	s = s[size:]
+	last := ' '
+	for n := 0; n < 64 && s != ""; n++ {
+		r, size := glyph(s)
+		s = s[size:]
+		switch {
+		case bar(r):
+			next, _ := glyph(s)
+			return !unicode.IsSpace(last) && next == '>'
+		case r == 0 || r == '<' || r == '>' || r == '\n' || n == 0 && unicode.IsSpace(r):
+			return false
+		}
+		last = r
+	}
+	return false
+}
+
+func bar(r rune) bool {
+	return r == '|' || r == '¦' || r == '│' || r == '∣' || r == 'ǀ' || r == '￨'
+}
+
+// square reports whether what follows an opening square bracket is one of squares, or its end.
+func square(s string) bool {
+	if r, size := glyph(s); slash(r) {
+		s = s[size:]
+	}
+	for _, name := range squares {
+		if n, ok := readName(s, name); ok {
+			if r, _ := glyph(s[n:]); r == ']' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readName matches name at the start of s: letters in any case and width, for "-" any dash, underscore, white space or
+// nothing.
+func readName(s, name string) (n int, ok bool) {
+	for _, want := range name {
+		if want == '-' {
+			n += skip(s[n:], func(r rune) bool { return hyphen(r) || unicode.IsSpace(r) })
+			continue
+		}
+		r, size := glyph(s[n:])
+		if !sameLetter(r, want) {
+			return 0, false
+		}
+		n += size
+	}
+	return n, true
+}
+
+func hyphen(r rune) bool { return r == '_' || unicode.Is(unicode.Dash, r) }
+
+// sameLetter folds case beyond ASCII, where ſ is an s and the Kelvin sign a k, and takes letters for those that they
+// look like.
+func sameLetter(r, want rune) bool {
+	if r == want || r|0x20 == want && r < utf8.RuneSelf {
+		return true
+	}
+	if r < utf8.RuneSelf {
+		return false
+	}
+	if lookalike(r) == want {
+		return true
+	}
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		if f == want {
+			return true
+		}
+	}
+	return false
+}
+
+func slash(r rune) bool { return r == '/' || r == '\u2044' || r == '\u2215' }

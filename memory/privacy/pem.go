@@ -1,0 +1,50 @@
+package privacy
+
+import (
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
+)
+
+// pem finds private keys, also those cut off before their end or written with "\n" for line ends, and notes public
+// blocks.
+func (f *findings) pem(text string) {
+	for i := 0; ; {
+		at := pemBegin().FindStringSubmatchIndex(text[i:])
+		if at == nil {
+			return
+		}
+		start, body := i+at[0], i+at[1]
+		label := text[i+at[2] : i+at[3]]
+		end := body
+		if n := strings.Index(text[body:min(len(text), body+mostPEM)], "-----END "+label+"-----"); n >= 0 {
+			end = body + n + len("-----END "+label+"-----")
+		} else {
+			end = body + len(pemBody().FindString(text[body:]))
+			if len(text) < body+mostPEM || end == len(text) {
+				f.wait(start, pemClose)
+			}
+		}
+		i = end
+		if end == body { // a header that somebody wrote about
+			continue
+		}
+		if strings.Contains(label, "PRIVATE") {
+			f.add(start, end, "private-key")
+		} else {
+			f.public = append(f.public, finding{start: start, end: end})
+		}
+	}
+}
+
+const (
+	mostPEM  = 32 << 10
+	pemOpen  = "-----BEGIN "
+	pemClose = "-----END "
+)
+
+var (
+	pemEnd   = pattern.New(`^-----END [A-Z0-9 ]{1,60}-----`)
+	pemBegin = pattern.New(`-----BEGIN ([A-Z0-9 ]{1,60})-----`)
+	pemBody  = pattern.New(`^(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n]*\n\s*)*(?:[A-Za-z0-9+/=]{16,}(?:\s|\\[nr])*)*`)
+)

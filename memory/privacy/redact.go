@@ -1,0 +1,30 @@
+package privacy
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Redact puts [redacted:kind] in the place of secrets: keys of the known providers, tokens in authorization headers,
+// JWTs, private PEM blocks, passwords in URLs, values assigned to secret-like names, and strings too random to be
+// anything else. What people need to find their way stays: commit and lock file hashes, UUIDs, paths, identifiers,
+// public keys. Text without secrets is given back as it is. Redact(Redact(x)) == Redact(x) for all practical x.
+func Redact(text string) string {
+	return find(text, false).replace(text, 0, len(text))
+}
+
+// find tries all rules.
+func find(text string, growing bool) *findings {
+	f := &findings{growing: growing, open: len(text)}
+	f.pem(text)
+	f.urls(text)
+	slices.SortFunc(f.public, func(a, b finding) int { return cmp.Compare(a.start, b.start) })
+	f.shapes(text)
+	f.words(text)
+	f.assignments(text)
+	f.defaults(text)
+	f.cookies(text)
+	f.seeds(text)
+	slices.SortStableFunc(f.spans, func(a, b finding) int { return cmp.Compare(a.start, b.start) })
+	return f
+}

@@ -1,0 +1,185 @@
+package privacy
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
+)
+
+// A shape is a secret that a pattern tells and a prefix does not. It is looked for only around one of the strings of
+// need: they are rare, and a pattern that runs over all of a text costs more than everything else.
+type shape struct {
+	kind   string
+	need   []string
+	before int // bytes that the pattern may match before that string; 0: it begins there, and where a word begins
+	re     pattern.Pattern
+	sure   bool            // not to be doubted for its words
+	open   pattern.Pattern // the beginning of one that holds white space, at the text's end
+}
+
+// far is how many bytes behind its need a shape is looked for, and to the end of the word there.
+const far = 512
+
+// The first group of a pattern, where there is one, is the secret.
+var shapes = []shape{
+	{"jwt", []string{"eyJ"}, 0, begin(`eyJ[A-Za-z0-9_-]{15,}(?:\.[A-Za-z0-9_-]*){2,4}`), true, nil},
+	{"jwt", []string{"ZXlK"}, 0, begin(`ZXlK[A-Za-z0-9+/=]{60,}`), true, nil},
+	{"authorization", []string{"uthorization", "UTHORIZATION"}, 7,
+		pattern.New(`(?i)\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|token|bot|api-?key|api-?token|negotiate)\s+)?([\w.~+/=:-]{6,})`), false, nil},
+	{"bearer", []string{"earer ", "EARER ", "earer:"}, 1, pattern.New(`(?i)\bbearer[ :]\s*([\w.~+/-]{12,}=*)`), false,
+		nil},
+	{"aws", []string{"AKIA", "ASIA", "ABIA", "ACCA", "A3T"}, 0,
+		begin(`(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`), true, nil},
+	{"aws", []string{"bedrock-api-key-"}, 0, begin(`bedrock-api-key-[A-Za-z0-9+/=]{20,}`), true, nil},
+	{"slack", []string{"hooks.slack.com/"}, 0,
+		begin(`hooks\.slack\.com/(?:services|workflows|triggers)/([\w+/-]{20,})`), true, nil},
+	{"discord", []string{"/webhooks/"}, 24, pattern.New(`discord(?:app)?\.com/api/(?:v\d+/)?webhooks/(\d+/[\w-]{30,})`),
+		true, nil},
+	{"teams", []string{".webhook.office.com/"}, 1, pattern.New(`\.webhook\.office\.com/webhookb2/(\S{40,})`), true, nil},
+	{"telegram", []string{":A"}, 16, pattern.New(`\b\d{5,16}:A[\w-]{34}\b`), false, nil},
+	{"azure", []string{"Q~"}, 4, pattern.New(`[\w~.]{3}\dQ~[\w~.-]{31,34}`), true, nil},
+	{"terraform", []string{".atlasv1."}, 14, pattern.New(`\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}`), true, nil},
+	{"mailchimp", []string{"-us"}, 32, pattern.New(`\b[0-9a-f]{32}-us\d{1,2}\b`), false, nil},
+	{"airtable", []string{"pat"}, 0, begin(`pat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b`), true, nil},
+	{"harness", []string{"pat.", "sat."}, 0, begin(`[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}\b`), true, nil},
+	{"facebook", []string{"0|", "1|", "2|", "3|", "4|", "5|", "6|", "7|", "8|", "9|"}, 15,
+		pattern.New(`\b\d{15,16}\|[\w-]{27,40}`), false, nil},
+	{"maxmind", []string{"_mmk"}, 36, pattern.New(`\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b`), true, nil},
+	{"mapbox", []string{"sk.eyJ", "pk.eyJ"}, 0, begin(`[sp]k\.eyJ[\w-]{20,}\.[\w-]{20,}`), true, nil},
+	{"1password", []string{"A3-"}, 0,
+		begin(`A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b`), true, nil},
+	{"authress", []string{".acc_", ".acc-"}, 48,
+		pattern.New(`\b(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][A-Za-z0-9-]{10,32}\.[\w+/=-]{30,120}`), true, nil},
+	{"twilio", []string{"SK"}, 0, begin(`SK[0-9a-fA-F]{32}\b`), false, nil},
+	{"octopus", []string{"API-"}, 0, begin(`API-[A-Z0-9]{26}\b`), false, nil},
+	{"vault", []string{"s."}, 0, begin(`s\.[A-Za-z0-9]{24}\b`), false, nil},
+	{"private-key", []string{"rivate", "RIVATE"}, 1,
+		pattern.New(`(?i)private[\s_-]{0,2}key\b.{0,24}?\b((?:0x)?[0-9a-f]{64})\b`), true, nil},
+	{"private-key", []string{"client-key-data"}, 0, begin(`client-key-data["']?\s*:\s*["']?([A-Za-z0-9+/=]{20,})`),
+		true, nil},
+	{"private-key", []string{"LS0tLS1CRUdJTiB"}, 0,
+		begin(`LS0tLS1CRUdJTiB(?:SU0E|QUklW|FQyB|PUEVO|FTkNS|EU0E|QR1AgUFJJ)[A-Za-z0-9+/=]{40,}`), true, nil},
+	{"password-hash", []string{"$a", "$1", "$2", "$5", "$6", "$7", "$y", "$s", "$p"}, 0,
+		pattern.New(`^\$(?:apr1|1|2[abxy]?|5|6|7|y|argon2(?:id?|d)|scrypt|pbkdf2-sha\d+)\$[\w./=,$+-]{30,}`), true, nil},
+	{"password-hash", []string{"{SSHA", "{SHA}"}, 0, pattern.New(`^\{S?SHA(?:256|512)?\}[A-Za-z0-9+/=]{20,}`), true, nil},
+
+	{"cookie", []string{"PHPSESSID", "JSESSIONID", "connect.sid", "laravel_session", "_gitlab_session",
+		"ASP.NET_SessionId"}, 0, pattern.New(`^[\w.]+["']?\s?[=:]\s?["']?([\w%.:-]{16,})`), true, nil},
+
+	// What commands are given. Words that follow are theirs up to the line's end, a pipe or another command.
+	{"password", []string{"curl"}, 0,
+		begin(`(?s)curl\b.{0,400}?\s(?:-u|--user|--proxy-user)[ =]\s*["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), false, nil},
+	{"password", []string{"mysql", "mariadb"}, 0, command(`(?:mysql|mariadb)[\w-]*`, `-p["']?([^\s"']{4,})`), true, nil},
+	{"password", []string{"sshpass"}, 0, command(`sshpass`, `-p\s{0,4}["']?([^\s"']{4,})`), true, nil},
+	{"password", []string{"redis-cli", "valkey-cli"}, 0, command(`(?:redis|valkey)-cli`,
+		`(?:-a|--pass)[\s=]{1,4}["']?([^\s"']{4,})`), true, nil},
+	{"password", []string{"docker ", "podman ", "nerdctl ", "helm ", "oras ", "skopeo "}, 0,
+		command(`\w+\s(?:registry\s)?login`, `(?:-p|--password)[\s=]{1,4}["']?([^\s"']{4,})`), true, nil},
+	{"password", []string{"mongo"}, 0, command(`mongo\w*`, `-p\s{0,4}["']?([^\s"'-][^\s"']{3,})`), true, nil},
+	{"password", []string{"ldap"}, 0, command(`ldap\w+`, `-w\s{0,4}["']?([^\s"']{4,})`), true, nil},
+	{"password", []string{"smbclient", "rpcclient"}, 0, command(`(?:smb|rpc)client`,
+		`-U\s{0,4}["']?[^\s"'%]+%([^\s"']{4,})`), true, nil},
+	{"password", []string{"zip ", "7z "}, 2,
+		pattern.New(`\b(?:un)?zip\s(?:[^\n|;&]{0,80}?\s)?-P\s{0,4}["']?([^\s"']{4,})|\b7z\s(?:[^\n|;&]{0,80}?\s)?-p["']?([^\s"']*\d[^\s"']*)`), true, nil},
+	{"password", []string{"machine ", "default "}, 0,
+		begin(`(?:machine\s+\S+\s+login\s+\S+\s+password\s+(\S{4,})|default\s+login\s+\S+\s+password\s+(\S*\d\S*))`), true,
+		nil},
+
+	// What is said in two places of a form.
+	{"password", []string{"ssword"}, 128, pattern.New(`(?i)key="[^"]*password"\s+value="([^"]{6,})"`), false,
+		pattern.New(`(?i)key="[^"]*password"\s+value="[^"]*$`)},
+}
+
+// begin makes a pattern that stands at the start of a text.
+func begin(text string) pattern.Pattern {
+	if flags, rest, ok := strings.Cut(text, ")"); ok && strings.HasPrefix(flags, "(?s") {
+		return pattern.New(flags + ")^" + rest)
+	}
+	return pattern.New("^(?:" + text + ")")
+}
+
+// command makes the pattern of an option of a program.
+func command(program, option string) pattern.Pattern {
+	return pattern.New(`^` + program + `\b(?:[^\n|;&]|\\\n){0,200}?\s` + option)
+}
+
+// A needTable has the needs by their first two bytes. A pair without any is at 0.
+type needTable struct {
+	lists [][]need
+	at    [1 << 16]uint8
+}
+
+// A need is a string that some shapes need.
+type need struct {
+	text  string
+	shape int
+}
+
+// needs are all of them: the text is gone through once.
+var needs = sync.OnceValue(func() *needTable {
+	n := &needTable{lists: make([][]need, 1)}
+	add := func(first, second byte, what need) {
+		at := &n.at[int(first)<<8|int(second)]
+		if *at == 0 {
+			*at = uint8(len(n.lists))
+			n.lists = append(n.lists, nil)
+		}
+		n.lists[*at] = append(n.lists[*at], what)
+	}
+	for i, s := range shapes {
+		for _, text := range s.need {
+			add(text[0], text[1], need{text, i})
+		}
+	}
+	return n
+})
+
+func (f *findings) shapes(text string) {
+	n := needs()
+	for i := 1; i < len(text); i++ {
+		at := n.at[int(text[i-1])<<8|int(text[i])]
+		if at == 0 {
+			continue
+		}
+		for _, need := range n.lists[at] {
+			if strings.HasPrefix(text[i-1:], need.text) {
+				f.shape(text, i-1, shapes[need.shape])
+			}
+		}
+	}
+}
+
+// shape looks for s where one of its needs stands.
+func (f *findings) shape(text string, at int, s shape) {
+	from, most := at, mostOpen // a pattern that begins here gives up soon
+	switch {
+	case s.before > 0:
+		from, most = max(0, at-s.before-1), mostValue
+	case at > 0 && wordByte(text[at-1]) && wordByte(text[at]):
+		return
+	}
+	to := min(len(text), at+far)
+	for to < len(text) && to < at+most && strings.IndexByte(space, text[to]) < 0 {
+		to++
+	}
+	window := text[from:to]
+	if s.open != nil && to == len(text) {
+		if at := s.open().FindStringIndex(window); at != nil {
+			f.wait(from+at[0], `"`)
+		}
+	}
+	m := s.re().FindStringSubmatchIndex(window)
+	for g := len(m) - 2; g >= 0; g -= 2 { // the last group that matched, else the whole
+		if m[g] < 0 {
+			continue
+		}
+		value := window[m[g]:m[g+1]]
+		if s.kind == "password-hash" || !placeholder(value) && (s.sure || mixed(value) && !wordy(value)) {
+			f.add(from+m[g], from+m[g+1], s.kind)
+		}
+		return
+	}
+}
+
+func wordByte(c byte) bool { return class(c) != 0 || c == '_' }

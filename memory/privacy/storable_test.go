@@ -1,0 +1,39 @@
+package privacy
+
+import "testing"
+
+func TestStorable(t *testing.T) {
+	key := "gh" + "p_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	block := "## Identity\nHe likes his tabs four spaces wide.\n"
+	for _, c := range []struct {
+		name, text string
+		private    []string
+		growing    bool
+		want       string
+	}{
+		{"nothing of it", "Hello.", nil, false, "Hello."},
+		{"all at once", block + "The PIN 4711-X opens " + key + " <private>mine-22</private>, mine-22.",
+			[]string{"my PIN: 4711-X"}, false,
+			"The PIN [private] opens [redacted:github] , [private]."},
+		{"still growing", "The PIN 471", []string{"my PIN: 4711-X"}, true, "The PIN "},
+	} {
+		if got := Storable(c.text, []string{block}, c.private, c.growing); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestWithoutCut(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"nothing cut", "nothing cut"},
+		{"a\n[9 bytes left out …]\nb", "a\n[9 bytes left out …]\nb"},
+		{"a [9 bytes left out …] of it</private> b", "a [9 bytes left out …] b"},
+		{"a […] one</private>b […] two</private>c", "a […]b […]c"},
+		{"a</private> […] b", "a</private> […] b"},
+		{"a […] b <private>c</private> d", "a […] b <private>c</private> d"},
+	} {
+		if got := WithoutCut(c.in); got != c.want {
+			t.Errorf("WithoutCut(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package privacy
+
+import "strings"
+
+// urls finds the passwords, and the random user names, before the @ of a URL, and notes where URLs are: they are full
+// of random ids.
+func (f *findings) urls(text string) {
+	for i := 0; ; {
+		n := strings.Index(text[i:], "://")
+		if n < 0 {
+			return
+		}
+		start := i + n
+		i = start + len("://")
+		end := i
+		for end < len(text) && strings.IndexByte(" \t\r\n\"'`<>|\\", text[end]) < 0 {
+			end++
+		}
+		f.public = append(f.public, finding{start: start, end: end})
+		authority := text[i:end]
+		if n := strings.IndexAny(authority, "/?#"); n >= 0 {
+			authority = authority[:n]
+		}
+		at := strings.LastIndexByte(authority, '@')
+		if at >= 0 && !strings.Contains(authority, "[redacted:") {
+			user, password, found := strings.Cut(authority[:at], ":")
+			switch {
+			case found && !placeholder(password):
+				f.add(i+len(user)+1, i+at, "password")
+			case !found && len(user) >= 20 && random(user):
+				f.add(i, i+at, "credential")
+			}
+		}
+		i = end
+	}
+}

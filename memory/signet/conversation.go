@@ -1,0 +1,91 @@
+package signet
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// conversations is what a client knows of the keys that it has used.
+type conversations struct {
+	mu  sync.Mutex
+	all map[string]*conversation
+}
+
+// A conversation is one key's.
+type conversation struct {
+	starting chan struct{} // closed when the start that is under way has ended; nil: none was made
+	known    bool          // the daemon has heard of the key from us
+	owned    error         // it is another's, or a person has switched it off: final
+}
+
+// of gives a key's conversation. The lock is held.
+func (c *conversations) ofLocked(key string) *conversation {
+	if c.all == nil {
+		c.all = make(map[string]*conversation)
+	}
+	if c.all[key] == nil {
+		c.all[key] = &conversation{}
+	}
+	return c.all[key]
+}
+
+// starts notes a start; ended is to be called when it has been answered.
+func (c *conversations) starts(key string) (ended func(error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := c.ofLocked(key)
+	done := make(chan struct{})
+	v.starting = done
+	return func(err error) {
+		c.heard(key, err)
+		close(done)
+	}
+}
+
+// awaitStart waits until a start of the key that is under way has ended: a prompt
+// that overtakes it is missing from the daemon's checkpoints.
+func (c *conversations) awaitStart(ctx context.Context, key string) error {
+	c.mu.Lock()
+	starting := c.ofLocked(key).starting
+	c.mu.Unlock()
+	if starting == nil {
+		return nil
+	}
+	select {
+	case <-starting:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// heard notes what the daemon answered about a key.
+func (c *conversations) heard(key string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := c.ofLocked(key)
+	switch {
+	case errors.Is(err, memory.ErrBypassed):
+		v.owned = err
+	case err == nil, errors.Is(err, memory.ErrKeySpent):
+		v.known = true
+	}
+}
+
+// bypassed gives the error with which a person's wish is repeated, nil where there is none.
+func (c *conversations) bypassed(key string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ofLocked(key).owned
+}
+
+// unheard reports whether the daemon has not heard of the key from us.
+func (c *conversations) unheard(key string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := c.ofLocked(key)
+	return !v.known && v.starting == nil && v.owned == nil
+}

@@ -1,0 +1,98 @@
+package signet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+)
+
+// A Prompt is one that leaves without asking the daemon anything.
+type Prompt struct {
+	Session memory.Session
+	Text    string // the user's words
+	Last    string // what the assistant said last, "" where that is not told
+}
+
+// Follow tells the daemon of a prompt that nothing was asked for, beside the
+// conversation: once of a session that was resumed, so that its end is taken at
+// once and others see that it is there; with each, of every prompt. It asks
+// nothing while the daemon is left alone. It ends with ctx or after
+// Options.PromptTimeout, and a session's start that is under way is waited for.
+//
+// Errors: memory.ErrOwned, memory.ErrUnavailable.
+func (c *Client) Follow(ctx context.Context, p Prompt, each bool) error {
+	key := p.Session.Key
+	if err := c.conversations.awaitStart(ctx, key); err != nil {
+		return unavailable(err)
+	}
+	if err := c.conversations.bypassed(key); err != nil {
+		return err
+	}
+	first := c.conversations.unheard(key)
+	if key == "" || !first && !each {
+		return nil
+	}
+	if !c.mayCall() {
+		return unavailable(errResting)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	h, err := c.Health(ctx)
+	if err != nil {
+		return err
+	}
+	if first && h.Newer {
+		if err := c.Claim(ctx, p.Session); err != nil || !each {
+			return err
+		}
+	}
+	known, err := c.submit(ctx, p)
+	c.conversations.heard(key, err)
+	if err == nil && h.Newer && known != nil && !*known {
+		return c.Claim(ctx, p.Session)
+	}
+	return err
+}
+
+// submit posts a prompt, and says whether the daemon knows its session, nil
+// where it does not say.
+func (c *Client) submit(ctx context.Context, p Prompt) (known *bool, err error) {
+	text := sendable(p.Text)
+	if text == "" {
+		return nil, nil
+	}
+	if err := c.ours(ctx); err != nil {
+		return nil, err
+	}
+	var r struct {
+		SessionKnown *bool
+		ownership
+	}
+	err = c.post(ctx, "/api/hooks/user-prompt-submit", recallRequest{
+		Harness: Harness, UserMessage: text, SessionKey: p.Session.Key, Project: p.Session.Project,
+		AgentID: c.agent(p.Session), RuntimePath: "plugin",
+		LastAssistantMessage: privacy.Line(p.Last),
+	}, &r)
+	switch {
+	case isStatus(err, 409):
+		return nil, fmt.Errorf("%w: %w", memory.ErrOwned, err)
+	case err != nil:
+		return nil, unavailable(err)
+	}
+	return r.SessionKnown, r.err()
+}
+
+// Resumed makes the next prompt of a key the first one again: its end was posted,
+// and it goes on.
+func (c *Client) Resumed(key string) {
+	c.conversations.mu.Lock()
+	defer c.conversations.mu.Unlock()
+	v := c.conversations.ofLocked(key)
+	v.known, v.starting = false, nil
+}
+
+// FollowTimeout is how long Follow takes at most, starts that are waited for included.
+const FollowTimeout = defaultStartTimeout + callTimeout + time.Second

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package signet
+
+import "errors"
+
+func listeners(int) ([]int, error) { return nil, errors.ErrUnsupported }
+
+func nativeBytes(uint32) []byte { return nil }

@@ -1,0 +1,159 @@
+package signet
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+)
+
+// A black hole costs one process's prompt, not each short one's: the others are told by a file, try it one at a time
+// and beside their conversation, and come back as soon as it answers.
+func TestRestIsShared(t *testing.T) {
+	now := time.Now()
+	file := filepath.Join(t.TempDir(), "daemon.json")
+	d := daemontest.Start(t, daemontest.Options{})
+	process := func() *Client {
+		c := client(t, d.URL(), func(o *Options) {
+			o.RestFile, o.Now, o.StartTimeout = file, func() time.Time { return now }, costly+50*time.Millisecond
+		})
+		t.Cleanup(c.Close)
+		return c
+	}
+	starts := func() int { return len(d.Requests(startPath)) }
+	start := func(key string) error {
+		_, err := process().Start(t.Context(), memory.Session{Key: key})
+		return err
+	}
+	// tries is how many processes look whether it is there, once all that run have looked.
+	tries := func(n int) int {
+		d.ForgetRequests()
+		var all []*Client
+		for range n {
+			c := process()
+			if _, err := c.Start(t.Context(), memory.Session{Key: "try"}); !errors.Is(err, errResting) {
+				t.Errorf("while it is left alone: %v", err)
+			}
+			all = append(all, c)
+		}
+		for deadline := time.Now().Add(5 * time.Second); len(d.Requests("/health")) == 0 && time.Now().Before(deadline) &&
+			now.After(time.UnixMilli(all[0].rest.read()[d.URL()].Failed).Add(restFor(all[0].rest.read()[d.URL()].Times))); {
+			time.Sleep(time.Millisecond)
+		}
+		for _, c := range all {
+			c.tries.Wait()
+		}
+		return len(d.Requests("/health"))
+	}
+	d.Fail(daemontest.Fault{Kind: daemontest.BlackHole})
+	if err := start("a"); !errors.Is(err, memory.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	if n := tries(3); n != 0 || starts() != 0 {
+		t.Errorf("within the rest %d processes tried", n)
+	}
+	if _, err := process().Recall(t.Context(), memory.Session{Key: "try"}, "heron", nil); !errors.Is(err, errResting) {
+		t.Errorf("while it is left alone: %v", err)
+	}
+	d.Heal()
+	d.Fail(daemontest.Fault{Kind: daemontest.Status})
+	for _, after := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute,
+		5 * time.Minute, 5 * time.Minute} {
+		now = now.Add(after - time.Second)
+		if n := tries(1); n != 0 {
+			t.Errorf("tried %v too early", time.Second)
+		}
+		now = now.Add(time.Second)
+		if n := tries(1); n == 0 {
+			t.Errorf("not tried after %v", after)
+		}
+	}
+	d.Heal()
+	now = now.Add(5 * time.Minute)
+	if n := tries(1); n != 1 {
+		t.Errorf("tried %d times", n)
+	}
+	if err := start("b"); err != nil {
+		t.Errorf("after it answered: %v", err)
+	}
+}
+
+// One process at a time tries.
+func TestOneTries(t *testing.T) {
+	now := time.Now()
+	r := rest{file: filepath.Join(t.TempDir(), "daemon.json"), url: "u", now: func() time.Time { return now }}
+	r.failed()
+	now = now.Add(30 * time.Second)
+	first, done := r.take()
+	if second, _ := r.take(); first != callTry || second != callNone {
+		t.Errorf("%v, %v", first, second)
+	}
+	done()
+	if third, done := r.take(); third != callTry {
+		t.Errorf("%v", third)
+	} else {
+		done()
+	}
+}
+
+// A start that keeps a prompt waiting counts before it has failed, and not any more once it is answered; what is
+// refused at once costs nobody anything.
+func TestRestCountsWhatCosts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "daemon.json")
+	d := daemontest.Start(t, daemontest.Options{})
+	c := client(t, d.URL(), func(o *Options) { o.RestFile, o.Hold = file, 20*time.Millisecond })
+	defer c.Close()
+	d.Fail(daemontest.Fault{Path: startPath, Kind: daemontest.Slow, Delay: 500 * time.Millisecond})
+	done := make(chan error)
+	go func() {
+		_, err := c.Start(t.Context(), memory.Session{Key: "k"})
+		done <- err
+	}()
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		if turn, _ := c.rest.take(); turn == callNone {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a start that keeps a prompt waiting is not told of")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if turn, _ := c.rest.take(); turn != callAway {
+		t.Error("answered, and still left alone")
+	}
+	d.Stop()
+	if _, err := c.Start(t.Context(), memory.Session{Key: "l"}); !errors.Is(err, memory.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	if turn, _ := c.rest.take(); turn != callAway {
+		t.Error("refused at once, and left alone")
+	}
+}
+
+// A file that is no file of ours counts as none.
+func TestRestFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "daemon.json")
+	r := rest{file: file, url: "u", now: time.Now}
+	for _, text := range []string{"", "null", "{", `{"u":1}`, `[]`} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if turn, _ := r.take(); turn != callAway {
+			t.Errorf("%q: %v", text, turn)
+		}
+	}
+	r.failed()
+	if turn, _ := r.take(); turn != callNone {
+		t.Error("not written over")
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v (%v)", info.Mode(), err)
+	}
+}

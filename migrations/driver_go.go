@@ -1,0 +1,34 @@
+//go:build !cgo || !(sqlite_fts5 || fts5)
+
+package migrations
+
+import (
+	"database/sql/driver"
+
+	"modernc.org/sqlite"
+)
+
+// DriverName is what this build's driver is called in sql.Open: SQLite translated to Go, for builds without a C
+// compiler or without the tag sqlite_fts5. It is the same SQLite, full-text search included.
+const DriverName = "sqlite"
+
+func newDriver() driver.Driver { return &sqlite.Driver{} }
+
+// alike gives rows that are the same with either driver: this one takes an empty BLOB for NULL.
+func alike(rows driver.Rows) driver.Rows { return blobRows{rows} }
+
+type blobRows struct{ driver.Rows }
+
+func (r blobRows) Next(dest []driver.Value) error {
+	err := r.Rows.Next(dest)
+	for i, v := range dest {
+		if b, ok := v.([]byte); ok && b == nil {
+			dest[i] = []byte{}
+		}
+	}
+	return err
+}
+
+// ourPragmas are the settings of a connection that writes, in this driver's words.
+const ourPragmas = "_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on" +
+	"&_pragma=secure_delete(1)&_pragma=cache_size(-1024)"

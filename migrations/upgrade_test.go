@@ -1,0 +1,163 @@
+package migrations_test
+
+import (
+	"compress/gzip"
+	"database/sql"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+// Each file of testdata/released is a database that a released program has made, up to the schema file that it is
+// named by: three turns in two sessions, a memory that a person added, and what was learned. A release whose schema
+// is new adds one.
+func released(t *testing.T) map[string][]byte {
+	t.Helper()
+	names, err := filepath.Glob("testdata/released/*.db.gz")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no databases: %v", err)
+	}
+	all := map[string][]byte{}
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all[strings.TrimSuffix(filepath.Base(name), ".db.gz")], err = io.ReadAll(z); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// Whatever a program has stored is there after it was brought up to date, and is found.
+func TestUpgrade(t *testing.T) {
+	for name, text := range released(t) {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "sessions.db")
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before, err := migrations.Look(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := stored(t, before)
+			if err := before.Close(); err != nil {
+				t.Fatal(err)
+			}
+			upgraded(t, path, said)
+			upgraded(t, path, said) // and the second time there is nothing to do
+		})
+	}
+}
+
+// A build without full-text search, of which there are none any more, left the file that makes the index to the next
+// one.
+func TestUpgradeWithoutIndex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	if err := os.WriteFile(path, released(t)["0003"], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open(migrations.DriverName, "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(`DROP TABLE memories_terms; DROP TABLE memories_fts;
+		DELETE FROM migrations WHERE name = '0003_memories_fts5.sql';
+		INSERT OR IGNORE INTO memories_stale SELECT id FROM memories`)
+	said := stored(t, db)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	upgraded(t, path, said)
+}
+
+// stored is what must never be lost.
+func stored(t *testing.T, db *sql.DB) (all []string) {
+	t.Helper()
+	for _, query := range []string{
+		`SELECT acp_id || ' ' || harness || ' ' || state || ' ' || cwd FROM sessions ORDER BY id`,
+		`SELECT user || ' / ' || assistant || ' ' || started FROM turns ORDER BY id`,
+		`SELECT text || ' ' || outcome FROM injections ORDER BY id`,
+		`SELECT content || ' ' || type || ' ' || tags || ' ' || created FROM memories WHERE turn IS NULL ORDER BY id`,
+	} {
+		rows, err := db.QueryContext(t.Context(), query)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		defer rows.Close()
+		n := len(all)
+		for rows.Next() {
+			var row string
+			if err := rows.Scan(&row); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, row)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if len(all) == n {
+			t.Fatalf("nothing is stored for %s", query)
+		}
+	}
+	return all
+}
+
+// upgraded opens a database as a program does and looks whether all is there.
+func upgraded(t *testing.T, path string, said []string) {
+	t.Helper()
+	db, err := migrations.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if diff := cmp.Diff(said, stored(t, db)); diff != "" {
+		t.Errorf("what was stored (-before +after):\n%s", diff)
+	}
+	for _, check := range []string{"integrity_check", "foreign_key_check"} {
+		var wrong string
+		if err := db.QueryRowContext(t.Context(), "PRAGMA "+check).Scan(&wrong); err == nil && wrong != "ok" {
+			t.Errorf("%s: %s", check, wrong)
+		} else if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			t.Error(err)
+		}
+	}
+	store := embedded.New(db, embedded.Options{})
+	if err := store.Learn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for question, want := range map[string]string{"mast of the Curlew": "11.42 metres", "spokeshave": "Ines prefers"} {
+		found, err := store.Search(t.Context(), embedded.Query{Text: question, Limit: 3, AllProjects: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hit := false
+		for _, m := range found {
+			hit = hit || strings.Contains(m.Content, want)
+		}
+		if !hit {
+			t.Errorf("%q finds %d memories, none with %q", question, len(found), want)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A command that makes the harness forget may end while the database is still being opened. Only -race sees what this
+// is about: the opening must not be synchronised with the conversation, so that a timer, which nobody waits for, lets
+// it end.
+func TestClearWhileOpening(t *testing.T) {
+	w := newWorld(t)
+	opening := make(chan struct{})
+	time.AfterFunc(30*time.Millisecond, func() { close(opening) })
+	r := newHouse().room()
+	c := w.start(newSource(), r.agent, patient, func(o *Options) {
+		open := o.Open
+		o.Open = func(ctx context.Context) (*Backend, error) {
+			b, err := open(ctx)
+			<-opening
+			return b, err
+		}
+	})
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.until("available_commands_update")
+	id := 2
+	for opened := false; !opened; id++ {
+		c.prompt(id, "house-session-0001", "/clear")
+		select {
+		case <-c.relay.database.opened:
+			opened = true
+		default:
+		}
+	}
+	c.prompt(id, "house-session-0001", "What do I like?")
+	if got := c.blocks(id - 2); len(got) != 2 {
+		t.Errorf("the first plain prompt went out as %q", got)
+	}
+}
+
+// A database that somebody has locked when the conversation begins is tried again beside it: prompts wait for it no
+// longer than the limit of a claim, everything is recorded, and the context goes in once that is possible.
+func TestLockedAtTheStart(t *testing.T) {
+	w := newWorld(t)
+	locked := make(chan struct{})
+	c := w.start(newSource(), echo(), func(o *Options) {
+		open := o.Open
+		o.Open = func(ctx context.Context) (*Backend, error) {
+			select {
+			case <-locked:
+				return open(ctx)
+			default:
+				return nil, sqlite.ErrBusy
+			}
+		}
+		o.ClaimLimit = 10 * time.Millisecond
+	})
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.prompt(2, "s1", "first")
+	if b := c.blocks(0); len(b) != 1 {
+		t.Errorf("the first prompt: %q", b)
+	}
+	c.relay.o.ClaimLimit = patience // which nothing waits for now
+	close(locked)
+	c.synced()
+	w.awaitFetch(c, "s1")
+	c.prompt(3, "s1", "second")
+	if b := c.blocks(1); len(b) != 2 {
+		t.Errorf("the second prompt: %q", b)
+	}
+	c.close()
+	turns, err := w.store.Turns(t.Context(), w.session("echo", "s1").ID)
+	if err != nil || len(turns) != 2 || turns[0].User != "first" || turns[0].Assistant != "heard" ||
+		turns[1].User != "second" {
+		t.Errorf("%+v, %v", turns, err)
+	}
+	if said := c.talk.String(); said != "" {
+		t.Errorf("people were told %q", said)
+	}
+}
+
+// A database that stays locked costs the end of the conversation no more than a moment, and nothing that was said.
+func TestLockedAtTheEnd(t *testing.T) {
+	w := newWorld(t)
+	c := w.start(newSource(), echo())
+	c.open()
+	var ids []string
+	for i := range 5 {
+		c.call(10+i, "session/new", cwd)
+		ids = append(ids, fmt.Sprintf("s%d", i+1))
+		c.prompt(20+i, ids[i], "before")
+	}
+	c.synced()
+	tx, err := w.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		c.prompt(30+i, id, "while it was locked")
+	}
+	began := time.Now()
+	c.ends()
+	if took := time.Since(began); took > patience/2 {
+		t.Errorf("the end took %v", took)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	c.close() // which takes in what is left
+	for _, id := range ids {
+		turns, err := w.store.Turns(t.Context(), w.session("echo", id).ID)
+		if err != nil || len(turns) != 2 || turns[1].User != "while it was locked" || turns[1].Assistant != "heard" ||
+			turns[1].Stop != "end_turn" {
+			t.Errorf("%s: %+v, %v", id, turns, err)
+		}
+	}
+}
+
+// A session that the client has closed leaves nothing behind in memory, however many there were on the connection;
+// what was said in it is kept.
+func TestClosedSessionsAreGivenUp(t *testing.T) {
+	w := newWorld(t)
+	c := w.start(newSource(), echo())
+	c.open()
+	id := 1
+	run := func(n int) uint64 {
+		for range n {
+			answer := c.call(id, "session/new", cwd)
+			name, _ := stringAt([]byte(answer), "result", "sessionId")
+			if id%10 == 1 {
+				c.prompt(id+1, name, "hello")
+			}
+			c.call(id+2, "session/close", fmt.Sprintf(`{"sessionId":%q}`, name))
+			id += 3
+		}
+		c.synced()
+		known := 0
+		c.relay.table.Update(func(all *session.Connection) { known = len(all.Sessions()) })
+		if known != 0 {
+			t.Errorf("%d sessions are still known", known)
+		}
+		c.mu.Lock()
+		c.heard = nil // the test's own memory
+		c.mu.Unlock()
+		runtime.GC()
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	first := run(200)
+	const more = 1000
+	after := run(more)
+	if grown := int64(after) - int64(first); grown > more*1024 {
+		t.Errorf("%d sessions cost %d bytes", more, grown)
+	}
+	c.close()
+	var stored, turns int
+	if err := w.db.QueryRow(`SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM turns WHERE ended > 0
+		AND assistant = 'heard')`).Scan(&stored, &turns); err != nil {
+		t.Fatal(err)
+	}
+	if stored != 200+more || turns == 0 {
+		t.Errorf("%d sessions and %d turns are stored", stored, turns)
+	}
+}

@@ -1,0 +1,156 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// An askedLedger does what a test wants before it answers.
+type askedLedger struct {
+	Ledger
+	find  func()
+	claim func(ctx context.Context, claim func() error) error
+}
+
+func (l askedLedger) Find(ctx context.Context, harness, id string) (correlation.Session, error) {
+	if l.find != nil {
+		l.find()
+	}
+	return l.Ledger.Find(ctx, harness, id)
+}
+
+func (l askedLedger) Claim(ctx context.Context, id int64, from []correlation.State, process string,
+	in correlation.Injection) (n int64, err error) {
+	if l.claim == nil {
+		return l.Ledger.Claim(ctx, id, from, process, in)
+	}
+	err = l.claim(ctx, func() error {
+		n, err = l.Ledger.Claim(context.WithoutCancel(ctx), id, from, process, in)
+		return err
+	})
+	return n, err
+}
+
+func asking(wrap func(Ledger) Ledger) func(*Options) {
+	return func(o *Options) {
+		open := o.Open
+		o.Open = func(ctx context.Context) (*Backend, error) {
+			b, err := open(ctx)
+			if err == nil {
+				b.Ledger = wrap(b.Ledger)
+			}
+			return b, err
+		}
+	}
+}
+
+// What a harness shows of the user's turns waits for what the ledger has to say: our block is in none of it, however
+// late that comes.
+func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
+	w := newWorld(t)
+	h := newHouse()
+	c := w.start(newSource(), h.room().agent, patient)
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.prompt(2, "house-session-0001", "hello")
+	c.close()
+
+	asked, answer := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	c = w.start(newSource(), h.room().agent, patient, asking(func(l Ledger) Ledger {
+		return askedLedger{Ledger: l, find: func() { once.Do(func() { close(asked); <-answer }) }}
+	}))
+	c.open()
+	go func() {
+		<-asked
+		close(answer)
+	}()
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"house-session-0001","cwd":"/tmp/x","mcpServers":[]}}`)
+	shown := strings.Join(c.until(`"id":1,`), "\n")
+	if strings.Contains(shown, "signet-memory") || !strings.Contains(shown, `"text":"hello"`) {
+		t.Errorf("the client was shown\n%s", shown)
+	}
+}
+
+// A claim that the ledger takes after the prompt has left without its context is taken back: the next prompt gets it.
+func TestClaimThatComesTooLate(t *testing.T) {
+	w := newWorld(t)
+	left := make(chan struct{})
+	var once sync.Once
+	c := w.start(newSource(), echo(), asking(func(l Ledger) Ledger {
+		return askedLedger{Ledger: l, claim: func(ctx context.Context, claim func() error) error {
+			late := false
+			once.Do(func() { late = true })
+			if late {
+				<-ctx.Done() // the prompt's patience
+				<-left
+			}
+			return claim()
+		}}
+	}))
+	c.open()
+	c.call(1, "session/new", cwd)
+	w.awaitFetch(c, "s1")
+	c.relay.o.ClaimLimit = time.Second // which this claim takes longer than
+	c.prompt(2, "s1", "first")
+	c.relay.o.ClaimLimit = patience
+	close(left)
+	w.await("s1", correlation.Armed)
+	c.prompt(3, "s1", "second")
+	if first, second := c.blocks(0), c.blocks(1); len(first) != 1 || len(second) != 2 {
+		t.Errorf("the first prompt had %d blocks, the second %d", len(first), len(second))
+	}
+}
+
+// A tool that runs before any word is a tool of the turn, and the words behind it begin no paragraph.
+func TestToolBeforeAnyWord(t *testing.T) {
+	turn := turnOf(t, textBlock("go"), says(
+		`{"sessionUpdate":"tool_call","toolCallId":"1","title":"Read main.go","kind":"read","status":"pending","locations":[{"path":"/x/main.go"}]}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`,
+		saying("There it is.")))
+	if turn.Assistant != "There it is." || len(turn.Tools) != 1 {
+		t.Fatalf("%+v", turn)
+	}
+	if tool := turn.Tools[0]; tool.Title != "Read main.go" || tool.Status != "completed" || len(tool.Locations) != 1 ||
+		tool.Locations[0] != "/x/main.go" {
+		t.Errorf("%+v", tool)
+	}
+}
+
+// A prompt of images alone says in its turn that it was one.
+func TestPromptWithoutWords(t *testing.T) {
+	turn := turnOf(t, `{"type":"image","mimeType":"image/png","data":"AAAA"}`, says(saying("A cat.")))
+	if turn.User != "[image]" || turn.Assistant != "A cat." {
+		t.Errorf("%q: %q", turn.User, turn.Assistant)
+	}
+}
+
+// What the user says in the middle of a turn is the user's words, too.
+func TestSteering(t *testing.T) {
+	w := newWorld(t)
+	c, h := w.byHand()
+	c.write(upInit)
+	h.answer(upInit, downInit)
+	c.until(`"id":0`)
+	c.write(upNew)
+	h.answer(upNew, downNew)
+	c.until(`"id":1`)
+	c.write(promptOf(2, "look at it"))
+	h.await("look at it")
+	c.write(`{"jsonrpc":"2.0","id":3,"method":"_session/steering","params":{"sessionId":"s1","prompt":[{"type":"text","text":"not that one"}]}}` + "\n")
+	h.await("not that one")
+	h.say(chunk("s1", "all right") + responseTo(2))
+	c.until(`"id":2`)
+	h.die()
+	c.close()
+	turns, err := w.store.Turns(t.Context(), w.session("hand", "s1").ID)
+	if err != nil || len(turns) != 1 || turns[0].User != "look at it\n\nnot that one" ||
+		turns[0].Assistant != "all right" {
+		t.Errorf("%+v, %v", turns, err)
+	}
+}

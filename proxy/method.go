@@ -1,0 +1,31 @@
+package proxy
+
+// The methods that are watched. Spelled out here because the SDK's table
+// lacks several of them (docs/facts/acp.md, "The Go SDK on the wire").
+const (
+	methodInitialize    = "initialize"
+	methodNew           = "session/new"
+	methodLoad          = "session/load"
+	methodResume        = "session/resume"
+	methodFork          = "session/fork"
+	methodList          = "session/list"
+	methodPrompt        = "session/prompt"
+	methodCancel        = "session/cancel"
+	methodClose         = "session/close"
+	methodDelete        = "session/delete"
+	methodUpdate        = "session/update"
+	methodCancelRequest = "$/cancel_request"
+	methodSteering      = "_session/steering" // claude's: words of the user in the middle of a turn
+)
+
+// opens reports whether a method's result is a session.
+func opens(method string) bool {
+	switch method {
+	case methodNew, methodLoad, methodResume, methodFork:
+		return true
+	}
+	return false
+}
+
+// makes reports whether a method's result is a session that was not there before.
+func makes(method string) bool { return method == methodNew || method == methodFork }

@@ -1,0 +1,229 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// The kinds of injections, as the ledger has them.
+const (
+	KindContext  = "context"  // what a session's first prompt is told
+	KindIdentity = "identity" // the local files only: the rest was not there in time
+	KindMemories = "memories" // that rest, with a later prompt
+	KindRecall   = "recall"   // what a later prompt brought to mind
+	KindSystem   = "system"   // the identity alone, in the system prompt
+)
+
+// An Injection is a block that is to go in, is under way, or has gone in.
+type Injection struct {
+	correlation.Injection
+	Block memory.Block  // as it goes in; only of one that is to
+	Took  time.Duration // to fetch it
+	Fetch *Fetch        // that it comes from, if that is all used by it
+	From  correlation.State
+
+	settled bool // its prompt was answered, or taken for one that is never
+	shown   bool // the harness has shown it since the session was last opened
+}
+
+// Using says what the injection comes from. It may be nil, as the injection may.
+func (in *Injection) Using(f *Fetch) *Injection {
+	if in != nil {
+		in.Fetch = f
+	}
+	return in
+}
+
+// Given gives what went in, oldest first.
+func (s *Session) Given() []*Injection { return slices.Clone(s.given) }
+
+// Seen gives the ids of the items in it, the texts of those that have none.
+func (s *Session) Seen() []string { return slices.Clone(s.seen) }
+
+// newest gives the last block that went into a prompt and was not only recall for it: the one that a doubt is about.
+func (s *Session) newest() (*Injection, bool) {
+	for _, g := range slices.Backward(s.given) {
+		if g.Kind != KindRecall && g.Kind != KindSystem {
+			return g, true
+		}
+	}
+	return nil, false
+}
+
+// Again gives the block that may or may not have reached the harness, to go in once more.
+func (s *Session) Again() (*Injection, bool) {
+	sent, ok := s.newest()
+	if !ok {
+		return nil, false
+	}
+	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.Text, Items: sent.Items}
+	return &Injection{Injection: correlation.Injection{Kind: sent.Kind, Source: sent.Source}, Block: block}, true
+}
+
+// gave notes a block that goes in. One that was refused is no other than that which goes in again.
+func (s *Session) gave(in *Injection) {
+	s.given = slices.DeleteFunc(s.given, func(g *Injection) bool {
+		return g.Outcome == correlation.WasRefused && g.Text == in.Text
+	})
+	s.given = append(s.given, in)
+}
+
+// Blocks gives the texts that went in.
+func (s *Session) Blocks() []string {
+	texts := make([]string, len(s.given))
+	for i, g := range s.given {
+		texts[i] = g.Text
+	}
+	return texts
+}
+
+// take makes a session know what the ledger says that it was given, newest
+// first. What the sessions that it continues were given, its harness has not
+// seen; a fork has seen what its parent was given before.
+func (s *Session) take(blocks []correlation.Injection, known correlation.Session) {
+	s.given, s.seen = nil, nil
+	for _, in := range slices.Backward(blocks) {
+		if in.Session != known.ID && (known.ForkOf == 0 || in.At.After(known.Started)) {
+			continue
+		}
+		s.gave(&Injection{Injection: in})
+		if in.Outcome != correlation.WasRefused {
+			s.seen = append(s.seen, in.Items...)
+		}
+	}
+}
+
+// SystemBlock gives the newest of blocks that went into the system prompt.
+func SystemBlock(blocks []*Injection) (*Injection, bool) {
+	for _, b := range slices.Backward(blocks) {
+		if b.Kind == KindSystem {
+			return b, true
+		}
+	}
+	return nil, false
+}
+
+// A block of ours, of whatever session, begins and ends with these.
+const (
+	OpenMark  = `<signet-memory source="acp-proxy"`
+	closeMark = `</signet-memory>`
+)
+
+// replay is what a harness has shown of its history since the session was
+// opened and until the first prompt.
+type replay struct {
+	open   bool // it may still come
+	whole  bool // the response that ends it has come, though some harnesses go on
+	user   bool // a user's turn was shown
+	marked bool // the block that counts was in it
+}
+
+// expectReplay says that the harness may show its history from now on: what went in may come back once each.
+func (s *Session) expectReplay() {
+	s.replay = replay{open: true}
+	for _, g := range s.given {
+		g.shown = false
+	}
+}
+
+// EndReplay says that what is shown from now on is not the history alone.
+func (s *Session) EndReplay() { s.replay = replay{} }
+
+// Replaying reports whether the harness may be showing its history.
+func (s *Session) Replaying() bool { return s.replay.open }
+
+// Shown notes that the harness has shown a turn of the user's.
+func (s *Session) Shown() {
+	if s.replay.open {
+		s.replay.user = true
+	}
+}
+
+// ShowsBlocks reports whether what the harness shows of the user's turns, and of titles, may hold a block of ours.
+func (s *Session) ShowsBlocks() bool { return len(s.given) > 0 || s.replay.open || !s.Settled() }
+
+// Ours gives how many bytes at the start of a user's text are a block that
+// went in, and takes notice of it. Each block comes back once: a second copy is
+// what the user sent.
+func (s *Session) Ours(text string) int {
+	for _, g := range s.given {
+		if g.shown {
+			continue
+		}
+		n := LeadingBlock(text, g.Text)
+		if n == 0 {
+			continue
+		}
+		g.shown = true
+		if newest, ok := s.newest(); ok && s.replay.open && newest.Text == g.Text {
+			s.replay.marked = true
+		}
+		return n
+	}
+	text = strings.TrimSpace(text)
+	if s.stranger && s.replay.open && strings.HasPrefix(text, OpenMark) && strings.Contains(text, closeMark) {
+		s.replay.marked = true // by another proxy, or one whose database is lost
+	}
+	return 0
+}
+
+// LeadingBlock gives how many bytes at the start of text are a block, with
+// the separator that a harness glued it to the user's words by: nothing, a space
+// or a newline. 0 if the text does not start with it.
+func LeadingBlock(text, block string) int {
+	n, whole := FoldedPrefix(text, block)
+	if !whole {
+		return 0
+	}
+	end := len(block) - len(strings.TrimRight(block, "\n"))
+	for ; end > 0 && n < len(text) && text[n] == '\n'; end-- {
+		n++
+	}
+	if n < len(text) && (text[n] == ' ' || text[n] == '\n') {
+		n++
+	}
+	return n
+}
+
+// FoldedPrefix compares text with a block, white space folded. n is how much
+// of text is the block's beginning; whole says that this is all of the block, its trailing space aside.
+func FoldedPrefix(text, block string) (n int, whole bool) {
+	block = strings.TrimSpace(block)
+	i, j := 0, 0
+	for {
+		textSpace, blockSpace := spaceAt(text[i:]), spaceAt(block[j:])
+		if j+blockSpace == len(block) {
+			return i, true
+		}
+		if i+textSpace == len(text) {
+			return len(text), false
+		}
+		if (textSpace > 0) != (blockSpace > 0) && i > 0 {
+			return i, false
+		}
+		i, j = i+textSpace, j+blockSpace
+		if text[i] != block[j] {
+			return i, false
+		}
+		i, j = i+1, j+1
+	}
+}
+
+// spaceAt gives the length of the white space that s begins with.
+func spaceAt(s string) int {
+	n := 0
+	for n < len(s) {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if !unicode.IsSpace(r) {
+			break
+		}
+		n += size
+	}
+	return n
+}

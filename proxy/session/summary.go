@@ -1,0 +1,100 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+)
+
+// A summary is a harness's own of a conversation that it is compacting.
+type summary struct {
+	compaction string // its compactionId
+	text       []byte // at most maxSummary
+}
+
+// of makes it the summary of a compaction, empty if it was another's.
+func (m *summary) of(compaction string) {
+	if m.compaction != compaction {
+		*m = summary{compaction: compaction}
+	}
+}
+
+func (m *summary) add(text string) {
+	m.text = append(m.text, text[:min(len(text), maxSummary-len(m.text))]...)
+}
+
+// Summarise takes in a piece of the summary of a compaction.
+func (c *Connection) Summarise(s *Session, compaction, piece string) {
+	s.summary.of(compaction)
+	s.summary.add(piece)
+}
+
+// Compacting takes in how a compaction stands. whole is its summary, which replaces what came in pieces; nil if there
+// was none. Once it is completed the summary is left for delivery, and the session has lost what it was given. A
+// harness that shows its history tells of old compactions too: these are none.
+func (c *Connection) Compacting(s *Session, compaction, status string, whole []string) {
+	s.summary.of(compaction)
+	if len(whole) > 0 {
+		s.summary.text = nil
+		s.summary.add(strings.Join(whole, "\n"))
+	}
+	if status != "completed" || s.replay.open {
+		return
+	}
+	text := string(s.summary.text)
+	s.summary = summary{}
+	if !s.Off && strings.TrimSpace(text) != "" {
+		c.summaries = append(c.summaries, Summary{s, text, s.Blocks(), slices.Clone(s.secret)})
+		c.Touch(s)
+	}
+	c.Lose(s, correlation.Compacted)
+}
+
+// CompactTool takes in how a tool call stands that is no tool's: claude tells clients that do not know of compactions
+// by one, whether it compacts by itself or not (docs/facts/harnesses.md).
+func (c *Connection) CompactTool(s *Session, call string, begins, completed bool) {
+	if begins {
+		s.compacts = call
+	}
+	if completed && s.compacts != "" && s.compacts == call {
+		s.compacts = ""
+		if !s.replay.open {
+			c.Lose(s, correlation.Compacted)
+		}
+	}
+}
+
+// Uses takes in how many tokens of its window a session uses. A harness that tells of no compaction shows it so: less
+// than half of what was used before.
+func (c *Connection) Uses(s *Session, tokens int64) {
+	before := s.used
+	s.used = tokens
+	if before >= leastUsed && tokens < before/2 && !s.replay.open {
+		c.Lose(s, correlation.Compacted)
+	}
+}
+
+// leastUsed is how many tokens must have been in use for a fall to mean something: an agent's own instructions are
+// more.
+const leastUsed = 4000
+
+// A Summary is a harness's own of a session, as it came, with what must not be in it.
+type Summary struct {
+	Session         *Session
+	Text            string
+	Blocks, Private []string
+}
+
+// Summaries gives those that came since it was last called.
+func (c *Connection) Summaries() []Summary {
+	all := c.summaries
+	c.summaries = nil
+	return all
+}
+
+// Summarised writes down a summary, as it may be kept.
+func (c *Connection) Summarised(s *Session, text string) {
+	c.append(s, eventlog.Summarised{Session: s.Number, Text: text})
+}

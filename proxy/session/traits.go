@@ -1,0 +1,10 @@
+package session
+
+// Traits are what is known of a harness beyond what it says itself (docs/facts/harnesses.md). The zero value is right
+// for one that nobody knows.
+type Traits struct {
+	KeepsFailed     bool     // a prompt that failed is in its history all the same
+	KeepsMessages   bool     // summing the conversation up leaves the user's messages alone, and our block in them
+	MessageIDs      bool     // its answers have a messageId: a message chunk without one is a notice
+	CompactCommands []string // that make it sum the conversation up, beside those that it advertises
+}

@@ -1,0 +1,92 @@
+package proxy
+
+import (
+	"encoding/json"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+)
+
+// reported is what harnesses say was used, in all the forms that they have: `usage_update`, the draft `usage` of a
+// prompt's result, and gemini's `_meta.quota` there (docs/facts/acp.md, "What is being drafted").
+type reported struct {
+	Input       *int64 `json:"inputTokens"`
+	Output      *int64 `json:"outputTokens"`
+	Thought     *int64 `json:"thoughtTokens"`
+	CachedRead  *int64 `json:"cachedReadTokens"`
+	CachedWrite *int64 `json:"cachedWriteTokens"`
+	Total       *int64 `json:"totalTokens"`
+
+	Used *int64 `json:"used"`
+	Size *int64 `json:"size"`
+	Cost *struct {
+		Amount   *float64 `json:"amount"`
+		Currency string   `json:"currency"`
+	} `json:"cost"`
+
+	Count *struct {
+		Input  *int64 `json:"input_tokens"`
+		Output *int64 `json:"output_tokens"`
+	} `json:"token_count"`
+}
+
+// Who reports, as the ledger has it.
+const (
+	byUpdate = "update"
+	byResult = "result"
+	byQuota  = "quota"
+)
+
+// usageAt reads what was used off an object in a frame; ok is false where there is none.
+func usageAt(reporter string, line []byte, path ...string) (u correlation.Usage, ok bool) {
+	at, ok := frame.Find(line, path...)
+	if !ok || line[at.Start] != '{' || at.End-at.Start > maxUsage {
+		return u, false
+	}
+	var r reported
+	if json.Unmarshal(at.Of(line), &r) != nil {
+		return u, false
+	}
+	u = correlation.Usage{
+		Reporter: reporter, Input: r.Input, Output: r.Output, Thought: r.Thought, Total: r.Total,
+		CachedRead: r.CachedRead, CachedWrite: r.CachedWrite,
+		ContextUsed: r.Used, ContextSize: r.Size, Raw: append(json.RawMessage(nil), at.Of(line)...),
+	}
+	if r.Cost != nil {
+		u.Cost, u.Currency = r.Cost.Amount, r.Cost.Currency
+	}
+	if r.Count != nil {
+		u.Input, u.Output = r.Count.Input, r.Count.Output
+	}
+	return u, true
+}
+
+// usage takes in a usage_update.
+func (p *capture) usage(s *session.Session, line []byte) {
+	if u, ok := usageAt(byUpdate, line, "params", "update"); ok {
+		p.table.Update(func(c *session.Connection) {
+			c.Usage(s, nil, u)
+			if u.ContextUsed != nil {
+				c.Uses(s, *u.ContextUsed)
+			}
+		})
+	}
+}
+
+// result reads what a prompt's result says about what was used.
+func (p *capture) result(req session.Request, line []byte) {
+	byResult, one := usageAt(byResult, line, "result", "usage")
+	byQuota, two := usageAt(byQuota, line, "result", "_meta", "quota")
+	if !one && !two {
+		return
+	}
+	p.table.Update(func(c *session.Connection) {
+		if one {
+			c.Usage(req.Session, req.Turn, byResult)
+		}
+		if two {
+			c.Usage(req.Session, req.Turn, byQuota)
+		}
+	})
+}

@@ -1,0 +1,146 @@
+package proxy
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+)
+
+// What version 2 of the protocol says in other words than version 1 (docs/facts/acp.md, "Version 2"): a prompt's
+// response comes when the prompt is taken in, a state_update ends the turn, the user's message is shown live and whole,
+// and a stdio server names its type.
+
+// Updates of version 2.
+const (
+	updateState       = "state_update"
+	updateUserMessage = "user_message"
+	updateAgent       = "agent_message"
+)
+
+// partyAt gives the name of an end, as initialize has it in either version.
+func partyAt(line []byte, path ...string) (p session.Party) {
+	for _, name := range []string{"info", "clientInfo", "agentInfo"} {
+		if at, ok := frame.Find(line, append(path, name)...); ok && line[at.Start] == '{' {
+			p.Name, _ = stringAt(at.Of(line), "name")
+			p.Version, _ = stringAt(at.Of(line), "version")
+		}
+	}
+	return p
+}
+
+// typed gives an element of mcpServers with its type, as version 2 wants it.
+func typed(server []byte) []byte {
+	if _, ok := frame.Find(server, "type"); ok {
+		return server
+	}
+	if edited, ok := frame.Add(server, []byte(`"stdio"`), "type"); ok {
+		return edited
+	}
+	return server
+}
+
+// state follows what the harness says of its work in a session.
+func (d *down) state(line []byte) {
+	if state, _ := stringAt(line, "params", "update", "state"); state != "idle" {
+		return
+	}
+	stop, ok := stringAt(line, "params", "update", "stopReason")
+	if !ok {
+		stop = session.StopEnd
+	}
+	code := 0
+	if at, ok := frame.Find(line, "params", "update", "error", "code"); ok {
+		code, _ = strconv.Atoi(string(at.Of(line)))
+	}
+	id := d.head.Session
+	var ended eventlog.Event
+	var s *session.Session
+	d.table.Update(func(c *session.Connection) {
+		if s = c.SessionOf(id); s != nil {
+			ended = c.Idle(s, stop, code)
+		}
+	})
+	if ended != nil {
+		_ = d.events.AppendWait(d.ctx, ended) // it says in the log that it takes too long
+	}
+	if s == nil {
+		return
+	}
+	if u, ok := usageAt(byResult, line, "params", "update", "usage"); ok {
+		d.table.Update(func(c *session.Connection) { c.Usage(s, nil, u) })
+	}
+}
+
+// userMessage gives a whole message of the user's that the harness shows, live or again, without our block.
+func (p *stripper) userMessage(line []byte, id []byte) []byte {
+	var s *session.Session
+	p.table.Update(func(c *session.Connection) {
+		if s = c.SessionFor(id); s != nil {
+			s.Shown()
+		}
+	})
+	content, ok := frame.Find(line, "params", "update", "content")
+	if s == nil || !ok || !bytes.Contains(line, []byte(markLetters)) {
+		return line
+	}
+	p.awaitLook(s)
+	blocks, last := 0, 0
+	for block := range frame.Elements(line, content) {
+		blocks++
+		at, ok := frame.Find(block.Of(line), "text")
+		if !ok {
+			last = block.End
+			continue
+		}
+		text := frame.Span{Start: block.Start + at.Start, End: block.Start + at.End}
+		words, _ := frame.String(text.Of(line))
+		n := 0
+		p.table.Update(func(*session.Connection) { n = s.Ours(words) })
+		if n == 0 {
+			last = block.End
+			continue
+		}
+		var edited []byte
+		if n == len(words) {
+			edited = withoutElement(line, content, block, last)
+		} else if edited, ok = frame.CutString(line, text, n); !ok {
+			return line
+		}
+		p.edited("message", s, line, edited)
+		return edited // it stands there once
+	}
+	return line
+}
+
+// withoutElement gives a line without an element of an array, and without the comma beside it. before is the end of the
+// element in front of it, 0 if it is the first.
+func withoutElement(line []byte, array, element frame.Span, before int) []byte {
+	from, to := element.Start, element.End
+	if before > 0 {
+		from = before
+	} else if n := bytes.IndexByte(line[to:array.End], ','); n >= 0 && len(bytes.TrimSpace(line[to:to+n])) == 0 {
+		to += n + 1
+	}
+	return append(append(make([]byte, 0, len(line)), line[:from]...), line[to:]...)
+}
+
+// wholeMessage takes the words off an answer that comes as one message, which some harnesses send in place of chunks,
+// and others behind them.
+func (m *stream) wholeMessage(l look, line []byte) {
+	id, _ := stringAt(line, "params", "update", "messageId")
+	content, ok := frame.Find(line, "params", "update", "content")
+	if !ok || m.spoken != "" && m.spoken == id {
+		return
+	}
+	m.spoken = id
+	for block := range frame.Elements(line, content) {
+		if at, ok := frame.Find(block.Of(line), "text"); ok {
+			if token := at.Of(block.Of(line)); token[0] == '"' {
+				m.say(l.turn, token[1:len(token)-1])
+			}
+		}
+	}
+}

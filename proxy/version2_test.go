@@ -1,0 +1,157 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+)
+
+const openVersion2 = `{"protocolVersion":2,"info":{"name":"tester","version":"1"},"capabilities":{}}`
+
+// second is an agent that speaks version 2 as claude-agent-acp 0.100.0 does: it shows the prompt, answers it with the
+// message's id, and says what follows and when it is idle again.
+func second(idle string) agent {
+	prompts := 0
+	return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		update := func(what string, args ...any) {
+			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"two-session-00001","update":{"sessionUpdate":%s}}}`, fmt.Sprintf(what, args...))
+		}
+		switch method(f) {
+		case "initialize":
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":2,"info":{"name":"two","version":"7"},"capabilities":{"session":{}}}}`, f["id"])
+		case "session/new":
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"two-session-00001","availableCommands":[{"name":"of/two"}]}}`, f["id"])
+		case "session/prompt":
+			prompts++
+			update(`"user_message","messageId":"u%d","content":%s`, prompts, param(f, "prompt"))
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"messageId":"u%d"}}`, f["id"], prompts)
+			update(`"state_update","state":"running"`)
+			update(`"agent_message_chunk","messageId":"a%d","content":{"type":"text","text":"heard "}`, prompts)
+			update(`"tool_call_update","toolCallId":"t","title":"Read it","status":"completed"`)
+			update(`"agent_message_chunk","messageId":"a%d","content":{"type":"text","text":"you"}`, prompts)
+			update(`"agent_message","messageId":"a%d","content":[{"type":"text","text":"heard you"}]`, prompts)
+			update(`"agent_message","messageId":"b%d","content":[{"type":"text","text":", whole"}]`, prompts)
+			update(`"state_update","state":"idle",%s`, idle)
+		default:
+			if f["id"] != nil {
+				say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, f["id"])
+			}
+		}
+	}
+}
+
+// In version 2 a session is told, its tools served, its turns kept and its blocks cut out as in version 1.
+func TestVersion2(t *testing.T) {
+	w := newWorld(t)
+	c := w.start(newSource(), second(`"stopReason":"end_turn"`), func(o *Options) {
+		o.MCPServer = func(string, func() memory.Session) []byte {
+			return []byte(`{"name":"signet","command":"/bin/x","args":[],"env":[]}`)
+		}
+	})
+	c.call(0, "initialize", openVersion2)
+	c.call(1, "session/new", `{"cwd":"/tmp/x","mcpServers":[]}`)
+	if got := c.got(`"session/new"`)[0]; !strings.Contains(got,
+		`"mcpServers":[{"name":"signet","command":"/bin/x","args":[],"env":[],"type":"stdio"}]`) {
+		t.Errorf("the server: %s", got)
+	}
+	w.awaitFetch(c, "two-session-00001")
+	const prompt = `{"sessionId":"two-session-00001","prompt":[{"type":"text","text":"hello"}]}`
+	for i := range 2 {
+		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":%s}`, 2+i, prompt)
+		shown := c.until(`"state":"idle"`)
+		if want := fmt.Sprintf(`"messageId":"u%d","content":[{"type":"text","text":"hello"}]`,
+			i+1); !strings.Contains(shown[0], want) {
+			t.Errorf("the client is shown %s", shown[0])
+		}
+		if n := len(c.blocks(i)); n != 2-i {
+			t.Errorf("prompt %d has %d blocks", i, n)
+		}
+	}
+	c.send(`{"jsonrpc":"2.0","id":9,"method":"session/prompt","params":{"sessionId":"two-session-00001","prompt":[{"type":"text","text":"/of/two now"}]}}`)
+	c.until(`"state":"idle"`)
+	c.close()
+	s := w.session("two", "two-session-00001")
+	if s.State != correlation.Done || s.Client != "tester" || s.AgentVersion != "7" {
+		t.Errorf("the session: %+v", s)
+	}
+	turns, err := w.store.Turns(t.Context(), s.ID)
+	if err != nil || len(turns) != 3 {
+		t.Fatalf("%d turns, %v", len(turns), err)
+	}
+	for _, turn := range turns[:2] {
+		if turn.User != "hello" || turn.Assistant != "heard \n\nyou, whole" || turn.Stop != "end_turn" ||
+			len(turn.Tools) != 1 || turn.Ended.IsZero() {
+			t.Errorf("the turn: %+v", turn)
+		}
+	}
+}
+
+// What ends a turn in version 2 says how, and an error after the prompt was taken in leaves no doubt.
+func TestIdleOfVersion2(t *testing.T) {
+	for idle, want := range map[string]correlation.Turn{
+		`"stopReason":"cancelled"`:                                    {Stop: "cancelled"},
+		`"stopReason":"error","error":{"code":-32603,"message":"no"}`: {Stop: "error", Code: -32603},
+		`"background":[]`:                                             {Stop: "end_turn"},
+	} {
+		w := newWorld(t)
+		c := w.start(newSource(), second(idle))
+		c.call(0, "initialize", openVersion2)
+		c.call(1, "session/new", cwd)
+		c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"two-session-00001","prompt":[{"type":"text","text":"hello"}]}}`)
+		c.until(`"state":"idle"`)
+		c.close()
+		s := w.session("two", "two-session-00001")
+		turns, err := w.store.Turns(t.Context(), s.ID)
+		if err != nil || len(turns) != 1 || turns[0].Stop != want.Stop || turns[0].Code != want.Code ||
+			s.State != correlation.Done {
+			t.Errorf("%s: %+v, %v; %s", idle, turns, err, s.State)
+		}
+	}
+}
+
+// A message of the user's is shown without our block wherever it stands, and nothing else changes.
+func TestUserMessageOfVersion2(t *testing.T) {
+	block := "<signet-memory source=\"acp-proxy\" id=\"1\">\nYou are Alto.\n</signet-memory>\n\n"
+	quoted, _ := json.Marshal(block)
+	glued, _ := json.Marshal(block + "hello")
+	text := func(raw []byte) string { return `{"type":"text","text":` + string(raw) + `}` }
+	for name, tt := range map[string][2]string{
+		"first":       {`[` + text(quoted) + ` , ` + text([]byte(`"hello"`)) + `]`, `[ ` + text([]byte(`"hello"`)) + `]`},
+		"last":        {`[` + text([]byte(`"hello"`)) + ` , ` + text(quoted) + ` ]`, `[` + text([]byte(`"hello"`)) + ` ]`},
+		"alone":       {`[` + text(quoted) + `]`, `[]`},
+		"glued":       {`[` + text(glued) + `]`, `[` + text([]byte(`"hello"`)) + `]`},
+		"not ours":    {`[` + text([]byte(`"<signet-memory source=\"x\">"`)) + `]`, ``},
+		"no text":     {`[{"type":"image","data":"signet-memory"}]`, ``},
+		"no content":  {`null`, ``},
+		"only theirs": {`[` + text([]byte(`"hello"`)) + `]`, ``},
+	} {
+		w := newWorld(t)
+		c, h := w.byHand(patient)
+		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + openVersion2 + `}`)
+		h.answer(`"initialize"`, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"info":{"name":"two","version":"1"}}}`+"\n")
+		c.until(`"id":0,`)
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":` + cwd + `}`)
+		h.answer(`"session/new"`, `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}`+"\n")
+		c.until(`"id":1,`)
+		w.awaitFetch(c, "s1")
+		c.relay.table.Update(func(conn *session.Connection) {
+			conn.Placed(conn.Session("s1"), &session.Injection{Injection: correlation.Injection{Kind: session.KindSystem,
+				Text: block}})
+		})
+		message := func(content string) string {
+			return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message","messageId":"u","content":` + content + `}}}`
+		}
+		if tt[1] == "" {
+			tt[1] = tt[0]
+		}
+		h.say(message(tt[0]) + "\n")
+		if got := c.until(`"user_message"`); got[len(got)-1] != message(tt[1]) {
+			t.Errorf("%s: got %s", name, got[len(got)-1])
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package upstream
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// An Exit is how a harness ended.
+type Exit struct {
+	Code   int
+	Signal syscall.Signal // zero: it left by itself
+}
+
+// Status gives the exit code in a shell's way: the code, or 128 + the signal's number.
+func (e Exit) Status() int {
+	if e.Signal != 0 {
+		return 128 + int(e.Signal)
+	}
+	return e.Code
+}
+
+func (e Exit) String() string {
+	if e.Signal != 0 {
+		return fmt.Sprintf("signal %d (%s)", int(e.Signal), e.Signal)
+	}
+	return fmt.Sprintf("exit status %d", e.Code)
+}

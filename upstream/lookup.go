@@ -1,0 +1,58 @@
+package upstream
+
+import (
+	"slices"
+	"strings"
+)
+
+// Lookup finds a profile by the name that acpx has for the harness, in any case.
+func Lookup(name string) (Profile, bool) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if canonical, ok := aliases[name]; ok {
+		name = canonical
+	}
+	i := slices.IndexFunc(registry, func(p Profile) bool { return p.Name == name })
+	if i < 0 {
+		return Profile{}, false
+	}
+	return registry[i].clone(), true
+}
+
+// Names gives the names of all profiles, in alphabetical order.
+func Names() []string {
+	var names []string
+	for _, p := range registry {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ByAgent finds the profile for the agentInfo.name of an initialize response.
+func ByAgent(agentName string) (Profile, bool) {
+	agentName = strings.ToLower(strings.TrimSpace(agentName))
+	for _, p := range registry {
+		if agentName != "" && (agentName == p.Name || agentName == p.packageName() ||
+			slices.Contains(p.Agents, agentName)) {
+			return p.clone(), true
+		}
+	}
+	return Profile{}, false
+}
+
+// ByCommand finds the profile of the harness that a command line starts: by its program's name, or by the package or
+// adapter that its arguments name.
+func ByCommand(command []string) (Profile, bool) {
+	if len(command) == 0 {
+		return Profile{}, false
+	}
+	program := programName(command[0])
+	for _, p := range registry {
+		named := program == programName(p.program()) ||
+			slices.ContainsFunc(command[1:], p.inArgument)
+		if named {
+			return p.clone(), true
+		}
+	}
+	return Profile{}, false
+}

@@ -1,0 +1,26 @@
+//go:build unix
+
+package upstream
+
+import "golang.org/x/sys/unix"
+
+func exitOf(status unix.WaitStatus) Exit {
+	if status.Signaled() {
+		return Exit{Signal: status.Signal()}
+	}
+	return Exit{Code: status.ExitStatus()}
+}
+
+// collect reaps the process and says how it ended.
+func collect(pid int) Exit {
+	var status unix.WaitStatus
+	for {
+		_, err := unix.Wait4(pid, &status, 0, nil)
+		switch {
+		case err == nil:
+			return exitOf(status)
+		case err != unix.EINTR:
+			return Exit{Code: 1} // somebody reaped it for us
+		}
+	}
+}
