@@ -118,7 +118,7 @@ func serve(t *testing.T, folder string) string {
 		t.Fatalf("%d packages, %v", len(manifests), err)
 	}
 	files := map[string][]byte{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, _ := url.PathUnescape(r.URL.Path)
 		if text := files[name]; text != nil {
 			_, _ = w.Write(text)
@@ -127,6 +127,7 @@ func serve(t *testing.T, folder string) string {
 		http.NotFound(w, r)
 	}))
 	t.Cleanup(server.Close)
+	address := "http://" + server.Listener.Addr().String()
 	for _, manifest := range manifests {
 		pack := exec.Command(lookPath(t, "npm"), "pack", "--silent", "--pack-destination", folder,
 			filepath.Dir(manifest))
@@ -142,7 +143,7 @@ func serve(t *testing.T, folder string) string {
 		file := name + "-" + version + ".tgz"
 		files["/"+file] = []byte(read(t, folder, file))
 		sum := sha512.Sum512(files["/"+file])
-		m["dist"] = map[string]any{"tarball": server.URL + "/" + file,
+		m["dist"] = map[string]any{"tarball": address + "/" + file,
 			"integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:])}
 		packument, err := json.Marshal(map[string]any{
 			"name": name, "dist-tags": map[string]string{"latest": version}, "versions": map[string]any{version: m},
@@ -152,5 +153,6 @@ func serve(t *testing.T, folder string) string {
 		}
 		files["/"+name] = packument
 	}
-	return server.URL
+	server.Start() // the handler reads files while nobody writes them any more
+	return address
 }
