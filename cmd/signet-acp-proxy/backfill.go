@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -38,15 +39,15 @@ func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
 	flags.StringVar(&b.since, "since", "", "Only what went on since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.StringVar(&b.project, "project", "", "Only of the project of this `DIR`.")
 	flags.BoolVar(&b.deliver, "deliver", false, "Hand it to the Signet daemon, too.")
-	forScripts(cmd, &b.json)
-	complete(cmd, "project", folders)
+	cli.ForScripts(cmd, &b.json)
+	cli.Complete(cmd, "project", cli.Folders)
 	return cmd
 }
 
 func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Streams) error {
 	for _, agent := range agents {
 		if !slices.Contains(backfill.Agents(), agent) {
-			return misuse("%q writes nothing that is understood here: name some of %s",
+			return cli.Misuse("%q writes nothing that is understood here: name some of %s",
 				agent, strings.Join(backfill.Agents(), ", "))
 		}
 	}
@@ -57,7 +58,7 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 	var err error
 	if cmd.since != "" {
 		if b.Since, err = config.ParseWhen(cmd.since, time.Now()); err != nil {
-			return misuse("--since: %w", err)
+			return cli.Misuse("--since: %w", err)
 		}
 	}
 	if cmd.project != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -13,10 +14,11 @@ import (
 
 func newBackup(f *config.Flags, std term.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Copy the database into a new file; sessions may go on meanwhile.", Args: arguments,
+		Use: "backup FILE", Short: "Copy the database into a new file; sessions may go on meanwhile.",
+		Args: cli.Arguments,
 		Long: "Copy the database, conversations and memories, into a new FILE; sessions may go on meanwhile. " +
 			"Identity files and agent.yaml are yours to copy.",
-		ValidArgsFunction: paths,
+		ValidArgsFunction: cli.Paths,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
 				progress := term.NewProgress(std.Err)
@@ -38,10 +40,11 @@ func newBackup(f *config.Flags, std term.Streams) *cobra.Command {
 
 func newRestore(f *config.Flags, std term.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "restore FILE", Short: "Put a backup in the place of the database, while no session lives.", Args: arguments,
+		Use: "restore FILE", Short: "Put a backup in the place of the database, while no session lives.",
+		Args: cli.Arguments,
 		Long: "Put a backup in the place of the database, while no session lives. " +
 			"The database that was there is kept beside it.",
-		ValidArgsFunction: paths,
+		ValidArgsFunction: cli.Paths,
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, err := config.Load(*f)
 			if err != nil {

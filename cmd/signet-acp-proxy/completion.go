@@ -1,15 +1,10 @@
 package main
 
 import (
-	"context"
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
 func newCompletion(std term.Streams) *cobra.Command {
@@ -17,7 +12,7 @@ func newCompletion(std term.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use: "completion SHELL", Short: "Print a completion script for a shell.",
 		Long: "Print a completion script for SHELL: bash (with its bash-completion package), zsh, fish or powershell.",
-		Args: firstOf(shells), ValidArgs: shells,
+		Args: cli.FirstOf(shells), ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch root := cmd.Root(); args[0] {
 			case "bash":
@@ -30,67 +25,5 @@ func newCompletion(std term.Streams) *cobra.Command {
 				return root.GenPowerShellCompletionWithDesc(std.Out)
 			}
 		},
-	}
-}
-
-// complete says how the value of a flag is completed. Whatever completes makes no file and no request.
-func complete(cmd *cobra.Command, flag string, how cobra.CompletionFunc) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, how); err != nil {
-		panic(err) // there is no such flag, or it has one already
-	}
-}
-
-func paths(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveDefault
-}
-
-func folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
-}
-
-func settingValues(name string) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		s, _ := config.Named(name)
-		return s.Enum, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-func agentNames(f *config.Flags) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		c, _ := config.Load(*f) // with mistakes in it too
-		return c.AgentNames(), cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-const (
-	// completionTime is how long a key press may wait for the database.
-	completionTime = 500 * time.Millisecond
-	// completedSessions are offered, the newest.
-	completedSessions = 50
-)
-
-// sessionIDs completes the one argument of commands that are about a session.
-func sessionIDs(f *config.Flags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-		if len(args) > 0 {
-			return nil, directive
-		}
-		c, _ := config.Load(*f)
-		db, err := migrations.Look(c.DB)
-		if err != nil {
-			return nil, directive
-		}
-		defer db.Close()
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
-		defer cancel()
-		all, _ := correlation.New(db, correlation.Options{}).Sessions(ctx, completedSessions)
-		var ids []cobra.Completion
-		for _, s := range all {
-			if s.ACPID == term.Printable(s.ACPID) {
-				ids = append(ids, cobra.CompletionWithDesc(s.ACPID, term.Printable(s.Harness)+", "+term.Local(s.LastActive)))
-			}
-		}
-		return ids, directive
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -30,7 +31,8 @@ type deliverCommand struct {
 func newDeliver(f *config.Flags, std term.Streams) *cobra.Command {
 	var d deliverCommand
 	cmd := &cobra.Command{
-		Use: "deliver", Short: "Hand over what sessions have left, to the daemon and to on_session_end.", Args: arguments,
+		Use: "deliver", Short: "Hand over what sessions have left, to the daemon and to on_session_end.",
+		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return d.run(f, std) },
 	}
 	flags := cmd.Flags()

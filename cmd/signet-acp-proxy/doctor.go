@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/doctor"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -20,12 +21,13 @@ type doctorCommand struct {
 func newDoctor(f *config.Flags, std term.Streams) *cobra.Command {
 	var d doctorCommand
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look for what is wrong, and change nothing; exit 1 if something is.", Args: arguments,
+		Use: "doctor", Short: "Look for what is wrong, and change nothing; exit 1 if something is.",
+		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return d.run(f, std) },
 	}
 	cmd.Flags().StringSliceVar(&d.agents, "agent", nil, "Look at these harnesses too: `NAME,NAME`.")
-	complete(cmd, "agent", agentNames(f))
-	forScripts(cmd, &d.json)
+	cli.Complete(cmd, "agent", cli.AgentNames(f))
+	cli.ForScripts(cmd, &d.json)
 	return cmd
 }
 
@@ -49,7 +51,7 @@ func (cmd *doctorCommand) run(f *config.Flags, std term.Streams) error {
 		return err
 	}
 	if bad := doctor.Problems(all); bad > 0 {
-		return exitError{exitFailed, errors.New(term.Count(bad, "problem"))}
+		return cli.Exit{Code: cli.Failed, Err: errors.New(term.Count(bad, "problem"))}
 	}
 	return nil
 }

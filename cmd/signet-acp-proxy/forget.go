@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -31,11 +33,11 @@ func newForget(f *config.Flags, std term.Streams) *cobra.Command {
 			if c.source != "" {
 				return cobra.NoArgs(cmd, args)
 			}
-			return arguments(cmd, args)
+			return cli.Arguments(cmd, args)
 		},
 		Long: "Remove one conversation everywhere, and what was learned from it. SESSION " + namesSession +
 			" On a terminal you are asked first; elsewhere it has to be the whole id, or --yes is needed.",
-		ValidArgsFunction: sessionIDs(f),
+		ValidArgsFunction: cli.SessionIDs(f),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if c.source != "" {
 				return c.runSource(f, std)
@@ -135,7 +137,8 @@ type pruneCommand struct {
 func newPrune(f *config.Flags, std term.Streams) *cobra.Command {
 	var p pruneCommand
 	cmd := &cobra.Command{
-		Use: "prune", Short: "Remove old conversations that owe nothing; without --yes only say which.", Args: arguments,
+		Use: "prune", Short: "Remove old conversations that owe nothing; without --yes only say which.",
+		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return p.run(f, std) },
 	}
 	flags := cmd.Flags()
@@ -147,16 +150,16 @@ func newPrune(f *config.Flags, std term.Streams) *cobra.Command {
 
 func (cmd *pruneCommand) run(f *config.Flags, std term.Streams) error {
 	if cmd.olderThan == "" && cmd.keep == 0 {
-		return exitError{exitUsage, errors.New("which ones? give --older-than AGE or --keep N")}
+		return cli.Exit{Code: cli.Usage, Err: errors.New("which ones? give --older-than AGE or --keep N")}
 	}
 	if cmd.keep < 0 {
-		return exitError{exitUsage, errors.New("--keep: give a number from 1 on")}
+		return cli.Exit{Code: cli.Usage, Err: errors.New("--keep: give a number from 1 on")}
 	}
 	o := correlation.PruneOptions{Keep: cmd.keep, DryRun: !cmd.yes}
 	if cmd.olderThan != "" {
 		age, err := config.ParseAge(cmd.olderThan)
 		if err != nil {
-			return exitError{exitUsage, fmt.Errorf("--older-than: %w", err)}
+			return cli.Exit{Code: cli.Usage, Err: fmt.Errorf("--older-than: %w", err)}
 		}
 		o.Before = time.Now().Add(-age)
 	}
@@ -191,7 +194,7 @@ func (cmd *pruneCommand) run(f *config.Flags, std term.Streams) error {
 			err = errors.Join(err, eraser.Erase(ctx, ids))
 		}
 		if len(gone) > 0 {
-			if err := sessionTable(gone, term.On(std.Out)); err != nil {
+			if err := report.Sessions(gone, term.On(std.Out)); err != nil {
 				return err
 			}
 		}

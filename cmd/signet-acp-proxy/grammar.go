@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -25,7 +26,7 @@ func grammar(std term.Streams) *cobra.Command {
 		newMemory(&f, std), newForget(&f, std), newPrune(&f, std), newBackup(&f, std), newRestore(&f, std),
 		newSetup(&f, std), newConfig(&f, std), newUninstall(&f, std), newCompletion(std), newEcho(std),
 	)
-	root.SetHelpCommand(newHelp())
+	root.SetHelpCommand(cli.NewHelp())
 	common := root.PersistentFlags()
 	common.SortFlags = false
 	common.StringVar(&f.Memory, "memory", "", "The `SOURCE` of context: auto, daemon, embedded or off.")
@@ -36,11 +37,11 @@ func grammar(std term.Streams) *cobra.Command {
 	common.StringVar(&f.LogFile, "log-file", "", "Log to this `FILE` in place of the default one; - is stderr.")
 	common.BoolVar(&version, "version", false, "Print the version and exit.")
 	common.BoolP("help", "h", false, "Explain a command and its flags.")
-	complete(root, "memory", settingValues("memory"))
-	complete(root, "signet-path", folders)
-	complete(root, "db", paths)
-	complete(root, "log-level", settingValues("log_level"))
-	complete(root, "log-file", paths)
+	cli.Complete(root, "memory", cli.SettingValues("memory"))
+	cli.Complete(root, "signet-path", cli.Folders)
+	cli.Complete(root, "db", cli.Paths)
+	cli.Complete(root, "log-level", cli.SettingValues("log_level"))
+	cli.Complete(root, "log-file", cli.Paths)
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
@@ -48,13 +49,13 @@ func grammar(std term.Streams) *cobra.Command {
 			return nil
 		}
 		fmt.Fprintln(std.Out, runtime.Version)
-		return exitError{}
+		return cli.Exit{}
 	}
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetOut(std.Out)
 	root.SetErr(std.Err)
-	root.SetHelpFunc(printHelp)
-	root.SetFlagErrorFunc(flagMisuse)
+	root.SetHelpFunc(cli.PrintHelp)
+	root.SetFlagErrorFunc(cli.FlagMisuse)
 	return root
 }
 
@@ -66,23 +67,23 @@ func run(args []string, std term.Streams) int {
 	root := grammar(std)
 	root.SetArgs(args)
 	err := root.Execute()
-	var exit exitError
+	var exit cli.Exit
 	var flag config.FlagError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &flag):
-		exit = exitError{exitUsage, flag}
+		exit = cli.Exit{Code: cli.Usage, Err: flag}
 	case !errors.As(err, &exit):
 		for line := range strings.Lines(err.Error()) {
 			std.Say("%s", strings.TrimSuffix(line, "\n"))
 		}
-		return exitFailed
+		return cli.Failed
 	}
-	if exit.err != nil {
-		std.Say("%v", exit.err)
+	if exit.Err != nil {
+		std.Say("%v", exit.Err)
 	}
-	return exit.code
+	return exit.Code
 }
 
 // forLogin puts what we cannot read of a command line behind "-- --", where it is the known harness's. A client that

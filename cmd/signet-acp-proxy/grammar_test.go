@@ -56,20 +56,6 @@ func TestGrammar(t *testing.T) {
 	look(root)
 }
 
-func TestHelpFitsNarrowScreens(t *testing.T) {
-	for _, width := range []int{80, 100, 132, 200} {
-		for line := range strings.Lines(settingsHelp(width)) {
-			if n := term.Width(strings.TrimSuffix(line, "\n")); n > width {
-				t.Errorf("%d columns on a screen of %d: %s", n, width, line)
-			}
-		}
-	}
-	if narrow := settingsHelp(80); strings.Contains(narrow, "SIGNET_ACP_HOLD") ||
-		!strings.Contains(narrow, "SIGNET_ACP_ and the name in capitals") {
-		t.Errorf("80 columns have no room for the names of variables:\n%s", narrow)
-	}
-}
-
 // A program that looks a method up by its name keeps every exported method of all types, for the linker cannot tell
 // which: 2.5 MB that every relay would map. text/template does so, and parsers of command lines that go by
 // reflection.

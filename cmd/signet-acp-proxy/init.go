@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/install"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -21,7 +22,7 @@ type initCommand struct{ yes, dryRun bool }
 func newInit(f *config.Flags, std term.Streams) *cobra.Command {
 	var i initCommand
 	cmd := &cobra.Command{
-		Use: "init", Args: arguments,
+		Use: "init", Args: cli.Arguments,
 		Short: "Make the Signet folder, set up the clients that are found, and show that it remembers.",
 		Long: "Make the Signet folder with short template files, set up the clients that are found after a question, " +
 			"and show that it remembers. What is there stays as it is.",
@@ -35,7 +36,8 @@ func newInit(f *config.Flags, std term.Streams) *cobra.Command {
 // newEcho is the agent that init shows with.
 func newEcho(std term.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: tryout.EchoWord + " SESSION", Short: "Be an agent that repeats what it is told.", Args: arguments, Hidden: true,
+		Use: tryout.EchoWord + " SESSION", Short: "Be an agent that repeats what it is told.",
+		Args: cli.Arguments, Hidden: true,
 		RunE: func(_ *cobra.Command, args []string) error { return tryout.Echo(std.In, std.Out, args[0]) },
 	}
 }

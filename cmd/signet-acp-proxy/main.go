@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
@@ -20,7 +21,7 @@ var version = ""
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == delivery.DetachWord {
 		if delivery.Detach(os.Args[2:]) != nil {
-			os.Exit(exitNotStarted)
+			os.Exit(cli.NotStarted)
 		}
 		return
 	}

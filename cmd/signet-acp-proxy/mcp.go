@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -24,11 +25,12 @@ type mcpCommand struct{ connect string }
 func newMCP(f *config.Flags, std term.Streams) *cobra.Command {
 	var m mcpCommand
 	cmd := &cobra.Command{
-		Use: runtime.MCPWord, Short: "Serve the memory tools over stdin and stdout, as an MCP server.", Args: arguments,
+		Use: runtime.MCPWord, Short: "Serve the memory tools over stdin and stdout, as an MCP server.",
+		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return m.run(f, std) },
 	}
 	cmd.Flags().StringVar(&m.connect, "connect", "", "Only carry stdin and stdout to this `SOCKET` of a relay.")
-	complete(cmd, "connect", paths)
+	cli.Complete(cmd, "connect", cli.Paths)
 	return cmd
 }
 
@@ -78,7 +80,7 @@ func (unclosed) Close() error { return nil }
 func connectPipe(socket string, std term.Streams) int {
 	if err := mcpserver.Pipe(socket, std.In, std.Out); err != nil {
 		std.Say("%v", err)
-		return exitFailed
+		return cli.Failed
 	}
 	return 0
 }

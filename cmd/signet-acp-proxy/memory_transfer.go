@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -16,7 +17,7 @@ import (
 func newMemoryExport(f *config.Flags, std term.Streams) *cobra.Command {
 	var said bool
 	cmd := &cobra.Command{
-		Use: "export", Short: "Write all memories to stdout as JSON Lines.", Args: arguments,
+		Use: "export", Short: "Write all memories to stdout as JSON Lines.", Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return exportMemories(said, f, std) },
 	}
 	cmd.Flags().BoolVar(&said, "said", false, saidToo)
@@ -42,7 +43,7 @@ func exported(n int) string { return term.Count(n, "memory") + " exported" }
 func newMemoryImport(f *config.Flags, std term.Streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "import [FILE]", Short: "Read memories as export writes them; all or nothing.", Args: arguments,
+		Use: "import [FILE]", Short: "Read memories as export writes them; all or nothing.", Args: cli.Arguments,
 		Long: "Read memories as export writes them, from FILE or stdin; all or nothing. " +
 			"With session and position, what stands beside a memory helps to find it.",
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -22,16 +24,16 @@ type previewCommand struct {
 func newPreview(f *config.Flags, std term.Streams) *cobra.Command {
 	var p previewCommand
 	cmd := &cobra.Command{
-		Use: "preview", Short: "Print what would be injected now; nothing is recorded.", Args: arguments,
+		Use: "preview", Short: "Print what would be injected now; nothing is recorded.", Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return p.run(f, std) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&p.prompt, "prompt", "", "The `TEXT` of the prompt, for what it recalls.")
 	flags.StringVar(&p.cwd, "cwd", ".", "The session's `DIR`.")
 	flags.StringVar(&p.agent, "agent", "", "The harness by `NAME`.")
-	forScripts(cmd, &p.json)
-	complete(cmd, "cwd", folders)
-	complete(cmd, "agent", agentNames(f))
+	cli.ForScripts(cmd, &p.json)
+	cli.Complete(cmd, "cwd", cli.Folders)
+	cli.Complete(cmd, "agent", cli.AgentNames(f))
 	return cmd
 }
 
@@ -45,7 +47,7 @@ func (cmd *previewCommand) run(f *config.Flags, std term.Streams) error {
 	}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
 		if _, known := d.Config.Profile(cmd.agent); cmd.agent != "" && !known {
-			return unknownAgent(d.Config, cmd.agent)
+			return cli.UnknownAgent(d.Config, cmd.agent)
 		}
 		p, err := d.Preview(ctx, runtime.PreviewQuery{Prompt: cmd.prompt, Cwd: cwd, Agent: cmd.agent})
 		if err != nil {
@@ -63,7 +65,7 @@ func (cmd *previewCommand) run(f *config.Flags, std term.Streams) error {
 		if p.Nothing != "" {
 			return nil
 		}
-		explain(p, std)
+		report.Preview(p, std)
 		if p.Block == "" {
 			std.Say("nothing would be injected")
 			return nil
@@ -72,25 +74,4 @@ func (cmd *previewCommand) run(f *config.Flags, std term.Streams) error {
 		_, err = fmt.Fprint(std.Out, p.Block)
 		return err
 	})
-}
-
-// explain says of each piece why it is in or out.
-func explain(p runtime.Preview, std term.Streams) {
-	std.Say("from: %s", p.Source)
-	for _, f := range p.Files {
-		std.Say("%s: %s", f.File, f.Why)
-	}
-	for _, o := range p.Out {
-		if o.File != "" {
-			std.Say("%s: out: %s", o.File, o.Why)
-		}
-	}
-	for _, it := range p.Items {
-		std.Say("memory %s (%s, score %.2f): in", term.Cut(term.Printable(it.ID), 40), it.Why, it.Score)
-	}
-	for _, o := range p.Out {
-		if o.File == "" {
-			std.Say("memory %s: out: %s", term.Cut(term.Printable(o.ID), 40), o.Why)
-		}
-	}
 }

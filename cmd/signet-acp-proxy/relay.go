@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -29,15 +30,15 @@ func newRelay(f *config.Flags, std term.Streams) *cobra.Command {
 		Use: "signet-acp-proxy", Long: "Give any ACP agent a memory.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
-				return unexpected(cmd, args[0])
+				return cli.Unexpected(cmd, args[0])
 			}
 			return nil
 		},
-		ValidArgsFunction: paths, // of the command
+		ValidArgsFunction: cli.Paths, // of the command
 		RunE:              func(_ *cobra.Command, command []string) error { return r.run(f, command, std) },
 	}
 	cmd.Flags().StringVar(&r.agent, "agent", "", "The harness by `NAME`; beside a command, what to call it.")
-	complete(cmd, "agent", agentNames(f))
+	cli.Complete(cmd, "agent", cli.AgentNames(f))
 	return cmd
 }
 
@@ -59,20 +60,20 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	profile, err := runtime.Harness(c, r.agent, command, &options)
 	switch {
 	case errors.Is(err, runtime.ErrNoHarness):
-		return misuse("%w", err)
+		return cli.Misuse("%w", err)
 	case errors.Is(err, upstream.ErrNotStarted):
-		return exitError{exitNotStarted, err}
+		return cli.Exit{Code: cli.NotStarted, Err: err}
 	case err != nil:
-		return unknownAgent(c, r.agent)
+		return cli.UnknownAgent(c, r.agent)
 	}
 	if term.IsTerminal(std.In) {
 		std.Say("on a terminal this is %s itself, without memory, to log in with; with memory a client starts it "+
 			"(signet-acp-proxy setup -h)", options.Command[0])
 		ended, err := upstream.OnTerminal(options)
 		if err != nil {
-			return exitError{exitNotStarted, err}
+			return cli.Exit{Code: cli.NotStarted, Err: err}
 		}
-		return exitError{code: ended.Status()}
+		return cli.Exit{Code: ended.Status()}
 	}
 	name := r.agent
 	if name == "" {
@@ -94,7 +95,7 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	defer signal.Stop(signals)
 	process, err := upstream.Start(options)
 	if err != nil {
-		return exitError{exitNotStarted, err}
+		return cli.Exit{Code: cli.NotStarted, Err: err}
 	}
 	o := proxy.Options{
 		Client:  proxy.Client{In: std.In, Out: std.Out, Talk: std.Err},
@@ -123,17 +124,12 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	if !hurried && !relay.ClientGone() {
 		std.Say("%s", harnessEnd(options.Command, ended, process.LastStderr()))
 	}
-	return exitError{code: ended.Status()}
+	return cli.Exit{Code: ended.Status()}
 }
 
 // gcPercent keeps the relay small: it lives beside an agent all day and has
 // little to collect.
 const gcPercent = 50
-
-func unknownAgent(c *config.Config, name string) error {
-	return exitError{exitUsage, fmt.Errorf("no agent is known as %q: name one of %v, or give its command behind --",
-		name, c.AgentNames())}
-}
 
 // goneAfter is how long we stay, once told to end, whoever does not read: supervisors kill after two seconds or more.
 const goneAfter = 1800 * time.Millisecond

@@ -2,17 +2,16 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // sessionsCommand lists sessions.
@@ -26,7 +25,7 @@ type sessionsCommand struct {
 func newSessions(f *config.Flags, std term.Streams) *cobra.Command {
 	var s sessionsCommand
 	cmd := &cobra.Command{
-		Use: "sessions [WORDS…]", Short: "List sessions, newest first.", Args: arguments,
+		Use: "sessions [WORDS…]", Short: "List sessions, newest first.", Args: cli.Arguments,
 		Long: "List sessions, newest first; with WORDS those in which all of them were said.",
 		RunE: func(_ *cobra.Command, words []string) error {
 			s.Words = words
@@ -38,20 +37,20 @@ func newSessions(f *config.Flags, std term.Streams) *cobra.Command {
 	flags.StringVar(&s.Harness, "harness", "", "Only those of a harness, by its `NAME`.")
 	flags.StringVar(&s.since, "since", "", "Only those active since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.IntVar(&s.Limit, "limit", 30, "Only the newest `N`; 0 is all.")
-	complete(cmd, "harness", agentNames(f))
-	forScripts(cmd, &s.json)
+	cli.Complete(cmd, "harness", cli.AgentNames(f))
+	cli.ForScripts(cmd, &s.json)
 	return cmd
 }
 
 func (cmd *sessionsCommand) run(f *config.Flags, std term.Streams) error {
 	filter := cmd.SessionFilter
 	if filter.Limit < 0 {
-		return misuse("--limit must be 0 (all) or more, not %d", filter.Limit)
+		return cli.Misuse("--limit must be 0 (all) or more, not %d", filter.Limit)
 	}
 	var err error
 	if cmd.since != "" {
 		if filter.Since, err = config.ParseWhen(cmd.since, time.Now()); err != nil {
-			return misuse("--since: %w", err)
+			return cli.Misuse("--since: %w", err)
 		}
 	}
 	if cmd.here {
@@ -79,7 +78,7 @@ func (cmd *sessionsCommand) run(f *config.Flags, std term.Streams) error {
 			}
 			return nil
 		}
-		if err := sessionTable(found, term.On(std.Out)); err != nil {
+		if err := report.Sessions(found, term.On(std.Out)); err != nil {
 			return err
 		}
 		if more > 0 {
@@ -87,41 +86,4 @@ func (cmd *sessionsCommand) run(f *config.Flags, std term.Streams) error {
 		}
 		return nil
 	})
-}
-
-// sessionTable prints sessions. On a screen ids are as short as they can be.
-func sessionTable(all []runtime.Listed, s term.Screen) error {
-	t := &term.Table{Columns: []term.Column{
-		{Title: "SESSION"}, {Title: "TITLE", Least: 24}, {Title: "HARNESS", Least: 6, Spare: 5},
-		{Title: "LAST ACTIVE", Spare: 4}, {Title: "TURNS", Spare: 1}, {Title: "CONTEXT", Spare: 2},
-		{Title: "FOLDER", Least: 12, Spare: 3, Left: true},
-	}}
-	for _, one := range all {
-		id := one.ACPID
-		if s.Width > 0 {
-			id = one.Short
-		}
-		t.Add(id, one.Title, one.Harness, term.Local(one.LastActive), strconv.Itoa(one.Turns),
-			contextOf(one.Session), runtime.HomeShort(one.Cwd))
-	}
-	return t.Print(s)
-}
-
-// contextOf says in words how far a session has come with its context.
-func contextOf(s correlation.Session) string {
-	text := map[correlation.State]string{
-		correlation.Armed:         "not yet",
-		correlation.IdentityGiven: "identity; memories follow",
-		correlation.InFlight:      "on its way",
-		correlation.Doubt:         "sent, perhaps lost",
-		correlation.Done:          "given",
-		correlation.Off:           "none wanted",
-	}[s.State]
-	if text == "" {
-		text = string(s.State)
-	}
-	if s.Live {
-		return fmt.Sprintf("%s, live", text)
-	}
-	return text
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
@@ -29,13 +31,13 @@ func newSetup(f *config.Flags, std term.Streams) *cobra.Command {
 		Long: "Put agents with a memory into a client's configuration. " +
 			"CLIENT is acpx, zed, or print for what goes into any other client. " +
 			"NAME is a harness; without one all those that are found on this machine are meant.",
-		Args: firstOf(clients),
+		Args: cli.FirstOf(clients),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
 			cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return clients, cobra.ShellCompDirectiveNoFileComp
 			}
-			return agentNames(f)(cmd, args, typed)
+			return cli.AgentNames(f)(cmd, args, typed)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			s.client, s.agents = args[0], args[1:]
@@ -72,7 +74,7 @@ func (cmd *setupCommand) run(f *config.Flags, std term.Streams) error {
 		return err
 	}
 	if cmd.dryRun {
-		return printDiff(file.Diff(), term.On(std.Out))
+		return report.Diff(file.Diff(), term.On(std.Out))
 	}
 	if err := file.Save(); err != nil {
 		return err
@@ -87,7 +89,7 @@ func (cmd *setupCommand) names(c *config.Config) ([]string, error) {
 	for _, name := range cmd.agents {
 		name = strings.TrimPrefix(name, clients.Prefix)
 		if _, known := c.Profile(name); !known {
-			return nil, unknownAgent(c, name)
+			return nil, cli.UnknownAgent(c, name)
 		}
 		names = append(names, config.Canonical(name))
 	}
@@ -133,24 +135,12 @@ func takeOut(file *clients.File, names []string, dryRun bool, std term.Streams) 
 // print prints entries for any other client.
 func (cmd *setupCommand) print(c *config.Config, names []string, std term.Streams) error {
 	if cmd.remove {
-		return exitError{exitUsage, errors.New("print writes no file: there is nothing to remove")}
+		return cli.Exit{Code: cli.Usage, Err: errors.New("print writes no file: there is nothing to remove")}
 	}
 	if len(names) == 0 {
 		std.Say("no harness was found: name one of %s", strings.Join(c.AgentNames(), ", "))
 		return nil
 	}
 	_, err := io.WriteString(std.Out, clients.Snippet(c, names))
-	return err
-}
-
-// printDiff prints a unified diff.
-func printDiff(text string, s term.Screen) error {
-	colours := map[byte]string{'-': term.Red, '+': term.Green}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		b.WriteString(s.Paint(colours[line[0]], line) + "\n")
-	}
-	_, err := io.WriteString(s.W, b.String())
 	return err
 }

@@ -2,18 +2,15 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/delivery"
 )
 
 // showCommand shows one session.
@@ -28,13 +25,13 @@ const namesSession = "is an ACP session id, a Signet key, an acpx record, or the
 func newShow(f *config.Flags, std term.Streams) *cobra.Command {
 	var s showCommand
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show a session: its ids, what was injected, what was delivered.", Args: arguments,
+		Use: "show ID", Short: "Show a session: its ids, what was injected, what was delivered.", Args: cli.Arguments,
 		Long:              "Show a session: its ids, what was injected, what was delivered. ID " + namesSession,
-		ValidArgsFunction: sessionIDs(f),
+		ValidArgsFunction: cli.SessionIDs(f),
 		RunE:              func(_ *cobra.Command, args []string) error { return s.run(args[0], f, std) },
 	}
 	cmd.Flags().BoolVar(&s.context, "context", false, "Print the text that was injected, exactly, and nothing else.")
-	forScripts(cmd, &s.json)
+	cli.ForScripts(cmd, &s.json)
 	return cmd
 }
 
@@ -50,7 +47,7 @@ func (cmd *showCommand) run(id string, f *config.Flags, std term.Streams) error 
 		}
 		slices.Reverse(inserted) // oldest first
 		if cmd.context && !cmd.json {
-			return printContext(inserted, s.Session, std)
+			return report.Injected(inserted, s.Session, std)
 		}
 		shown, err := d.Show(ctx, s, inserted, cmd.context)
 		if err != nil {
@@ -59,91 +56,6 @@ func (cmd *showCommand) run(id string, f *config.Flags, std term.Streams) error 
 		if cmd.json {
 			return term.JSON(std.Out, shown)
 		}
-		return printSession(shown, term.On(std.Out))
+		return report.Session(shown, term.On(std.Out))
 	})
-}
-
-// printContext prints what was injected, oldest first, without a byte more.
-func printContext(inserted []correlation.Injection, s correlation.Session, std term.Streams) error {
-	if len(inserted) == 0 {
-		std.Say("nothing was injected into %s (%s)", s.ACPID, s.State)
-	}
-	for _, in := range inserted {
-		if _, err := io.WriteString(std.Out, in.Text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func printSession(v runtime.Shown, s term.Screen) error {
-	var l term.List
-	l.Add("session", v.ACPXSessionID)
-	l.Add("title", v.Title)
-	l.Add("signet key", v.SignetSessionKey)
-	if len(v.Keys) > 1 {
-		l.Add("earlier keys", fmt.Sprint(v.Keys[:len(v.Keys)-1]))
-	}
-	l.Add("acpx record", v.ACPXRecordID)
-	l.Add("harness", v.Harness+versioned(v.AgentVersion))
-	if v.Client != "" {
-		l.Add("client", v.Client+versioned(v.ClientVersion))
-	}
-	l.Add("agent id", v.AgentID)
-	l.Add("parent key", v.ParentSessionKey)
-	l.Add("continues", v.Continues)
-	l.Add("continued by", v.ContinuedBy)
-	l.Add("folder", v.Cwd)
-	l.Add("project", v.Project)
-	state := v.State
-	if v.Live {
-		state = "live, " + state
-	}
-	l.Add("state", state)
-	l.Add("turns", strconv.Itoa(v.Turns))
-	l.Add("started", term.Local(v.Started))
-	l.Add("last active", term.Local(v.LastActive))
-	l.Print(s)
-	if len(v.Injections) > 0 {
-		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Injected")+" (--context prints the text)")
-		t := &term.Table{Columns: []term.Column{
-			{Title: "AT"}, {Title: "KIND"}, {Title: "FROM"}, {Title: "OUTCOME"}, {Title: "BYTES"},
-			{Title: "MEMORIES", Spare: 3}, {Title: "USED", Spare: 3}, {Title: "FETCH", Spare: 2}, {Title: "HELD", Spare: 1},
-		}}
-		for _, in := range v.Injections {
-			t.Add(term.Local(in.At), in.Kind, in.Source, string(in.Outcome), strconv.Itoa(in.Bytes),
-				strconv.Itoa(len(in.Items)), strconv.Itoa(len(in.Used)),
-				fmt.Sprint(in.FetchMS, " ms"), fmt.Sprint(in.HeldMS, " ms"))
-		}
-		if err := t.Print(s); err != nil {
-			return err
-		}
-	}
-	if len(v.Deliveries) > 0 {
-		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Delivered"))
-		t := &term.Table{Columns: []term.Column{
-			{Title: "OWED"}, {Title: "KIND"}, {Title: "STATE"}, {Title: "TURNS", Spare: 2}, {Title: "TRIES", Spare: 1},
-			{Title: "ANSWER", Least: 12, Spare: 3},
-		}}
-		for _, one := range v.Deliveries {
-			answer := one.Reply
-			if one.Error != "" {
-				answer = one.Error
-			}
-			state := one.State
-			if one.Error == delivery.Kept { // taken in, though no summary is made of it
-				state = "kept"
-			}
-			t.Add(term.Local(one.Owed), one.Kind, state, strconv.Itoa(one.Turns), strconv.Itoa(one.Attempts), answer)
-		}
-		return t.Print(s)
-	}
-	return nil
-}
-
-func versioned(version string) string {
-	if version == "" {
-		return ""
-	}
-	return " " + version
 }

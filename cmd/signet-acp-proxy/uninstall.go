@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/install"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -14,7 +15,7 @@ type uninstallCommand struct{ yes bool }
 func newUninstall(f *config.Flags, std term.Streams) *cobra.Command {
 	var u uninstallCommand
 	cmd := &cobra.Command{
-		Use: "uninstall", Args: arguments,
+		Use: "uninstall", Args: cli.Arguments,
 		Short: "Take our entries out of clients' files and, after a question, remove what was recorded.",
 		Long: "Take our entries out of clients' files and, after a question, " +
 			"remove what was recorded: the acp folder in the Signet folder. " +

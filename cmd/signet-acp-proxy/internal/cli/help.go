@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -17,13 +17,14 @@ const relayUsage = `  signet-acp-proxy [flags] --agent NAME               relay 
   signet-acp-proxy [flags] COMMAND                    one of these:
 `
 
-func newHelp() *cobra.Command {
+// NewHelp is the command that explains the others.
+func NewHelp() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND…]", Short: "Explain a command.", Args: arguments,
+		Use: "help [COMMAND…]", Short: "Explain a command.", Args: Arguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err == nil && len(rest) > 0 {
-				err = unexpected(about, rest[0])
+				err = Unexpected(about, rest[0])
 			}
 			if err != nil {
 				return err
@@ -36,8 +37,8 @@ func newHelp() *cobra.Command {
 // helpWidth is how wide help is where no terminal says otherwise.
 const helpWidth = 80
 
-// printHelp explains a command, and for the root of them all the whole configuration surface.
-func printHelp(cmd *cobra.Command, _ []string) {
+// PrintHelp explains a command, and for the root of them all the whole configuration surface.
+func PrintHelp(cmd *cobra.Command, _ []string) {
 	cmd.Flags().SortFlags = false // they stand in an order
 	s := term.On(cmd.OutOrStdout())
 	width := s.Width

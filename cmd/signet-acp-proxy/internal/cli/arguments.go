@@ -1,0 +1,112 @@
+// Package cli is what the commands have in common: how arguments and flags are checked, completed and explained, and
+// with which exit code a command ends. It knows no command.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+)
+
+// Misuse is the error of a command line that cannot be read.
+func Misuse(format string, args ...any) error {
+	return Exit{Usage, fmt.Errorf(format+" (see signet-acp-proxy -h)", args...)}
+}
+
+// Arguments holds a command to the arguments that its usage line names: each WORD is one, a [WORD…] at the end any
+// number.
+func Arguments(cmd *cobra.Command, args []string) error {
+	names := strings.Fields(cmd.Use)[1:]
+	for i, name := range names {
+		switch {
+		case strings.HasPrefix(name, "["):
+			return nil
+		case i == len(args):
+			return Misuse("expected %s", name)
+		}
+	}
+	if len(args) > len(names) {
+		return Unexpected(cmd, args[len(names)])
+	}
+	return nil
+}
+
+// FirstOf is Arguments for a command whose first one must be among words.
+func FirstOf(words []string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := Arguments(cmd, args); err != nil {
+			return err
+		}
+		if !slices.Contains(words, args[0]) {
+			return Misuse("%s must be one of %s, not %q", strings.Fields(cmd.Use)[1], strings.Join(words, ", "), args[0])
+		}
+		return nil
+	}
+}
+
+// Unexpected is the error of an argument that a command does not take.
+func Unexpected(cmd *cobra.Command, arg string) error {
+	return Misuse("unexpected argument %q%s", arg, config.DidYouMean(arg, commandNames(cmd)))
+}
+
+// FlagMisuse is the error of a flag that cannot be read.
+func FlagMisuse(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		var known []string
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, "--"+flag.Name) })
+		name := "--" + unknown.GetSpecifiedName()
+		return Misuse("unknown flag %s%s", name, config.DidYouMean(name, known))
+	case errors.As(err, &invalid):
+		kind := "a number"
+		if invalid.GetFlag().Value.Type() == "bool" {
+			kind = "true or false"
+		}
+		return Misuse("--%s must be %s, not %q", invalid.GetFlag().Name, kind, invalid.GetValue())
+	}
+	return Misuse("%w", err)
+}
+
+func commandNames(cmd *cobra.Command) []string {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
+}
+
+// Group is a command that does nothing without one of its own commands.
+func Group(name, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: name + " COMMAND", Short: short, Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return Unexpected(cmd, args[0])
+			}
+			return Misuse("expected one of %s", strings.Join(commandNames(cmd), ", "))
+		},
+	}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// ForScripts gives a command the flag that makes it print JSON.
+func ForScripts(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "Print JSON for scripts.")
+}
+
+// UnknownAgent is the error of a harness that nobody knows by that name.
+func UnknownAgent(c *config.Config, name string) error {
+	return Exit{Usage, fmt.Errorf("no agent is known as %q: name one of %v, or give its command behind --",
+		name, c.AgentNames())}
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+// Complete says how the value of a flag is completed. Whatever completes makes no file and no request.
+func Complete(cmd *cobra.Command, flag string, how cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, how); err != nil {
+		panic(err) // there is no such flag, or it has one already
+	}
+}
+
+// Paths completes a file.
+func Paths(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// Folders completes a folder.
+func Folders(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// SettingValues completes the value of a setting.
+func SettingValues(name string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		s, _ := config.Named(name)
+		return s.Enum, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// AgentNames completes the name of a harness.
+func AgentNames(f *config.Flags) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		c, _ := config.Load(*f) // with mistakes in it too
+		return c.AgentNames(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+const (
+	// completionTime is how long a key press may wait for the database.
+	completionTime = 500 * time.Millisecond
+	// completedSessions are offered, the newest.
+	completedSessions = 50
+)
+
+// SessionIDs completes the one argument of commands that are about a session.
+func SessionIDs(f *config.Flags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		if len(args) > 0 {
+			return nil, directive
+		}
+		c, _ := config.Load(*f)
+		db, err := migrations.Look(c.DB)
+		if err != nil {
+			return nil, directive
+		}
+		defer db.Close()
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		defer cancel()
+		all, _ := correlation.New(db, correlation.Options{}).Sessions(ctx, completedSessions)
+		var ids []cobra.Completion
+		for _, s := range all {
+			if s.ACPID == term.Printable(s.ACPID) {
+				ids = append(ids, cobra.CompletionWithDesc(s.ACPID, term.Printable(s.Harness)+", "+term.Local(s.LastActive)))
+			}
+		}
+		return ids, directive
+	}
+}

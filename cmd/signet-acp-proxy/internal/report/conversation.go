@@ -1,0 +1,92 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+)
+
+// Conversation prints what was said in a session.
+func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) error {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	head := fmt.Sprintf("%s · %s · %s · %s", s.ACPID, s.Harness, runtime.HomeShort(s.Cwd), term.Count(s.Turns, "turn"))
+	p("%s\n", screen.Paint(term.Bold, term.Wrap(term.Printable(head), screen.Width, 0)))
+	turn := 0
+	for _, e := range said {
+		if e.Turn != turn {
+			turn = e.Turn
+			p("\n%s\n", screen.Paint(term.Faint, fmt.Sprintf("── %d ── %s", turn, term.Local(e.At))))
+		}
+		switch e.Role {
+		case runtime.User:
+			p("%s\n%s\n", screen.Paint(term.Bold, "You"), body(e.Text, "  ", screen))
+		case runtime.Assistant:
+			p("%s\n", screen.Paint(term.Green, cmp.Or(term.Printable(s.Harness), "Agent")))
+			if e.Text != "" {
+				p("%s\n", body(e.Text, "  ", screen))
+			}
+			if note := howItEnded(e); note != "" {
+				p("  %s\n", screen.Paint(term.Yellow, note))
+			}
+		case runtime.Tool:
+			text := fmt.Sprintf("· %s: %s (%s)", cmp.Or(e.Kind, "tool"), e.Text, e.Status)
+			if len(e.Locations) > 0 {
+				text += " " + strings.Join(e.Locations, ", ")
+			}
+			p("%s\n", body(term.Printable(text), "    ", screen))
+		case runtime.Context:
+			title := fmt.Sprintf("inserted by signet-acp-proxy, from %s (%s)", e.Source, e.Outcome)
+			p("  %s\n", screen.Paint(term.Faint, "┌ "+title))
+			for line := range strings.Lines(body(strings.TrimSpace(e.Text), "  │ ", screen)) {
+				p("%s\n", screen.Paint(term.Faint, strings.TrimSuffix(line, "\n")))
+			}
+		}
+	}
+	if len(said) == 0 {
+		p("\nnothing was said\n")
+	}
+	_, err := io.WriteString(screen.W, b.String())
+	return err
+}
+
+// howItEnded says of an answer what its text does not.
+func howItEnded(e runtime.Entry) string {
+	var notes []string
+	switch {
+	case !e.Ended:
+		notes = append(notes, "still answering")
+	case e.Code != 0:
+		notes = append(notes, fmt.Sprintf("failed with error %d", e.Code))
+	case e.Stop == "":
+		notes = append(notes, "ended without an answer to the prompt")
+	case e.Stop != "end_turn":
+		notes = append(notes, strings.ReplaceAll(e.Stop, "_", " "))
+	}
+	if e.Truncated {
+		notes = append(notes, "longer than what is kept")
+	}
+	if len(notes) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(notes, "; ") + ")"
+}
+
+// body is text of several lines, each behind a margin and no wider than the screen.
+func body(text, margin string, s term.Screen) string {
+	var b strings.Builder
+	for _, line := range strings.Split(term.Visible(strings.TrimRight(text, "\n")), "\n") {
+		if s.Width == 0 || term.Width(margin+line) <= s.Width {
+			b.WriteString(strings.TrimRight(margin+line, " ") + "\n")
+			continue
+		}
+		for part := range strings.Lines(term.Wrap(line, s.Width-term.Width(margin), 0)) {
+			b.WriteString(margin + strings.TrimSuffix(part, "\n") + "\n")
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

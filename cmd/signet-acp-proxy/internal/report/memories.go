@@ -1,0 +1,87 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+)
+
+// Memories prints memories as a table, or for scripts.
+func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embedded.Memory, asJSON bool) error {
+	if asJSON {
+		if all == nil {
+			all = []embedded.Memory{}
+		}
+		return term.JSON(std.Out, all)
+	}
+	if len(all) == 0 {
+		std.Say("nothing found")
+		return nil
+	}
+	s := term.On(std.Out)
+	t := &term.Table{Columns: []term.Column{
+		{Title: "ID"}, {Title: "CREATED", Spare: 3}, {Title: "TYPE", Least: 4, Spare: 2},
+		{Title: "PROJECT", Least: 8, Spare: 1}, {Title: "CONTENT", Least: 28},
+	}}
+	for _, m := range all {
+		id, created := m.ID, term.Local(m.Created)
+		if s.Width > 0 { // the text needs the room
+			var err error
+			if id, err = d.Memories.Short(ctx, m.ID); err != nil {
+				return err
+			}
+			created = m.Created.Local().Format(time.DateOnly)
+		}
+		t.Add(id, created, m.Type, projectName(m), m.Content)
+	}
+	return t.Print(s)
+}
+
+func projectName(m embedded.Memory) string {
+	switch {
+	case m.Personal:
+		return "(person)"
+	case m.Project == "":
+		return ""
+	}
+	return filepath.Base(m.Project)
+}
+
+// Memory prints one memory, and those whose place it took.
+func Memory(
+	ctx context.Context, d *runtime.Data, std term.Streams, m embedded.Memory, replaced []embedded.Memory,
+) error {
+	var l term.List
+	l.Add("id", m.ID)
+	l.Add("type", m.Type)
+	l.Add("project", m.Project)
+	if m.Personal {
+		l.Add("scope", "the person's own, in every project")
+	}
+	l.Add("said by", m.Origin)
+	l.Add("came by", m.Source)
+	l.Add("harness", m.Harness)
+	l.Add("signet key", m.Session)
+	l.Add("tags", m.Tags)
+	l.Add("about", m.Context)
+	l.Add("importance", fmt.Sprintf("%.2g", m.Importance))
+	if m.Ratings > 0 {
+		l.Add("rating", fmt.Sprintf("%.2g (%d)", m.Rating, m.Ratings))
+	}
+	if m.Given > 0 {
+		l.Add("told", fmt.Sprintf("to %s, used by %d", term.Count(m.Given, "session"), m.Used))
+	}
+	l.Add("created", term.Local(m.Created))
+	l.Add("updated", term.Local(m.Updated))
+	l.Print(term.On(std.Out))
+	if _, err := fmt.Fprintln(std.Out, "\n"+term.Visible(m.Content)); err != nil || len(replaced) == 0 {
+		return err
+	}
+	fmt.Fprintln(std.Out, "\nreplaces:")
+	return Memories(ctx, d, std, replaced, false)
+}

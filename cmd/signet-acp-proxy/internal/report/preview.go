@@ -1,0 +1,27 @@
+package report
+
+import (
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+)
+
+// Preview says of each piece why it is in or out.
+func Preview(p runtime.Preview, std term.Streams) {
+	std.Say("from: %s", p.Source)
+	for _, f := range p.Files {
+		std.Say("%s: %s", f.File, f.Why)
+	}
+	for _, o := range p.Out {
+		if o.File != "" {
+			std.Say("%s: out: %s", o.File, o.Why)
+		}
+	}
+	for _, it := range p.Items {
+		std.Say("memory %s (%s, score %.2f): in", term.Cut(term.Printable(it.ID), 40), it.Why, it.Score)
+	}
+	for _, o := range p.Out {
+		if o.File == "" {
+			std.Say("memory %s: out: %s", term.Cut(term.Printable(o.ID), 40), o.Why)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delivery"
+)
+
+// Session prints a session and what hangs on it.
+func Session(v runtime.Shown, s term.Screen) error {
+	var l term.List
+	l.Add("session", v.ACPXSessionID)
+	l.Add("title", v.Title)
+	l.Add("signet key", v.SignetSessionKey)
+	if len(v.Keys) > 1 {
+		l.Add("earlier keys", fmt.Sprint(v.Keys[:len(v.Keys)-1]))
+	}
+	l.Add("acpx record", v.ACPXRecordID)
+	l.Add("harness", v.Harness+versioned(v.AgentVersion))
+	if v.Client != "" {
+		l.Add("client", v.Client+versioned(v.ClientVersion))
+	}
+	l.Add("agent id", v.AgentID)
+	l.Add("parent key", v.ParentSessionKey)
+	l.Add("continues", v.Continues)
+	l.Add("continued by", v.ContinuedBy)
+	l.Add("folder", v.Cwd)
+	l.Add("project", v.Project)
+	state := v.State
+	if v.Live {
+		state = "live, " + state
+	}
+	l.Add("state", state)
+	l.Add("turns", strconv.Itoa(v.Turns))
+	l.Add("started", term.Local(v.Started))
+	l.Add("last active", term.Local(v.LastActive))
+	l.Print(s)
+	if len(v.Injections) > 0 {
+		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Injected")+" (--context prints the text)")
+		t := &term.Table{Columns: []term.Column{
+			{Title: "AT"}, {Title: "KIND"}, {Title: "FROM"}, {Title: "OUTCOME"}, {Title: "BYTES"},
+			{Title: "MEMORIES", Spare: 3}, {Title: "USED", Spare: 3}, {Title: "FETCH", Spare: 2}, {Title: "HELD", Spare: 1},
+		}}
+		for _, in := range v.Injections {
+			t.Add(term.Local(in.At), in.Kind, in.Source, string(in.Outcome), strconv.Itoa(in.Bytes),
+				strconv.Itoa(len(in.Items)), strconv.Itoa(len(in.Used)),
+				fmt.Sprint(in.FetchMS, " ms"), fmt.Sprint(in.HeldMS, " ms"))
+		}
+		if err := t.Print(s); err != nil {
+			return err
+		}
+	}
+	if len(v.Deliveries) > 0 {
+		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Delivered"))
+		t := &term.Table{Columns: []term.Column{
+			{Title: "OWED"}, {Title: "KIND"}, {Title: "STATE"}, {Title: "TURNS", Spare: 2}, {Title: "TRIES", Spare: 1},
+			{Title: "ANSWER", Least: 12, Spare: 3},
+		}}
+		for _, one := range v.Deliveries {
+			answer := one.Reply
+			if one.Error != "" {
+				answer = one.Error
+			}
+			state := one.State
+			if one.Error == delivery.Kept { // taken in, though no summary is made of it
+				state = "kept"
+			}
+			t.Add(term.Local(one.Owed), one.Kind, state, strconv.Itoa(one.Turns), strconv.Itoa(one.Attempts), answer)
+		}
+		return t.Print(s)
+	}
+	return nil
+}
+
+func versioned(version string) string {
+	if version == "" {
+		return ""
+	}
+	return " " + version
+}
+
+// Injected prints what was injected, oldest first, without a byte more.
+func Injected(inserted []correlation.Injection, s correlation.Session, std term.Streams) error {
+	if len(inserted) == 0 {
+		std.Say("nothing was injected into %s (%s)", s.ACPID, s.State)
+	}
+	for _, in := range inserted {
+		if _, err := io.WriteString(std.Out, in.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
