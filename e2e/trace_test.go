@@ -49,6 +49,7 @@ func TestTraces(t *testing.T) {
 			if strings.Contains(up, `"session/load"`) && !strings.Contains(shown, "mast of the Curlew") {
 				t.Errorf("the person's own words are not shown:\n%s", shown)
 			}
+			b.compareUsage(archive)
 		})
 	}
 }

@@ -30,6 +30,8 @@ type Profile struct {
 	AsksForTools      bool     // asks permission for each MCP call
 	SystemPrompt      bool     // takes session/new's systemPrompt, where it advertises that it does
 	MetaSystemPrompt  bool     // takes its _meta.systemPrompt too, but not both
+	TokensAddUp       bool     // the tokens of a prompt's result are those of its process so far
+	CostStartsAnew    bool     // the cost that it reports is of its process, not of the session
 
 	// ClientInfo is put in place of initialize's clientInfo, and ClientMeta's members into clientCapabilities._meta;
 	// both JSON objects, nil: leave as they are. A request named in Answers, from a harness that got ClientMeta, is

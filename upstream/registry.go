@@ -27,6 +27,7 @@ var registry = []Profile{
 		AsksForTools:      true,
 		SystemPrompt:      true,
 		MetaSystemPrompt:  true,
+		CostStartsAnew:    true,
 		// Without them Claude loads the user's own hooks and plugins, Signet's among them.
 		SettingSources: []string{"project", "local"},
 	},
@@ -47,6 +48,7 @@ var registry = []Profile{
 		Install:       "npm install -g @github/copilot",
 		KeepsMessages: true,
 		MCP:           MCPHTTP,
+		TokensAddUp:   true,
 	},
 	{
 		Name: "cursor", Title: "Cursor",

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -56,10 +55,8 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 	}
 	b := runtime.Backfill{DryRun: cmd.dryRun, Deliver: cmd.deliver}
 	var err error
-	if cmd.since != "" {
-		if b.Since, err = config.ParseWhen(cmd.since, time.Now()); err != nil {
-			return cli.Misuse("--since: %w", err)
-		}
+	if b.Since, err = cli.ParseSince(cmd.since); err != nil {
+		return err
 	}
 	if cmd.project != "" {
 		if b.Project, err = projectOf(cmd.project); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -48,10 +47,8 @@ func (cmd *sessionsCommand) run(f *config.Flags, std term.Streams) error {
 		return cli.Misuse("--limit must be 0 (all) or more, not %d", filter.Limit)
 	}
 	var err error
-	if cmd.since != "" {
-		if filter.Since, err = config.ParseWhen(cmd.since, time.Now()); err != nil {
-			return cli.Misuse("--since: %w", err)
-		}
+	if filter.Since, err = cli.ParseSince(cmd.since); err != nil {
+		return err
 	}
 	if cmd.here {
 		if filter.Here, err = os.Getwd(); err != nil {

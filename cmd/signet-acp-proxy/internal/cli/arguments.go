@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -103,6 +104,31 @@ func Group(name, short string, commands ...*cobra.Command) *cobra.Command {
 // ForScripts gives a command the flag that makes it print JSON.
 func ForScripts(cmd *cobra.Command, asJSON *bool) {
 	cmd.Flags().BoolVar(asJSON, "json", false, "Print JSON for scripts.")
+}
+
+// OneOf is the error of a flag that must be among words and is not.
+func OneOf(flag, value string, words []string) error {
+	if slices.Contains(words, value) {
+		return nil
+	}
+	return Misuse("%s must be one of %s, not %q", flag, strings.Join(words, ", "), value)
+}
+
+// Since gives a command the flag that leaves out what is older; ParseSince reads it.
+func Since(cmd *cobra.Command, when *string) {
+	cmd.Flags().StringVar(when, "since", "", "Only since `WHEN`: a date, a time or an age (7d, 12h).")
+}
+
+// ParseSince reads what Since was given: the zero time where that is nothing.
+func ParseSince(when string) (time.Time, error) {
+	if when == "" {
+		return time.Time{}, nil
+	}
+	at, err := config.ParseWhen(when, time.Now())
+	if err != nil {
+		return at, Misuse("--since: %w", err)
+	}
+	return at, nil
 }
 
 // UnknownAgent is the error of a harness that nobody knows by that name.

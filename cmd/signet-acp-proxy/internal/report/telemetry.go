@@ -1,0 +1,57 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/telemetry"
+)
+
+// Usage prints what was used. What nobody reported is a dash.
+func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
+	t := &term.Table{Columns: []term.Column{
+		{Title: strings.ToUpper(by), Least: 12, Left: by == telemetry.ByProject}, {Title: "SESSIONS", Spare: 2},
+		{Title: "TURNS", Spare: 3}, {Title: "COUNTED", Spare: 1}, {Title: "TOKENS IN"}, {Title: "OUT"}, {Title: "COST"},
+		{Title: "MEMORY", Spare: 4},
+	}}
+	number := func(n *int64) string {
+		if n == nil {
+			return "-"
+		}
+		return strconv.FormatInt(*n, 10)
+	}
+	for _, u := range sums {
+		key := u.Key
+		if by == telemetry.ByProject {
+			key = cmp.Or(runtime.HomeShort(key), "(none)")
+		}
+		t.Add(key, strconv.Itoa(u.Sessions), strconv.Itoa(u.Turns), strconv.Itoa(u.Counted), number(u.InputTokens),
+			number(u.OutputTokens), cmp.Or(u.Price(), "-"), telemetry.Bytes(u.MemoryBytes))
+	}
+	return t.Print(s)
+}
+
+// Event prints what happened as one line.
+func Event(e telemetry.Event, s term.Screen) error {
+	fields, err := e.Fields()
+	if err != nil {
+		return err
+	}
+	turn := ""
+	if e.Turn > 0 {
+		turn = strconv.Itoa(e.Turn)
+	}
+	line := fmt.Sprintf("%s  %3s  %-15s", term.Local(e.At), turn, e.Kind)
+	if len(e.Data) > 0 {
+		line += "  " + string(fields)
+	}
+	if line = term.Printable(line); s.Width > 0 {
+		line = term.Cut(line, s.Width)
+	}
+	_, err = fmt.Fprintln(s.W, strings.TrimRight(line, " "))
+	return err
+}

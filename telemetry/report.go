@@ -1,0 +1,155 @@
+// Package telemetry puts into numbers what sessions did: what was used, summed up, and spans and metrics for others.
+// It reads what the relay has recorded (docs/events.md) and changes nothing.
+package telemetry
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// A Report is what one report of a harness adds to what was used. What is nil was not reported.
+type Report struct {
+	Session, Turn int64 // rows; Turn is 0 for a report of the session
+	At            time.Time
+	Input, Output *int64
+	Cost          *float64
+	Currency      string
+}
+
+// Harnesses report what they like. What no turn can have used counts as not reported.
+const (
+	maxTokens = 1e12
+	maxCost   = 1e6
+)
+
+// reported is a row of the table usage, and what is known of who wrote it.
+type reported struct {
+	Report
+	reporter, harness, process string
+}
+
+// Reports gives what was reported of all sessions, each token and each cent once, by session and in order.
+//
+// Most harnesses report the tokens of a turn, some those of their process so far (upstream.Profile), and every cost is
+// of the session so far, or of the process: of such running totals a report adds what is new.
+func Reports(ctx context.Context, db sqlite.Querier) ([]Report, error) {
+	rows, err := sqlite.Collect(ctx, db, scanReported, `SELECT u.session, coalesce(u.turn, 0), u.at, u.reporter,
+		u.input, u.output, u.cost, u.currency, s.harness, coalesce((SELECT process FROM turns t
+			WHERE t.session = u.session AND t.id <= coalesce(u.turn, t.id) AND t.started <= u.at ORDER BY t.id DESC LIMIT 1), '')
+		FROM usage u JOIN sessions s ON s.id = u.session ORDER BY u.session, u.id`)
+	if err != nil {
+		return nil, sqlite.While("reading usage", err)
+	}
+	var all []Report
+	for begin := 0; begin < len(rows); {
+		end := begin
+		for end < len(rows) && rows[end].Session == rows[begin].Session {
+			end++
+		}
+		all = append(all, additions(rows[begin:end])...)
+		begin = end
+	}
+	return all, nil
+}
+
+func scanReported(row sqlite.Row) (r reported, err error) {
+	var at int64
+	var input, output sql.NullInt64
+	var cost sql.NullFloat64
+	err = row.Scan(&r.Session, &r.Turn, &at, &r.reporter, &input, &output, &cost, &r.Currency, &r.harness, &r.process)
+	r.At = sqlite.Unstamp(at)
+	if input.Valid && input.Int64 >= 0 && input.Int64 <= maxTokens {
+		r.Input = &input.Int64
+	}
+	if output.Valid && output.Int64 >= 0 && output.Int64 <= maxTokens {
+		r.Output = &output.Int64
+	}
+	if cost.Valid && cost.Float64 >= 0 && cost.Float64 <= maxCost {
+		r.Cost = &cost.Float64
+	}
+	return r, err
+}
+
+// additions gives what the rows of one session add up to, a report for each that counts.
+func additions(rows []reported) []Report {
+	profile, _ := upstream.ByAgent(rows[0].harness)
+	if profile.Name == "" {
+		profile, _ = upstream.Lookup(rows[0].harness)
+	}
+	counts := decisive(rows)
+	var all []Report
+	var input, output total[int64]
+	costs := map[string]*total[float64]{}
+	for i, r := range rows {
+		one := r.Report
+		switch {
+		case !counts[i]:
+			one.Input, one.Output = nil, nil
+		case profile.TokensAddUp:
+			one.Input, one.Output = input.add(one.Input, r.process), output.add(one.Output, r.process)
+		}
+		if one.Cost != nil {
+			cost := costs[one.Currency]
+			if cost == nil {
+				cost = &total[float64]{}
+				costs[one.Currency] = cost
+			}
+			process := ""
+			if profile.CostStartsAnew {
+				process = r.process
+			}
+			one.Cost = cost.add(one.Cost, process)
+		}
+		if one.Input != nil || one.Output != nil || one.Cost != nil {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// decisive says which rows tell the tokens of a turn: of several reporters the result, and of it the last.
+func decisive(rows []reported) []bool {
+	counts := make([]bool, len(rows))
+	of := map[int64]int{}
+	for i, r := range rows {
+		if r.Input == nil && r.Output == nil {
+			continue
+		}
+		before, known := of[r.Turn]
+		switch {
+		case r.Turn == 0: // of a turn that it does not name (ACP version 2)
+		case !known:
+			of[r.Turn] = i
+		case rows[before].reporter == "result" && r.reporter != "result":
+			continue
+		default:
+			counts[before] = false
+			of[r.Turn] = i
+		}
+		counts[i] = true
+	}
+	return counts
+}
+
+// A total is a figure that somebody counts up. It begins anew with a new process, or where it is lower than it was.
+type total[N int64 | float64] struct {
+	last    N
+	process string
+}
+
+// add gives what is new in a total that was reported.
+func (t *total[N]) add(now *N, process string) *N {
+	if now == nil {
+		return nil
+	}
+	added := *now - t.last
+	if added < 0 || process != t.process {
+		added = *now
+	}
+	t.last, t.process = *now, process
+	return &added
+}
