@@ -88,6 +88,10 @@ func Compose(session string, start, recall Context, st Style) (b Block, ok bool)
 		hint = frameHint
 	}
 	left := budget.Total - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameClose)
+	if start.Earlier != "" { // the others share what it leaves
+		left -= Tokens(start.Earlier)
+		budget.Identity = budget.Identity * left / budget.Total
+	}
 
 	notes := recollection{
 		items: ranked(recall.Items, start.Items),
@@ -97,7 +101,7 @@ func Compose(session string, start, recall Context, st Style) (b Block, ok bool)
 	files, mixed := own(start.Identity), recalled(start.Mixed)
 	wanted := Tokens(section(identityHeading, files, left)) + Tokens(section(mixedHeading, mixed, left))
 	most := max(left-wanted, min(budget.Memories, left-min(wanted, budget.Identity)))
-	memories, names := notes.section(most, "")
+	memories, names := notes.section(most, start.Earlier)
 
 	var body strings.Builder
 	room := left - Tokens(memories)
@@ -105,14 +109,16 @@ func Compose(session string, start, recall Context, st Style) (b Block, ok bool)
 	body.WriteString(identity)
 	if daemon := section(mixedHeading, mixed, room-Tokens(identity)); daemon != "" {
 		body.WriteString(daemon)
-		memories, names = notes.section(most, daemon)
+		memories, names = notes.section(most, daemon+start.Earlier)
 	}
 	body.WriteString(memories)
+	body.WriteString(start.Earlier)
 	if body.Len() == 0 {
 		return Block{}, false
 	}
 	if st.ToolHint {
-		body.WriteString(section(standingHeading, recalled(start.Standing), left-Tokens(body.String())))
+		body.WriteString(section(standingHeading, recalled(start.Standing),
+			left+Tokens(start.Earlier)-Tokens(body.String())))
 	}
 	body.WriteString(hint)
 

@@ -26,6 +26,8 @@ type Context struct {
 	// the daemon's start of this key is in doubt (ErrKeySpent) and this came from elsewhere
 	KeySpent bool     `json:"keySpent,omitempty"`
 	Warnings []string `json:"warnings,omitempty"` // the daemon's, for people
+	// how the conversation that this session goes on from ended (Earlier); said whatever the source
+	Earlier string `json:"-"`
 	// Owned: the session is another's (ErrOwned), so that nothing is told, whatever was fetched before.
 	Owned bool `json:"-"`
 }
@@ -47,6 +49,12 @@ func (c Context) WithoutIdentity() Context {
 	return c
 }
 
+// After is a context that also tells how the conversation that the session goes on from ended, as Earlier says it.
+func (c Context) After(earlier string) Context {
+	c.Earlier = earlier
+	return c
+}
+
 // Empty reports whether there is nothing to say.
 func (c Context) Empty() bool {
 	for _, it := range c.Items {
@@ -54,7 +62,7 @@ func (c Context) Empty() bool {
 			return false
 		}
 	}
-	return blank(c.Identity) && blank(c.Notes) && blank(c.Mixed)
+	return blank(c.Identity) && blank(c.Notes) && blank(c.Mixed) && blank(c.Earlier)
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -131,12 +131,13 @@ func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *
 	if f == nil {
 		return nil
 	}
+	earlier := j.earlier(ctx, h.session)
 	inTime := wait(ctx, h, f.Done)
 	switch {
 	case h.gaveUp():
 		return nil
 	case inTime && f.Err == nil:
-		in := j.compose(session.KindContext, h, f.Got, j.recalled(ctx, h))
+		in := j.compose(session.KindContext, h, f.Got.After(earlier), j.recalled(ctx, h))
 		if in == nil && !h.gaveUp() {
 			j.told(h.session) // the sources have answered, and there is nothing to tell
 		}
@@ -151,7 +152,7 @@ func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *
 	}
 	var who memory.Session
 	j.table.Update(func(*session.Connection) { who = h.session.Who })
-	return j.compose(session.KindIdentity, h, b.Memory.Identity(who), memory.Context{})
+	return j.compose(session.KindIdentity, h, b.Memory.Identity(who).After(earlier), memory.Context{})
 }
 
 // rest is what a session gets that had only identity in time, once it is
@@ -159,11 +160,14 @@ func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *
 func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch) (in *session.Injection) {
 	mayWait := false
 	j.table.Update(func(*session.Connection) { mayWait = h.session.FirstWait() })
-	if f == nil || !f.Finished() && !(mayWait && wait(ctx, h, f.Done)) {
-		return nil
-	}
-	if f.Err == nil {
-		in = j.compose(session.KindMemories, h, f.Got.WithoutIdentity(), j.recalled(ctx, h))
+	earlier := j.earlier(ctx, h.session)
+	switch {
+	case f == nil || !f.Finished() && !(mayWait && wait(ctx, h, f.Done)):
+		return j.compose(session.KindIdentity, h, memory.Context{}.After(earlier), memory.Context{})
+	case f.Err == nil:
+		in = j.compose(session.KindMemories, h, f.Got.WithoutIdentity().After(earlier), j.recalled(ctx, h))
+	case !errors.Is(f.Err, memory.ErrOwned):
+		in = j.compose(session.KindMemories, h, memory.Context{}.After(earlier), memory.Context{})
 	}
 	if in == nil && !h.gaveUp() {
 		j.told(h.session)

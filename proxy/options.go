@@ -74,6 +74,9 @@ type Backend struct {
 	CatchUp func(context.Context)
 	// Parent gives the Signet key of the session that the sessions of this process work for, "" for none. May be nil.
 	Parent func(ctx context.Context, cwd string) string
+	// Earlier tells, as memory.Earlier does, how the conversation ended that a session, by its row and its agent's own
+	// name, goes on from; "" where there is none. May be nil.
+	Earlier func(ctx context.Context, row int64, agent string) (string, error)
 	// HandOver is told when the client has gone, or we are told to end: what is owed has to find somebody to deliver
 	// it, and soon, for what comes is to be killed. ended says that the end is marked; else a turn is still under
 	// way. May be nil.

@@ -17,8 +17,8 @@ import (
 
 // previewCommand shows what a session's first prompt would get.
 type previewCommand struct {
-	prompt, cwd, agent string
-	json               bool
+	prompt, cwd, agent, continues string
+	json                          bool
 }
 
 func newPreview(f *config.Flags, std term.Streams) *cobra.Command {
@@ -31,6 +31,7 @@ func newPreview(f *config.Flags, std term.Streams) *cobra.Command {
 	flags.StringVar(&p.prompt, "prompt", "", "The `TEXT` of the prompt, for what it recalls.")
 	flags.StringVar(&p.cwd, "cwd", ".", "The session's `DIR`.")
 	flags.StringVar(&p.agent, "agent", "", "The harness by `NAME`.")
+	flags.StringVar(&p.continues, "continues", "", "As if the new session took the place of `SESSION`.")
 	cli.ForScripts(cmd, &p.json)
 	cli.Complete(cmd, "cwd", cli.Folders)
 	cli.Complete(cmd, "agent", cli.AgentNames(f))
@@ -49,7 +50,8 @@ func (cmd *previewCommand) run(f *config.Flags, std term.Streams) error {
 		if _, known := d.Config.Profile(cmd.agent); cmd.agent != "" && !known {
 			return cli.UnknownAgent(d.Config, cmd.agent)
 		}
-		p, err := d.Preview(ctx, runtime.PreviewQuery{Prompt: cmd.prompt, Cwd: cwd, Agent: cmd.agent})
+		p, err := d.Preview(ctx, runtime.PreviewQuery{
+			Prompt: cmd.prompt, Cwd: cwd, Agent: cmd.agent, Continues: cmd.continues})
 		if err != nil {
 			return err
 		}

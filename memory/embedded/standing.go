@@ -133,3 +133,18 @@ func repeats(set termSet, others []termSet) bool {
 	}
 	return false
 }
+
+// Settled gives the sentences of a turn that settle something: what its user has decided or asked to be remembered, and
+// what was decided by whoever answered.
+func Settled(user, assistant string) []string {
+	var all []string
+	for _, n := range standingIn(user) {
+		all = append(all, n.content)
+	}
+	for _, n := range standingIn(assistant) {
+		if n.kind == "decision" {
+			all = append(all, n.content)
+		}
+	}
+	return all
+}

@@ -41,6 +41,7 @@ type Config struct {
 	Presence      bool          `yaml:"presence" default:"false" help:"tell the daemon of every prompt, beside the conversation"`
 	Announce      bool          `yaml:"announce" default:"false" help:"tell the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it"`
 	Reinject      string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what goes in again after the harness compacted the conversation"`
+	Continue      bool          `yaml:"continue" default:"on" help:"where a session cannot be loaded and a new one takes its place, tell that one what was said earlier"`
 	SlashPrefixes []string      `yaml:"slash_prefixes" default:"/" help:"what a slash command begins with"`
 	ToolHint      string        `yaml:"tool_hint" default:"auto" enum:"auto,always,never" help:"whether the context names the memory tool"`
 	MCP           string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how harnesses get the memory tools; auto is what suits each"`

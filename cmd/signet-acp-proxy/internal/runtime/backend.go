@@ -152,9 +152,12 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		return err
 	})
 	return &proxy.Backend{
-		Ledger:   store,
-		Memory:   source,
-		Parent:   parentOfSessions(store, log),
+		Ledger: store,
+		Memory: source,
+		Parent: parentOfSessions(store, log),
+		Earlier: func(ctx context.Context, row int64, agent string) (string, error) {
+			return goesOn(ctx, b.c, store, row, namesOf(agent, name))
+		},
 		CatchUp:  func(ctx context.Context) { b.catchUp(ctx, store) },
 		Learn:    b.learn,
 		HandOver: handover.Over,

@@ -23,6 +23,8 @@ type PreviewQuery struct {
 	Prompt string
 	Cwd    string
 	Agent  string // a harness by name; empty: any
+
+	Continues string // a session whose place it takes, as a person names it; empty: none, unless one was handed over
 }
 
 // Preview says what a session's first prompt would get now. Nothing is recorded.
@@ -68,12 +70,31 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 			notes = append(notes, "the prompt recalls nothing: no memory is relevant enough")
 		}
 	}
+	if start.Earlier, err = d.earlier(ctx, q, who); err != nil {
+		return Preview{}, err
+	}
 	took := time.Since(begun)
 	hint := d.Config.ToolHint == "always" || d.Config.ToolHint == "auto" && !profile.AsksForTools
 	block, _ := memory.Compose(who.Key, start, recalled, memory.Style{ToolHint: hint})
 	p := previewOf(d.Config, start, recalled, block)
 	p.Source, p.Notes, p.Took = start.Source, notes, took
 	return p, nil
+}
+
+// earlier tells how the conversation ended that the session would go on from.
+func (d *Data) earlier(ctx context.Context, q PreviewQuery, who memory.Session) (string, error) {
+	if q.Continues == "" {
+		id, err := d.Sessions.Waiting(ctx, cmp.Or(who.Project, who.Cwd), namesOf("", q.Agent))
+		if err != nil || id == 0 {
+			return "", err
+		}
+		return earlier(ctx, d.Sessions, id)
+	}
+	s, err := d.Sessions.Resolve(ctx, q.Continues)
+	if err != nil || !d.Config.Continue {
+		return "", err
+	}
+	return earlier(ctx, d.Sessions, s.ID)
 }
 
 // source is where context would come from. forget takes the preview's key out of the daemon's list of sessions again.

@@ -22,8 +22,8 @@ type Row struct {
 	AgentID          string    `json:"agentId"` // Signet's
 	ParentSessionKey string    `json:"parentSessionKey"`
 	Parent           string    `json:"parent"`      // the agent's id of the session that it works for, or that one's key
-	Continues        string    `json:"continues"`   // the agent's id of the session whose place it took
-	ContinuedBy      string    `json:"continuedBy"` // and of the one that took its place
+	Continues        string    `json:"continues"`   // the agent's id of the session that it goes on from
+	ContinuedBy      string    `json:"continuedBy"` // and of the last one that goes on from it
 	Cwd              string    `json:"cwd"`
 	Project          string    `json:"project"`
 	State            string    `json:"state"`

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -31,8 +32,8 @@ type Listed struct {
 	correlation.Session
 	Title       string // its first words
 	Short       string // the beginning of its id that no other session has
-	Continues   string // the ACP id of the session whose place it took
-	ContinuedBy string // and of the one that took its place
+	Continues   string // the ACP id of the session whose place it took, or that was handed to it
+	ContinuedBy string // and of the last one that took its place or was handed it
 	Parent      string // the ACP id of the session that it works for, or that one's key
 	Usage       *correlation.Usage
 }
@@ -51,6 +52,10 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 	if err != nil {
 		return nil, 0, err
 	}
+	handed, err := d.Sessions.Handed(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
 	said := make([]map[int64]bool, len(f.Words))
 	for i, word := range f.Words {
 		if said[i], err = d.Sessions.Mentioning(ctx, word); err != nil {
@@ -65,11 +70,15 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 		if s.ContinueOf != 0 {
 			after[s.ContinueOf] = s.ACPID
 		}
+		if from, ok := handed[s.ID]; ok {
+			after[from] = s.ACPID
+		}
 	}
 	short := shortIDs(all)
 	here := memory.Project(f.Here)
 	for _, s := range all {
-		one := Listed{Session: s, Short: short[s.ID], Continues: rows[s.ContinueOf].ACPID, ContinuedBy: after[s.ID],
+		before := cmp.Or(handed[s.ID], s.ContinueOf)
+		one := Listed{Session: s, Short: short[s.ID], Continues: rows[before].ACPID, ContinuedBy: after[s.ID],
 			Parent: s.ParentKey}
 		if id, known := keys[s.ParentKey]; known && s.ParentKey != "" {
 			one.Parent = id

@@ -1,0 +1,145 @@
+package correlation
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// handoffAge is how long a handoff waits for a session that takes it.
+const handoffAge = time.Hour
+
+// HandOver leaves a session for the next one of an agent, by any of its names, that begins in the same project, or in
+// the same folder where there is none. An older handoff of the session that nobody has taken is withdrawn.
+func (s *Store) HandOver(ctx context.Context, session int64, agent string) error {
+	return s.write(ctx, "leaving a session for another agent", func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM handoffs WHERE session = ? AND taken_by IS NULL`,
+			session); err != nil {
+			return err
+		}
+		return sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO handoffs (session, agent, place, at)
+			SELECT id, ?, `+placeOf+`, ? FROM sessions s WHERE id = ?`,
+			strings.ToLower(agent), sqlite.Stamp(s.now()), session)
+	})
+}
+
+// placeOf is where a session is, as a handoff names it.
+const placeOf = `iif(s.project <> '', s.project, s.cwd)`
+
+// A Predecessor says which session another one goes on from, and how.
+type Predecessor struct {
+	Session int64
+	Handed  bool // it was handed over; else the other one took its place
+}
+
+// Predecessor gives the session that one goes on from: whose place it took, or which was handed to its agent. names are
+// the agent's, in lower case. The first session that asks has the handoff. It gives the zero value where there is none,
+// and where the session has been told of it: where a prompt carried a block that was not refused.
+func (s *Store) Predecessor(ctx context.Context, session int64, names []string) (p Predecessor, err error) {
+	const doing = "finding what a session goes on from"
+	var told bool
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(h.session, s.continue_of, 0), h.session IS NOT NULL,
+			EXISTS (SELECT 1 FROM injections WHERE session = s.id AND kind <> 'system' AND outcome <> ?2)
+		FROM sessions s LEFT JOIN handoffs h ON h.taken_by = s.id WHERE s.id = ?1`, session, WasRefused).
+		Scan(&p.Session, &p.Handed, &told)
+	if err != nil || told {
+		return Predecessor{}, sqlite.While(doing, orNotFound(err))
+	}
+	if p.Session != 0 {
+		said, err := s.saidBefore(ctx, p.Session)
+		if err != nil || said {
+			return p, sqlite.While(doing, err)
+		}
+	}
+	id, err := s.openHandoff(ctx, session, names)
+	if err != nil || id == 0 {
+		return Predecessor{}, sqlite.While(doing, err)
+	}
+	p = Predecessor{Handed: true}
+	err = s.write(ctx, doing, func(tx *sql.Tx) error {
+		err := tx.QueryRowContext(ctx, `UPDATE handoffs SET taken_by = ?, taken = ? WHERE id = ? AND taken_by IS NULL
+			RETURNING session`, session, sqlite.Stamp(s.now()), id).Scan(&p.Session)
+		if errors.Is(err, sql.ErrNoRows) { // another one was quicker
+			p, err = Predecessor{}, nil
+		}
+		return err
+	})
+	return p, err
+}
+
+// openHandoff gives the newest handoff that a session may take, 0 for none: it began after it, within handoffAge.
+func (s *Store) openHandoff(ctx context.Context, session int64, names []string) (id int64, err error) {
+	list, err := json.Marshal(names)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.QueryRowContext(ctx, `SELECT h.id FROM handoffs h JOIN sessions s ON h.place = `+placeOf+`
+		WHERE s.id = ?1 AND h.taken_by IS NULL AND h.session <> s.id AND h.agent IN (SELECT value FROM json_each(?2))
+			AND s.started BETWEEN h.at AND h.at + ?3 ORDER BY h.id DESC LIMIT 1`,
+		session, string(list), handoffAge.Milliseconds()).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// past is the table of a session (the first argument) and those that it goes on from, each with the time until which
+// its turns are part of that: a fork, and who was handed a conversation, know nothing of what was said there later.
+const past = `WITH RECURSIVE past (id, until) AS (
+	VALUES (?1, 9223372036854775807) UNION
+	SELECT s.id, iif(s.id = c.fork_of, min(p.until, c.started), p.until) FROM past p JOIN sessions c ON c.id = p.id
+		JOIN sessions s ON s.id IN (c.continue_of, c.fork_of) UNION
+	SELECT h.session, min(p.until, h.taken) FROM past p JOIN handoffs h ON h.taken_by = p.id)`
+
+func (s *Store) saidBefore(ctx context.Context, session int64) (said bool, err error) {
+	err = s.db.QueryRowContext(ctx, past+` SELECT EXISTS (SELECT 1 FROM turns t JOIN past p ON p.id = t.session
+		WHERE t.started <= p.until)`, session).Scan(&said)
+	return said, err
+}
+
+// LastTurns gives the first turn and the last ones, as many as limit says, of a session and of those that it goes on
+// from, in order.
+func (s *Store) LastTurns(ctx context.Context, session int64, limit int) ([]Turn, error) {
+	all, err := sqlite.Collect(ctx, s.db, scanTurn, past+`,
+		said (id, started) AS (SELECT t.id, t.started FROM turns t JOIN past p ON p.id = t.session
+			WHERE t.started <= p.until)
+		SELECT `+turnColumns+` FROM turns t WHERE t.id IN (
+			SELECT id FROM (SELECT id FROM said ORDER BY started DESC, id DESC LIMIT ?2) UNION
+			SELECT id FROM (SELECT id FROM said ORDER BY started, id LIMIT 1))
+		ORDER BY t.started, t.id`, session, limit)
+	return all, sqlite.While("reading the last turns", err)
+}
+
+// Handed gives by session which one was handed to it.
+func (s *Store) Handed(ctx context.Context) (map[int64]int64, error) {
+	type pair struct{ taker, from int64 }
+	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (p pair, err error) {
+		return p, row.Scan(&p.taker, &p.from)
+	}, `SELECT taken_by, session FROM handoffs WHERE taken_by IS NOT NULL`)
+	found := make(map[int64]int64, len(all))
+	for _, p := range all {
+		found[p.taker] = p.from
+	}
+	return found, sqlite.While("reading what was handed over", err)
+}
+
+// Waiting gives the session that the next one of an agent in a place (a project, or a folder of none) would go on from,
+// 0 for none.
+func (s *Store) Waiting(ctx context.Context, place string, names []string) (session int64, err error) {
+	list, err := json.Marshal(names)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.QueryRowContext(ctx, `SELECT session FROM handoffs WHERE place = ? AND taken_by IS NULL AND at >= ?
+		AND agent IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1`,
+		place, sqlite.Stamp(s.now().Add(-handoffAge)), string(list)).Scan(&session)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return session, sqlite.While("looking for what was handed over", err)
+}

@@ -1,0 +1,39 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+)
+
+// earlier tells how the conversation that a session goes on from ended, "" where there is none or the session has been
+// told. Where the database does not say in time the prompt goes without it, and cannot be claimed either.
+func (j *injector) earlier(ctx context.Context, s *session.Session) string {
+	ctx, cancel := context.WithTimeout(ctx, j.o.ClaimLimit)
+	defer cancel()
+	var agent string
+	j.table.Update(func(c *session.Connection) { agent = c.Agent.Name })
+	told := make(chan string, 1)
+	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
+		if b.Earlier == nil {
+			return nil
+		}
+		row, err := j.database.events.Row(ctx, s.Number)
+		if err != nil {
+			return err
+		}
+		text, err := b.Earlier(ctx, row, agent)
+		told <- text
+		return err
+	}, s)
+	if err != nil {
+		j.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what was said earlier")
+		return ""
+	}
+	select {
+	case text := <-told:
+		return text
+	default:
+		return ""
+	}
+}
