@@ -73,6 +73,7 @@ func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
 		return err
 	}
 	defer db.Close()
+	runtime.DropUndo(c, log)
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()})
 	o := runtime.WorkerOptions(c, store, token, log.Logger())
 	if d.parted {

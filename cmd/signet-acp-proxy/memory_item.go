@@ -7,6 +7,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/removal"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -45,31 +46,31 @@ func showMemory(id string, asJSON bool, f *config.Flags, std term.Streams) error
 }
 
 func newMemoryForget(f *config.Flags, std term.Streams) *cobra.Command {
-	var asJSON bool
+	var asJSON, forGood bool
 	cmd := &cobra.Command{
 		Use: "forget ID", Args: cli.Arguments,
 		Short: "Remove a memory; the conversation that it came from does not teach it again.",
 		Long: "Remove a memory by its id or the unique beginning of that; " +
-			"the conversation that it came from does not teach it again.",
-		RunE: func(_ *cobra.Command, args []string) error { return forgetMemory(args[0], asJSON, f, std) },
+			"the conversation that it came from does not teach it again. For an hour, forget --undo brings it back.",
+		RunE: func(_ *cobra.Command, args []string) error { return forgetMemory(args[0], asJSON, forGood, f, std) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print what went as JSON.")
+	cmd.Flags().BoolVar(&forGood, "for-good", false, forGoodHelp)
 	return cmd
 }
 
-func forgetMemory(id string, asJSON bool, f *config.Flags, std term.Streams) error {
+func forgetMemory(id string, asJSON, forGood bool, f *config.Flags, std term.Streams) error {
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		m, err := d.Memories.Get(ctx, id)
+		r := removal.Removal{Data: d, Std: std, ForGood: forGood}
+		m, err := r.Memory(ctx, id)
 		if err != nil {
-			return err
-		}
-		if err := d.Memories.Forget(ctx, m.ID); err != nil {
 			return err
 		}
 		if asJSON {
 			return report.Memories(ctx, d, std, []embedded.Memory{m}, true)
 		}
 		std.Say("forgotten: %s", m.ID)
+		r.SayUndo()
 		return nil
 	})
 }

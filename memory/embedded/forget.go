@@ -22,7 +22,15 @@ const forgotten = "[forgotten]"
 // memories of the same project that say the same, contexts that wait for a session. The same turn never teaches it
 // again. What was injected already stays in the ledger. Errors: ErrNotFound, ErrAmbiguous, correlation's.
 func (s *Store) Forget(ctx context.Context, id string) error {
-	err := sqlite.Write(ctx, s.db, "forgetting a memory", func(tx *sql.Tx) error {
+	if err := s.Remove(ctx, id); err != nil {
+		return err
+	}
+	return s.Erase(ctx)
+}
+
+// Remove is Forget in the database alone; Erase is the rest.
+func (s *Store) Remove(ctx context.Context, id string) error {
+	return sqlite.Write(ctx, s.db, "forgetting a memory", func(tx *sql.Tx) error {
 		uid, err := resolve(ctx, tx, id)
 		if err != nil {
 			return err
@@ -52,11 +60,14 @@ func (s *Store) Forget(ctx context.Context, id string) error {
 		}
 		return s.refresh(ctx, tx)
 	})
-	if err == nil && s.opts.Erase != nil {
-		err = s.opts.Erase(ctx)
-	}
-	if err != nil {
-		return err
+}
+
+// Erase takes out of the files of events, and out of SQLite's log, what was removed from the database.
+func (s *Store) Erase(ctx context.Context) error {
+	if s.opts.Erase != nil {
+		if err := s.opts.Erase(ctx); err != nil {
+			return err
+		}
 	}
 	// The log still holds what was deleted. Where another process reads it just now, it is folded in later.
 	var busy, logged, folded int

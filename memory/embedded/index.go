@@ -14,6 +14,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
+// Derived are the tables that the index is kept up with: whoever puts rows back leaves them alone, and the index follows
+// with the next Learn.
+var Derived = []string{"memories_stale", "passages_stale", "passages_total"}
+
 // catchUp indexes what an older version left, until a time.
 func (s *Store) catchUp(ctx context.Context, until time.Time) error {
 	const doing = "bringing the index up to date"
@@ -116,7 +120,13 @@ func passagesOfMemories(ctx context.Context, tx *sql.Tx, most int) error {
 		if m.position.Valid && m.key != "" {
 			thread = threadOf(m.project, m.key)
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO passages (memory, thread, position, origin, project, personal, created,
+		// the trigger notes it again: under an upsert's rules it could not where it is noted already
+		_, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage IN (SELECT id FROM passages
+			WHERE memory = ?)`, m.id)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO passages (memory, thread, position, origin, project, personal, created,
 			traits, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (memory) WHERE memory IS NOT NULL DO UPDATE
 			SET memory = excluded.memory, thread = excluded.thread, position = excluded.position, origin = excluded.origin,

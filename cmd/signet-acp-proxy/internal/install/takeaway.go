@@ -28,7 +28,8 @@ func (s Steps) TakeAway() error {
 	if failed != nil {
 		return failed
 	}
-	for _, path := range []string{recorded, s.Config.DB, s.Config.DB + "-wal", s.Config.DB + "-shm"} {
+	for _, path := range []string{recorded, s.Config.DB, s.Config.DB + "-wal", s.Config.DB + "-shm",
+		runtime.UndoFile(s.Config)} {
 		failed = errors.Join(failed, s.remove(path))
 	}
 	if failed == nil {

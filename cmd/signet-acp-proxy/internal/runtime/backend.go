@@ -121,6 +121,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.mu.Lock()
 	b.db = db
 	b.mu.Unlock()
+	DropUndo(b.c, b.log)
 	claims, err := migrations.Open(ctx, b.c.DB)
 	if err != nil {
 		return nil, err

@@ -84,6 +84,9 @@ func Restore(ctx context.Context, c *config.Config, name string) (kept string, e
 		return "", errors.Join(sqlite.While("copying the backup", sqlite.Explain(err)), os.Remove(copied))
 	}
 	kept, err = setAside(c.DB)
+	if err == nil { // what was removed from that one is not to come back into this one
+		err = RemoveUndo(UndoFile(c))
+	}
 	if err == nil {
 		err = os.Rename(copied, c.DB)
 	}

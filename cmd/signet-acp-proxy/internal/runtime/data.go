@@ -55,6 +55,7 @@ func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, e
 		return nil, err
 	}
 	log := NewLog(c, std)
+	DropUndo(c, log)
 	d := &Data{
 		Config: c, Log: log, DB: db,
 		Sessions: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()}),

@@ -1,0 +1,245 @@
+// Package removal takes out of the database what a person wants gone, after a question, and puts back what went last.
+package removal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A Removal is how things are removed.
+type Removal struct {
+	Data    *runtime.Data
+	Std     term.Streams
+	Yes     bool // nobody is asked
+	ForGood bool // it cannot be undone
+}
+
+// Session removes the conversation of the session that a person names.
+func (r Removal) Session(ctx context.Context, name string) error {
+	d := r.Data
+	s, err := d.Find(ctx, name)
+	if err != nil {
+		return err
+	}
+	learned, err := d.Memories.LearnedFrom(ctx, []int64{s.ID})
+	if err != nil {
+		return err
+	}
+	r.Std.Say("%s %q, %s: %s", s.ACPID, s.Title, term.Count(s.Turns, "turn"), goes(learned))
+	switch {
+	case r.Yes:
+	case r.Std.Talks():
+		if !r.Std.Ask("remove it?") {
+			r.Std.Say("nothing is removed")
+			return nil
+		}
+	case name != s.ACPID && name != s.Key && name != s.Record:
+		return fmt.Errorf("%s only begins the id of %s: give the whole id, or --yes", name, s.ACPID)
+	}
+	var gone correlation.Forgotten
+	err = r.sessions(ctx, "the conversation "+s.ACPID, func() (err error) {
+		gone, err = d.Sessions.Forget(ctx, s.ID, d.Memories.Unlearn)
+		return err
+	}, func() correlation.Forgotten { return gone })
+	if err != nil {
+		return err
+	}
+	r.Std.Say("forgotten: %s, %s", s.ACPID, term.Count(gone.Turns, "turn"))
+	if s.Live {
+		r.Std.Say("an agent still holds it: what is said from now on is not recorded")
+	}
+	r.SayUndo()
+	return nil
+}
+
+// Source removes all conversations that an import brought.
+func (r Removal) Source(ctx context.Context, source string) error {
+	d := r.Data
+	ids, err := d.Sessions.Imported(ctx, source)
+	if err != nil {
+		return err
+	}
+	r.Std.Say("%s from %s", term.Count(len(ids), "conversation"), source)
+	switch {
+	case len(ids) == 0:
+		return nil
+	case r.Yes:
+	case !r.Std.Talks():
+		return fmt.Errorf("to remove them, add --yes")
+	case !r.Std.Ask("remove them?"):
+		r.Std.Say("nothing is removed")
+		return nil
+	}
+	var gone correlation.Forgotten
+	err = r.sessions(ctx, term.Count(len(ids), "conversation")+" from "+source, func() error {
+		for _, id := range ids {
+			one, err := d.Sessions.Forget(ctx, id, d.Memories.Unlearn)
+			if errors.Is(err, correlation.ErrNotFound) { // it went with another one
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			gone.Sessions, gone.Files = append(gone.Sessions, one.Sessions...), append(gone.Files, one.Files...)
+			gone.Turns += one.Turns
+		}
+		return nil
+	}, func() correlation.Forgotten { return gone })
+	if err != nil {
+		return err
+	}
+	r.Std.Say("forgotten: %s, %s", term.Count(len(ids), "conversation"), term.Count(gone.Turns, "turn"))
+	r.SayUndo()
+	return nil
+}
+
+// Prune removes old conversations, or says which would go.
+func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
+	d := r.Data
+	o.Unlearn = d.Memories.Unlearn
+	all, _, err := d.List(ctx, runtime.SessionFilter{}) // before they are gone
+	if err != nil {
+		return err
+	}
+	learned, err := d.LearnedFrom(ctx, o)
+	if err != nil {
+		return err
+	}
+	if learned.Passages+learned.Memories > 0 {
+		r.Std.Say("%s", goes(learned))
+	}
+	progress := term.NewProgress(r.Std.Err)
+	progress.Step("looking through " + term.Count(len(all), "session"))
+	var p correlation.Pruned
+	prune := func() (err error) {
+		p, err = d.Sessions.Prune(ctx, o)
+		return err
+	}
+	if o.DryRun {
+		err = prune()
+	} else {
+		err = r.sessions(ctx, "old conversations", prune, func() correlation.Forgotten {
+			gone := correlation.Forgotten{Turns: p.Turns, Files: p.Files}
+			for _, s := range p.Sessions {
+				gone.Sessions = append(gone.Sessions, s.ID)
+			}
+			return gone
+		})
+	}
+	progress.Done()
+	var gone []runtime.Listed
+	for _, s := range p.Sessions {
+		gone = append(gone, all[slices.IndexFunc(all, func(one runtime.Listed) bool { return one.ID == s.ID })])
+	}
+	if len(gone) > 0 {
+		err = errors.Join(err, report.Sessions(gone, term.On(r.Std.Out)))
+	}
+	what := term.Count(len(gone), "session") + ", " + term.Count(p.Turns, "turn")
+	switch {
+	case len(gone) == 0:
+		r.Std.Say("nothing to remove; what is in use or still owed stays")
+	case o.DryRun:
+		r.Std.Say("would remove %s; --yes does it", what)
+	default:
+		r.Std.Say("removed: %s", what)
+		r.SayUndo()
+	}
+	return err
+}
+
+// Memory removes a memory and gives it.
+func (r Removal) Memory(ctx context.Context, id string) (embedded.Memory, error) {
+	m, err := r.Data.Memories.Get(ctx, id)
+	if err != nil {
+		return m, err
+	}
+	err = r.keep(ctx, "the memory "+m.ID, func() error { return r.Data.Memories.Remove(ctx, m.ID) })
+	if err != nil {
+		return m, err
+	}
+	return m, r.Data.Memories.Erase(ctx)
+}
+
+// Undo puts back what was removed last.
+func Undo(ctx context.Context, d *runtime.Data, std term.Streams) error {
+	path := runtime.UndoFile(d.Config)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return errNothing
+	}
+	what, err := sqlite.Undo(ctx, d.DB, path)
+	if err != nil {
+		return fmt.Errorf("%w; nothing is changed. A session that was begun anew stands in the way of the one that went: "+
+			"forget that first", err)
+	}
+	if err := runtime.RemoveUndo(path); err != nil {
+		return err
+	}
+	std.Say("back again: %s", what)
+	return d.Memories.Learn(ctx) // what is found again
+}
+
+var errNothing = fmt.Errorf("nothing was removed in the last %d minutes, or it went for good",
+	int(runtime.UndoTime.Minutes()))
+
+// sessions removes sessions, and then what they have left outside of the database.
+func (r Removal) sessions(ctx context.Context, what string, work func() error,
+	left func() correlation.Forgotten) error {
+	eraser, err := eventlog.Sweep{Store: r.Data.Sessions, Log: r.Data.Log.Logger()}.Eraser(ctx)
+	if err != nil {
+		return err
+	}
+	err = r.keep(ctx, what, work)
+	gone := left()
+	return errors.Join(err, eraser.Erase(ctx, gone.Sessions), runtime.RemoveFiles(gone.Files))
+}
+
+// keep does what removes something, and keeps for an hour what it takes to undo that, in a file that nobody else reads.
+func (r Removal) keep(ctx context.Context, what string, work func() error) error {
+	path := runtime.UndoFile(r.Data.Config)
+	if r.ForGood {
+		return errors.Join(work(), runtime.RemoveUndo(path)) // which may hold a part of the same
+	}
+	making := path + ".new"
+	if err := runtime.RemoveUndo(making); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(making, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("preparing to undo: %w; --for-good removes without", err)
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	kept, err := sqlite.Recorded(ctx, r.Data.DB, making, what, embedded.Derived, work)
+	if !kept {
+		return errors.Join(err, runtime.RemoveUndo(making))
+	}
+	return errors.Join(err, os.Rename(making, path))
+}
+
+// SayUndo says until when, and how, what went can come back.
+func (r Removal) SayUndo() {
+	if !r.ForGood {
+		r.Std.Say("until %s signet-acp-proxy forget --undo brings it back",
+			time.Now().Add(runtime.UndoTime).Format(time.TimeOnly)[:5])
+	}
+}
+
+// goes says what goes with sessions, before it does.
+func goes(l embedded.Learned) string {
+	return fmt.Sprintf("with what was said go %s and %s learned from it; what was stored stays",
+		term.Count(l.Passages, "passage"), term.Count(l.Memories, "memory"))
+}

@@ -1,0 +1,39 @@
+package runtime
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+)
+
+// UndoTime is how long the last removal can be undone.
+const UndoTime = time.Hour
+
+// UndoFile holds what the last removal took out of the database.
+func UndoFile(c *config.Config) string { return c.DB + "-undo" }
+
+// DropUndo removes what was kept of a removal once its time is over: whatever opens the database does so.
+func DropUndo(c *config.Config, log *Log) {
+	info, err := os.Lstat(UndoFile(c))
+	if err == nil && time.Since(info.ModTime()).Abs() >= UndoTime {
+		err = RemoveUndo(UndoFile(c))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		log := log.Logger()
+		log.Warn().Err(err).Msg("removing what was kept of a removal")
+	}
+}
+
+// RemoveUndo removes such a file, with the journal that SQLite leaves where it is killed.
+func RemoveUndo(path string) error {
+	var failed error
+	for _, name := range []string{path, path + "-journal"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
+}
