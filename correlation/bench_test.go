@@ -77,7 +77,7 @@ func Benchmark(b *testing.B) {
 			return w.SaveTurns(ctx, turn)
 		},
 		"sweep": func(int) error {
-			_, err := w.SweepDead(ctx)
+			_, err := w.SweepDead(ctx, nil)
 			return err
 		},
 		"list 50 sessions": func(int) error {

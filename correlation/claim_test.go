@@ -166,7 +166,7 @@ func TestClaimOfTheDead(t *testing.T) {
 		want State
 	}{
 		{"by a sweep", Armed, func(b *bench, v Session, _ *Process) State {
-			must(b.SweepDead(b.ctx()))(b.tb)
+			must(b.SweepDead(b.ctx(), nil))(b.tb)
 			return b.state(v.ID)
 		}, Doubt},
 		{"by a load", Armed, func(b *bench, v Session, _ *Process) State {
@@ -181,7 +181,7 @@ func TestClaimOfTheDead(t *testing.T) {
 			return b.state(v.ID)
 		}, Done},
 		{"a recall in a session that is done", Done, func(b *bench, v Session, _ *Process) State {
-			must(b.SweepDead(b.ctx()))(b.tb)
+			must(b.SweepDead(b.ctx(), nil))(b.tb)
 			return b.state(v.ID)
 		}, Done},
 	} {

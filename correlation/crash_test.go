@@ -82,7 +82,7 @@ func playWorker() {
 	p := mustPlay(s.Register(ctx, ProcessInfo{Kind: Worker}))
 	fmt.Println("READY")
 	for {
-		mustPlay(s.SweepDead(ctx))
+		mustPlay(s.SweepDead(ctx, nil))
 		d, err := s.Lease(ctx, p)
 		if errors.Is(err, ErrNothingDue) {
 			time.Sleep(time.Millisecond)
@@ -171,7 +171,7 @@ func TestKill(t *testing.T) {
 		if verdict != "ok" {
 			t.Fatalf("round %d: %s", round, verdict)
 		}
-		must(b.SweepDead(t.Context()))(t)
+		must(b.SweepDead(t.Context(), nil))(t)
 		if n := b.count(`SELECT count(*) FROM sessions
 			WHERE state = 'in flight' OR claim_by <> '' AND state NOT IN ('doubt', 'done')`); n != 0 {
 			t.Errorf("round %d: %d sessions are in flight without a process", round, n)
@@ -218,7 +218,7 @@ func TestKill(t *testing.T) {
 	}
 	later := New(b.db, Options{LiveDir: b.dir + "/acp/live",
 		Now: func() time.Time { return time.Now().Add(2 * time.Hour) }})
-	must(later.SweepDead(t.Context()))(t)
+	must(later.SweepDead(t.Context(), nil))(t)
 	if diff := cmp.Diff([]string{w.ID() + ".lock"}, b.locks()); diff != "" {
 		t.Errorf("locks left: %s", diff)
 	}

@@ -545,7 +545,7 @@ func TestDeliveryCarries(t *testing.T) {
 		b.turn(v.ID, p.ID(), "hello", "hi")
 		if died {
 			check(t, os.Remove(filepath.Join(b.dir, "acp", "live", p.ID()+".lock")))
-			must(b.SweepDead(t.Context()))(t)
+			must(b.SweepDead(t.Context(), nil))(t)
 		} else {
 			check(t, p.End(t.Context(), "eof"))
 		}

@@ -37,7 +37,7 @@ func TestProcess(t *testing.T) {
 		}
 	}
 	for _, store := range []*bench{b, b.another()} {
-		if n := must(store.SweepDead(t.Context()))(t); n != 0 {
+		if n := must(store.SweepDead(t.Context(), nil))(t); n != 0 {
 			t.Errorf("%d living processes were buried", n)
 		}
 	}
@@ -49,7 +49,7 @@ func TestProcess(t *testing.T) {
 	if n := b.count("SELECT count(*) FROM processes WHERE ended > 0 AND reason = 'eof'"); n != 1 {
 		t.Error("the end is not in the row")
 	}
-	if n := must(b.SweepDead(t.Context()))(t); n != 0 {
+	if n := must(b.SweepDead(t.Context(), nil))(t); n != 0 {
 		t.Error("buried twice")
 	}
 }
@@ -65,7 +65,7 @@ func TestEndWithoutDatabase(t *testing.T) {
 	if err := p.End(ctx, "eof"); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
-	if n := must(b.another().SweepDead(t.Context()))(t); n != 1 {
+	if n := must(b.another().SweepDead(t.Context(), nil))(t); n != 1 {
 		t.Errorf("buried %d, want 1", n)
 	}
 	if got := b.state(v.ID); got != Doubt {
@@ -85,7 +85,7 @@ func TestSweepDead(t *testing.T) {
 	promptless := b.open(OpenSession{ACPID: "promptless", Process: dead})
 	b.clock.Advance(time.Minute)
 	check(t, os.WriteFile(filepath.Join(b.dir, "acp", "live.lock"), nil, 0o600)) // not in the folder: not ours
-	if n := must(b.SweepDead(t.Context()))(t); n != 1 {
+	if n := must(b.SweepDead(t.Context(), nil))(t); n != 1 {
 		t.Fatalf("buried %d, want 1", n)
 	}
 	turns := must(b.Turns(t.Context(), v.ID))(t)
@@ -118,7 +118,7 @@ func TestSweepFiles(t *testing.T) {
 	}
 	q := b.register(ProcessInfo{})
 	check(t, q.End(t.Context(), "eof"))
-	must(b.SweepDead(t.Context()))(t)
+	must(b.SweepDead(t.Context(), nil))(t)
 	if diff := cmp.Diff([]string{p.ID() + ".lock", "notes.txt", "x.lock"}, b.locks()); diff != "" {
 		t.Error(diff)
 	}
@@ -126,7 +126,7 @@ func TestSweepFiles(t *testing.T) {
 		t.Errorf("%d rows, want both", n)
 	}
 	b.clock.Advance(31 * 24 * time.Hour)
-	must(b.SweepDead(t.Context()))(t)
+	must(b.SweepDead(t.Context(), nil))(t)
 	if n := b.count("SELECT count(*) FROM processes"); n != 1 {
 		t.Errorf("%d rows, want that of the living", n)
 	}
@@ -140,7 +140,7 @@ func TestNoLiveDir(t *testing.T) {
 	if _, err := store.Register(t.Context(), ProcessInfo{}); err == nil {
 		t.Error("registered without a lock")
 	}
-	if n, err := store.SweepDead(t.Context()); n != 0 || err != nil {
+	if n, err := store.SweepDead(t.Context(), nil); n != 0 || err != nil {
 		t.Errorf("buried %d, %v", n, err)
 	}
 }

@@ -179,7 +179,7 @@ func TestStateProperty(t *testing.T) {
 				m.bury(p)
 			},
 			"sweep": func(r *rapid.T) {
-				_, err := store(r).SweepDead(ctx)
+				_, err := store(r).SweepDead(ctx, nil)
 				check(t, err)
 				m.look()
 			},

@@ -221,6 +221,33 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// A process that dies between the look at its file and the look at its lock is left to the next sweep, which takes its
+// last words in first: else a part of its session would be handed over as the whole. One whose file nobody takes in has
+// ended all the same.
+func TestSweepBesideADeath(t *testing.T) {
+	for _, damaged := range []bool{false, true} {
+		b := newBench(t)
+		l := b.log(false)
+		conversation(l, "s")
+		check(t, l.Flush(t.Context()))
+		must(Sweep{Store: b.store, Living: true}.Run(t.Context()))(t) // which makes the process known
+		must(l.Close(t.Context()))(t)
+		file := filepath.Join(b.dir, b.files()[0])
+		if damaged {
+			check(t, os.WriteFile(file, []byte("{}\n"), 0o600))
+			b.sweep()
+		} else {
+			must(Sweep{Store: b.store, Except: l.Process()}.Run(t.Context()))(t) // as if it had looked at the file
+		}
+		if n := b.count("SELECT count(*) FROM deliveries"); n != 0 && !damaged || n != 1 && damaged {
+			t.Errorf("damaged: %t: %d deliveries are owed", damaged, n)
+		}
+		if b.sweep(); b.count("SELECT count(*) FROM deliveries") != 1 {
+			t.Errorf("damaged: %t: nothing is owed", damaged)
+		}
+	}
+}
+
 // Many fold the same file, living and dead, and each event counts once.
 func TestSweepRace(t *testing.T) {
 	b := newBench(t)

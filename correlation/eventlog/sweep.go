@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -69,8 +70,22 @@ func (s Sweep) Run(ctx context.Context) (Swept, error) {
 			return did, err // so it is for the others
 		}
 	}
-	_, dead := s.Store.SweepDead(ctx) // those without a file, and what is left of those with one
+	// those without a file; one that died after we looked at its file is left to the next sweep
+	_, dead := s.Store.SweepDead(ctx, s.unread)
 	return did, errors.Join(err, dead)
+}
+
+// unread reports whether files of a process are still to be folded in.
+func (s Sweep) unread(process string) bool {
+	files, err := filesIn(s.Store.LiveDir())
+	if err != nil {
+		s.Log.Warn().Err(err).Msg("looking for files of events")
+		return true
+	}
+	return slices.ContainsFunc(files, func(f file) bool {
+		_, alone := leftAlone.Load(f.path)
+		return f.process == process && !alone
+	})
 }
 
 // CatchUp folds in what there is to fold in, of living processes too, for a command that reads: it takes at most a
