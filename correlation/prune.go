@@ -23,8 +23,8 @@ type Forgotten struct {
 }
 
 // Forget removes a conversation, all sessions that went on in one another, from everywhere: turns, index (unlearn),
-// ledger, keys, stored contexts and deliveries, owed ones too. What was deleted is overwritten in the database, and the
-// log that may still hold it is folded in as far as no reader is in the way.
+// ledger, keys, stored contexts and deliveries, owed ones too. What was deleted is overwritten in the database; FoldLog
+// takes it out of the log, too.
 func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (Forgotten, error) {
 	var f Forgotten
 	err := s.write(ctx, "forgetting a session", func(tx *sql.Tx) (err error) {
@@ -40,15 +40,15 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (For
 	if err != nil {
 		return Forgotten{}, err
 	}
-	return f, s.foldLog(ctx)
+	return f, nil
 }
 
-// foldLimit is how long foldLog may hold up other processes' writes while it waits for their reads.
+// foldLimit is how long FoldLog may hold up other processes' writes while it waits for their reads.
 const foldLimit = 50 * time.Millisecond
 
-// foldLog writes the write-ahead log into the database and empties it, unless another process keeps reading; then the
+// FoldLog writes the write-ahead log into the database and empties it, unless another process keeps reading; then the
 // log is emptied by a later one.
-func (s *Store) foldLog(ctx context.Context) error {
+func (s *Store) FoldLog(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, foldLimit)
 	defer cancel()
 	var busy, logged, folded int
@@ -116,7 +116,7 @@ const bound = `SELECT session FROM attachments
 
 // Prune removes old sessions, never one that a process holds, that still owes something, or whose ledger a newer one
 // needs (it continues it or was forked from it). Each goes in a transaction of its own, so that no prompt has to wait
-// for all of them; when it fails halfway, what went is given too.
+// for all of them; when it fails halfway, what went is given too. FoldLog takes it out of the log.
 func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 	const doing = "pruning sessions"
 	all, err := sqlite.Collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s
@@ -149,10 +149,7 @@ func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 		}
 		p.Sessions, p.Turns, p.Files = append(p.Sessions, v), p.Turns+turns, append(p.Files, files...)
 	}
-	if o.DryRun || len(p.Sessions) == 0 {
-		return p, nil
-	}
-	return p, s.foldLog(ctx)
+	return p, nil
 }
 
 var errInUse = errors.New("in use again")

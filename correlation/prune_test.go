@@ -59,6 +59,9 @@ func TestForget(t *testing.T) {
 		return nil
 	}
 	got := must(b.Forget(t.Context(), v.ID, unlearn))(t)
+	if err := b.FoldLog(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	want := Forgotten{Sessions: []int64{a.ID, v.ID}, Turns: len(turns), Files: []string{"/acp/transcripts/1.txt"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -38,3 +38,42 @@ func Example() {
 	fmt.Println(names, err)
 	// Output: [recording daemon] <nil>
 }
+
+// What is removed while it is recorded can be put back.
+func ExampleRecorded() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	ctx := context.Background()
+	db, err := migrations.Open(ctx, filepath.Join(dir, "sessions.db"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	do := func(statement string) error {
+		_, err := db.ExecContext(ctx, statement)
+		return err
+	}
+	count := func() {
+		var n int
+		err := db.QueryRowContext(ctx, `SELECT count(*) FROM notices`).Scan(&n)
+		fmt.Println(n, err)
+	}
+	fmt.Println(do(`INSERT INTO notices (name, at) VALUES ('recording', 1), ('daemon', 2)`))
+	undo := filepath.Join(dir, "sessions.db-undo")
+	kept, err := sqlite.Recorded(ctx, db, undo, "two notices", nil, func() error { return do(`DELETE FROM notices`) })
+	fmt.Println(kept, err)
+	count()
+	fmt.Println(sqlite.Undo(ctx, db, undo))
+	count()
+	// Output:
+	// <nil>
+	// true <nil>
+	// 0 <nil>
+	// two notices <nil>
+	// 2 <nil>
+}

@@ -9,14 +9,11 @@ import (
 	"strings"
 )
 
-// ErrNoUndo says that there is nothing to take back.
-var ErrNoUndo = errors.New("there is nothing to undo")
-
 // Recorded runs work, and keeps in the database file at path, which is made, the statements that take back what work
 // changes in db: triggers write them down, row by row, so that a transaction that fails leaves none
 // (sqlite.org/undoredo.html). what says for people what was done. Tables of except, which the schema's own triggers or
 // their readers keep up, are left out. kept says whether anything was changed, also where work failed halfway. db has
-// one connection, and nobody else uses it meanwhile.
+// one connection, which work keeps: no statement of it is interrupted by its context, and nobody else uses it.
 func Recorded(
 	ctx context.Context, db *sql.DB, path, what string, except []string, work func() error,
 ) (kept bool, err error) {
@@ -37,7 +34,7 @@ func Recorded(
 	triggers, err := watch(ctx, db, except)
 	defer func() {
 		for _, name := range triggers {
-			_, e := db.ExecContext(context.WithoutCancel(ctx), "DROP TRIGGER temp."+name)
+			_, e := db.ExecContext(context.WithoutCancel(ctx), "DROP TRIGGER IF EXISTS temp."+name)
 			err = errors.Join(err, e)
 		}
 	}()
