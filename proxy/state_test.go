@@ -71,6 +71,20 @@ func (p *play) uses(tokens int) {
 	p.room.extra.Store("")
 }
 
+// says is a prompt with these updates in its turn.
+func (p *play) says(updates ...string) {
+	for i, u := range updates {
+		updates[i] = update(p.id, u)
+	}
+	p.room.extra.Store(strings.Join(updates, "\n"))
+	p.prompt("a plain prompt", succeed)
+	p.room.extra.Store("")
+}
+
+func message(id string) string {
+	return fmt.Sprintf(`{"sessionUpdate":"agent_message_chunk","messageId":%q,"content":{"type":"text","text":"word "}}`, id)
+}
+
 // steps are what can happen to a session.
 var steps = map[string]func(p *play){
 	"new": func(p *play) {
@@ -121,6 +135,10 @@ var steps = map[string]func(p *play){
 				`"_meta":{"claudeCode":{"toolName":"compact"}},"rawOutput":{"trigger":"automatic"}}`))
 		p.prompt("a plain prompt", succeed)
 		p.room.extra.Store("")
+	},
+	"says a summary": func(p *play) { p.says(message("one"), message("one"), message("two")) },
+	"uses a tool": func(p *play) {
+		p.says(message("one"), `{"sessionUpdate":"tool_call","toolCallId":"c","title":"Look","status":"completed"}`, message("two"))
 	},
 	"compacts slowly": func(p *play) {
 		p.room.extra.Store(update(p.id,
@@ -210,7 +228,9 @@ func keeper(p *play) {
 
 func likeOpencode(p *play) {
 	p.change = func(o *Options) {
-		o.Traits = func(string) session.Traits { return session.Traits{CompactCommands: []string{"summarize"}} }
+		o.Traits = func(string) session.Traits {
+			return session.Traits{CompactCommands: []string{"summarize"}, SaysSummary: true}
+		}
 	}
 }
 
@@ -366,6 +386,10 @@ func TestStates(t *testing.T) {
 		{toDone + ", uses much, uses little, prompt", nil, "files", correlation.Done},
 		{toDone + ", summarize, prompt", nil, "", correlation.Done},
 		{toDone + ", summarize, prompt", likeOpencode, "files", correlation.Done},
+		{toDone + ", says a summary, prompt", likeOpencode, "files", correlation.Done},
+		{"new, says a summary, prompt", likeOpencode, "files", correlation.Done},
+		{toDone + ", uses a tool, prompt", likeOpencode, "", correlation.Done},
+		{toDone + ", says a summary, prompt", nil, "", correlation.Done},
 		{toDone + ", compacts itself, prompt", likeCodex, "", correlation.Done},
 		{toDone + ", uses much, uses little, prompt", likeCodex, "", correlation.Done},
 		{toDone + ", clear, prompt", likeCodex, whole, correlation.Done},

@@ -80,6 +80,7 @@ func (m *stream) message(l look, line []byte) {
 		return
 	}
 	m.spoken, _ = stringAt(line, "params", "update", "messageId")
+	m.table.Update(func(c *session.Connection) { c.Speaks(l.turn, m.spoken) })
 	m.learn(l, line, at)
 	if bytes.Contains(raw, []byte(frame.Seam)) {
 		m.table.Update(func(c *session.Connection) { c.Miss(l.turn, 1) }) // nobody knows how much

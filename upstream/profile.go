@@ -12,7 +12,7 @@ import (
 type Profile struct {
 	Name    string
 	Title   string   // for people
-	Command []string // as acpx 0.19.1 starts it
+	Command []string // how acpx starts it; of a package the newest
 	// Installed is the same harness where it is installed: used by Prepare in place of Command, when on PATH, because
 	// npx takes a second and needs the network.
 	Installed []string
@@ -27,6 +27,7 @@ type Profile struct {
 	KeepsMessages     bool     // over a compaction, those of the user
 	MessageIDs        bool     // its answers have a messageId, and notices that it sends as message chunks have none
 	CompactCommands   []string // that make it compact, though it does not advertise them
+	SaysSummary       bool     // it compacts in a turn without a sign but this: the summary is a message of its own
 	AsksForTools      bool     // asks permission for each MCP call
 	SystemPrompt      bool     // takes session/new's systemPrompt, where it advertises that it does
 	MetaSystemPrompt  bool     // takes its _meta.systemPrompt too, but not both

@@ -66,6 +66,19 @@ func (c *Connection) CompactTool(s *Session, call string, begins, completed bool
 	}
 }
 
+// Speaks notes whose words a turn's next ones are, by the id of their message. An agent that has answered and called no
+// tool is done; one that goes on with another message in the same turn has answered itself, for it ran out of room: its
+// summary stands in the turn.
+func (c *Connection) Speaks(t *Turn, message string) {
+	if message == t.message || message == "" {
+		return
+	}
+	if t.message != "" && !t.called && c.Traits().SaysSummary {
+		c.Lose(t.Session, correlation.Compacted)
+	}
+	t.message, t.called = message, false
+}
+
 // Uses takes in how many tokens of its window a session uses. A harness that tells of no compaction shows it so: less
 // than half of what was used before.
 func (c *Connection) Uses(s *Session, tokens int64) {

@@ -7,4 +7,5 @@ type Traits struct {
 	KeepsMessages   bool     // summing the conversation up leaves the user's messages alone, and our block in them
 	MessageIDs      bool     // its answers have a messageId: a message chunk without one is a notice
 	CompactCommands []string // that make it sum the conversation up, beside those that it advertises
+	SaysSummary     bool     // it sums the conversation up in a turn, says the summary as an answer, and goes on
 }

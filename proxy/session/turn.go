@@ -29,7 +29,9 @@ type Turn struct {
 	notices []byte   // what the harness said of itself, as it came: the answer if there is no other
 	tools   []tool
 	toolAt  map[string]int
-	lost    int // bytes that were not kept
+	message string // the id of the one that the words are of
+	called  bool   // a tool, since it began
+	lost    int    // bytes that were not kept
 
 	stop  string
 	ended bool
@@ -262,6 +264,7 @@ func (c *Connection) Use(s *Session, call correlation.ToolCall) {
 	if t == nil || t.dropped {
 		return
 	}
+	t.called = true
 	t.Answer.Break()
 	at, known := t.toolAt[call.ID]
 	now := c.o.Now()
