@@ -376,7 +376,7 @@ func TestNotStarted(t *testing.T) {
 		{"nothing", nil, "--agent"},
 		{"empty", []string{""}, "--agent"},
 		{"unknown", []string{"no-such-agent", "--acp"}, "no-such-agent not found: install it"},
-		{"claude", []string{"npx", "-y", "@agentclientprotocol/claude-agent-acp@^0.76.0"}, "npx not found: install Node.js"},
+		{"claude", []string{"npx", "-y", "@agentclientprotocol/claude-agent-acp@latest"}, "npx not found: install Node.js"},
 		{"gemini", []string{"gemini", "--acp"}, "npm install -g @google/gemini-cli"},
 		{"not executable", []string{write("plain", "x", 0o644)}, "chmod +x"},
 		{"a folder", []string{dir}, "not found"},

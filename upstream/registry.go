@@ -8,8 +8,9 @@ import (
 
 const needsNode = "install Node.js 22 or newer (https://nodejs.org), which brings npx"
 
-// registry has acpx 0.19.1's agents with their command lines (its src/agent-registry.ts). What is said of claude,
-// codex, copilot, gemini, opencode, pi and qwen beyond that was measured on the real programs.
+// registry has acpx 0.19.1's agents with their command lines (its src/agent-registry.ts), but that npx is to run the
+// newest of a package: acpx's ranges are those of the day when it was made. What is said of claude, codex, copilot,
+// gemini, opencode, pi and qwen beyond that was measured on the real programs.
 var registry = []Profile{
 	{
 		Name: "antigravity", Title: "Google Antigravity",
@@ -19,7 +20,7 @@ var registry = []Profile{
 	},
 	{
 		Name: "claude", Title: "Claude Code",
-		Command:           []string{"npx", "-y", "@agentclientprotocol/claude-agent-acp@^0.76.0"},
+		Command:           []string{"npx", "-y", "@agentclientprotocol/claude-agent-acp@latest"},
 		Installed:         []string{"claude-agent-acp"},
 		Agents:            []string{"@zed-industries/claude-agent-acp", "@zed-industries/claude-code-acp"},
 		Install:           needsNode + ", or npm install -g @agentclientprotocol/claude-agent-acp",
@@ -33,7 +34,7 @@ var registry = []Profile{
 	},
 	{
 		Name: "codex", Title: "Codex",
-		Command:           []string{"npx", "-y", "@agentclientprotocol/codex-acp@^1.1.5"},
+		Command:           []string{"npx", "-y", "@agentclientprotocol/codex-acp@latest"},
 		Installed:         []string{"codex-acp"},
 		Agents:            []string{"@zed-industries/codex-acp"},
 		Install:           needsNode + ", or npm install -g @agentclientprotocol/codex-acp",
@@ -108,7 +109,7 @@ var registry = []Profile{
 	},
 	{
 		Name: "kilocode", Title: "Kilo Code",
-		Command:   []string{"npx", "-y", "@kilocode/cli", "acp"},
+		Command:   []string{"npx", "-y", "@kilocode/cli@latest", "acp"},
 		Installed: []string{"kilo", "acp"},
 		Agents:    []string{"kilo"},
 		Install:   needsNode + ", or npm install -g @kilocode/cli",
@@ -132,7 +133,7 @@ var registry = []Profile{
 	},
 	{
 		Name: "mux", Title: "Mux",
-		Command: []string{"npx", "-y", "mux@^0.28.0", "acp"},
+		Command: []string{"npx", "-y", "mux@latest", "acp"},
 		Install: needsNode,
 	},
 	{
@@ -144,15 +145,16 @@ var registry = []Profile{
 	},
 	{
 		Name: "opencode", Title: "OpenCode",
-		Command:           []string{"npx", "-y", "opencode-ai", "acp"},
+		Command:           []string{"npx", "-y", "opencode-ai@latest", "acp"},
 		Installed:         []string{"opencode", "acp"},
 		Install:           needsNode + ", or npm install -g opencode-ai",
 		KeepsFailedPrompt: true,
 		CompactCommands:   []string{"compact", "summarize"},
+		SaysSummary:       true,
 	},
 	{
 		Name: "pi", Title: "Pi",
-		Command:   []string{"npx", "pi-acp@^0.0.33"},
+		Command:   []string{"npx", "-y", "pi-acp@latest"},
 		Installed: []string{"pi-acp"},
 		Install:   needsNode + ", and npm install -g @earendil-works/pi-coding-agent",
 		MCP:       MCPNone, // ignores servers

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -14,6 +15,29 @@ type AgentConfig struct {
 	MCP     string      `yaml:"mcp" enum:"auto,off,stdio,http" help:"how it gets the memory tools, in place of the common way"`
 	AgentID string      `yaml:"agent_id" help:"the Signet agent, in place of the common one"`
 	Command CommandLine `yaml:"command" help:"its command line, a text or a list"`
+
+	Capabilities    []string      `yaml:"capabilities" help:"what it is good at, for agents that look for another to ask"`
+	Grace           time.Duration `yaml:"grace" help:"how long it may take to end by itself"`
+	AsksForTools    *bool         `yaml:"asks_for_tools" help:"it asks the user before each memory tool"`
+	KeepsFailed     *bool         `yaml:"keeps_failed" help:"a prompt that failed is in its history"`
+	CompactCommands []string      `yaml:"compact_commands" help:"its commands, without the slash, that sum the conversation up"`
+}
+
+// over gives a profile as the section has it: what it does not name stays.
+func (a AgentConfig) over(p upstream.Profile) upstream.Profile {
+	if a.Grace > 0 {
+		p.Grace = a.Grace
+	}
+	if a.AsksForTools != nil {
+		p.AsksForTools = *a.AsksForTools
+	}
+	if a.KeepsFailed != nil {
+		p.KeepsFailedPrompt = *a.KeepsFailed
+	}
+	if a.CompactCommands != nil {
+		p.CompactCommands = a.CompactCommands
+	}
+	return p
 }
 
 // Canonical is the one name of an agent that may have several.
@@ -35,15 +59,15 @@ func (c *Config) Agent(name string) AgentConfig {
 // Profile finds a harness by name, one of the configuration's too.
 func (c *Config) Profile(name string) (upstream.Profile, bool) {
 	p, known := upstream.Lookup(name)
-	if a := c.Agent(name); len(a.Command) > 0 {
+	a := c.Agent(name)
+	if len(a.Command) > 0 {
 		if !known {
 			p, _ = upstream.ByCommand(a.Command)
-			p.Name = Canonical(name)
+			p.Name, known = Canonical(name), true
 		}
 		p.Command, p.Installed = slices.Clone(a.Command), nil
-		return p, true
 	}
-	return p, known
+	return a.over(p), known
 }
 
 // AgentNames lists the harnesses that can be named.
@@ -59,7 +83,7 @@ func (c *Config) AgentNames() []string {
 // MCPFor says how a harness, by its own name or the one that it was started by, gets the memory tools:
 // upstream.MCPStdio, upstream.MCPHTTP or "off".
 func (c *Config) MCPFor(agent, name string) string {
-	profile, known := ProfileOf(agent, name)
+	profile, known := c.ProfileOf(agent, name)
 	mode := c.Agent(name).MCP
 	if mode == "" && known {
 		mode = c.Agent(profile.Name).MCP
@@ -79,7 +103,14 @@ func (c *Config) MCPFor(agent, name string) string {
 	return profile.MCP
 }
 
-// ProfileOf finds what is known of a harness, by its own name or the one that it was started by.
+// ProfileOf finds what is known of a harness, by its own name or the one that it was started by, and what the
+// configuration says of either.
+func (c *Config) ProfileOf(agent, name string) (upstream.Profile, bool) {
+	p, known := ProfileOf(agent, name)
+	return c.Agent(name).over(c.Agent(p.Name).over(p)), known
+}
+
+// ProfileOf finds what is known of a harness whatever the configuration says.
 func ProfileOf(agent, name string) (upstream.Profile, bool) {
 	if p, ok := upstream.ByAgent(agent); ok {
 		return p, true

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,5 +62,47 @@ func write(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What the section of an agent says of its ways stands over what is known of the harness, by either of its names.
+func TestAgentWays(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "agent.yaml"), `acp:
+  agents:
+    mine: {command: my-agent --acp, grace: 3s, asks_for_tools: on, keeps_failed: yes, compact_commands: [squeeze], capabilities: [go, sql]}
+    claude: {asks_for_tools: off}
+    wrapped: {command: wrapper claude-agent-acp, keeps_failed: off}
+`)
+	c, err := Load(Flags{SignetPath: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Agent("mine").Capabilities; !slices.Equal(got, []string{"go", "sql"}) {
+		t.Errorf("capabilities %q", got)
+	}
+	for _, tt := range []struct {
+		agent, name string // agentInfo.name, and what it was started as
+		grace       time.Duration
+		asks, keeps bool
+		compacts    string
+	}{
+		{"something", "mine", 3 * time.Second, true, true, "squeeze"},
+		{"something", "other", 0, false, false, ""},
+		{"@agentclientprotocol/claude-agent-acp", "claude", 0, false, true, ""},
+		{"@agentclientprotocol/claude-agent-acp", "wrapped", 0, false, false, ""},
+		{"qwen-code", "qwen", 0, true, true, ""},
+		{"qwen-code", "mine", 3 * time.Second, true, true, "squeeze"},
+		{"", "gemini", time.Second, true, false, ""},
+	} {
+		p, _ := c.ProfileOf(tt.agent, tt.name)
+		if p.Grace != tt.grace || p.AsksForTools != tt.asks || p.KeepsFailedPrompt != tt.keeps ||
+			strings.Join(p.CompactCommands, " ") != tt.compacts {
+			t.Errorf("%s as %s: grace %v, asks %v, keeps %v, compacts by %q", tt.agent, tt.name, p.Grace, p.AsksForTools,
+				p.KeepsFailedPrompt, p.CompactCommands)
+		}
+	}
+	if p, known := c.Profile("mine"); !known || p.Grace != 3*time.Second {
+		t.Errorf("mine is known %v, and has %v to end", known, p.Grace)
 	}
 }

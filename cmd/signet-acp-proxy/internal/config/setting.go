@@ -78,12 +78,16 @@ func (s Setting) set(text string) error {
 		s.value.SetString(text)
 	case []string:
 		s.value.Set(reflect.ValueOf(strings.Split(text, ",")))
-	case bool:
+	case bool, *bool:
 		b, err := parseBool(text)
 		if err != nil {
 			return fmt.Errorf("%s must be true or false, not %q", s.Name, text)
 		}
-		s.value.SetBool(b)
+		if s.value.Kind() == reflect.Pointer { // nil is neither
+			s.value.Set(reflect.ValueOf(&b))
+		} else {
+			s.value.SetBool(b)
+		}
 	case time.Duration:
 		d, err := ParseDuration(text)
 		if err != nil || d < 0 {

@@ -51,6 +51,11 @@ func plainValue(s Setting) any {
 		return shortDuration(v)
 	case CommandLine:
 		return strings.Join(v, " ")
+	case *bool:
+		if v == nil {
+			return ""
+		}
+		return *v
 	case []string:
 		if v == nil {
 			return ""

@@ -91,18 +91,18 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
 	o.ToolHint = func(agent string) bool {
-		profile, _ := config.ProfileOf(agent, name)
+		profile, _ := b.c.ProfileOf(agent, name)
 		return b.c.ToolHint == "always" || b.c.ToolHint == "auto" && !profile.AsksForTools && b.c.MCPFor(agent, name) != "off"
 	}
 	o.Traits = func(agent string) session.Traits {
-		profile, _ := config.ProfileOf(agent, name)
+		profile, _ := b.c.ProfileOf(agent, name)
 		return session.Traits{
 			KeepsFailed: profile.KeepsFailedPrompt, KeepsMessages: profile.KeepsMessages, MessageIDs: profile.MessageIDs,
-			CompactCommands: profile.CompactCommands,
+			CompactCommands: profile.CompactCommands, SaysSummary: profile.SaysSummary,
 		}
 	}
 	o.Placement = func(agent string) proxy.Placement {
-		profile, _ := config.ProfileOf(agent, name)
+		profile, _ := b.c.ProfileOf(agent, name)
 		return placement(b.c.Placement, profile)
 	}
 	if home, err := os.UserHomeDir(); err == nil {
