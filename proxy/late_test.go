@@ -80,7 +80,7 @@ func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 // A claim that the ledger takes after the prompt has left without its context is taken back: the next prompt gets it.
 func TestClaimThatComesTooLate(t *testing.T) {
 	w := newWorld(t)
-	left := make(chan struct{})
+	left, taken := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	c := w.start(newSource(), echo(), asking(func(l Ledger) Ledger {
 		return askedLedger{Ledger: l, claim: func(ctx context.Context, claim func() error) error {
@@ -89,6 +89,7 @@ func TestClaimThatComesTooLate(t *testing.T) {
 			if late {
 				<-ctx.Done() // the prompt's patience
 				<-left
+				defer close(taken)
 			}
 			return claim()
 		}}
@@ -100,6 +101,7 @@ func TestClaimThatComesTooLate(t *testing.T) {
 	c.prompt(2, "s1", "first")
 	c.relay.o.ClaimLimit = patience
 	close(left)
+	<-taken
 	w.await("s1", correlation.Armed)
 	c.prompt(3, "s1", "second")
 	if first, second := c.blocks(0), c.blocks(1); len(first) != 1 || len(second) != 2 {
