@@ -97,8 +97,10 @@ func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	j.finder.again(ctx, s)
 	var state correlation.State
 	var fetch *session.Fetch
+	again := false
 	j.table.Update(func(c *session.Connection) {
 		c.SettleDoubt(s, true)
+		again = c.AskAgain(s)
 		state = s.State()
 		if s.Off || s.Unsure {
 			state = correlation.Off
@@ -111,7 +113,7 @@ func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	case correlation.Doubt:
 		j.table.Update(func(*session.Connection) { in, _ = s.Again() })
 	case correlation.IdentityGiven:
-		in = j.rest(ctx, h, fetch)
+		in = j.rest(ctx, h, fetch, again)
 	case correlation.Done:
 		if j.o.PerPrompt && worthRecall(h.words) {
 			limit, stop := context.WithDeadline(ctx, h.read.Add(recallLimit))
@@ -151,18 +153,26 @@ func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *
 		return nil
 	}
 	var who memory.Session
-	j.table.Update(func(*session.Connection) { who = h.session.Who })
+	j.table.Update(func(*session.Connection) {
+		who = h.session.Who
+		f.Missed()
+	})
 	return j.compose(session.KindIdentity, h, b.Memory.Identity(who).After(earlier), memory.Context{})
 }
 
 // rest is what a session gets that had only identity in time, once it is
-// there. One that had identity in its system prompt has not waited yet, and does so once.
-func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch) (in *session.Injection) {
-	mayWait := false
-	j.table.Update(func(*session.Connection) { mayWait = h.session.FirstWait() })
+// there. One that had identity in its system prompt has not waited yet, and does so once; so does one whose source was
+// not there and is asked again.
+func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch, again bool) (in *session.Injection) {
+	mayWait := again
+	j.table.Update(func(*session.Connection) { mayWait = h.session.FirstWait() || mayWait })
 	earlier := j.earlier(ctx, h.session)
+	if f == nil || !f.Finished() && !(mayWait && wait(ctx, h, f.Done)) {
+		return j.compose(session.KindIdentity, h, memory.Context{}.After(earlier), memory.Context{})
+	}
 	switch {
-	case f == nil || !f.Finished() && !(mayWait && wait(ctx, h, f.Done)):
+	case f.MayCome():
+		j.table.Update(func(*session.Connection) { f.Missed() })
 		return j.compose(session.KindIdentity, h, memory.Context{}.After(earlier), memory.Context{})
 	case f.Err == nil:
 		in = j.compose(session.KindMemories, h, f.Got.WithoutIdentity().After(earlier), j.recalled(ctx, h))

@@ -292,7 +292,7 @@ func TestStates(t *testing.T) {
 		{toArmed + ", another proxy, load, prompt", nil, whole, correlation.Done},
 		{toArmed + ", prompt", func(p *play) { p.mem.context = memory.Context{} }, "", correlation.Done},
 		{toArmed + ", prompt", func(p *play) { p.mem.err = memory.ErrOwned }, "", correlation.Done},
-		{toArmed + ", prompt", func(p *play) { p.mem.err = memory.ErrUnavailable }, "files", correlation.Done},
+		{toArmed + ", prompt", func(p *play) { p.mem.err = memory.ErrUnavailable }, "files", correlation.IdentityGiven},
 		{toArmed + ", prompt", late, "files", correlation.IdentityGiven},
 
 		// identity given

@@ -42,7 +42,6 @@ const (
 	endTimeout           = 60 * time.Second
 	callTimeout          = 10 * time.Second // what the daemon's own MCP tools allow a call
 	trustFor             = 30 * time.Second
-	tryTimeout           = 5 * time.Second // whether a daemon that was left alone answers again
 
 	maxReply  = 4 << 20 // bytes; a full start is 24,000 characters
 	maxPrompt = 8 << 10 // bytes of a prompt sent for recall; the daemon searches by the first 200 characters
@@ -151,25 +150,27 @@ func (c *Client) Close() {
 	c.tries.Wait()
 }
 
-// mayCall reports whether a call may be made that somebody waits for. Where the
-// daemon is left alone and it is time to try it, that is done beside.
-func (c *Client) mayCall() bool {
-	t, done := c.rest.take()
-	if t == callTry {
-		c.tries.Go(func() {
-			defer done()
-			ctx, cancel := context.WithTimeout(c.life, tryTimeout)
-			defer cancel()
-			if _, err := c.Health(ctx); c.life.Err() != nil {
-				return
-			} else if err != nil {
-				c.rest.failed()
-			} else {
-				c.rest.answered()
-			}
-		})
+// beside makes the call that tries whether a daemon that was left alone answers
+// again: one that would have been made anyhow, of a hook, for a daemon may tell
+// of its health and hang in all else. Nobody waits for it.
+func (c *Client) beside(done func(), limit time.Duration, call func(context.Context) error) {
+	c.tries.Go(func() {
+		defer done()
+		ctx, cancel := context.WithTimeout(c.life, limit)
+		defer cancel()
+		c.tried(call(ctx))
+	})
+}
+
+// tried notes what a try has found.
+func (c *Client) tried(err error) {
+	switch {
+	case c.life.Err() != nil:
+	case errors.Is(err, memory.ErrUnavailable):
+		c.rest.failed()
+	default:
+		c.rest.answered()
 	}
-	return t == callAway
 }
 
 // settleRest notes what became of a call that somebody waited for since began.

@@ -18,7 +18,14 @@ type conversations struct {
 type conversation struct {
 	starting chan struct{} // closed when the start that is under way has ended; nil: none was made
 	known    bool          // the daemon has heard of the key from us
+	tried    *outcome      // of a start that nobody waited for, until somebody asks
 	owned    error         // it is another's, or a person has switched it off: final
+}
+
+// An outcome is what a start gave.
+type outcome struct {
+	got memory.Context
+	err error
 }
 
 // of gives a key's conversation. The lock is held.
@@ -41,8 +48,30 @@ func (c *conversations) starts(key string) (ended func(error)) {
 	v.starting = done
 	return func(err error) {
 		c.heard(key, err)
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		close(done)
+		if errors.Is(err, memory.ErrUnavailable) && !errors.Is(err, memory.ErrKeySpent) && v.starting == done {
+			v.starting = nil // the daemon has not heard of the key
+		}
 	}
+}
+
+// keepTried keeps what a start has given that nobody waited for.
+func (c *conversations) keepTried(key string, o *outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ofLocked(key).tried = o
+}
+
+// takeTried gives that, once; nil where there is none.
+func (c *conversations) takeTried(key string) *outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := c.ofLocked(key)
+	o := v.tried
+	v.tried = nil
+	return o
 }
 
 // awaitStart waits until a start of the key that is under way has ended: a prompt

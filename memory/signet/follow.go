@@ -23,7 +23,27 @@ type Prompt struct {
 // Options.PromptTimeout, and a session's start that is under way is waited for.
 //
 // Errors: memory.ErrOwned, memory.ErrUnavailable.
-func (c *Client) Follow(ctx context.Context, p Prompt, each bool) error {
+func (c *Client) Follow(ctx context.Context, p Prompt, each bool) (err error) {
+	key := p.Session.Key
+	p.Text = sendable(p.Text)
+	if key == "" || p.Text == "" || !each && !c.conversations.unheard(key) {
+		return nil
+	}
+	if err := c.conversations.bypassed(key); err != nil {
+		return err
+	}
+	switch turn, done := c.rest.take(); turn {
+	case callNone:
+		return unavailable(errResting)
+	case callTry:
+		defer done()
+		defer func() { c.tried(err) }()
+	}
+	return c.follow(ctx, p, each)
+}
+
+// follow does so now, of a prompt as it may be told.
+func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 	key := p.Session.Key
 	if err := c.conversations.awaitStart(ctx, key); err != nil {
 		return unavailable(err)
@@ -32,12 +52,6 @@ func (c *Client) Follow(ctx context.Context, p Prompt, each bool) error {
 		return err
 	}
 	first := c.conversations.unheard(key)
-	if key == "" || !first && !each {
-		return nil
-	}
-	if !c.mayCall() {
-		return unavailable(errResting)
-	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	h, err := c.Health(ctx)
@@ -60,10 +74,6 @@ func (c *Client) Follow(ctx context.Context, p Prompt, each bool) error {
 // submit posts a prompt, and says whether the daemon knows its session, nil
 // where it does not say.
 func (c *Client) submit(ctx context.Context, p Prompt) (known *bool, err error) {
-	text := sendable(p.Text)
-	if text == "" {
-		return nil, nil
-	}
 	if err := c.ours(ctx); err != nil {
 		return nil, err
 	}
@@ -72,7 +82,7 @@ func (c *Client) submit(ctx context.Context, p Prompt) (known *bool, err error) 
 		ownership
 	}
 	err = c.post(ctx, "/api/hooks/user-prompt-submit", recallRequest{
-		Harness: Harness, UserMessage: text, SessionKey: p.Session.Key, Project: p.Session.Project,
+		Harness: Harness, UserMessage: p.Text, SessionKey: p.Session.Key, Project: p.Session.Project,
 		AgentID: c.agent(p.Session), RuntimePath: "plugin",
 		LastAssistantMessage: privacy.Line(p.Last),
 	}, &r)

@@ -47,6 +47,18 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	if prompt == "" {
 		return memory.Context{Source: memory.FromDaemon, Fetched: c.opts.Now()}, nil
 	}
+	if err := c.conversations.bypassed(s.Key); err != nil {
+		return memory.Context{Owned: true}, err
+	}
+	switch turn, done := c.rest.take(); turn {
+	case callNone:
+		return memory.Context{}, unavailable(errResting)
+	case callTry:
+		c.beside(done, c.opts.StartTimeout, func(ctx context.Context) error {
+			return c.follow(ctx, Prompt{Session: s, Text: prompt}, true)
+		})
+		return memory.Context{}, unavailable(errResting)
+	}
 	if err := c.conversations.awaitStart(ctx, s.Key); err != nil {
 		return memory.Context{}, unavailable(err)
 	}
@@ -58,11 +70,6 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	}
 	if !c.starts.allow() {
 		c.prompts.leave()
-		return memory.Context{}, unavailable(errResting)
-	}
-	if !c.mayCall() {
-		c.prompts.leave()
-		c.starts.leave()
 		return memory.Context{}, unavailable(errResting)
 	}
 	limited, cancel := context.WithTimeout(ctx, c.opts.PromptTimeout)

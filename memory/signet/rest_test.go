@@ -29,7 +29,7 @@ func TestRestIsShared(t *testing.T) {
 		_, err := process().Start(t.Context(), memory.Session{Key: key})
 		return err
 	}
-	// tries is how many processes look whether it is there, once all that run have looked.
+	// tries is how many processes try a hook, once all that run have tried.
 	tries := func(n int) int {
 		d.ForgetRequests()
 		var all []*Client
@@ -40,20 +40,16 @@ func TestRestIsShared(t *testing.T) {
 			}
 			all = append(all, c)
 		}
-		for deadline := time.Now().Add(5 * time.Second); len(d.Requests("/health")) == 0 && time.Now().Before(deadline) &&
-			now.After(time.UnixMilli(all[0].rest.read()[d.URL()].Failed).Add(restFor(all[0].rest.read()[d.URL()].Times))); {
-			time.Sleep(time.Millisecond)
-		}
 		for _, c := range all {
 			c.tries.Wait()
 		}
-		return len(d.Requests("/health"))
+		return starts()
 	}
 	d.Fail(daemontest.Fault{Kind: daemontest.BlackHole})
 	if err := start("a"); !errors.Is(err, memory.ErrUnavailable) {
 		t.Fatal(err)
 	}
-	if n := tries(3); n != 0 || starts() != 0 {
+	if n := tries(3); n != 0 {
 		t.Errorf("within the rest %d processes tried", n)
 	}
 	if _, err := process().Recall(t.Context(), memory.Session{Key: "try"}, "heron", nil); !errors.Is(err, errResting) {
@@ -79,6 +75,85 @@ func TestRestIsShared(t *testing.T) {
 	}
 	if err := start("b"); err != nil {
 		t.Errorf("after it answered: %v", err)
+	}
+}
+
+// A daemon that tells of its health and hangs in its hooks is left alone all the same. What tries it is the start that
+// a session wanted, and its context is there for who asks again.
+func TestTryIsAHook(t *testing.T) {
+	for _, kind := range daemontest.Recorded {
+		now := time.Now()
+		d := daemontest.Start(t, daemontest.Options{Generation: kind})
+		d.Remember("Robin prefers tabs", "preference")
+		c := client(t, d.URL(), func(o *Options) {
+			o.RestFile, o.Now = filepath.Join(t.TempDir(), "daemon.json"), func() time.Time { return now }
+			o.StartTimeout = costly + 50*time.Millisecond
+		})
+		t.Cleanup(c.Close)
+		d.Fail(daemontest.Fault{Path: "/api/hooks/", Kind: daemontest.BlackHole})
+		if _, err := c.Start(t.Context(), memory.Session{Key: "a"}); !errors.Is(err, memory.ErrKeySpent) {
+			t.Fatalf("%s: %v", kind.Version(), err)
+		}
+		ask := func(key string) (memory.Context, error) {
+			got, err := c.Start(t.Context(), memory.Session{Key: key})
+			c.tries.Wait()
+			return got, err
+		}
+		now = now.Add(restFor(1))
+		if _, err := ask("b"); !errors.Is(err, errResting) {
+			t.Errorf("%s: somebody waited for the try: %v", kind.Version(), err)
+		}
+		if _, err := ask("c"); !errors.Is(err, errResting) || len(d.Requests(startPath)) != 2 {
+			t.Errorf("%s: its hooks hang: %v, %d starts", kind.Version(), err, len(d.Requests(startPath)))
+		}
+		if _, err := ask("b"); !errors.Is(err, memory.ErrKeySpent) {
+			t.Errorf("%s: a start that got no answer: %v", kind.Version(), err)
+		}
+		d.Heal()
+		now = now.Add(restFor(2))
+		if _, err := ask("c"); !errors.Is(err, errResting) {
+			t.Errorf("%s: %v", kind.Version(), err)
+		}
+		got, err := ask("c")
+		if err != nil || len(got.Items) != 1 || len(d.Requests(startPath)) != 3 {
+			t.Errorf("%s: %+v, %v, %d starts", kind.Version(), got, err, len(d.Requests(startPath)))
+		}
+		if err := c.Follow(t.Context(), Prompt{memory.Session{Key: "c"}, "hello", ""}, true); err != nil {
+			t.Errorf("%s: %v", kind.Version(), err)
+		}
+	}
+}
+
+// A prompt that is told beside the conversation, and one that asks, try too.
+func TestPromptsTry(t *testing.T) {
+	now := time.Now()
+	d := daemontest.Start(t, daemontest.Options{})
+	c := client(t, d.URL(), func(o *Options) {
+		o.RestFile, o.Now = filepath.Join(t.TempDir(), "daemon.json"), func() time.Time { return now }
+	})
+	t.Cleanup(c.Close)
+	for name, ask := range map[string]func() error{
+		"recall": func() error {
+			_, err := c.Recall(t.Context(), memory.Session{Key: "k"}, "heron", nil)
+			return err
+		},
+		"follow": func() error { return c.Follow(t.Context(), Prompt{memory.Session{Key: "k"}, "heron", ""}, true) },
+	} {
+		now = now.Add(time.Second)
+		c.rest.failed()
+		if err := ask(); !errors.Is(err, errResting) {
+			t.Errorf("%s: while it is left alone: %v", name, err)
+		}
+		now = now.Add(restFor(1))
+		before := len(d.Requests(submitPath))
+		_ = ask()
+		c.tries.Wait()
+		if n := len(d.Requests(submitPath)); n != before+1 {
+			t.Errorf("%s: it was asked %d times", name, n-before)
+		}
+		if turn, _ := c.rest.take(); turn != callAway {
+			t.Errorf("%s: it answered, and is left alone", name)
+		}
 	}
 }
 

@@ -67,30 +67,56 @@ func (o ownership) err() error {
 // after. It ends with ctx or after Options.StartTimeout. Memories are the items
 // that the daemon names, not lines of its text, which is long and has them last.
 //
+// While the daemon is left alone it fails at once. Where it is time to try it, the
+// start goes on beside, and what it gives is there for the key's next Start.
+//
 // Errors: memory.ErrOwned; memory.ErrUnavailable; memory.ErrKeySpent for the
 // stub, and together with ErrUnavailable where the request went out and no
 // readable answer came. ErrUnavailable alone leaves the key fresh.
-func (c *Client) Start(ctx context.Context, s memory.Session) (got memory.Context, err error) {
+func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
+	turn, done := c.rest.take()
+	if before := c.conversations.takeTried(s.Key); before != nil {
+		if done != nil {
+			done()
+		}
+		return before.got, before.err
+	}
+	switch turn {
+	case callNone:
+		return memory.Context{}, unavailable(errResting)
+	case callTry:
+		ended := c.conversations.starts(s.Key)
+		c.beside(done, c.opts.StartTimeout, func(ctx context.Context) error {
+			got, err := c.context(ctx, s)
+			c.conversations.keepTried(s.Key, &outcome{got, err})
+			ended(err)
+			return err
+		})
+		return memory.Context{}, unavailable(errResting)
+	}
 	if !c.starts.allow() {
 		return memory.Context{}, unavailable(errResting)
 	}
-	if !c.mayCall() {
-		c.starts.leave()
-		return memory.Context{}, unavailable(errResting)
-	}
-	ended := c.conversations.starts(s.Key)
-	defer func() { ended(err) }()
 	ctx, cancel := context.WithTimeout(ctx, c.opts.StartTimeout)
 	defer cancel()
 	began := time.Now()
 	if c.opts.Hold > 0 { // a prompt has waited for nothing by then
 		defer time.AfterFunc(c.opts.Hold, c.rest.failed).Stop()
 	}
-	r, err := c.start(ctx, s, false)
+	ended := c.conversations.starts(s.Key)
+	got, err := c.context(ctx, s)
+	ended(err)
 	c.settle(&c.starts, ctx, err)
 	if !errors.Is(ctx.Err(), context.Canceled) {
 		c.settleRest(began, err)
 	}
+	return got, err
+}
+
+// context makes the start, and what is told of its reply.
+func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context, error) {
+	began := time.Now()
+	r, err := c.start(ctx, s, false)
 	if err != nil {
 		return memory.Context{}, err
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -18,6 +19,7 @@ type Fetch struct {
 	Session *Session // whose it is; a session that continues another one takes its fetch over
 	Key     string   // asked for under it
 	used    bool     // a prompt carries it, or has
+	missed  bool     // a prompt has found that it failed
 	stored  json.RawMessage
 }
 
@@ -29,6 +31,24 @@ func (f *Fetch) Finished() bool {
 	default:
 		return false
 	}
+}
+
+// MayCome reports whether asking again may give what a fetch has not: its source was not there.
+func (f *Fetch) MayCome() bool { return f.Finished() && errors.Is(f.Err, memory.ErrUnavailable) }
+
+// Missed notes that a prompt went without what a fetch was for, because its source was not there: the next one asks
+// again.
+func (f *Fetch) Missed() { f.missed = true }
+
+// AskAgain makes a session whose last prompt missed its context wait for it anew, and reports whether it does.
+func (c *Connection) AskAgain(s *Session) bool {
+	f := s.fetch
+	if f == nil || !f.missed || !f.MayCome() || !s.waiting() || s.Off {
+		return false
+	}
+	s.fetch, s.keyed = nil, false // nothing has been told under its key
+	c.Touch(s)
+	return true
 }
 
 // A need is what is to be fetched for a session.
@@ -119,4 +139,6 @@ func (s *Session) FirstWait() bool {
 }
 
 // Late reports whether the session's memories are still on their way and no prompt waits for them.
-func (s *Session) Late() bool { return s.fetch == nil || !s.placed && !s.fetch.Finished() }
+func (s *Session) Late() bool {
+	return s.fetch == nil || s.fetch.missed || !s.placed && !s.fetch.Finished()
+}

@@ -130,7 +130,7 @@ func (c *Connection) settle(s *Session, in *Injection, failed bool, code int) {
 	case failed:
 		c.step(s, correlation.Event{Name: correlation.Failed, From: in.From})
 	default:
-		rest := s.fetch == nil || !s.fetch.Finished() || s.fetch.Err == nil
+		rest := s.fetch == nil || !s.fetch.Finished() || s.fetch.Err == nil || s.fetch.MayCome()
 		c.step(s, correlation.Event{Name: correlation.Answered, From: in.From, Partly: in.Kind == KindIdentity && rest})
 	}
 	if lost := s.lost; lost != "" {
