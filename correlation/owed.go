@@ -110,6 +110,9 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 	return nil
 }
 
+// SoFar is the reason of a delivery of a session that goes on.
+const SoFar = "so far"
+
 // OweSoFar leaves a delivery row for what was said under a key until now, where this process owes the daemon anything.
 // The session goes on. owed is false where there is nothing new.
 func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err error) {
@@ -125,11 +128,11 @@ func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err erro
 		}
 		result, err := tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, state,
 			created, owed, due)
-			SELECT max(session), key, ?2, 'so far', ?3, (SELECT agent_id FROM sessions WHERE id = turns.session), ?4, ?5, ?5, ?5
+			SELECT max(session), key, ?2, ?6, ?3, (SELECT agent_id FROM sessions WHERE id = turns.session), ?4, ?5, ?5, ?5
 			FROM turns WHERE key = ?1 AND ended > 0 AND daemon_delivery = 0 GROUP BY key
 			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
 			SET owed = excluded.owed, due = excluded.due, again = lease <> ''`,
-			key, KindDaemon, info.url, Owed, now)
+			key, KindDaemon, info.url, Owed, now, SoFar)
 		if err != nil {
 			return err
 		}

@@ -38,6 +38,16 @@ func (s *Store) Events(ctx context.Context, session, after int64, limit int) ([]
 	return all, sqlite.While("reading events", err)
 }
 
+// DaemonWarned is the kind of an event that holds what a daemon said to people about a session.
+const DaemonWarned = "daemon_warned"
+
+// Warnings gives what daemons said to people about a session and those that it continues, oldest first, each once.
+func (s *Store) Warnings(ctx context.Context, session int64) ([]string, error) {
+	all, err := sqlite.Collect(ctx, s.db, sqlite.One[string], ancestors("continue_of")+` SELECT data ->> 'text'
+		FROM events WHERE session IN ancestors AND kind = ? GROUP BY 1 ORDER BY min(id)`, session, DaemonWarned)
+	return all, sqlite.While("reading what the daemon warned of", err)
+}
+
 // A StoredUsage is a row of the table usage.
 type StoredUsage struct {
 	Session, Turn int64 // rows; Turn 0: of the session

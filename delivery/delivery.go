@@ -19,6 +19,9 @@ import (
 // error of a Daemon says that it did not.
 var ErrNoAnswer = errors.New("no answer")
 
+// ErrNotOffered says that a daemon is of a version that knows no such request.
+var ErrNotOffered = errors.New("not offered")
+
 // A Daemon takes what sessions leave. Its methods end when ctx does, and by limits of their own.
 type Daemon interface {
 	// Health reports whether the daemon answers, and whether it is of a kind that takes the whole of a session each
@@ -26,6 +29,9 @@ type Daemon interface {
 	Health(ctx context.Context) (whole bool, err error)
 	// End hands a session over.
 	End(ctx context.Context, e End) (Reply, error)
+	// Checkpoint hands over what a session that goes on has said so far, to a daemon that takes the whole each time;
+	// ErrNotOffered where it knows nothing like it.
+	Checkpoint(ctx context.Context, e End) (Reply, error)
 	// Compacted hands over a harness's own summary.
 	Compacted(ctx context.Context, c Compaction) (Reply, error)
 	// Remember hands over a memory that a tool stored, unless it is there.

@@ -57,6 +57,8 @@ func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
 	return Reply{Note: "queued"}, nil
 }
 
+func (d *daemon) Checkpoint(context.Context, End) (Reply, error) { return Reply{}, ErrNotOffered }
+
 func (d *daemon) Compacted(context.Context, Compaction) (Reply, error) { return Reply{}, nil }
 
 func (d *daemon) Remember(context.Context, Memory) (Reply, error) { return Reply{}, nil }

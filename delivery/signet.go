@@ -80,6 +80,20 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 	return Reply{Note: "ended"}, nil
 }
 
+// Checkpoint implements Daemon.
+func (s Signet) Checkpoint(ctx context.Context, e End) (Reply, error) {
+	job, err := s.Client.Checkpoint(ctx, signet.EndRequest{Key: e.Key, AgentID: e.AgentID, Transcript: e.Text}, e.Project)
+	switch {
+	case errors.Is(err, signet.ErrNotOffered):
+		return Reply{}, fmt.Errorf("%w: %w", ErrNotOffered, err)
+	case err != nil:
+		return Reply{}, unanswered(err)
+	case job == "":
+		return Reply{Note: "so far: nothing new to it"}, nil
+	}
+	return Reply{Note: "so far: queued " + job}, nil
+}
+
 // Kept is why a transcript was dropped that the daemon has kept all the same.
 const Kept = "kept by the daemon, too short to summarise"
 

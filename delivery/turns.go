@@ -69,6 +69,11 @@ func (a *attempt) handTurns(ctx context.Context, to *server) (string, error) {
 		if to.whole {
 			end.Text = p.text
 		}
+		if to.whole && a.d.Reason == correlation.SoFar {
+			if did, err := a.checkpoint(ctx, to, end); did != "" {
+				return did, err
+			}
+		}
 		reply, err := a.withFile(ctx, p, func(file string) (Reply, error) {
 			end.File = file
 			return to.daemon.End(ctx, end)
@@ -99,6 +104,22 @@ func (a *attempt) handTurns(ctx context.Context, to *server) (string, error) {
 		return "delivered", a.delivered(ctx, p.post, reply.Note)
 	}
 	return "", nil
+}
+
+// checkpoint hands over what a session has said that goes on, where the daemon has a way for that, and says what became
+// of it. The turns stay owed: its end brings the whole.
+func (a *attempt) checkpoint(ctx context.Context, to *server, end End) (string, error) {
+	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}, ""); err != nil {
+		return "", err
+	}
+	reply, err := to.daemon.Checkpoint(ctx, end)
+	if errors.Is(err, ErrNotOffered) {
+		return "", nil
+	}
+	if did, err := a.settlePost(ctx, to, reply, err); did != "" {
+		return did, err
+	}
+	return "delivered", a.delivered(ctx, correlation.Selection{}, reply.Note)
 }
 
 // handSummary hands a compaction's summary to the daemon, and says what became of it.

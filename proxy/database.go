@@ -3,10 +3,12 @@ package proxy
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -114,6 +116,20 @@ func (d *database) now() *Backend {
 	default:
 		return nil
 	}
+}
+
+// messages gives what other agents have sent to a session and it was not told yet. The table's lock is held.
+func (d *database) messages(s *session.Session) []memory.Item {
+	b := d.now()
+	if b == nil || b.Messages == nil {
+		return nil
+	}
+	sent := b.Messages(s.Who.Key)
+	if len(sent) == 0 {
+		return nil
+	}
+	seen := s.Seen()
+	return slices.DeleteFunc(sent, func(m memory.Item) bool { return slices.Contains(seen, m.ID) })
 }
 
 // ready waits for the backend: nil when there is none, or ctx has ended.

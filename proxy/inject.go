@@ -39,7 +39,7 @@ func (j *injector) beginRecall(h *heldPrompt) {
 		}
 		switch s.State() {
 		case correlation.Done:
-			wanted = worthRecall(h.words)
+			wanted = j.o.PerPrompt && worthRecall(h.words)
 			limit = min(limit, recallLimit)
 		case correlation.IdentityGiven:
 			wanted = !s.Late()
@@ -115,11 +115,7 @@ func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	case correlation.IdentityGiven:
 		in = j.rest(ctx, h, fetch, again)
 	case correlation.Done:
-		if j.o.PerPrompt && worthRecall(h.words) {
-			limit, stop := context.WithDeadline(ctx, h.read.Add(recallLimit))
-			defer stop()
-			in = j.compose(session.KindRecall, h, memory.Context{}, j.recalled(limit, h))
-		}
+		in = j.later(ctx, h)
 	}
 	if in != nil {
 		in.From = state
@@ -183,6 +179,20 @@ func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch, ag
 		j.told(h.session)
 	}
 	return in.Using(f)
+}
+
+// later is what any prompt of a session that has had its context may be given: what other agents have sent to it, and
+// what it brings to mind where that is looked for.
+func (j *injector) later(ctx context.Context, h *heldPrompt) *session.Injection {
+	ctx, cancel := context.WithDeadline(ctx, h.read.Add(recallLimit))
+	defer cancel()
+	recall := j.recalled(ctx, h)
+	var news []memory.Item
+	j.table.Update(func(*session.Connection) { news = j.database.messages(h.session) })
+	if len(news) == 0 {
+		return j.compose(session.KindRecall, h, memory.Context{}, recall)
+	}
+	return j.compose(session.KindMessages, h, memory.Context{Source: memory.FromDaemon, Items: news}, recall)
 }
 
 // told marks a session as having had all that there is for it.

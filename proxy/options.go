@@ -69,6 +69,9 @@ type Memory interface {
 type Backend struct {
 	Ledger Ledger
 	Memory Memory
+	// Messages gives what other agents have sent to the session of a key and it was not told yet. It waits for nothing.
+	// May be nil.
+	Messages func(key string) []memory.Item
 	// CatchUp takes in what other processes have written down and nobody has taken in yet, so that it is found. May
 	// be nil.
 	CatchUp func(context.Context)

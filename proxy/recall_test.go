@@ -1,10 +1,14 @@
 package proxy
 
 import (
+	"context"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // Later prompts get what they bring to mind: not short ones, not commands, and
@@ -53,6 +57,51 @@ func TestPerPrompt(t *testing.T) {
 	for _, asked := range p.mem.recalls {
 		if asked == "nineteen characters" || strings.HasPrefix(asked, "/") {
 			t.Errorf("%q was looked up", asked)
+		}
+	}
+}
+
+// What other agents have sent goes with the next plain prompt, once, whether later prompts are given anything else or
+// not; nobody waits for it.
+func TestMessages(t *testing.T) {
+	for _, perPrompt := range []bool{false, true} {
+		p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+		var mu sync.Mutex
+		sent := map[string][]memory.Item{}
+		p.change = func(o *Options) {
+			o.PerPrompt = perPrompt
+			open := o.Open
+			o.Open = func(ctx context.Context) (*Backend, error) {
+				b, err := open(ctx)
+				if err == nil {
+					b.Messages = func(key string) []memory.Item {
+						mu.Lock()
+						defer mu.Unlock()
+						return slices.Clone(sent[key])
+					}
+				}
+				return b, err
+			}
+		}
+		p.enter()
+		steps["new"](p)
+		p.prompt("hello", succeed)
+		key := p.w.session("house", p.id).Key
+		mu.Lock()
+		sent[key] = []memory.Item{{ID: "message:1", Text: "Message from agent beta: look at the heron", Origin: "agent beta"}}
+		mu.Unlock()
+		for _, step := range []struct{ prompt, want string }{
+			{"/review", ""}, {"on", "look at the heron"}, {"on", ""},
+		} {
+			p.prompt(step.prompt, succeed)
+			blocks := p.c.blocks(len(p.c.got(`"session/prompt"`)) - 1)
+			if given := len(blocks) == 2 && strings.Contains(blocks[0], step.want); given != (step.want != "") {
+				t.Errorf("%q: %q", step.prompt, blocks)
+			}
+		}
+		inserted, err := p.w.store.Injections(t.Context(), p.w.session("house", p.id).ID)
+		if err != nil || len(inserted) != 2 || inserted[0].Kind != session.KindMessages {
+			t.Errorf("%+v, %v", inserted, err)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func (u *up) judgePrompt() (v wire.Verdict) {
 		switch {
 		case s == nil || s.Off:
 			v = wire.Pass
-		case s.Wants(u.o.PerPrompt):
+		case s.Wants(u.o.PerPrompt || len(u.injector.database.messages(s)) > 0):
 			v = wire.Hold
 		default:
 			v = wire.Tap

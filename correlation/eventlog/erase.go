@@ -94,7 +94,7 @@ func (s Sweep) EraseFolded(ctx context.Context) error {
 // hasText reports whether an event repeats what was said.
 func hasText(e Event) bool {
 	switch e.(type) {
-	case *UserSaid, *Said, *ToolUsed, *Summarised, *Injected, *ContextStored:
+	case *UserSaid, *Said, *ToolUsed, *Summarised, *Warned, *Injected, *ContextStored:
 		return true
 	}
 	return false
@@ -163,6 +163,10 @@ func numbersOf(e Event) (session, turn int) {
 	case *ContextStored:
 		return e.Session, 0
 	case *ContextDropped:
+		return e.Session, 0
+	case *Compacting:
+		return e.Session, 0
+	case *Warned:
 		return e.Session, 0
 	case *Summarised:
 		return e.Session, 0

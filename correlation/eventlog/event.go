@@ -93,6 +93,17 @@ type (
 		Session int `json:"session"`
 	}
 
+	// Compacting: the harness has begun to compact the conversation.
+	Compacting struct {
+		Session int `json:"session"`
+	}
+
+	// Warned: the daemon has something to say to people about the session.
+	Warned struct {
+		Session int    `json:"session"`
+		Text    string `json:"text"` // one line
+	}
+
 	// Summarised: the harness has compacted the conversation; Text is its own summary.
 	Summarised struct {
 		Session int    `json:"session"`
@@ -190,6 +201,7 @@ var kinds = func() map[string]func() Event {
 		func() Event { return new(VersionsKnown) },
 		func() Event { return new(Injected) }, func() Event { return new(ContextStored) },
 		func() Event { return new(ContextDropped) },
+		func() Event { return new(Compacting) }, func() Event { return new(Warned) },
 		func() Event { return new(Summarised) }, func() Event { return new(TurnBegan) },
 		func() Event { return new(UserSaid) },
 		func() Event { return new(Said) }, func() Event { return new(ToolUsed) },
@@ -213,6 +225,8 @@ func (VersionsKnown) kind() string  { return "versions_known" }
 func (Injected) kind() string       { return "injected" }
 func (ContextStored) kind() string  { return "context_stored" }
 func (ContextDropped) kind() string { return "context_dropped" }
+func (Compacting) kind() string     { return "compacting" }
+func (Warned) kind() string         { return correlation.DaemonWarned }
 func (Summarised) kind() string     { return "summarised" }
 func (TurnBegan) kind() string      { return "turn_began" }
 func (UserSaid) kind() string       { return "user_said" }

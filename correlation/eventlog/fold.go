@@ -172,6 +172,14 @@ func (e ContextDropped) fold(f *folding) error {
 	return f.inSession(e, e.Session, func(row int64) error { return f.b.DropContext(row) })
 }
 
+func (e Compacting) fold(f *folding) error {
+	return f.inSession(e, e.Session, func(int64) error { return nil })
+}
+
+func (e Warned) fold(f *folding) error {
+	return f.inSession(e, e.Session, func(int64) error { return nil })
+}
+
 func (e Summarised) fold(f *folding) error {
 	row, err := f.session(e.Session)
 	if err != nil {

@@ -173,12 +173,13 @@ func (c *Client) tried(err error) {
 	}
 }
 
-// settleRest notes what became of a call that somebody waited for since began.
+// settleRest notes what became of a call that somebody waited for since began. A
+// start without an answer that can be read has cost its key, however soon.
 func (c *Client) settleRest(began time.Time, err error) {
 	switch {
 	case err == nil, !errors.Is(err, memory.ErrUnavailable):
 		c.rest.answered()
-	case time.Since(began) >= costly:
+	case time.Since(began) >= costly, errors.Is(err, memory.ErrKeySpent):
 		c.rest.failed()
 	}
 }

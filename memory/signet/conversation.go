@@ -20,6 +20,9 @@ type conversation struct {
 	known    bool          // the daemon has heard of the key from us
 	tried    *outcome      // of a start that nobody waited for, until somebody asks
 	owned    error         // it is another's, or a person has switched it off: final
+
+	messages []memory.Item   // of other agents, to be told
+	told     map[string]bool // their ids, of those that were
 }
 
 // An outcome is what a start gave.

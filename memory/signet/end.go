@@ -20,6 +20,8 @@ var (
 	// ErrRefused: the daemon did not take it: not reached, or an answer that is
 	// no success (a *StatusError says which). Sending it again is safe.
 	ErrRefused = errors.New("not taken by the daemon")
+	// ErrNotOffered: this daemon knows no such request.
+	ErrNotOffered = errors.New("not offered by the daemon")
 )
 
 // An EndRequest hands a session over for extraction.
@@ -135,6 +137,42 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 	out.Dropped = !out.Queued && !out.Skipped && (r.TranscriptPath != "" || r.Transcript != "")
 	out.Kept = out.Dropped && got.Queued != nil
 	return out, nil
+}
+
+// Checkpoint hands over what a session that goes on has said so far (POST
+// /api/hooks/session-checkpoint-extract), once: a daemon that knows this takes
+// from the whole what is new to it, and the session's claim stays. The daemon
+// takes the transcript inline, whatever file is named. jobID is empty where it
+// makes no job of it. It ends with ctx or after 60 s.
+//
+// Errors: ErrNotOffered, and as of End.
+func (c *Client) Checkpoint(ctx context.Context, r EndRequest, project string) (jobID string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
+	if err := c.ours(ctx); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	var got struct {
+		Queued, Skipped *bool
+		JobID           string
+	}
+	err = c.post(ctx, "/api/hooks/session-checkpoint-extract", struct {
+		Harness     string `json:"harness"`
+		SessionKey  string `json:"sessionKey"`
+		AgentID     string `json:"agentId,omitempty"`
+		Project     string `json:"project,omitempty"`
+		Transcript  string `json:"transcript"`
+		RuntimePath string `json:"runtimePath"`
+	}{Harness, r.Key, cmp.Or(r.AgentID, c.opts.AgentID), project, inline(r.Transcript), "plugin"}, &got)
+	switch {
+	case isStatus(err, http.StatusNotFound), isStatus(err, http.StatusMethodNotAllowed), isStatus(err, http.StatusGone):
+		return "", fmt.Errorf("%w: %w", ErrNotOffered, err)
+	case err != nil:
+		return "", handedOver(err)
+	case got.Queued == nil && got.Skipped == nil:
+		return "", fmt.Errorf("%w: %w", ErrNoAnswer, errGarbage)
+	}
+	return chars.Cut(got.JobID, 128), nil
 }
 
 // Captured asks a newer daemon what became of a transcript that it took (GET

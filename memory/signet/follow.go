@@ -77,10 +77,7 @@ func (c *Client) submit(ctx context.Context, p Prompt) (known *bool, err error) 
 	if err := c.ours(ctx); err != nil {
 		return nil, err
 	}
-	var r struct {
-		SessionKnown *bool
-		ownership
-	}
+	var r recallReply
 	err = c.post(ctx, "/api/hooks/user-prompt-submit", recallRequest{
 		Harness: Harness, UserMessage: p.Text, SessionKey: p.Session.Key, Project: p.Session.Project,
 		AgentID: c.agent(p.Session), RuntimePath: "plugin",
@@ -92,7 +89,45 @@ func (c *Client) submit(ctx context.Context, p Prompt) (known *bool, err error) 
 	case err != nil:
 		return nil, unavailable(err)
 	}
-	return r.SessionKnown, r.err()
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	c.conversations.keepMessages(p.Session.Key, r.messages())
+	return r.SessionKnown, nil
+}
+
+// Compacting tells the daemon that a session's harness has begun to sum the
+// conversation up (POST /api/hooks/pre-compaction), beside it. What the daemon
+// would have the summary say comes too late for a harness that has begun. It ends
+// with ctx or after 10 s, and asks nothing while the daemon is left alone. Errors
+// as of Follow.
+func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
+	if err := c.conversations.bypassed(s.Key); err != nil {
+		return err
+	}
+	if c.rest.rests() {
+		return unavailable(errResting)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := c.ours(ctx); err != nil {
+		return err
+	}
+	var r ownership
+	err := c.post(ctx, "/api/hooks/pre-compaction", struct {
+		Harness     string `json:"harness"`
+		SessionKey  string `json:"sessionKey"`
+		Project     string `json:"project,omitempty"`
+		AgentID     string `json:"agentId,omitempty"`
+		RuntimePath string `json:"runtimePath"`
+	}{Harness, s.Key, s.Project, c.agent(s), "plugin"}, &r)
+	if err != nil {
+		return unavailable(err)
+	}
+	if err = r.err(); err != nil {
+		c.conversations.heard(s.Key, err)
+	}
+	return err
 }
 
 // Resumed makes the next prompt of a key the first one again: its end was posted,

@@ -29,7 +29,9 @@ type recallReply struct {
 	Inject         string
 	DynamicContext *string
 	MemoryCount    int
+	SessionKnown   *bool
 	ownership
+	notifications
 }
 
 // Recall asks what the daemon knows of a prompt (POST
@@ -95,22 +97,32 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 		Fetched: c.opts.Now(),
 		Took:    time.Since(began),
 	}
+	if r.SessionKnown != nil && !*r.SessionKnown && newer(out.Version) {
+		c.Resumed(s.Key) // it was restarted: the next prompt claims the key again
+	}
+	messages := r.messages()
 	if r.MemoryCount <= 0 {
+		out.Items = unseen(messages, seen)
 		return out, nil
 	}
 	said := r.Inject
 	if text(r.DynamicContext) != "" {
 		said = *r.DynamicContext
 	}
-	out.Items, out.Notes = parseRecall(said, r.MemoryCount)
+	out.Items, out.Notes = parseRecall(cutMessages(said, messages), r.MemoryCount)
+	out.Items = unseen(append(messages, out.Items...), seen)
+	return out, nil
+}
+
+// unseen are the items that a session was not given before, by id or text.
+func unseen(items []memory.Item, seen []string) []memory.Item {
 	had := map[string]bool{}
 	for _, name := range seen {
 		had[oneLine(name)] = true
 	}
-	out.Items = slices.DeleteFunc(out.Items, func(it memory.Item) bool {
+	return slices.DeleteFunc(items, func(it memory.Item) bool {
 		return it.ID != "" && had[it.ID] || had[oneLine(it.Text)]
 	})
-	return out, nil
 }
 
 // sendable is what of a prompt may reach the daemon, in the form that it has in a

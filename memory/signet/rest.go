@@ -53,10 +53,10 @@ const (
 
 // take says whether a call may be made now.
 func (r rest) take() (t turn, done func()) {
-	s := r.read()[r.url]
-	if s.Failed <= s.Answered {
+	if !r.rests() {
 		return callAway, nil
 	}
+	s := r.read()[r.url]
 	if r.now().Before(time.UnixMilli(s.Failed).Add(restFor(s.Times))) {
 		return callNone, nil
 	}
@@ -65,6 +65,12 @@ func (r rest) take() (t turn, done func()) {
 		return callNone, nil
 	}
 	return callTry, func() { lock.Close() }
+}
+
+// rests reports whether the daemon is left alone.
+func (r rest) rests() bool {
+	s := r.read()[r.url]
+	return s.Failed > s.Answered
 }
 
 // failed notes a call that cost time for nothing. What is noted within a rest

@@ -32,6 +32,7 @@ type startReply struct {
 	StableSystemPrompt, DynamicContext *string
 
 	ownership
+	notifications
 	Deduped bool
 	// ContextVersion: the daemon reads a session's transcript whole each time.
 	ContextVersion int
@@ -120,16 +121,17 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 	if err != nil {
 		return memory.Context{}, err
 	}
+	messages := r.messages()
 	out := memory.Context{
 		Source:   memory.FromDaemon,
 		Version:  c.seenVersion(),
 		Fetched:  c.opts.Now(),
 		Took:     time.Since(began),
-		Items:    r.items(),
+		Items:    append(messages, r.items()...),
 		Warnings: r.warnings(),
 	}
 	if !r.split() {
-		standing, said := cutStanding(text(r.Inject))
+		standing, said := cutStanding(cutMessages(text(r.Inject), messages))
 		out.Standing, out.Mixed = clean(standing), cutMemories(clean(said), out.Items)
 		return out, nil
 	}
@@ -138,7 +140,8 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 	} else {
 		out.Identity = stable
 	}
-	if dynamic := cutMemories(clean(text(r.DynamicContext)), out.Items); holdsFiles.MatchString(dynamic) {
+	dynamic := cutMemories(clean(cutMessages(text(r.DynamicContext), messages)), out.Items)
+	if holdsFiles.MatchString(dynamic) {
 		out.Mixed = dynamic
 	} else {
 		out.Notes = dynamic

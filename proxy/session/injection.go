@@ -17,6 +17,7 @@ const (
 	KindIdentity = "identity" // the local files only: the rest was not there in time
 	KindMemories = "memories" // that rest, with a later prompt
 	KindRecall   = "recall"   // what a later prompt brought to mind
+	KindMessages = "messages" // what other agents have sent, with a later prompt
 	KindSystem   = "system"   // the identity alone, in the system prompt
 )
 
@@ -46,10 +47,12 @@ func (s *Session) Given() []*Injection { return slices.Clone(s.given) }
 // Seen gives the ids of the items in it, the texts of those that have none.
 func (s *Session) Seen() []string { return slices.Clone(s.seen) }
 
-// newest gives the last block that went into a prompt and was not only recall for it: the one that a doubt is about.
+// newest gives the last block that went into a prompt and was not only for it: the one that a doubt is about.
 func (s *Session) newest() (*Injection, bool) {
 	for _, g := range slices.Backward(s.given) {
-		if g.Kind != KindRecall && g.Kind != KindSystem {
+		switch g.Kind {
+		case KindRecall, KindMessages, KindSystem:
+		default:
 			return g, true
 		}
 	}

@@ -11,6 +11,7 @@ import (
 // A summary is a harness's own of a conversation that it is compacting.
 type summary struct {
 	compaction string // its compactionId
+	begun      bool   // it was noted that the harness has begun it
 	text       []byte // at most maxSummary
 }
 
@@ -40,7 +41,14 @@ func (c *Connection) Compacting(s *Session, compaction, status string, whole []s
 		s.summary.text = nil
 		s.summary.add(strings.Join(whole, "\n"))
 	}
-	if status != "completed" || s.replay.open {
+	if s.replay.open {
+		return
+	}
+	if status == "in_progress" && !s.summary.begun {
+		s.summary.begun = true
+		c.compacting(s)
+	}
+	if status != "completed" {
 		return
 	}
 	text := string(s.summary.text)
@@ -55,8 +63,11 @@ func (c *Connection) Compacting(s *Session, compaction, status string, whole []s
 // CompactTool takes in how a tool call stands that is no tool's: claude tells clients that do not know of compactions
 // by one, whether it compacts by itself or not (docs/facts/harnesses.md).
 func (c *Connection) CompactTool(s *Session, call string, begins, completed bool) {
-	if begins {
+	if begins && s.compacts != call {
 		s.compacts = call
+		if !s.replay.open && !completed {
+			c.compacting(s)
+		}
 	}
 	if completed && s.compacts != "" && s.compacts == call {
 		s.compacts = ""
@@ -77,6 +88,13 @@ func (c *Connection) Speaks(t *Turn, message string) {
 		c.Lose(t.Session, correlation.Compacted)
 	}
 	t.message, t.called = message, false
+}
+
+// compacting notes that the harness has begun to sum up a conversation.
+func (c *Connection) compacting(s *Session) {
+	if !s.Off {
+		c.append(s, eventlog.Compacting{Session: s.Number})
+	}
 }
 
 // Uses takes in how many tokens of its window a session uses. A harness that tells of no compaction shows it so: less

@@ -63,6 +63,8 @@ type Options struct {
 	// Addr to listen on; "" means a free port of 127.0.0.1.
 	Addr string
 	Now  func() time.Time // nil: time.Now
+	// Warnings come with each start, of the newer kind.
+	Warnings []string
 }
 
 // SampleFiles are identity files with something to recognise in each.
@@ -91,6 +93,9 @@ type Daemon struct {
 	memories []*Memory
 	ends     []End
 	compacts []Compaction
+	begun    []string // keys whose conversations are being compacted
+	soFar    []Checkpoint
+	messages []*message
 	feedback []Feedback
 	serial   int
 	entities []string // words that the daemon knows as entities
@@ -109,6 +114,7 @@ type session struct {
 	live       string   // the prompts as they came, Middle and Newer
 	transcript string   // the longest that was captured, Newer
 	bypassSaid bool     // a session-end was answered with bypassed, Older
+	extracted  int      // characters of its transcript that checkpoints have brought, Newer
 	recorded   []string // ids that were given under the key: feedback for others is rejected
 }
 

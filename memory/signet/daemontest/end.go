@@ -196,6 +196,65 @@ func normalise(harness, raw string) (kept, why string) {
 	return strings.Join(turns, "\n"), ""
 }
 
+// checkpoint makes a job of what is new in a session that goes on, and leaves its claim.
+func (d *Daemon) checkpoint(w http.ResponseWriter, r *http.Request) {
+	h, ok := read(w, r)
+	if !ok {
+		return
+	}
+	if h.Harness == "" || h.SessionKey == "" {
+		reply(w, http.StatusBadRequest, map[string]any{"error": "harness and sessionKey are required"})
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s, c := d.session(h.SessionKey), Checkpoint{Key: h.SessionKey, Project: h.Project, Transcript: h.Transcript}
+	defer func() { d.soFar = append(d.soFar, c) }()
+	switch {
+	case h.RuntimePath != "" && d.heldByOther(s, h.RuntimePath):
+		reply(w, http.StatusOK, map[string]any{"skipped": true, "duplicateRuntimePath": true, "claimedBy": s.path})
+		return
+	case s.bypassed, utf8.RuneCountInString(h.Transcript)-s.extracted < 500:
+		reply(w, http.StatusOK, map[string]any{"skipped": true})
+		return
+	}
+	s.extracted = utf8.RuneCountInString(h.Transcript)
+	c.JobID = d.id("job")
+	reply(w, http.StatusOK, map[string]any{"queued": true, "jobId": c.JobID})
+}
+
+// captured says what became of a transcript.
+func (d *Daemon) captured(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range d.ends {
+		if e.JobID == r.PathValue("id") {
+			reply(w, http.StatusOK, map[string]any{"jobId": e.JobID, "status": "completed"})
+			return
+		}
+	}
+	reply(w, http.StatusNotFound, map[string]any{"error": "Transcript capture job not found"})
+}
+
+func (d *Daemon) preCompaction(w http.ResponseWriter, r *http.Request) {
+	h, ok := read(w, r)
+	if !ok {
+		return
+	}
+	if h.Harness == "" {
+		reply(w, http.StatusBadRequest, map[string]any{"error": "harness is required"})
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.session(h.SessionKey).bypassed {
+		reply(w, http.StatusOK, map[string]any{"instructions": "", "bypassed": true})
+		return
+	}
+	d.begun = append(d.begun, h.SessionKey)
+	reply(w, http.StatusOK, map[string]any{"summaryPrompt": "Pre-compaction memory flush...", "guidelines": "..."})
+}
+
 func (d *Daemon) compactionComplete(w http.ResponseWriter, r *http.Request) {
 	h, ok := read(w, r)
 	if !ok {

@@ -40,7 +40,13 @@ func (d *Daemon) routes() *http.ServeMux {
 	mux.HandleFunc("POST /api/hooks/session-start", d.sessionStart)
 	mux.HandleFunc("POST /api/hooks/user-prompt-submit", d.promptSubmit)
 	mux.HandleFunc("POST /api/hooks/session-end", d.sessionEnd)
+	mux.HandleFunc("POST /api/hooks/pre-compaction", d.preCompaction)
 	mux.HandleFunc("POST /api/hooks/compaction-complete", d.compactionComplete)
+	if d.opts.Generation == Newer { // as documented
+		mux.HandleFunc("POST /api/hooks/session-checkpoint-extract", d.checkpoint)
+		mux.HandleFunc("GET /api/hooks/transcript-capture/{id}", d.captured)
+		mux.HandleFunc("POST /api/cross-agent/messages/{id}/ack", d.acknowledge)
+	}
 	mux.HandleFunc("GET /api/sessions", d.listSessions)
 	mux.HandleFunc("POST /api/sessions/{key}/bypass", d.setBypass)
 	mux.HandleFunc("POST /api/memory/remember", d.remember)
@@ -240,7 +246,10 @@ func (d *Daemon) full(h hook) map[string]any {
 		m["recentContext"] = text
 	}
 	if d.opts.Generation == Newer {
-		return fenced(m, standing, said)
+		if len(d.opts.Warnings) > 0 {
+			m["warnings"] = d.opts.Warnings
+		}
+		return d.notify(fenced(m, standing, said), h)
 	}
 	m["inject"] = said
 	return m
@@ -339,7 +348,7 @@ func (d *Daemon) promptSubmit(w http.ResponseWriter, r *http.Request) {
 			m["engine"] = "entity-context"
 			m = fenced(m, "", "\n## Relevant Entity Context\n\n"+strings.Join(lines, "\n")+"\n")
 		}
-		reply(w, http.StatusOK, m)
+		reply(w, http.StatusOK, d.notify(m, h))
 		return
 	}
 	if d.opts.Generation == Middle && len(hits) == 0 {

@@ -113,3 +113,20 @@ func (d *Daemon) FeedbackGiven() []Feedback {
 	defer d.mu.Unlock()
 	return slices.Clone(d.feedback)
 }
+
+// A Checkpoint is what a session-checkpoint-extract brought.
+type Checkpoint struct{ Key, Project, Transcript, JobID string } // JobID is empty where it made no job
+
+// Checkpoints gives the session-checkpoint-extracts so far.
+func (d *Daemon) Checkpoints() []Checkpoint {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.soFar)
+}
+
+// Compacting gives the keys of the pre-compactions so far.
+func (d *Daemon) Compacting() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.begun)
+}

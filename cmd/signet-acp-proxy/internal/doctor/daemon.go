@@ -38,7 +38,11 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, daemonTime)
 	defer cancel()
 	if err := dial(ctx, url); err != nil {
-		return []Finding{{check, missing, "no daemon at " + url + ": the embedded memory is used", without}}
+		instead := "the embedded memory is used"
+		if c.Memory == "daemon" {
+			instead = "agents get the identity files alone, and what is owed to it waits"
+		}
+		return []Finding{{check, missing, "no daemon at " + url + ": " + instead, without}}
 	}
 	health, err := client.Health(ctx)
 	if err == nil && (health.Ours || c.DaemonConfigured) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -39,6 +40,7 @@ func Session(v runtime.Shown, s term.Screen) error {
 	l.Add("turns", strconv.Itoa(v.Turns))
 	l.Add("started", term.Local(v.Started))
 	l.Add("last active", term.Local(v.LastActive))
+	l.Add("the daemon warns", strings.Join(v.Warnings, "; "))
 	l.Print(s)
 	if len(v.Injections) > 0 {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Injected")+" (--context prints the text)")

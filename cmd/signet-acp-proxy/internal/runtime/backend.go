@@ -159,11 +159,20 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		Earlier: func(ctx context.Context, row int64, agent string) (string, error) {
 			return goesOn(ctx, b.c, store, row, namesOf(agent, name))
 		},
+		Messages: b.messages,
 		CatchUp:  func(ctx context.Context) { b.catchUp(ctx, store) },
 		Learn:    b.learn,
 		HandOver: handover.Over,
 		Left:     handover.Now,
 	}, nil
+}
+
+// messages gives what other agents have sent to the session of a key.
+func (b *Backend) messages(key string) []memory.Item {
+	if b.daemon == nil { // which stands before anybody asks
+		return nil
+	}
+	return b.daemon.Messages(key)
 }
 
 // info is what stays known of this process when it dies.

@@ -51,8 +51,9 @@ func (d *notedDaemon) Start(ctx context.Context, s memory.Session) (memory.Conte
 	d.follower.starting(s.Key)
 	got, err := d.Client.Start(ctx, s)
 	d.answered(ctx, s.Key, got.Version, err)
-	for _, warning := range got.Warnings {
-		d.log.Warn().Str("key", s.Key).Str("warning", warning).Msg("the daemon warns")
+	if len(got.Warnings) > 0 {
+		d.log.Warn().Str("key", s.Key).Strs("warnings", got.Warnings).Msg("the daemon warns")
+		d.follower.warned(s.Key, got.Warnings)
 	}
 	return got, err
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,7 +32,8 @@ type follower struct {
 	mu        sync.Mutex // guards what follows
 	daemon    *signet.Client
 	handOver  func(ctx context.Context, key string) error
-	started   map[string]bool // keys whose start the file is to hear of once it knows their session
+	started   map[string]bool     // keys whose start the file is to hear of once it knows their session
+	warnings  map[string][]string // what the daemon said with it, likewise
 	sessions  map[int]*followed
 	turns     map[int]*followed // those that are open
 	prompting map[int]bool      // whose user text is to come
@@ -39,6 +41,7 @@ type follower struct {
 
 // A followed is a session.
 type followed struct {
+	number  int
 	who     memory.Session
 	last    string // what the assistant said last
 	said    strings.Builder
@@ -57,7 +60,7 @@ const (
 func newFollower(log *eventlog.Log, presence bool, l zerolog.Logger) *follower {
 	f := &follower{
 		Log: log, presence: presence, log: l, work: make(chan func(context.Context), followQueue),
-		started: map[string]bool{}, sessions: map[int]*followed{}, turns: map[int]*followed{}, prompting: map[int]bool{},
+		started: map[string]bool{}, warnings: map[string][]string{}, sessions: map[int]*followed{}, turns: map[int]*followed{}, prompting: map[int]bool{},
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.tasks.Go(func() {
@@ -118,6 +121,19 @@ func (f *follower) starting(key string) {
 	}
 }
 
+// warned notes what the daemon says to people about a key's session.
+func (f *follower) warned(key string, lines []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.warnings[key] = append(f.warnings[key], lines...)
+	for _, s := range f.sessions {
+		if s.who.Key == key {
+			f.keyLocked(s, key)
+			return
+		}
+	}
+}
+
 // hear takes in an event. The relay waits for it, so it only notes.
 func (f *follower) hear(e eventlog.Event) {
 	f.mu.Lock()
@@ -146,6 +162,13 @@ func (f *follower) hear(e eventlog.Event) {
 		if s := f.turns[e.Turn]; s != nil && f.presence && s.said.Len() < lastSize {
 			s.said.WriteString(chars.Cut(e.Text, lastSize))
 		}
+	case eventlog.Injected:
+		f.gaveLocked(f.sessionLocked(e.Session), e.Injection.Items)
+	case eventlog.Compacting:
+		f.tellLocked(f.sessionLocked(e.Session), "a compaction", func(ctx context.Context, d *signet.Client,
+			who memory.Session) error {
+			return d.Compacting(ctx, who)
+		})
 	case eventlog.TurnEnded:
 		if s := f.turns[e.Turn]; s != nil {
 			delete(f.turns, e.Turn)
@@ -158,7 +181,7 @@ func (f *follower) hear(e eventlog.Event) {
 
 func (f *follower) sessionLocked(n int) *followed {
 	if f.sessions[n] == nil {
-		f.sessions[n] = &followed{since: time.Now()}
+		f.sessions[n] = &followed{number: n, since: time.Now()}
 	}
 	return f.sessions[n]
 }
@@ -173,21 +196,43 @@ func (f *follower) keyLocked(s *followed, key string) {
 		delete(f.started, key)
 		f.Log.Append(eventlog.KeyStarted{Key: key})
 	}
+	for _, line := range f.warnings[key] {
+		f.Log.Append(eventlog.Warned{Session: s.number, Text: line})
+	}
+	delete(f.warnings, key)
 }
 
-// promptLocked tells the daemon of a prompt.
-func (f *follower) promptLocked(s *followed, text string) {
-	daemon, p := f.daemon, signet.Prompt{Session: s.who, Text: text, Last: s.last}
-	if daemon == nil {
+// tellLocked tells the daemon something of a session.
+func (f *follower) tellLocked(s *followed, what string,
+	tell func(context.Context, *signet.Client, memory.Session) error) {
+	daemon, who := f.daemon, s.who
+	if daemon == nil || who.Key == "" {
 		return
 	}
 	f.doLocked(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, signet.FollowTimeout)
 		defer cancel()
-		if err := daemon.Follow(ctx, p, f.presence); err != nil && ctx.Err() == nil {
-			f.log.Debug().Err(err).Str("key", p.Session.Key).Msg("telling the daemon of a prompt")
+		if err := tell(ctx, daemon, who); err != nil && ctx.Err() == nil {
+			f.log.Debug().Err(err).Str("key", who.Key).Str("what", what).Msg("telling the daemon")
 		}
 	})
+}
+
+// promptLocked tells the daemon of a prompt.
+func (f *follower) promptLocked(s *followed, text string) {
+	last := s.last
+	f.tellLocked(s, "a prompt", func(ctx context.Context, d *signet.Client, who memory.Session) error {
+		return d.Follow(ctx, signet.Prompt{Session: who, Text: text, Last: last}, f.presence)
+	})
+}
+
+// gaveLocked tells the daemon of messages of other agents that a session was given.
+func (f *follower) gaveLocked(s *followed, items []string) {
+	if slices.ContainsFunc(items, signet.IsMessage) {
+		f.tellLocked(s, "messages that were given", func(ctx context.Context, d *signet.Client, who memory.Session) error {
+			return d.Acknowledge(ctx, who, items)
+		})
+	}
 }
 
 // endedLocked counts a turn, and hands over what a long session has.

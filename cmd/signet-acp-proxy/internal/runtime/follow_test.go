@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func TestFollower(t *testing.T) {
 	defer log.Close(context.Background())
 	log.Attach(store)
 	process := store.Process(log.Process())
-	d := daemontest.Start(t, daemontest.Options{Generation: daemontest.Middle})
+	d := daemontest.Start(t, daemontest.Options{Generation: daemontest.Newer})
 	daemon, err := signet.New(signet.Options{URL: d.URL(), Configured: true})
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +56,7 @@ func TestFollower(t *testing.T) {
 
 	key := correlation.NewKey()
 	f.starting(key) // before the session is known
+	f.warned(key, []string{"the index is being rebuilt"})
 	n := f.NewSession()
 	f.Append(eventlog.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: "/work",
 		Project: "/work", Key: key, New: true}})
@@ -77,8 +79,8 @@ func TestFollower(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("a long session hands nothing over")
 	}
-	const submit = "/api/hooks/user-prompt-submit"
-	if got := d.Requests(submit); len(got) != 1 || got[0].JSON()["userMessage"] != "question 0" ||
+	const claim = "/api/hooks/session-start"
+	if got := d.Requests(claim); len(got) != 1 || got[0].JSON()["claimOnly"] != true ||
 		got[0].JSON()["sessionKey"] != key || got[0].JSON()["project"] != "/work" {
 		t.Errorf("the daemon was told %d times", len(got))
 	}
@@ -94,10 +96,28 @@ func TestFollower(t *testing.T) {
 	if err != nil || len(keys) != 1 || keys[0].Started.IsZero() {
 		t.Errorf("keys: %+v (%v)", keys, err)
 	}
-	say(turnsAtOnce) // its end was posted, and it goes on
-	for deadline := time.Now().Add(20 * time.Second); len(d.Requests(submit)) < 2; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the daemon is not told that it goes on")
+	waitFor := func(what string, done func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal(what)
+			}
 		}
 	}
+	f.warned(key, []string{"the disk is nearly full"})
+	waitFor("the daemon's warnings are not kept", func() bool {
+		warnings, err := store.Warnings(t.Context(), all[0].ID)
+		return err == nil && slices.Equal(warnings, []string{"the index is being rebuilt", "the disk is nearly full"})
+	})
+	f.Append(eventlog.Compacting{Session: n})
+	waitFor("the daemon is not told of a compaction", func() bool { return slices.Equal(d.Compacting(), []string{key}) })
+	id := d.Send("beta", "Can you look at the heron?")
+	f.Append(eventlog.Injected{Session: n, Claimed: true,
+		Injection: correlation.Injection{Items: []string{"mem-1", "message:" + id}}})
+	waitFor("the daemon is not told that a message was given",
+		func() bool { return slices.Equal(d.Acknowledged(id), []string{key}) })
+
+	say(turnsAtOnce) // its end was posted, and it goes on
+	waitFor("the daemon is not told that it goes on",
+		func() bool { return len(d.Requests(claim)) == 2 })
 }

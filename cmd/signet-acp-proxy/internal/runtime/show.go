@@ -15,6 +15,7 @@ type Shown struct {
 	Keys       []string         `json:"keys"` // Signet keys, the current one last
 	Injections []ShownInjection `json:"injections"`
 	Deliveries []ShownDelivery  `json:"deliveries"`
+	Warnings   []string         `json:"warnings"` // the daemon's
 }
 
 // ShownInjection is one line of the ledger.
@@ -63,7 +64,12 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if err != nil {
 		return Shown{}, err
 	}
-	shown := Shown{Row: s.Row(), Keys: []string{}, Injections: []ShownInjection{}, Deliveries: []ShownDelivery{}}
+	warnings, err := d.Sessions.Warnings(ctx, s.ID)
+	if err != nil {
+		return Shown{}, err
+	}
+	shown := Shown{Row: s.Row(), Keys: []string{}, Injections: []ShownInjection{}, Deliveries: []ShownDelivery{},
+		Warnings: append([]string{}, warnings...)}
 	for _, k := range keys {
 		shown.Keys = append(shown.Keys, k.Key)
 	}

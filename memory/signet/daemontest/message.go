@@ -1,0 +1,76 @@
+package daemontest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// A message is what one agent sent to another.
+type message struct {
+	id, from, content string
+	sent              time.Time
+	acknowledged      []string // keys
+}
+
+// Send leaves a message of another agent for every session, and gives its id. The newer kind adds it to its replies
+// until it is acknowledged.
+func (d *Daemon) Send(from, content string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m := &message{id: d.id("msg"), from: from, content: content, sent: d.opts.Now()}
+	d.messages = append(d.messages, m)
+	return m.id
+}
+
+// Acknowledged gives the keys under which a message was.
+func (d *Daemon) Acknowledged(id string) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range d.messages {
+		if m.id == id {
+			return slices.Clone(m.acknowledged)
+		}
+	}
+	return nil
+}
+
+// notify adds to a reply what was sent and not acknowledged, in its text too. The caller holds d.mu.
+func (d *Daemon) notify(m map[string]any, h hook) map[string]any {
+	items, text := []any{}, "\n\n## Cross-agent notifications\n\nAcknowledge with agent_message_ack.\n"
+	for _, n := range d.messages {
+		if len(n.acknowledged) > 0 {
+			continue
+		}
+		items = append(items, map[string]any{"id": n.id, "fromAgentId": n.from, "type": "question", "content": n.content,
+			"createdAt": n.sent.UTC().Format(time.RFC3339)})
+		text += fmt.Sprintf("- [%s] from %s: %s\n", n.id, n.from, n.content)
+	}
+	if len(items) == 0 {
+		return m
+	}
+	m["notifications"] = map[string]any{"items": items, "unreadCount": len(items), "hasMore": false}
+	for _, field := range []string{"inject", "dynamicContext"} {
+		said, _ := m[field].(string)
+		m[field] = said + text
+	}
+	return m
+}
+
+func (d *Daemon) acknowledge(w http.ResponseWriter, r *http.Request) {
+	var b struct{ SessionKey string }
+	bad := json.NewDecoder(r.Body).Decode(&b) != nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range d.messages {
+		if m.id == r.PathValue("id") && !bad {
+			before := len(m.acknowledged) > 0
+			m.acknowledged = append(m.acknowledged, b.SessionKey)
+			reply(w, http.StatusOK, map[string]any{"messageId": m.id, "alreadyAcknowledged": before})
+			return
+		}
+	}
+	reply(w, http.StatusNotFound, map[string]any{"error": "Message not found"})
+}
