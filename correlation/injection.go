@@ -2,8 +2,10 @@ package correlation
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -25,6 +27,16 @@ type Injection struct {
 	Items   []string  `json:"items,omitempty"` // ids of the memories inside
 	At      time.Time `json:"-"`
 	Outcome Outcome   `json:"outcome,omitempty"`
+	Title   string    `json:"-"` // TitleHash of the title that was made of it alone; "" for none
+}
+
+// TitleHash is what is kept of a title that says what the block says, and nothing that the person did.
+func TitleHash(title string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(title))) }
+
+// SetTitle notes the title that a harness made of a block alone, by its hash.
+func (s *Store) SetTitle(ctx context.Context, session int64, blockID, hash string) error {
+	return s.change(ctx, "noting a title", ErrNotFound,
+		`UPDATE injections SET title = ? WHERE session = ? AND block_id = ?`, hash, session, blockID)
 }
 
 // Record adds to the ledger what was inserted without a change of state: recall beside a later prompt.
@@ -65,7 +77,7 @@ func insertInjection(ctx context.Context, tx *sql.Tx, inj Injection) (int64, err
 // newest first: the texts that its replays may hold.
 func (s *Store) Injections(ctx context.Context, id int64) ([]Injection, error) {
 	all, err := sqlite.Collect(ctx, s.db, scanInjection, ancestors("continue_of, fork_of")+`
-		SELECT id, session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text
+		SELECT id, session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text, title
 		FROM injections
 		WHERE session IN ancestors ORDER BY id DESC`, id)
 	return all, sqlite.While("reading the ledger", err)
@@ -75,7 +87,7 @@ func scanInjection(row sqlite.Row) (inj Injection, err error) {
 	var at int64
 	var items []byte
 	err = row.Scan(&inj.ID, &inj.Session, &inj.Key, &inj.Kind, &inj.BlockID, &inj.Source, &inj.Bytes, &inj.FetchMS,
-		&inj.HeldMS, &at, &inj.Outcome, &items, &inj.Text)
+		&inj.HeldMS, &at, &inj.Outcome, &items, &inj.Text, &inj.Title)
 	if err != nil {
 		return inj, err
 	}

@@ -15,6 +15,7 @@ const (
 	methodDelete        = "session/delete"
 	methodUpdate        = "session/update"
 	methodCancelRequest = "$/cancel_request"
+	methodSetTitle      = "session/set_title"
 	methodSteering      = "_session/steering" // claude's: words of the user in the middle of a turn
 )
 

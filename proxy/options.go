@@ -56,6 +56,7 @@ type Ledger interface {
 	TakeContext(ctx context.Context, id int64, maxAge time.Duration) (payload []byte, key string, err error)
 	Injections(ctx context.Context, id int64) ([]correlation.Injection, error)
 	FirstPrompt(ctx context.Context, id int64) (string, error)
+	SetTitle(ctx context.Context, id int64, blockID, hash string) error
 }
 
 // Memory says what an agent should be told; *memory.Auto is one.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -81,11 +82,14 @@ func (p *stripper) awaitLook(s *session.Session) {
 	await(ctx, ready)
 }
 
-// titleCut gives how much of a title is ours: a whole block in front, or all
-// of it where it is the beginning of one, cut off with or without an ellipsis.
+// titleCut gives how much of a title is ours: a whole block in front, or all of it where it is the beginning of one,
+// cut off with or without an ellipsis, or where the harness made it of nothing else.
 func titleCut(title string, blocks []*session.Injection) int {
-	bare := strings.TrimRight(strings.TrimSpace(title), ".…\ufffd")
+	bare, hash := strings.TrimRight(strings.TrimSpace(title), ".…\ufffd"), correlation.TitleHash(title)
 	for _, block := range blocks {
+		if block.Title == hash {
+			return len(title)
+		}
 		if n := session.LeadingBlock(title, block.Text); n > 0 {
 			return n
 		}
@@ -98,23 +102,58 @@ func titleCut(title string, blocks []*session.Injection) int {
 
 // info takes our block out of the title in a session_info_update.
 func (p *stripper) info(line []byte, id string) []byte {
-	if !bytes.Contains(line, []byte(markLetters)) {
+	marked := bytes.Contains(line, []byte(markLetters))
+	if !marked && !p.shortens() {
 		return line
 	}
 	at, ok := frame.Find(line, "params", "update", "title")
 	if !ok {
 		return line
 	}
-	clean := p.clean(line, []title{{at, id}})
 	var s *session.Session
-	p.table.Update(func(c *session.Connection) { s = c.Session(id) })
+	var ours *session.Injection // that the title is made of
+	p.table.Update(func(c *session.Connection) {
+		if s = c.Session(id); s != nil && !marked {
+			if text, ok := frame.String(at.Of(line)); ok {
+				ours = c.Entitled(s, text)
+			}
+		}
+	})
+	if ours != nil {
+		p.keepTitle(s, ours.BlockID, ours.Title)
+	}
+	clean := p.clean(line, []title{{at, id}})
 	p.edited("title", s, line, clean)
 	return clean
 }
 
+// shortens reports whether the harness makes titles of the beginning of a first prompt, where our block stands: a title
+// may then be ours without our mark.
+func (p *stripper) shortens() (does bool) {
+	p.table.Update(func(c *session.Connection) { does = c.Traits().TitleLength > 0 })
+	return does
+}
+
+// keepTitle has the ledger know a title that was made of our block, for the harness shows it again.
+func (p *stripper) keepTitle(s *session.Session, block, hash string) {
+	p.tasks.run(func(ctx context.Context) {
+		err := p.database.ask(ctx, func(ctx context.Context, b *Backend) error {
+			row, err := p.database.events.Row(ctx, s.Number)
+			if err != nil {
+				return err
+			}
+			return b.Ledger.SetTitle(ctx, row, block, hash)
+		}, s)
+		if err != nil {
+			p.o.Log.Info().Err(err).Str("session", s.Label()).Msg("a title was not noted")
+		}
+	})
+}
+
 // list takes our blocks out of the titles and previews in a session/list result.
 func (p *stripper) list(line []byte) []byte {
-	if !bytes.Contains(line, []byte(markLetters)) {
+	shortens := p.shortens()
+	if !shortens && !bytes.Contains(line, []byte(markLetters)) {
 		return line
 	}
 	list, ok := frame.Find(line, "result", "sessions")
@@ -124,7 +163,7 @@ func (p *stripper) list(line []byte) []byte {
 	var all []title
 	for element := range frame.Elements(line, list) {
 		one := element.Of(line)
-		if !bytes.Contains(one, []byte(markLetters)) {
+		if !shortens && !bytes.Contains(one, []byte(markLetters)) {
 			continue
 		}
 		id, _ := stringAt(one, "sessionId")
@@ -149,13 +188,14 @@ type title struct {
 func (p *stripper) clean(line []byte, titles []title) []byte {
 	ctx, cancel := context.WithTimeout(p.ctx, p.o.LookLimit)
 	defer cancel()
+	shortens := p.shortens()
 	slices.SortFunc(titles, func(a, b title) int { return a.at.Start - b.at.Start })
 	var out []byte
 	done := 0
 	for _, t := range titles {
 		token := t.at.Of(line)
 		text, ok := frame.String(token)
-		if !ok || !strings.Contains(text, markLetters) || t.at.Start < done {
+		if !ok || !shortens && !strings.Contains(text, markLetters) || t.at.Start < done {
 			continue
 		}
 		blocks, row := p.finder.blocksOf(ctx, t.session)

@@ -53,7 +53,7 @@ func upNeeds(method []byte) frame.Need {
 		return frame.NeedID | frame.NeedSession
 	case methodInitialize, methodNew, methodLoad, methodResume, methodFork, methodList:
 		return frame.NeedID
-	case methodCancel, methodSteering:
+	case methodCancel, methodSteering, methodSetTitle:
 		return frame.NeedSession
 	}
 	return 0
@@ -98,6 +98,12 @@ func (u *up) judge() wire.Verdict {
 		if u.queue.Holding() {
 			return wire.Hold
 		}
+	case methodSetTitle:
+		u.table.Update(func(c *session.Connection) {
+			if s := c.SessionOf(u.head.Session); s != nil {
+				s.Name()
+			}
+		})
 	case methodSteering:
 		if u.editing.Load() {
 			return u.judgeSteering()

@@ -28,6 +28,7 @@ type Profile struct {
 	MessageIDs        bool     // its answers have a messageId, and notices that it sends as message chunks have none
 	CompactCommands   []string // that make it compact, though it does not advertise them
 	SaysSummary       bool     // it compacts in a turn without a sign but this: the summary is a message of its own
+	TitleLength       int      // characters of a first prompt that it makes its title of; 0: all
 	AsksForTools      bool     // asks permission for each MCP call
 	SystemPrompt      bool     // takes session/new's systemPrompt, where it advertises that it does
 	MetaSystemPrompt  bool     // takes its _meta.systemPrompt too, but not both

@@ -41,6 +41,7 @@ var registry = []Profile{
 		KeepsFailedPrompt: true,
 		KeepsMessages:     true,
 		MessageIDs:        true,
+		TitleLength:       4000,
 		SystemPrompt:      true,
 	},
 	{

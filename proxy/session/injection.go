@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -31,6 +32,7 @@ type Injection struct {
 
 	settled bool // its prompt was answered, or taken for one that is never
 	shown   bool // the harness has shown it since the session was last opened
+	here    bool // this connection has sent it
 }
 
 // Using says what the injection comes from. It may be nil, as the injection may.
@@ -227,6 +229,36 @@ func spaceAt(s string) int {
 			break
 		}
 		n += size
+	}
+	return n
+}
+
+// Name notes that the client has given a session its title.
+func (s *Session) Name() { s.named = true }
+
+// leastSeen is how much of a person's words a harness must have seen for a title to be about them.
+const leastSeen = 80
+
+// Entitled takes notice of a title that a harness has made, and gives the block of which it is made alone: the first
+// title behind one that took all the room that a title is made of. nil if the person's words were seen.
+func (c *Connection) Entitled(s *Session, title string) *Injection {
+	room := c.Traits().TitleLength - leastSeen
+	if room < 0 || s.named {
+		return nil
+	}
+	for _, g := range s.given {
+		if g.here && g.Title == "" && g.Kind != KindSystem && units(g.Text) > room {
+			g.Title = correlation.TitleHash(title)
+			return g
+		}
+	}
+	return nil
+}
+
+// units counts the UTF-16 units of a text, as JavaScript does.
+func units(text string) (n int) {
+	for _, r := range text {
+		n += utf16.RuneLen(r)
 	}
 	return n
 }

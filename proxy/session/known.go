@@ -99,7 +99,7 @@ func (c *Connection) Descend(s, parent *Session, then Branching) {
 	s.given = nil
 	for _, g := range parent.given {
 		own := *g
-		own.shown = false
+		own.shown, own.here = false, false
 		s.given = append(s.given, &own)
 	}
 }

@@ -30,6 +30,7 @@ type Session struct {
 	early    string // its id, as updates have it that come before the response
 	commands map[string]bool
 	used     int64  // tokens of its window, as the harness last said
+	named    bool   // the client has given it a title
 	compacts string // the tool call that tells of a compaction under way
 	changed  bool   // among the connection's changed ones
 

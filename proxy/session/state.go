@@ -89,6 +89,7 @@ func (c *Connection) Sent(s *Session, in *Injection) {
 	}
 	s.sent = true
 	s.claims++
+	in.here = true
 	s.gave(in)
 	s.seen = append(s.seen, in.Items...)
 	if in.Fetch != nil {

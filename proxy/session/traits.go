@@ -8,4 +8,5 @@ type Traits struct {
 	MessageIDs      bool     // its answers have a messageId: a message chunk without one is a notice
 	CompactCommands []string // that make it sum the conversation up, beside those that it advertises
 	SaysSummary     bool     // it sums the conversation up in a turn, says the summary as an answer, and goes on
+	TitleLength     int      // UTF-16 units of a first prompt that it makes a title of; 0: all
 }

@@ -99,6 +99,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		return session.Traits{
 			KeepsFailed: profile.KeepsFailedPrompt, KeepsMessages: profile.KeepsMessages, MessageIDs: profile.MessageIDs,
 			CompactCommands: profile.CompactCommands, SaysSummary: profile.SaysSummary,
+			TitleLength: profile.TitleLength,
 		}
 	}
 	o.Placement = func(agent string) proxy.Placement {
