@@ -2,14 +2,13 @@ package embedded
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"time"
-
-	"github.com/oklog/ulid/v2"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
@@ -207,7 +206,8 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t turn, notes []note, skip term
 
 func scanText(row sqlite.Row) (text string, err error) { return text, row.Scan(&text) }
 
-func newID() string { return strings.ToLower(ulid.Make().String()) }
+// newID begins with what is random, so that a few characters name a memory among all.
+func newID() string { return strings.ToLower(rand.Text()) }
 
 // digest names what a text says: case, white space and the stop at its end do not count.
 func digest(text string) string {

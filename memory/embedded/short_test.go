@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -18,9 +19,14 @@ func openStore(t *testing.T) *Store {
 	return New(db, Options{})
 }
 
-// A short id names its memory and no other.
+// A short id names its memory and no other, and is short also where many were made at once.
 func TestShort(t *testing.T) {
 	s := openStore(t)
+	for i := range 200 {
+		if _, _, err := s.Add(t.Context(), Memory{Content: fmt.Sprintf("The log of day %d is written.", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, text := range []string{"The mast is 11.42 metres long.", "The mainsail is new.",
 		"The slipway is closed in November."} {
 		m, _, err := s.Add(t.Context(), Memory{Content: text})
@@ -29,7 +35,7 @@ func TestShort(t *testing.T) {
 		}
 		defer func() {
 			short, err := s.Short(t.Context(), m.ID)
-			if err != nil || len(short) < leastID || len(short) > len(m.ID) {
+			if err != nil || len(short) < leastID || len(short) > leastID+2 {
 				t.Fatalf("%s: %q, %v", m.ID, short, err)
 			}
 			if got, err := s.Get(t.Context(), short); err != nil || got.ID != m.ID {
