@@ -28,7 +28,8 @@ type Session struct {
 	Client, ClientVersion string
 	Agent, AgentVersion   string
 	ParentKey             string
-	ForkOf, ContinueOf    int64 // ids of sessions, 0 for none
+	Title                 string // what the harness calls it; '' where it says nothing
+	ForkOf, ContinueOf    int64  // ids of sessions, 0 for none
 	State                 State
 	Started, LastActive   time.Time
 	Replaced              time.Time // when the harness gave the same id to a newer session
@@ -40,13 +41,13 @@ type Session struct {
 
 const sessionColumns = `s.id, s.harness, s.acp_id, s.key, s.record, s.cwd, s.project, s.agent_id, s.client,
 	s.client_version, s.agent, s.agent_version,
-	s.parent_key, coalesce(s.fork_of, 0), coalesce(s.continue_of, 0), s.state, s.started, s.last_active, s.replaced`
+	s.parent_key, coalesce(s.fork_of, 0), coalesce(s.continue_of, 0), s.state, s.started, s.last_active, s.replaced, s.title`
 
 func scanSession(row sqlite.Row) (v Session, err error) {
 	var started, active, replaced int64
 	err = row.Scan(&v.ID, &v.Harness, &v.ACPID, &v.Key, &v.Record, &v.Cwd, &v.Project, &v.AgentID, &v.Client,
 		&v.ClientVersion, &v.Agent, &v.AgentVersion,
-		&v.ParentKey, &v.ForkOf, &v.ContinueOf, &v.State, &started, &active, &replaced)
+		&v.ParentKey, &v.ForkOf, &v.ContinueOf, &v.State, &started, &active, &replaced, &v.Title)
 	v.Started, v.LastActive, v.Replaced = sqlite.Unstamp(started), sqlite.Unstamp(active), sqlite.Unstamp(replaced)
 	return v, err
 }
@@ -208,6 +209,12 @@ func refreshSession(ctx context.Context, tx *sql.Tx, id int64, o OpenSession, no
 // rotate.
 func (s *Store) SetRecord(ctx context.Context, id int64, record string) error {
 	return s.change(ctx, "noting a record", ErrNotFound, `UPDATE sessions SET record = ? WHERE id = ?`, record, id)
+}
+
+// SetTitle notes what the harness calls a session.
+func (b *Batch) SetTitle(session int64, title string) error {
+	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET title = ? WHERE id = ?`, title, session)
+	return err
 }
 
 // Get gives a session by our id, or ErrNotFound.

@@ -34,6 +34,8 @@ func (p *capture) read(l look, line []byte) {
 		p.commands(l.id, line)
 	case updateUsage:
 		p.usage(l.session, line)
+	case updateInfo:
+		p.title(l.session, line)
 	case updateCompact:
 		p.compaction(l.session, line)
 	case updateSummary:

@@ -128,11 +128,16 @@ func (d *down) judgeUpdateOf(s *session.Session) wire.Verdict {
 		kind = updateCompact
 	case updateSummary:
 		kind = updateSummary
-	case updateUser, updateUserMessage, updateInfo:
+	case updateUser, updateUserMessage:
 		if s.ShowsBlocks() {
 			return wire.Hold
 		}
 		return wire.Pass
+	case updateInfo:
+		if s.ShowsBlocks() {
+			return wire.Hold
+		}
+		kind = updateInfo
 	case updateState:
 		if d.second.Load() {
 			return wire.Hold // it may end a turn
@@ -217,7 +222,7 @@ func (d *down) Held(line []byte) error {
 		d.state(line)
 		return d.Write(line)
 	case updateInfo:
-		return d.Write(d.stripper.info(line, string(d.head.Session)))
+		return d.info(line)
 	}
 	var req session.Request
 	ok := false
@@ -226,6 +231,18 @@ func (d *down) Held(line []byte) error {
 		line = d.response(req, line)
 	}
 	return d.Write(line)
+}
+
+// info takes our block out of a session's title, and keeps what the harness calls it.
+func (d *down) info(line []byte) error {
+	line = d.stripper.info(line, string(d.head.Session))
+	err := d.Write(line)
+	var s *session.Session
+	d.table.Update(func(c *session.Connection) { s = c.SessionFor(d.head.Session) })
+	if s != nil {
+		d.capture.title(s, line)
+	}
+	return err
 }
 
 // response follows what a response says, and gives it as the client is to see it.

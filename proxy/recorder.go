@@ -132,6 +132,7 @@ func (r *recorder) record() {
 		r.used(d)
 		r.said(d)
 	}
+	r.titles()
 	for _, m := range summaries {
 		text := privacy.Storable(m.Text, m.Blocks, m.Private, false)
 		r.table.Update(func(c *session.Connection) { c.Summarised(m.Session, text) })

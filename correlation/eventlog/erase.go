@@ -94,7 +94,7 @@ func (s Sweep) EraseFolded(ctx context.Context) error {
 // hasText reports whether an event repeats what was said.
 func hasText(e Event) bool {
 	switch e.(type) {
-	case *UserSaid, *Said, *ToolUsed, *Summarised, *Warned, *Injected, *ContextStored:
+	case *UserSaid, *Said, *ToolUsed, *Summarised, *Warned, *Injected, *ContextStored, *Titled:
 		return true
 	}
 	return false
@@ -160,6 +160,8 @@ func numbersOf(e Event) (session, turn int) {
 		return e.Session, 0
 	case *Injected:
 		return e.Session, e.Turn
+	case *Titled:
+		return e.Session, 0
 	case *ContextStored:
 		return e.Session, 0
 	case *ContextDropped:

@@ -209,6 +209,7 @@ var kinds = func() map[string]func() Event {
 		func() Event { return new(TurnEnded) }, func() Event { return new(KeyStarted) },
 		func() Event { return new(DaemonAnswered) },
 		func() Event { return new(ProcessEnded) }, func() Event { return new(Erased) },
+		func() Event { return new(Titled) },
 	} {
 		m[f().kind()] = f
 	}

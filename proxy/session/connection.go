@@ -46,7 +46,8 @@ type Connection struct {
 	listed    []*Turn   // of which something is to be written down
 	leaving   []leaving // sessions that are closed
 	summaries []Summary
-	talking   bool // words or tools have come up that are to be written down
+	titled    []*Session // whose titles nobody has written down yet
+	talking   bool       // words or tools have come up that are to be written down
 }
 
 // A Party is one end's name for itself.

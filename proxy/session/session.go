@@ -57,6 +57,7 @@ type Session struct {
 	unanswered []*Turn
 	last       *Turn // of those that were answered
 	summary    summary
+	title      string // what the harness calls it, as it came
 
 	opened bool             // it stands in the file of events
 	before []eventlog.Event // what has happened before it did

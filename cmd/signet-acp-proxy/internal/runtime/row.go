@@ -13,7 +13,7 @@ type Row struct {
 	ACPXSessionID    string    `json:"acpxSessionId"` // the agent's session id
 	ACPXRecordID     string    `json:"acpxRecordId"`  // "" when acpx did not open it
 	SignetSessionKey string    `json:"signetSessionKey"`
-	Title            string    `json:"title"` // its first words
+	Title            string    `json:"title"` // what its harness calls it, else its first words
 	Harness          string    `json:"harness"`
 	Client           string    `json:"client"`
 	ClientVersion    string    `json:"clientVersion"`

@@ -30,7 +30,7 @@ type SessionFilter struct {
 // A Listed session is one with what people tell it by.
 type Listed struct {
 	correlation.Session
-	Title       string // its first words
+	Title       string // what its harness calls it, else its first words
 	Short       string // the beginning of its id that no other session has
 	Continues   string // the ACP id of the session whose place it took, or that was handed to it
 	ContinuedBy string // and of the last one that took its place or was handed it
@@ -91,6 +91,9 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 			if text := words[id]; text != "" {
 				one.Title = title(text)
 			}
+		}
+		if s.Title != "" {
+			one.Title = title(s.Title)
 		}
 		if f.matches(one, here) && saidAll(one, chain, f.Words, said) {
 			found = append(found, one)
