@@ -15,16 +15,16 @@ import (
 const handoffAge = time.Hour
 
 // HandOver leaves a session for the next one of an agent, by any of its names, that begins in the same project, or in
-// the same folder where there is none. An older handoff of the session that nobody has taken is withdrawn.
+// the same folder where there is none. One that waits for that agent already is renewed.
 func (s *Store) HandOver(ctx context.Context, session int64, agent string) error {
 	return s.write(ctx, "leaving a session for another agent", func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM handoffs WHERE session = ? AND taken_by IS NULL`,
-			session); err != nil {
+		agent = strings.ToLower(agent)
+		if _, err := tx.ExecContext(ctx, `DELETE FROM handoffs WHERE session = ? AND agent = ? AND taken_by IS NULL`,
+			session, agent); err != nil {
 			return err
 		}
 		return sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO handoffs (session, agent, place, at)
-			SELECT id, ?, `+placeOf+`, ? FROM sessions s WHERE id = ?`,
-			strings.ToLower(agent), sqlite.Stamp(s.now()), session)
+			SELECT id, ?, `+placeOf+`, ? FROM sessions s WHERE id = ?`, agent, sqlite.Stamp(s.now()), session)
 	})
 }
 
@@ -142,4 +142,11 @@ func (s *Store) Waiting(ctx context.Context, place string, names []string) (sess
 		err = nil
 	}
 	return session, sqlite.While("looking for what was handed over", err)
+}
+
+// OfKey gives the session of a Signet key, whether it is its current one or not; ErrNotFound.
+func (s *Store) OfKey(ctx context.Context, key string) (Session, error) {
+	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s
+		JOIN session_keys k ON k.session = s.id WHERE k.key = ?`, key))
+	return v, sqlite.While("finding a session by its key", orNotFound(err))
 }

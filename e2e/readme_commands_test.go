@@ -104,6 +104,9 @@ var plays = map[string]play{
 	"signet-acp-proxy preview --agent claude":        {want: `You are Halyard`},
 	"signet-acp-proxy preview --prompt TEXT":         {want: `(?s)You are Halyard.*mast of the Curlew`},
 
+	"signet-acp-proxy preview --continues SESSION": {want: `## Earlier in this conversation`},
+	"signet-acp-proxy handoff SESSION --to codex":  {want: `(?m)acpx --cwd .* sessions new && `},
+
 	"signet-acp-proxy memory list":                                         {want: `mast of the Curlew`},
 	"signet-acp-proxy memory list --json":                                  {want: `"content": ".*mast of the Curlew`},
 	"signet-acp-proxy memory search WORDS":                                 {want: `mast of the Curlew`},

@@ -27,10 +27,16 @@ func (b *box) connect(harness ...string) *peer {
 	if harness == nil {
 		harness = []string{echoBin, "-list"}
 	}
+	return b.connectAs("harness", harness...)
+}
+
+// connectAs is connect for a harness that the proxy knows by a name.
+func (b *box) connectAs(name string, harness ...string) *peer {
+	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	b.t.Cleanup(cancel)
 	cmd := b.Command(ctx, nil,
-		append([]string{proxyBin, "--memory", "embedded", "--agent", "harness", "--"}, harness...)...)
+		append([]string{proxyBin, "--memory", "embedded", "--agent", name, "--"}, harness...)...)
 	in, err := cmd.StdinPipe()
 	must(b, err)
 	out, err := cmd.StdoutPipe()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"os"
@@ -55,16 +56,22 @@ func (m mcpCommand) run(f *config.Flags, std term.Streams) error {
 		return err
 	}
 	who := memory.Session{Harness: os.Getenv("SIGNET_HARNESS"), Cwd: cwd, Project: memory.Project(cwd), AgentID: c.AgentID}
-	open := sync.OnceValues(func() (*embedded.Store, error) { // with the first call: a harness waits for the list of tools
-		db, err := migrations.Open(context.Background(), c.DB)
+	open := sync.OnceValues(func() (*sql.DB, error) { // with the first call: a harness waits for the list of tools
+		return migrations.Open(context.Background(), c.DB)
+	})
+	store := sync.OnceValues(func() (*embedded.Store, error) {
+		db, err := open()
 		if err != nil {
 			return nil, err
 		}
 		return runtime.NewStore(c, db, log), nil
 	})
-	o, err := runtime.ToolOptions(c, log, func(context.Context) (*embedded.Store, error) { return open() })
+	o, err := runtime.ToolOptions(c, log, func(context.Context) (*embedded.Store, error) { return store() })
 	if err != nil {
 		return err
+	}
+	o.Extras = []mcpserver.Extra{
+		runtime.HandoffTool(c, log, func(context.Context) (*sql.DB, error) { return open() }),
 	}
 	server := mcpserver.New(o)
 	defer server.Close()

@@ -24,6 +24,7 @@ type service struct {
 	watch   *watch
 	local   local
 	owe     func(ctx context.Context, who memory.Session, note signet.Note) (bool, error) // may be nil
+	extras  []Extra
 	exclude []string
 	version string
 	log     zerolog.Logger
@@ -67,7 +68,7 @@ func (e *endpoint) mcp() *mcp.Server {
 
 // showLocked makes the tools those of the daemon, or with nil our own. Clients are told.
 func (e *endpoint) showLocked(l *link) {
-	list := l.list()
+	list := e.withExtras(l.list())
 	var names []string
 	for _, t := range list {
 		names = append(names, t.Name)
@@ -117,6 +118,10 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 	if memory.OptedOut(who.Cwd, e.exclude) {
 		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is read, " +
 			"stored or changed from here")), "opt-out", nil
+	}
+	if x := e.extra(name); x != nil {
+		r, err = x.call(ctx, who, raw)
+		return r, "us", err
 	}
 	if l := e.watch.sure(ctx); l != nil {
 		r, by, err := e.bridge.call(ctx, l, who, name, raw, t, v)

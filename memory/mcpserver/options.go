@@ -30,6 +30,7 @@ type Options struct {
 	// been asked; "": none.
 	Remembered string
 
+	Extras  []Extra       // tools beside those of the memory
 	Exclude []string      // globs of folders that are neither read nor written for
 	Version string        // ours, for clients to see
 	Poll    time.Duration // how often a daemon that came or went is noticed; zero: 5 s

@@ -227,6 +227,17 @@ func (b *Backend) store(ctx context.Context) (*embedded.Store, error) {
 	}
 }
 
+// current gives the database once it has what was said just now.
+func (b *Backend) current(ctx context.Context) (*sql.DB, error) {
+	if _, err := b.store(ctx); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	db := b.db
+	b.mu.Unlock()
+	return db, b.events.Folded(ctx)
+}
+
 // owe leaves a memory that a tool stored for the daemon.
 func (b *Backend) owe(ctx context.Context, who memory.Session, note signet.Note) (bool, error) {
 	if _, err := b.store(ctx); err != nil {

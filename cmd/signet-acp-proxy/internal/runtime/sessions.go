@@ -67,11 +67,10 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 	keys := map[string]string{}
 	for _, s := range all {
 		rows[s.ID], keys[s.Key] = s, s.ACPID
-		if s.ContinueOf != 0 {
-			after[s.ContinueOf] = s.ACPID
-		}
-		if from, ok := handed[s.ID]; ok {
-			after[from] = s.ACPID
+		for _, before := range []int64{s.ContinueOf, handed[s.ID]} {
+			if before != 0 && after[before] == "" { // the last one counts
+				after[before] = s.ACPID
+			}
 		}
 	}
 	short := shortIDs(all)

@@ -57,6 +57,7 @@ func newMemoryTools(c *config.Config, name string, log *Log, b *Backend) (*memor
 	if o.Daemon != nil {
 		o.Owe, o.Back = b.owe, b.back
 	}
+	o.Extras = []mcpserver.Extra{HandoffTool(c, log, b.current)}
 	t := &memoryTools{c: c, name: name, log: log, server: mcpserver.New(o)}
 	if len(c.MCPCommand) > 0 && o.Daemon != nil {
 		if path, err := exec.LookPath(c.MCPCommand[0]); err == nil {

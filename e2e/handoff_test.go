@@ -1,0 +1,124 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const earlierHeading = "## Earlier in this conversation"
+
+// begin opens a session and says something in it, and gives its id.
+func (p *peer) begin(words ...string) (id string) {
+	p.t.Helper()
+	result, _ := p.call("session/new", map[string]any{"cwd": p.Work, "mcpServers": []any{}})
+	var opened struct{ SessionID string }
+	must(p.box, json.Unmarshal(result, &opened))
+	for _, text := range words {
+		p.prompt(opened.SessionID, text)
+	}
+	return opened.SessionID
+}
+
+// told are the blocks of a session that tell what was said earlier.
+func (s echoSession) told() (blocks []string) {
+	for _, t := range s.Turns {
+		for _, given := range t.Blocks {
+			if strings.Contains(given.Text, earlierHeading) {
+				blocks = append(blocks, given.Text)
+			}
+		}
+	}
+	return blocks
+}
+
+// From each of the seven agents to each other one, under the names that they give themselves: the second is told once
+// what the first was, and both know each other.
+func TestHandoff(t *testing.T) {
+	seven := map[string]string{
+		"claude": "@agentclientprotocol/claude-agent-acp", "codex": "@agentclientprotocol/codex-acp", "opencode": "OpenCode",
+		"gemini": "gemini-cli", "qwen": "qwen-code", "pi": "pi-acp", "copilot": "Copilot",
+	}
+	for from := range seven {
+		t.Run(from, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			b.set("ECHOAGENT_TERSE=1")
+			first := b.connectAs(from, echoBin, "-name", seven[from])
+			id := first.begin("The keel of the Curlew is lead, and weighs 1,730 kg.", "She was built in Falmouth.")
+			first.end()
+			for to := range seven {
+				if to == from {
+					continue
+				}
+				printed := b.run(proxyBin, "handoff", id, "--to", to)
+				if !strings.Contains(printed, "--agent "+to) || strings.Count(printed, "\n") != 1 {
+					t.Errorf("to %s: it prints %q", to, printed)
+				}
+				p := b.connectAs(to, echoBin, "-name", seven[to])
+				second, third := p.begin("Go on.", "And on."), p.begin("Hello.")
+				p.end()
+				told := b.received(second).told()
+				if len(told) != 1 || !strings.Contains(told[0], "1,730 kg") || !strings.Contains(told[0], "Falmouth") {
+					t.Errorf("to %s: it was told %q", to, told)
+				}
+				if again := b.received(third).told(); len(again) != 0 {
+					t.Errorf("to %s: the session after it was told, too: %q", to, again)
+				}
+				var rows []struct{ ACPXSessionID, Continues, ContinuedBy string }
+				must(b, json.Unmarshal([]byte(b.run(proxyBin, "sessions", "--json", "--limit", "0")), &rows))
+				known := map[string][2]string{}
+				for _, r := range rows {
+					known[r.ACPXSessionID] = [2]string{r.Continues, r.ContinuedBy}
+				}
+				want := map[string][2]string{id: {"", second}, second: {id, ""}, third: {}}
+				got := map[string][2]string{id: known[id], second: known[second], third: known[third]}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("to %s: continues and continuedBy (-want +got):\n%s", to, diff)
+				}
+			}
+		})
+	}
+}
+
+// Where acpx cannot load a session and opens another one, that one is told once what was said; with continue off it is
+// given what a new session is.
+func TestAcpxContinues(t *testing.T) {
+	for _, code := range []string{"-32002", "-32602"} {
+		t.Run(code, func(t *testing.T) {
+			eachAcpx(t, func(t *testing.T, a *acpxBox) {
+				a.set("ECHOAGENT_TERSE=1")
+				first := a.newSession()
+				a.run(a.command(1, "The keel of the Curlew weighs 1,730 kg.")...)
+				a.ownerless()
+				a.set("ECHOAGENT_LOAD_ERROR=" + code)
+				a.say("What does the keel weigh?")
+				a.say("And the mast?")
+				prompted := a.requests("session/prompt")
+				second := prompted[len(prompted)-1].Session
+				told := a.received(second).told()
+				if second == first || len(told) != 1 || !strings.Contains(told[0], "> User: The keel of the Curlew weighs 1,730 kg.") {
+					t.Errorf("%s goes on from %s and was told %q", second, first, told)
+				}
+				a.cleanHistory()
+			})
+		})
+	}
+	for _, setting := range []string{"on", "off"} {
+		t.Run("no load, continue "+setting, func(t *testing.T) {
+			t.Parallel()
+			a := newAcpx(t, acpxVersions["0.19.1"], "-no-load")
+			a.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_CONTINUE="+setting)
+			a.newSession()
+			a.run(a.command(1, "The keel weighs 1,730 kg.")...)
+			a.ownerless()
+			a.say("What does it weigh?")
+			told := a.received(a.requests("session/prompt")[1].Session).told()
+			if (len(told) == 1) != (setting == "on") {
+				t.Errorf("it was told %q", told)
+			}
+		})
+	}
+}
