@@ -88,6 +88,7 @@ var plays = map[string]play{
 	"signet-acp-proxy mcp":                            {by: (*reader).tools, want: `memory_search`},
 
 	"signet-acp-proxy sessions":                  {want: `echo-[0-9a-f]+ .* gemini-cli +20.* 1 +given`},
+	"signet-acp-proxy sessions --json":           {want: `"continuedBy": "`},
 	"signet-acp-proxy sessions --json --limit 1": {},
 	"signet-acp-proxy sessions --limit 1":        {want: `echo-[0-9a-f]+`},
 	"signet-acp-proxy log SESSION":               {want: `mast of the Curlew is 11\.42`},
