@@ -356,6 +356,7 @@ func (d *down) initialized(line []byte) {
 	d.table.Update(func(c *session.Connection) {
 		c.Agent = agent
 		c.TakesSystem = takesSystemPrompt(line)
+		c.Servers = serversTaken(line)
 	})
 	switch got := string(at.Of(line)); got {
 	case version1:

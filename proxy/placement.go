@@ -22,9 +22,12 @@ type placer struct {
 // take a few milliseconds.
 const placeLimit = 20 * time.Millisecond
 
-// takesSystemPrompt reports whether an initialize response advertises it.
+// takesSystemPrompt reports whether an initialize response, of either version, advertises it.
 func takesSystemPrompt(line []byte) bool {
 	at, ok := frame.Find(line, "result", "agentCapabilities", "sessionCapabilities", "systemPrompt")
+	if !ok {
+		at, ok = frame.Find(line, "result", "capabilities", "session", "systemPrompt")
+	}
 	return ok && line[at.Start] == '{'
 }
 

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -331,8 +332,8 @@ func (u *up) addServer(line []byte, s *session.Session) []byte {
 			}
 		}
 	}
-	agent, off := "", false
-	u.table.Update(func(c *session.Connection) { agent, off = c.Harness(), s.Off })
+	agent, off, taken := "", false, []string(nil)
+	u.table.Update(func(c *session.Connection) { agent, off, taken = c.Harness(), s.Off, c.Servers })
 	if off {
 		return line
 	}
@@ -345,6 +346,9 @@ func (u *up) addServer(line []byte, s *session.Session) []byte {
 	}
 	if u.second.Load() {
 		server = typed(server)
+		if kind, _ := stringAt(server, "type"); !slices.Contains(taken, kind) {
+			return line
+		}
 	}
 	if edited, ok := frame.Append(line, server, "params", "mcpServers"); ok {
 		return edited

@@ -31,6 +31,21 @@ func partyAt(line []byte, path ...string) (p session.Party) {
 	return p
 }
 
+// serversTaken gives the kinds of MCP servers that a harness of version 2 says it takes: it refuses a session with one
+// of another kind.
+func serversTaken(line []byte) (kinds []string) {
+	at, ok := frame.Find(line, "result", "capabilities", "session", "mcp")
+	if !ok || line[at.Start] != '{' {
+		return nil
+	}
+	for kind, how := range frame.Members(line, at) {
+		if line[how.Start] == '{' {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
 // typed gives an element of mcpServers with its type, as version 2 wants it.
 func typed(server []byte) []byte {
 	if _, ok := frame.Find(server, "type"); ok {

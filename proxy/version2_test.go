@@ -23,7 +23,7 @@ func second(idle string) agent {
 		}
 		switch method(f) {
 		case "initialize":
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":2,"info":{"name":"two","version":"7"},"capabilities":{"session":{}}}}`, f["id"])
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":2,"info":{"name":"two","version":"7"},"capabilities":{"session":{"mcp":{"stdio":{},"sse":null}}}}}`, f["id"])
 		case "session/new":
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"two-session-00001","availableCommands":[{"name":"of/two"}]}}`, f["id"])
 		case "session/prompt":
@@ -153,5 +153,33 @@ func TestUserMessageOfVersion2(t *testing.T) {
 		if got := c.until(`"user_message"`); got[len(got)-1] != message(tt[1]) {
 			t.Errorf("%s: got %s", name, got[len(got)-1])
 		}
+	}
+}
+
+// A harness of version 2 refuses a session with a server of a kind that it does not take.
+func TestServersOfVersion2(t *testing.T) {
+	for capabilities, want := range map[string]bool{
+		`{"session":{"mcp":{"stdio":{}}}}`:               true,
+		`{"session":{"mcp":{"http":{}}}}`:                false,
+		`{"session":{"mcp":{"stdio":null,"http":{}}}}`:   false,
+		`{"session":{"mcp":null}}`:                       false,
+		`{"session":{}}`:                                 false,
+		`{}`:                                             false,
+		`{"session":{"mcp":{"acp":{},"stdio":{"x":1}}}}`: true,
+	} {
+		w := newWorld(t)
+		c, h := w.byHand(patient, func(o *Options) {
+			o.MCPServer = func(string, func() memory.Session) []byte { return []byte(`{"name":"signet","command":"/bin/x"}`) }
+		})
+		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + openVersion2 + `}`)
+		h.answer(`"initialize"`, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"info":{"name":"two","version":"1"},"capabilities":`+capabilities+"}}\n")
+		c.until(`"id":0,`)
+		c.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/tmp/x"}}`)
+		h.await(`"session/new"`)
+		if got := h.heard.String(); strings.Contains(got, `"type":"stdio"`) != want {
+			t.Errorf("%s: %s", capabilities, got)
+		}
+		h.say(`{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}` + "\n")
+		c.until(`"id":1,`)
 	}
 }

@@ -30,9 +30,10 @@ type Options struct {
 // included.
 type Connection struct {
 	Client, Agent Party
-	TakesSystem   bool // the harness advertises that it takes a system prompt
-	Gone          bool // the client has ended the connection
-	Lost          int  // bytes of turns that were not kept, for there was no room
+	TakesSystem   bool     // the harness advertises that it takes a system prompt
+	Servers       []string // the kinds of MCP servers that a harness of version 2 takes
+	Gone          bool     // the client has ended the connection
+	Lost          int      // bytes of turns that were not kept, for there was no room
 
 	o         Options
 	words     *atomic.Uint64
