@@ -16,7 +16,7 @@ import (
 
 // Eight proxies write one database, sixty prompts a second. A prompt whose claim is not on disk within 100 ms goes
 // out without its context, and a later one has it: each session gets it once, everything is stored and delivered, and
-// nobody hears of a lock. SIGNET_TEST_CROWD sets for how many seconds.
+// nobody is warned of a lock: who meets another's tries again. SIGNET_TEST_CROWD sets for how many seconds.
 func TestCrowd(t *testing.T) {
 	b := newBox(t)
 	b.set("ECHOAGENT_TERSE=1")
@@ -83,8 +83,8 @@ func TestCrowd(t *testing.T) {
 	log, err := os.ReadFile(filepath.Join(b.Signet, "acp", "log", "proxy.log"))
 	must(b, err)
 	for line := range strings.Lines(string(log)) {
-		if strings.Contains(line, "locked") || strings.Contains(line, `"level":"error"`) ||
-			strings.Contains(line, "did not take") {
+		warned := strings.Contains(line, `"level":"warn"`) && strings.Contains(line, "locked")
+		if warned || strings.Contains(line, `"level":"error"`) || strings.Contains(line, "did not take") {
 			t.Errorf("%s", line)
 		}
 	}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -48,6 +49,9 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	m.d.Heal()
+	m.Settle(40 * time.Second) // the workers that are left
+	m.deliverAll()
+	m.aDayPasses() // what a long session said after its last hand-over was no job worth before
 	m.deliverAll()
 	m.check(runs)
 }
@@ -158,15 +162,29 @@ func (m *massacre) kill(victim string, c *caller) {
 	}
 }
 
-// deliverAll is the last sweep.
+// deliverAll sweeps, and delivers what is due.
 func (m *massacre) deliverAll() {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(m.t.Context(), 5*time.Minute)
 	defer cancel()
-	m.Settle(40 * time.Second) // the workers that are left
 	r, err := m.Run(ctx, nil, proxyBin, "deliver", "--wait")
 	if err != nil || r.Code != 0 {
 		m.t.Fatalf("%v %+v", err, r)
+	}
+}
+
+// aDayPasses makes all that was said a day older than it is.
+func (m *massacre) aDayPasses() {
+	m.t.Helper()
+	const day = int64(24 * time.Hour / time.Millisecond)
+	db, err := sql.Open("sqlite3", m.database())
+	must(m.box, err)
+	defer db.Close()
+	for _, statement := range []string{
+		`UPDATE turns SET started = started - ?`, `UPDATE deliveries SET due = due - ? WHERE done = 0`,
+	} {
+		_, err := db.Exec(statement, day)
+		must(m.box, err)
 	}
 }
 
@@ -214,19 +232,25 @@ func (m *massacre) check(runs int) {
 		}
 	}
 	unanswered := 0
-	for _, row := range m.query(`SELECT key, count(*), sum(unanswered > 0), sum(unanswered) FROM deliveries
-		GROUP BY key`) {
+	for _, row := range m.query(`SELECT key, count(*), sum(unanswered > 0), sum(unanswered), EXISTS (SELECT 1
+		FROM turns t WHERE t.key = d.key AND (t.user <> '' OR t.assistant <> '')) FROM deliveries d GROUP BY key`) {
 		rows, _ := strconv.Atoi(row[1])
 		doubts, _ := strconv.Atoi(row[2])
 		n, _ := strconv.Atoi(row[3])
 		unanswered += n
-		if got := posts[row[0]]; got > rows+doubts || got == 0 && n == 0 {
+		said := row[4] == "1" // else there is nothing to post
+		if got := posts[row[0]]; got > rows+doubts || got == 0 && n == 0 && said {
 			m.t.Errorf("%s: %d posts for %d rows, %d of them in doubt", row[0], got, rows, doubts)
 		}
 		delete(posts, row[0])
 	}
 	if len(posts) > 0 {
 		m.t.Errorf("delivered without a row: %v", posts)
+	}
+	// What a session says goes as a whole, but for a long one's.
+	if torn := m.query(`SELECT key, group_concat(reason) FROM deliveries d GROUP BY key HAVING count(*) > 1
+		AND (SELECT count(*) FROM turns t WHERE t.key = d.key) < 20`); len(torn) > 0 {
+		m.t.Errorf("handed over in part before their end was known: %q", torn)
 	}
 	if bare := m.query(`SELECT d.id FROM deliveries d WHERE NOT EXISTS (SELECT 1 FROM turns t
 		WHERE t.key = d.key)`); len(bare) > 0 {
