@@ -85,7 +85,8 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		b.tools = tools
 		o.MCPServer = tools.entry
 	}
-	o.HoldLimit, o.ClaimLimit, o.ContextAge = b.c.Hold, min(b.c.DatabaseWait, b.c.Hold), b.c.ContextAge
+	// what a claim may take is left of the hold once the context is there: half is the context's, whatever is configured
+	o.HoldLimit, o.ClaimLimit, o.ContextAge = b.c.Hold, min(b.c.DatabaseWait, b.c.Hold/2), b.c.ContextAge
 	o.FetchLimit = b.c.Fetch
 	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait)
 	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce
