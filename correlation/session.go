@@ -211,8 +211,8 @@ func (s *Store) SetRecord(ctx context.Context, id int64, record string) error {
 	return s.change(ctx, "noting a record", ErrNotFound, `UPDATE sessions SET record = ? WHERE id = ?`, record, id)
 }
 
-// SetTitle notes what the harness calls a session.
-func (b *Batch) SetTitle(session int64, title string) error {
+// SetSessionTitle notes what the harness calls a session.
+func (b *Batch) SetSessionTitle(session int64, title string) error {
 	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET title = ? WHERE id = ?`, title, session)
 	return err
 }

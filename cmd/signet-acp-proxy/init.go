@@ -2,16 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/install"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/tryout"
 )
@@ -36,9 +32,9 @@ func newInit(f *config.Flags, std term.Streams) *cobra.Command {
 // newEcho is the agent that init shows with.
 func newEcho(std term.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: tryout.EchoWord + " SESSION", Short: "Be an agent that repeats what it is told.",
+		Use: tryout.EchoWord, Short: "Be an agent that repeats what it is told.",
 		Args: cli.Arguments, Hidden: true,
-		RunE: func(_ *cobra.Command, args []string) error { return tryout.Echo(std.In, std.Out, args[0]) },
+		RunE: func(*cobra.Command, []string) error { return tryout.Echo(std.In, std.Out) },
 	}
 }
 
@@ -51,19 +47,5 @@ func (cmd *initCommand) run(f *config.Flags, std term.Streams) error {
 	if err := s.Put(); err != nil || cmd.dryRun {
 		return err
 	}
-	progress := term.NewProgress(std.Err)
-	progress.Step("two sessions with a small agent of ours")
-	told, err := tryout.Run(context.Background())
-	progress.Done()
-	if err != nil {
-		return fmt.Errorf("trying it out: %w; signet-acp-proxy doctor looks for the cause", err)
-	}
-	s.Done("it remembered. In one session: %q; in the next the agent was told: %s",
-		tryout.Told, strings.TrimPrefix(told, "- "))
-	s.Say("From now on what you and agents say is recorded in %s, on this machine only. "+
-		"signet-acp-proxy sessions lists it, signet-acp-proxy forget SESSION removes it, and memory: off in %s turns it off.",
-		runtime.HomeShort(c.DB), runtime.HomeShort(filepath.Join(c.SignetPath, "agent.yaml")))
-	s.Say("Next: write into %s who the agent is, and into USER.md who you are.",
-		runtime.HomeShort(filepath.Join(c.SignetPath, "IDENTITY.md")))
-	return nil
+	return s.Prove(context.Background())
 }

@@ -58,10 +58,13 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("no condition is named %q", name)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"daemon": daemonCmd,
-			"alive":  aliveCmd,
-			"dead":   deadCmd,
-			"damage": damageCmd,
+			"alone":    aloneCmd,
+			"daemon":   daemonCmd,
+			"alive":    aliveCmd,
+			"dead":     deadCmd,
+			"damage":   damageCmd,
+			"terminal": terminalCmd,
+			"screens":  screensCmd,
 		},
 	})
 }

@@ -9,5 +9,5 @@ type Titled struct {
 func (Titled) kind() string { return "titled" }
 
 func (e Titled) fold(f *folding) error {
-	return f.inSession(Titled{Session: e.Session}, e.Session, func(row int64) error { return f.b.SetTitle(row, e.Title) })
+	return f.inSession(Titled{Session: e.Session}, e.Session, func(row int64) error { return f.b.SetSessionTitle(row, e.Title) })
 }

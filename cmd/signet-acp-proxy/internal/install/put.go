@@ -114,8 +114,8 @@ func (s Steps) Done(format string, args ...any) {
 	s.line(term.On(s.Std.Out).Paint(term.Green, "✓"), format, args...)
 }
 
-// Say prints a paragraph.
-func (s Steps) Say(format string, args ...any) {
+// say prints a paragraph.
+func (s Steps) say(format string, args ...any) {
 	screen := term.On(s.Std.Out)
 	fmt.Fprintf(screen.W, "\n%s\n", term.Wrap(term.Printable(fmt.Sprintf(format, args...)), screen.Width, 0))
 }

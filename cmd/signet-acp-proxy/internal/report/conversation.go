@@ -41,8 +41,9 @@ func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) er
 			p("%s\n", body(term.Printable(text), "    ", screen))
 		case runtime.Context:
 			title := fmt.Sprintf("inserted by signet-acp-proxy, from %s (%s)", e.Source, e.Outcome)
-			p("  %s\n", screen.Paint(term.Faint, "┌ "+title))
-			for line := range strings.Lines(body(strings.TrimSpace(e.Text), "  │ ", screen)) {
+			box := "  ┌ " + term.Wrap(title, max(0, screen.Width-4), 0)
+			for line := range strings.Lines(strings.ReplaceAll(box, "\n", "\n  │ ") + "\n" +
+				body(strings.TrimSpace(e.Text), "  │ ", screen)) {
 				p("%s\n", screen.Paint(term.Faint, strings.TrimSuffix(line, "\n")))
 			}
 		}
@@ -79,7 +80,7 @@ func howItEnded(e runtime.Entry) string {
 // body is text of several lines, each behind a margin and no wider than the screen.
 func body(text, margin string, s term.Screen) string {
 	var b strings.Builder
-	for _, line := range strings.Split(term.Visible(strings.TrimRight(text, "\n")), "\n") {
+	for _, line := range strings.Split(term.Visible(strings.Trim(text, "\n")), "\n") {
 		if s.Width == 0 || term.Width(margin+line) <= s.Width {
 			b.WriteString(strings.TrimRight(margin+line, " ") + "\n")
 			continue

@@ -24,8 +24,13 @@ func Page(out io.Writer, write func(Screen) error) error {
 	cmd := exec.Command(path, pager[1:]...)
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	cmd.Env = os.Environ()
-	if os.Getenv("LESS") == "" {
-		cmd.Env = append(cmd.Env, "LESS=FRX") // quits if it fits, shows colours, leaves the screen as it is
+	for name, value := range map[string]string{
+		"LESS":        "FRX",   // it quits if all fits, shows colours, and leaves the screen as it is
+		"LESSCHARSET": "utf-8", // also where no locale is set
+	} {
+		if os.Getenv(name) == "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
 	}
 	in, err := cmd.StdinPipe()
 	if err != nil {

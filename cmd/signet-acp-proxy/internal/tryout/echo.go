@@ -4,6 +4,7 @@ package tryout
 
 import (
 	"bufio"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,8 +13,9 @@ import (
 // maxLine bounds a message; an inserted context has 24 KB at most.
 const maxLine = 1 << 20
 
-// Echo is an ACP agent on stdin and stdout that answers each prompt with the text that it got.
-func Echo(in io.Reader, out io.Writer, session string) error {
+// Echo is an ACP agent on stdin and stdout, with one session, that answers each prompt with the text that it got.
+func Echo(in io.Reader, out io.Writer) error {
+	session := rand.Text()
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {

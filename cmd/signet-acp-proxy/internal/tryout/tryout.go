@@ -20,14 +20,15 @@ import (
 const (
 	Told   = "Remember this for later: the mast of the Curlew is 11.42 metres long."
 	Asked  = "How long is the mast of the Curlew?"
-	wanted = "11.42 metres"
+	wanted = "11.42"
 )
 
 // EchoWord is the command of ours that is Echo.
 const EchoWord = "echo-agent"
 
 const (
-	limit    = 30 * time.Second // for all sessions
+	limit    = 30 * time.Second // for all sessions with Echo
+	patience = 2 * time.Minute  // and with a harness, which asks its model
 	attempts = 4
 	endLimit = 3 * time.Second // for a relay to end by itself
 )
@@ -35,61 +36,105 @@ const (
 // ErrNotTold says that the second session was not told what was said in the first.
 var ErrNotTold = errors.New("the second session was not told what the first one said")
 
-// Run has the two sessions through our own program, in folders of its own that it removes, and gives what the second
-// was told about it. Nothing of the person's is read or written.
-func Run(ctx context.Context) (line string, err error) {
+// An Agent is who takes part; the zero value is Echo.
+type Agent struct {
+	Name    string
+	Command []string
+}
+
+// A Proof is what the second session came to.
+type Proof struct {
+	Given  string // the line that its agent was given of what was said in the first
+	Answer string // what the agent said; of Echo all that it was told
+}
+
+// Run has the two sessions through our own program, with a database and identity of their own, in a folder that it
+// removes. Of the person's own, a harness reads its login.
+func Run(ctx context.Context, a Agent) (proof Proof, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return "", err
+		return proof, err
 	}
 	dir, err := os.MkdirTemp("", "signet-acp-proxy-*")
 	if err != nil {
-		return "", err
+		return proof, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	time, tries := limit, attempts
+	if a.Name != "" { // each try costs the person something
+		time, tries = patience, 2
+	} else {
+		a = Agent{Name: "echo", Command: []string{self, EchoWord}}
+	}
+	ctx, cancel := context.WithTimeout(ctx, time)
 	defer cancel()
-	if _, err := session(ctx, self, dir, "tryout-1", Told); err != nil {
-		return "", fmt.Errorf("the first session: %w", err)
+	r := room{self: self, dir: dir, agent: a}
+	if _, _, err := r.session(ctx, Told); err != nil {
+		return proof, fmt.Errorf("the first session: %w", err)
 	}
 	// On a busy machine a prompt goes on without its memories rather than wait for them. That is as it should be, and
 	// not what is asked here.
-	for i := range attempts {
-		answer, err := session(ctx, self, dir, fmt.Sprintf("tryout-%d", i+2), Asked)
+	for range tries {
+		id, answer, err := r.session(ctx, Asked)
 		if err != nil {
-			return "", fmt.Errorf("the second session: %w", err)
+			return proof, fmt.Errorf("the second session: %w", err)
 		}
-		for line := range strings.Lines(answer) {
-			if strings.Contains(line, wanted) {
-				return strings.TrimSpace(line), nil
-			}
+		proof.Answer = answer
+		if proof.Given, err = r.given(ctx, id); err != nil || proof.Given != "" && strings.Contains(answer, wanted) {
+			return proof, err
 		}
 	}
-	return "", ErrNotTold
+	if proof.Given == "" {
+		return proof, ErrNotTold
+	}
+	return proof, nil
 }
 
-// session has one prompt answered in a session of its own, and gives the answer.
-func session(ctx context.Context, self, dir, id, prompt string) (string, error) {
-	signet := filepath.Join(dir, "agents")
-	agent := exec.CommandContext(ctx, self, "--memory", "embedded", "--signet-path", signet, "--agent", "echo", "--",
-		self, EchoWord, id)
-	agent.Dir = dir
+// A room is where the sessions are had.
+type room struct {
+	self, dir string
+	agent     Agent
+}
+
+func (r room) signet() string { return filepath.Join(r.dir, "agents") }
+
+// given is the line of what a session was given that says what it is to be told; "" if none does.
+func (r room) given(ctx context.Context, id string) (string, error) {
+	show := exec.CommandContext(ctx, r.self, "show", id, "--context", "--signet-path", r.signet())
+	show.Env = environment()
+	text, err := show.Output()
+	if err != nil {
+		return "", fmt.Errorf("looking at what was given: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, wanted) {
+			return strings.TrimPrefix(strings.TrimSpace(line), "- "), nil
+		}
+	}
+	return "", nil
+}
+
+// session has one prompt answered in a session of its own, and gives its id and the answer.
+func (r room) session(ctx context.Context, prompt string) (id, answer string, err error) {
+	agent := exec.CommandContext(ctx, r.self, slices.Concat([]string{"--memory", "embedded", "--signet-path", r.signet(),
+		"--agent", r.agent.Name, "--"}, r.agent.Command)...)
+	agent.Dir = r.dir
 	agent.Env = environment()
 	agent.WaitDelay = endLimit
 	var said bytes.Buffer
 	agent.Stderr = &said
 	in, err := agent.StdinPipe()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	out, err := agent.StdoutPipe()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if err := agent.Start(); err != nil {
-		return "", err
+		return "", "", err
 	}
-	answer, err := converse(in, out, dir, id, prompt)
+	id, answer, err = converse(in, out, r.dir, prompt)
 	if err != nil {
 		_ = agent.Process.Kill()
 	}
@@ -101,7 +146,7 @@ func session(ctx context.Context, self, dir, id, prompt string) (string, error) 
 	if err != nil && said.Len() > 0 {
 		err = fmt.Errorf("%w (%s)", err, bytes.TrimSpace(said.Bytes()))
 	}
-	return answer, err
+	return id, answer, err
 }
 
 // environment is ours without what would switch the relay off or point it elsewhere, and with patience.
@@ -111,59 +156,77 @@ func environment() []string {
 }
 
 // converse is the client's part of a session with one prompt.
-func converse(in io.Writer, out io.Reader, dir, id, prompt string) (string, error) {
-	lines := bufio.NewScanner(out)
-	lines.Buffer(nil, maxLine)
-	var answer strings.Builder
-	for i, request := range []struct {
-		method string
-		params any
-	}{
-		{"initialize", map[string]any{
-			"protocolVersion": 1, "clientCapabilities": struct{}{},
-			"clientInfo": map[string]string{"name": "signet-acp-proxy init", "version": "1"}}},
-		{"session/new", map[string]any{"cwd": dir, "mcpServers": []any{}}},
-		{"session/prompt", map[string]any{"sessionId": id, "prompt": []content{{"text", prompt}}}},
-	} {
-		if err := write(in, map[string]any{"jsonrpc": "2.0", "id": i, "method": request.method,
-			"params": request.params}); err != nil {
-			return "", err
-		}
-		if err := reply(lines, i, &answer); err != nil {
-			return "", fmt.Errorf("%s: %w", request.method, err)
-		}
+func converse(in io.Writer, out io.Reader, dir, prompt string) (session, answer string, err error) {
+	c := client{in: in, lines: bufio.NewScanner(out)}
+	c.lines.Buffer(nil, maxLine)
+	var opened struct {
+		SessionID string `json:"sessionId"`
 	}
-	return answer.String(), nil
+	err = c.call(&struct{}{}, "initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": struct{}{},
+		"clientInfo": map[string]string{"name": "signet-acp-proxy init", "version": "1"}})
+	if err == nil {
+		err = c.call(&opened, "session/new", map[string]any{"cwd": dir, "mcpServers": []any{}})
+	}
+	if err == nil {
+		err = c.call(&struct{}{}, "session/prompt", map[string]any{"sessionId": opened.SessionID,
+			"prompt": []content{{"text", prompt}}})
+	}
+	return opened.SessionID, c.said.String(), err
 }
 
-// reply reads up to the answer to a request, and collects what the agent says on the way.
-func reply(lines *bufio.Scanner, id int, answer *strings.Builder) error {
-	for lines.Scan() {
-		var message struct {
-			ID    *int `json:"id"`
-			Error *struct {
-				Message string `json:"message"`
-			} `json:"error"`
-			Params struct {
-				Update struct {
-					Content content `json:"content"`
-				} `json:"update"`
-			} `json:"params"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &message); err != nil {
-			return err
-		}
-		if message.ID == nil {
-			answer.WriteString(message.Params.Update.Content.Text)
-			continue
-		}
-		if *message.ID != id {
-			continue
-		}
-		if message.Error != nil {
-			return errors.New(message.Error.Message)
-		}
-		return nil
+// A client of one agent.
+type client struct {
+	in    io.Writer
+	lines *bufio.Scanner
+	calls int
+	said  strings.Builder // by the agent
+}
+
+// A message of the agent's.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Message string `json:"message"`
+	} `json:"error"`
+	Params struct {
+		Update struct {
+			Kind    string          `json:"sessionUpdate"`
+			Content json.RawMessage `json:"content"` // of a text, or of other things
+		} `json:"update"`
+	} `json:"params"`
+}
+
+// call sends a request, collects what the agent says on the way to the answer, and does nothing that it asks for.
+func (c *client) call(result any, method string, params any) error {
+	c.calls++
+	id := fmt.Sprint(c.calls)
+	if err := write(c.in, map[string]any{"jsonrpc": "2.0", "id": c.calls, "method": method, "params": params}); err != nil {
+		return fmt.Errorf("%s: %w", method, err)
 	}
-	return errors.Join(errors.New("the agent ended without an answer"), lines.Err())
+	for c.lines.Scan() {
+		var m message
+		if err := json.Unmarshal(c.lines.Bytes(), &m); err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
+		switch {
+		case m.Method == "session/update":
+			var text content
+			if m.Params.Update.Kind == "agent_message_chunk" && json.Unmarshal(m.Params.Update.Content, &text) == nil {
+				c.said.WriteString(text.Text)
+			}
+		case m.Method != "" && m.ID != nil:
+			if err := write(c.in, map[string]any{"jsonrpc": "2.0", "id": m.ID,
+				"error": map[string]any{"code": -32601, "message": "not here"}}); err != nil {
+				return fmt.Errorf("%s: %w", method, err)
+			}
+		case m.Method != "" || string(m.ID) != id:
+		case m.Error != nil:
+			return fmt.Errorf("%s: %s", method, m.Error.Message)
+		default:
+			return json.Unmarshal(m.Result, result)
+		}
+	}
+	return fmt.Errorf("%s: %w", method, errors.Join(errors.New("the agent ended without an answer"), c.lines.Err()))
 }

@@ -10,10 +10,10 @@ func TestConverse(t *testing.T) {
 	toAgent, clientOut := io.Pipe()
 	clientIn, fromAgent := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- Echo(toAgent, fromAgent, "one") }()
-	answer, err := converse(clientOut, clientIn, t.TempDir(), "one", Told)
-	if err != nil || answer != Told {
-		t.Errorf("%q, %v", answer, err)
+	go func() { ended <- Echo(toAgent, fromAgent) }()
+	id, answer, err := converse(clientOut, clientIn, t.TempDir(), Told)
+	if err != nil || id == "" || answer != Told {
+		t.Errorf("%q, %q, %v", id, answer, err)
 	}
 	clientOut.Close()
 	if err := <-ended; err != nil {

@@ -1,0 +1,61 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/tryout"
+)
+
+// Prove shows that it remembers, and says what comes next. The sessions are had with a harness that is there, if the
+// person agrees: it asks its model under their login. Else, and where that fails, with a small agent of ours.
+func (s Steps) Prove(ctx context.Context) error {
+	if !s.proveWithHarness(ctx) {
+		proof, err := s.try(ctx, "a small agent of ours", tryout.Agent{})
+		if err != nil {
+			return fmt.Errorf("trying it out: %w; signet-acp-proxy doctor looks for the cause", err)
+		}
+		s.Done("it remembered. In one session: %q; in the next the agent was told: %s", tryout.Told, proof.Given)
+	}
+	s.say("From now on what you and agents say is recorded in %s, on this machine only. "+
+		"signet-acp-proxy sessions lists it, signet-acp-proxy forget SESSION removes it, and memory: off in %s turns "+
+		"it off.", runtime.HomeShort(s.Config.DB), runtime.HomeShort(filepath.Join(s.Config.SignetPath, "agent.yaml")))
+	s.say("Next: write into %s who the agent is, and into USER.md who you are.",
+		runtime.HomeShort(filepath.Join(s.Config.SignetPath, "IDENTITY.md")))
+	return nil
+}
+
+// proveWithHarness reports whether a harness has taken part.
+func (s Steps) proveWithHarness(ctx context.Context) bool {
+	name, command, there := clients.Ready(s.Config)
+	switch {
+	case !there:
+		return false
+	case !s.Yes && !s.Std.Talks():
+		s.skip("%s is there: with signet-acp-proxy init --yes the proof is with it", name)
+		return false
+	case !s.Yes && !s.Std.Ask("try it with %s? It is asked two short questions, under your login", name):
+		return false
+	}
+	proof, err := s.try(ctx, name, tryout.Agent{Name: name, Command: command})
+	if err != nil {
+		s.skip("%s did not take part: %v", name, err)
+		return false
+	}
+	s.Done("it remembered. In one session with %s: %q; the next was told: %s", name, tryout.Told, proof.Given)
+	s.line(" ", "%q, and %s answered: %s", tryout.Asked, name, term.Cut(strings.Join(strings.Fields(proof.Answer), " "), 200))
+	return true
+}
+
+// try has the two sessions, and shows that this takes its time.
+func (s Steps) try(ctx context.Context, with string, a tryout.Agent) (tryout.Proof, error) {
+	progress := term.NewProgress(s.Std.Err)
+	progress.Step("two sessions with " + with)
+	defer progress.Done()
+	return tryout.Run(ctx, a)
+}
