@@ -5,7 +5,7 @@ ECHO := bin/echoagent
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 FUZZTIME ?= 30s
 
-.PHONY: build run test bench bench-readme fuzz recall gitleaks harnesses lint vuln licences release clean
+.PHONY: build run test bench bench-readme fuzz recall gitleaks harnesses pictures lint vuln licences release clean
 .DEFAULT_GOAL := build
 
 build:
@@ -48,6 +48,10 @@ gitleaks:
 # Real harnesses, 1.5 GB of them, against a fake model on loopback.
 harnesses: build
 	go test -tags "$(TAGS) harnesses" -count=1 -timeout 60m -v ./e2e/harnesses
+
+# The page of `view` in the Chromium that is there, in dist/pictures: each part light, dark and narrow; axe-core, requests, speed.
+pictures: build
+	go run -tags $(TAGS) ./e2e/pictures -proxy $(BIN)
 
 lint:
 	go run $$(sed -n 's/^staticcheck=//p' scripts/test.sh) -tags $(TAGS) ./...

@@ -3,6 +3,7 @@ module github.com/Signet-AI/signet-acp-proxy
 go 1.26.0
 
 require (
+	github.com/DataDog/datadog-agent/pkg/template v0.85.1
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/coder/acp-go-sdk v0.13.5
 	github.com/creack/pty v1.1.24
@@ -21,6 +22,7 @@ require (
 	github.com/spf13/pflag v1.0.9
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.6
+	golang.org/x/net v0.62.0
 	golang.org/x/sys v0.49.0
 	modernc.org/sqlite v1.60.1
 	pgregory.net/rapid v1.3.0

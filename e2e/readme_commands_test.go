@@ -108,6 +108,13 @@ var plays = map[string]play{
 	"signet-acp-proxy preview --continues SESSION": {want: `## Earlier in this conversation`},
 	"signet-acp-proxy handoff SESSION --to codex":  {want: `(?m)acpx --cwd .* sessions new && `},
 
+	"signet-acp-proxy view": {then: "cat $SIGNET_PATH/acp/view.html",
+		want: `(?s)view\.html\n.*<title>What your agents were told.*mast of the Curlew`},
+	"signet-acp-proxy usage":                             {want: `(?m)^HARNESS +SESSIONS`},
+	"signet-acp-proxy usage --by day --since 30d --json": {want: `"memoryBytes": [1-9]`},
+	"signet-acp-proxy events SESSION":                    {want: `turn_ended +\{`},
+	"signet-acp-proxy events SESSION --json":             {want: `"kind":"turn_ended","turn":1,`},
+
 	"signet-acp-proxy memory list":                                         {want: `mast of the Curlew`},
 	"signet-acp-proxy memory list --json":                                  {want: `"content": ".*mast of the Curlew`},
 	"signet-acp-proxy memory search WORDS":                                 {want: `mast of the Curlew`},
@@ -169,6 +176,7 @@ var unplayed = map[string]string{
 	"make recall":                "measures for minutes",
 	"make harnesses":             "installs 1.5 GB",
 	daemonFaults:                 "takes minutes, and is part of the tests",
+	"make pictures":              "needs a Chromium, and fetches what drives it",
 	"make lint":                  "fetches staticcheck",
 	"make gitleaks":              "fetches a module of its own",
 	"make vuln":                  "fetches the list of vulnerabilities",

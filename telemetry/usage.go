@@ -41,7 +41,7 @@ type Books struct {
 	sessions map[int64]account
 	turns    []entry
 	inserted []entry
-	reports  []Report
+	Reports  []Report
 }
 
 // an account is what a session's sums stand under.
@@ -87,10 +87,10 @@ func ReadBooks(ctx context.Context, db sqlite.Querier, since time.Time) (*Books,
 	if err != nil {
 		return nil, sqlite.While("reading what was used", err)
 	}
-	if b.reports, err = Reports(ctx, db); err != nil {
+	if b.Reports, err = Reports(ctx, db); err != nil {
 		return nil, err
 	}
-	b.reports = slices.DeleteFunc(b.reports, func(r Report) bool { return r.At.Before(since) })
+	b.Reports = slices.DeleteFunc(b.Reports, func(r Report) bool { return r.At.Before(since) })
 	return b, nil
 }
 
@@ -127,10 +127,10 @@ func (b *Books) Sums(by string) []Sum {
 	for _, e := range b.inserted {
 		of(e.session, e.at).MemoryBytes += e.bytes
 	}
-	for i, r := range b.reports {
+	for i, r := range b.Reports {
 		t := of(r.Session, r.At)
 		t.Reported = true
-		t.InputTokens, t.OutputTokens = plus(t.InputTokens, r.Input), plus(t.OutputTokens, r.Output)
+		t.InputTokens, t.OutputTokens = Plus(t.InputTokens, r.Input), Plus(t.OutputTokens, r.Output)
 		if r.Input != nil || r.Output != nil {
 			turn := r.Turn
 			if turn == 0 { // one that it does not name
@@ -161,8 +161,8 @@ func (b *Books) Sums(by string) []Sum {
 	return sums
 }
 
-// plus adds up figures; of none it makes none.
-func plus(sum, more *int64) *int64 {
+// Plus adds up figures; of none it makes none.
+func Plus(sum, more *int64) *int64 {
 	if more == nil {
 		return sum
 	}

@@ -208,11 +208,14 @@ func TestWords(t *testing.T) {
 		"0.00028 USD":        {Cost: n(0.00028), Currency: n("USD")},
 		"0.00 USD":           {Cost: n(0.0), Currency: n("USD")},
 		"<0.0001":            {Cost: n(1e-9)},
-		"0.50 USD + 2.00 EU": {Costs: map[string]float64{"USD": .5, "EU": 2}},
+		"2.00 EU + 0.50 USD": {Costs: map[string]float64{"USD": .5, "EU": 2}},
 	} {
 		if got := s.Price(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if got := telemetry.Figure(1234567) + telemetry.Figure(-123) + telemetry.Figure(-1234); got != "1,234,567-123-1,234" {
+		t.Error(got)
 	}
 	var sizes []string
 	for _, n := range []int64{0, 999, 1100, 2_500_000} {

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,19 +10,23 @@ import (
 
 // Price is the cost in words, "" where nobody reported one: 1.25 USD.
 func (s Sum) Price() string {
-	var prices []string
-	for currency, cost := range s.Costs {
-		prices = append(prices, price(cost, currency))
+	if s.Cost == nil {
+		return Prices(s.Costs)
 	}
-	if s.Cost != nil {
-		currency := ""
-		if s.Currency != nil {
-			currency = *s.Currency
-		}
-		prices = append(prices, price(*s.Cost, currency))
+	currency := ""
+	if s.Currency != nil {
+		currency = *s.Currency
 	}
-	slices.Sort(prices)
-	return strings.Join(prices, " + ")
+	return price(*s.Cost, currency)
+}
+
+// Prices is what something cost in several currencies, in words: 0.50 EUR + 1.25 USD.
+func Prices(costs map[string]float64) string {
+	var all []string
+	for _, currency := range slices.Sorted(maps.Keys(costs)) {
+		all = append(all, price(costs[currency], currency))
+	}
+	return strings.Join(all, " + ")
 }
 
 // price has at least two places, and where that is too little two that say something.
@@ -45,4 +50,13 @@ func Bytes(n int64) string {
 		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// Figure is a number with its thousands parted: 12,345.
+func Figure(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }

@@ -21,7 +21,8 @@ func grammar(std term.Streams) *cobra.Command {
 	root := newRelay(&f, std)
 	root.AddCommand(
 		newInit(&f, std),
-		newSessions(&f, std), newLog(&f, std), newShow(&f, std), newHandoff(&f, std), newUsage(&f, std), newEvents(&f, std),
+		newSessions(&f, std), newLog(&f, std), newShow(&f, std), newHandoff(&f, std),
+		newView(&f, std), newUsage(&f, std), newEvents(&f, std),
 		newPreview(&f, std), newDoctor(&f, std),
 		newDeliver(&f, std), newMCP(&f, std),
 		newMemory(&f, std), newForget(&f, std), newPrune(&f, std), newBackup(&f, std), newRestore(&f, std),

@@ -112,3 +112,10 @@ func (s *Store) Uses(ctx context.Context, session int64) ([]Use, error) {
 		`SELECT item, used FROM passages_told WHERE session = ? ORDER BY item`, session)
 	return all, sqlite.While("reading what was used", err)
 }
+
+// Told gives the passages of conversations that sessions were told, the newest first.
+func (s *Store) Told(ctx context.Context, limit int) ([]Memory, error) {
+	all, err := sqlite.Collect(ctx, s.db, scanMemory, `SELECT `+passageColumns+` FROM passages p `+passageJoins+`
+		WHERE p.given > 0 AND p.memory IS NULL ORDER BY p.created DESC, p.id DESC LIMIT ?`, limit)
+	return all, sqlite.While("listing what was told", err)
+}

@@ -69,8 +69,9 @@ func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, e
 func NewStore(c *config.Config, db *sql.DB, log *Log) *embedded.Store {
 	files := eventlog.Sweep{Store: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()}),
 		Log: log.Logger()}
+	erase := func(ctx context.Context) error { return errors.Join(files.EraseFolded(ctx), RemovePage(c)) }
 	return embedded.New(db, embedded.Options{SignetPath: c.SignetPath, Files: c.IdentityFiles,
-		OtherProjects: c.OtherProjects, KeepUnused: !c.SinkUnused, Erase: files.EraseFolded, Log: log.Logger()})
+		OtherProjects: c.OtherProjects, KeepUnused: !c.SinkUnused, Erase: erase, Log: log.Logger()})
 }
 
 // Close lets go of the database and the log.

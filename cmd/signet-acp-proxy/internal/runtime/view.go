@@ -1,0 +1,83 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/view"
+)
+
+// PageFile is where a page is written unless a person says otherwise.
+func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view.html") }
+
+// RemovePage removes a page that shows what was forgotten since. One that a person had written elsewhere stays.
+func RemovePage(c *config.Config) error {
+	if err := os.Remove(PageFile(c)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the page that view wrote is left: %w", err)
+	}
+	return nil
+}
+
+// Page is what a page is made of.
+func (d *Data) Page(f config.Flags) view.Source {
+	about := view.About{
+		Database: d.Config.DB, Log: d.Log.path, Settings: filepath.Join(d.Config.SignetPath, "agent.yaml"),
+		Retention: kept(d.Config.Retention),
+	}
+	if d.Config.Memory == "daemon" || d.Config.Memory == "auto" {
+		about.Daemon = d.Config.DaemonURL
+	}
+	for _, flag := range []struct{ name, value string }{{"--signet-path", f.SignetPath}, {"--db", f.DB}} {
+		if flag.value != "" {
+			about.Flags += " " + flag.name + " " + quoted(flag.value)
+		}
+	}
+	return view.Source{DB: d.DB, Sessions: d.Sessions, Memories: d.Memories, About: about}
+}
+
+// kept says how long something is kept.
+func kept(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == 0:
+		return "as long as they are to be handed over"
+	case d < 2*day:
+		return d.String()
+	}
+	return fmt.Sprintf("%d days", d/day)
+}
+
+// quoted is an argument as a shell reads it.
+func quoted(arg string) string {
+	if !strings.ContainsAny(arg, " \t\n\"'`$\\!*?[]{}()<>|&;#~") {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+}
+
+// OpenInBrowser opens a file or an address as the desktop does, and does not wait for it.
+func OpenInBrowser(target string) error {
+	var cmd *exec.Cmd
+	switch {
+	case runtime.GOOS == "darwin":
+		cmd = exec.Command("open", target)
+	case runtime.GOOS == "windows":
+		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", target)
+	case os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "":
+		return errors.New("there is no desktop here")
+	default:
+		cmd = exec.Command("xdg-open", target)
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}

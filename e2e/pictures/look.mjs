@@ -1,0 +1,123 @@
+// Looks at a page: pictures, axe-core, requests, and how long it takes. Run by main.go.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import puppeteer from "puppeteer-core";
+
+const [chromium, small, large, out] = process.argv.slice(2);
+const openLimit = 1000, searchLimit = 50; // ms
+const parts = ["sessions", "memories", "usage", "recorded"];
+const looks = {
+	light: { scheme: "light", width: 1100 }, dark: { scheme: "dark", width: 1100 },
+	"400-light": { scheme: "light", width: 400 }, "400-dark": { scheme: "dark", width: 400 },
+};
+const axe = await readFile(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+const failures = [];
+const fail = text => { failures.push(text); console.log("FAILED " + text); };
+
+const browser = await puppeteer.launch({ executablePath: chromium, headless: "shell", args: ["--no-sandbox", "--force-color-profile=srgb"] });
+try {
+	await take();
+	await withoutScript();
+	await measure();
+} finally {
+	await browser.close();
+}
+process.exit(failures.length ? 1 : 0);
+
+// visit opens a page on which no request but that for itself may be made.
+async function visit(file, look, javascript = true) {
+	const page = await browser.newPage();
+	await page.setJavaScriptEnabled(javascript);
+	await page.setViewport({ width: look.width, height: 1800 });
+	await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: look.scheme }]);
+	const own = pathToFileURL(file).href;
+	page.on("request", r => { if (r.url().split("#")[0] !== own) fail("a request left the page: " + r.url()); });
+	page.on("pageerror", e => fail("the script failed: " + e.message));
+	await page.goto(own, { waitUntil: "load" });
+	return page;
+}
+
+// take makes the pictures, and has axe-core look at each part.
+async function take() {
+	for (const [name, look] of Object.entries(looks)) {
+		const page = await visit(small, look);
+		for (const part of parts) {
+			await page.evaluate(part => {
+				location.hash = part;
+				const open = part === "sessions" ? "#sessions .session:nth-of-type(-n+2), #sessions .session:nth-of-type(-n+2) .told" : "#" + part + " li:nth-child(1) details";
+				for (const d of document.querySelectorAll(open)) d.open = true;
+			}, part);
+			await new Promise(done => setTimeout(done, 200));
+			await page.screenshot({ path: join(out, `${part}-${name}.png`), clip: await clip(page) });
+			const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+			if (wide > 0) fail(`${part}, ${name}: ${wide} px wider than the window`);
+			await page.evaluate(axe);
+			const found = await page.evaluate(() => axe.run());
+			for (const v of found.violations) {
+				const text = `${part}, ${name}: axe: ${v.impact}: ${v.help}: ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(" | ")}`;
+				if (["serious", "critical"].includes(v.impact)) fail(text);
+				else console.log(text);
+			}
+		}
+		if (await page.title() !== "What your agents were told") fail("stored HTML changed the page's title");
+		if (await page.$("img, body script")) fail("stored HTML became an element");
+		await page.close();
+	}
+}
+
+// clip is the beginning of the page, as far as a picture shows something.
+async function clip(page) {
+	const { width, height } = await page.evaluate(() => ({ width: innerWidth, height: document.documentElement.scrollHeight }));
+	return { x: 0, y: 0, width, height: Math.min(height, 1800) };
+}
+
+// withoutScript reads sessions and memories as somebody who allows no scripts.
+async function withoutScript() {
+	const page = await visit(small, looks.light, false);
+	for (const [part, words] of [["sessions", "How long is the mast"], ["memories", "The mast of the Curlew is 11.42"]]) {
+		await page.goto(pathToFileURL(small).href + "#" + part);
+		const seen = await page.$eval("#" + part, (e, words) => e.checkVisibility() && e.textContent.includes(words), words);
+		if (!seen) fail(`without a script ${part} cannot be read`);
+	}
+	await page.screenshot({ path: join(out, "memories-without-script.png") });
+	await page.close();
+}
+
+// measure opens the large page and searches it, each several times. What counts is the time that the page's thread worked,
+// the best of opening and the median of searches: how long it waited says how busy the machine was.
+async function measure() {
+	const opened = [], searched = [], waited = [];
+	for (let round = 0; round < 5; round++) {
+		const page = await browser.newPage();
+		await page.setViewport({ width: 1100, height: 900 });
+		const client = await page.createCDPSession();
+		await client.send("Performance.enable", { timeDomain: "threadTicks" });
+		const worked = async () => 1000 * (await client.send("Performance.getMetrics")).metrics.find(m => m.name === "ThreadTime").value;
+		let before = await worked();
+		await page.goto(pathToFileURL(large).href, { waitUntil: "load" });
+		waited.push(await page.evaluate(() => new Promise(done => requestAnimationFrame(() => setTimeout(() => done(performance.now()))))));
+		opened.push(await worked() - before);
+		await page.evaluate(() => { location.hash = "memories"; });
+		await page.focus("#q");
+		await page.screenshot();
+		for (const words of ["m", "mast", "mast 99", "kiln 12", "zzz", "orchard gate 77"]) {
+			before = await worked();
+			await page.evaluate(words => new Promise(done => {
+				const q = document.getElementById("q");
+				q.value = words;
+				q.dispatchEvent(new Event("input"));
+				requestAnimationFrame(() => setTimeout(done)); // it is on the screen
+			}), words);
+			searched.push(await worked() - before);
+		}
+		if (round === 0) await page.screenshot({ path: join(out, "memories-search.png") });
+		await page.close();
+	}
+	searched.sort((a, b) => a - b);
+	const best = Math.min(...opened), median = searched[searched.length >> 1];
+	console.log(`opened with ${best.toFixed(0)} ms of work, ${Math.min(...waited).toFixed(0)} ms by the clock; ` +
+		`a search takes ${median.toFixed(1)} ms of work, at most ${searched.at(-1).toFixed(1)} ms`);
+	if (best > openLimit) fail(`the page took ${best.toFixed(0)} ms to open`);
+	if (median > searchLimit) fail(`a search took ${median.toFixed(1)} ms`);
+}

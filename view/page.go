@@ -1,0 +1,205 @@
+// Package view is the page on which a person sees what was recorded: sessions, memories, what was used. It is one file
+// that needs nothing else, or served on loopback for as long as somebody looks at it. It reads the database with
+// queries of its own; what it changes (live.go) the embedded store does.
+package view
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	// html/template, but that it looks no method up by its name: that would keep every method of every type in the
+	// program (TestNoMethodIsLookedUpByName)
+	template "github.com/DataDog/datadog-agent/pkg/template/html"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/telemetry"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// A Source is what a page is made of.
+type Source struct {
+	DB       *sql.DB
+	Sessions *correlation.Store
+	Memories *embedded.Store
+	About    About
+}
+
+// About is what the page says about itself and its program.
+type About struct {
+	Database, Log, Settings string // paths
+	Retention               string // how long turns are kept, in words
+	Daemon                  string // where what was said is handed over to; "" for nowhere
+	Flags                   string // what a command needs to find the same database, with a space before it
+}
+
+// A Page is what its templates show.
+type Page struct {
+	About
+	Made time.Time
+	Live bool // it is served, and can change memories
+
+	Days                           []Day
+	Turns, AllTurns                int
+	Sessions, AllSessions          int
+	Shelves                        []Shelf
+	Memories, AllMemories          int
+	Usage                          Usage
+	Style, Script, ContentSecurity template.HTML
+
+	sessions map[int64]*Session
+	home     string
+}
+
+// Read reads all that a page shows.
+func Read(ctx context.Context, src Source) (*Page, error) {
+	p := &Page{About: src.About, Made: time.Now()}
+	p.home, _ = os.UserHomeDir()
+	books, err := telemetry.ReadBooks(ctx, src.DB, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.conversations(ctx, src, books, 0); err != nil {
+		return nil, err
+	}
+	p.Days = p.days()
+	if err := p.remembered(ctx, src); err != nil {
+		return nil, err
+	}
+	return p, p.used(ctx, src.DB, books)
+}
+
+// Write writes the page as one file.
+func (p *Page) Write(w io.Writer) error {
+	t, err := p.template()
+	if err != nil {
+		return err
+	}
+	p.Style, p.Script = element("style", style), element("script", script)
+	p.ContentSecurity = template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + policy(p.Live) + `">`)
+	return t.ExecuteTemplate(w, "page.html", p)
+}
+
+//go:embed page/*.html
+var files embed.FS
+
+//go:embed page/page.css
+var style string
+
+//go:embed page/page.js
+var script string
+
+// element is the page's own style or script, the only one that may be: policy names its hash.
+func element(name, text string) template.HTML {
+	return template.HTML("<" + name + ">" + text + "</" + name + ">")
+}
+
+// policy allows a page nothing but its one style and its one script. A live one may also ask who serves it.
+func policy(live bool) string {
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	connect := "'none'"
+	if live {
+		connect = "'self'"
+	}
+	return fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; connect-src %s; base-uri 'none'; form-action 'none'",
+		hash(style), hash(script), connect)
+}
+
+// template reads the templates. They are read when a page is made: a relay needs none.
+func (p *Page) template() (*template.Template, error) {
+	t := template.New("page").Funcs(template.FuncMap{
+		"day":     func(t time.Time) string { return t.Local().Format("Monday, 2 January 2006") },
+		"date":    func(t time.Time) string { return t.Local().Format("2 January 2006") },
+		"clock":   func(t time.Time) string { return t.Local().Format("15:04") },
+		"moment":  func(t time.Time) string { return t.Local().Format("2 January 2006, 15:04") },
+		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"took":    took,
+		"short":   p.short,
+		"count":   count,
+		"figure":  func(n int) string { return telemetry.Figure(int64(n)) },
+		"project": p.projectName,
+		"harness": harnessName,
+		"chunks":  func(all []*Memory) [][]*Memory { return slices.Collect(slices.Chunk(all, laidOut)) },
+		"sub":     func(a, b int) int { return a - b },
+		"on":      func(s *Session) sessionOn { return sessionOn{s, p} },
+		"memory":  func(m *Memory) memoryOn { return memoryOn{m, p} },
+	})
+	names, err := fs.Glob(files, "page/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		// each end of a line would be a node for the browser: of ten thousand turns, hundreds of thousands
+		if t, err = t.New(path.Base(name)).Parse(strings.ReplaceAll(string(text), "\n", "")); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// What a template of one of many is given: the one, and the page that it is on.
+type (
+	sessionOn struct {
+		*Session
+		Page *Page
+	}
+	memoryOn struct {
+		*Memory
+		Page *Page
+	}
+)
+
+// laidOut is how many memories a browser lays out at a time: what is far from the screen it leaves for later.
+const laidOut = 100
+
+// harnessName is what people call a harness.
+func harnessName(name string) string {
+	if p, known := upstream.ByAgent(name); known {
+		return p.Title
+	}
+	return name
+}
+
+func took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// short is a path with ~ for the home folder.
+func (p *Page) short(path string) string {
+	if rest, ok := strings.CutPrefix(path, p.home); ok && p.home != "" && (rest == "" || rest[0] == filepath.Separator) {
+		return "~" + rest
+	}
+	return path
+}
+
+func (p *Page) projectName(path string) string {
+	if path == "" {
+		return "no project"
+	}
+	return p.short(path)
+}

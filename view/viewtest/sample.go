@@ -1,0 +1,186 @@
+// Package viewtest fills a database with what a page can show: for tests and pictures. All of it is made up.
+package viewtest
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Hostile is text that a page must show as it is.
+const Hostile = `<img src=x onerror="document.title='broken'"></script><script>document.title='broken'</script> ${x} {{.}} 'q' &amp; אבג ‮gnp ` + "\U0001F6A9"
+
+// A Sample says how much there is.
+type Sample struct {
+	Turns, Memories int
+	Now             time.Time
+}
+
+// exchanges are what was said: about a boat, a kiln and an orchard.
+var exchanges = []struct{ user, agent, memory, kind string }{
+	{"How long is the mast of the Curlew?", "The mast of the Curlew is 11.42 metres long, from deck to truck.\n\nThe spare one in the shed is a little shorter.", "The mast of the Curlew is 11.42 metres long.", "fact"},
+	{"Please rename the module to tidewater and run the tests.", "Done. I renamed `go.mod` and all imports:\n\n```\nok  example.com/tidewater/chart 0.412s\nok  example.com/tidewater/log   0.087s\n```", "We renamed the module to tidewater.", "decision"},
+	{"I always want errors in lower case, and no full stop.", "Understood: errors begin in lower case and end without a full stop.", "I always want errors in lower case, and no full stop.", "preference"},
+	{"From now on we fire the kiln at 1240 degrees instead of 1220.", "Noted. I changed `schedule.yaml`, and the cone table with it.", "From now on we fire the kiln at 1240 degrees instead of 1220.", "decision"},
+	{"Who keeps the code of the orchard gate?", "The miller keeps it, as you said in spring.", "The miller keeps the code of the orchard gate.", "fact"},
+}
+
+var places = []struct{ project, harness string }{
+	{"/home/sample/src/curlew", "@agentclientprotocol/claude-agent-acp"}, {"/home/sample/src/curlew", "codex"},
+	{"/home/sample/src/kiln", "opencode"}, {"/home/sample/orchard", "qwen-code"}, {"", "gemini-cli"},
+}
+
+// Fill writes a sample into a database that is up to date.
+func (s Sample) Fill(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	f := &filler{ctx: ctx, tx: tx, now: s.Now}
+	f.memories(s.Memories)
+	f.sessions(s.Turns)
+	if f.err != nil {
+		return f.err
+	}
+	return tx.Commit()
+}
+
+type filler struct {
+	ctx context.Context
+	tx  *sql.Tx
+	now time.Time
+	ids []string // of memories
+	err error
+}
+
+func (f *filler) exec(statement string, args ...any) int64 {
+	if f.err != nil {
+		return 0
+	}
+	var r sql.Result
+	var id int64
+	if r, f.err = f.tx.ExecContext(f.ctx, statement, args...); f.err == nil {
+		id, f.err = r.LastInsertId()
+	}
+	return id
+}
+
+func (f *filler) memories(n int) {
+	for i := range n {
+		e, p := exchanges[i%len(exchanges)], places[i%len(places)]
+		text := e.memory
+		if i >= len(exchanges) {
+			text = fmt.Sprintf("Note %d: %s", i, text)
+		}
+		if i == 7 {
+			text = Hostile
+		}
+		at := f.now.Add(-time.Duration(i) * 97 * time.Minute)
+		id := strings.ToLower(ulid.MustNew(ulid.Timestamp(at), zero{}).String())
+		id = fmt.Sprintf("%s%06d", id[:20], i)
+		f.ids = append(f.ids, id)
+		source := "turn"
+		if i == 2 {
+			source = "memory pin"
+		}
+		f.exec(`INSERT INTO memories (uid, type, project, personal, origin, source, key, created, updated, digest, content)
+			VALUES (?, ?, ?, ?, 'user', ?, ?, ?, ?, ?, ?)`, id, e.kind, p.project, i%len(exchanges) == 2, source, key(i), at.UnixMilli(),
+			at.UnixMilli(), id, text)
+	}
+}
+
+type zero struct{}
+
+func (zero) Read(b []byte) (int, error) { return len(b), nil }
+
+func key(session int) string { return fmt.Sprintf("acp-%08d", session) }
+
+// perSession is how many turns a session has.
+const perSession = 3
+
+func (f *filler) sessions(turns int) {
+	parent := ""
+	for i := 0; i*perSession < turns; i++ {
+		p := places[i%len(places)]
+		at := f.now.Add(-time.Duration(i) * 97 * time.Minute)
+		var continues any
+		if i%7 == 4 {
+			continues = i - 3
+		}
+		called := ""
+		if i%9 == 2 {
+			called = parent
+		}
+		parent = key(i)
+		id := f.exec(`INSERT INTO sessions (harness, acp_id, key, cwd, project, client, client_version, parent_key, continue_of, state,
+			started, last_active) VALUES (?, ?, ?, ?, ?, 'acpx', '0.19.1', ?, ?, 'done', ?, ?)`, p.harness,
+			fmt.Sprintf("%08x-5a77-4f0e-9d51-%012x", i*2654435761%(1<<32), i), key(i), p.project, p.project, called, continues,
+			at.UnixMilli(), at.Add(time.Hour).UnixMilli())
+		f.exec(`INSERT INTO session_keys (key, session, n, created) VALUES (?, ?, 1, ?)`, key(i), id, at.UnixMilli())
+		f.told(id, i, at)
+		for n := range min(perSession, turns-i*perSession) {
+			f.turn(id, i, n, p.harness, at.Add(time.Duration(n)*9*time.Minute))
+		}
+	}
+}
+
+// told inserts what goes before a session's first prompt.
+func (f *filler) told(session int64, i int, at time.Time) {
+	if len(f.ids) == 0 || i%5 == 3 {
+		return
+	}
+	var items []string
+	text := "<signet-memory source=\"acp-proxy\" id=\"3f9c0a71d2be\">\nAdded by signet-acp-proxy from the user's own memory; not part of the user's message.\n## Memories\n"
+	for n := range 1 + i%3 {
+		at := (i*7 + n*3) % len(f.ids)
+		items = append(items, f.ids[at])
+		text += "- (2026-10-03) " + exchanges[at%len(exchanges)].memory + "\n"
+		f.exec(`INSERT OR IGNORE INTO passages_told (session, item, used) VALUES (?, ?, ?)`, session, f.ids[at], n == 0)
+	}
+	list, err := json.Marshal(items)
+	if err != nil {
+		f.err = err
+	}
+	text += "</signet-memory>\n\n"
+	outcome := "kept"
+	if i%11 == 5 {
+		outcome = "doubt"
+	}
+	f.exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text)
+		VALUES (?, ?, 'context', '3f9c0a71d2be', 'embedded', ?, ?, ?, ?, ?, ?, ?)`, session, key(i), len(text), 4+i%20, 6+i%30,
+		at.UnixMilli(), outcome, string(list), text)
+}
+
+func (f *filler) turn(session int64, i, n int, harness string, at time.Time) {
+	e := exchanges[(i+n)%len(exchanges)]
+	user, agent, tools, stop := e.user, e.agent, `[]`, "end_turn"
+	switch {
+	case i == 1 && n == 0:
+		user = Hostile
+	case i == 2 && n == 0:
+		user = strings.Repeat("A prompt of a megabyte. ", 1<<20/24)
+	case n == 1:
+		tools = `[{"title":"Read chart.go","kind":"read","status":"completed","locations":["/home/sample/src/curlew/chart.go"],"ms":12},` +
+			`{"title":"go test ./...","kind":"execute","status":"failed","ms":4210}]`
+	case n == 2 && i%4 == 1:
+		stop, agent = "cancelled", "I would begin with"
+	}
+	id := f.exec(`INSERT INTO turns (session, key, process, started, ended, stop, learned, tools, user, assistant)
+		VALUES (?, ?, 'p', ?, ?, ?, 1, ?, ?, ?)`, session, key(i), at.UnixMilli(), at.Add(4*time.Second+time.Duration(i%50)*100*time.Millisecond).UnixMilli(), stop,
+		tools, user, agent)
+	if harness == "qwen-code" {
+		return
+	}
+	f.exec(`INSERT INTO usage (session, turn, at, reporter, input, output, raw) VALUES (?, ?, ?, 'result', ?, ?, '{}')`,
+		session, id, at.UnixMilli(), 900+i%17*431, 120+i%13*57)
+	if strings.Contains(harness, "claude") {
+		f.exec(`INSERT INTO usage (session, at, reporter, cost, currency, raw) VALUES (?, ?, 'update', ?, 'USD', '{}')`,
+			session, at.UnixMilli(), float64(n+1)*0.0314)
+	}
+}
