@@ -34,7 +34,8 @@ CREATE TABLE memories_forgotten (
 	PRIMARY KEY (turn, digest)
 ) STRICT, WITHOUT ROWID;
 
--- Rows whose entry in the full-text index is not what it should be; a build without FTS5 leaves them for one that has it.
+-- Rows whose entry in the full-text index is not what it should be; a build without FTS5 leaves them for one that has
+-- it.
 CREATE TABLE memories_stale (memory INTEGER NOT NULL PRIMARY KEY) STRICT;
 CREATE TRIGGER memories_added   AFTER INSERT ON memories BEGIN INSERT OR IGNORE INTO memories_stale VALUES (new.id); END;
 CREATE TRIGGER memories_changed AFTER UPDATE OF content, context, tags, project, personal ON memories BEGIN INSERT OR IGNORE INTO memories_stale VALUES (new.id); END;

@@ -1,7 +1,8 @@
--- What happened in sessions, as the processes' files of events told it (docs/events.md), and how far those files are folded in.
+-- What happened in sessions, as the processes' files of events told it (docs/events.md), and how far those files are
+-- folded in.
 
--- How far a process's file of events is folded in: all before position, of the file of that number. Written in the transaction that folds, so that
--- each event counts once, whoever folds it.
+-- How far a process's file of events is folded in: all before position, of the file of that number. Written in the
+-- transaction that folds, so that each event counts once, whoever folds it.
 CREATE TABLE event_files (
 	process  TEXT    NOT NULL PRIMARY KEY,
 	file     INTEGER NOT NULL,
@@ -9,7 +10,8 @@ CREATE TABLE event_files (
 	at       INTEGER NOT NULL -- when
 ) STRICT, WITHOUT ROWID;
 
--- What the numbers in a process's file stand for. Without a row here what the file says of a number is of nobody: it was forgotten.
+-- What the numbers in a process's file stand for. Without a row here what the file says of a number is of nobody: it
+-- was forgotten.
 CREATE TABLE event_sessions (
 	process TEXT    NOT NULL,
 	n       INTEGER NOT NULL,
@@ -28,8 +30,8 @@ CREATE TABLE event_turns (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_turns_turn ON event_turns (turn);
 
--- One row an event, without what was said: that stands in turns. Kinds and the fields of data are documented with a version; an unknown kind is a
--- newer version's.
+-- One row an event, without what was said: that stands in turns. Kinds and the fields of data are documented with a
+-- version; an unknown kind is a newer version's.
 CREATE TABLE events (
 	id      INTEGER PRIMARY KEY AUTOINCREMENT,
 	at      INTEGER NOT NULL,
@@ -43,7 +45,8 @@ CREATE INDEX events_session ON events (session, at);
 CREATE INDEX events_turn    ON events (turn) WHERE turn IS NOT NULL;
 CREATE INDEX events_at      ON events (at);
 
--- What was used, as far as somebody reported it: NULL is not reported, never zero. A turn's last row of a reporter counts.
+-- What was used, as far as somebody reported it: NULL is not reported, never zero. A turn's last row of a reporter
+-- counts.
 CREATE TABLE usage (
 	id            INTEGER PRIMARY KEY AUTOINCREMENT,
 	session       INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

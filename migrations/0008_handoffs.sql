@@ -1,4 +1,5 @@
--- Conversations that a person or an agent has handed to another agent: its next session in that folder goes on from it, once.
+-- Conversations that a person or an agent has handed to another agent: its next session in that folder goes on from
+-- it, once.
 CREATE TABLE handoffs (
 	id       INTEGER PRIMARY KEY AUTOINCREMENT,
 	session  INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, -- that is to be continued

@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,6 +66,44 @@ func TestUpgrade(t *testing.T) {
 			upgraded(t, path, said)
 			upgraded(t, path, said) // and the second time there is nothing to do
 		})
+	}
+}
+
+// And so it is from each schema on the way, which a build between two releases has left.
+func TestUpgradeFromEachSchema(t *testing.T) {
+	names, err := fs.Glob(migrations.Schema, "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range released(t) {
+		for i, last := range names {
+			if last[:len(name)] <= name {
+				continue
+			}
+			t.Run(name+" by "+last, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "sessions.db")
+				if err := os.WriteFile(path, text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				older := fstest.MapFS{}
+				for _, name := range names[:i+1] {
+					script, err := fs.ReadFile(migrations.Schema, name)
+					if err != nil {
+						t.Fatal(err)
+					}
+					older[name] = &fstest.MapFile{Data: script}
+				}
+				db, err := migrations.OpenWith(t.Context(), path, older)
+				if err != nil {
+					t.Fatal(err)
+				}
+				said := stored(t, db)
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+				upgraded(t, path, said)
+			})
+		}
 	}
 }
 

@@ -19,8 +19,8 @@ func newUninstall(f *config.Flags, std term.Streams) *cobra.Command {
 		Short: "Take our entries out of clients' files and, after a question, remove what was recorded.",
 		Long: "Take our entries out of clients' files and, after a question, " +
 			"remove what was recorded: the acp folder in the Signet folder. " +
-			"Identity files, agent.yaml and the program itself stay. It wants --yes off a terminal, and removes nothing " +
-			"without.",
+			"Identity files, agent.yaml and the program itself stay, but not a copy that npx has kept of it. " +
+			"It wants --yes off a terminal, and removes nothing without.",
 		RunE: func(*cobra.Command, []string) error { return u.run(f, std) },
 	}
 	cmd.Flags().BoolVar(&u.yes, "yes", false, "Do not ask: remove entries and what was recorded.")

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -32,10 +33,34 @@ func (s Steps) TakeAway() error {
 		runtime.UndoFile(s.Config)} {
 		failed = errors.Join(failed, s.remove(path))
 	}
+	failed = errors.Join(failed, s.removeKept())
 	if failed == nil {
 		s.Std.Say("done; remove the program itself the way it came. %s stays", s.Config.SignetPath)
 	}
 	return failed
+}
+
+// removeKept removes the program that npx has copied to where it stays, for clients to start (npm/bin).
+func (s Steps) removeKept() error {
+	data := os.Getenv("XDG_DATA_HOME")
+	if goruntime.GOOS == "windows" {
+		data = os.Getenv("LOCALAPPDATA")
+	} else if home, err := os.UserHomeDir(); err == nil && data == "" {
+		data = filepath.Join(home, ".local", "share")
+	}
+	kept := filepath.Join(data, "signet-acp-proxy")
+	programs, err := filepath.Glob(filepath.Join(kept, "signet-acp-proxy*"))
+	if data == "" || err != nil || len(programs) == 0 {
+		return err
+	}
+	if !s.Yes && !s.Std.Ask("remove %s, the program that npx has kept?", kept) {
+		return nil
+	}
+	if err := os.RemoveAll(kept); err != nil {
+		return err
+	}
+	s.Std.Say("removed: %s", kept)
+	return nil
 }
 
 // takeOut takes our entries out of a client's file.
