@@ -11,6 +11,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
 
 // goLimit is for what a process still asks its database when it goes: somebody waits for that.
@@ -64,7 +65,7 @@ func NewHandover(o HandoverOptions) *Handover {
 
 // sweep looks at what dead processes have left, and starts a worker if anything is due.
 func (h *Handover) sweep() {
-	if _, err := (eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}).Run(h.looks); err != nil && h.looks.Err() == nil {
+	if _, err := (eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}).Run(pace.Gently(h.looks)); err != nil && h.looks.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
 	}
 	if err := h.o.Store.DropContexts(h.looks, h.o.ContextAge); err != nil && h.looks.Err() == nil {

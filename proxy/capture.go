@@ -112,7 +112,7 @@ func (p *capture) compaction(s *session.Session, line []byte) {
 	var whole []string
 	if summary, ok := frame.Find(line, "params", "update", "summary"); ok {
 		for block := range frame.Elements(line, summary) {
-			if text, ok := textOf(block.Of(line)); ok {
+			if kind, text := blockOf(line, block); kind == "text" {
 				whole = append(whole, text)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -16,7 +17,7 @@ import (
 const (
 	openAgain  = 250 * time.Millisecond // after the database was locked at the start
 	learnAfter = 300 * time.Millisecond // how long after the last turn's end turns are learned from
-	learnLimit = time.Second            // at a time; what is left is learned later, by whoever runs then
+	learnLimit = 10 * time.Second       // at a time; what is left is learned later, by whoever runs then
 	leftLimit  = 10 * time.Second       // for the ledger to have heard that a session was closed
 	lastLearn  = 50 * time.Millisecond  // at the end, when people wait for us to go
 	lastChance = 300 * time.Millisecond // for the database, at the end, in all
@@ -61,7 +62,7 @@ func (d *database) run() {
 		case <-d.fresh:
 			learn = time.After(learnAfter)
 		case <-learn:
-			d.learn(d.ctx, learnLimit)
+			d.learn(pace.Gently(d.ctx), learnLimit)
 		case <-d.stop:
 			return
 		}

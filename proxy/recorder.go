@@ -8,6 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/answer"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -15,10 +16,10 @@ import (
 const (
 	// how soon words are written down while an answer streams: a kill costs no more of them
 	recordEvery = 250 * time.Millisecond
-	flushLimit  = 50 * time.Millisecond // for the disk, when the client has gone
-	// It rests for so many times as long as it took, unless that is no rest: the conversation needs the machine.
-	recordShare = 4
-	leastRest   = time.Millisecond
+	flushLimit  = 50 * time.Millisecond // for the disk, when the client has gone or much is to be written
+	leastRest   = 20 * time.Millisecond // between two times: what comes meanwhile is written down together
+	maxUnread   = 2 << 20               // bytes of prompts that nobody has read: there is no rest with more
+	maxUnsaved  = 256 << 10             // bytes that are given to the file before it is waited for
 )
 
 // A recorder reads what was said, takes out what must not be kept, and writes the rest to the file of events: in one
@@ -31,29 +32,37 @@ type recorder struct {
 
 	wake    chan struct{}      // something is to be written soon
 	later   chan struct{}      // or within recordEvery
+	crowded chan struct{}      // or at once, for it is much
 	flushes chan chan struct{} // all of it, now
 	stop    chan struct{}
 	stopped chan struct{}
 
-	answers map[*session.Turn]*privacy.Stream // the goroutine's; of turns that go on
+	// the goroutine's
+	answers map[*session.Turn]*privacy.Stream // of turns that go on
+	unsaved int                               // bytes since the file was waited for
+	hangs   bool                              // it was waited for in vain
 }
 
 func newRecorder(e *env, events Events) *recorder {
 	return &recorder{
 		env: e, events: events,
-		wake: make(chan struct{}, 1), later: make(chan struct{}, 1), flushes: make(chan chan struct{}),
-		stop: make(chan struct{}), stopped: make(chan struct{}), answers: map[*session.Turn]*privacy.Stream{},
+		wake: make(chan struct{}, 1), later: make(chan struct{}, 1), crowded: make(chan struct{}, 1),
+		flushes: make(chan chan struct{}), stop: make(chan struct{}), stopped: make(chan struct{}), answers: map[*session.Turn]*privacy.Stream{},
 	}
 }
 
 // nudge asks for what there is to be written, soon or later. It never blocks.
 func (r *recorder) nudge(soon bool) {
-	to := r.later
 	if soon {
-		to = r.wake
+		wake(r.wake)
+	} else {
+		wake(r.later)
 	}
+}
+
+func wake(c chan struct{}) {
 	select {
-	case to <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -68,9 +77,9 @@ func (r *recorder) run() {
 		case <-wake:
 			began := time.Now()
 			r.record()
-			if rest := min(recordShare*time.Since(began), recordEvery); rest > leastRest {
-				wake, rested = nil, time.After(rest)
-			}
+			wake, rested = nil, time.After(max(leastRest, pace.Rest(time.Since(began))))
+		case <-r.crowded:
+			r.record()
 		case <-rested:
 			wake, rested = r.wake, nil
 		case <-r.later:
@@ -101,9 +110,7 @@ func (r *recorder) flush() {
 		<-done
 	case <-r.stopped:
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
-	defer cancel()
-	_ = r.events.Flush(ctx) // what the disk has not taken then it takes later, or says that it does not
+	_ = r.save() // what the disk has not taken then it takes later, or says that it does not
 }
 
 // close writes down what is left and joins the goroutine.
@@ -117,6 +124,7 @@ func (r *recorder) record() {
 	var due []session.Due
 	var summaries []session.Summary
 	r.table.Update(func(c *session.Connection) { due, summaries = c.Due(), c.Summaries() })
+	r.hangs = false
 	for _, d := range due {
 		if d.Off {
 			delete(r.answers, d.Turn)
@@ -152,6 +160,7 @@ func (r *recorder) heard(t *session.Turn, p session.Prompt) {
 	}
 	words, private := privacy.WithoutPrivate(words)
 	words = privacy.Redact(words)
+	r.room(len(words))
 	r.table.Update(func(c *session.Connection) {
 		t.Session.Private(private...)
 		c.Written(t, eventlog.UserSaid{Turn: t.Number, Text: words, Cut: cut})
@@ -217,9 +226,27 @@ func (r *recorder) write(t *session.Turn, words string, skipped int) {
 	if words == "" && skipped == 0 {
 		return
 	}
+	r.room(len(words))
 	r.table.Update(func(c *session.Connection) {
 		c.Written(t, eventlog.Said{Turn: t.Number, Text: words, Skipped: skipped})
 	})
+}
+
+// room waits, where much was given to the file, until it has that: more than it holds would be lost. A disk that hangs is
+// waited for once.
+func (r *recorder) room(bytes int) {
+	if r.unsaved += bytes; r.unsaved < maxUnsaved || r.hangs {
+		return
+	}
+	r.unsaved = 0
+	r.hangs = r.save() != nil
+}
+
+// save waits, briefly, until the file has what it was given.
+func (r *recorder) save() error {
+	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
+	defer cancel()
+	return r.events.Flush(ctx)
 }
 
 // private gives what no words of a turn may repeat.

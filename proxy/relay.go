@@ -65,6 +65,9 @@ func New(o Options) *Relay {
 		if c.Talking() {
 			r.recorder.nudge(false)
 		}
+		if c.Unread > maxUnread {
+			wake(r.recorder.crowded)
+		}
 	})
 	r.up = &up{
 		env: r.env, compat: compat, finder: finder,

@@ -19,24 +19,25 @@ type spoken struct {
 	first string
 }
 
-// listen reads a prompt, as the client sent it, as far as that is done at once.
+// listen reads a prompt, as the client sent it, as far as that is done at once: a short one whole, for it may be a
+// command, of others the texts as they came.
 func listen(line []byte) spoken {
-	switch {
-	case len(line) > maxPrompt:
+	if len(line) > shortPrompt {
 		e := frame.Excerpts{Limit: maxPrompt}
+		if len(line) <= maxPrompt {
+			e.Limit = 4 * len(line) // nothing is left out
+		}
 		e.Write(line)
-		texts, _ := e.End()
-		return spoken{Prompt: &longPrompt{texts}}
-	case len(line) > shortPrompt:
-		return spoken{Prompt: &plainPrompt{line: bytes.Clone(line)}}
+		if texts, _ := e.End(); len(texts) > 0 || len(line) > maxPrompt {
+			return spoken{Prompt: &longPrompt{texts}}
+		}
 	}
-	said := spoken{Prompt: &plainPrompt{}}
-	if prompt, ok := frame.Find(line, "params", "prompt"); ok {
-		var words string
-		words, said.first = promptWords(line, prompt)
-		said.Prompt = &plainPrompt{words: cmp.Or(words, attachments(line, prompt))}
+	prompt, ok := frame.Find(line, "params", "prompt")
+	if !ok {
+		return spoken{Prompt: &shortWords{}}
 	}
-	return said
+	text := readPrompt(line, prompt)
+	return spoken{Prompt: &shortWords{text.said()}, first: text.first()}
 }
 
 // note makes it what the user says in a turn.
@@ -47,27 +48,12 @@ func (s spoken) note(c *session.Connection, t *session.Turn) {
 	c.Hear(t, s.Prompt)
 }
 
-// A plainPrompt is one that is kept whole: its words, or the frame that they are read off later.
-type plainPrompt struct {
-	line  []byte
-	words string
-}
+// shortWords are a prompt that is read.
+type shortWords struct{ text string }
 
-// Left is 0.
-func (p *plainPrompt) Left() int { return 0 }
-
-// Words gives what the user says.
-func (p *plainPrompt) Words() string {
-	if p.line == nil {
-		return p.words
-	}
-	prompt, ok := frame.Find(p.line, "params", "prompt")
-	if !ok {
-		return ""
-	}
-	words, _ := promptWords(p.line, prompt)
-	return cmp.Or(words, attachments(p.line, prompt))
-}
+func (w *shortWords) Words() string { return w.text }
+func (w *shortWords) Left() int     { return 0 }
+func (w *shortWords) Size() int     { return len(w.text) }
 
 // A longPrompt is what was kept of the texts of a prompt.
 type longPrompt struct{ texts []frame.Excerpt }
@@ -80,12 +66,20 @@ func (p *longPrompt) Left() (left int) {
 	return left
 }
 
+// Size is that of what was kept.
+func (p *longPrompt) Size() (size int) {
+	for _, x := range p.texts {
+		size += len(x.Head) + len(x.Tail)
+	}
+	return size
+}
+
 // Words gives what the user says. A prompt that is long and has no text holds images or files.
 func (p *longPrompt) Words() string {
 	if len(p.texts) == 0 {
 		return "[attachment]"
 	}
-	var joined []byte
+	joined := make([]byte, 0, p.Size())
 	for i, x := range p.texts {
 		if i > 0 {
 			joined = append(joined, '\n')
@@ -95,41 +89,63 @@ func (p *longPrompt) Words() string {
 	return string(joined)
 }
 
-// attachments says what stands in a prompt that has no text: its blocks' kinds.
-func attachments(line []byte, prompt frame.Span) string {
-	var kinds []string
+// A promptText is what a prompt says: its text blocks, and the types of its other blocks.
+type promptText struct{ texts, others []string }
+
+// readPrompt reads a prompt, an array in a valid frame.
+func readPrompt(line []byte, prompt frame.Span) (p promptText) {
 	for block := range frame.Elements(line, prompt) {
-		if kind, ok := stringAt(block.Of(line), "type"); ok && kind != "text" {
-			kinds = append(kinds, "["+chars.Cut(kind, maxToolWord)+"]")
+		kind, text := blockOf(line, block)
+		if kind == "text" {
+			p.texts = append(p.texts, text)
+		} else if kind != "" {
+			p.others = append(p.others, "["+chars.Cut(kind, maxToolWord)+"]")
 		}
 	}
-	return strings.Join(kinds, " ")
+	return p
 }
 
-// promptWords joins the text blocks of a prompt, an array in a valid frame:
-// the user's own words, as they stood before anything was inserted. first is the first text block's.
-func promptWords(line []byte, prompt frame.Span) (words, first string) {
-	var texts []string
-	for block := range frame.Elements(line, prompt) {
-		if text, ok := textOf(block.Of(line)); ok {
-			texts = append(texts, text)
+// words are the user's own, as they stood before anything was inserted.
+func (p promptText) words() string { return strings.Join(p.texts, "\n") }
+
+// said is words or, where there are none, what else stands there.
+func (p promptText) said() string { return cmp.Or(p.words(), strings.Join(p.others, " ")) }
+
+// first is the first text, which may be a command.
+func (p promptText) first() string {
+	if len(p.texts) == 0 {
+		return ""
+	}
+	return p.texts[0]
+}
+
+// blockOf gives a content block's type and, if that is text, its text, of a long one its beginning. It reads the block
+// once.
+func blockOf(line []byte, block frame.Span) (kind, text string) {
+	if block.End-block.Start > maxPrompt {
+		line = frame.Mend(line[block.Start : block.Start+maxPrompt])
+		var ok bool
+		if block, ok = frame.Find(line); !ok {
+			return "", ""
 		}
 	}
-	if len(texts) == 0 {
+	var raw []byte
+	for key, value := range frame.Members(line, block) {
+		switch key {
+		case "type":
+			kind, _ = frame.String(value.Of(line))
+		case "text":
+			raw = value.Of(line)
+		}
+	}
+	if kind != "text" {
+		return kind, ""
+	}
+	text, ok := frame.String(raw)
+	if !ok {
 		return "", ""
 	}
-	return strings.Join(texts, "\n"), texts[0]
-}
-
-// textOf gives the text of a content block of type text, of a long one its beginning.
-func textOf(block []byte) (string, bool) {
-	if len(block) > maxPrompt {
-		block = frame.Mend(block[:maxPrompt])
-	}
-	if kind, ok := stringAt(block, "type"); !ok || kind != "text" {
-		return "", false
-	}
-	return stringAt(block, "text")
+	return kind, text
 }
 
 // stringAt gives the string at a path.

@@ -366,7 +366,8 @@ func (u *up) holdPrompt(line []byte) error {
 	prompt, found := frame.Find(line, "params", "prompt")
 	first, off := "", false
 	if found {
-		h.words, first = promptWords(line, prompt)
+		text := readPrompt(line, prompt)
+		h.words, first = text.words(), text.first()
 		off = bytes.Contains(line, []byte("signet.ai")) && switchesOff(line)
 	}
 	held, said := false, listen(line)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -253,15 +254,32 @@ func overtaken(e Event) bool {
 
 // appendLine appends an event as the file has it.
 func appendLine(buf []byte, at time.Time, e Event) ([]byte, error) {
-	buf = fmt.Appendf(buf, `{"at":%d,"kind":%q`, at.UnixMilli(), e.kind())
-	fields, err := json.Marshal(e)
-	if err != nil {
+	buf = append(strconv.AppendInt(append(buf, lineStart...), at.UnixMilli(), 10), lineKind...)
+	text := sink(append(append(buf, e.kind()...), '"'))
+	fields := len(text)
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // code is full of what HTML would have escaped
+	if err := encoder.Encode(e); err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", e.kind(), err)
 	}
-	if len(fields) > 2 {
-		buf = append(buf, ',')
+	if text[fields] = ','; text[fields+1] == '}' { // it has no fields
+		text = append(text[:fields], "}\n"...)
 	}
-	return append(append(buf, fields[1:]...), '\n'), nil
+	return text, nil
+}
+
+// What every line of ours begins with, and what stands between its time and its kind.
+const (
+	lineStart = `{"at":`
+	lineKind  = `,"kind":"`
+)
+
+// A sink takes what is written to it.
+type sink []byte
+
+func (s *sink) Write(b []byte) (int, error) {
+	*s = append(*s, b...)
+	return len(b), nil
 }
 
 // A line of a file, decoded.
@@ -273,12 +291,11 @@ type line struct {
 
 // parse decodes a line, without its end. What is no line of ours is an error.
 func parse(text []byte) (line, error) {
-	var head struct {
-		At   int64  `json:"at"`
-		Kind string `json:"kind"`
-	}
-	if err := json.Unmarshal(text, &head); err != nil {
-		return line{}, err
+	head, ours := headOf(text)
+	if !ours {
+		if err := json.Unmarshal(text, &head); err != nil {
+			return line{}, err
+		}
 	}
 	if head.Kind == "" {
 		return line{}, fmt.Errorf("an event without a kind")
@@ -296,4 +313,22 @@ func parse(text []byte) (line, error) {
 	}
 	l.event = make()
 	return l, json.Unmarshal(text, l.event)
+}
+
+// A head is what all events have.
+type head struct {
+	At   int64  `json:"at"`
+	Kind string `json:"kind"`
+}
+
+// headOf reads the head of a line as appendLine writes it, without looking at the rest.
+func headOf(text []byte) (h head, ours bool) {
+	rest, ours := bytes.CutPrefix(text, []byte(lineStart))
+	at, rest, found := bytes.Cut(rest, []byte(lineKind))
+	kind, _, closed := bytes.Cut(rest, []byte{'"'})
+	h.Kind = string(kind)
+	var err error
+	h.At, err = strconv.ParseInt(string(at), 10, 64)
+	_, known := kinds[h.Kind]
+	return h, ours && found && closed && known && err == nil
 }

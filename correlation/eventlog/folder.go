@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -21,9 +22,7 @@ const (
 	foldNews  = 400 * time.Millisecond // a wait as long as this is worth a line in the log
 	foldWait  = 100 * time.Millisecond // for somebody else's lock, at a time: whoever ends waits no longer
 	foldLimit = 10 * time.Second       // for one transaction, which takes 10 ms
-	// folding in rests for so many times as long as it took: the conversation needs the machine
-	foldShare = 4
-	bigFile   = 1 << 20 // a file that is folded in and has grown to this is left for a new one
+	bigFile   = 1 << 20                // a file that is folded in and has grown to this is left for a new one
 )
 
 // A folder folds the files of this process into a database, in a goroutine of its own.
@@ -81,28 +80,38 @@ func (f *folder) run() {
 			case <-f.ctx.Done():
 				return
 			}
-			f.pause(foldSoon)
+			f.rest(foldSoon)
 		case f.ctx.Err() == nil:
 			note := f.o.Log.Debug() // somebody else is writing
 			if wait >= foldNews {
 				note = f.o.Log.Info()
 			}
 			note.Err(err).Dur("again", wait).Msg("the database takes no events just now")
+			f.hurried() // who waits for the database waits with us
 			f.pause(wait)
 			wait = min(2*wait, foldLast)
 		}
 	}
 }
 
-// pause waits for a moment, or until somebody is in a hurry.
-func (f *folder) pause(d time.Duration) {
+// rest lets more come, and the conversation have the machine, unless somebody is in a hurry.
+func (f *folder) rest(d time.Duration) {
+	if !f.hurried() {
+		f.pause(d)
+	}
+}
+
+// hurried reports, once, whether somebody is in a hurry.
+func (f *folder) hurried() bool {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	hurry := f.hurry
 	f.hurry = false
-	f.mu.Unlock()
-	if hurry && d <= foldSoon {
-		return
-	}
+	return hurry
+}
+
+// pause waits for a moment, or until somebody gets into a hurry.
+func (f *folder) pause(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -139,7 +148,7 @@ func (f *folder) catchUp(ctx context.Context) error {
 		}
 		f.took(did)
 		if ctx == f.ctx { // nobody waits for the end
-			f.pause(min(foldShare*time.Since(began), foldSoon))
+			f.rest(pace.Rest(time.Since(began)))
 		}
 		switch {
 		case !did.nothing && !did.over:

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -43,7 +44,8 @@ type Swept struct {
 // Run folds in what dead processes have left, marks their end (what they had in flight is in doubt, what they owe is
 // due) and removes their files; it does what Store.SweepDead does. It looks at all files even if one fails, and ends
 // with ctx, or where somebody else holds the database for 100 ms (sqlite.Patiently: for longer, or less); what it has
-// not come to is left for the next. Several processes may do this at once.
+// not come to is left for the next. In a context of pace.Gently it takes its time. Several processes may do this at
+// once.
 func (s Sweep) Run(ctx context.Context) (Swept, error) {
 	if s.Now == nil {
 		s.Now = time.Now
@@ -125,10 +127,12 @@ func (s Sweep) one(ctx context.Context, f file, last bool, did *Swept) error {
 	}
 	defer r.close()
 	for {
+		began := time.Now()
 		step, err := r.step(ctx)
 		if err != nil {
 			return err
 		}
+		pace.Pause(ctx, began)
 		did.Events += step.events
 		if step.over || step.nothing {
 			break

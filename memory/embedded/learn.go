@@ -12,7 +12,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
-
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -27,7 +27,7 @@ const backlogTime = 2 * time.Second
 
 // Learn takes in the turns that have ended and were not taken in yet, whichever process left them. What it finds in a
 // turn depends on that turn alone, so it may be called at any time, by several processes at once, and again after it
-// was killed. Errors are correlation's.
+// was killed. In a context of pace.Gently it takes its time. Errors are correlation's.
 func (s *Store) Learn(ctx context.Context) error {
 	const doing = "learning from turns"
 	begun := time.Now()
@@ -38,6 +38,7 @@ func (s *Store) Learn(ctx context.Context) error {
 				return sqlite.While(doing, err)
 			}
 			for _, t := range turns {
+				began := time.Now()
 				found := readTurn(t) // the costly part: nobody waits for the lock meanwhile
 				err := sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
 					if err := s.learn(ctx, tx, t, found); err != nil {
@@ -48,6 +49,7 @@ func (s *Store) Learn(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
+				pace.Pause(ctx, began)
 			}
 			if len(turns) < batch {
 				break

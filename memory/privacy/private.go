@@ -49,6 +49,10 @@ func (p *passages) add(text string, end bool) string {
 	}
 	i := 0
 	for i < len(text) {
+		if untagged[text[i]] {
+			i++
+			continue
+		}
 		t, ok := privateTag(text[i:])
 		switch {
 		case !ok && !end && unfinishedTag(text[i:]):
@@ -112,6 +116,14 @@ func (p *passages) close() {
 	p.passage, p.depth = nil, 0
 }
 
+// untagged are the bytes that begin no tag: all of ASCII but for the bracket, which may be spelled as an entity.
+var untagged = func() (p [256]bool) {
+	for c := range utf8.RuneSelf {
+		p[c] = c != '<' && c != '&'
+	}
+	return p
+}()
+
 type tag struct {
 	size    int // what to step over, where there is no tag
 	closing bool
@@ -123,7 +135,7 @@ const mostTag = 1 << 10
 // privateTag reads a whole tag, attributes included, at the start of s.
 func privateTag(s string) (tag, bool) {
 	switch c := s[0]; {
-	case c != '<' && c != '&' && c < utf8.RuneSelf:
+	case untagged[c]:
 		return tag{size: 1}, false
 	case c == '&' && len(s) > 1 && s[1] != '#' && !isLetter(s[1]): // no entity
 		return tag{size: 1}, false

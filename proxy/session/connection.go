@@ -34,6 +34,7 @@ type Connection struct {
 	Servers       []string // the kinds of MCP servers that a harness of version 2 takes
 	Gone          bool     // the client has ended the connection
 	Lost          int      // bytes of turns that were not kept, for there was no room
+	Unread        int      // bytes of prompts that are to be written down
 
 	o         Options
 	words     *atomic.Uint64

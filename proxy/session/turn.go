@@ -43,6 +43,7 @@ type Turn struct {
 type Prompt interface {
 	Words() string // reads it, which may take a while
 	Left() int     // bytes of it that were left out
+	Size() int     // bytes of it that are held
 }
 
 // A tool is a tool call of a turn.
@@ -224,6 +225,7 @@ func (c *Connection) Hear(t *Turn, prompt Prompt) {
 	}
 	t.prompt = prompt
 	t.lost += prompt.Left()
+	c.Unread += prompt.Size()
 	if t.left {
 		c.begun(t)
 	}
@@ -239,6 +241,7 @@ func (c *Connection) Steer(s *Session, prompt Prompt) {
 	}
 	c.begun(t)
 	t.steered = append(t.steered, prompt)
+	c.Unread += prompt.Size()
 	c.list(t)
 	c.Touch(s)
 }
@@ -331,6 +334,7 @@ type Due struct {
 // Due gives what is to be written down now, in the order in which it came up.
 func (c *Connection) Due() []Due {
 	due := make([]Due, 0, len(c.listed))
+	c.Unread = 0 // of what has not begun there is little
 	waiting := c.listed[:0]
 	for _, t := range c.listed {
 		if t.Number == 0 && !t.dropped { // it has not begun
