@@ -2,8 +2,10 @@ package delivery
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
+	"time"
 )
 
 // Who ends a client's connection may end all that it finds below it: acpx does, processes in other sessions included
@@ -31,6 +33,35 @@ const DetachWord = "--detach"
 // start starts a worker that outlives us, and has its first process left to wait for. The worker begins when the file
 // that is given is closed, which the system does if we die.
 func (s Spawn) start() (leaving *os.File, first *exec.Cmd, err error) {
+	leaving, first, err = s.detached()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := json.NewEncoder(leaving).Encode(s.Pass); err != nil {
+		leaving.Close()
+		return nil, nil, errors.Join(err, first.Wait())
+	}
+	return leaving, first, nil
+}
+
+// Tell starts a program that outlives us and tells it a text, on its stdin.
+func (s Spawn) Tell(text []byte) error {
+	stdin, first, err := s.detached()
+	if err != nil {
+		return err
+	}
+	err = stdin.SetWriteDeadline(time.Now().Add(tellLimit))
+	if err == nil {
+		_, err = stdin.Write(text)
+	}
+	return errors.Join(err, stdin.Close(), first.Wait())
+}
+
+// tellLimit is for a program to read what it is told; on a busy machine it starts late.
+const tellLimit = 10 * time.Second
+
+// detached starts the program by a first process, and gives the other end of its stdin.
+func (s Spawn) detached() (stdin *os.File, first *exec.Cmd, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
@@ -45,10 +76,7 @@ func (s Spawn) start() (leaving *os.File, first *exec.Cmd, err error) {
 	cmd.Stdin = read // its output goes nowhere: who reads ours waits for the last one that has it open
 	cmd.Dir, cmd.Env = s.Dir, s.Env
 	apart(cmd)
-	if err = json.NewEncoder(write).Encode(s.Pass); err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
+	if err := cmd.Start(); err != nil {
 		write.Close()
 		return nil, nil, err
 	}

@@ -117,6 +117,7 @@ type Options struct {
 	SlashPrefix []string                          // what a command starts with; "/"
 	Exclude     []string                          // globs of folders that are left alone
 	AgentID     string                            // the Signet agent; "" is the daemon's default
+	Project     func(cwd string) string           // the project of a folder; nil: memory.Project
 	ToolHint    func(agent string) bool           // whether the block names the memory tool; nil is no
 	Traits      func(agent string) session.Traits // what is known of a harness; nil is nothing
 	Placement   func(agent string) Placement      // where a harness gets the identity; nil is the first prompt

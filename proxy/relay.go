@@ -44,7 +44,8 @@ func New(o Options) *Relay {
 	r.database = newDatabase(r.env)
 	finder, fetcher := &finder{r.env, r.database}, &fetcher{r.env, r.database}
 	of := session.Options{
-		Harness: options.Name, AgentID: options.AgentID, Exclude: options.Exclude, Commands: options.SlashPrefix,
+		Harness: options.Name, AgentID: options.AgentID, Project: options.Project, Exclude: options.Exclude,
+		Commands: options.SlashPrefix,
 		Reinject: options.Reinject, Traits: options.Traits, Alias: acpxName, Now: options.Now, Log: options.Log,
 	}
 	if options.Open != nil && options.Events != nil {

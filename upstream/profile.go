@@ -30,6 +30,7 @@ type Profile struct {
 	SaysSummary       bool     // it compacts in a turn without a sign but this: the summary is a message of its own
 	TitleLength       int      // characters of a first prompt that it makes its title of; 0: all
 	AsksForTools      bool     // asks permission for each MCP call
+	ReadMode          string   // the mode (session/set_mode) in which it writes nothing
 	SystemPrompt      bool     // takes session/new's systemPrompt, where it advertises that it does
 	MetaSystemPrompt  bool     // takes its _meta.systemPrompt too, but not both
 	TokensAddUp       bool     // the tokens of a prompt's result are those of its process so far

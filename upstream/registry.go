@@ -31,6 +31,7 @@ var registry = []Profile{
 		CostStartsAnew:    true,
 		// Without them Claude loads the user's own hooks and plugins, Signet's among them.
 		SettingSources: []string{"project", "local"},
+		ReadMode:       "plan",
 	},
 	{
 		Name: "codex", Title: "Codex",
@@ -43,6 +44,7 @@ var registry = []Profile{
 		MessageIDs:        true,
 		TitleLength:       4000,
 		SystemPrompt:      true,
+		ReadMode:          "read-only",
 	},
 	{
 		Name: "copilot", Title: "GitHub Copilot",
@@ -91,6 +93,7 @@ var registry = []Profile{
 		// With an MCP server, so with ours, it never leaves by itself; TERM ends it within 0.1 s.
 		Grace:        time.Second,
 		AsksForTools: true,
+		ReadMode:     "plan",
 	},
 	{
 		Name: "grok-build", Title: "Grok Build",
@@ -152,6 +155,7 @@ var registry = []Profile{
 		KeepsFailedPrompt: true,
 		CompactCommands:   []string{"compact", "summarize"},
 		SaysSummary:       true,
+		ReadMode:          "plan",
 	},
 	{
 		Name: "pi", Title: "Pi",
@@ -179,6 +183,7 @@ var registry = []Profile{
 		Install:           "npm install -g @qwen-code/qwen-code",
 		KeepsFailedPrompt: true,
 		AsksForTools:      true,
+		ReadMode:          "plan",
 	},
 	{
 		Name: "trae", Title: "Trae",

@@ -24,6 +24,7 @@ func grammar(std term.Streams) *cobra.Command {
 		newSessions(&f, std), newLog(&f, std), newShow(&f, std), newHandoff(&f, std),
 		newView(&f, std), newUsage(&f, std), newEvents(&f, std),
 		newPreview(&f, std), newDoctor(&f, std),
+		newAgents(&f, std), newDelegate(&f, std), newDelegations(&f, std),
 		newDeliver(&f, std), newMCP(&f, std),
 		newMemory(&f, std), newForget(&f, std), newPrune(&f, std), newBackup(&f, std), newRestore(&f, std),
 		newSetup(&f, std), newConfig(&f, std), newUninstall(&f, std), newCompletion(std), newEcho(std),

@@ -70,9 +70,13 @@ func (m mcpCommand) run(f *config.Flags, std term.Streams) error {
 	if err != nil {
 		return err
 	}
-	o.Extras = []mcpserver.Extra{
-		runtime.HandoffTool(c, log, func(context.Context) (*sql.DB, error) { return open() }),
+	database := func(context.Context) (*sql.DB, error) { return open() }
+	extras, done, err := runtime.DelegationTools(c, who.Harness, database)
+	if err != nil {
+		return err
 	}
+	defer done()
+	o.Extras = append(extras, runtime.HandoffTool(c, log, database))
 	server := mcpserver.New(o)
 	defer server.Close()
 	return server.Serve(context.Background(), func() memory.Session { return who }, std.In, unclosed{std.Out})

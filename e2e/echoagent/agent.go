@@ -22,6 +22,7 @@ type agent struct {
 	can      capabilities
 	sessions *sessions
 	faults   faults
+	servers  []acp.McpServer // that it was given last
 	conn     *acp.AgentSideConnection
 	turns    sync.Mutex // one turn at a time: reading a session, adding a turn and saving it belong together
 }
@@ -30,6 +31,7 @@ var _ acp.Agent = (*agent)(nil)
 
 func (a *agent) Initialize(_ context.Context, p acp.InitializeRequest) (acp.InitializeResponse, error) {
 	a.sessions.log("initialize", "")
+	a.misbehave("initialize")
 	c := acp.AgentCapabilities{
 		LoadSession:        !a.can.noLoad,
 		PromptCapabilities: acp.PromptCapabilities{Image: true, EmbeddedContext: true},
@@ -65,6 +67,13 @@ func (a *agent) Logout(context.Context, acp.LogoutRequest) (acp.LogoutResponse, 
 }
 
 func (a *agent) NewSession(_ context.Context, p acp.NewSessionRequest) (acp.NewSessionResponse, error) {
+	a.misbehave("session/new")
+	if a.faults.login {
+		return acp.NewSessionResponse{}, acp.NewAuthRequired(nil)
+	}
+	if a.faults.tool != nil {
+		a.servers = p.McpServers
+	}
 	one, err := a.sessions.create(p.Cwd, a.faults.lazy)
 	if err != nil {
 		return acp.NewSessionResponse{}, err
@@ -215,7 +224,18 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 		return acp.PromptResponse{}, &acp.RequestError{Code: a.faults.failCode, Message: "told to fail"}
 	}
 
+	a.misbehave("session/prompt")
+	if err := a.work(ctx, one, now); err != nil {
+		return acp.PromptResponse{}, err
+	}
 	parts := answer(now.Blocks, a.faults.terse)
+	if a.faults.tool != nil {
+		said, err := a.callTool(ctx)
+		if err != nil {
+			return acp.PromptResponse{}, err
+		}
+		parts = append(parts, said)
+	}
 	if len(a.faults.call) > 0 {
 		said, err := a.call(ctx, one.Cwd)
 		if err != nil {
@@ -261,7 +281,10 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 func (a *agent) call(ctx context.Context, cwd string) (string, error) {
 	cmd := exec.CommandContext(ctx, a.faults.call[0], a.faults.call[1:]...)
 	cmd.Dir = cwd
-	cmd.Env = append(os.Environ(), "ECHOAGENT_CALL=")
+	cmd.Env = os.Environ()
+	if !a.faults.callAgain {
+		cmd.Env = append(cmd.Env, "ECHOAGENT_CALL=")
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

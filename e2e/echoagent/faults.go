@@ -28,23 +28,46 @@ type faults struct {
 	ask    bool   // ECHOAGENT_ASK=1: asks for permission in every turn
 	// ECHOAGENT_CALL=["program","argument"]: runs that in every turn, as an agent that calls another one does, and says
 	// what it said
-	call  []string
-	terse bool // ECHOAGENT_TERSE=1: quotes only the last block, so that what came before it is in no answer
+	call []string
+	// ECHOAGENT_CALL_AGAIN=1: what it calls calls in its turn
+	callAgain bool
+	// ECHOAGENT_TOOL={"name":…,"arguments":{…}}: calls that tool of the first MCP server that it was given in every turn,
+	// and says what came of it
+	tool  *toolCall
+	hang  string // ECHOAGENT_HANG=METHOD: never answers that; session/prompt also ignores being cancelled
+	login bool   // ECHOAGENT_LOGIN=1: wants a person to log in before it makes a session
+	junk  bool   // ECHOAGENT_JUNK=1: writes what is no message between its messages
+	flood int    // ECHOAGENT_FLOOD=N: says N words more, each in a message of its own, and as much on stderr
+	steps int    // ECHOAGENT_STEPS=N: uses N tools, one after the other
+	write string // ECHOAGENT_WRITE=FILE: writes what it was given to that file of its folder
+	kill  bool   // ECHOAGENT_KILL=1: kills the process that started it
+	terse bool   // ECHOAGENT_TERSE=1: quotes only the last block, so that what came before it is in no answer
 }
 
 func faultsFrom(env func(string) string) (faults, error) {
 	f := faults{
-		keep:   env("ECHOAGENT_KEEP") == "1",
-		lazy:   env("ECHOAGENT_LAZY") == "1",
-		title:  env("ECHOAGENT_TITLE") == "1",
-		ask:    env("ECHOAGENT_ASK") == "1",
-		terse:  env("ECHOAGENT_TERSE") == "1",
-		late:   env("ECHOAGENT_LATE"),
-		replay: env("ECHOAGENT_REPLAY"),
+		keep:      env("ECHOAGENT_KEEP") == "1",
+		lazy:      env("ECHOAGENT_LAZY") == "1",
+		title:     env("ECHOAGENT_TITLE") == "1",
+		ask:       env("ECHOAGENT_ASK") == "1",
+		terse:     env("ECHOAGENT_TERSE") == "1",
+		login:     env("ECHOAGENT_LOGIN") == "1",
+		junk:      env("ECHOAGENT_JUNK") == "1",
+		kill:      env("ECHOAGENT_KILL") == "1",
+		hang:      env("ECHOAGENT_HANG"),
+		write:     env("ECHOAGENT_WRITE"),
+		callAgain: env("ECHOAGENT_CALL_AGAIN") == "1",
+		late:      env("ECHOAGENT_LATE"),
+		replay:    env("ECHOAGENT_REPLAY"),
 	}
 	if v := env("ECHOAGENT_CALL"); v != "" {
 		if err := json.Unmarshal([]byte(v), &f.call); err != nil {
 			return f, fmt.Errorf("ECHOAGENT_CALL: %w", err)
+		}
+	}
+	if v := env("ECHOAGENT_TOOL"); v != "" {
+		if err := json.Unmarshal([]byte(v), &f.tool); err != nil {
+			return f, fmt.Errorf("ECHOAGENT_TOOL: %w", err)
 		}
 	}
 	if v := env("ECHOAGENT_COMMANDS"); v != "" {
@@ -55,7 +78,8 @@ func faultsFrom(env func(string) string) (faults, error) {
 			return f, fmt.Errorf("ECHOAGENT_FAIL=%q: want N:CODE", v)
 		}
 	}
-	for name, to := range map[string]*int{"ECHOAGENT_DIE": &f.dieAt, "ECHOAGENT_LOAD_ERROR": &f.loadCode} {
+	for name, to := range map[string]*int{"ECHOAGENT_DIE": &f.dieAt, "ECHOAGENT_LOAD_ERROR": &f.loadCode,
+		"ECHOAGENT_FLOOD": &f.flood, "ECHOAGENT_STEPS": &f.steps} {
 		v := env(name)
 		if v == "" {
 			continue

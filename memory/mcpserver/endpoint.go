@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -68,7 +67,7 @@ func (e *endpoint) mcp() *mcp.Server {
 
 // showLocked makes the tools those of the daemon, or with nil our own. Clients are told.
 func (e *endpoint) showLocked(l *link) {
-	list := e.withExtras(l.list())
+	list := e.withExtras(l)
 	var names []string
 	for _, t := range list {
 		names = append(names, t.Name)
@@ -96,7 +95,7 @@ func (e *endpoint) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 	if who.Harness == "" && req.Session.InitializeParams() != nil && req.Session.InitializeParams().ClientInfo != nil {
 		who.Harness = req.Session.InitializeParams().ClientInfo.Name
 	}
-	answered, by, err := e.answer(ctx, who, name, req.Params.Arguments)
+	answered, by, err := e.answer(ctx, who, name, req)
 	failed := err != nil || answered.IsError
 	e.log.Info().Str("tool", name).Str("by", by).Str("key", who.Key).Int("bytes",
 		len(req.Params.Arguments)).Bool("failed", failed).
@@ -107,7 +106,8 @@ func (e *endpoint) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 // answer gives a tool's result and who gave it. An error is one of the protocol; what a tool could not do is in the
 // result.
 func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
-	raw json.RawMessage) (r *mcp.CallToolResult, by string, err error) {
+	req *mcp.CallToolRequest) (r *mcp.CallToolResult, by string, err error) {
+	raw := req.Params.Arguments
 	t, ours := toolNamed(name)
 	var v values
 	if ours {
@@ -119,11 +119,12 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is read, " +
 			"stored or changed from here")), "opt-out", nil
 	}
-	if x := e.extra(name); x != nil {
-		r, err = x.call(ctx, who, raw)
+	l := e.watch.sure(ctx)
+	if x := e.extra(l, name); x != nil {
+		r, err = x.call(ctx, who, req)
 		return r, "us", err
 	}
-	if l := e.watch.sure(ctx); l != nil {
+	if l != nil {
 		r, by, err := e.bridge.call(ctx, l, who, name, raw, t, v)
 		if !errors.Is(err, errGone) {
 			return r, by, err

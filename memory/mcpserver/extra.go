@@ -13,25 +13,35 @@ import (
 // An Extra is a tool beside those of the memory, which is there whether a daemon runs or not.
 type Extra struct {
 	Tool *mcp.Tool // as clients see it
+	// Yields says that a daemon's tool of the same name stands in place of it.
+	Yields bool
 	// Answer gives what is shown as JSON, or an error for the agent to read.
 	Answer func(ctx context.Context, who memory.Session, arguments json.RawMessage) (any, error)
 }
 
-// withExtras is a list of tools with ours beside them; a daemon's of the same name goes.
-func (s *service) withExtras(list []*mcp.Tool) []*mcp.Tool {
+// withExtras is the list of tools with ours beside them; a daemon's of the same name goes, unless ours yields.
+func (s *service) withExtras(l *link) []*mcp.Tool {
+	list := l.list()
 	if len(s.extras) == 0 {
 		return list
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(t *mcp.Tool) bool { return s.extra(t.Name) != nil })
+	list = slices.DeleteFunc(slices.Clone(list), func(t *mcp.Tool) bool { return s.extra(l, t.Name) != nil })
 	for _, x := range s.extras {
-		list = append(list, x.Tool)
+		if !x.yields(l) {
+			list = append(list, x.Tool)
+		}
 	}
 	return list
 }
 
-// extra finds one by its name, nil if there is none.
-func (s *service) extra(name string) *Extra {
-	i := slices.IndexFunc(s.extras, func(x Extra) bool { return x.Tool.Name == name })
+// yields reports whether the daemon has the tool, and is to have it.
+func (x *Extra) yields(l *link) bool {
+	return x.Yields && l != nil && slices.ContainsFunc(l.tools, func(t *mcp.Tool) bool { return t.Name == x.Tool.Name })
+}
+
+// extra finds one that is shown by its name, nil if there is none.
+func (s *service) extra(l *link, name string) *Extra {
+	i := slices.IndexFunc(s.extras, func(x Extra) bool { return x.Tool.Name == name && !x.yields(l) })
 	if i < 0 {
 		return nil
 	}
@@ -39,7 +49,9 @@ func (s *service) extra(name string) *Extra {
 }
 
 // call answers a call of it.
-func (x *Extra) call(ctx context.Context, who memory.Session, raw json.RawMessage) (*mcp.CallToolResult, error) {
+func (x *Extra) call(ctx context.Context, who memory.Session, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	ctx = context.WithValue(ctx, requestKey{}, req)
+	raw := req.Params.Arguments
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")
 	}
@@ -48,4 +60,18 @@ func (x *Extra) call(ctx context.Context, who memory.Session, raw json.RawMessag
 		return failure(err), nil
 	}
 	return result(answer)
+}
+
+type requestKey struct{}
+
+// Progress tells the client how far a call has come, where the client has asked to be told. ctx is that of an Extra's
+// Answer.
+func Progress(ctx context.Context, step float64, message string) {
+	req, ok := ctx.Value(requestKey{}).(*mcp.CallToolRequest)
+	if !ok || req.Params.GetProgressToken() == nil {
+		return
+	}
+	_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+		ProgressToken: req.Params.GetProgressToken(), Progress: step, Message: message,
+	}) // who does not listen misses nothing
 }

@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Harness  string                    // what the harness was started as
 	AgentID  string                    // the Signet agent; "" is the daemon's default
+	Project  func(cwd string) string   // the project of a folder; nil: memory.Project
 	Exclude  []string                  // globs of folders that are left alone
 	Commands []string                  // what a slash command starts with
 	Reinject Reinject                  // what goes in again after the harness forgot
@@ -191,7 +192,11 @@ func (c *Connection) Harness() string {
 
 // newSession makes a session that has still to be looked up or named.
 func (c *Connection) newSession(cwd string) *Session {
-	who := memory.Session{Harness: c.Harness(), Cwd: cwd, Project: memory.Project(cwd), AgentID: c.o.AgentID}
+	project := memory.Project
+	if c.o.Project != nil {
+		project = c.o.Project
+	}
+	who := memory.Session{Harness: c.Harness(), Cwd: cwd, Project: project(cwd), AgentID: c.o.AgentID}
 	hidden := memory.OptedOut(cwd, c.o.Exclude)
 	number := 0
 	if c.o.Events != nil {

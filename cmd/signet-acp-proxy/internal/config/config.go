@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 )
 
 // Flags are the settings that every command takes.
@@ -28,32 +30,34 @@ func (e FlagError) Unwrap() error { return e.Err }
 // the environment (SIGNET_ACP_ and its name in capitals), else from the acp:
 // section of agent.yaml, else it is the default that its tag names.
 type Config struct {
-	Memory        string        `yaml:"memory" default:"auto" enum:"auto,daemon,embedded,off" help:"where context comes from"`
-	DaemonURL     string        `yaml:"daemon_url" help:"the Signet daemon; also SIGNET_DAEMON_URL, SIGNET_HOST and SIGNET_PORT (127.0.0.1:3850)"`
-	DB            string        `yaml:"db" help:"the database (acp/sessions.db in the Signet folder)"`
-	LogLevel      string        `yaml:"log_level" default:"info" enum:"trace,debug,info,warn,error,disabled" help:"how much is logged"`
-	LogFile       string        `yaml:"log_file" help:"log here in place of acp/log/proxy.log; - is stderr"`
-	Hold          time.Duration `yaml:"hold" default:"1.5s" help:"how long a prompt may wait for its context"`
-	DatabaseWait  time.Duration `yaml:"database_wait" default:"100ms" help:"and of that, how long for the database: half of it at most"`
-	Fetch         time.Duration `yaml:"fetch" default:"15s" help:"how long the daemon may take to give a context; also SIGNET_SESSION_START_TIMEOUT"`
-	ContextAge    time.Duration `yaml:"context_age" default:"15m" help:"how long an unused context is good for the next process"`
-	PerPrompt     bool          `yaml:"per_prompt" default:"false" help:"recall for later prompts too"`
-	Presence      bool          `yaml:"presence" default:"false" help:"tell the daemon of every prompt, beside the conversation"`
-	Announce      bool          `yaml:"announce" default:"false" help:"tell the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it"`
-	Reinject      string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what goes in again after the harness compacted the conversation"`
-	Continue      bool          `yaml:"continue" default:"on" help:"where a session cannot be loaded and a new one takes its place, tell that one what was said earlier"`
-	SlashPrefixes []string      `yaml:"slash_prefixes" default:"/" help:"what a slash command begins with"`
-	ToolHint      string        `yaml:"tool_hint" default:"auto" enum:"auto,always,never" help:"whether the context names the memory tool"`
-	MCP           string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how harnesses get the memory tools; auto is what suits each"`
-	MCPCommand    CommandLine   `yaml:"mcp_command" help:"an MCP server in place of ours while the daemon is there, such as signet-mcp"`
-	Hooks         string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the harness's own Signet hooks"`
-	Nested        string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent that a proxied agent calls gets: nothing, or memory like its own, as the child of that session"`
-	Placement     string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt where a harness takes one; auto where it is known to heed it"`
-	Exclude       []string      `yaml:"exclude" help:"globs of folders that are left alone"`
-	Retention     time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept; 0 keeps none that owes nothing"`
-	OtherProjects bool          `yaml:"other_projects" default:"false" help:"recall from other projects too"`
-	SinkUnused    bool          `yaml:"sink_unused" default:"true" help:"what was told to five sessions or more and never used ranks lower"`
-	AgentID       string        `yaml:"agent_id" help:"the Signet agent"`
+	Memory          string        `yaml:"memory" default:"auto" enum:"auto,daemon,embedded,off" help:"where context comes from"`
+	DaemonURL       string        `yaml:"daemon_url" help:"the Signet daemon; also SIGNET_DAEMON_URL, SIGNET_HOST and SIGNET_PORT (127.0.0.1:3850)"`
+	DB              string        `yaml:"db" help:"the database (acp/sessions.db in the Signet folder)"`
+	LogLevel        string        `yaml:"log_level" default:"info" enum:"trace,debug,info,warn,error,disabled" help:"how much is logged"`
+	LogFile         string        `yaml:"log_file" help:"log here in place of acp/log/proxy.log; - is stderr"`
+	Hold            time.Duration `yaml:"hold" default:"1.5s" help:"how long a prompt may wait for its context"`
+	DatabaseWait    time.Duration `yaml:"database_wait" default:"100ms" help:"and of that, how long for the database: half of it at most"`
+	Fetch           time.Duration `yaml:"fetch" default:"15s" help:"how long the daemon may take to give a context; also SIGNET_SESSION_START_TIMEOUT"`
+	ContextAge      time.Duration `yaml:"context_age" default:"15m" help:"how long an unused context is good for the next process"`
+	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"recall for later prompts too"`
+	Presence        bool          `yaml:"presence" default:"false" help:"tell the daemon of every prompt, beside the conversation"`
+	Announce        bool          `yaml:"announce" default:"false" help:"tell the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it"`
+	Reinject        string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what goes in again after the harness compacted the conversation"`
+	Continue        bool          `yaml:"continue" default:"on" help:"where a session cannot be loaded and a new one takes its place, tell that one what was said earlier"`
+	SlashPrefixes   []string      `yaml:"slash_prefixes" default:"/" help:"what a slash command begins with"`
+	ToolHint        string        `yaml:"tool_hint" default:"auto" enum:"auto,always,never" help:"whether the context names the memory tool"`
+	MCP             string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how harnesses get the memory tools; auto is what suits each"`
+	MCPCommand      CommandLine   `yaml:"mcp_command" help:"an MCP server in place of ours while the daemon is there, such as signet-mcp"`
+	Hooks           string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the harness's own Signet hooks"`
+	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent that a proxied agent calls gets: nothing, or memory like its own, as the child of that session"`
+	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work: the tools delegate and its kin, and the command"`
+	DelegationAllow []string      `yaml:"delegation_allow" help:"what an agent that was asked may do, in its own folder, besides reading and editing: execute, fetch"`
+	Placement       string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt where a harness takes one; auto where it is known to heed it"`
+	Exclude         []string      `yaml:"exclude" help:"globs of folders that are left alone"`
+	Retention       time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept; 0 keeps none that owes nothing"`
+	OtherProjects   bool          `yaml:"other_projects" default:"false" help:"recall from other projects too"`
+	SinkUnused      bool          `yaml:"sink_unused" default:"true" help:"what was told to five sessions or more and never used ranks lower"`
+	AgentID         string        `yaml:"agent_id" help:"the Signet agent"`
 
 	OnSessionEnd      CommandLine   `yaml:"on_session_end" help:"a command, as a list with its arguments or as words, that is run after a session with JSON on stdin"`
 	OnSessionEndLimit time.Duration `yaml:"on_session_end_limit" default:"1m" help:"how long it may run"`
@@ -102,7 +106,7 @@ func Load(f Flags) (*Config, error) {
 	}
 	mistake(c.readFile(filepath.Join(c.SignetPath, "agent.yaml")))
 	for _, s := range settingsOf(c) {
-		if v := os.Getenv(s.Env); v != "" {
+		if v := os.Getenv(s.Env); v != "" && !(s.Name == "delegation" && delegation.Inside(os.Getenv) != "") {
 			if err := s.set(v); err != nil {
 				mistake(configError{file: s.Env, err: err})
 				continue

@@ -78,7 +78,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		}
 		return opened, err
 	}
-	tools, err := newMemoryTools(b.c, name, b.log, b)
+	tools, err := newMemoryTools(b.c, name, id, b.log, b)
 	if err != nil {
 		b.std.Say("no memory tools: %v", err)
 	} else {
@@ -91,6 +91,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait)
 	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
+	o.Project = delegatedProject(b.c)
 	o.ToolHint = func(agent string) bool {
 		profile, _ := b.c.ProfileOf(agent, name)
 		return b.c.ToolHint == "always" || b.c.ToolHint == "auto" && !profile.AsksForTools && b.c.MCPFor(agent, name) != "off"

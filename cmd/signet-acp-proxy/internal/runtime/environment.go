@@ -11,6 +11,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 )
 
 // The variables by which a Signet program knows who started it.
@@ -69,6 +70,9 @@ func without(env []string, name string) []string {
 // one.
 func parentOfSessions(store *correlation.Store, log zerolog.Logger) func(ctx context.Context, cwd string) string {
 	parent := os.Getenv(parentVariable)
+	if parent == "" {
+		parent = os.Getenv(delegation.CallerVariable) // who was delegated to has memory, whatever agents get that others call
+	}
 	if parent == "" {
 		return nil
 	}

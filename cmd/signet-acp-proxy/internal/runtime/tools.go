@@ -49,7 +49,7 @@ type memoryTools struct {
 }
 
 // newMemoryTools makes the tools of a relay.
-func newMemoryTools(c *config.Config, name string, log *Log, b *Backend) (*memoryTools, error) {
+func newMemoryTools(c *config.Config, name, id string, log *Log, b *Backend) (*memoryTools, error) {
 	o, err := ToolOptions(c, log, b.store)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func newMemoryTools(c *config.Config, name string, log *Log, b *Backend) (*memor
 	if o.Daemon != nil {
 		o.Owe, o.Back = b.owe, b.back
 	}
-	o.Extras = []mcpserver.Extra{HandoffTool(c, log, b.current)}
+	o.Extras = append(delegationTools(c, name, id, b.current), HandoffTool(c, log, b.current))
 	t := &memoryTools{c: c, name: name, log: log, server: mcpserver.New(o)}
 	if len(c.MCPCommand) > 0 && o.Daemon != nil {
 		if path, err := exec.LookPath(c.MCPCommand[0]); err == nil {

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
+)
+
+// Agents prints those that can be asked.
+func Agents(all []delegation.Agent, s term.Screen) error {
+	t := &term.Table{Columns: []term.Column{
+		{Title: "AGENT"}, {Title: "STATUS"}, {Title: "GOOD AT", Least: 12, Spare: 3}, {Title: "RECORD", Least: 12, Spare: 2},
+		{Title: "", Least: 20, Spare: 1},
+	}}
+	for _, a := range all {
+		var records []string
+		for _, r := range a.Records {
+			records = append(records, fmt.Sprintf("%s %d/%d (%+.1f)", r.Kind, r.Done, r.Count, r.Score))
+		}
+		note := a.Fix
+		if a.Session != "" {
+			note = "in " + a.Session
+		}
+		t.Add(a.ID, a.Status, strings.Join(a.Capabilities, ", "), strings.Join(records, ", "), note)
+	}
+	return t.Print(s)
+}
+
+// Delegations prints what was asked.
+func Delegations(all []delegation.Row, s term.Screen) error {
+	t := &term.Table{Columns: []term.Column{
+		{Title: "DELEGATION"}, {Title: "AGENT"}, {Title: "STATE"}, {Title: "TASK", Least: 24},
+		{Title: "STARTED", Spare: 3}, {Title: "MODE", Spare: 2}, {Title: "", Least: 16, Spare: 1},
+	}}
+	for _, d := range all {
+		note := d.Reason
+		if note == "" {
+			note = d.Progress
+		}
+		t.Add(d.ID, d.Agent, string(d.State), strings.Join(strings.Fields(d.Task), " "), term.Local(d.Started),
+			string(d.Mode), note)
+	}
+	return t.Print(s)
+}
+
+// Delegated prints a result: on stdout the last message alone. What did not end well is an error.
+func Delegated(a runtime.Asked, std term.Streams) error {
+	if a.Again {
+		std.Say("asked before, as %s; give another --key to ask again", a.ID)
+	}
+	if a.Left {
+		fmt.Fprintln(std.Out, a.ID)
+		return nil
+	}
+	if a.Answer != "" {
+		fmt.Fprintln(std.Out, a.Answer)
+	}
+	switch {
+	case a.Branch != "":
+		std.Say("changed on the branch %s: %s", a.Branch, chars.Cut(strings.Join(a.Paths, ", "), 400))
+	case a.Folder != "":
+		std.Say("changed in %s: %s", a.Folder, chars.Cut(strings.Join(a.Paths, ", "), 400))
+	case len(a.Paths) > 0:
+		std.Say("it wrote, which was thrown away: %s", chars.Cut(strings.Join(a.Paths, ", "), 400))
+	}
+	for _, one := range a.Refused {
+		std.Say("refused: %s", one)
+	}
+	if a.State != delegation.Done {
+		return fmt.Errorf("%s: %s: %s", a.Agent, a.State, a.Reason)
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package runtime
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// ErrNoDelegation says that nobody has switched it on.
+var ErrNoDelegation = errors.New("delegation is off: set delegation: on in the acp: section of agent.yaml")
+
+// The command line of a runner: DelegateWord RunFlag ID, with the task on its stdin.
+const (
+	DelegateWord = "delegate"
+	RunFlag      = "--run"
+)
+
+// delegationTools are those by which the agents of a process ask others.
+func delegationTools(c *config.Config, harness, process string, db func(context.Context) (*sql.DB,
+	error)) []mcpserver.Extra {
+	if !c.Delegation || delegation.AtTheEnd(os.Getenv) {
+		return nil
+	}
+	desk := func(ctx context.Context) (*delegation.Desk, error) {
+		db, err := db(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return NewDesk(c, db), nil
+	}
+	return delegation.Tools(desk, func(who memory.Session) delegation.Caller {
+		return delegation.Caller{Key: who.Key, Process: process, Harness: config.Canonical(harness), Cwd: who.Cwd,
+			Project: who.Project, Inside: delegation.Inside(os.Getenv)}
+	})
+}
+
+// DelegationTools are those of a server without a relay. The function that comes with them is to be called at its end.
+func DelegationTools(c *config.Config, harness string, db func(context.Context) (*sql.DB, error)) (
+	[]mcpserver.Extra, func(), error) {
+	if !c.Delegation {
+		return nil, func() {}, nil
+	}
+	lock, err := correlation.TakeLock(c.LiveDir(), correlation.NewProcessID())
+	if err != nil {
+		return nil, nil, err
+	}
+	return delegationTools(c, harness, lock.ID(), db), func() { _ = lock.Release() }, nil
+}
+
+// NewDesk is where delegations are asked for, on a database.
+func NewDesk(c *config.Config, db *sql.DB) *delegation.Desk {
+	return &delegation.Desk{
+		Ledger: delegation.NewLedger(db, c.LiveDir()), Canonical: config.Canonical,
+		Known: func(ctx context.Context) ([]delegation.Known, error) { return knownAgents(ctx, c, db) },
+		Start: func(d delegation.Delegation, task string) error {
+			said, err := json.Marshal(assignment{task})
+			if err != nil {
+				return err
+			}
+			return delivery.Spawn{Args: append([]string{DelegateWord, RunFlag, d.ID}, ownFlags(c)...), Dir: c.Dir()}.Tell(said)
+		},
+	}
+}
+
+// An assignment is what a runner is told: the row has the task without its secrets.
+type assignment struct {
+	Task string `json:"task"`
+}
+
+// ownFlags make another process of ours work with the same configuration.
+func ownFlags(c *config.Config) []string {
+	flags := []string{"--db", absolute(c.DB), "--signet-path", c.SignetPath, "--memory", c.Memory, "--log-level", c.LogLevel}
+	if c.LogFile != "" && c.LogFile != "-" {
+		flags = append(flags, "--log-file", absolute(c.LogFile))
+	}
+	if c.Source("daemon_url") == "--daemon-url" {
+		flags = append(flags, "--daemon-url", c.DaemonURL)
+	}
+	return flags
+}
+
+// knownAgents lists the harnesses that are known here.
+func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegation.Known, error) {
+	sessions, err := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()}).Sessions(ctx, 200)
+	if err != nil {
+		return nil, err
+	}
+	var known []delegation.Known
+	for _, name := range c.AgentNames() {
+		profile, ok := c.Profile(name)
+		if !ok {
+			continue
+		}
+		k := delegation.Known{ID: name, Title: profile.Title, Capabilities: c.Agent(name).Capabilities}
+		if err := profile.Prepare(ctx, &upstream.Options{}); err != nil {
+			k.Fix = strings.TrimPrefix(err.Error(), upstream.ErrNotStarted.Error()+": ")
+		}
+		live := func(s correlation.Session) bool { return s.Live && isHarness(s.Harness, name) }
+		if i := slices.IndexFunc(sessions, live); i >= 0 {
+			k.Session = sessions[i].ACPID
+		}
+		known = append(known, k)
+	}
+	return known, nil
+}
+
+// delegationFolders is where those work that were delegated to.
+func delegationFolders(c *config.Config) string { return filepath.Join(c.Dir(), "work") }
+
+// projectFile, beside the folder of a delegation, names the project that it is of.
+const projectFile = "project"
+
+// delegatedProject gives the project of a folder: of a delegation's the caller's.
+func delegatedProject(c *config.Config) func(cwd string) string {
+	folders := delegationFolders(c)
+	return func(cwd string) string {
+		rel, err := filepath.Rel(folders, cwd)
+		if err != nil || !filepath.IsLocal(rel) {
+			return memory.Project(cwd)
+		}
+		id, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		project, err := os.ReadFile(filepath.Join(folders, id, projectFile))
+		if err != nil {
+			return memory.Project(cwd)
+		}
+		return string(project)
+	}
+}
+
+// RunDelegation is a runner's process: it carries out what it is told on in.
+func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reader, std term.Streams) error {
+	var told assignment
+	if err := json.NewDecoder(io.LimitReader(in, 1<<20)).Decode(&told); err != nil {
+		return fmt.Errorf("reading what is to be done: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	db, err := migrations.Open(ctx, c.DB)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	log := NewLog(c, std)
+	defer log.Close()
+	runner := delegation.Runner{
+		Ledger: delegation.NewLedger(db, c.LiveDir()), LiveDir: c.LiveDir(), Command: append([]string{self}, ownFlags(c)...),
+		Folders: delegationFolders(c), Version: Version, Granted: c.DelegationAllow, Log: log.Logger(),
+		ReadMode: func(agent string) string {
+			profile, _ := c.Profile(agent)
+			return profile.ReadMode
+		},
+		Made: func(d delegation.Delegation, root string) error {
+			return os.WriteFile(filepath.Join(root, projectFile), []byte(d.Project), 0o600)
+		},
+		Ended: func(ctx context.Context, d delegation.Delegation, o delegation.Outcome) {
+			if err := rememberDelegation(ctx, NewStore(c, db, log), d, o); err != nil {
+				logger := log.Logger()
+				logger.Warn().Err(err).Str("delegation", d.ID).Msg("remembering a result")
+			}
+		},
+	}
+	return runner.Run(ctx, id, told.Task)
+}
+
+// rememberDelegation keeps on the caller's side what came of a delegation; the child's side is its own conversation.
+func rememberDelegation(ctx context.Context, store *embedded.Store, d delegation.Delegation, o delegation.Outcome) error {
+	if o.State != delegation.Done || o.Answer == "" {
+		return nil
+	}
+	text := fmt.Sprintf("%s was asked (%s, delegation %s): %s\nIt answered: %s", d.Agent, d.Mode, d.ID,
+		chars.Cut(d.Task, 400), chars.Cut(o.Answer, 1200))
+	if o.Branch != "" {
+		text += fmt.Sprintf("\nIts changes are on the branch %s: %s", o.Branch, chars.Cut(strings.Join(o.Paths, ", "), 400))
+	}
+	_, _, err := store.Add(ctx, embedded.Memory{Content: text, Type: "delegation", Project: d.Project, Origin: "assistant",
+		Harness: d.Harness, Session: d.Key, Source: "delegation", Tags: "delegation," + d.Agent})
+	return err
+}

@@ -1,0 +1,173 @@
+package delegation
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
+)
+
+// A child is what is known of the other agent while it works: what it said last, what it used, what it was refused.
+type child struct {
+	budget Budget
+	stop   func(State, string) // ends the delegation
+
+	mu       sync.Mutex // guards what follows
+	policy   policy
+	message  answerText
+	before   string // the message before a tool was used: the last one may stay empty
+	id       string // of the message
+	tools    map[string]bool
+	title    string // of the tool used last
+	usage    Usage
+	inside   Usage // of what was delegated on
+	commands []string
+}
+
+var _ client.Handler = (*child)(nil)
+
+// Update takes in what the child says.
+func (c *child) Update(u client.Update) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch u.Kind {
+	case "agent_message_chunk":
+		if u.Message != c.id {
+			c.endMessage()
+			c.id = u.Message
+		}
+		c.message.add(u.Content.Text)
+	case "tool_call", "tool_call_update":
+		u.Changes = u.Content.Diffs
+		c.policy.see(u.ToolCall)
+		if !c.tools[u.ToolCall.ID] && len(c.tools) < mostTools {
+			c.tools[u.ToolCall.ID] = true
+			c.endMessage()
+			if c.title = strings.Join(strings.Fields(u.Title), " "); c.title == "" {
+				c.title = u.Name
+			}
+		}
+		c.usage.Turns = 1 + len(c.tools)
+	case "usage_update":
+		if u.Used != nil && (c.usage.Tokens == nil || *u.Used > *c.usage.Tokens) {
+			c.usage.Tokens = u.Used
+		}
+		if u.Cost != nil {
+			amount := u.Cost.Amount
+			c.usage.Cost, c.usage.Currency = &amount, chars.Cut(u.Cost.Currency, 10)
+		}
+	case "available_commands_update":
+		c.commands = c.commands[:0]
+		for _, command := range u.Commands[:min(len(u.Commands), 100)] {
+			c.commands = append(c.commands, chars.Cut(command.Name, 60))
+		}
+	}
+	c.check()
+}
+
+// mostTools is how many calls of tools are counted.
+const mostTools = 10_000
+
+func (c *child) endMessage() {
+	if text := c.message.String(); strings.TrimSpace(text) != "" {
+		c.before = text
+	}
+	c.message = answerText{}
+}
+
+// Allow answers a request for permission.
+func (c *child) Allow(call client.ToolCall) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.policy.allow(call)
+}
+
+// spent notes what those have used whom the child has asked in its turn.
+func (c *child) spent(inside Usage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inside = inside
+	c.check()
+}
+
+// used is the child's own and what was delegated on.
+func (c *child) usedLocked() Usage {
+	u := c.usage
+	u.Turns += c.inside.Turns
+	if c.inside.Tokens != nil {
+		u.Tokens = sum(u.Tokens, *c.inside.Tokens)
+	}
+	if c.inside.Cost != nil {
+		u.Cost = sum(u.Cost, *c.inside.Cost)
+	}
+	return u
+}
+
+func sum[T int64 | float64](a *T, b T) *T {
+	if a != nil {
+		b += *a
+	}
+	return &b
+}
+
+func (c *child) check() {
+	if why := c.budget.over(c.usedLocked()); why != "" {
+		c.stop(Stopped, why)
+	}
+}
+
+// ended takes in how the turn ended.
+func (c *child) ended(t client.Turn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n, ok := t.Tokens(); ok && (c.usage.Tokens == nil || n > *c.usage.Tokens) {
+		c.usage.Tokens = &n
+	}
+}
+
+// progress says in a line what the child is at.
+func (c *child) progress() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.tools) == 0 {
+		return "working"
+	}
+	return chars.Cut(fmt.Sprintf("%d tool calls, the last: %s", len(c.tools), c.title), 200)
+}
+
+// outcome is what the child leaves.
+func (c *child) outcome() (answer string, u Usage, refused []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.endMessage()
+	return strings.TrimSpace(c.before), c.usedLocked(), c.policy.refused
+}
+
+// An answerText is a text of which, when it is long, the beginning and the end are kept.
+type answerText struct {
+	head, tail []byte
+	left       int // bytes out of the middle
+}
+
+const mostAnswer = 32 << 10 // bytes of its beginning, and of its end
+
+func (a *answerText) add(text string) {
+	if room := mostAnswer - len(a.head); room > 0 && len(a.tail) == 0 {
+		n := chars.Boundary(text, room)
+		a.head, text = append(a.head, text[:n]...), text[n:]
+	}
+	a.tail = append(a.tail, text...)
+	if over := len(a.tail) - mostAnswer; over > mostAnswer {
+		a.left += over
+		a.tail = append(a.tail[:0], a.tail[over:]...)
+	}
+}
+
+func (a *answerText) String() string {
+	if a.left == 0 {
+		return string(a.head) + string(a.tail)
+	}
+	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", a.head, a.left, strings.ToValidUTF8(string(a.tail), ""))
+}

@@ -1,0 +1,238 @@
+// Package client is the client's side of an ACP connection, as far as a delegation needs it: one session, one prompt,
+// requests for permission answered by a rule. In and out are the pipes of whatever speaks ACP.
+//
+// It is not built on the Go SDK's connection, whose limits a child can reach by talking much: that one closes when
+// more than 1,024 updates wait, takes no line of more than 10 MB, and answers a request for permission before it has
+// shown the call that it is about (docs/facts/acp.md, "The Go SDK on the wire"). Here one goroutine reads and decides,
+// in the order in which things came.
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+)
+
+// ErrEnded says that the agent is gone.
+var ErrEnded = errors.New("the agent ended")
+
+// codeNoLogin is the protocol's auth_required.
+const codeNoLogin = -32000
+
+// mostLine is how long a frame may be; a longer one is passed over.
+const mostLine = 16 << 20
+
+// An Error is an agent's answer that it will not.
+type Error struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func (e *Error) Error() string {
+	text := chars.Cut(e.Message, 300)
+	if len(e.Data) > 0 && string(e.Data) != "null" {
+		text += " " + chars.Cut(string(e.Data), 300)
+	}
+	return fmt.Sprintf("%s (%d)", text, e.Code)
+}
+
+// NoLogin reports whether the agent wants a person to log in first.
+func NoLogin(err error) bool {
+	var refused *Error
+	return errors.As(err, &refused) && refused.Code == codeNoLogin
+}
+
+// A Handler is told what the agent says, in order, from one goroutine. It must not wait.
+type Handler interface {
+	Update(u Update)
+	// Allow decides what a tool may do.
+	Allow(call ToolCall) bool
+}
+
+// A Conn is a connection. Its methods may be called from several goroutines.
+type Conn struct {
+	out     io.Writer
+	handler Handler
+	writing sync.Mutex
+	tasks   sync.WaitGroup // requests that are being written
+
+	mu      sync.Mutex // guards what follows
+	next    int
+	waiting map[string]chan answer
+	ended   bool
+}
+
+type answer struct {
+	result json.RawMessage
+	err    error
+}
+
+// New makes a connection that writes to out. Read must run for it to work.
+func New(out io.Writer, h Handler) *Conn {
+	return &Conn{out: out, handler: h, waiting: map[string]chan answer{}}
+}
+
+// A frame is any message.
+type frame struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  any             `json:"params,omitempty"`
+	Result  any             `json:"result,omitempty"`
+	Error   *Error          `json:"error,omitempty"`
+}
+
+// Read reads what the agent says until its end. What is no message is passed over.
+func (c *Conn) Read(in io.Reader) {
+	lines := bufio.NewReaderSize(in, 64<<10)
+	var line []byte
+	for {
+		part, err := lines.ReadSlice('\n')
+		if len(line) <= mostLine {
+			line = append(line, part...)
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if len(line) <= mostLine {
+			c.take(bytes.TrimSpace(line))
+		}
+		if line = line[:0]; cap(line) > 1<<20 {
+			line = nil
+		}
+		if err != nil {
+			break
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	for id, wait := range c.waiting {
+		wait <- answer{err: ErrEnded}
+		delete(c.waiting, id)
+	}
+}
+
+func (c *Conn) take(line []byte) {
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &m) != nil {
+		return
+	}
+	switch {
+	case m.Method == "session/update":
+		var n struct{ Update Update }
+		if json.Unmarshal(m.Params, &n) == nil {
+			c.handler.Update(n.Update)
+		}
+	case m.Method != "" && len(m.ID) > 0:
+		c.serve(m.ID, m.Method, m.Params)
+	case m.Method == "" && len(m.ID) > 0:
+		c.mu.Lock()
+		wait := c.waiting[string(m.ID)]
+		delete(c.waiting, string(m.ID))
+		c.mu.Unlock()
+		if wait != nil {
+			wait <- newAnswer(m.Result, m.Error)
+		}
+	}
+}
+
+func newAnswer(result, failed json.RawMessage) answer {
+	if len(failed) == 0 || string(failed) == "null" {
+		return answer{result: result}
+	}
+	refused := &Error{}
+	if json.Unmarshal(failed, refused) != nil {
+		refused.Message = chars.Cut(string(failed), 300)
+	}
+	return answer{err: refused}
+}
+
+// serve answers a request of the agent's.
+func (c *Conn) serve(id json.RawMessage, method string, params json.RawMessage) {
+	reply := frame{ID: id, Error: &Error{Code: -32601, Message: "method not found"}}
+	if method == "session/request_permission" {
+		var p permission
+		if json.Unmarshal(params, &p) == nil {
+			reply.Error, reply.Result = nil, p.answer(c.handler.Allow(p.ToolCall))
+		}
+	}
+	_ = c.write(reply) // who does not read it is at its end
+}
+
+func (c *Conn) write(f frame) error {
+	f.JSONRPC = "2.0"
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(f); err != nil {
+		return err
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err := c.out.Write(b.Bytes())
+	return err
+}
+
+// Wait waits for requests that are still being written. Call it when out has been closed.
+func (c *Conn) Wait() { c.tasks.Wait() }
+
+// Notify tells the agent something.
+func (c *Conn) Notify(method string, params any) error {
+	return c.write(frame{Method: method, Params: params})
+}
+
+// Call asks the agent for something, until ctx ends.
+func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	wait := make(chan answer, 1)
+	c.mu.Lock()
+	c.next++
+	id := strconv.Itoa(c.next)
+	ended := c.ended
+	if !ended {
+		c.waiting[id] = wait
+	}
+	c.mu.Unlock()
+	if ended {
+		return ErrEnded
+	}
+	sent := make(chan error, 1) // an agent may not read
+	c.tasks.Go(func() { sent <- c.write(frame{ID: json.RawMessage(id), Method: method, Params: params}) })
+	for {
+		select {
+		case err := <-sent:
+			if err != nil {
+				return ErrEnded
+			}
+			sent = nil
+		case a := <-wait:
+			if a.err != nil || result == nil || len(a.result) == 0 {
+				return a.err
+			}
+			if err := json.Unmarshal(a.result, result); err != nil {
+				return fmt.Errorf("reading the agent's answer to %s: %w", method, err)
+			}
+			return nil
+		case <-ctx.Done():
+			c.mu.Lock()
+			delete(c.waiting, id)
+			c.mu.Unlock()
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// heard is a handler that notes what comes, in order.
+type heard struct{ all []string }
+
+func (h *heard) Update(u Update) { h.all = append(h.all, u.Kind+" "+u.Content.Text+u.Title) }
+func (h *heard) Allow(c ToolCall) bool {
+	h.all = append(h.all, "may it "+c.Does)
+	return c.Does == "read"
+}
+
+// A peer is the other side, line by line.
+type peer struct {
+	*Conn
+	t    *testing.T
+	in   *bufio.Reader  // what the client says
+	out  *io.PipeWriter // what it hears
+	done chan struct{}
+}
+
+func newPeer(t *testing.T, h Handler) *peer {
+	t.Helper()
+	in, toPeer := io.Pipe()
+	fromPeer, out := io.Pipe()
+	p := &peer{Conn: New(toPeer, h), t: t, in: bufio.NewReader(in), out: out, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		p.Read(fromPeer)
+	}()
+	t.Cleanup(func() {
+		out.Close()
+		<-p.done
+		toPeer.Close()
+		in.Close()
+		p.Wait()
+	})
+	return p
+}
+
+func (p *peer) say(lines ...string) {
+	p.t.Helper()
+	for _, line := range lines {
+		if _, err := io.WriteString(p.out, line+"\n"); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+func (p *peer) hear(want string) {
+	p.t.Helper()
+	line, err := p.in.ReadString('\n')
+	if err != nil || strings.TrimSpace(line) != want {
+		p.t.Errorf("it says %s, %v\nwant    %s", line, err, want)
+	}
+}
+
+// What the agent said before it answered was handled before the answer is given, whatever stood between.
+func TestOrder(t *testing.T) {
+	h := &heard{}
+	p := newPeer(t, h)
+	turn := make(chan error, 1)
+	var got Turn
+	go func() {
+		var err error
+		got, err = p.Prompt(t.Context(), "s", "<hi>")
+		turn <- err
+	}()
+	p.hear(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"prompt":[{"text":"<hi>","type":"text"}],"sessionId":"s"}}`)
+	const n = 3000 // more than the SDK's queue holds
+	for i := range n {
+		p.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%d"}}}}`, i))
+	}
+	p.say(`no JSON`, ``, `[]`, `{"id":99,"result":{}}`, `{"id":1`, "\x00\xff", `{"method":7}`,
+		`{"id":"q","method":"fs/read_text_file","params":{}}`)
+	p.hear(`{"jsonrpc":"2.0","id":"q","error":{"code":-32601,"message":"method not found"}}`)
+	options := `"options":[{"optionId":"always","kind":"allow_always"},{"optionId":"yes","kind":"allow_once"},{"optionId":"no","kind":"reject_once"}]`
+	p.say(`{"id":0,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","kind":"read"},` + options + `}}`)
+	p.hear(`{"jsonrpc":"2.0","id":0,"result":{"outcome":{"optionId":"yes","outcome":"selected"}}}`)
+	p.say(`{"id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","kind":"edit"},` + options + `}}`)
+	p.hear(`{"jsonrpc":"2.0","id":1,"result":{"outcome":{"optionId":"no","outcome":"selected"}}}`)
+	p.say(`{"id":2,"method":"session/request_permission","params":{"toolCall":{"kind":"read"},"options":[{"optionId":"a","kind":"allow_always"}]}}`)
+	p.hear(`{"jsonrpc":"2.0","id":2,"result":{"outcome":{"outcome":"cancelled"}}}`)
+	p.say(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn","usage":{"inputTokens":3,"outputTokens":4,"totalTokens":7}}}`)
+	if err := <-turn; err != nil || got.Stop != "end_turn" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if tokens, ok := got.Tokens(); tokens != 7 || !ok {
+		t.Errorf("%d tokens, %v", tokens, ok)
+	}
+	if len(h.all) != n+3 || h.all[n-1] != fmt.Sprintf("agent_message_chunk %d", n-1) || h.all[n] != "may it read" {
+		t.Errorf("%d things in order, the last %q", len(h.all), h.all[max(0, len(h.all)-4):])
+	}
+}
+
+func TestFailures(t *testing.T) {
+	t.Run("login", func(t *testing.T) {
+		p := newPeer(t, &heard{})
+		go func() {
+			_, _ = p.in.ReadString('\n')
+			p.say(`{"id":1,"error":{"code":-32000,"message":"Authentication required"}}`)
+		}()
+		if _, err := p.NewSession(t.Context(), "/"); !NoLogin(err) {
+			t.Error(err)
+		}
+	})
+	t.Run("an error that is none", func(t *testing.T) {
+		p := newPeer(t, &heard{})
+		go func() {
+			_, _ = p.in.ReadString('\n')
+			p.say(`{"id":1,"error":"broken"}`)
+		}()
+		if _, err := p.NewSession(t.Context(), "/"); err == nil || !strings.Contains(err.Error(), "broken") {
+			t.Error(err)
+		}
+	})
+	t.Run("it ends", func(t *testing.T) {
+		p := newPeer(t, &heard{})
+		go func() {
+			_, _ = p.in.ReadString('\n')
+			p.out.Close()
+		}()
+		if _, err := p.Initialize(t.Context(), "n", "v"); !errors.Is(err, ErrEnded) {
+			t.Error(err)
+		}
+		if _, err := p.Initialize(t.Context(), "n", "v"); !errors.Is(err, ErrEnded) {
+			t.Error(err)
+		}
+	})
+	t.Run("it does not read", func(t *testing.T) {
+		p := newPeer(t, &heard{})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := p.Initialize(ctx, "n", "v"); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		p.Cancel("s")
+	})
+	t.Run("a line that is too long", func(t *testing.T) {
+		p := newPeer(t, &heard{})
+		go func() {
+			_, _ = p.in.ReadString('\n')
+			p.say(strings.Repeat("x", mostLine+100), `{"id":1,"result":{"sessionId":"s"}}`)
+		}()
+		if s, err := p.NewSession(t.Context(), "/"); err != nil || s.ID != "s" {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+// Whatever an agent says, it is read to its end.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"method":"session/update","params":{"update":{"sessionUpdate":"tool_call","content":[{"type":"diff","path":"a"}],"locations":null}}}`))
+	f.Add([]byte(`{"id":1,"method":"session/request_permission","params":{"toolCall":{"content":7},"options":{}}}` + "\n\n{"))
+	f.Add([]byte(`{"id":null,"error":{"code":"x"}}` + "\n" + `{"id":1,"result":[]}`))
+	f.Fuzz(func(t *testing.T, said []byte) {
+		c := New(io.Discard, &heard{})
+		c.Read(bytes.NewReader(said))
+		if err := c.Call(t.Context(), "m", nil, nil); !errors.Is(err, ErrEnded) {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// An Agent is what the agent says of itself.
+type Agent struct {
+	ProtocolVersion int `json:"protocolVersion"`
+	Info            struct {
+		Name    string `json:"name"`
+		Title   string `json:"title"`
+		Version string `json:"version"`
+	} `json:"agentInfo"`
+}
+
+// Initialize begins the conversation. We have no files and no terminal to offer: agents have their own.
+func (c *Conn) Initialize(ctx context.Context, name, version string) (a Agent, err error) {
+	err = c.Call(ctx, "initialize", map[string]any{
+		"protocolVersion": 1,
+		"clientInfo":      map[string]string{"name": name, "version": version},
+		"clientCapabilities": map[string]any{
+			"fs":       map[string]bool{"readTextFile": false, "writeTextFile": false},
+			"terminal": false,
+		},
+	}, &a)
+	return a, err
+}
+
+// A Session is one that the agent has made.
+type Session struct {
+	ID    string `json:"sessionId"`
+	Modes struct {
+		Available []struct {
+			ID string `json:"id"`
+		} `json:"availableModes"`
+	} `json:"modes"`
+}
+
+// Has reports whether the session has a mode.
+func (s Session) Has(mode string) bool {
+	for _, m := range s.Modes.Available {
+		if m.ID == mode {
+			return mode != ""
+		}
+	}
+	return false
+}
+
+// NewSession has the agent make a session in a folder.
+func (c *Conn) NewSession(ctx context.Context, cwd string) (s Session, err error) {
+	err = c.Call(ctx, "session/new", map[string]any{"cwd": cwd, "mcpServers": []any{}}, &s)
+	return s, err
+}
+
+// SetMode puts a session into a mode.
+func (c *Conn) SetMode(ctx context.Context, session, mode string) error {
+	return c.Call(ctx, "session/set_mode", map[string]string{"sessionId": session, "modeId": mode}, nil)
+}
+
+// A Turn is how a prompt was answered.
+type Turn struct {
+	Stop  string `json:"stopReason"`
+	Usage *struct {
+		Input  int64 `json:"inputTokens"`
+		Output int64 `json:"outputTokens"`
+		Total  int64 `json:"totalTokens"`
+	} `json:"usage"`
+	Meta struct {
+		Quota struct {
+			Count struct {
+				Input  int64 `json:"input_tokens"`
+				Output int64 `json:"output_tokens"`
+			} `json:"token_count"`
+		} `json:"quota"` // gemini's
+	} `json:"_meta"`
+}
+
+// Tokens gives what the agent reports of the turn, false for nothing.
+func (t Turn) Tokens() (int64, bool) {
+	if t.Usage != nil {
+		return max(t.Usage.Total, t.Usage.Input+t.Usage.Output), true
+	}
+	n := t.Meta.Quota.Count.Input + t.Meta.Quota.Count.Output
+	return n, n > 0
+}
+
+// Prompt says something and waits for the end of the turn.
+func (c *Conn) Prompt(ctx context.Context, session, text string) (t Turn, err error) {
+	err = c.Call(ctx, "session/prompt", map[string]any{
+		"sessionId": session, "prompt": []any{map[string]string{"type": "text", "text": text}},
+	}, &t)
+	return t, err
+}
+
+// Cancel asks for the end of the turn. It does not wait for an agent that does not read.
+func (c *Conn) Cancel(session string) {
+	c.tasks.Go(func() {
+		_ = c.write(frame{Method: "session/cancel", Params: map[string]string{"sessionId": session}})
+	})
+}
+
+// An Update is one thing that the agent says in a session.
+type Update struct {
+	Kind    string  `json:"sessionUpdate"`
+	Message string  `json:"messageId"`
+	Content Content `json:"content"`
+	ToolCall
+	Used *int64 `json:"used"` // tokens of the context
+	Cost *struct {
+		Amount   float64 `json:"amount"`
+		Currency string  `json:"currency"`
+	} `json:"cost"`
+	Commands []struct {
+		Name string `json:"name"`
+	} `json:"availableCommands"`
+}
+
+// Content is a text block, or what a tool call holds; what is neither is empty.
+type Content struct {
+	Text  string
+	Diffs []string // paths of files that are shown as changed
+}
+
+// UnmarshalJSON takes a block or a list of a tool's.
+func (c *Content) UnmarshalJSON(text []byte) error {
+	var block struct{ Text string }
+	if json.Unmarshal(text, &block) == nil {
+		c.Text = block.Text
+		return nil
+	}
+	var list []struct {
+		Type, Path string
+	}
+	if json.Unmarshal(text, &list) == nil {
+		for _, one := range list {
+			if one.Type == "diff" && one.Path != "" {
+				c.Diffs = append(c.Diffs, one.Path)
+			}
+		}
+	}
+	return nil
+}
+
+// A ToolCall is a tool that the agent uses, as far as it has been told.
+type ToolCall struct {
+	ID        string `json:"toolCallId"`
+	Title     string `json:"title"`
+	Does      string `json:"kind"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+	Locations []struct {
+		Path string `json:"path"`
+	} `json:"locations"`
+	Input json.RawMessage `json:"rawInput"`
+	Meta  struct {
+		Claude struct {
+			Tool string `json:"toolName"`
+		} `json:"claudeCode"`
+	} `json:"_meta"`
+	Changes []string `json:"-"` // files that it shows as changed
+}
+
+// permission is a request for it.
+type permission struct {
+	ToolCall ToolCall `json:"toolCall"`
+	Options  []struct {
+		ID   string `json:"optionId"`
+		Kind string `json:"kind"`
+	} `json:"options"`
+}
+
+// UnmarshalJSON takes the changes out of the content as well.
+func (p *permission) UnmarshalJSON(text []byte) error {
+	type plain permission
+	var content struct {
+		ToolCall struct{ Content Content }
+	}
+	if err := json.Unmarshal(text, (*plain)(p)); err != nil {
+		return err
+	}
+	if json.Unmarshal(text, &content) == nil {
+		p.ToolCall.Changes = content.ToolCall.Content.Diffs
+	}
+	return nil
+}
+
+// answer chooses the narrowest option that says it. Where there is none to refuse by, the request counts as cancelled.
+func (p permission) answer(allowed bool) any {
+	kinds := []string{"reject_once", "reject_always"}
+	if allowed {
+		kinds = []string{"allow_once"} // never for good: it would be kept in the person's own settings
+	}
+	for _, kind := range kinds {
+		for _, o := range p.Options {
+			if o.Kind == kind {
+				return map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": o.ID}}
+			}
+		}
+	}
+	return map[string]any{"outcome": map[string]string{"outcome": "cancelled"}}
+}

@@ -1,0 +1,228 @@
+// Package delegation is one agent that asks another for a piece of work: who can be asked, what may be asked, and how
+// it is run once and ends in a state that is true.
+//
+// A delegation is a row before it is anything else. Ledger keeps the rows; Runner carries one out, in a process of its
+// own that outlives the caller, by starting this program before the other agent as any client does; Desk is what
+// callers see: tools and commands ask it. What may be handed on is package scope's to say, where a child works package
+// worktree's, how it is spoken to package client's.
+package delegation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation/scope"
+)
+
+// A State of a delegation. Those after Running are ends.
+type State string
+
+// The states.
+const (
+	Queued    State = "queued"    // a row, and nobody has begun
+	Running   State = "running"   // its runner lives
+	Done      State = "done"      // the other agent ended its turn by itself
+	Failed    State = "failed"    // it could not be run, or the other agent failed
+	Cancelled State = "cancelled" // the caller, or its end, ended it
+	Stopped   State = "stopped"   // a bound of its budget was reached
+	Lost      State = "lost"      // its runner was killed: how far it came is not known
+)
+
+// Ended reports whether nothing changes any more.
+func (s State) Ended() bool { return s != Queued && s != Running }
+
+// A Mode says what the other agent may do with files.
+type Mode string
+
+// The modes.
+const (
+	Read Mode = "read"
+	Edit Mode = "edit"
+)
+
+// A Budget bounds a delegation; zero means not bounded by that.
+type Budget struct {
+	Turns   int     `json:"turns,omitempty"`   // of the model: one, and one more for each call of a tool
+	Tokens  int64   `json:"tokens,omitempty"`  // as far as the agent reports them
+	Cost    float64 `json:"cost,omitempty"`    // in whatever currency it reports
+	Seconds int     `json:"seconds,omitempty"` // on the clock
+}
+
+const (
+	// DefaultTime bounds a delegation that names no bound of its own, and mostTime any.
+	DefaultTime = 30 * time.Minute
+	mostTime    = 24 * time.Hour
+
+	mostTask = 48 << 10 // bytes
+)
+
+// within gives b where it is smaller than the bounds of the delegation that it is asked in.
+func (b Budget) within(outer Budget) Budget {
+	return Budget{smaller(b.Turns, outer.Turns), smaller(b.Tokens, outer.Tokens), smaller(b.Cost, outer.Cost),
+		smaller(b.Seconds, outer.Seconds)}
+}
+
+func smaller[T int | int64 | float64](a, b T) T {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Usage is what a delegation has used; nil is not reported.
+type Usage struct {
+	Turns    int      `json:"turns"`
+	Tokens   *int64   `json:"tokens"`
+	Cost     *float64 `json:"cost"`
+	Currency string   `json:"currency,omitempty"`
+}
+
+// over names the bound that is reached, "" for none.
+func (b Budget) over(u Usage) string {
+	switch {
+	case b.Turns > 0 && u.Turns > b.Turns:
+		return fmt.Sprintf("its budget of %d turns is used up", b.Turns)
+	case b.Tokens > 0 && u.Tokens != nil && *u.Tokens >= b.Tokens:
+		return fmt.Sprintf("its budget of %d tokens is used up", b.Tokens)
+	case b.Cost > 0 && u.Cost != nil && *u.Cost >= b.Cost:
+		return fmt.Sprintf("its budget of %g %s is used up", b.Cost, u.Currency)
+	}
+	return ""
+}
+
+// A Caller is who asks.
+type Caller struct {
+	Key     string // the Signet key of the session; "": a person
+	Process string // whose end is the caller's
+	Harness string
+	Turn    int64 // the row of the turn that asks, 0: not known
+	Cwd     string
+	Project string
+	Inside  string // the delegation that the caller works for, "" for none
+}
+
+// A Request is what a caller asks for.
+type Request struct {
+	Agent  string // "": the best
+	Task   string
+	Scope  string // delegated_scope
+	Kept   string // kept_work
+	Mode   Mode   // "": Read
+	Budget Budget
+	Key    string // "": made of scope and task
+	Detach bool
+}
+
+// check refuses what no agent could be given, whoever asks. It puts defaults in place.
+func (r *Request) check() error {
+	r.Task = strings.TrimSpace(r.Task)
+	if r.Mode == "" {
+		r.Mode = Read
+	}
+	b := r.Budget
+	switch {
+	case r.Task == "":
+		return errors.New("task is empty: write what the other agent is to do, with all that it must know")
+	case len(r.Task) > mostTask:
+		return fmt.Errorf("task has %d bytes and %d fit: name files instead of quoting them", len(r.Task), mostTask)
+	case r.Mode != Read && r.Mode != Edit:
+		return fmt.Errorf("mode is read or edit, not %q", r.Mode)
+	case b.Turns < 0 || b.Tokens < 0 || !(b.Cost >= 0) || b.Seconds < 0:
+		return errors.New("a budget is not negative: leave out what is not to be bounded")
+	case b.Seconds > int(mostTime.Seconds()):
+		return fmt.Errorf("a delegation runs %v at most: give fewer seconds", mostTime)
+	}
+	if b.Seconds == 0 {
+		r.Budget.Seconds = int(DefaultTime.Seconds())
+	}
+	return nil
+}
+
+// A Delegation is a row.
+type Delegation struct {
+	ID string
+	Caller
+	Parent   string // the delegation inside which it was asked
+	Root     string // the caller at the top of the tree
+	Depth    int    // 1: nobody delegated to the caller
+	Agent    string
+	Mode     Mode
+	Kind     string // of work
+	Detach   bool
+	Budget   Budget
+	Scope    string
+	Kept     string
+	Task     string
+	State    State
+	Runner   string
+	Cancel   string
+	ACPID    string
+	Folder   string
+	Branch   string
+	Progress string
+	Stop     string
+	Reason   string
+	Usage    Usage
+	Paths    []string
+	Refused  []string
+	Verdict  *float64
+	Note     string
+	Created  time.Time
+	Started  time.Time
+	Ended    time.Time
+	Answer   string
+}
+
+// A Row is a delegation as agents and scripts read it.
+type Row struct {
+	ID       string     `json:"id"`
+	Agent    string     `json:"agent"`
+	State    State      `json:"state"`
+	Mode     Mode       `json:"mode"`
+	Kind     string     `json:"kind"`
+	Task     string     `json:"task"`
+	Scope    []string   `json:"scope"`
+	Kept     []string   `json:"kept"`
+	Session  string     `json:"session"` // the child's
+	Parent   string     `json:"parent"`  // the delegation that it was asked in, else the Signet key of the caller
+	Depth    int        `json:"depth"`
+	Started  time.Time  `json:"started"`
+	Ended    *time.Time `json:"ended"`
+	Usage    Usage      `json:"usage"`
+	Progress string     `json:"progress,omitempty"`
+	Stop     string     `json:"stop,omitempty"`
+	Reason   string     `json:"reason,omitempty"`
+	Branch   string     `json:"branch,omitempty"`
+	Folder   string     `json:"folder,omitempty"`
+	Paths    []string   `json:"paths"`
+	Refused  []string   `json:"refused"`
+	Verdict  *float64   `json:"verdict,omitempty"`
+	Note     string     `json:"note,omitempty"`
+	Answer   string     `json:"answer,omitempty"`
+}
+
+// Row is the delegation as agents and scripts read it.
+func (d Delegation) Row() Row {
+	r := Row{ID: d.ID, Agent: d.Agent, State: d.State, Mode: d.Mode, Kind: d.Kind, Task: d.Task,
+		Scope: list(scope.Items(d.Scope)), Kept: list(scope.Items(d.Kept)), Session: d.ACPID, Parent: d.Parent,
+		Depth: d.Depth, Started: d.Created.UTC(), Usage: d.Usage, Stop: d.Stop, Reason: d.Reason, Branch: d.Branch,
+		Paths: list(d.Paths), Refused: list(d.Refused), Verdict: d.Verdict, Note: d.Note, Answer: d.Answer}
+	if r.Parent == "" {
+		r.Parent = d.Key
+	}
+	if d.State.Ended() {
+		ended := d.Ended.UTC()
+		r.Ended = &ended
+	} else {
+		r.Progress = d.Progress
+	}
+	if d.Mode == Edit && d.Branch == "" {
+		r.Folder = d.Folder
+	}
+	return r
+}
+
+// list is never nil, which JSON would show as null.
+func list(all []string) []string { return append([]string{}, all...) }

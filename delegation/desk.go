@@ -1,0 +1,155 @@
+package delegation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
+)
+
+// A Desk is where callers come: tools of a session, and the command.
+type Desk struct {
+	Ledger *Ledger
+	// Known gives the agents that there are.
+	Known func(ctx context.Context) ([]Known, error)
+	// Canonical is the one name of an agent that may have several.
+	Canonical func(name string) string
+	// Start starts a runner that outlives us, and tells it the task.
+	Start func(d Delegation, task string) error
+}
+
+// lookEvery is how often somebody who waits looks at the row.
+const lookEvery = 100 * time.Millisecond
+
+// Agents gives those that can be asked.
+func (k *Desk) Agents(ctx context.Context) ([]Agent, error) {
+	known, err := k.Known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return k.Ledger.Agents(ctx, known)
+}
+
+// Delegate begins a delegation, or gives the one that the same request began before; fresh says which.
+func (k *Desk) Delegate(ctx context.Context, who Caller, r Request) (d Delegation, fresh bool, err error) {
+	if err := r.check(); err != nil {
+		return d, false, err
+	}
+	agents, err := k.Agents(ctx)
+	if err != nil {
+		return d, false, err
+	}
+	kind := kindOf(r, agents)
+	if r.Agent, err = k.choose(agents, r.Agent, kind, k.Canonical(who.Harness)); err != nil {
+		return d, false, err
+	}
+	if who.Turn, err = k.Ledger.Turn(ctx, who.Key); err != nil {
+		return d, false, err
+	}
+	if d, fresh, err = k.Ledger.Create(ctx, who, r, kind, worktree.Follow); err != nil || !fresh {
+		return d, fresh, err
+	}
+	if err := k.Start(d, r.Task); err != nil {
+		err = fmt.Errorf("its runner could not be started: %w", err)
+		return d, true, errors.Join(err, k.Ledger.Fail(ctx, d.ID, err.Error()))
+	}
+	return d, true, nil
+}
+
+// choose finds the agent that is asked for, or where none is named the best.
+func (k *Desk) choose(agents []Agent, name, kind, caller string) (string, error) {
+	if name == "" {
+		a, ok := best(agents, kind, caller)
+		if !ok {
+			return "", errors.New("no agent can be started here; signet-acp-proxy agents says why")
+		}
+		return a.ID, nil
+	}
+	name = k.Canonical(name)
+	i := slices.IndexFunc(agents, func(a Agent) bool { return a.ID == name })
+	switch {
+	case i < 0:
+		var names []string
+		for _, a := range agents {
+			if a.Status != Missing {
+				names = append(names, a.ID)
+			}
+		}
+		return "", fmt.Errorf("no agent is known as %q: name one of %s, or none", name, strings.Join(names, ", "))
+	case agents[i].Status == Missing:
+		return "", fmt.Errorf("%s cannot be started: %s", name, agents[i].Fix)
+	}
+	return name, nil
+}
+
+// Wait waits until a delegation has ended or limit is over, and gives it as it stands. progress, if not nil, is told
+// when there is something new.
+func (k *Desk) Wait(ctx context.Context, id string, limit time.Duration, progress func(Delegation)) (Delegation, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	last := ""
+	var d Delegation
+	for {
+		now, err := k.Ledger.Get(context.WithoutCancel(ctx), id)
+		switch {
+		case err != nil:
+			return d, err
+		case now.State.Ended():
+			return now, k.Ledger.Settle(context.WithoutCancel(ctx))
+		}
+		if d = now; progress != nil && d.Progress != last {
+			last = d.Progress
+			progress(d)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return d, nil
+		}
+	}
+}
+
+// Of gives a delegation that a caller may see: within a delegation only what was asked inside it.
+func (k *Desk) Of(ctx context.Context, who Caller, id string) (Delegation, error) {
+	d, err := k.Ledger.Get(ctx, strings.TrimSpace(id))
+	if err == nil && who.Inside != "" && d.Parent != who.Inside {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Delegation{}, fmt.Errorf("%w: delegate gave you one that you can use", err)
+	}
+	return d, nil
+}
+
+// Cancel ends a delegation and waits until it has ended.
+func (k *Desk) Cancel(ctx context.Context, who Caller, id string) (Delegation, error) {
+	d, err := k.Of(ctx, who, id)
+	if err != nil || d.State.Ended() {
+		return d, err
+	}
+	if err := k.Ledger.Cancel(ctx, d.ID, "its caller cancelled it"); err != nil {
+		return d, err
+	}
+	return k.Wait(ctx, d.ID, 5*time.Second, nil)
+}
+
+// Judge takes in what a caller thinks of a result.
+func (k *Desk) Judge(ctx context.Context, who Caller, id string, verdict float64, note string) error {
+	if !(verdict >= -1 && verdict <= 1) {
+		return errors.New("verdict is a number from -1 (harmful) to 1 (helpful)")
+	}
+	d, err := k.Of(ctx, who, id)
+	switch {
+	case err != nil:
+		return err
+	case !d.State.Ended():
+		return errors.New("it has not ended yet: wait for it first (delegation_wait)")
+	}
+	return k.Ledger.Judge(ctx, d.ID, verdict, note)
+}

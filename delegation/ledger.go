@@ -1,0 +1,451 @@
+package delegation
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/scope"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// What callers branch on.
+var (
+	ErrNotFound = errors.New("no delegation has this id")
+	ErrTaken    = errors.New("it was begun already")
+)
+
+// Limits of what one caller can ask for.
+const (
+	DefaultDepth = 2
+	mostAtOnce   = 4  // of one session
+	mostInAll    = 20 // of a tree, from the session at its top
+	// beginLimit is how long after its row a runner may begin; then it counts as one that never did.
+	beginLimit = 20 * time.Second
+)
+
+// A Ledger keeps delegations in the database. Every change of state is a compare-and-set. Its methods may be called
+// from several goroutines.
+type Ledger struct {
+	db    *sql.DB
+	live  string
+	depth int
+	now   func() time.Time
+}
+
+// NewLedger makes a ledger on a database that migrations.Open has opened; live is the folder of the locks of living
+// processes.
+func NewLedger(db *sql.DB, live string) *Ledger {
+	return &Ledger{db: db, live: live, depth: DefaultDepth, now: time.Now}
+}
+
+// Create makes the row of a delegation, or finds the one that the same request made before; fresh says which. A refusal
+// makes no row, and its text is for the caller.
+func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string, follow func(string) string) (
+	d Delegation, fresh bool, err error) {
+	if err := r.check(); err != nil {
+		return d, false, err
+	}
+	if err := l.Settle(ctx); err != nil {
+		return d, false, err
+	}
+	var refused error
+	err = sqlite.Write(ctx, l.db, "noting a delegation", func(tx *sql.Tx) (err error) {
+		d = Delegation{ID: ulid.Make().String(), Caller: who, Parent: who.Inside, Root: who.Key, Depth: 1, Agent: r.Agent,
+			Mode: r.Mode, Kind: kind, Detach: r.Detach, Budget: r.Budget, Scope: r.Scope, Kept: r.Kept, Task: r.Task,
+			State: Queued, Created: l.now()}
+		if who.Key == "" {
+			d.Root = d.ID
+		}
+		key := r.Key
+		if key == "" {
+			key = defaultKey(who, r)
+		}
+		if refused = l.refuse(ctx, tx, &d, follow); refused != nil {
+			return refused
+		}
+		earlier, err := scanOne(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM delegations WHERE caller = ? AND key = ?`,
+			who.Key, key))
+		switch {
+		case err == nil:
+			d = earlier
+			return nil
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
+		}
+		if refused = l.room(ctx, tx, d); refused != nil {
+			return refused
+		}
+		fresh = true
+		return l.insert(ctx, tx, d, key)
+	})
+	if refused != nil {
+		err = refused
+	}
+	return d, fresh, err
+}
+
+// refuse holds a request to the delegation that it is made in, and to the rule.
+func (l *Ledger) refuse(ctx context.Context, tx *sql.Tx, d *Delegation, follow func(string) string) error {
+	check := scope.Request{Delegated: d.Scope, Kept: d.Kept, Dir: d.Cwd, Follow: follow}
+	if d.Parent != "" {
+		outer, err := byID(ctx, tx, d.Parent)
+		if err != nil {
+			return fmt.Errorf("the delegation that you work for: %w", err)
+		}
+		if err := l.inherit(d, outer); err != nil {
+			return err
+		}
+		check.Caller = outer.Scope
+	}
+	return check.Check()
+}
+
+// inherit gives a delegation inside another what that one leaves it.
+func (l *Ledger) inherit(d *Delegation, outer Delegation) error {
+	d.Root, d.Depth = outer.Root, outer.Depth+1
+	switch {
+	case outer.State != Running || outer.Cancel != "":
+		return errors.New("the delegation that you work for is at its end: hand nothing on")
+	case d.Depth > l.depth:
+		return fmt.Errorf("you were delegated to at depth %d, and %d is the most: do it yourself, or say in your answer "+
+			"what is left", outer.Depth, l.depth)
+	case d.Mode == Edit && outer.Mode != Edit:
+		return errors.New("you may only read, so whom you ask may too: leave mode out")
+	}
+	left := outer.Budget
+	if left.Seconds > 0 {
+		left.Seconds = max(1, left.Seconds-int(l.now().Sub(outer.Started).Seconds()))
+	}
+	d.Budget, d.Detach = d.Budget.within(left), false
+	return nil
+}
+
+// room refuses one too many.
+func (l *Ledger) room(ctx context.Context, tx *sql.Tx, d Delegation) error {
+	var now, all int
+	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE ended = 0 AND caller = ?1 AND parent = ?2),
+		count(*) FILTER (WHERE root = ?3) FROM delegations WHERE root = ?3 OR caller = ?1 AND ended = 0`,
+		d.Key, d.Parent, d.Root).Scan(&now, &all)
+	switch {
+	case err != nil:
+		return err
+	case now >= mostAtOnce:
+		return fmt.Errorf("%d delegations of yours are under way, and that is the most: wait for one (delegation_wait) or "+
+			"cancel one", now)
+	case all >= mostInAll:
+		return fmt.Errorf("this session has delegated %d times, and that is the most: do the rest yourself", all)
+	}
+	return nil
+}
+
+func (l *Ledger) insert(ctx context.Context, tx *sql.Tx, d Delegation, key string) error {
+	budget, err := json.Marshal(d.Budget)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO delegations (id, caller, process, harness, turn, parent, root, depth, key,
+		agent, mode, kind, cwd, project, detach, budget, state, created, scope, kept, task)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		d.ID, d.Key, d.Process, d.Harness, d.Turn, d.Parent, d.Root, d.Depth, key, d.Agent, d.Mode, d.Kind, d.Cwd, d.Project,
+		d.Detach, string(budget), d.State, sqlite.Stamp(d.Created), clean(d.Scope), clean(d.Kept), clean(d.Task))
+	return err
+}
+
+// defaultKey names a request by what it asks for.
+func defaultKey(who Caller, r Request) string {
+	h := sha256.New()
+	for _, part := range []string{who.Project, who.Cwd, r.Agent, string(r.Mode), r.Scope, r.Task} {
+		fmt.Fprintf(h, "%d %s\n", len(part), part)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// clean is a text as it may be stored.
+func clean(text string) string {
+	text, _ = privacy.WithoutPrivate(strings.ToValidUTF8(text, "\ufffd"))
+	return privacy.Redact(strings.ReplaceAll(text, "\x00", ""))
+}
+
+func cleaned(all []string) []string {
+	kept := make([]string, len(all))
+	for i, text := range all {
+		kept[i] = clean(text)
+	}
+	return kept
+}
+
+// Begin makes a runner the one that runs a delegation. ErrTaken: another has, or nobody is to any more.
+func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, error) {
+	var d Delegation
+	err := sqlite.Write(ctx, l.db, "beginning a delegation", func(tx *sql.Tx) error {
+		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, runner = ?, pid = ?, started = ?
+			WHERE id = ? AND state = ? AND created > ?`, Running, runner, os.Getpid(), sqlite.Stamp(l.now()), id, Queued,
+			sqlite.Stamp(l.now().Add(-beginLimit)))
+		if err != nil {
+			return err
+		}
+		d, err = byID(ctx, tx, id)
+		return err
+	})
+	return d, err
+}
+
+// A Stand is what a runner notes while it works.
+type Stand struct {
+	ACPID, Folder, Branch, Progress string
+	Usage                           Usage
+}
+
+// Note keeps a stand, and gives why the delegation is to end, "" for no reason.
+func (l *Ledger) Note(ctx context.Context, id, runner string, s Stand) (cancel string, err error) {
+	err = sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
+		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET acp_id = ?, folder = ?, branch = ?, progress = ?,
+			turns = ?, tokens = ?, cost = ?, currency = ? WHERE id = ? AND runner = ? AND state = ?`, s.ACPID, s.Folder,
+			s.Branch, clean(s.Progress), s.Usage.Turns, s.Usage.Tokens, s.Usage.Cost, s.Usage.Currency, id, runner, Running)
+		if err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `SELECT cancel FROM delegations WHERE id = ?`, id).Scan(&cancel)
+	})
+	return cancel, err
+}
+
+// Watch gives why a delegation is to end, "" for no reason, and what those inside it have used.
+func (l *Ledger) Watch(ctx context.Context, d Delegation) (cancel string, inside Usage, err error) {
+	var asked, stop string
+	var gone bool
+	err = l.db.QueryRowContext(ctx, `SELECT d.cancel, coalesce(sum(i.turns), 0), sum(i.tokens), sum(i.cost),
+			coalesce((SELECT stop FROM turns WHERE id = d.turn AND ended > 0), ''),
+			d.turn > 0 AND NOT EXISTS (SELECT 1 FROM turns t JOIN attachments a ON a.session = t.session
+				WHERE t.id = d.turn AND a.process = t.process)
+		FROM delegations d LEFT JOIN delegations i ON i.parent = d.id WHERE d.id = ?`, d.ID).
+		Scan(&asked, &inside.Turns, &inside.Tokens, &inside.Cost, &stop, &gone)
+	switch {
+	case err != nil || asked != "" || d.Detach:
+		return asked, inside, sqlite.While("watching a delegation", err)
+	case stop == "cancelled":
+		return "its caller's turn was cancelled", inside, nil
+	case gone:
+		return "its caller's session was closed", inside, nil
+	}
+	if alive, err := correlation.Alive(l.live, d.Process); d.Process != "" && err == nil && !alive {
+		return "its caller has ended", inside, nil
+	}
+	return "", inside, nil
+}
+
+// An Outcome is how a delegation ended.
+type Outcome struct {
+	State          State
+	Stop, Reason   string
+	Answer         string
+	Branch, Folder string
+	Paths, Refused []string
+	Usage          Usage
+}
+
+// End ends a delegation that its runner has run.
+func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
+	paths, err := json.Marshal(cleaned(o.Paths))
+	if err != nil {
+		return err
+	}
+	refused, err := json.Marshal(cleaned(o.Refused))
+	if err != nil {
+		return err
+	}
+	return sqlite.Write(ctx, l.db, "ending a delegation", func(tx *sql.Tx) error {
+		return sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, stop = ?, reason = ?, answer = ?,
+			branch = ?, folder = ?, paths = ?, refused = ?, turns = ?, tokens = ?, cost = ?, currency = ?, ended = ?
+			WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Stop, clean(o.Reason), clean(o.Answer), o.Branch, o.Folder,
+			string(paths), string(refused), o.Usage.Turns, o.Usage.Tokens, o.Usage.Cost, o.Usage.Currency,
+			sqlite.Stamp(l.now()), id, runner, Running)
+	})
+}
+
+// Cancel asks for the end of a delegation; one that nobody has begun ends at once.
+func (l *Ledger) Cancel(ctx context.Context, id, why string) error {
+	return sqlite.Write(ctx, l.db, "cancelling a delegation", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE delegations SET cancel = ?2,
+			reason = iif(state = 'queued', ?2, reason), ended = iif(state = 'queued', ?3, ended),
+			state = iif(state = 'queued', 'cancelled', state)
+			WHERE id = ?1 AND ended = 0 AND cancel = ''`, id, why, sqlite.Stamp(l.now()))
+		return err
+	})
+}
+
+// Fail ends one that nobody could begin.
+func (l *Ledger) Fail(ctx context.Context, id, why string) error {
+	return sqlite.Write(ctx, l.db, "ending a delegation", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE delegations SET state = ?, reason = ?, ended = ? WHERE id = ? AND state = ?`,
+			Failed, why, sqlite.Stamp(l.now()), id, Queued)
+		return err
+	})
+}
+
+// Turn gives the turn that a session is in, 0 for none.
+func (l *Ledger) Turn(ctx context.Context, key string) (turn int64, err error) {
+	err = l.db.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM turns WHERE key = ? AND ended = 0 AND ?1 <> ''`,
+		key).Scan(&turn)
+	return turn, sqlite.While("looking for the turn that asks", err)
+}
+
+// Judge keeps what a caller thinks of a result.
+func (l *Ledger) Judge(ctx context.Context, id string, verdict float64, note string) error {
+	return sqlite.Write(ctx, l.db, "keeping a verdict", func(tx *sql.Tx) error {
+		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations SET verdict = ?, note = ? WHERE id = ?`, verdict,
+			clean(note), id)
+	})
+}
+
+// Settle gives those whose runner is dead the state that is true.
+func (l *Ledger) Settle(ctx context.Context) error {
+	open, err := l.stored(ctx, `WHERE ended = 0`)
+	if err != nil {
+		return err
+	}
+	for _, d := range open {
+		state, why := l.truth(d)
+		if state == d.State {
+			continue
+		}
+		err := sqlite.Write(ctx, l.db, "settling a delegation", func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE delegations SET state = ?, reason = ?, ended = ?
+				WHERE id = ? AND state = ? AND runner = ?`, state, why, sqlite.Stamp(l.now()), d.ID, d.State, d.Runner)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// truth is the state of a row that says that it is not at its end.
+func (l *Ledger) truth(d Delegation) (State, string) {
+	switch {
+	case d.State.Ended():
+		return d.State, d.Reason
+	case d.State == Queued && l.now().Sub(d.Created) > beginLimit:
+		return Failed, "its runner never began; nothing was done"
+	case d.State != Running:
+		return d.State, ""
+	}
+	if alive, err := correlation.Alive(l.live, d.Runner); err == nil && !alive {
+		return Lost, "its runner was killed, and how far it came is not known; what it wrote is in its folder"
+	}
+	return d.State, ""
+}
+
+// Get gives a delegation, by its id or a beginning of it that is the only one.
+func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
+	if id == "" {
+		return Delegation{}, ErrNotFound
+	}
+	found, err := l.query(ctx, `WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2`, strings.ToUpper(id))
+	switch {
+	case err != nil:
+		return Delegation{}, err
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return Delegation{}, errors.New("more than one delegation has an id that begins so: give more of it")
+	}
+	return Delegation{}, ErrNotFound
+}
+
+// List gives delegations, the newest first; of the tree of one caller, or with "" all; limit 0 means all.
+func (l *Ledger) List(ctx context.Context, caller string, limit int) ([]Delegation, error) {
+	if limit == 0 {
+		limit = -1
+	}
+	return l.query(ctx, `WHERE ?1 = '' OR caller = ?1 OR root = ?1 ORDER BY id DESC LIMIT ?2`, caller, limit)
+}
+
+// OfSession gives the delegation that a child's session works for.
+func (l *Ledger) OfSession(ctx context.Context, acpID string) (Delegation, error) {
+	found, err := l.query(ctx, `WHERE acp_id = ? AND acp_id <> '' ORDER BY id DESC LIMIT 1`, acpID)
+	if err == nil && len(found) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Delegation{}, err
+	}
+	return found[0], nil
+}
+
+// query reads rows, each in the state that is true, also where that cannot be written.
+func (l *Ledger) query(ctx context.Context, where string, args ...any) ([]Delegation, error) {
+	all, err := l.stored(ctx, where, args...)
+	for i, d := range all {
+		if state, why := l.truth(d); state != d.State {
+			all[i].State, all[i].Reason = state, why
+		}
+	}
+	return all, err
+}
+
+func (l *Ledger) stored(ctx context.Context, where string, args ...any) ([]Delegation, error) {
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (Delegation, error) { return scanOne(row) },
+		`SELECT `+columns+` FROM delegations `+where, args...)
+	return all, sqlite.While("reading delegations", err)
+}
+
+func byID(ctx context.Context, q sqlite.Querier, id string) (Delegation, error) {
+	d, err := scanOne(q.QueryRowContext(ctx, `SELECT `+columns+` FROM delegations WHERE id = ?`, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return d, err
+}
+
+const columns = `id, caller, process, harness, turn, cwd, project, parent, root, depth, agent, mode, kind, detach, budget,
+	scope, kept, task, state, runner, cancel, acp_id, folder, branch, progress, stop, reason, turns, tokens, cost, currency,
+	paths, refused, verdict, note, created, started, ended, answer`
+
+func scanOne(row sqlite.Row) (d Delegation, err error) {
+	var budget, paths, refused string
+	var created, started, ended int64
+	err = row.Scan(&d.ID, &d.Key, &d.Process, &d.Harness, &d.Turn, &d.Cwd, &d.Project, &d.Parent, &d.Root, &d.Depth,
+		&d.Agent, &d.Mode, &d.Kind, &d.Detach, &budget, &d.Scope, &d.Kept, &d.Task, &d.State, &d.Runner, &d.Cancel, &d.ACPID,
+		&d.Folder, &d.Branch, &d.Progress, &d.Stop, &d.Reason, &d.Usage.Turns, &d.Usage.Tokens, &d.Usage.Cost,
+		&d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer)
+	if err != nil {
+		return d, err
+	}
+	d.Inside = d.Parent
+	d.Created, d.Started, d.Ended = sqlite.Unstamp(created), sqlite.Unstamp(started), sqlite.Unstamp(ended)
+	return d, errors.Join(json.Unmarshal([]byte(budget), &d.Budget), json.Unmarshal([]byte(paths), &d.Paths),
+		json.Unmarshal([]byte(refused), &d.Refused))
+}
+
+// Runners gives what is run now, by the process ids of the runners.
+func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
+	type runner struct {
+		id, process string
+		pid         int
+	}
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (r runner, err error) {
+		err = row.Scan(&r.id, &r.process, &r.pid)
+		return r, err
+	}, `SELECT id, runner, pid FROM delegations WHERE state = ?`, Running)
+	running := map[int]string{}
+	for _, r := range all {
+		if alive, err := correlation.Alive(l.live, r.process); alive && err == nil {
+			running[r.pid] = r.id
+		}
+	}
+	return running, sqlite.While("looking for runners", err)
+}

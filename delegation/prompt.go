@@ -1,0 +1,35 @@
+package delegation
+
+import (
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation/scope"
+)
+
+// prompt is what the child is told: the task, what it answers for and what it is to leave alone. Of the caller's
+// conversation it has what the caller wrote into the task; identity and memories come from the proxy before it.
+func prompt(d Delegation, task string) string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(task))
+	b.WriteString("\n\nThis was delegated to you by another agent")
+	if d.Harness != "" {
+		b.WriteString(" (" + d.Harness + ")")
+	}
+	b.WriteString(". You are responsible for:\n")
+	for _, item := range scope.Items(d.Scope) {
+		b.WriteString("- " + item + "\n")
+	}
+	b.WriteString("\nLeave alone what stays with who asked:\n")
+	for _, item := range scope.Items(d.Kept) {
+		b.WriteString("- " + item + "\n")
+	}
+	if d.Mode == Edit {
+		b.WriteString("\nYou work in a copy of the files of your own; change files only in your working folder. They are " +
+			"handed back as a branch.")
+	} else {
+		b.WriteString("\nRead only: change no file. What you write is thrown away.")
+	}
+	b.WriteString(" Nobody is there to answer a question or to allow anything: what is refused stays refused. Your last " +
+		"message is the result that is handed back, so let it hold all that matters.\n")
+	return b.String()
+}

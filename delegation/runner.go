@@ -1,0 +1,383 @@
+package delegation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// Variable names the delegation that a process works for. Whatever inherits it, through a shell too, is that child.
+const Variable = "SIGNET_ACP_DELEGATION"
+
+// Beside Variable: how deep it is, by which tools are offered or not (the ledger does not believe it), and the Signet
+// key of the session that asked.
+const (
+	depthVariable  = "SIGNET_ACP_DELEGATION_DEPTH"
+	CallerVariable = "SIGNET_ACP_CALLER"
+)
+
+// Inside gives the delegation that who inherits this environment works for, "" for none. The variable may also hold the
+// setting of its name, on or off.
+func Inside(environment func(string) string) string {
+	id := environment(Variable)
+	if _, err := ulid.ParseStrict(id); err != nil {
+		return ""
+	}
+	return id
+}
+
+// AtTheEnd reports whether who inherits this environment may hand nothing on.
+func AtTheEnd(environment func(string) string) bool {
+	depth, _ := strconv.Atoi(environment(depthVariable))
+	return Inside(environment) != "" && depth >= DefaultDepth
+}
+
+// Limits of a run.
+const (
+	openLimit  = time.Minute            // for initialize and session/new, each
+	watchEvery = 100 * time.Millisecond // whether it is to end
+	noteEvery  = time.Second
+	// A cancelled child has cancelLimit to end its turn, then TERM, and killLimit later KILL: within two seconds.
+	cancelLimit = 400 * time.Millisecond
+	killLimit   = 1200 * time.Millisecond
+	leaveLimit  = time.Second // from the end of its stdin to TERM, when its work is done
+	endLimit    = 30 * time.Second
+)
+
+// A Runner carries out one delegation, in a process of its own.
+type Runner struct {
+	Ledger  *Ledger
+	LiveDir string   // of the locks of living processes
+	Command []string // that relays to an agent, but for its name
+	Env     []string // in which it is started
+	Folders string   // where the children's folders are made
+	Version string   // ours
+	Granted []string // kinds of tools that need a permission and have it: execute, fetch
+	// ReadMode gives the mode in which an agent writes nothing, "" where none is known.
+	ReadMode func(agent string) string
+	// Made, if not nil, is told of a delegation's folder before anybody works there.
+	Made func(d Delegation, folder string) error
+	// Ended, if not nil, is told of the end, before it stands in the row.
+	Ended func(ctx context.Context, d Delegation, o Outcome)
+	Log   zerolog.Logger
+}
+
+// Run carries a delegation out, unless somebody has or nobody is to any more. task is what was asked, word for word.
+func (r Runner) Run(ctx context.Context, id, task string) error {
+	lock, err := correlation.TakeLock(r.LiveDir, correlation.NewProcessID())
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	d, err := r.Ledger.Begin(ctx, id, lock.ID())
+	if errors.Is(err, ErrTaken) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.Log.Info().Str("delegation", d.ID).Str("agent", d.Agent).Int("depth", d.Depth).Msg("delegation begins")
+	o := r.carryOut(ctx, d, lock.ID(), task)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
+	defer cancel()
+	if r.Ended != nil {
+		r.Ended(end, d, o)
+	}
+	for err = r.Ledger.End(end, d.ID, lock.ID(), o); err != nil && !errors.Is(err, ErrTaken) && end.Err() == nil; {
+		select {
+		case <-time.After(noteEvery): // the disk may be full for a while
+		case <-end.Done():
+		}
+		err = r.Ledger.End(end, d.ID, lock.ID(), o)
+	}
+	r.Log.Info().Str("delegation", d.ID).Str("state", string(o.State)).Msg("delegation ended")
+	return err
+}
+
+// A run is one that is under way.
+type run struct {
+	Runner
+	d     Delegation
+	by    string // our process
+	stand Stand
+	child *child
+
+	ctx  context.Context // ends when it is to end
+	over context.CancelFunc
+	mu   sync.Mutex // guards what follows
+	end  State      // why ctx ended; "": it did not
+	why  string
+}
+
+// stop ends the run; the first reason counts.
+func (r *run) stop(state State, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.end == "" {
+		r.end, r.why = state, why
+		r.over()
+	}
+}
+
+func (r *run) stopped() (State, string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.end, r.why
+}
+
+func (r Runner) carryOut(ctx context.Context, d Delegation, by, task string) Outcome {
+	run := &run{Runner: r, d: d, by: by}
+	run.child = &child{budget: d.Budget, stop: run.stop, tools: map[string]bool{}, usage: Usage{Turns: 1},
+		policy: policy{mode: d.Mode, granted: r.Granted}}
+	run.ctx, run.over = context.WithCancel(context.WithoutCancel(ctx))
+	defer run.over()
+	defer context.AfterFunc(ctx, func() { run.stop(Cancelled, "its runner was told to end") })()
+	limit := time.AfterFunc(time.Duration(d.Budget.Seconds)*time.Second, func() {
+		run.stop(Stopped, fmt.Sprintf("its budget of %d seconds is used up", d.Budget.Seconds))
+	})
+	defer limit.Stop()
+
+	var watching sync.WaitGroup
+	watched, done := context.WithCancel(run.ctx)
+	watching.Go(func() { run.watch(watched) })
+	o := run.work(task)
+	done()
+	watching.Wait()
+	if end, why := run.stopped(); end != "" && o.State != Done {
+		o.State, o.Reason = end, why
+	}
+	return o
+}
+
+// watch ends the run when it is to end, and notes how it stands.
+func (r *run) watch(ctx context.Context) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	noted := time.Time{}
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		cancel, inside, err := r.Ledger.Watch(ctx, r.d)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("watching")
+			continue
+		case cancel != "":
+			r.stop(Cancelled, cancel)
+			return
+		}
+		r.child.spent(inside)
+		if time.Since(noted) >= noteEvery {
+			noted = time.Now()
+			r.note(ctx)
+		}
+	}
+}
+
+// note writes down how the run stands.
+func (r *run) note(ctx context.Context) {
+	r.mu.Lock()
+	s := r.stand
+	r.mu.Unlock()
+	s.Progress = r.child.progress()
+	r.child.mu.Lock()
+	s.Usage = r.child.usedLocked()
+	r.child.mu.Unlock()
+	if _, err := r.Ledger.Note(ctx, r.d.ID, r.by, s); err != nil && ctx.Err() == nil {
+		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("noting progress")
+	}
+}
+
+// work makes the folder, has the child work there, and takes back what it wrote.
+func (r *run) work(task string) Outcome {
+	branch := ""
+	if r.d.Mode == Edit {
+		branch = "signet/" + strings.ToLower(r.d.ID)
+	}
+	root := filepath.Join(r.Folders, r.d.ID)
+	r.mu.Lock()
+	r.stand.Folder, r.stand.Branch = root, branch
+	r.mu.Unlock()
+	readMode := r.ReadMode(r.d.Agent)
+	folder, err := worktree.Make(r.ctx, r.d.Cwd, root, branch)
+	cwd := r.d.Cwd
+	switch {
+	case worktree.TooLarge(err) && r.d.Mode == Read && readMode != "": // its own mode holds it
+		r.child.policy.inside = func(string) bool { return false }
+	case err != nil:
+		return Outcome{State: Failed, Reason: err.Error()}
+	default:
+		cwd, r.child.policy.inside = folder.Cwd, folder.Inside
+		if r.Made != nil {
+			err = r.Made(r.d, root)
+		}
+		if err != nil {
+			return Outcome{State: Failed, Reason: errors.Join(err, folder.Drop(context.WithoutCancel(r.ctx))).Error()}
+		}
+	}
+	o := r.converse(cwd, task, readMode, folder == nil)
+	if folder == nil {
+		return o
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endLimit)
+	defer cancel()
+	written, err := folder.Finish(ctx, r.d.Mode == Edit, "Delegated: "+clean(chars.Cut(firstLine(r.d.Task), 72)))
+	if err != nil {
+		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("taking back a folder")
+		if o.Reason == "" {
+			o.Reason = err.Error()
+		}
+	}
+	o.Paths, o.Branch, o.Folder = written.Paths, written.Branch, written.Folder
+	return o
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// converse starts the agent behind a proxy of its own and has it do the task.
+func (r *run) converse(cwd, task, readMode string, inPlace bool) (o Outcome) {
+	command := slices.Concat(r.Command, []string{"--agent", r.d.Agent})
+	process, err := upstream.Start(upstream.Options{Command: command, Env: r.environment(), Stderr: io.Discard,
+		Grace: leaveLimit, KillAfter: killLimit})
+	if err != nil {
+		return Outcome{State: Failed, Reason: err.Error()}
+	}
+	conn := client.New(process.Stdin, r.child)
+	var reading sync.WaitGroup
+	reading.Go(func() { conn.Read(process.Stdout) })
+	turn, err := r.prompt(conn, cwd, task, readMode, inPlace)
+	if end, _ := r.stopped(); end != "" && err != nil {
+		process.Terminate(syscall.SIGTERM)
+	} else {
+		process.Hangup()
+	}
+	reading.Wait()
+	exit := process.Wait()
+	conn.Wait()
+	r.child.ended(turn)
+	o.Answer, o.Usage, o.Refused = r.child.outcome()
+	o.Stop = chars.Cut(turn.Stop, 40)
+	switch {
+	case err == nil && turn.Stop == "cancelled":
+		o.State, o.Reason = Cancelled, "the agent says that it was cancelled"
+	case err == nil:
+		o.State = Done
+	default:
+		o.State, o.Reason = Failed, r.reason(err, exit, process.LastStderr())
+	}
+	return o
+}
+
+// prompt brings the child to work and waits for the end of its turn.
+func (r *run) prompt(conn *client.Conn, cwd, task, readMode string, inPlace bool) (t client.Turn, err error) {
+	opening, cancel := context.WithTimeout(r.ctx, openLimit)
+	defer cancel()
+	agent, err := conn.Initialize(opening, "signet-acp-proxy", r.Version)
+	if err != nil {
+		return t, fmt.Errorf("initialize: %w", err)
+	}
+	opening, cancel = context.WithTimeout(r.ctx, openLimit)
+	defer cancel()
+	session, err := conn.NewSession(opening, cwd)
+	switch {
+	case err != nil:
+		return t, fmt.Errorf("session/new: %w", err)
+	case session.ID == "":
+		return t, errors.New("session/new: the agent's answer names no session")
+	}
+	r.mu.Lock()
+	r.stand.ACPID = session.ID
+	r.mu.Unlock()
+	r.note(r.ctx)
+	if r.d.Mode == Read && session.Has(readMode) {
+		if err := conn.SetMode(opening, session.ID, readMode); err != nil {
+			return t, fmt.Errorf("setting its read-only mode: %w", err)
+		}
+	} else if inPlace {
+		return t, errors.New("it has no mode in which it only reads, and the folder is too large to be copied")
+	}
+	defer func() {
+		r.child.mu.Lock()
+		commands := slices.Clone(r.child.commands)
+		r.child.mu.Unlock()
+		if err := r.Ledger.Seen(context.WithoutCancel(r.ctx), r.d.Agent, agent, commands); err != nil {
+			r.Log.Warn().Err(err).Msg("noting what an agent says of itself")
+		}
+	}()
+	answered := make(chan error, 1)
+	asking, giveUp := context.WithCancel(context.WithoutCancel(r.ctx))
+	defer giveUp()
+	go func() {
+		var err error
+		t, err = conn.Prompt(asking, session.ID, prompt(r.d, task))
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		return t, err
+	case <-r.ctx.Done():
+	}
+	late := time.AfterFunc(cancelLimit, giveUp)
+	defer late.Stop()
+	conn.Cancel(session.ID)
+	err = <-answered
+	if err == nil {
+		err = r.ctx.Err()
+	}
+	return t, err
+}
+
+// reason says in a line why the child failed, and what to do.
+func (r *run) reason(err error, exit upstream.Exit, last []string) string {
+	text := err.Error()
+	switch {
+	case client.NoLogin(err):
+		text += fmt.Sprintf("; log %s in first: run signet-acp-proxy --agent %s on a terminal", r.d.Agent, r.d.Agent)
+	case errors.Is(err, context.DeadlineExceeded):
+		text = strings.Replace(text, context.DeadlineExceeded.Error(), fmt.Sprintf("no answer within %v", openLimit), 1)
+	case errors.Is(err, client.ErrEnded):
+		text += fmt.Sprintf(" (%s)", exit)
+		if len(last) > 0 {
+			text += ": " + strings.Join(last[max(0, len(last)-3):], "; ")
+		}
+	}
+	return chars.Cut(text, 1000)
+}
+
+// environment is the caller's, without what would keep memory from the child: by Variable it is known for what it is.
+func (r *run) environment() []string {
+	env := r.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		// CLAUDECODE: a Claude inside another one's shell refuses to start
+		return slices.Contains([]string{Variable, depthVariable, CallerVariable, "SIGNET_ACP_PARENT", "SIGNET_NO_HOOKS", "CLAUDECODE"}, name)
+	})
+	return append(env, Variable+"="+r.d.ID, depthVariable+"="+strconv.Itoa(r.d.Depth), CallerVariable+"="+r.d.Key)
+}

@@ -1,0 +1,221 @@
+package delegation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
+)
+
+const (
+	// handleAfter is how long delegate waits for the result before it gives a handle: clients give a tool up after 30 s.
+	handleAfter = 20 * time.Second
+	mostWait    = 10 * time.Minute
+)
+
+// Tools are those of a session: caller says on whose behalf they are called, desk where, and may wait until the
+// database is open.
+func Tools(desk func(context.Context) (*Desk, error), caller func(memory.Session) Caller) []mcpserver.Extra {
+	t := toolbox{desk, caller}
+	id := map[string]any{"type": "string", "description": "as delegate gave it"}
+	bound := map[string]any{"type": "number", "minimum": 0}
+	return []mcpserver.Extra{
+		tool("agents_list", true, t.agents, "List the other agents that can be asked for work, what each is good at, and "+
+			"how past work went.", nil),
+		tool("delegate", false, t.delegate, "Have another agent do a piece of work in a folder of its own. Say what it "+
+			"answers for and what you keep doing yourself: who keeps nothing is refused. After 20 s it gives an id to wait for.",
+			map[string]any{
+				"task": text("what is to be done, with all that the other must know: it has nothing of this conversation"),
+				"delegated_scope": text("what the other is responsible for: paths, globs or words, one item a line " +
+					"or between semicolons"),
+				"kept_work": text("what you go on doing yourself, in the same form"),
+				"agent":     text("whom to ask; left out: the best for it"),
+				"mode": map[string]any{"type": "string", "enum": []Mode{Read, Edit},
+					"description": "read (as if left out): what it writes is thrown away; edit: it is handed back as a branch"},
+				"timeout":         map[string]any{"type": "number", "description": "seconds after which it is ended"},
+				"idempotency_key": text("requests with one key are one; left out: made of scope and task"),
+				"detach":          map[string]any{"type": "boolean", "description": "let it go on when this session ends"},
+				"budget": map[string]any{"type": "object", "description": "bounds, each optional", "properties": map[string]any{
+					"turns": bound, "tokens": bound, "cost": bound, "seconds": bound}},
+			}, "task", "delegated_scope", "kept_work"),
+		tool("delegation_status", true, t.status, "See how a delegation stands.", map[string]any{"id": id}, "id"),
+		tool("delegation_wait", true, t.wait, "Wait for the result of a delegation.", map[string]any{"id": id,
+			"timeout": map[string]any{"type": "number", "description": "seconds; 20 if left out"}}, "id"),
+		tool("delegation_cancel", false, t.cancel, "End a delegation.", map[string]any{"id": id}, "id"),
+		tool("delegation_feedback", false, t.feedback, "Say how good the result of a delegation was.",
+			map[string]any{"id": id, "note": text("why"), "verdict": map[string]any{"type": "number", "minimum": -1,
+				"maximum": 1, "description": "from -1 (harmful) to 1 (helpful)"}}, "id", "verdict"),
+	}
+}
+
+// tool describes one, with the properties of its arguments.
+func tool(name string, readOnly bool, answer func(context.Context, memory.Session, json.RawMessage) (any, error),
+	about string, properties map[string]any, required ...string) mcpserver.Extra {
+	if properties == nil {
+		properties = map[string]any{}
+	}
+	no := false
+	return mcpserver.Extra{Answer: answer, Tool: &mcp.Tool{Name: name, Description: about,
+		InputSchema: map[string]any{"type": "object", "properties": properties, "required": list(required)},
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &no}}}
+}
+
+func text(about string) map[string]any { return map[string]any{"type": "string", "description": about} }
+
+type toolbox struct {
+	desk   func(context.Context) (*Desk, error)
+	caller func(memory.Session) Caller
+}
+
+// lines are items, as a text or as a list of texts.
+type lines string
+
+func (l *lines) UnmarshalJSON(raw []byte) error {
+	var all []string
+	if json.Unmarshal(raw, &all) == nil {
+		*l = lines(strings.Join(all, "\n"))
+		return nil
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return errors.New("give a text, or a list of texts")
+	}
+	*l = lines(text)
+	return nil
+}
+
+// arguments are those of all tools.
+type arguments struct {
+	Task    string   `json:"task"`
+	Scope   lines    `json:"delegated_scope"`
+	Kept    lines    `json:"kept_work"`
+	Agent   string   `json:"agent"`
+	Mode    Mode     `json:"mode"`
+	Timeout float64  `json:"timeout"`
+	Key     string   `json:"idempotency_key"`
+	Detach  bool     `json:"detach"`
+	Budget  Budget   `json:"budget"`
+	ID      string   `json:"id"`
+	Verdict *float64 `json:"verdict"`
+	Note    string   `json:"note"`
+}
+
+func read(raw json.RawMessage) (a arguments, err error) {
+	if err := json.Unmarshal(raw, &a); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return a, fmt.Errorf("%s is no %s: see the tool's schema", wrong.Field, wrong.Type)
+		}
+		return a, fmt.Errorf("the arguments cannot be read: %w", err)
+	}
+	if !(a.Timeout >= 0 && a.Timeout <= mostTime.Seconds()) {
+		return a, fmt.Errorf("timeout is a number of seconds, %v at most", mostTime.Seconds())
+	}
+	return a, nil
+}
+
+func (t toolbox) agents(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+	desk, err := t.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	agents, err := desk.Agents(ctx)
+	return map[string]any{"agents": agents}, err
+}
+
+func (t toolbox) delegate(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+	a, err := read(raw)
+	if err != nil {
+		return nil, err
+	}
+	desk, err := t.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if a.Timeout > 0 {
+		a.Budget.Seconds = smaller(a.Budget.Seconds, max(1, int(a.Timeout)))
+	}
+	d, _, err := desk.Delegate(ctx, t.caller(who), Request{Agent: a.Agent, Task: a.Task, Scope: string(a.Scope), Kept: string(a.Kept),
+		Mode: a.Mode, Budget: a.Budget, Key: a.Key, Detach: a.Detach})
+	if err != nil {
+		return nil, err
+	}
+	return t.result(ctx, desk, d.ID, handleAfter)
+}
+
+// result waits and gives the row, with what to do where there is no result yet.
+func (t toolbox) result(ctx context.Context, desk *Desk, id string, limit time.Duration) (any, error) {
+	steps := 0.0
+	d, err := desk.Wait(ctx, id, limit, func(d Delegation) {
+		steps++
+		mcpserver.Progress(ctx, steps, d.Agent+": "+d.Progress)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if d.State.Ended() {
+		return d.Row(), nil
+	}
+	return struct {
+		Row
+		Next string `json:"next"`
+	}{d.Row(), "it is under way: call delegation_wait with this id, or go on and ask later"}, nil
+}
+
+func (t toolbox) status(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+	_, _, d, err := t.named(ctx, who, raw)
+	return d.Row(), err
+}
+
+func (t toolbox) wait(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+	desk, a, d, err := t.named(ctx, who, raw)
+	if err != nil {
+		return nil, err
+	}
+	limit := handleAfter
+	if a.Timeout > 0 {
+		limit = min(time.Duration(a.Timeout*float64(time.Second)), mostWait)
+	}
+	return t.result(ctx, desk, d.ID, limit)
+}
+
+func (t toolbox) cancel(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+	desk, _, d, err := t.named(ctx, who, raw)
+	if err != nil {
+		return nil, err
+	}
+	d, err = desk.Cancel(ctx, t.caller(who), d.ID)
+	return d.Row(), err
+}
+
+func (t toolbox) feedback(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+	desk, a, d, err := t.named(ctx, who, raw)
+	if err != nil {
+		return nil, err
+	}
+	if a.Verdict == nil {
+		return nil, errors.New("verdict is missing: give a number from -1 (harmful) to 1 (helpful)")
+	}
+	return map[string]any{"id": d.ID, "status": "noted"}, desk.Judge(ctx, t.caller(who), d.ID, *a.Verdict, a.Note)
+}
+
+// named finds the delegation that a call is about.
+func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMessage) (*Desk, arguments, Delegation, error) {
+	a, err := read(raw)
+	if err != nil {
+		return nil, a, Delegation{}, err
+	}
+	desk, err := t.desk(ctx)
+	if err != nil {
+		return nil, a, Delegation{}, err
+	}
+	d, err := desk.Of(ctx, t.caller(who), a.ID)
+	return desk, a, d, err
+}
