@@ -10,25 +10,31 @@ import (
 )
 
 func TestPause(t *testing.T) {
-	ended, cancel := context.WithCancel(pace.Gently(t.Context()))
-	cancel()
+	over := func(ctx context.Context) context.Context {
+		ctx, cancel := context.WithCancel(pace.Gently(ctx))
+		cancel()
+		return ctx
+	}
 	for _, tt := range []struct {
 		name       string
-		ctx        context.Context
+		in         func(context.Context) context.Context
 		took, want time.Duration
 	}{
-		{"somebody waits", t.Context(), time.Second, 0},
-		{"a moment", pace.Gently(t.Context()), 2 * time.Millisecond, 18 * time.Millisecond},
-		{"long", pace.Gently(t.Context()), time.Minute, 250 * time.Millisecond},
-		{"over", ended, time.Second, 0},
+		{"somebody waits", func(ctx context.Context) context.Context { return ctx }, time.Second, 0},
+		{"a moment", pace.Gently, 2 * time.Millisecond, 18 * time.Millisecond},
+		{"long", pace.Gently, time.Minute, 250 * time.Millisecond},
+		{"over", over, time.Second, 0},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			began := time.Now()
-			time.Sleep(tt.took)
-			pace.Pause(tt.ctx, began)
-			if rested := time.Since(began) - tt.took; rested != tt.want {
-				t.Errorf("%s: it rested for %v, not %v", tt.name, rested, tt.want)
-			}
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := tt.in(t.Context())
+				began := time.Now()
+				time.Sleep(tt.took)
+				pace.Pause(ctx, began)
+				if rested := time.Since(began) - tt.took; rested != tt.want {
+					t.Errorf("it rested for %v, not %v", rested, tt.want)
+				}
+			})
 		})
 	}
 }
