@@ -134,7 +134,9 @@ var plays = map[string]play{
 		"mistake.'", want: `pinned: [0-9a-z]{26}`},
 	"signet-acp-proxy memory forget ID": {before: "signet-acp-proxy memory add 'A " +
 		"mistake.'", want: `forgotten: `},
-	"signet-acp-proxy memory export": {want: `(?m)^\{"id":".*mast of the Curlew`},
+	"signet-acp-proxy memory list --agents": {before: claudeNotes, want: `The keel of the Curlew is lead`},
+	"signet-acp-proxy memory promote LINE":  {before: claudeNotes, want: `[0-9a-z]{26}`},
+	"signet-acp-proxy memory export":        {want: `(?m)^\{"id":".*mast of the Curlew`},
 	"signet-acp-proxy memory export > memories.jsonl": {then: "cat memories.jsonl",
 		want: `mast of the Curlew`},
 	"signet-acp-proxy memory import < memories.jsonl": {before: "signet-acp-proxy memory export > " +
@@ -156,6 +158,7 @@ var plays = map[string]play{
 }
 
 const (
+	claudeNotes     = "mkdir -p ~/.claude && echo '- The keel of the Curlew is lead.' > ~/.claude/CLAUDE.md"
 	daemonFaults    = "go test -tags sqlite_fts5 -run TestDaemonFaults -v ./e2e"
 	setupClaude     = "signet-acp-proxy setup acpx claude"
 	goInstall       = "go install github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"
@@ -217,7 +220,7 @@ func newReader(t *testing.T) *reader {
 		r.script(name, fmt.Sprintf("exec %q -name %s", echoBin, agent))
 	}
 	// Of the machine's own programs only a few are there: with others it would depend on them what is found.
-	for _, name := range []string{"sh", "bash", "zsh", "fish", "env", "cat", "git", "sed", "rm"} {
+	for _, name := range []string{"sh", "bash", "zsh", "fish", "env", "cat", "git", "mkdir", "sed", "rm"} {
 		if path, err := exec.LookPath(name); err == nil {
 			must(r.box, os.Symlink(path, filepath.Join(r.bin, name)))
 		}
@@ -242,7 +245,7 @@ func (r *reader) shell(line string) string {
 	return out.Stdout + out.Stderr
 }
 
-var placeholder = regexp.MustCompile(`\b(SESSION|ID|NAME|TEXT|WORDS|FILE)\b`)
+var placeholder = regexp.MustCompile(`\b(SESSION|ID|NAME|TEXT|WORDS|FILE|LINE)\b`)
 
 // fill puts what is there in the places of what a reader has to fill in.
 func (r *reader) fill(line string) string {
@@ -257,7 +260,7 @@ func (r *reader) fill(line string) string {
 			return rows[0].ID
 		}
 		return map[string]string{"NAME": "gemini", "TEXT": "'How long is the mast of the Curlew?'", "WORDS": "mast",
-			"FILE": "copy.db"}[word]
+			"FILE": "copy.db", "LINE": "'The keel of the Curlew is lead.'"}[word]
 	})
 }
 

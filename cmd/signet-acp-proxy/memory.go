@@ -22,7 +22,7 @@ import (
 func newMemory(f *config.Flags, std term.Streams) *cobra.Command {
 	return cli.Group("memory", "Look into and change the memories of this machine.",
 		newMemoryAdd(f, std), newMemorySearch(f, std), newMemoryList(f, std), newMemoryShow(f, std),
-		newMemoryEdit(f, std), newMemoryPin(f, std), newMemoryForget(f, std),
+		newMemoryEdit(f, std), newMemoryPin(f, std), newMemoryPromote(f, std), newMemoryForget(f, std),
 		newMemoryExport(f, std), newMemoryImport(f, std), newMemoryBackfill(f, std))
 }
 
@@ -142,8 +142,8 @@ func (cmd *memorySearch) run(query string, f *config.Flags, std term.Streams) er
 
 type memoryList struct {
 	embedded.Filter
-	here bool
-	json bool
+	agents, here bool
+	json         bool
 }
 
 func newMemoryList(f *config.Flags, std term.Streams) *cobra.Command {
@@ -157,6 +157,7 @@ func newMemoryList(f *config.Flags, std term.Streams) *cobra.Command {
 	flags.IntVar(&l.Offset, "offset", 0, "Without the first `N`.")
 	flags.StringVar(&l.Type, "type", "", "Only of this `TYPE`.")
 	flags.BoolVar(&l.Said, "said", false, saidToo)
+	flags.BoolVar(&l.agents, "agents", false, "What agents keep for themselves, in place of our memories.")
 	flags.BoolVar(&l.here, "here", false, onlyHere)
 	cli.ForScripts(cmd, &l.json)
 	return cmd
@@ -174,6 +175,13 @@ func (cmd *memoryList) run(f *config.Flags, std term.Streams) error {
 		}
 	}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		if cmd.agents {
+			rows, skipped, err := d.AgentNotes()
+			if err != nil {
+				return err
+			}
+			return report.AgentNotes(rows, skipped, std, cmd.json)
+		}
 		if err := d.Memories.Learn(ctx); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -101,6 +102,35 @@ func newMemoryPin(f *config.Flags, std term.Streams) *cobra.Command {
 	}
 	cli.ForScripts(cmd, &asJSON)
 	return cmd
+}
+
+func newMemoryPromote(f *config.Flags, std term.Streams) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "promote LINE", Short: "Take what an agent keeps for itself into our memory.", Args: cli.Arguments,
+		Long: "Take what an agent keeps for itself into our memory, for the others: memory list --agents shows its LINEs. " +
+			"The agent that has it is not told it by us.",
+		RunE: func(_ *cobra.Command, args []string) error { return promoteNote(args[0], asJSON, f, std) },
+	}
+	cli.ForScripts(cmd, &asJSON)
+	return cmd
+}
+
+func promoteNote(line string, asJSON bool, f *config.Flags, std term.Streams) error {
+	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		m, added, err := d.Promote(ctx, line)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return report.Memories(ctx, d, std, []embedded.Memory{m}, true)
+		}
+		if !added {
+			std.Say("known already; brought up to date")
+		}
+		_, err = fmt.Fprintln(std.Out, m.ID)
+		return err
+	})
 }
 
 func changeMemory(

@@ -269,3 +269,26 @@ func FuzzFormats(f *testing.F) {
 		}
 	})
 }
+
+// No file of notes, whatever is in it, breaks their reader, and every note stands in a line of it.
+func FuzzNotes(f *testing.F) {
+	f.Add("---\nx: y\n---\n# Heading\n- one two three\n  four\n\n```\ncode\n```\n2. five six seven\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		home := t.TempDir()
+		if err := os.Mkdir(filepath.Join(home, ".claude"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, ".claude", "CLAUDE.md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		all, _ := Notes(Place{Home: home}, "/")
+		for _, n := range all {
+			if n.Line < 1 || n.Line > 1+strings.Count(text, "\n") || n.Text == "" || n.ID == "" {
+				t.Errorf("%+v", n)
+			}
+			if found, ok := FindNote([]Note{n}, n.ID); !ok || found != n {
+				t.Errorf("%+v is not found", n)
+			}
+		}
+	})
+}

@@ -266,7 +266,7 @@ func (b *Backend) back() {
 // source is where context comes from, as configured.
 func (b *Backend) source(store *correlation.Store, own *embedded.Store, log zerolog.Logger) (proxy.Memory, error) {
 	if b.c.Memory == "embedded" {
-		return localSource{own, own}, nil
+		return localSource{untold{own}, own}, nil
 	}
 	o := DaemonOptions(b.c, config.Token(), log)
 	o.RestFile, o.Hold = filepath.Join(b.c.Dir(), "daemon.json"), b.c.Hold
@@ -282,7 +282,7 @@ func (b *Backend) source(store *correlation.Store, own *embedded.Store, log zero
 	if b.c.Memory == "daemon" {
 		return localSource{daemon, own}, nil
 	}
-	return localSource{memory.Auto{Daemon: daemon, Embedded: own}, own}, nil
+	return localSource{memory.Auto{Daemon: daemon, Embedded: untold{own}}, own}, nil
 }
 
 // localSource is a source with the local identity files beside it.

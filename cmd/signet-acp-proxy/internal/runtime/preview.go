@@ -101,7 +101,7 @@ func (d *Data) earlier(ctx context.Context, q PreviewQuery, who memory.Session) 
 func (d *Data) source(who memory.Session) (source memory.Source, forget func(), err error) {
 	forget = func() {}
 	if d.Config.Memory == "embedded" {
-		return d.Memories, forget, nil
+		return untold{d.Memories}, forget, nil
 	}
 	daemon, err := NewDaemon(d.Config, config.Token(), d.Log.Logger())
 	if err != nil {
@@ -119,7 +119,7 @@ func (d *Data) source(who memory.Session) (source memory.Source, forget func(), 
 	if d.Config.Memory == "daemon" {
 		return daemon, forget, nil
 	}
-	return memory.Auto{Daemon: daemon, Embedded: d.Memories}, forget, nil
+	return memory.Auto{Daemon: daemon, Embedded: untold{d.Memories}}, forget, nil
 }
 
 // A Preview is what preview --json prints.

@@ -1,0 +1,105 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+)
+
+// A NoteRow is a note of an agent's own, as scripts read it.
+type NoteRow struct {
+	ID      string    `json:"id"`
+	Content string    `json:"content"`
+	Project string    `json:"project"` // "" for every one
+	Created time.Time `json:"created"` // when the file was written
+	Source  string    `json:"source"`  // agent:NAME
+	Agent   string    `json:"agent"`
+	File    string    `json:"file"`
+	Line    int       `json:"line"`
+	Heading string    `json:"heading,omitempty"`
+	Origin  string    `json:"origin"` // who wrote it: user or assistant
+}
+
+// AgentNotes gives what agents keep for themselves, but for folders that have opted out.
+func (d *Data) AgentNotes() (rows []NoteRow, skipped []backfill.Skip, err error) {
+	all, skipped, err := d.notes()
+	rows = []NoteRow{}
+	for _, n := range all {
+		rows = append(rows, NoteRow{ID: n.ID, Content: n.Text, Project: memory.Project(n.Cwd), Created: n.Written,
+			Source: embedded.NoteOf(n.Agent), Agent: n.Agent, File: n.File, Line: n.Line, Heading: n.Heading,
+			Origin: origin(n)})
+	}
+	return rows, skipped, err
+}
+
+func (d *Data) notes() (all []backfill.Note, skipped []backfill.Skip, err error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, nil, err
+	}
+	found, skipped := backfill.Notes(backfill.Place{Home: home, Getenv: os.Getenv}, here)
+	for _, n := range found {
+		if n.Cwd == "" || !memory.OptedOut(n.Cwd, d.Config.Exclude) {
+			all = append(all, n)
+		}
+	}
+	return all, skipped, nil
+}
+
+func origin(n backfill.Note) string {
+	if n.ByAgent {
+		return "assistant"
+	}
+	return "user"
+}
+
+// Promote takes a note of an agent's own into our memory. The agent that has it is never told it by us.
+func (d *Data) Promote(ctx context.Context, id string) (m embedded.Memory, added bool, err error) {
+	all, _, err := d.notes()
+	if err != nil {
+		return m, false, err
+	}
+	n, ok := backfill.FindNote(all, id)
+	switch {
+	case !ok:
+		return m, false, fmt.Errorf("no line has the id %q: memory list --agents shows them", id)
+	case n.Unknown:
+		return m, false, fmt.Errorf("%s is about a folder that is not known: run this in that folder",
+			filepath.Base(filepath.Dir(filepath.Dir(n.File))))
+	}
+	return d.Memories.Add(ctx, embedded.Memory{Content: n.Text, Project: memory.Project(n.Cwd), Origin: origin(n),
+		Source: "memory promote", Harness: n.Agent, Session: embedded.NoteOf(n.Agent), Context: n.Heading})
+}
+
+// An untold source is the embedded store without what the session's agent reads by itself.
+type untold struct{ *embedded.Store }
+
+// Start implements memory.Source.
+func (u untold) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
+	got, err := u.Store.Start(ctx, who)
+	return u.unread(ctx, who, got, err)
+}
+
+// Recall implements memory.Source.
+func (u untold) Recall(ctx context.Context, who memory.Session, prompt string, seen []string) (memory.Context, error) {
+	got, err := u.Store.Recall(ctx, who, prompt, seen)
+	return u.unread(ctx, who, got, err)
+}
+
+// unread leaves out what the agent has. Where that cannot be found out no memory is told, and the rest is.
+func (u untold) unread(ctx context.Context, who memory.Session, got memory.Context, err error) (memory.Context, error) {
+	if err == nil && len(got.Items) > 0 {
+		got.Items, _ = u.Store.Unread(context.WithoutCancel(ctx), who.Harness, got.Items) // a few rows by their ids
+	}
+	return got, err
+}

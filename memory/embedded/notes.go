@@ -1,0 +1,35 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// NoteOf is the session of a memory that was taken from what an agent keeps for itself.
+func NoteOf(agent string) string { return "agent:" + agent }
+
+// Unread gives those of items that a harness does not read by itself: not what was taken from its own notes.
+func (s *Store) Unread(ctx context.Context, harness string, items []memory.Item) ([]memory.Item, error) {
+	ids, own := []string{}, []string{}
+	for _, it := range items {
+		ids = append(ids, it.ID)
+	}
+	for _, name := range namesOf(harness) {
+		own = append(own, NoteOf(name))
+	}
+	list, err := json.Marshal([][]string{ids, own})
+	if err != nil || len(ids) == 0 {
+		return items, err
+	}
+	known, err := sqlite.Collect(ctx, s.db, scanText, `SELECT uid FROM memories
+		WHERE uid IN (SELECT value FROM json_each(?1, '$[0]')) AND key IN (SELECT value FROM json_each(?1, '$[1]'))`,
+		string(list))
+	if err != nil {
+		return nil, sqlite.While("leaving out what the agent has", err)
+	}
+	return slices.DeleteFunc(items, func(it memory.Item) bool { return slices.Contains(known, it.ID) }), nil
+}
