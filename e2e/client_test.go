@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,7 @@ func (b *box) unleash(t *testing.T, words string, flags ...string) *client {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	command := append(append([]string{proxyBin, "--agent", "unruly", "--memory", "embedded"}, flags...), "--", self)
+	command = append(slices.Clone(b.wrap), command...)
 	c.cmd = b.Command(ctx, []string{unrulyVariable + "=" + words, signalsFile + "=" + c.signals, quickRace}, command...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = stdin, stdout, &c.stderr
 	err = c.cmd.Start()

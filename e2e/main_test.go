@@ -73,7 +73,8 @@ type box struct {
 	*sandbox.Sandbox
 	t *testing.T
 
-	goesOn bool // a script adds to what the one before it was sent
+	goesOn bool     // a script adds to what the one before it was sent
+	wrap   []string // what the proxy is started by, in front of an unruly harness
 }
 
 // patience is how long a test waits for what must come; it is no measure of speed.

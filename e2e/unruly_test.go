@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -23,6 +24,11 @@ import (
 //	slow         ends a turn only when it is cancelled
 //	dies=AT:HOW  at start, initialize, session/new, session/prompt: with an exit status, or by a signal, kill or term
 //	flood=N      says N numbered messages in a turn
+//	noise        says what is no frame before it answers
+//	errors       ends a turn with an error
+//	twice        answers everything twice
+//	unasked      answers what nobody asked, too
+//	version=N    speaks that version of the protocol
 //	hello        says on stdout whether stdin is a terminal and what its arguments are, and exits
 type unruly map[string]string
 
@@ -127,9 +133,19 @@ func (u unruly) serve() {
 		prompt  json.RawMessage // the one under way
 	)
 	say := func(format string, args ...any) {
+		if u.is("noise") {
+			fmt.Fprint(out, "Loading model...\n1\n\n")
+		}
 		fmt.Fprintf(out, format+"\n", args...)
+		if u.is("twice") {
+			fmt.Fprintf(out, format+"\n", args...)
+		}
+		if u.is("unasked") {
+			fmt.Fprintln(out, `{"jsonrpc":"2.0","id":"nobody's","result":{}}`)
+		}
 		out.Flush()
 	}
+	version := cmp.Or(u["version"], "1")
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
@@ -146,7 +162,7 @@ func (u unruly) serve() {
 		u.die(f.Method)
 		switch f.Method {
 		case "initialize":
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":"unruly","version":"1"},"agentCapabilities":{"loadSession":true}}}`, f.ID)
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%s,"agentInfo":{"name":"unruly","version":"1"},"agentCapabilities":{"loadSession":true}}}`, f.ID, version)
 		case "session/new":
 			opened++
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"%s%d"}}`, f.ID, session, opened)
@@ -158,6 +174,10 @@ func (u unruly) serve() {
 			if u.is("slow") {
 				prompt = f.ID
 				out.Flush()
+				continue
+			}
+			if u.is("errors") {
+				say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error"}}`, f.ID)
 				continue
 			}
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"end_turn"}}`, f.ID)

@@ -1,0 +1,323 @@
+package e2e
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+)
+
+// A fault is one thing that goes wrong with a conversation of two prompts.
+type fault struct {
+	who, what string
+	words     string            // of the unruly harness
+	with      func(*faulty)     // before the proxy is started
+	between   func(*faulty)     // before the second prompt
+	talk      func(*faulty)     // in place of the two prompts
+	said      string            // what people are told, a regular expression; "" is nothing
+	kept      int               // turns in the database
+	code      int               // with which the proxy ends
+	owed      bool              // what was said waits for the daemon, also when it is well again
+	off       bool              // and is not for it
+	daemon    *daemontest.Fault // on everything from the beginning
+}
+
+// A faulty is a conversation that something goes wrong with.
+type faulty struct {
+	*client
+	d     *daemontest.Daemon
+	times []time.Duration
+}
+
+// ask is a prompt and its turn.
+func (f *faulty) ask() {
+	f.t.Helper()
+	text := fmt.Sprintf("Question %d. %s", len(f.times), words)
+	began := time.Now()
+	f.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}`, f.session, text))
+	f.times = append(f.times, time.Since(began).Round(time.Millisecond))
+}
+
+// say sends a frame that nobody waits for an answer to.
+func (f *faulty) say(frame string) { f.send("%s", frame) }
+
+// put makes a file of the Signet folder be what it should not be.
+func put(name, text string) func(*faulty) {
+	return func(f *faulty) {
+		path := filepath.Join(f.Signet, name)
+		must(f.box, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(f.box, os.RemoveAll(path))
+		if text == "" {
+			must(f.box, os.MkdirAll(path, 0o700))
+		} else {
+			must(f.box, os.WriteFile(path, []byte(text), 0o600))
+		}
+	}
+}
+
+const hooks = "/api/hooks/"
+
+// What goes wrong, with the daemon, the client, the harness and the disk.
+var faults = []fault{
+	{who: "daemon", what: "is not there", with: func(f *faulty) { f.d.Stop() }, kept: 2},
+	{who: "daemon", what: "goes between the prompts", between: func(f *faulty) { f.d.Stop() }, kept: 2},
+	{who: "daemon", what: "is restarted between the prompts", between: func(f *faulty) { f.d.Stop(); _ = f.d.Resume() }, kept: 2},
+	{who: "daemon", what: "takes calls and never answers", daemon: &daemontest.Fault{Kind: daemontest.BlackHole}, kept: 2},
+	{who: "daemon", what: "is healthy, and its hooks never answer", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.BlackHole}, kept: 2},
+	{who: "daemon", what: "hangs from the second prompt on", between: func(f *faulty) { f.d.Fail(daemontest.Fault{Kind: daemontest.BlackHole}) }, kept: 2},
+	{who: "daemon", what: "never answers to an end", daemon: &daemontest.Fault{Path: hooks + "session-end", Kind: daemontest.BlackHole, Times: 1}, kept: 2},
+	{who: "daemon", what: "starts later than a prompt waits", daemon: &daemontest.Fault{Path: hooks + "session-start", Kind: daemontest.Slow, Delay: 1200 * time.Millisecond}, kept: 2},
+	{who: "daemon", what: "drips", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.Drip}, kept: 2},
+	{who: "daemon", what: "answers 500", daemon: &daemontest.Fault{Kind: daemontest.Status}, kept: 2},
+	{who: "daemon", what: "answers 503: too many at once", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.Status, Code: 503}, kept: 2},
+	{who: "daemon", what: "answers 401: it wants a token", daemon: &daemontest.Fault{Kind: daemontest.Status, Code: 401}, kept: 2},
+	{who: "daemon", what: "answers 404: it has no such hooks", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.Status, Code: 404}, kept: 2},
+	{who: "daemon", what: "redirects", daemon: &daemontest.Fault{Kind: daemontest.Status, Code: 307}, kept: 2},
+	{who: "daemon", what: "answers what is no JSON", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.Garbage}, kept: 2},
+	{who: "daemon", what: "answers 100 MB", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.Huge}, kept: 2},
+	{who: "daemon", what: "closes the connection", daemon: &daemontest.Fault{Kind: daemontest.Drop}, kept: 2},
+	{who: "daemon", what: "does the work and closes the connection", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.DropAfter, Times: 3}, kept: 2},
+	{who: "daemon", what: "serves another folder", with: func(f *faulty) {
+		f.d = daemontest.Start(f.t, daemontest.Options{Generation: daemontest.Middle, AgentsDir: f.Dir})
+		f.set("SIGNET_DAEMON_URL=", "SIGNET_HOST=127.0.0.1", "SIGNET_PORT="+f.d.URL()[strings.LastIndex(f.d.URL(), ":")+1:])
+	}, kept: 2, owed: true},
+	{who: "daemon", what: "says that a person has switched the session off", daemon: &daemontest.Fault{}, kept: 2, off: true},
+
+	{who: "client", what: "sends what is no JSON", talk: func(f *faulty) { f.say("this is no JSON"); f.ask() }, kept: 1},
+	{who: "client", what: "goes in the middle of a frame", talk: func(f *faulty) { f.ask(); fmt.Fprint(f.in, `{"jsonrpc":"2.0","id":77,"meth`) }, kept: 1},
+	{who: "client", what: "sends a batch", talk: func(f *faulty) { f.say(`[{"jsonrpc":"2.0","id":77,"method":"session/prompt"}]`); f.ask() }, kept: 1},
+	{who: "client", what: "sends invalid UTF-8", talk: func(f *faulty) { f.say("{\"jsonrpc\":\"2.0\",\"method\":\"_x\",\"params\":\"\xff\xfe\"}"); f.ask() }, kept: 1},
+	{who: "client", what: "sends a prompt that is no list", talk: func(f *faulty) {
+		f.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":"x"}`, f.session))
+		f.ask()
+	}, kept: 2},
+	{who: "client", what: "prompts a session that nobody has opened", talk: func(f *faulty) {
+		f.call("session/prompt", `{"sessionId":"nobody-has-opened-this-one","prompt":[{"type":"text","text":"x"}]}`)
+		f.ask()
+	}, kept: 1},
+	{who: "client", what: "uses an id twice", talk: func(f *faulty) {
+		f.ask()
+		f.id--
+		f.ask()
+	}, kept: 2},
+	{who: "client", what: "sends a prompt of 32 MB", talk: func(f *faulty) {
+		f.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}`, f.session,
+			strings.Repeat("words ", 32<<20/6)))
+		f.ask()
+	}, kept: 2},
+	{who: "client", what: "cancels what it has just asked", words: "slow", talk: func(f *faulty) {
+		f.prompt()
+		f.cancel()
+		f.until(`"stopReason":"cancelled"`)
+	}, kept: 1},
+	{who: "client", what: "goes in the middle of a turn", words: "slow", talk: func(f *faulty) { f.prompt() }, kept: 1},
+	{who: "client", what: "reads no more", words: "flood=100000", talk: func(f *faulty) {
+		f.prompt()
+		f.out.Close()
+	}, kept: 1},
+
+	{who: "harness", what: "dies at its start", words: "dies=start:9", talk: func(f *faulty) { f.rest() }, said: `(?s)fatal: the last words.*exit(ed)? (with )?(status|code) 9`, code: 9},
+	{who: "harness", what: "dies at initialize", words: "dies=initialize:kill", talk: func(f *faulty) {
+		f.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
+		f.rest()
+	}, said: `fatal: the last words`, code: 128 + 9},
+	{who: "harness", what: "dies when a session is opened", words: "dies=session/new:1", talk: func(f *faulty) {
+		f.call("initialize", `{"protocolVersion":1}`)
+		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, f.Work))
+		f.rest()
+	}, said: `fatal: the last words`, code: 1},
+	{who: "harness", what: "dies in the middle of a turn", words: "dies=session/prompt:kill", talk: func(f *faulty) {
+		f.open()
+		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"x"}]}}`, f.session))
+		f.rest()
+	}, said: `fatal: the last words`, code: 128 + 9, kept: 1},
+	{who: "harness", what: "says what is no frame", words: "noise", said: `not a frame, on the harness's stdout: Loading model`, kept: 2},
+	{who: "harness", what: "ends each turn with an error", words: "errors", kept: 2},
+	{who: "harness", what: "answers everything twice", words: "twice", kept: 2},
+	{who: "harness", what: "answers what nobody asked", words: "unasked", kept: 2},
+	{who: "harness", what: "speaks another version of the protocol", words: "version=99", said: `protocol version 99`, kept: 0},
+	{who: "harness", what: "stays when its input has ended", words: "stays", kept: 2, code: 128 + 15},
+	{who: "harness", what: "stays, and ignores signals", words: "stays deaf", kept: 2, code: 128 + 9},
+	{who: "harness", what: "leaves a process that has its pipes", words: "litters", kept: 2},
+	{who: "harness", what: "says 100,000 messages in a turn", words: "flood=100000", kept: 2},
+
+	{who: "disk", what: "a folder in the place of the database", with: put("acp/sessions.db", ""), said: `sessions\.db`, kept: -1},
+	{who: "disk", what: "a database that is none", with: put("acp/sessions.db", strings.Repeat("this is no database\n", 1000)), said: `no memory`, kept: -1},
+	{who: "disk", what: "a database of a newer version", with: func(f *faulty) {
+		put("acp", "")(f)
+		f.makeDatabase(f.database(), "PRAGMA user_version = 99999", "CREATE TABLE migrations (name TEXT)",
+			"INSERT INTO migrations VALUES ('9999_later.sql')")
+	}, said: `newer version`, kept: -1},
+	{who: "disk", what: "a database that somebody else holds", talk: func(f *faulty) {
+		b := f.box
+		db, err := sql.Open("sqlite3", "file:"+f.database())
+		must(b, err)
+		defer db.Close()
+		db.SetMaxOpenConns(1)
+		_, err = db.Exec("BEGIN EXCLUSIVE")
+		must(b, err)
+		f.ask()
+		f.ask()
+		f.hangUp()
+		f.code()
+		_, err = db.Exec("ROLLBACK")
+		must(b, err)
+	}, kept: 2},
+	{who: "disk", what: "a file in the place of our folder", with: put("acp", "x"), said: `acp`, kept: -1},
+	{who: "disk", what: "a file in the place of the living processes' folder", with: put("acp/live", "x"), said: `live`, kept: 0},
+	{who: "disk", what: "a file in the place of the log's folder", with: put("acp/log", "x"), said: `log`, kept: 2},
+	{who: "disk", what: "a configuration that cannot be read", with: put("agent.yaml", "acp: [\n"), said: `agent\.yaml`, kept: 2},
+	{who: "disk", what: "a folder in the place of an identity file", with: put("IDENTITY.md", ""), kept: 2},
+	{who: "disk", what: "no room for anything", with: func(f *faulty) {
+		f.box.wrap = []string{"sh", "-c", `ulimit -f 0; exec "$@"`, "sh"}
+	}, said: `.`, kept: -1},
+}
+
+// Whatever goes wrong, a prompt goes out in its time, people are told what they lose, once, and what was said is kept
+// as far as it can be. With -v this prints the table in docs/faults.md.
+func TestFaults(t *testing.T) {
+	const hold = time.Second
+	for _, tt := range faults {
+		t.Run(tt.who+" "+tt.what, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t)
+			b.set("SIGNET_ACP_HOLD="+hold.String(), "SIGNET_ACP_DATABASE_WAIT=100ms") // as they are by themselves
+			f := &faulty{client: &client{box: b, t: t}}
+			flags := []string{"--memory", "embedded"}
+			if tt.who == "daemon" {
+				flags[1] = "daemon"
+				f.d = b.withDaemon(daemontest.Middle)
+			}
+			switch {
+			case tt.off:
+			case tt.daemon != nil:
+				f.d.Fail(*tt.daemon)
+			}
+			if tt.with != nil {
+				tt.with(f)
+			}
+			f.client = b.unleash(t, cmp.Or(tt.words, "well"), flags...)
+			switch {
+			case strings.HasPrefix(tt.words, "dies"):
+				tt.talk(f)
+			case tt.talk != nil:
+				f.open()
+				f.opened()
+				tt.talk(f)
+			default:
+				f.open()
+				if tt.who == "daemon" {
+					f.opened() // else the database may be what a prompt does not wait for
+				}
+				if tt.off {
+					b.wait("the session at the daemon", func() bool { return len(f.d.Sessions()) == 1 })
+					f.d.Bypass(f.d.Sessions()[0], true)
+				}
+				f.ask()
+				if tt.between != nil {
+					tt.between(f)
+				}
+				f.ask()
+			}
+			f.hangUp()
+			if code := f.code(); code != tt.code {
+				t.Errorf("exit %d, want %d", code, tt.code)
+			}
+			said := strings.TrimSpace(f.said())
+			if matched := regexp.MustCompile(tt.said).MatchString(said); (tt.said == "") != (said == "") || !matched {
+				t.Errorf("people were told:\n%s", said)
+			}
+			kept := "nothing"
+			if tt.kept >= 0 {
+				if n := f.turns(); n != tt.kept {
+					t.Errorf("%d turns are kept, want %d", n, tt.kept)
+				} else if n > 0 {
+					kept = fmt.Sprintf("%d turns", n)
+				}
+			}
+			if f.d != nil {
+				f.d.Heal()
+				_ = f.d.Resume()
+				kept += "; " + f.delivered(tt)
+			}
+			line, _, _ := strings.Cut(said, "\n")
+			t.Logf("| %s | %s | %v | %.120s | %s |", tt.who, tt.what, f.times, line, kept)
+		})
+	}
+}
+
+// opened waits until the database has the session.
+func (f *faulty) opened() {
+	f.t.Helper()
+	f.wait("the session in the database", func() bool {
+		db, err := sql.Open("sqlite3", "file:"+f.database()+"?mode=ro&_busy_timeout=5000")
+		must(f.box, err)
+		defer db.Close()
+		var n int
+		return db.QueryRow(`SELECT count(*) FROM sessions`).Scan(&n) == nil && n > 0
+	})
+}
+
+// turns counts those that the database has, once it has taken in all that was written down.
+func (f *faulty) turns() int {
+	f.t.Helper()
+	if _, err := os.Stat(f.database()); err != nil {
+		return 0
+	}
+	_ = f.try(proxyBin, "sessions")
+	rows := f.query(`SELECT count(*) FROM turns`)
+	n := 0
+	_, err := fmt.Sscan(rows[0][0], &n)
+	must(f.box, err)
+	return n
+}
+
+// delivered waits until the daemon, which is well again, has what it is owed, and gives that in words.
+func (f *faulty) delivered(tt fault) string {
+	f.t.Helper()
+	deliver := func() {
+		ctx, cancel := context.WithTimeout(f.t.Context(), patience)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, proxyBin, "deliver", "--wait", "--memory", "daemon")
+		cmd.Env, cmd.Dir = f.Env, f.Work
+		_ = cmd.Run()
+	}
+	if tt.owed {
+		if deliver(); len(f.d.Ends()) > 0 {
+			f.t.Errorf("a daemon that is not ours got %+v", f.d.Ends())
+		}
+		return "owed to the daemon"
+	}
+	f.wait("the delivery", func() bool {
+		deliver()
+		rows := f.query(`SELECT done FROM deliveries WHERE kind = 'daemon'`)
+		return len(rows) > 0 && !slices.ContainsFunc(rows, func(row []string) bool { return row[0] == "0" })
+	})
+	var got []string
+	for _, e := range f.d.Ends() {
+		if e.Outcome == daemontest.Queued {
+			got = append(got, e.Kept)
+		}
+	}
+	if tt.off {
+		if len(got) > 0 {
+			f.t.Errorf("a session that is switched off was delivered: %q", got)
+		}
+		return "not delivered, as the person wants"
+	}
+	all := strings.Join(got, "")
+	if slices.ContainsFunc([]string{"Question 0. ", "Question 1. "}, func(q string) bool { return strings.Count(all, q) != 1 }) {
+		f.t.Errorf("delivered: %.2000q", got)
+	}
+	return "delivered, once"
+}
