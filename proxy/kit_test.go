@@ -32,6 +32,7 @@ const patience = 20 * time.Second
 
 // A world is a database that several proxies may share.
 type world struct {
+	pipe  func() (io.ReadCloser, io.WriteCloser) // nil: of the system
 	t     *testing.T
 	db    *sql.DB
 	store *correlation.Store
@@ -157,7 +158,7 @@ type connection struct {
 	t       *testing.T
 	relay   *Relay
 	events  *eventlog.Log
-	in      *os.File // the client writes here
+	in      io.WriteCloser // the client writes here
 	out     *bufio.Reader
 	clock   atomic.Int64 // how far the relay's clock is ahead
 	talk    safeBuffer
@@ -187,15 +188,22 @@ func (b *safeBuffer) String() string {
 	return b.b.String()
 }
 
-// connect starts a relay between this test and an agent.
+// osPipe is a pipe of the system's.
+func (w *world) osPipe() (io.ReadCloser, io.WriteCloser) {
+	w.t.Helper()
+	r, wr, err := os.Pipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r, wr
+}
+
+// start starts a relay between this test and an agent.
 func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection {
 	w.t.Helper()
-	pipe := func() (*os.File, *os.File) {
-		r, wr, err := os.Pipe()
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		return r, wr
+	pipe := w.pipe
+	if pipe == nil {
+		pipe = w.osPipe
 	}
 	clientIn, clientWrite := pipe()
 	clientRead, clientOut := pipe()
@@ -267,7 +275,7 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 		}
 		c.closed = true
 		c.ends()
-		for _, f := range []*os.File{clientIn, clientRead, clientOut, agentRead, agentOut} {
+		for _, f := range []io.Closer{clientIn, clientRead, clientOut, agentRead, agentOut} {
 			f.Close()
 		}
 		hangup.Do(func() { agentIn.Close() })
