@@ -280,6 +280,7 @@ func (b *Backend) source(store *correlation.Store, own *embedded.Store, log zero
 	daemon := &notedDaemon{Client: client, follower: b.follower, bypass: store.Bypass, signetPath: b.c.SignetPath,
 		log: log}
 	if b.c.Memory == "daemon" {
+		daemon.tell, daemon.patience = b.std.Say, b.c.Hold-b.c.DatabaseWait
 		return localSource{daemon, own}, nil
 	}
 	return localSource{memory.Auto{Daemon: daemon, Embedded: untold{own}}, own}, nil

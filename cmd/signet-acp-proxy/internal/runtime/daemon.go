@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,6 +39,9 @@ type notedDaemon struct {
 	bypass     func(ctx context.Context, key string) error
 	signetPath string
 	log        zerolog.Logger
+	tell       func(format string, args ...any) // people, where the daemon is all the memory that there is; else nil
+	told       sync.Once
+	patience   time.Duration // how long a prompt waits for it; zero: nobody is told of that
 
 	mu   sync.Mutex // guards seen
 	seen time.Time  // when it was last written down
@@ -49,13 +53,29 @@ const seenEvery = time.Minute
 // Start implements memory.Source.
 func (d *notedDaemon) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
 	d.follower.starting(s.Key)
+	if d.patience > 0 { // a prompt has gone without by then
+		defer time.AfterFunc(d.patience, func() { d.lacking("no answer yet") }).Stop()
+	}
 	got, err := d.Client.Start(ctx, s)
 	d.answered(ctx, s.Key, got.Version, err)
+	if errors.Is(err, memory.ErrUnavailable) && ctx.Err() == nil {
+		d.lacking(strings.TrimPrefix(strings.TrimPrefix(err.Error(), memory.ErrKeySpent.Error()+": "),
+			memory.ErrUnavailable.Error()+": "))
+	}
 	if len(got.Warnings) > 0 {
 		d.log.Warn().Str("key", s.Key).Strs("warnings", got.Warnings).Msg("the daemon warns")
 		d.follower.warned(s.Key, got.Warnings)
 	}
 	return got, err
+}
+
+// lacking tells people, once, that memory is missing, and why.
+func (d *notedDaemon) lacking(why string) {
+	if d.tell != nil {
+		d.told.Do(func() {
+			d.tell("the daemon at %s: %s; agents get the identity files alone until it answers", d.URL(), why)
+		})
+	}
 }
 
 // Recall implements memory.Source.
