@@ -71,7 +71,8 @@ func (s *Store) Import(ctx context.Context, o OpenSession, turns []Turn) (v Sess
 	if added > 0 && len(known) == 0 { // it is as old as what was said in it
 		err = s.write(ctx, "dating a session", func(tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, `UPDATE sessions SET
-				started = (SELECT min(started) FROM turns WHERE session = ?1), last_active = (SELECT max(ended) FROM turns
+				started = (SELECT min(started) FROM turns WHERE session = ?1),
+				last_active = (SELECT max(ended) FROM turns
 				WHERE session = ?1)
 				WHERE id = ?1`, v.ID)
 			return err

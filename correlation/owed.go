@@ -128,7 +128,8 @@ func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err erro
 		}
 		result, err := tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, state,
 			created, owed, due)
-			SELECT max(session), key, ?2, ?6, ?3, (SELECT agent_id FROM sessions WHERE id = turns.session), ?4, ?5, ?5, ?5
+			SELECT max(session), key, ?2, ?6, ?3, (SELECT agent_id FROM sessions WHERE id = turns.session),
+				?4, ?5, ?5, ?5
 			FROM turns WHERE key = ?1 AND ended > 0 AND daemon_delivery = 0 GROUP BY key
 			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
 			SET owed = excluded.owed, due = excluded.due, again = lease <> ''`,

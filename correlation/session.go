@@ -41,7 +41,8 @@ type Session struct {
 
 const sessionColumns = `s.id, s.harness, s.acp_id, s.key, s.record, s.cwd, s.project, s.agent_id, s.client,
 	s.client_version, s.agent, s.agent_version,
-	s.parent_key, coalesce(s.fork_of, 0), coalesce(s.continue_of, 0), s.state, s.started, s.last_active, s.replaced, s.title`
+	s.parent_key, coalesce(s.fork_of, 0), coalesce(s.continue_of, 0), s.state, s.started, s.last_active, s.replaced,
+	s.title`
 
 func scanSession(row sqlite.Row) (v Session, err error) {
 	var started, active, replaced int64

@@ -54,11 +54,14 @@ func (b Block) JSON() []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
+// ServerName is what our MCP server is called in mcpServers: a daemon's prompts name its tools mcp__signet__….
+const ServerName = "signet"
+
 // The frame. It states where the text comes from and claims no authority: models argue with memory that does.
 const (
 	frameOpen  = `<signet-memory source="acp-proxy" id="`
 	frameIntro = "\">\nAdded by signet-acp-proxy from the user's own memory; not part of the user's message.\n"
-	frameHint  = "The memory tool memory_search (MCP server \"signet\") finds more.\n"
+	frameHint  = "The memory tool memory_search (MCP server \"" + ServerName + "\") finds more.\n"
 	frameClose = "</signet-memory>\n\n"
 
 	identityHeading = "## Identity\n"

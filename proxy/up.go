@@ -316,9 +316,6 @@ func (u *up) awaitKnown(s *session.Session) {
 	}
 }
 
-// serverName is what our MCP server is called: a daemon's prompts name its tools mcp__signet__….
-const serverName = "signet"
-
 // addServer puts our MCP server into the request's mcpServers, unless the
 // client sends one of the same name or wants nothing of us.
 func (u *up) addServer(line []byte, s *session.Session) []byte {
@@ -327,7 +324,7 @@ func (u *up) addServer(line []byte, s *session.Session) []byte {
 	}
 	if at, ok := frame.Find(line, "params", "mcpServers"); ok {
 		for server := range frame.Elements(line, at) {
-			if theirs, _ := stringAt(server.Of(line), "name"); theirs == serverName {
+			if theirs, _ := stringAt(server.Of(line), "name"); theirs == memory.ServerName {
 				return line
 			}
 		}

@@ -67,8 +67,8 @@ func Undo(ctx context.Context, db *sql.DB, path string) (what string, err error)
 		err := tx.QueryRowContext(ctx, `SELECT coalesce(max(n), 0) + 1 FROM undo.taken_back`).Scan(&n)
 		for err == nil {
 			var statement string
-			err = tx.QueryRowContext(ctx, `SELECT n, statement FROM undo.taken_back WHERE n < ? ORDER BY n DESC LIMIT 1`,
-				n).Scan(&n, &statement)
+			err = tx.QueryRowContext(ctx, `SELECT n, statement FROM undo.taken_back WHERE n < ?
+				ORDER BY n DESC LIMIT 1`, n).Scan(&n, &statement)
 			if err == nil {
 				_, err = tx.ExecContext(ctx, statement)
 			}
@@ -108,7 +108,8 @@ func watch(ctx context.Context, db *sql.DB, except []string) (names []string, er
 		for _, trigger := range t.triggers() {
 			name := fmt.Sprintf("undo_%d", len(names))
 			if _, err := db.ExecContext(ctx, fmt.Sprintf(`CREATE TEMP TRIGGER %s %s BEGIN
-				INSERT INTO taken_back (statement) VALUES (%s); END`, name, trigger.when, trigger.statement)); err != nil {
+				INSERT INTO taken_back (statement) VALUES (%s);
+				END`, name, trigger.when, trigger.statement)); err != nil {
 				return names, err
 			}
 			names = append(names, name)

@@ -26,7 +26,8 @@ func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
 	var b memoryBackfill
 	cmd := &cobra.Command{
 		Use: "backfill [AGENT…]", Short: "Take in the conversations that agents have written down themselves.",
-		Long: "Take in the conversations that agents have written down themselves: " + strings.Join(backfill.Agents(), ", ") +
+		Long: "Take in the conversations that agents have written down themselves: " +
+			strings.Join(backfill.Agents(), ", ") +
 			"; all of them unless some are named. Their files are only read. " +
 			"What is on record already is not taken twice, what was " +
 			"forgotten does not come back, and forget --source backfill:AGENT undoes it.",

@@ -55,7 +55,8 @@ func (m mcpCommand) run(f *config.Flags, std term.Streams) error {
 	if err != nil {
 		return err
 	}
-	who := memory.Session{Harness: os.Getenv("SIGNET_HARNESS"), Cwd: cwd, Project: memory.Project(cwd), AgentID: c.AgentID}
+	who := memory.Session{Harness: os.Getenv("SIGNET_HARNESS"), Cwd: cwd, Project: memory.Project(cwd),
+		AgentID: c.AgentID}
 	open := sync.OnceValues(func() (*sql.DB, error) { // with the first call: a harness waits for the list of tools
 		return migrations.Open(context.Background(), c.DB)
 	})

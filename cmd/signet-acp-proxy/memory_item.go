@@ -84,7 +84,8 @@ func newMemoryEdit(f *config.Flags, std term.Streams) *cobra.Command {
 		Use: "edit ID TEXT", Short: "Change what a memory says.", Args: cli.Arguments,
 		Long: "Change what a memory says. What a conversation taught is not learned again as it was.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return changeMemory(args[0], embedded.Change{Content: &args[1], Source: "memory edit"}, "changed", asJSON, f, std)
+			change := embedded.Change{Content: &args[1], Source: "memory edit"}
+			return changeMemory(args[0], change, "changed", asJSON, f, std)
 		},
 	}
 	cli.ForScripts(cmd, &asJSON)

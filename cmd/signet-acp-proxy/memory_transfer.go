@@ -81,7 +81,8 @@ func importMemories(from io.Reader, size int64, asJSON bool, f *config.Flags, st
 			return err
 		}
 		if asJSON {
-			return term.JSON(std.Out, map[string]int{"added": done.Added, "updated": done.Updated, "unchanged": done.Unchanged})
+			return term.JSON(std.Out, map[string]int{"added": done.Added, "updated": done.Updated,
+				"unchanged": done.Unchanged})
 		}
 		std.Say("imported: %d added, %d updated, %d unchanged", done.Added, done.Updated, done.Unchanged)
 		return nil

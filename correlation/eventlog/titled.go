@@ -9,5 +9,6 @@ type Titled struct {
 func (Titled) kind() string { return "titled" }
 
 func (e Titled) fold(f *folding) error {
-	return f.inSession(Titled{Session: e.Session}, e.Session, func(row int64) error { return f.b.SetSessionTitle(row, e.Title) })
+	return f.inSession(Titled{Session: e.Session}, e.Session,
+		func(row int64) error { return f.b.SetSessionTitle(row, e.Title) })
 }

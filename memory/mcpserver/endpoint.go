@@ -14,9 +14,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// Name is what the server is called in mcpServers: a daemon's prompts name its tools mcp__signet__….
-const Name = "signet"
-
 // A service is what all sessions of a server share.
 type service struct {
 	ctx     context.Context // ends with the server
@@ -49,7 +46,7 @@ func (s *service) endpoint(who func() memory.Session) *endpoint {
 // mcp gives the endpoint's MCP server.
 func (e *endpoint) mcp() *mcp.Server {
 	e.once.Do(func() {
-		e.server = mcp.NewServer(&mcp.Implementation{Name: Name, Title: "Signet memory", Version: e.version},
+		e.server = mcp.NewServer(&mcp.Implementation{Name: memory.ServerName, Title: "Signet memory", Version: e.version},
 			&mcp.ServerOptions{
 				Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 			})

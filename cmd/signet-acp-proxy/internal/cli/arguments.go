@@ -45,7 +45,8 @@ func FirstOf(words []string) cobra.PositionalArgs {
 			return err
 		}
 		if !slices.Contains(words, args[0]) {
-			return Misuse("%s must be one of %s, not %q", strings.Fields(cmd.Use)[1], strings.Join(words, ", "), args[0])
+			name := strings.Fields(cmd.Use)[1]
+			return Misuse("%s must be one of %s, not %q", name, strings.Join(words, ", "), args[0])
 		}
 		return nil
 	}

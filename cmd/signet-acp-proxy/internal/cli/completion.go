@@ -71,7 +71,8 @@ func SessionIDs(f *config.Flags) cobra.CompletionFunc {
 		var ids []cobra.Completion
 		for _, s := range all {
 			if s.ACPID == term.Printable(s.ACPID) {
-				ids = append(ids, cobra.CompletionWithDesc(s.ACPID, term.Printable(s.Harness)+", "+term.Local(s.LastActive)))
+				ids = append(ids, cobra.CompletionWithDesc(s.ACPID,
+					term.Printable(s.Harness)+", "+term.Local(s.LastActive)))
 			}
 		}
 		return ids, directive

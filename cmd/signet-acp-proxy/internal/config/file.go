@@ -56,7 +56,8 @@ func (c *Config) readFile(path string) error {
 		s, known := settingNamed(c, key.Value)
 		if !known {
 			mistakes = append(mistakes, configError{path, key.Line,
-				fmt.Errorf("unknown setting %q; did you mean %q?", key.Value, Nearest(key.Value, settingNames(settingsOf(c))))})
+				fmt.Errorf("unknown setting %q; did you mean %q?", key.Value,
+					Nearest(key.Value, settingNames(settingsOf(c))))})
 			continue
 		}
 		if err := s.decode(value); err != nil {
@@ -109,7 +110,8 @@ func (c *Config) readAgents(path string, node *yaml.Node) error {
 	var mistakes []error
 	for name, section := range members(node) {
 		if section.Kind != yaml.MappingNode {
-			mistakes = append(mistakes, configError{path, section.Line, fmt.Errorf("agents.%s must hold settings", name.Value)})
+			mistakes = append(mistakes, configError{path, section.Line,
+				fmt.Errorf("agents.%s must hold settings", name.Value)})
 			continue
 		}
 		var agent AgentConfig

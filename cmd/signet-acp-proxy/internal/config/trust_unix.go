@@ -28,7 +28,8 @@ func openToOthers(file string) string {
 		}
 		// In a folder that is sticky, such as /tmp, others can add files and replace none of ours.
 		byAll := info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0
-		byGroup := info.Mode().Perm()&0o020 != 0 && info.Mode()&os.ModeSticky == 0 && stat.Gid != 0 && !ownGroup(stat.Gid)
+		byGroup := info.Mode().Perm()&0o020 != 0 && info.Mode()&os.ModeSticky == 0 && stat.Gid != 0 &&
+			!ownGroup(stat.Gid)
 		if byAll || byGroup || stat.Uid != 0 && int(stat.Uid) != os.Getuid() {
 			return name
 		}

@@ -31,8 +31,9 @@ func (e *examination) clients() []Finding {
 			}
 			if why, fix := e.stale(name, entry); why != "" {
 				stale++
-				found = append(found, Finding{name, Problem, fmt.Sprintf("%s:%d: %s: %s", file.Path, entry.Line, entry.Name,
-					why), fix})
+				found = append(found, Finding{name, Problem,
+					fmt.Sprintf("%s:%d: %s: %s", file.Path, entry.Line, entry.Name,
+						why), fix})
 				continue
 			}
 			good = append(good, entry.Name)
@@ -41,7 +42,8 @@ func (e *examination) clients() []Finding {
 		case len(good) > 0:
 			found = append(found, Finding{name, Fine, strings.Join(good, ", ") + " in " + file.Path, ""})
 		case stale == 0:
-			found = append(found, Finding{name, Note, "no entry of ours in " + file.Path, "signet-acp-proxy setup " + name})
+			found = append(found, Finding{name, Note, "no entry of ours in " + file.Path,
+				"signet-acp-proxy setup " + name})
 		}
 	}
 	if found == nil {

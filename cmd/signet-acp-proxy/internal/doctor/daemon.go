@@ -54,7 +54,8 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 	}
 	var answered *signet.StatusError
 	switch {
-	case errors.As(err, &answered) && (answered.Code == http.StatusUnauthorized || answered.Code == http.StatusForbidden):
+	case errors.As(err, &answered) &&
+		(answered.Code == http.StatusUnauthorized || answered.Code == http.StatusForbidden):
 		fix := "set SIGNET_API_KEY to a key of this daemon"
 		if config.Token() == "" {
 			return []Finding{{check, Problem, url + " wants a token, and there is none", fix}}

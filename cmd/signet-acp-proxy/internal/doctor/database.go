@@ -132,7 +132,8 @@ func deliveries(owed []correlation.Delivery, names map[int64]string) []Finding {
 			" waiting on purpose, until there is enough to summarise", ""})
 	}
 	if unknown > 0 {
-		found = append(found, Finding{check, Note, term.Count(unknown, "delivery") + " without an answer from the daemon",
+		found = append(found, Finding{check, Note, term.Count(unknown, "delivery") +
+			" without an answer from the daemon",
 			"signet-acp-proxy show " + unknownIn + " has the details"})
 	}
 	if len(found) == 0 {

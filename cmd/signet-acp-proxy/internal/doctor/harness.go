@@ -90,7 +90,8 @@ func (e *examination) inUse(named []string) []harness {
 	}
 	for _, name := range upstream.Names() {
 		p, _ := upstream.Lookup(name)
-		if !fetcher(p.Command) && clients.OnPath(p.Command[0]) || len(p.Installed) > 0 && clients.OnPath(p.Installed[0]) {
+		if !fetcher(p.Command) && clients.OnPath(p.Command[0]) ||
+			len(p.Installed) > 0 && clients.OnPath(p.Installed[0]) {
 			add(name, nil)
 		}
 	}
@@ -142,7 +143,8 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 		return Finding{check, Note, fmt.Sprintf("%s is not installed, so it was not started; %s fetches it in a client",
 			name, options.Command[0]), line}
 	case err != nil && ctx.Err() != nil:
-		text := fmt.Sprintf("%s: %s does not answer initialize within %v: it does not speak ACP, or hangs", name, line, limit)
+		text := fmt.Sprintf("%s: %s does not answer initialize within %v: it does not speak ACP, or hangs",
+			name, line, limit)
 		return Finding{check, Problem, text, byHand}
 	case err != nil:
 		return Finding{check, Problem, fmt.Sprintf("%s: %s does not speak ACP: %v", name, line, err), byHand}

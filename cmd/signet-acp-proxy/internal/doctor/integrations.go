@@ -53,7 +53,8 @@ func (e *examination) integrations() []Finding {
 						fmt.Sprintf("remove it, or set acp: agents: %s: inject: off", p.agent)})
 				case e.c.Hooks != "disabled":
 					found = append(found, Finding{check, Problem,
-						fmt.Sprintf("%s has Signet's own hooks (%s), and hooks is %s: both inject", p.agent, file, e.c.Hooks),
+						fmt.Sprintf("%s has Signet's own hooks (%s), and hooks is %s: both inject",
+							p.agent, file, e.c.Hooks),
 						"set hooks: disabled, or acp: agents: " + p.agent + ": inject: off"})
 				default:
 					found = append(found, Finding{check, Fine,

@@ -48,7 +48,8 @@ func (s Steps) proveWithHarness(ctx context.Context) bool {
 		return false
 	}
 	s.Done("it remembered. In one session with %s: %q; the next was told: %s", name, tryout.Told, proof.Given)
-	s.line(" ", "%q, and %s answered: %s", tryout.Asked, name, term.Cut(strings.Join(strings.Fields(proof.Answer), " "), 200))
+	s.line(" ", "%q, and %s answered: %s", tryout.Asked, name,
+		term.Cut(strings.Join(strings.Fields(proof.Answer), " "), 200))
 	return true
 }
 

@@ -94,7 +94,8 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.Project = delegatedProject(b.c)
 	o.ToolHint = func(agent string) bool {
 		profile, _ := b.c.ProfileOf(agent, name)
-		return b.c.ToolHint == "always" || b.c.ToolHint == "auto" && !profile.AsksForTools && b.c.MCPFor(agent, name) != "off"
+		return b.c.ToolHint == "always" ||
+			b.c.ToolHint == "auto" && !profile.AsksForTools && b.c.MCPFor(agent, name) != "off"
 	}
 	o.Traits = func(agent string) session.Traits {
 		profile, _ := b.c.ProfileOf(agent, name)

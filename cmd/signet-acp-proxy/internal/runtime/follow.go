@@ -229,9 +229,10 @@ func (f *follower) promptLocked(s *followed, text string) {
 // gaveLocked tells the daemon of messages of other agents that a session was given.
 func (f *follower) gaveLocked(s *followed, items []string) {
 	if slices.ContainsFunc(items, signet.IsMessage) {
-		f.tellLocked(s, "messages that were given", func(ctx context.Context, d *signet.Client, who memory.Session) error {
-			return d.Acknowledge(ctx, who, items)
-		})
+		f.tellLocked(s, "messages that were given",
+			func(ctx context.Context, d *signet.Client, who memory.Session) error {
+				return d.Acknowledge(ctx, who, items)
+			})
 	}
 }
 

@@ -97,7 +97,7 @@ type variable struct {
 
 // entry gives the mcpServers element of a session, nil where its harness is to get none.
 func (t *memoryTools) entry(agent string, who func() memory.Session) []byte {
-	entry := serverEntry{Name: mcpserver.Name}
+	entry := serverEntry{Name: memory.ServerName}
 	var err error
 	switch t.c.MCPFor(agent, t.name) {
 	case upstream.MCPStdio:

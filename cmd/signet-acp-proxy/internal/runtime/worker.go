@@ -84,8 +84,8 @@ func newHandover(c *config.Config, store *correlation.Store, process *correlatio
 // daemon that was named by a flag, which in an argument would stand above the one that a row is owed to.
 func spawn(c *config.Config) delivery.Spawn {
 	s := delivery.Spawn{
-		Args: []string{"deliver", "--parted", "--db", absolute(c.DB), "--signet-path", c.SignetPath, "--memory", c.Memory,
-			"--log-level", c.LogLevel},
+		Args: []string{"deliver", "--parted", "--db", absolute(c.DB), "--signet-path", c.SignetPath,
+			"--memory", c.Memory, "--log-level", c.LogLevel},
 		Dir:  c.Dir(),
 		Pass: delivery.Credential{Token: config.Token()},
 	}

@@ -116,8 +116,8 @@ func (r room) given(ctx context.Context, id string) (string, error) {
 
 // session has one prompt answered in a session of its own, and gives its id and the answer.
 func (r room) session(ctx context.Context, prompt string) (id, answer string, err error) {
-	agent := exec.CommandContext(ctx, r.self, slices.Concat([]string{"--memory", "embedded", "--signet-path", r.signet(),
-		"--agent", r.agent.Name, "--"}, r.agent.Command)...)
+	agent := exec.CommandContext(ctx, r.self, slices.Concat(
+		[]string{"--memory", "embedded", "--signet-path", r.signet(), "--agent", r.agent.Name, "--"}, r.agent.Command)...)
 	agent.Dir = r.dir
 	agent.Env = environment()
 	agent.WaitDelay = endLimit
@@ -202,7 +202,8 @@ type message struct {
 func (c *client) call(result any, method string, params any) error {
 	c.calls++
 	id := fmt.Sprint(c.calls)
-	if err := write(c.in, map[string]any{"jsonrpc": "2.0", "id": c.calls, "method": method, "params": params}); err != nil {
+	err := write(c.in, map[string]any{"jsonrpc": "2.0", "id": c.calls, "method": method, "params": params})
+	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
 	for c.lines.Scan() {
