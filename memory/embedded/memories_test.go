@@ -135,8 +135,13 @@ func TestGetByPrefix(t *testing.T) {
 			t.Errorf("%q: %v, want %v", id, err, want)
 		}
 	}
-	w.add(Memory{Content: "Another thing to know"})
-	if _, err := w.Get(t.Context(), m.ID[:2]); !errors.Is(err, ErrAmbiguous) {
+	begin := m.ID[:1] // the rest of an id is random
+	for n := 0; ; n++ {
+		if other := w.add(Memory{Content: fmt.Sprintf("Thing %d to know", n)}); strings.HasPrefix(other.ID, begin) {
+			break
+		}
+	}
+	if _, err := w.Get(t.Context(), begin); !errors.Is(err, ErrAmbiguous) {
 		t.Errorf("an id that two begin with: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -39,7 +40,8 @@ func TestUse(t *testing.T) {
 	session := w.told("one", "How hot is the kiln?", "It is fired at 1240 degrees, cone ten.",
 		kiln.ID, well.ID, "a daemon's")
 	uses, err := w.Uses(t.Context(), session)
-	if err != nil || len(uses) != 2 || !uses[0].Used || uses[1].Used {
+	if err != nil || len(uses) != 2 || !slices.Contains(uses, Use{kiln.ID, true}) ||
+		!slices.Contains(uses, Use{well.ID, false}) {
 		t.Errorf("%+v, %v", uses, err)
 	}
 	w.said("/p", "one", "And again?", "1240 degrees, cone ten.") // once a session
