@@ -115,6 +115,9 @@ var plays = map[string]play{
 	"signet-acp-proxy events SESSION":                    {want: `turn_ended +\{`},
 	"signet-acp-proxy events SESSION --json":             {want: `"kind":"turn_ended","turn":1,`},
 
+	"signet-acp-proxy export otlp":                  {want: `"invoke_agent `},
+	"signet-acp-proxy export otlp --out spans.json": {then: "cat spans.json", want: `"invoke_agent `},
+
 	"signet-acp-proxy memory list":                                         {want: `mast of the Curlew`},
 	"signet-acp-proxy memory list --json":                                  {want: `"content": ".*mast of the Curlew`},
 	"signet-acp-proxy memory search WORDS":                                 {want: `mast of the Curlew`},
@@ -170,15 +173,16 @@ const (
 
 // Unplayed has the commands that no test can run, and why. What can be checked of them is: see (*reader).check.
 var unplayed = map[string]string{
-	"make test":                  "this is part of it",
-	"make test PKG=./proxy":      "this is part of it",
-	"make bench":                 "takes a minute of a machine that does nothing else",
-	"make bench FLAGS=-limits":   "takes a minute of a machine that does nothing else",
-	"make bench-readme":          "takes a minute of a machine that does nothing else, and writes into the checkout",
-	"make fuzz":                  "takes half a minute for each target",
-	"make recall":                "measures for minutes",
-	"make harnesses":             "installs 1.5 GB",
-	daemonFaults:                 "takes minutes, and is part of the tests",
+	"make test":                "this is part of it",
+	"make test PKG=./proxy":    "this is part of it",
+	"make bench":               "takes a minute of a machine that does nothing else",
+	"make bench FLAGS=-limits": "takes a minute of a machine that does nothing else",
+	"make bench-readme":        "takes a minute of a machine that does nothing else, and writes into the checkout",
+	"make fuzz":                "takes half a minute for each target",
+	"make recall":              "measures for minutes",
+	"make harnesses":           "installs 1.5 GB",
+	daemonFaults:               "takes minutes, and is part of the tests",
+	"signet-acp-proxy export otlp --endpoint http://127.0.0.1:4318 --since 7d": "nobody listens there; telemetry.TestPost does",
 	"make pictures":              "needs a Chromium, and fetches what drives it",
 	"make lint":                  "fetches staticcheck",
 	"make gitleaks":              "fetches a module of its own",

@@ -153,3 +153,38 @@ func TestNotices(t *testing.T) {
 		})
 	}
 }
+
+// The span that a client sent a prompt in is kept, of the first prompt, which is held, and of later ones; what is none
+// is not.
+func TestTraceparent(t *testing.T) {
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0"
+	w := newWorld(t)
+	c := w.start(newSource(), echo())
+	c.open()
+	c.call(1, "session/new", cwd)
+	for i, given := range []string{parent + "1", parent + "0", "nonsense", ""} {
+		meta := ""
+		if given != "" {
+			meta = fmt.Sprintf(`,"_meta":{"traceparent":%q}`, given)
+		}
+		c.call(2+i, "session/prompt", `{"sessionId":"s1","prompt":[`+textBlock("traceparent: hello")+`]`+meta+`}`)
+	}
+	c.close()
+	events, err := w.store.Events(t.Context(), w.session("echo", "s1").ID, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range events {
+		if e.Kind == "trace_known" {
+			var data struct{ Parent string }
+			if err := json.Unmarshal(e.Data, &data); err != nil || e.Turn == 0 {
+				t.Errorf("%s: %v", e.Data, err)
+			}
+			got = append(got, data.Parent)
+		}
+	}
+	if want := []string{parent + "1", parent + "0"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

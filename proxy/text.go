@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 type spoken struct {
 	session.Prompt
 	first string
+	trace string // the span that the client sent it in
 }
 
 // listen reads a prompt, as the client sent it, as far as that is done at once: a short one whole, for it may be a
@@ -45,7 +47,24 @@ func (s spoken) note(c *session.Connection, t *session.Turn) {
 	if s.first != "" {
 		t.Command = c.SlashCommand(t.Session, s.first)
 	}
+	if s.trace != "" {
+		c.Traced(t, s.trace)
+	}
 	c.Hear(t, s.Prompt)
+}
+
+// A traceparent as W3C has it: version, trace, span, flags.
+var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+
+// traceOf gives the span that a client sent a prompt in, "" for none.
+func traceOf(line []byte) string {
+	if len(line) > maxPrompt || !bytes.Contains(line, []byte("traceparent")) {
+		return ""
+	}
+	if parent, ok := stringAt(line, "params", "_meta", "traceparent"); ok && traceparent.MatchString(parent) {
+		return parent
+	}
+	return ""
 }
 
 // shortWords are a prompt that is read.

@@ -195,6 +195,7 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	if whole {
 		off = bytes.Contains(piece, []byte(`signet.ai`)) && switchesOff(piece)
 		said = listen(piece)
+		said.trace = traceOf(piece)
 	} else {
 		var texts []frame.Excerpt
 		texts, off = u.long.End()
@@ -368,6 +369,7 @@ func (u *up) holdPrompt(line []byte) error {
 		off = bytes.Contains(line, []byte("signet.ai")) && switchesOff(line)
 	}
 	held, said := false, listen(line)
+	said.trace = traceOf(line)
 	u.table.Update(func(c *session.Connection) {
 		s := c.SessionOf(u.head.Session)
 		if s != nil && off {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/base64"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -290,38 +289,6 @@ func exec(t testing.TB, db *sql.DB, statement string, args ...any) {
 	t.Helper()
 	if _, err := db.Exec(statement, args...); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// The file is its owner's, whatever was there before, and nothing is left of one that could not be written.
-func TestWriteFile(t *testing.T) {
-	page, err := view.Read(t.Context(), source(t, viewtest.Sample{Turns: 3}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(t.TempDir(), "view.html")
-	if err := os.WriteFile(name, []byte("before"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := page.WriteFile(name); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(name)
-	if err != nil || info.Mode().Perm() != 0o600 || info.Size() < 1000 {
-		t.Errorf("%v, %v", info, err)
-	}
-	if err := page.WriteFile(filepath.Join(filepath.Dir(name), "none", "view.html")); err == nil {
-		t.Error("a folder that is not there was written into")
-	}
-	folder := filepath.Join(filepath.Dir(name), "folder")
-	if err := os.MkdirAll(filepath.Join(folder, "inside"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := page.WriteFile(folder); err == nil {
-		t.Error("a folder was written over")
-	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ".view-*")); len(left) > 0 {
-		t.Errorf("left: %v", left)
 	}
 }
 

@@ -22,7 +22,7 @@ func grammar(std term.Streams) *cobra.Command {
 	root.AddCommand(
 		newInit(&f, std),
 		newSessions(&f, std), newLog(&f, std), newShow(&f, std), newHandoff(&f, std),
-		newView(&f, std), newUsage(&f, std), newEvents(&f, std),
+		newView(&f, std), newUsage(&f, std), newEvents(&f, std), newExport(&f, std),
 		newPreview(&f, std), newDoctor(&f, std),
 		newAgents(&f, std), newDelegate(&f, std), newDelegations(&f, std),
 		newDeliver(&f, std), newMCP(&f, std),

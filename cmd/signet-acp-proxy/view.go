@@ -46,7 +46,7 @@ func (cmd *viewCommand) run(f *config.Flags, std term.Streams) error {
 		if err != nil {
 			return err
 		}
-		if err := page.WriteFile(file); err != nil {
+		if err := runtime.WriteFile(file, page.Write); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(std.Out, file); err != nil || cmd.noOpen {

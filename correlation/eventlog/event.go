@@ -123,6 +123,12 @@ type (
 		Command string `json:"command,omitempty"` // the slash command that the prompt is
 	}
 
+	// TraceKnown: the span that the client sent the prompt in, as W3C's traceparent has it.
+	TraceKnown struct {
+		Turn   int    `json:"turn"`
+		Parent string `json:"parent"`
+	}
+
 	// UserSaid: the person's own words, or more of them (steering). Redacted.
 	UserSaid struct {
 		Turn int    `json:"turn"`
@@ -206,6 +212,7 @@ var kinds = func() map[string]func() Event {
 		func() Event { return new(Summarised) }, func() Event { return new(TurnBegan) },
 		func() Event { return new(UserSaid) },
 		func() Event { return new(Said) }, func() Event { return new(ToolUsed) },
+		func() Event { return new(TraceKnown) },
 		func() Event { return new(UsageReported) },
 		func() Event { return new(TurnEnded) }, func() Event { return new(KeyStarted) },
 		func() Event { return new(DaemonAnswered) },
@@ -233,6 +240,7 @@ func (Summarised) kind() string     { return "summarised" }
 func (TurnBegan) kind() string      { return "turn_began" }
 func (UserSaid) kind() string       { return "user_said" }
 func (Said) kind() string           { return "assistant_said" }
+func (TraceKnown) kind() string     { return "trace_known" }
 func (ToolUsed) kind() string       { return "tool_used" }
 func (UsageReported) kind() string  { return "usage_reported" }
 func (TurnEnded) kind() string      { return "turn_ended" }

@@ -224,6 +224,10 @@ func (e ToolUsed) fold(f *folding) error {
 	})
 }
 
+func (e TraceKnown) fold(f *folding) error {
+	return f.inTurn(e.Turn, func(turn, session int64) error { return f.note(e, session, turn) })
+}
+
 func (e UsageReported) fold(f *folding) error {
 	row, err := f.session(e.Session)
 	if err != nil {

@@ -16,6 +16,7 @@ type Turn struct {
 	Session *Session
 	Number  int // in the file of events, once it stands there
 	Key     string
+	Trace   string      // the span that the client sent it in; "" for none
 	Command string      // the slash command that the prompt is
 	Answer  answer.Text // what the agent said and nobody has taken yet; has a lock of its own
 
@@ -111,7 +112,21 @@ func (c *Connection) begin(t *Turn) {
 	}
 	t.Number = c.o.Events.NewTurn()
 	c.append(s, eventlog.TurnBegan{Session: s.Number, Turn: t.Number, Key: t.Key, Command: t.Command})
+	c.trace(t)
 	c.list(t)
+}
+
+// Traced notes the span that the client sent a turn's prompt in.
+func (c *Connection) Traced(t *Turn, parent string) {
+	if t.Trace = parent; t.Number != 0 {
+		c.trace(t)
+	}
+}
+
+func (c *Connection) trace(t *Turn) {
+	if t.Trace != "" {
+		c.append(t.Session, eventlog.TraceKnown{Turn: t.Number, Parent: t.Trace})
+	}
 }
 
 // Turn gives the one that what is said now belongs to, nil if there is none.
