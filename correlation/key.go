@@ -31,6 +31,14 @@ func addKey(ctx context.Context, tx *sql.Tx, session int64, key string, now int6
 	return err
 }
 
+// addEarlierKey puts a key in front of a session's sequence: another process knows the session by it.
+func addEarlierKey(ctx context.Context, tx *sql.Tx, session int64, key string, now int64) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO session_keys (key, session, n, created)
+		VALUES (?1, ?2, (SELECT coalesce(min(n), 1) - 1 FROM session_keys WHERE session = ?2), ?3)
+		ON CONFLICT (key) DO NOTHING`, key, session, now)
+	return err
+}
+
 // Rekey gives a session a new current key; the old ones stay in its sequence.
 func (s *Store) Rekey(ctx context.Context, id int64, key string) error {
 	return s.write(ctx, "giving a session a new key", func(tx *sql.Tx) error { return s.rekey(ctx, tx, id, key) })

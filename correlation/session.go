@@ -71,6 +71,9 @@ type OpenSession struct {
 	// New: the harness made the session just now (session/new, session/fork). A stored one of the same name is another,
 	// older one, for some harnesses count from 1 in each process.
 	New bool `json:"new,omitempty"`
+	// Made is when it did, with New. A session of the same name that has come up since and that nobody saw made is this
+	// one, loaded by another process before this is read.
+	Made time.Time `json:"made,omitzero"`
 	// ForkOf is the session that this one was forked from: it starts in the state that a fork of that one has now
 	// (Forked), unless State says which it had then, with a key of its own and no turns.
 	ForkOf int64 `json:"forkOf,omitempty"`
@@ -98,13 +101,17 @@ func (s *Store) Open(ctx context.Context, o OpenSession) (Session, error) {
 func (s *Store) open(ctx context.Context, tx *sql.Tx, o OpenSession) (Session, error) {
 	o.ACPID = foldID(o.ACPID)
 	now := sqlite.Stamp(s.now())
-	var id int64
-	err := tx.QueryRowContext(ctx, `SELECT id FROM sessions WHERE harness = ? AND acp_id = ? AND replaced = 0`,
-		o.Harness, o.ACPID).Scan(&id)
+	var id, started, made int64
+	err := tx.QueryRowContext(ctx, `SELECT id, started, made FROM sessions WHERE harness = ? AND acp_id = ?
+		AND replaced = 0`, o.Harness, o.ACPID).Scan(&id, &started, &made)
 	known := err == nil
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return Session{}, err
+	case known && o.New && made == 0 && !o.Made.IsZero() && started >= sqlite.Stamp(o.Made):
+		if err := s.fillSession(ctx, tx, id, o, now); err != nil {
+			return Session{}, err
+		}
 	case known && o.New:
 		if _, err := tx.ExecContext(ctx, `UPDATE sessions SET replaced = ? WHERE id = ?`, now, id); err != nil {
 			return Session{}, err
@@ -131,8 +138,9 @@ func (s *Store) open(ctx context.Context, tx *sql.Tx, o OpenSession) (Session, e
 	return scanSession(tx.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE id = ?`, id))
 }
 
-func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, now int64) (int64, error) {
-	inherits := false // the key, and the context fetched under it
+// derive fills in what follows from the sessions that one comes from. inherits: it has the key of the one that it
+// continues, and with that the context that was fetched under it.
+func (s *Store) derive(ctx context.Context, tx *sql.Tx, o *OpenSession) (inherits bool, err error) {
 	if o.ContinueOf != 0 {
 		var key, record string
 		var used int64
@@ -140,7 +148,7 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 			JOIN session_keys k ON k.key = s.key AND k.session = s.id
 			WHERE s.id = ?`, o.ContinueOf).Scan(&key, &record, &used)
 		if err != nil {
-			return 0, fmt.Errorf("the session to continue: %w", orNotFound(err))
+			return false, fmt.Errorf("the session to continue: %w", orNotFound(err))
 		}
 		if o.Record == "" {
 			o.Record = record
@@ -153,17 +161,17 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 	if o.ForkOf != 0 {
 		parent, err := s.freshState(ctx, tx, o.ForkOf)
 		if err != nil {
-			return 0, fmt.Errorf("the session to fork: %w", err)
+			return false, fmt.Errorf("the session to fork: %w", err)
 		}
 		if o.State == "" {
 			if o.State, _, err = s.on(o.ForkOf, parent, Event{Name: Forked}); err != nil {
-				return 0, err
+				return false, err
 			}
 		}
 		if o.ParentKey == "" {
 			if err := tx.QueryRowContext(ctx, `SELECT key FROM sessions WHERE id = ?`,
 				o.ForkOf).Scan(&o.ParentKey); err != nil {
-				return 0, err
+				return false, err
 			}
 		}
 	}
@@ -173,14 +181,25 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 	if o.Key == "" {
 		o.Key = NewKey()
 	}
+	return inherits, nil
+}
+
+func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, now int64) (int64, error) {
+	inherits, err := s.derive(ctx, tx, &o)
+	if err != nil {
+		return 0, err
+	}
+	if o.New && o.Made.IsZero() {
+		o.Made = s.now()
+	}
 	var id int64
-	err := tx.QueryRowContext(ctx, `INSERT INTO sessions (harness, acp_id, key, record, cwd, project, agent_id, client,
+	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (harness, acp_id, key, record, cwd, project, agent_id, client,
 		client_version, agent, agent_version,
-			parent_key, fork_of, continue_of, state, started, last_active)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?, ?, ?) RETURNING id`,
+			parent_key, fork_of, continue_of, state, started, last_active, made)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
 		o.Harness, o.ACPID, o.Key, o.Record, o.Cwd, o.Project, o.AgentID, o.Client, o.ClientVersion, o.Agent,
 		o.AgentVersion,
-		o.ParentKey, o.ForkOf, o.ContinueOf, o.State, now, now).Scan(&id)
+		o.ParentKey, o.ForkOf, o.ContinueOf, o.State, now, now, sqlite.Stamp(o.Made)).Scan(&id)
 	if err != nil {
 		return 0, err
 	}
@@ -191,6 +210,30 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 		}
 	}
 	return id, addKey(ctx, tx, id, o.Key, now)
+}
+
+// fillSession makes a session that another process has loaded the one that o says was made. What has happened to it
+// since counts: its state, unless it is still armed, and its key, before which the one of o comes.
+func (s *Store) fillSession(ctx context.Context, tx *sql.Tx, id int64, o OpenSession, now int64) error {
+	inherits, err := s.derive(ctx, tx, &o)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET made = ?, fork_of = coalesce(fork_of, nullif(?, 0)),
+		continue_of = coalesce(continue_of, nullif(?, 0)), state = iif(state = ?, ?, state) WHERE id = ?`,
+		sqlite.Stamp(o.Made), o.ForkOf, o.ContinueOf, Armed, o.State, id); err != nil {
+		return err
+	}
+	if inherits {
+		if _, err := tx.ExecContext(ctx, `UPDATE OR IGNORE stored_contexts SET session = ? WHERE session = ?`,
+			id, o.ContinueOf); err != nil {
+			return err
+		}
+	}
+	if err := addEarlierKey(ctx, tx, id, o.Key, now); err != nil {
+		return err
+	}
+	return refreshSession(ctx, tx, id, o, now)
 }
 
 func refreshSession(ctx context.Context, tx *sql.Tx, id int64, o OpenSession, now int64) error {

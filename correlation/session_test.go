@@ -60,6 +60,59 @@ func TestOpenNewOfTheSameName(t *testing.T) {
 	}
 }
 
+// A session may be loaded by one process before what another one wrote down of its making is read: it is one session,
+// with what has happened to it since. One that was there before, or that was made too, is another.
+func TestOpenMadeAndLoaded(t *testing.T) {
+	for name, c := range map[string]struct {
+		other OpenSession // what came into the database first,
+		later bool        // after ours was made
+		same  bool
+	}{
+		"loaded":         {OpenSession{ACPID: "1", Key: "theirs"}, true, true},
+		"loaded before":  {OpenSession{ACPID: "1", Key: "theirs"}, false, false},
+		"made":           {OpenSession{ACPID: "1", Key: "theirs", New: true}, true, false},
+		"made, and seen": {OpenSession{ACPID: "1", Key: "theirs", New: true, Made: time.Unix(1, 0)}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			parent := b.in(Done, "parent", "")
+			made := b.clock.Now().Add(time.Second)
+			if c.later {
+				b.clock.Advance(time.Minute)
+			}
+			first := b.open(c.other)
+			b.clock.Advance(time.Minute)
+			ours := b.open(OpenSession{ACPID: "1", Key: "ours", New: true, Made: made, ForkOf: parent.ID, Record: "r"})
+			if same := ours.ID == first.ID; same != c.same {
+				t.Fatalf("the same: %t, want %t", same, c.same)
+			}
+			if ours.State != Done || ours.ForkOf != parent.ID || ours.ParentKey != parent.Key || ours.Record != "r" {
+				t.Errorf("it is %+v", ours)
+			}
+			if !c.same {
+				return
+			}
+			if !first.Started.Equal(ours.Started) || ours.Key != "theirs" || !ours.Replaced.IsZero() {
+				t.Errorf("it was %+v and is %+v", first, ours)
+			}
+			if keys := must(b.Keys(t.Context(), ours.ID))(t); len(keys) != 2 || keys[0].Key != "ours" {
+				t.Errorf("its keys are %+v", keys)
+			}
+		})
+	}
+}
+
+// What has happened to a session stays when it turns out where it was made.
+func TestOpenMadeWhileInFlight(t *testing.T) {
+	b := newBench(t)
+	made := b.clock.Now()
+	loaded := b.in(InFlight, "1", b.register(ProcessInfo{}).ID())
+	ours := b.open(OpenSession{ACPID: "1", Key: "ours", New: true, Made: made})
+	if ours.ID != loaded.ID || ours.State != InFlight {
+		t.Errorf("it was %+v and is %+v", loaded, ours)
+	}
+}
+
 func TestOpenFork(t *testing.T) {
 	b := newBench(t)
 	p := b.register(ProcessInfo{})

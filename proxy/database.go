@@ -22,6 +22,8 @@ const (
 	lastLearn  = 50 * time.Millisecond  // at the end, when people wait for us to go
 	lastChance = 300 * time.Millisecond // for the database, at the end, in all
 	overLimit  = 100 * time.Millisecond // of that, when the client has gone
+	// for what other processes have written down, where somebody needs to know of it
+	catchUpLimit = 500 * time.Millisecond
 )
 
 // A database opens the backend beside the conversation, and asks it. Nobody waits for it longer than for what he asks.
@@ -218,6 +220,17 @@ func inquire[T any](
 		return none, err
 	}
 	return <-answer, nil
+}
+
+// catchUp takes in what was said elsewhere just now, by a session that has ended, a process that was killed or one that
+// goes on.
+func (d *database) catchUp(ctx context.Context, b *Backend) {
+	if b.CatchUp == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, catchUpLimit)
+	defer cancel()
+	b.CatchUp(ctx)
 }
 
 // learn lets memory take in the turns that have ended, for no longer than limit.

@@ -3,10 +3,13 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -43,6 +46,31 @@ func TestClearWhileOpening(t *testing.T) {
 	if got := c.blocks(id - 2); len(got) != 2 {
 		t.Errorf("the first plain prompt went out as %q", got)
 	}
+}
+
+// A session that another process has just made is known, also where nothing of it is in the database yet.
+func TestMadeElsewhereJustNow(t *testing.T) {
+	w := newWorld(t)
+	other, err := eventlog.Open(eventlog.Options{Dir: filepath.Join(filepath.Dir(w.path), "live"),
+		Process: correlation.ProcessInfo{Kind: correlation.Relay}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close(t.Context())
+	other.Append(eventlog.Opened{Session: other.NewSession(), Open: correlation.OpenSession{Harness: "echo", ACPID: "s1",
+		New: true, Made: time.Now(), Key: "acp-theirs"}})
+	if err := other.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c := w.start(newSource(), echo())
+	c.open()
+	c.call(1, "session/load", `{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}`)
+	c.synced()
+	c.relay.table.Update(func(all *session.Connection) {
+		if all.Session("s1").Row == 0 {
+			t.Error("the session is taken for a strange one")
+		}
+	})
 }
 
 // A database that somebody has locked when the conversation begins is tried again beside it: prompts wait for it no

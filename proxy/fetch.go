@@ -45,7 +45,7 @@ func (f *fetcher) begin(c *session.Connection, s *session.Session) {
 func (f *fetcher) start(ctx context.Context, b *Backend, fetch *session.Fetch, who memory.Session) {
 	ctx, cancel := context.WithTimeout(ctx, f.o.FetchLimit)
 	defer cancel()
-	f.catchUp(ctx, b)
+	f.database.catchUp(ctx, b)
 	began := time.Now()
 	fetch.Got, fetch.Err = b.Memory.Start(ctx, who)
 	fetch.Got.Took, fetch.Got.Fetched = time.Since(began), f.o.Now()
@@ -97,7 +97,7 @@ func (f *fetcher) recall(ctx context.Context, s *session.Session, words string) 
 	if await(ctx, ready); ctx.Err() != nil {
 		return memory.Context{}
 	}
-	f.catchUp(ctx, b)
+	f.database.catchUp(ctx, b)
 	var who memory.Session
 	var seen []string
 	f.table.Update(func(*session.Connection) { who, seen = s.Who, s.Seen() })
@@ -110,16 +110,3 @@ func (f *fetcher) recall(ctx context.Context, s *session.Session, words string) 
 	})
 	return got
 }
-
-// catchUp lets memory take in what was said elsewhere just now, by a session that has ended or a process that was
-// killed.
-func (f *fetcher) catchUp(ctx context.Context, b *Backend) {
-	if b.CatchUp == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, catchUpLimit)
-	defer cancel()
-	b.CatchUp(ctx)
-}
-
-const catchUpLimit = 500 * time.Millisecond

@@ -235,7 +235,10 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 				return nil, err
 			}
 			c.events.Attach(store)
-			return &Backend{Ledger: store, Memory: mem}, nil
+			catchUp := func(ctx context.Context) {
+				_, _ = eventlog.Sweep{Store: store, Living: true, Except: c.events.Process()}.Run(ctx)
+			}
+			return &Backend{Ledger: store, Memory: mem, CatchUp: catchUp}, nil
 		},
 	}
 	for _, f := range change {

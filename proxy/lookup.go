@@ -227,6 +227,10 @@ func (f *finder) known(s *session.Session) identify {
 		stood := false
 		f.table.Update(func(c *session.Connection) { harness, stood = c.Harness(), s.Stands() })
 		known, err := l.Find(ctx, harness, s.ID)
+		if b := f.database.now(); isNotFound(err) && !stood && b != nil { // its process may have just made it
+			f.database.catchUp(ctx, b)
+			known, err = l.Find(ctx, harness, s.ID)
+		}
 		if isNotFound(err) {
 			f.table.Update(func(c *session.Connection) { c.Unknown(s, stood) })
 			return nil

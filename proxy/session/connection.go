@@ -270,7 +270,7 @@ func (c *Connection) Opened(s *Session, made bool, id string) {
 		if id == "" {
 			return
 		}
-		s.ID, s.Open.New = id, true
+		s.ID, s.Open.New, s.Open.Made = id, true, c.o.Now()
 		c.sessions[id] = s
 		if commands, ok := c.early[id]; ok {
 			s.commands = commands
