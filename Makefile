@@ -45,9 +45,9 @@ recall:
 gitleaks:
 	cd e2e/gitleaks && go test -count=1 -v .
 
-# Real harnesses, 1.5 GB of them, against a fake model on loopback.
-harnesses: build
-	go test -tags "$(TAGS) harnesses" -count=1 -timeout 60m -v ./e2e/harnesses
+# Real harnesses, 1.5 GB of them, against a fake model on loopback, and the table of what was seen; INTO=docs/facts/harnesses.md puts it there.
+harnesses:
+	$(if $(INTO),SIGNET_HARNESS_TABLE=$(abspath $(INTO))) go test -tags "$(TAGS) harnesses" -count=1 -timeout 60m -v ./e2e/harnesses
 
 # The page of `view` in the Chromium that is there, in dist/pictures: each part light, dark and narrow; axe-core, requests, speed.
 pictures: build

@@ -9,15 +9,17 @@ import (
 
 // The kinds of session/update that are looked at.
 const (
-	updateMessage  = "agent_message_chunk"
-	updateTool     = "tool_call"
-	updateToolMore = "tool_call_update"
-	updateUser     = "user_message_chunk"
-	updateInfo     = "session_info_update"
-	updateCommands = "available_commands_update"
-	updateCompact  = "compaction_update"
-	updateSummary  = "compaction_summary_chunk"
-	updateUsage    = "usage_update"
+	updateMessage    = "agent_message_chunk"
+	updateTool       = "tool_call"
+	updateToolMore   = "tool_call_update"
+	updateUser       = "user_message_chunk"
+	updateInfo       = "session_info_update"
+	updateLetter     = "session_message" // from one session to another, as user_message is
+	updateLetterPart = "session_message_chunk"
+	updateCommands   = "available_commands_update"
+	updateCompact    = "compaction_update"
+	updateSummary    = "compaction_summary_chunk"
+	updateUsage      = "usage_update"
 )
 
 // A capture reads updates that the client already has: tool calls for the turn, the commands that the harness

@@ -128,7 +128,7 @@ func (d *down) judgeUpdateOf(s *session.Session) wire.Verdict {
 		kind = updateCompact
 	case updateSummary:
 		kind = updateSummary
-	case updateUser, updateUserMessage:
+	case updateUser, updateUserMessage, updateLetter, updateLetterPart:
 		if s.ShowsBlocks() {
 			return wire.Hold
 		}
@@ -210,14 +210,14 @@ func (d *down) Held(line []byte) error {
 	if !frame.Valid(line) {
 		return d.Write(line)
 	}
-	switch string(d.head.Update) {
-	case updateUser:
-		if line = d.stripper.userChunk(line, d.head.Session); line == nil {
+	switch update := string(d.head.Update); update {
+	case updateUser, updateLetterPart:
+		if line = d.stripper.userChunk(line, d.head.Session, update == updateUser); line == nil {
 			return nil
 		}
 		return d.Write(line)
-	case updateUserMessage:
-		return d.Write(d.stripper.userMessage(line, d.head.Session))
+	case updateUserMessage, updateLetter:
+		return d.Write(d.stripper.userMessage(line, d.head.Session, update == updateUserMessage))
 	case updateState:
 		d.state(line)
 		return d.Write(line)

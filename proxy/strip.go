@@ -25,12 +25,12 @@ type stripper struct {
 const markLetters = "signet-memory"
 
 // userChunk gives a user's turn that the harness shows again without our block; nil where it was nothing else. Any
-// other byte stays.
-func (p *stripper) userChunk(line []byte, id []byte) []byte {
+// other byte stays. What one session says to another is none of the user's turns.
+func (p *stripper) userChunk(line []byte, id []byte, users bool) []byte {
 	marked := bytes.Contains(line, []byte(markLetters))
 	var s *session.Session
 	p.table.Update(func(c *session.Connection) {
-		if s = c.SessionFor(id); s != nil {
+		if s = c.SessionFor(id); s != nil && users {
 			s.Shown()
 		}
 	})

@@ -89,11 +89,12 @@ func (d *down) state(line []byte) {
 	}
 }
 
-// userMessage gives a whole message of the user's that the harness shows, live or again, without our block.
-func (p *stripper) userMessage(line []byte, id []byte) []byte {
+// userMessage gives a whole message of the user's, or of another session, that the harness shows, live or again, without
+// our block.
+func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 	var s *session.Session
 	p.table.Update(func(c *session.Connection) {
-		if s = c.SessionFor(id); s != nil {
+		if s = c.SessionFor(id); s != nil && users {
 			s.Shown()
 		}
 	})

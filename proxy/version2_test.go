@@ -143,14 +143,18 @@ func TestUserMessageOfVersion2(t *testing.T) {
 			conn.Placed(conn.Session("s1"), &session.Injection{Injection: correlation.Injection{Kind: session.KindSystem,
 				Text: block}})
 		})
-		message := func(content string) string {
-			return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message","messageId":"u","content":` + content + `}}}`
+		message := func(kind, content string) string {
+			return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"` + kind + `","messageId":"u","content":` + content + `}}}`
 		}
 		if tt[1] == "" {
 			tt[1] = tt[0]
 		}
-		h.say(message(tt[0]) + "\n")
-		if got := c.until(`"user_message"`); got[len(got)-1] != message(tt[1]) {
+		kind := "user_message"
+		if name == "last" || name == "glued" {
+			kind = "session_message"
+		}
+		h.say(message(kind, tt[0]) + "\n")
+		if got := c.until(`"` + kind + `"`); got[len(got)-1] != message(kind, tt[1]) {
 			t.Errorf("%s: got %s", name, got[len(got)-1])
 		}
 	}

@@ -3,22 +3,16 @@
 package harnesses
 
 import (
-	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"text/tabwriter"
 
 	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
 )
 
 // Where a compaction takes our block away, identity goes in again with the next prompt; where it stays it does not.
 func TestCompaction(t *testing.T) {
-	proxy, clients, modules := programs(t)
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "harness\tby\tcompacted\tknows who it is")
 	for _, tt := range []struct {
 		harness, by string
 		used        int // tokens, which make it compact by itself
@@ -28,23 +22,26 @@ func TestCompaction(t *testing.T) {
 		{"opencode", "/compact", 0},
 		{"opencode", "itself", 98_000},
 		{"codex", "/compact", 0},
+		{"qwen", "/compress", 0},
+		{"pi", "/compact", 0},
 		{"copilot", "/compact", 0},
 	} {
 		t.Run(tt.harness+" by "+strings.Trim(tt.by, "/"), func(t *testing.T) {
-			h := harnesses[slices.IndexFunc(harnesses, func(h harness) bool { return h.name == tt.harness })]
 			var full atomic.Bool
-			model := fakemodel.Start(func(r fakemodel.Request) fakemodel.Reply {
+			s := named(tt.harness).stage(t, func(r fakemodel.Request) fakemodel.Reply {
 				if len(r.Tools) > 0 && full.CompareAndSwap(true, false) {
 					return fakemodel.Reply{Text: "ok", Used: tt.used}
 				}
 				return fakemodel.Reply{Text: "What was said: the mast is 11.42 metres long."}
 			})
-			s := h.stage(t, proxy, clients, modules, model)
 			c := s.connect(true, "")
 			_, session := c.open(s.Work, "")
 			c.prompt(session, "How long is the mast of the Curlew?")
-			before := asked(model, "How long is the mast")
+			c.prompt(session, "Read this: "+strings.Repeat("the log of the Curlew says that the wind was fair. ", 2000))
+			before := asked(s.model, "How long is the mast")
+			what := "identity after /compact"
 			if tt.used > 0 {
+				what = "… after it compacted by itself"
 				full.Store(true)
 				c.prompt(session, "Fill it up.")
 				c.prompt(session, "Here it compacts.")
@@ -53,17 +50,15 @@ func TestCompaction(t *testing.T) {
 			}
 			c.prompt(session, "Who are you?")
 			c.hangUp()
-			last := asked(model, "Who are you?")
-			compacted := check(t, strings.Count(before, "mast of the Curlew") > strings.Count(last,
-				"How long is the mast of the Curlew") ||
-				slices.ContainsFunc(model.Requests(), summary), "no compaction: the model was asked\n%s", last)
-			knows := check(t, strings.Count(last, "You are Halyard") == 1,
-				"%d identities in what the model was asked:\n%s", strings.Count(last, "You are Halyard"), last)
-			fmt.Fprintln(w, strings.Join([]string{tt.harness, tt.by, compacted, knows}, "\t"))
+			last := asked(s.model, "Who are you?")
+			compacted := strings.Count(before, "mast of the Curlew") > strings.Count(last, "How long is the mast of the Curlew") ||
+				slices.ContainsFunc(s.model.Requests(), summary)
+			identities := strings.Count(last, "You are Halyard")
+			s.check(what, compacted && identities == 1, "compacted: %v; %d identities in what the model was asked:\n%s",
+				compacted, identities, last)
 			s.alone()
 		})
 	}
-	w.Flush()
 }
 
 // summary says whether a request asks for a summary of the conversation.

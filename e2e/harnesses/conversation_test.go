@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
@@ -52,54 +51,38 @@ func (m *thinker) await(t *testing.T) {
 // The same conversation directly and through the proxy: a turn, a cancelled one, one after it, the end; the session
 // loaded in a new process, its titles, a turn, the end. Then a proxy that is killed in the turn.
 func TestConversation(t *testing.T) {
-	proxy, clients, modules := programs(t)
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "harness\tversion\tcancel\tload\ttitles\tkill -9\tend direct\tthrough\tend after load direct\tthrough")
 	for _, h := range harnesses {
 		t.Run(h.name, func(t *testing.T) {
-			r := conversed{}
-			t.Run("direct", func(t *testing.T) {
-				thinking := newThinker()
-				s := h.stage(t, proxy, clients, modules, fakemodel.Start(thinking.reply))
-				t.Cleanup(func() { close(thinking.over) }) // before the model is closed, which waits for its last answer
-				r.direct = s.converse(thinking, false, "")
-			})
-			t.Run("through", func(t *testing.T) {
-				tap := ""
-				if os.Getenv("SIGNET_RECORD") != "" {
-					tap = filepath.Join(t.TempDir(), "tap")
-				}
-				thinking := newThinker()
-				s := h.stage(t, proxy, clients, modules, fakemodel.Start(thinking.reply))
-				t.Cleanup(func() { close(thinking.over) })
-				r.through = s.converse(thinking, true, tap)
-				r.killed = s.killed(thinking)
-			})
-			for i, through := range r.through.ends {
-				if late := through - r.direct.ends[i]; late > slower {
-					t.Errorf("end %d: %v, and directly %v", i, through, r.direct.ends[i])
+			var ends [2][2]time.Duration // direct and through, at the end and after a load
+			for i, way := range []string{"direct", "through us"} {
+				t.Run(way, func(t *testing.T) {
+					tap := ""
+					if i == 1 && os.Getenv("SIGNET_RECORD") != "" {
+						tap = filepath.Join(t.TempDir(), "tap")
+					}
+					thinking := newThinker()
+					s := h.stage(t, thinking.reply)
+					t.Cleanup(func() { close(thinking.over) }) // before the model is closed, which waits for its last answer
+					ends[i] = s.converse(thinking, i == 1, tap)
+					for at, what := range []string{"end, ", "end after a load, "} {
+						h.note(what+way, ends[i][at].Round(time.Millisecond).String())
+					}
+					if i == 1 {
+						s.killed(thinking)
+					}
+				})
+			}
+			for i, through := range ends[1] {
+				if late := through - ends[0][i]; late > slower {
+					t.Errorf("end %d: %v, and directly %v", i, through, ends[0][i])
 				}
 			}
-			short := func(d time.Duration) string { return d.Round(time.Millisecond).String() }
-			fmt.Fprintln(w, strings.Join([]string{h.name, r.through.version, r.through.cancel, r.through.loaded,
-				r.through.titles, r.killed,
-				short(r.direct.ends[0]), short(r.through.ends[0]), short(r.direct.ends[1]), short(r.through.ends[1])}, "\t"))
 		})
 	}
-	w.Flush()
 }
 
-type conversed struct {
-	direct, through conversation
-	killed          string
-}
-
-type conversation struct {
-	version, cancel, loaded, titles string
-	ends                            [2]time.Duration
-}
-
-func (s stage) converse(thinking *thinker, through bool, tap string) (c conversation) {
+// converse holds the conversation and says how long the harness took to go, twice.
+func (s stage) converse(thinking *thinker, through bool, tap string) (ends [2]time.Duration) {
 	t := s.t
 	w := s.connect(through, tap)
 	initialized, session := w.open(s.Work, "")
@@ -112,56 +95,42 @@ func (s stage) converse(thinking *thinker, through bool, tap string) (c conversa
 	if err := json.Unmarshal(initialized, &about); err != nil {
 		t.Fatal(err)
 	}
-	c.version = about.AgentInfo.Version
+	s.note("version", about.AgentInfo.Version)
 	const question = "How long is the mast of the Curlew?"
 	w.prompt(session, question)
 	turn := w.prompting(session, think)
 	thinking.await(t)
 	w.send(map[string]any{"method": "session/cancel", "params": map[string]any{"sessionId": session}})
 	stop := stopOf(t, w.await(turn))
-	c.cancel = check(t, stop == "cancelled", "the cancelled turn ended with %q", stop)
+	s.check("cancelled turn", stop == "cancelled", "it ended with %q", stop)
 	w.prompt(session, "Go on.")
-	c.ends[0] = w.hangUp()
+	ends[0] = w.hangUp()
 	shown, sent := strings.Join(w.seen, ""), w.sent
 
+	s.aged()
 	w = s.connect(through, tap)
-	if s.fickle {
-		_, session = w.open(s.Work, "")
-		w.prompt(session, question)
-	} else {
-		w.open(s.Work, session)
-	}
+	w.open(s.Work, session)
 	loaded := strings.Join(w.seen, "")
 	if about.AgentCapabilities.SessionCapabilities.List != nil {
 		w.call("session/list", map[string]any{"cwd": s.Work})
 	}
 	w.prompt(session, "And its boom?")
-	c.ends[1] = w.hangUp()
+	ends[1] = w.hangUp()
 	shown += strings.Join(w.seen, "")
 	if tap != "" {
-		s.record(tap, c.version, append(sent, w.sent...))
+		s.record(tap, about.AgentInfo.Version, append(sent, w.sent...))
 	}
 	last := asked(s.model, "And its boom?")
-	if s.fickle {
-		c.loaded = "-"
-	} else {
-		c.loaded = check(t, strings.Contains(last, question),
-			"the session was not loaded: the model was asked\n%s", last)
-	}
-	if through && !s.fickle {
-		c.loaded = worse(c.loaded, check(t, strings.Contains(loaded, "mast of the Curlew"),
-			"the history is not shown:\n%s", loaded))
-	}
+	s.check("session loaded in a new process", strings.Contains(last, question), "the model was asked\n%s", last)
 	if through {
-		c.loaded = worse(c.loaded, check(t, strings.Count(last, mark) == 1, "%d contexts:\n%s",
-			strings.Count(last, mark), last))
-		c.titles = check(t, !strings.Contains(shown, mark[1:len(mark)-1]) && !strings.Contains(shown, "Halyard"),
-			"our block is shown:\n%s", lines(shown, "signet-memory", "Halyard"))
+		s.check("history and titles without our block", strings.Contains(loaded, "mast of the Curlew") &&
+			!strings.Contains(shown, mark[1:len(mark)-1]) && !strings.Contains(shown, "Halyard"),
+			"shown was\n%s\nof\n%.2000s", lines(shown, "signet-memory", "Halyard"), loaded)
+		s.check("… once, also in the next process", strings.Count(last, mark) == 1, "%d contexts:\n%s",
+			strings.Count(last, mark), last)
 	}
-	if left := s.alone(); left == "NO" {
-		c.loaded = left
-	}
-	return c
+	s.alone()
+	return ends
 }
 
 // lines are those with one of the words.
@@ -179,30 +148,25 @@ func lines(text string, words ...string) string {
 }
 
 // killed kills the proxy in a turn: the harness goes too, and what was said is there.
-func (s stage) killed(thinking *thinker) string {
+func (s stage) killed(thinking *thinker) {
 	t := s.t
 	w := s.connect(true, "")
 	_, session := w.open(s.Work, "")
 	w.prompting(session, think)
 	thinking.await(t)
 	w.kill()
-	gone := s.alone()
-	result, err := s.Run(t.Context(), nil, s.proxy, "sessions", "--json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.alone()
 	var rows []struct {
 		ID    string `json:"acpxSessionId"`
 		Turns int
 	}
-	if err := json.Unmarshal([]byte(result.Stdout), &rows); err != nil {
-		t.Fatalf("%v\n%s%s", err, result.Stdout, result.Stderr)
+	text := s.run(s.proxy, "sessions", "--json")
+	if err := json.Unmarshal([]byte(text), &rows); err != nil {
+		t.Fatalf("%v\n%s", err, text)
 	}
+	kept := false
 	for _, row := range rows {
-		if row.ID == session {
-			return worse(gone, check(t, row.Turns == 1,
-				"%d turns are kept of the session whose proxy was killed, want 1", row.Turns))
-		}
+		kept = kept || row.ID == session && row.Turns == 1
 	}
-	return check(t, false, "the session is not there:\n%s", result.Stdout)
+	s.check("proxy killed in a turn: the turn is kept", kept, "of session %s:\n%s", session, text)
 }

@@ -3,68 +3,48 @@
 package harnesses
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"text/tabwriter"
 
 	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
-	"github.com/Signet-AI/signet-acp-proxy/e2e/npm"
 )
 
 // Identity by the system prompt, in the harnesses that take one: it is there in every request, also in a new process
 // and beside what the client has to say itself, and the user's messages hold the memories alone.
 func TestSystemPrompt(t *testing.T) {
-	proxy, clients, modules := programs(t)
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "harness\tplaced\tmemories\tnew process\tclient's own\tacpx clean")
-	for _, h := range harnesses {
-		if h.name != "claude" && h.name != "codex" {
-			continue
-		}
-		t.Run(h.name, func(t *testing.T) {
-			fmt.Fprintln(w,
-				strings.Join(h.testSystem(t, proxy, clients, modules), "\t"))
+	const what, who = "identity in the system prompt", "You are Halyard"
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			s := named(name).stage(t, nil)
+			s.Env = append(s.Env, "SIGNET_ACP_PLACEMENT=system")
+
+			s.say("exec", "The mast of the Curlew is 11.42 metres long.")
+			s.alone()
+			s.say("sessions", "new")
+			s.alone()
+			s.say("How long is the mast of the Curlew?")
+			s.alone()
+			system, user := heard(s.model, "How long is the mast")
+			s.check(what, strings.Count(system, who) == 1 && !strings.Contains(user, who) && strings.Count(user, mark) == 1 &&
+				strings.Contains(user, "11.42"), "system prompt:\n%s\nuser:\n%s", system, user)
+
+			s.say("And its boom?")
+			s.alone()
+			system, user = heard(s.model, "And its boom?")
+			s.check(what, strings.Count(system, who) == 1 && !strings.Contains(user, who) && strings.Count(user, mark) == 1,
+				"in a new process, system prompt:\n%s\nuser:\n%s", system, user)
+
+			s.acpx = append(s.acpx, "--append-system-prompt", "Speak like a sailor.")
+			s.say("exec", "And its sail?")
+			s.alone()
+			system, user = heard(s.model, "And its sail?")
+			own := name != "claude" || strings.Contains(system, "Speak like a sailor.") // codex does not read acpx's form
+			s.check(what, own && strings.Count(system+user, who) == 1, "beside the client's, system prompt:\n%s\nuser:\n%s",
+				system, user)
+			s.check(what, !mentioned(t, filepath.Join(s.Home, ".acpx")), "acpx's files hold our block")
 		})
 	}
-	w.Flush()
-}
-
-func (h harness) testSystem(t *testing.T, proxy string, clients, modules npm.Modules) []string {
-	model := fakemodel.Start(nil)
-	box := h.stage(t, proxy, clients, modules, model)
-	box.Env = append(box.Env, "SIGNET_ACP_PLACEMENT=system")
-	const who = "You are Halyard"
-	row := []string{h.name}
-	note := func(ok bool, format string, args ...any) { row = append(row, check(t, ok, format, args...)) }
-
-	box.say("exec", "The mast of the Curlew is 11.42 metres long.")
-	box.alone()
-	box.say("sessions", "new")
-	box.alone()
-	box.say("How long is the mast of the Curlew?")
-	box.alone()
-	system, user := heard(model, "How long is the mast")
-	note(strings.Count(system, who) == 1 && !strings.Contains(user, who), "system prompt:\n%s\nuser:\n%s", system, user)
-	note(strings.Count(user, mark) == 1 && strings.Contains(user, "11.42"), "user:\n%s", user)
-
-	box.say("And its boom?")
-	box.alone()
-	system, user = heard(model, "And its boom?")
-	note(strings.Count(system, who) == 1 && !strings.Contains(user, who) && strings.Count(user, mark) == 1,
-		"system prompt:\n%s\nuser:\n%s", system, user)
-
-	box.acpx = append(box.acpx[:len(box.acpx)-1:len(box.acpx)-1], "--append-system-prompt",
-		"Speak like a sailor.", "signet-test")
-	box.say("exec", "And its sail?")
-	box.alone()
-	system, user = heard(model, "And its sail?")
-	own := h.name != "claude" || strings.Contains(system, "Speak like a sailor.") // codex does not read acpx's form
-	note(own && strings.Count(system+user, who) == 1, "system prompt:\n%s\nuser:\n%s", system, user)
-	note(!mentioned(t, filepath.Join(box.Home, ".acpx")), "acpx's files hold our block")
-	return row
 }
 
 // heard is what the last request of the conversation that holds the words says, as system and as user.

@@ -46,7 +46,7 @@ const tapVariable = "SIGNET_HARNESS_TAP"
 // harness.
 func (s stage) connect(through bool, tap string) *wire {
 	s.t.Helper()
-	command, more := s.harness, []string(nil)
+	command, more := s.command, []string(nil)
 	if tap != "" {
 		self, err := os.Executable()
 		if err != nil {
@@ -284,12 +284,4 @@ func tap(file string, command []string) int {
 		return 1
 	}
 	return 0
-}
-
-func TestMain(m *testing.M) {
-	if file := os.Getenv(tapVariable); file != "" {
-		os.Unsetenv(tapVariable)
-		os.Exit(tap(file, os.Args[1:]))
-	}
-	os.Exit(m.Run())
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -94,6 +95,16 @@ func (m Modules) Script(path string) ([]string, error) {
 		return nil, err
 	}
 	return []string{node, script}, nil
+}
+
+// Version is that of an installed package, "" where it is none.
+func (m Modules) Version(name string) string {
+	var manifest struct{ Version string }
+	text, err := os.ReadFile(filepath.Join(string(m), name, "package.json"))
+	if err != nil || json.Unmarshal(text, &manifest) != nil {
+		return ""
+	}
+	return manifest.Version
 }
 
 // Opencode is the path of opencode's binary, which comes as a package for each platform.

@@ -20,7 +20,7 @@ type Options struct {
 	Step func(what string)
 }
 
-// Examine makes all checks. Those that wait for nobody run beside each other; harnesses are started one after another.
+// Examine makes all checks. Those that wait for nobody run beside each other; harnesses are started two at a time.
 // It ends with ctx; each check has a limit of its own.
 func Examine(ctx context.Context, o Options) []Finding {
 	e := examination{c: o.Config, step: o.Step}

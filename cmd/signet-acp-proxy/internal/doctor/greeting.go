@@ -48,6 +48,8 @@ func initialize(ctx context.Context, o upstream.Options) (introduction, error) {
 	return agent, err
 }
 
+var errSilent = errors.New("it ended without a word")
+
 // greet sends initialize and reads up to the answer.
 func greet(p *upstream.Process, request string) (introduction, error) {
 	if _, err := p.Stdin.Write([]byte(request)); err != nil {
@@ -82,5 +84,5 @@ func greet(p *upstream.Process, request string) (introduction, error) {
 	if noise != "" {
 		return introduction{}, fmt.Errorf("it says %q", noise)
 	}
-	return introduction{}, errors.New("it ended without a word")
+	return introduction{}, errSilent
 }

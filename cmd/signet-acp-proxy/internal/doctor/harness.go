@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
@@ -20,7 +21,11 @@ type harness struct {
 	command []string // nil: by name
 }
 
-// harnesses starts the harnesses that are in use here, one after another, and sees whether they speak ACP.
+// atOnce is how many harnesses are started at a time: seven at once make each other slow, and one that is silent is
+// not waited for alone.
+const atOnce = 2
+
+// harnesses starts the harnesses that are in use here, and sees whether they speak ACP.
 func (e *examination) harnesses(ctx context.Context, named []string) []Finding {
 	const check = "harness"
 	var found []Finding
@@ -35,11 +40,19 @@ func (e *examination) harnesses(ctx context.Context, named []string) []Finding {
 		return append(found, Finding{check, Note, "none is set up and none was found on PATH",
 			"install one, or name it: signet-acp-proxy doctor --agent NAME"})
 	}
+	answers := make([]Finding, len(all))
+	places := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
 	for i, one := range all {
+		places <- struct{}{}
 		e.step(fmt.Sprintf("starting %s (%d of %d)", one.title(), i+1, len(all)))
-		found = append(found, e.ask(ctx, one))
+		wg.Go(func() {
+			answers[i] = e.ask(ctx, one)
+			<-places
+		})
 	}
-	return found
+	wg.Wait()
+	return append(found, answers...)
 }
 
 func (h harness) title() string {
@@ -103,8 +116,9 @@ func (e *examination) inUse(named []string) []harness {
 func fetcher(command []string) bool { return command[0] == "npx" || command[0] == "uvx" }
 
 const (
-	initializeTime = 10 * time.Second
-	cachedTime     = 30 * time.Second // npx and uvx look through what they have fetched before they start it
+	initializeTime = 30 * time.Second
+	cachedTime     = time.Minute // npx and uvx look through what they have fetched before they start it
+	slowTime       = 5 * time.Second
 )
 
 const byHand = "run it by hand, and see how it is started as an ACP agent"
@@ -139,12 +153,15 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 	switch {
 	case errors.Is(err, upstream.ErrNotStarted):
 		return Finding{check, Problem, fmt.Sprintf("%s: %v", name, err), "install it again"}
-	case err != nil && fetched:
+	case err != nil && fetched && ctx.Err() == nil:
 		return Finding{check, Note, fmt.Sprintf("%s is not installed, so it was not started; %s fetches it in a client",
 			name, options.Command[0]), line}
 	case err != nil && ctx.Err() != nil:
 		text := fmt.Sprintf("%s: %s does not answer initialize within %v: it does not speak ACP, or hangs",
 			name, line, limit)
+		if !errors.Is(err, errSilent) {
+			text += ": " + err.Error()
+		}
 		return Finding{check, Problem, text, byHand}
 	case err != nil:
 		return Finding{check, Problem, fmt.Sprintf("%s: %s does not speak ACP: %v", name, line, err), byHand}
@@ -153,7 +170,12 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 			agent.ProtocolVersion)
 		return Finding{check, Note, text, ""}
 	}
-	text := fmt.Sprintf("%s speaks ACP after %d ms: %s %s", name, time.Since(begun).Milliseconds(),
-		agent.AgentInfo.Name, agent.AgentInfo.Version)
-	return Finding{check, Fine, strings.TrimRight(text, " "), ""}
+	took := time.Since(begun)
+	text := strings.TrimRight(fmt.Sprintf("%s speaks ACP after %d ms: %s %s", name, took.Milliseconds(),
+		agent.AgentInfo.Name, agent.AgentInfo.Version), ": ")
+	if took > slowTime {
+		return Finding{check, Note, text + "; nothing is wrong with it, but it is slow to start",
+			"see what else keeps the machine busy; some clients wait no longer than 15 s"}
+	}
+	return Finding{check, Fine, text, ""}
 }
