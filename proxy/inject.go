@@ -275,6 +275,7 @@ func (j *injector) claim(h *heldPrompt, in *session.Injection) (claimed, changed
 			entry.Key = s.Who.Key
 			in.Injection, in.Block = entry, memory.Block{}
 			c.Sent(s, in)
+			s.Says(h.size)
 		})
 		return true, false
 	}

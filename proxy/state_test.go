@@ -97,14 +97,15 @@ var steps = map[string]func(p *play){
 			"result", "sessionId")
 		p.c.synced()
 	},
-	"prompt":    func(p *play) { p.prompt("a plain prompt", succeed) },
-	"refused":   func(p *play) { p.prompt("a plain prompt", refuse) },
-	"fails":     func(p *play) { p.prompt("a plain prompt", fail) },
-	"cancelled": func(p *play) { p.prompt("a plain prompt", cancel) },
-	"hangs":     func(p *play) { p.prompt("a plain prompt", hang) },
-	"short":     func(p *play) { p.prompt("too short", succeed) },
-	"slash":     func(p *play) { p.prompt("/help", succeed) },
-	"compact":   func(p *play) { p.prompt("/compact", succeed) },
+	"prompt":        func(p *play) { p.prompt("a plain prompt", succeed) },
+	"a long prompt": func(p *play) { p.prompt(strings.Repeat("word ", 1000), succeed) },
+	"refused":       func(p *play) { p.prompt("a plain prompt", refuse) },
+	"fails":         func(p *play) { p.prompt("a plain prompt", fail) },
+	"cancelled":     func(p *play) { p.prompt("a plain prompt", cancel) },
+	"hangs":         func(p *play) { p.prompt("a plain prompt", hang) },
+	"short":         func(p *play) { p.prompt("too short", succeed) },
+	"slash":         func(p *play) { p.prompt("/help", succeed) },
+	"compact":       func(p *play) { p.prompt("/compact", succeed) },
 	"stopped compact": func(p *play) {
 		p.prompt("/compact", cancel)
 	},
@@ -236,7 +237,7 @@ func likeOpencode(p *play) {
 
 func likeCodex(p *play) {
 	p.change = func(o *Options) {
-		o.Traits = func(string) session.Traits { return session.Traits{KeepsMessages: true} }
+		o.Traits = func(string) session.Traits { return session.Traits{KeepsMessages: 1000} }
 	}
 }
 
@@ -390,6 +391,7 @@ func TestStates(t *testing.T) {
 		{"new, says a summary, prompt", likeOpencode, "files", correlation.Done},
 		{toDone + ", uses a tool, prompt", likeOpencode, "", correlation.Done},
 		{toDone + ", says a summary, prompt", nil, "", correlation.Done},
+		{toDone + ", a long prompt, compacts itself, prompt", likeCodex, "files", correlation.Done},
 		{toDone + ", compacts itself, prompt", likeCodex, "", correlation.Done},
 		{toDone + ", uses much, uses little, prompt", likeCodex, "", correlation.Done},
 		{toDone + ", clear, prompt", likeCodex, whole, correlation.Done},

@@ -31,7 +31,7 @@ func (p *stripper) userChunk(line []byte, id []byte, users bool) []byte {
 	var s *session.Session
 	p.table.Update(func(c *session.Connection) {
 		if s = c.SessionFor(id); s != nil && users {
-			s.Shown()
+			s.Shown(len(line))
 		}
 	})
 	if s == nil || !marked {

@@ -178,6 +178,7 @@ func (u *up) Diverted(piece []byte, _ bool) { _ = u.queue.Write(piece) }
 
 // Tapped reads the user's words off a prompt that has left.
 func (u *up) Tapped(piece []byte, first, last bool) {
+	u.table.Update(func(*session.Connection) { u.taps[0].session.Says(len(piece)) })
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {

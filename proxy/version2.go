@@ -95,7 +95,7 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 	var s *session.Session
 	p.table.Update(func(c *session.Connection) {
 		if s = c.SessionFor(id); s != nil && users {
-			s.Shown()
+			s.Shown(len(line))
 		}
 	})
 	content, ok := frame.Find(line, "params", "update", "content")

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +25,7 @@ type Profile struct {
 
 	MCP               string   // how it takes a memory server: MCPStdio (also ""), MCPHTTP, MCPNone
 	KeepsFailedPrompt bool     // a prompt that failed is in its history all the same
-	KeepsMessages     bool     // over a compaction, those of the user
+	KeepsMessages     int      // tokens of the user's newest messages that a compaction leaves; or AllMessages
 	MessageIDs        bool     // its answers have a messageId, and notices that it sends as message chunks have none
 	CompactCommands   []string // that make it compact, though it does not advertise them
 	SaysSummary       bool     // it compacts in a turn without a sign but this: the summary is a message of its own
@@ -47,6 +48,9 @@ type Profile struct {
 	// they send.
 	SettingSources []string
 }
+
+// AllMessages is how much a harness keeps over a compaction that keeps all that the user said.
+const AllMessages = math.MaxInt
 
 // How a harness takes an MCP server from its client.
 const (

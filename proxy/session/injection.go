@@ -77,7 +77,11 @@ func (s *Session) gave(in *Injection) {
 		return g.Outcome == correlation.WasRefused && g.Text == in.Text
 	})
 	s.given = append(s.given, in)
+	s.said = len(in.Text)
 }
+
+// Says counts what the user says.
+func (s *Session) Says(bytes int) { s.said += bytes }
 
 // Blocks gives the texts that went in.
 func (s *Session) Blocks() []string {
@@ -131,7 +135,7 @@ type replay struct {
 
 // expectReplay says that the harness may show its history from now on: what went in may come back once each.
 func (s *Session) expectReplay() {
-	s.replay = replay{open: true}
+	s.replay, s.said = replay{open: true}, 0
 	for _, g := range s.given {
 		g.shown = false
 	}
@@ -143,10 +147,11 @@ func (s *Session) EndReplay() { s.replay = replay{} }
 // Replaying reports whether the harness may be showing its history.
 func (s *Session) Replaying() bool { return s.replay.open }
 
-// Shown notes that the harness has shown a turn of the user's.
-func (s *Session) Shown() {
+// Shown notes that the harness has shown something of a turn of the user's.
+func (s *Session) Shown(bytes int) {
 	if s.replay.open {
 		s.replay.user = true
+		s.said += bytes
 	}
 }
 

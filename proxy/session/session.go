@@ -29,6 +29,7 @@ type Session struct {
 
 	early    string // its id, as updates have it that come before the response
 	commands map[string]bool
+	said     int    // bytes of what the user has said since the newest block, that included
 	used     int64  // tokens of its window, as the harness last said
 	named    bool   // the client has given it a title
 	compacts string // the tool call that tells of a compaction under way

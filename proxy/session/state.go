@@ -208,7 +208,7 @@ func (c *Connection) SettleDoubt(s *Session, late bool) {
 // (correlation.Cleared) or summed it up (Compacted).
 func (c *Connection) Lose(s *Session, lost correlation.EventName) {
 	if s.Off || s.unclaimable || c.o.Reinject == ReinjectNever ||
-		lost == correlation.Compacted && c.Traits().KeepsMessages {
+		lost == correlation.Compacted && s.said/bytesPerToken < c.Traits().KeepsMessages {
 		return
 	}
 	if s.state == correlation.InFlight { // with the prompt under way: it is not settled yet

@@ -4,7 +4,7 @@ package session
 // for one that nobody knows.
 type Traits struct {
 	KeepsFailed     bool     // a prompt that failed is in its history all the same
-	KeepsMessages   bool     // summing the conversation up leaves the user's messages alone, and our block in them
+	KeepsMessages   int      // tokens of the user's newest messages that summing up leaves alone, our block in them too
 	MessageIDs      bool     // its answers have a messageId: a message chunk without one is a notice
 	CompactCommands []string // that make it sum the conversation up, beside those that it advertises
 	SaysSummary     bool     // it sums the conversation up in a turn, says the summary as an answer, and goes on
