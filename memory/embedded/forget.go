@@ -10,13 +10,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
-
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
-
-// forgotten stands where something was that a person had forgotten.
-const forgotten = "[forgotten]"
 
 // Forget takes a memory out of everything that is searched or learned from: the index, the turns that say it, the
 // memories of the same project that say the same, contexts that wait for a session. The same turn never teaches it
@@ -50,15 +48,14 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 			return err
 		}
 		for _, id := range changed {
-			if err := s.learnAgain(ctx, tx, id); err != nil {
+			if err := learnAgain(ctx, tx, id); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.ExecContext(ctx,
-			`DELETE FROM stored_contexts WHERE instr(CAST(payload AS TEXT), ?) > 0`, uid); err != nil {
+		if err := correlation.DropContexts(ctx, tx, uid); err != nil {
 			return err
 		}
-		return s.refresh(ctx, tx)
+		return refresh(ctx, tx, mostAgain)
 	})
 }
 
@@ -119,59 +116,52 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) (changed []int64, er
 	if probe == "" {
 		return nil, nil
 	}
-	type turn struct {
-		id                    int64
-		project, user, answer string
-	}
-	turns, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (t turn, err error) {
-		return t, row.Scan(&t.id, &t.project, &t.user, &t.answer)
-	}, `SELECT t.id, s.project, t.user, t.assistant FROM turns t JOIN sessions s ON s.id = t.session
-		WHERE instr(lower(t.user), ?1) OR instr(lower(t.assistant), ?1)`, probe)
+	turns, err := correlation.SaidWith(ctx, tx, probe)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range turns {
 		cut := func(text string) string { return cutPassages(text, what.passages) }
-		if t.project == m.Project {
+		if t.Project == m.Project {
 			cut = what.cut
 		}
-		user, answer := cut(t.user), cut(t.answer)
-		if user == t.user && answer == t.answer {
+		user, answer := cut(t.User), cut(t.Assistant)
+		if user == t.User && answer == t.Assistant {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE turns SET user = ?, assistant = ? WHERE id = ?`, user,
-			answer, t.id); err != nil {
+		t.User, t.Assistant = user, answer
+		if err := correlation.Reword(ctx, tx, t); err != nil {
 			return nil, err
 		}
-		changed = append(changed, t.id)
+		changed = append(changed, t.Turn)
 	}
 	return changed, nil
 }
 
 // telling are the terms of a text that say something.
-func telling(text string) termSet {
-	set := setOf(language.Terms(text))
+func telling(text string) language.Set {
+	set := language.SetOf(language.Terms(text))
 	return set
 }
 
 // A said is what a memory says, to be found elsewhere.
 type said struct {
 	digest   string
-	terms    termSet
+	terms    language.Set
 	passages []*regexp.Regexp
 }
 
 func gist(text string) said { return said{digest(text), told(text), patternsOf(text)} }
 
 // told are the terms of what a text tells, without those by which it is told.
-func told(text string) termSet {
+func told(text string) language.Set {
 	set := telling(text)
 	maps.DeleteFunc(set, func(t string, _ bool) bool { return tellingWords()[t] })
 	return set
 }
 
-var tellingWords = sync.OnceValue(func() termSet {
-	return setOf(language.Terms("noted note understood recorded " +
+var tellingWords = sync.OnceValue(func() language.Set {
+	return language.SetOf(language.Terms("noted note understood recorded " +
 		"saved reminder fyi"))
 })
 
@@ -185,7 +175,7 @@ func (w said) isAll(text string) bool {
 	if rest == text {
 		return false
 	}
-	for t := range telling(strings.ReplaceAll(rest, forgotten, " ")) {
+	for t := range telling(strings.ReplaceAll(rest, passage.Forgotten, " ")) {
 		if !language.Common(t) {
 			return false
 		}
@@ -230,7 +220,7 @@ func ascii(s string) bool {
 // patternsOf are patterns that find the sentences of text where they stand with Markdown between their words.
 func patternsOf(text string) []*regexp.Regexp {
 	var list []*regexp.Regexp
-	for piece := range strings.SplitSeq(strings.TrimSuffix(text, " …"), forgotten) {
+	for piece := range strings.SplitSeq(strings.TrimSuffix(text, " …"), passage.Forgotten) {
 		for _, sentence := range language.SplitSentences(piece) {
 			var pattern strings.Builder
 			n := 0
@@ -252,7 +242,7 @@ func patternsOf(text string) []*regexp.Regexp {
 
 func cutPassages(text string, passages []*regexp.Regexp) string {
 	for _, p := range passages {
-		text = p.ReplaceAllLiteralString(text, forgotten)
+		text = p.ReplaceAllLiteralString(text, passage.Forgotten)
 	}
 	return text
 }
@@ -270,7 +260,7 @@ func (s *Store) Unlearn(ctx context.Context, tx *sql.Tx, turns []int64) error {
 			return err
 		}
 	}
-	return s.refresh(ctx, tx)
+	return refresh(ctx, tx, 0)
 }
 
 // Learned is how much was taken in from conversations.

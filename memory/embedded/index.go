@@ -2,153 +2,220 @@ package embedded
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
 	"strings"
 	"time"
 
-	"crypto/sha256"
-
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
-
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
+
+// Rows that changed are stale until the index has them as they are: triggers note them. Some are indexed in the
+// transaction that changed them, the many beside the conversations, in transactions so short that no prompt waits.
 
 // Derived are the tables that the index is kept up with: whoever puts rows back leaves them alone, and the index follows
 // with the next Learn.
 var Derived = []string{"memories_stale", "passages_stale", "passages_total"}
 
-// catchUp indexes what an older version left, until a time.
+const (
+	atOnce    = 64                   // rows that are read, and whose terms are made, before the index is locked for them
+	mostNow   = 16                   // rows that are indexed in a transaction that changed some: its own are the newest
+	mostAgain = 512                  // the same where turns are learned from again
+	shortly   = 5 * time.Millisecond // how long a transaction goes on to the next row that nothing else needs
+)
+
+// A chore brings the index up to date with one row, unless that has changed since the chore was made.
+type chore func(ctx context.Context, tx *sql.Tx) error
+
+// catchUp indexes what is stale, the newest first, until a time.
 func (s *Store) catchUp(ctx context.Context, until time.Time) error {
 	const doing = "bringing the index up to date"
 	for {
-		var stale bool
-		err := s.db.QueryRowContext(ctx,
-			`SELECT EXISTS (SELECT 1 FROM memories_stale) OR EXISTS (SELECT 1 FROM passages_stale)`).Scan(&stale)
-		if err != nil || !stale {
+		began := time.Now()
+		chores, err := choresOf(ctx, s.db, atOnce)
+		if err != nil || len(chores) == 0 {
 			return sqlite.While(doing, err)
 		}
-		if err := sqlite.Write(ctx, s.db, doing,
-			func(tx *sql.Tx) error { return s.refreshSome(ctx, tx, atOnce) }); err != nil {
-			return err
-		}
-		if time.Now().After(until) {
-			return nil
-		}
-	}
-}
-
-// atOnce is how many rows are indexed in one transaction that nothing else needs, so that no prompt waits for it.
-const atOnce = 64
-
-// mostNow is how many rows are indexed in a transaction that changed some: its own are the newest, older ones are
-// what an older version left.
-const mostNow = 512
-
-// refresh brings the index up to date with the rows that changed, in the transaction that changed them.
-func (s *Store) refresh(ctx context.Context, tx *sql.Tx) error { return s.refreshSome(ctx, tx, -1) }
-
-func (s *Store) refreshSome(ctx context.Context, tx *sql.Tx, most int) error {
-	if err := passagesOfMemories(ctx, tx, most); err != nil {
-		return err
-	}
-	type entry struct {
-		id                        int64
-		content, context, project string
-		personal, gone            bool
-		traits                    traits
-	}
-	stale, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (e entry, err error) {
-		return e, row.Scan(&e.id, &e.content, &e.context, &e.project, &e.personal, &e.gone, &e.traits)
-	}, `SELECT passage, coalesce(m.content, p.content, ''), coalesce(m.context || ' ' || m.tags, ''), coalesce(p.project,
-		''), coalesce(p.personal, 0), p.id IS NULL, coalesce(p.traits, 0)
-		FROM passages_stale LEFT JOIN passages p ON p.id = passage LEFT JOIN memories m ON m.id = p.memory
-		ORDER BY p.id IS NULL DESC, passage DESC LIMIT ?`, most)
-	if err != nil || len(stale) == 0 {
-		return err
-	}
-	for _, e := range stale {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM passages_fts WHERE rowid = ?`, e.id); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage = ?`, e.id); err != nil {
-			return err
-		}
-		if e.gone {
-			continue
-		}
-		scope := projectTerm(e.project)
-		if e.personal || e.project == "" {
-			scope += " " + anyProject
-		}
-		if e.traits.has(newer) {
-			scope += " " + changeTerm
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO passages_fts (rowid, content, context, scope) VALUES (?, ?, ?, ?)`,
-			e.id, strings.Join(language.Terms(e.content), " "), strings.Join(language.Terms(e.context), " "), scope)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// passagesOfMemories makes the passages of memories that changed. What was learned from a turn has one only where it is
-// true of the person: the turn's own passages say it, in their project.
-func passagesOfMemories(ctx context.Context, tx *sql.Tx, most int) error {
-	stale, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (m storedText, err error) {
-		return m, row.Scan(&m.id, &m.gone, &m.source, &m.content, &m.key, &m.position, &m.origin, &m.project,
-			&m.personal, &m.created)
-	}, `SELECT memory, id IS NULL, coalesce(source, ''), coalesce(content, ''), coalesce(key, ''), position,
-		coalesce(origin, ''), coalesce(project, ''), coalesce(personal, 0), coalesce(created, 0)
-		FROM memories_stale LEFT JOIN memories ON id = memory ORDER BY id IS NULL DESC, memory DESC LIMIT ?`, most)
-	if err != nil || len(stale) == 0 {
-		return err
-	}
-	for _, m := range stale {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM memories_stale WHERE memory = ?`, m.id); err != nil {
-			return err
-		}
-		if m.gone || m.source == sourceTurn && !m.personal {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM passages WHERE memory = ?`, m.id); err != nil {
+		for len(chores) > 0 {
+			if time.Now().After(until) {
+				return nil
+			}
+			if err := sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
+				for begun := time.Now(); len(chores) > 0 && time.Since(begun) < shortly; chores = chores[1:] {
+					if err := chores[0](ctx, tx); err != nil {
+						return err
+					}
+				}
+				return nil
+			}); err != nil {
 				return err
 			}
-			continue
+			pace.Pause(ctx, began)
+			began = time.Now()
 		}
-		read := language.Read(m.content)
-		thread := int64(0)
-		if m.position.Valid && m.key != "" {
-			thread = threadOf(m.project, m.key)
-		}
-		// the trigger notes it again: under an upsert's rules it could not where it is noted already
-		_, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage IN (SELECT id FROM passages
-			WHERE memory = ?)`, m.id)
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO passages (memory, thread, position, origin, project, personal, created,
-			traits, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (memory) WHERE memory IS NOT NULL DO UPDATE
-			SET memory = excluded.memory, thread = excluded.thread, position = excluded.position, origin = excluded.origin,
-			project = excluded.project,
-				personal = excluded.personal, created = excluded.created, traits = excluded.traits, length = excluded.length`,
-			m.id, thread, m.position.Float64, m.origin, m.project, m.personal, m.created, traitsOf(m.content, read),
-			len(read.Terms))
-		if err != nil {
+	}
+}
+
+// refresh brings the index up to date in the transaction that changed rows: what is gone leaves it, and the newest of
+// the others are indexed, at most so many of memories and of passages.
+func refresh(ctx context.Context, tx *sql.Tx, most int) error {
+	for _, statement := range []string{
+		`DELETE FROM passages WHERE memory IN (SELECT memory FROM memories_stale WHERE NOT EXISTS (SELECT 1
+			FROM memories WHERE id = memories_stale.memory))`,
+		`DELETE FROM passages_fts WHERE rowid IN (` + gonePassages + `)`,
+		`DELETE FROM passages_stale WHERE passage IN (` + gonePassages + `)`,
+	} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}
-	return nil
+	chores, err := choresOf(ctx, tx, most)
+	for _, do := range chores {
+		if err == nil {
+			err = do(ctx, tx)
+		}
+	}
+	return err
 }
 
-// storedText is a memory as its passage is made of it.
-type storedText struct {
+const gonePassages = `SELECT passage FROM passages_stale WHERE NOT EXISTS (SELECT 1 FROM passages WHERE id = passage)`
+
+// choresOf gives what is to be done for the newest of the stale rows.
+func choresOf(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
+	chores, err := memoryChores(ctx, q, most)
+	if err != nil {
+		return nil, err
+	}
+	more, err := passageChores(ctx, q, most)
+	return append(chores, more...), err
+}
+
+// A storedPassage is a passage as it is indexed.
+type storedPassage struct {
+	id                        int64
+	content, context, project string
+	personal, gone            bool
+	traits                    passage.Traits
+}
+
+const stalePassages = `SELECT passage, coalesce(m.content, p.content, ''), coalesce(m.context || ' ' || m.tags, ''),
+	coalesce(p.project, ''), coalesce(p.personal, 0), p.id IS NULL, coalesce(p.traits, 0)
+	FROM passages_stale LEFT JOIN passages p ON p.id = passage LEFT JOIN memories m ON m.id = p.memory `
+
+func scanPassage(row sqlite.Row) (p storedPassage, err error) {
+	return p, row.Scan(&p.id, &p.content, &p.context, &p.project, &p.personal, &p.gone, &p.traits)
+}
+
+func passageChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
+	stale, err := sqlite.Collect(ctx, q, scanPassage,
+		stalePassages+`ORDER BY passage DESC LIMIT ?`, most)
+	chores := make([]chore, len(stale))
+	for i, p := range stale {
+		terms := language.Terms(p.content)
+		chores[i] = func(ctx context.Context, tx *sql.Tx) error {
+			now, err := sqlite.Collect(ctx, tx, scanPassage, stalePassages+`WHERE passage = ?`, p.id)
+			if err != nil || len(now) == 0 || now[0] != p {
+				return err
+			}
+			return p.index(ctx, tx, terms)
+		}
+	}
+	return chores, err
+}
+
+// index makes a passage's entry what it should be.
+func (p storedPassage) index(ctx context.Context, tx *sql.Tx, terms []string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_fts WHERE rowid = ?`, p.id); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage = ?`, p.id); err != nil || p.gone {
+		return err
+	}
+	scope := projectTerm(p.project)
+	if p.personal || p.project == "" {
+		scope += " " + anyProject
+	}
+	if p.traits.Has(passage.Changes) {
+		scope += " " + changeTerm
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO passages_fts (rowid, content, context, scope) VALUES (?, ?, ?, ?)`,
+		p.id, strings.Join(terms, " "), strings.Join(language.Terms(p.context), " "), scope)
+	return err
+}
+
+// A storedMemory is a memory as its passage is made of it.
+type storedMemory struct {
 	id                            int64
 	gone, personal                bool
 	source, content, key, project string
-	origin                        string
+	origin, context               string
 	position                      sql.NullFloat64
 	created                       int64
+}
+
+const staleMemories = `SELECT memory, id IS NULL, coalesce(source, ''), coalesce(content, ''), coalesce(key, ''),
+	position, coalesce(origin, ''), coalesce(context || ' ' || tags, ''), coalesce(project, ''), coalesce(personal, 0),
+	coalesce(created, 0)
+	FROM memories_stale LEFT JOIN memories ON id = memory `
+
+func scanStored(row sqlite.Row) (m storedMemory, err error) {
+	return m, row.Scan(&m.id, &m.gone, &m.source, &m.content, &m.key, &m.position, &m.origin, &m.context, &m.project,
+		&m.personal, &m.created)
+}
+
+func memoryChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
+	stale, err := sqlite.Collect(ctx, q, scanStored,
+		staleMemories+`ORDER BY memory DESC LIMIT ?`, most)
+	chores := make([]chore, len(stale))
+	for i, m := range stale {
+		read := language.Read(m.content)
+		traits := passage.TraitsOf(m.content, read)
+		chores[i] = func(ctx context.Context, tx *sql.Tx) error {
+			now, err := sqlite.Collect(ctx, tx, scanStored, staleMemories+`WHERE memory = ?`, m.id)
+			if err != nil || len(now) == 0 || now[0] != m {
+				return err
+			}
+			return m.index(ctx, tx, read.Terms, traits)
+		}
+	}
+	return chores, err
+}
+
+// index makes the passage of a memory, and its entry. What was learned from a turn has one only where it is true of the
+// person: the turn's own passages say it, in their project.
+func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, traits passage.Traits) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM memories_stale WHERE memory = ?`, m.id); err != nil {
+		return err
+	}
+	if m.gone || m.source == sourceTurn && !m.personal {
+		_, err := tx.ExecContext(ctx, `DELETE FROM passages WHERE memory = ?`, m.id)
+		return err
+	}
+	thread := int64(0)
+	if m.position.Valid && m.key != "" {
+		thread = threadOf(m.project, m.key)
+	}
+	// the trigger notes it again: under an upsert's rules it could not where it is noted already
+	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage IN (SELECT id FROM passages
+		WHERE memory = ?)`, m.id); err != nil {
+		return err
+	}
+	p := storedPassage{content: m.content, context: m.context, project: m.project, personal: m.personal, traits: traits}
+	err := tx.QueryRowContext(ctx, `INSERT INTO passages (memory, thread, position, origin, project, personal, created,
+		traits, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (memory) WHERE memory IS NOT NULL DO UPDATE SET thread = excluded.thread,
+		position = excluded.position, origin = excluded.origin, project = excluded.project,
+		personal = excluded.personal, created = excluded.created, traits = excluded.traits, length = excluded.length
+		RETURNING id`,
+		m.id, thread, m.position.Float64, m.origin, m.project, m.personal, m.created, traits, len(terms)).Scan(&p.id)
+	if err != nil {
+		return err
+	}
+	return p.index(ctx, tx, terms)
 }
 
 // threadOf names the conversation that imported memories are of.

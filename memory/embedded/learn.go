@@ -2,15 +2,16 @@ package embedded
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -25,44 +26,89 @@ const batch = 16
 // backlogTime is how long one call takes in what an older version left: the newest first, the rest with the next calls.
 const backlogTime = 2 * time.Second
 
+// mostHeard is how many passages are written in one transaction, so that no prompt waits for a long answer's.
+const mostHeard = 32
+
 // Learn takes in the turns that have ended and were not taken in yet, whichever process left them. What it finds in a
 // turn depends on that turn alone, so it may be called at any time, by several processes at once, and again after it
 // was killed. In a context of pace.Gently it takes its time. Errors are correlation's.
 func (s *Store) Learn(ctx context.Context) error {
-	const doing = "learning from turns"
 	begun := time.Now()
-	for old, next := range []func(context.Context, sqlite.Querier) ([]turn, error){newTurns, backlog} {
+	for old, next := range []func(context.Context) ([]correlation.Said, error){s.unlearned, s.backlog} {
 		for old == 0 || time.Since(begun) < backlogTime {
-			turns, err := next(ctx, s.db)
+			turns, err := next(ctx)
 			if err != nil {
-				return sqlite.While(doing, err)
+				return sqlite.While("learning from turns", err)
 			}
 			for _, t := range turns {
-				began := time.Now()
-				found := readTurn(t) // the costly part: nobody waits for the lock meanwhile
-				err := sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
-					if err := s.learn(ctx, tx, t, found); err != nil {
-						return err
-					}
-					return s.refreshSome(ctx, tx, mostNow)
-				})
-				if err != nil {
+				if err := s.learn(ctx, t); err != nil {
 					return err
 				}
-				pace.Pause(ctx, began)
+			}
+			if err := s.catchUp(ctx, begun.Add(backlogTime)); err != nil {
+				return err
 			}
 			if len(turns) < batch {
 				break
 			}
 		}
 	}
-	return s.catchUp(ctx, begun.Add(backlogTime))
+	return nil
+}
+
+func (s *Store) unlearned(ctx context.Context) ([]correlation.Said, error) {
+	return correlation.Unlearned(ctx, s.db, batch)
+}
+
+// backlog gives turns that an older version learned from, the newest first.
+func (s *Store) backlog(ctx context.Context) ([]correlation.Said, error) {
+	var last int64
+	if err := s.db.QueryRowContext(ctx, `SELECT turn FROM passages_backlog`).Scan(&last); err != nil {
+		return nil, err
+	}
+	return correlation.LearnedUpTo(ctx, s.db, last, batch)
+}
+
+// learn makes a turn's passages and memories what they should be: a turn may have gone on after it was learned. One
+// that has changed since it was read, or was learned by another process, is left.
+func (s *Store) learn(ctx context.Context, t correlation.Said) error {
+	began := time.Now()
+	found := readTurn(t) // the costly part: nobody waits for the lock meanwhile
+	for more := true; more; began = time.Now() {
+		err := sqlite.Write(ctx, s.db, "learning from turns", func(tx *sql.Tx) error {
+			more = false
+			same, err := correlation.StillSaid(ctx, tx, t)
+			if err != nil {
+				return err
+			}
+			if same {
+				if more, err = teach(ctx, tx, t, found, mostHeard); err != nil || more {
+					return err
+				}
+				if err := s.noteUse(ctx, tx, t); err != nil {
+					return err
+				}
+				if err := correlation.MarkLearned(ctx, tx, t.Turn); err != nil {
+					return err
+				}
+			}
+			if t.Learned {
+				_, err = tx.ExecContext(ctx, `UPDATE passages_backlog SET turn = ?1 - 1 WHERE turn >= ?1`, t.Turn)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		pace.Pause(ctx, began)
+	}
+	return nil
 }
 
 // A heard passage is one as it goes into the database.
 type heard struct {
 	origin, content string
-	traits          traits
+	traits          passage.Traits
 	terms           []string
 }
 
@@ -72,16 +118,16 @@ type learned struct {
 	notes    []note
 }
 
-func readTurn(t turn) learned {
-	user, assistant := privacy.Redact(t.user), privacy.Redact(t.assistant)
+func readTurn(t correlation.Said) learned {
+	user, assistant := privacy.Redact(t.User), privacy.Redact(t.Assistant)
 	l := learned{notes: standingIn(user)}
 	for _, side := range []struct{ origin, text string }{{fromUser, user}, {fromAssistant, assistant}} {
-		for _, p := range passagesOf(side.text) {
+		for _, p := range passage.Cut(side.text) {
 			if side.origin == fromAssistant && harnessSpeaks(p) {
 				continue
 			}
 			read := language.Read(p)
-			l.passages = append(l.passages, heard{side.origin, p, traitsOf(p, read), read.Terms})
+			l.passages = append(l.passages, heard{side.origin, p, passage.TraitsOf(p, read), read.Terms})
 		}
 	}
 	return l
@@ -98,90 +144,86 @@ func harnessSpeaks(passage string) bool {
 	return false
 }
 
-// learn makes a turn's passages and memories what they should be: a turn may have gone on after it was learned. One
-// that has changed since it was read, or was learned by another process, is left.
-func (s *Store) learn(ctx context.Context, tx *sql.Tx, t turn, found learned) error {
-	if mine, err := markLearned(ctx, tx, t); err != nil || !mine {
-		return err
-	}
-	if err := s.noteUse(ctx, tx, t); err != nil {
-		return err
-	}
-	return s.teach(ctx, tx, t, found)
-}
-
-// teach makes the rows of a turn.
-func (s *Store) teach(ctx context.Context, tx *sql.Tx, t turn, found learned) error {
-	gone, err := sqlite.Collect(ctx, tx, scanText, `SELECT digest FROM memories_forgotten WHERE turn = ?`, t.id)
+// teach makes the rows of a turn, at most so many new passages. It gives whether there are more.
+func teach(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned, most int) (more bool, err error) {
+	gone, err := sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories_forgotten WHERE turn = ?`,
+		t.Turn)
 	if err != nil {
-		return err
+		return false, err
 	}
-	skip := setOf(gone)
-	if err := learnNotes(ctx, tx, t, found.notes, skip); err != nil {
-		return err
+	skip := language.SetOf(gone)
+	if more, err := learnPassages(ctx, tx, t, found.passages, skip, most); err != nil || more {
+		return more, err
 	}
-	return learnPassages(ctx, tx, t, found.passages, skip)
+	return false, learnNotes(ctx, tx, t, found.notes, skip)
 }
 
-// learnPassages keeps the rows of passages that stand as they did, by their digests in order.
-func learnPassages(ctx context.Context, tx *sql.Tx, t turn, passages []heard, skip termSet) error {
+// learnPassages keeps the rows of passages that stand as they did. Those that the turn does not say any more go with
+// the last of the new ones.
+func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages []heard, skip language.Set,
+	most int) (more bool, err error) {
 	type row struct {
 		id              int64
+		position        float64
 		origin, content string
 	}
 	have, err := sqlite.Collect(ctx, tx, func(from sqlite.Row) (r row, err error) {
-		return r,
-			from.Scan(&r.id, &r.origin, &r.content)
-	},
-		`SELECT id, origin, content FROM passages WHERE turn = ?`, t.id)
+		return r, from.Scan(&r.id, &r.position, &r.origin, &r.content)
+	}, `SELECT id, position, origin, content FROM passages WHERE turn = ? ORDER BY position`, t.Turn)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for n, p := range passages {
 		if len(skip) > 0 && skip[digest(p.content)] {
 			continue
 		}
-		position := float64(t.id*positionsOfTurn + int64(min(n, positionsOfTurn-1)))
-		at := -1
-		for i, h := range have {
-			if h.origin == p.origin && h.content == p.content {
-				at = i
-				break
+		position := float64(t.Turn*positionsOfTurn + int64(min(n, positionsOfTurn-1)))
+		at := slices.IndexFunc(have, func(r row) bool { return r.origin == p.origin && r.content == p.content })
+		switch {
+		case at < 0 && most == 0:
+			return true, nil
+		case at < 0:
+			most--
+			_, err = tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, origin, project, created, traits,
+				length, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				newID(), t.Turn, t.Session, position, p.origin, t.Project, t.Started, p.traits, len(p.terms), p.content)
+		default:
+			if have[at].position != position {
+				_, err = tx.ExecContext(ctx, `UPDATE passages SET position = ? WHERE id = ?`, position, have[at].id)
 			}
+			have = slices.Delete(have, at, at+1)
 		}
-		if at >= 0 {
-			if _, err := tx.ExecContext(ctx, `UPDATE passages SET position = ? WHERE id = ?`, position,
-				have[at].id); err != nil {
-				return err
-			}
-			have[at] = have[len(have)-1]
-			have = have[:len(have)-1]
-			continue
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, origin, project, created, traits,
-			length, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			newID(), t.id, t.session, position, p.origin, t.project, t.started, p.traits, len(p.terms), p.content)
 		if err != nil {
-			return err
+			return false, err
 		}
 	}
 	for _, h := range have {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM passages WHERE id = ?`, h.id); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
+}
+
+// learnAgain makes passages and notes of a turn what it says now.
+func learnAgain(ctx context.Context, tx *sql.Tx, turn int64) error {
+	t, err := correlation.SaidIn(ctx, tx, turn)
+	if err != nil {
+		return err
+	}
+	_, err = teach(ctx, tx, t, readTurn(t), math.MaxInt)
+	return err
 }
 
 // positionsOfTurn is how many positions in its thread a turn has.
 const positionsOfTurn = 1 << 12
 
-func learnNotes(ctx context.Context, tx *sql.Tx, t turn, notes []note, skip termSet) error {
-	known, err := sqlite.Collect(ctx, tx, scanText, `SELECT digest FROM memories WHERE turn = ?1`, t.id)
+func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []note, skip language.Set) error {
+	known, err := sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories WHERE turn = ?1`, t.Turn)
 	if err != nil {
 		return err
 	}
-	has := setOf(known)
+	has := language.SetOf(known)
 	now := []string{}
 	for _, n := range notes {
 		d := digest(n.content)
@@ -192,8 +234,8 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t turn, notes []note, skip term
 		_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
 			session, turn, created, updated, digest, content)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			newID(), n.kind, t.project, n.personal, fromUser, sourceTurn, t.harness, t.key, t.session, t.id, t.started,
-			t.started, d, n.content)
+			newID(), n.kind, t.Project, n.personal, fromUser, sourceTurn, t.Harness, t.Key, t.Session, t.Turn, t.Started,
+			t.Started, d, n.content)
 		if err != nil {
 			return err
 		}
@@ -202,18 +244,9 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t turn, notes []note, skip term
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM memories WHERE turn = ? AND source = '`+sourceTurn+`' AND digest NOT IN (SELECT value FROM json_each(?))`, t.id, string(list))
+	_, err = tx.ExecContext(ctx, `DELETE FROM memories WHERE turn = ? AND source = '`+sourceTurn+`'
+		AND digest NOT IN (SELECT value FROM json_each(?))`, t.Turn, string(list))
 	return err
 }
 
 func scanText(row sqlite.Row) (text string, err error) { return text, row.Scan(&text) }
-
-// newID begins with what is random, so that a few characters name a memory among all.
-func newID() string { return strings.ToLower(rand.Text()) }
-
-// digest names what a text says: case, white space and the stop at its end do not count.
-func digest(text string) string {
-	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
-	sum := sha256.Sum256([]byte(strings.TrimRight(folded, ".!")))
-	return hex.EncodeToString(sum[:16])
-}

@@ -59,7 +59,8 @@ type Memory struct {
 	Matched  []string `json:"matched,omitempty"` // words of the query that it or its neighbours have
 }
 
-const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.origin, m.source, m.harness, m.key, m.importance, m.rating, m.ratings, m.tags, m.context, m.created, m.updated, m.position`
+const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.origin, m.source, m.harness, m.key,
+	m.importance, m.rating, m.ratings, m.tags, m.context, m.created, m.updated, m.position`
 
 func scanMemory(row sqlite.Row) (m Memory, err error) {
 	var created, updated int64
@@ -72,6 +73,15 @@ func scanMemory(row sqlite.Row) (m Memory, err error) {
 	m.Created, m.Updated = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
 	return m, err
 }
+
+// passageColumns are those of a memory, for a passage p that is one (m) or was said in a turn (t).
+const passageColumns = `coalesce(m.uid, p.uid), coalesce(m.content, p.content), coalesce(m.type, 'said'), p.project,
+	p.personal, p.origin, coalesce(m.source, 'turn'), coalesce(m.harness, t.harness, ''), coalesce(m.key, t.key, ''),
+	coalesce(m.importance, 0.5), coalesce(m.rating, p.rating), coalesce(m.ratings, p.ratings), coalesce(m.tags, ''),
+	coalesce(m.context, ''), p.created, coalesce(m.updated, p.created),
+	coalesce(m.position, iif(p.memory IS NULL, p.position, NULL))`
+
+const passageJoins = `LEFT JOIN memories m ON m.id = p.memory LEFT JOIN turns_said t ON t.id = p.turn`
 
 // typeSaid is the type of the passages of conversations.
 const typeSaid = "said"
@@ -161,7 +171,7 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 		if stored, err = memoryOf(ctx, tx, uid); err != nil {
 			return err
 		}
-		return s.refreshSome(ctx, tx, mostNow)
+		return refresh(ctx, tx, mostNow)
 	})
 	return stored, added, err
 }
@@ -195,7 +205,7 @@ func resolve(ctx context.Context, q sqlite.Querier, name string) (string, error)
 		return "", ErrNotFound
 	}
 	const begins = `(SELECT uid FROM %s WHERE uid >= ?1 AND uid <= ?1 || char(1114111) ORDER BY uid LIMIT 2)`
-	uids, err := sqlite.Collect(ctx, q, scanText, `SELECT * FROM `+fmt.Sprintf(begins,
+	uids, err := sqlite.Collect(ctx, q, sqlite.One[string], `SELECT * FROM `+fmt.Sprintf(begins,
 		"memories")+` UNION SELECT * FROM `+fmt.Sprintf(begins, "passages")+` ORDER BY uid LIMIT 2`, name)
 	switch {
 	case err != nil:
@@ -247,17 +257,17 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 		f.Limit = 100
 	}
 	const which = ` WHERE (?1 = '' OR type = ?1) AND (NOT ?5 AND ?2 = '' OR project IN (?2, '') OR personal)`
-	query := `SELECT ` + memoryColumns + `, m.created AS at FROM memories m` + strings.NewReplacer("type", "m.type",
+	query := `SELECT ` + memoryColumns + `, m.created AS at, m.id AS n FROM memories m` + strings.NewReplacer("type", "m.type",
 		"project", "m.project", "personal", "m.personal").Replace(which)
 	if f.Said {
-		query += ` UNION ALL SELECT ` + passageColumns + `, p.created FROM passages p ` + passageJoins +
+		query += ` UNION ALL SELECT ` + passageColumns + `, p.created, p.id FROM passages p ` + passageJoins +
 			strings.NewReplacer("type", "'said'", "project", "p.project", "personal",
 				"p.personal").Replace(which) + ` AND p.memory IS NULL`
 	}
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
-		var at int64
-		return scanMemory(before{row, []any{&at}})
-	}, query+` ORDER BY at DESC, 1 DESC LIMIT ?3 OFFSET ?4`, f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within)
+		var at, n int64
+		return scanMemory(before{row, []any{&at, &n}})
+	}, query+` ORDER BY at DESC, n DESC LIMIT ?3 OFFSET ?4`, f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within)
 	return all, sqlite.While("listing memories", err)
 }
 
@@ -320,7 +330,7 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 				return err
 			}
 		}
-		return s.refreshSome(ctx, tx, mostNow)
+		return refresh(ctx, tx, mostNow)
 	})
 	if err != nil {
 		return Memory{}, err

@@ -185,8 +185,8 @@ func TestForget(t *testing.T) {
 		found = slices.DeleteFunc(w.search("vault room"), func(m Memory) bool { return !about(m) })
 	}
 	if w.stored("Heron-42") {
-		rows, _ := sqlite.Collect(t.Context(), w.db, scanText, `SELECT user || ' ## ' || assistant FROM turns UNION ALL
-			SELECT content || ' ## ' || context FROM memories UNION ALL SELECT content FROM passages`)
+		rows, _ := sqlite.Collect(t.Context(), w.db, sqlite.One[string],
+			`SELECT user || ' ## ' || assistant FROM turns UNION ALL SELECT content || ' ## ' || context FROM memories UNION ALL SELECT content FROM passages`)
 		t.Errorf("still stored:\n%s", strings.Join(rows, "\n"))
 	}
 	if _, err := w.db.Exec(`UPDATE turns SET learned = 0`); err != nil {

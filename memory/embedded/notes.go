@@ -25,7 +25,7 @@ func (s *Store) Unread(ctx context.Context, harness string, items []memory.Item)
 	if err != nil || len(ids) == 0 {
 		return items, err
 	}
-	known, err := sqlite.Collect(ctx, s.db, scanText, `SELECT uid FROM memories
+	known, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT uid FROM memories
 		WHERE uid IN (SELECT value FROM json_each(?1, '$[0]')) AND key IN (SELECT value FROM json_each(?1, '$[1]'))`,
 		string(list))
 	if err != nil {

@@ -280,7 +280,7 @@ func (w *world) plain(tokenizer string) func(q question) []string {
 		if len(match) == 0 {
 			return nil
 		}
-		texts, err := sqlite.Collect(w.t.Context(), w.db, scanText,
+		texts, err := sqlite.Collect(w.t.Context(), w.db, sqlite.One[string],
 			`SELECT text FROM plain_`+tokenizer+` WHERE plain_`+tokenizer+` MATCH ? AND project IN (?, '') ORDER BY rank LIMIT 5`,
 			strings.Join(match, " OR "), q.project)
 		if err != nil {

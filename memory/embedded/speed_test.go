@@ -5,6 +5,7 @@ package embedded
 import (
 	"database/sql"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -98,8 +100,8 @@ func (w *world) fill(size int) (text int64) {
 				return err
 			}
 			for range turnsOfSession {
-				t := turn{session: int64(session), key: fmt.Sprint("k", session), started: at, project: project}
-				for _, side := range []*string{&t.user, &t.assistant} {
+				t := correlation.Said{Session: int64(session), Key: fmt.Sprint("k", session), Started: at, Project: project}
+				for _, side := range []*string{&t.User, &t.Assistant} {
 					words := make([]string, 8+random.IntN(40))
 					for i := range words {
 						words[i] = bag[random.IntN(len(bag))]
@@ -112,15 +114,15 @@ func (w *world) fill(size int) (text int64) {
 					done++
 				}
 				err := tx.QueryRow(`INSERT INTO turns (session, key, process, started, ended, learned, user, assistant)
-					VALUES (?, ?, 'p', ?, ?, 1, ?, ?) RETURNING id`, session, t.key, at, at, t.user, t.assistant).Scan(&t.id)
+					VALUES (?, ?, 'p', ?, ?, 1, ?, ?) RETURNING id`, session, t.Key, at, at, t.User, t.Assistant).Scan(&t.Turn)
 				if err != nil {
 					return err
 				}
-				if err := w.teach(ctx, tx, t, readTurn(t)); err != nil {
+				if _, err := teach(ctx, tx, t, readTurn(t), math.MaxInt); err != nil {
 					return err
 				}
 			}
-			return w.refresh(ctx, tx)
+			return refresh(ctx, tx, math.MaxInt32)
 		})
 		if err != nil {
 			w.t.Fatal(err)

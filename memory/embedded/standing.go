@@ -7,7 +7,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
-
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -56,7 +56,7 @@ func standingIn(user string) []note {
 			continue
 		}
 		n := note{content: s.Text}
-		changed, _ := tellsChange(s.Text)
+		changed, _ := passage.TellsChange(s.Text)
 		switch {
 		case preferences.In(s.Text):
 			n.kind = "preference"
@@ -81,20 +81,25 @@ func tooShort(text string) bool { return len(language.Terms(text)) < 2 }
 // standing gives what a session of a project should know from its start: what a person has pinned, and the newest
 // preferences and decisions.
 func (s *Store) standing(ctx context.Context, session memory.Session) ([]memory.Item, error) {
+	keys := [2]string{session.Key, session.ParentKey}
+	own, err := s.sessionsOf(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
 	all, err := sqlite.Collect(ctx, s.db, scanMemory, `SELECT `+memoryColumns+` FROM memories m
 		WHERE (m.source = ?5 OR m.type IN ('preference', 'decision') AND m.origin = 'user') AND (m.project = ?1
 		OR m.project = '' OR m.personal)
-			AND m.session NOT IN (SELECT session FROM session_keys WHERE key IN (?2, ?3)) AND (m.key = ''
+			AND m.session NOT IN (?6, ?7) AND (m.key = ''
 			OR m.key NOT IN (?2, ?3))
 		ORDER BY m.source = ?5 DESC, m.created DESC, m.id DESC
-		LIMIT ?4`, session.Project, session.Key, session.ParentKey, 4*mostStanding, Pinned)
+		LIMIT ?4`, session.Project, keys[0], keys[1], 4*mostStanding, Pinned, own[0], own[1])
 	if err != nil {
 		return nil, err
 	}
 	var items []memory.Item
-	var said []termSet
+	var said []language.Set
 	for _, m := range all {
-		set := setOf(language.Terms(m.Content))
+		set := language.SetOf(language.Terms(m.Content))
 		if len(items) == mostStanding || memory.Instructs(m.Content) || repeats(set, said) {
 			continue
 		}
@@ -108,18 +113,8 @@ func (m Memory) item() memory.Item {
 	return memory.Item{ID: m.ID, Text: m.Content, Project: m.Project, Origin: m.Origin, Date: m.Created, Score: m.Score}
 }
 
-type termSet map[string]bool
-
-func setOf(list []string) termSet {
-	set := make(termSet, len(list))
-	for _, t := range list {
-		set[t] = true
-	}
-	return set
-}
-
 // repeats reports whether most of set stands in one of the others.
-func repeats(set termSet, others []termSet) bool {
+func repeats(set language.Set, others []language.Set) bool {
 	for _, other := range others {
 		common := 0
 		for t := range set {

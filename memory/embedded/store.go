@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // Options of a Store. The zero value works and has no identity files.
@@ -31,14 +29,15 @@ type Options struct {
 	Log   zerolog.Logger
 }
 
+// recallTime is how long a prompt may wait for the database, unless Options say otherwise.
+const recallTime = 100 * time.Millisecond
+
 // A Store is the embedded memory. It owns neither the database nor its connection. Methods may be called from several
 // goroutines, and other processes may use the same database.
 type Store struct {
 	db   *sql.DB
 	opts Options
 }
-
-var _ memory.Source = (*Store)(nil)
 
 // New returns a store on a database that migrations.Open has opened.
 func New(db *sql.DB, o Options) *Store {
@@ -49,20 +48,4 @@ func New(db *sql.DB, o Options) *Store {
 		o.Patience = recallTime
 	}
 	return &Store{db: db, opts: o}
-}
-
-// Start implements memory.Source: the identity, and what the project's earlier sessions decided. It never fails: what
-// cannot be read is left out.
-func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Context, error) {
-	begun := s.opts.Now()
-	c := s.Identity(session)
-	ctx, cancel := context.WithTimeout(ctx, s.opts.Patience)
-	defer cancel()
-	items, err := s.standing(ctx, session)
-	if err != nil {
-		s.opts.Log.Debug().Err(err).Str("key", session.Key).Msg("start without memories")
-	}
-	c.Items = items
-	c.Fetched, c.Took = begun, s.opts.Now().Sub(begun)
-	return c, nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -26,37 +28,23 @@ const (
 
 // An excerpt is an item that is being made: passages of one conversation that follow each other.
 type excerpt struct {
-	best        *candidate
+	best        *rank.Passage
 	first, last int // places in the conversation
 }
 
-func (s *Store) recall(ctx context.Context, session memory.Session, prompt string,
-	seen []string) ([]memory.Item, error) {
-	in := search{
-		text: prompt, project: session.Project, keys: [2]string{session.Key,
-			session.ParentKey}, all: s.opts.OtherProjects, seen: seen, most: mostRecalled, unasked: true,
-	}
-	q, ranked, err := s.find(ctx, in)
-	if err != nil || !q.worthTelling(ranked) {
-		return nil, err
-	}
-	return s.tell(ctx, &q, ranked, in)
-}
-
 // tell makes items of the best passages.
-func (s *Store) tell(ctx context.Context, q *query, ranked []*candidate, in search) ([]memory.Item, error) {
+func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search) ([]memory.Item, error) {
 	places := placesOf(ranked)
 	var ids []int64
 	for _, c := range ranked[:min(len(ranked), 2*mostOpening)] {
 		thread := places.of(c)
-		at := places.at[c.id]
+		at := places.at[c.ID]
 		for i := max(at-joinWithin, 0); i <= min(at+joinWithin, len(thread)-1); i++ {
-			ids = append(ids, thread[i].id)
+			ids = append(ids, thread[i].ID)
 		}
 	}
 	slices.Sort(ids)
-	// few rows by their ids: what was found in time is told
-	texts, err := s.pieces(context.WithoutCancel(ctx), slices.Compact(ids))
+	texts, err := s.pieces(ctx, slices.Compact(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +57,7 @@ func (s *Store) tell(ctx context.Context, q *query, ranked []*candidate, in sear
 		if opened == mostOpening || len(t.items) == mostRecalled && opened == mostOpening {
 			break
 		}
-		if m, ok := texts[c.id]; !ok || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
+		if m, ok := texts[c.ID]; !ok || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
 			continue
 		}
 		opened++
@@ -100,44 +88,45 @@ func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, erro
 		texts[id] = m
 		return none, err
 	}, `SELECT p.id, coalesce(m.uid, p.uid), coalesce(m.content, p.content), p.origin, p.project, p.created
-		FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory`, string(list))
+		FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory`,
+		string(list))
 	return texts, err
 }
 
-// places are candidates in the order of their conversations.
+// places are passages in the order of their conversations.
 type places struct {
-	threads map[int64][]*candidate
+	threads map[int64][]*rank.Passage
 	at      map[int64]int // a passage's place in its conversation
 }
 
-func placesOf(ranked []*candidate) places {
-	p := places{map[int64][]*candidate{}, map[int64]int{}}
+func placesOf(ranked []*rank.Passage) places {
+	p := places{map[int64][]*rank.Passage{}, map[int64]int{}}
 	for _, c := range ranked {
-		key := c.thread
+		key := c.Thread
 		if key == 0 {
-			key = -c.id - 1<<62 // alone
+			key = -c.ID - 1<<62 // alone
 		}
 		p.threads[key] = append(p.threads[key], c)
 	}
 	for _, list := range p.threads {
-		slices.SortFunc(list, byPlace)
+		slices.SortFunc(list, rank.ByPlace)
 		for i, c := range list {
-			p.at[c.id] = i
+			p.at[c.ID] = i
 		}
 	}
 	return p
 }
 
-func (p places) of(c *candidate) []*candidate {
-	if c.thread == 0 {
-		return p.threads[-c.id-1<<62]
+func (p places) of(c *rank.Passage) []*rank.Passage {
+	if c.Thread == 0 {
+		return p.threads[-c.ID-1<<62]
 	}
-	return p.threads[c.thread]
+	return p.threads[c.Thread]
 }
 
 // A selection is a block's items in the making.
 type selection struct {
-	q      *query
+	q      *rank.Query
 	places places
 	texts  map[int64]Memory
 	items  []excerpt
@@ -146,11 +135,11 @@ type selection struct {
 }
 
 // take opens an item with a passage, or joins it to one that it stands beside.
-func (t *selection) take(c *candidate) {
-	at := t.places.at[c.id]
+func (t *selection) take(c *rank.Passage) {
+	at := t.places.at[c.ID]
 	for i := range t.items {
 		e := &t.items[i]
-		if c.thread == 0 || e.best.thread != c.thread || at < e.first-joinWithin || at > e.last+joinWithin {
+		if c.Thread == 0 || e.best.Thread != c.Thread || at < e.first-joinWithin || at > e.last+joinWithin {
 			continue
 		}
 		for at < e.first && t.extend(e, e.first-1) {
@@ -178,12 +167,12 @@ func (t *selection) extend(e *excerpt, at int) bool {
 	if at < 0 || at >= len(thread) {
 		return false
 	}
-	if thread[at].outdated && !e.best.outdated { // it stands by itself, behind what replaced it
+	if thread[at].Outdated && !e.best.Outdated { // it stands by itself, behind what replaced it
 		return false
 	}
 	text := t.text(thread[at])
 	cost := 3 + memory.Tokens(text)
-	if text == "" || cost > t.left || t.repeats(text) || t.taken(thread[at].id) {
+	if text == "" || cost > t.left || t.repeats(text) || t.taken(thread[at].ID) {
 		return false
 	}
 	t.left -= cost
@@ -194,22 +183,22 @@ func (t *selection) extend(e *excerpt, at int) bool {
 
 func (t *selection) taken(id int64) bool {
 	return slices.ContainsFunc(t.items, func(e excerpt) bool {
-		return slices.ContainsFunc(t.places.of(e.best)[e.first:e.last+1], func(c *candidate) bool { return c.id == id })
+		return slices.ContainsFunc(t.places.of(e.best)[e.first:e.last+1], func(c *rank.Passage) bool { return c.ID == id })
 	})
 }
 
 // answer is the place after an item that ends in a question.
 func (t *selection) answer(e *excerpt) (int, bool) {
 	thread := t.places.of(e.best)
-	return e.last + 1, thread[e.last].traits.has(asks)
+	return e.last + 1, thread[e.last].Traits.Has(passage.Asks)
 }
 
 func (t *selection) next(e *excerpt) (int, bool)     { return e.last + 1, true }
 func (t *selection) previous(e *excerpt) (int, bool) { return e.first - 1, true }
 
 // text is what a passage says, cut to the part that concerns the question where it is long.
-func (t *selection) text(c *candidate) string {
-	m, ok := t.texts[c.id]
+func (t *selection) text(c *rank.Passage) string {
+	m, ok := t.texts[c.ID]
 	if !ok {
 		return ""
 	}
@@ -217,19 +206,17 @@ func (t *selection) text(c *candidate) string {
 	if len(text) <= mostExcerpt {
 		return text
 	}
-	return t.q.excerpt(text)
+	return excerptOf(text, t.q)
 }
 
-// excerpt gives the sentences around the one that holds most of the question.
-func (q *query) excerpt(text string) string {
+// excerptOf gives the sentences of a text around the one that holds most of the question.
+func excerptOf(text string, q *rank.Query) string {
 	sentences := language.SplitSentences(text)
 	best, most := 0, -1.0
 	for i, s := range sentences {
 		held := 0.0
-		for t := range setOf(language.Terms(s)) {
-			if at := q.find([]byte(t)); at >= 0 {
-				held += q.asked[at].share
-			}
+		for t := range language.SetOf(language.Terms(s)) {
+			held += q.Share(t)
 		}
 		if held > most {
 			best, most = i, held
@@ -289,8 +276,8 @@ func (t *selection) finish() []memory.Item {
 		if text == "" || !answered {
 			continue
 		}
-		it := t.texts[e.best.id].item()
-		it.Text, it.Score = text, shown(e.best.score)
+		it := t.texts[e.best.ID].item()
+		it.Text, it.Score = text, shown(e.best.Score)
 		if memory.Instructs(text) {
 			orders = append(orders, it)
 		} else {
@@ -307,7 +294,7 @@ func (t *selection) write(e excerpt, said map[string]bool) (text string, answere
 	speaker := ""
 	thread := t.places.of(e.best)[e.first : e.last+1]
 	both := slices.ContainsFunc(thread,
-		func(c *candidate) bool { return t.texts[c.id].Origin != t.texts[thread[0].id].Origin })
+		func(c *rank.Passage) bool { return t.texts[c.ID].Origin != t.texts[thread[0].ID].Origin })
 	for _, c := range thread {
 		var fresh []string
 		for _, s := range language.SplitSentences(t.text(c)) {
@@ -319,12 +306,12 @@ func (t *selection) write(e excerpt, said map[string]bool) (text string, answere
 		if len(fresh) == 0 {
 			continue
 		}
-		answered = answered || c.thread <= 0 || t.texts[c.id].Origin != fromUser || !c.traits.has(asks)
+		answered = answered || c.Thread <= 0 || t.texts[c.ID].Origin != fromUser || !c.Traits.Has(passage.Asks)
 		part := strings.Join(fresh, " ")
-		if both && t.texts[c.id].Origin != speaker {
-			part = map[bool]string{true: "asked: ", false: "answered: "}[t.texts[c.id].Origin == fromUser] + part
+		if both && t.texts[c.ID].Origin != speaker {
+			part = map[bool]string{true: "asked: ", false: "answered: "}[t.texts[c.ID].Origin == fromUser] + part
 		}
-		speaker = t.texts[c.id].Origin
+		speaker = t.texts[c.ID].Origin
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, " / "), answered

@@ -11,6 +11,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -64,12 +65,12 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
 				return fmt.Errorf("line %d: %w", i+1, err)
 			}
 		}
-		return s.refresh(ctx, tx)
+		return nil
 	})
 	if err != nil {
 		return Imported{}, err
 	}
-	return done, nil
+	return done, s.catchUp(ctx, time.Now().Add(24*time.Hour))
 }
 
 // take makes one memory stand as m says.

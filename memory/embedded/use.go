@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -14,24 +15,21 @@ import (
 // say himself, it was of use. What is told often and never comes back sinks in the ranking.
 
 const (
-	mostTelling = 2   // different words that must come back; fewer where an item has no more
-	givenOften  = 5   // sessions that an item was told to before it sinks
-	sunk        = .85 // what its score counts for then, and
-	sunkDeeper  = .7  // after twice as many
+	mostTelling = 2 // different words that must come back; fewer where an item has no more
 )
 
 // noteUse notes what a turn's session was told, and whether the turn's answer uses it.
-func (s *Store) noteUse(ctx context.Context, tx *sql.Tx, t turn) error {
-	told, err := toldTo(ctx, tx, t.session)
+func (s *Store) noteUse(ctx context.Context, tx *sql.Tx, t correlation.Said) error {
+	told, err := correlation.ItemsTold(ctx, tx, t.Session)
 	if err != nil || len(told) == 0 {
 		return err
 	}
-	used, err := sqlite.Collect(ctx, tx, scanText,
-		`SELECT item FROM passages_told WHERE session = ? AND used`, t.session)
+	used, err := sqlite.Collect(ctx, tx, sqlite.One[string],
+		`SELECT item FROM passages_told WHERE session = ? AND used`, t.Session)
 	if err != nil {
 		return err
 	}
-	answer, asked := setOf(language.Terms(t.assistant)), setOf(language.Terms(t.user))
+	answer, asked := language.SetOf(language.Terms(t.Assistant)), language.SetOf(language.Terms(t.User))
 	for _, item := range told {
 		if slices.Contains(used, item) {
 			continue
@@ -44,12 +42,12 @@ func (s *Store) noteUse(ctx context.Context, tx *sql.Tx, t turn) error {
 			return err
 		}
 		if err := count(ctx, tx, "given", item, `INSERT OR IGNORE INTO passages_told (session, item) VALUES (?, ?)`,
-			t.session); err != nil {
+			t.Session); err != nil {
 			return err
 		}
 		if comesBack(m.Content, asked, answer) {
 			if err := count(ctx, tx, "used", item, `UPDATE passages_told SET used = 1 WHERE session = ? AND item = ?
-				AND used = 0`, t.session); err != nil {
+				AND used = 0`, t.Session); err != nil {
 				return err
 			}
 		}
@@ -72,9 +70,9 @@ func count(ctx context.Context, tx *sql.Tx, column, item, statement string, sess
 }
 
 // comesBack reports whether an answer has words of what was told that the person did not say.
-func comesBack(told string, asked, answer termSet) bool {
+func comesBack(told string, asked, answer language.Set) bool {
 	telling, back := 0, 0
-	for t := range setOf(language.Terms(told)) {
+	for t := range language.SetOf(language.Terms(told)) {
 		if asked[t] || language.Common(t) {
 			continue
 		}
@@ -84,17 +82,6 @@ func comesBack(told string, asked, answer termSet) bool {
 		}
 	}
 	return back > 0 && back >= min(mostTelling, telling)
-}
-
-// usefulness is what a score counts for, by how often an item was told and used.
-func (c *candidate) usefulness() float64 {
-	switch {
-	case c.used > 0 || c.given < givenOften:
-		return 1
-	case c.given < 2*givenOften:
-		return sunk
-	}
-	return sunkDeeper
 }
 
 // A Use is an item that a session was told.

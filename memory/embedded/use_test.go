@@ -56,7 +56,7 @@ func TestUse(t *testing.T) {
 func TestUnusedSinks(t *testing.T) {
 	w := newWorld(t)
 	first := w.add(Memory{Content: "The orchard gate code is kept by the miller.", Project: "/p"})
-	if _, err := w.db.Exec(`UPDATE passages SET given = ?`, 2*givenOften); err != nil {
+	if _, err := w.db.Exec(`UPDATE passages SET given = ?`, 2*5); err != nil {
 		t.Fatal(err)
 	}
 	w.now = w.now.Add(-1000)

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
 // A Sentence is what prose is made of, as it stands in the text.
@@ -17,12 +18,12 @@ type Sentence struct {
 }
 
 var (
-	bulletMark  = newPattern(`^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?`)
-	headingMark = newPattern(`^\s{0,3}#{1,6}\s+`)
-	tableRow    = newPattern(`^\s*\|.*\|\s*$`)
-	tableRule   = newPattern(`^[\s|:-]+$`)
-	link        = newPattern(`!?\[([^\]]*)\]\([^)\s]*\)`)
-	emphasis    = newPattern(`(\*\*|__)(\S(?:.*?\S)?)(\*\*|__)`)
+	bulletMark  = pattern.New(`^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?`)
+	headingMark = pattern.New(`^\s{0,3}#{1,6}\s+`)
+	tableRow    = pattern.New(`^\s*\|.*\|\s*$`)
+	tableRule   = pattern.New(`^[\s|:-]+$`)
+	link        = pattern.New(`!?\[([^\]]*)\]\([^)\s]*\)`)
+	emphasis    = pattern.New(`(\*\*|__)(\S(?:.*?\S)?)(\*\*|__)`)
 )
 
 const mostProse = 64 << 10 // bytes of a text that are read; what is longer is a dump
@@ -96,14 +97,14 @@ func clean(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-var commandStart = newPattern(`^(?:\$ )?[a-z./][\w./-]*(?: \S+)+$`)
+var commandStart = pattern.New(`^(?:\$ )?[a-z./][\w./-]*(?: \S+)+$`)
 
 // command reports whether a line of code is one that a person would type.
 func command(line string) bool {
 	return commandStart().MatchString(line) && !strings.ContainsAny(line, "{};=")
 }
 
-var dumpLine = newPattern(`^(?:at \S+\(|[\w.*/()-]+\([^()]*\)$|\S+\.\w{1,4}:\d+(?::\d+)?:? \+?0x|\s*File ".*", line \d+|goroutine \d+|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]();,]+$|[+-]{3} [ab]/|@@ |diff --git|import .* from |package \w+$|func |def |class |const |let |var |return\b.*[;)]$|if \(|\}|<\/?\w+[^>]*>$)`)
+var dumpLine = pattern.New(`^(?:at \S+\(|[\w.*/()-]+\([^()]*\)$|\S+\.\w{1,4}:\d+(?::\d+)?:? \+?0x|\s*File ".*", line \d+|goroutine \d+|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]();,]+$|[+-]{3} [ab]/|@@ |diff --git|import .* from |package \w+$|func |def |class |const |let |var |return\b.*[;)]$|if \(|\}|<\/?\w+[^>]*>$)`)
 
 // dump reports whether a line is of code, a log, a stack trace or a diff, pasted without a fence.
 func dump(line string) bool {

@@ -46,6 +46,18 @@ func Read(text string) Text {
 // Terms gives the terms of a text.
 func Terms(text string) []string { return Read(text).Terms }
 
+// A Set is terms without an order.
+type Set map[string]bool
+
+// SetOf makes a set of terms.
+func SetOf(terms []string) Set {
+	set := make(Set, len(terms))
+	for _, t := range terms {
+		set[t] = true
+	}
+	return set
+}
+
 // terms appends the terms of one word: itself and, of an identifier, its parts. Where the text is not English, the
 // word's English stem is there as well: names are the same in all languages.
 func (w Word) terms(list []string, lang set) []string {

@@ -5,40 +5,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
-
-func TestPassages(t *testing.T) {
-	long := strings.Repeat("All work and no play makes a dull day. ", 40)
-	code := "```go\nfunc main() {\n\n\tprintln(1)\n}\n```"
-	for _, c := range []struct {
-		name, text string
-		want       []string
-	}{
-		{"paragraphs", "One thing.\n\nAnother,\nof two lines.\n\n\n", []string{"One thing.", "Another,\nof two lines."}},
-		{"nothing said", "…\n\n👍\n\n---\n", nil},
-		{"a heading waits for its text", "## Ports\n\nThe proxy has 8080.", []string{"## Ports\n\nThe proxy has 8080."}},
-		{"code is whole", "Try this:\n\n" + code, []string{"Try this:\n\n" + code}},
-		{"forgotten", "[forgotten]. [forgotten]\n\nThe rest.", []string{"The rest."}},
-		{"empty", "", nil},
-	} {
-		if diff := cmp.Diff(c.want, passagesOf(c.text)); diff != "" {
-			t.Errorf("%s: %s", c.name, diff)
-		}
-	}
-	for _, text := range []string{long, strings.ReplaceAll(long, " ", ""), strings.Repeat("長い文です。", 300),
-		strings.Repeat("x", 5000), strings.Repeat("line of a log\n", 400)} {
-		list := passagesOf(text)
-		if len(list) < 2 {
-			t.Errorf("%.20q is %d passages", text, len(list))
-		}
-		for _, p := range list {
-			if len(p) > passageLength || !utf8.ValidString(p) {
-				t.Errorf("a passage of %d bytes: %.40q", len(p), p)
-			}
-		}
-	}
-}
 
 func FuzzPassages(f *testing.F) {
 	for _, c := range readConversations(f) {
@@ -47,8 +15,8 @@ func FuzzPassages(f *testing.F) {
 	f.Add("```\n" + strings.Repeat("y", 2000) + "\n```\n\xff")
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "")
-		for _, p := range passagesOf(text) {
-			if p == "" || len(p) > 2*passageLength || !utf8.ValidString(p) {
+		for _, p := range passage.Cut(text) {
+			if p == "" || len(p) > 2*passage.Length || !utf8.ValidString(p) {
 				t.Errorf("passage of %d bytes: %.60q", len(p), p)
 			}
 		}

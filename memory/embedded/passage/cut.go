@@ -1,21 +1,23 @@
-package embedded
+// Package passage cuts what was said into what is searched and told, and notes what a passage may answer.
+package passage
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 )
 
 const (
-	passageLength = 600      // bytes of a passage: what is longer is cut at the end of a line or a sentence
-	mostSide      = 64 << 10 // bytes of one side of a turn that are cut into passages: its beginning and its end
+	Length   = 600      // bytes of a passage: what is longer is cut at the end of a line or a sentence
+	mostSide = 64 << 10 // bytes of one side of a turn that are cut into passages: its beginning and its end
 )
 
-// passagesOf cuts one side of a turn into what is searched and told: its paragraphs, code blocks whole as far as they
+// Forgotten stands where something was that a person had forgotten.
+const Forgotten = "[forgotten]"
+
+// Cut cuts one side of a turn into what is searched and told: its paragraphs, code blocks whole as far as they
 // fit. What holds no word is left out.
-func passagesOf(text string) []string {
+func Cut(text string) []string {
 	if len(text) > mostSide {
 		text = strings.ToValidUTF8(text[:mostSide*3/4],
 			"") + "\n\n" + strings.ToValidUTF8(text[len(text)-mostSide/4:], "")
@@ -25,7 +27,7 @@ func passagesOf(text string) []string {
 	size, fence := 0, ""
 	flush := func() {
 		if p := strings.TrimSpace(strings.Join(lines,
-			"\n")); strings.ContainsFunc(strings.ReplaceAll(p, forgotten, ""), word) {
+			"\n")); strings.ContainsFunc(strings.ReplaceAll(p, Forgotten, ""), word) {
 			list = append(list, p)
 		}
 		lines, size = lines[:0], 0
@@ -36,8 +38,8 @@ func passagesOf(text string) []string {
 		opens := fence == "" && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~"))
 		closes := fence != "" && strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == ""
 		switch {
-		case opens && size > passageLength/2, fence == "" && bare == "" && !headingOnly(lines),
-			size+len(line) > passageLength && size > 0:
+		case opens && size > Length/2, fence == "" && bare == "" && !headingOnly(lines),
+			size+len(line) > Length && size > 0:
 			flush()
 		}
 		switch {
@@ -49,8 +51,8 @@ func passagesOf(text string) []string {
 		if bare == "" && len(lines) == 0 {
 			continue
 		}
-		for len(line) > passageLength {
-			end := cutAt(line, passageLength)
+		for len(line) > Length {
+			end := cutAt(line, Length)
 			lines = append(lines, line[:end])
 			flush()
 			line = strings.TrimLeft(line[end:], " ")
@@ -94,34 +96,4 @@ func cutAt(line string, most int) int {
 		return space
 	}
 	return end
-}
-
-// traits are what questions may ask for, as bits of the column of that name.
-type traits uint16
-
-const (
-	asks       traits = 1 << iota // ends in a question
-	timed                         // has a word of time
-	counts                        // has a number
-	newer                         // says that something changed
-	surely                        // and can be meant in no other sense
-	firstShift = 5                // how often the speaker speaks of himself, up to 3: two bits
-	nameShift  = 7                // how many names stand in it, up to 7: three bits
-)
-
-func (t traits) has(bit traits) bool { return t&bit != 0 }
-func (t traits) first() int          { return int(t>>firstShift) & 3 }
-func (t traits) names() int          { return int(t>>nameShift) & 7 }
-
-// traitsOf notes what a text may answer.
-func traitsOf(text string, read language.Text) traits {
-	var t traits
-	changed, sure := tellsChange(text)
-	for bit, on := range map[traits]bool{asks: read.Asks, timed: read.Time, counts: read.Many,
-		newer: changed, surely: sure} {
-		if on {
-			t |= bit
-		}
-	}
-	return t | traits(min(read.First, 3))<<firstShift | traits(min(read.Names, 7))<<nameShift
 }

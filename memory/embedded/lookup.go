@@ -1,0 +1,317 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// How passages are looked up: of the index ids alone are read, until it is known which are the best; then the rows of
+// these and of their neighbours, in one query. What is common costs no more than what is not.
+
+// A search says what to look for, and what may be seen.
+type search struct {
+	text    string
+	project string
+	all     bool     // of other projects too
+	kind    string   // the type; empty: any
+	seen    []string // ids and texts that are left out
+	most    int
+
+	// of the session that asks and of the one that it was forked from: what they said is left out
+	keys     [2]string
+	sessions [2]int64 // theirs
+}
+
+const (
+	mostCounted = 8_000  // entries of the index that are read to learn how common a term is, and
+	countedOver = 60_000 // of all the terms; beyond them it is estimated
+	mostEntries = 8_000  // entries of which passages are found; of commoner terms they only count what they hold
+	fewEntries  = 2_000  // the same, where something besides is looked for
+	mostLooked  = 1_000  // ids of which is seen whether they may be shown
+	mostHits    = 80     // passages that are found by themselves, and
+	seeds       = 60     // of these ranked with their neighbours; all
+	largeIndex  = 50_000 // in an index of more passages
+	mostChanges = 10     // passages that say that something changed, found beside the others
+	mostNaming  = 3      // of the best whose names are looked for in what changed
+	mostNames   = 8
+	mostNamed   = 500 // passages that have one: what more have tells nothing
+	mostDated   = 300 // passages of the days that a question names
+)
+
+// look gives the passages that may answer, and their neighbours.
+func (s *Store) look(ctx context.Context, q *rank.Query, in search) ([]*rank.Passage, error) {
+	docs, err := s.counts(ctx, q.Terms, min(mostCounted, countedOver/max(len(q.Terms), 1)))
+	if err != nil {
+		return nil, err
+	}
+	var passages, terms float64
+	if err := s.db.QueryRowContext(ctx, `SELECT passages, terms FROM passages_total`).Scan(&passages,
+		&terms); err != nil {
+		return nil, err
+	}
+	q.Weigh(docs, passages, terms)
+	if in.sessions, err = s.sessionsOf(ctx, in.keys); err != nil {
+		return nil, err
+	}
+	ids, err := s.find(ctx, q, in)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	n := seeds
+	if passages > largeIndex {
+		n = mostHits
+	}
+	return s.rows(ctx, q, ids, max(n, 2*in.most), in)
+}
+
+// counts gives in how many passages each term stands. Beyond most it is estimated, by how close they are.
+func (s *Store) counts(ctx context.Context, terms []language.Term, most int) ([]int, error) {
+	list, err := json.Marshal(matches(terms, func(t language.Term) string { return match(t.Forms, "") }))
+	if err != nil {
+		return nil, err
+	}
+	return sqlite.Collect(ctx, s.db, sqlite.One[int], `SELECT (
+			SELECT iif(count(*) < ?2, count(*), count(*) * ((SELECT max(id) FROM passages) - min(id)) / (max(id) - min(id)))
+			FROM (SELECT rowid AS id FROM passages_fts WHERE passages_fts MATCH j.value LIMIT ?2))
+		FROM json_each(?1) j`, string(list), max(most, 2))
+}
+
+// matches makes FTS5 queries.
+func matches[T any](terms []T, match func(T) string) []string {
+	list := make([]string, len(terms))
+	for i, t := range terms {
+		list[i] = match(t)
+	}
+	return list
+}
+
+// match is a term in FTS5's language: any of its forms, or what begins so.
+func match(forms []string, prefix string) string {
+	if prefix != "" {
+		return quote(prefix) + "*"
+	}
+	return "(" + strings.Join(matches(forms, quote), " OR ") + ")"
+}
+
+// find gives the ids of what the terms and the days of a question find, best first.
+func (s *Store) find(ctx context.Context, q *rank.Query, in search) ([]int64, error) {
+	wanted := max(mostHits, 2*in.most)
+	found, whole, err := s.matching(ctx, q, in, "", wanted)
+	if err == nil && len(found) < wanted && !whole { // what may be seen is little of the index
+		found, _, err = s.matching(ctx, q, in,
+			"scope : ("+quote(projectTerm(in.project))+" OR "+quote(anyProject)+") AND ", wanted)
+	}
+	if err != nil || !q.Dated || len(found) > 0 && q.Days.Days() > 31 {
+		return found, err
+	}
+	dated, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM passages p
+		LEFT JOIN memories m ON m.id = p.memory
+		WHERE p.created >= ?9 AND p.created < ?10`+scope+` ORDER BY p.created, p.position LIMIT ?1`,
+		append(in.scope(mostDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
+	return among(found, dated), err
+}
+
+// among puts ids that were found in another way where they are ranked with their neighbours.
+func among(found, others []int64) []int64 {
+	for _, id := range others {
+		if at := slices.Index(found, id); at < 0 || at >= seeds {
+			found = slices.Insert(found, min(seeds/2, len(found)), id)
+		}
+	}
+	return found
+}
+
+// matching gives the ids of what has a question's terms, best first, and whether there is no more; narrow is a
+// condition besides, in FTS5's language.
+func (s *Store) matching(ctx context.Context, q *rank.Query, in search, narrow string,
+	most int) (found []int64, whole bool, err error) {
+	terms := q.Rarest(mostEntries)
+	if len(terms) == 0 {
+		return nil, true, nil
+	}
+	asked := func(a rank.Asked) string { return match(a.Forms, a.Prefix) }
+	lists, err := s.entries(ctx, append(matches(terms, func(a rank.Asked) string { return narrow + asked(a) }),
+		"scope : "+quote(changeTerm)+" AND ("+strings.Join(matches(q.Rarest(fewEntries), asked), " OR ")+")"), mostEntries)
+	if err != nil {
+		return nil, false, err
+	}
+	scores := make(map[int64]float64, 1024)
+	for i, t := range terms {
+		for _, id := range lists[i] {
+			scores[id] += t.IDF
+		}
+	}
+	best := foremost(scores, mostLooked)
+	found, err = s.visible(ctx, in, best, most, 0)
+	if err == nil && len(found) > seeds { // what changed is short, and long talk of what was stands before it
+		changes := make(map[int64]float64, len(lists[len(terms)]))
+		for _, id := range lists[len(terms)] {
+			changes[id] = scores[id]
+		}
+		var changed []int64
+		changed, err = s.visible(ctx, in, foremost(changes, 4*mostChanges), mostChanges, 0)
+		found = among(found, changed)
+	}
+	return found, len(best) < mostLooked, err
+}
+
+// foremost gives the ids with the highest scores, of equals the newer first.
+func foremost(scores map[int64]float64, most int) []int64 {
+	type hit struct {
+		id    int64
+		score float64
+	}
+	hits := make([]hit, 0, len(scores))
+	for id, score := range scores {
+		hits = append(hits, hit{id, score})
+	}
+	slices.SortFunc(hits, func(a, b hit) int {
+		if a.score != b.score {
+			return cmp.Compare(b.score, a.score)
+		}
+		return cmp.Compare(b.id, a.id)
+	})
+	ids := make([]int64, min(len(hits), most))
+	for i := range ids {
+		ids[i] = hits[i].id
+	}
+	return ids
+}
+
+// entries gives the ids of the passages that match each of some FTS5 queries, of each at most so many. When time runs out the last ones lack.
+func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]int64, error) {
+	list, err := json.Marshal(queries)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]int64, 0, len(queries))
+	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
+		var ids sql.RawBytes
+		if err := row.Scan(&ids); err != nil {
+			return none, err
+		}
+		all = append(all, numbers(ids))
+		return none, nil
+	}, `SELECT (SELECT group_concat(rowid)
+			FROM (SELECT rowid FROM passages_fts WHERE passages_fts MATCH j.value LIMIT ?2))
+		FROM json_each(?1) j`, string(list), most)
+	if err != nil && (!late(err) || len(all) == 0) {
+		return nil, err
+	}
+	return append(all, make([][]int64, len(queries)-len(all))...), nil
+}
+
+// numbers reads what group_concat writes.
+func numbers(text []byte) []int64 {
+	if len(text) == 0 {
+		return nil
+	}
+	list, n := make([]int64, 0, len(text)/4+1), int64(0)
+	for _, c := range text {
+		if c == ',' {
+			list, n = append(list, n), 0
+		} else {
+			n = 10*n + int64(c-'0')
+		}
+	}
+	return append(list, n)
+}
+
+// scope is what a search may see, with the parameters of search.scope.
+const scope = ` AND (?2 OR p.personal OR p.project IN (?3, '')) AND (?4 = '' OR coalesce(m.type, 'said') = ?4)
+	AND (m.key IS NULL OR m.key = '' OR m.key NOT IN (?5, ?6)) AND p.thread NOT IN (?7, ?8)`
+
+func (in search) scope(most int) []any {
+	return []any{most, in.all, in.project, in.kind, in.keys[0], in.keys[1], in.sessions[0], in.sessions[1]}
+}
+
+// sessionsOf gives the sessions of keys; what is no session has a number that none has.
+func (s *Store) sessionsOf(ctx context.Context, keys [2]string) ([2]int64, error) {
+	list := [2]int64{math.MinInt64, math.MinInt64}
+	found, err := correlation.SessionsOf(ctx, s.db, keys)
+	copy(list[:], found)
+	return list, err
+}
+
+// visible keeps of some ids those that a search may see and that have some traits, at most so many.
+func (s *Store) visible(ctx context.Context, in search, ids []int64, most int,
+	having passage.Traits) ([]int64, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?9) j
+		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE p.traits & ?10 = ?10`+scope+`
+		LIMIT ?1`, append(in.scope(most), string(list), having)...)
+}
+
+// rows reads passages as they are ranked, the first n with their neighbours, which are ranked as well. It keeps what it
+// has when time runs out.
+func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in search) ([]*rank.Passage, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.db.QueryContext(ctx, `WITH hit AS MATERIALIZED (SELECT value AS id, key AS n FROM json_each(?1)),
+		seed AS MATERIALIZED (SELECT p.thread, p.position, n FROM hit JOIN passages p ON p.id = hit.id
+			WHERE n < ?2 AND p.thread <> 0),
+		near AS (SELECT id, n, n < ?2 AS found FROM hit`+neighbours()+`),
+		every AS MATERIALIZED (SELECT id, max(found) AS found FROM near GROUP BY id ORDER BY min(n))
+		SELECT p.id, every.found, p.thread, p.position, p.created, p.traits, p.length,
+			iif(p.project = '', 1, iif(p.project = ?3, 0, 2)), p.given, p.used, p.rating, c.c0, c.c1
+		FROM every CROSS JOIN passages p ON p.id = every.id CROSS JOIN passages_fts_content c ON c.id = p.id`,
+		string(list), n, in.project)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := make([]*rank.Passage, 0, 8*n)
+	for rows.Next() {
+		p := new(rank.Passage)
+		var created int64
+		var content string
+		var about sql.RawBytes
+		if err := rows.Scan(&p.ID, &p.Found, &p.Thread, &p.Position, &created, &p.Traits, &p.Length, &p.Whose,
+			&p.Given, &p.Used, &p.Rating, &content, &about); err != nil {
+			return nil, err
+		}
+		p.Created = time.UnixMilli(created).UTC()
+		q.Read(p, content, about)
+		all = append(all, p)
+	}
+	if err := rows.Err(); err != nil && !(late(err) && len(all) > 0) {
+		return nil, err
+	}
+	return all, nil
+}
+
+// neighbours are the passages beside a seed, by how far they are: an index seek each.
+func neighbours() string {
+	var b strings.Builder
+	for k := range rank.Reach {
+		for _, side := range []string{"< s.position ORDER BY position DESC", "> s.position ORDER BY position"} {
+			fmt.Fprintf(&b, ` UNION ALL SELECT (SELECT id FROM passages WHERE thread <> 0 AND thread = s.thread
+				AND position %s LIMIT 1 OFFSET %d), n, 1 FROM seed s`, side, k)
+		}
+	}
+	return b.String()
+}
+
+// late reports whether time ran out.
+func late(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "interrupted")
+}

@@ -1,0 +1,41 @@
+package passage
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPassages(t *testing.T) {
+	long := strings.Repeat("All work and no play makes a dull day. ", 40)
+	code := "```go\nfunc main() {\n\n\tprintln(1)\n}\n```"
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"paragraphs", "One thing.\n\nAnother,\nof two lines.\n\n\n", []string{"One thing.", "Another,\nof two lines."}},
+		{"nothing said", "…\n\n👍\n\n---\n", nil},
+		{"a heading waits for its text", "## Ports\n\nThe proxy has 8080.", []string{"## Ports\n\nThe proxy has 8080."}},
+		{"code is whole", "Try this:\n\n" + code, []string{"Try this:\n\n" + code}},
+		{"forgotten", "[forgotten]. [forgotten]\n\nThe rest.", []string{"The rest."}},
+		{"empty", "", nil},
+	} {
+		if diff := cmp.Diff(c.want, Cut(c.text)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+	for _, text := range []string{long, strings.ReplaceAll(long, " ", ""), strings.Repeat("長い文です。", 300),
+		strings.Repeat("x", 5000), strings.Repeat("line of a log\n", 400)} {
+		list := Cut(text)
+		if len(list) < 2 {
+			t.Errorf("%.20q is %d passages", text, len(list))
+		}
+		for _, p := range list {
+			if len(p) > Length || !utf8.ValidString(p) {
+				t.Errorf("a passage of %d bytes: %.40q", len(p), p)
+			}
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package rank
+
+import (
+	"maps"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
+)
+
+// What was true once is told apart from what is true by what was said later: a passage that says that something
+// changed, about the same thing. After ranking, such a passage is put before what it replaces, whatever words the
+// question has: old facts were often discussed at length, and changed in one short sentence.
+
+const (
+	mostReplaced = 12          // of the best that may be outdated
+	mostLater    = 40          // of the best that may say so, and
+	mostFurther  = 20          // of the others
+	sameTalk     = time.Minute // what is said within it in one conversation is one thought
+)
+
+// Comparable gives those of the ranked passages that are compared: the best, and what says further down that something
+// changed; nothing, if nothing says so. Of some of them the texts are needed.
+func Comparable(ranked []*Passage) (list, texts []*Passage) {
+	list = slices.Clone(ranked[:min(len(ranked), mostLater)])
+	for _, p := range ranked[len(list):] {
+		if p.Traits.Has(passage.Changes) && len(list) < mostLater+mostFurther {
+			list = append(list, p)
+		}
+	}
+	if !slices.ContainsFunc(list, func(p *Passage) bool { return p.Traits.Has(passage.Changes) }) {
+		return nil, nil
+	}
+	for i, p := range list {
+		if i < mostReplaced || p.Traits.Has(passage.Surely) {
+			texts = append(texts, p)
+		}
+	}
+	return list, texts
+}
+
+// Supersede puts newer passages before those that they replace: ranked, of which those of list (of Comparable) are
+// compared by their texts.
+func (q *Query) Supersede(ranked, list []*Passage, texts map[int64]string) {
+	said := make([]*statement, len(list))
+	holding, different := map[string]int{}, map[string]bool{}
+	for i, p := range list {
+		said[i] = stated(p, texts[p.ID])
+		if !different[p.content] {
+			different[p.content] = true
+			for t := range said[i].terms {
+				holding[t]++
+			}
+		}
+	}
+	common := language.Set{}
+	for t, n := range holding {
+		common[t] = n > max(4, len(different)/8)
+	}
+	changed := false
+	for i, old := range said[:min(len(said), mostReplaced)] {
+		if old.Traits.Has(passage.Asks) {
+			continue
+		}
+		var by *statement
+		for j, newer := range said {
+			if j != i && (by == nil || newer.later(by)) && q.replaces(newer, old, common) {
+				by = newer
+			}
+		}
+		if by == nil {
+			continue
+		}
+		by.Score = max(by.Score, old.Score+.01)
+		old.Outdated = true
+		changed = true
+	}
+	if changed {
+		slices.SortStableFunc(ranked, byScore)
+	}
+}
+
+// Replaced gives which of some passages are not so any more since what one of them says.
+func (q *Query) Replaced(by *Passage, list []*Passage, texts map[int64]string) []*Passage {
+	this := stated(by, texts[by.ID])
+	var replaced []*Passage
+	for _, p := range list {
+		if p != by && q.replaces(this, stated(p, texts[p.ID]), nil) {
+			replaced = append(replaced, p)
+		}
+	}
+	return replaced
+}
+
+// A statement is a passage as it is compared.
+type statement struct {
+	*Passage
+	text   string
+	terms  language.Set
+	values language.Set // numbers: what may have changed
+	said   language.Set // what about gives
+	gone   language.Set // what replaced gives
+}
+
+func stated(p *Passage, text string) *statement {
+	s := &statement{Passage: p, text: text, terms: language.Set{}, values: language.Set{}}
+	for t := range strings.FieldsSeq(p.content) {
+		if !language.Common(t) {
+			s.terms[t] = true
+		}
+		if strings.ContainsAny(t, "0123456789") {
+			s.values[t] = true
+		}
+	}
+	return s
+}
+
+// about gives the terms of the sentences in which it has one of the question, else of the first.
+func (s *statement) about(q *Query) language.Set {
+	if s.said != nil {
+		return s.said
+	}
+	s.said = language.Set{}
+	var first []string
+	for i, sentence := range language.SplitSentences(s.text) {
+		terms := language.Terms(sentence)
+		if slices.ContainsFunc(terms, func(t string) bool { return q.find([]byte(t)) >= 0 }) {
+			maps.Copy(s.said, language.SetOf(terms))
+		}
+		if i == 0 {
+			first = terms
+		}
+	}
+	if len(s.said) == 0 {
+		s.said = language.SetOf(first)
+	}
+	maps.DeleteFunc(s.said, func(t string, _ bool) bool { return language.Common(t) })
+	return s.said
+}
+
+// replaced gives the terms of what it says is not used any more.
+func (s *statement) replaced() language.Set {
+	if s.gone == nil && s.Traits.Has(passage.Surely) {
+		s.gone = language.SetOf(passage.Replaced(s.text))
+	}
+	return s.gone
+}
+
+// replaces reports whether what a says is not so since what s says; common are terms that many of the passages have.
+func (q *Query) replaces(s, a *statement, common language.Set) bool {
+	if !s.Traits.Has(passage.Changes) || s.Traits.Has(passage.Asks) || s.Whose != a.Whose || !s.later(a) ||
+		s.Thread != 0 && s.Thread == a.Thread && (!s.Traits.Has(passage.Surely) || s.Created.Sub(a.Created) < sameTalk) {
+		return false
+	}
+	about, replaced := a.about(q), s.replaced()
+	telling, asked, gone := 0, false, false
+	for t := range s.terms {
+		wanted := q.find([]byte(t)) >= 0
+		if about[t] && !s.values[t] && (!common[t] || wanted && replaced[t]) {
+			telling++
+			gone = gone || replaced[t]
+			asked = asked || wanted
+		}
+	}
+	values := len(s.values) > 0 && len(a.values) > 0
+	switch sure := s.Traits.Has(passage.Surely); {
+	case sure && (telling >= 2 || telling >= 1 && (values || asked || gone)):
+		return true
+	case values && !within(s.values, a.values): // "it is 15000 now": what it is, its neighbours say
+		return telling >= 2 && asked ||
+			s.window >= .6*a.window && bits.OnesCount32(q.nearTerms(s.near)&q.nearTerms(a.near)) >= 3
+	}
+	return false
+}
+
+// later reports whether s was said after a.
+func (s *statement) later(a *statement) bool {
+	if s.Created.Equal(a.Created) {
+		return s.ID > a.ID
+	}
+	return s.Created.After(a.Created)
+}
+
+func within(a, b language.Set) bool {
+	for t := range a {
+		if !b[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// nearTerms are the terms of the question that some passages have, a bit each.
+func (q *Query) nearTerms(near []*Passage) (terms uint32) {
+	for _, c := range near {
+		terms |= c.terms
+	}
+	return terms
+}

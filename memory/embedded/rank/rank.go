@@ -1,0 +1,233 @@
+// Package rank says which passages answer a prompt, and whether they are worth telling. It computes: what is looked up
+// in the index, and what is told, others do.
+package rank
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
+)
+
+// What answers a question often stands beside the words that it is asked in: a passage counts with its neighbours, and
+// with the conversation that it is of.
+
+// Reach is how many passages on each side count with one.
+const Reach = 3
+
+// fades are how much a neighbour counts, by how far it is.
+type fades [wideReach + 1]float32
+
+func fading(by float64) (f fades) {
+	for k := range f {
+		f[k] = float32(math.Pow(by, float64(k)))
+	}
+	return f
+}
+
+var quickly, slowly = fading(.6), fading(.8)
+
+// best gives what is most of the terms' weights at some places before and after the i-th of a thread, fading with
+// distance.
+func (q *Query) best(thread []*Passage, i, back, ahead int, fade *fades) float64 {
+	var most [mostAsked]float32
+	for k := -min(back, i); k <= ahead && i+k < len(thread); k++ {
+		c, f := thread[i+k], fade[max(k, -k)]
+		for left := c.terms; left != 0; left &= left - 1 {
+			t := bits.TrailingZeros32(left)
+			most[t] = max(most[t], c.weights[t]*f)
+		}
+	}
+	sum := 0.0
+	for t := range q.asked {
+		sum += q.asked[t].share * float64(most[t])
+	}
+	return sum
+}
+
+// Rank scores passages; those that were found by themselves are given, the best first. keepUnused: what is told often
+// and never used ranks as the others.
+func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
+	slices.SortFunc(all, ByPlace)
+	sessions := q.sessions(all)
+	ranked := make([]*Passage, 0, len(all))
+	for start := 0; start < len(all); {
+		end := start + 1
+		for all[start].Thread != 0 && end < len(all) && all[end].Thread == all[start].Thread {
+			end++
+		}
+		thread := all[start:end]
+		for i := range thread {
+			c := thread[i]
+			if !c.Found {
+				continue
+			}
+			c.features = q.features(thread, i)
+			c.near = thread[max(i-Reach, 0):min(i+Reach+1, len(thread))]
+			if c.Thread != 0 {
+				c.session = sessions[c.Thread]
+			} else {
+				c.session = min(c.own, 1)
+			}
+			c.Score = c.features.score() * c.standing()
+			if !keepUnused {
+				c.Score *= c.usefulness()
+			}
+			c.wide = q.best(thread, i, wideReach, wideReach, &slowly)
+			c.met, c.named = q.met(c.near)
+		}
+		start = end
+	}
+	for _, c := range all {
+		if c.Found {
+			ranked = append(ranked, c)
+		}
+	}
+	slices.SortStableFunc(ranked, byScore)
+	return ranked
+}
+
+// byScore orders the best first, of equals the newer.
+func byScore(a, b *Passage) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
+}
+
+func (q *Query) features(thread []*Passage, i int) features {
+	c := thread[i]
+	f := features{
+		window: q.best(thread, i, Reach, Reach, &quickly),
+		before: q.best(thread, i, Reach, 0, &slowly),
+		terms:  float64(min(c.matched, 4)) / 4,
+		first:  float64(min(c.Traits.First(), 2)) / 2,
+		pairs:  float64(min(c.pairs, 2)) / 2,
+		date:   q.near(c.Created),
+	}
+	if c.Traits.Has(passage.Asks) {
+		f.question = 1
+	}
+	if i > 0 && thread[i-1].Traits.Has(passage.Asks) {
+		f.replies, f.answers = 1, thread[i-1].own
+	}
+	if q.When && c.Traits.Has(passage.Timed) {
+		f.when = 1
+	}
+	if q.Many && c.Traits.Has(passage.Counts) {
+		f.many = 1
+	}
+	if q.Who {
+		f.newNames = float64(min(max(c.Traits.Names()-c.shared, 0), 2)) / 2
+	}
+	if c.opens {
+		f.speaker = 1
+	}
+	return f
+}
+
+// sessions gives how much of the question each conversation holds, beside the best.
+func (q *Query) sessions(all []*Passage) map[int64]float64 {
+	sums := map[int64]*[mostAsked]float64{}
+	for _, c := range all {
+		if c.Thread == 0 {
+			continue
+		}
+		sum := sums[c.Thread]
+		if sum == nil {
+			sum = new([mostAsked]float64)
+			sums[c.Thread] = sum
+		}
+		for left := c.terms; left != 0; left &= left - 1 {
+			t := bits.TrailingZeros32(left)
+			sum[t] += float64(c.weights[t])
+		}
+	}
+	best := 1e-9
+	scores := make(map[int64]float64, len(sums))
+	for thread, sum := range sums {
+		score := 0.0
+		for t := range q.asked {
+			f := sum[t]
+			score += q.asked[t].share * f * (1 + saturation) / (f + saturation)
+		}
+		scores[thread] = score
+		best = max(best, score)
+	}
+	for thread := range scores {
+		scores[thread] /= best
+	}
+	return scores
+}
+
+// wideReach is how far the evidence may stand that a prompt is about something that was spoken of.
+const wideReach = 8
+
+// met gives how many different terms of the question stand in a passage and beside it, and whether an identifier is
+// among them. Common words and pairs of characters count less.
+func (q *Query) met(near []*Passage) (n float64, named bool) {
+	for t, a := range q.asked {
+		if !holds(near, t) {
+			continue
+		}
+		switch {
+		case a.Common:
+			n += .5
+		case a.Pair:
+			n += .7
+		default:
+			n++
+		}
+		named = named || a.Identifier && q.rare(a)
+	}
+	return n, named
+}
+
+// holds reports whether one of some passages has a term.
+func holds(list []*Passage, term int) bool {
+	return slices.ContainsFunc(list, func(c *Passage) bool { return c.terms>>term&1 == 1 })
+}
+
+// Matched gives the words of the question that a passage or its neighbours have.
+func (q *Query) Matched(c *Passage) []string {
+	var words []string
+	for t, a := range q.asked {
+		if holds(c.near, t) {
+			words = append(words, a.Word)
+		}
+	}
+	return words
+}
+
+// standing is what a passage's score counts for, whatever it says: whose it is, and what people made of it.
+func (c *Passage) standing() float64 {
+	f := 1 + .1*c.Rating
+	switch c.Whose {
+	case Anybodys:
+		f *= .97
+	case Others:
+		f *= .8
+	}
+	return f
+}
+
+// ByPlace orders passages by conversation and their place in it.
+func ByPlace(a, b *Passage) int {
+	return cmp.Or(cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))
+}
+
+const (
+	givenOften = 5   // sessions that an item was told to before it sinks
+	sunk       = .85 // what its score counts for then, and
+	sunkDeeper = .7  // after twice as many
+)
+
+// usefulness is what a score counts for, by how often an item was told and used.
+func (c *Passage) usefulness() float64 {
+	switch {
+	case c.Used > 0 || c.Given < givenOften:
+		return 1
+	case c.Given < 2*givenOften:
+		return sunk
+	}
+	return sunkDeeper
+}

@@ -1,0 +1,62 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+var _ memory.Source = (*Store)(nil)
+
+// Start implements memory.Source: the identity, and what the project's earlier sessions decided. It never fails: what
+// cannot be read is left out.
+func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Context, error) {
+	begun := s.opts.Now()
+	c := s.Identity(session)
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Patience)
+	defer cancel()
+	items, err := s.standing(ctx, session)
+	if err != nil {
+		s.opts.Log.Debug().Err(err).Str("key", session.Key).Msg("start without memories")
+	}
+	c.Items = items
+	c.Fetched, c.Took = begun, s.opts.Now().Sub(begun)
+	return c, nil
+}
+
+const mostRecalled = 5 // items for a prompt; more was measured to help no further
+
+// Recall implements memory.Source: what earlier sessions and stored memories say about a prompt, at most five items,
+// nothing when nothing is relevant or the database takes more than 100 ms. What the session itself said is not
+// recalled to it.
+func (s *Store) Recall(ctx context.Context, session memory.Session, prompt string,
+	seen []string) (memory.Context, error) {
+	begun := s.opts.Now()
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Patience)
+	defer cancel()
+	c := memory.Context{Source: memory.FromEmbedded, Fetched: begun}
+	items, err := s.recall(ctx, session, prompt, seen)
+	if err != nil {
+		if ctx.Err() == nil || context.Cause(ctx) == context.DeadlineExceeded {
+			s.opts.Log.Info().Err(err).Str("key", session.Key).Int("bytes",
+				len(prompt)).Msg("prompt goes without recall")
+		}
+		return c, nil
+	}
+	c.Items = items
+	c.Took = s.opts.Now().Sub(begun)
+	return c, nil
+}
+
+func (s *Store) recall(ctx context.Context, session memory.Session, prompt string,
+	seen []string) ([]memory.Item, error) {
+	in := search{
+		text: prompt, project: session.Project, keys: [2]string{session.Key,
+			session.ParentKey}, all: s.opts.OtherProjects, seen: seen, most: mostRecalled,
+	}
+	q, ranked, err := s.rank(ctx, in)
+	if err != nil || !q.WorthTelling(ranked) {
+		return nil, err
+	}
+	return s.tell(ctx, &q, ranked, in)
+}
