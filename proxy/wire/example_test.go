@@ -1,0 +1,48 @@
+package wire_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
+)
+
+// A direction that lets everything pass but prompts, which wait until their context is there.
+type direction struct{ *wire.Queue }
+
+func (d direction) Judge(b []byte, whole bool) wire.Verdict {
+	switch {
+	case bytes.Contains(b, []byte("prompt")):
+		return wire.Hold
+	case whole:
+		return wire.Pass
+	}
+	return wire.More
+}
+
+func (d direction) Held(line []byte) error            { return d.Hold(prompt(line)) }
+func (d direction) Tapped([]byte, bool, bool)         {}
+func (d direction) Diverted(piece []byte, first bool) {}
+
+// A prompt leaves with what was found for it. Nothing behind it overtakes it.
+type prompt []byte
+
+func (p prompt) Size() int { return len(p) }
+func (p prompt) Resolve() (parts [][]byte, forwarded func()) {
+	return [][]byte{[]byte("context + "), p}, func() {}
+}
+func (p prompt) Cancel() {}
+
+func Example() {
+	out := direction{wire.NewQueue(os.Stdout)}
+	err := wire.Pump(strings.NewReader("new\nprompt\ncancel\n"), out)
+	out.Join()
+	fmt.Println(err)
+	// Output:
+	// new
+	// context + prompt
+	// cancel
+	// <nil>
+}
