@@ -22,8 +22,8 @@ type spoken struct {
 }
 
 // listen reads a prompt, as the client sent it, as far as that is done at once: a short one whole, for it may be a
-// command, of others the texts as they came.
-func listen(line []byte) spoken {
+// command, of others the texts as they came. whole gives the texts of a short one.
+func listen(line []byte, whole func() promptText) spoken {
 	if len(line) > shortPrompt {
 		e := frame.Excerpts{Limit: maxPrompt}
 		if len(line) <= maxPrompt {
@@ -34,11 +34,7 @@ func listen(line []byte) spoken {
 			return spoken{Prompt: &longPrompt{texts}}
 		}
 	}
-	prompt, ok := frame.Find(line, "params", "prompt")
-	if !ok {
-		return spoken{Prompt: &shortWords{}}
-	}
-	text := readPrompt(line, prompt)
+	text := whole()
 	return spoken{Prompt: &shortWords{text.said()}, first: text.first()}
 }
 

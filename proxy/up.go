@@ -195,7 +195,12 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	off := false
 	if whole {
 		off = bytes.Contains(piece, []byte(`signet.ai`)) && switchesOff(piece)
-		said = listen(piece)
+		said = listen(piece, func() (text promptText) {
+			if prompt, ok := frame.Find(piece, "params", "prompt"); ok {
+				text = readPrompt(piece, prompt)
+			}
+			return text
+		})
 		said.trace = traceOf(piece)
 	} else {
 		var texts []frame.Excerpt
@@ -363,13 +368,14 @@ func (u *up) holdPrompt(line []byte) error {
 		cancelled: make(chan struct{}),
 	}
 	prompt, found := frame.Find(line, "params", "prompt")
-	first, off := "", false
+	var text promptText
+	off := false
 	if found {
-		text := readPrompt(line, prompt)
-		h.words, first = text.words(), text.first()
+		text = readPrompt(line, prompt)
+		h.words = text.words()
 		off = bytes.Contains(line, []byte("signet.ai")) && switchesOff(line)
 	}
-	held, said := false, listen(line)
+	held, said := false, listen(line, func() promptText { return text })
 	said.trace = traceOf(line)
 	u.table.Update(func(c *session.Connection) {
 		s := c.SessionOf(u.head.Session)
@@ -379,7 +385,7 @@ func (u *up) holdPrompt(line []byte) error {
 		if s == nil || s.Off {
 			return
 		}
-		command := c.SlashCommand(s, first)
+		command := c.SlashCommand(s, text.first())
 		if command != "" || !found || !holds(line, prompt) {
 			t := u.leaves(c, s)
 			said.note(c, t)

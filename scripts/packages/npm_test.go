@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // On a machine with nothing but Node, npx sets up Zed with the native program, at a place that stays, and an update
@@ -43,7 +44,9 @@ func TestNpx(t *testing.T) {
 			"HOME=" + home, "PATH=" + bin, "npm_config_registry=" + registry, "npm_config_update_notifier=false",
 			"npm_config_audit=false", "npm_config_fund=false", "SIGNET_PORT=1",
 		}
+		began := time.Now()
 		out, err := cmd.CombinedOutput()
+		t.Logf("npx -y %s %s: %.1f s", program, strings.Join(args, " "), time.Since(began).Seconds())
 		if got := cmd.ProcessState.ExitCode(); got != code {
 			t.Fatalf("npx -y %s %v: exit %d, %v\n%s", program, args, got, err, out)
 		}
