@@ -2,6 +2,7 @@ package correlation
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -16,69 +17,85 @@ var ErrForgotten = errors.New("it was forgotten")
 // maxImport bounds what one transaction of an import writes, in bytes of text.
 const maxImport = 64 << 10
 
-// Import takes in turns of a conversation that somebody else has written down, ended and in order, and gives its
-// session and how many of them were new. One that is on record already, whoever told of it, is found by its ACP id, and
-// gets only the turns that it lacks: one is there when its session has as many prompts of the same words. ErrForgotten.
-func (s *Store) Import(ctx context.Context, o OpenSession, turns []Turn) (v Session, added int, err error) {
+// An Import takes in a conversation that somebody else has written down.
+type Import struct {
+	Session Session
+	store   *Store
+	process string
+	had     map[[sha256.Size]byte]int // how many prompts of the same words its session has that were not met yet
+	empty   bool                      // it had none at all
+}
+
+// Import begins to take in a conversation. One that is on record already, whoever told of it, is found by its ACP id.
+// ErrForgotten.
+func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
 	var gone bool
-	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions_forgotten
+	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions_forgotten
 		WHERE acp_id = ?)`, foldID(o.ACPID)).Scan(&gone)
 	if err != nil {
-		return v, 0, sqlite.While("looking for what was forgotten", err)
+		return nil, sqlite.While("looking for what was forgotten", err)
 	}
 	if gone {
-		return v, 0, ErrForgotten
+		return nil, ErrForgotten
 	}
-	v, err = s.Find(ctx, o.Harness, o.ACPID)
+	v, err := s.Find(ctx, o.Harness, o.ACPID)
 	if errors.Is(err, ErrNotFound) {
 		v, err = s.Open(ctx, o)
 	}
 	if err != nil {
-		return v, 0, err
+		return nil, err
 	}
-	known, err := s.Turns(ctx, v.ID)
+	known, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (sum [sha256.Size]byte, err error) {
+		var user string
+		err = row.Scan(&user)
+		return digestOf(user), err
+	}, ancestors("continue_of")+` SELECT user FROM turns WHERE session IN ancestors`, v.ID)
 	if err != nil {
-		return v, 0, err
+		return nil, sqlite.While("reading turns", err)
 	}
-	had := map[string]int{}
-	for _, t := range known {
-		had[folded(t.User)]++
+	i := &Import{Session: v, store: s, process: o.Process, had: map[[sha256.Size]byte]int{}, empty: len(known) == 0}
+	for _, sum := range known {
+		i.had[sum]++
 	}
+	return i, nil
+}
+
+// Add takes in turns, ended and in order, and gives how many of them were new: one is there when its session has as
+// many prompts of the same words.
+func (i *Import) Add(ctx context.Context, turns []Turn) (added int, err error) {
 	var batch []Turn
 	size := 0
 	flush := func() error {
-		err := s.SaveTurns(ctx, batch)
+		if err := i.store.SaveTurns(ctx, batch); err != nil {
+			return fmt.Errorf("importing turns: %w", err)
+		}
+		added += len(batch)
 		batch, size = batch[:0], 0
-		return err
+		return nil
 	}
 	for _, t := range turns {
-		if words := folded(t.User); had[words] > 0 {
-			had[words]--
+		if sum := digestOf(t.User); i.had[sum] > 0 {
+			i.had[sum]--
 			continue
 		}
-		t.Session, t.Process = v.ID, o.Process
+		t.Session, t.Process = i.Session.ID, i.process
 		batch = append(batch, t)
-		added++
 		if size += len(t.User) + len(t.Assistant); size >= maxImport {
 			if err := flush(); err != nil {
-				return v, 0, fmt.Errorf("importing turns: %w", err)
+				return added, err
 			}
 		}
 	}
-	if err := flush(); err != nil {
-		return v, 0, fmt.Errorf("importing turns: %w", err)
+	if err := flush(); err != nil || added == 0 || !i.empty {
+		return added, err
 	}
-	if added > 0 && len(known) == 0 { // it is as old as what was said in it
-		err = s.write(ctx, "dating a session", func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE sessions SET
-				started = (SELECT min(started) FROM turns WHERE session = ?1),
-				last_active = (SELECT max(ended) FROM turns
-				WHERE session = ?1)
-				WHERE id = ?1`, v.ID)
-			return err
-		})
-	}
-	return v, added, err
+	return added, i.store.write(ctx, "dating a session", func(tx *sql.Tx) error { // it is as old as what was said in it
+		_, err := tx.ExecContext(ctx, `UPDATE sessions SET
+			started = (SELECT min(started) FROM turns WHERE session = ?1),
+			last_active = (SELECT max(ended) FROM turns WHERE session = ?1)
+			WHERE id = ?1`, i.Session.ID)
+		return err
+	})
 }
 
 // Imported gives the sessions that an import brought, by its name (OpenSession.Client).
@@ -88,5 +105,7 @@ func (s *Store) Imported(ctx context.Context, client string) ([]int64, error) {
 	return ids, sqlite.While("looking for what was imported", err)
 }
 
-// folded is a text with its white space folded.
-func folded(text string) string { return strings.Join(strings.Fields(text), " ") }
+// digestOf names what a prompt says, its white space folded.
+func digestOf(text string) [sha256.Size]byte {
+	return sha256.Sum256([]byte(strings.Join(strings.Fields(text), " ")))
+}

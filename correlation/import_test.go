@@ -2,10 +2,28 @@ package correlation_test
 
 import (
 	"errors"
-	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 	"testing"
 	"time"
+
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 )
+
+// take takes in a conversation, some turns at a time.
+func (b *bench) take(o OpenSession, turns []Turn) (v Session, added int, err error) {
+	i, err := b.Import(b.ctx(), o)
+	if err != nil {
+		return v, 0, err
+	}
+	for len(turns) > 0 {
+		some := turns[:min(2, len(turns))]
+		n, err := i.Add(b.ctx(), some)
+		if err != nil {
+			return v, added, err
+		}
+		added, turns = added+n, turns[len(some):]
+	}
+	return i.Session, added, nil
+}
 
 // What is imported stands there once, in order, as old as it is, and is not brought back once it was forgotten.
 func TestImport(t *testing.T) {
@@ -19,13 +37,13 @@ func TestImport(t *testing.T) {
 		return turns
 	}
 	o := OpenSession{Harness: "claude", ACPID: "0b1c7a4e-9f22-4f2e-8f4e-4a2f5d1c9b10", Client: "backfill:claude"}
-	v, added, err := b.Import(t.Context(), o, said("one", "continue", "continue"))
+	v, added, err := b.take(o, said("one", "continue", "continue"))
 	if err != nil || added != 3 {
 		t.Fatalf("%d, %v", added, err)
 	}
 	again := func(want int, words ...string) {
 		t.Helper()
-		if _, added, err := b.Import(t.Context(), o, said(words...)); err != nil || added != want {
+		if _, added, err := b.take(o, said(words...)); err != nil || added != want {
 			t.Errorf("%v: %d new, %v", words, added, err)
 		}
 	}
@@ -47,7 +65,7 @@ func TestImport(t *testing.T) {
 	if _, err := b.Forget(t.Context(), v.ID, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := b.Import(t.Context(), o, said("one")); !errors.Is(err, ErrForgotten) {
+	if _, _, err := b.take(o, said("one")); !errors.Is(err, ErrForgotten) {
 		t.Errorf("what was forgotten comes back: %v", err)
 	}
 }
@@ -58,7 +76,7 @@ func TestImportOfKnown(t *testing.T) {
 	v := b.open(OpenSession{Harness: "@agentclientprotocol/claude-agent-acp",
 		ACPID: "0b1c7a4e-9f22-4f2e-8f4e-4a2f5d1c9b10", Client: "acpx"})
 	b.turn(v.ID, "p", "on the wire", "ok")
-	got, added, err := b.Import(t.Context(), OpenSession{Harness: "claude", ACPID: v.ACPID, Client: "backfill:claude"},
+	got, added, err := b.take(OpenSession{Harness: "claude", ACPID: v.ACPID, Client: "backfill:claude"},
 		[]Turn{{User: "before the wire", Ended: b.clock.Now()}, {User: "on the wire", Ended: b.clock.Now()}})
 	if err != nil || got.ID != v.ID || added != 1 {
 		t.Errorf("session %d, %d new, %v", got.ID, added, err)

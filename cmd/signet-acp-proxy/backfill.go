@@ -22,6 +22,9 @@ type memoryBackfill struct {
 	dryRun, deliver, json bool
 }
 
+// mostShown is how many files are shown to a person that nothing was taken of.
+const mostShown = 20
+
 func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
 	var b memoryBackfill
 	cmd := &cobra.Command{
@@ -86,8 +89,12 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 			}
 			fmt.Fprintf(std.Out, "%s: %s, %s %s from %s\n", got.Agent, term.Count(got.Sessions, "conversation"),
 				term.Count(got.Turns, "turn"), verb, term.Count(got.Files, "file"))
-			for _, s := range got.Skipped {
-				std.Say("%s: %s", s.File, s.Why)
+			for i, s := range got.Skipped {
+				if i == mostShown {
+					std.Say("and %d more: --json names them", len(got.Skipped)-i)
+					break
+				}
+				std.Say("%s", strings.TrimPrefix(s.File+": "+s.Why, ": "))
 			}
 		}
 		return nil

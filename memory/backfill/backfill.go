@@ -35,7 +35,7 @@ func Agents() []string {
 
 // A Found is told of what Walk meets.
 type Found struct {
-	Conversation func(Conversation) error // an error ends the walk
+	Conversation func(Conversation) error // or a part of one; an error ends the walk
 	File         func(agent string)       // before each file; may be nil
 	Skip         func(agent string, s Skip)
 }

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 // A Conversation is what a harness has written down of one session.
@@ -13,8 +15,14 @@ type Conversation struct {
 	ID    string // its own id, which is the ACP sessionId where ACP was spoken
 	Cwd   string // "" where the harness does not say
 	File  string
+	Part  int // a long one comes in parts, from 0 on, one behind the other
 	Turns []Turn
 }
+
+const (
+	maxPart = 4 << 20 // bytes of words, after which the turns so far are a part
+	maxSide = 1 << 20 // bytes of one side of a turn; the rest of it is left
+)
 
 // A Turn is what the user said and what the agent answered.
 type Turn struct {
@@ -23,7 +31,24 @@ type Turn struct {
 }
 
 // A builder makes turns of what is said, in the order in which it stands in a file.
-type builder struct{ Conversation }
+type builder struct {
+	Conversation
+	size int // bytes of what was said since the last part
+}
+
+// part gives the turns so far but for the last, which may go on, once they are a part. What a file holds is not held
+// in memory as a whole: it may have gigabytes.
+func (b *builder) part() (c Conversation, full bool) {
+	n := len(b.Turns) - 1
+	if b.size < maxPart || n < 1 || b.ID == "" {
+		return c, false
+	}
+	c = b.Conversation
+	c.Turns = b.Turns[:n:n]
+	b.Turns, b.size = []Turn{b.Turns[n]}, 0
+	b.Part++
+	return c, true
+}
 
 // user takes what the user said: a new turn, or more of the last one where nothing was answered yet.
 func (b *builder) user(text string, at time.Time) {
@@ -31,8 +56,10 @@ func (b *builder) user(text string, at time.Time) {
 	if text == "" {
 		return
 	}
+	text = chars.Cut(text, maxSide)
+	b.size += len(text)
 	if n := len(b.Turns); n > 0 && b.Turns[n-1].Assistant == "" {
-		if last := &b.Turns[n-1]; last.User != text { // some harnesses write it twice
+		if last := &b.Turns[n-1]; last.User != text && len(last.User) < maxSide { // some write it twice
 			last.User += "\n\n" + text
 		}
 		return
@@ -47,11 +74,13 @@ func (b *builder) assistant(text string, at time.Time) {
 	if text == "" || n == 0 {
 		return
 	}
+	text = chars.Cut(text, maxSide)
+	b.size += len(text)
 	last := &b.Turns[n-1]
 	switch {
 	case last.Assistant == "":
 		last.Assistant = text
-	case strings.HasSuffix(last.Assistant, text): // written twice
+	case strings.HasSuffix(last.Assistant, text), len(last.Assistant) >= maxSide: // written twice; enough
 	default:
 		last.Assistant += "\n\n" + text
 	}

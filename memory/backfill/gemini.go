@@ -23,7 +23,7 @@ var gemini = format{
 			SessionID string `json:"sessionId"`
 		}
 		var messages []geminiMessage
-		add := func(line []byte) {
+		add := func(line []byte) error {
 			var v struct {
 				SessionID string          `json:"sessionId"`
 				Messages  []geminiMessage `json:"messages"`
@@ -42,6 +42,7 @@ var gemini = format{
 			case v.Type != "":
 				messages = append(messages, v.geminiMessage)
 			}
+			return nil
 		}
 		if err := eachLine(ctx, path, add); err != nil {
 			return err
@@ -58,9 +59,9 @@ var gemini = format{
 			if err != nil {
 				return err
 			}
-			add(whole)
+			_ = add(whole)
 		}
-		b := builder{Conversation{ID: head.SessionID, Cwd: geminiFolder(p, path)}}
+		b := builder{Conversation: Conversation{ID: head.SessionID, Cwd: geminiFolder(p, path)}}
 		for _, m := range messages {
 			switch m.Type {
 			case "user":

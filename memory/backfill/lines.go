@@ -16,8 +16,8 @@ var errTooLarge = errors.New("it is too large to be read at once")
 const maxLine = 16 << 20
 
 // eachLine calls f for each line of a file, in memory that does not grow with it. A line that is too long, or is no
-// JSON object, is passed over: the last one may still be on its way.
-func eachLine(ctx context.Context, path string, f func(line []byte)) error {
+// JSON object, is passed over: the last one may still be on its way. An error of f ends it.
+func eachLine(ctx context.Context, path string, f func(line []byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -41,7 +41,9 @@ func eachLine(ctx context.Context, path string, f func(line []byte)) error {
 			return err
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] == '{' && !long {
-			f(line)
+			if err := f(line); err != nil {
+				return err
+			}
 		}
 		if err != nil {
 			return nil
@@ -53,16 +55,29 @@ func eachLine(ctx context.Context, path string, f func(line []byte)) error {
 	}
 }
 
+// mute reports whether a line holds nothing but what a tool said, which is most of what harnesses write: it is not worth
+// reading. One that may hold words too is read.
+func mute(line []byte) bool {
+	return bytes.Contains(line, toolResult) && !bytes.Contains(line, textBlock)
+}
+
+var toolResult, textBlock = []byte(`"tool_result"`), []byte(`"text"`)
+
 // jsonLines makes one conversation of a file of JSON lines, each of which is a T.
 func jsonLines[T any](take func(b *builder, line T)) func(context.Context, Place, string,
 	func(Conversation) error) error {
 	return func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
 		var b builder
-		err := eachLine(ctx, path, func(line []byte) {
+		err := eachLine(ctx, path, func(line []byte) error {
 			var v T
-			if json.Unmarshal(line, &v) == nil {
-				take(&b, v)
+			if mute(line) || json.Unmarshal(line, &v) != nil {
+				return nil
 			}
+			take(&b, v)
+			if part, full := b.part(); full {
+				return yield(part)
+			}
+			return nil
 		})
 		if err != nil {
 			return err

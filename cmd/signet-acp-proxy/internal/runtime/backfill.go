@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -52,20 +53,20 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 		process = p.ID()
 	}
 	for _, agent := range agents {
-		got := Backfilled{Agent: agent, Skipped: []backfill.Skip{}}
+		in := &intake{Backfill: b, process: process, got: Backfilled{Agent: agent, Skipped: []backfill.Skip{}}}
 		err := backfill.Walk(ctx, backfill.Place{Home: home, Getenv: os.Getenv}, agent, backfill.Found{
 			File: func(string) {
-				if got.Files++; b.Step != nil {
-					b.Step(agent, got.Files)
+				if in.got.Files++; b.Step != nil {
+					b.Step(agent, in.got.Files)
 				}
 			},
-			Skip:         func(_ string, s backfill.Skip) { got.Skipped = append(got.Skipped, s) },
-			Conversation: func(c backfill.Conversation) error { return b.take(ctx, process, c, &got) },
+			Skip:         func(_ string, s backfill.Skip) { in.skip(s) },
+			Conversation: func(c backfill.Conversation) error { return in.take(ctx, c) },
 		})
 		if err != nil {
 			return all, err
 		}
-		all = append(all, got)
+		all = append(all, in.result())
 	}
 	if b.DryRun {
 		return all, nil
@@ -73,22 +74,88 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 	return all, b.Data.Memories.Learn(ctx)
 }
 
-// take takes in one conversation, unless a person does not want it.
-func (b Backfill) take(ctx context.Context, process string, c backfill.Conversation, got *Backfilled) error {
+// mostSkipped is how many files are named that nothing was taken of; the others are counted.
+const mostSkipped = 1000
+
+// An intake takes in what one agent has written.
+type intake struct {
+	Backfill
+	process string
+	got     Backfilled
+	skipped int // files that are not named
+
+	file, id string              // the conversation whose parts are coming
+	into     *correlation.Import // nil where it is not wanted
+	counted  bool                // it counts as one
+}
+
+func (in *intake) skip(s backfill.Skip) {
+	if len(in.got.Skipped) == mostSkipped {
+		in.skipped++
+		return
+	}
+	in.got.Skipped = append(in.got.Skipped, s)
+}
+
+// result is what came of it.
+func (in *intake) result() Backfilled {
+	if in.skipped > 0 {
+		in.got.Skipped = append(in.got.Skipped, backfill.Skip{Why: fmt.Sprintf("and %d more files", in.skipped)})
+	}
+	return in.got
+}
+
+// take takes in one conversation, or a part of one, unless a person does not want it.
+func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	last := c.Turns[len(c.Turns)-1]
 	project := memory.Project(c.Cwd)
-	switch {
-	case !b.Since.IsZero() && last.Ended.Before(b.Since), b.Project != "" && project != b.Project:
-		return nil
-	case memory.OptedOut(c.Cwd, b.Data.Config.Exclude):
-		got.Skipped = append(got.Skipped, backfill.Skip{File: c.File,
-			Why: "its folder is left out of memory (.signet-ignore or exclude)"})
-		return nil
-	case b.DryRun:
-		got.Sessions++
-		got.Turns += len(c.Turns)
-		return nil
+	first := c.File != in.file || c.ID != in.id
+	if first {
+		in.file, in.id, in.into, in.counted = c.File, c.ID, nil, false
 	}
+	switch {
+	case !in.Since.IsZero() && last.Ended.Before(in.Since), in.Project != "" && project != in.Project:
+		return nil
+	case memory.OptedOut(c.Cwd, in.Data.Config.Exclude):
+		if first {
+			in.skip(backfill.Skip{File: c.File, Why: "its folder is left out of memory (.signet-ignore or exclude)"})
+		}
+		return nil
+	case in.DryRun:
+		in.count(len(c.Turns))
+		return nil
+	case in.into == nil:
+		var err error
+		in.into, err = in.Data.Sessions.Import(ctx, correlation.OpenSession{
+			Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: in.Data.Config.AgentID,
+			Client: BackfillSource(c.Agent), Agent: c.Agent, Process: in.process,
+		})
+		if errors.Is(err, correlation.ErrForgotten) {
+			if first {
+				in.skip(backfill.Skip{File: c.File, Why: "it was forgotten"})
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	added, err := in.into.Add(ctx, turnsOf(c))
+	in.count(added)
+	return err
+}
+
+// count counts new turns, and with the first of them their conversation.
+func (in *intake) count(turns int) {
+	if turns > 0 && !in.counted {
+		in.counted = true
+		in.got.Sessions++
+	}
+	in.got.Turns += turns
+}
+
+// turnsOf gives the turns of a conversation as they may be stored.
+func turnsOf(c backfill.Conversation) []correlation.Turn {
 	turns := make([]correlation.Turn, 0, len(c.Turns))
 	for _, t := range c.Turns {
 		t = backfill.Clean(t)
@@ -101,20 +168,5 @@ func (b Backfill) take(ctx context.Context, process string, c backfill.Conversat
 		turns = append(turns, correlation.Turn{User: t.User, Assistant: t.Assistant, Started: t.Started, Ended: t.Ended,
 			Stop: "end_turn"})
 	}
-	_, added, err := b.Data.Sessions.Import(ctx, correlation.OpenSession{
-		Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: b.Data.Config.AgentID,
-		Client: BackfillSource(c.Agent), Agent: c.Agent, Process: process,
-	}, turns)
-	if errors.Is(err, correlation.ErrForgotten) {
-		got.Skipped = append(got.Skipped, backfill.Skip{File: c.File, Why: "it was forgotten"})
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if added > 0 {
-		got.Sessions++
-		got.Turns += added
-	}
-	return nil
+	return turns
 }

@@ -1,0 +1,144 @@
+package runtime
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+)
+
+// A scribe writes transcripts as Claude Code does: what was said, and ten times as much of what tools read and wrote.
+type scribe struct {
+	dir  string
+	dice *rand.Rand
+}
+
+var vocabulary = strings.Fields(`the heron branch waits for review because staging was deployed without its migration we
+	decided to keep Postgres and move the queue to the worker so that a retry never blocks the request path tests fail in
+	billing store when the fixture of March is loaded twice rename it add an index on created at and drop the old table`)
+
+func (s scribe) words(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(vocabulary[s.dice.IntN(len(vocabulary))])
+		switch s.dice.IntN(12) {
+		case 0:
+			fmt.Fprintf(&b, "%d", s.dice.IntN(10000))
+		case 1:
+			b.WriteString(".\n")
+		}
+	}
+	return b.String()
+}
+
+// conversation writes one of some turns, and gives its size.
+func (s scribe) conversation(n, turns int) (int64, error) {
+	id := fmt.Sprintf("6f0139dd-d549-4c2a-9efc-%012d", n)
+	path := filepath.Join(s.dir, "-home-robin-work", id+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return 0, err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	w := bufio.NewWriter(f)
+	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
+	line := func(role string, content any) {
+		at = at.Add(time.Second)
+		text, _ := json.Marshal(map[string]any{"type": role, "sessionId": id, "cwd": "/home/robin/work", "timestamp": at,
+			"message": map[string]any{"role": role, "content": content}})
+		w.Write(text)
+		w.WriteByte('\n')
+	}
+	for turn := range turns {
+		line("user", fmt.Sprintf("Question %d: %s", turn, s.words(30)))
+		for range 3 {
+			line("assistant", []any{map[string]any{"type": "tool_use", "name": "Read", "input": map[string]any{"path": "x.go"}}})
+			line("user", []any{map[string]any{"type": "tool_result", "content": s.words(700)}})
+		}
+		line("assistant", []any{map[string]any{"type": "text", "text": s.words(120)}})
+	}
+	if err := w.Flush(); err != nil {
+		return 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// BenchmarkBackfill takes in as many megabytes as SIGNET_BACKFILL_MB says (16), and tells what a gigabyte of such
+// transcripts would cost: go test -tags sqlite_fts5 -run - -bench Backfill -benchtime 1x ./cmd/signet-acp-proxy/internal/runtime
+func BenchmarkBackfill(b *testing.B) {
+	want := 16
+	if text := os.Getenv("SIGNET_BACKFILL_MB"); text != "" {
+		var err error
+		if want, err = strconv.Atoi(text); err != nil {
+			b.Fatal(err)
+		}
+	}
+	home := b.TempDir()
+	b.Setenv("HOME", home)
+	b.Setenv("SIGNET_PATH", filepath.Join(home, ".agents"))
+	s := scribe{filepath.Join(home, ".claude", "projects"), rand.New(rand.NewPCG(1, 2))}
+	size := int64(0)
+	for n := 0; size < int64(want)<<20; n++ {
+		more, err := s.conversation(n, 40)
+		if err != nil {
+			b.Fatal(err)
+		}
+		size += more
+	}
+	c, err := config.Load(config.Flags{Memory: "embedded"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		d, err := OpenData(b.Context(), c, term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+		if err != nil {
+			b.Fatal(err)
+		}
+		begun := spent()
+		got, err := Backfill{Data: d}.Run(b.Context(), []string{"claude"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		cpu := spent() - begun
+		b.ReportMetric(float64(got[0].Turns), "turns")
+		b.ReportMetric(cpu.Seconds()*float64(1<<30)/float64(size), "cpu-s/GB")
+		b.ReportMetric(float64(peak()>>20), "peak-MB")
+		if err := d.Close(); err != nil {
+			b.Fatal(err)
+		}
+		os.RemoveAll(filepath.Join(home, ".agents"))
+	}
+}
+
+func spent() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+func peak() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Sys
+}
