@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -188,6 +189,143 @@ func TestOddFiles(t *testing.T) {
 				t.Errorf("skipped %v", skipped)
 			}
 		})
+	}
+}
+
+// claudeFile opens a transcript of Claude's below a home.
+func claudeFile(t *testing.T, home, name string) *os.File {
+	t.Helper()
+	path := filepath.Join(home, ".claude", "projects", "-w", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func claudeLine(id, role, text string) string {
+	return fmt.Sprintf(`{"type":%q,"sessionId":%q,"cwd":"/w","timestamp":"2026-01-02T03:04:05Z","message":{"content":%q}}`+
+		"\n", role, id, text)
+}
+
+// A file of 256 MB that is one line but for its ends, and one that is all words: what stands in them is taken, in parts
+// and in order, and memory does not grow with them.
+func TestLargeFiles(t *testing.T) {
+	home := t.TempDir()
+	f := claudeFile(t, home, "a.jsonl")
+	for _, text := range []string{claudeLine("s-1", "user", "before"), claudeLine("s-1", "assistant", "1")} {
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.Seek(256<<20, 0); err != nil { // a hole takes no room on the disk
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("\n" + claudeLine("s-1", "user", "after")); err != nil {
+		t.Fatal(err)
+	}
+	f = claudeFile(t, home, "b.jsonl")
+	long, turns := strings.Repeat("All about herons. ", 2000), 800
+	for i := range turns {
+		if _, err := f.WriteString(claudeLine("s-2", "user", fmt.Sprintf("%d", i)) + claudeLine("s-2", "assistant", long)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var most uint64
+	parts := map[string]int{}
+	users := map[string][]string{}
+	err := Walk(t.Context(), Place{Home: home}, "claude", Found{
+		Conversation: func(c Conversation) error {
+			if c.Part != parts[c.ID] {
+				t.Errorf("part %d of %s comes behind %d others", c.Part, c.ID, parts[c.ID])
+			}
+			parts[c.ID]++
+			for _, turn := range c.Turns {
+				users[c.ID] = append(users[c.ID], turn.User)
+			}
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			most = max(most, m.HeapAlloc)
+			return nil
+		},
+		Skip: func(_ string, s Skip) { t.Errorf("skipped: %v", s) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(users["s-1"], []string{"before", "after"}) {
+		t.Errorf("of the first: %q", users["s-1"])
+	}
+	for i, user := range users["s-2"] {
+		if user != fmt.Sprint(i) {
+			t.Fatalf("turn %d is %s", i, user)
+		}
+	}
+	if len(users["s-2"]) != turns || parts["s-2"] < 5 || most > 64<<20 {
+		t.Errorf("%d turns in %d parts; %d MB of heap", len(users["s-2"]), parts["s-2"], most>>20)
+	}
+}
+
+// What a branched conversation has from another one is that one's, where that is there.
+func TestBranched(t *testing.T) {
+	home := t.TempDir()
+	forked := func(from, text string) string {
+		return strings.Replace(claudeLine("s-2", "user", text), `{"type"`, `{"forkedFrom":{"sessionId":"`+from+`"},"type"`, 1)
+	}
+	for name, text := range map[string]string{
+		"s-1.jsonl": claudeLine("s-1", "user", "the first's") + claudeLine("s-1", "assistant", "ok"),
+		"s-2.jsonl": forked("s-1", "the first's") + claudeLine("s-2", "user", "my own") + claudeLine("s-2", "assistant", "ok") +
+			forked("gone", "of one that is gone") + forked("../s-1", "of a strange one"),
+	} {
+		if _, err := claudeFile(t, home, name).WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, _ := walk(t, home, "claude")
+	var users []string
+	for _, c := range all {
+		for _, turn := range c.Turns {
+			users = append(users, turn.User)
+		}
+	}
+	want := []string{"the first's", "my own", "of one that is gone\n\nof a strange one"}
+	if !slices.Equal(users, want) {
+		t.Errorf("got %q", users)
+	}
+}
+
+// A folder that leads into itself, a great many files, and one of another user.
+func TestOddFolders(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Dir(claudeFile(t, home, "empty.jsonl").Name())
+	for i := range 2000 {
+		text := claudeLine(fmt.Sprintf("s-%d", i), "user", "hello")
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.jsonl", i)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, to := range []string{dir, "."} {
+		if err := os.Symlink(to, filepath.Join(dir, fmt.Sprintf("loop-%d", len(to)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	others := 0
+	if err := os.Chown(filepath.Join(dir, "7.jsonl"), 65534, 65534); err == nil {
+		others = 1 // we may give files away
+	}
+	all, skipped := walk(t, home, "claude")
+	if len(all) != 2000-others || len(skipped) != 1+others {
+		t.Errorf("%d conversations, skipped %v", len(all), skipped[:min(len(skipped), 5)])
+	}
+	for _, s := range skipped {
+		if strings.HasSuffix(s.File, "7.jsonl") && !strings.Contains(s.Why, "another user") {
+			t.Errorf("skipped %v", s)
+		}
 	}
 }
 

@@ -7,7 +7,8 @@ import (
 )
 
 // claude is Claude Code: ~/.claude/projects/FOLDER/SESSION.jsonl (seen: 2.1.316). Lines of many types; "user" and
-// "assistant" hold what was said, sidechains are subagents'.
+// "assistant" hold what was said, sidechains are subagents'. A branched conversation begins with a copy of what it was
+// branched from, which is of that one: it is there once, and stays forgotten where that was.
 var claude = format{
 	agent: "claude",
 	root:  func(p Place) string { return filepath.Join(p.env("CLAUDE_CONFIG_DIR", ".claude"), "projects") },
@@ -20,7 +21,10 @@ var claude = format{
 		IsSidechain bool      `json:"isSidechain"`
 		IsMeta      bool      `json:"isMeta"`
 		IsSummary   bool      `json:"isCompactSummary"`
-		Message     struct {
+		ForkedFrom  struct {
+			SessionID string `json:"sessionId"`
+		} `json:"forkedFrom"`
+		Message struct {
 			Content content `json:"content"`
 		} `json:"message"`
 	}) {
@@ -32,6 +36,7 @@ var claude = format{
 		}
 		switch {
 		case line.IsSidechain || line.IsMeta || line.IsSummary:
+		case b.stands(line.ForkedFrom.SessionID):
 		case line.Type == "user":
 			b.user(line.Message.Content.join(), line.Timestamp)
 		case line.Type == "assistant":

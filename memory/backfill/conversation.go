@@ -2,6 +2,8 @@ package backfill
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -33,7 +35,23 @@ type Turn struct {
 // A builder makes turns of what is said, in the order in which it stands in a file.
 type builder struct {
 	Conversation
-	size int // bytes of what was said since the last part
+	size   int             // bytes of what was said since the last part
+	beside map[string]bool // whether conversations have a file beside this one
+}
+
+// stands reports whether another conversation, "" for none, stands in a file of its own beside this one.
+func (b *builder) stands(id string) bool {
+	there, known := b.beside[id]
+	if id == "" || id != filepath.Base(id) || known {
+		return there
+	}
+	info, err := os.Lstat(filepath.Join(filepath.Dir(b.File), id+filepath.Ext(b.File)))
+	there = err == nil && info.Mode().IsRegular()
+	if b.beside == nil {
+		b.beside = map[string]bool{}
+	}
+	b.beside[id] = there
+	return there
 }
 
 // part gives the turns so far but for the last, which may go on, once they are a part. What a file holds is not held

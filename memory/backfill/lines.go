@@ -67,7 +67,7 @@ var toolResult, textBlock = []byte(`"tool_result"`), []byte(`"text"`)
 func jsonLines[T any](take func(b *builder, line T)) func(context.Context, Place, string,
 	func(Conversation) error) error {
 	return func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
-		var b builder
+		b := builder{Conversation: Conversation{File: path}}
 		err := eachLine(ctx, path, func(line []byte) error {
 			var v T
 			if mute(line) || json.Unmarshal(line, &v) != nil {
