@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -71,6 +72,42 @@ func TestMadeElsewhereJustNow(t *testing.T) {
 			t.Error("the session is taken for a strange one")
 		}
 	})
+}
+
+// A session that is loaded once more on its connection stays what it is; also where the client loads it before it has
+// heard that it is closed: then it is open.
+func TestLoadedAgain(t *testing.T) {
+	for _, method := range []string{"_ping", "session/close"} {
+		w := newWorld(t)
+		agent, closing := echo(), []byte(nil)
+		c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+			switch {
+			case string(f["id"]) == "2": // is answered when the load has come
+				closing = f["id"]
+			case closing != nil:
+				say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, closing)
+				closing = nil
+				fallthrough
+			default:
+				agent(f, line, say)
+			}
+		})
+		c.open()
+		c.call(1, "session/new", cwd)
+		c.synced()
+		c.send(`{"jsonrpc":"2.0","id":2,"method":%q,"params":{"sessionId":"s1"}}`, method)
+		c.call(3, "session/load", `{"sessionId":"s1","cwd":"/tmp/y","mcpServers":[]}`)
+		c.synced()
+		all, err := w.store.Sessions(t.Context(), 0)
+		if err != nil || len(all) != 1 || !all[0].Live || !all[0].Replaced.IsZero() {
+			t.Errorf("beside %s: %+v, %v", method, all, err)
+		}
+		var opened int
+		if err := w.db.QueryRow(`SELECT count(*) FROM events WHERE kind = 'session_opened'`).Scan(&opened); err != nil ||
+			opened != 2 {
+			t.Errorf("beside %s it was opened %d times, %v", method, opened, err)
+		}
+	}
 }
 
 // A database that somebody has locked when the conversation begins is tried again beside it: prompts wait for it no

@@ -132,6 +132,39 @@ func TestPromptWithoutWords(t *testing.T) {
 	}
 }
 
+// A prompt that still waits for its context when the harness has ended reaches nobody. It is kept all the same, whole.
+func TestHarnessEndsWhileHeld(t *testing.T) {
+	w := newWorld(t)
+	mem := newSource()
+	mem.block = make(chan struct{})
+	c, h := w.byHand(func(o *Options) {
+		open := o.Open
+		o.Open = func(ctx context.Context) (*Backend, error) {
+			b, err := open(ctx)
+			if err == nil {
+				b.Memory = mem
+			}
+			return b, err
+		}
+	})
+	c.write(upInit)
+	h.answer(upInit, downInit)
+	c.until(`"id":0`)
+	c.write(upNew)
+	h.answer(upNew, downNew)
+	c.until(`"id":1`)
+	c.write(promptOf(2, "is anybody there?"))
+	for !c.relay.up.queue.Holding() {
+		time.Sleep(time.Millisecond)
+	}
+	h.die()
+	c.close()
+	turns, err := w.store.Turns(t.Context(), w.session("hand", "s1").ID)
+	if err != nil || len(turns) != 1 || turns[0].User != "is anybody there?" || turns[0].Ended.IsZero() {
+		t.Errorf("%+v, %v", turns, err)
+	}
+}
+
 // What the user says in the middle of a turn is the user's words, too.
 func TestSteering(t *testing.T) {
 	w := newWorld(t)

@@ -106,6 +106,7 @@ func (r *Relay) Run() error {
 	err := r.run(r.up.run, func() error { return wire.Pump(r.o.Harness.Out, r.down) })
 	r.cancel()
 	r.tasks.end()
+	r.table.Update((*session.Connection).LeaveAll)
 	r.recorder.close()
 	r.database.close()
 	lost := 0

@@ -279,6 +279,7 @@ func (c *Connection) Opened(s *Session, made bool, id string) {
 			clear(c.early)
 		}
 	} else if c.sessions[s.ID] = s; s.opened { // the client may have closed it in between
+		c.leaving = slices.DeleteFunc(c.leaving, func(l leaving) bool { return l.session == s })
 		s.Open.New = false
 		c.append(s, s.event())
 	}

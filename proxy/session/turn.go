@@ -84,6 +84,17 @@ func (c *Connection) Leave(t *Turn) {
 	}
 }
 
+// LeaveAll notes that what still waits leaves for nobody: the harness has ended. It was said all the same.
+func (c *Connection) LeaveAll() {
+	for _, s := range c.sessions {
+		for _, t := range s.unanswered {
+			if !t.left {
+				c.Leave(t)
+			}
+		}
+	}
+}
+
 // begun writes down that a turn has begun, and those before it. Behind a prompt that is held none begins before that
 // leaves.
 func (c *Connection) begun(t *Turn) {
