@@ -218,7 +218,7 @@ func (d Delegation) Row() Row {
 	} else {
 		r.Progress = d.Progress
 	}
-	if d.Mode == Edit && d.Branch == "" {
+	if d.Mode == Edit && (d.Branch == "" || d.State == Lost) {
 		r.Folder = d.Folder
 	}
 	return r

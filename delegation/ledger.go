@@ -431,6 +431,20 @@ func scanOne(row sqlite.Row) (d Delegation, err error) {
 		json.Unmarshal([]byte(refused), &d.Refused))
 }
 
+// left gives what runners that were killed have left to be thrown away.
+func (l *Ledger) left(ctx context.Context) ([]Delegation, error) {
+	if err := l.Settle(ctx); err != nil {
+		return nil, err
+	}
+	return l.stored(ctx, `WHERE state = ? AND mode = ? AND folder <> ''`, Lost, Read)
+}
+
+// gone notes that a folder is no more.
+func (l *Ledger) gone(ctx context.Context, id string) error {
+	_, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = '' WHERE id = ?`, id)
+	return sqlite.While("noting that a folder is gone", err)
+}
+
 // Runners gives what is run now, by the process ids of the runners.
 func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
 	type runner struct {

@@ -109,7 +109,24 @@ func (r Runner) Run(ctx context.Context, id, task string) error {
 		err = r.Ledger.End(end, d.ID, lock.ID(), o)
 	}
 	r.Log.Info().Str("delegation", d.ID).Str("state", string(o.State)).Msg("delegation ended")
+	r.tidy(end)
 	return err
+}
+
+// tidy throws away what those were to throw away that were killed.
+func (r Runner) tidy(ctx context.Context) {
+	left, err := r.Ledger.left(ctx)
+	for _, d := range left {
+		if err == nil {
+			err = worktree.Discard(ctx, d.Cwd, d.Folder)
+		}
+		if err == nil {
+			err = r.Ledger.gone(ctx, d.ID)
+		}
+	}
+	if err != nil {
+		r.Log.Warn().Err(err).Msg("removing folders that were left")
+	}
 }
 
 // A run is one that is under way.
@@ -219,6 +236,7 @@ func (r *run) work(task string) Outcome {
 	r.mu.Lock()
 	r.stand.Folder, r.stand.Branch = root, branch
 	r.mu.Unlock()
+	r.note(r.ctx) // so that it is found when we are killed
 	readMode := r.ReadMode(r.d.Agent)
 	folder, err := worktree.Make(r.ctx, r.d.Cwd, root, branch)
 	cwd := r.d.Cwd

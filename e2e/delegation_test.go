@@ -59,7 +59,7 @@ func ask(agent string, more ...string) []string {
 	return slices.Concat([]string{proxyBin, "delegate", "--to", agent, "--scope", "heron.txt", "--keep", "the release"}, more)
 }
 
-// workers waits until nothing of a delegation runs, for at most as long as a promise says.
+// orphans waits until nothing of a delegation runs, for at most as long as a promise says.
 func (b *box) orphans(limit time.Duration) {
 	b.t.Helper()
 	var left []string
@@ -68,7 +68,8 @@ func (b *box) orphans(limit time.Duration) {
 		must(b, err)
 		left = nil
 		for _, p := range all {
-			if strings.Contains(p.Command, "echoagent") || strings.Contains(p.Command, "delegate") {
+			if strings.Contains(p.Command, "echoagent") || strings.Contains(p.Command, "--run") ||
+				strings.Contains(p.Command, "--agent") {
 				left = append(left, p.String())
 			}
 		}
@@ -78,9 +79,6 @@ func (b *box) orphans(limit time.Duration) {
 	}
 	if len(left) > 0 {
 		b.t.Errorf("after %v there are still:\n%s", limit, strings.Join(left, "\n"))
-	}
-	if rest, _ := filepath.Glob(filepath.Join(b.Signet, "acp", "work", "*")); len(rest) > 0 {
-		b.t.Logf("folders that are left: %v", rest)
 	}
 }
 

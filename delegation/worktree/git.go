@@ -27,7 +27,7 @@ func repositoryOf(ctx context.Context, dir string) (repository, bool) {
 	return repository{top}, err == nil && top != ""
 }
 
-// git runs git in the repository. Nothing that the repository configures is run by it, and it asks nobody.
+// git runs git in the repository, with none of its hooks. It asks nobody.
 func (r repository) git(ctx context.Context, env []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -111,7 +111,7 @@ func (r repository) link(ctx context.Context, path, branch string) (*linked, err
 	}
 	w := &linked{main: r, own: repository{path}, base: base, branch: branch}
 	if _, err := r.git(ctx, nil, args...); err != nil {
-		return nil, errors.Join(err, w.remove(ctx))
+		return nil, errors.Join(err, r.unlink(ctx, path))
 	}
 	return w, nil
 }
@@ -137,17 +137,18 @@ func (w *linked) result(ctx context.Context, message string) (paths []string, er
 	return paths, err
 }
 
-// remove takes the work tree away, and with it a branch that nothing was done on.
-func (w *linked) remove(ctx context.Context) error {
-	_, err := w.main.git(ctx, nil, "worktree", "remove", "--force", "--force", w.own.top)
+// unlink takes a work tree away.
+func (r repository) unlink(ctx context.Context, path string) error {
+	_, err := r.git(ctx, nil, "worktree", "remove", "--force", "--force", path)
 	if err != nil {
-		err = os.RemoveAll(w.own.top)
-		_, pruned := w.main.git(ctx, nil, "worktree", "prune")
+		err = os.RemoveAll(path)
+		_, pruned := r.git(ctx, nil, "worktree", "prune")
 		err = errors.Join(err, pruned)
 	}
 	return err
 }
 
+// dropBranch removes a branch that nothing was done on.
 func (w *linked) dropBranch(ctx context.Context) error {
 	if w.branch == "" {
 		return nil

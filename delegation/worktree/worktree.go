@@ -96,9 +96,18 @@ func (f *Folder) Finish(ctx context.Context, keep bool, message string) (r Resul
 func (f *Folder) Drop(ctx context.Context) error {
 	var err error
 	if f.linked != nil {
-		err = errors.Join(f.linked.remove(ctx), f.linked.dropBranch(ctx))
+		err = errors.Join(f.linked.main.unlink(ctx, f.linked.own.top), f.linked.dropBranch(ctx))
 	}
 	return errors.Join(err, os.RemoveAll(f.root))
+}
+
+// Discard removes a folder that a process which was killed has left, and its work tree.
+func Discard(ctx context.Context, dir, root string) error {
+	var err error
+	if repository, ok := repositoryOf(ctx, dir); ok {
+		err = repository.unlink(ctx, filepath.Join(root, work))
+	}
+	return errors.Join(err, os.RemoveAll(root))
 }
 
 // Inside reports whether a path, with its links followed as far as it exists, lies in the folder.

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Whoever is killed with kill -9 at whatever moment, the caller, the runner, the child or the proxy before it: no task
+// is run twice, nobody is left behind, and every row ends in a state that is true. SIGNET_TEST_DELEGATION_KILLS sets
+// how often.
+func TestDelegateKilled(t *testing.T) {
+	t.Parallel()
+	runs := number("SIGNET_TEST_DELEGATION_KILLS", 12)
+	b := delegating(t, map[string][]string{"heron": {"ECHOAGENT_SLOW=400ms", "ECHOAGENT_WRITE=out.txt"}})
+	victims := map[string]func(command string) bool{
+		"caller": func(c string) bool { return strings.Contains(c, "delegate --to") },
+		"runner": func(c string) bool { return strings.Contains(c, "delegate --run") },
+		"proxy":  func(c string) bool { return strings.HasSuffix(c, "--agent heron") },
+		"child":  func(c string) bool { return strings.HasPrefix(c, echoBin) },
+	}
+	names := []string{"caller", "runner", "proxy", "child"}
+	var longest time.Duration
+	killed := map[string]int{}
+	for i := range runs {
+		cmd := b.Command(t.Context(), nil, ask("heron", "--key", fmt.Sprint(i), fmt.Sprintf("Task %d.", i))...)
+		must(b, cmd.Start())
+		ended := make(chan struct{})
+		go func() {
+			_ = cmd.Wait()
+			close(ended)
+		}()
+		victim := names[rand.IntN(len(names))]
+		pause := time.Duration(rand.IntN(650)) * time.Millisecond
+		select {
+		case <-time.After(pause):
+		case <-ended:
+		}
+		all, err := b.Processes()
+		must(b, err)
+		for _, p := range all {
+			if victims[victim](p.Command) && syscall.Kill(p.ID, syscall.SIGKILL) == nil {
+				killed[victim]++
+			}
+		}
+		began := time.Now()
+		b.orphans(patience) // a crowd on the machine takes longer than the two seconds that are promised
+		longest = max(longest, time.Since(began))
+		<-ended
+		if rand.IntN(4) == 0 { // who asks again does not get it done twice
+			b.try(ask("heron", "--key", fmt.Sprint(i), fmt.Sprintf("Task %d.", i))...)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("killed: %v; all gone after %v at most", killed, longest.Round(time.Millisecond))
+	b.run(proxyBin, "sessions", "--json") // takes in what the dead have left
+	prompts := map[string]int{}
+	for _, row := range b.query(`SELECT user FROM turns`) {
+		line, _, _ := strings.Cut(row[0], "\n")
+		prompts[line]++
+	}
+	states := map[string]int{}
+	seen := map[string]bool{}
+	for _, d := range b.delegations() {
+		states[d.State]++
+		if seen[d.Task] || prompts[d.Task] > 1 {
+			t.Errorf("%s: a second row, or %d prompts", d.Task, prompts[d.Task])
+		}
+		seen[d.Task] = true
+		switch {
+		case d.Ended == nil:
+			t.Errorf("not at its end: %+v", d)
+		case d.State == "done" && (d.Stop != "end_turn" || !strings.Contains(d.Answer, "> "+d.Task) || len(d.Paths) != 1):
+			t.Errorf("done, and is not: %+v", d)
+		case d.State != "done" && d.Reason == "":
+			t.Errorf("nobody knows why: %+v", d)
+		}
+	}
+	if n := len(b.requests("session/prompt")); n > runs {
+		t.Errorf("%d prompts for %d tasks", n, runs)
+	}
+	t.Logf("states: %v", states)
+	b.run(ask("heron", "--key", "last", "The last task.")...) // its runner throws away what the others were to
+	b.orphans(patience)
+	if rest, err := filepath.Glob(filepath.Join(b.Signet, "acp", "work", "*")); len(rest) > 0 || err != nil {
+		t.Errorf("folders are left: %v, %v", rest, err)
+	}
+	if list := b.run("git", "worktree", "list"); strings.Count(list, "\n") != 1 {
+		t.Errorf("work trees are left:\n%s", list)
+	}
+}
