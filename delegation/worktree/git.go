@@ -142,6 +142,7 @@ func (r repository) unlink(ctx context.Context, path string) error {
 	_, err := r.git(ctx, nil, "worktree", "remove", "--force", "--force", path)
 	if err != nil {
 		err = os.RemoveAll(path)
+		_, _ = r.git(ctx, nil, "worktree", "unlock", path) // one that was being made when we were killed is locked
 		_, pruned := r.git(ctx, nil, "worktree", "prune")
 		err = errors.Join(err, pruned)
 	}

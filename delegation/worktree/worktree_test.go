@@ -195,6 +195,28 @@ func TestCannotBeMade(t *testing.T) {
 	}
 }
 
+// What is left of a work tree that was being made when its process was killed goes away.
+func TestDiscard(t *testing.T) {
+	dir := repo(t)
+	root := filepath.Join(t.TempDir(), "d")
+	if _, err := Make(t.Context(), dir, root, ""); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "worktree", "lock", "--reason", "initializing", filepath.Join(root, work))
+	if err := os.Remove(filepath.Join(root, work, ".git")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Discard(t.Context(), dir, root); err != nil {
+		t.Error(err)
+	}
+	if list := git(t, dir, "worktree", "list"); strings.Contains(list, "\n") {
+		t.Errorf("work trees: %s", list)
+	}
+	if _, err := os.Stat(root); err == nil {
+		t.Error("the folder stays")
+	}
+}
+
 func TestInside(t *testing.T) {
 	dir := repo(t)
 	f, err := Make(t.Context(), filepath.Join(dir, "sub"), filepath.Join(t.TempDir(), "d"), "")

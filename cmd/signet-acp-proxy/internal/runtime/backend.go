@@ -16,6 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
@@ -141,7 +142,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.handover = handover
 	b.mu.Unlock()
 	b.own, b.owing = NewStore(b.c, db, b.log), process
-	source, err := b.source(store, b.own, log)
+	source, err := b.source(store, posted{b.own, delegation.NewLedger(db, b.c.LiveDir()), name, b.log}, log)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +266,7 @@ func (b *Backend) back() {
 }
 
 // source is where context comes from, as configured.
-func (b *Backend) source(store *correlation.Store, own *embedded.Store, log zerolog.Logger) (proxy.Memory, error) {
+func (b *Backend) source(store *correlation.Store, own posted, log zerolog.Logger) (proxy.Memory, error) {
 	if b.c.Memory == "embedded" {
 		return localSource{untold{own}, own}, nil
 	}
@@ -290,7 +291,7 @@ func (b *Backend) source(store *correlation.Store, own *embedded.Store, log zero
 // localSource is a source with the local identity files beside it.
 type localSource struct {
 	memory.Source
-	own *embedded.Store
+	own posted
 }
 
 func (s localSource) Identity(who memory.Session) memory.Context { return s.own.Identity(who) }

@@ -37,9 +37,6 @@ const (
 // delegationTools are those by which the agents of a process ask others.
 func delegationTools(c *config.Config, harness, process string, db func(context.Context) (*sql.DB,
 	error)) []mcpserver.Extra {
-	if !c.Delegation || delegation.AtTheEnd(os.Getenv) {
-		return nil
-	}
 	desk := func(ctx context.Context) (*delegation.Desk, error) {
 		db, err := db(ctx)
 		if err != nil {
@@ -47,17 +44,51 @@ func delegationTools(c *config.Config, harness, process string, db func(context.
 		}
 		return NewDesk(c, db), nil
 	}
-	return delegation.Tools(desk, func(who memory.Session) delegation.Caller {
+	var tools []mcpserver.Extra
+	if c.Memory != "daemon" {
+		tools = delegation.MailTools(desk, func(who memory.Session) []string { return namesOf(who.Harness, harness) })
+	}
+	if !c.Delegation || delegation.AtTheEnd(os.Getenv) {
+		return tools
+	}
+	return append(tools, delegation.Tools(desk, func(who memory.Session) delegation.Caller {
 		return delegation.Caller{Key: who.Key, Process: process, Harness: config.Canonical(harness), Cwd: who.Cwd,
 			Project: who.Project, Inside: delegation.Inside(os.Getenv)}
-	})
+	})...)
+}
+
+// posted is the embedded store with what other agents have left for a session.
+type posted struct {
+	*embedded.Store
+	ledger *delegation.Ledger
+	name   string // what the harness was started as
+	log    *Log
+}
+
+// Start gives a session's context with its messages before its memories.
+func (p posted) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
+	c, err := p.Store.Start(ctx, who)
+	if err != nil {
+		return c, err
+	}
+	messages, err := p.ledger.Inbox(ctx, namesOf(who.Harness, p.name), who.Project)
+	if err != nil {
+		log := p.log.Logger()
+		log.Warn().Err(err).Msg("looking for messages of other agents")
+	}
+	items := make([]memory.Item, len(messages))
+	for i, m := range messages {
+		items[i] = m.Item()
+	}
+	c.Items = append(items, c.Items...)
+	return c, nil
 }
 
 // DelegationTools are those of a server without a relay. The function that comes with them is to be called at its end.
 func DelegationTools(c *config.Config, harness string, db func(context.Context) (*sql.DB, error)) (
 	[]mcpserver.Extra, func(), error) {
 	if !c.Delegation {
-		return nil, func() {}, nil
+		return delegationTools(c, harness, "", db), func() {}, nil
 	}
 	lock, err := correlation.TakeLock(c.LiveDir(), correlation.NewProcessID())
 	if err != nil {
@@ -174,6 +205,15 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 			return os.WriteFile(filepath.Join(root, projectFile), []byte(d.Project), 0o600)
 		},
 		Ended: func(ctx context.Context, d delegation.Delegation, o delegation.Outcome) {
+			if d.Detach && d.Harness != "" && d.Parent == "" { // nobody waits for it any more
+				_, err := delegation.NewLedger(db, c.LiveDir()).Send(ctx, delegation.Message{To: d.Harness, From: d.Agent,
+					Session: d.Key, Project: d.Project, Text: fmt.Sprintf("Delegation %s is %s. %s\n%s", d.ID, o.State, o.Reason,
+						chars.Cut(o.Answer, 2<<10))})
+				if err != nil {
+					logger := log.Logger()
+					logger.Warn().Err(err).Str("delegation", d.ID).Msg("leaving a result")
+				}
+			}
 			if err := rememberDelegation(ctx, NewStore(c, db, log), d, o); err != nil {
 				logger := log.Logger()
 				logger.Warn().Err(err).Str("delegation", d.ID).Msg("remembering a result")

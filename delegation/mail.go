@@ -1,0 +1,167 @@
+package delegation
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A Message is what one agent has left for another's next session in a project, where no daemon carries it.
+type Message struct {
+	ID      string    `json:"id"`
+	To      string    `json:"to"`
+	From    string    `json:"from"` // an agent; "": a person
+	Session string    `json:"session,omitempty"`
+	Project string    `json:"project"`
+	Created time.Time `json:"created"`
+	Text    string    `json:"message"`
+}
+
+const (
+	mostMessage = 8 << 10 // bytes
+	mostUnread  = 20      // of one agent in one project
+	// messagePrefix stands in front of a message's id where it is told among memories.
+	messagePrefix = "message:"
+)
+
+// Send leaves a message.
+func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
+	m.ID, m.Created, m.Text = ulid.Make().String(), l.now(), strings.TrimSpace(clean(m.Text))
+	switch {
+	case m.Text == "":
+		return m, errors.New("nothing is left to send: private passages and secrets are not stored")
+	case len(m.Text) > mostMessage:
+		return m, fmt.Errorf("the message has %d bytes and %d fit: send what matters", len(m.Text), mostMessage)
+	}
+	unread, err := l.Inbox(ctx, []string{m.To}, m.Project)
+	if err != nil {
+		return m, err
+	}
+	if len(unread) >= mostUnread {
+		return m, fmt.Errorf("%s has %d messages that it has not read: it must read them first", m.To, len(unread))
+	}
+	_, err = l.db.ExecContext(ctx, `INSERT INTO messages (id, agent, sender, session, project, created, message)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, m.ID, m.To, m.From, m.Session, m.Project, sqlite.Stamp(m.Created), m.Text)
+	return m, sqlite.While("leaving a message", err)
+}
+
+// Inbox gives what was left for an agent, by any of its names, and was not told to a session yet; the oldest first.
+func (l *Ledger) Inbox(ctx context.Context, names []string, project string) ([]Message, error) {
+	list, err := json.Marshal(list(names))
+	if err != nil {
+		return nil, err
+	}
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (m Message, err error) {
+		var created int64
+		err = row.Scan(&m.ID, &m.To, &m.From, &m.Session, &m.Project, &created, &m.Text)
+		m.Created = sqlite.Unstamp(created).UTC()
+		return m, err
+	}, `SELECT id, agent, sender, session, project, created, message FROM messages m
+		WHERE read = 0 AND agent IN (SELECT value FROM json_each(?1)) AND project = ?2 AND NOT EXISTS (
+			SELECT 1 FROM injections WHERE at >= m.created AND outcome <> 'refused' AND instr(items, m.id) > 0)
+		ORDER BY id LIMIT ?3`, string(list), project, mostUnread)
+	return all, sqlite.While("reading messages", err)
+}
+
+// read notes that messages were told.
+func (l *Ledger) read(ctx context.Context, all []Message) error {
+	return sqlite.Write(ctx, l.db, "noting that messages were read", func(tx *sql.Tx) error {
+		for _, m := range all {
+			if _, err := tx.ExecContext(ctx, `UPDATE messages SET read = ? WHERE id = ?`, sqlite.Stamp(l.now()),
+				m.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Item is the message as a session is told it among its memories: somebody else's words.
+func (m Message) Item() memory.Item {
+	from := "agent " + m.From
+	if m.From == "" {
+		from = "a person"
+	}
+	return memory.Item{ID: messagePrefix + m.ID, Text: "Message from " + from + ": " + m.Text, Origin: from, Date: m.Created}
+}
+
+// MailTools are those by which agents leave messages for one another. A daemon's go before them. names gives what the
+// agent of a session is called.
+func MailTools(desk func(context.Context) (*Desk, error), names func(memory.Session) []string) []mcpserver.Extra {
+	m := mailbox{desk, names}
+	tools := []mcpserver.Extra{
+		tool("agent_message_send", false, m.send, "Leave a message for another agent: its next session in this project is "+
+			"told.", map[string]any{"to": text("the agent, such as codex"), "message": text("what it is to know")}, "to",
+			"message"),
+		tool("agent_message_inbox", false, m.inbox, "Read the messages that other agents have left for you.", nil),
+	}
+	for i := range tools {
+		tools[i].Yields = true
+	}
+	return tools
+}
+
+type mailbox struct {
+	desk  func(context.Context) (*Desk, error)
+	names func(memory.Session) []string
+}
+
+func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+	var given struct{ To, Message string }
+	if json.Unmarshal(raw, &given) != nil || strings.TrimSpace(given.To) == "" || strings.TrimSpace(given.Message) == "" {
+		return nil, errors.New("agent_message_send takes to, the name of an agent, and message, a text")
+	}
+	desk, err := m.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := desk.Known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	to := desk.Canonical(given.To)
+	if !slices.ContainsFunc(known, func(k Known) bool { return k.ID == to }) {
+		return nil, fmt.Errorf("no agent is known as %q: agents_list names those that are", chars.Cut(to, 60))
+	}
+	from := ""
+	if names := m.names(who); len(names) > 0 {
+		from = names[0]
+	}
+	sent, err := desk.Ledger.Send(ctx, Message{To: to, From: from, Session: who.Key, Project: who.Project,
+		Text: given.Message})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"id": sent.ID, "status": "left for the next session of " + to + " in this project"}, nil
+}
+
+func (m mailbox) inbox(ctx context.Context, who memory.Session, _ json.RawMessage) (any, error) {
+	desk, err := m.desk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := desk.Ledger.Inbox(ctx, m.names(who), who.Project)
+	if err != nil {
+		return nil, err
+	}
+	if err := desk.Ledger.read(ctx, all); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		all[i].Text = privacy.Neutralise(all[i].Text)
+	}
+	return map[string]any{"messages": append([]Message{}, all...)}, nil
+}
