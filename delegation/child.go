@@ -19,6 +19,7 @@ type child struct {
 	message  answerText
 	before   string // the message before a tool was used: the last one may stay empty
 	id       string // of the message
+	named    bool   // before has an id: what comes without one beside such is a notice, no answer
 	tools    map[string]bool
 	title    string // of the tool used last
 	usage    Usage
@@ -71,8 +72,8 @@ func (c *child) Update(u client.Update) {
 const mostTools = 10_000
 
 func (c *child) endMessage() {
-	if text := c.message.String(); strings.TrimSpace(text) != "" {
-		c.before = text
+	if text := c.message.String(); strings.TrimSpace(text) != "" && (c.id != "" || !c.named) {
+		c.before, c.named = text, c.id != ""
 	}
 	c.message = answerText{}
 }

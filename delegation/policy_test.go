@@ -82,3 +82,81 @@ func TestPolicyRemembers(t *testing.T) {
 		t.Errorf("%d are told", len(p.refused))
 	}
 }
+
+// The answer is the last message that holds something; a notice that comes without an id beside messages that have
+// one is none. A long one keeps its beginning and its end.
+func TestAnswer(t *testing.T) {
+	say := func(id, text string) client.Update {
+		return client.Update{Kind: "agent_message_chunk", Message: id, Content: client.Content{Text: text}}
+	}
+	tool := client.Update{Kind: "tool_call", ToolCall: client.ToolCall{ID: "t", Title: "Read"}}
+	long := strings.Repeat("é", 3*mostAnswer)
+	for name, tt := range map[string]struct {
+		said []client.Update
+		want string
+	}{
+		"chunks":              {[]client.Update{say("", "one "), say("", "two")}, "one two"},
+		"after a tool":        {[]client.Update{say("", "Let me look."), tool, say("", "It is grey.")}, "It is grey."},
+		"nothing after it":    {[]client.Update{say("", "It is grey."), tool, say("", " ")}, "It is grey."},
+		"messages":            {[]client.Update{say("a", "First."), say("b", "Second.")}, "Second."},
+		"a notice behind":     {[]client.Update{say("a", "It is grey."), say("", "**Warning:** old")}, "It is grey."},
+		"a notice before":     {[]client.Update{say("", "Warning: x"), say("a", "It is grey.")}, "It is grey."},
+		"nothing but notices": {[]client.Update{say("", "Warning: x")}, "Warning: x"},
+	} {
+		c := &child{tools: map[string]bool{}, stop: func(State, string) {}}
+		for _, u := range tt.said {
+			c.Update(u)
+		}
+		if got, _, _ := c.outcome(); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	c := &child{tools: map[string]bool{}, stop: func(State, string) {}}
+	for range 20 {
+		c.Update(say("", long))
+	}
+	got, _, _ := c.outcome()
+	if len(got) > 4*mostAnswer || !strings.HasPrefix(got, "éé") || !strings.HasSuffix(got, "éé") ||
+		!strings.Contains(got, "bytes left out") || strings.Contains(got, "\ufffd") {
+		t.Errorf("%d bytes: %.40q … %.40q", len(got), got, got[max(0, len(got)-40):])
+	}
+}
+
+// A bound that is reached ends it, with what others used whom it asked.
+func TestBounds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		budget Budget
+		do     func(c *child)
+		want   string
+	}{
+		"turns": {Budget{Turns: 3}, func(c *child) {
+			for _, id := range []string{"1", "1", "2", "3"} {
+				c.Update(client.Update{Kind: "tool_call", ToolCall: client.ToolCall{ID: id}})
+			}
+		}, "3 turns"},
+		"tokens": {Budget{Tokens: 100}, func(c *child) {
+			n := int64(60)
+			c.Update(client.Update{Kind: "usage_update", Used: &n})
+			c.spent(Usage{Tokens: &n})
+		}, "100 tokens"},
+		"cost": {Budget{Cost: 0.5}, func(c *child) {
+			var u client.Update
+			if err := json.Unmarshal([]byte(`{"sessionUpdate":"usage_update","used":1,"cost":{"amount":0.6,"currency":"USD"}}`),
+				&u); err != nil {
+				t.Fatal(err)
+			}
+			c.Update(u)
+		}, "0.5 USD"},
+		"none": {Budget{}, func(c *child) {
+			n := int64(1e9)
+			c.Update(client.Update{Kind: "usage_update", Used: &n})
+		}, ""},
+	} {
+		why := ""
+		c := &child{budget: tt.budget, tools: map[string]bool{}, stop: func(_ State, reason string) { why = reason }}
+		tt.do(c)
+		if !strings.Contains(why, tt.want) || (why == "") != (tt.want == "") {
+			t.Errorf("%s: %q", name, why)
+		}
+	}
+}

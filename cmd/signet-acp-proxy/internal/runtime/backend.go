@@ -142,7 +142,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.handover = handover
 	b.mu.Unlock()
 	b.own, b.owing = NewStore(b.c, db, b.log), process
-	source, err := b.source(store, posted{b.own, delegation.NewLedger(db, b.c.LiveDir()), name, b.log}, log)
+	source, err := b.source(store, posted{untold{b.own}, delegation.NewLedger(db, b.c.LiveDir()), name, b.log}, log)
 	if err != nil {
 		return nil, err
 	}
@@ -265,10 +265,10 @@ func (b *Backend) back() {
 	}
 }
 
-// source is where context comes from, as configured.
-func (b *Backend) source(store *correlation.Store, own posted, log zerolog.Logger) (proxy.Memory, error) {
+// source is where context comes from, as configured; local is the embedded store.
+func (b *Backend) source(store *correlation.Store, local posted, log zerolog.Logger) (proxy.Memory, error) {
 	if b.c.Memory == "embedded" {
-		return localSource{untold{own}, own}, nil
+		return localSource{local, b.own}, nil
 	}
 	o := DaemonOptions(b.c, config.Token(), log)
 	o.RestFile, o.Hold = filepath.Join(b.c.Dir(), "daemon.json"), b.c.Hold
@@ -283,15 +283,15 @@ func (b *Backend) source(store *correlation.Store, own posted, log zerolog.Logge
 		log: log}
 	if b.c.Memory == "daemon" {
 		daemon.tell, daemon.patience = b.std.Say, b.c.Hold-b.c.DatabaseWait
-		return localSource{daemon, own}, nil
+		return localSource{daemon, b.own}, nil
 	}
-	return localSource{memory.Auto{Daemon: daemon, Embedded: untold{own}}, own}, nil
+	return localSource{memory.Auto{Daemon: daemon, Embedded: local}, b.own}, nil
 }
 
 // localSource is a source with the local identity files beside it.
 type localSource struct {
 	memory.Source
-	own posted
+	own *embedded.Store
 }
 
 func (s localSource) Identity(who memory.Session) memory.Context { return s.own.Identity(who) }

@@ -57,9 +57,9 @@ func delegationTools(c *config.Config, harness, process string, db func(context.
 	})...)
 }
 
-// posted is the embedded store with what other agents have left for a session.
+// posted is a source with what other agents have left for a session.
 type posted struct {
-	*embedded.Store
+	memory.Source
 	ledger *delegation.Ledger
 	name   string // what the harness was started as
 	log    *Log
@@ -67,7 +67,7 @@ type posted struct {
 
 // Start gives a session's context with its messages before its memories.
 func (p posted) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
-	c, err := p.Store.Start(ctx, who)
+	c, err := p.Source.Start(ctx, who)
 	if err != nil {
 		return c, err
 	}
