@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -231,4 +232,38 @@ func TestSessionsMadeAtOnce(t *testing.T) {
 			t.Errorf("%s to %s: it carries a block: %v", prompt.text, prompt.session, got)
 		}
 	}
+}
+
+// A session that is closed and loaded again without a pause is held by the process: its end waits for the last words,
+// and may be written down behind its new beginning.
+func TestClosedAndLoadedAgain(t *testing.T) {
+	w := newWorld(t)
+	c := w.start(newSource(), echo(), patient)
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.prompt(2, "s1", "hello")
+	held := func() (n int) {
+		t.Helper()
+		if err := w.db.QueryRow(`SELECT count(*) FROM attachments`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for i := range 5 {
+		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/close","params":{"sessionId":"s1"}}`, 10+i)
+		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/load","params":{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}}`, 20+i)
+		c.until(fmt.Sprintf(`"id":%d,`, 20+i))
+		c.prompt(30+i, "s1", "and now?")
+		c.synced()
+		if n := held(); n != 1 {
+			t.Fatalf("round %d: %d processes hold the session, want this one", i, n)
+		}
+	}
+	c.call(9, "session/close", `{"sessionId":"s1"}`)
+	for deadline := time.Now().Add(patience); held() != 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the session that was closed is held")
+		}
+	}
+	c.close()
 }

@@ -174,6 +174,8 @@ func numbersOf(e Event) (session, turn int) {
 		return e.Session, 0
 	case *TurnBegan:
 		return e.Session, e.Turn
+	case *TraceKnown:
+		return 0, e.Turn
 	case *UserSaid:
 		return 0, e.Turn
 	case *Said:

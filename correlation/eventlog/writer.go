@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -108,7 +109,7 @@ func (w *writer) queue(e Event, written chan error) {
 
 // enqueueLocked puts an event where it belongs, a long text in pieces. It reports whether there was room.
 func (w *writer) enqueueLocked(at time.Time, e Event, written chan error) bool {
-	if !overtaken(e) {
+	if !overtaken(e) && !w.returnsLocked(e) {
 		if len(w.first) >= maxEvents {
 			return false
 		}
@@ -125,6 +126,16 @@ func (w *writer) enqueueLocked(at time.Time, e Event, written chan error) bool {
 	}
 	w.text[len(w.text)-1].written = written
 	return true
+}
+
+// returnsLocked reports whether an event may open a session again whose end still waits behind its last words, under
+// whatever number: that end must not come behind the new beginning.
+func (w *writer) returnsLocked(e Event) bool {
+	_, opened := e.(Opened)
+	return opened && slices.ContainsFunc(w.text, func(q queued) bool {
+		_, left := q.event.(Left)
+		return left
+	})
 }
 
 // take gives what is to be written next, or nothing, and the writer rests.

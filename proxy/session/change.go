@@ -137,10 +137,13 @@ type leaving struct {
 }
 
 // Leaving writes down that sessions were closed, whose last words stand there by now, and reports whether there were
-// any.
+// any. One that is there again has not left.
 func (c *Connection) Leaving() (any bool) {
-	any = len(c.leaving) > 0
 	for _, l := range c.leaving {
+		if again := c.sessions[l.session.ID]; again != nil && again.Live {
+			continue
+		}
+		any = true
 		c.append(l.session, eventlog.Left{Session: l.session.Number, Reason: l.reason})
 	}
 	c.leaving = nil
