@@ -161,6 +161,8 @@ var plays = map[string]play{
 }
 
 const (
+	backfillBench = "SIGNET_BACKFILL_MB=64 go test -tags sqlite_fts5 -run - -bench Backfill -benchtime 1x " +
+		"./cmd/signet-acp-proxy/internal/runtime"
 	claudeNotes     = "mkdir -p ~/.claude && echo '- The keel of the Curlew is lead.' > ~/.claude/CLAUDE.md"
 	daemonFaults    = "go test -tags sqlite_fts5 -run TestDaemonFaults -v ./e2e"
 	setupClaude     = "signet-acp-proxy setup acpx claude"
@@ -177,6 +179,7 @@ var unplayed = map[string]string{
 	"make test PKG=./proxy":    "this is part of it",
 	"make bench":               "takes a minute of a machine that does nothing else",
 	"make bench FLAGS=-limits": "takes a minute of a machine that does nothing else",
+	backfillBench:              "measures for a minute",
 	"make bench-readme":        "takes a minute of a machine that does nothing else, and writes into the checkout",
 	"make fuzz":                "takes half a minute for each target",
 	"make recall":              "measures for minutes",
@@ -449,6 +452,10 @@ func (r *reader) check(line string) error {
 		must(r.box, json.Unmarshal(text, &ours))
 		if !slices.Contains(words, ours.Name) {
 			return fmt.Errorf("our package is %s", ours.Name)
+		}
+	case line == backfillBench:
+		if out, err := r.inCheckout("grep -q 'func BenchmarkBackfill(' cmd/signet-acp-proxy/internal/runtime/*_test.go"); err != nil {
+			return fmt.Errorf("there is no such benchmark: %w%s", err, out)
 		}
 	case line == daemonFaults:
 		if out, err := r.inCheckout("grep -q 'func TestDaemonFaults(' e2e/*_test.go"); err != nil {

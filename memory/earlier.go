@@ -10,7 +10,8 @@ import (
 // A Round is what a person said in an earlier session, and what came of it.
 type Round struct {
 	User, Assistant string
-	Decided         []string // sentences of it that settle something
+	Decided         []string // sentences of the person's that settle something
+	Agreed          []string // and of who answered
 	Changed         []string // paths of files
 }
 
@@ -67,19 +68,28 @@ func beginning(rounds []Round) string {
 	first := "It began with:\n" + quoted("", clip(oneLine(rounds[0].User), requestBudget-20))
 	room := decidedBudget - 5
 	var decided []string
-	for _, r := range slices.Backward(rounds) {
-		for _, text := range slices.Backward(r.Decided) {
+	take := func(sentences []string) (lines []string) {
+		for _, text := range sentences {
 			line := quoted("- ", oneLine(text))
-			if room -= Tokens(line); room >= 0 && !slices.Contains(decided, line) {
-				decided = append(decided, line)
+			if slices.Contains(decided, line) || room < Tokens(line) {
+				continue
 			}
+			room -= Tokens(line)
+			decided, lines = append(decided, line), append(lines, line)
 		}
+		return lines
+	}
+	told := make([][]string, len(rounds)) // the person's own first: what is agreed is mostly said by both
+	for i, r := range slices.Backward(rounds) {
+		told[i] = take(r.Decided)
+	}
+	for i, r := range slices.Backward(rounds) {
+		told[i] = append(told[i], take(r.Agreed)...)
 	}
 	if len(decided) == 0 {
 		return first
 	}
-	slices.Reverse(decided)
-	return first + "Decided since:\n" + strings.Join(decided, "")
+	return first + "Decided since:\n" + strings.Join(slices.Concat(told...), "")
 }
 
 // changedIn names the files that were changed, the last first.

@@ -129,17 +129,16 @@ func repeats(set language.Set, others []language.Set) bool {
 	return false
 }
 
-// Settled gives the sentences of a turn that settle something: what its user has decided or asked to be remembered, and
-// what was decided by whoever answered.
-func Settled(user, assistant string) []string {
-	var all []string
+// Settled gives the sentences of a turn that settle something: what its user has decided, prefers or asked to be
+// remembered, and what was decided in the answer.
+func Settled(user, assistant string) (decided, agreed []string) {
 	for _, n := range standingIn(user) {
-		all = append(all, n.content)
+		decided = append(decided, n.content)
 	}
 	for _, n := range standingIn(assistant) {
 		if n.kind == "decision" {
-			all = append(all, n.content)
+			agreed = append(agreed, n.content)
 		}
 	}
-	return all
+	return decided, agreed
 }

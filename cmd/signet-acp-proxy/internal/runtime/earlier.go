@@ -41,8 +41,9 @@ func earlier(ctx context.Context, store *correlation.Store, session int64) (stri
 	}
 	rounds := make([]memory.Round, len(turns))
 	for i, t := range turns {
-		rounds[i] = memory.Round{User: t.User, Assistant: t.Assistant, Changed: changedBy(t, s.Cwd),
-			Decided: embedded.Settled(chars.Cut(t.User, earlierText), chars.Cut(t.Assistant, earlierText))}
+		decided, agreed := embedded.Settled(chars.Cut(t.User, earlierText), chars.Cut(t.Assistant, earlierText))
+		rounds[i] = memory.Round{User: t.User, Assistant: t.Assistant, Decided: decided, Agreed: agreed,
+			Changed: changedBy(t, s.Cwd)}
 	}
 	return memory.Earlier(rounds), nil
 }
