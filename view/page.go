@@ -81,15 +81,31 @@ func Read(ctx context.Context, src Source) (*Page, error) {
 	return p, p.used(ctx, src.DB, books)
 }
 
-// Write writes the page as one file.
-func (p *Page) Write(w io.Writer) error {
+// readOne reads one session, without what others have to do with it; nil: it has nothing to show.
+func readOne(ctx context.Context, src Source, id int64) (*Page, *Session, error) {
+	p := &Page{About: src.About, Live: true}
+	p.home, _ = os.UserHomeDir()
+	books, err := telemetry.ReadBooks(ctx, src.DB, time.Time{})
+	if err == nil {
+		err = p.conversations(ctx, src, books, id)
+	}
+	return p, p.sessions[id], err
+}
+
+// writePart writes what one of the templates makes of data.
+func (p *Page) writePart(w io.Writer, name string, data any) error {
 	t, err := p.template()
 	if err != nil {
 		return err
 	}
+	return t.ExecuteTemplate(w, name, data)
+}
+
+// Write writes the page as one file.
+func (p *Page) Write(w io.Writer) error {
 	p.Style, p.Script = element("style", style), element("script", script)
 	p.ContentSecurity = template.HTML(`<meta http-equiv="Content-Security-Policy" content="` + policy(p.Live) + `">`)
-	return t.ExecuteTemplate(w, "page.html", p)
+	return p.writePart(w, "page.html", p)
 }
 
 //go:embed page/*.html

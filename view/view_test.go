@@ -38,6 +38,16 @@ func source(t testing.TB, sample viewtest.Sample) view.Source {
 		About:    view.About{Database: "/home/s/.agents/acp/sessions.db", Retention: "365 days"}}
 }
 
+// databaseOf is the file of a source.
+func databaseOf(t testing.TB, src view.Source) string {
+	t.Helper()
+	var file string
+	if err := src.DB.QueryRow(`SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&file); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // A document is a page as a browser takes it in.
 type document struct {
 	t    testing.TB

@@ -1,10 +1,13 @@
 // Looks at a page: pictures, axe-core, requests, and how long it takes. Run by main.go.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import puppeteer from "puppeteer-core";
 
-const [chromium, small, large, out] = process.argv.slice(2);
+const [chromium, proxy, small, large, out] = process.argv.slice(2);
 const openLimit = 1000, searchLimit = 50; // ms
 const parts = ["sessions", "memories", "usage", "recorded"];
 const looks = {
@@ -19,6 +22,7 @@ const browser = await puppeteer.launch({ executablePath: chromium, headless: "sh
 try {
 	await take();
 	await withoutScript();
+	await live();
 	await measure();
 } finally {
 	await browser.close();
@@ -82,6 +86,33 @@ async function withoutScript() {
 	}
 	await page.screenshot({ path: join(out, "memories-without-script.png") });
 	await page.close();
+}
+
+// live changes memories with clicks on a page that is served, and closes the window: then nobody serves it any more.
+async function live() {
+	const served = spawn(resolve(proxy), ["view", "--live", "--no-open", "--signet-path", dirname(small)], { stdio: ["ignore", "pipe", "inherit"] });
+	const [address] = await once(createInterface({ input: served.stdout }), "line");
+	const page = await browser.newPage();
+	page.on("request", r => { if (!r.url().startsWith(address)) fail("a request left the live page: " + r.url()); });
+	page.on("pageerror", e => fail("the live script failed: " + e.message));
+	page.on("dialog", d => d.accept());
+	await page.goto(address + "#memories");
+	const nth = n => "#shelves .memories > li:nth-of-type(" + n + ")";
+	const first = await page.$eval(nth(1), li => li.id), second = await page.$eval(nth(2), li => li.id), third = await page.$eval(nth(3), li => li.id);
+	await page.click(`#${first} [data-do=forget]`);
+	await page.waitForFunction(id => !document.getElementById(id), {}, first);
+	await page.click(`#${second} [data-do=edit]`);
+	await page.$eval(`#${second} textarea`, t => { t.value = "Changed with a click."; });
+	await page.evaluate(id => document.querySelector(`#${id} textarea + p button`).click(), second);
+	await page.waitForFunction(id => document.querySelector(`#${id} .said`)?.textContent === "Changed with a click." && !document.querySelector("textarea"), {}, second);
+	await page.click(`#${third} [data-do=pin]`);
+	await page.waitForFunction(id => document.querySelector(`#${id} [data-do=pin]`)?.disabled, {}, third);
+	await page.setViewport({ width: 400, height: 900 });
+	await page.screenshot({ path: join(out, "memories-live.png") });
+	if (await page.$eval("#failed", p => p.textContent)) fail("the live page complains: " + await page.$eval("#failed", p => p.textContent));
+	await page.close();
+	const [code] = await once(served, "exit");
+	if (code !== 0) fail("view --live ended with " + code);
 }
 
 // measure opens the large page and searches it, each several times. What counts is the time that the page's thread worked,

@@ -72,7 +72,7 @@ func run(proxy, out string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "node", "e2e/pictures/look.mjs", chromium, small, large, out)
+	cmd := exec.CommandContext(ctx, "node", "e2e/pictures/look.mjs", chromium, proxy, small, large, out)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }

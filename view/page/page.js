@@ -88,4 +88,124 @@ addEventListener("DOMContentLoaded", () => {
 
 	open();
 	if (!live) return;
+
+	// A live page asks for what has changed, and asks for changes.
+	const part = {sessions: "said", memories: "shelves", usage: "used"}, stale = new Set();
+	const ask = async (path, change) => {
+		const answer = await fetch(path, change && {method: "POST", body: JSON.stringify(change)});
+		if (!answer.ok) throw new Error(await answer.text());
+		return answer.text();
+	};
+	const failed = e => { $("failed").textContent = e?.message ?? ""; };
+	const read = text => new DOMParser().parseFromString(text, "text/html").body;
+	const opened = within => Array.from(within.querySelectorAll("details[open][id]"), d => d.id);
+
+	// what somebody is writing stays until it is written
+	const written = name => name === "memories" && document.querySelector("#shelves textarea, #found textarea");
+
+	const renewPart = async name => {
+		const now = read(await ask("parts/" + name)), to = $(part[name]), were = opened(to);
+		if (written(name)) {
+			stale.add(name);
+			return;
+		}
+		to.replaceChildren(...now.childNodes);
+		for (const id of were) if ($(id)) $(id).open = true;
+		if (name === "memories") {
+			index = null;
+			find();
+		}
+	};
+	const renewSession = async id => {
+		const old = $("s" + id);
+		if (!old) return renewPart("sessions");
+		const now = read(await ask("sessions/" + id)).firstElementChild;
+		old.querySelector("summary").replaceWith(now.querySelector("summary"));
+		const unfolded = Array.from(old.querySelectorAll(".told"), d => d.open);
+		for (const turn of old.querySelectorAll(":scope > .turn")) turn.remove();
+		old.append(...now.querySelectorAll(".turn"));
+		old.querySelectorAll(".told").forEach((d, i) => { d.open = unfolded[i] ?? false; });
+	};
+
+	// what has changed is renewed at once where it is looked at, else when it is
+	let renewing = false;
+	const renew = async () => {
+		if (renewing) return;
+		renewing = true;
+		try {
+			for (const what of stale) {
+				const id = what.match(/^session (\d+)$/)?.[1], name = id ? "sessions" : what;
+				if (!document.querySelector("#" + name + ".shown") || written(name)) continue;
+				stale.delete(what);
+				await (id ? renewSession(id) : renewPart(name));
+			}
+			failed();
+		} catch (e) {
+			failed(e);
+		}
+		renewing = false;
+	};
+	addEventListener("hashchange", renew);
+	setInterval(renew, 400);
+
+	const changes = new EventSource("changes");
+	changes.onmessage = e => {
+		stale.add(e.data);
+		if (e.data !== "memories") stale.add("usage");
+		renew();
+	};
+	changes.onerror = () => { $("state").textContent = "but who served it has ended: what stands here stays as it is"; };
+	changes.onopen = () => { $("state").textContent = "as it happens"; };
+
+	const act = {
+		pin: id => ask("memories/" + id + "/pin", {}),
+		forget: async id => {
+			if (!confirm("Forget this memory everywhere? The conversation that it came from does not teach it again.")) return;
+			await ask("memories/" + id + "/forget", {});
+			for (const acts of document.querySelectorAll('.acts[data-id="' + id + '"]')) acts.closest("li").remove();
+		},
+		edit: (id, li) => {
+			const said = li.querySelector(".said"), acts = li.querySelector(".acts"), text = document.createElement("textarea");
+			text.value = said.textContent;
+			text.rows = Math.min(12, 2 + text.value.length / 60 | 0);
+			text.setAttribute("aria-label", "What the memory says");
+			const button = (name, click) => {
+				const b = document.createElement("button");
+				b.type = "button";
+				b.textContent = name;
+				b.addEventListener("click", click);
+				return b;
+			};
+			const line = document.createElement("p");
+			const done = () => {
+				text.remove();
+				line.remove();
+				said.hidden = acts.hidden = false;
+				acts.querySelector("[data-do=edit]").focus();
+			};
+			line.append(button("Save", async () => {
+				try {
+					await ask("memories/" + id + "/edit", {Text: text.value});
+					said.textContent = text.value;
+					done();
+				} catch (e) {
+					failed(e);
+				}
+			}), " ", button("Cancel", done));
+			said.hidden = acts.hidden = true;
+			said.after(text, line);
+			text.focus();
+		},
+	};
+	document.addEventListener("click", async e => {
+		const button = e.target.closest?.("[data-do]");
+		if (!button) return;
+		const li = button.closest("li");
+		try {
+			await act[button.dataset.do](button.parentElement.dataset.id, li);
+			failed();
+		} catch (problem) {
+			failed(problem);
+		}
+	});
 });

@@ -1,0 +1,204 @@
+package view
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+)
+
+// Changes are what a person can do to a memory on a live page.
+type Changes interface {
+	Forget(ctx context.Context, id string) error
+	Pin(ctx context.Context, id string) error
+	Edit(ctx context.Context, id, text string) error
+}
+
+// Live serves a page on loopback for as long as somebody looks at it, and tells it what has changed.
+type Live struct {
+	Source
+	Changes Changes
+	Opened  func(address string) error // called once, when somebody can look; its error ends all
+	Grace   time.Duration              // after the last window has closed, which may be loading anew; 0: 3 s
+
+	host, token string
+	watch       *watch
+}
+
+const (
+	headerTime = 10 * time.Second
+	shutdown   = 2 * time.Second
+)
+
+// Serve serves until the last window has closed or the context ends.
+func (l *Live) Serve(ctx context.Context) error {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listening on loopback: %w", err)
+	}
+	l.host, l.token = listener.Addr().String(), rand.Text()
+	if l.Grace == 0 {
+		l.Grace = 3 * time.Second
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l.watch = newWatch(l.DB)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		l.watch.run(ctx)
+	}()
+	server := &http.Server{Handler: l.handler(), ReadHeaderTimeout: headerTime,
+		BaseContext: func(net.Listener) context.Context { return ctx }}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ownUser{listener}) }()
+	if err = l.Opened("http://" + l.host + "/" + l.token + "/"); err == nil {
+		l.watch.untilLeft(ctx, l.Grace)
+	}
+	cancel() // which ends what windows listen to
+	<-watched
+	closing, stop := context.WithTimeout(context.Background(), shutdown)
+	defer stop()
+	if server.Shutdown(closing) != nil {
+		err = errors.Join(err, server.Close())
+	}
+	if e := <-served; !errors.Is(e, http.ErrServerClosed) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// handler answers who knows the token and asks as this page does.
+func (l *Live) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", l.page)
+	mux.HandleFunc("GET /parts/{part}", l.part)
+	mux.HandleFunc("GET /sessions/{id}", l.session)
+	mux.HandleFunc("GET /changes", l.watch.tell)
+	mux.HandleFunc("POST /memories/{id}/{change}", l.change)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rest, right := l.admits(r)
+		if !right {
+			http.Error(w, "not for you", http.StatusForbidden)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy(true)+"; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		r.URL.Path, r.URL.RawPath = rest, ""
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// admits reports whether a request is of the page: it names this very host (a page elsewhere whose name leads to
+// loopback does not), knows the token, and was made by no other page. It gives the path below the token.
+func (l *Live) admits(r *http.Request) (rest string, right bool) {
+	token, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+	right = r.Host == l.host && subtle.ConstantTimeCompare([]byte(token), []byte(l.token)) == 1 &&
+		(origin == "http://"+l.host || origin == "" && r.Method == http.MethodGet) &&
+		(site == "" || site == "same-origin" || site == "none" && r.Method == http.MethodGet)
+	return "/" + rest, right
+}
+
+func (l *Live) page(w http.ResponseWriter, r *http.Request) {
+	l.write(w, r, func(p *Page) error { return p.Write(w) })
+}
+
+func (l *Live) part(w http.ResponseWriter, r *http.Request) {
+	names := map[string]string{"sessions": "sessions", "memories": "shelves", "usage": "usage"}
+	name := names[r.PathValue("part")]
+	if name == "" {
+		http.NotFound(w, r)
+		return
+	}
+	l.write(w, r, func(p *Page) error { return p.writePart(w, name, p) })
+}
+
+// write reads a page and writes something of it.
+func (l *Live) write(w http.ResponseWriter, r *http.Request, write func(*Page) error) {
+	p, err := Read(r.Context(), l.Source)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	p.Live = true
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = write(p) // who asked has gone
+}
+
+// session writes one session, without what it has to do with others.
+func (l *Live) session(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id <= 0 {
+		http.NotFound(w, r)
+		return
+	}
+	p, s, err := readOne(r.Context(), l.Source, id)
+	switch {
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	case s == nil:
+		http.NotFound(w, r)
+	default:
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_ = p.writePart(w, "session", sessionOn{s, p}) // who asked has gone
+	}
+}
+
+func (l *Live) change(w http.ResponseWriter, r *http.Request) {
+	var body struct{ Text string }
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4*embedded.MaxContent)).Decode(&body)
+	if err != nil {
+		http.Error(w, "this is no change", http.StatusBadRequest)
+		return
+	}
+	id := r.PathValue("id")
+	switch r.PathValue("change") {
+	case "forget":
+		err = l.Changes.Forget(r.Context(), id)
+	case "pin":
+		err = l.Changes.Pin(r.Context(), id)
+	case "edit":
+		err = l.Changes.Edit(r.Context(), id, body.Text)
+	default:
+		http.NotFound(w, r)
+		return
+	}
+	switch {
+	case errors.Is(err, embedded.ErrNotFound):
+		http.Error(w, err.Error(), http.StatusNotFound)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusConflict)
+	default:
+		l.watch.changed("memories")
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// ownUser lets in only processes of our own user, as far as the system tells, and root's.
+type ownUser struct{ net.Listener }
+
+// Accept gives the next connection of ours.
+func (l ownUser) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil || ours(c.RemoteAddr()) {
+			return c, err
+		}
+		_ = c.Close()
+	}
+}

@@ -1,0 +1,256 @@
+package view_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/net/html"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/view"
+	"github.com/Signet-AI/signet-acp-proxy/view/viewtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// changes are done as the commands do them.
+type changes struct{ *embedded.Store }
+
+func (c changes) Forget(ctx context.Context, id string) error { return c.Store.Forget(ctx, id) }
+
+func (c changes) Pin(ctx context.Context, id string) error {
+	_, err := c.Modify(ctx, id, embedded.Change{Source: embedded.Pinned})
+	return err
+}
+
+func (c changes) Edit(ctx context.Context, id, text string) error {
+	_, err := c.Modify(ctx, id, embedded.Change{Content: &text, Source: "memory edit"})
+	return err
+}
+
+// A served page, and what a browser does with it.
+type served struct {
+	t       *testing.T
+	src     view.Source
+	address string // with the token, and a slash at the end
+	client  *http.Client
+	done    chan error // what Serve gave
+	stop    context.CancelFunc
+}
+
+func serve(t *testing.T, sample viewtest.Sample) *served {
+	t.Helper()
+	s := &served{t: t, src: source(t, sample), client: &http.Client{Transport: &http.Transport{}}, done: make(chan error, 1)}
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	opened := make(chan string, 1)
+	live := view.Live{Source: s.src, Changes: changes{s.src.Memories}, Grace: time.Millisecond,
+		Opened: func(address string) error { opened <- address; return nil }}
+	go func() { s.done <- live.Serve(ctx) }()
+	s.address = <-opened
+	t.Cleanup(func() {
+		s.client.CloseIdleConnections()
+		stop()
+		if s.done != nil {
+			s.ended()
+		}
+	})
+	return s
+}
+
+// ended waits for the end of the server.
+func (s *served) ended() {
+	s.t.Helper()
+	if err := <-s.done; err != nil {
+		s.t.Errorf("serving: %v", err)
+	}
+	s.done = nil
+}
+
+func (s *served) origin() string {
+	scheme, rest, _ := strings.Cut(s.address, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host
+}
+
+func (s *served) do(method, path, body string, header ...string) (int, string) {
+	s.t.Helper()
+	if !strings.HasPrefix(path, "http") {
+		path = s.address + path
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if r.Header.Set(header[i], header[i+1]); header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+	}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer answer.Body.Close()
+	text, _ := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(text)
+}
+
+// window opens one: what is told to it, and how to close it.
+func (s *served) window() (told func() string, closeIt func()) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.address+"changes", nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	lines := bufio.NewScanner(answer.Body)
+	return func() string {
+			for lines.Scan() {
+				if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+					return data
+				}
+			}
+			return "nothing more"
+		}, func() {
+			cancel()
+			answer.Body.Close()
+		}
+}
+
+// Whoever does not know the token, names another host or comes from another page gets nothing, and changes nothing.
+func TestLiveRefuses(t *testing.T) {
+	s := serve(t, viewtest.Sample{Turns: 3, Memories: 3})
+	origin := s.origin()
+	all, err := s.src.Memories.List(t.Context(), embedded.Filter{})
+	if err != nil || len(all) != 3 {
+		t.Fatal(all, err)
+	}
+	forget := "memories/" + all[0].ID + "/forget"
+	for _, c := range []struct {
+		name, method, path string
+		header             []string
+	}{
+		{"no token", "GET", origin + "/", nil},
+		{"a wrong token", "GET", origin + "/ABCDEFGHIJKLMNOPQRSTUVWXYZ/", nil},
+		{"half of the token", "GET", strings.TrimSuffix(s.address, "/")[:len(s.address)-5] + "/", nil},
+		{"an icon", "GET", origin + "/favicon.ico", nil},
+		{"another host name", "GET", "", []string{"Host", "evil.example"}},
+		{"another name of this host", "GET", "", []string{"Host", strings.Replace(strings.TrimPrefix(origin, "http://"), "127.0.0.1", "localhost", 1)}},
+		{"no port", "GET", "", []string{"Host", "127.0.0.1"}},
+		{"a foreign origin reads", "GET", "", []string{"Origin", "http://evil.example"}},
+		{"another page loads it", "GET", "", []string{"Sec-Fetch-Site", "cross-site"}},
+		{"another port loads it", "GET", "", []string{"Sec-Fetch-Site", "same-site"}},
+		{"a foreign origin changes", "POST", forget, []string{"Origin", "http://evil.example"}},
+		{"no origin changes", "POST", forget, nil},
+		{"a file changes", "POST", forget, []string{"Origin", "null"}},
+		{"a link changes", "POST", forget, []string{"Origin", origin, "Sec-Fetch-Site", "none"}},
+		{"a wrong token changes", "POST", origin + "/x/" + forget, []string{"Origin", origin}},
+	} {
+		if code, text := s.do(c.method, c.path, "{}", c.header...); code != http.StatusForbidden || strings.Contains(text, "Curlew") {
+			t.Errorf("%s: %d %.200s", c.name, code, text)
+		}
+	}
+	if left, err := s.src.Memories.List(t.Context(), embedded.Filter{}); err != nil || len(left) != 3 {
+		t.Errorf("%d memories are left, %v", len(left), err)
+	}
+	for path, want := range map[string]int{"": 200, "parts/sessions": 200, "parts/memories": 200, "parts/usage": 200, "parts/other": 404,
+		"sessions/1": 200, "sessions/99": 404, "sessions/x": 404, "../": 403, "page.html": 404} {
+		if code, text := s.do("GET", path, "", "Sec-Fetch-Site", "same-origin"); code != want {
+			t.Errorf("%q: %d, want %d\n%.200s", path, code, want, text)
+		}
+	}
+	for path, want := range map[string]int{"memories/zzzz/forget": 404, "memories/" + all[0].ID + "/burn": 404, forget + "/x": 404} {
+		if code, text := s.do("POST", path, "{}", "Origin", origin); code != want {
+			t.Errorf("%q: %d, want %d\n%.200s", path, code, want, text)
+		}
+	}
+	if code, _ := s.do("POST", forget, "not JSON", "Origin", origin); code != 400 {
+		t.Errorf("what is no change: %d", code)
+	}
+}
+
+// What happens elsewhere is told to every window, and what is done with a click is done everywhere.
+func TestLive(t *testing.T) {
+	s := serve(t, viewtest.Sample{Turns: 3, Memories: 10})
+	told, closeIt := s.window()
+	other, closeOther := s.window()
+	code, text := s.do("GET", "", "")
+	if code != 200 || !strings.Contains(text, `data-do="forget"`) || !strings.Contains(text, "connect-src &#39;self&#39;") &&
+		!strings.Contains(text, "connect-src 'self'") {
+		t.Fatalf("%d %.300s", code, text)
+	}
+	all, err := s.src.Memories.List(t.Context(), embedded.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := all[1], all[2]
+	for _, c := range []struct{ id, change, body string }{{one.ID, "pin", "{}"},
+		{two.ID, "edit", `{"Text":"The well is eleven metres deep."}`}, {all[0].ID, "forget", "{}"}} {
+		if code, text := s.do("POST", "memories/"+c.id+"/"+c.change, c.body, "Origin", s.origin()); code != 204 {
+			t.Errorf("%s: %d %s", c.change, code, text)
+		}
+		if got := []string{told(), other()}; got[0] != "memories" || got[1] != "memories" {
+			t.Errorf("%s: windows are told %q", c.change, got)
+		}
+	}
+	_, text = s.do("GET", "parts/memories", "")
+	shown := document{t, parse(t, text).root, text}
+	if strings.Contains(text, "m-"+all[0].ID) || !strings.Contains(text, "The well is eleven metres deep.") ||
+		!strings.Contains(words(shown.all(func(n *html.Node) bool { return attribute(n, "id") == "m-"+one.ID })[0]), "pinned, ") {
+		t.Errorf("the page does not show what was done:\n%s", text)
+	}
+	if _, err := s.src.Memories.Get(t.Context(), all[0].ID); !errors.Is(err, embedded.ErrNotFound) {
+		t.Errorf("what was forgotten with a click is there: %v", err)
+	}
+	if code, text := s.do("POST", "memories/"+one.ID+"/edit", `{"Text":" "}`, "Origin", s.origin()); code != 409 || !strings.Contains(text, "nothing to keep") {
+		t.Errorf("nothing is no memory: %d %s", code, text)
+	}
+
+	// another process says something
+	elsewhere, err := migrations.Open(t.Context(), databaseOf(t, s.src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer elsewhere.Close()
+	exec(t, elsewhere, `INSERT INTO turns (session, key, process, started, ended, stop, user) VALUES (1, 'k', 'p', 1800000000000, 1800000000001, 'end_turn', 'What is new?')`)
+	exec(t, elsewhere, `INSERT INTO events (at, kind, process, session, data) VALUES (1, 'turn_ended', 'p', 1, '{}')`)
+	for told() != "session 1" {
+	}
+	if _, text := s.do("GET", "sessions/1", ""); !strings.Contains(text, "What is new?") {
+		t.Errorf("a session that went on: %s", text)
+	}
+	exec(t, elsewhere, `INSERT INTO sessions (harness, acp_id, key, state, started, last_active) VALUES ('h', 'new', 'new', 'armed', 1, 1)`)
+	for told() != "sessions" {
+	}
+
+	closeIt()
+	closeOther()
+	s.ended() // with its last window
+}
+
+// A server that nobody looks at ends with its process's signal.
+func TestLiveEnds(t *testing.T) {
+	s := serve(t, viewtest.Sample{})
+	_, closeIt := s.window()
+	defer closeIt()
+	s.stop()
+	s.ended()
+	wrong := errors.New("no")
+	live := view.Live{Source: s.src, Opened: func(string) error { return wrong }}
+	if err := live.Serve(t.Context()); !errors.Is(err, wrong) {
+		t.Error(err)
+	}
+}
