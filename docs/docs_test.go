@@ -59,6 +59,52 @@ func TestCitations(t *testing.T) {
 	}
 }
 
+// The tests that pages name are there.
+func TestNamedTests(t *testing.T) {
+	there := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	err := filepath.WalkDir("..", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == "node_modules" || e.Name() == ".git"):
+			return fs.SkipDir
+		case strings.HasSuffix(name, "_test.go"):
+			text, err := os.ReadFile(name)
+			for _, found := range declared.FindAllSubmatch(text, -1) {
+				there[string(found[1])] = true
+			}
+			return err
+		case strings.HasSuffix(name, ".txtar"):
+			there[e.Name()] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w+|[\\w-]+\\.txtar)`")
+	seen := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range named.FindAllSubmatch(text, -1) {
+			if seen++; !there[string(found[1])] {
+				t.Errorf("%s names %s, which is nowhere", page, found[1])
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no page names a test: this looks for nothing")
+	}
+}
+
 var update = flag.Bool("update", false, "write the tables of the pages anew")
 
 // checkTable compares what stands between the marks of a page with what the program says.

@@ -69,7 +69,7 @@ var shapes = []shape{
 
 	// What commands are given. Words that follow are theirs up to the line's end, a pipe or another command.
 	{"password", []string{"curl"}, 0,
-		begin(`(?s)curl\b.{0,400}?\s(?:-u|--user|--proxy-user)[ =]\s*["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), false, nil},
+		begin(`(?s)curl\b.{0,400}?\s(?:-u|--user|--proxy-user)[ =]\s*["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), true, nil},
 	{"password", []string{"mysql", "mariadb"}, 0, command(`(?:mysql|mariadb)[\w-]*`, `-p["']?([^\s"']{4,})`), true, nil},
 	{"password", []string{"sshpass"}, 0, command(`sshpass`, `-p\s{0,4}["']?([^\s"']{4,})`), true, nil},
 	{"password", []string{"redis-cli", "valkey-cli"}, 0, command(`(?:redis|valkey)-cli`,

@@ -87,6 +87,28 @@ func TestAsRecorded(t *testing.T) {
 			{hooks + "session-start", ask(nil), 200, body{"error": nil}},
 			{hooks + "session-end", ask(body{"transcriptPath": file(long)}), 200, body{"queued": true, "skipped": nil}},
 		}},
+		{"a compaction", Recorded, nil, []call{
+			{hooks + "pre-compaction", ask(nil), 200, body{"summaryPrompt": "Pre-compaction memory flush...", "guidelines": "..."}},
+			{hooks + "compaction-complete", ask(body{"summary": "They deployed heron."}), 200, body{"success": true, "memoryId": "memory-0001"}},
+			{hooks + "compaction-complete", ask(nil), 400, body{"error": "harness and summary are required"}},
+		}},
+		{"a compaction that is bypassed", Recorded, func(d *Daemon) { d.Bypass("k", true) }, []call{
+			{hooks + "pre-compaction", ask(nil), 200, body{"instructions": "", "bypassed": true}},
+		}},
+		{"a memory", Recorded, nil, []call{
+			{"/api/memory/remember", body{"content": "[heron]: The heron needs the VPN"}, 200, body{"id": "mem-0001", "type": "fact",
+				"tags": "heron", "pinned": false, "content": "The heron needs the VPN", "embedded": false}},
+			{"/api/memory/remember", body{}, 400, body{"error": "content is required"}},
+			{"/api/memory/recall", body{"query": "heron", "limit": 3}, 200, body{"query": "heron", "method": "keyword"}},
+		}},
+		{"no such route", Recorded, nil, []call{
+			{hooks + "session-checkpoint-extract", ask(nil), 404, nil}, {"/api/nowhere", ask(nil), 404, nil},
+		}},
+		{"checkpoints, as documented", []Generation{Newer}, nil, []call{
+			{hooks + "session-checkpoint-extract", ask(body{"transcript": long}), 200, body{"queued": true, "jobId": "job-0001"}},
+			{hooks + "session-checkpoint-extract", ask(body{"transcript": long + "User: on\n"}), 200, body{"skipped": true}},
+			{hooks + "session-checkpoint-extract", body{"harness": "acp"}, 400, body{"error": "harness and sessionKey are required"}},
+		}},
 		{"feedback, 0.145.8", []Generation{Middle}, func(d *Daemon) { d.Remember("The heron needs the VPN", "fact") }, []call{
 			{"/api/memory/feedback", body{"sessionKey": "k", "feedback": body{"mem-0001": 1}}, 200, body{"ok": true, "recorded": 1.0, "accepted": 0.0, "rejected": 1.0}},
 			{hooks + "session-start", ask(nil), 200, body{"error": nil}},
