@@ -82,12 +82,19 @@ func (b *bridge) call(ctx context.Context, l *link, who memory.Session, name str
 		}
 		raw = v.into(raw)
 	}
-	raw = l.fill(name, raw, who, v)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	scope := b.scopeOf(who)
+	if ours {
+		var refused error
+		if raw, refused = b.held(ctx, scope, t, raw, v); refused != nil {
+			return failure(refused), "bridge", nil
+		}
+	}
+	raw = l.fill(name, raw, who, scope, v)
 	if ours && l.direct {
 		r, err := b.direct(ctx, who, t, v)
-		return r, "api", err
+		return scope.keep(r), "api", err
 	}
 	session, err := b.open(ctx, l, who)
 	if err == nil {
@@ -97,9 +104,9 @@ func (b *bridge) call(ctx context.Context, l *link, who memory.Session, name str
 			if ours && lost(r) {
 				b.set(&link{version: l.version, tools: l.tools, direct: true})
 				r, err := b.direct(ctx, who, t, v)
-				return r, "api", err
+				return scope.keep(r), "api", err
 			}
-			return r, "bridge", nil
+			return scope.keep(r), "bridge", nil
 		}
 		b.close()
 	} else if !t.readOnly { // nothing of the call itself was sent

@@ -21,8 +21,9 @@ func sessionKey(who memory.Session, v values) string {
 }
 
 // fill gives a call's arguments with those that only we know, or that a harness with an older list does not give: the
-// session's key, and hints, without which 0.145.8 refuses to store. All else stays as the client sent it.
-func (l *link) fill(name string, raw json.RawMessage, who memory.Session, v values) json.RawMessage {
+// session's key, the project that it keeps to, and hints, without which 0.145.8 refuses to store. All else stays as
+// the client sent it.
+func (l *link) fill(name string, raw json.RawMessage, who memory.Session, s scope, v values) json.RawMessage {
 	properties, required := l.schema(name)
 	fields := map[string]json.RawMessage{}
 	if len(properties) == 0 || len(raw) > 0 && json.Unmarshal(raw, &fields) != nil {
@@ -44,6 +45,13 @@ func (l *link) fill(name string, raw json.RawMessage, who memory.Session, v valu
 		_, given := fields[field]
 		if takes && who.Key != "" && (name == feedbackTool || !given && slices.Contains(required, field)) {
 			edited = set(field, who.Key) || edited
+		}
+	}
+	if _, takes := properties["project"]; takes && s.project != "" {
+		_, given := fields["project"]
+		// the memory tools look through what is of no project too
+		if ours := slices.ContainsFunc(tools, func(t tool) bool { return t.name == name }); given || !ours {
+			edited = set("project", s.project) || edited
 		}
 	}
 	if _, given := fields["hints"]; !given && slices.Contains(required, "hints") {

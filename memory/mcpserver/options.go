@@ -20,6 +20,9 @@ type Options struct {
 	// own folder.
 	Daemon     *signet.Client
 	Configured bool
+	// OtherProjects says that the tools see and change all that a daemon keeps, not only what is of the session's
+	// project or of none. The embedded store has an option of its own.
+	OtherProjects bool
 
 	// Owe, if not nil, leaves a memory that a tool stored to be handed to the daemon when that is back; owed is false
 	// where nobody expects one. It is called where the daemon did not take it, with what may be stored.

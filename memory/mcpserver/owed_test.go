@@ -188,7 +188,7 @@ func TestFill(t *testing.T) {
 		if err != nil {
 			v = values{}
 		}
-		if got := string(l.fill(tc.name, json.RawMessage(tc.raw), memory.Session{Key: tc.key}, v)); got != tc.want {
+		if got := string(l.fill(tc.name, json.RawMessage(tc.raw), memory.Session{Key: tc.key}, scope{}, v)); got != tc.want {
 			t.Errorf("%s %s: %s, want %s", tc.name, tc.raw, got, tc.want)
 		}
 	}

@@ -43,6 +43,8 @@ type watch struct {
 	changed    func(*link)
 	back       func() // may be nil
 	file       remembered
+	// its memories of all projects are given to every session
+	allProjects bool
 
 	now    atomic.Pointer[link] // nil while there is none
 	looked chan struct{}        // closed once it is known whether there is one
@@ -52,7 +54,7 @@ type watch struct {
 // newWatch makes a watch that tells of every change. Without a daemon there is nothing to look for.
 func newWatch(o Options, changed func(*link)) *watch {
 	w := &watch{daemon: o.Daemon, configured: o.Configured, version: o.Version, log: o.Log, changed: changed,
-		back: o.Back, file: remembered(o.Remembered)}
+		back: o.Back, file: remembered(o.Remembered), allProjects: o.OtherProjects}
 	w.looked, w.hurry = make(chan struct{}), make(chan struct{}, 1)
 	if o.Daemon == nil {
 		close(w.looked)

@@ -14,6 +14,7 @@ import (
 // A Memory is one that the daemon knows.
 type Memory struct {
 	ID, Content, Type, Tags string
+	Project                 string // that it is of; "": of none
 	Importance              float64
 	Pinned, Forgotten       bool
 	Created                 time.Time
@@ -32,6 +33,15 @@ func (d *Daemon) RememberAt(content, kind string, at time.Time) string {
 	m := &Memory{ID: d.id("mem"), Content: content, Type: kind, Importance: 0.9, Created: at.UTC()}
 	d.memories = append(d.memories, m)
 	return m.ID
+}
+
+// RememberIn is Remember of a project.
+func (d *Daemon) RememberIn(project, content, kind string) string {
+	id := d.Remember(content, kind)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.memories[len(d.memories)-1].Project = project
+	return id
 }
 
 // Memories gives what the daemon knows, forgotten ones too.
@@ -213,7 +223,7 @@ func (d *Daemon) find(w http.ResponseWriter, r *http.Request) *Memory {
 
 func (m *Memory) row() map[string]any {
 	return map[string]any{
-		"id": m.ID, "content": m.Content, "type": m.Type, "tags": m.Tags, "pinned": m.Pinned,
+		"project": m.Project, "id": m.ID, "content": m.Content, "type": m.Type, "tags": m.Tags, "pinned": m.Pinned,
 		"importance": m.Importance, "who": "daemon", "created_at": m.Created.Format(time.RFC3339),
 	}
 }
