@@ -25,15 +25,17 @@ func TestAcpx(t *testing.T) {
 			s.say("How long is the mast of the Curlew?")
 			s.alone()
 			first := asked(s.model, "How long is the mast")
-			s.check("first prompt: identity", strings.Contains(first, "You are Halyard"), "the model was asked\n%s", first)
+			s.check("first prompt: identity", strings.Contains(first, "You are Halyard"),
+				"the model was asked\n%s", first)
 			s.check("… a memory of another session", strings.Contains(first, "11.42"), "the model was asked\n%s", first)
 			s.aged()
 			s.say("And its boom?")
 			s.alone()
 			last := asked(s.model, "And its boom?")
-			s.check("session loaded in a new process", strings.Contains(last, "How long is the mast"), "the model was asked\n%s", last)
-			s.check("… once, also in the next process", strings.Count(first, mark) == 1 && strings.Count(last, mark) == 1,
-				"%d and %d contexts", strings.Count(first, mark), strings.Count(last, mark))
+			s.check("session loaded in a new process", strings.Contains(last, "How long is the mast"),
+				"the model was asked\n%s", last)
+			s.check("… once, also in the next process",
+				strings.Count(first, mark) == 1 && strings.Count(last, mark) == 1, "%d and %d contexts", strings.Count(first, mark), strings.Count(last, mark))
 			s.watch("And its boom?")
 			s.alone()
 			s.check("acpx exec, sessions", !mentioned(t, filepath.Join(s.Home, ".acpx")), "acpx's files hold our block")
@@ -92,7 +94,8 @@ func TestAcpxApplications(t *testing.T) {
 			s.say("-s", "shared", "How long is the mast of the Curlew?")
 			s.alone()
 			s.aged()
-			s.run(script[0], shared, script[1], s.agent, strings.Join(s.throughProxy(), " "), "And its boom?")
+			s.run(script[0], shared, script[1], s.agent, strings.Join(s.throughProxy(), " "),
+				"And its boom?")
 			s.alone()
 			last := asked(s.model, "And its boom?")
 			s.check("acpx shared session", strings.Contains(last, "How long is the mast") && strings.Count(last, mark) == 1,

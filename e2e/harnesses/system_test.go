@@ -26,22 +26,22 @@ func TestSystemPrompt(t *testing.T) {
 			s.say("How long is the mast of the Curlew?")
 			s.alone()
 			system, user := heard(s.model, "How long is the mast")
-			s.check(what, strings.Count(system, who) == 1 && !strings.Contains(user, who) && strings.Count(user, mark) == 1 &&
-				strings.Contains(user, "11.42"), "system prompt:\n%s\nuser:\n%s", system, user)
+			s.check(what, strings.Count(system, who) == 1 && !strings.Contains(user, who) &&
+				strings.Count(user, mark) == 1 && strings.Contains(user, "11.42"), "system prompt:\n%s\nuser:\n%s", system, user)
 
 			s.say("And its boom?")
 			s.alone()
 			system, user = heard(s.model, "And its boom?")
-			s.check(what, strings.Count(system, who) == 1 && !strings.Contains(user, who) && strings.Count(user, mark) == 1,
-				"in a new process, system prompt:\n%s\nuser:\n%s", system, user)
+			s.check(what, strings.Count(system, who) == 1 && !strings.Contains(user, who) &&
+				strings.Count(user, mark) == 1, "in a new process, system prompt:\n%s\nuser:\n%s", system, user)
 
 			s.acpx = append(s.acpx, "--append-system-prompt", "Speak like a sailor.")
 			s.say("exec", "And its sail?")
 			s.alone()
 			system, user = heard(s.model, "And its sail?")
 			own := name != "claude" || strings.Contains(system, "Speak like a sailor.") // codex does not read acpx's form
-			s.check(what, own && strings.Count(system+user, who) == 1, "beside the client's, system prompt:\n%s\nuser:\n%s",
-				system, user)
+			s.check(what, own && strings.Count(system+user, who) == 1,
+				"beside the client's, system prompt:\n%s\nuser:\n%s", system, user)
 			s.check(what, !mentioned(t, filepath.Join(s.Home, ".acpx")), "acpx's files hold our block")
 		})
 	}

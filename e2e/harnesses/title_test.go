@@ -53,8 +53,9 @@ func TestTitles(t *testing.T) {
 				}
 			}
 			shown := strings.Join(append(titles, listed), "\n")
-			s.check("title of the user's words", strings.Contains(shown, question) && !strings.Contains(shown, "boatyard") &&
-				!strings.Contains(shown, "Halyard") && !strings.Contains(shown, "signet-memory"), "titles and list:\n%s", shown)
+			s.check("title of the user's words", strings.Contains(shown, question) &&
+				!strings.Contains(shown, "boatyard") && !strings.Contains(shown, "Halyard") &&
+				!strings.Contains(shown, "signet-memory"), "titles and list:\n%s", shown)
 			s.alone()
 		})
 	}
