@@ -31,7 +31,7 @@ const (
 // A chore brings the index up to date with one row, unless that has changed since the chore was made.
 type chore func(ctx context.Context, tx *sql.Tx) error
 
-// catchUp indexes what is stale, the newest first, until a time.
+// catchUp indexes what is stale, the newest first, until a time; the zero time is never.
 func (s *Store) catchUp(ctx context.Context, until time.Time) error {
 	const doing = "bringing the index up to date"
 	for {
@@ -41,7 +41,7 @@ func (s *Store) catchUp(ctx context.Context, until time.Time) error {
 			return sqlite.While(doing, err)
 		}
 		for len(chores) > 0 {
-			if time.Now().After(until) {
+			if !until.IsZero() && time.Now().After(until) {
 				return nil
 			}
 			if err := sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {

@@ -51,18 +51,19 @@ func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (int, error)
 type Imported struct{ Added, Updated, Unchanged int }
 
 // Import reads what Export wrote, or lines with a "content" at least, in one transaction: all of it or nothing. A
-// memory whose id is known is made what the line says. Errors name the line; beyond them correlation's.
+// memory whose id is known is made what the line says. Behind that it is indexed, in many transactions: who is searched
+// for what was imported finds it then. Errors name the line; beyond them correlation's.
 func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
-	lines, err := readMemories(r)
+	lines, err := s.readMemories(r)
 	if err != nil {
 		return Imported{}, fmt.Errorf("importing memories: %w", err)
 	}
 	var done Imported
 	err = sqlite.Write(ctx, s.db, "importing memories", func(tx *sql.Tx) error {
 		done = Imported{}
-		for i, m := range lines {
+		for _, m := range lines {
 			if err := s.take(ctx, tx, m, &done); err != nil {
-				return fmt.Errorf("line %d: %w", i+1, err)
+				return fmt.Errorf("line %d: %w", m.line, err)
 			}
 		}
 		return nil
@@ -70,30 +71,26 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
 	if err != nil {
 		return Imported{}, err
 	}
-	return done, s.catchUp(ctx, time.Now().Add(24*time.Hour))
+	return done, s.catchUp(ctx, time.Time{})
+}
+
+// An importedLine is a memory as it is stored.
+type importedLine struct {
+	Memory
+	line         int
+	named, dated bool // it gives its id; its time
 }
 
 // take makes one memory stand as m says.
-func (s *Store) take(ctx context.Context, tx *sql.Tx, m Memory, done *Imported) error {
-	if m.Source == "" {
-		m.Source = "import"
-	}
-	m.Score, m.Matched, m.Given, m.Used = 0, nil, 0, 0
-	named, dated := m.ID != "", !m.Created.IsZero()
-	if m.Source == sourceTurn && m.Type == typeSaid {
-		m.Source = "import" // of a conversation that is not here
-	}
-	if err := m.prepare(s.opts.Now()); err != nil {
-		return err
-	}
-	m.Created, m.Updated = m.Created.UTC(), m.Updated.UTC()
+func (s *Store) take(ctx context.Context, tx *sql.Tx, l importedLine, done *Imported) error {
+	m := l.Memory
 	have, err := Memory{}, error(ErrNotFound)
-	if named {
+	if l.named {
 		have, err = memoryOf(ctx, tx, m.ID)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
-		if known, err := knows(ctx, tx, m, dated); err != nil || known {
+		if known, err := knows(ctx, tx, m, l.dated); err != nil || known {
 			done.Unchanged++
 			return err
 		}
@@ -125,9 +122,10 @@ func knows(ctx context.Context, tx *sql.Tx, m Memory, dated bool) (known bool, e
 	return known, err
 }
 
-// readMemories reads JSON Lines. Blank lines and fields that are not known are passed over.
-func readMemories(r io.Reader) ([]Memory, error) {
-	var all []Memory
+// readMemories reads JSON Lines and makes them fit to be stored, before anybody waits for the database. Blank lines and
+// fields that are not known are passed over.
+func (s *Store) readMemories(r io.Reader) ([]importedLine, error) {
+	var all []importedLine
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), longestLine)
 	n := 0
@@ -152,7 +150,17 @@ func readMemories(r io.Reader) ([]Memory, error) {
 			return nil, fmt.Errorf("line %d has no content", n)
 		}
 		m.ID = strings.ToLower(m.ID)
-		all = append(all, m)
+		if m.Source == "" || m.Source == sourceTurn && m.Type == typeSaid { // of a conversation that is not here
+			m.Source = "import"
+		}
+		m.Score, m.Matched, m.Given, m.Used = 0, nil, 0, 0
+		l := importedLine{line: n, named: m.ID != "", dated: !m.Created.IsZero()}
+		if err := m.prepare(s.opts.Now()); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		m.Created, m.Updated = m.Created.UTC(), m.Updated.UTC()
+		l.Memory = m
+		all = append(all, l)
 	}
 	if err := in.Err(); err != nil {
 		return nil, fmt.Errorf("line %d: %w", n+1, err)

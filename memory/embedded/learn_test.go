@@ -1,0 +1,95 @@
+package embedded
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A long turn is taken in by parts, so that nobody waits long for the database; who is killed between two of them has
+// nothing twice.
+func TestLongTurn(t *testing.T) {
+	w := newWorld(t)
+	const paragraphs = 3 * mostHeard
+	text := func(who string) string {
+		var b strings.Builder
+		for i := range paragraphs {
+			fmt.Fprintf(&b, "The %s counts crate %d of the harvest.\n\n", who, i)
+		}
+		return b.String()
+	}
+	session, err := w.journal.Open(t.Context(), correlation.OpenSession{Harness: "echo", ACPID: "a", Cwd: "/p",
+		Project: "/p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.journal.SaveTurns(t.Context(), []correlation.Turn{{Session: session.ID, User: text("farmer"),
+		Assistant: text("miller"), Started: w.now, Ended: w.now, Stop: "end_turn"}}); err != nil {
+		t.Fatal(err)
+	}
+	count := func() (all, different, indexed int) {
+		if err := w.db.QueryRow(`SELECT count(*), count(DISTINCT content), (SELECT count(*) FROM passages_fts)
+			FROM passages`).Scan(&all, &different, &indexed); err != nil {
+			t.Fatal(err)
+		}
+		return all, different, indexed
+	}
+	turns, err := correlation.Unlearned(t.Context(), w.db, 1)
+	if err != nil || len(turns) != 1 {
+		t.Fatalf("%d turns to learn from, %v", len(turns), err)
+	}
+	err = sqlite.Write(t.Context(), w.db, "beginning", func(tx *sql.Tx) error {
+		more, err := teach(t.Context(), tx, turns[0], readTurn(turns[0]), mostHeard)
+		if !more {
+			t.Error("it is all there at once")
+		}
+		return err
+	})
+	if all, _, _ := count(); err != nil || all != mostHeard {
+		t.Fatalf("%d passages, %v; want %d", all, err, mostHeard)
+	}
+	for range 2 {
+		if err := w.Learn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if all, different, indexed := count(); all != 2*paragraphs || different != all || indexed != all {
+			t.Errorf("%d passages, %d different, %d indexed; want %d", all, different, indexed, 2*paragraphs)
+		}
+	}
+}
+
+// How common a word is is counted where it is rare, and estimated where many have it.
+func TestCounts(t *testing.T) {
+	w := newWorld(t)
+	var lines strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&lines, `{"content":"harbour pilot %d","tags":"%s"}`+"\n", i, map[bool]string{true: "anchor"}[i%500 == 0])
+	}
+	if _, err := w.Import(t.Context(), strings.NewReader(lines.String())); err != nil {
+		t.Fatal(err)
+	}
+	for most, want := range map[int][2]int{10_000: {3000, 3000}, 200: {2700, 3300}} {
+		got, err := w.counts(t.Context(), language.Ask("harbour anchor zeppelin").Terms, most)
+		if err != nil || len(got) != 3 || got[0] < want[0] || got[0] > want[1] || got[1] != 6 || got[2] != 0 {
+			t.Errorf("read up to %d entries: %v, %v", most, got, err)
+		}
+	}
+}
+
+// Where there is no time, a prompt goes without.
+func TestNoTime(t *testing.T) {
+	w := newWorld(t)
+	w.said("/p", "a", "The lighthouse keeper paints the railing every April.", "Noted.")
+	s := New(w.db, Options{Patience: time.Nanosecond})
+	c, err := s.Recall(t.Context(), memory.Session{Key: "k", Project: "/p"}, "Who paints the railing?", nil)
+	if err != nil || len(c.Items) > 0 {
+		t.Errorf("%+v, %v", c.Items, err)
+	}
+}

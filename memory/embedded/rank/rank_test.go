@@ -1,0 +1,58 @@
+package rank
+
+import (
+	"testing"
+	"time"
+)
+
+var monday = time.Date(2026, 10, 5, 9, 0, 0, 0, time.UTC)
+
+// ask weighs a question whose terms so many passages have, of a thousand.
+func ask(question string, docs ...int) Query {
+	q := Ask(question, monday)
+	q.Weigh(docs, 1000, 10_000)
+	return q
+}
+
+// Of common words no more entries are read than are worth it, of the rarest all.
+func TestRarest(t *testing.T) {
+	q := ask("kiln temperature glaze", 700, 40, 5)
+	for most, want := range map[int]string{1000: "glaze temperature kiln", 700: "glaze temperature", 40: "glaze", 1: "glaze"} {
+		got := ""
+		for _, a := range q.Rarest(most) {
+			got += " " + a.Word
+		}
+		if got != " "+want {
+			t.Errorf("of %d entries: looked for%s, want %s", most, got, want)
+		}
+	}
+}
+
+// A term that nothing has is looked for by its beginning, if it is long enough to have one.
+func TestPrefix(t *testing.T) {
+	q := ask("glazing xyz", 0, 0)
+	if all := q.Rarest(1000); len(all) != 1 || all[0].Prefix != "glaz" {
+		t.Errorf("%+v", all)
+	}
+}
+
+// What a passage's neighbours say counts for it, and what stands in another conversation does not.
+func TestNeighbours(t *testing.T) {
+	q := ask("kiln glaze", 10, 5)
+	var all []*Passage
+	for i, p := range []struct {
+		thread  int64
+		content string
+	}{{1, "kiln"}, {1, "cone ten"}, {2, "cone six"}, {2, "boat"}} {
+		at := &Passage{ID: int64(i + 1), Thread: p.thread, Position: float64(i), Created: monday, Length: 2, Found: true}
+		q.Read(at, p.content, nil)
+		all = append(all, at)
+	}
+	ranked := q.Rank(all, false)
+	if len(ranked) != 4 || ranked[0].ID != 1 || ranked[1].ID != 2 {
+		t.Errorf("%d passages, first %+v", len(ranked), ranked[0])
+	}
+	if words := q.Matched(ranked[1]); len(words) != 1 || words[0] != "kiln" {
+		t.Errorf("it matched %q", words)
+	}
+}
