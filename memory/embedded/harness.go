@@ -1,12 +1,10 @@
 package embedded
 
 import (
-	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -88,16 +86,4 @@ func harnessReads(harness, cwd string) texts {
 		}
 	}
 	return known
-}
-
-func utf16Text(data []byte, big bool) []byte {
-	var order binary.ByteOrder = binary.LittleEndian
-	if big {
-		order = binary.BigEndian
-	}
-	units := make([]uint16, len(data)/2)
-	for i := range units {
-		units[i] = order.Uint16(data[2*i:])
-	}
-	return []byte(string(utf16.Decode(units)))
 }

@@ -1,11 +1,8 @@
 package embedded
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,9 +27,6 @@ var identityFiles = []identityFile{
 	{"AGENTS.md", 1000},
 	{"MEMORY.md", 300},
 }
-
-// identityBytes is how much of a file is read: more than fits, and little of one that is 100 MB long.
-const identityBytes = 64 << 10
 
 // Identity gives the person's own files. Missing ones are skipped, and so is one that the session's harness reads by
 // itself. The same files give the same text.
@@ -88,38 +82,6 @@ func (s *Store) identityFiles() []identityFile {
 // nothing.
 func isComment(text string) bool {
 	return strings.HasPrefix(text, "<!--") && strings.Index(text, "-->")+len("-->") == len(text)
-}
-
-// readText reads the first most bytes of a regular file, symbolic links followed, as valid UTF-8 with line feeds
-// only, trimmed.
-func readText(name string, most int64) (string, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() { // a pipe would never end, or never begin
-		return "", &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most))
-	if err != nil {
-		return "", err
-	}
-	text := strings.ToValidUTF8(string(bytes.TrimPrefix(decodeText(data), []byte("\ufeff"))), "\ufffd")
-	return strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "").Replace(text)), nil
-}
-
-// decodeText gives UTF-16 with a byte order mark, as Windows editors write it, and bytes of Latin-1 as UTF-8.
-func decodeText(data []byte) []byte {
-	big := bytes.HasPrefix(data, []byte{0xFE, 0xFF})
-	if !big && !bytes.HasPrefix(data, []byte{0xFF, 0xFE}) {
-		return data
-	}
-	return utf16Text(data[2:], big)
 }
 
 // clipLines keeps as many whole lines as fit into budget tokens; a first line that is too long is cut.

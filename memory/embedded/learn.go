@@ -17,9 +17,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// sourceTurn is the source of what was learned; whatever else was stored by a call.
-const sourceTurn = "turn"
-
 // batch is how many turns are read at a time.
 const batch = 16
 

@@ -83,9 +83,6 @@ const passageColumns = `coalesce(m.uid, p.uid), coalesce(m.content, p.content), 
 
 const passageJoins = `LEFT JOIN memories m ON m.id = p.memory LEFT JOIN turns_said t ON t.id = p.turn`
 
-// typeSaid is the type of the passages of conversations.
-const typeSaid = "said"
-
 // prepare makes what a caller gives fit to be stored: no private passages, no secrets, defaults in place.
 func (m *Memory) prepare(now time.Time) error {
 	if len(m.Content) > MaxContent || len(m.Context) > MaxContent {

@@ -24,8 +24,6 @@ func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Conte
 	return c, nil
 }
 
-const mostRecalled = 5 // items for a prompt; more was measured to help no further
-
 // Recall implements memory.Source: what earlier sessions and stored memories say about a prompt, at most five items,
 // nothing when nothing is relevant or the database takes more than 100 ms. What the session itself said is not
 // recalled to it.

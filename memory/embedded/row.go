@@ -10,6 +10,14 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
+// What stands in columns.
+const (
+	fromUser      = "user" // origins
+	fromAssistant = "assistant"
+	sourceTurn    = "turn" // the source of what was learned; whatever else was stored by a call
+	typeSaid      = "said" // the type of the passages of conversations
+)
+
 // after scans columns before those that its user knows.
 type after struct {
 	sqlite.Row

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -93,36 +92,3 @@ func (s *Store) read(ctx context.Context, q *rank.Query, list []*rank.Passage) (
 
 // shown is a score as it is shown, 0 to 1.
 func shown(score float64) float64 { return max(score, 0) / (max(score, 0) + 6) }
-
-// texts gives passages as memories, by their ids.
-func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]Memory, error) {
-	list, err := json.Marshal(idsOf(passages))
-	if err != nil {
-		return nil, err
-	}
-	type row struct {
-		id int64
-		Memory
-	}
-	rows, err := sqlite.Collect(ctx, s.db, func(from sqlite.Row) (r row, err error) {
-		r.Memory, err = scanMemory(after{from, []any{&r.id}})
-		return r, err
-	}, `SELECT p.id, `+passageColumns+` FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value `+passageJoins,
-		string(list))
-	if err != nil {
-		return nil, err
-	}
-	texts := make(map[int64]Memory, len(rows))
-	for _, r := range rows {
-		texts[r.id] = r.Memory
-	}
-	return texts, nil
-}
-
-func idsOf(passages []*rank.Passage) []int64 {
-	ids := make([]int64, len(passages))
-	for i, p := range passages {
-		ids[i] = p.ID
-	}
-	return ids
-}

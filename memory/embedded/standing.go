@@ -21,12 +21,6 @@ type note struct {
 	content  string
 }
 
-// Origins of a memory.
-const (
-	fromUser      = "user"
-	fromAssistant = "assistant"
-)
-
 // How such sentences are said, in phrases of folded words; in scripts without spaces they stand anywhere.
 var (
 	preferences = language.NewPhrases(`i prefer|i really like|i like|i love|i hate|i dislike|i don't like|i don't want|i'd rather|i always|i never|i usually|i strongly prefer|my favorite|my favourite|my preferred|please always|please never|always answer|always reply|

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"context"
-	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
@@ -26,16 +25,6 @@ func (s *Store) supersede(ctx context.Context, q *rank.Query, ranked []*rank.Pas
 	}
 	q.Supersede(ranked, list, texts)
 	return ranked, nil
-}
-
-// contents reads what passages say.
-func (s *Store) contents(ctx context.Context, list []*rank.Passage) (map[int64]string, error) {
-	pieces, err := s.pieces(ctx, idsOf(list))
-	texts := make(map[int64]string, len(pieces))
-	for id, m := range pieces {
-		texts[id] = m.Content
-	}
-	return texts, err
 }
 
 // addChanges adds passages that say that something changed about what the best of the ranked name, in whatever words
@@ -76,34 +65,4 @@ func (s *Store) addChanges(ctx context.Context, q *rank.Query, ranked []*rank.Pa
 	}
 	more, err := s.rows(ctx, q, found, 0, in)
 	return append(ranked, more...), err
-}
-
-// Replaced gives what a memory or passage has replaced: older ones about the same that are not so since.
-func (s *Store) Replaced(ctx context.Context, m Memory) ([]Memory, error) {
-	const mostLater, most = 40, 5
-	if changed, _ := passage.TellsChange(m.Content); !changed {
-		return nil, nil
-	}
-	q, ranked, err := s.rank(ctx, search{text: m.Content, project: m.Project, most: mostLater})
-	if err != nil {
-		return nil, err
-	}
-	ranked = ranked[:min(len(ranked), mostLater)]
-	found, err := s.texts(ctx, ranked)
-	if err != nil {
-		return nil, err
-	}
-	by := slices.IndexFunc(ranked, func(p *rank.Passage) bool { return found[p.ID].ID == m.ID })
-	if by < 0 {
-		return nil, nil
-	}
-	contents := make(map[int64]string, len(found))
-	for id, m := range found {
-		contents[id] = m.Content
-	}
-	var replaced []Memory
-	for _, p := range q.Replaced(ranked[by], ranked, contents) {
-		replaced = append(replaced, found[p.ID])
-	}
-	return replaced[:min(len(replaced), most)], nil
 }

@@ -2,28 +2,26 @@ package embedded
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // What a prompt is told: a few items that can be read by themselves. A passage is joined with its neighbours as far
 // as there is room: the answer with what was asked, the sentence before that says what "it" is.
 
 const (
-	mostTold    = 400 // tokens, of all items
-	frameOfItem = 8   // tokens, of an item's date and project
-	mostOpening = 8   // of the best passages that open an item or join one
-	joinWithin  = 2   // passages between two of one item
-	mostExcerpt = 600 // bytes of a memory that is longer
+	mostRecalled = 5   // more was measured to help no further
+	mostTold     = 400 // tokens, of all items
+	frameOfItem  = 8   // tokens, of an item's date and project
+	mostOpening  = 8   // of the best passages that open an item or join one
+	joinWithin   = 2   // passages between two of one item
+	mostExcerpt  = 600 // bytes of a memory that is longer
 )
 
 // An excerpt is an item that is being made: passages of one conversation that follow each other.
@@ -71,26 +69,6 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 		}
 	}
 	return t.finish(), nil
-}
-
-// pieces reads what is told of passages.
-func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, error) {
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
-	texts := make(map[int64]Memory, len(ids))
-	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
-		var id, created int64
-		var m Memory
-		err = row.Scan(&id, &m.ID, &m.Content, &m.Origin, &m.Project, &created)
-		m.Created = time.UnixMilli(created).UTC()
-		texts[id] = m
-		return none, err
-	}, `SELECT p.id, coalesce(m.uid, p.uid), coalesce(m.content, p.content), p.origin, p.project, p.created
-		FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory`,
-		string(list))
-	return texts, err
 }
 
 // places are passages in the order of their conversations.

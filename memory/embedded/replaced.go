@@ -1,0 +1,39 @@
+package embedded
+
+import (
+	"context"
+	"slices"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+)
+
+// Replaced gives what a memory or passage has replaced: older ones about the same that are not so since.
+func (s *Store) Replaced(ctx context.Context, m Memory) ([]Memory, error) {
+	const mostLater, most = 40, 5
+	if changed, _ := passage.TellsChange(m.Content); !changed {
+		return nil, nil
+	}
+	q, ranked, err := s.rank(ctx, search{text: m.Content, project: m.Project, most: mostLater})
+	if err != nil {
+		return nil, err
+	}
+	ranked = ranked[:min(len(ranked), mostLater)]
+	found, err := s.texts(ctx, ranked)
+	if err != nil {
+		return nil, err
+	}
+	by := slices.IndexFunc(ranked, func(p *rank.Passage) bool { return found[p.ID].ID == m.ID })
+	if by < 0 {
+		return nil, nil
+	}
+	contents := make(map[int64]string, len(found))
+	for id, m := range found {
+		contents[id] = m.Content
+	}
+	var replaced []Memory
+	for _, p := range q.Replaced(ranked[by], ranked, contents) {
+		replaced = append(replaced, found[p.ID])
+	}
+	return replaced[:min(len(replaced), most)], nil
+}

@@ -1,0 +1,59 @@
+package embedded
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf16"
+)
+
+// identityBytes is how much of a file is read: more than fits, and little of one that is 100 MB long.
+const identityBytes = 64 << 10
+
+// readText reads the first most bytes of a regular file, symbolic links followed, as valid UTF-8 with line feeds
+// only, trimmed.
+func readText(name string, most int64) (string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() { // a pipe would never end, or never begin
+		return "", &fs.PathError{Op: "read", Path: name, Err: errors.New("not a regular file")}
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return "", err
+	}
+	text := strings.ToValidUTF8(string(bytes.TrimPrefix(decodeText(data), []byte("\ufeff"))), "\ufffd")
+	return strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "").Replace(text)), nil
+}
+
+// decodeText gives UTF-16 with a byte order mark, as Windows editors write it, and bytes of Latin-1 as UTF-8.
+func decodeText(data []byte) []byte {
+	big := bytes.HasPrefix(data, []byte{0xFE, 0xFF})
+	if !big && !bytes.HasPrefix(data, []byte{0xFF, 0xFE}) {
+		return data
+	}
+	return utf16Text(data[2:], big)
+}
+
+func utf16Text(data []byte, big bool) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	if big {
+		order = binary.BigEndian
+	}
+	units := make([]uint16, len(data)/2)
+	for i := range units {
+		units[i] = order.Uint16(data[2*i:])
+	}
+	return []byte(string(utf16.Decode(units)))
+}

@@ -1,0 +1,75 @@
+package embedded
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// What passages say, by their ids.
+
+// texts gives passages as memories, by their ids.
+func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]Memory, error) {
+	list, err := json.Marshal(idsOf(passages))
+	if err != nil {
+		return nil, err
+	}
+	type row struct {
+		id int64
+		Memory
+	}
+	rows, err := sqlite.Collect(ctx, s.db, func(from sqlite.Row) (r row, err error) {
+		r.Memory, err = scanMemory(after{from, []any{&r.id}})
+		return r, err
+	}, `SELECT p.id, `+passageColumns+` FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value `+passageJoins,
+		string(list))
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[int64]Memory, len(rows))
+	for _, r := range rows {
+		texts[r.id] = r.Memory
+	}
+	return texts, nil
+}
+
+func idsOf(passages []*rank.Passage) []int64 {
+	ids := make([]int64, len(passages))
+	for i, p := range passages {
+		ids[i] = p.ID
+	}
+	return ids
+}
+
+// pieces reads what is told of passages.
+func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[int64]Memory, len(ids))
+	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
+		var id, created int64
+		var m Memory
+		err = row.Scan(&id, &m.ID, &m.Content, &m.Origin, &m.Project, &created)
+		m.Created = time.UnixMilli(created).UTC()
+		texts[id] = m
+		return none, err
+	}, `SELECT p.id, coalesce(m.uid, p.uid), coalesce(m.content, p.content), p.origin, p.project, p.created
+		FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory`,
+		string(list))
+	return texts, err
+}
+
+// contents reads what passages say.
+func (s *Store) contents(ctx context.Context, list []*rank.Passage) (map[int64]string, error) {
+	pieces, err := s.pieces(ctx, idsOf(list))
+	texts := make(map[int64]string, len(pieces))
+	for id, m := range pieces {
+		texts[id] = m.Content
+	}
+	return texts, err
+}
