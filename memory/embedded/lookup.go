@@ -42,11 +42,12 @@ const (
 	mostEntries = 8_000  // entries of which passages are found; of commoner terms they only count what they hold
 	fewEntries  = 2_000  // the same, where something besides is looked for
 	mostLooked  = 1_000  // ids of which is seen whether they may be shown
-	mostHits    = 80     // passages that are found by themselves, and
-	seeds       = 60     // of these ranked with their neighbours; all
-	largeIndex  = 50_000 // in an index of more passages
-	mostChanges = 10     // passages that say that something changed, found beside the others
-	mostNaming  = 3      // of the best whose names are looked for in what changed
+	mostHits    = 120    // passages that are found by themselves, and
+	seeds       = 60     // of these ranked with their neighbours, and
+	seedsLarge  = 80     // in an index of more than
+	largeIndex  = 50_000
+	mostChanges = 10 // passages that say that something changed, found beside the others
+	mostNaming  = 3  // of the best whose names are looked for in what changed
 	mostNames   = 8
 	mostNamed   = 500 // passages that have one: what more have tells nothing
 	mostDated   = 300 // passages of the days that a question names
@@ -73,7 +74,7 @@ func (s *Store) look(ctx context.Context, q *rank.Query, in search) ([]*rank.Pas
 	}
 	n := seeds
 	if passages > largeIndex {
-		n = mostHits
+		n = seedsLarge
 	}
 	return s.rows(ctx, q, ids, max(n, 2*in.most), in)
 }
