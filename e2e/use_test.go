@@ -23,7 +23,9 @@ func TestUsed(t *testing.T) {
 	p := b.connect()
 	id := p.begin("How hot is the kiln fired, and how deep is the well behind the orchard?")
 	p.end()
-	var shown struct{ Injections []struct{ Items, Used []string } }
+	var shown struct {
+		Injections []struct{ Items, Used []string }
+	}
 	b.wait("what was used is known", func() bool {
 		must(b, json.Unmarshal([]byte(b.run(proxyBin, "show", id, "--json")), &shown))
 		return len(shown.Injections) == 1 && len(shown.Injections[0].Used) > 0
