@@ -153,6 +153,8 @@ func TestOddFiles(t *testing.T) {
 			[]string{"mine"}, ""},
 		"a sidechain": {line("user", "mine") + strings.Replace(line("user", "the subagent's"), `{"type"`,
 			`{"isSidechain":true,"type"`, 1), []string{"mine"}, ""},
+		"about tools": {line("user", `what is a "tool_result"?`) + line("assistant", `one of a "tool_use"`),
+			[]string{`what is a "tool_result"?`}, ""},
 		"tool results": {line("user", "mine") + line("assistant", "1") +
 			`{"type":"user","sessionId":"s-1","message":{"content":[{"type":"tool_result","content":"x"}]}}` + "\n",
 			[]string{"mine"}, ""},

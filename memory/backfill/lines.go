@@ -58,10 +58,11 @@ func eachLine(ctx context.Context, path string, f func(line []byte) error) error
 // mute reports whether a line holds nothing but what a tool said, which is most of what harnesses write: it is not worth
 // reading. One that may hold words too is read.
 func mute(line []byte) bool {
-	return bytes.Contains(line, toolResult) && !bytes.Contains(line, textBlock)
+	return (bytes.Contains(line, toolResult) || bytes.Contains(line, toolUse)) && !bytes.Contains(line, textBlock)
 }
 
-var toolResult, textBlock = []byte(`"tool_result"`), []byte(`"text"`)
+// What stands in a text has its quotation marks escaped.
+var toolResult, toolUse, textBlock = []byte(`"tool_result"`), []byte(`"tool_use"`), []byte(`"text"`)
 
 // jsonLines makes one conversation of a file of JSON lines, each of which is a T.
 func jsonLines[T any](take func(b *builder, line T)) func(context.Context, Place, string,

@@ -1,8 +1,11 @@
 package language
 
 import (
+	"hash/maphash"
 	"math/bits"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/dutch"
@@ -33,12 +36,31 @@ const (
 var stemmers = [...]func(*snowballstem.Env) bool{english.Stem, german.Stem, french.Stem, spanish.Stem, italian.Stem,
 	portuguese.Stem, dutch.Stem, russian.Stem}
 
-// stem takes the endings off a word in lower case, as one language has them.
+// stem takes the endings off a word in lower case, as one language has them. Most words of a conversation come again and
+// again: what they came to is kept for those that were met last.
 func stem(word string, in set) string {
+	place := &stems[maphash.String(stemSeed, word)%uint64(len(stems))]
+	if known := place.Load(); known != nil && known.word == word && known.in == in {
+		return known.stem
+	}
+	word = strings.Clone(word) // which may be a piece of a long text
 	env := snowballstem.NewEnv(word)
 	stemmers[bits.TrailingZeros16(uint16(in))](env)
-	return Fold(env.Current())
+	found := &stemmed{word, in, Fold(env.Current())}
+	place.Store(found)
+	return found.stem
 }
+
+type stemmed struct {
+	word string
+	in   set
+	stem string
+}
+
+var (
+	stems    [2 << 10]atomic.Pointer[stemmed]
+	stemSeed = maphash.MakeSeed()
+)
 
 // silent gives for each word that says nothing, without its accents, the languages in which that is so.
 var silent = sync.OnceValue(func() map[string]set {
