@@ -17,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
 // A play says how a command of the pages is run, and what shows that it worked.
@@ -151,6 +153,10 @@ var plays = map[string]play{
 
 	"signet-acp-proxy forget SESSION": {then: "signet-acp-proxy show SESSION || echo gone",
 		want: `forgotten: .*1 turn(?s:.*)gone`},
+	"signet-acp-proxy forget --undo": {before: "signet-acp-proxy memory add 'A mistake.'; " +
+		"signet-acp-proxy memory forget $(signet-acp-proxy memory add 'A mistake.')", want: `back again: the memory`},
+	"signet-acp-proxy agents":                       {want: `(?m)^claude +available`},
+	"signet-acp-proxy delegations":                  {want: `^$|(?m)^ID`},
 	"signet-acp-proxy prune --older-than 90d":       {want: `nothing to remove`},
 	"signet-acp-proxy prune --older-than 90d --yes": {want: `nothing to remove`},
 	"signet-acp-proxy deliver --wait":               {then: "signet-acp-proxy doctor", want: `nothing pending`},
@@ -165,6 +171,10 @@ const (
 		"./cmd/signet-acp-proxy/internal/runtime"
 	claudeNotes     = "mkdir -p ~/.claude && echo '- The keel of the Curlew is lead.' > ~/.claude/CLAUDE.md"
 	daemonFaults    = "go test -tags sqlite_fts5 -run TestDaemonFaults -v ./e2e"
+	allFaults       = "go test -tags sqlite_fts5 -run 'TestFaults$' -v ./e2e"
+	viewLive        = "signet-acp-proxy view --live"
+	telemetryPost   = "signet-acp-proxy export otlp --endpoint http://127.0.0.1:4318 --since 7d"
+	claudeAdapter   = "npx -y @agentclientprotocol/claude-agent-acp@0.100.0"
 	setupClaude     = "signet-acp-proxy setup acpx claude"
 	goInstall       = "go install github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"
 	goInstallTagged = "go install -tags sqlite_fts5 github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"
@@ -175,27 +185,38 @@ const (
 
 // Unplayed has the commands that no test can run, and why. What can be checked of them is: see (*reader).check.
 var unplayed = map[string]string{
-	"make test":                "this is part of it",
-	"make test PKG=./proxy":    "this is part of it",
-	"make bench":               "takes a minute of a machine that does nothing else",
-	"make bench FLAGS=-limits": "takes a minute of a machine that does nothing else",
-	backfillBench:              "measures for a minute",
-	"make bench-readme":        "takes a minute of a machine that does nothing else, and writes into the checkout",
-	"make fuzz":                "takes half a minute for each target",
-	"make recall":              "measures for minutes",
-	"make harnesses":           "installs 1.5 GB",
-	daemonFaults:               "takes minutes, and is part of the tests",
-	"signet-acp-proxy export otlp --endpoint http://127.0.0.1:4318 --since 7d": "nobody listens there; telemetry.TestPost does",
-	"signet-acp-proxy view --live":                                             "serves until it is left; TestViewLive does that",
-	"make pictures":                                                            "needs a Chromium, and fetches what drives it",
-	"make lint":                                                                "fetches staticcheck",
-	"make gitleaks":                                                            "fetches a module of its own",
-	"make vuln":                                                                "fetches the list of vulnerabilities",
-	"make release":                                                             "builds for minutes, and into the checkout",
-	"npm install -g acpx@0.19.1":                                               "fetches, and installs for the whole machine",
-	npmInstall:                                                                 "fetches, and installs for the whole machine; scripts/packages installs the package",
-	npxInit:                                                                    "fetches; scripts/packages has it from a registry of its own",
-	gitClone:                                                                   "fetches what is not there yet when a change is tested",
+	"make test":                  "this is part of it",
+	"make test PKG=./proxy":      "this is part of it",
+	"make bench":                 "takes a minute of a machine that does nothing else",
+	"make bench FLAGS=-limits":   "takes a minute of a machine that does nothing else",
+	backfillBench:                "measures for a minute",
+	viewLive:                     "serves until it is left; TestViewLive does that",
+	"make bench-readme":          "takes a minute of a machine that does nothing else, and writes into the checkout",
+	"make fuzz":                  "takes half a minute for each target",
+	"make recall":                "measures for minutes",
+	"make harnesses":             "installs 1.5 GB",
+	daemonFaults:                 "takes minutes, and is part of the tests",
+	allFaults:                    "takes minutes, and is part of the tests",
+	telemetryPost:                "nobody listens there; telemetry.TestPost does",
+	claudeAdapter:                "fetches; any adapter may stand there",
+	"make pictures":              "needs a Chromium, and fetches what drives it",
+	"make lint":                  "fetches staticcheck",
+	"make gitleaks":              "fetches a module of its own",
+	"make vuln":                  "fetches the list of vulnerabilities",
+	"make release":               "builds for minutes, and into the checkout",
+	"npm install -g acpx@0.19.1": "fetches, and installs for the whole machine",
+	npmInstall:                   "fetches, and installs for the whole machine; scripts/packages installs the package",
+	npxInit:                      "fetches; scripts/packages has it from a registry of its own",
+	gitClone:                     "fetches what is not there yet when a change is tested",
+}
+
+// Tested has, of those, what does the same in a test: its name and folder.
+var tested = map[string]string{
+	daemonFaults:  "TestDaemonFaults e2e",
+	allFaults:     "TestFaults e2e",
+	telemetryPost: "TestPost telemetry",
+	viewLive:      "TestViewLive e2e",
+	backfillBench: "BenchmarkBackfill cmd/signet-acp-proxy/internal/runtime",
 }
 
 func known(line string) bool {
@@ -454,13 +475,16 @@ func (r *reader) check(line string) error {
 		if !slices.Contains(words, ours.Name) {
 			return fmt.Errorf("our package is %s", ours.Name)
 		}
-	case line == backfillBench:
-		if out, err := r.inCheckout("grep -q 'func BenchmarkBackfill(' cmd/signet-acp-proxy/internal/runtime/*_test.go"); err != nil {
-			return fmt.Errorf("there is no such benchmark: %w%s", err, out)
-		}
-	case line == daemonFaults:
-		if out, err := r.inCheckout("grep -q 'func TestDaemonFaults(' e2e/*_test.go"); err != nil {
+	case tested[line] != "":
+		name, dir, _ := strings.Cut(tested[line], " ")
+		if out, err := r.inCheckout("grep -q 'func " + name + "(' " + dir + "/*_test.go"); err != nil {
 			return fmt.Errorf("there is no such test: %w%s", err, out)
+		}
+	case line == claudeAdapter:
+		if p, _ := upstream.Lookup("claude"); !slices.ContainsFunc(p.Command, func(word string) bool {
+			return strings.HasPrefix(word, "@agentclientprotocol/claude-agent-acp")
+		}) {
+			return fmt.Errorf("claude is started by %v", p.Command)
 		}
 	case words[0] == "npm":
 		var pinned struct{ Dependencies map[string]string }
