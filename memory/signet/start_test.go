@@ -161,11 +161,12 @@ func TestStartFaults(t *testing.T) {
 		{"500", daemontest.Fault{Kind: daemontest.Status}, []error{memory.ErrUnavailable}, []error{memory.ErrKeySpent}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
 			d := daemontest.Start(t, daemontest.Options{})
 			d.Fail(tc.fault)
 			c := client(t, d.URL(), func(o *Options) {
 				if strings.Contains(tc.name, "hole") || strings.Contains(tc.name, "limit") {
-					o.StartTimeout = 50 * time.Millisecond
+					o.StartTimeout = time.Second // in which a busy machine sends the request
 				}
 			})
 			_, err := c.Start(t.Context(), memory.Session{Key: "k"})
@@ -182,10 +183,17 @@ func TestStartFaults(t *testing.T) {
 	t.Run("caller gave up while waiting", func(t *testing.T) {
 		d := daemontest.Start(t, daemontest.Options{})
 		d.Fail(daemontest.Fault{Kind: daemontest.BlackHole})
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		_, err := client(t, d.URL()).Start(ctx, memory.Session{Key: "k"})
-		check(t, err, []error{memory.ErrKeySpent}, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() {
+			_, err := client(t, d.URL()).Start(ctx, memory.Session{Key: "k"})
+			done <- err
+		}()
+		for len(d.Requests(startPath)) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+		check(t, <-done, []error{memory.ErrKeySpent}, nil)
 	})
 }
 
