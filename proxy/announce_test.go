@@ -109,3 +109,45 @@ func TestAnnounceNothing(t *testing.T) {
 		})
 	}
 }
+
+// A client that asks for notices is told once what its first prompt got, before that prompt's response; nobody else is,
+// and every other byte is the harness's.
+func TestNotice(t *testing.T) {
+	for _, tt := range []struct {
+		name, capabilities, result string
+		on                         bool
+		want                       string
+	}{
+		{"asked for", `"clientCapabilities":{"session":{"notices":{}}},`, "", true, `"title":"1 memory, `},
+		{"not asked for", ``, "", true, ""},
+		{"null", `"clientCapabilities":{"session":{"notices":null}},`, "", true, ""},
+		{"off", `"clientCapabilities":{"session":{"notices":{}}},`, "", false, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.start(newSource(), echo(), func(o *Options) { o.Notice = tt.on })
+			c.call(0, "initialize", `{"protocolVersion":1,`+tt.capabilities+`"clientInfo":{"name":"tester","version":"1"}}`)
+			c.call(1, "session/new", cwd)
+			var notices []string
+			for id := 2; id < 4; id++ {
+				c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}`, id)
+				for _, line := range c.until(fmt.Sprintf(`"id":%d`, id)) {
+					if strings.Contains(line, `"sessionUpdate":"notice"`) {
+						notices = append(notices, line)
+					}
+				}
+			}
+			c.close()
+			if tt.want == "" {
+				if len(notices) > 0 {
+					t.Errorf("told %q", notices)
+				}
+				return
+			}
+			if len(notices) != 1 || !json.Valid([]byte(notices[0])) || !strings.Contains(notices[0], tt.want) ||
+				!strings.Contains(notices[0], `"sessionId":"s1"`) || !strings.Contains(notices[0], ` B"`) {
+				t.Errorf("told %q", notices)
+			}
+		})
+	}
+}

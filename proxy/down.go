@@ -227,10 +227,15 @@ func (d *down) Held(line []byte) error {
 	var req session.Request
 	ok := false
 	d.table.Update(func(c *session.Connection) { req, ok = c.Answered(idKey(d.head.ID)) })
-	if ok {
-		line = d.response(req, line)
+	if !ok {
+		return d.Write(line)
 	}
-	return d.Write(line)
+	if notice := d.notice(req); notice != nil {
+		if err := d.Write(notice); err != nil {
+			return err
+		}
+	}
+	return d.Write(d.response(req, line))
 }
 
 // info takes our block out of a session's title, and keeps what the harness calls it.

@@ -113,6 +113,7 @@ type Options struct {
 	ContextAge  time.Duration                     // an unused context is good for the next process this long; 15 min
 	PerPrompt   bool                              // recall for later prompts too
 	Announce    bool                              // the client is told each session's Signet key
+	Notice      bool                              // and what the first prompt got, where it takes notices
 	Reinject    session.Reinject                  // what goes in again after the harness forgot
 	SlashPrefix []string                          // what a command starts with; "/"
 	Exclude     []string                          // globs of folders that are left alone

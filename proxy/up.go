@@ -276,6 +276,7 @@ func (u *up) initialize(line []byte) []byte {
 	client := partyAt(line, "params")
 	u.table.Update(func(c *session.Connection) {
 		c.Client = client
+		c.TakesNotices = takesNotices(line)
 		c.Await(idKey(u.head.ID), session.Request{Method: methodInitialize})
 	})
 	edited := u.compat.initialize(line, client.Name, client.Version)

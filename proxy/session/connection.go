@@ -31,6 +31,7 @@ type Options struct {
 // included.
 type Connection struct {
 	Client, Agent Party
+	TakesNotices  bool     // the client asks for notices
 	TakesSystem   bool     // the harness advertises that it takes a system prompt
 	Servers       []string // the kinds of MCP servers that a harness of version 2 takes
 	Gone          bool     // the client has ended the connection

@@ -41,7 +41,7 @@ type Config struct {
 	ContextAge      time.Duration `yaml:"context_age" default:"15m" help:"how long an unused context is good for the next process"`
 	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"recall for later prompts too"`
 	Presence        bool          `yaml:"presence" default:"false" help:"tell the daemon of every prompt, beside the conversation"`
-	Announce        bool          `yaml:"announce" default:"false" help:"tell the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it"`
+	Announce        string        `yaml:"announce" default:"off" enum:"off,on,notice" help:"on: tell the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it; notice: tell it after the first prompt what that got, where it takes notices"`
 	Reinject        string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what goes in again after the harness compacted the conversation"`
 	Continue        bool          `yaml:"continue" default:"on" help:"where a session cannot be loaded and a new one takes its place, tell that one what was said earlier"`
 	SlashPrefixes   []string      `yaml:"slash_prefixes" default:"/" help:"what a slash command begins with"`

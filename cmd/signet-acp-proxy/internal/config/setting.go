@@ -70,6 +70,9 @@ func settingNamed(c *Config, name string) (Setting, bool) {
 
 // set reads a value as the environment and the flags have it; a list has commas.
 func (s Setting) set(text string) error {
+	if on, err := parseBool(text); err == nil && slices.Contains(s.Enum, "on") { // it was true or false once
+		text = map[bool]string{true: "on", false: "off"}[on]
+	}
 	if s.Enum != nil && !slices.Contains(s.Enum, text) {
 		return fmt.Errorf("%s must be one of %s, not %q", s.Name, strings.Join(s.Enum, ", "), text)
 	}

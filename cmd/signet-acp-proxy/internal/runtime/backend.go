@@ -90,7 +90,8 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.HoldLimit, o.ClaimLimit, o.ContextAge = b.c.Hold, min(b.c.DatabaseWait, b.c.Hold/2), b.c.ContextAge
 	o.FetchLimit = b.c.Fetch
 	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait)
-	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce
+	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce == "on"
+	o.Notice = b.c.Announce == "notice"
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
 	o.Project = delegatedProject(b.c)
 	o.ToolHint = func(agent string) bool {
