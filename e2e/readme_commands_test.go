@@ -107,8 +107,9 @@ var plays = map[string]play{
 	"signet-acp-proxy preview --agent claude":        {want: `You are Halyard`},
 	"signet-acp-proxy preview --prompt TEXT":         {want: `(?s)You are Halyard.*mast of the Curlew`},
 
-	"signet-acp-proxy preview --continues SESSION": {want: `## Earlier in this conversation`},
-	"signet-acp-proxy handoff SESSION --to codex":  {want: `(?m)acpx --cwd .* sessions new && `},
+	"signet-acp-proxy preview --continues SESSION":     {want: `## Earlier in this conversation`},
+	"signet-acp-proxy sessions --here --handoff codex": {want: `(?m)acpx --cwd .* sessions new && `},
+	"signet-acp-proxy handoff SESSION --to codex":      {want: `(?m)acpx --cwd .* sessions new && `},
 
 	"signet-acp-proxy view": {then: "cat $SIGNET_PATH/acp/view.html",
 		want: `(?s)view\.html\n.*<title>What your agents were told.*mast of the Curlew`},

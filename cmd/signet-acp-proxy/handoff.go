@@ -38,16 +38,21 @@ func (h handoffCommand) do(session string, f *config.Flags, std term.Streams) er
 		return cli.Misuse("--to is missing: name the agent that is to go on")
 	}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		left, err := d.HandOver(ctx, session, h.to)
-		if err != nil {
-			return err
-		}
-		std.Say("the next session of %s in %s within an hour goes on from there, in whatever client", left.To,
-			runtime.HomeShort(left.Place()))
-		if h.run {
-			return left.Run(ctx, std)
-		}
-		_, err = fmt.Fprintln(std.Out, left.Command())
-		return err
+		return h.leave(ctx, d, session, std)
 	})
+}
+
+// leave leaves a session for the other agent, and says how to begin there.
+func (h handoffCommand) leave(ctx context.Context, d *runtime.Data, session string, std term.Streams) error {
+	left, err := d.HandOver(ctx, session, h.to)
+	if err != nil {
+		return err
+	}
+	std.Say("the next session of %s in %s within an hour goes on from there, in whatever client", left.To,
+		runtime.HomeShort(left.Place()))
+	if h.run {
+		return left.Run(ctx, std)
+	}
+	_, err = fmt.Fprintln(std.Out, left.Command())
+	return err
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,9 +18,10 @@ import (
 // sessionsCommand lists sessions.
 type sessionsCommand struct {
 	runtime.SessionFilter
-	here  bool
-	since string
-	json  bool
+	here    bool
+	since   string
+	handoff string
+	json    bool
 }
 
 func newSessions(f *config.Flags, std term.Streams) *cobra.Command {
@@ -36,7 +39,9 @@ func newSessions(f *config.Flags, std term.Streams) *cobra.Command {
 	flags.StringVar(&s.Harness, "harness", "", "Only those of a harness, by its `NAME`.")
 	flags.StringVar(&s.since, "since", "", "Only those active since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.IntVar(&s.Limit, "limit", 30, "Only the newest `N`; 0 is all.")
+	flags.StringVar(&s.handoff, "handoff", "", "Have this `AGENT` go on with the newest of them, as handoff does.")
 	cli.Complete(cmd, "harness", cli.AgentNames(f))
+	cli.Complete(cmd, "handoff", cli.AgentNames(f))
 	cli.ForScripts(cmd, &s.json)
 	return cmd
 }
@@ -59,6 +64,13 @@ func (cmd *sessionsCommand) run(f *config.Flags, std term.Streams) error {
 		found, more, err := d.List(ctx, filter)
 		if err != nil {
 			return err
+		}
+		if cmd.handoff != "" {
+			newest := slices.IndexFunc(found, func(s runtime.Listed) bool { return s.Turns > 0 })
+			if newest < 0 {
+				return errors.New("no session in which anything was said")
+			}
+			return handoffCommand{to: cmd.handoff}.leave(ctx, d, found[newest].ACPID, std)
 		}
 		if cmd.json {
 			rows := []runtime.Row{}
