@@ -4,8 +4,9 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"strings"
-	"sync"
 	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/dutch"
@@ -62,31 +63,25 @@ var (
 	stemSeed = maphash.MakeSeed()
 )
 
-// silent gives for each word that says nothing, without its accents, the languages in which that is so.
-var silent = sync.OnceValue(func() map[string]set {
-	m := map[string]set{}
-	for lang, list := range stopWords {
-		for _, w := range Words(list) {
-			m[Fold(w.Text)] |= lang
+// term is a part as it is indexed; empty when it says nothing by itself.
+func term(part string, in set) string {
+	if n := len(part) - 1; n >= 2 && part[n] == 's' && strings.ToUpper(part[:n]) == part[:n] && capital(part) { // PDFs
+		part = part[:n]
+	}
+	p := strings.ToLower(part)
+	if len(p) > LongestTerm || len(p) < 2 && !(len(p) == 1 && p[0] >= '0' && p[0] <= '9') {
+		return ""
+	}
+	for i := range len(p) {
+		if p[i] >= '0' && p[i] <= '9' {
+			return Fold(p) // a version or a number has no endings
 		}
 	}
-	return m
-})
+	return stem(p, in)
+}
 
-// languageOf is the language whose small words stand in a text most; English where that cannot be told. sure is false
-// where there are none.
-func languageOf(folded []string) (lang set, sure bool) {
-	var counts [len(stemmers)]int
-	for _, w := range folded {
-		for in := silent()[w]; in != 0; in &= in - 1 {
-			counts[bits.TrailingZeros16(uint16(in))]++
-		}
-	}
-	best := 0
-	for i, n := range counts {
-		if n > counts[best] {
-			best = i
-		}
-	}
-	return 1 << best, counts[best] > 0
+// capital reports whether a word begins with a capital letter.
+func capital(word string) bool {
+	r, _ := utf8.DecodeRuneInString(word)
+	return unicode.IsUpper(r)
 }

@@ -1,7 +1,7 @@
 package language
 
 import (
-	"strings"
+	"math/bits"
 	"sync"
 )
 
@@ -34,19 +34,34 @@ om te als dan dat die dit deze wat wie waar wanneer waarom hoe welke kan moet zo
 до вас уже для мы их чем была без это этот эта эти кто где какой какая какие почему который мой наш наша наши`,
 }
 
-// unspacedStop are the pairs of characters that only ask or say nothing, in Chinese, Japanese, Korean and Thai.
-const unspacedStop = `我们 你们 他们 现在 什么 怎么 怎样 如何 哪个 哪些 哪里 为什 为何 还是 多久 多少 几个 几次 可以 应该 请问 时候 一个 这个 那个 没有 做了 了什 查了 是什 们的 的是 么时 在哪 是谁 有什
-何を 何が 誰が どこ です ます でし まし した ない する して いる から まで
-무엇 언제 누가 어떻 떻게 우리 입니 니다 인가 가요 무슨 어떤 얼마 있나 나요 뭐야 습니 합니 했습
-คือ ของ ที่ และ ใน เรา ไหน อะไ ะไร ไหม ครั คะ`
-
-var asking = sync.OnceValue(func() map[string]bool {
-	m := map[string]bool{}
-	for pair := range strings.FieldsSeq(unspacedStop) {
-		m[pair] = true
+// silent gives for each word that says nothing, without its accents, the languages in which that is so.
+var silent = sync.OnceValue(func() map[string]set {
+	m := map[string]set{}
+	for lang, list := range stopWords {
+		for _, w := range Words(list) {
+			m[Fold(w.Text)] |= lang
+		}
 	}
 	return m
 })
+
+// languageOf is the language whose small words stand in a text most; English where that cannot be told. sure is false
+// where there are none.
+func languageOf(folded []string) (lang set, sure bool) {
+	var counts [len(stemmers)]int
+	for _, w := range folded {
+		for in := silent()[w]; in != 0; in &= in - 1 {
+			counts[bits.TrailingZeros16(uint16(in))]++
+		}
+	}
+	best := 0
+	for i, n := range counts {
+		if n > counts[best] {
+			best = i
+		}
+	}
+	return 1 << best, counts[best] > 0
+}
 
 // commonWords say little in work with an agent: a prompt that has no others names nothing that was spoken of.
 const commonWords = `able according actually add added adding allow allowed already always answer app apply around available away bad based become begin best better big bigger break bring broken bug

@@ -1,10 +1,6 @@
 package language
 
-import (
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "strings"
 
 // A Text is what the index holds of a text.
 type Text struct {
@@ -91,29 +87,6 @@ func (w Word) terms(list []string, lang set) []string {
 		list = append(list, whole)
 	}
 	return list
-}
-
-// term is a part as it is indexed; empty when it says nothing by itself.
-func term(part string, in set) string {
-	if n := len(part) - 1; n >= 2 && part[n] == 's' && strings.ToUpper(part[:n]) == part[:n] && capital(part) { // PDFs
-		part = part[:n]
-	}
-	p := strings.ToLower(part)
-	if len(p) > LongestTerm || len(p) < 2 && !(len(p) == 1 && p[0] >= '0' && p[0] <= '9') {
-		return ""
-	}
-	for i := range len(p) {
-		if p[i] >= '0' && p[i] <= '9' {
-			return Fold(p) // a version or a number has no endings
-		}
-	}
-	return stem(p, in)
-}
-
-// capital reports whether a word begins with a capital letter.
-func capital(word string) bool {
-	r, _ := utf8.DecodeRuneInString(word)
-	return unicode.IsUpper(r)
 }
 
 // opens reports whether what follows text begins a sentence.

@@ -127,29 +127,6 @@ func plural(rest []rune) bool { return rest[0] == 's' && (len(rest) == 1 || !uni
 // LongestTerm is how long a term may be, in bytes; what is longer is no word that anybody types.
 const LongestTerm = 64
 
-// pairs are the overlapping pairs of characters of a run, without those of the script in which Japanese writes its
-// endings.
-func pairs(run string) []string {
-	runes := []rune(run)
-	if len(runes) == 1 {
-		if !unicode.Is(unicode.Han, runes[0]) { // a particle
-			return nil
-		}
-		return []string{run}
-	}
-	list := make([]string, 0, len(runes)-1)
-	for i := range len(runes) - 1 {
-		if pair := string(runes[i : i+2]); !ending(pair) && !asking()[pair] {
-			list = append(list, pair)
-		}
-	}
-	return list
-}
-
-func ending(pair string) bool {
-	return strings.IndexFunc(pair, func(r rune) bool { return !unicode.Is(unicode.Hiragana, r) }) < 0
-}
-
 // accents maps letters to what people type when their keyboard has none of them.
 var accents = sync.OnceValue(func() map[rune]string {
 	m := map[rune]string{'’': "'", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th",
