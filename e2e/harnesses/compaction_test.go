@@ -5,7 +5,7 @@ package harnesses
 import (
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
@@ -27,14 +27,13 @@ func TestCompaction(t *testing.T) {
 		{"copilot", "/compact", 0},
 	} {
 		t.Run(tt.harness+" by "+strings.Trim(tt.by, "/"), func(t *testing.T) {
-			var full atomic.Bool
+			var full sync.Once
 			s := named(tt.harness).stage(t, func(r fakemodel.Request) fakemodel.Reply {
-				if len(r.Tools) > 0 && full.CompareAndSwap(true, false) {
-					return fakemodel.Reply{Text: "ok", Used: tt.used}
-				}
 				answer := fakemodel.Reply{Text: "What was said: the mast is 11.42 metres long."}
 				if tt.used == 0 {
 					answer.Used = len(r.Body) / 4 // else some find that they gain nothing by it
+				} else if len(r.Tools) > 0 && strings.Contains(strings.Join(r.User, "\n"), "Fill it up.") {
+					full.Do(func() { answer = fakemodel.Reply{Text: "ok", Used: tt.used} })
 				}
 				return answer
 			})
@@ -46,7 +45,6 @@ func TestCompaction(t *testing.T) {
 			what := "identity after /compact"
 			if tt.used > 0 {
 				what = "… after it compacted by itself"
-				full.Store(true)
 				c.prompt(session, "Fill it up.")
 				c.prompt(session, "Here it compacts.")
 			} else {
