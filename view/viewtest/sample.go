@@ -13,7 +13,7 @@ import (
 )
 
 // Hostile is text that a page must show as it is.
-const Hostile = `<img src=x onerror="document.title='broken'"></script><script>document.title='broken'</script> ${x} {{.}} 'q' &amp; אבג ‮gnp ` + "\U0001F6A9"
+const Hostile = `<img src=x onerror="document.title='broken'"></script><script>document.title='broken'</script> ${x} {{.}} 'q' &amp; אבג ` + "\u202egnp \U0001F6A9"
 
 // A Sample says how much there is.
 type Sample struct {
