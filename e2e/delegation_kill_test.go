@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -43,7 +42,7 @@ func TestDelegateKilled(t *testing.T) {
 		all, err := b.Processes()
 		must(b, err)
 		for _, p := range all {
-			if victims[victim](p.Command) && syscall.Kill(p.ID, syscall.SIGKILL) == nil {
+			if victims[victim](p.Command) && kill(p.ID) == nil {
 				killed[victim]++
 			}
 		}

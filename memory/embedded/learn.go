@@ -246,4 +246,3 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []not
 	return err
 }
 
-func scanText(row sqlite.Row) (text string, err error) { return text, row.Scan(&text) }
