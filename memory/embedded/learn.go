@@ -245,4 +245,3 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []not
 		AND digest NOT IN (SELECT value FROM json_each(?))`, t.Turn, string(list))
 	return err
 }
-
