@@ -5,9 +5,8 @@ package proxy
 const (
 	largePrompt = 1 << 20 // bytes of a held prompt, whose memory is given back at once
 	// bytes of an update's frame that is looked at and no chunk of a stream, images and files not counted
-	maxUpdate  = 112 << 10
-	maxPrompt  = 64 << 10      // bytes of a prompt's frame of which all texts are kept
-	promptRoom = 2 * maxPrompt // for the texts of a longer one, as they came: each has half of what is left
+	maxUpdate = 112 << 10
+	maxPrompt = 64 << 10 // bytes of a prompt's texts that are kept, as they came, when its frame is longer than this
 	// bytes of a prompt's frame that is read at once, for it may be a command; longer ones are read when they are
 	// written down
 	shortPrompt = 1 << 10

@@ -33,8 +33,8 @@ func (w *weighed) Flush(ctx context.Context) error {
 // Of prompts that come faster than they can be written down nothing is lost: the file holds half a megabyte that the
 // disk has not taken yet, and is waited for before it has that.
 func TestQuickPrompts(t *testing.T) {
-	const prompts = 60
-	words := strings.TrimSpace(strings.Repeat("and so on, ", 4400))
+	const prompts = 100
+	words := strings.TrimSpace(strings.Repeat("and so on, ", 2400))
 	file := &weighed{}
 	w := newWorld(t)
 	c := w.start(newSource(), echo(), func(o *Options) {

@@ -25,7 +25,10 @@ type spoken struct {
 // command, of others the texts as they came. whole gives the texts of a short one.
 func listen(line []byte, whole func() promptText) spoken {
 	if len(line) > shortPrompt {
-		e := frame.Excerpts{Limit: promptRoom}
+		e := frame.Excerpts{Limit: maxPrompt}
+		if len(line) <= maxPrompt {
+			e.Limit = 4 * len(line) // nothing is left out
+		}
 		e.Write(line)
 		if texts, _ := e.End(); len(texts) > 0 || len(line) > maxPrompt {
 			return spoken{Prompt: &longPrompt{texts}}

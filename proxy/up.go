@@ -182,7 +182,7 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
-			u.long = frame.Excerpts{Limit: promptRoom}
+			u.long = frame.Excerpts{Limit: maxPrompt}
 		}
 		u.long.Write(piece)
 	}

@@ -91,7 +91,7 @@ func TestAgentWays(t *testing.T) {
 		{"something", "other", 0, false, false, ""},
 		{"@agentclientprotocol/claude-agent-acp", "claude", 0, false, true, ""},
 		{"@agentclientprotocol/claude-agent-acp", "wrapped", 0, false, false, ""},
-		{"qwen-code", "qwen", 0, true, true, ""},
+		{"qwen-code", "qwen", 0, true, true, "compress summarize"},
 		{"qwen-code", "mine", 3 * time.Second, true, true, "squeeze"},
 		{"", "gemini", time.Second, true, false, ""},
 	} {
