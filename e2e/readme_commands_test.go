@@ -157,7 +157,7 @@ var plays = map[string]play{
 	"signet-acp-proxy forget --undo": {before: "signet-acp-proxy memory add 'A mistake.'; " +
 		"signet-acp-proxy memory forget $(signet-acp-proxy memory add 'A mistake.')", want: `back again: the memory`},
 	"signet-acp-proxy agents":                       {want: `(?m)^claude +available`},
-	"signet-acp-proxy delegations":                  {want: `^$|(?m)^ID`},
+	"signet-acp-proxy delegations":                  {want: `^DELEGATION +AGENT`},
 	"signet-acp-proxy prune --older-than 90d":       {want: `nothing to remove`},
 	"signet-acp-proxy prune --older-than 90d --yes": {want: `nothing to remove`},
 	"signet-acp-proxy deliver --wait":               {then: "signet-acp-proxy doctor", want: `nothing pending`},
