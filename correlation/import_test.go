@@ -1,11 +1,14 @@
 package correlation_test
 
 import (
+	"database/sql"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // take takes in a conversation, some turns at a time.
@@ -83,5 +86,50 @@ func TestImportOfKnown(t *testing.T) {
 	}
 	if now := must(b.Get(t.Context(), v.ID))(t); now.Client != "acpx" {
 		t.Errorf("it is %s's now", now.Client)
+	}
+}
+
+// Of what was forgotten nothing comes back with a copy of it, under whatever id that stands, and nothing else is missed.
+func TestImportOfForgotten(t *testing.T) {
+	b := newBench(t)
+	said := func(user, assistant string) Turn {
+		return Turn{User: user, Assistant: assistant, Started: b.clock.Now(), Ended: b.clock.Now(), Stop: "end_turn"}
+	}
+	const first, branch, other = "0b1c7a4e-9f22-4f2e-8f4e-000000000001", "0b1c7a4e-9f22-4f2e-8f4e-000000000002",
+		"0b1c7a4e-9f22-4f2e-8f4e-000000000003"
+	of := func(id string) OpenSession {
+		return OpenSession{Harness: "claude", ACPID: id, Client: "backfill:claude"}
+	}
+	long := "Herons nest in colonies, often with other waders,\n\nhigh up in the same trees year after year."
+	v, _, err := b.take(of(first), []Turn{said("Where do herons nest?", long), said("continue", "Done.")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(b.Forget(t.Context(), v.ID, nil))(t)
+
+	copies := []Turn{said("Where do  herons nest?", strings.TrimSuffix(long, " after year.")),
+		said("continue", "Done.")}
+	if v, added, err := b.take(of(branch), copies); err != nil || added != 0 || v.ID != 0 {
+		t.Errorf("a copy: session %d, %d new, %v", v.ID, added, err)
+	}
+	v, added, err := b.take(of(branch), append(copies, said("And egrets?", "Likewise.")))
+	if err != nil || added != 1 {
+		t.Errorf("a copy that went on: %d new, %v", added, err)
+	}
+	if _, added, err := b.take(of(other), []Turn{said("continue", "With what?")}); err != nil || added != 1 {
+		t.Errorf("the same prompt elsewhere: %d new, %v", added, err)
+	}
+
+	turns := must(b.Turns(t.Context(), v.ID))(t)
+	err = sqlite.Write(t.Context(), b.db, "rewording", func(tx *sql.Tx) error {
+		return Reword(t.Context(), tx, Said{Turn: turns[0].ID, User: "[forgotten]", Assistant: "[forgotten]"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, answer := range []string{"Likewise.", "Likewise. And more than that."} {
+		if _, added, err := b.take(of(branch), []Turn{said("And egrets?", answer)}); err != nil || added != 0 {
+			t.Errorf("a prompt of which something was forgotten: %d new, %v", added, err)
+		}
 	}
 }

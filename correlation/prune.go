@@ -82,6 +82,13 @@ func deleteSessions(ctx context.Context, tx *sql.Tx, sessions []int64,
 			return 0, nil, err
 		}
 	}
+	turnList, err := json.Marshal(ids)
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := noteForgotten(ctx, tx, string(turnList)); err != nil {
+		return 0, nil, err
+	}
 	_, err = tx.ExecContext(ctx, `INSERT OR IGNORE INTO sessions_forgotten (acp_id)
 		SELECT acp_id FROM sessions WHERE length(acp_id) >= ? AND id`+which, minLoneID, string(list))
 	if err != nil {
@@ -245,6 +252,9 @@ func (s *Store) expireSome(ctx context.Context, before time.Time, unlearn Unlear
 		}
 		list, err := json.Marshal(ids)
 		if err != nil {
+			return err
+		}
+		if err := noteForgotten(ctx, tx, string(list)); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?))`, string(list))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -68,6 +69,9 @@ func SaidWith(ctx context.Context, q sqlite.Querier, text string) ([]Said, error
 
 // Reword makes a turn say something else, of which a person had something forgotten.
 func Reword(ctx context.Context, tx *sql.Tx, t Said) error {
+	if err := noteForgotten(ctx, tx, fmt.Sprintf("[%d]", t.Turn)); err != nil {
+		return err
+	}
 	_, err := tx.ExecContext(ctx, `UPDATE turns SET user = ?, assistant = ? WHERE id = ?`, t.User, t.Assistant, t.Turn)
 	return err
 }

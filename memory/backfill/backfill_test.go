@@ -295,7 +295,7 @@ func TestBranched(t *testing.T) {
 			users = append(users, turn.User)
 		}
 	}
-	want := []string{"the first's", "my own", "of one that is gone\n\nof a strange one"}
+	want := []string{"the first's", "my own", "of one that is gone", "of a strange one"}
 	if !slices.Equal(users, want) {
 		t.Errorf("got %q", users)
 	}

@@ -8,7 +8,7 @@ import (
 
 // claude is Claude Code: ~/.claude/projects/FOLDER/SESSION.jsonl (seen: 2.1.316). Lines of many types; "user" and
 // "assistant" hold what was said, sidechains are subagents'. A branched conversation begins with a copy of what it was
-// branched from, which is of that one: it is there once, and stays forgotten where that was.
+// branched from, which is taken with that one where it is there.
 var claude = format{
 	agent: "claude",
 	root:  func(p Place) string { return filepath.Join(p.env("CLAUDE_CONFIG_DIR", ".claude"), "projects") },
@@ -34,9 +34,10 @@ var claude = format{
 		if b.Cwd == "" {
 			b.Cwd = line.Cwd
 		}
+		b.from = line.ForkedFrom.SessionID
 		switch {
 		case line.IsSidechain || line.IsMeta || line.IsSummary:
-		case b.stands(line.ForkedFrom.SessionID):
+		case b.stands(b.from):
 		case line.Type == "user":
 			b.user(line.Message.Content.join(), line.Timestamp)
 		case line.Type == "assistant":

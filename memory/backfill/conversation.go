@@ -30,11 +30,13 @@ const (
 type Turn struct {
 	User, Assistant string
 	Started, Ended  time.Time // zero where the harness does not say
+	From            string    // the conversation that it was copied from, where the harness says so
 }
 
 // A builder makes turns of what is said, in the order in which it stands in a file.
 type builder struct {
 	Conversation
+	from   string          // the conversation that what is said now was copied from
 	size   int             // bytes of what was said since the last part
 	beside map[string]bool // whether conversations have a file beside this one
 }
@@ -76,13 +78,13 @@ func (b *builder) user(text string, at time.Time) {
 	}
 	text = chars.Cut(text, maxSide)
 	b.size += len(text)
-	if n := len(b.Turns); n > 0 && b.Turns[n-1].Assistant == "" {
+	if n := len(b.Turns); n > 0 && b.Turns[n-1].Assistant == "" && b.Turns[n-1].From == b.from {
 		if last := &b.Turns[n-1]; last.User != text && len(last.User) < maxSide { // some write it twice
 			last.User += "\n\n" + text
 		}
 		return
 	}
-	b.Turns = append(b.Turns, Turn{User: text, Started: at, Ended: at})
+	b.Turns = append(b.Turns, Turn{User: text, Started: at, Ended: at, From: b.from})
 }
 
 // assistant takes what the agent said, which belongs to the last turn.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -53,7 +54,8 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 		process = p.ID()
 	}
 	for _, agent := range agents {
-		in := &intake{Backfill: b, process: process, got: Backfilled{Agent: agent, Skipped: []backfill.Skip{}}}
+		in := &intake{Backfill: b, process: process, gone: map[string]bool{},
+			got: Backfilled{Agent: agent, Skipped: []backfill.Skip{}}}
 		err := backfill.Walk(ctx, backfill.Place{Home: home, Getenv: os.Getenv}, agent, backfill.Found{
 			File: func(string) {
 				if in.got.Files++; b.Step != nil {
@@ -87,6 +89,8 @@ type intake struct {
 	file, id string              // the conversation whose parts are coming
 	into     *correlation.Import // nil where it is not wanted
 	counted  bool                // it counts as one
+
+	gone map[string]bool // whether a conversation that others were copied from was forgotten
 }
 
 func (in *intake) skip(s backfill.Skip) {
@@ -124,24 +128,38 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	case in.DryRun:
 		in.count(len(c.Turns))
 		return nil
-	case in.into == nil:
-		var err error
+	}
+	err := in.leaveForgotten(ctx, &c)
+	if err == nil && in.into == nil {
 		in.into, err = in.Data.Sessions.Import(ctx, correlation.OpenSession{
 			Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: in.Data.Config.AgentID,
 			Client: BackfillSource(c.Agent), Agent: c.Agent, Process: in.process,
 		})
-		if errors.Is(err, correlation.ErrForgotten) {
-			if first {
-				in.skip(backfill.Skip{File: c.File, Why: "it was forgotten"})
-			}
-			return nil
+	}
+	if errors.Is(err, correlation.ErrForgotten) {
+		if first {
+			in.skip(backfill.Skip{File: c.File, Why: "it was forgotten"})
 		}
-		if err != nil {
-			return err
-		}
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	added, err := in.into.Add(ctx, turnsOf(c))
 	in.count(added)
+	return err
+}
+
+// leaveForgotten leaves out turns that were copied from a conversation that was forgotten.
+func (in *intake) leaveForgotten(ctx context.Context, c *backfill.Conversation) (err error) {
+	c.Turns = slices.DeleteFunc(c.Turns, func(t backfill.Turn) bool {
+		gone, known := in.gone[t.From]
+		if t.From != "" && !known && err == nil {
+			gone, err = in.Data.Sessions.IsForgotten(ctx, t.From)
+			in.gone[t.From] = gone
+		}
+		return gone
+	})
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
 // A scribe writes transcripts as Claude Code does: what was said, and ten times as much of what tools read and wrote.
@@ -82,36 +83,18 @@ func (s scribe) conversation(n, turns int) (int64, error) {
 	return info.Size(), nil
 }
 
-// What tools said, secrets and private passages are in none of our files, however often a transcript is taken in, and
-// every turn once and in order.
-func TestBackfillKeepsNoSecrets(t *testing.T) {
+// A claude is a home in which Claude Code has written, and what is taken in of it.
+type claude struct {
+	*testing.T
+	home string
+	*Data
+}
+
+func newClaude(t *testing.T) *claude {
+	t.Helper()
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	path := filepath.Join(home, ".claude", "projects", "-w", "s-1.jsonl")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	var file strings.Builder
-	line := func(role string, content any) {
-		text, _ := json.Marshal(map[string]any{"type": role, "sessionId": "0b1c7a4e-9f22-4f2e-8f4e-4a2f5d1c9b10", "cwd": "/w",
-			"timestamp": "2026-01-02T03:04:05Z", "message": map[string]any{"content": content}})
-		file.Write(append(text, '\n'))
-	}
-	const key = "sk-ant-api03-Zt4mXk29fQvRw81LsNpYb6HcGd07JuEoIaT5xK3rVqWnMlPz"
-	long := strings.Repeat("All about herons. ", 50)
-	const turns = 20
-	for i := range turns {
-		line("user", fmt.Sprintf("Question %d with %s and <private>CANARY-a</private>.", i, key))
-		line("assistant", []any{map[string]any{"type": "tool_use", "name": "Read", "input": map[string]any{"text": "CANARY-b"}}})
-		line("user", []any{map[string]any{"type": "tool_result", "content": "CANARY-c " + key}})
-		line("user", []any{map[string]any{"type": "tool_result", "content": []any{map[string]any{"type": "text", "text": "CANARY-d"}}}})
-		line("assistant", []any{map[string]any{"type": "text", "text": long + "CANARY-a and " + key}})
-	}
-	if err := os.WriteFile(path, []byte(file.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	signet := filepath.Join(home, ".agents")
-	c, err := config.Load(config.Flags{Memory: "embedded", SignetPath: signet})
+	c, err := config.Load(config.Flags{Memory: "embedded", SignetPath: filepath.Join(home, ".agents")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,17 +102,66 @@ func TestBackfillKeepsNoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []int{turns, 0} {
-		got, err := Backfill{Data: d}.Run(t.Context(), []string{"claude"})
-		if err != nil || got[0].Turns != want || len(got[0].Skipped) != 0 {
-			t.Errorf("%+v, %v; want %d turns", got, err, want)
-		}
+	t.Cleanup(func() { _ = d.Close() })
+	return &claude{t, home, d}
+}
+
+// said is a line of Claude's.
+func said(id, role string, content any) string {
+	text, _ := json.Marshal(map[string]any{"type": role, "sessionId": id, "cwd": "/w", "timestamp": "2026-01-02T03:04:05Z",
+		"message": map[string]any{"content": content}})
+	return string(text) + "\n"
+}
+
+func block(of, key string, content any) []any {
+	return []any{map[string]any{"type": of, key: content}}
+}
+
+// write writes the file of a conversation.
+func (c *claude) write(id string, lines ...string) {
+	c.Helper()
+	path := filepath.Join(c.home, ".claude", "projects", "-w", id+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		c.Fatal(err)
 	}
-	all, err := d.Sessions.Sessions(t.Context(), 0)
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// takeIn takes in all that there is, and expects so many new turns.
+func (c *claude) takeIn(want int) {
+	c.Helper()
+	got, err := Backfill{Data: c.Data}.Run(c.Context(), []string{"claude"})
+	if err != nil || got[0].Turns != want || len(got[0].Skipped) != 0 {
+		c.Errorf("%+v, %v; want %d turns", got, err, want)
+	}
+}
+
+// What tools said, secrets and private passages are in none of our files, however often a transcript is taken in, and
+// every turn once and in order.
+func TestBackfillKeepsNoSecrets(t *testing.T) {
+	c := newClaude(t)
+	const id, key = "0b1c7a4e-9f22-4f2e-8f4e-4a2f5d1c9b10", "sk-ant-api03-Zt4mXk29fQvRw81LsNpYb6HcGd07JuEoIaT5xK3rVqWnMlPz"
+	long := strings.Repeat("All about herons. ", 50)
+	const turns = 20
+	var lines []string
+	for i := range turns {
+		lines = append(lines,
+			said(id, "user", fmt.Sprintf("Question %d with %s and <private>CANARY-a</private>.", i, key)),
+			said(id, "assistant", block("tool_use", "input", map[string]any{"text": "CANARY-b"})),
+			said(id, "user", block("tool_result", "content", "CANARY-c "+key)),
+			said(id, "user", block("tool_result", "content", block("text", "text", "CANARY-d"))),
+			said(id, "assistant", block("text", "text", long+"CANARY-a and "+key)))
+	}
+	c.write(id, lines...)
+	c.takeIn(turns)
+	c.takeIn(0)
+	all, err := c.Sessions.Sessions(t.Context(), 0)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d sessions, %v", len(all), err)
 	}
-	stored, err := d.Sessions.Turns(t.Context(), all[0].ID)
+	stored, err := c.Sessions.Turns(t.Context(), all[0].ID)
 	if err != nil || len(stored) != turns {
 		t.Fatalf("%d turns, %v", len(stored), err)
 	}
@@ -138,10 +170,10 @@ func TestBackfillKeepsNoSecrets(t *testing.T) {
 			t.Errorf("turn %d is %.40s", i, turn.User)
 		}
 	}
-	if err := d.Close(); err != nil {
+	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	err = filepath.WalkDir(signet, func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(filepath.Join(c.home, ".agents"), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
@@ -153,6 +185,39 @@ func TestBackfillKeepsNoSecrets(t *testing.T) {
 		}
 		return err
 	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// What somebody had forgotten of a conversation comes back neither with its file nor with a copy of it.
+func TestBackfillLeavesWhatWasForgotten(t *testing.T) {
+	c := newClaude(t)
+	const id, branch = "0b1c7a4e-9f22-4f2e-8f4e-000000000001", "0b1c7a4e-9f22-4f2e-8f4e-000000000002"
+	conversation := func(id string) []string {
+		return []string{
+			said(id, "user", "Please note that the bittern never sails on Sundays."), said(id, "assistant", "Noted."),
+			said(id, "user", "And the heron is moored in Falmouth."), said(id, "assistant", "I see."),
+		}
+	}
+	c.write(id, conversation(id)...)
+	c.takeIn(2)
+	found, err := c.Memories.Search(t.Context(), embedded.Query{Text: "When does the bittern sail?", AllProjects: true, Limit: 1})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	if err := c.Memories.Forget(t.Context(), found[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	c.takeIn(0)
+	c.write(branch, conversation(branch)...)
+	c.takeIn(1)
+	found, err = c.Memories.Search(t.Context(), embedded.Query{Text: "When does the bittern sail?", AllProjects: true, Limit: 10})
+	for _, m := range found {
+		if strings.Contains(m.Content, "Sundays") {
+			t.Errorf("it is found again: %+v", m)
+		}
+	}
 	if err != nil {
 		t.Error(err)
 	}

@@ -1,0 +1,74 @@
+package correlation
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// What a person had forgotten may stand in files that an import reads: in those of the session that said it, and in
+// those of its branches, which begin with a copy. Digests tell both, and nothing of what was said.
+
+// A digest names a text, its white space folded.
+type digest = [sha256.Size]byte
+
+// digestOf names what a prompt says.
+func digestOf(text string) digest {
+	return sha256.Sum256([]byte(strings.Join(strings.Fields(text), " ")))
+}
+
+// promptDigest names a prompt of one session.
+func promptDigest(acpID, user string) digest {
+	return digestOf("prompt \x00" + foldID(acpID) + "\x00 " + user)
+}
+
+// copyHead is how much of an answer, in bytes without white space, tells a copy of a turn: a copy may end in the middle
+// of the answer.
+const copyHead = 64
+
+// copyDigest names a turn wherever it is written down. Harnesses and clients join the parts of an answer in different
+// ways, so that its white space does not count.
+func copyDigest(user, assistant string) digest {
+	answer := strings.Join(strings.Fields(assistant), "")
+	return digestOf("turn \x00 " + user + " \x00" + answer[:min(len(answer), copyHead)])
+}
+
+// noteForgotten notes turns, a JSON list of their ids, as what must not come back.
+func noteForgotten(ctx context.Context, tx *sql.Tx, turns string) error {
+	gone, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (both [2]digest, err error) {
+		var acpID, user, assistant string
+		if err := row.Scan(&acpID, &user, &assistant); err != nil {
+			return both, err
+		}
+		return [2]digest{promptDigest(acpID, user), copyDigest(user, assistant)}, nil
+	}, `SELECT s.acp_id, t.user, t.assistant FROM turns t JOIN sessions s ON s.id = t.session
+		WHERE t.id IN (SELECT value FROM json_each(?)) AND t.user <> ''`, turns)
+	if err != nil {
+		return err
+	}
+	for _, both := range gone {
+		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO turns_forgotten (digest) VALUES (?), (?)`,
+			both[0][:], both[1][:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// IsForgotten reports whether a person had a session forgotten, or had it pruned.
+func (s *Store) IsForgotten(ctx context.Context, acpID string) (gone bool, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions_forgotten WHERE acp_id = ?)`,
+		foldID(acpID)).Scan(&gone)
+	return gone, sqlite.While("looking for what was forgotten", err)
+}
+
+// turnForgotten reports whether a turn of a session is one that was forgotten, or a copy of one.
+func (s *Store) turnForgotten(ctx context.Context, acpID string, t Turn) (gone bool, err error) {
+	prompt, whole := promptDigest(acpID, t.User), copyDigest(t.User, t.Assistant)
+	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM turns_forgotten WHERE digest IN (?, ?))`,
+		prompt[:], whole[:]).Scan(&gone)
+	return gone, sqlite.While("looking for what was forgotten", err)
+}
