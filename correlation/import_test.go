@@ -89,7 +89,7 @@ func TestImportOfKnown(t *testing.T) {
 	}
 }
 
-// Of what was forgotten nothing comes back with a copy of it, under whatever id that stands, and nothing else is missed.
+// Of what was forgotten nothing comes back with a copy of it, under whatever id that stands; nothing else is missed.
 func TestImportOfForgotten(t *testing.T) {
 	b := newBench(t)
 	said := func(user, assistant string) Turn {
