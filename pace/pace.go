@@ -20,9 +20,12 @@ type gentle struct{}
 // Gently gives a context for work that nobody waits for. In any other, Pause does nothing.
 func Gently(ctx context.Context) context.Context { return context.WithValue(ctx, gentle{}, true) }
 
+// Gentle reports whether nobody waits for the work that a context is for.
+func Gentle(ctx context.Context) bool { return ctx.Value(gentle{}) != nil }
+
 // Pause lets work that began at a time rest, in a context of Gently, until that ends.
 func Pause(ctx context.Context, began time.Time) {
-	if ctx.Value(gentle{}) == nil {
+	if !Gentle(ctx) {
 		return
 	}
 	timer := time.NewTimer(Rest(time.Since(began)))

@@ -148,7 +148,8 @@ func (l *Log) Attach(store *correlation.Store) { l.f.attach(store) }
 // correlation.ErrNotFound for a session that was forgotten.
 func (l *Log) Row(ctx context.Context, session int) (int64, error) { return l.f.row(ctx, session) }
 
-// Folded waits until all that was appended before is in the database.
+// Folded waits until all that was appended before is in the database. Unless ctx is one of pace.Gently, the file is
+// folded in faster meanwhile.
 func (l *Log) Folded(ctx context.Context) error {
 	if err := l.Flush(ctx); err != nil {
 		return err

@@ -248,7 +248,9 @@ func (f *folder) caughtUp(ctx context.Context, target place) error {
 		if there {
 			return nil
 		}
-		f.urge()
+		if !pace.Gentle(ctx) {
+			f.urge()
+		}
 		select {
 		case <-moved:
 		case <-ctx.Done():

@@ -22,6 +22,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/proxy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -149,7 +150,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	}
 	b.events.Attach(store)
 	b.follower.attach(b.daemon, func(ctx context.Context, key string) error {
-		if err := b.events.Folded(ctx); err != nil {
+		if err := b.events.Folded(pace.Gently(ctx)); err != nil {
 			return err
 		}
 		owed, err := process.OweSoFar(ctx, key)
