@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"strings"
 	"time"
@@ -54,19 +55,24 @@ type Imported struct{ Added, Updated, Unchanged int }
 // memory whose id is known is made what the line says. Behind that it is indexed, in many transactions: who is searched
 // for what was imported finds it then. Errors name the line; beyond them correlation's.
 func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
-	lines, err := s.readMemories(r)
-	if err != nil {
-		return Imported{}, fmt.Errorf("importing memories: %w", err)
-	}
+	const doing = "importing memories"
 	var done Imported
-	err = sqlite.Write(ctx, s.db, "importing memories", func(tx *sql.Tx) error {
+	lines, err := newSpool()
+	if err != nil {
+		return done, sqlite.While(doing, err)
+	}
+	defer lines.remove()
+	if err := s.readMemories(r, lines.add); err != nil {
+		return done, sqlite.While(doing, err)
+	}
+	err = sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
 		done = Imported{}
-		for _, m := range lines {
-			if err := s.take(ctx, tx, m, &done); err != nil {
-				return fmt.Errorf("line %d: %w", m.line, err)
+		return lines.each(func(l importedLine) error {
+			if err := s.take(ctx, tx, l, &done); err != nil {
+				return fmt.Errorf("line %d: %w", l.Line, err)
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 	if err != nil {
 		return Imported{}, err
@@ -77,20 +83,64 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
 // An importedLine is a memory as it is stored.
 type importedLine struct {
 	Memory
-	line         int
-	named, dated bool // it gives its id; its time
+	Line         int
+	Named, Dated bool // it gives its id; its time
+}
+
+// A spool keeps lines on the disk from when they were read until they are stored: nobody waits for the database while
+// they are read, and a million of them need no more memory than one.
+type spool struct {
+	file *os.File
+	out  *bufio.Writer
+}
+
+func newSpool() (*spool, error) {
+	file, err := os.CreateTemp("", "memories-*")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(file.Name()) // where that can be done to an open file: who is killed leaves nothing
+	return &spool{file, bufio.NewWriter(file)}, nil
+}
+
+func (s *spool) remove() {
+	s.file.Close()
+	os.Remove(s.file.Name())
+}
+
+func (s *spool) add(l importedLine) error { return json.NewEncoder(s.out).Encode(l) }
+
+// each gives all lines, in their order.
+func (s *spool) each(f func(importedLine) error) error {
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	for in := json.NewDecoder(s.file); ; {
+		var l importedLine
+		if err := in.Decode(&l); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := f(l); err != nil {
+			return err
+		}
+	}
 }
 
 // take makes one memory stand as m says.
 func (s *Store) take(ctx context.Context, tx *sql.Tx, l importedLine, done *Imported) error {
 	m := l.Memory
 	have, err := Memory{}, error(ErrNotFound)
-	if l.named {
+	if l.Named {
 		have, err = memoryOf(ctx, tx, m.ID)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
-		if known, err := knows(ctx, tx, m, l.dated); err != nil || known {
+		if known, err := knows(ctx, tx, m, l.Dated); err != nil || known {
 			done.Unchanged++
 			return err
 		}
@@ -116,16 +166,20 @@ func (s *Store) take(ctx context.Context, tx *sql.Tx, l importedLine, done *Impo
 // knows reports whether the project has a memory with the same text, made at the same time where one is named, and at
 // the same place of the same session.
 func knows(ctx context.Context, tx *sql.Tx, m Memory, dated bool) (known bool, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories WHERE digest = ?1 AND project = ?2 AND (NOT ?3
-		OR created = ?4) AND (?6 IS NULL OR key = ?5 AND position IS ?6))`,
-		digest(m.Content), m.Project, dated, m.Created.UnixMilli(), m.Session, m.Position).Scan(&known)
+	same, args := `digest = ? AND project = ?`, []any{digest(m.Content), m.Project}
+	if dated {
+		same, args = same+` AND created = ?`, append(args, m.Created.UnixMilli())
+	}
+	if m.Position != nil {
+		same, args = same+` AND key = ? AND position = ?`, append(args, m.Session, m.Position)
+	}
+	err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories WHERE `+same+`)`, args...).Scan(&known)
 	return known, err
 }
 
-// readMemories reads JSON Lines and makes them fit to be stored, before anybody waits for the database. Blank lines and
-// fields that are not known are passed over.
-func (s *Store) readMemories(r io.Reader) ([]importedLine, error) {
-	var all []importedLine
+// readMemories reads JSON Lines and makes them fit to be stored. Blank lines and fields that are not known are passed
+// over.
+func (s *Store) readMemories(r io.Reader, keep func(importedLine) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), longestLine)
 	n := 0
@@ -140,30 +194,32 @@ func (s *Store) readMemories(r io.Reader) ([]importedLine, error) {
 			Importance *float64 `json:"importance"`
 		}
 		if err := json.Unmarshal(line, &read); err != nil {
-			return nil, fmt.Errorf("line %d is no memory as export writes it: %w", n, err)
+			return fmt.Errorf("line %d is no memory as export writes it: %w", n, err)
 		}
 		m := read.Memory
 		if m.Weighed = read.Importance != nil; m.Weighed {
 			m.Importance = *read.Importance
 		}
 		if m.Content == "" {
-			return nil, fmt.Errorf("line %d has no content", n)
+			return fmt.Errorf("line %d has no content", n)
 		}
 		m.ID = strings.ToLower(m.ID)
 		if m.Source == "" || m.Source == sourceTurn && m.Type == typeSaid { // of a conversation that is not here
 			m.Source = "import"
 		}
 		m.Score, m.Matched, m.Given, m.Used = 0, nil, 0, 0
-		l := importedLine{line: n, named: m.ID != "", dated: !m.Created.IsZero()}
+		l := importedLine{Line: n, Named: m.ID != "", Dated: !m.Created.IsZero()}
 		if err := m.prepare(s.opts.Now()); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return fmt.Errorf("line %d: %w", n, err)
 		}
 		m.Created, m.Updated = m.Created.UTC(), m.Updated.UTC()
 		l.Memory = m
-		all = append(all, l)
+		if err := keep(l); err != nil {
+			return err
+		}
 	}
 	if err := in.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", n+1, err)
+		return fmt.Errorf("line %d: %w", n+1, err)
 	}
-	return all, nil
+	return nil
 }
