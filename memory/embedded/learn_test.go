@@ -9,7 +9,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -76,9 +75,14 @@ func TestCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for most, want := range map[int][2]int{10_000: {3000, 3000}, 200: {2700, 3300}} {
-		got, err := w.counts(t.Context(), language.Ask("harbour anchor zeppelin").Terms, most)
-		if err != nil || len(got) != 3 || got[0] < want[0] || got[0] > want[1] || got[1] != 6 || got[2] != 0 {
-			t.Errorf("read up to %d entries: %v, %v", most, got, err)
+		lists, err := w.entries(t.Context(), []string{"harbour", "anchor", "zeppelin"}, most)
+		if err != nil || len(lists) != 3 {
+			t.Fatalf("%d lists, %v", len(lists), err)
+		}
+		for i, want := range [][2]int{want, {6, 6}, {0, 0}} {
+			if n := holding(lists[i], most, 3000); n < want[0] || n > want[1] {
+				t.Errorf("read up to %d entries: list %d has %d", most, i, n)
+			}
 		}
 	}
 }

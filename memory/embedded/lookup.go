@@ -1,12 +1,12 @@
 package embedded
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -37,9 +37,9 @@ type search struct {
 }
 
 const (
-	mostCounted = 8_000  // entries of the index that are read to learn how common a term is, and
-	countedOver = 60_000 // of all the terms; beyond them it is estimated
 	mostEntries = 8_000  // entries of which passages are found; of commoner terms they only count what they hold
+	mostCounted = 4_000  // entries of the index that are read to learn how common a term is, and
+	countedOver = 40_000 // of all the terms; beyond them it is estimated
 	fewEntries  = 2_000  // the same, where something besides is looked for
 	mostLooked  = 1_000  // ids of which is seen whether they may be shown
 	mostHits    = 120    // passages that are found by themselves, and
@@ -55,20 +55,29 @@ const (
 
 // look gives the passages that may answer, and their neighbours.
 func (s *Store) look(ctx context.Context, q *rank.Query, in search) ([]*rank.Passage, error) {
-	docs, err := s.counts(ctx, q.Terms, min(mostCounted, countedOver/max(len(q.Terms), 1)))
+	most := max(min(mostCounted, countedOver/max(len(q.Terms), 1)), 2)
+	lists, err := s.entries(ctx, matches(q.Terms, func(t language.Term) string { return match(t.Forms, "") }), most)
 	if err != nil {
 		return nil, err
 	}
 	var passages, terms float64
-	if err := s.db.QueryRowContext(ctx, `SELECT passages, terms FROM passages_total`).Scan(&passages,
-		&terms); err != nil {
+	var last int64
+	if err := s.db.QueryRowContext(ctx, `SELECT passages, terms, (SELECT coalesce(max(id), 0) FROM passages)
+		FROM passages_total`).Scan(&passages, &terms, &last); err != nil {
 		return nil, err
+	}
+	docs := make([]int, len(lists))
+	for i, ids := range lists {
+		docs[i] = holding(ids, most, last)
+		if len(ids) == most {
+			lists[i] = nil // there may be more: if it is looked for by this term, they are read again
+		}
 	}
 	q.Weigh(docs, passages, terms)
 	if in.sessions, err = s.sessionsOf(ctx, in.keys); err != nil {
 		return nil, err
 	}
-	ids, err := s.find(ctx, q, in)
+	ids, err := s.find(ctx, q, lists, in)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -79,16 +88,13 @@ func (s *Store) look(ctx context.Context, q *rank.Query, in search) ([]*rank.Pas
 	return s.rows(ctx, q, ids, max(n, 2*in.most), in)
 }
 
-// counts gives in how many passages each term stands. Beyond most it is estimated, by how close they are.
-func (s *Store) counts(ctx context.Context, terms []language.Term, most int) ([]int, error) {
-	list, err := json.Marshal(matches(terms, func(t language.Term) string { return match(t.Forms, "") }))
-	if err != nil {
-		return nil, err
+// holding gives how many passages have a term, of which the first ids are known. If these are as many as were read, it
+// is estimated by how close they are.
+func holding(ids []int64, read int, last int64) int {
+	if len(ids) < read {
+		return len(ids)
 	}
-	return sqlite.Collect(ctx, s.db, sqlite.One[int], `SELECT (
-			SELECT iif(count(*) < ?2, count(*), count(*) * ((SELECT max(id) FROM passages) - min(id)) / (max(id) - min(id)))
-			FROM (SELECT rowid AS id FROM passages_fts WHERE passages_fts MATCH j.value LIMIT ?2))
-		FROM json_each(?1) j`, string(list), max(most, 2))
+	return int(int64(read) * (last - ids[0]) / (ids[read-1] - ids[0]))
 }
 
 // matches makes FTS5 queries.
@@ -108,12 +114,13 @@ func match(forms []string, prefix string) string {
 	return "(" + strings.Join(matches(forms, quote), " OR ") + ")"
 }
 
-// find gives the ids of what the terms and the days of a question find, best first.
-func (s *Store) find(ctx context.Context, q *rank.Query, in search) ([]int64, error) {
+// find gives the ids of what the terms and the days of a question find, best first. known are passages that have each of
+// its terms, where they are known.
+func (s *Store) find(ctx context.Context, q *rank.Query, known [][]int64, in search) ([]int64, error) {
 	wanted := max(mostHits, 2*in.most)
-	found, whole, err := s.matching(ctx, q, in, "", wanted)
+	found, whole, err := s.matching(ctx, q, known, in, "", wanted)
 	if err == nil && len(found) < wanted && !whole { // what may be seen is little of the index
-		found, _, err = s.matching(ctx, q, in,
+		found, _, err = s.matching(ctx, q, nil, in,
 			"scope : ("+quote(projectTerm(in.project))+" OR "+quote(anyProject)+") AND ", wanted)
 	}
 	if err != nil || !q.Dated || len(found) > 0 && q.Days.Days() > 31 {
@@ -138,19 +145,38 @@ func among(found, others []int64) []int64 {
 
 // matching gives the ids of what has a question's terms, best first, and whether there is no more; narrow is a
 // condition besides, in FTS5's language.
-func (s *Store) matching(ctx context.Context, q *rank.Query, in search, narrow string,
+func (s *Store) matching(ctx context.Context, q *rank.Query, known [][]int64, in search, narrow string,
 	most int) (found []int64, whole bool, err error) {
 	terms := q.Rarest(mostEntries)
 	if len(terms) == 0 {
 		return nil, true, nil
 	}
+	lists := make([][]int64, len(terms))
 	asked := func(a rank.Asked) string { return match(a.Forms, a.Prefix) }
-	lists, err := s.entries(ctx, append(matches(terms, func(a rank.Asked) string { return narrow + asked(a) }),
-		"scope : "+quote(changeTerm)+" AND ("+strings.Join(matches(q.Rarest(fewEntries), asked), " OR ")+")"), mostEntries)
+	var missing []*[]int64
+	var queries []string
+	for i, a := range terms {
+		if known != nil && known[a.Place] != nil && a.Prefix == "" {
+			lists[i] = known[a.Place]
+			continue
+		}
+		missing, queries = append(missing, &lists[i]), append(queries, narrow+asked(a))
+	}
+	queries = append(queries, "scope : "+quote(changeTerm)+" AND ("+
+		strings.Join(matches(q.Rarest(fewEntries), asked), " OR ")+")")
+	read, err := s.entries(ctx, queries, mostEntries)
 	if err != nil {
 		return nil, false, err
 	}
-	scores := make(map[int64]float64, 1024)
+	for i, list := range missing {
+		*list = read[i]
+	}
+	changing := read[len(missing)]
+	entries := 0
+	for _, ids := range lists {
+		entries += len(ids)
+	}
+	scores := make(map[int64]float64, entries)
 	for i, t := range terms {
 		for _, id := range lists[i] {
 			scores[id] += t.IDF
@@ -159,8 +185,8 @@ func (s *Store) matching(ctx context.Context, q *rank.Query, in search, narrow s
 	best := foremost(scores, mostLooked)
 	found, err = s.visible(ctx, in, best, most, 0)
 	if err == nil && len(found) > seeds { // what changed is short, and long talk of what was stands before it
-		changes := make(map[int64]float64, len(lists[len(terms)]))
-		for _, id := range lists[len(terms)] {
+		changes := make(map[int64]float64, len(changing))
+		for _, id := range changing {
 			changes[id] = scores[id]
 		}
 		var changed []int64
@@ -170,30 +196,25 @@ func (s *Store) matching(ctx context.Context, q *rank.Query, in search, narrow s
 	return found, len(best) < mostLooked, err
 }
 
-// foremost gives the ids with the highest scores, of equals the newer first.
+// foremost gives the ids with the highest scores, of equals the newer first. There are few different scores: they are
+// sums of what a few terms tell.
 func foremost(scores map[int64]float64, most int) []int64 {
-	type hit struct {
-		id    int64
-		score float64
-	}
-	hits := make([]hit, 0, len(scores))
+	equals := map[float64][]int64{}
 	for id, score := range scores {
-		hits = append(hits, hit{id, score})
+		equals[score] = append(equals[score], id)
 	}
-	slices.SortFunc(hits, func(a, b hit) int {
-		if a.score != b.score {
-			return cmp.Compare(b.score, a.score)
-		}
-		return cmp.Compare(b.id, a.id)
-	})
-	ids := make([]int64, min(len(hits), most))
-	for i := range ids {
-		ids[i] = hits[i].id
+	ids := make([]int64, 0, min(len(scores), most))
+	for _, score := range slices.Backward(slices.Sorted(maps.Keys(equals))) {
+		list := equals[score]
+		slices.Sort(list)
+		slices.Reverse(list)
+		ids = append(ids, list[:min(len(list), most-len(ids))]...)
 	}
 	return ids
 }
 
-// entries gives the ids of the passages that match each of some FTS5 queries, of each at most so many. When time runs out the last ones lack.
+// entries gives the ids of the passages that match each of some FTS5 queries, in their order, of each at most so many.
+// When time runs out the last ones lack.
 func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]int64, error) {
 	list, err := json.Marshal(queries)
 	if err != nil {

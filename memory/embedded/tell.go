@@ -46,7 +46,8 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	if err != nil {
 		return nil, err
 	}
-	t := selection{q: q, places: places, texts: texts, left: mostTold, said: map[string]bool{}}
+	t := selection{q: q, places: places, texts: texts, left: mostTold, said: map[string]bool{},
+		cut: map[string][]sentence{}}
 	for _, text := range in.seen {
 		t.seen(text)
 	}
@@ -110,6 +111,22 @@ type selection struct {
 	items  []excerpt
 	left   int             // tokens
 	said   map[string]bool // sentences
+	cut    map[string][]sentence
+}
+
+// A sentence of a text, and what it is compared by.
+type sentence struct{ text, key string }
+
+// sentences cuts a text.
+func (t *selection) sentences(text string) []sentence {
+	list, ok := t.cut[text]
+	if !ok {
+		for _, s := range language.SplitSentences(text) {
+			list = append(list, sentence{s, strings.Join(language.Terms(s), " ")})
+		}
+		t.cut[text] = list
+	}
+	return list
 }
 
 // take opens an item with a passage, or joins it to one that it stands beside.
@@ -222,17 +239,12 @@ func excerptOf(text string, q *rank.Query) string {
 
 // repeats reports whether all that a text says was said already.
 func (t *selection) repeats(text string) bool {
-	for _, s := range language.SplitSentences(text) {
-		if !t.said[sentenceKey(s)] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.sentences(text), func(s sentence) bool { return !t.said[s.key] })
 }
 
 func (t *selection) note(text string) {
-	for _, s := range language.SplitSentences(text) {
-		t.said[sentenceKey(s)] = true
+	for _, s := range t.sentences(text) {
+		t.said[s.key] = true
 	}
 }
 
@@ -241,9 +253,6 @@ func (t *selection) seen(text string) {
 		t.note(text)
 	}
 }
-
-// sentenceKey is a sentence as it is compared.
-func sentenceKey(s string) string { return strings.Join(language.Terms(s), " ") }
 
 // finish writes the items: what gives orders last, a question without its answer not at all.
 func (t *selection) finish() []memory.Item {
@@ -275,10 +284,10 @@ func (t *selection) write(e excerpt, said map[string]bool) (text string, answere
 		func(c *rank.Passage) bool { return t.texts[c.ID].Origin != t.texts[thread[0].ID].Origin })
 	for _, c := range thread {
 		var fresh []string
-		for _, s := range language.SplitSentences(t.text(c)) {
-			if key := sentenceKey(s); key == "" || !said[key] {
-				said[key] = true
-				fresh = append(fresh, s)
+		for _, s := range t.sentences(t.text(c)) {
+			if s.key == "" || !said[s.key] {
+				said[s.key] = true
+				fresh = append(fresh, s.text)
 			}
 		}
 		if len(fresh) == 0 {

@@ -46,19 +46,28 @@ func Comparable(ranked []*Passage) (list, texts []*Passage) {
 // compared by their texts.
 func (q *Query) Supersede(ranked, list []*Passage, texts map[int64]string) {
 	said := make([]*statement, len(list))
-	holding, different := map[string]int{}, map[string]bool{}
+	holding := map[string]*tally{} // of the terms by which a passage may be found to be about the same
 	for i, p := range list {
 		said[i] = stated(p, texts[p.ID])
-		if !different[p.content] {
-			different[p.content] = true
-			for t := range said[i].terms {
-				holding[t]++
+		for _, t := range said[i].terms {
+			holding[t] = new(tally)
+		}
+	}
+	different := map[string]bool{}
+	for _, p := range list {
+		if different[p.content] {
+			continue
+		}
+		different[p.content] = true
+		for t := range strings.FieldsSeq(p.content) {
+			if h := holding[t]; h != nil && h.last != p {
+				h.n, h.last = h.n+1, p
 			}
 		}
 	}
 	common := language.Set{}
-	for t, n := range holding {
-		common[t] = n > max(4, len(different)/8)
+	for t, h := range holding {
+		common[t] = h.n > max(4, len(different)/8)
 	}
 	changed := false
 	for i, old := range said[:min(len(said), mostReplaced)] {
@@ -95,28 +104,38 @@ func (q *Query) Replaced(by *Passage, list []*Passage, texts map[int64]string) [
 	return replaced
 }
 
+// A tally is how many passages have a term, and which had it last.
+type tally struct {
+	n    int
+	last *Passage
+}
+
 // A statement is a passage as it is compared.
 type statement struct {
 	*Passage
 	text   string
-	terms  language.Set
-	values language.Set // numbers: what may have changed
+	terms  []string     // what it is about, of one that may replace another
+	values []string     // numbers: what may have changed
 	said   language.Set // what about gives
 	gone   language.Set // what replaced gives
 }
 
 func stated(p *Passage, text string) *statement {
-	s := &statement{Passage: p, text: text, terms: language.Set{}, values: language.Set{}}
+	s := &statement{Passage: p, text: text}
 	for t := range strings.FieldsSeq(p.content) {
-		if !language.Common(t) {
-			s.terms[t] = true
-		}
 		if strings.ContainsAny(t, "0123456789") {
-			s.values[t] = true
+			s.values = append(s.values, t)
+		} else if p.changes() && !language.Common(t) {
+			s.terms = append(s.terms, t)
 		}
 	}
+	slices.Sort(s.terms)
+	s.terms = slices.Compact(s.terms)
 	return s
 }
+
+// changes reports whether a passage says that something is not as it was.
+func (p *Passage) changes() bool { return p.Traits.Has(passage.Changes) && !p.Traits.Has(passage.Asks) }
 
 // about gives the terms of the sentences in which it has one of the question, else of the first.
 func (s *statement) about(q *Query) language.Set {
@@ -151,15 +170,17 @@ func (s *statement) replaced() language.Set {
 
 // replaces reports whether what a says is not so since what s says; common are terms that many of the passages have.
 func (q *Query) replaces(s, a *statement, common language.Set) bool {
-	if !s.Traits.Has(passage.Changes) || s.Traits.Has(passage.Asks) || s.Whose != a.Whose || !s.later(a) ||
+	if !s.changes() || s.Whose != a.Whose || !s.later(a) ||
 		s.Thread != 0 && s.Thread == a.Thread && (!s.Traits.Has(passage.Surely) || s.Created.Sub(a.Created) < sameTalk) {
 		return false
 	}
 	about, replaced := a.about(q), s.replaced()
 	telling, asked, gone := 0, false, false
-	for t := range s.terms {
-		wanted := q.find([]byte(t)) >= 0
-		if about[t] && !s.values[t] && (!common[t] || wanted && replaced[t]) {
+	for _, t := range s.terms {
+		if !about[t] {
+			continue
+		}
+		if wanted := q.find([]byte(t)) >= 0; !common[t] || wanted && replaced[t] {
 			telling++
 			gone = gone || replaced[t]
 			asked = asked || wanted
@@ -184,13 +205,8 @@ func (s *statement) later(a *statement) bool {
 	return s.Created.After(a.Created)
 }
 
-func within(a, b language.Set) bool {
-	for t := range a {
-		if !b[t] {
-			return false
-		}
-	}
-	return true
+func within(a, b []string) bool {
+	return !slices.ContainsFunc(a, func(t string) bool { return !slices.Contains(b, t) })
 }
 
 // nearTerms are the terms of the question that some passages have, a bit each.

@@ -28,6 +28,7 @@ type Query struct {
 // An Asked term is one that is looked for.
 type Asked struct {
 	language.Term
+	Place  int     // among the question's terms
 	Docs   int     // passages that have it
 	IDF    float64 // how much it tells
 	Prefix string  // how its other forms begin, where no passage has the term
@@ -57,7 +58,7 @@ func (q *Query) Weigh(docs []int, passages, terms float64) {
 	q.texts = max(passages, fewest)
 	q.average = max(terms/max(passages, 1), 4)
 	for i, t := range q.Terms {
-		a := Asked{Term: t, Docs: docs[i]}
+		a := Asked{Term: t, Place: i, Docs: docs[i]}
 		if a.Docs == 0 && t.Part {
 			continue // of an identifier that is asked for as a whole
 		}
