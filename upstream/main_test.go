@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -55,9 +56,17 @@ func self() string {
 	return path
 }
 
+var poll sync.Once
+
 // start starts a harness that is gone, with everything that we had for it, when the test ends.
 func start(t *testing.T, o Options) *Process {
 	t.Helper()
+	poll.Do(func() { // the runtime opens what it waits for pipes with once, and keeps it
+		if r, w, err := os.Pipe(); err == nil {
+			r.Close()
+			w.Close()
+		}
+	})
 	before := descriptors()
 	p, err := Start(o)
 	if err != nil {

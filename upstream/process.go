@@ -25,6 +25,10 @@ const (
 	defaultGrace     = 5 * time.Second // codex takes up to 4.7 s to leave by itself
 	defaultKillAfter = time.Second     // acpx kills us 1.5 s after its SIGTERM
 	defaultLinger    = 2 * time.Second // for what the harness leaves behind to finish speaking
+
+	// From a signal that we are told to pass on to the end of stdin. A harness that waits for either in threads of its
+	// own ends by whichever the kernel wakes first, so the signal needs a head start, also on a busy machine.
+	headStart = 200 * time.Millisecond
 )
 
 // A Process is a running harness, in a process group of its own.
@@ -113,7 +117,7 @@ func (p *Process) supervise() {
 	guard := newGuard(p.child)
 	hangup := p.hangup
 	var eof time.Time
-	var term, kill <-chan time.Time
+	var term, kill, deaf <-chan time.Time
 	pending := syscall.SIGTERM
 	for running := true; running; {
 		select {
@@ -130,15 +134,17 @@ func (p *Process) supervise() {
 			hangup, pending, term = nil, sig, nil
 			if wait := time.Until(eof.Add(p.minGrace)); wait > 0 {
 				term = time.After(wait)
+				p.Hangup()
 			} else {
 				p.child.signal(sig)
+				deaf = time.After(headStart)
 			}
-			// After the signal: else a harness ends by that or by the end of its stdin, whichever it happens to see
-			// first.
-			p.Hangup()
 			if kill == nil {
 				kill = time.After(p.killAfter)
 			}
+		case <-deaf:
+			deaf = nil
+			p.Hangup()
 		case <-term:
 			term = nil
 			p.child.signal(pending)
@@ -175,9 +181,9 @@ func (p *Process) Hangup() {
 	})
 }
 
-// Terminate says that we are told to end: sig goes to the group at once and then stdin is closed (the other way round
-// with a MinGrace), and KILL after KillAfter. It hurries a Hangup; further signals are passed on as they come and put
-// off nothing.
+// Terminate says that we are told to end: sig goes to the group at once and a little later stdin is closed (the other
+// way round with a MinGrace), and KILL after KillAfter. It hurries a Hangup; further signals are passed on as they come
+// and put off nothing.
 func (p *Process) Terminate(sig os.Signal) {
 	number, ok := sig.(syscall.Signal)
 	if !ok {
