@@ -173,10 +173,19 @@ func (b *Batch) Rekey(session int64, key string) error {
 	return b.store.rekey(b.ctx, b.tx, session, key)
 }
 
-// StartKey notes that a session-start was sent with key, whatever came back. A key that is not known is left.
-func (b *Batch) StartKey(key string) error {
-	_, err := b.tx.ExecContext(b.ctx, `UPDATE session_keys SET started = ? WHERE key = ?`,
-		sqlite.Stamp(b.store.now()), key)
+// StartKey notes that a session-start is being sent with key on an agent's behalf. Whatever comes back, the daemon may
+// know the key from then on. It may be that of a session that has no row yet, and never will where the process dies.
+func (b *Batch) StartKey(key, agentID string) error {
+	now := sqlite.Stamp(b.store.now())
+	r, err := b.tx.ExecContext(b.ctx, `UPDATE session_keys SET started = ? WHERE key = ?`, now, key)
+	if err != nil {
+		return err
+	}
+	if n, err := r.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	_, err = b.tx.ExecContext(b.ctx, `INSERT INTO started_keys (key, process, agent_id, started) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, key, b.process, agentID, now)
 	return err
 }
 

@@ -107,6 +107,12 @@ func (b *bench) died(info ProcessInfo) string {
 	return id
 }
 
+// startKey notes a session-start.
+func (b *bench) startKey(process, key string) {
+	b.tb.Helper()
+	check(b.tb, b.Batch(b.ctx(), process, func(batch *Batch) error { return batch.StartKey(key, "") }))
+}
+
 func (b *bench) open(o OpenSession) Session {
 	b.tb.Helper()
 	if o.Harness == "" {

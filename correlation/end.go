@@ -137,19 +137,22 @@ const (
 	orphanAge = time.Hour
 )
 
-// sweepFiles removes old rows of ended processes, and lock files without one: their processes died before they had a
+// sweepFiles removes old rows of ended processes, starts that nobody could end, and lock files without one: their processes died before they had a
 // row, or those who buried them died before they removed the file.
 func (s *Store) sweepFiles(ctx context.Context) error {
-	old := s.now().Add(-keepEnded)
+	old, lost := sqlite.Stamp(s.now().Add(-keepEnded)), sqlite.Stamp(s.now().Add(-giveUp))
 	var any bool // a delete that finds nothing still waits for the lock
-	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM processes WHERE ended BETWEEN 1 AND ?)`,
-		sqlite.Stamp(old)).Scan(&any)
+	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM processes WHERE ended BETWEEN 1 AND ?)
+		OR EXISTS (SELECT 1 FROM started_keys WHERE started <= ?)`, old, lost).Scan(&any)
 	if err != nil {
 		return err
 	}
 	if any {
 		err := s.write(ctx, "removing rows of old processes", func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `DELETE FROM processes WHERE ended BETWEEN 1 AND ?`, sqlite.Stamp(old))
+			_, err := tx.ExecContext(ctx, `DELETE FROM processes WHERE ended BETWEEN 1 AND ?`, old)
+			if err == nil {
+				_, err = tx.ExecContext(ctx, `DELETE FROM started_keys WHERE started <= ?`, lost)
+			}
 			return err
 		})
 		if err != nil {

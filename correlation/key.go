@@ -58,13 +58,6 @@ func (s *Store) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
 	return all, sqlite.While("reading a session's keys", err)
 }
 
-// StartKey notes that a session-start is being sent with key. Whatever comes back, the daemon may know the key from
-// then on.
-func (s *Store) StartKey(ctx context.Context, key string) error {
-	return s.change(ctx, "noting a session-start", ErrNotFound, `UPDATE session_keys SET started = ? WHERE key = ?`,
-		sqlite.Stamp(s.now()), key)
-}
-
 // EndKey notes that a session-end is being sent with key, and drops a context that was stored under it. Of several
 // callers one gets true.
 func (s *Store) EndKey(ctx context.Context, key string) (bool, error) {
@@ -78,6 +71,14 @@ func (s *Store) EndKey(ctx context.Context, key string) (bool, error) {
 		n, err := r.RowsAffected()
 		if err != nil {
 			return err
+		}
+		if n == 0 {
+			if r, err = tx.ExecContext(ctx, `DELETE FROM started_keys WHERE key = ?`, key); err != nil {
+				return err
+			}
+			if n, err = r.RowsAffected(); err != nil {
+				return err
+			}
 		}
 		first = n > 0
 		_, err = tx.ExecContext(ctx, `DELETE FROM stored_contexts WHERE key = ?`, key)

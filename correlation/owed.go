@@ -178,11 +178,16 @@ func (s *Store) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bo
 	return seen, err
 }
 
+// A StaleKey is a key that nobody will use any more, and what the daemon is told with its end.
+type StaleKey struct {
+	Key, AgentID, Cwd string
+}
+
 // StaleKeys gives keys that were started longer than maxAge ago and never used nor ended, and under which nothing was
 // said: the daemon keeps them among its live sessions until it gets a session-end. The current key of a session that a
-// living process holds is not among them. There are none where this process owes the daemon nothing; and one that could
-// not be ended in 14 days is given up, like a delivery.
-func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]SessionKey, error) {
+// living process holds is not among them, nor one that a living process has no session for yet. There are none where
+// this process owes the daemon nothing; and one that could not be ended in 14 days is given up, like a delivery.
+func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]StaleKey, error) {
 	const doing = "looking for unused keys"
 	s := p.store
 	info, err := processByID(ctx, s.db, p.id)
@@ -192,12 +197,23 @@ func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]Sessio
 	if owes, err := s.owesDaemon(ctx, s.db, info); err != nil || !owes {
 		return nil, sqlite.While(doing, err)
 	}
+	type unused struct {
+		StaleKey
+		session int64
+		current bool
+		process string // of a key without a session
+	}
 	now := s.now()
-	all, err := sqlite.Collect(ctx, s.db, scanKey, `SELECT key, session, created, started, used, ended
-		FROM session_keys k
-		WHERE started > ? AND used = 0 AND ended = 0 AND started < ? AND NOT EXISTS (SELECT 1 FROM turns t
-		WHERE t.key = k.key) ORDER BY started`,
-		sqlite.Stamp(now.Add(-giveUp)), sqlite.Stamp(now.Add(-maxAge)))
+	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (k unused, err error) {
+		var started int64
+		err = row.Scan(&k.Key, &k.AgentID, &k.Cwd, &k.session, &k.current, &k.process, &started)
+		return k, err
+	}, `SELECT k.key, s.agent_id, s.cwd, k.session, s.key = k.key, '', k.started FROM session_keys k
+		JOIN sessions s ON s.id = k.session
+		WHERE k.started > ?1 AND k.used = 0 AND k.ended = 0 AND k.started < ?2 AND NOT EXISTS (SELECT 1 FROM turns t
+		WHERE t.key = k.key)
+		UNION ALL SELECT key, agent_id, '', 0, 0, process, started FROM started_keys
+		WHERE started > ?1 AND started < ?2 ORDER BY 7`, sqlite.Stamp(now.Add(-giveUp)), sqlite.Stamp(now.Add(-maxAge)))
 	if err != nil || len(all) == 0 {
 		return nil, sqlite.While(doing, err)
 	}
@@ -205,18 +221,12 @@ func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]Sessio
 	if err != nil {
 		return nil, sqlite.While(doing, err)
 	}
-	stale := all[:0]
+	var stale []StaleKey
 	for _, k := range all {
-		if live[k.Session] {
-			session, err := s.Get(ctx, k.Session)
-			if err != nil {
-				return nil, err
-			}
-			if session.Key == k.Key {
-				continue
-			}
+		if k.process != "" && s.alive(k.process) || k.current && live[k.session] {
+			continue
 		}
-		stale = append(stale, k)
+		stale = append(stale, k.StaleKey)
 	}
 	return stale, nil
 }

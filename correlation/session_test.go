@@ -373,7 +373,6 @@ func TestKeys(t *testing.T) {
 	}
 	for what, err := range map[string]error{
 		"a new key for no session": b.Rekey(t.Context(), 1<<40, "k"),
-		"starting no key":          b.StartKey(t.Context(), "nothing"),
 		"a context for no session": b.SaveContext(t.Context(), 1<<40, "k", nil, b.clock.Now()),
 	} {
 		if !errors.Is(err, ErrNotFound) {
@@ -411,9 +410,9 @@ func TestStaleKeys(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
 			p := b.register(ProcessInfo{Memory: "daemon"})
-			v := b.open(OpenSession{ACPID: "s"})
+			v := b.open(OpenSession{ACPID: "s", AgentID: "halyard", Cwd: "/work"})
 			b.open(OpenSession{ACPID: "never started"})
-			check(t, b.StartKey(t.Context(), v.Key))
+			b.startKey(p.ID(), v.Key)
 			tt.after(b, v, p)
 			if got := must(p.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
 				t.Errorf("stale at once: %+v", got)
@@ -423,7 +422,7 @@ func TestStaleKeys(t *testing.T) {
 			if (len(got) == 1) != tt.want {
 				t.Fatalf("stale keys: %+v, want one: %t", got, tt.want)
 			}
-			if tt.want && (got[0].Key != v.Key || got[0].Session != v.ID || got[0].Started.IsZero()) {
+			if tt.want && got[0] != (StaleKey{Key: v.Key, AgentID: "halyard", Cwd: "/work"}) {
 				t.Errorf("the key is %+v", got[0])
 			}
 			b.clock.Advance(14 * 24 * time.Hour)
@@ -431,6 +430,37 @@ func TestStaleKeys(t *testing.T) {
 				t.Errorf("not given up: %+v", got)
 			}
 		})
+	}
+}
+
+// A key whose session has no row is stale once its process is gone, and is not where a session has come for it.
+func TestStaleKeysWithoutSession(t *testing.T) {
+	const maxAge = 15 * time.Minute
+	b := newBench(t)
+	p := b.register(ProcessInfo{Memory: "daemon"})
+	dead := b.died(ProcessInfo{})
+	b.startKey(p.ID(), "waiting for its session")
+	b.startKey(dead, "lost")
+	b.startKey(dead, "of a session")
+	v := b.open(OpenSession{ACPID: "s", Key: "of a session", Process: p.ID()})
+	if keys := must(b.Keys(t.Context(), v.ID))(t); len(keys) != 1 || keys[0].Started.IsZero() {
+		t.Errorf("the session's keys: %+v", keys)
+	}
+	b.clock.Advance(maxAge + time.Second)
+	got := must(p.StaleKeys(t.Context(), maxAge))(t)
+	if diff := cmp.Diff([]StaleKey{{Key: "lost"}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if !must(b.EndKey(t.Context(), "lost"))(t) || must(b.EndKey(t.Context(), "lost"))(t) {
+		t.Error("not the first caller alone is told to send a session-end")
+	}
+	if got := must(p.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
+		t.Errorf("ended, and still stale: %+v", got)
+	}
+	b.clock.Advance(14 * 24 * time.Hour)
+	must(b.SweepDead(t.Context(), nil))(t)
+	if n := b.count(`SELECT count(*) FROM started_keys`); n != 0 {
+		t.Errorf("%d starts are kept for ever", n)
 	}
 }
 
@@ -445,7 +475,7 @@ func TestStaleKeysByMode(t *testing.T) {
 	} {
 		b := newBench(t)
 		p := b.register(ProcessInfo{Memory: tt.memory, SignetPath: "/signet"})
-		check(t, b.StartKey(t.Context(), b.open(OpenSession{ACPID: "s"}).Key))
+		b.startKey(p.ID(), b.open(OpenSession{ACPID: "s"}).Key)
 		if tt.seen {
 			check(t, b.SawDaemon(t.Context(), "/signet", "", ""))
 		}

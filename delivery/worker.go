@@ -250,11 +250,6 @@ func (w *Worker) endStale(ctx context.Context) {
 		return
 	}
 	for _, k := range stale {
-		session, err := w.o.Store.Get(ctx, k.Session)
-		if err != nil {
-			log(err)
-			return
-		}
 		to := w.at(ctx, "")
 		if to.err != nil {
 			return // they keep until it is there
@@ -266,7 +261,7 @@ func (w *Worker) endStale(ctx context.Context) {
 			}
 			continue
 		}
-		_, err = to.daemon.End(ctx, End{Key: k.Key, AgentID: session.AgentID, Cwd: session.Cwd, Reason: reasonEnded})
+		_, err = to.daemon.End(ctx, End{Key: k.Key, AgentID: k.AgentID, Cwd: k.Cwd, Reason: reasonEnded})
 		w.o.Log.Info().Str("key", k.Key).AnErr("err", err).Msg("unused key ended")
 	}
 }

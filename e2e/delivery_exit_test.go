@@ -174,6 +174,29 @@ func TestKilledInTurn(t *testing.T) {
 	}
 }
 
+// A proxy that is killed before the harness has named its session has sent a session-start, which is ended by whoever
+// comes next.
+func TestKilledBeforeItsSession(t *testing.T) {
+	b := newBox(t)
+	b.set("ECHOAGENT_HANG=session/new", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_CONTEXT_AGE=1ms")
+	d := b.withDaemon(daemontest.Older)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c, err := b.dial(ctx, nil, echoBin)
+	must(b, err)
+	go c.newSession(b.Work)
+	const start = "/api/hooks/session-start"
+	b.wait("a session-start", func() bool { return len(d.Requests(start)) == 1 })
+	must(b, c.cmd.Process.Kill())
+	_ = c.cmd.Wait() // killed
+	b.run(proxyBin, "deliver", "--wait")
+	ends := d.Ends()
+	if key := d.Requests(start)[0].JSON()["sessionKey"]; len(ends) != 1 || ends[0].Key != key ||
+		ends[0].Outcome != daemontest.Bare {
+		t.Errorf("%v was started, and ended: %+v", key, ends)
+	}
+}
+
 // A daemon that is down at the end of a session gets it when it is back, without another session.
 func TestDownUntilLater(t *testing.T) {
 	b := newBox(t)

@@ -171,7 +171,8 @@ type (
 type (
 	// KeyStarted: a session-start is being sent with a key.
 	KeyStarted struct {
-		Key string `json:"key"`
+		Key     string `json:"key"`
+		AgentID string `json:"agentId,omitempty"`
 	}
 
 	// DaemonAnswered: the daemon of a Signet path is there.

@@ -110,7 +110,7 @@ func (e Rekeyed) fold(f *folding) error {
 			if err := f.b.Rekey(row, e.Spent); err != nil {
 				return err
 			}
-			if err := f.b.StartKey(e.Spent); err != nil {
+			if err := f.b.StartKey(e.Spent, ""); err != nil {
 				return err
 			}
 		}
@@ -252,7 +252,7 @@ func (e TurnEnded) fold(f *folding) error {
 	})
 }
 
-func (e KeyStarted) fold(f *folding) error { return f.b.StartKey(e.Key) }
+func (e KeyStarted) fold(f *folding) error { return f.b.StartKey(e.Key, e.AgentID) }
 
 func (e DaemonAnswered) fold(f *folding) error {
 	return f.b.SawDaemon(e.SignetPath, e.URL, e.Version)

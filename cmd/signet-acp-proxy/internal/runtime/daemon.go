@@ -52,7 +52,7 @@ const seenEvery = time.Minute
 
 // Start implements memory.Source.
 func (d *notedDaemon) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
-	d.follower.starting(s.Key)
+	d.follower.starting(ctx, s)
 	if d.patience > 0 { // a prompt has gone without by then
 		defer time.AfterFunc(d.patience, func() { d.lacking("no answer yet") }).Stop()
 	}

@@ -32,8 +32,7 @@ type follower struct {
 	mu        sync.Mutex // guards what follows
 	daemon    *signet.Client
 	handOver  func(ctx context.Context, key string) error
-	started   map[string]bool     // keys whose start the file is to hear of once it knows their session
-	warnings  map[string][]string // what the daemon said with it, likewise
+	warnings  map[string][]string // what the daemon said with a key whose session has no name yet
 	sessions  map[int]*followed
 	turns     map[int]*followed // those that are open
 	prompting map[int]bool      // whose user text is to come
@@ -60,7 +59,7 @@ const (
 func newFollower(log *eventlog.Log, presence bool, l zerolog.Logger) *follower {
 	f := &follower{
 		Log: log, presence: presence, log: l, work: make(chan func(context.Context), followQueue),
-		started: map[string]bool{}, warnings: map[string][]string{}, sessions: map[int]*followed{}, turns: map[int]*followed{}, prompting: map[int]bool{},
+		warnings: map[string][]string{}, sessions: map[int]*followed{}, turns: map[int]*followed{}, prompting: map[int]bool{},
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.tasks.Go(func() {
@@ -104,20 +103,11 @@ func (f *follower) AppendWait(ctx context.Context, e eventlog.Event) error {
 	return err
 }
 
-// starting notes a session-start: a fetch begins before the harness has named its session, and an unused key is to be
-// ended some day.
-func (f *follower) starting(key string) {
-	f.mu.Lock()
-	known := false
-	for _, s := range f.sessions {
-		known = known || s.who.Key == key
-	}
-	if !known {
-		f.started[key] = true
-	}
-	f.mu.Unlock()
-	if known {
-		f.Log.Append(eventlog.KeyStarted{Key: key})
+// starting notes a session-start before it is sent: an unused key is to be ended some day, also where we are killed
+// before the harness has named its session.
+func (f *follower) starting(ctx context.Context, s memory.Session) {
+	if err := f.Log.AppendWait(ctx, eventlog.KeyStarted{Key: s.Key, AgentID: s.AgentID}); err != nil {
+		f.log.Warn().Err(err).Str("key", s.Key).Msg("noting a session-start")
 	}
 }
 
@@ -192,10 +182,6 @@ func (f *follower) keyLocked(s *followed, key string) {
 		return
 	}
 	s.who.Key = key
-	if f.started[key] {
-		delete(f.started, key)
-		f.Log.Append(eventlog.KeyStarted{Key: key})
-	}
 	for _, line := range f.warnings[key] {
 		f.Log.Append(eventlog.Warned{Session: s.number, Text: line})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -55,7 +56,7 @@ func TestFollower(t *testing.T) {
 	})
 
 	key := correlation.NewKey()
-	f.starting(key) // before the session is known
+	f.starting(t.Context(), memory.Session{Key: key}) // before the session is known
 	f.warned(key, []string{"the index is being rebuilt"})
 	n := f.NewSession()
 	f.Append(eventlog.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: "/work",
