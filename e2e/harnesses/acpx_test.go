@@ -105,6 +105,9 @@ func TestAcpxApplications(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if s.byMinute {
+				s.Env = append(s.Env, "SIGNET_BY_MINUTE=1")
+			}
 			s.run(slices.Concat(s.acpx, []string{"flow", "run", flow, "--default-agent", s.agent})...)
 			s.alone()
 			last = asked(s.model, "And its sail?")
