@@ -5,6 +5,8 @@ package telemetry
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -32,28 +34,62 @@ type reported struct {
 	reporter, harness, process string
 }
 
-// Reports gives what was reported of all sessions, each token and each cent once, by session and in order.
+// eachReport calls do with what was reported, each token and each cent once, by session and in order.
 //
 // Most harnesses report the tokens of a turn, some those of their process so far (upstream.Profile), and every cost is
 // of the session so far, or of the process: of such running totals a report adds what is new.
-func Reports(ctx context.Context, db sqlite.Querier) ([]Report, error) {
-	rows, err := sqlite.Collect(ctx, db, scanReported, `SELECT u.session, coalesce(u.turn, 0), u.at, u.reporter,
-		u.input, u.output, u.cost, u.currency, s.harness, coalesce((SELECT process FROM turns t
-			WHERE t.session = u.session AND t.id <= coalesce(u.turn, t.id) AND t.started <= u.at ORDER BY t.id DESC LIMIT 1), '')
-		FROM usage u JOIN sessions s ON s.id = u.session ORDER BY u.session, u.id`)
+func eachReport(ctx context.Context, db sqlite.Querier, scope Scope, do func(Report)) error {
+	startAnew, err := harnessesThatStartAnew(ctx, db)
 	if err != nil {
-		return nil, sqlite.While("reading usage", err)
+		return err
 	}
-	var all []Report
-	for begin := 0; begin < len(rows); {
-		end := begin
-		for end < len(rows) && rows[end].Session == rows[begin].Session {
-			end++
+	var rows []reported // of one session
+	flush := func() {
+		for _, r := range additions(rows) {
+			if !r.At.Before(scope.Since) {
+				do(r)
+			}
 		}
-		all = append(all, additions(rows[begin:end])...)
-		begin = end
+		rows = rows[:0]
 	}
-	return all, nil
+	_, err = sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
+		r, err := scanReported(row)
+		if len(rows) > 0 && rows[0].Session != r.Session {
+			flush()
+		}
+		rows = append(rows, r)
+		return struct{}{}, err
+	}, `SELECT u.session, coalesce(u.turn, 0), u.at, u.reporter, u.input, u.output, u.cost, u.currency, s.harness,
+		CASE WHEN s.harness IN (SELECT value FROM json_each(?2)) THEN coalesce((SELECT process FROM turns t
+			WHERE t.session = u.session AND t.id <= coalesce(u.turn, t.id) AND t.started <= u.at ORDER BY t.id DESC LIMIT 1), '')
+		ELSE '' END
+		FROM usage u JOIN sessions s ON s.id = u.session WHERE `+scope.sessions()+` ORDER BY u.session, u.id`,
+		scope.Session, startAnew)
+	flush()
+	return sqlite.While("reading usage", err)
+}
+
+// harnessesThatStartAnew gives, as JSON, those whose running totals begin with a process: only of them it matters.
+func harnessesThatStartAnew(ctx context.Context, db sqlite.Querier) (string, error) {
+	names, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT DISTINCT harness FROM sessions`)
+	if err != nil {
+		return "", sqlite.While("reading usage", err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		p := profileOf(name)
+		return !p.TokensAddUp && !p.CostStartsAnew
+	})
+	list, err := json.Marshal(names)
+	return string(list), err
+}
+
+// profileOf is what is known of a harness, by either of its names.
+func profileOf(harness string) upstream.Profile {
+	profile, _ := upstream.ByAgent(harness)
+	if profile.Name == "" {
+		profile, _ = upstream.Lookup(harness)
+	}
+	return profile
 }
 
 func scanReported(row sqlite.Row) (r reported, err error) {
@@ -76,10 +112,10 @@ func scanReported(row sqlite.Row) (r reported, err error) {
 
 // additions gives what the rows of one session add up to, a report for each that counts.
 func additions(rows []reported) []Report {
-	profile, _ := upstream.ByAgent(rows[0].harness)
-	if profile.Name == "" {
-		profile, _ = upstream.Lookup(rows[0].harness)
+	if len(rows) == 0 {
+		return nil
 	}
+	profile := profileOf(rows[0].harness)
 	counts := decisive(rows)
 	var all []Report
 	var input, output total[int64]

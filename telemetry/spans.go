@@ -58,14 +58,13 @@ type turn struct {
 func newTracer(ctx context.Context, db *sql.DB, o Export) (*tracer, error) {
 	t := &tracer{db: db, since: o.Since, withText: o.WithText, reports: map[int64]Report{}, told: map[int64][]insertion{},
 		traces: map[int64]string{}, tools: map[int64][]*toolReport{}}
-	reports, err := Reports(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range reports {
+	err := eachReport(ctx, db, Scope{}, func(r Report) {
 		if r.Turn != 0 && (r.Input != nil || r.Output != nil) {
 			t.reports[r.Turn] = r
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	text := `''`
 	if t.withText {

@@ -36,129 +36,180 @@ type Sum struct {
 	Counted      int                `json:"reportedTurns"`   // of how many turns tokens were reported
 }
 
-// Books are all that was used since a time, to be summed up in several ways.
-type Books struct {
-	sessions map[int64]account
-	turns    []entry
-	inserted []entry
-	Reports  []Report
+// Books are all that was used in some sessions since a time, to be summed up in several ways.
+type Books struct{ accounts []*account }
+
+// An account is what a session used.
+type account struct {
+	session              int64
+	harness, project, id string
+	turns                []time.Time // when they began
+	inserted             []addition
+	reports              []Report
 }
 
-// an account is what a session's sums stand under.
-type account struct{ harness, project, id string }
+// An addition is what memory added to a prompt.
+type addition struct {
+	at    time.Time
+	bytes int64
+}
 
-func (a account) key(by string, at time.Time) string {
-	switch by {
-	case ByDay:
-		return at.Local().Format(time.DateOnly)
-	case ByProject:
-		return a.project
-	case BySession:
-		return a.id
+// A Scope says of what books are: of one session, where one is named, and since a time, where that is not zero.
+type Scope struct {
+	Since   time.Time
+	Session int64
+}
+
+// sessions is the scope as a condition on a column session, and on ?1, its session.
+func (s Scope) sessions() string {
+	if s.Session == 0 {
+		return "?1 = 0"
 	}
-	return a.harness
+	return "session = ?1"
 }
 
-// an entry is a turn, or bytes that were inserted.
-type entry struct {
-	session int64
-	at      time.Time
-	bytes   int64
+// of gives the account of a session, and makes it if need be: a turn may be newer than the list of sessions.
+func (b *Books) of(accounts map[int64]*account, session int64) *account {
+	a := accounts[session]
+	if a == nil {
+		a = &account{session: session}
+		accounts[session] = a
+		b.accounts = append(b.accounts, a)
+	}
+	return a
 }
 
-// ReadBooks reads what was used since a time (zero: ever).
-func ReadBooks(ctx context.Context, db sqlite.Querier, since time.Time) (*Books, error) {
-	b := &Books{sessions: map[int64]account{}}
+// ReadBooks reads what was used.
+func ReadBooks(ctx context.Context, db sqlite.Querier, scope Scope) (*Books, error) {
+	b, accounts, since := &Books{}, map[int64]*account{}, sqlite.Stamp(scope.Since)
 	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		var id int64
-		var a account
-		err = row.Scan(&id, &a.harness, &a.project, &a.id)
-		b.sessions[id] = a
+		a := &account{}
+		err = row.Scan(&a.session, &a.harness, &a.project, &a.id)
+		accounts[a.session] = a
+		b.accounts = append(b.accounts, a)
 		return struct{}{}, err
-	}, `SELECT id, harness, project, acp_id FROM sessions`)
+	}, `SELECT id, harness, project, acp_id FROM sessions WHERE ?1 IN (0, id)`, scope.Session)
 	if err == nil {
-		b.turns, err = sqlite.Collect(ctx, db, scanEntry,
-			`SELECT session, started, 0 FROM turns WHERE started >= ?`, sqlite.Stamp(since))
+		_, err = sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
+			var session, at int64
+			err = row.Scan(&session, &at)
+			a := b.of(accounts, session)
+			a.turns = append(a.turns, sqlite.Unstamp(at))
+			return struct{}{}, err
+		}, `SELECT session, started FROM turns WHERE `+scope.sessions()+` AND started >= ?2`, scope.Session, since)
 	}
 	if err == nil {
-		b.inserted, err = sqlite.Collect(ctx, db, scanEntry,
-			`SELECT session, at, bytes FROM injections WHERE at >= ? AND outcome <> 'refused'`, sqlite.Stamp(since))
+		_, err = sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
+			var session, at, bytes int64
+			err = row.Scan(&session, &at, &bytes)
+			a := b.of(accounts, session)
+			a.inserted = append(a.inserted, addition{sqlite.Unstamp(at), bytes})
+			return struct{}{}, err
+		}, `SELECT session, at, bytes FROM injections WHERE `+scope.sessions()+` AND at >= ?2 AND outcome <> 'refused'`,
+			scope.Session, since)
 	}
 	if err != nil {
 		return nil, sqlite.While("reading what was used", err)
 	}
-	if b.Reports, err = Reports(ctx, db); err != nil {
-		return nil, err
-	}
-	b.Reports = slices.DeleteFunc(b.Reports, func(r Report) bool { return r.At.Before(since) })
-	return b, nil
+	return b, eachReport(ctx, db, scope, func(r Report) {
+		a := b.of(accounts, r.Session)
+		a.reports = append(a.reports, r)
+	})
 }
 
-func scanEntry(row sqlite.Row) (e entry, err error) {
-	var at int64
-	err = row.Scan(&e.session, &at, &e.bytes)
-	e.at = sqlite.Unstamp(at)
-	return e, err
+// All gives what was reported, by session and in order.
+func (b *Books) All(yield func(Report) bool) {
+	for _, a := range b.accounts {
+		for _, r := range a.reports {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// A tally is a sum in the making.
+type tally struct {
+	Sum
+	session int64 // the last one that was counted
+	costs   map[string]float64
 }
 
 // Sums gives what was used by day, harness, project or session, in the order of the keys.
 func (b *Books) Sums(by string) []Sum {
-	type tally struct {
-		Sum
-		sessions map[int64]bool
-		reported map[[2]int64]bool // turns
-		costs    map[string]float64
-	}
 	tallies := map[string]*tally{}
-	of := func(session int64, at time.Time) *tally {
-		key := b.sessions[session].key(by, at)
+	under := func(key string) *tally {
 		t := tallies[key]
 		if t == nil {
-			t = &tally{Sum: Sum{Key: key}, sessions: map[int64]bool{}, reported: map[[2]int64]bool{},
-				costs: map[string]float64{}}
+			t = &tally{Sum: Sum{Key: key}, costs: map[string]float64{}}
 			tallies[key] = t
 		}
-		t.sessions[session] = true
 		return t
 	}
-	for _, e := range b.turns {
-		of(e.session, e.at).Turns++
-	}
-	for _, e := range b.inserted {
-		of(e.session, e.at).MemoryBytes += e.bytes
-	}
-	for i, r := range b.Reports {
-		t := of(r.Session, r.At)
-		t.Reported = true
-		t.InputTokens, t.OutputTokens = Plus(t.InputTokens, r.Input), Plus(t.OutputTokens, r.Output)
-		if r.Input != nil || r.Output != nil {
-			turn := r.Turn
-			if turn == 0 { // one that it does not name
-				turn = -int64(i) - 1
+	days := map[int64]*tally{} // by quarters of an hour, of which every day of every place on earth is made
+	for _, a := range b.accounts {
+		var whole *tally // all of the account's, but by day
+		of := func(at time.Time) *tally {
+			t := whole
+			if by == ByDay {
+				const quarter = 15 * 60
+				if t = days[at.Unix()/quarter]; t == nil {
+					t = under(at.Local().Format(time.DateOnly))
+					days[at.Unix()/quarter] = t
+				}
+			} else if t == nil {
+				whole = under(map[string]string{ByHarness: a.harness, ByProject: a.project, BySession: a.id}[by])
+				t = whole
 			}
-			t.reported[[2]int64{r.Session, turn}] = true
+			if t.session != a.session {
+				t.session = a.session
+				t.Sessions++
+			}
+			return t
 		}
-		if r.Cost != nil {
-			t.costs[r.Currency] += *r.Cost
+		for _, at := range a.turns {
+			of(at).Turns++
+		}
+		for _, in := range a.inserted {
+			of(in.at).MemoryBytes += in.bytes
+		}
+		for _, r := range a.reports {
+			of(r.At).add(r)
 		}
 	}
-	sums := []Sum{}
+	sums := make([]Sum, 0, len(tallies))
 	for _, t := range tallies {
-		t.Sessions, t.Counted = len(t.sessions), len(t.reported)
-		for currency, cost := range t.costs {
-			if len(t.costs) > 1 {
-				t.Costs = t.costs
-				break
-			}
-			t.Cost = &cost
-			if currency != "" {
-				t.Currency = &currency
-			}
-		}
-		sums = append(sums, t.Sum)
+		sums = append(sums, t.sum())
 	}
 	slices.SortFunc(sums, func(a, b Sum) int { return cmp.Compare(a.Key, b.Key) })
 	return sums
+}
+
+// add counts a report. No two tell the tokens of one turn.
+func (t *tally) add(r Report) {
+	t.Reported = true
+	t.InputTokens, t.OutputTokens = Plus(t.InputTokens, r.Input), Plus(t.OutputTokens, r.Output)
+	if r.Input != nil || r.Output != nil {
+		t.Counted++
+	}
+	if r.Cost != nil {
+		t.costs[r.Currency] += *r.Cost
+	}
+}
+
+// sum is what a tally comes to.
+func (t *tally) sum() Sum {
+	for currency, cost := range t.costs {
+		if len(t.costs) > 1 {
+			t.Costs = t.costs
+			break
+		}
+		t.Cost = &cost
+		if currency != "" {
+			t.Currency = &currency
+		}
+	}
+	return t.Sum
 }
 
 // Plus adds up figures; of none it makes none.

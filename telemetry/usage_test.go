@@ -80,7 +80,7 @@ func (w *world) says(session, turn int64, reporter string, input, output, cost a
 
 func (w *world) sums(by string, since time.Time) []telemetry.Sum {
 	w.t.Helper()
-	books, err := telemetry.ReadBooks(context.Background(), w.db, since)
+	books, err := telemetry.ReadBooks(context.Background(), w.db, telemetry.Scope{Since: since})
 	if err != nil {
 		w.t.Fatal(err)
 	}

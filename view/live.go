@@ -115,22 +115,22 @@ func (l *Live) admits(r *http.Request) (rest string, right bool) {
 }
 
 func (l *Live) page(w http.ResponseWriter, r *http.Request) {
-	l.write(w, r, func(p *Page) error { return p.Write(w) })
+	l.write(w, r, func(p *Page) error { return p.Write(w) }, partSessions, partMemories, partUsage)
 }
 
 func (l *Live) part(w http.ResponseWriter, r *http.Request) {
-	names := map[string]string{"sessions": "sessions", "memories": "shelves", "usage": "usage"}
+	names := map[string]string{"sessions": partSessions, "memories": partMemories, "usage": partUsage}
 	name := names[r.PathValue("part")]
 	if name == "" {
 		http.NotFound(w, r)
 		return
 	}
-	l.write(w, r, func(p *Page) error { return p.writePart(w, name, p) })
+	l.write(w, r, func(p *Page) error { return p.writePart(w, name, p) }, name)
 }
 
-// write reads a page and writes something of it.
-func (l *Live) write(w http.ResponseWriter, r *http.Request, write func(*Page) error) {
-	p, err := Read(r.Context(), l.Source)
+// write reads parts of a page and writes something of it.
+func (l *Live) write(w http.ResponseWriter, r *http.Request, write func(*Page) error, parts ...string) {
+	p, err := read(r.Context(), l.Source, parts...)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

@@ -4,25 +4,27 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 const (
-	mostMemories = 10_000
-	// replacedTime is how long may be looked for what memories replaced: each is a search of the store.
-	replacedTime = 2 * time.Second
+	mostMemories  = 10_000
+	mostReplacing = 200    // memories, the newest, of which is looked up what they replaced: each is a search of the store
+	mostTold      = 10_000 // blocks, the newest, of which is said to whom they told what
+	mostGivings   = 20     // of a memory
 )
 
 // A Memory is one as the page shows it.
 type Memory struct {
 	embedded.Memory
 	From     *Session // the session that it came from, where that is on the page
-	Given    []Giving // newest first
+	Givings  []Giving // the newest first
+	Told     int      // how often it was told
 	Back     int      // to how many of these an answer came back
 	Pinned   bool
 	Replaced []embedded.Memory
@@ -40,38 +42,6 @@ type Shelf struct {
 	Project  string
 	Personal bool // the person's own, whatever the project
 	Memories []*Memory
-}
-
-// useOf names a memory that a session was told.
-type useOf struct {
-	session int64
-	item    string
-}
-
-// toldItems gives what sessions were told, and whether an answer came back to it.
-func toldItems(ctx context.Context, db *sql.DB) (map[useOf]bool, error) {
-	used := map[useOf]bool{}
-	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		var u useOf
-		var back bool
-		err = row.Scan(&u.session, &u.item, &back)
-		used[u] = back
-		return struct{}{}, err
-	}, `SELECT session, item, used FROM passages_told`)
-	return used, sqlite.While("reading what was used", err)
-}
-
-// itemTexts gives the beginnings of all that was inserted and is still known, by id.
-func itemTexts(ctx context.Context, db *sql.DB) (map[string]string, error) {
-	texts := map[string]string{}
-	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		var id, text string
-		err = row.Scan(&id, &text)
-		texts[id] = text
-		return struct{}{}, err
-	}, `SELECT uid, substr(content, 1, ?1) FROM memories UNION ALL
-		SELECT uid, substr(content, 1, ?1) FROM passages WHERE given > 0 AND memory IS NULL`, 8*mostTitle)
-	return texts, sqlite.While("reading memories", err)
 }
 
 // remembered reads memories, and the passages of conversations that somebody was told.
@@ -92,22 +62,19 @@ func (p *Page) remembered(ctx context.Context, src Source) error {
 	if err != nil {
 		return err
 	}
-	from, err := sessionsByKey(ctx, src.DB)
+	from, err := p.sessionsByKey(ctx, src.DB)
 	if err != nil {
 		return err
 	}
-	patient, cancel := context.WithTimeout(ctx, replacedTime)
-	defer cancel()
+	replacing := 0
 	shelves := map[[2]string]*Shelf{}
 	for _, one := range append(all, told...) {
-		m := &Memory{Memory: one, From: p.sessions[from[one.Session]], Given: given[one.ID],
-			Pinned: one.Source == embedded.Pinned}
-		if m.Replaced, err = src.Memories.Replaced(patient, one); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-		for _, g := range m.Given {
-			if g.Used {
-				m.Back++
+		m := &Memory{Memory: one, From: from[one.Session], Pinned: one.Source == embedded.Pinned}
+		m.tell(given[one.ID])
+		if changed, _ := passage.TellsChange(one.Content); changed && replacing < mostReplacing {
+			replacing++
+			if m.Replaced, err = src.Memories.Replaced(ctx, one); err != nil {
+				return err
 			}
 		}
 		key := [2]string{one.Project}
@@ -133,33 +100,44 @@ func (p *Page) remembered(ctx context.Context, src Source) error {
 	return nil
 }
 
+// tell says to whom it was told. The store has counted them all, but for the last ones.
+func (m *Memory) tell(all []Giving) {
+	back := 0
+	for _, g := range all {
+		if g.Used {
+			back++
+		}
+	}
+	m.Told, m.Back = max(m.Given, len(all)), max(m.Used, back)
+	m.Givings = all[:min(len(all), mostGivings)]
+}
+
 // givings gives who was told a memory and when, by its id.
 func givings(ctx context.Context, db *sql.DB, sessions map[int64]*Session) (map[string][]Giving, error) {
-	used, err := toldItems(ctx, db)
-	if err != nil {
-		return nil, err
-	}
 	given := map[string][]Giving{}
-	_, err = sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		var u useOf
-		var at int64
-		err = row.Scan(&u.session, &u.item, &at)
-		given[u.item] = append(given[u.item], Giving{sessions[u.session], sqlite.Unstamp(at), used[u]})
+	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
+		var session, at int64
+		var item string
+		var used bool
+		err = row.Scan(&session, &item, &at, &used)
+		given[item] = append(given[item], Giving{sessions[session], sqlite.Unstamp(at), used})
 		return struct{}{}, err
-	}, `SELECT i.session, j.value, i.at FROM injections i, json_each(i.items) j WHERE i.outcome <> 'refused'
-		ORDER BY i.at DESC`)
+	}, `SELECT i.session, j.value, i.at, coalesce(t.used, 0) FROM (SELECT session, items, at FROM injections
+		WHERE outcome <> 'refused' ORDER BY id DESC LIMIT ?) i, json_each(i.items) j
+		LEFT JOIN passages_told t ON t.session = i.session AND t.item = j.value ORDER BY i.at DESC`, mostTold)
 	return given, sqlite.While("reading what was told", err)
 }
 
-// sessionsByKey gives the sessions that have, or had, a Signet key.
-func sessionsByKey(ctx context.Context, db *sql.DB) (map[string]int64, error) {
-	sessions := map[string]int64{}
+// sessionsByKey gives the sessions of the page by the Signet keys that they have, or had.
+func (p *Page) sessionsByKey(ctx context.Context, db *sql.DB) (map[string]*Session, error) {
+	sessions := map[string]*Session{}
 	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
 		var key string
 		var id int64
 		err = row.Scan(&key, &id)
-		sessions[key] = id
+		sessions[key] = p.sessions[id]
 		return struct{}{}, err
-	}, `SELECT key, session FROM session_keys`)
+	}, `SELECT key, session FROM session_keys WHERE session IN (SELECT session FROM turns WHERE started >= ?)`,
+		sqlite.Stamp(p.oldest))
 	return sessions, sqlite.While("reading keys", err)
 }

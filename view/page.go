@@ -60,32 +60,48 @@ type Page struct {
 	Style, Script, ContentSecurity template.HTML
 
 	sessions map[int64]*Session
+	oldest   time.Time // when the first turn of the page began
 	home     string
 }
 
+// Parts of a page, by the names of their templates.
+const (
+	partSessions = "sessions"
+	partMemories = "shelves"
+	partUsage    = "usage"
+)
+
 // Read reads all that a page shows.
 func Read(ctx context.Context, src Source) (*Page, error) {
+	return read(ctx, src, partSessions, partMemories, partUsage)
+}
+
+// read reads what some parts of a page show. Memories name sessions, and sessions say what they used.
+func read(ctx context.Context, src Source, parts ...string) (*Page, error) {
 	p := &Page{About: src.About, Made: time.Now()}
 	p.home, _ = os.UserHomeDir()
-	books, err := telemetry.ReadBooks(ctx, src.DB, time.Time{})
+	books, err := telemetry.ReadBooks(ctx, src.DB, telemetry.Scope{})
+	if err == nil && slices.Contains(parts, partUsage) {
+		err = p.used(ctx, src.DB, books)
+	}
+	if err == nil && (slices.Contains(parts, partSessions) || slices.Contains(parts, partMemories)) {
+		err = p.conversations(ctx, src, books, 0)
+		p.Days = p.days()
+	}
+	if err == nil && slices.Contains(parts, partMemories) {
+		err = p.remembered(ctx, src)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := p.conversations(ctx, src, books, 0); err != nil {
-		return nil, err
-	}
-	p.Days = p.days()
-	if err := p.remembered(ctx, src); err != nil {
-		return nil, err
-	}
-	return p, p.used(ctx, src.DB, books)
+	return p, nil
 }
 
 // readOne reads one session, without what others have to do with it; nil: it has nothing to show.
 func readOne(ctx context.Context, src Source, id int64) (*Page, *Session, error) {
 	p := &Page{About: src.About, Live: true}
 	p.home, _ = os.UserHomeDir()
-	books, err := telemetry.ReadBooks(ctx, src.DB, time.Time{})
+	books, err := telemetry.ReadBooks(ctx, src.DB, telemetry.Scope{Session: id})
 	if err == nil {
 		err = p.conversations(ctx, src, books, id)
 	}

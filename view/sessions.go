@@ -107,13 +107,11 @@ func (p *Page) conversations(ctx context.Context, src Source, books *telemetry.B
 	if err != nil {
 		return err
 	}
-	oldest := time.Now()
-	for _, t := range turns {
-		if t.At.Before(oldest) {
-			oldest = t.At
-		}
+	p.oldest = time.Now()
+	if len(turns) > 0 {
+		p.oldest = turns[0].At
 	}
-	if err := p.readSessions(ctx, src, oldest, only); err != nil {
+	if err := p.readSessions(ctx, src, only); err != nil {
 		return err
 	}
 	for _, t := range turns {
@@ -122,7 +120,7 @@ func (p *Page) conversations(ctx context.Context, src Source, books *telemetry.B
 		}
 	}
 	p.account(books)
-	if err := p.readTold(ctx, src.DB, oldest, only); err != nil {
+	if err := p.readTold(ctx, src.DB, only); err != nil {
 		return err
 	}
 	p.relate()
@@ -208,7 +206,7 @@ func howItEnded(ended bool, stop string, code int, truncated bool) string {
 }
 
 // readSessions reads those that have one of the turns.
-func (p *Page) readSessions(ctx context.Context, src Source, oldest time.Time, only int64) error {
+func (p *Page) readSessions(ctx context.Context, src Source, only int64) error {
 	all, err := sqlite.Collect(ctx, src.DB, func(row sqlite.Row) (*Session, error) {
 		s := &Session{cost: map[string]float64{}}
 		var version string
@@ -221,7 +219,7 @@ func (p *Page) readSessions(ctx context.Context, src Source, oldest time.Time, o
 	}, `SELECT title, id, harness, acp_id, key, cwd, project, client, client_version, parent_key, coalesce(continue_of, 0),
 		started, last_active, (SELECT count(*) FROM turns WHERE session = s.id) FROM sessions s
 		WHERE CASE ?1 WHEN 0 THEN id IN (SELECT session FROM turns WHERE started >= ?2) ELSE id = ?1 END`,
-		only, sqlite.Stamp(oldest))
+		only, sqlite.Stamp(p.oldest))
 	if err != nil {
 		return sqlite.While("reading sessions", err)
 	}
@@ -258,7 +256,7 @@ func (p *Page) account(books *telemetry.Books) {
 			s.Title = titleOf(s.Turns[0].User.Body)
 		}
 	}
-	for _, r := range books.Reports {
+	for r := range books.All {
 		if t := turns[r.Turn]; t != nil {
 			t.Used = tokens(r.Input, r.Output)
 		}
@@ -297,13 +295,49 @@ func titleOf(text string) string {
 	return text
 }
 
+// pageSessions is the condition on a column session that it is one of the page's: ?1, or all with a turn since ?2.
+const pageSessions = `CASE ?1 WHEN 0 THEN session IN (SELECT session FROM turns WHERE started >= ?2) ELSE session = ?1 END`
+
+// useOf names a memory that a session was told.
+type useOf struct {
+	session int64
+	item    string
+}
+
+// usedItems gives what sessions were told, and that an answer came back to.
+func (p *Page) usedItems(ctx context.Context, db *sql.DB, only int64) (map[useOf]bool, error) {
+	used := map[useOf]bool{}
+	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
+		var u useOf
+		err = row.Scan(&u.session, &u.item)
+		used[u] = true
+		return struct{}{}, err
+	}, `SELECT session, item FROM passages_told WHERE used AND `+pageSessions, only, sqlite.Stamp(p.oldest))
+	return used, sqlite.While("reading what was used", err)
+}
+
+// itemTexts gives the beginnings of what was inserted and is still known, by id.
+func (p *Page) itemTexts(ctx context.Context, db *sql.DB, only int64) (map[string]string, error) {
+	texts := map[string]string{}
+	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
+		var id, text string
+		err = row.Scan(&id, &text)
+		texts[id] = text
+		return struct{}{}, err
+	}, `WITH items AS MATERIALIZED (SELECT DISTINCT value FROM injections, json_each(items) WHERE `+pageSessions+`)
+		SELECT uid, substr(content, 1, ?3) FROM items JOIN memories ON uid = value UNION ALL
+		SELECT uid, substr(content, 1, ?3) FROM items JOIN passages ON uid = value WHERE given > 0 AND memory IS NULL`,
+		only, sqlite.Stamp(p.oldest), 8*mostTitle)
+	return texts, sqlite.While("reading memories", err)
+}
+
 // readTold puts what was inserted where it was.
-func (p *Page) readTold(ctx context.Context, db *sql.DB, oldest time.Time, only int64) error {
-	used, err := toldItems(ctx, db)
+func (p *Page) readTold(ctx context.Context, db *sql.DB, only int64) error {
+	used, err := p.usedItems(ctx, db, only)
 	if err != nil {
 		return err
 	}
-	texts, err := itemTexts(ctx, db)
+	texts, err := p.itemTexts(ctx, db, only)
 	if err != nil {
 		return err
 	}
@@ -336,8 +370,7 @@ func (p *Page) readTold(ctx context.Context, db *sql.DB, oldest time.Time, only 
 		}
 		return t, nil
 	}, `SELECT session, kind, source, bytes, fetch_ms, held_ms, at, outcome, items, substr(text, 1, ?3) FROM injections
-		WHERE CASE ?1 WHEN 0 THEN session IN (SELECT session FROM turns WHERE started >= ?2) ELSE session = ?1 END
-		ORDER BY id DESC`, only, sqlite.Stamp(oldest), mostBlock)
+		WHERE `+pageSessions+` ORDER BY id DESC`, only, sqlite.Stamp(p.oldest), mostBlock)
 	if err != nil {
 		return sqlite.While("reading what was inserted", err)
 	}

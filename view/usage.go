@@ -214,19 +214,15 @@ func currencyOf(days []telemetry.Sum) string {
 
 // costOfMemory says what memory added to prompts, and how long these waited for it.
 func costOfMemory(ctx context.Context, db *sql.DB) (string, error) {
-	type waited struct{ bytes, held int64 }
-	all, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (w waited, err error) {
-		return w, row.Scan(&w.bytes, &w.held)
-	}, `SELECT bytes, held_ms FROM injections WHERE outcome <> 'refused' ORDER BY held_ms`)
-	if err != nil || len(all) == 0 {
+	var prompts int
+	var bytes, most, half int64
+	err := db.QueryRowContext(ctx, `WITH told AS (SELECT bytes, held_ms FROM injections WHERE outcome <> 'refused')
+		SELECT count(*), coalesce(sum(bytes), 0), coalesce(max(held_ms), 0), coalesce((SELECT held_ms FROM told
+			ORDER BY held_ms LIMIT 1 OFFSET (SELECT count(*) / 2 FROM told)), 0) FROM told`).Scan(&prompts, &bytes, &most, &half)
+	if err != nil || prompts == 0 {
 		return "", sqlite.While("reading what was inserted", err)
-	}
-	var bytes int64
-	for _, w := range all {
-		bytes += w.bytes
 	}
 	const perToken = 4 // bytes, as memory.Tokens counts letters
 	return fmt.Sprintf("%s into %s, about %s tokens. Half of these prompts waited %d ms or less for it, the longest %d ms.",
-		telemetry.Bytes(bytes), count(len(all), "prompt", "prompts"), telemetry.Figure(bytes/perToken),
-		all[len(all)/2].held, all[len(all)-1].held), nil
+		telemetry.Bytes(bytes), count(prompts, "prompt", "prompts"), telemetry.Figure(bytes/perToken), half, most), nil
 }

@@ -43,7 +43,7 @@ func (cmd *usageCommand) run(f *config.Flags, std term.Streams) error {
 		return err
 	}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		books, err := telemetry.ReadBooks(ctx, d.DB, since)
+		books, err := telemetry.ReadBooks(ctx, d.DB, telemetry.Scope{Since: since})
 		if err != nil {
 			return err
 		}
