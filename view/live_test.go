@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-	"golang.org/x/net/html"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -48,7 +47,8 @@ type served struct {
 
 func serve(t *testing.T, sample viewtest.Sample) *served {
 	t.Helper()
-	s := &served{t: t, src: source(t, sample), client: &http.Client{Transport: &http.Transport{}}, done: make(chan error, 1)}
+	s := &served{t: t, src: source(t, sample), client: &http.Client{Transport: &http.Transport{}},
+		done: make(chan error, 1)}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	opened := make(chan string, 1)
@@ -148,7 +148,8 @@ func TestLiveRefuses(t *testing.T) {
 		{"half of the token", "GET", strings.TrimSuffix(s.address, "/")[:len(s.address)-5] + "/", nil},
 		{"an icon", "GET", origin + "/favicon.ico", nil},
 		{"another host name", "GET", "", []string{"Host", "evil.example"}},
-		{"another name of this host", "GET", "", []string{"Host", strings.Replace(strings.TrimPrefix(origin, "http://"), "127.0.0.1", "localhost", 1)}},
+		{"another name of this host", "GET", "",
+			[]string{"Host", strings.Replace(strings.TrimPrefix(origin, "http://"), "127.0.0.1", "localhost", 1)}},
 		{"no port", "GET", "", []string{"Host", "127.0.0.1"}},
 		{"a foreign origin reads", "GET", "", []string{"Origin", "http://evil.example"}},
 		{"another page loads it", "GET", "", []string{"Sec-Fetch-Site", "cross-site"}},
@@ -159,20 +160,23 @@ func TestLiveRefuses(t *testing.T) {
 		{"a link changes", "POST", forget, []string{"Origin", origin, "Sec-Fetch-Site", "none"}},
 		{"a wrong token changes", "POST", origin + "/x/" + forget, []string{"Origin", origin}},
 	} {
-		if code, text := s.do(c.method, c.path, "{}", c.header...); code != http.StatusForbidden || strings.Contains(text, "Curlew") {
+		code, text := s.do(c.method, c.path, "{}", c.header...)
+		if code != http.StatusForbidden || strings.Contains(text, "Curlew") {
 			t.Errorf("%s: %d %.200s", c.name, code, text)
 		}
 	}
 	if left, err := s.src.Memories.List(t.Context(), embedded.Filter{}); err != nil || len(left) != 3 {
 		t.Errorf("%d memories are left, %v", len(left), err)
 	}
-	for path, want := range map[string]int{"": 200, "parts/sessions": 200, "parts/memories": 200, "parts/usage": 200, "parts/other": 404,
-		"sessions/1": 200, "sessions/99": 404, "sessions/x": 404, "../": 403, "page.html": 404} {
+	for path, want := range map[string]int{"": 200, "parts/sessions": 200, "parts/memories": 200, "parts/usage": 200,
+		"parts/other": 404,
+		"sessions/1":  200, "sessions/99": 404, "sessions/x": 404, "../": 403, "page.html": 404} {
 		if code, text := s.do("GET", path, "", "Sec-Fetch-Site", "same-origin"); code != want {
 			t.Errorf("%q: %d, want %d\n%.200s", path, code, want, text)
 		}
 	}
-	for path, want := range map[string]int{"memories/zzzz/forget": 404, "memories/" + all[0].ID + "/burn": 404, forget + "/x": 404} {
+	for path, want := range map[string]int{"memories/zzzz/forget": 404, "memories/" + all[0].ID + "/burn": 404,
+		forget + "/x": 404} {
 		if code, text := s.do("POST", path, "{}", "Origin", origin); code != want {
 			t.Errorf("%q: %d, want %d\n%.200s", path, code, want, text)
 		}
@@ -207,15 +211,16 @@ func TestLive(t *testing.T) {
 		}
 	}
 	_, text = s.do("GET", "parts/memories", "")
-	shown := document{t, parse(t, text).root, text}
+	shown := parse(t, text)
 	if strings.Contains(text, "m-"+all[0].ID) || !strings.Contains(text, "The well is eleven metres deep.") ||
-		!strings.Contains(words(shown.all(func(n *html.Node) bool { return attribute(n, "id") == "m-"+one.ID })[0]), "pinned, ") {
+		!strings.Contains(shown.section("m-"+one.ID), "pinned, ") {
 		t.Errorf("the page does not show what was done:\n%s", text)
 	}
 	if _, err := s.src.Memories.Get(t.Context(), all[0].ID); !errors.Is(err, embedded.ErrNotFound) {
 		t.Errorf("what was forgotten with a click is there: %v", err)
 	}
-	if code, text := s.do("POST", "memories/"+one.ID+"/edit", `{"Text":" "}`, "Origin", s.origin()); code != 409 || !strings.Contains(text, "nothing to keep") {
+	code, text = s.do("POST", "memories/"+one.ID+"/edit", `{"Text":" "}`, "Origin", s.origin())
+	if code != 409 || !strings.Contains(text, "nothing to keep") {
 		t.Errorf("nothing is no memory: %d %s", code, text)
 	}
 
@@ -225,14 +230,16 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer elsewhere.Close()
-	exec(t, elsewhere, `INSERT INTO turns (session, key, process, started, ended, stop, user) VALUES (1, 'k', 'p', 1800000000000, 1800000000001, 'end_turn', 'What is new?')`)
+	exec(t, elsewhere, `INSERT INTO turns (session, key, process, started, ended, stop, user)
+		VALUES (1, 'k', 'p', 1800000000000, 1800000000001, 'end_turn', 'What is new?')`)
 	exec(t, elsewhere, `INSERT INTO events (at, kind, process, session, data) VALUES (1, 'turn_ended', 'p', 1, '{}')`)
 	for told() != "session 1" {
 	}
 	if _, text := s.do("GET", "sessions/1", ""); !strings.Contains(text, "What is new?") {
 		t.Errorf("a session that went on: %s", text)
 	}
-	exec(t, elsewhere, `INSERT INTO sessions (harness, acp_id, key, state, started, last_active) VALUES ('h', 'new', 'new', 'armed', 1, 1)`)
+	exec(t, elsewhere, `INSERT INTO sessions (harness, acp_id, key, state, started, last_active)
+		VALUES ('h', 'new', 'new', 'armed', 1, 1)`)
 	for told() != "sessions" {
 	}
 

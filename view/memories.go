@@ -62,14 +62,10 @@ func (p *Page) remembered(ctx context.Context, src Source) error {
 	if err != nil {
 		return err
 	}
-	from, err := p.sessionsByKey(ctx, src.DB)
-	if err != nil {
-		return err
-	}
 	replacing := 0
 	shelves := map[[2]string]*Shelf{}
 	for _, one := range append(all, told...) {
-		m := &Memory{Memory: one, From: from[one.Session], Pinned: one.Source == embedded.Pinned}
+		m := &Memory{Memory: one, From: p.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
 		m.tell(given[one.ID])
 		if changed, _ := passage.TellsChange(one.Content); changed && replacing < mostReplacing {
 			replacing++
@@ -126,18 +122,4 @@ func givings(ctx context.Context, db *sql.DB, sessions map[int64]*Session) (map[
 		WHERE outcome <> 'refused' ORDER BY id DESC LIMIT ?) i, json_each(i.items) j
 		LEFT JOIN passages_told t ON t.session = i.session AND t.item = j.value ORDER BY i.at DESC`, mostTold)
 	return given, sqlite.While("reading what was told", err)
-}
-
-// sessionsByKey gives the sessions of the page by the Signet keys that they have, or had.
-func (p *Page) sessionsByKey(ctx context.Context, db *sql.DB) (map[string]*Session, error) {
-	sessions := map[string]*Session{}
-	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		var key string
-		var id int64
-		err = row.Scan(&key, &id)
-		sessions[key] = p.sessions[id]
-		return struct{}{}, err
-	}, `SELECT key, session FROM session_keys WHERE session IN (SELECT session FROM turns WHERE started >= ?)`,
-		sqlite.Stamp(p.oldest))
-	return sessions, sqlite.While("reading keys", err)
 }

@@ -24,6 +24,7 @@ import (
 	template "github.com/DataDog/datadog-agent/pkg/template/html"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
@@ -31,10 +32,11 @@ import (
 
 // A Source is what a page is made of.
 type Source struct {
-	DB       *sql.DB
-	Sessions *correlation.Store
-	Memories *embedded.Store
-	About    About
+	DB          *sql.DB
+	Sessions    *correlation.Store
+	Memories    *embedded.Store
+	Delegations *delegation.Ledger // nil: nothing is said of them
+	About       About
 }
 
 // About is what the page says about itself and its program.
@@ -52,6 +54,7 @@ type Page struct {
 	Live bool // it is served, and can change memories
 
 	Days                           []Day
+	Timeline                       Timeline
 	Turns, AllTurns                int
 	Sessions, AllSessions          int
 	Shelves                        []Shelf
@@ -60,7 +63,8 @@ type Page struct {
 	Style, Script, ContentSecurity template.HTML
 
 	sessions map[int64]*Session
-	oldest   time.Time // when the first turn of the page began
+	byKey    map[string]*Session // by Signet keys that they have, or had
+	oldest   time.Time           // when the first turn of the page began
 	home     string
 }
 
@@ -76,20 +80,22 @@ func Read(ctx context.Context, src Source) (*Page, error) {
 	return read(ctx, src, partSessions, partMemories, partUsage)
 }
 
-// read reads what some parts of a page show. Memories name sessions, and sessions say what they used.
+// read reads what some parts of a page show. Memories and usage name sessions, and sessions say what they used.
 func read(ctx context.Context, src Source, parts ...string) (*Page, error) {
 	p := &Page{About: src.About, Made: time.Now()}
 	p.home, _ = os.UserHomeDir()
 	books, err := telemetry.ReadBooks(ctx, src.DB, telemetry.Scope{})
-	if err == nil && slices.Contains(parts, partUsage) {
-		err = p.used(ctx, src.DB, books)
-	}
-	if err == nil && (slices.Contains(parts, partSessions) || slices.Contains(parts, partMemories)) {
+	if err == nil {
 		err = p.conversations(ctx, src, books, 0)
-		p.Days = p.days()
+	}
+	if err == nil && slices.Contains(parts, partSessions) {
+		p.Days, p.Timeline = p.days(), p.timeline()
 	}
 	if err == nil && slices.Contains(parts, partMemories) {
 		err = p.remembered(ctx, src)
+	}
+	if err == nil && slices.Contains(parts, partUsage) {
+		err = p.used(ctx, src.DB, books)
 	}
 	if err != nil {
 		return nil, err
@@ -148,8 +154,8 @@ func policy(live bool) string {
 	if live {
 		connect = "'self'"
 	}
-	return fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; connect-src %s; base-uri 'none'; form-action 'none'",
-		hash(style), hash(script), connect)
+	return fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; connect-src %s; base-uri 'none'; "+
+		"form-action 'none'", hash(style), hash(script), connect)
 }
 
 // template reads the templates. They are read when a page is made: a relay needs none.

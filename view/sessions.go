@@ -42,6 +42,9 @@ type Session struct {
 	ContinuedBy         []*Session
 	Caller              *Session   // the session that called it
 	Called              []*Session // sessions that it called; they stand below it
+	For                 *Asked     // what it was asked by another agent, or with the command delegate
+	Asked               []*Asked   // what it asked of other agents, the newest first
+	AtWork              int        // agents that are at that now
 
 	parentKey  string
 	continueOf int64
@@ -91,6 +94,7 @@ type Item struct {
 
 // A Day has the sessions that began on it, by project.
 type Day struct {
+	ID       string // on the page
 	Date     time.Time
 	Projects []Group
 }
@@ -123,8 +127,25 @@ func (p *Page) conversations(ctx context.Context, src Source, books *telemetry.B
 	if err := p.readTold(ctx, src.DB, only); err != nil {
 		return err
 	}
+	if err := p.readKeys(ctx, src.DB, only); err != nil {
+		return err
+	}
 	p.relate()
-	return nil
+	return p.readAsked(ctx, src)
+}
+
+// readKeys finds the sessions of the page by the Signet keys that they have, or had.
+func (p *Page) readKeys(ctx context.Context, db *sql.DB, only int64) error {
+	p.byKey = map[string]*Session{}
+	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
+		var key string
+		var id int64
+		if err = row.Scan(&key, &id); err == nil && p.sessions[id] != nil {
+			p.byKey[key] = p.sessions[id]
+		}
+		return struct{}{}, err
+	}, `SELECT key, session FROM session_keys WHERE `+pageSessions, only, sqlite.Stamp(p.oldest))
+	return sqlite.While("reading keys", err)
 }
 
 type turnOf struct {
@@ -211,8 +232,8 @@ func (p *Page) readSessions(ctx context.Context, src Source, only int64) error {
 		s := &Session{cost: map[string]float64{}}
 		var version string
 		var started, active int64
-		err := row.Scan(&s.Title, &s.ID, &s.Harness, &s.ACPID, &s.Key, &s.Cwd, &s.Project, &s.Client, &version, &s.parentKey,
-			&s.continueOf, &started, &active, &s.Older)
+		err := row.Scan(&s.Title, &s.ID, &s.Harness, &s.ACPID, &s.Key, &s.Cwd, &s.Project, &s.Client, &version,
+			&s.parentKey, &s.continueOf, &started, &active, &s.Older)
 		s.Client = strings.TrimSpace(s.Client + " " + version)
 		s.Started, s.LastActive = sqlite.Unstamp(started), sqlite.Unstamp(active)
 		return s, err
@@ -296,7 +317,8 @@ func titleOf(text string) string {
 }
 
 // pageSessions is the condition on a column session that it is one of the page's: ?1, or all with a turn since ?2.
-const pageSessions = `CASE ?1 WHEN 0 THEN session IN (SELECT session FROM turns WHERE started >= ?2) ELSE session = ?1 END`
+const pageSessions = `CASE ?1 WHEN 0 THEN session IN (SELECT session FROM turns WHERE started >= ?2)
+	ELSE session = ?1 END`
 
 // useOf names a memory that a session was told.
 type useOf struct {
@@ -359,7 +381,8 @@ func (p *Page) readTold(ctx context.Context, db *sql.DB, only int64) error {
 			return t, err
 		}
 		for _, id := range ids {
-			t.Items = append(t.Items, Item{ID: id, Text: titleOf(texts[id]), Shown: texts[id] != "", Used: used[useOf{t.session, id}]})
+			t.Items = append(t.Items, Item{ID: id, Text: titleOf(texts[id]), Shown: texts[id] != "",
+				Used: used[useOf{t.session, id}]})
 		}
 		t.What = count(len(ids), "memory", "memories") + ", " + telemetry.Bytes(bytes)
 		t.Waited = fmt.Sprintf("%d ms to find, the prompt waited %d ms", fetch, held)
@@ -397,16 +420,12 @@ var outcomes = map[correlation.Outcome]string{
 
 // relate links sessions: which continues which, and which called which.
 func (p *Page) relate() {
-	byKey := map[string]*Session{}
-	for _, s := range p.sessions {
-		byKey[s.Key] = s
-	}
 	for _, s := range p.sessions {
 		if before := p.sessions[s.continueOf]; before != nil && before != s {
 			s.Continues = before
 			before.ContinuedBy = append(before.ContinuedBy, s)
 		}
-		if parent := byKey[s.parentKey]; s.parentKey != "" && parent != nil && !parent.below(s) {
+		if parent := p.byKey[s.parentKey]; parent != nil && !parent.below(s) {
 			s.Caller = parent
 			parent.Called = append(parent.Called, s)
 		}
@@ -444,7 +463,7 @@ func (p *Page) days() []Day {
 	var days []Day
 	for _, s := range roots {
 		if len(days) == 0 || !sameDay(days[len(days)-1].Date, s.Started) {
-			days = append(days, Day{Date: s.Started})
+			days = append(days, Day{ID: dayID(s.Started), Date: s.Started})
 		}
 		day := &days[len(days)-1]
 		at := slices.IndexFunc(day.Projects, func(g Group) bool { return g.Project == s.Project })

@@ -35,6 +35,7 @@ type Table struct {
 // A Row is what one of them used, in words. "" is not reported.
 type Row struct {
 	Key                    string
+	Session                *Session // of a table by session, where it is on the page
 	Sessions, Turns        string
 	Input, Output, Cost    string
 	Memory                 string
@@ -111,7 +112,8 @@ func calendar(sums []telemetry.Sum) []telemetry.Sum {
 	var days []telemetry.Sum
 	for i := range n {
 		key := last.AddDate(0, 0, i+1-n).Format(time.DateOnly)
-		at, found := slices.BinarySearchFunc(sums, key, func(s telemetry.Sum, key string) int { return cmp.Compare(s.Key, key) })
+		at, found := slices.BinarySearchFunc(sums, key,
+			func(s telemetry.Sum, key string) int { return cmp.Compare(s.Key, key) })
 		if found {
 			days = append(days, sums[at])
 		} else {
@@ -127,14 +129,21 @@ func (p *Page) table(title, by string, sums []telemetry.Sum) Table {
 		slices.Reverse(sums)
 	case telemetry.BySession:
 		slices.SortStableFunc(sums, func(a, b telemetry.Sum) int {
-			return cmp.Or(cmp.Compare(float(b.InputTokens)+float(b.OutputTokens), float(a.InputTokens)+float(a.OutputTokens)),
-				cmp.Compare(b.Turns, a.Turns))
+			of := func(s telemetry.Sum) float64 { return float(s.InputTokens) + float(s.OutputTokens) }
+			return cmp.Or(cmp.Compare(of(b), of(a)), cmp.Compare(b.Turns, a.Turns))
 		})
 	}
 	t := Table{By: by, Title: title, More: max(0, len(sums)-mostRows)}
+	sessions := map[string]*Session{}
+	if by == telemetry.BySession {
+		for _, s := range p.sessions {
+			sessions[s.ACPID] = s
+		}
+	}
 	for _, s := range sums[:min(len(sums), mostRows)] {
-		row := Row{Key: s.Key, Sessions: telemetry.Figure(int64(s.Sessions)), Turns: telemetry.Figure(int64(s.Turns)),
-			Cost: s.Price(), Memory: telemetry.Bytes(s.MemoryBytes), Unreported: max(0, s.Turns-s.Counted), TurnsTotal: s.Turns}
+		row := Row{Key: s.Key, Session: sessions[s.Key], Sessions: telemetry.Figure(int64(s.Sessions)),
+			Turns: telemetry.Figure(int64(s.Turns)), Cost: s.Price(), Memory: telemetry.Bytes(s.MemoryBytes),
+			Unreported: max(0, s.Turns-s.Counted), TurnsTotal: s.Turns}
 		if s.InputTokens != nil {
 			row.Input = telemetry.Figure(*s.InputTokens)
 		}
@@ -155,7 +164,8 @@ func (p *Page) table(title, by string, sums []telemetry.Sum) Table {
 }
 
 // chart draws figures by day; without any it has no bars.
-func chart(title string, legend []string, days []telemetry.Sum, of func(telemetry.Sum) []float64, words func(float64) string) Chart {
+func chart(title string, legend []string, days []telemetry.Sum, of func(telemetry.Sum) []float64,
+	words func(float64) string) Chart {
 	c := Chart{Title: title, Legend: legend}
 	most, sum := 0.0, 0.0
 	for _, d := range days {
@@ -191,7 +201,8 @@ func chart(title string, legend []string, days []telemetry.Sum, of func(telemetr
 	c.Most = words(most)
 	c.From, _ = time.ParseInLocation(time.DateOnly, days[0].Key, time.Local)
 	c.To, _ = time.ParseInLocation(time.DateOnly, days[len(days)-1].Key, time.Local)
-	c.Summary = fmt.Sprintf("%s on %s: %s in all, at most %s a day.", title, count(len(days), "day", "days"), words(sum), words(most))
+	c.Summary = fmt.Sprintf("%s on %s: %s in all, at most %s a day.", title, count(len(days), "day", "days"), words(sum),
+		words(most))
 	return c
 }
 
@@ -223,6 +234,6 @@ func costOfMemory(ctx context.Context, db *sql.DB) (string, error) {
 		return "", sqlite.While("reading what was inserted", err)
 	}
 	const perToken = 4 // bytes, as memory.Tokens counts letters
-	return fmt.Sprintf("%s into %s, about %s tokens. Half of these prompts waited %d ms or less for it, the longest %d ms.",
-		telemetry.Bytes(bytes), count(prompts, "prompt", "prompts"), telemetry.Figure(bytes/perToken), half, most), nil
+	return fmt.Sprintf("%s into %s, about %s tokens. Half of these prompts waited %d ms or less for it, "+
+		"the longest %d ms.", telemetry.Bytes(bytes), count(prompts, "prompt", "prompts"), telemetry.Figure(bytes/perToken), half, most), nil
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/view"
@@ -34,8 +35,8 @@ func source(t testing.TB, sample viewtest.Sample) view.Source {
 		t.Fatal(err)
 	}
 	return view.Source{DB: db, Sessions: correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "live")}),
-		Memories: embedded.New(db, embedded.Options{}),
-		About:    view.About{Database: "/home/s/.agents/acp/sessions.db", Retention: "365 days"}}
+		Memories: embedded.New(db, embedded.Options{}), Delegations: delegation.NewLedger(db, filepath.Join(dir, "live")),
+		About: view.About{Database: "/home/s/.agents/acp/sessions.db", Retention: "365 days"}}
 }
 
 // databaseOf is the file of a source.
@@ -207,7 +208,8 @@ func TestSessions(t *testing.T) {
 
 func TestMemories(t *testing.T) {
 	src := source(t, viewtest.Sample{Turns: 60, Memories: 40})
-	stored, _, err := src.Memories.Add(t.Context(), embedded.Memory{Content: "The tide table hangs in the shed.", Project: "/p"})
+	stored, _, err := src.Memories.Add(t.Context(), embedded.Memory{Content: "The tide table hangs in the shed.",
+		Project: "/p"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +229,8 @@ func TestMemories(t *testing.T) {
 // What replaced what is said of the newer one.
 func TestReplaced(t *testing.T) {
 	src := source(t, viewtest.Sample{})
-	for _, text := range []string{"The kiln is fired at 1220 degrees.", "From now on the kiln is fired at 1240 degrees instead of 1220 degrees."} {
+	for _, text := range []string{"The kiln is fired at 1220 degrees.",
+		"From now on the kiln is fired at 1240 degrees instead of 1220 degrees."} {
 		if _, _, err := src.Memories.Add(t.Context(), embedded.Memory{Content: text, Project: "/p"}); err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +249,7 @@ func TestUsage(t *testing.T) {
 			t.Errorf("it does not say %q", want)
 		}
 	}
-	charts := d.named("svg")
+	charts := d.all(func(n *html.Node) bool { return n.Data == "svg" && attribute(n.Parent, "class") == "" })
 	if len(charts) != 3 {
 		t.Fatalf("%d charts", len(charts))
 	}
@@ -259,8 +262,8 @@ func TestUsage(t *testing.T) {
 
 func TestEmpty(t *testing.T) {
 	d := write(t, source(t, viewtest.Sample{}))
-	for part, want := range map[string]string{"sessions": "No sessions yet", "memories": "No memories yet", "usage": "Nothing was used yet",
-		"recorded": "SIGNET_BYPASS=1"} {
+	for part, want := range map[string]string{"sessions": "No sessions yet", "memories": "No memories yet",
+		"usage": "Nothing was used yet", "recorded": "SIGNET_BYPASS=1"} {
 		if text := d.section(part); !strings.Contains(text, want) {
 			t.Errorf("%s: %q is missing in %s", part, want, text)
 		}
@@ -287,7 +290,8 @@ func TestLimit(t *testing.T) {
 // Sessions that call each other in a circle, or themselves, are shown once each.
 func TestCircles(t *testing.T) {
 	src := source(t, viewtest.Sample{Turns: 9})
-	exec(t, src.DB, `UPDATE sessions SET parent_key = CASE id WHEN 1 THEN 'acp-00000001' WHEN 2 THEN 'acp-00000000' ELSE key END,
+	exec(t, src.DB, `UPDATE sessions SET
+		parent_key = CASE id WHEN 1 THEN 'acp-00000001' WHEN 2 THEN 'acp-00000000' ELSE key END,
 		continue_of = CASE id WHEN 1 THEN 2 WHEN 2 THEN 1 ELSE id END`)
 	d := write(t, src)
 	if n := len(d.all(func(n *html.Node) bool { return attribute(n, "class") == "session" })); n != 3 {

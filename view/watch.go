@@ -32,7 +32,8 @@ func newWatch(db *sql.DB) *watch {
 type sighting struct {
 	version            int64 // of the database, as other processes change it
 	memories, sessions string
-	event              int64 // the last one that was seen
+	asked              string // how many delegations there are, and how far they are
+	event              int64  // the last one that was seen
 	open               []int64
 }
 
@@ -69,11 +70,14 @@ func (w *watch) look(ctx context.Context, seen sighting) (now sighting, changes 
 	if err := w.db.QueryRowContext(ctx, `SELECT
 		(SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(max(updated), 0) FROM memories) || ' ' ||
 		(SELECT count(*) || ' ' || coalesce(sum(used), 0) FROM passages_told),
-		(SELECT count(*) || ' ' || coalesce(max(id), 0) FROM sessions), (SELECT coalesce(max(id), 0) FROM events)`).
-		Scan(&now.memories, &now.sessions, &now.event); err != nil {
+		(SELECT count(*) || ' ' || coalesce(max(id), 0) FROM sessions),
+		(SELECT count(*) || ' ' || coalesce(max(id), '') || ' ' || coalesce(max(ended), 0) FROM delegations) || ' ' ||
+		(SELECT coalesce(group_concat(state || acp_id || progress), '') FROM delegations WHERE ended = 0),
+		(SELECT coalesce(max(id), 0) FROM events)`).Scan(&now.memories, &now.sessions, &now.asked, &now.event); err != nil {
 		return now, nil, err
 	}
-	if now.open, err = sqlite.Collect(ctx, w.db, sqlite.One[int64], `SELECT DISTINCT session FROM turns WHERE ended = 0`); err != nil {
+	now.open, err = sqlite.Collect(ctx, w.db, sqlite.One[int64], `SELECT DISTINCT session FROM turns WHERE ended = 0`)
+	if err != nil {
 		return now, nil, err
 	}
 	told, err := sqlite.Collect(ctx, w.db, sqlite.One[int64],
@@ -84,7 +88,7 @@ func (w *watch) look(ctx context.Context, seen sighting) (now sighting, changes 
 	if now.memories != seen.memories {
 		changes = append(changes, "memories")
 	}
-	if now.sessions != seen.sessions {
+	if now.sessions != seen.sessions || now.asked != seen.asked {
 		return now, append(changes, "sessions"), nil
 	}
 	done := map[int64]bool{}

@@ -26,6 +26,10 @@ addEventListener("DOMContentLoaded", () => {
 		}
 	};
 	addEventListener("hashchange", open);
+	document.addEventListener("click", e => {
+		const day = e.target.closest?.("[data-to]"); // a bar of the timeline
+		if (day) location.hash = day.dataset.to;
+	});
 
 	// search: an index of the words of all memories, made when it is first asked
 	const most = 50;
@@ -122,8 +126,8 @@ addEventListener("DOMContentLoaded", () => {
 		const now = read(await ask("sessions/" + id)).firstElementChild;
 		old.querySelector("summary").replaceWith(now.querySelector("summary"));
 		const unfolded = Array.from(old.querySelectorAll(".told"), d => d.open);
-		for (const turn of old.querySelectorAll(":scope > .turn")) turn.remove();
-		old.append(...now.querySelectorAll(".turn"));
+		for (const one of old.querySelectorAll(":scope > .asked, :scope > .turn")) one.remove();
+		old.append(...now.querySelectorAll(":scope > .asked, :scope > .turn"));
 		old.querySelectorAll(".told").forEach((d, i) => { d.open = unfolded[i] ?? false; });
 	};
 

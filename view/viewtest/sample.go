@@ -13,7 +13,8 @@ import (
 )
 
 // Hostile is text that a page must show as it is.
-const Hostile = `<img src=x onerror="document.title='broken'"></script><script>document.title='broken'</script> ${x} {{.}} 'q' &amp; אבג ` + "\u202egnp \U0001F6A9"
+const Hostile = `<img src=x onerror="document.title='broken'"></script><script>document.title='broken'</script> ` +
+	`${x} {{.}} 'q' &amp; אבג ` + "\u202egnp \U0001F6A9"
 
 // A Sample says how much there is.
 type Sample struct {
@@ -90,8 +91,8 @@ func (f *filler) memories(n int) {
 			source = "memory pin"
 		}
 		f.exec(`INSERT INTO memories (uid, type, project, personal, origin, source, key, created, updated, digest, content)
-			VALUES (?, ?, ?, ?, 'user', ?, ?, ?, ?, ?, ?)`, id, e.kind, p.project, i%len(exchanges) == 2, source, key(i), at.UnixMilli(),
-			at.UnixMilli(), id, text)
+			VALUES (?, ?, ?, ?, 'user', ?, ?, ?, ?, ?, ?)`, id, e.kind, p.project, i%len(exchanges) == 2, source, key(i),
+			at.UnixMilli(), at.UnixMilli(), id, text)
 	}
 }
 
@@ -114,14 +115,15 @@ func (f *filler) sessions(turns int) {
 			continues = i - 3
 		}
 		called := ""
+		acpID := fmt.Sprintf("%08x-5a77-4f0e-9d51-%012x", i*2654435761%(1<<32), i)
 		if i%9 == 2 {
 			called = parent
+			f.asked(i, parent, acpID, at)
 		}
 		parent = key(i)
-		id := f.exec(`INSERT INTO sessions (harness, acp_id, key, cwd, project, client, client_version, parent_key, continue_of, state,
-			started, last_active) VALUES (?, ?, ?, ?, ?, 'acpx', '0.19.1', ?, ?, 'done', ?, ?)`, p.harness,
-			fmt.Sprintf("%08x-5a77-4f0e-9d51-%012x", i*2654435761%(1<<32), i), key(i), p.project, p.project, called, continues,
-			at.UnixMilli(), at.Add(time.Hour).UnixMilli())
+		id := f.exec(`INSERT INTO sessions (harness, acp_id, key, cwd, project, client, client_version, parent_key, continue_of,
+			state, started, last_active) VALUES (?, ?, ?, ?, ?, 'acpx', '0.19.1', ?, ?, 'done', ?, ?)`, p.harness,
+			acpID, key(i), p.project, p.project, called, continues, at.UnixMilli(), at.Add(time.Hour).UnixMilli())
 		f.exec(`INSERT INTO session_keys (key, session, n, created) VALUES (?, ?, 1, ?)`, key(i), id, at.UnixMilli())
 		f.told(id, i, at)
 		for n := range min(perSession, turns-i*perSession) {
@@ -130,13 +132,27 @@ func (f *filler) sessions(turns int) {
 	}
 }
 
+// asked inserts what one session asked of the one that it called.
+func (f *filler) asked(i int, caller, child string, at time.Time) {
+	state, reason, ended := "done", "", at.Add(40*time.Minute).UnixMilli()
+	if i%2 == 1 {
+		state, reason = "stopped", "its budget of 20 turns is used up"
+	}
+	f.exec(`INSERT INTO delegations (id, caller, process, harness, root, depth, key, agent, mode, kind, cwd, project, detach,
+		budget, state, acp_id, reason, created, started, ended, scope, kept, task)
+		VALUES (?, ?, 'p', 'codex', ?, 1, ?, 'claude', 'read', 'review', '', '', 0, '{}', ?, ?, ?, ?, ?, ?,
+			'the tests of package chart', 'the release notes', 'Read the tests of package chart.')`,
+		fmt.Sprintf("01k%022d", i), caller, caller, child, state, child, reason, at.UnixMilli(), at.UnixMilli(), ended)
+}
+
 // told inserts what goes before a session's first prompt.
 func (f *filler) told(session int64, i int, at time.Time) {
 	if len(f.ids) == 0 || i%5 == 3 {
 		return
 	}
 	var items []string
-	text := "<signet-memory source=\"acp-proxy\" id=\"3f9c0a71d2be\">\nAdded by signet-acp-proxy from the user's own memory; not part of the user's message.\n## Memories\n"
+	text := "<signet-memory source=\"acp-proxy\" id=\"3f9c0a71d2be\">\n" +
+		"Added by signet-acp-proxy from the user's own memory; not part of the user's message.\n## Memories\n"
 	for n := range 1 + i%3 {
 		at := (i*7 + n*3) % len(f.ids)
 		items = append(items, f.ids[at])
@@ -166,14 +182,15 @@ func (f *filler) turn(session int64, i, n int, harness string, at time.Time) {
 	case i == 2 && n == 0:
 		user = strings.Repeat("A prompt of a megabyte. ", 1<<20/24)
 	case n == 1:
-		tools = `[{"title":"Read chart.go","kind":"read","status":"completed","locations":["/home/sample/src/curlew/chart.go"],"ms":12},` +
+		tools = `[{"title":"Read chart.go","kind":"read","status":"completed",` +
+			`"locations":["/home/sample/src/curlew/chart.go"],"ms":12},` +
 			`{"title":"go test ./...","kind":"execute","status":"failed","ms":4210}]`
 	case n == 2 && i%4 == 1:
 		stop, agent = "cancelled", "I would begin with"
 	}
+	ended := at.Add(4*time.Second + time.Duration(i%50)*100*time.Millisecond)
 	id := f.exec(`INSERT INTO turns (session, key, process, started, ended, stop, learned, tools, user, assistant)
-		VALUES (?, ?, 'p', ?, ?, ?, 1, ?, ?, ?)`, session, key(i), at.UnixMilli(), at.Add(4*time.Second+time.Duration(i%50)*100*time.Millisecond).UnixMilli(), stop,
-		tools, user, agent)
+		VALUES (?, ?, 'p', ?, ?, ?, 1, ?, ?, ?)`, session, key(i), at.UnixMilli(), ended.UnixMilli(), stop, tools, user, agent)
 	if harness == "qwen-code" {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
@@ -40,7 +41,8 @@ func (d *Data) Page(f config.Flags) view.Source {
 			about.Flags += " " + flag.name + " " + quoted(flag.value)
 		}
 	}
-	return view.Source{DB: d.DB, Sessions: d.Sessions, Memories: d.Memories, About: about}
+	return view.Source{DB: d.DB, Sessions: d.Sessions, Memories: d.Memories, About: about,
+		Delegations: delegation.NewLedger(d.DB, d.Config.LiveDir())}
 }
 
 // kept says how long something is kept.

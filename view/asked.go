@@ -1,0 +1,66 @@
+package view
+
+import (
+	"context"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// mostAsked is how many delegations a page tells of, the newest.
+const mostAsked = 2000
+
+// Asked is what a session, or a person, asked of another agent.
+type Asked struct {
+	delegation.Delegation
+	Child   *Session // that works on it, where it is on the page
+	By      *Session // that asked, where it is on the page
+	Working bool     // it is not at its end
+	Took    time.Duration
+	Why     string // how it ended, or how far it is
+}
+
+func asked(d delegation.Delegation) *Asked {
+	a := &Asked{Delegation: d, Working: !d.State.Ended(), Why: d.Reason}
+	if a.Working {
+		a.Why = d.Progress
+	}
+	switch {
+	case d.Started.IsZero():
+	case d.Ended.IsZero():
+		a.Took = time.Since(d.Started)
+	default:
+		a.Took = d.Ended.Sub(d.Started)
+	}
+	return a
+}
+
+// readAsked puts what was asked with the sessions that asked for it, and with those that do it.
+func (p *Page) readAsked(ctx context.Context, src Source) error {
+	if src.Delegations == nil {
+		return nil
+	}
+	all, err := src.Delegations.List(ctx, "", mostAsked)
+	if err != nil {
+		return sqlite.While("reading delegations", err)
+	}
+	children := make(map[string]*Session, len(p.sessions))
+	for _, s := range p.sessions {
+		children[s.ACPID] = s
+	}
+	for _, d := range all {
+		a := asked(d)
+		a.By, a.Child = p.byKey[d.Caller.Key], children[d.ACPID]
+		if a.By != nil {
+			a.By.Asked = append(a.By.Asked, a)
+			if a.Working {
+				a.By.AtWork++
+			}
+		}
+		if a.Child != nil && a.Child.For == nil {
+			a.Child.For = a
+		}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package view_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/view"
+	"github.com/Signet-AI/signet-acp-proxy/view/viewtest"
+)
+
+// What agents asked of each other stands with who asked and with who did it: how it ended, or how far it is.
+func TestAsked(t *testing.T) {
+	src := source(t, viewtest.Sample{Turns: 60, Memories: 40})
+	live := filepath.Join(filepath.Dir(databaseOf(t, src)), "live")
+	lock, err := correlation.TakeLock(live, "runner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	running := func(id, runner string) {
+		exec(t, src.DB, `INSERT INTO delegations (id, caller, process, harness, root, depth, key, agent, mode, kind, cwd,
+			project, detach, budget, state, runner, progress, created, started, scope, kept, task)
+			VALUES (?1, 'acp-00000003', 'p', 'opencode', 'acp-00000003', 1, ?1, 'qwen', 'edit', 'review', '', '', 0, '{}', 'running', ?2, '2 turns, reads chart.go', 1, 1,
+			'the chart', 'the log', 'Draw it.')`, id, runner)
+	}
+	running("01l1", "runner")
+	running("01l2", "nobody")
+	text := write(t, src).section("sessions")
+	for _, want := range []string{
+		"Asked by Codex: the tests of package chart done, 40m0s",
+		"OpenCode, to read: the tests of package chart", "Kept for itself: the release notes",
+		"1 agent is at work for it", "qwen, to edit: the chart running", ": 2 turns, reads chart.go",
+		"qwen, to edit: the chart lost", "its runner was killed",
+		"stopped, 40m0s: its budget of 20 turns is used up",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it does not say %q", want)
+		}
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if text := write(t, src).section("sessions"); strings.Contains(text, "at work for it") {
+		t.Error("a runner that is gone is at work")
+	}
+}
+
+// The timeline has a lane for each project and a bar for each day, and leads to that day.
+func TestTimeline(t *testing.T) {
+	src := source(t, viewtest.Sample{Turns: 60})
+	p, err := view.Read(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lanes, sessions, days := p.Timeline.Lanes, 0, map[string]bool{}
+	for _, d := range p.Days {
+		days[d.ID] = true
+	}
+	for _, l := range lanes {
+		sessions += l.Sessions
+		for i, m := range l.Marks {
+			if !days[m.Day] || m.Height <= 0 || m.Y < 0 || i > 0 && m.X <= l.Marks[i-1].X {
+				t.Errorf("lane %s: %+v", l.Project, m)
+			}
+		}
+	}
+	if len(lanes) != 4 || lanes[0].Project != "/home/sample/src/curlew" || sessions != 20 {
+		t.Errorf("%d lanes of %d sessions, the first of %s", len(lanes), sessions, lanes[0].Project)
+	}
+	exec(t, src.DB, `UPDATE sessions SET project = '/p' || id`)
+	if p, err = view.Read(t.Context(), src); err != nil {
+		t.Fatal(err)
+	}
+	lanes = p.Timeline.Lanes
+	if last := lanes[len(lanes)-1]; len(lanes) != 8 || last.Others != 13 || last.Sessions != 13 {
+		t.Errorf("of 20 projects: %d lanes, the last of %d others, %d sessions", len(lanes), last.Others, last.Sessions)
+	}
+}

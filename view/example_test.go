@@ -1,0 +1,43 @@
+package view_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/view"
+)
+
+func Example() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "view-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	db, err := migrations.Open(ctx, filepath.Join(dir, "sessions.db"))
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close()
+	memories := embedded.New(db, embedded.Options{})
+	if _, _, err := memories.Add(ctx, embedded.Memory{Content: "The kiln is fired at 1240 degrees."}); err != nil {
+		panic(err)
+	}
+	sessions := correlation.New(db, correlation.Options{})
+	page, err := view.Read(ctx, view.Source{DB: db, Sessions: sessions, Memories: memories})
+	if err != nil {
+		panic(err)
+	}
+	var html strings.Builder
+	if err := page.Write(&html); err != nil {
+		panic(err)
+	}
+	fmt.Println(page.AllSessions, page.AllMemories, strings.Contains(html.String(), "The kiln is fired at 1240 degrees."))
+	// Output: 0 1 true
+}
