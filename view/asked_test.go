@@ -28,11 +28,11 @@ func TestAsked(t *testing.T) {
 	running("01l2", "nobody")
 	text := write(t, src).section("sessions")
 	for _, want := range []string{
-		"Asked by Codex: the tests of package chart done, 40m0s",
+		"Asked by Codex: the tests of package chart done, 40m",
 		"OpenCode, to read: the tests of package chart", "Kept for itself: the release notes",
 		"1 agent is at work for it", "qwen, to edit: the chart running", ": 2 turns, reads chart.go",
 		"qwen, to edit: the chart lost", "its runner was killed",
-		"stopped, 40m0s: its budget of 20 turns is used up",
+		"stopped, 40m: its budget of 20 turns is used up",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q", want)

@@ -224,7 +224,11 @@ func took(d time.Duration) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
-	return d.Round(time.Second).String()
+	words := d.Round(time.Second).String()
+	if minutes, whole := strings.CutSuffix(words, "m0s"); whole {
+		return minutes + "m"
+	}
+	return words
 }
 
 // short is a path with ~ for the home folder.

@@ -45,6 +45,7 @@ type Session struct {
 	For                 *Asked     // what it was asked by another agent, or with the command delegate
 	Asked               []*Asked   // what it asked of other agents, the newest first
 	AtWork              int        // agents that are at that now
+	Folded              bool       // its turns are made elements only when somebody opens it
 
 	parentKey  string
 	continueOf int64
@@ -460,6 +461,9 @@ func (p *Page) days() []Day {
 		}
 	}
 	slices.SortFunc(roots, func(a, b *Session) int { return oldestFirst(b, a) })
+	for _, s := range roots[min(len(roots), mostUnfolded):] {
+		s.fold()
+	}
 	var days []Day
 	for _, s := range roots {
 		if len(days) == 0 || !sameDay(days[len(days)-1].Date, s.Started) {
@@ -474,6 +478,16 @@ func (p *Page) days() []Day {
 		day.Projects[at].Sessions = append(day.Projects[at].Sessions, s)
 	}
 	return days
+}
+
+// mostUnfolded sessions, the newest, can be searched as any text of a page.
+const mostUnfolded = 200
+
+func (s *Session) fold() {
+	s.Folded = true
+	for _, called := range s.Called {
+		called.fold()
+	}
 }
 
 func sameDay(a, b time.Time) bool {

@@ -71,7 +71,7 @@ func write(t testing.TB, src view.Source) document {
 
 func parse(t testing.TB, text string) document {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(text))
+	root, err := html.ParseWithOptions(strings.NewReader(text), html.ParseOptionEnableScripting(false))
 	if err != nil {
 		t.Fatal(err)
 	}

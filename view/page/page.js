@@ -6,6 +6,13 @@ addEventListener("DOMContentLoaded", () => {
 	const $ = id => document.getElementById(id);
 	const live = "live" in document.documentElement.dataset;
 
+	// Older conversations are text to the browser until one is opened: what stands in a noscript makes no elements.
+	const unfold = session => {
+		const folded = session.querySelector(":scope > noscript");
+		if (folded) folded.outerHTML = folded.textContent;
+	};
+	document.addEventListener("toggle", e => { if (e.target.matches(".session[open]")) unfold(e.target); }, true);
+
 	// which part is shown
 	const open = () => {
 		const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -18,7 +25,10 @@ addEventListener("DOMContentLoaded", () => {
 			else a.removeAttribute("aria-current");
 		}
 		if (target && target !== part) {
-			for (let up = target; up; up = up.parentElement) if (up.matches("details.session")) up.open = true;
+			for (let up = target; up; up = up.parentElement) if (up.matches("details.session")) {
+				unfold(up);
+				up.open = true;
+			}
 			target.scrollIntoView();
 		} else if (target) {
 			scrollTo(0, 0);
@@ -126,7 +136,7 @@ addEventListener("DOMContentLoaded", () => {
 		const now = read(await ask("sessions/" + id)).firstElementChild;
 		old.querySelector("summary").replaceWith(now.querySelector("summary"));
 		const unfolded = Array.from(old.querySelectorAll(".told"), d => d.open);
-		for (const one of old.querySelectorAll(":scope > .asked, :scope > .turn")) one.remove();
+		for (const one of old.querySelectorAll(":scope > .asked, :scope > .turn, :scope > noscript")) one.remove();
 		old.append(...now.querySelectorAll(":scope > .asked, :scope > .turn"));
 		old.querySelectorAll(".told").forEach((d, i) => { d.open = unfolded[i] ?? false; });
 	};
