@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,7 +26,13 @@ type used struct {
 func (b *box) compareUsage(a *txtar.Archive) {
 	b.t.Helper()
 	var rows []used
-	must(b, json.Unmarshal([]byte(b.run(proxyBin, "usage", "--by", "harness", "--json")), &rows))
+	b.wait("all that was said, in the database", func() bool { // a command takes a second for that, and no more
+		rows = nil
+		must(b, json.Unmarshal([]byte(b.run(proxyBin, "usage", "--by", "harness", "--json")), &rows))
+		left, err := filepath.Glob(filepath.Join(b.Signet, "acp", "live", "*.events"))
+		must(b, err)
+		return len(left) == 0
+	})
 	if len(rows) != 1 {
 		b.t.Fatalf("%d harnesses used something: %+v", len(rows), rows)
 	}
