@@ -21,7 +21,10 @@ type shape struct {
 // far is how many bytes behind its need a shape is looked for, and to the end of the word there.
 const far = 512
 
-// The first group of a pattern, where there is one, is the secret.
+// given is a value on a command line: in quotes, which may hold several words, or one word.
+const given = `(?:"([^"\n]{4,})"|'([^'\n]{4,})'|["']?([^\s"']{4,}))`
+
+// Of the groups of a pattern, where it has any, the one that matched is the secret.
 var shapes = []shape{
 	{"jwt", []string{"eyJ"}, 0, begin(`eyJ[A-Za-z0-9_-]{15,}(?:\.[A-Za-z0-9_-]*){2,4}`), true, nil},
 	{"jwt", []string{"ZXlK"}, 0, begin(`ZXlK[A-Za-z0-9+/=]{60,}`), true, nil},
@@ -70,14 +73,13 @@ var shapes = []shape{
 	// What commands are given. Words that follow are theirs up to the line's end, a pipe or another command.
 	{"password", []string{"curl"}, 0,
 		begin(`(?s)curl\b.{0,400}?\s(?:-u|--user|--proxy-user)[ =]\s*["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), true, nil},
-	{"password", []string{"mysql", "mariadb"}, 0, command(`(?:mysql|mariadb)[\w-]*`, `-p["']?([^\s"']{4,})`), true, nil},
-	{"password", []string{"sshpass"}, 0, command(`sshpass`, `-p\s{0,4}["']?([^\s"']{4,})`), true, nil},
-	{"password", []string{"redis-cli", "valkey-cli"}, 0, command(`(?:redis|valkey)-cli`,
-		`(?:-a|--pass)[\s=]{1,4}["']?([^\s"']{4,})`), true, nil},
+	{"password", []string{"mysql", "mariadb"}, 0, command(`(?:mysql|mariadb)[\w-]*`, `-p`+given), true, nil},
+	{"password", []string{"sshpass"}, 0, command(`sshpass`, `-p\s{0,4}`+given), true, nil},
+	{"password", []string{"redis-cli", "valkey-cli"}, 0, command(`(?:redis|valkey)-cli`, `(?:-a|--pass)[\s=]{1,4}`+given), true, nil},
 	{"password", []string{"docker ", "podman ", "nerdctl ", "helm ", "oras ", "skopeo "}, 0,
-		command(`\w+\s(?:registry\s)?login`, `(?:-p|--password)[\s=]{1,4}["']?([^\s"']{4,})`), true, nil},
+		command(`\w+\s(?:registry\s)?login`, `(?:-p|--password)[\s=]{1,4}`+given), true, nil},
 	{"password", []string{"mongo"}, 0, command(`mongo\w*`, `-p\s{0,4}["']?([^\s"'-][^\s"']{3,})`), true, nil},
-	{"password", []string{"ldap"}, 0, command(`ldap\w+`, `-w\s{0,4}["']?([^\s"']{4,})`), true, nil},
+	{"password", []string{"ldap"}, 0, command(`ldap\w+`, `-w\s{0,4}`+given), true, nil},
 	{"password", []string{"smbclient", "rpcclient"}, 0, command(`(?:smb|rpc)client`,
 		`-U\s{0,4}["']?[^\s"'%]+%([^\s"']{4,})`), true, nil},
 	{"password", []string{"zip ", "7z "}, 2,
