@@ -6,7 +6,7 @@ const (
 	largePrompt = 1 << 20 // bytes of a held prompt, whose memory is given back at once
 	// bytes of an update's frame that is looked at and no chunk of a stream, images and files not counted
 	maxUpdate = 112 << 10
-	maxPrompt = 64 << 10 // bytes of a prompt's texts that are kept, as they came, when its frame is longer than this
+	maxPrompt = 64 << 10 // bytes of a prompt's texts, as they came, of which all is kept; of a single one never more
 	// bytes of a prompt's frame that is read at once, for it may be a command; longer ones are read when they are
 	// written down
 	shortPrompt = 1 << 10

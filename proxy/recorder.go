@@ -154,11 +154,8 @@ func (r *recorder) record() {
 
 // heard writes down what the user said: in a prompt, or in the middle of a turn.
 func (r *recorder) heard(t *session.Turn, p session.Prompt) {
-	words, cut := p.Words(), p.Left() > 0
-	if cut {
-		words = privacy.WithoutCut(words)
-	}
-	words, private := privacy.WithoutPrivate(words)
+	cut := p.Left() > 0
+	words, private := p.Words()
 	words = privacy.Redact(words)
 	r.room(len(words))
 	r.table.Update(func(c *session.Connection) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -25,13 +26,8 @@ type spoken struct {
 // command, of others the texts as they came. whole gives the texts of a short one.
 func listen(line []byte, whole func() promptText) spoken {
 	if len(line) > shortPrompt {
-		e := frame.Excerpts{Limit: maxPrompt}
-		if len(line) <= maxPrompt {
-			e.Limit = 4 * len(line) // nothing is left out
-		}
-		e.Write(line)
-		if texts, _ := e.End(); len(texts) > 0 || len(line) > maxPrompt {
-			return spoken{Prompt: &longPrompt{texts}}
+		if words := wordsOf(line); !words.Empty() || len(line) > maxPrompt {
+			return spoken{Prompt: words}
 		}
 	}
 	text := whole()
@@ -66,43 +62,9 @@ func traceOf(line []byte) string {
 // shortWords are a prompt that is read.
 type shortWords struct{ text string }
 
-func (w *shortWords) Words() string { return w.text }
-func (w *shortWords) Left() int     { return 0 }
-func (w *shortWords) Size() int     { return len(w.text) }
-
-// A longPrompt is what was kept of the texts of a prompt.
-type longPrompt struct{ texts []frame.Excerpt }
-
-// Left is how many bytes were left out.
-func (p *longPrompt) Left() (left int) {
-	for _, x := range p.texts {
-		left += x.Left
-	}
-	return left
-}
-
-// Size is that of what was kept.
-func (p *longPrompt) Size() (size int) {
-	for _, x := range p.texts {
-		size += len(x.Head) + len(x.Tail)
-	}
-	return size
-}
-
-// Words gives what the user says. A prompt that is long and has no text holds images or files.
-func (p *longPrompt) Words() string {
-	if len(p.texts) == 0 {
-		return "[attachment]"
-	}
-	joined := make([]byte, 0, p.Size())
-	for i, x := range p.texts {
-		if i > 0 {
-			joined = append(joined, '\n')
-		}
-		joined = x.Append(joined)
-	}
-	return string(joined)
-}
+func (w *shortWords) Words() (words string, private []string) { return privacy.WithoutPrivate(w.text) }
+func (w *shortWords) Left() int                               { return 0 }
+func (w *shortWords) Size() int                               { return len(w.text) }
 
 // A promptText is what a prompt says: its text blocks, and the types of its other blocks.
 type promptText struct{ texts, others []string }

@@ -23,9 +23,9 @@ type up struct {
 	needs func(method []byte) frame.Need
 	queue *wire.Queue // where frames leave
 	head  frame.Head
-	why   reason         // the frame at hand is held
-	taps  []tapped       // in order
-	long  frame.Excerpts // of a tapped prompt that is long, or comes in pieces
+	why   reason      // the frame at hand is held
+	taps  []tapped    // in order
+	texts frame.Texts // of a tapped prompt that is long, or comes in pieces
 }
 
 // A reason is why a frame is held, in the eyes of the judgement that held it. The frame may end otherwise than it
@@ -182,9 +182,9 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
-			u.long = frame.Excerpts{Limit: maxPrompt}
+			u.texts = frame.Texts{Into: &promptWords{}}
 		}
-		u.long.Write(piece)
+		u.texts.Write(piece)
 	}
 	if !last {
 		return
@@ -203,14 +203,15 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 		})
 		said.trace = traceOf(piece)
 	} else {
-		var texts []frame.Excerpt
-		texts, off = u.long.End()
-		said.Prompt = &longPrompt{texts}
-		u.long = frame.Excerpts{}
+		off = u.texts.End()
+		words := u.texts.Into.(*promptWords)
+		words.End()
+		said.Prompt = words
+		u.texts = frame.Texts{}
 	}
 	u.table.Update(func(c *session.Connection) {
 		switch {
-		case t.turn == nil && said.Words() != "":
+		case t.turn == nil && said.Size() > 0:
 			c.Steer(t.session, said)
 		case t.turn == nil:
 		case off:

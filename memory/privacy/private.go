@@ -13,6 +13,16 @@ func WithoutPrivate(text string) (kept string, private []string) {
 	return p.add(text, true), p.found
 }
 
+// Passages take <private>…</private> out of text that arrives in pieces, as WithoutPrivate does. It is not safe for
+// concurrent use.
+type Passages struct{ passages }
+
+// Add gives what is left of the text so far and was not given before. After the end nothing is held back.
+func (p *Passages) Add(text string, end bool) string { return p.add(text, end) }
+
+// Found gives the passages: those that are closed, and at the end the open one.
+func (p *Passages) Found() []string { return p.found }
+
 // mostPassage is how many bytes of a private passage are kept for Conceal. It is private to its end, however long.
 const mostPassage = 64 << 10
 
@@ -160,7 +170,8 @@ func privateTag(s string) (tag, bool) {
 // mayBePrivate reports whether what follows a bracket begins like the name, perhaps of a closing tag.
 func mayBePrivate(s string) bool {
 	if name := strings.TrimPrefix(s, "/"); name != "" && isLetter(name[0]) {
-		return name[0]|0x20 == 'p'
+		paragraph := len(name) > 1 && name[1] == '>' // the most frequent of all
+		return name[0]|0x20 == 'p' && !paragraph
 	}
 	s = s[skip(s, unicode.IsSpace):]
 	r, size := glyph(s)

@@ -22,18 +22,3 @@ func TestStorable(t *testing.T) {
 		}
 	}
 }
-
-func TestWithoutCut(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"nothing cut", "nothing cut"},
-		{"a\n[9 bytes left out …]\nb", "a\n[9 bytes left out …]\nb"},
-		{"a [9 bytes left out …] of it</private> b", "a [9 bytes left out …] b"},
-		{"a […] one</private>b […] two</private>c", "a […]b […]c"},
-		{"a</private> […] b", "a</private> […] b"},
-		{"a […] b <private>c</private> d", "a […] b <private>c</private> d"},
-	} {
-		if got := WithoutCut(c.in); got != c.want {
-			t.Errorf("WithoutCut(%q) = %q, want %q", c.in, got, c.want)
-		}
-	}
-}

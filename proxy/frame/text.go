@@ -37,6 +37,59 @@ func decode(inner []byte) ([]byte, bool) {
 	return append(text, inner...), true
 }
 
+// A Decoder decodes the inside of a JSON string that arrives in pieces, as AppendDecoded does.
+type Decoder struct {
+	held   []byte // may be half an escape or half a character
+	closed bool
+}
+
+// Add gives the text of the next piece, as far as it is whole. It keeps nothing of raw.
+func (d *Decoder) Add(raw []byte) (text []byte) {
+	if d.closed {
+		return nil
+	}
+	if len(d.held) > 0 {
+		raw = append(d.held, raw...)
+	}
+	n := len(raw) - len(unfinished(raw))
+	text, d.closed = appendDecoded(make([]byte, 0, n), raw[:n])
+	d.held = append([]byte(nil), raw[n:]...)
+	return text
+}
+
+// End gives what is left.
+func (d *Decoder) End() []byte {
+	if d.closed {
+		return nil
+	}
+	d.closed = true
+	return AppendDecoded(nil, d.held)
+}
+
+// unfinished gives the escape, the pair of them or the character that raw ends within, nothing where it ends behind one.
+func unfinished(raw []byte) []byte {
+	i := max(0, len(raw)-len(`\u0000\u0000`))
+	slashes := 0
+	for slashes < i && raw[i-1-slashes] == '\\' {
+		slashes++
+	}
+	for i -= slashes % 2; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		rest, size := raw[i:], len(`\n`)
+		if len(rest) > 1 && rest[1] == 'u' {
+			size = len(`\u0000`)
+		}
+		high := 0xd800 <= hex4(rest) && hex4(rest) < 0xdc00
+		if size > len(rest) || high && len(rest) < 2*size && bytes.HasPrefix([]byte(`\u`), rest[size:min(len(rest), size+2)]) {
+			return rest
+		}
+		i += size - 1
+	}
+	return halfRune(raw)
+}
+
 // escape decodes the escape that text begins with: one rune and its size in text, a surrogate pair taken as one. Size
 // 0: there is no escape like it.
 func escape(text []byte) (r rune, size int) {

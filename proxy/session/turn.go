@@ -42,9 +42,10 @@ type Turn struct {
 
 // A Prompt is what the user says.
 type Prompt interface {
-	Words() string // reads it, which may take a while
-	Left() int     // bytes of it that were left out
-	Size() int     // bytes of it that are held
+	// Words reads it, which may take a while: without the passages that are private, and those.
+	Words() (kept string, private []string)
+	Left() int // bytes of it that were left out
+	Size() int // bytes of it that are held
 }
 
 // A tool is a tool call of a turn.

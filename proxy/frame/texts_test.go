@@ -10,15 +10,27 @@ import (
 	"pgregory.net/rapid"
 )
 
-// excerpts reads a frame in pieces of a size.
-func excerpts(line []byte, size, limit int) (texts []string, off bool) {
-	e := Excerpts{Limit: limit}
+// heard are the texts that a Listener is told.
+type heard [][]byte
+
+func (h *heard) Begin()           { *h = append(*h, nil) }
+func (h *heard) Write(raw []byte) { (*h)[len(*h)-1] = append((*h)[len(*h)-1], raw...) }
+
+// textsOf reads a frame in pieces of a size.
+func textsOf(line []byte, size int) (texts []string, off bool) {
+	var into heard
+	e := Texts{Into: &into}
 	for piece := range slices.Chunk(line, size) {
 		e.Write(piece)
 	}
-	found, off := e.End()
-	for _, x := range found {
-		texts = append(texts, string(x.Append(nil)))
+	off = e.End()
+	for _, raw := range into {
+		var d Decoder
+		var text []byte
+		for piece := range slices.Chunk(raw, size) {
+			text = append(text, d.Add(piece)...)
+		}
+		texts = append(texts, string(append(text, d.End()...)))
 	}
 	return texts, off
 }
@@ -28,7 +40,7 @@ func promptOf(blocks string) []byte {
 		"]}}\n")
 }
 
-func TestExcerpts(t *testing.T) {
+func TestTexts(t *testing.T) {
 	long := strings.Repeat("many words: and a colon ", 1000)
 	for name, test := range map[string]struct {
 		blocks string
@@ -62,42 +74,18 @@ func TestExcerpts(t *testing.T) {
 	} {
 		line := promptOf(test.blocks)
 		for size := range min(len(line), 300) {
-			if got, off := excerpts(line, size+1, 1<<20); !slices.Equal(got, test.want) || off != test.off {
+			if got, off := textsOf(line, size+1); !slices.Equal(got, test.want) || off != test.off {
 				t.Fatalf("%s, in pieces of %d: got %q, %v", name, size+1, got, off)
 			}
 		}
 	}
 }
 
-// Each text has its share, however long those before it are, and the end of a long one is kept.
-func TestExcerptsOfLongTexts(t *testing.T) {
-	const limit = 64 << 10
-	long := strings.Repeat("line of a paste with \"quotes\", a key: and \\ more\n", 40_000) + "the last line"
-	quoted, _ := json.Marshal(long)
-	line := promptOf(`{"type":"text","text":` + string(quoted) + `},{"type":"image","data":"` + strings.Repeat("A",
-		1<<20) +
-		`"},{"type":"text","text":` + string(quoted) + `},{"type":"text","text":"Why?"}`)
-	for _, size := range []int{999, 64 << 10, 256 << 10, len(line)} {
-		got, _ := excerpts(line, size, limit)
-		if len(got) != 3 || got[2] != "Why?" {
-			t.Fatalf("in pieces of %d: %d texts", size, len(got))
-		}
-		for i, text := range got[:2] {
-			head, tail, ok := strings.Cut(text, Seam)
-			if !ok || !strings.HasPrefix(long, head) || !strings.HasSuffix(long, tail) || len(head) < limit/8>>i ||
-				len(tail) < limit/32>>i {
-				t.Errorf("in pieces of %d, text %d: %d bytes, then %d: …%q", size, i, len(head), len(tail),
-					tail[max(0, len(tail)-40):])
-			}
-		}
-	}
-}
-
 // Texts of valid prompts are found as a whole parse finds them, in whatever pieces they come.
-func TestGeneratedExcerpts(t *testing.T) { rapid.Check(t, generatedExcerpts) }
-func FuzzGeneratedExcerpts(f *testing.F) { f.Fuzz(rapid.MakeFuzz(generatedExcerpts)) }
+func TestGeneratedTexts(t *testing.T) { rapid.Check(t, generatedTexts) }
+func FuzzGeneratedTexts(f *testing.F) { f.Fuzz(rapid.MakeFuzz(generatedTexts)) }
 
-func generatedExcerpts(t *rapid.T) {
+func generatedTexts(t *rapid.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
 		quoted, _ := json.Marshal(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
 			":", `"`, `\`, `"text":`, `"type":"text"`, " ", "\n", "word", "é", "😀", "{", "}", ",", `":`, `"resource":{`,
@@ -137,13 +125,13 @@ func generatedExcerpts(t *rapid.T) {
 	if !json.Valid(line) {
 		t.Fatalf("drew %s", line)
 	}
-	got, off := excerpts(line, rapid.IntRange(1, 80).Draw(t, "size"), 1<<20)
+	got, off := textsOf(line, rapid.IntRange(1, 80).Draw(t, "size"))
 	if !slices.Equal(got, want) || off {
 		t.Fatalf("%s: got %q, want %q", line, got, want)
 	}
 }
 
-func BenchmarkExcerpts(b *testing.B) {
+func BenchmarkTexts(b *testing.B) {
 	line := promptOf(`{"type":"text","text":"` + strings.Repeat(`<b>é & \"x\"</b>\n `, 1<<20/19) + `"}`)
 	image := promptOf(`{"type":"image","data":"` + strings.Repeat("QUJD", 1<<18) +
 		`"},{"type":"text","text":"What is it?"}`)
@@ -153,7 +141,7 @@ func BenchmarkExcerpts(b *testing.B) {
 			b.SetBytes(int64(len(line)))
 			b.ReportAllocs()
 			for b.Loop() {
-				e := Excerpts{Limit: 64 << 10}
+				e := Texts{Into: &heard{}}
 				for piece := range slices.Chunk(line, 256<<10) {
 					e.Write(piece)
 				}
