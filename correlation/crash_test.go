@@ -64,6 +64,9 @@ func playRelay() {
 		turn := []Turn{{Session: v.ID, Process: p.ID(), User: fmt.Sprintf("question %d", i)}}
 		mustPlay(0, s.SaveTurns(ctx, turn))
 		for range 3 {
+			// As words do, these take a moment. Relays that write without a pause keep the lock from all others:
+			// whoever waits for it looks every 100 ms.
+			time.Sleep(2 * time.Millisecond)
 			turn[0].Assistant += strings.Repeat("answer ", 1000)
 			mustPlay(0, s.SaveTurns(ctx, turn))
 		}

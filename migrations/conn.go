@@ -27,7 +27,7 @@ func (c *connector) Driver() driver.Driver { return c.driver }
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	wait := busyTimeout(ctx)
-	raw, err := c.driver.Open(c.dsn(wait))
+	raw, err := c.open(ctx, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +37,24 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	return &conn{sqliteConn: sqlite, timeout: wait}, nil
 }
+
+// open opens a connection. A new database goes over to a log of changes (WAL) with the first one, and of several that
+// do so at once SQLite refuses all but one, without waiting: they try again, for as long as a statement may wait.
+func (c *connector) open(ctx context.Context, wait time.Duration) (driver.Conn, error) {
+	for end := time.Now().Add(wait); ; {
+		raw, err := c.driver.Open(c.dsn(wait))
+		if !errors.Is(sqlite.Explain(err), sqlite.ErrBusy) || time.Until(end) < retryOpen {
+			return raw, err
+		}
+		select {
+		case <-time.After(retryOpen):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+const retryOpen = 5 * time.Millisecond
 
 func (c *connector) dsn(wait time.Duration) string {
 	slashed := filepath.ToSlash(c.path)
