@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,10 +193,11 @@ func TestLockedAtTheEnd(t *testing.T) {
 }
 
 // A session that the client has closed leaves nothing behind in memory, however many there were on the connection;
-// what was said in it is kept.
+// what was said in it is kept. PROXY_TEST_SESSIONS says how many there are.
 func TestClosedSessionsAreGivenUp(t *testing.T) {
 	w := newWorld(t)
-	c := w.start(newSource(), echo())
+	mem := newSource()
+	c := w.start(mem, echo())
 	c.open()
 	id := 1
 	run := func(n int) uint64 {
@@ -205,26 +209,23 @@ func TestClosedSessionsAreGivenUp(t *testing.T) {
 			}
 			c.call(id+2, "session/close", fmt.Sprintf(`{"sessionId":%q}`, name))
 			id += 3
+			c.forgets(mem)
 		}
-		c.synced()
 		known := 0
 		c.relay.table.Update(func(all *session.Connection) { known = len(all.Sessions()) })
 		if known != 0 {
 			t.Errorf("%d sessions are still known", known)
 		}
-		c.mu.Lock()
-		c.heard = nil // the test's own memory
-		c.mu.Unlock()
-		runtime.GC()
-		runtime.GC()
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		return stats.HeapAlloc
+		return c.heap()
+	}
+	more := 1000
+	if n, err := strconv.Atoi(os.Getenv("PROXY_TEST_SESSIONS")); err == nil {
+		more = n
 	}
 	first := run(200)
-	const more = 1000
 	after := run(more)
-	if grown := int64(after) - int64(first); grown > more*1024 {
+	t.Logf("%d KB of heap, after %d sessions more %d KB", first>>10, more, after>>10)
+	if grown := int64(after) - int64(first); grown > 512<<10 {
 		t.Errorf("%d sessions cost %d bytes", more, grown)
 	}
 	c.close()
@@ -235,5 +236,50 @@ func TestClosedSessionsAreGivenUp(t *testing.T) {
 	}
 	if stored != 200+more || turns == 0 {
 		t.Errorf("%d sessions and %d turns are stored", stored, turns)
+	}
+}
+
+// heap is what the relay holds once all is written down.
+func (c *connection) heap() uint64 {
+	c.t.Helper()
+	c.synced()
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// forgets drops what the test itself remembers of its peers.
+func (c *connection) forgets(mem *source) {
+	c.mu.Lock()
+	c.heard = nil
+	c.mu.Unlock()
+	mem.mu.Lock()
+	mem.starts, mem.recalls = nil, nil
+	mem.mu.Unlock()
+}
+
+// A session that is idle holds the block that went in, by which it is known again, and little beside it, however many
+// there are.
+func TestIdleSessionsHoldLittle(t *testing.T) {
+	w := newWorld(t)
+	mem := newSource()
+	mem.context.Identity = strings.Repeat("You are Alto. ", 1000)
+	c := w.start(mem, echo())
+	c.open()
+	open := func(from, to int) uint64 {
+		for i := from; i < to; i++ {
+			c.call(2*i, "session/new", cwd)
+			c.prompt(2*i+1, fmt.Sprint("s", i), strings.Repeat("a long question ", 1000))
+			c.forgets(mem)
+		}
+		return c.heap()
+	}
+	before := open(1, 50)
+	each := (int64(open(50, 250)) - int64(before)) / 200
+	t.Logf("%d bytes each", each)
+	if most := int64(len(mem.context.Identity) + 6<<10); each > most {
+		t.Errorf("an idle session holds %d bytes, more than %d", each, most)
 	}
 }

@@ -33,6 +33,12 @@ func (f *Fetch) Finished() bool {
 	}
 }
 
+// spent gives a fetch whose context is in the conversation without it: it is not needed again, and a session may be
+// idle for days.
+func (f *Fetch) spent() *Fetch {
+	return &Fetch{Done: f.Done, Err: f.Err, Session: f.Session, Key: f.Key, used: f.used, missed: f.missed}
+}
+
 // MayCome reports whether asking again may give what a fetch has not: its source was not there.
 func (f *Fetch) MayCome() bool { return f.Finished() && errors.Is(f.Err, memory.ErrUnavailable) }
 

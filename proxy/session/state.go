@@ -133,6 +133,10 @@ func (c *Connection) settle(s *Session, in *Injection, failed bool, code int) {
 	default:
 		rest := s.fetch == nil || !s.fetch.Finished() || s.fetch.Err == nil || s.fetch.MayCome()
 		c.step(s, correlation.Event{Name: correlation.Answered, From: in.From, Partly: in.Kind == KindIdentity && rest})
+		if in.Fetch != nil && in.Fetch == s.fetch {
+			in.Fetch = in.Fetch.spent()
+			s.fetch = in.Fetch
+		}
 	}
 	if lost := s.lost; lost != "" {
 		s.lost = ""
