@@ -23,8 +23,8 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
-// A massacre is a box in which everything is killed at random moments.
-type massacre struct {
+// A killing is a box whose processes are killed at random moments.
+type killing struct {
 	*box
 	d *daemontest.Daemon
 
@@ -38,7 +38,7 @@ type massacre struct {
 // answered is delivered again. SIGNET_TEST_KILLS sets how often.
 func TestKilled(t *testing.T) {
 	runs := number("SIGNET_TEST_KILLS", 40)
-	m := &massacre{box: newBox(t), answered: map[string]time.Time{}, mustHave: map[string]bool{},
+	m := &killing{box: newBox(t), answered: map[string]time.Time{}, mustHave: map[string]bool{},
 		kills: map[string]int{}}
 	m.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_FETCH=1s")
 	m.d = m.withDaemon(daemontest.Older)
@@ -56,7 +56,7 @@ func TestKilled(t *testing.T) {
 	m.check(runs)
 }
 
-func (m *massacre) run(i int) {
+func (m *killing) run(i int) {
 	m.t.Helper()
 	heal := m.trouble(i)
 	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
@@ -109,7 +109,7 @@ func (m *massacre) run(i int) {
 }
 
 // trouble makes the daemon fail in every sixth run, in one way or another.
-func (m *massacre) trouble(i int) (heal func()) {
+func (m *killing) trouble(i int) (heal func()) {
 	if i%6 != 5 {
 		return func() {}
 	}
@@ -133,7 +133,7 @@ func (m *massacre) trouble(i int) (heal func()) {
 }
 
 // converse prompts until the time is over; every fifth connection opens a session and says nothing.
-func (m *massacre) converse(c *caller, i int, until time.Time) {
+func (m *killing) converse(c *caller, i int, until time.Time) {
 	session, err := c.newSession(m.Work)
 	for n := 0; err == nil && i%5 != 4 && time.Now().Before(until); n++ {
 		said := fmt.Sprintf("turn %d.%d", i, n)
@@ -147,7 +147,7 @@ func (m *massacre) converse(c *caller, i int, until time.Time) {
 }
 
 // kill kills one kind of process.
-func (m *massacre) kill(victim string, c *caller) {
+func (m *killing) kill(victim string, c *caller) {
 	if victim == "proxy" {
 		_ = c.cmd.Process.Kill()
 		return
@@ -163,7 +163,7 @@ func (m *massacre) kill(victim string, c *caller) {
 }
 
 // deliverAll sweeps, and delivers what is due.
-func (m *massacre) deliverAll() {
+func (m *killing) deliverAll() {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(m.t.Context(), 5*time.Minute)
 	defer cancel()
@@ -174,7 +174,7 @@ func (m *massacre) deliverAll() {
 }
 
 // aDayPasses makes all that was said a day older than it is.
-func (m *massacre) aDayPasses() {
+func (m *killing) aDayPasses() {
 	m.t.Helper()
 	const day = int64(24 * time.Hour / time.Millisecond)
 	db, err := sql.Open("sqlite3", m.database())
@@ -188,7 +188,7 @@ func (m *massacre) aDayPasses() {
 	}
 }
 
-func (m *massacre) check(runs int) {
+func (m *killing) check(runs int) {
 	m.t.Helper()
 	if got := m.query(`PRAGMA integrity_check`); len(got) != 1 || got[0][0] != "ok" {
 		m.t.Errorf("integrity: %q", got)

@@ -87,15 +87,15 @@ func TestAcpx(t *testing.T) {
 
 // acpx's file of a new session appears when the harness has named it: it is found at the end of the connection.
 func TestRecordOfNewSession(t *testing.T) {
-	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
 	home := t.TempDir()
 	dir := filepath.Join(home, ".acpx", "sessions")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	p.change = func(o *Options) { o.Record = Acpx{Home: home}.Record }
-	p.room = p.house.room()
-	p.c, p.kill = p.w.enter(p.mem, p.room, p.change)
+	p.process = p.model.process()
+	p.c, p.kill = p.w.startKillable(p.mem, p.process, p.change)
 	p.ask("initialize", `{"protocolVersion":1,"clientInfo":{"name":"acpx","version":"0.19.1"}}`)
 	steps["new"](p)
 	if err := os.WriteFile(filepath.Join(dir, p.id+".json"),
@@ -103,21 +103,21 @@ func TestRecordOfNewSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.c.close()
-	if got := p.w.session("house", p.id).Record; got != p.id {
+	if got := p.w.session("model", p.id).Record; got != p.id {
 		t.Errorf("the record is %q", got)
 	}
 
 	// Another session of that record, in a process that has no owner above it.
-	p.enter()
+	p.start()
 	old := p.id
 	steps["fork"](p) // not acpx's: a fork is a conversation of its own
-	if got := p.w.session("house", p.id).Record; got != "" {
+	if got := p.w.session("model", p.id).Record; got != "" {
 		t.Errorf("the fork's record is %q", got)
 	}
 	p.id = old
 	steps["load"](p)
 	p.c.close()
-	if got := p.w.session("house", old).Record; got != old {
+	if got := p.w.session("model", old).Record; got != old {
 		t.Errorf("after a load the record is %q", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // lost is claude's way: a session without a prompt is gone in the next process.
-func lost(r *room, code int) agent {
+func lost(r *modelProcess, code int) agent {
 	return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
 		if m := method(f); m == "session/load" || m == "session/resume" {
 			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"Resource not found"}}`, f["id"], code)
@@ -27,14 +27,14 @@ func lost(r *room, code int) agent {
 // A session whose load fails is continued by the new one right behind it, with record, key and the context that was
 // not used; anything else in between, or another folder, makes it a session of its own.
 func TestAlias(t *testing.T) {
-	const load = `{"sessionId":"house-session-0001","cwd":"/tmp/x","mcpServers":[]}`
+	const load = `{"sessionId":"model-session-0001","cwd":"/tmp/x","mcpServers":[]}`
 	later := func(c *connection) {
 		c.clock.Add(int64(6 * time.Second))
 	}
 	tests := []struct {
 		name      string
 		before    string // what became of the first session
-		between   func(p *play)
+		between   func(p *scenario)
 		cwd       string
 		continues bool
 		starts    int    // of the source, in all
@@ -43,22 +43,22 @@ func TestAlias(t *testing.T) {
 		record    string // that acpx has for it
 	}{
 		{name: "at once", continues: true, starts: 1},
-		{name: "at once, by acpx", record: "house-session-0001", continues: true, starts: 1},
-		{name: "a list in between, by acpx", record: "house-session-0001", between: func(p *play) { p.ask("session/list", `{}`) }, continues: true, starts: 1},
-		{name: "resume", between: func(p *play) { p.ask("session/resume", load) }, continues: true, starts: 1},
+		{name: "at once, by acpx", record: "model-session-0001", continues: true, starts: 1},
+		{name: "a list in between, by acpx", record: "model-session-0001", between: func(p *scenario) { p.ask("session/list", `{}`) }, continues: true, starts: 1},
+		{name: "resume", between: func(p *scenario) { p.ask("session/resume", load) }, continues: true, starts: 1},
 		{name: "another folder", cwd: `{"cwd":"/tmp/y","mcpServers":[]}`, starts: 2},
-		{name: "a list in between", between: func(p *play) { p.ask("session/list", `{}`) }, starts: 2},
-		{name: "a mode in between", between: func(p *play) { p.ask("session/set_mode", `{}`) }, continues: true, starts: 1},
+		{name: "a list in between", between: func(p *scenario) { p.ask("session/list", `{}`) }, starts: 2},
+		{name: "a mode in between", between: func(p *scenario) { p.ask("session/set_mode", `{}`) }, continues: true, starts: 1},
 		{name: "another client", client: "zed", starts: 2},
 		{name: "a login is needed", code: -32000, starts: 2},
-		{name: "too late", between: func(p *play) { later(p.c) }, starts: 2},
+		{name: "too late", between: func(p *scenario) { later(p.c) }, starts: 2},
 		{name: "its context was used", before: "prompt", continues: true, starts: 2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource(), change: func(*Options) {}}
-			p.enter()
+			p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource(), change: func(*Options) {}}
+			p.start()
 			steps["new"](p)
 			p.w.awaitFetch(p.c, p.id)
 			p.c.synced()
@@ -66,16 +66,16 @@ func TestAlias(t *testing.T) {
 				steps[tt.before](p)
 			}
 			p.c.close()
-			first := p.w.session("house", p.id)
+			first := p.w.session("model", p.id)
 
-			p.room = p.house.room()
+			p.process = p.model.process()
 			if tt.code == 0 {
 				tt.code = -32002
 			}
 			if tt.client == "" {
 				tt.client = "acpx"
 			}
-			p.c = p.w.start(p.mem, lost(p.room, tt.code), patient, func(o *Options) {
+			p.c = p.w.start(p.mem, lost(p.process, tt.code), longLimits, func(o *Options) {
 				o.Record = func(string) string { return tt.record }
 			})
 			p.ask("initialize", fmt.Sprintf(`{"protocolVersion":1,"clientInfo":{"name":%q,"version":"1"}}`, tt.client))
@@ -92,7 +92,7 @@ func TestAlias(t *testing.T) {
 				t.Errorf("the prompt carries %q", got)
 			}
 			p.c.close()
-			got := p.w.session("house", p.id)
+			got := p.w.session("model", p.id)
 			if continues := got.ContinueOf == first.ID; continues != tt.continues {
 				t.Errorf("it continues %d, the first was %d", got.ContinueOf, first.ID)
 			}
@@ -111,24 +111,24 @@ func TestAlias(t *testing.T) {
 
 // A harness without load gets a new session in each process: the record tells that they are one conversation.
 func TestSilentReplacement(t *testing.T) {
-	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
 	record := ""
 	p.change = func(o *Options) { o.Record = func(string) string { return record } }
-	p.enter() // `sessions new`: no owner yet
+	p.start() // `sessions new`: no owner yet
 	steps["new"](p)
 	p.w.awaitFetch(p.c, p.id)
 	p.c.close()
-	before, record := p.w.session("house", p.id), p.id
+	before, record := p.w.session("model", p.id), p.id
 	for i := range 3 {
 		p.change = func(o *Options) { o.Record = func(string) string { return record } }
-		p.enter()
+		p.start()
 		steps["new"](p)
 		p.prompt("a plain prompt", succeed)
 		if got := p.carried(); got != whole {
 			t.Errorf("in process %d the prompt carries %q", i, got)
 		}
 		p.c.close()
-		got := p.w.session("house", p.id)
+		got := p.w.session("model", p.id)
 		if got.ContinueOf != before.ID || got.Record != record {
 			t.Errorf("in process %d: %+v does not continue %d", i, got, before.ID)
 		}
@@ -144,16 +144,16 @@ func TestSilentReplacement(t *testing.T) {
 
 // A stored context is as old as its fetch, however often it was looked at.
 func TestStoredContextAges(t *testing.T) {
-	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
 	now := time.Now()
 	p.change = func(o *Options) { o.ContextAge = time.Hour }
-	p.enter()
+	p.start()
 	steps["new"](p)
 	p.w.awaitFetch(p.c, p.id)
 	p.c.close()
-	key := p.w.session("house", p.id).Key
+	key := p.w.session("model", p.id).Key
 	for range 3 { // set, set-mode: processes that see no prompt
-		p.enter()
+		p.start()
 		steps["load"](p)
 		p.c.close()
 	}
@@ -168,11 +168,11 @@ func TestStoredContextAges(t *testing.T) {
 	if _, err := p.w.db.Exec(`UPDATE stored_contexts SET at = at - 2 * 3600 * 1000`); err != nil {
 		t.Fatal(err)
 	}
-	p.enter()
+	p.start()
 	steps["load"](p)
 	p.prompt("a plain prompt", succeed)
 	p.c.close()
-	if got := p.w.session("house", p.id); got.Key == key || p.mem.started() != first+1 || first != 1 {
+	if got := p.w.session("model", p.id); got.Key == key || p.mem.started() != first+1 || first != 1 {
 		t.Errorf("key %s, was %s; asked %d times, then %d", got.Key, key, first, p.mem.started())
 	}
 	var left int
@@ -214,11 +214,11 @@ func TestStoredContextIsClean(t *testing.T) {
 
 // Two processes that open one session at once inject once between them.
 func TestTwoProxies(t *testing.T) {
-	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource(), change: func(*Options) {}}
-	p.enter()
+	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource(), change: func(*Options) {}}
+	p.start()
 	steps["new"](p)
 	one := p.c
-	p.enter()
+	p.start()
 	steps["load"](p)
 	other := p.c
 	for i, c := range []*connection{one, other} {
@@ -226,7 +226,7 @@ func TestTwoProxies(t *testing.T) {
 	}
 	one.until(`"id":100,`)
 	other.until(`"id":101,`)
-	if n := p.house.contexts(p.id); n != 1 {
+	if n := p.model.contexts(p.id); n != 1 {
 		t.Errorf("the context stands there %d times", n)
 	}
 }
@@ -251,12 +251,12 @@ func TestSameID(t *testing.T) {
 				}
 			}
 		}
-		c := w.start(newSource(), named("old-name"), patient)
+		c := w.start(newSource(), named("old-name"), longLimits)
 		c.open()
 		c.call(1, "session/new", cwd)
 		c.prompt(2, tt.id, "hello")
 		c.close()
-		c = w.start(newSource(), named("new-name"), patient)
+		c = w.start(newSource(), named("new-name"), longLimits)
 		c.open()
 		c.call(1, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":"/tmp/x"}`, tt.id))
 		c.prompt(2, tt.id, "hello")
@@ -273,24 +273,24 @@ func TestSameID(t *testing.T) {
 
 // A fork's history may be shown, and its commands named, before the response that names its id.
 func TestForkShownEarly(t *testing.T) {
-	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource(), change: func(*Options) {}}
-	p.house.forks = true
-	p.enter()
+	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource(), change: func(*Options) {}}
+	p.model.forks = true
+	p.start()
 	steps["new"](p)
 	p.prompt("hello", succeed)
 	p.n++
 	p.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/fork","params":{"sessionId":%q,"cwd":"/tmp/x"}}`, p.n, p.id)
 	got := p.c.until(fmt.Sprintf(`"id":%d,`, p.n))
-	if want := userChunk("house-session-0002", "hello"); !slices.Equal(got[:len(got)-1], []string{want}) {
+	if want := userChunk("model-session-0002", "hello"); !slices.Equal(got[:len(got)-1], []string{want}) {
 		t.Errorf("the client gets %q", got)
 	}
 }
 
 // A session that is open stays what it is when a second load of it fails; the next one is another.
 func TestFailedLoadOfOpenSession(t *testing.T) {
-	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
-	p.room = p.house.room()
-	p.c = p.w.start(p.mem, lost(p.room, -32002), patient)
+	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
+	p.process = p.model.process()
+	p.c = p.w.start(p.mem, lost(p.process, -32002), longLimits)
 	p.ask("initialize", `{"protocolVersion":1,"clientInfo":{"name":"acpx","version":"0.19.1"}}`)
 	steps["new"](p)
 	first := p.id
@@ -303,7 +303,7 @@ func TestFailedLoadOfOpenSession(t *testing.T) {
 			t.Errorf("the prompt of %s carries %q", id, got)
 		}
 	}
-	if got := p.w.session("house", p.id); got.ContinueOf != 0 || p.mem.started() != 2 {
+	if got := p.w.session("model", p.id); got.ContinueOf != 0 || p.mem.started() != 2 {
 		t.Errorf("it continues %d; the source was asked %d times", got.ContinueOf, p.mem.started())
 	}
 }

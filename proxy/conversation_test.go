@@ -14,33 +14,33 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A talk is a client's side of conversations over two proxies and one database.
-type talk struct {
+// conversations are a client's side of conversations over two proxies and one database.
+type conversations struct {
 	*rapid.T
-	w     *world
-	house *house
-	mem   *source
-	seats [2]seat
-	n     int                 // ids of requests
-	sent  map[string]bool     // texts of the client's own with our mark in them
-	words map[string][]string // what the client said in each session and the house keeps
+	w       *world
+	model   *model
+	mem     *source
+	proxies [2]oneProxy
+	n       int                 // ids of requests
+	sent    map[string]bool     // texts of the client's own with our mark in them
+	words   map[string][]string // what the client said in each session and the model keeps
 }
 
-// A seat is one proxy.
-type seat struct {
+// oneProxy is a proxy and its harness.
+type oneProxy struct {
 	c    *connection
-	r    *room
+	r    *modelProcess
 	kill func()
 	open map[string]bool
 }
 
-func (k *talk) up(i int) *seat {
-	s := &k.seats[i]
+func (k *conversations) up(i int) *oneProxy {
+	s := &k.proxies[i]
 	if s.c == nil {
-		s.r = k.house.room()
+		s.r = k.model.process()
 		s.open = map[string]bool{}
-		s.c, s.kill = k.w.enter(k.mem, s.r, func(o *Options) {
-			o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: k.house.keeps} }
+		s.c, s.kill = k.w.startKillable(k.mem, s.r, func(o *Options) {
+			o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: k.model.keeps} }
 		})
 		k.call(s, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"tester","version":"1"}}`)
 	}
@@ -48,14 +48,14 @@ func (k *talk) up(i int) *seat {
 }
 
 // call sends a request and gives the response, having checked all that came before it.
-func (k *talk) call(s *seat, method, params string) string {
+func (k *conversations) call(s *oneProxy, method, params string) string {
 	k.n++
 	s.c.send(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, k.n, method, params)
 	return k.await(s, k.n, "")
 }
 
 // await reads up to a response and checks the turns that are shown on the way.
-func (k *talk) await(s *seat, id int, shows string) string {
+func (k *conversations) await(s *oneProxy, id int, shows string) string {
 	var shown []string
 	for {
 		line := s.c.read()
@@ -77,30 +77,30 @@ func (k *talk) await(s *seat, id int, shows string) string {
 }
 
 // compare checks that a replay shows what the client said, word for word.
-func (k *talk) compare(id string, shown []string) {
+func (k *conversations) compare(id string, shown []string) {
 	if !slices.Equal(shown, k.words[id]) {
 		k.Fatalf("session %s is shown as %q, said was %q", id, shown, k.words[id])
 	}
 }
 
-func (k *talk) load(s *seat, id string) {
+func (k *conversations) load(s *oneProxy, id string) {
 	k.n++
 	s.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/load","params":{"sessionId":%q,"cwd":"/tmp/x","mcpServers":[]}}`, k.n, id)
 	shows := id
-	if k.house.silent {
+	if k.model.silent {
 		shows = ""
 	}
 	k.await(s, k.n, shows)
 	s.open[id] = true
 }
 
-// say sends a prompt; the house answers as it is told to.
-func (k *talk) say(s *seat, id, text string, a fate) {
+// say sends a prompt; the model answers as it is told to.
+func (k *conversations) say(s *oneProxy, id, text string, a outcome) {
 	s.r.next.Store(a)
 	quoted, _ := json.Marshal(text)
 	k.n++
 	s.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%s}]}}`, k.n, id, quoted)
-	if a == succeed || a == cancel || k.house.keeps && a != refuse {
+	if a == succeed || a == cancel || k.model.keeps && a != refuse {
 		k.words[id] = append(k.words[id], text)
 	}
 	if strings.Contains(text, markLetters) {
@@ -110,12 +110,12 @@ func (k *talk) say(s *seat, id, text string, a fate) {
 		k.await(s, k.n, "")
 		return
 	}
-	k.house.awaitPrompt(k.n)
+	k.model.awaitPrompt(k.n)
 }
 
 // leave ends a proxy.
-func (k *talk) leave(i int, kill bool) {
-	s := &k.seats[i]
+func (k *conversations) leave(i int, kill bool) {
+	s := &k.proxies[i]
 	if s.c == nil {
 		return
 	}
@@ -124,12 +124,12 @@ func (k *talk) leave(i int, kill bool) {
 	} else {
 		s.c.close()
 	}
-	*s = seat{}
+	*s = oneProxy{}
 }
 
-// someSession draws a session that is open at a seat, having opened one if there is none.
-func (k *talk) someSession(s *seat) string {
-	ids := k.house.ids()
+// someSession draws a session that is open at a proxy, having opened one if there is none.
+func (k *conversations) someSession(s *oneProxy) string {
+	ids := k.model.ids()
 	if len(ids) == 0 {
 		return k.fresh(s)
 	}
@@ -140,7 +140,7 @@ func (k *talk) someSession(s *seat) string {
 	return id
 }
 
-func (k *talk) fresh(s *seat) string {
+func (k *conversations) fresh(s *oneProxy) string {
 	answer := k.call(s, "session/new", cwd)
 	id, ok := stringAt([]byte(answer), "result", "sessionId")
 	if !ok {
@@ -150,7 +150,7 @@ func (k *talk) fresh(s *seat) string {
 	return id
 }
 
-func (k *talk) text() string {
+func (k *conversations) text() string {
 	k.n++
 	words := rapid.SampledFrom([]string{"hello there", "<signet-memory>mine</signet-memory> is my own",
 		"what about </signet-memory> and <signet-memory source=\"acp-proxy\" id=\"0\">", "plain\n\ntext"}).Draw(k.T, "words")
@@ -158,12 +158,12 @@ func (k *talk) text() string {
 }
 
 // quoted gives the session's block as somebody would send it who has seen it, before words of their own.
-func (k *talk) quoted(id string) string {
-	k.house.mu.Lock()
-	defer k.house.mu.Unlock()
+func (k *conversations) quoted(id string) string {
+	k.model.mu.Lock()
+	defer k.model.mu.Unlock()
 	k.n++
-	for _, blocks := range k.house.sessions[id].turns {
-		if len(blocks) > 1 && !k.house.sessions[id].doubt {
+	for _, blocks := range k.model.sessions[id].turns {
+		if len(blocks) > 1 && !k.model.sessions[id].doubt {
 			return fmt.Sprintf("%s quoted %d", blocks[0], k.n)
 		}
 	}
@@ -171,26 +171,26 @@ func (k *talk) quoted(id string) string {
 }
 
 // actions are what may happen, in any order.
-func (k *talk) actions() map[string]func(*rapid.T) {
-	at := func(do func(s *seat)) func(*rapid.T) {
+func (k *conversations) actions() map[string]func(*rapid.T) {
+	at := func(do func(s *oneProxy)) func(*rapid.T) {
 		return func(t *rapid.T) {
 			k.T = t
 			do(k.up(rapid.IntRange(0, 1).Draw(t, "proxy")))
 		}
 	}
-	prompt := func(a fate) func(*rapid.T) {
-		return at(func(s *seat) { k.say(s, k.someSession(s), k.text(), a) })
+	prompt := func(a outcome) func(*rapid.T) {
+		return at(func(s *oneProxy) { k.say(s, k.someSession(s), k.text(), a) })
 	}
 	end := func(kill bool) func(*rapid.T) {
 		return func(t *rapid.T) { k.leave(rapid.IntRange(0, 1).Draw(t, "proxy"), kill) }
 	}
 	return map[string]func(*rapid.T){
-		"new":  at(func(s *seat) { k.fresh(s) }),
-		"load": at(func(s *seat) { k.load(s, k.someSession(s)) }),
-		"resume": at(func(s *seat) {
+		"new":  at(func(s *oneProxy) { k.fresh(s) }),
+		"load": at(func(s *oneProxy) { k.load(s, k.someSession(s)) }),
+		"resume": at(func(s *oneProxy) {
 			k.call(s, "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":"/tmp/x"}`, k.someSession(s)))
 		}),
-		"fork": at(func(s *seat) {
+		"fork": at(func(s *oneProxy) {
 			parent := k.someSession(s)
 			said := slices.Clone(k.words[parent])
 			answer := k.call(s, "session/fork", fmt.Sprintf(`{"sessionId":%q,"cwd":"/tmp/x"}`, parent))
@@ -202,8 +202,8 @@ func (k *talk) actions() map[string]func(*rapid.T) {
 		"refused":    prompt(refuse),
 		"failed":     prompt(fail),
 		"stopped":    prompt(cancel),
-		"command":    at(func(s *seat) { k.n++; k.say(s, k.someSession(s), fmt.Sprintf("/help %d", k.n), succeed) }),
-		"quote":      at(func(s *seat) { id := k.someSession(s); k.say(s, id, k.quoted(id), succeed) }),
+		"command":    at(func(s *oneProxy) { k.n++; k.say(s, k.someSession(s), fmt.Sprintf("/help %d", k.n), succeed) }),
+		"quote":      at(func(s *oneProxy) { id := k.someSession(s); k.say(s, id, k.quoted(id), succeed) }),
 		"end":        end(false),
 		"kill":       end(true),
 		"die in turn": func(t *rapid.T) {
@@ -225,7 +225,7 @@ func (k *talk) actions() map[string]func(*rapid.T) {
 			k.say(other, id, k.text(), succeed)
 			k.leave(i, true)
 		},
-		"cancelled": at(func(s *seat) {
+		"cancelled": at(func(s *oneProxy) {
 			id, text := k.someSession(s), k.text()
 			s.r.next.Store(cancel)
 			k.words[id] = append(k.words[id], text)
@@ -238,19 +238,19 @@ func (k *talk) actions() map[string]func(*rapid.T) {
 			s.c.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`, id)
 			k.await(s, k.n, "")
 		}),
-		"close": at(func(s *seat) {
+		"close": at(func(s *oneProxy) {
 			id := k.someSession(s)
 			k.call(s, "session/close", fmt.Sprintf(`{"sessionId":%q}`, id))
 			delete(s.open, id)
 		}),
 		"": func(t *rapid.T) {
-			for _, s := range k.seats { // two proxies know of each other what the database has
+			for _, s := range k.proxies { // two proxies know of each other what the database has
 				if s.c != nil {
 					s.c.synced()
 				}
 			}
-			for _, id := range k.house.ids() {
-				if n := k.house.contexts(id); n > 1 && !k.house.inDoubt(id) {
+			for _, id := range k.model.ids() {
+				if n := k.model.contexts(id); n > 1 && !k.model.inDoubt(id) {
 					t.Fatalf("session %s has its context %d times", id, n)
 				}
 			}
@@ -268,13 +268,13 @@ func TestConversations(t *testing.T) {
 		_ = f.Value.Set("20")
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		h := newHouse()
+		h := newModel()
 		h.glue = rapid.SampledFrom([]string{"chunks", "", " ", "\n"}).Draw(rt, "glue")
 		h.echo, h.keeps = rapid.Bool().Draw(rt, "echo"), rapid.Bool().Draw(rt, "keeps")
 		h.forks, h.silent = rapid.Bool().Draw(rt, "forks"), rapid.Bool().Draw(rt, "silent")
-		k := &talk{T: rt, w: newWorld(t), house: h, mem: newSource(), sent: map[string]bool{}, words: map[string][]string{}}
+		k := &conversations{T: rt, w: newWorld(t), model: h, mem: newSource(), sent: map[string]bool{}, words: map[string][]string{}}
 		defer func() {
-			for i := range k.seats {
+			for i := range k.proxies {
 				k.leave(i, false)
 			}
 			k.w.db.Close()
@@ -282,7 +282,7 @@ func TestConversations(t *testing.T) {
 		rt.Repeat(k.actions())
 		k.T = rt
 		s := k.up(0)
-		for _, id := range k.house.ids() {
+		for _, id := range k.model.ids() {
 			k.load(s, id)
 			k.say(s, id, "the last word", succeed)
 			s.c.synced()
@@ -292,8 +292,8 @@ func TestConversations(t *testing.T) {
 		}
 		k.leave(0, false)
 		k.leave(1, false)
-		for _, id := range k.house.ids() {
-			if got := k.w.session("house", id); got.State != correlation.Done {
+		for _, id := range k.model.ids() {
+			if got := k.w.session("model", id); got.State != correlation.Done {
 				rt.Fatalf("in the end session %s is %q", id, got.State)
 			}
 		}

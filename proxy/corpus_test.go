@@ -109,7 +109,7 @@ func TestEveryByteArrives(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			c, h := w.byHand()
+			c, h := w.scripted()
 			c.write(upInit)
 			h.answer(upInit, downInit)
 			c.until(`"id":0`)

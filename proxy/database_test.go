@@ -25,8 +25,8 @@ func TestClearWhileOpening(t *testing.T) {
 	w := newWorld(t)
 	opening := make(chan struct{})
 	time.AfterFunc(30*time.Millisecond, func() { close(opening) })
-	r := newHouse().room()
-	c := w.start(newSource(), r.agent, patient, func(o *Options) {
+	r := newModel().process()
+	c := w.start(newSource(), r.agent, longLimits, func(o *Options) {
 		open := o.Open
 		o.Open = func(ctx context.Context) (*Backend, error) {
 			b, err := open(ctx)
@@ -39,14 +39,14 @@ func TestClearWhileOpening(t *testing.T) {
 	c.until("available_commands_update")
 	id := 2
 	for opened := false; !opened; id++ {
-		c.prompt(id, "house-session-0001", "/clear")
+		c.prompt(id, "model-session-0001", "/clear")
 		select {
 		case <-c.relay.database.opened:
 			opened = true
 		default:
 		}
 	}
-	c.prompt(id, "house-session-0001", "What do I like?")
+	c.prompt(id, "model-session-0001", "What do I like?")
 	if got := c.blocks(id - 2); len(got) != 2 {
 		t.Errorf("the first plain prompt went out as %q", got)
 	}

@@ -42,7 +42,7 @@ func (c *connection) told() []string { return c.got("## Earlier in this conversa
 
 // refusesLoad is an agent that takes no session up again. It answers with code, or without one it does not know the
 // method at all.
-func refusesLoad(r *room, code int) agent {
+func refusesLoad(r *modelProcess, code int) agent {
 	if code != 0 {
 		return lost(r, code)
 	}
@@ -60,7 +60,7 @@ func refusesLoad(r *room, code int) agent {
 // However a session is lost (docs/facts/acpx.md, "A load that fails"), the one that takes its place is told once what
 // was said, and nothing where nothing was.
 func TestEarlierAfterFailedLoad(t *testing.T) {
-	const load = `{"sessionId":"house-session-0001","cwd":"/tmp/x","mcpServers":[]}`
+	const load = `{"sessionId":"model-session-0001","cwd":"/tmp/x","mcpServers":[]}`
 	tests := []struct {
 		name   string
 		method string
@@ -81,10 +81,10 @@ func TestEarlierAfterFailedLoad(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
-			record := "house-session-0001"
-			p.change = func(o *Options) { goesOn(p.w, "house")(o) }
-			p.enter()
+			p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
+			record := "model-session-0001"
+			p.change = func(o *Options) { goesOn(p.w, "model")(o) }
+			p.start()
 			steps["new"](p)
 			for _, words := range tt.said {
 				p.prompt(words, succeed)
@@ -95,8 +95,8 @@ func TestEarlierAfterFailedLoad(t *testing.T) {
 			p.c.close()
 
 			for range 2 { // it is lost once more, and has the first one's turns to tell too
-				p.room = p.house.room()
-				p.c = p.w.start(p.mem, refusesLoad(p.room, tt.code), patient, goesOn(p.w, "house"), func(o *Options) {
+				p.process = p.model.process()
+				p.c = p.w.start(p.mem, refusesLoad(p.process, tt.code), longLimits, goesOn(p.w, "model"), func(o *Options) {
 					if tt.code != -32000 {
 						o.Record = func(string) string { return record }
 					}
@@ -129,16 +129,16 @@ func TestEarlierAfterFailedLoad(t *testing.T) {
 
 // A prompt that was refused is told it again with the next one, and not a third time.
 func TestEarlierAfterRefusal(t *testing.T) {
-	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
-	p.change = goesOn(p.w, "house")
-	p.enter()
+	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
+	p.change = goesOn(p.w, "model")
+	p.start()
 	steps["new"](p)
 	p.prompt("The port is 7443.", succeed)
 	p.c.close()
-	p.room = p.house.room()
-	p.c = p.w.start(p.mem, lost(p.room, -32002), patient, goesOn(p.w, "house"))
+	p.process = p.model.process()
+	p.c = p.w.start(p.mem, lost(p.process, -32002), longLimits, goesOn(p.w, "model"))
 	p.ask("initialize", `{"protocolVersion":1,"clientInfo":{"name":"acpx","version":"0.19.1"}}`)
-	p.ask("session/load", `{"sessionId":"house-session-0001","cwd":"/tmp/x","mcpServers":[]}`)
+	p.ask("session/load", `{"sessionId":"model-session-0001","cwd":"/tmp/x","mcpServers":[]}`)
 	p.id, _ = stringAt([]byte(p.ask("session/new", cwd)), "result", "sessionId")
 	p.prompt("a plain prompt", refuse)
 	p.prompt("a plain prompt", succeed)

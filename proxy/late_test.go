@@ -53,16 +53,16 @@ func asking(wrap func(Ledger) Ledger) func(*Options) {
 // late that comes.
 func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 	w := newWorld(t)
-	h := newHouse()
-	c := w.start(newSource(), h.room().agent, patient)
+	h := newModel()
+	c := w.start(newSource(), h.process().agent, longLimits)
 	c.open()
 	c.call(1, "session/new", cwd)
-	c.prompt(2, "house-session-0001", "hello")
+	c.prompt(2, "model-session-0001", "hello")
 	c.close()
 
 	asked, answer := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	c = w.start(newSource(), h.room().agent, patient, asking(func(l Ledger) Ledger {
+	c = w.start(newSource(), h.process().agent, longLimits, asking(func(l Ledger) Ledger {
 		return askedLedger{Ledger: l, find: func() { once.Do(func() { close(asked); <-answer }) }}
 	}))
 	c.open()
@@ -70,7 +70,7 @@ func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 		<-asked
 		close(answer)
 	}()
-	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"house-session-0001","cwd":"/tmp/x","mcpServers":[]}}`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"model-session-0001","cwd":"/tmp/x","mcpServers":[]}}`)
 	shown := strings.Join(c.until(`"id":1,`), "\n")
 	if strings.Contains(shown, "signet-memory") || !strings.Contains(shown, `"text":"hello"`) {
 		t.Errorf("the client was shown\n%s", shown)
@@ -137,7 +137,7 @@ func TestHarnessEndsWhileHeld(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()
 	mem.block = make(chan struct{})
-	c, h := w.byHand(func(o *Options) {
+	c, h := w.scripted(func(o *Options) {
 		open := o.Open
 		o.Open = func(ctx context.Context) (*Backend, error) {
 			b, err := open(ctx)
@@ -159,7 +159,7 @@ func TestHarnessEndsWhileHeld(t *testing.T) {
 	}
 	h.die()
 	c.close()
-	turns, err := w.store.Turns(t.Context(), w.session("hand", "s1").ID)
+	turns, err := w.store.Turns(t.Context(), w.session("scripted", "s1").ID)
 	if err != nil || len(turns) != 1 || turns[0].User != "is anybody there?" || turns[0].Ended.IsZero() {
 		t.Errorf("%+v, %v", turns, err)
 	}
@@ -168,7 +168,7 @@ func TestHarnessEndsWhileHeld(t *testing.T) {
 // What the user says in the middle of a turn is the user's words, too.
 func TestSteering(t *testing.T) {
 	w := newWorld(t)
-	c, h := w.byHand()
+	c, h := w.scripted()
 	c.write(upInit)
 	h.answer(upInit, downInit)
 	c.until(`"id":0`)
@@ -183,7 +183,7 @@ func TestSteering(t *testing.T) {
 	c.until(`"id":2`)
 	h.die()
 	c.close()
-	turns, err := w.store.Turns(t.Context(), w.session("hand", "s1").ID)
+	turns, err := w.store.Turns(t.Context(), w.session("scripted", "s1").ID)
 	if err != nil || len(turns) != 1 || turns[0].User != "look at it\n\nnot that one" ||
 		turns[0].Assistant != "all right" {
 		t.Errorf("%+v, %v", turns, err)

@@ -35,7 +35,7 @@ func TestOddSessionIDs(t *testing.T) {
 				plain(f, line, say)
 			}
 			prompt := fmt.Sprintf(`{"sessionId":%s,"prompt":[{"type":"text","text":"hello"}]}`, quoted)
-			c := w.start(newSource(), a, patient, func(o *Options) { o.Record = Acpx{Home: t.TempDir()}.Record })
+			c := w.start(newSource(), a, longLimits, func(o *Options) { o.Record = Acpx{Home: t.TempDir()}.Record })
 			c.open()
 			c.call(1, "session/new", cwd)
 			c.call(2, "session/prompt", prompt)
@@ -43,7 +43,7 @@ func TestOddSessionIDs(t *testing.T) {
 				t.Errorf("the prompt: %d blocks", len(b))
 			}
 			c.close()
-			c = w.start(newSource(), a, patient)
+			c = w.start(newSource(), a, longLimits)
 			c.open()
 			c.call(1, "session/load", fmt.Sprintf(`{"sessionId":%s,"cwd":"/tmp/x"}`, quoted))
 			c.call(2, "session/prompt", prompt)
@@ -64,17 +64,17 @@ func TestOddSessionIDs(t *testing.T) {
 func TestLoadWithoutAnswer(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()
-	p := &play{T: t, w: w, house: newHouse(), mem: mem, change: func(*Options) {}}
-	p.enter()
+	p := &scenario{T: t, w: w, model: newModel(), mem: mem, change: func(*Options) {}}
+	p.start()
 	steps["new"](p)
 	p.c.close()
-	room := p.house.room()
-	room.open[p.id] = true
+	process := p.model.process()
+	process.open[p.id] = true
 	c := w.start(mem, func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
 		if method(f) != "session/load" {
-			room.agent(f, line, say)
+			process.agent(f, line, say)
 		}
-	}, patient)
+	}, longLimits)
 	c.open()
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":%q,"cwd":"/tmp/x"}}`, p.id)
 	c.prompt(2, p.id, "hello")
@@ -82,7 +82,7 @@ func TestLoadWithoutAnswer(t *testing.T) {
 		t.Errorf("the prompt: %q", b)
 	}
 	c.close()
-	s := w.session("house", p.id)
+	s := w.session("model", p.id)
 	turns, err := w.store.Turns(context.Background(), s.ID)
 	if s.State != correlation.Done || err != nil || len(turns) != 1 {
 		t.Errorf("state %q, %d turns, %v", s.State, len(turns), err)
@@ -122,7 +122,7 @@ func TestStrangers(t *testing.T) {
 					return
 				}
 				plain(f, line, say)
-			}, patient)
+			}, longLimits)
 			c.open()
 			c.send(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"sessionId":"stranger","cwd":"/tmp/x"}}`, tt.method)
 			if got := c.until(`"id":1,`); len(got)-1 != len(tt.shows) {
@@ -145,8 +145,8 @@ func TestStrangers(t *testing.T) {
 
 // A person may have a conversation forgotten that is still going on: nothing more of it is kept, and nothing breaks.
 func TestForgottenWhileLive(t *testing.T) {
-	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource(), change: func(*Options) {}}
-	p.enter()
+	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource(), change: func(*Options) {}}
+	p.start()
 	steps["new"](p)
 	p.prompt("hello there", succeed)
 	if _, err := p.w.db.Exec(`DELETE FROM sessions`); err != nil {
@@ -164,11 +164,11 @@ func TestForgottenWhileLive(t *testing.T) {
 // An older daemon gives the files in one text and the memories as items: where the local files were all that came in
 // time, the memories go in later, and the files no second time.
 func TestLateMixedContext(t *testing.T) {
-	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
 	late(p)
 	p.mem.context = memory.Context{Source: "daemon", Mixed: "Name: Alto, once more.",
 		Items: []memory.Item{{Text: "Robin prefers tabs."}}}
-	p.enter()
+	p.start()
 	for _, step := range parse("new, prompt, memories come, prompt") {
 		steps[step](p)
 	}
@@ -189,7 +189,7 @@ func TestIDUsedTwice(t *testing.T) {
 			}
 		}
 		plain(f, line, say)
-	}, patient)
+	}, longLimits)
 	c.open()
 	c.call(1, "session/new", cwd)
 	c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"/one"}]}}`)
@@ -207,7 +207,7 @@ func TestSessionsMadeAtOnce(t *testing.T) {
 		return update(id, `{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"`+name+`"}]}`) + "\n"
 	}
 	w := newWorld(t)
-	c, h := w.byHand(patient)
+	c, h := w.scripted(longLimits)
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
 	h.answer(`"initialize"`, downInit)
 	c.until(`"id":0,`)
@@ -238,7 +238,7 @@ func TestSessionsMadeAtOnce(t *testing.T) {
 // and may be written down behind its new beginning.
 func TestClosedAndLoadedAgain(t *testing.T) {
 	w := newWorld(t)
-	c := w.start(newSource(), echo(), patient)
+	c := w.start(newSource(), echo(), longLimits)
 	c.open()
 	c.call(1, "session/new", cwd)
 	c.prompt(2, "s1", "hello")

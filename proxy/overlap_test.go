@@ -22,7 +22,7 @@ func TestOverlappingPrompts(t *testing.T) {
 		for _, held := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, held %t", tt.order, held), func(t *testing.T) {
 				w := newWorld(t)
-				c, h := w.byHand()
+				c, h := w.scripted()
 				c.write(upInit)
 				h.answer(upInit, downInit)
 				c.until(`"id":0`)
@@ -57,7 +57,7 @@ func TestOverlappingPrompts(t *testing.T) {
 				}
 				h.die()
 				c.close()
-				s := w.session("hand", "s1")
+				s := w.session("scripted", "s1")
 				turns, err := w.store.Turns(t.Context(), s.ID)
 				if err != nil {
 					t.Fatal(err)

@@ -357,7 +357,7 @@ func TestMethodTakenBack(t *testing.T) {
 	for _, method := range []string{"session/delete", "session/close", "session/list", "session/load", "session/prompt",
 		"initialize"} {
 		for _, later := range []string{"null", `"_other"`, `"session/prompt"`, `""`} {
-			c, h := newWorld(t).byHand()
+			c, h := newWorld(t).scripted()
 			c.begin(h)
 			line := `{"jsonrpc":"2.0","id":7,"method":"` + method +
 				`","params":{"sessionId":"s1","cwd":"/tmp","prompt":[{"type":"text","text":"x"}]}`

@@ -14,9 +14,9 @@ import (
 // Later prompts get what they bring to mind: not short ones, not commands, and
 // no memory twice, unless the prompt that had it was refused.
 func TestPerPrompt(t *testing.T) {
-	p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
 	p.change = func(o *Options) { o.PerPrompt = true }
-	p.enter()
+	p.start()
 	steps["new"](p)
 	recalls := func(id, text string) {
 		p.mem.mu.Lock()
@@ -25,7 +25,7 @@ func TestPerPrompt(t *testing.T) {
 	}
 	for _, step := range []struct {
 		prompt, id, text string
-		fate             fate
+		outcome          outcome
 		want             string // in the block; "" for no block
 	}{
 		{"hello", "", "", succeed, "You are Alto"},
@@ -42,7 +42,7 @@ func TestPerPrompt(t *testing.T) {
 		{"twenty characters 日本", "m9", "A cat, too.", succeed, "A cat, too."},
 	} {
 		recalls(step.id, step.text)
-		p.prompt(step.prompt, step.fate)
+		p.prompt(step.prompt, step.outcome)
 		prompts := p.c.got(`"session/prompt"`)
 		blocks := p.c.blocks(len(prompts) - 1)
 		switch {
@@ -65,7 +65,7 @@ func TestPerPrompt(t *testing.T) {
 // not; nobody waits for it.
 func TestMessages(t *testing.T) {
 	for _, perPrompt := range []bool{false, true} {
-		p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource()}
+		p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
 		var mu sync.Mutex
 		sent := map[string][]memory.Item{}
 		p.change = func(o *Options) {
@@ -83,10 +83,10 @@ func TestMessages(t *testing.T) {
 				return b, err
 			}
 		}
-		p.enter()
+		p.start()
 		steps["new"](p)
 		p.prompt("hello", succeed)
-		key := p.w.session("house", p.id).Key
+		key := p.w.session("model", p.id).Key
 		mu.Lock()
 		sent[key] = []memory.Item{{ID: "message:1", Text: "Message from agent beta: look at the heron", Origin: "agent beta"}}
 		mu.Unlock()
@@ -99,7 +99,7 @@ func TestMessages(t *testing.T) {
 				t.Errorf("%q: %q", step.prompt, blocks)
 			}
 		}
-		inserted, err := p.w.store.Injections(t.Context(), p.w.session("house", p.id).ID)
+		inserted, err := p.w.store.Injections(t.Context(), p.w.session("model", p.id).ID)
 		if err != nil || len(inserted) != 2 || inserted[0].Kind != session.KindMessages {
 			t.Errorf("%+v, %v", inserted, err)
 		}

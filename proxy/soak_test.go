@@ -13,24 +13,24 @@ import (
 // A part is how far a conversation has come when it ends.
 var parts = []struct {
 	name string
-	play func(c *connection, h *hand)
+	play func(c *connection, h *scripted)
 }{
-	{"nothing", func(c *connection, h *hand) {}},
-	{"asked to initialize", func(c *connection, h *hand) { c.write(upInit); h.await(upInit) }},
+	{"nothing", func(c *connection, h *scripted) {}},
+	{"asked to initialize", func(c *connection, h *scripted) { c.write(upInit); h.await(upInit) }},
 	{"initialized", initialized},
-	{"asked for a session", func(c *connection, h *hand) { initialized(c, h); c.write(upNew); h.await(upNew) }},
+	{"asked for a session", func(c *connection, h *scripted) { initialized(c, h); c.write(upNew); h.await(upNew) }},
 	{"a session", opened},
-	{"a prompt is held", func(c *connection, h *hand) { opened(c, h); c.write(upHello) }},
-	{"a turn", func(c *connection, h *hand) { c.begin(h); h.say(chunk("s1", "I")); c.until(`"I"`) }},
-	{"cancelled", func(c *connection, h *hand) {
+	{"a prompt is held", func(c *connection, h *scripted) { opened(c, h); c.write(upHello) }},
+	{"a turn", func(c *connection, h *scripted) { c.begin(h); h.say(chunk("s1", "I")); c.until(`"I"`) }},
+	{"cancelled", func(c *connection, h *scripted) {
 		c.begin(h)
 		const cancel = `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}` + "\n"
 		c.write(cancel)
 		h.answer(cancel, strings.Replace(downEnd, "end_turn", "cancelled", 1))
 		c.until("cancelled")
 	}},
-	{"turn over", func(c *connection, h *hand) { c.begin(h); h.say(downEnd); c.until("end_turn") }},
-	{"closed", func(c *connection, h *hand) {
+	{"turn over", func(c *connection, h *scripted) { c.begin(h); h.say(downEnd); c.until("end_turn") }},
+	{"closed", func(c *connection, h *scripted) {
 		c.begin(h)
 		h.say(downEnd)
 		const closing = `{"jsonrpc":"2.0","id":9,"method":"session/close","params":{"sessionId":"s1"}}` + "\n"
@@ -40,13 +40,13 @@ var parts = []struct {
 	}},
 }
 
-func initialized(c *connection, h *hand) {
+func initialized(c *connection, h *scripted) {
 	c.write(upInit)
 	h.answer(upInit, downInit)
 	c.until(`"id":0`)
 }
 
-func opened(c *connection, h *hand) {
+func opened(c *connection, h *scripted) {
 	initialized(c, h)
 	c.write(upNew)
 	h.answer(upNew, downNew)
@@ -56,18 +56,18 @@ func opened(c *connection, h *hand) {
 // endings are who goes first, and how.
 var endings = []struct {
 	name string
-	end  func(c *connection, h *hand)
+	end  func(c *connection, h *scripted)
 }{
-	{"client hangs up", func(c *connection, h *hand) { c.in.Close(); h.heard.all(c.t); h.die() }},
-	{"client hangs up in a frame", func(c *connection, h *hand) {
+	{"client hangs up", func(c *connection, h *scripted) { c.in.Close(); h.heard.all(c.t); h.die() }},
+	{"client hangs up in a frame", func(c *connection, h *scripted) {
 		c.write(`{"jsonrpc":"2.0","id":77,"method":"session/pr`)
 		c.in.Close()
 		h.heard.all(c.t)
 		h.die()
 	}},
-	{"harness dies", func(c *connection, h *hand) { h.die() }},
-	{"harness dies in a frame", func(c *connection, h *hand) { h.say(`{"jsonrpc":"2.0","id":2,"resu`); h.die() }},
-	{"told to end", func(c *connection, h *hand) { c.relay.Flush(); h.die() }},
+	{"harness dies", func(c *connection, h *scripted) { h.die() }},
+	{"harness dies in a frame", func(c *connection, h *scripted) { h.say(`{"jsonrpc":"2.0","id":2,"resu`); h.die() }},
+	{"told to end", func(c *connection, h *scripted) { c.relay.Flush(); h.die() }},
 }
 
 // However a conversation ends, and wherever, no goroutine is left and no descriptor. The conversations share a
@@ -83,7 +83,7 @@ func TestSoak(t *testing.T) {
 					t.Parallel()
 					for n := range 4 {
 						one := &world{t: t, db: w.db, store: w.store, path: w.path}
-						c, h := one.byHand()
+						c, h := one.scripted()
 						part.play(c, h)
 						ending.end(c, h)
 						c.collect().all(t)

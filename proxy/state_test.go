@@ -13,51 +13,51 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A play is one session and what happens to it, step by step.
-type play struct {
+// A scenario is one session and what happens to it, step by step.
+type scenario struct {
 	*testing.T
 	w      *world
-	house  *house
+	model  *model
 	mem    *source
 	change func(*Options)
 
-	here
-	there here // another proxy, which stays while this one is used
+	side
+	other side // another proxy, which stays while this one is used
 	id    string
 	n     int
 }
 
-// here is a proxy with its harness.
-type here struct {
-	c    *connection
-	room *room
-	kill func()
+// A side is a proxy with its harness.
+type side struct {
+	c       *connection
+	process *modelProcess
+	kill    func()
 }
 
-func (p *play) enter() {
-	p.room = p.house.room()
-	p.c, p.kill = p.w.enter(p.mem, p.room, p.change)
+func (p *scenario) start() {
+	p.process = p.model.process()
+	p.c, p.kill = p.w.startKillable(p.mem, p.process, p.change)
 	p.n++
 	p.c.call(p.n, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"tester","version":"1"}}`)
 }
 
-func (p *play) ask(method, params string) string {
+func (p *scenario) ask(method, params string) string {
 	p.n++
 	return p.c.call(p.n, method, params)
 }
 
-func (p *play) open(method string) string {
+func (p *scenario) open(method string) string {
 	answer := p.ask(method, fmt.Sprintf(`{"sessionId":%q,"cwd":"/tmp/x","mcpServers":[]}`, p.id))
 	p.c.synced()
 	return answer
 }
 
-func (p *play) prompt(text string, a fate) {
-	p.room.next.Store(a)
+func (p *scenario) prompt(text string, a outcome) {
+	p.process.next.Store(a)
 	p.n++
 	quoted, _ := json.Marshal(text)
 	p.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%s}]}}`, p.n, p.id, quoted)
-	p.house.awaitPrompt(p.n)
+	p.model.awaitPrompt(p.n)
 	if a != hang {
 		p.c.until(fmt.Sprintf(`"id":%d,`, p.n))
 	}
@@ -65,20 +65,20 @@ func (p *play) prompt(text string, a fate) {
 }
 
 // uses is a prompt after which the harness says how much of its window is used.
-func (p *play) uses(tokens int) {
-	p.room.extra.Store(update(p.id, fmt.Sprintf(`{"sessionUpdate":"usage_update","used":%d,"size":200000}`, tokens)))
+func (p *scenario) uses(tokens int) {
+	p.process.extra.Store(update(p.id, fmt.Sprintf(`{"sessionUpdate":"usage_update","used":%d,"size":200000}`, tokens)))
 	p.prompt("a plain prompt", succeed)
-	p.room.extra.Store("")
+	p.process.extra.Store("")
 }
 
 // says is a prompt with these updates in its turn.
-func (p *play) says(updates ...string) {
+func (p *scenario) says(updates ...string) {
 	for i, u := range updates {
 		updates[i] = update(p.id, u)
 	}
-	p.room.extra.Store(strings.Join(updates, "\n"))
+	p.process.extra.Store(strings.Join(updates, "\n"))
 	p.prompt("a plain prompt", succeed)
-	p.room.extra.Store("")
+	p.process.extra.Store("")
 }
 
 func message(id string) string {
@@ -86,106 +86,106 @@ func message(id string) string {
 }
 
 // steps are what can happen to a session.
-var steps = map[string]func(p *play){
-	"new": func(p *play) {
+var steps = map[string]func(p *scenario){
+	"new": func(p *scenario) {
 		p.id, _ = stringAt([]byte(p.ask("session/new", cwd)), "result", "sessionId")
 		p.c.until("available_commands_update")
 		p.c.synced()
 	},
-	"new, off": func(p *play) {
+	"new, off": func(p *scenario) {
 		p.id, _ = stringAt([]byte(p.ask("session/new", `{"cwd":"/tmp/x","_meta":{"signet.ai":{"inject":false}}}`)),
 			"result", "sessionId")
 		p.c.synced()
 	},
-	"prompt":        func(p *play) { p.prompt("a plain prompt", succeed) },
-	"a long prompt": func(p *play) { p.prompt(strings.Repeat("word ", 1000), succeed) },
-	"refused":       func(p *play) { p.prompt("a plain prompt", refuse) },
-	"fails":         func(p *play) { p.prompt("a plain prompt", fail) },
-	"cancelled":     func(p *play) { p.prompt("a plain prompt", cancel) },
-	"hangs":         func(p *play) { p.prompt("a plain prompt", hang) },
-	"short":         func(p *play) { p.prompt("too short", succeed) },
-	"slash":         func(p *play) { p.prompt("/help", succeed) },
-	"compact":       func(p *play) { p.prompt("/compact", succeed) },
-	"stopped compact": func(p *play) {
+	"prompt":        func(p *scenario) { p.prompt("a plain prompt", succeed) },
+	"a long prompt": func(p *scenario) { p.prompt(strings.Repeat("word ", 1000), succeed) },
+	"refused":       func(p *scenario) { p.prompt("a plain prompt", refuse) },
+	"fails":         func(p *scenario) { p.prompt("a plain prompt", fail) },
+	"cancelled":     func(p *scenario) { p.prompt("a plain prompt", cancel) },
+	"hangs":         func(p *scenario) { p.prompt("a plain prompt", hang) },
+	"short":         func(p *scenario) { p.prompt("too short", succeed) },
+	"slash":         func(p *scenario) { p.prompt("/help", succeed) },
+	"compact":       func(p *scenario) { p.prompt("/compact", succeed) },
+	"stopped compact": func(p *scenario) {
 		p.prompt("/compact", cancel)
 	},
-	"clear": func(p *play) {
+	"clear": func(p *scenario) {
 		p.prompt("/clear", succeed)
-		p.house.mu.Lock()
-		p.house.sessions[p.id].turns = nil
-		p.house.mu.Unlock()
+		p.model.mu.Lock()
+		p.model.sessions[p.id].turns = nil
+		p.model.mu.Unlock()
 	},
-	"not advertised": func(p *play) { p.prompt("/reset", succeed) },
-	"prompt, off": func(p *play) {
+	"not advertised": func(p *scenario) { p.prompt("/reset", succeed) },
+	"prompt, off": func(p *scenario) {
 		p.ask("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"x"}],"_meta":{"signet.ai":{"inject":false}}}`, p.id))
 		p.c.synced()
 	},
-	"compacts itself": func(p *play) {
-		p.room.extra.Store(compactedUpdate(p.id, "completed"))
+	"compacts itself": func(p *scenario) {
+		p.process.extra.Store(compactedUpdate(p.id, "completed"))
 		p.prompt("a plain prompt", succeed)
-		p.room.extra.Store("")
+		p.process.extra.Store("")
 	},
-	"fails to compact": func(p *play) {
-		p.room.extra.Store(compactedUpdate(p.id, "failed"))
+	"fails to compact": func(p *scenario) {
+		p.process.extra.Store(compactedUpdate(p.id, "failed"))
 		p.prompt("a plain prompt", succeed)
-		p.room.extra.Store("")
+		p.process.extra.Store("")
 	},
-	"compacts like claude": func(p *play) {
-		p.room.extra.Store(update(p.id,
+	"compacts like claude": func(p *scenario) {
+		p.process.extra.Store(update(p.id,
 			`{"sessionUpdate":"tool_call","toolCallId":"c","title":"Compact conversation","status":"completed",`+
 				`"_meta":{"claudeCode":{"toolName":"compact"}},"rawOutput":{"trigger":"automatic"}}`))
 		p.prompt("a plain prompt", succeed)
-		p.room.extra.Store("")
+		p.process.extra.Store("")
 	},
-	"says a summary": func(p *play) { p.says(message("one"), message("one"), message("two")) },
-	"uses a tool": func(p *play) {
+	"says a summary": func(p *scenario) { p.says(message("one"), message("one"), message("two")) },
+	"uses a tool": func(p *scenario) {
 		p.says(message("one"), `{"sessionUpdate":"tool_call","toolCallId":"c","title":"Look","status":"completed"}`, message("two"))
 	},
-	"compacts slowly": func(p *play) {
-		p.room.extra.Store(update(p.id,
+	"compacts slowly": func(p *scenario) {
+		p.process.extra.Store(update(p.id,
 			`{"sessionUpdate":"tool_call","toolCallId":"c","status":"in_progress","_meta":{"claudeCode":{"toolName":"compact"}}}`) +
 			"\n" + update(p.id, `{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}`))
 		p.prompt("a plain prompt", succeed)
-		p.room.extra.Store("")
+		p.process.extra.Store("")
 	},
-	"runs a tool": func(p *play) {
-		p.room.extra.Store(update(p.id,
+	"runs a tool": func(p *scenario) {
+		p.process.extra.Store(update(p.id,
 			`{"sessionUpdate":"tool_call","toolCallId":"c","status":"completed","_meta":{"claudeCode":{"toolName":"Bash"}}}`))
 		p.prompt("a plain prompt", succeed)
-		p.room.extra.Store("")
+		p.process.extra.Store("")
 	},
-	"uses much":   func(p *play) { p.uses(60_000) },
-	"uses less":   func(p *play) { p.uses(40_000) },
-	"uses little": func(p *play) { p.uses(9_000) },
-	"summarize":   func(p *play) { p.prompt("/summarize", succeed) },
-	"load":        func(p *play) { p.open("session/load") },
-	"resume":      func(p *play) { p.open("session/resume") },
-	"fork": func(p *play) {
+	"uses much":   func(p *scenario) { p.uses(60_000) },
+	"uses less":   func(p *scenario) { p.uses(40_000) },
+	"uses little": func(p *scenario) { p.uses(9_000) },
+	"summarize":   func(p *scenario) { p.prompt("/summarize", succeed) },
+	"load":        func(p *scenario) { p.open("session/load") },
+	"resume":      func(p *scenario) { p.open("session/resume") },
+	"fork": func(p *scenario) {
 		p.id, _ = stringAt([]byte(p.open("session/fork")), "result", "sessionId")
 		p.c.synced()
 	},
-	"close": func(p *play) { p.open("session/close") },
-	"ends": func(p *play) {
+	"close": func(p *scenario) { p.open("session/close") },
+	"ends": func(p *scenario) {
 		p.c.close()
-		p.enter()
+		p.start()
 	},
-	"is killed": func(p *play) {
+	"is killed": func(p *scenario) {
 		p.kill()
-		p.enter()
+		p.start()
 	},
-	"another proxy": func(p *play) {
-		p.there = p.here
-		p.enter()
+	"another proxy": func(p *scenario) {
+		p.other = p.side
+		p.start()
 	},
-	"there":            func(p *play) { p.here, p.there = p.there, p.here },
-	"the other dies":   func(p *play) { p.there.kill() },
-	"the house forgot": func(p *play) { p.house.sessions[p.id].turns = nil },
-	"memories come": func(p *play) {
+	"there":            func(p *scenario) { p.side, p.other = p.other, p.side },
+	"the other dies":   func(p *scenario) { p.other.kill() },
+	"the model forgot": func(p *scenario) { p.model.sessions[p.id].turns = nil },
+	"memories come": func(p *scenario) {
 		close(p.mem.block)
 		p.w.awaitFetch(p.c, p.id)
 	},
-	"memories here": func(p *play) { p.w.awaitFetch(p.c, p.id) },
-	"no memories come": func(p *play) {
+	"memories here": func(p *scenario) { p.w.awaitFetch(p.c, p.id) },
+	"no memories come": func(p *scenario) {
 		p.mem.mu.Lock()
 		p.mem.block = nil
 		p.mem.mu.Unlock()
@@ -193,7 +193,7 @@ var steps = map[string]func(p *play){
 }
 
 // carried says what the last prompt carried.
-func (p *play) carried() string {
+func (p *scenario) carried() string {
 	p.Helper()
 	prompts := p.c.got(`"session/prompt"`)
 	if len(prompts) == 0 {
@@ -217,17 +217,17 @@ func (p *play) carried() string {
 const whole = "identity+memories"
 
 // late makes the context come later than a prompt can wait.
-func late(p *play) {
+func late(p *scenario) {
 	p.mem.block = make(chan struct{})
 	p.change = func(o *Options) { o.HoldLimit = o.ClaimLimit + 20*time.Millisecond }
 }
 
-func keeper(p *play) {
-	p.house.keeps = true
+func keeper(p *scenario) {
+	p.model.keeps = true
 	p.change = func(o *Options) { o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: true} } }
 }
 
-func likeOpencode(p *play) {
+func likeOpencode(p *scenario) {
 	p.change = func(o *Options) {
 		o.Traits = func(string) session.Traits {
 			return session.Traits{CompactCommands: []string{"summarize"}, SaysSummary: true}
@@ -235,23 +235,23 @@ func likeOpencode(p *play) {
 	}
 }
 
-func likeCodex(p *play) {
+func likeCodex(p *scenario) {
 	p.change = func(o *Options) {
 		o.Traits = func(string) session.Traits { return session.Traits{KeepsMessages: 1000} }
 	}
 }
 
-func forgetful(p *play) {
+func forgetful(p *scenario) {
 	p.change = func(o *Options) { o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: false} } }
 }
 
-func silent(p *play) { forgetful(p); p.house.silent = true }
+func silent(p *scenario) { forgetful(p); p.model.silent = true }
 
-func reinject(how session.Reinject) func(*play) {
-	return func(p *play) { p.change = func(o *Options) { o.Reinject = how } }
+func reinject(how session.Reinject) func(*scenario) {
+	return func(p *scenario) { p.change = func(o *Options) { o.Reinject = how } }
 }
 
-func perPrompt(p *play) {
+func perPrompt(p *scenario) {
 	p.change = func(o *Options) { o.PerPrompt = true }
 	p.mem.recalled = memory.Context{Source: "test", Items: []memory.Item{{ID: "m7", Text: "Robin likes tea."}}}
 }
@@ -267,7 +267,7 @@ func TestStates(t *testing.T) {
 	)
 	tests := []struct {
 		steps   string
-		with    func(*play)
+		with    func(*scenario)
 		carries string
 		to      correlation.State
 	}{
@@ -291,9 +291,9 @@ func TestStates(t *testing.T) {
 		{toArmed + ", fork", nil, "", correlation.Armed},
 		{toArmed + ", fork, prompt", nil, whole, correlation.Done},
 		{toArmed + ", another proxy, load, prompt", nil, whole, correlation.Done},
-		{toArmed + ", prompt", func(p *play) { p.mem.context = memory.Context{} }, "", correlation.Done},
-		{toArmed + ", prompt", func(p *play) { p.mem.err = memory.ErrOwned }, "", correlation.Done},
-		{toArmed + ", prompt", func(p *play) { p.mem.err = memory.ErrUnavailable }, "files", correlation.IdentityGiven},
+		{toArmed + ", prompt", func(p *scenario) { p.mem.context = memory.Context{} }, "", correlation.Done},
+		{toArmed + ", prompt", func(p *scenario) { p.mem.err = memory.ErrOwned }, "", correlation.Done},
+		{toArmed + ", prompt", func(p *scenario) { p.mem.err = memory.ErrUnavailable }, "files", correlation.IdentityGiven},
 		{toArmed + ", prompt", late, "files", correlation.IdentityGiven},
 
 		// identity given
@@ -334,7 +334,7 @@ func TestStates(t *testing.T) {
 		{toDoubt + ", ends, load", keeper, "", correlation.Done},
 		{toDoubt + ", ends, load, prompt", keeper, "", correlation.Done},
 		// nobody knows that it keeps, but it shows
-		{toDoubt + ", ends, load", func(p *play) { p.house.keeps = true }, "", correlation.Done},
+		{toDoubt + ", ends, load", func(p *scenario) { p.model.keeps = true }, "", correlation.Done},
 		// it shows nothing: there was no other turn
 		{toDoubt + ", ends, load", forgetful, "", correlation.Doubt},
 		{toDoubt + ", ends, load, prompt", forgetful, whole, correlation.Done},
@@ -397,7 +397,7 @@ func TestStates(t *testing.T) {
 		{toDone + ", clear, prompt", likeCodex, whole, correlation.Done},
 		{toDone + ", fails to compact", nil, "", correlation.Done},
 		{toArmed + ", compacts itself", nil, whole, correlation.Armed}, // what the prompt carried may be gone
-		{toDone + ", ends, load, prompt", func(p *play) { p.house.old = true }, "", correlation.Done},
+		{toDone + ", ends, load, prompt", func(p *scenario) { p.model.old = true }, "", correlation.Done},
 		{toDone + ", prompt", perPrompt, "", correlation.Done}, // it brings nothing new to mind
 		{toDone + ", short", perPrompt, "", correlation.Done},
 		{toDone + ", compacts itself, prompt", perPrompt, "files+recall", correlation.Done},
@@ -412,19 +412,19 @@ func TestStates(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.steps, func(t *testing.T) {
 			t.Parallel()
-			p := &play{T: t, w: newWorld(t), house: newHouse(), mem: newSource(), change: func(*Options) {}}
+			p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource(), change: func(*Options) {}}
 			if tt.with != nil {
 				tt.with(p)
 			}
-			p.enter()
+			p.start()
 			for _, step := range parse(tt.steps) {
 				steps[step](p)
 			}
 			if got := p.carried(); got != tt.carries {
 				t.Errorf("the last prompt carries %q, want %q", got, tt.carries)
 			}
-			got := p.w.session("house", p.id)
-			for end := time.Now().Add(patience); got.State != tt.to && time.Now().Before(end); got = p.w.session("house", p.id) {
+			got := p.w.session("model", p.id)
+			for end := time.Now().Add(patience); got.State != tt.to && time.Now().Before(end); got = p.w.session("model", p.id) {
 				time.Sleep(5 * time.Millisecond) // the ledger hears of it a little later
 			}
 			if got.State != tt.to {

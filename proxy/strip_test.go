@@ -19,7 +19,7 @@ import (
 func told(t *testing.T) (w *world, block string) {
 	t.Helper()
 	w = newWorld(t)
-	c := w.start(newSource(), echo(), patient)
+	c := w.start(newSource(), echo(), longLimits)
 	c.open()
 	c.call(1, "session/new", cwd)
 	c.prompt(2, "s1", "  what the user asked first, in so many words that a title of eighty characters cannot hold "+
@@ -40,7 +40,7 @@ func shown(t *testing.T, w *world, lines ...string) []string {
 			}
 		}
 		plain(f, line, say)
-	}, patient)
+	}, longLimits)
 	c.open()
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}}`)
 	got := c.until(`"id":1,`)
@@ -240,7 +240,7 @@ func TestTitleOfBlockAlone(t *testing.T) {
 				plain(f, line, say)
 			}
 			shortens := func(o *Options) {
-				patient(o)
+				longLimits(o)
 				o.Traits = func(string) session.Traits { return session.Traits{TitleLength: 4000} }
 			}
 			mem := newSource()
@@ -298,7 +298,7 @@ func TestStripList(t *testing.T) {
 			return
 		}
 		plain(f, line, say)
-	}, patient)
+	}, longLimits)
 	c.open()
 	got := c.call(1, "session/list", `{}`)
 	if want := result(asked, `"hello"`, `"untouched"`); got != want {
@@ -333,7 +333,7 @@ func TestLongReplay(t *testing.T) {
 			say("%s%s", b.String(), userChunk("s1", "the last turn"))
 		}
 		plain(f, line, say)
-	}, patient, func(o *Options) {
+	}, longLimits, func(o *Options) {
 		open := o.Open
 		o.Open = func(ctx context.Context) (*Backend, error) {
 			b, err := open(ctx)

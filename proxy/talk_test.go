@@ -20,7 +20,7 @@ func (s *stuck) Write(b []byte) (int, error) {
 func TestNobodyReadsStderr(t *testing.T) {
 	out := &stuck{release: make(chan struct{})}
 	w := newWorld(t)
-	c, h := w.byHand(func(o *Options) { o.Client.Talk = out })
+	c, h := w.scripted(func(o *Options) { o.Client.Talk = out })
 	const line = "no frame, and nobody reads it\n"
 	h.say(strings.Repeat(line, 2*maxTalk/len(line)))
 	h.say(`{"jsonrpc":"2.0","method":"_behind"}` + "\n")

@@ -131,7 +131,7 @@ func TestUserMessageOfVersion2(t *testing.T) {
 		"only theirs": {`[` + text([]byte(`"hello"`)) + `]`, ``},
 	} {
 		w := newWorld(t)
-		c, h := w.byHand(patient)
+		c, h := w.scripted(longLimits)
 		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + openVersion2 + `}`)
 		h.answer(`"initialize"`, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"info":{"name":"two","version":"1"}}}`+"\n")
 		c.until(`"id":0,`)
@@ -172,7 +172,7 @@ func TestServersOfVersion2(t *testing.T) {
 		`{"session":{"mcp":{"acp":{},"stdio":{"x":1}}}}`: true,
 	} {
 		w := newWorld(t)
-		c, h := w.byHand(patient, func(o *Options) {
+		c, h := w.scripted(longLimits, func(o *Options) {
 			o.MCPServer = func(string, func() memory.Session) []byte { return []byte(`{"name":"signet","command":"/bin/x"}`) }
 		})
 		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + openVersion2 + `}`)

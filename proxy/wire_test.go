@@ -13,7 +13,7 @@ import (
 // The least of a conversation, line by line.
 const (
 	upInit   = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"tester","version":"1"}}}` + "\n"
-	downInit = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"hand","version":"1"}}}` + "\n"
+	downInit = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"scripted","version":"1"}}}` + "\n"
 	upNew    = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/tmp/x","mcpServers":[]}}` + "\n"
 	downNew  = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}` + "\n"
 	upHello  = `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}` + "\n"
@@ -25,7 +25,7 @@ func chunk(session, text string) string {
 }
 
 // begin has a session opened and its first prompt sent. The client has read everything up to there.
-func (c *connection) begin(h *hand) {
+func (c *connection) begin(h *scripted) {
 	c.t.Helper()
 	c.write(upInit)
 	h.answer(upInit, downInit)
@@ -40,12 +40,12 @@ func (c *connection) begin(h *hand) {
 // A harness may die at any point. The client gets what it still said and the end, nothing is invented, and what is
 // known of the session is right.
 func TestHarnessDies(t *testing.T) {
-	before := func(c *connection, h *hand) {}
-	initialize := func(c *connection, h *hand) { c.write(upInit); h.await(upInit) }
-	turn := func(c *connection, h *hand) { c.begin(h) }
+	before := func(c *connection, h *scripted) {}
+	initialize := func(c *connection, h *scripted) { c.write(upInit); h.await(upInit) }
+	turn := func(c *connection, h *scripted) { c.begin(h) }
 	for _, tc := range []struct {
 		name  string
-		up    func(c *connection, h *hand)
+		up    func(c *connection, h *scripted)
 		last  string            // what it says before it dies
 		want  string            // what the client gets of that
 		state correlation.State // of the session, if there is one
@@ -71,7 +71,7 @@ func TestHarnessDies(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			c, h := w.byHand()
+			c, h := w.scripted()
 			tc.up(c, h)
 			h.say(tc.last)
 			h.die()
@@ -81,7 +81,7 @@ func TestHarnessDies(t *testing.T) {
 			if tc.state == "" {
 				return
 			}
-			s := w.session("hand", "s1")
+			s := w.session("scripted", "s1")
 			if s.State != tc.state {
 				t.Errorf("state %q, want %q", s.State, tc.state)
 			}
@@ -112,7 +112,7 @@ func TestStrays(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			c, h := newWorld(t).byHand()
+			c, h := newWorld(t).scripted()
 			got := c.collect()
 			h.say(downNew + tc.line + "\r\n" + downEnd + tc.line)
 			h.die()
@@ -130,7 +130,7 @@ func TestOddFramesPass(t *testing.T) {
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}` + "\n" +
 		"{\"id\":0,\"result\":\xff}\n" + `{"jsonrpc":"2.0","id":{"no":"id"},"result":{}}` + "\n" +
 		`{"jsonrpc":"2.0","id":[0],"method":"session/update"}` + "\n"
-	c, h := newWorld(t).byHand()
+	c, h := newWorld(t).scripted()
 	c.begin(h)
 	got := c.collect()
 	h.say(odd)
@@ -142,7 +142,7 @@ func TestOddFramesPass(t *testing.T) {
 
 // A harness that answers nothing is the client's to give up: we add no timeout, and everything else goes on meanwhile.
 func TestNeverAnswers(t *testing.T) {
-	c, h := newWorld(t).byHand()
+	c, h := newWorld(t).scripted()
 	c.write(upInit + upNew + upHello)
 	h.await(upInit + upNew + upHello)
 	h.say(chunk("nobody", "still here"))
@@ -165,7 +165,7 @@ func TestClientClosesStdoutOnly(t *testing.T) {
 			r, w := pipe(t)
 			t.Cleanup(func() { w.Close() })
 			r.Close()
-			c, h := newWorld(t).byHand(func(o *Options) {
+			c, h := newWorld(t).scripted(func(o *Options) {
 				o.Client.Out = w
 				if !memory {
 					o.Open = nil
@@ -191,7 +191,7 @@ func TestClientWritesToTheDead(t *testing.T) {
 	for _, memory := range []bool{true, false} {
 		t.Run(fmt.Sprintf("memory %t", memory), func(t *testing.T) {
 			t.Parallel()
-			c, h := newWorld(t).byHand(func(o *Options) {
+			c, h := newWorld(t).scripted(func(o *Options) {
 				if !memory {
 					o.Open = nil
 				}
@@ -221,7 +221,7 @@ func TestNotOurs(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			c, h := newWorld(t).byHand()
+			c, h := newWorld(t).scripted()
 			c.write(upInit)
 			h.answer(upInit, downInit)
 			c.until(`"id":0`)
@@ -247,7 +247,7 @@ func TestOtherVersions(t *testing.T) {
 			if version == "" {
 				answer = `{"jsonrpc":"2.0","id":0,"error":{"code":-32603,"message":"no"}}` + "\n"
 			}
-			c, h := newWorld(t).byHand()
+			c, h := newWorld(t).scripted()
 			c.write(upInit)
 			h.answer(upInit, answer)
 			c.until(`"id":0`)
@@ -269,7 +269,7 @@ func TestOtherVersions(t *testing.T) {
 // A client may send requests before the initialize response is there: they are not edited, but a session that they
 // open is one as any other.
 func TestBeforeInitialize(t *testing.T) {
-	c, h := newWorld(t).byHand()
+	c, h := newWorld(t).scripted()
 	c.write(upInit + upNew)
 	h.await(upInit + upNew)
 	h.say(downInit + downNew)
@@ -290,7 +290,7 @@ func TestBeforeInitialize(t *testing.T) {
 // Both sides number their own requests: one id may be under way in both directions at once.
 func TestSameIDBothWays(t *testing.T) {
 	w := newWorld(t)
-	c, h := w.byHand()
+	c, h := w.scripted()
 	c.begin(h)
 	got := c.collect()
 	asked := `{"jsonrpc":"2.0","id":2,"method":"session/request_permission","params":{"sessionId":"s1","options":[]}}` +
@@ -303,7 +303,7 @@ func TestSameIDBothWays(t *testing.T) {
 	h.die()
 	same(t, "the client got", got.all(t), asked+chunk("s1", "thanks")+downEnd)
 	c.close()
-	turns, err := w.store.Turns(t.Context(), w.session("hand", "s1").ID)
+	turns, err := w.store.Turns(t.Context(), w.session("scripted", "s1").ID)
 	if err != nil || len(turns) != 1 || turns[0].Assistant != "thanks" || turns[0].Stop != "end_turn" {
 		t.Errorf("turns: %+v, %v", turns, err)
 	}
@@ -313,7 +313,7 @@ func TestSameIDBothWays(t *testing.T) {
 // permission requests among updates, however the bytes arrive.
 func TestOrder(t *testing.T) {
 	w := newWorld(t)
-	c, h := w.byHand()
+	c, h := w.scripted()
 	c.write(upInit)
 	h.answer(upInit, downInit)
 	c.until(`"id":0`)
@@ -352,7 +352,7 @@ func TestOrder(t *testing.T) {
 	h.die()
 	same(t, "the client got", got.all(t), all)
 	c.close()
-	turns, err := w.store.Turns(t.Context(), w.session("hand", "s1").ID)
+	turns, err := w.store.Turns(t.Context(), w.session("scripted", "s1").ID)
 	if err != nil || len(turns) != 1 || len(turns[0].Tools) != 200 || turns[0].Stop != "end_turn" {
 		t.Fatalf("turns: %+v, %v", turns, err)
 	}

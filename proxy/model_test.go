@@ -17,9 +17,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A house is a harness with a memory of its own, which outlives its processes
+// A model is a harness with a memory of its own, which outlives its processes
 // and which several of them share. It speaks as the real ones do (docs/facts/harnesses.md).
-type house struct {
+type model struct {
 	glue   string // how it shows the blocks of a user's turn: "chunks", or joined by this
 	echo   bool   // it shows a prompt again while it answers
 	keeps  bool   // a failed prompt stays in the history
@@ -28,26 +28,26 @@ type house struct {
 	old    bool   // it tells of an old compaction on load
 
 	mu       sync.Mutex
-	sessions map[string]*housed
+	sessions map[string]*history
 	made     int
 	prompts  map[string]bool // ids of the prompts that were dealt with
 	dealt    *sync.Cond
 }
 
-// housed is a session in a house.
-type housed struct {
+// history is what a model has of a session.
+type history struct {
 	turns [][]string // the blocks of each of the user's turns
 	doubt bool       // context was in a prompt that failed: it may stand there twice
 }
 
-func newHouse() *house {
-	h := &house{glue: "chunks", sessions: map[string]*housed{}, prompts: map[string]bool{}}
+func newModel() *model {
+	h := &model{glue: "chunks", sessions: map[string]*history{}, prompts: map[string]bool{}}
 	h.dealt = sync.NewCond(&h.mu)
 	return h
 }
 
 // awaitPrompt waits until a prompt was dealt with.
-func (h *house) awaitPrompt(id int) {
+func (h *model) awaitPrompt(id int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for !h.prompts[fmt.Sprint(id)] {
@@ -55,34 +55,34 @@ func (h *house) awaitPrompt(id int) {
 	}
 }
 
-// A fate says what becomes of a prompt.
-type fate string
+// A outcome says what becomes of a prompt.
+type outcome string
 
 const (
-	succeed fate = `"result":{"stopReason":"end_turn"}`
-	cancel  fate = `"result":{"stopReason":"cancelled"}`
-	refuse  fate = `"error":{"code":-32602,"message":"no"}`
-	fail    fate = `"error":{"code":-32603,"message":"boom"}`
-	hang    fate = "" // none
+	succeed outcome = `"result":{"stopReason":"end_turn"}`
+	cancel  outcome = `"result":{"stopReason":"cancelled"}`
+	refuse  outcome = `"error":{"code":-32602,"message":"no"}`
+	fail    outcome = `"error":{"code":-32603,"message":"boom"}`
+	hang    outcome = "" // none
 )
 
-// A room is one process of a house.
-type room struct {
-	house *house
+// modelProcess is one process of a model.
+type modelProcess struct {
+	model *model
 	open  map[string]bool
-	next  atomic.Value // fate: to the next prompts
+	next  atomic.Value // outcome: to the next prompts
 	extra atomic.Value // string: said while a prompt is answered
 }
 
-func (h *house) room() *room {
-	r := &room{house: h, open: map[string]bool{}}
+func (h *model) process() *modelProcess {
+	r := &modelProcess{model: h, open: map[string]bool{}}
 	r.next.Store(succeed)
 	return r
 }
 
-// agent answers as the house does.
-func (r *room) agent(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-	h := r.house
+// agent answers as the model does.
+func (r *modelProcess) agent(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+	h := r.model
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var id string
@@ -93,7 +93,7 @@ func (r *room) agent(f map[string]json.RawMessage, line []byte, say func(string,
 	}
 	switch method(f) {
 	case "initialize":
-		reply(`"result":{"protocolVersion":1,"agentInfo":{"name":"house","version":"1"}}`)
+		reply(`"result":{"protocolVersion":1,"agentInfo":{"name":"model","version":"1"}}`)
 	case "session/new":
 		id = h.make(r, nil)
 		reply(`"result":{"sessionId":%q}`, id)
@@ -139,10 +139,10 @@ func (r *room) agent(f map[string]json.RawMessage, line []byte, say func(string,
 	}
 }
 
-func (h *house) make(r *room, parent *housed) string {
+func (h *model) make(r *modelProcess, parent *history) string {
 	h.made++
-	id := fmt.Sprintf("house-session-%04d", h.made)
-	h.sessions[id] = &housed{}
+	id := fmt.Sprintf("model-session-%04d", h.made)
+	h.sessions[id] = &history{}
 	if parent != nil {
 		h.sessions[id].turns, h.sessions[id].doubt = slices.Clone(parent.turns), parent.doubt
 	}
@@ -150,8 +150,8 @@ func (h *house) make(r *room, parent *housed) string {
 	return id
 }
 
-func (h *house) prompt(r *room, id string, line []byte, say, reply func(string, ...any)) {
-	s, next := h.sessions[id], r.next.Load().(fate)
+func (h *model) prompt(r *modelProcess, id string, line []byte, say, reply func(string, ...any)) {
+	s, next := h.sessions[id], r.next.Load().(outcome)
 	var p struct {
 		Params struct{ Prompt []struct{ Text string } }
 	}
@@ -180,13 +180,13 @@ func (h *house) prompt(r *room, id string, line []byte, say, reply func(string, 
 	}
 }
 
-func (h *house) replay(id string, say func(string, ...any)) {
+func (h *model) replay(id string, say func(string, ...any)) {
 	for _, blocks := range h.sessions[id].turns {
 		h.show(id, blocks, say)
 	}
 }
 
-func (h *house) show(id string, blocks []string, say func(string, ...any)) {
+func (h *model) show(id string, blocks []string, say func(string, ...any)) {
 	if h.glue != "chunks" {
 		blocks = []string{strings.Join(blocks, h.glue)}
 	}
@@ -210,7 +210,7 @@ func compactedUpdate(id, status string) string {
 }
 
 // contexts counts how often the context stands in a session's history.
-func (h *house) contexts(id string) (n int) {
+func (h *model) contexts(id string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, blocks := range h.sessions[id].turns {
@@ -221,37 +221,37 @@ func (h *house) contexts(id string) (n int) {
 	return n
 }
 
-func (h *house) inDoubt(id string) bool {
+func (h *model) inDoubt(id string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sessions[id].doubt
 }
 
-func (h *house) ids() []string {
+func (h *model) ids() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Sorted(maps.Keys(h.sessions))
 }
 
-// patient makes the limits that are there for slow machines too long to matter.
-func patient(o *Options) {
-	o.Name = "house"
+// longLimits makes the limits that are there for slow machines too long to matter.
+func longLimits(o *Options) {
+	o.Name = "model"
 	o.HoldLimit, o.ClaimLimit, o.LookLimit = 2*patience, patience, patience
 }
 
-// mortal is the file of events of a process that can be killed: nothing reaches it afterwards.
-type mortal struct {
+// killable is the file of events of a process that can be killed: nothing reaches it afterwards.
+type killable struct {
 	Events
 	dead *atomic.Bool
 }
 
-func (m mortal) Append(e ...eventlog.Event) {
+func (m killable) Append(e ...eventlog.Event) {
 	if !m.dead.Load() {
 		m.Events.Append(e...)
 	}
 }
 
-func (m mortal) AppendWait(ctx context.Context, e eventlog.Event) error {
+func (m killable) AppendWait(ctx context.Context, e eventlog.Event) error {
 	if m.dead.Load() {
 		return eventlog.ErrNotWritten
 	}
@@ -286,15 +286,15 @@ func (w watched) AppendWait(ctx context.Context, e eventlog.Event) error {
 	return w.Events.AppendWait(ctx, e)
 }
 
-// enter starts a relay whose process can be killed.
-func (w *world) enter(mem Memory, r *room, change ...func(*Options)) (c *connection, kill func()) {
+// startKillable starts a relay whose process can be killed.
+func (w *world) startKillable(mem Memory, r *modelProcess, change ...func(*Options)) (c *connection, kill func()) {
 	w.t.Helper()
 	var dead atomic.Bool
-	c = w.start(mem, r.agent, append([]func(*Options){patient, func(o *Options) {
+	c = w.start(mem, r.agent, append([]func(*Options){longLimits, func(o *Options) {
 		begin := o.Events
 		o.Events = func(folded func(bool, []int)) (Events, error) {
 			events, err := begin(folded)
-			return mortal{events, &dead}, err
+			return killable{events, &dead}, err
 		}
 	}}, change...)...)
 	kill = func() {
@@ -329,9 +329,9 @@ func (c *connection) synced() {
 	}
 }
 
-func TestHouse(t *testing.T) { // the model itself: what it shows is what it heard
-	h := newHouse()
-	r := h.room()
+func TestModel(t *testing.T) { // the model itself: what it shows is what it heard
+	h := newModel()
+	r := h.process()
 	var said []string
 	say := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 	ask := func(line string) {
@@ -342,9 +342,9 @@ func TestHouse(t *testing.T) { // the model itself: what it shows is what it hea
 		r.agent(f, []byte(line), say)
 	}
 	ask(`{"id":1,"method":"session/new","params":{}}`)
-	ask(`{"id":2,"method":"session/prompt","params":{"sessionId":"house-session-0001","prompt":[{"type":"text","text":"hi"}]}}`)
+	ask(`{"id":2,"method":"session/prompt","params":{"sessionId":"model-session-0001","prompt":[{"type":"text","text":"hi"}]}}`)
 	said = nil
-	ask(`{"id":3,"method":"session/load","params":{"sessionId":"house-session-0001"}}`)
+	ask(`{"id":3,"method":"session/load","params":{"sessionId":"model-session-0001"}}`)
 	if len(said) != 2 || !strings.Contains(said[0], `"text":"hi"`) {
 		t.Errorf("said %q", said)
 	}

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// A hand is a harness that a test plays by hand: bytes for bytes, each when the test says so.
-type hand struct {
+// scripted is a harness that says what the test tells it to, byte for byte, and when.
+type scripted struct {
 	t       *testing.T
 	in, out *os.File // its stdin and its stdout
 	heard   collected
 	died    sync.Once
 }
 
-// byHand starts a relay in front of a harness that the test plays.
-func (w *world) byHand(change ...func(*Options)) (*connection, *hand) {
+// scripted starts a relay in front of a harness that says what the test tells it to.
+func (w *world) scripted(change ...func(*Options)) (*connection, *scripted) {
 	w.t.Helper()
 	in, relayOut := pipe(w.t)
 	relayIn, out := pipe(w.t)
-	h := &hand{t: w.t, in: in, out: out}
+	h := &scripted{t: w.t, in: in, out: out}
 	c := w.start(newSource(), echo(), append([]func(*Options){func(o *Options) {
 		hangup := o.Harness.Hangup // of the kit's own agent, which has nothing to do
 		o.Harness = Harness{In: relayOut, Out: relayIn, Hangup: func() { relayOut.Close(); hangup() }}
@@ -49,7 +49,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 }
 
 // say writes bytes as they are.
-func (h *hand) say(bytes string) {
+func (h *scripted) say(bytes string) {
 	h.t.Helper()
 	if _, err := io.WriteString(h.out, bytes); err != nil {
 		h.t.Fatal(err)
@@ -57,7 +57,7 @@ func (h *hand) say(bytes string) {
 }
 
 // await waits until the harness was sent text.
-func (h *hand) await(text string) {
+func (h *scripted) await(text string) {
 	h.t.Helper()
 	for deadline := time.Now().Add(patience); !strings.Contains(h.heard.String(), text); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -67,14 +67,14 @@ func (h *hand) await(text string) {
 }
 
 // answer waits for a line of the client's and says something to it.
-func (h *hand) answer(line, reply string) {
+func (h *scripted) answer(line, reply string) {
 	h.t.Helper()
 	h.await(line)
 	h.say(reply)
 }
 
 // hearNoMore closes the harness's stdin, with which a crash begins.
-func (h *hand) hearNoMore() {
+func (h *scripted) hearNoMore() {
 	h.t.Helper()
 	_ = h.in.SetReadDeadline(time.Now())
 	h.heard.all(h.t)
@@ -82,7 +82,7 @@ func (h *hand) hearNoMore() {
 }
 
 // die ends the harness: nothing more is said.
-func (h *hand) die() { h.died.Do(func() { h.out.Close() }) }
+func (h *scripted) die() { h.died.Do(func() { h.out.Close() }) }
 
 // collected is all that comes out of a reader.
 type collected struct {
