@@ -19,22 +19,22 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// The test binary plays a process that is killed: a relay that prompts one session again and again, or a worker that
-// delivers.
-const playEnv = "CORRELATION_TEST_PLAY"
+// The test binary also serves as a process that is killed: a relay that prompts one session again and again, or a
+// worker that delivers.
+const roleEnv = "CORRELATION_TEST_ROLE"
 
 func reexecuted() func() {
-	switch os.Getenv(playEnv) {
+	switch os.Getenv(roleEnv) {
 	case "relay":
-		return playRelay
+		return runRelay
 	case "worker":
-		return playWorker
+		return runWorker
 	}
 	return nil
 }
 
-// mustPlay ends a played process with what went wrong.
-func mustPlay[T any](v T, err error) T {
+// orExit ends such a process with what went wrong.
+func orExit[T any](v T, err error) T {
 	if err != nil {
 		fmt.Println("FAILED", err)
 		os.Exit(1)
@@ -42,77 +42,77 @@ func mustPlay[T any](v T, err error) T {
 	return v
 }
 
-func playStore() (context.Context, *Store) {
+func runStore() (context.Context, *Store) {
 	ctx := context.Background()
-	db := mustPlay(migrations.Open(ctx, os.Args[1]))
+	db := orExit(migrations.Open(ctx, os.Args[1]))
 	return ctx, New(db, Options{LiveDir: os.Args[2]})
 }
 
-// playRelay says on stdout which turns have ended, each line only after the database has it.
-func playRelay() {
-	ctx, s := playStore()
-	p := mustPlay(s.Register(ctx, ProcessInfo{Kind: Relay, Memory: "daemon"}))
-	v := mustPlay(s.Open(ctx, OpenSession{Harness: "h", ACPID: os.Args[3], Process: p.ID()}))
+// runRelay says on stdout which turns have ended, each line only after the database has it.
+func runRelay() {
+	ctx, s := runStore()
+	p := orExit(s.Register(ctx, ProcessInfo{Kind: Relay, Memory: "daemon"}))
+	v := orExit(s.Open(ctx, OpenSession{Harness: "h", ACPID: os.Args[3], Process: p.ID()}))
 	fmt.Println("READY")
 	for i := 0; ; i++ {
 		_, err := s.Claim(ctx, v.ID, []State{Armed, Doubt, Done}, p.ID(),
 			Injection{Key: v.Key, Kind: "context", Text: strings.Repeat("context ", 500)})
 		claimed := err == nil
 		if err != nil && !errors.Is(err, ErrStateChanged) {
-			mustPlay(0, err)
+			orExit(0, err)
 		}
 		turn := []Turn{{Session: v.ID, Process: p.ID(), User: fmt.Sprintf("question %d", i)}}
-		mustPlay(0, s.SaveTurns(ctx, turn))
+		orExit(0, s.SaveTurns(ctx, turn))
 		for range 3 {
 			// As words do, these take a moment. Relays that write without a pause keep the lock from all others:
 			// whoever waits for it looks every 100 ms.
 			time.Sleep(2 * time.Millisecond)
 			turn[0].Assistant += strings.Repeat("answer ", 1000)
-			mustPlay(0, s.SaveTurns(ctx, turn))
+			orExit(0, s.SaveTurns(ctx, turn))
 		}
 		turn[0].Ended, turn[0].Stop = time.Now(), "end_turn"
-		mustPlay(0, s.SaveTurns(ctx, turn))
+		orExit(0, s.SaveTurns(ctx, turn))
 		if claimed {
-			mustPlay(s.Step(ctx, v.ID, p.ID(), nil, Event{Name: Answered}))
+			orExit(s.Step(ctx, v.ID, p.ID(), nil, Event{Name: Answered}))
 		}
 		fmt.Println("TURN", turn[0].ID)
 	}
 }
 
-// playWorker says what it posts before it does, and what was answered before it notes that.
-func playWorker() {
-	ctx, s := playStore()
-	p := mustPlay(s.Register(ctx, ProcessInfo{Kind: Worker}))
+// runWorker says what it posts before it does, and what was answered before it notes that.
+func runWorker() {
+	ctx, s := runStore()
+	p := orExit(s.Register(ctx, ProcessInfo{Kind: Worker}))
 	fmt.Println("READY")
 	for {
-		mustPlay(s.SweepDead(ctx, nil))
+		orExit(s.SweepDead(ctx, nil))
 		d, err := s.Lease(ctx, p)
 		if errors.Is(err, ErrNothingDue) {
 			time.Sleep(time.Millisecond)
 			continue
 		}
-		mustPlay(0, err)
-		post := mustPlay(s.Select(ctx, d, false))
-		mustPlay(0, s.Attempt(ctx, d, post, ""))
+		orExit(0, err)
+		post := orExit(s.Select(ctx, d, false))
+		orExit(0, s.Attempt(ctx, d, post, ""))
 		fmt.Println("POST", d.ID)
-		mustPlay(0, s.Delivered(ctx, d, post, ""))
+		orExit(0, s.Delivered(ctx, d, post, ""))
 		for _, turn := range post.Turns[post.Earlier:] {
 			fmt.Println("DELIVERED", turn.ID)
 		}
 	}
 }
 
-// a player is a played process and what it has said.
-type player struct {
+// A startedProcess is such a process and what it has said.
+type startedProcess struct {
 	cmd   *exec.Cmd
 	lines chan string
 }
 
-func (b *bench) play(role string, args ...string) *player {
+func (b *bench) start(role string, args ...string) *startedProcess {
 	b.tb.Helper()
-	p := &player{cmd: exec.Command(os.Args[0]), lines: make(chan string, 1<<16)}
+	p := &startedProcess{cmd: exec.Command(os.Args[0]), lines: make(chan string, 1<<16)}
 	p.cmd.Args = append([]string{role, b.dir + "/acp/sessions.db", b.dir + "/acp/live"}, args...)
-	p.cmd.Env = append(os.Environ(), playEnv+"="+role)
+	p.cmd.Env = append(os.Environ(), roleEnv+"="+role)
 	p.cmd.Stderr = os.Stderr
 	out := must(p.cmd.StdoutPipe())(b.tb)
 	check(b.tb, p.cmd.Start())
@@ -128,8 +128,8 @@ func (b *bench) play(role string, args ...string) *player {
 	return p
 }
 
-// kill ends a player with SIGKILL and gives the numbers that it said after each word.
-func (p *player) kill(tb testing.TB) map[string][]int64 {
+// kill ends a startedProcess with SIGKILL and gives the numbers that it said after each word.
+func (p *startedProcess) kill(tb testing.TB) map[string][]int64 {
 	tb.Helper()
 	check(tb, p.cmd.Process.Kill())
 	said := make(map[string][]int64)
@@ -154,15 +154,15 @@ func TestKill(t *testing.T) {
 		rounds = 3
 	}
 	b := newBench(t)
-	b.Store = New(b.db, Options{LiveDir: b.dir + "/acp/live"}) // with the players' clock
+	b.Store = New(b.db, Options{LiveDir: b.dir + "/acp/live"}) // with the clock of the started processes
 	var ended []int64
 	delivered := make(map[int64]int)
 	for round := range rounds {
-		players := []*player{b.play("relay", "shared"), b.play("relay", "shared"),
-			b.play("relay", fmt.Sprint("own ", round%3)), b.play("worker")}
+		started := []*startedProcess{b.start("relay", "shared"), b.start("relay", "shared"),
+			b.start("relay", fmt.Sprint("own ", round%3)), b.start("worker")}
 		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
-		rand.Shuffle(len(players), func(i, j int) { players[i], players[j] = players[j], players[i] })
-		for _, p := range players {
+		rand.Shuffle(len(started), func(i, j int) { started[i], started[j] = started[j], started[i] })
+		for _, p := range started {
 			said := p.kill(t)
 			ended = append(ended, said["TURN"]...)
 			for _, id := range said["DELIVERED"] {

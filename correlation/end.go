@@ -25,7 +25,7 @@ func (p *Process) End(ctx context.Context, reason string) error {
 				return p.store.settleUp(ctx, tx, p.id, reason)
 			})
 		} else {
-			_, err = p.store.bury(ctx, p.id, reason)
+			_, err = p.store.endOnce(ctx, p.id, reason)
 		}
 		p.err = errors.Join(err, p.release())
 	})
@@ -35,7 +35,7 @@ func (p *Process) End(ctx context.Context, reason string) error {
 // Depart does what End does but keeps the lock, for a process that has still to hear its harness out: nothing that it
 // owes is leased until it ends or dies. What it says later goes along; End follows.
 func (p *Process) Depart(ctx context.Context, reason string) error {
-	_, err := p.store.bury(ctx, p.id, reason)
+	_, err := p.store.endOnce(ctx, p.id, reason)
 	if err == nil {
 		p.departed.Store(true)
 	}
@@ -61,8 +61,8 @@ func (s *Store) leave(ctx context.Context, tx *sql.Tx, process string, session i
 	return s.oweFor(ctx, tx, info, session, reason)
 }
 
-// bury marks the end of a process and does what follows from it. It reports whether it was the one to do so.
-func (s *Store) bury(ctx context.Context, id, reason string) (first bool, err error) {
+// endOnce marks the end of a process and does what follows from it. It reports whether it was the one to do so.
+func (s *Store) endOnce(ctx context.Context, id, reason string) (first bool, err error) {
 	err = s.write(ctx, "ending a process", func(tx *sql.Tx) (err error) {
 		first, err = s.ended(ctx, tx, id, reason)
 		return err
@@ -102,7 +102,7 @@ func (s *Store) settleUp(ctx context.Context, tx *sql.Tx, id, reason string) err
 // SweepDead buries the processes that died without saying so: what they had in flight is in doubt, their open turns
 // have ended, and what their sessions owe is due. unread, if not nil, names those whose last words are still to be taken
 // in: they are left to whoever does that, or a part of a session would be handed over as the whole. It gives how many
-// it buried.
+// it ended.
 func (s *Store) SweepDead(ctx context.Context, unread func(process string) bool) (int, error) {
 	const doing = "looking for dead processes"
 	open, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT id FROM processes WHERE ended = 0`)
@@ -114,11 +114,11 @@ func (s *Store) SweepDead(ctx context.Context, unread func(process string) bool)
 		if s.alive(id) || unread != nil && unread(id) {
 			continue
 		}
-		buried, err := s.bury(ctx, id, "died")
+		first, err := s.endOnce(ctx, id, "died")
 		if err != nil {
 			return n, err
 		}
-		if buried {
+		if first {
 			n++
 		}
 		if s.live != "" {
@@ -137,8 +137,8 @@ const (
 	orphanAge = time.Hour
 )
 
-// sweepFiles removes old rows of ended processes, starts that nobody could end, and lock files without one: their processes died before they had a
-// row, or those who buried them died before they removed the file.
+// sweepFiles removes old rows of ended processes, starts that nobody could end, and lock files without a row: their
+// processes died before they had one, or those who noted their end died before they removed the file.
 func (s *Store) sweepFiles(ctx context.Context) error {
 	old, lost := sqlite.Stamp(s.now().Add(-keepEnded)), sqlite.Stamp(s.now().Add(-giveUp))
 	var any bool // a delete that finds nothing still waits for the lock

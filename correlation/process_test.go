@@ -38,7 +38,7 @@ func TestProcess(t *testing.T) {
 	}
 	for _, store := range []*bench{b, b.another()} {
 		if n := must(store.SweepDead(t.Context(), nil))(t); n != 0 {
-			t.Errorf("%d living processes were buried", n)
+			t.Errorf("%d living processes were ended", n)
 		}
 	}
 	check(t, p.End(t.Context(), "eof"))
@@ -50,7 +50,7 @@ func TestProcess(t *testing.T) {
 		t.Error("the end is not in the row")
 	}
 	if n := must(b.SweepDead(t.Context(), nil))(t); n != 0 {
-		t.Error("buried twice")
+		t.Error("ended twice")
 	}
 }
 
@@ -66,7 +66,7 @@ func TestEndWithoutDatabase(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 	if n := must(b.another().SweepDead(t.Context(), nil))(t); n != 1 {
-		t.Errorf("buried %d, want 1", n)
+		t.Errorf("ended %d, want 1", n)
 	}
 	if got := b.state(v.ID); got != Doubt {
 		t.Errorf("state is %q", got)
@@ -86,7 +86,7 @@ func TestSweepDead(t *testing.T) {
 	b.clock.Advance(time.Minute)
 	check(t, os.WriteFile(filepath.Join(b.dir, "acp", "live.lock"), nil, 0o600)) // not in the folder: not ours
 	if n := must(b.SweepDead(t.Context(), nil))(t); n != 1 {
-		t.Fatalf("buried %d, want 1", n)
+		t.Fatalf("ended %d, want 1", n)
 	}
 	turns := must(b.Turns(t.Context(), v.ID))(t)
 	if turns[1].Ended.IsZero() || turns[1].Stop != "" {
@@ -141,7 +141,7 @@ func TestNoLiveDir(t *testing.T) {
 		t.Error("registered without a lock")
 	}
 	if n, err := store.SweepDead(t.Context(), nil); n != 0 || err != nil {
-		t.Errorf("buried %d, %v", n, err)
+		t.Errorf("ended %d, %v", n, err)
 	}
 }
 

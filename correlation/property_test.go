@@ -16,29 +16,29 @@ import (
 
 // A model of one session's state: what the compare-and-sets of any number of processes must amount to.
 type model struct {
-	state    State
-	from     State // that the claim was made in
-	claimant *Process
-	ledger   []string
-	alive    map[*Process]bool
-	last     int  // the ledger's entry of the last claim
-	buried   bool // its process was found dead
+	state        State
+	from         State // that the claim was made in
+	claimant     *Process
+	ledger       []string
+	alive        map[*Process]bool
+	last         int  // the ledger's entry of the last claim
+	claimantDied bool // its process was found dead
 }
 
 // look settles the claim of a dead process, as every operation that depends on the state does first.
 func (m *model) look() State {
 	if m.state == InFlight && !m.alive[m.claimant] {
-		m.bury(m.claimant)
+		m.foundDead(m.claimant)
 	}
 	return m.state
 }
 
-func (m *model) bury(p *Process) {
+func (m *model) foundDead(p *Process) {
 	m.alive[p] = false
 	if m.state != InFlight || m.claimant != p {
 		return
 	}
-	m.ledger[m.last], m.buried = "doubt", true
+	m.ledger[m.last], m.claimantDied = "doubt", true
 	if m.state = Doubt; m.from == Done {
 		m.state = Done
 	}
@@ -57,14 +57,14 @@ func (m *model) claim(p *Process, from []State) bool {
 // settle says what becomes of a claim, in words of its own: the ledger asks the table of states.
 func (m *model) settle(p *Process, name EventName) bool {
 	// it was taken for dead, and had written it down
-	if m.state == Doubt && m.claimant == p && m.ledger[m.last] == "doubt" && m.buried {
+	if m.state == Doubt && m.claimant == p && m.ledger[m.last] == "doubt" && m.claimantDied {
 		m.state = InFlight
 	}
 	if m.state != InFlight || m.claimant != p {
 		m.look()
 		return false
 	}
-	m.buried = false
+	m.claimantDied = false
 	outcomes := map[EventName]string{Answered: "kept", Refused: "refused", Failed: "doubt"}
 	m.ledger[m.last] = outcomes[name]
 	switch {
@@ -94,7 +94,7 @@ func (m *model) happen(from []State, name EventName) bool {
 		m.ledger[m.last] = string(became)
 	}
 	if m.state = next; next != InFlight {
-		m.buried = false
+		m.claimantDied = false
 	}
 	return true
 }
@@ -176,7 +176,7 @@ func TestStateProperty(t *testing.T) {
 			"end": func(r *rapid.T) {
 				p := living(r)
 				check(t, p.End(ctx, "eof"))
-				m.bury(p)
+				m.foundDead(p)
 			},
 			"sweep": func(r *rapid.T) {
 				_, err := store(r).SweepDead(ctx, nil)

@@ -2,7 +2,7 @@
 // it is run once and ends in a state that is true.
 //
 // A delegation is a row before it is anything else. Ledger keeps the rows; Runner carries one out, in a process of its
-// own that outlives the caller, by starting this program before the other agent as any client does; Desk is what
+// own that outlives the caller, by starting this program before the other agent as any client does; Service is what
 // callers see: tools and commands ask it. What may be handed on is package scope's to say, where a child works package
 // worktree's, how it is spoken to package client's.
 package delegation

@@ -84,7 +84,7 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string,
 		case !errors.Is(err, sql.ErrNoRows):
 			return err
 		}
-		if refused = l.room(ctx, tx, d); refused != nil {
+		if refused = l.checkNumber(ctx, tx, d); refused != nil {
 			return refused
 		}
 		fresh = true
@@ -132,8 +132,8 @@ func (l *Ledger) inherit(d *Delegation, outer Delegation) error {
 	return nil
 }
 
-// room refuses one too many.
-func (l *Ledger) room(ctx context.Context, tx *sql.Tx, d Delegation) error {
+// checkNumber refuses one too many.
+func (l *Ledger) checkNumber(ctx context.Context, tx *sql.Tx, d Delegation) error {
 	var now, all int
 	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE ended = 0 AND caller = ?1 AND parent = ?2),
 		count(*) FILTER (WHERE root = ?3) FROM delegations WHERE root = ?3 OR caller = ?1 AND ended = 0`,
@@ -202,14 +202,14 @@ func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, erro
 	return d, err
 }
 
-// A Stand is what a runner notes while it works.
-type Stand struct {
+// RunProgress is what a runner notes while it works.
+type RunProgress struct {
 	ACPID, Folder, Branch, Progress string
 	Usage                           Usage
 }
 
-// Note keeps a stand, and gives why the delegation is to end, "" for no reason.
-func (l *Ledger) Note(ctx context.Context, id, runner string, s Stand) (cancel string, err error) {
+// Note keeps what a runner notes, and gives why the delegation is to end, "" for no reason.
+func (l *Ledger) Note(ctx context.Context, id, runner string, s RunProgress) (cancel string, err error) {
 	err = sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
 		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET acp_id = ?, folder = ?, branch = ?, progress = ?,
 			turns = ?, tokens = ?, cost = ?, currency = ? WHERE id = ? AND runner = ? AND state = ?`, s.ACPID, s.Folder,

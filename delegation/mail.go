@@ -100,8 +100,8 @@ func (m Message) Item() memory.Item {
 
 // MailTools are those by which agents leave messages for one another. A daemon's go before them. names gives what the
 // agent of a session is called.
-func MailTools(desk func(context.Context) (*Desk, error), names func(memory.Session) []string) []mcpserver.Extra {
-	m := mailbox{desk, names}
+func MailTools(service func(context.Context) (*Service, error), names func(memory.Session) []string) []mcpserver.Extra {
+	m := mailbox{service, names}
 	tools := []mcpserver.Extra{
 		tool("agent_message_send", false, m.send, "Leave a message for another agent: its next session in this project is "+
 			"told.", map[string]any{"to": text("the agent, such as codex"), "message": text("what it is to know")}, "to",
@@ -115,8 +115,8 @@ func MailTools(desk func(context.Context) (*Desk, error), names func(memory.Sess
 }
 
 type mailbox struct {
-	desk  func(context.Context) (*Desk, error)
-	names func(memory.Session) []string
+	service func(context.Context) (*Service, error)
+	names   func(memory.Session) []string
 }
 
 func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
@@ -124,15 +124,15 @@ func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessa
 	if json.Unmarshal(raw, &given) != nil || strings.TrimSpace(given.To) == "" || strings.TrimSpace(given.Message) == "" {
 		return nil, errors.New("agent_message_send takes to, the name of an agent, and message, a text")
 	}
-	desk, err := m.desk(ctx)
+	service, err := m.service(ctx)
 	if err != nil {
 		return nil, err
 	}
-	known, err := desk.Known(ctx)
+	known, err := service.Known(ctx)
 	if err != nil {
 		return nil, err
 	}
-	to := desk.Canonical(given.To)
+	to := service.Canonical(given.To)
 	if !slices.ContainsFunc(known, func(k Known) bool { return k.ID == to }) {
 		return nil, fmt.Errorf("no agent is known as %q: agents_list names those that are", chars.Cut(to, 60))
 	}
@@ -140,7 +140,7 @@ func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessa
 	if names := m.names(who); len(names) > 0 {
 		from = names[0]
 	}
-	sent, err := desk.Ledger.Send(ctx, Message{To: to, From: from, Session: who.Key, Project: who.Project,
+	sent, err := service.Ledger.Send(ctx, Message{To: to, From: from, Session: who.Key, Project: who.Project,
 		Text: given.Message})
 	if err != nil {
 		return nil, err
@@ -149,15 +149,15 @@ func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessa
 }
 
 func (m mailbox) inbox(ctx context.Context, who memory.Session, _ json.RawMessage) (any, error) {
-	desk, err := m.desk(ctx)
+	service, err := m.service(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := desk.Ledger.Inbox(ctx, m.names(who), who.Project)
+	all, err := service.Ledger.Inbox(ctx, m.names(who), who.Project)
 	if err != nil {
 		return nil, err
 	}
-	if err := desk.Ledger.read(ctx, all); err != nil {
+	if err := service.Ledger.read(ctx, all); err != nil {
 		return nil, err
 	}
 	for i := range all {

@@ -134,7 +134,7 @@ type run struct {
 	Runner
 	d     Delegation
 	by    string // our process
-	stand Stand
+	noted RunProgress
 	child *child
 
 	ctx  context.Context // ends when it is to end
@@ -215,7 +215,7 @@ func (r *run) watch(ctx context.Context) {
 // note writes down how the run stands.
 func (r *run) note(ctx context.Context) {
 	r.mu.Lock()
-	s := r.stand
+	s := r.noted
 	r.mu.Unlock()
 	s.Progress = r.child.progress()
 	r.child.mu.Lock()
@@ -234,7 +234,7 @@ func (r *run) work(task string) Outcome {
 	}
 	root := filepath.Join(r.Folders, r.d.ID)
 	r.mu.Lock()
-	r.stand.Folder, r.stand.Branch = root, branch
+	r.noted.Folder, r.noted.Branch = root, branch
 	r.mu.Unlock()
 	r.note(r.ctx) // so that it is found when we are killed
 	readMode := r.ReadMode(r.d.Agent)
@@ -328,7 +328,7 @@ func (r *run) prompt(conn *client.Conn, cwd, task, readMode string, inPlace bool
 		return t, errors.New("session/new: the agent's answer names no session")
 	}
 	r.mu.Lock()
-	r.stand.ACPID = session.ID
+	r.noted.ACPID = session.ID
 	r.mu.Unlock()
 	r.note(r.ctx)
 	if r.d.Mode == Read && session.Has(readMode) {

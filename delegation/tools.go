@@ -20,10 +20,10 @@ const (
 	mostWait    = 10 * time.Minute
 )
 
-// Tools are those of a session: caller says on whose behalf they are called, desk where, and may wait until the
+// Tools are those of a session: caller says on whose behalf they are called, service where, and may wait until the
 // database is open.
-func Tools(desk func(context.Context) (*Desk, error), caller func(memory.Session) Caller) []mcpserver.Extra {
-	t := toolbox{desk, caller}
+func Tools(service func(context.Context) (*Service, error), caller func(memory.Session) Caller) []mcpserver.Extra {
+	t := toolbox{service, caller}
 	id := map[string]any{"type": "string", "description": "as delegate gave it"}
 	bound := map[string]any{"type": "number", "minimum": 0}
 	return []mcpserver.Extra{
@@ -70,8 +70,8 @@ func tool(name string, readOnly bool, answer func(context.Context, memory.Sessio
 func text(about string) map[string]any { return map[string]any{"type": "string", "description": about} }
 
 type toolbox struct {
-	desk   func(context.Context) (*Desk, error)
-	caller func(memory.Session) Caller
+	service func(context.Context) (*Service, error)
+	caller  func(memory.Session) Caller
 }
 
 // lines are items, as a text or as a list of texts.
@@ -122,11 +122,11 @@ func read(raw json.RawMessage) (a arguments, err error) {
 }
 
 func (t toolbox) agents(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	desk, err := t.desk(ctx)
+	service, err := t.service(ctx)
 	if err != nil {
 		return nil, err
 	}
-	agents, err := desk.Agents(ctx)
+	agents, err := service.Agents(ctx)
 	return map[string]any{"agents": agents}, err
 }
 
@@ -135,25 +135,25 @@ func (t toolbox) delegate(ctx context.Context, who memory.Session, raw json.RawM
 	if err != nil {
 		return nil, err
 	}
-	desk, err := t.desk(ctx)
+	service, err := t.service(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if a.Timeout > 0 {
 		a.Budget.Seconds = smaller(a.Budget.Seconds, max(1, int(a.Timeout)))
 	}
-	d, _, err := desk.Delegate(ctx, t.caller(who), Request{Agent: a.Agent, Task: a.Task, Scope: string(a.Scope), Kept: string(a.Kept),
+	d, _, err := service.Delegate(ctx, t.caller(who), Request{Agent: a.Agent, Task: a.Task, Scope: string(a.Scope), Kept: string(a.Kept),
 		Mode: a.Mode, Budget: a.Budget, Key: a.Key, Detach: a.Detach})
 	if err != nil {
 		return nil, err
 	}
-	return t.result(ctx, desk, d.ID, handleAfter)
+	return t.result(ctx, service, d.ID, handleAfter)
 }
 
 // result waits and gives the row, with what to do where there is no result yet.
-func (t toolbox) result(ctx context.Context, desk *Desk, id string, limit time.Duration) (any, error) {
+func (t toolbox) result(ctx context.Context, service *Service, id string, limit time.Duration) (any, error) {
 	steps := 0.0
-	d, err := desk.Wait(ctx, id, limit, func(d Delegation) {
+	d, err := service.Wait(ctx, id, limit, func(d Delegation) {
 		steps++
 		mcpserver.Progress(ctx, steps, d.Agent+": "+d.Progress)
 	})
@@ -175,7 +175,7 @@ func (t toolbox) status(ctx context.Context, who memory.Session, raw json.RawMes
 }
 
 func (t toolbox) wait(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	desk, a, d, err := t.named(ctx, who, raw)
+	service, a, d, err := t.named(ctx, who, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -183,39 +183,39 @@ func (t toolbox) wait(ctx context.Context, who memory.Session, raw json.RawMessa
 	if a.Timeout > 0 {
 		limit = min(time.Duration(a.Timeout*float64(time.Second)), mostWait)
 	}
-	return t.result(ctx, desk, d.ID, limit)
+	return t.result(ctx, service, d.ID, limit)
 }
 
 func (t toolbox) cancel(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	desk, _, d, err := t.named(ctx, who, raw)
+	service, _, d, err := t.named(ctx, who, raw)
 	if err != nil {
 		return nil, err
 	}
-	d, err = desk.Cancel(ctx, t.caller(who), d.ID)
+	d, err = service.Cancel(ctx, t.caller(who), d.ID)
 	return d.Row(), err
 }
 
 func (t toolbox) feedback(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	desk, a, d, err := t.named(ctx, who, raw)
+	service, a, d, err := t.named(ctx, who, raw)
 	if err != nil {
 		return nil, err
 	}
 	if a.Verdict == nil {
 		return nil, errors.New("verdict is missing: give a number from -1 (harmful) to 1 (helpful)")
 	}
-	return map[string]any{"id": d.ID, "status": "noted"}, desk.Judge(ctx, t.caller(who), d.ID, *a.Verdict, a.Note)
+	return map[string]any{"id": d.ID, "status": "noted"}, service.Judge(ctx, t.caller(who), d.ID, *a.Verdict, a.Note)
 }
 
 // named finds the delegation that a call is about.
-func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMessage) (*Desk, arguments, Delegation, error) {
+func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMessage) (*Service, arguments, Delegation, error) {
 	a, err := read(raw)
 	if err != nil {
 		return nil, a, Delegation{}, err
 	}
-	desk, err := t.desk(ctx)
+	service, err := t.service(ctx)
 	if err != nil {
 		return nil, a, Delegation{}, err
 	}
-	d, err := desk.Of(ctx, t.caller(who), a.ID)
-	return desk, a, d, err
+	d, err := service.Of(ctx, t.caller(who), a.ID)
+	return service, a, d, err
 }

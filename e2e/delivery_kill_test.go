@@ -51,7 +51,7 @@ func TestKilled(t *testing.T) {
 	m.d.Heal()
 	m.Settle(40 * time.Second) // the workers that are left
 	m.deliverAll()
-	m.aDayPasses() // what a long session said after its last hand-over was no job worth before
+	m.ageByADay() // what a long session said after its last hand-over was no job worth before
 	m.deliverAll()
 	m.check(runs)
 }
@@ -173,8 +173,8 @@ func (m *killing) deliverAll() {
 	}
 }
 
-// aDayPasses makes all that was said a day older than it is.
-func (m *killing) aDayPasses() {
+// ageByADay makes all that was said a day older than it is.
+func (m *killing) ageByADay() {
 	m.t.Helper()
 	const day = int64(24 * time.Hour / time.Millisecond)
 	db, err := sql.Open("sqlite3", m.database())

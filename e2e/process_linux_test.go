@@ -118,14 +118,14 @@ func TestHarnessEnds(t *testing.T) {
 					t.Errorf("exit %d, want %d", got, code)
 				}
 				// The harness's stderr as it came, then one line of ours and its last lines once more.
-				own, obituary, found := strings.Cut(c.said(), "signet-acp-proxy: ")
+				own, report, found := strings.Cut(c.said(), "signet-acp-proxy: ")
 				if !found || !strings.HasSuffix(strings.TrimSpace(own), "fatal: the last words") ||
 					strings.Count(own, "stack line") != 100 {
 					t.Errorf("people were told %s", c.said())
 				}
 				for _, part := range []string{self, "ended by itself", "fatal: the last words", "stack line 99"} {
-					if !strings.Contains(obituary, part) {
-						t.Errorf("%q is missing in %s", part, obituary)
+					if !strings.Contains(report, part) {
+						t.Errorf("%q is missing in %s", part, report)
 					}
 				}
 				b.alone()

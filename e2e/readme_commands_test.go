@@ -21,16 +21,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// A play says how a command of the pages is run, and what shows that it worked.
-type play struct {
+// An execution says how a command of the pages is run, and what shows that it worked.
+type execution struct {
 	before string                       // what a reader has done before
 	by     func(*reader, string) string // runs it and gives what it prints; nil: a shell does
 	then   string                       // another command, which is asked for what came of it
 	want   string                       // a pattern in what all of them print
 }
 
-// Plays has every command of the pages but those of unplayed.
-var plays = map[string]play{
+// Executions has every command of the pages but those of notRun.
+var executions = map[string]execution{
 	"make run": {by: (*reader).make,
 		want: `(?s)You are Halyard.*remembered: .*11\.42 metres.*sessions on record`},
 	`make run AGENT=claude PROMPT="…"`: {by: (*reader).make, want: `(?s)reply:.*You are Halyard.*sessions on record`},
@@ -185,7 +185,7 @@ const (
 )
 
 // Unplayed has the commands that no test can run, and why. What can be checked of them is: see (*reader).check.
-var unplayed = map[string]string{
+var notRun = map[string]string{
 	"make test":                  "this is part of it",
 	"make test PKG=./proxy":      "this is part of it",
 	"make bench":                 "takes a minute of a machine that does nothing else",
@@ -221,8 +221,8 @@ var tested = map[string]string{
 }
 
 func known(line string) bool {
-	_, played := plays[line]
-	return played || unplayed[line] != ""
+	_, known := executions[line]
+	return known || notRun[line] != ""
 }
 
 // A reader is at a machine that has this program, acpx and a few agents, all of them the echo agent.
@@ -301,7 +301,7 @@ func TestPageCommands(t *testing.T) {
 		for _, c := range p.commands {
 			seen[c.line] = true
 			if !known(c.line) {
-				t.Errorf("%s: nobody knows how to run %q: add it to plays, or to unplayed with the reason", c.where, c.line)
+				t.Errorf("%s: nobody knows how to run %q: add it to executions, or to notRun with the reason", c.where, c.line)
 			}
 		}
 		t.Run(p.name, func(t *testing.T) {
@@ -318,7 +318,7 @@ func TestPageCommands(t *testing.T) {
 			}
 		})
 	}
-	for _, line := range slices.Concat(slices.Collect(maps.Keys(plays)), slices.Collect(maps.Keys(unplayed))) {
+	for _, line := range slices.Concat(slices.Collect(maps.Keys(executions)), slices.Collect(maps.Keys(notRun))) {
 		if !seen[line] {
 			t.Errorf("%q stands in no page any more", line)
 		}
@@ -327,13 +327,13 @@ func TestPageCommands(t *testing.T) {
 
 func (r *reader) command(c typed) {
 	r.t.Helper()
-	if why := unplayed[c.line]; why != "" {
+	if why := notRun[c.line]; why != "" {
 		if err := r.check(c.line); err != nil {
 			r.t.Errorf("%s: %s: %v", c.where, c.line, err)
 		}
 		return
 	}
-	p := plays[c.line]
+	p := executions[c.line]
 	if p.before != "" {
 		r.shell(p.before)
 	}

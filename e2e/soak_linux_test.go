@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// stages are how far a session has come when its client leaves; slow ones need a harness that does not end a turn by
-// itself.
-var stages = []struct {
-	name string
-	slow bool
-	play func(c *client)
+// progresses are how far a session has come when its client leaves; slow ones need a harness that does not end a turn
+// by itself.
+var progresses = []struct {
+	name     string
+	slow     bool
+	converse func(c *client)
 }{
 	{"no prompt", false, func(c *client) {}},
 	{"in a turn", true, func(c *client) { c.prompt() }},
@@ -142,13 +142,13 @@ func statusOf(pid int) (parent int, started string) {
 	return parent, string(fields[19])
 }
 
-// A census is of processes that must be gone in the end, also those that the sandbox does not know as its own.
-type census struct {
+// startedProcesses are those that must be gone in the end, also those that the sandbox does not know as its own.
+type startedProcesses struct {
 	mu      sync.Mutex
 	started map[int]string
 }
 
-func (c *census) count(pid int) {
+func (c *startedProcesses) count(pid int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, one := range append(descendants(pid), pid) {
@@ -158,7 +158,7 @@ func (c *census) count(pid int) {
 	}
 }
 
-func (c *census) left() (all []int) {
+func (c *startedProcesses) left() (all []int) {
 	for pid, started := range c.started {
 		if _, now := statusOf(pid); now == started {
 			all = append(all, pid)
@@ -167,23 +167,23 @@ func (c *census) left() (all []int) {
 	return all
 }
 
-// A soaked is one session of the soak.
-type soaked struct {
-	name, words string
-	play, leave func(c *client)
+// A soakSession is one session of the soak.
+type soakSession struct {
+	name, words     string
+	converse, leave func(c *client)
 }
 
-// soak is every manner of a harness, with every stage and every way to leave.
-func soak() (all []soaked) {
+// soak is every kind of harness, left at every point of a session in every way.
+func soak() (all []soakSession) {
 	for _, manner := range []string{"leaves", "stays", "stays deaf", "litters", "stays deaf litters"} {
-		for _, stage := range stages {
+		for _, progress := range progresses {
 			for _, leaving := range leavings {
 				words := manner
-				if stage.slow {
+				if progress.slow {
 					words += " slow"
 				}
-				all = append(all, soaked{strings.Join([]string{manner, stage.name, leaving.name}, "/"), words,
-					stage.play, leaving.leave})
+				all = append(all, soakSession{strings.Join([]string{manner, progress.name, leaving.name}, "/"), words,
+					progress.converse, leaving.leave})
 			}
 		}
 	}
@@ -195,8 +195,8 @@ func soak() (all []soaked) {
 func TestSoak(t *testing.T) {
 	b := newBox(t)
 	b.unleash(t, "leaves").open() // makes the database, and stays to the end
-	everybody := &census{started: map[int]string{}}
-	sessions := make(chan soaked)
+	everybody := &startedProcesses{started: map[int]string{}}
+	sessions := make(chan soakSession)
 	var workers sync.WaitGroup
 	for range 16 { // most of the time they wait
 		workers.Go(func() {
@@ -204,7 +204,7 @@ func TestSoak(t *testing.T) {
 				t.Run(one.name, func(t *testing.T) {
 					c := b.unleash(t, one.words)
 					c.open()
-					one.play(c)
+					one.converse(c)
 					everybody.count(c.cmd.Process.Pid)
 					one.leave(c)
 					c.code()

@@ -357,7 +357,7 @@ func (d *down) initialized(line []byte) {
 	if !ok {
 		return
 	}
-	agent := partyAt(line, "result")
+	agent := programAt(line, "result")
 	d.table.Update(func(c *session.Connection) {
 		c.Agent = agent
 		c.TakesSystem = takesSystemPrompt(line)

@@ -17,7 +17,7 @@ type env struct {
 	second  atomic.Bool     // it is version 2
 	ctx     context.Context // ends with the relay; fetches run under it
 	tasks   *tasks          // fetches and look-ups
-	talk    *talker         // to people
+	talk    *peopleWriter   // to people
 }
 
 // tell tells a person something on stderr, one line.

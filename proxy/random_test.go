@@ -86,7 +86,7 @@ func relaysAlike(t *testing.T, w *world, seed uint64, n int) bool {
 		},
 		Open: func(context.Context) (*Backend, error) {
 			events.Attach(w.store)
-			return &Backend{Ledger: w.store, Memory: wordless{}}, nil
+			return &Backend{Ledger: w.store, Memory: emptyMemory{}}, nil
 		},
 	}
 	go func() {
@@ -101,16 +101,16 @@ func relaysAlike(t *testing.T, w *world, seed uint64, n int) bool {
 	return !t.Failed()
 }
 
-// wordless is a memory that has nothing to say.
-type wordless struct{}
+// emptyMemory is a source without any context.
+type emptyMemory struct{}
 
-func (wordless) Start(context.Context, memory.Session) (memory.Context, error) {
+func (emptyMemory) Start(context.Context, memory.Session) (memory.Context, error) {
 	return memory.Context{}, nil
 }
-func (wordless) Recall(context.Context, memory.Session, string, []string) (memory.Context, error) {
+func (emptyMemory) Recall(context.Context, memory.Session, string, []string) (memory.Context, error) {
 	return memory.Context{}, nil
 }
-func (wordless) Identity(memory.Session) memory.Context { return memory.Context{} }
+func (emptyMemory) Identity(memory.Session) memory.Context { return memory.Context{} }
 
 // A part is text that is said after something has happened.
 type part struct {
@@ -146,16 +146,16 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// An outlet keeps what is written to it.
-type outlet struct {
+// keptOutput keeps what is written to it.
+type keptOutput struct {
 	mu    sync.Mutex
 	b     bytes.Buffer
 	waits map[string]chan struct{}
 }
 
-func newOutlet() *outlet { return &outlet{waits: map[string]chan struct{}{}} }
+func newOutlet() *keptOutput { return &keptOutput{waits: map[string]chan struct{}{}} }
 
-func (o *outlet) Write(b []byte) (int, error) {
+func (o *keptOutput) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.b.Write(b)
@@ -168,16 +168,16 @@ func (o *outlet) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func (o *outlet) Close() error { return nil }
+func (o *keptOutput) Close() error { return nil }
 
-func (o *outlet) String() string {
+func (o *keptOutput) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.b.String()
 }
 
 // has is closed once text was written.
-func (o *outlet) has(text string) <-chan struct{} {
+func (o *keptOutput) has(text string) <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	c := make(chan struct{})

@@ -157,7 +157,7 @@ func (r *recorder) heard(t *session.Turn, p session.Prompt) {
 	cut := p.Left() > 0
 	words, private := p.Words()
 	words = privacy.Redact(words)
-	r.room(len(words))
+	r.waitForSpace(len(words))
 	r.table.Update(func(c *session.Connection) {
 		t.Session.Private(private...)
 		c.Written(t, eventlog.UserSaid{Turn: t.Number, Text: words, Cut: cut})
@@ -223,15 +223,15 @@ func (r *recorder) write(t *session.Turn, words string, skipped int) {
 	if words == "" && skipped == 0 {
 		return
 	}
-	r.room(len(words))
+	r.waitForSpace(len(words))
 	r.table.Update(func(c *session.Connection) {
 		c.Written(t, eventlog.Said{Turn: t.Number, Text: words, Skipped: skipped})
 	})
 }
 
-// room waits, where much was given to the file, until it has that: more than it holds would be lost. A disk that hangs is
-// waited for once.
-func (r *recorder) room(bytes int) {
+// waitForSpace waits, where much was given to the file, until it has that: more than it holds would be lost. A disk
+// that hangs is waited for once.
+func (r *recorder) waitForSpace(bytes int) {
 	if r.unsaved += bytes; r.unsaved < maxUnsaved || r.hangs {
 		return
 	}

@@ -37,7 +37,7 @@ type Relay struct {
 // New prepares a relay and begins to open its backend; Run must follow.
 func New(o Options) *Relay {
 	options := o.withDefaults()
-	r := &Relay{env: &env{o: options, talk: newTalker(options.Client.Talk)}}
+	r := &Relay{env: &env{o: options, talk: newPeopleWriter(options.Client.Talk)}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.tasks = &tasks{ctx: r.ctx}
 	compat := newCompat(options.Compat)

@@ -274,7 +274,7 @@ func (u *up) early(method string, line []byte) {
 
 // initialize takes in who the client is, and gives the request as the harness is to have it.
 func (u *up) initialize(line []byte) []byte {
-	client := partyAt(line, "params")
+	client := programAt(line, "params")
 	u.table.Update(func(c *session.Connection) {
 		c.Client = client
 		c.TakesNotices = takesNotices(line)

@@ -20,8 +20,8 @@ const (
 	updateAgent       = "agent_message"
 )
 
-// partyAt gives the name of an end, as initialize has it in either version.
-func partyAt(line []byte, path ...string) (p session.Party) {
+// programAt gives the name of an end, as initialize has it in either version.
+func programAt(line []byte, path ...string) (p session.Program) {
 	for _, name := range []string{"info", "clientInfo", "agentInfo"} {
 		if at, ok := frame.Find(line, append(path, name)...); ok && line[at.Start] == '{' {
 			p.Name, _ = stringAt(at.Of(line), "name")

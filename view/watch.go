@@ -28,8 +28,8 @@ func newWatch(db *sql.DB) *watch {
 	return &watch{db: db, windows: map[chan string]bool{}, news: make(chan struct{})}
 }
 
-// A view of the database: what differs from it later has changed.
-type sighting struct {
+// A snapshot of the database: what differs from it later has changed.
+type snapshot struct {
 	version            int64 // of the database, as other processes change it
 	memories, sessions string
 	asked              string // how many delegations there are, and how far they are
@@ -41,7 +41,7 @@ type sighting struct {
 func (w *watch) run(ctx context.Context) {
 	tick := time.NewTicker(lookPause)
 	defer tick.Stop()
-	var seen sighting
+	var seen snapshot
 	for {
 		if now, changes, err := w.look(ctx, seen); err == nil { // else again in a moment
 			if seen.version != 0 {
@@ -60,7 +60,7 @@ func (w *watch) run(ctx context.Context) {
 }
 
 // look gives what is there now, and what of it was not seen.
-func (w *watch) look(ctx context.Context, seen sighting) (now sighting, changes []string, err error) {
+func (w *watch) look(ctx context.Context, seen snapshot) (now snapshot, changes []string, err error) {
 	if err := w.db.QueryRowContext(ctx, `PRAGMA data_version`).Scan(&now.version); err != nil {
 		return now, nil, err
 	}

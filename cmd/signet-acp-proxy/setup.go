@@ -108,9 +108,9 @@ func putIn(c *config.Config, file *clients.File, names []string, dryRun bool, st
 	done, err := file.PutIn(c, names)
 	for _, one := range done {
 		switch {
-		case one.Fate == clients.ThereOurs:
+		case one.Result == clients.ThereOurs:
 			std.Say("%s is there already", one.Name)
-		case one.Fate == clients.ThereOther:
+		case one.Result == clients.ThereOther:
 			std.Say("%s is there already and not ours: left alone", one.Name)
 		case !dryRun:
 			std.Say("%s added: %s", one.Name, strings.Join(one.Command, " "))

@@ -151,9 +151,9 @@ func passing(ctx context.Context, err error) bool {
 	return false
 }
 
-// bury notes that the process of a file is dead and what follows from it, and that the file is folded in to its end:
+// end notes that the process of a file is dead and what follows from it, and that the file is folded in to its end:
 // what stands behind the last line end was being written when it died.
-func (r *reader) bury(ctx context.Context) error {
+func (r *reader) end(ctx context.Context) error {
 	return r.store.Batch(ctx, r.file.process, func(b *correlation.Batch) error {
 		b.At(r.now())
 		if err := b.End("died"); err != nil {

@@ -142,7 +142,7 @@ func (s Sweep) one(ctx context.Context, f file, last bool, did *Swept) error {
 		return nil
 	}
 	if last {
-		if err := r.bury(ctx); err != nil {
+		if err := r.end(ctx); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ type web struct {
 	mu     sync.Mutex // guards what follows
 	at     string     // "" until it listens
 	server *http.Server
-	ends   map[door]*visited
+	ends   map[tokenHash]*visited
 }
 
 // A visited is an endpoint that clients come to and leave with every request.
@@ -46,7 +46,7 @@ func (w *web) address(e *endpoint) (url, authorization string, err error) {
 		}
 	}
 	authorization = "Bearer " + rand.Text()
-	w.ends[doorOf(authorization)] = &visited{endpoint: e}
+	w.ends[hashOf(authorization)] = &visited{endpoint: e}
 	return "http://" + w.at + "/mcp", authorization, nil
 }
 
@@ -66,13 +66,13 @@ func (w *web) listenLocked() error {
 		l.Close()
 		return errClosed
 	}
-	w.at, w.server, w.ends = l.Addr().String(), server, map[door]*visited{}
+	w.at, w.server, w.ends = l.Addr().String(), server, map[tokenHash]*visited{}
 	return nil
 }
 
 func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
-	v := w.ends[doorOf(r.Header.Get("Authorization"))]
+	v := w.ends[hashOf(r.Header.Get("Authorization"))]
 	w.mu.Unlock()
 	switch {
 	case v == nil:

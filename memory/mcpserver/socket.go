@@ -28,13 +28,13 @@ type sockets struct {
 	mu   sync.Mutex // guards what follows
 	dir  string     // "" until there is one
 	lock *flock.Flock
-	ends map[door]*endpoint
+	ends map[tokenHash]*endpoint
 }
 
-// A door is the hash of a session's token, so that no clock tells how much of a guess was right.
-type door [sha256.Size]byte
+// A tokenHash is the hash of a session's token, so that no clock tells how much of a guess was right.
+type tokenHash [sha256.Size]byte
 
-func doorOf(token string) door { return sha256.Sum256([]byte(token)) }
+func hashOf(token string) tokenHash { return sha256.Sum256([]byte(token)) }
 
 const (
 	folderPrefix = "signet-acp-"
@@ -57,10 +57,10 @@ func (s *sockets) address(e *endpoint) (string, error) {
 		if err := s.listenLocked(); err != nil {
 			return "", err
 		}
-		s.ends = map[door]*endpoint{}
+		s.ends = map[tokenHash]*endpoint{}
 	}
 	token := rand.Text()
-	s.ends[doorOf(token)] = e
+	s.ends[hashOf(token)] = e
 	return filepath.Join(s.dir, socketName) + ":" + token, nil
 }
 
@@ -136,7 +136,7 @@ func (s *sockets) endpointOf(conn net.Conn) (*endpoint, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.ends[doorOf(string(line))]
+	e := s.ends[hashOf(string(line))]
 	if e == nil {
 		return nil, errors.New("no session has the token that was given")
 	}

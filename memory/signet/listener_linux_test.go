@@ -20,8 +20,8 @@ import (
 // nobody is another user than any that tests run as.
 const nobody = 65534
 
-// A thief listens as another user, claims to serve a folder, and keeps the headers of what it is sent.
-type thief struct {
+// An impostor listens as another user, claims to serve a folder, and keeps the headers of what it is sent.
+type impostor struct {
 	url string
 
 	mu   sync.Mutex
@@ -57,10 +57,10 @@ func listenAs(t *testing.T, uid int, network, address string) net.Listener {
 	return m.l
 }
 
-func newThief(t *testing.T, uid int, folder string, needsToken bool) *thief {
+func newImpostor(t *testing.T, uid int, folder string, needsToken bool) *impostor {
 	t.Helper()
 	l := listenAs(t, uid, "tcp", "127.0.0.1:0")
-	th := &thief{url: "http://" + l.Addr().String(), seen: http.Header{}}
+	th := &impostor{url: "http://" + l.Addr().String(), seen: http.Header{}}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		th.mu.Lock()
 		th.got = append(th.got, r.URL.Path)
@@ -90,7 +90,7 @@ func TestAnotherUserListens(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "transcript.txt")
 	for _, needsToken := range []bool{false, true} {
-		th := newThief(t, nobody, dir, needsToken)
+		th := newImpostor(t, nobody, dir, needsToken)
 		c := client(t, th.url, func(o *Options) { o.Configured, o.SignetPath, o.Token = false, dir, "sig_sk_canary" })
 		h, err := c.Health(t.Context())
 		if !needsToken && (err != nil || h.Ours || !h.Stranger) || needsToken && !isStatus(err, 401) {
@@ -133,12 +133,12 @@ func TestAnotherUserListens(t *testing.T) {
 // listens there.
 func TestOurOwnListens(t *testing.T) {
 	dir := t.TempDir()
-	ours := newThief(t, os.Getuid(), dir, true)
+	ours := newImpostor(t, os.Getuid(), dir, true)
 	c := client(t, ours.url, func(o *Options) { o.Configured, o.SignetPath, o.Token = false, dir, "sig_sk_canary" })
 	if h, err := c.Health(t.Context()); err != nil || !h.Ours || h.Stranger || h.Unseen {
 		t.Errorf("ours: %+v, %v", h, err)
 	}
-	other := newThief(t, nobody, dir, true)
+	other := newImpostor(t, nobody, dir, true)
 	c = client(t, other.url, func(o *Options) { o.SignetPath, o.Token = dir, "sig_sk_canary" })
 	if h, err := c.Health(t.Context()); err != nil || !h.Ours || h.Stranger {
 		t.Errorf("configured: %+v, %v", h, err)

@@ -30,7 +30,7 @@ type Options struct {
 // A Connection is one client's with one harness. The table's lock guards all of it, the sessions and the turns
 // included.
 type Connection struct {
-	Client, Agent Party
+	Client, Agent Program
 	TakesNotices  bool     // the client asks for notices
 	TakesSystem   bool     // the harness advertises that it takes a system prompt
 	Servers       []string // the kinds of MCP servers that a harness of version 2 takes
@@ -54,8 +54,8 @@ type Connection struct {
 	talking   bool       // words or tools have come up that are to be written down
 }
 
-// A Party is one end's name for itself.
-type Party struct{ Name, Version string }
+// A Program is one end, by the name and version that it gives itself.
+type Program struct{ Name, Version string }
 
 // A Request is one of the client's that waits for its response.
 type Request struct {

@@ -12,17 +12,17 @@ import (
 type Outcome struct {
 	Name    string // of the entry
 	Command []string
-	Fate    Fate
+	Result  Result
 }
 
-// A Fate of an entry.
-type Fate int
+// A Result says what became of an entry.
+type Result int
 
-// Fates of entries.
+// Results of putting an entry in.
 const (
-	Added      Fate = iota
-	ThereOurs       // already
-	ThereOther      // somebody else's of the same name: left alone
+	Added      Result = iota
+	ThereOurs         // already
+	ThereOther        // somebody else's of the same name: left alone
 )
 
 // PutIn adds entries for harnesses; what is there stays as it is.
@@ -35,11 +35,11 @@ func (c *File) PutIn(conf *config.Config, harnesses []string) ([]Outcome, error)
 	for _, harness := range slices.Backward(harnesses) { // each goes in front
 		name := Prefix + harness
 		if i := slices.IndexFunc(have, func(e Entry) bool { return e.Name == name }); i >= 0 {
-			fate := ThereOther
+			result := ThereOther
 			if have[i].Ours() { // its command may be the name of sessions: acpx finds them by it
-				fate = ThereOurs
+				result = ThereOurs
 			}
-			done = append(done, Outcome{Name: name, Command: have[i].Command, Fate: fate})
+			done = append(done, Outcome{Name: name, Command: have[i].Command, Result: result})
 			continue
 		}
 		command := Command(conf, harness)
@@ -51,7 +51,7 @@ func (c *File) PutIn(conf *config.Config, harnesses []string) ([]Outcome, error)
 		if err := c.Add(name, command); err != nil {
 			return nil, err
 		}
-		done = append(done, Outcome{Name: name, Command: command, Fate: Added})
+		done = append(done, Outcome{Name: name, Command: command, Result: Added})
 	}
 	return done, nil
 }

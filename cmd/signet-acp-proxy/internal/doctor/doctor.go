@@ -33,7 +33,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 		e.daemon,
 		func(context.Context) []Finding { return e.identity() },
 		func(context.Context) []Finding { return e.permissions() },
-		func(context.Context) []Finding { return e.room() },
+		func(context.Context) []Finding { return e.space() },
 		e.database,
 		search,
 		func(context.Context) []Finding { return e.clients() },

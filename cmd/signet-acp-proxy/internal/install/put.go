@@ -85,7 +85,7 @@ func (s Steps) clients() error {
 		}
 		var added []string
 		for _, one := range done {
-			if one.Fate == clients.Added {
+			if one.Result == clients.Added {
 				added = append(added, one.Name)
 			}
 		}

@@ -29,7 +29,7 @@ func BenchmarkBackfill(b *testing.B) {
 	home := b.TempDir()
 	b.Setenv("HOME", home)
 	b.Setenv("SIGNET_PATH", filepath.Join(home, ".agents"))
-	s := scribe{filepath.Join(home, ".claude", "projects"), rand.New(rand.NewPCG(1, 2))}
+	s := transcriptWriter{filepath.Join(home, ".claude", "projects"), rand.New(rand.NewPCG(1, 2))}
 	size := int64(0)
 	for n := 0; size < int64(want)<<20; n++ {
 		more, err := s.conversation(n, 40)

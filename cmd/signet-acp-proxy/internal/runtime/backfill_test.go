@@ -17,8 +17,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// A scribe writes transcripts as Claude Code does: what was said, and ten times as much of what tools read and wrote.
-type scribe struct {
+// A transcriptWriter writes transcripts as Claude Code does: what was said, and ten times as much of what tools read and wrote.
+type transcriptWriter struct {
 	dir  string
 	dice *rand.Rand
 }
@@ -27,7 +27,7 @@ var vocabulary = strings.Fields(`the heron branch waits for review because stagi
 	decided to keep Postgres and move the queue to the worker so that a retry never blocks the request path tests fail in
 	billing store when the fixture of March is loaded twice rename it add an index on created at and drop the old table`)
 
-func (s scribe) words(n int) string {
+func (s transcriptWriter) words(n int) string {
 	var b strings.Builder
 	for i := range n {
 		if i > 0 {
@@ -45,7 +45,7 @@ func (s scribe) words(n int) string {
 }
 
 // conversation writes one of some turns, and gives its size.
-func (s scribe) conversation(n, turns int) (int64, error) {
+func (s transcriptWriter) conversation(n, turns int) (int64, error) {
 	id := fmt.Sprintf("6f0139dd-d549-4c2a-9efc-%012d", n)
 	path := filepath.Join(s.dir, "-home-robin-work", id+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -14,12 +14,12 @@ import (
 
 // Agents gives the agents that can be asked.
 func (d *Data) Agents(ctx context.Context) ([]delegation.Agent, error) {
-	return NewDesk(d.Config, d.DB).Agents(ctx)
+	return NewDelegationService(d.Config, d.DB).Agents(ctx)
 }
 
 // Delegations gives what was asked, the newest first.
 func (d *Data) Delegations(ctx context.Context) ([]delegation.Row, error) {
-	ledger := NewDesk(d.Config, d.DB).Ledger
+	ledger := NewDelegationService(d.Config, d.DB).Ledger
 	if err := ledger.Settle(ctx); err != nil { // each row is read as it is all the same
 		log := d.Log.Logger()
 		log.Warn().Err(err).Msg("settling delegations")
@@ -54,16 +54,16 @@ func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func
 	}
 	defer lock.Release()
 	who.Process = lock.ID()
-	desk := NewDesk(d.Config, d.DB)
-	asked, fresh, err := desk.Delegate(ctx, who, r)
+	service := NewDelegationService(d.Config, d.DB)
+	asked, fresh, err := service.Delegate(ctx, who, r)
 	if err != nil || r.Detach && !asked.State.Ended() {
 		return Asked{asked.Row(), !fresh, true}, err
 	}
 	id := asked.ID
-	asked, err = desk.Wait(ctx, id, 2*time.Duration(asked.Budget.Seconds)*time.Second+time.Minute,
+	asked, err = service.Wait(ctx, id, 2*time.Duration(asked.Budget.Seconds)*time.Second+time.Minute,
 		func(now delegation.Delegation) { progress(now.Agent + ": " + now.Progress) })
 	if err == nil && ctx.Err() != nil { // somebody ends us, and with us what we wait for
-		asked, err = desk.Cancel(context.WithoutCancel(ctx), who, id)
+		asked, err = service.Cancel(context.WithoutCancel(ctx), who, id)
 	}
 	return Asked{asked.Row(), !fresh, false}, err
 }
@@ -97,7 +97,7 @@ func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 // insideOf finds the delegation whose runner started us, whatever became of the environment on the way: who drops the
 // variable is that child all the same, where the system says who started whom.
 func (d *Data) insideOf(ctx context.Context) string {
-	running, err := NewDesk(d.Config, d.DB).Ledger.Runners(ctx)
+	running, err := NewDelegationService(d.Config, d.DB).Ledger.Runners(ctx)
 	if err != nil || len(running) == 0 {
 		return ""
 	}

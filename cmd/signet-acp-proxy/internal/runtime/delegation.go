@@ -37,21 +37,21 @@ const (
 // delegationTools are those by which the agents of a process ask others.
 func delegationTools(c *config.Config, harness, process string, db func(context.Context) (*sql.DB,
 	error)) []mcpserver.Extra {
-	desk := func(ctx context.Context) (*delegation.Desk, error) {
+	service := func(ctx context.Context) (*delegation.Service, error) {
 		db, err := db(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return NewDesk(c, db), nil
+		return NewDelegationService(c, db), nil
 	}
 	var tools []mcpserver.Extra
 	if c.Memory != "daemon" {
-		tools = delegation.MailTools(desk, func(who memory.Session) []string { return namesOf(who.Harness, harness) })
+		tools = delegation.MailTools(service, func(who memory.Session) []string { return namesOf(who.Harness, harness) })
 	}
 	if !c.Delegation || delegation.AtTheEnd(os.Getenv) {
 		return tools
 	}
-	return append(tools, delegation.Tools(desk, func(who memory.Session) delegation.Caller {
+	return append(tools, delegation.Tools(service, func(who memory.Session) delegation.Caller {
 		return delegation.Caller{Key: who.Key, Process: process, Harness: config.Canonical(harness), Cwd: who.Cwd,
 			Project: who.Project, Inside: delegation.Inside(os.Getenv)}
 	})...)
@@ -97,9 +97,9 @@ func DelegationTools(c *config.Config, harness string, db func(context.Context) 
 	return delegationTools(c, harness, lock.ID(), db), func() { _ = lock.Release() }, nil
 }
 
-// NewDesk is where delegations are asked for, on a database.
-func NewDesk(c *config.Config, db *sql.DB) *delegation.Desk {
-	return &delegation.Desk{
+// NewDelegationService is where delegations are asked for, on a database.
+func NewDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
+	return &delegation.Service{
 		Ledger: delegation.NewLedger(db, c.LiveDir()), Canonical: config.Canonical,
 		Known: func(ctx context.Context) ([]delegation.Known, error) { return knownAgents(ctx, c, db) },
 		Start: func(d delegation.Delegation, task string) error {

@@ -25,7 +25,7 @@ func TestEarlierHoldsTheFacts(t *testing.T) {
 	now := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 	store := correlation.New(db, correlation.Options{LiveDir: t.TempDir(), Now: func() time.Time { return now }})
 	dice := rand.New(rand.NewPCG(3, 4))
-	chatter := scribe{dice: dice}
+	chatter := transcriptWriter{dice: dice}
 	const cases = 40
 	held := 0
 	for n := range cases {

@@ -68,19 +68,19 @@ func Run(ctx context.Context, a Agent) (proof Proof, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time)
 	defer cancel()
-	r := room{self: self, dir: dir, agent: a}
-	if _, _, err := r.session(ctx, Told); err != nil {
+	t := trial{self: self, dir: dir, agent: a}
+	if _, _, err := t.session(ctx, Told); err != nil {
 		return proof, fmt.Errorf("the first session: %w", err)
 	}
 	// On a busy machine a prompt goes on without its memories rather than wait for them. That is as it should be, and
 	// not what is asked here.
 	for range tries {
-		id, answer, err := r.session(ctx, Asked)
+		id, answer, err := t.session(ctx, Asked)
 		if err != nil {
 			return proof, fmt.Errorf("the second session: %w", err)
 		}
 		proof.Answer = answer
-		if proof.Given, err = r.given(ctx, id); err != nil || proof.Given != "" && strings.Contains(answer, wanted) {
+		if proof.Given, err = t.given(ctx, id); err != nil || proof.Given != "" && strings.Contains(answer, wanted) {
 			return proof, err
 		}
 	}
@@ -90,17 +90,17 @@ func Run(ctx context.Context, a Agent) (proof Proof, err error) {
 	return proof, nil
 }
 
-// A room is where the sessions are had.
-type room struct {
+// A trial is where the sessions are held: a folder, and the agent.
+type trial struct {
 	self, dir string
 	agent     Agent
 }
 
-func (r room) signet() string { return filepath.Join(r.dir, "agents") }
+func (t trial) signet() string { return filepath.Join(t.dir, "agents") }
 
 // given is the line of what a session was given that says what it is to be told; "" if none does.
-func (r room) given(ctx context.Context, id string) (string, error) {
-	show := exec.CommandContext(ctx, r.self, "show", id, "--context", "--signet-path", r.signet())
+func (t trial) given(ctx context.Context, id string) (string, error) {
+	show := exec.CommandContext(ctx, t.self, "show", id, "--context", "--signet-path", t.signet())
 	show.Env = environment()
 	text, err := show.Output()
 	if err != nil {
@@ -115,10 +115,10 @@ func (r room) given(ctx context.Context, id string) (string, error) {
 }
 
 // session has one prompt answered in a session of its own, and gives its id and the answer.
-func (r room) session(ctx context.Context, prompt string) (id, answer string, err error) {
-	agent := exec.CommandContext(ctx, r.self, slices.Concat(
-		[]string{"--memory", "embedded", "--signet-path", r.signet(), "--agent", r.agent.Name, "--"}, r.agent.Command)...)
-	agent.Dir = r.dir
+func (t trial) session(ctx context.Context, prompt string) (id, answer string, err error) {
+	agent := exec.CommandContext(ctx, t.self, slices.Concat(
+		[]string{"--memory", "embedded", "--signet-path", t.signet(), "--agent", t.agent.Name, "--"}, t.agent.Command)...)
+	agent.Dir = t.dir
 	agent.Env = environment()
 	agent.WaitDelay = endLimit
 	var said bytes.Buffer
@@ -134,7 +134,7 @@ func (r room) session(ctx context.Context, prompt string) (id, answer string, er
 	if err := agent.Start(); err != nil {
 		return "", "", err
 	}
-	id, answer, err = converse(in, out, r.dir, prompt)
+	id, answer, err = converse(in, out, t.dir, prompt)
 	if err != nil {
 		_ = agent.Process.Kill()
 	}

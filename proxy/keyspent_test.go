@@ -12,8 +12,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// spentOnce is a source that spends the first key that it is started with.
-type spentOnce struct {
+// firstKeySpent is a source that gives its context, but says of the key that it is used up.
+type firstKeySpent struct {
 	Memory
 	err error // beside the context
 
@@ -21,7 +21,7 @@ type spentOnce struct {
 	keys []string
 }
 
-func (m *spentOnce) Start(_ context.Context, s memory.Session) (memory.Context, error) {
+func (m *firstKeySpent) Start(_ context.Context, s memory.Session) (memory.Context, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.keys = append(m.keys, s.Key)
@@ -31,11 +31,11 @@ func (m *spentOnce) Start(_ context.Context, s memory.Session) (memory.Context, 
 	return memory.Context{Source: memory.FromEmbedded, Identity: "You are Alto.", KeySpent: true}, nil
 }
 
-func (m *spentOnce) Recall(context.Context, memory.Session, string, []string) (memory.Context, error) {
+func (m *firstKeySpent) Recall(context.Context, memory.Session, string, []string) (memory.Context, error) {
 	return memory.Context{}, nil
 }
 
-func (m *spentOnce) Identity(memory.Session) memory.Context { return memory.Context{} }
+func (m *firstKeySpent) Identity(memory.Session) memory.Context { return memory.Context{} }
 
 // A session whose key is spent goes on under a new one; the old one stays in its sequence, so that it can be ended.
 func TestKeySpent(t *testing.T) {
@@ -43,7 +43,7 @@ func TestKeySpent(t *testing.T) {
 		"with none": fmt.Errorf("daemon: %w", memory.ErrKeySpent)} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			mem := &spentOnce{err: err}
+			mem := &firstKeySpent{err: err}
 			c := w.start(mem, echo())
 			c.open()
 			c.call(1, "session/new", `{"cwd":"/","mcpServers":[]}`)
@@ -98,7 +98,7 @@ func TestSummarised(t *testing.T) {
 			e := echo()
 			var mu sync.Mutex
 			var got []string
-			c := w.start(&spentOnce{}, func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+			c := w.start(&firstKeySpent{}, func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
 				if method(f) == "session/prompt" {
 					for _, line := range tt.said {
 						say("%s", line)

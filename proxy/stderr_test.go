@@ -5,24 +5,24 @@ import (
 	"testing"
 )
 
-// A stuck is a writer that takes nothing until it is released.
-type stuck struct {
+// stuckWriter is a writer that takes nothing until it is released.
+type stuckWriter struct {
 	release chan struct{}
 	got     safeBuffer
 }
 
-func (s *stuck) Write(b []byte) (int, error) {
+func (s *stuckWriter) Write(b []byte) (int, error) {
 	<-s.release
 	return s.got.Write(b)
 }
 
 // Whoever does not read what people are told holds nothing up, and is told what was left out.
 func TestNobodyReadsStderr(t *testing.T) {
-	out := &stuck{release: make(chan struct{})}
+	out := &stuckWriter{release: make(chan struct{})}
 	w := newWorld(t)
 	c, h := w.scripted(func(o *Options) { o.Client.Talk = out })
 	const line = "no frame, and nobody reads it\n"
-	h.say(strings.Repeat(line, 2*maxTalk/len(line)))
+	h.say(strings.Repeat(line, 2*maxForPeople/len(line)))
 	h.say(`{"jsonrpc":"2.0","method":"_behind"}` + "\n")
 	c.until("_behind")
 	close(out.release)

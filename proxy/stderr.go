@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	maxTalk   = 1 << 20                // bytes that wait for somebody who reads
-	talkLimit = 200 * time.Millisecond // for them, at the end
+	maxForPeople = 1 << 20                // bytes that wait for somebody who reads
+	peopleLimit  = 200 * time.Millisecond // for them, at the end
 )
 
-// A talker writes what people are to read, in a goroutine of its own: a stderr that nobody reads holds nothing up.
+// A peopleWriter writes what people are to read, in a goroutine of its own: a stderr that nobody reads holds nothing up.
 // What finds no room is dropped and counted.
-type talker struct {
+type peopleWriter struct {
 	out io.Writer
 
 	mu      sync.Mutex // guards what follows
@@ -24,17 +24,17 @@ type talker struct {
 	idle    chan struct{} // closed while nothing is being written
 }
 
-func newTalker(out io.Writer) *talker {
-	t := &talker{out: out, idle: make(chan struct{})}
+func newPeopleWriter(out io.Writer) *peopleWriter {
+	t := &peopleWriter{out: out, idle: make(chan struct{})}
 	close(t.idle)
 	return t
 }
 
 // Write takes what is to be written. It never blocks and never fails.
-func (t *talker) Write(b []byte) (int, error) {
+func (t *peopleWriter) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.waiting)+len(b) > maxTalk {
+	if len(t.waiting)+len(b) > maxForPeople {
 		t.dropped += len(b)
 		return len(b), nil
 	}
@@ -48,7 +48,7 @@ func (t *talker) Write(b []byte) (int, error) {
 }
 
 // write writes until nothing waits. A write that hangs is left to itself at the end: it goes with the process.
-func (t *talker) write() {
+func (t *peopleWriter) write() {
 	for {
 		t.mu.Lock()
 		b := t.waiting
@@ -69,11 +69,11 @@ func (t *talker) write() {
 }
 
 // finish waits a moment for what is still to be read.
-func (t *talker) finish() {
+func (t *peopleWriter) finish() {
 	t.mu.Lock()
 	idle := t.idle
 	t.mu.Unlock()
-	limit := time.NewTimer(talkLimit)
+	limit := time.NewTimer(peopleLimit)
 	defer limit.Stop()
 	select {
 	case <-idle:

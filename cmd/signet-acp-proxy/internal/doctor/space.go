@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// leastRoom is what a session may need, in bytes: the database's log of changes and some turns.
-const leastRoom = 1 << 20
+// leastSpace is what a session may need, in bytes: the database's log of changes and some turns.
+const leastSpace = 1 << 20
 
-// room looks whether the folder of the database takes what is written there, by writing it.
-func (e *examination) room() []Finding {
-	const check = "room"
+// space looks whether the folder of the database takes what is written there, by writing it.
+func (e *examination) space() []Finding {
+	const check = "space"
 	if e.c.DB == "" { // nobody has named a folder
 		return nil
 	}
@@ -23,7 +23,7 @@ func (e *examination) room() []Finding {
 		return nil // made by the first session
 	}
 	if err == nil {
-		_, err = f.Write(make([]byte, leastRoom))
+		_, err = f.Write(make([]byte, leastSpace))
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	if err != nil {

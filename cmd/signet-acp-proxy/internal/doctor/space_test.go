@@ -18,13 +18,13 @@ func TestRoom(t *testing.T) {
 		name, db string
 		problem  bool
 	}{
-		{"room", filepath.Join(dir, "sessions.db"), false},
+		{"space", filepath.Join(dir, "sessions.db"), false},
 		{"no folder yet", filepath.Join(dir, "none", "sessions.db"), false},
 		{"nobody named one", "", false},
 		{"a folder that takes nothing", filepath.Join(file, "sessions.db"), true},
 	} {
 		e := examination{c: &config.Config{DB: c.db}}
-		if found := e.room(); len(found) > 0 != c.problem {
+		if found := e.space(); len(found) > 0 != c.problem {
 			t.Errorf("%s: %+v", c.name, found)
 		}
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 )
 
-// A Desk is where callers come: tools of a session, and the command.
-type Desk struct {
+// A Service begins delegations for those who ask for them, the tools of a session and the command, and says how they
+// are getting on.
+type Service struct {
 	Ledger *Ledger
 	// Known gives the agents that there are.
 	Known func(ctx context.Context) ([]Known, error)
@@ -26,42 +27,42 @@ type Desk struct {
 const lookEvery = 100 * time.Millisecond
 
 // Agents gives those that can be asked.
-func (k *Desk) Agents(ctx context.Context) ([]Agent, error) {
-	known, err := k.Known(ctx)
+func (s *Service) Agents(ctx context.Context) ([]Agent, error) {
+	known, err := s.Known(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return k.Ledger.Agents(ctx, known)
+	return s.Ledger.Agents(ctx, known)
 }
 
 // Delegate begins a delegation, or gives the one that the same request began before; fresh says which.
-func (k *Desk) Delegate(ctx context.Context, who Caller, r Request) (d Delegation, fresh bool, err error) {
+func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delegation, fresh bool, err error) {
 	if err := r.check(); err != nil {
 		return d, false, err
 	}
-	agents, err := k.Agents(ctx)
+	agents, err := s.Agents(ctx)
 	if err != nil {
 		return d, false, err
 	}
 	kind := kindOf(r, agents)
-	if r.Agent, err = k.choose(agents, r.Agent, kind, k.Canonical(who.Harness)); err != nil {
+	if r.Agent, err = s.choose(agents, r.Agent, kind, s.Canonical(who.Harness)); err != nil {
 		return d, false, err
 	}
-	if who.Turn, err = k.Ledger.Turn(ctx, who.Key); err != nil {
+	if who.Turn, err = s.Ledger.Turn(ctx, who.Key); err != nil {
 		return d, false, err
 	}
-	if d, fresh, err = k.Ledger.Create(ctx, who, r, kind, worktree.Follow); err != nil || !fresh {
+	if d, fresh, err = s.Ledger.Create(ctx, who, r, kind, worktree.Follow); err != nil || !fresh {
 		return d, fresh, err
 	}
-	if err := k.Start(d, r.Task); err != nil {
+	if err := s.Start(d, r.Task); err != nil {
 		err = fmt.Errorf("its runner could not be started: %w", err)
-		return d, true, errors.Join(err, k.Ledger.Fail(ctx, d.ID, err.Error()))
+		return d, true, errors.Join(err, s.Ledger.Fail(ctx, d.ID, err.Error()))
 	}
 	return d, true, nil
 }
 
 // choose finds the agent that is asked for, or where none is named the best.
-func (k *Desk) choose(agents []Agent, name, kind, caller string) (string, error) {
+func (s *Service) choose(agents []Agent, name, kind, caller string) (string, error) {
 	if name == "" {
 		a, ok := best(agents, kind, caller)
 		if !ok {
@@ -69,7 +70,7 @@ func (k *Desk) choose(agents []Agent, name, kind, caller string) (string, error)
 		}
 		return a.ID, nil
 	}
-	name = k.Canonical(name)
+	name = s.Canonical(name)
 	i := slices.IndexFunc(agents, func(a Agent) bool { return a.ID == name })
 	switch {
 	case i < 0:
@@ -88,7 +89,7 @@ func (k *Desk) choose(agents []Agent, name, kind, caller string) (string, error)
 
 // Wait waits until a delegation has ended or limit is over, and gives it as it stands. progress, if not nil, is told
 // when there is something new.
-func (k *Desk) Wait(ctx context.Context, id string, limit time.Duration, progress func(Delegation)) (Delegation, error) {
+func (s *Service) Wait(ctx context.Context, id string, limit time.Duration, progress func(Delegation)) (Delegation, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	tick := time.NewTicker(lookEvery)
@@ -96,12 +97,12 @@ func (k *Desk) Wait(ctx context.Context, id string, limit time.Duration, progres
 	last := ""
 	var d Delegation
 	for {
-		now, err := k.Ledger.Get(context.WithoutCancel(ctx), id)
+		now, err := s.Ledger.Get(context.WithoutCancel(ctx), id)
 		switch {
 		case err != nil:
 			return d, err
 		case now.State.Ended():
-			return now, k.Ledger.Settle(context.WithoutCancel(ctx))
+			return now, s.Ledger.Settle(context.WithoutCancel(ctx))
 		}
 		if d = now; progress != nil && d.Progress != last {
 			last = d.Progress
@@ -116,8 +117,8 @@ func (k *Desk) Wait(ctx context.Context, id string, limit time.Duration, progres
 }
 
 // Of gives a delegation that a caller may see: within a delegation only what was asked inside it.
-func (k *Desk) Of(ctx context.Context, who Caller, id string) (Delegation, error) {
-	d, err := k.Ledger.Get(ctx, strings.TrimSpace(id))
+func (s *Service) Of(ctx context.Context, who Caller, id string) (Delegation, error) {
+	d, err := s.Ledger.Get(ctx, strings.TrimSpace(id))
 	if err == nil && who.Inside != "" && d.Parent != who.Inside {
 		err = ErrNotFound
 	}
@@ -128,28 +129,28 @@ func (k *Desk) Of(ctx context.Context, who Caller, id string) (Delegation, error
 }
 
 // Cancel ends a delegation and waits until it has ended.
-func (k *Desk) Cancel(ctx context.Context, who Caller, id string) (Delegation, error) {
-	d, err := k.Of(ctx, who, id)
+func (s *Service) Cancel(ctx context.Context, who Caller, id string) (Delegation, error) {
+	d, err := s.Of(ctx, who, id)
 	if err != nil || d.State.Ended() {
 		return d, err
 	}
-	if err := k.Ledger.Cancel(ctx, d.ID, "its caller cancelled it"); err != nil {
+	if err := s.Ledger.Cancel(ctx, d.ID, "its caller cancelled it"); err != nil {
 		return d, err
 	}
-	return k.Wait(ctx, d.ID, 5*time.Second, nil)
+	return s.Wait(ctx, d.ID, 5*time.Second, nil)
 }
 
 // Judge takes in what a caller thinks of a result.
-func (k *Desk) Judge(ctx context.Context, who Caller, id string, verdict float64, note string) error {
+func (s *Service) Judge(ctx context.Context, who Caller, id string, verdict float64, note string) error {
 	if !(verdict >= -1 && verdict <= 1) {
 		return errors.New("verdict is a number from -1 (harmful) to 1 (helpful)")
 	}
-	d, err := k.Of(ctx, who, id)
+	d, err := s.Of(ctx, who, id)
 	switch {
 	case err != nil:
 		return err
 	case !d.State.Ended():
 		return errors.New("it has not ended yet: wait for it first (delegation_wait)")
 	}
-	return k.Ledger.Judge(ctx, d.ID, verdict, note)
+	return s.Ledger.Judge(ctx, d.ID, verdict, note)
 }
