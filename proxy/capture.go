@@ -7,21 +7,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// The kinds of session/update that are looked at.
-const (
-	updateMessage    = "agent_message_chunk"
-	updateTool       = "tool_call"
-	updateToolMore   = "tool_call_update"
-	updateUser       = "user_message_chunk"
-	updateInfo       = "session_info_update"
-	updateLetter     = "session_message" // from one session to another, as user_message is
-	updateLetterPart = "session_message_chunk"
-	updateCommands   = "available_commands_update"
-	updateCompact    = "compaction_update"
-	updateSummary    = "compaction_summary_chunk"
-	updateUsage      = "usage_update"
-)
-
 // A capture reads updates that the client already has: tool calls for the turn, the commands that the harness
 // advertises, its compactions; package stream takes the words. Thoughts, tool output and replayed turns are nobody's
 // words and are not kept.
@@ -120,4 +105,40 @@ func (p *capture) compaction(s *session.Session, line []byte) {
 		}
 	}
 	p.table.Update(func(c *session.Connection) { c.Compacting(s, id, status, whole) })
+}
+
+// title takes in what a harness calls a session. Our block is not in it any more.
+func (p *capture) title(s *session.Session, line []byte) {
+	if text, ok := stringAt(line, "params", "update", "title"); ok {
+		p.table.Update(func(c *session.Connection) { c.Title(s, chars.Cut(text, 2*maxTitle)) })
+	}
+}
+
+// usage takes in a usage_update.
+func (p *capture) usage(s *session.Session, line []byte) {
+	if u, ok := usageAt(byUpdate, line, "params", "update"); ok {
+		p.table.Update(func(c *session.Connection) {
+			c.Usage(s, nil, u)
+			if u.ContextUsed != nil {
+				c.Uses(s, *u.ContextUsed)
+			}
+		})
+	}
+}
+
+// result reads what a prompt's result says about what was used.
+func (p *capture) result(req session.Request, line []byte) {
+	byResult, one := usageAt(byResult, line, "result", "usage")
+	byQuota, two := usageAt(byQuota, line, "result", "_meta", "quota")
+	if !one && !two {
+		return
+	}
+	p.table.Update(func(c *session.Connection) {
+		if one {
+			c.Usage(req.Session, req.Turn, byResult)
+		}
+		if two {
+			c.Usage(req.Session, req.Turn, byQuota)
+		}
+	})
 }

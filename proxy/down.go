@@ -1,30 +1,20 @@
 package proxy
 
 import (
-	"context"
 	"io"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
-// The versions of the protocol whose frames are edited.
-const (
-	version1 = "1"
-	version2 = "2"
-)
-
 // down decides about the frames from the harness to the client.
 type down struct {
 	*env
-	compat   *compat
-	finder   *finder
-	stripper *stripper
-	capture  *capture
-	events   Events
+	compat    *compat
+	stripper  *stripper
+	capture   *capture
+	responses *responses
 
 	needs  func(method []byte) frame.Need
 	out    io.Writer
@@ -34,26 +24,6 @@ type down struct {
 	stream stream
 	long   *frame.Thinner // of a tapped frame that comes in pieces
 	strays int            // lines of the harness that were no frames
-}
-
-// A look is a tapped update: what kind it is and whose.
-type look struct {
-	kind    string
-	session *session.Session
-	turn    *session.Turn // of a message chunk
-	words   uint64        // the table's count when that was found out
-	id      string        // of the session whose commands these are, which may be one that is being made
-}
-
-// downNeeds says what must be known of a harness's frame before it can be judged.
-func downNeeds(method []byte) frame.Need {
-	switch string(method) {
-	case methodUpdate:
-		return frame.NeedSession | frame.NeedUpdate
-	case "":
-		return frame.NeedID // a response, perhaps to a request that is watched
-	}
-	return 0
 }
 
 // Judge says what becomes of a frame.
@@ -219,7 +189,7 @@ func (d *down) Held(line []byte) error {
 	case updateUserMessage, updateLetter:
 		return d.Write(d.stripper.userMessage(line, d.head.Session, update == updateUserMessage))
 	case updateState:
-		d.state(line)
+		d.responses.state(line, d.head.Session)
 		return d.Write(line)
 	case updateInfo:
 		return d.info(line)
@@ -230,12 +200,14 @@ func (d *down) Held(line []byte) error {
 	if !ok {
 		return d.Write(line)
 	}
-	if notice := d.notice(req); notice != nil {
-		if err := d.Write(notice); err != nil {
-			return err
+	if !d.head.Error {
+		if notice := d.notice(req); notice != nil {
+			if err := d.Write(notice); err != nil {
+				return err
+			}
 		}
 	}
-	return d.Write(d.response(req, line))
+	return d.Write(d.responses.read(req, line, &d.head))
 }
 
 // info takes our block out of a session's title, and keeps what the harness calls it.
@@ -248,130 +220,4 @@ func (d *down) info(line []byte) error {
 		d.capture.title(s, line)
 	}
 	return err
-}
-
-// response follows what a response says, and gives it as the client is to see it.
-func (d *down) response(req session.Request, line []byte) []byte {
-	switch req.Method {
-	case methodInitialize:
-		d.initialized(line)
-	case methodList:
-		clean := d.stripper.list(line)
-		d.edited("list", nil, line, clean)
-		return clean
-	case methodPrompt:
-		d.promptEnded(req, line)
-	case methodClose, methodDelete:
-		if !d.head.Error && req.Session != nil {
-			d.table.Update(func(c *session.Connection) { c.Closed(req.Session, req.Method) })
-		}
-	default:
-		if s := d.opened(req, line); s != nil {
-			return d.announced(s, line)
-		}
-	}
-	return line
-}
-
-// promptEnded ends a turn. That it ended is in the file of events before the client reads of it.
-func (d *down) promptEnded(req session.Request, line []byte) {
-	stop, _ := stringAt(line, "result", "stopReason")
-	code, id := errorCode(line), chars.Cut(string(d.head.ID), maxID)
-	var ended eventlog.Event
-	d.table.Update(func(c *session.Connection) {
-		if d.second.Load() && !d.head.Error {
-			c.Accept(req)
-			return
-		}
-		ended = c.EndTurn(req, id, d.head.Error, stop, code)
-	})
-	if ended != nil {
-		_ = d.events.AppendWait(d.ctx, ended) // it says in the log that it takes too long
-	}
-	d.capture.result(req, line)
-}
-
-// opened follows the response to a request that opens a session, and gives that session if it was opened and we may
-// edit.
-func (d *down) opened(req session.Request, line []byte) (s *session.Session) {
-	failed := d.head.Error
-	if req.Early && (failed || !d.editing.Load()) {
-		return nil
-	}
-	id, _ := stringAt(line, "result", "sessionId")
-	announce := req.Session != nil // not of one that was sent before we knew whether we may edit
-	d.table.Update(func(c *session.Connection) {
-		if req.Early { // its response finds that we may: the session is one as any other
-			off := req.Off
-			if req = d.finder.open(c, req.Method, req.Target, req.Cwd); off {
-				c.SwitchOff(req.Session)
-			}
-		}
-		if failed {
-			c.NotOpened(req, makes(req.Method), errorCode(line))
-			return
-		}
-		c.Opened(req.Session, makes(req.Method), id)
-		if list, ok := frame.Find(line, "result", "availableCommands"); ok { // of version 2
-			c.Advertise(req.Session.ID, commandNames(line, list))
-		}
-	})
-	if failed || !announce {
-		return nil
-	}
-	return req.Session
-}
-
-// announced gives the response that opened a session with the session's Signet key in the result's _meta, for the
-// client to show. The key is not known before the ledger was asked, which the response waits for no longer than
-// LookLimit.
-func (d *down) announced(s *session.Session, line []byte) []byte {
-	if !d.o.Announce {
-		return line
-	}
-	if at, ok := frame.Find(line, "result"); !ok || line[at.Start] != '{' {
-		return line
-	}
-	var ready chan struct{}
-	key, off := "", false
-	look := func() {
-		d.table.Update(func(*session.Connection) { ready, key, off = s.Ready, s.Who.Key, s.Off })
-	}
-	if look(); off {
-		return line
-	}
-	ctx, cancel := context.WithTimeout(d.ctx, d.o.LookLimit)
-	defer cancel()
-	await(ctx, ready)
-	if look(); off || key == "" { // off as has turned out meanwhile
-		return line
-	}
-	edited := add(line, quote(key), "result", "_meta", "signet.ai", "sessionKey")
-	d.edited("announcement", s, line, edited)
-	return edited
-}
-
-// initialized decides whether this conversation is one that we can edit.
-func (d *down) initialized(line []byte) {
-	at, ok := frame.Find(line, "result", "protocolVersion")
-	if !ok {
-		return
-	}
-	agent := programAt(line, "result")
-	d.table.Update(func(c *session.Connection) {
-		c.Agent = agent
-		c.TakesSystem = takesSystemPrompt(line)
-		c.Servers = serversTaken(line)
-	})
-	switch got := string(at.Of(line)); got {
-	case version1:
-	case version2:
-		d.second.Store(true)
-	default:
-		d.tell("the harness speaks protocol version %.20s; this program adds memory to versions %s and %s only, "+
-			"so everything passes as it is",
-			got, version1, version2)
-		return
-	}
-	d.editing.Store(true)
 }

@@ -8,17 +8,17 @@ import (
 
 // earlier tells how the conversation that a session goes on from ended, "" where there is none or the session has been
 // told. Where the database does not say in time the prompt goes without it, and cannot be claimed either.
-func (j *injector) earlier(ctx context.Context, s *session.Session) string {
-	ctx, cancel := context.WithTimeout(ctx, j.o.ClaimLimit)
+func (d *database) earlier(ctx context.Context, s *session.Session) string {
+	ctx, cancel := context.WithTimeout(ctx, d.o.ClaimLimit)
 	defer cancel()
 	var agent string
-	j.table.Update(func(c *session.Connection) { agent = c.Agent.Name })
+	d.table.Update(func(c *session.Connection) { agent = c.Agent.Name })
 	told := make(chan string, 1)
-	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
+	err := d.ask(ctx, func(ctx context.Context, b *Backend) error {
 		if b.Earlier == nil {
 			return nil
 		}
-		row, err := j.database.events.Row(ctx, s.Number)
+		row, err := d.events.Row(ctx, s.Number)
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func (j *injector) earlier(ctx context.Context, s *session.Session) string {
 		return err
 	}, s)
 	if err != nil {
-		j.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what was said earlier")
+		d.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what was said earlier")
 		return ""
 	}
 	select {

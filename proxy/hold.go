@@ -12,14 +12,16 @@ import (
 
 // A heldPrompt is a prompt that waits for its context: a frame that the queue holds.
 type heldPrompt struct {
-	injector *injector
-	line     []byte // as the client sent it, until it leaves
-	size     int
-	key      string // the request's id
-	session  *session.Session
-	turn     *session.Turn
-	words    string
-	read     time.Time // when it was read: its time runs from here
+	*env
+	inject func(*heldPrompt) ([][]byte, *session.Injection) // gives it its context
+
+	line    []byte // as the client sent it, until it leaves
+	size    int
+	key     string // the request's id
+	session *session.Session
+	turn    *session.Turn
+	words   string
+	read    time.Time // when it was read: its time runs from here
 
 	recall    chan memory.Context // what its own words bring to mind; nil when nothing is looked for
 	once      sync.Once
@@ -34,12 +36,12 @@ func (h *heldPrompt) Cancel() { h.once.Do(func() { close(h.cancelled) }) }
 
 // Resolve waits for the context. It gives the prompt with that in front, or as the client sent it.
 func (h *heldPrompt) Resolve() (parts [][]byte, forwarded func()) {
-	e, s := h.injector.env, h.session
-	parts, in := h.injector.inject(h)
+	s := h.session
+	parts, in := h.inject(h)
 	h.line = nil // it may be large, and is not needed any more
-	waited := e.o.Now().Sub(h.read)
+	waited := h.o.Now().Sub(h.read)
 	off := false
-	e.table.Update(func(c *session.Connection) {
+	h.table.Update(func(c *session.Connection) {
 		s.Release()
 		if off = s.Off && in == nil; off { // as has turned out meanwhile
 			return
@@ -48,16 +50,16 @@ func (h *heldPrompt) Resolve() (parts [][]byte, forwarded func()) {
 		c.Await(h.key, session.Request{Method: methodPrompt, Session: s, Injection: in, Turn: h.turn})
 	})
 	if !off {
-		log := e.o.Log.Info().Str("session", s.Label()).Dur("held", waited)
+		log := h.o.Log.Info().Str("session", s.Label()).Dur("held", waited)
 		if in != nil {
 			log = log.Str("kind", in.Kind).Str("source", in.Source).Int("bytes", in.Bytes)
 		}
 		log.Bool("injected", in != nil).Msg("prompt")
 	}
 	return parts, func() {
-		e.table.Update(func(c *session.Connection) { c.Touch(s) })
+		h.table.Update(func(c *session.Connection) { c.Touch(s) })
 		if h.size > largePrompt {
-			e.tasks.run(giveBack)
+			h.tasks.run(giveBack)
 		}
 	}
 }

@@ -129,7 +129,7 @@ func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *
 	if f == nil {
 		return nil
 	}
-	earlier := j.earlier(ctx, h.session)
+	earlier := j.database.earlier(ctx, h.session)
 	inTime := wait(ctx, h, f.Done)
 	switch {
 	case h.gaveUp():
@@ -162,7 +162,7 @@ func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *
 func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch, again bool) (in *session.Injection) {
 	mayWait := again
 	j.table.Update(func(*session.Connection) { mayWait = h.session.FirstWait() || mayWait })
-	earlier := j.earlier(ctx, h.session)
+	earlier := j.database.earlier(ctx, h.session)
 	if f == nil || !f.Finished() && !(mayWait && wait(ctx, h, f.Done)) {
 		return j.compose(session.KindIdentity, h, memory.Context{}.After(earlier), memory.Context{})
 	}

@@ -15,13 +15,13 @@ func takesNotices(line []byte) bool {
 
 // notice is the frame that tells the client what the first prompt got, before the prompt's response; nil: nothing is to
 // be told. It is the only frame of our own.
-func (d *down) notice(req session.Request) []byte {
+func (e *env) notice(req session.Request) []byte {
 	in := req.Injection
-	if !d.o.Notice || in == nil || req.Method != methodPrompt || in.Kind != session.KindContext || d.head.Error {
+	if !e.o.Notice || in == nil || req.Method != methodPrompt || in.Kind != session.KindContext {
 		return nil
 	}
 	takes := false
-	d.table.Update(func(c *session.Connection) { takes = c.TakesNotices && !d.second.Load() })
+	e.table.Update(func(c *session.Connection) { takes = c.TakesNotices && !e.second.Load() })
 	if !takes {
 		return nil
 	}

@@ -47,7 +47,8 @@ func newRecorder(e *env, events Events) *recorder {
 	return &recorder{
 		env: e, events: events,
 		wake: make(chan struct{}, 1), later: make(chan struct{}, 1), crowded: make(chan struct{}, 1),
-		flushes: make(chan chan struct{}), stop: make(chan struct{}), stopped: make(chan struct{}), answers: map[*session.Turn]*privacy.Stream{},
+		flushes: make(chan chan struct{}), stop: make(chan struct{}), stopped: make(chan struct{}),
+		answers: map[*session.Turn]*privacy.Stream{},
 	}
 }
 
@@ -140,7 +141,7 @@ func (r *recorder) record() {
 		r.used(d)
 		r.said(d)
 	}
-	r.titles()
+	writeTitles(r.table)
 	for _, m := range summaries {
 		text := privacy.Storable(m.Text, m.Blocks, m.Private, false)
 		r.table.Update(func(c *session.Connection) { c.Summarised(m.Session, text) })

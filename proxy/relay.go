@@ -75,10 +75,11 @@ func New(o Options) *Relay {
 		injector: &injector{r.env, r.database, finder, fetcher}, placer: &placer{r.env, r.database, finder},
 		needs: compat.needs(upNeeds), queue: wire.NewQueue(options.Harness.In),
 	}
+	stripper, capture := &stripper{r.env, r.database, r.recorder, finder}, &capture{r.env}
 	r.down = &down{
-		env: r.env, compat: compat, finder: finder,
-		stripper: &stripper{r.env, r.database, r.recorder, finder}, capture: &capture{r.env}, events: r.events,
-		needs: compat.needs(downNeeds), out: options.Client.Out, stream: stream{env: r.env},
+		env: r.env, compat: compat, stripper: stripper, capture: capture,
+		responses: &responses{r.env, finder, stripper, capture, r.events},
+		needs:     compat.needs(downNeeds), out: options.Client.Out, stream: stream{env: r.env},
 	}
 	if r.remembers() {
 		r.database.prepare = finder.noteNewRecords

@@ -366,7 +366,7 @@ func (u *up) addServer(line []byte, s *session.Session) []byte {
 // The frame may be large, so it is walked as seldom as can be.
 func (u *up) holdPrompt(line []byte) error {
 	h := &heldPrompt{
-		injector: u.injector, line: line, size: len(line), key: idKey(u.head.ID), read: u.o.Now(),
+		env: u.env, inject: u.injector.inject, line: line, size: len(line), key: idKey(u.head.ID), read: u.o.Now(),
 		cancelled: make(chan struct{}),
 	}
 	prompt, found := frame.Find(line, "params", "prompt")

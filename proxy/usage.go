@@ -5,7 +5,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
-	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // reported is what harnesses say was used, in all the forms that they have: `usage_update`, the draft `usage` of a
@@ -60,33 +59,4 @@ func usageAt(reporter string, line []byte, path ...string) (u correlation.Usage,
 		u.Input, u.Output = r.Count.Input, r.Count.Output
 	}
 	return u, true
-}
-
-// usage takes in a usage_update.
-func (p *capture) usage(s *session.Session, line []byte) {
-	if u, ok := usageAt(byUpdate, line, "params", "update"); ok {
-		p.table.Update(func(c *session.Connection) {
-			c.Usage(s, nil, u)
-			if u.ContextUsed != nil {
-				c.Uses(s, *u.ContextUsed)
-			}
-		})
-	}
-}
-
-// result reads what a prompt's result says about what was used.
-func (p *capture) result(req session.Request, line []byte) {
-	byResult, one := usageAt(byResult, line, "result", "usage")
-	byQuota, two := usageAt(byQuota, line, "result", "_meta", "quota")
-	if !one && !two {
-		return
-	}
-	p.table.Update(func(c *session.Connection) {
-		if one {
-			c.Usage(req.Session, req.Turn, byResult)
-		}
-		if two {
-			c.Usage(req.Session, req.Turn, byQuota)
-		}
-	})
 }

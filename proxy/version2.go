@@ -2,9 +2,7 @@ package proxy
 
 import (
 	"bytes"
-	"strconv"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -12,13 +10,6 @@ import (
 // What version 2 of the protocol says in other words than version 1 (docs/facts/acp.md, "Version 2"): a prompt's
 // response comes when the prompt is taken in, a state_update ends the turn, the user's message is shown live and whole,
 // and a stdio server names its type.
-
-// Updates of version 2.
-const (
-	updateState       = "state_update"
-	updateUserMessage = "user_message"
-	updateAgent       = "agent_message"
-)
 
 // programAt gives the name of an end, as initialize has it in either version.
 func programAt(line []byte, path ...string) (p session.Program) {
@@ -55,38 +46,6 @@ func typed(server []byte) []byte {
 		return edited
 	}
 	return server
-}
-
-// state follows what the harness says of its work in a session.
-func (d *down) state(line []byte) {
-	if state, _ := stringAt(line, "params", "update", "state"); state != "idle" {
-		return
-	}
-	stop, ok := stringAt(line, "params", "update", "stopReason")
-	if !ok {
-		stop = session.StopEnd
-	}
-	code := 0
-	if at, ok := frame.Find(line, "params", "update", "error", "code"); ok {
-		code, _ = strconv.Atoi(string(at.Of(line)))
-	}
-	id := d.head.Session
-	var ended eventlog.Event
-	var s *session.Session
-	d.table.Update(func(c *session.Connection) {
-		if s = c.SessionOf(id); s != nil {
-			ended = c.Idle(s, stop, code)
-		}
-	})
-	if ended != nil {
-		_ = d.events.AppendWait(d.ctx, ended) // it says in the log that it takes too long
-	}
-	if s == nil {
-		return
-	}
-	if u, ok := usageAt(byResult, line, "params", "update", "usage"); ok {
-		d.table.Update(func(c *session.Connection) { c.Usage(s, nil, u) })
-	}
 }
 
 // userMessage gives a whole message of the user's, or of another session, that the harness shows, live or again, without

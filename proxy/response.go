@@ -1,0 +1,182 @@
+package proxy
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+)
+
+// The versions of the protocol whose frames are edited.
+const (
+	version1 = "1"
+	version2 = "2"
+)
+
+// responses follows what the harness answers to the requests that are waited for, and when it is done with a prompt.
+type responses struct {
+	*env
+	finder   *finder
+	stripper *stripper
+	capture  *capture
+	events   Events
+}
+
+// read follows what a response says, and gives it as the client is to see it.
+func (r *responses) read(req session.Request, line []byte, head *frame.Head) []byte {
+	switch req.Method {
+	case methodInitialize:
+		r.initialized(line)
+	case methodList:
+		clean := r.stripper.list(line)
+		r.edited("list", nil, line, clean)
+		return clean
+	case methodPrompt:
+		r.promptEnded(req, line, head)
+	case methodClose, methodDelete:
+		if !head.Error && req.Session != nil {
+			r.table.Update(func(c *session.Connection) { c.Closed(req.Session, req.Method) })
+		}
+	default:
+		if s := r.opened(req, line, head.Error); s != nil {
+			return r.announced(s, line)
+		}
+	}
+	return line
+}
+
+// promptEnded ends a turn. That it ended is in the file of events before the client reads of it.
+func (r *responses) promptEnded(req session.Request, line []byte, head *frame.Head) {
+	stop, _ := stringAt(line, "result", "stopReason")
+	code, id := errorCode(line), chars.Cut(string(head.ID), maxID)
+	var ended eventlog.Event
+	r.table.Update(func(c *session.Connection) {
+		if r.second.Load() && !head.Error {
+			c.Accept(req)
+			return
+		}
+		ended = c.EndTurn(req, id, head.Error, stop, code)
+	})
+	if ended != nil {
+		_ = r.events.AppendWait(r.ctx, ended) // it says in the log that it takes too long
+	}
+	r.capture.result(req, line)
+}
+
+// state follows what the harness says of its work in a session.
+func (r *responses) state(line, id []byte) {
+	if state, _ := stringAt(line, "params", "update", "state"); state != "idle" {
+		return
+	}
+	stop, ok := stringAt(line, "params", "update", "stopReason")
+	if !ok {
+		stop = session.StopEnd
+	}
+	code := 0
+	if at, ok := frame.Find(line, "params", "update", "error", "code"); ok {
+		code, _ = strconv.Atoi(string(at.Of(line)))
+	}
+	var ended eventlog.Event
+	var s *session.Session
+	r.table.Update(func(c *session.Connection) {
+		if s = c.SessionOf(id); s != nil {
+			ended = c.Idle(s, stop, code)
+		}
+	})
+	if ended != nil {
+		_ = r.events.AppendWait(r.ctx, ended) // it says in the log that it takes too long
+	}
+	if s == nil {
+		return
+	}
+	if u, ok := usageAt(byResult, line, "params", "update", "usage"); ok {
+		r.table.Update(func(c *session.Connection) { c.Usage(s, nil, u) })
+	}
+}
+
+// opened follows the response to a request that opens a session, and gives that session if it was opened and we may
+// edit.
+func (r *responses) opened(req session.Request, line []byte, failed bool) (s *session.Session) {
+	if req.Early && (failed || !r.editing.Load()) {
+		return nil
+	}
+	id, _ := stringAt(line, "result", "sessionId")
+	announce := req.Session != nil // not of one that was sent before we knew whether we may edit
+	r.table.Update(func(c *session.Connection) {
+		if req.Early { // its response finds that we may: the session is one as any other
+			off := req.Off
+			if req = r.finder.open(c, req.Method, req.Target, req.Cwd); off {
+				c.SwitchOff(req.Session)
+			}
+		}
+		if failed {
+			c.NotOpened(req, makes(req.Method), errorCode(line))
+			return
+		}
+		c.Opened(req.Session, makes(req.Method), id)
+		if list, ok := frame.Find(line, "result", "availableCommands"); ok { // of version 2
+			c.Advertise(req.Session.ID, commandNames(line, list))
+		}
+	})
+	if failed || !announce {
+		return nil
+	}
+	return req.Session
+}
+
+// announced gives the response that opened a session with the session's Signet key in the result's _meta, for the
+// client to show. The key is not known before the ledger was asked, which the response waits for no longer than
+// LookLimit.
+func (r *responses) announced(s *session.Session, line []byte) []byte {
+	if !r.o.Announce {
+		return line
+	}
+	if at, ok := frame.Find(line, "result"); !ok || line[at.Start] != '{' {
+		return line
+	}
+	var ready chan struct{}
+	key, off := "", false
+	look := func() {
+		r.table.Update(func(*session.Connection) { ready, key, off = s.Ready, s.Who.Key, s.Off })
+	}
+	if look(); off {
+		return line
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, r.o.LookLimit)
+	defer cancel()
+	await(ctx, ready)
+	if look(); off || key == "" { // off as has turned out meanwhile
+		return line
+	}
+	edited := add(line, quote(key), "result", "_meta", "signet.ai", "sessionKey")
+	r.edited("announcement", s, line, edited)
+	return edited
+}
+
+// initialized decides whether this conversation is one that we can edit.
+func (r *responses) initialized(line []byte) {
+	at, ok := frame.Find(line, "result", "protocolVersion")
+	if !ok {
+		return
+	}
+	agent := programAt(line, "result")
+	r.table.Update(func(c *session.Connection) {
+		c.Agent = agent
+		c.TakesSystem = takesSystemPrompt(line)
+		c.Servers = serversTaken(line)
+	})
+	switch got := string(at.Of(line)); got {
+	case version1:
+	case version2:
+		r.second.Store(true)
+	default:
+		r.tell("the harness speaks protocol version %.20s; this program adds memory to versions %s and %s only, "+
+			"so everything passes as it is",
+			got, version1, version2)
+		return
+	}
+	r.editing.Store(true)
+}
