@@ -4,16 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
-
-// Events are where what happens is written down; *eventlog.Log is one. Nothing here waits.
-type Events interface {
-	NewSession() int
-	NewTurn() int
-	Append(...eventlog.Event)
-}
 
 // append writes down what has happened to a session: at once, or behind the event that the session was opened.
 func (c *Connection) append(s *Session, what ...eventlog.Event) {
@@ -113,64 +105,4 @@ func (c *Connection) dropKept(s *Session) {
 		return kept
 	})
 	c.append(s, eventlog.ContextDropped{Session: s.Number})
-}
-
-// Closed ends a session that the client has closed or deleted: nothing is known of it any more once its last words
-// are written down. If it is opened again it is looked up.
-func (c *Connection) Closed(s *Session, method string) {
-	for _, t := range slices.Clone(s.unanswered) {
-		c.close(t)
-	}
-	c.open(s)
-	s.Live = false
-	if c.sessions[s.ID] == s {
-		delete(c.sessions, s.ID)
-	}
-	c.leaving = append(c.leaving, leaving{s, method})
-	c.Touch(s)
-}
-
-// leaving is a session that is closed once its last words are written down.
-type leaving struct {
-	session *Session
-	reason  string
-}
-
-// Leaving writes down that sessions were closed, whose last words stand there by now, and reports whether there were
-// any. One that is there again has not left.
-func (c *Connection) Leaving() (any bool) {
-	for _, l := range c.leaving {
-		if again := c.sessions[l.session.ID]; again != nil && again.Live {
-			continue
-		}
-		any = true
-		c.append(l.session, eventlog.Left{Session: l.session.Number, Reason: l.reason})
-	}
-	c.leaving = nil
-	return any
-}
-
-// Usage writes down what the harness says was used, in the turn that is under way or was last.
-func (c *Connection) Usage(s *Session, t *Turn, usage correlation.Usage) {
-	if s.Off {
-		return
-	}
-	n := 0
-	if t == nil {
-		t = s.Turn()
-	}
-	if t != nil {
-		c.begun(t)
-		n = t.Number
-	}
-	c.append(s, eventlog.UsageReported{Session: s.Number, Turn: n, Usage: usage})
-}
-
-// Forgotten takes in that a person has had sessions forgotten: nothing more of them is kept.
-func (c *Connection) Forgotten(numbers []int) {
-	for _, s := range c.sessions {
-		if slices.Contains(numbers, s.Number) {
-			c.Forget(s)
-		}
-	}
 }

@@ -1,31 +1,12 @@
 package session
 
 import (
-	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
-
-// Options are what sessions are handled by. Funcs may be called with the table's lock held.
-type Options struct {
-	Harness  string                    // what the harness was started as
-	AgentID  string                    // the Signet agent; "" is the daemon's default
-	Project  func(cwd string) string   // the project of a folder; nil: memory.Project
-	Exclude  []string                  // globs of folders that are left alone
-	Commands []string                  // what a slash command starts with
-	Reinject Reinject                  // what goes in again after the harness forgot
-	Traits   func(agent string) Traits // what is known of a harness; nil is nothing
-	Alias    string                    // the client that continues a session by a new one behind a load that failed
-	Events   Events                    // where what happens is written down; nil: nowhere
-	Now      func() time.Time
-	Log      zerolog.Logger
-}
 
 // A Connection is one client's with one harness. The table's lock guards all of it, the sessions and the turns
 // included.
@@ -81,9 +62,6 @@ type failedLoad struct {
 	n       int // the request's
 }
 
-// aliasWindow is how soon behind a failed load a new session continues it.
-const aliasWindow = 5 * time.Second
-
 func newConnection(o Options, words *atomic.Uint64) *Connection {
 	return &Connection{
 		o: o, words: words,
@@ -109,32 +87,6 @@ func (c *Connection) Touch(s *Session) {
 		s.changed = true
 		c.changed = append(c.changed, s)
 	}
-}
-
-// Await notes a request whose response is to be watched. key is its id.
-func (c *Connection) Await(key string, req Request) {
-	if old, ok := c.pending[key]; ok && old.Turn != nil { // a client that uses an id twice gets one answer for both
-		c.close(old.Turn)
-	}
-	c.requests++
-	req.n = c.requests
-	c.pending[key] = req
-}
-
-// Awaits reports whether a request with this id is waiting for its response.
-func (c *Connection) Awaits(key func() string) bool {
-	if len(c.pending) == 0 {
-		return false
-	}
-	_, ok := c.pending[key()]
-	return ok
-}
-
-// Answered takes the request that a response with this id answers.
-func (c *Connection) Answered(key string) (Request, bool) {
-	req, ok := c.pending[key]
-	delete(c.pending, key)
-	return req, ok
 }
 
 // Session gives a session by its id, nil if this connection has none of that name.
@@ -216,110 +168,6 @@ func (c *Connection) newSession(cwd string) *Session {
 	}
 }
 
-// Make notes a request for a new session. failed is the session whose load has just failed, which the new one
-// continues; nil if there is none. Only the very next request can, and only of a client that means that by it.
-func (c *Connection) Make(cwd string) (s, failed *Session) {
-	f := c.takeFailed()
-	if f != nil && c.Client.Name == c.o.Alias && f.cwd == cwd && f.n == c.requests &&
-		c.o.Now().Sub(f.at) <= aliasWindow {
-		failed = f.session
-	}
-	s = c.newSession(cwd)
-	c.making = append(c.making, s)
-	return s, failed
-}
-
-// Fork notes a request for a fork of a session. parent is nil where this connection does not have it.
-func (c *Connection) Fork(target, cwd string) (s, parent *Session) {
-	c.takeFailed()
-	parent = c.sessions[target]
-	if cwd == "" && parent != nil {
-		cwd = parent.Who.Cwd
-	}
-	s = c.newSession(cwd)
-	s.expectReplay()
-	c.making = append(c.making, s)
-	return s, parent
-}
-
-// Reopen notes a request that opens a session by its id: it has to be looked up, also if it is known, for another
-// proxy may have changed it meanwhile.
-func (c *Connection) Reopen(target, cwd string) *Session {
-	c.takeFailed()
-	s := c.sessions[target]
-	if s == nil {
-		s = c.newSession(cwd)
-		s.ID = target
-		c.sessions[target] = s
-	} else {
-		s.Ready, s.Awaited = make(chan struct{}), false
-	}
-	s.expectReplay()
-	return s
-}
-
-func (c *Connection) takeFailed() *failedLoad {
-	failed := c.failed
-	c.failed = nil
-	return failed
-}
-
-// Opened takes in a session that the harness has. id is what the response calls it: of a new one or a fork.
-func (c *Connection) Opened(s *Session, made bool, id string) {
-	if made {
-		c.made(s)
-		if id == "" {
-			return
-		}
-		s.ID, s.Open.New, s.Open.Made = id, true, c.o.Now()
-		c.sessions[id] = s
-		if commands, ok := c.early[id]; ok {
-			s.commands = commands
-		}
-		if delete(c.early, id); !c.Makes() {
-			clear(c.early)
-		}
-	} else if c.sessions[s.ID] = s; s.opened { // the client may have closed it in between
-		c.leaving = slices.DeleteFunc(c.leaving, func(l leaving) bool { return l.session == s })
-		s.Open.New = false
-		c.append(s, s.event())
-	}
-	s.isThere()
-	s.replay.whole = true
-	if s.Settled() {
-		c.open(s)
-	}
-	c.SettleDoubt(s, false)
-	c.Touch(s)
-}
-
-// isThere notes that the harness has a session.
-func (s *Session) isThere() { s.Live = true }
-
-// made takes a session off the list of those that are being made.
-func (c *Connection) made(s *Session) {
-	c.making = slices.DeleteFunc(c.making, func(m *Session) bool { return m == s })
-}
-
-// NotOpened notes that the harness refused to open a session, and by which error code.
-func (c *Connection) NotOpened(req Request, made bool, code int) {
-	s := req.Session
-	if made {
-		c.made(s)
-		return
-	}
-	s.replay.open = false
-	if s.Live { // it is still there
-		return
-	}
-	if code != authRequired { // whoever logs in tries again
-		c.failed = &failedLoad{session: s, cwd: req.Cwd, at: c.o.Now(), n: req.n}
-	}
-	if s.Settled() && s.Row == 0 && !s.opened { // nobody knows it
-		delete(c.sessions, s.ID)
-	}
-}
-
 // Busy reports whether a turn is under way.
 func (c *Connection) Busy() bool {
 	for _, s := range c.sessions {
@@ -330,26 +178,23 @@ func (c *Connection) Busy() bool {
 	return false
 }
 
-// IDKey makes equal ids equal strings: a peer may spell a number or a string differently when it answers. text
-// decodes a JSON string. A string never equals a number.
-func IDKey(token []byte, text func([]byte) (string, bool)) string {
-	if len(token) > 0 && token[0] == '"' {
-		if s, ok := text(token); ok {
-			return `"` + s
-		}
-	}
-	if slices.ContainsFunc(token, func(b byte) bool { return b == '.' || b == 'e' || b == 'E' }) {
-		if f, err := strconv.ParseFloat(string(token), 64); err == nil {
-			return strconv.FormatFloat(f, 'f', -1, 64)
-		}
-	}
-	return string(token)
-}
-
 // Traits gives what is known of this connection's harness.
 func (c *Connection) Traits() Traits {
 	if c.o.Traits == nil {
 		return Traits{}
 	}
 	return c.o.Traits(c.Agent.Name)
+}
+
+// leaving is a session that is closed once its last words are written down.
+type leaving struct {
+	session *Session
+	reason  string
+}
+
+// A Summary is a harness's own of a session, as it came, with what must not be in it.
+type Summary struct {
+	Session         *Session
+	Text            string
+	Blocks, Private []string
 }

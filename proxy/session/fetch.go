@@ -2,49 +2,10 @@ package session
 
 import (
 	"encoding/json"
-	"errors"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
-
-// A Fetch is a session's context on its way. Nobody waits for it but a
-// prompt, and no prompt ends it: an abandoned session-start costs its key.
-type Fetch struct {
-	Done chan struct{} // closed when Got and Err stand
-	Got  memory.Context
-	Err  error
-
-	// The table's lock guards these.
-	Session *Session // whose it is; a session that continues another one takes its fetch over
-	Key     string   // asked for under it
-	used    bool     // a prompt carries it, or has
-	missed  bool     // a prompt has found that it failed
-	stored  json.RawMessage
-}
-
-// Finished reports whether the fetch has ended.
-func (f *Fetch) Finished() bool {
-	select {
-	case <-f.Done:
-		return true
-	default:
-		return false
-	}
-}
-
-// spent gives a fetch whose context is in the conversation without it: it is not needed again, and a session may be
-// idle for days.
-func (f *Fetch) spent() *Fetch {
-	return &Fetch{Done: f.Done, Err: f.Err, Session: f.Session, Key: f.Key, used: f.used, missed: f.missed}
-}
-
-// MayCome reports whether asking again may give what a fetch has not: its source was not there.
-func (f *Fetch) MayCome() bool { return f.Finished() && errors.Is(f.Err, memory.ErrUnavailable) }
-
-// Missed notes that a prompt went without what a fetch was for, because its source was not there: the next one asks
-// again.
-func (f *Fetch) Missed() { f.missed = true }
 
 // AskAgain makes a session whose last prompt missed its context wait for it anew, and reports whether it does.
 func (c *Connection) AskAgain(s *Session) bool {
@@ -56,14 +17,6 @@ func (c *Connection) AskAgain(s *Session) bool {
 	c.Touch(s)
 	return true
 }
-
-// A need is what is to be fetched for a session.
-type need uint8
-
-const (
-	everything    need = iota
-	identityAlone      // the local files
-)
 
 // Fetch gives what the next prompt is to get; nil when nothing was asked for.
 func (s *Session) Fetch() *Fetch { return s.fetch }
@@ -111,14 +64,6 @@ func (c *Connection) takeOver(s, from *Session) {
 	if f.Finished() {
 		c.keep(f)
 	}
-}
-
-// OrNewKey gives key, or a new one if there is none.
-func OrNewKey(key string) string {
-	if key == "" {
-		return correlation.NewKey()
-	}
-	return key
 }
 
 // rekey gives a session a new key.

@@ -3,7 +3,6 @@ package session
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -21,19 +20,6 @@ const (
 	KindMessages = "messages" // what other agents have sent, with a later prompt
 	KindSystem   = "system"   // the identity alone, in the system prompt
 )
-
-// An Injection is a block that is to go in, is under way, or has gone in.
-type Injection struct {
-	correlation.Injection
-	Block memory.Block  // as it goes in; only of one that is to
-	Took  time.Duration // to fetch it
-	Fetch *Fetch        // that it comes from, if that is all used by it
-	From  correlation.State
-
-	settled bool // its prompt was answered, or taken for one that is never
-	shown   bool // the harness has shown it since the session was last opened
-	here    bool // this connection has sent it
-}
 
 // Using says what the injection comes from. It may be nil, as the injection may.
 func (in *Injection) Using(f *Fetch) *Injection {
@@ -123,15 +109,6 @@ const (
 	OpenMark  = `<signet-memory source="acp-proxy"`
 	closeMark = `</signet-memory>`
 )
-
-// replay is what a harness has shown of its history since the session was
-// opened and until the first prompt.
-type replay struct {
-	open   bool // it may still come
-	whole  bool // the response that ends it has come, though some harnesses go on
-	user   bool // a user's turn was shown
-	marked bool // the block that counts was in it
-}
 
 // expectReplay says that the harness may show its history from now on: what went in may come back once each.
 func (s *Session) expectReplay() {

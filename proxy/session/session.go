@@ -1,13 +1,14 @@
 package session
 
 import (
-	"slices"
-	"strings"
-	"unicode"
+	"encoding/json"
+	"errors"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/answer"
 )
 
 // A Session is what this process knows of an ACP session. The table's lock
@@ -104,42 +105,134 @@ func (s *Session) Hold() { s.held++ }
 // Release ends what Hold began.
 func (s *Session) Release() { s.held-- }
 
-// SlashCommand gives the command that a prompt's text is, or "". It is one
-// where the harness advertised the word, or where it looks like one and no
-// path: `/home/x is broken` is none (docs/facts/harnesses.md: no placement of an
-// extra block survives every harness's parsing of commands).
-func (c *Connection) SlashCommand(s *Session, text string) string {
-	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
-	for _, prefix := range c.o.Commands {
-		word, ok := strings.CutPrefix(text, prefix)
-		if !ok {
-			continue
-		}
-		if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
-			word = word[:i]
-		}
-		if word != "" && (c.advertised(s, word) || !strings.Contains(word, "/")) {
-			return word
-		}
+// isThere notes that the harness has a session.
+func (s *Session) isThere() { s.Live = true }
+
+// OrNewKey gives key, or a new one if there is none.
+func OrNewKey(key string) string {
+	if key == "" {
+		return correlation.NewKey()
 	}
-	return ""
+	return key
 }
 
-// advertised reports whether the harness named a command, with or without the sign in front of it.
-func (c *Connection) advertised(s *Session, word string) bool {
-	return s.commands[word] ||
-		slices.ContainsFunc(c.o.Commands, func(prefix string) bool { return s.commands[prefix+word] })
+// A Turn is one prompt and what was said to it. Turns follow the wire: they stand in the order in which their prompts
+// leave for the harness, and words belong to the oldest one that has no response yet, behind the last response to the
+// last one, for some agents say more then.
+type Turn struct {
+	Session *Session
+	Number  int // in the file of events, once it stands there
+	Key     string
+	Trace   string      // the span that the client sent it in; "" for none
+	Command string      // the slash command that the prompt is
+	Answer  answer.Text // what the agent said and nobody has taken yet; has a lock of its own
+
+	left     bool // its prompt is on its way
+	accepted bool // the harness has taken it in, which ends no turn in version 2
+	dropped  bool // nothing of it is kept
+
+	prompt  Prompt   // what the user said, until it is written down
+	heard   bool     // that is known, or was
+	steered []Prompt // and what the user said later, in the turn
+	notices []byte   // what the harness said of itself, as it came: the answer if there is no other
+	tools   []tool
+	toolAt  map[string]int
+	message string // the id of the one that the words are of
+	called  bool   // a tool, since it began
+	lost    int    // bytes that were not kept
+
+	stop  string
+	ended bool
+
+	listed bool // among those of which something is to be written down
 }
 
-// SwitchOff leaves a session alone from now on, and what it has just said too.
-func (c *Connection) SwitchOff(s *Session) {
-	s.Off = true
-	c.dropTurns(s)
-	c.step(s, correlation.Event{Name: correlation.SwitchedOff})
+// A Prompt is what the user says.
+type Prompt interface {
+	Words() string // reads it, which may take a while
+	Left() int     // bytes of it that were left out
+	Size() int     // bytes of it that are held
 }
 
-// Forget keeps nothing more of a session that a person has had forgotten.
-func (c *Connection) Forget(s *Session) {
-	s.Off, s.Hidden, s.before = true, true, nil
-	c.dropTurns(s)
+// A tool is a tool call of a turn.
+type tool struct {
+	correlation.ToolCall
+	began   time.Time
+	changed bool // since it was last written down
+}
+
+// Stops that are no harness's.
+const (
+	StopEnd        = "end_turn"   // a turn that came to its end, in the protocol's words
+	StopError      = "error"      // its response was an error
+	StopUnanswered = "unanswered" // a later prompt was answered, and this one was not
+)
+
+// A Fetch is a session's context on its way. Nobody waits for it but a
+// prompt, and no prompt ends it: an abandoned session-start costs its key.
+type Fetch struct {
+	Done chan struct{} // closed when Got and Err stand
+	Got  memory.Context
+	Err  error
+
+	// The table's lock guards these.
+	Session *Session // whose it is; a session that continues another one takes its fetch over
+	Key     string   // asked for under it
+	used    bool     // a prompt carries it, or has
+	missed  bool     // a prompt has found that it failed
+	stored  json.RawMessage
+}
+
+// Finished reports whether the fetch has ended.
+func (f *Fetch) Finished() bool {
+	select {
+	case <-f.Done:
+		return true
+	default:
+		return false
+	}
+}
+
+// MayCome reports whether asking again may give what a fetch has not: its source was not there.
+func (f *Fetch) MayCome() bool { return f.Finished() && errors.Is(f.Err, memory.ErrUnavailable) }
+
+// Missed notes that a prompt went without what a fetch was for, because its source was not there: the next one asks
+// again.
+func (f *Fetch) Missed() { f.missed = true }
+
+// A need is what is to be fetched for a session.
+type need uint8
+
+const (
+	everything    need = iota
+	identityAlone      // the local files
+)
+
+// An Injection is a block that is to go in, is under way, or has gone in.
+type Injection struct {
+	correlation.Injection
+	Block memory.Block  // as it goes in; only of one that is to
+	Took  time.Duration // to fetch it
+	Fetch *Fetch        // that it comes from, if that is all used by it
+	From  correlation.State
+
+	settled bool // its prompt was answered, or taken for one that is never
+	shown   bool // the harness has shown it since the session was last opened
+	here    bool // this connection has sent it
+}
+
+// replay is what a harness has shown of its history since the session was
+// opened and until the first prompt.
+type replay struct {
+	open   bool // it may still come
+	whole  bool // the response that ends it has come, though some harnesses go on
+	user   bool // a user's turn was shown
+	marked bool // the block that counts was in it
+}
+
+// A summary is a harness's own of a conversation that it is compacting.
+type summary struct {
+	compaction string // its compactionId
+	begun      bool   // it was noted that the harness has begun it
+	text       []byte // at most maxSummary
 }

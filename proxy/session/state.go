@@ -7,15 +7,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
-// Reinject says what goes in again after the harness forgot the conversation.
-type Reinject string
-
-const (
-	ReinjectNever    Reinject = "never"
-	ReinjectIdentity Reinject = "identity" // identity after a compaction, everything after a clear
-	ReinjectAll      Reinject = "all"      // everything after either
-)
-
 // State says whether the session has had its context.
 func (s *Session) State() correlation.State { return s.state }
 

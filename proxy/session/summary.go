@@ -8,13 +8,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
-// A summary is a harness's own of a conversation that it is compacting.
-type summary struct {
-	compaction string // its compactionId
-	begun      bool   // it was noted that the harness has begun it
-	text       []byte // at most maxSummary
-}
-
 // of makes it the summary of a compaction, empty if it was another's.
 func (m *summary) of(compaction string) {
 	if m.compaction != compaction {
@@ -110,13 +103,6 @@ func (c *Connection) Uses(s *Session, tokens int64) {
 // leastUsed is how many tokens must have been in use for a fall to mean something: an agent's own instructions are
 // more.
 const leastUsed = 4000
-
-// A Summary is a harness's own of a session, as it came, with what must not be in it.
-type Summary struct {
-	Session         *Session
-	Text            string
-	Blocks, Private []string
-}
 
 // Summaries gives those that came since it was last called.
 func (c *Connection) Summaries() []Summary {

@@ -2,64 +2,9 @@ package session
 
 import (
 	"slices"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
-	"github.com/Signet-AI/signet-acp-proxy/proxy/answer"
-)
-
-// A Turn is one prompt and what was said to it. Turns follow the wire: they stand in the order in which their prompts
-// leave for the harness, and words belong to the oldest one that has no response yet, behind the last response to the
-// last one, for some agents say more then.
-type Turn struct {
-	Session *Session
-	Number  int // in the file of events, once it stands there
-	Key     string
-	Trace   string      // the span that the client sent it in; "" for none
-	Command string      // the slash command that the prompt is
-	Answer  answer.Text // what the agent said and nobody has taken yet; has a lock of its own
-
-	left     bool // its prompt is on its way
-	accepted bool // the harness has taken it in, which ends no turn in version 2
-	dropped  bool // nothing of it is kept
-
-	prompt  Prompt   // what the user said, until it is written down
-	heard   bool     // that is known, or was
-	steered []Prompt // and what the user said later, in the turn
-	notices []byte   // what the harness said of itself, as it came: the answer if there is no other
-	tools   []tool
-	toolAt  map[string]int
-	message string // the id of the one that the words are of
-	called  bool   // a tool, since it began
-	lost    int    // bytes that were not kept
-
-	stop  string
-	ended bool
-
-	listed bool // among those of which something is to be written down
-}
-
-// A Prompt is what the user says.
-type Prompt interface {
-	// Words reads it, which may take a while: without the passages that are private, and those.
-	Words() (kept string, private []string)
-	Left() int // bytes of it that were left out
-	Size() int // bytes of it that are held
-}
-
-// A tool is a tool call of a turn.
-type tool struct {
-	correlation.ToolCall
-	began   time.Time
-	changed bool // since it was last written down
-}
-
-// Stops that are no harness's.
-const (
-	StopEnd        = "end_turn"   // a turn that came to its end, in the protocol's words
-	StopError      = "error"      // its response was an error
-	StopUnanswered = "unanswered" // a later prompt was answered, and this one was not
 )
 
 // BeginTurn notes a prompt that is about to leave, behind those before it. Leave says that it does.
@@ -222,28 +167,6 @@ func (c *Connection) Notice(t *Turn, raw []byte) {
 	t.notices = append(t.notices, raw[:min(len(raw), maxNotices-len(t.notices))]...)
 }
 
-// Obeyed makes a session lose what it was given once a turn has come to its end whose prompt was a command that makes
-// the harness forget: one of the usual words, if it advertises it, or one that it is known for.
-func (c *Connection) Obeyed(t *Turn) {
-	if t.Command == "" || t.stop != StopEnd {
-		return
-	}
-	advertised := c.advertised(t.Session, t.Command)
-	switch {
-	case advertised && slices.Contains(clearCommands, t.Command):
-		c.Lose(t.Session, correlation.Cleared)
-	case advertised && slices.Contains(compactCommands, t.Command),
-		slices.Contains(c.Traits().CompactCommands, t.Command):
-		c.Lose(t.Session, correlation.Compacted)
-	}
-}
-
-// The commands that make a harness forget, as harnesses name them.
-var (
-	clearCommands   = []string{"clear", "new", "reset"}
-	compactCommands = []string{"compact", "compress", "summarize"}
-)
-
 // Hear notes what the user says in a turn's prompt.
 func (c *Connection) Hear(t *Turn, prompt Prompt) {
 	t.heard = true
@@ -335,18 +258,6 @@ func (c *Connection) list(t *Turn) {
 	}
 }
 
-// dropTurns keeps nothing more of a session's turns.
-func (c *Connection) dropTurns(s *Session) {
-	for _, t := range s.unanswered {
-		t.dropped, t.prompt, t.steered, t.tools = true, nil, nil, nil
-	}
-	if s.last != nil {
-		s.last.dropped = true
-	}
-	s.last, s.unanswered = nil, nil
-	c.words.Add(1)
-}
-
 // A Due is what is to be written down of a turn, beside the conversation.
 type Due struct {
 	Turn    *Turn
@@ -404,4 +315,20 @@ func (c *Connection) Talking() bool {
 	talking := c.talking
 	c.talking = false
 	return talking
+}
+
+// Usage writes down what the harness says was used, in the turn that is under way or was last.
+func (c *Connection) Usage(s *Session, t *Turn, usage correlation.Usage) {
+	if s.Off {
+		return
+	}
+	n := 0
+	if t == nil {
+		t = s.Turn()
+	}
+	if t != nil {
+		c.begun(t)
+		n = t.Number
+	}
+	c.append(s, eventlog.UsageReported{Session: s.Number, Turn: n, Usage: usage})
 }
