@@ -87,7 +87,7 @@ func (b *bridge) call(ctx context.Context, l *link, who memory.Session, name str
 	scope := b.scopeOf(who)
 	if ours {
 		var refused error
-		if raw, refused = b.held(ctx, scope, t, raw, v); refused != nil {
+		if raw, refused = scope.held(ctx, b.daemon.Get, raw, v); refused != nil {
 			return failure(refused), "bridge", nil
 		}
 	}
@@ -205,4 +205,12 @@ func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v value
 		return failure(fmt.Errorf("the Signet daemon refused: %s", status.Error())), nil
 	}
 	return b.broken(ctx, t.name, t.readOnly || t.name == storeTool || untouched(err), err)
+}
+
+// scopeOf is a session's.
+func (b *bridge) scopeOf(who memory.Session) scope {
+	if b.allProjects {
+		return scope{}
+	}
+	return scope{who.Project}
 }

@@ -20,7 +20,7 @@ type service struct {
 	watch   *watch
 	local   local
 	owe     func(ctx context.Context, who memory.Session, note signet.Note) (bool, error) // may be nil
-	extras  []Extra
+	extras  extras
 	exclude []string
 	version string
 	log     zerolog.Logger
@@ -64,7 +64,7 @@ func (e *endpoint) mcp() *mcp.Server {
 
 // showLocked makes the tools those of the daemon, or with nil our own. Clients are told.
 func (e *endpoint) showLocked(l *link) {
-	list := e.withExtras(l)
+	list := e.extras.beside(l)
 	var names []string
 	for _, t := range list {
 		names = append(names, t.Name)
@@ -117,7 +117,7 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 			"stored or changed from here")), "opt-out", nil
 	}
 	l := e.watch.sure(ctx)
-	if x := e.extra(l, name); x != nil {
+	if x := e.extras.named(l, name); x != nil {
 		r, err = x.call(ctx, who, req)
 		return r, "us", err
 	}

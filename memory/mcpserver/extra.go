@@ -19,14 +19,17 @@ type Extra struct {
 	Answer func(ctx context.Context, who memory.Session, arguments json.RawMessage) (any, error)
 }
 
-// withExtras is the list of tools with ours beside them; a daemon's of the same name goes, unless ours yields.
-func (s *service) withExtras(l *link) []*mcp.Tool {
+// extras are the tools of a server beside those of the memory.
+type extras []Extra
+
+// beside is the list of tools with these beside them; a daemon's of the same name goes, unless ours yields.
+func (all extras) beside(l *link) []*mcp.Tool {
 	list := l.list()
-	if len(s.extras) == 0 {
+	if len(all) == 0 {
 		return list
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(t *mcp.Tool) bool { return s.extra(l, t.Name) != nil })
-	for _, x := range s.extras {
+	list = slices.DeleteFunc(slices.Clone(list), func(t *mcp.Tool) bool { return all.named(l, t.Name) != nil })
+	for _, x := range all {
 		if !x.yields(l) {
 			list = append(list, x.Tool)
 		}
@@ -39,13 +42,13 @@ func (x *Extra) yields(l *link) bool {
 	return x.Yields && l != nil && slices.ContainsFunc(l.tools, func(t *mcp.Tool) bool { return t.Name == x.Tool.Name })
 }
 
-// extra finds one that is shown by its name, nil if there is none.
-func (s *service) extra(l *link, name string) *Extra {
-	i := slices.IndexFunc(s.extras, func(x Extra) bool { return x.Tool.Name == name && !x.yields(l) })
+// named finds one that is shown by its name, nil if there is none.
+func (all extras) named(l *link, name string) *Extra {
+	i := slices.IndexFunc(all, func(x Extra) bool { return x.Tool.Name == name && !x.yields(l) })
 	if i < 0 {
 		return nil
 	}
-	return &s.extras[i]
+	return &all[i]
 }
 
 // call answers a call of it.

@@ -64,24 +64,6 @@ func (l *link) fill(name string, raw json.RawMessage, who memory.Session, s scop
 	return text
 }
 
-// schema gives the properties of a tool's arguments, and which of them are required.
-func (l *link) schema(name string) (properties map[string]any, required []string) {
-	for _, t := range l.tools {
-		schema, ok := t.InputSchema.(map[string]any)
-		if t.Name != name || !ok {
-			continue
-		}
-		properties, _ = schema["properties"].(map[string]any)
-		all, _ := schema["required"].([]any)
-		for _, r := range all {
-			if field, ok := r.(string); ok {
-				required = append(required, field)
-			}
-		}
-	}
-	return properties, required
-}
-
 // mostHinted is how many words of a memory are its hint.
 const mostHinted = 8
 

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // A scope is what of a daemon's memories the tools of a session may see and change: those of its project, and those
@@ -86,14 +84,17 @@ func (s scope) kept(text string) string {
 // mostRated is how many memories a call may rate: each is looked at before.
 const mostRated = 50
 
+// A rowOf asks the daemon for a memory by its id.
+type rowOf func(ctx context.Context, id string) (json.RawMessage, error)
+
 // held gives a call's arguments without ratings of what is not in the scope. refused says to the agent why nothing is
 // done.
-func (b *bridge) held(ctx context.Context, s scope, t tool, raw json.RawMessage,
+func (s scope) held(ctx context.Context, row rowOf, raw json.RawMessage,
 	v values) (edited json.RawMessage, refused error) {
 	if s.project == "" {
 		return raw, nil
 	}
-	if id := v.text("id"); id != "" && !b.sees(ctx, s, id) {
+	if id := v.text("id"); id != "" && !s.sees(ctx, row, id) {
 		return nil, fmt.Errorf("no memory of this project has the id %q; memory_search gives ids", id)
 	}
 	ratings, _ := v["ratings"].(map[string]float64)
@@ -101,7 +102,7 @@ func (b *bridge) held(ctx context.Context, s scope, t tool, raw json.RawMessage,
 		return nil, fmt.Errorf("at most %d memories can be rated at once", mostRated)
 	}
 	own := maps.Clone(ratings)
-	maps.DeleteFunc(own, func(id string, _ float64) bool { return !b.sees(ctx, s, id) })
+	maps.DeleteFunc(own, func(id string, _ float64) bool { return !s.sees(ctx, row, id) })
 	if len(own) == len(ratings) {
 		return raw, nil
 	}
@@ -118,15 +119,7 @@ func (b *bridge) held(ctx context.Context, s scope, t tool, raw json.RawMessage,
 }
 
 // sees reports whether a memory is in the scope, as far as the daemon says.
-func (b *bridge) sees(ctx context.Context, s scope, id string) bool {
-	row, err := b.daemon.Get(ctx, id)
-	return err != nil || s.within(row) // what is not there the daemon refuses itself
-}
-
-// scopeOf is a session's.
-func (b *bridge) scopeOf(who memory.Session) scope {
-	if b.allProjects {
-		return scope{}
-	}
-	return scope{who.Project}
+func (s scope) sees(ctx context.Context, row rowOf, id string) bool {
+	kept, err := row(ctx, id)
+	return err != nil || s.within(kept) // what is not there the daemon refuses itself
 }

@@ -1,9 +1,7 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -20,19 +18,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
-
-// A link is a daemon that answers. It does not change.
-type link struct {
-	version string
-	tools   []*mcp.Tool
-	// direct: the memory tools go to the daemon's HTTP API, for those of its /mcp would not reach it.
-	direct bool
-	// partial: the daemon answers, its MCP server does not (yet), so these tools are ours.
-	partial bool
-	// guessed: so it was the last time that this daemon was there. What is shown by it is not called before the daemon
-	// has been asked.
-	guessed bool
-}
 
 // A watch knows whether there is a daemon, and what it offers. Its methods may be called from several goroutines.
 type watch struct {
@@ -125,13 +110,6 @@ func (w *watch) set(l *link) {
 	}
 }
 
-// shows reports whether two links show the same tools.
-func (l *link) shows(other *link) bool {
-	a, err := json.Marshal(l.list())
-	b, failed := json.Marshal(other.list())
-	return err == nil && failed == nil && bytes.Equal(a, b)
-}
-
 const (
 	// listWait is how long the first tools/list waits to hear whether there is a daemon: harnesses wait little longer
 	// for us (codex and qwen go on without tools), and what comes later comes with list_changed.
@@ -144,18 +122,6 @@ const (
 	connectTime = 5 * time.Second // for the handshake and the list of tools
 	defaultPort = "3850"
 )
-
-// list gives the tools to show: the daemon's, and with no daemon our own.
-func (l *link) list() []*mcp.Tool {
-	if l != nil {
-		return l.tools
-	}
-	list := make([]*mcp.Tool, len(tools))
-	for i, t := range tools {
-		list[i] = t.describe()
-	}
-	return list
-}
 
 // run notices when the daemon comes and goes, until ctx ends: at once when it is told to look again, and at times while
 // anybody wants it.
