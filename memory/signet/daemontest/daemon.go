@@ -12,14 +12,11 @@
 package daemontest
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"sync"
-	"testing"
 	"time"
 )
 
@@ -79,6 +76,9 @@ var SampleFiles = map[string]string{
 // A Daemon is the stand-in. It is an http.Handler, and serves itself between
 // Start (or Listen, Resume) and Close (or Stop). Safe for concurrent use.
 type Daemon struct {
+	record
+	faults
+
 	opts  Options
 	mux   *http.ServeMux
 	start time.Time
@@ -87,16 +87,9 @@ type Daemon struct {
 	server   *httptest.Server
 	addr     string
 	stopping chan struct{} // closed when the server stops; ends black holes
-	requests []Request
-	faults   []*Fault
 	sessions map[string]*session
 	memories []*Memory
-	ends     []End
-	compacts []Compaction
-	begun    []string // keys whose conversations are being compacted
-	soFar    []Checkpoint
 	messages []*message
-	feedback []Feedback
 	serial   int
 	entities []string // words that the daemon knows as entities
 }
@@ -116,93 +109,6 @@ type session struct {
 	bypassSaid bool     // a session-end was answered with bypassed, Older
 	extracted  int      // characters of its transcript that checkpoints have brought, Newer
 	recorded   []string // ids that were given under the key: feedback for others is rejected
-}
-
-// New makes a daemon that does not listen.
-func New(o Options) *Daemon {
-	if o.Version == "" {
-		o.Version = o.Generation.Version()
-	}
-	if o.Files == nil {
-		o.Files = SampleFiles
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	d := &Daemon{opts: o, start: o.Now(), sessions: map[string]*session{}, stopping: make(chan struct{})}
-	d.mux = d.routes()
-	return d
-}
-
-// Start makes a daemon that listens until the test ends.
-func Start(tb testing.TB, o Options) *Daemon {
-	tb.Helper()
-	d, err := Listen(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(d.Close)
-	return d
-}
-
-// Listen makes a daemon that listens until Close.
-func Listen(o Options) (*Daemon, error) {
-	d := New(o)
-	d.addr = o.Addr
-	if d.addr == "" {
-		d.addr = "127.0.0.1:0"
-	}
-	return d, d.Resume()
-}
-
-// Resume listens, again after Stop, on the same address.
-func (d *Daemon) Resume() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.server != nil {
-		return errors.New("daemontest: listening already")
-	}
-	l, err := net.Listen("tcp", d.addr)
-	if err != nil {
-		return fmt.Errorf("daemontest: %w", err)
-	}
-	d.addr = l.Addr().String()
-	d.stopping = make(chan struct{})
-	d.server = &httptest.Server{Listener: l, Config: &http.Server{Handler: d, ReadHeaderTimeout: time.Minute}}
-	d.server.Start()
-	return nil
-}
-
-// Stop ends every connection and listens no more, so that connections are
-// refused. What the daemon knows stays; session-start dedup and claims go, as
-// with a restart of the older kind.
-func (d *Daemon) Stop() {
-	d.mu.Lock()
-	server := d.server
-	d.server = nil
-	if server != nil {
-		close(d.stopping)
-	}
-	if d.opts.Generation == Older {
-		for _, s := range d.sessions {
-			s.seen, s.path = false, ""
-		}
-	}
-	d.mu.Unlock()
-	if server != nil {
-		server.CloseClientConnections()
-		server.Close()
-	}
-}
-
-// Close is Stop, for good.
-func (d *Daemon) Close() { d.Stop() }
-
-// URL is the daemon's origin, also while it is stopped.
-func (d *Daemon) URL() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return "http://" + d.addr
 }
 
 // session gives the session of a key, new if need be. The caller holds d.mu.
@@ -263,4 +169,27 @@ func (d *Daemon) Bypass(key string, on bool) {
 func (d *Daemon) id(kind string) string {
 	d.serial++
 	return fmt.Sprintf("%s-%04d", kind, d.serial)
+}
+
+// A Memory is one that the daemon knows.
+type Memory struct {
+	ID, Content, Type, Tags string
+	Project                 string // that it is of; "": of none
+	Importance              float64
+	Pinned, Forgotten       bool
+	Created                 time.Time
+	Reason                  string // of the last change
+}
+
+// A message is what one agent sent to another.
+type message struct {
+	id, from, content string
+	sent              time.Time
+	acknowledged      []string // keys
+}
+
+// heldByOther reports a claim of another path, which lasts 4 h. The caller
+// holds d.mu.
+func (d *Daemon) heldByOther(s *session, path string) bool {
+	return s.path != "" && s.path != path && d.opts.Now().Sub(s.claimed) < 4*time.Hour
 }

@@ -13,6 +13,9 @@ import (
 
 var injected = regexp.MustCompile(`(?is)<(signet-memory-context|signet-memory|memory-context)\b.*?(?:</(?:signet-memory-context|signet-memory|memory-context)>|$)`)
 
+// duplicateWindow is how long a session that has ended is no new one.
+const duplicateWindow = 30 * time.Minute
+
 // sessionEnd reads the transcript within the request, so that the file may be
 // gone once the answer is there.
 func (d *Daemon) sessionEnd(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +67,7 @@ func (d *Daemon) sessionEnd(w http.ResponseWriter, r *http.Request) {
 		s.seen, s.path, s.given = false, "", nil
 		d.endOlder(h, &e, m, given)
 	}
-	d.ends = append(d.ends, e)
+	d.note(func(r *record) { r.ends = append(r.ends, e) })
 	reply(w, http.StatusOK, m)
 }
 
@@ -209,7 +212,7 @@ func (d *Daemon) checkpoint(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s, c := d.session(h.SessionKey), Checkpoint{Key: h.SessionKey, Project: h.Project, Transcript: h.Transcript}
-	defer func() { d.soFar = append(d.soFar, c) }()
+	defer func() { d.note(func(r *record) { r.soFar = append(r.soFar, c) }) }()
 	switch {
 	case h.RuntimePath != "" && d.heldByOther(s, h.RuntimePath):
 		reply(w, http.StatusOK, map[string]any{"skipped": true, "duplicateRuntimePath": true, "claimedBy": s.path})
@@ -227,7 +230,7 @@ func (d *Daemon) checkpoint(w http.ResponseWriter, r *http.Request) {
 func (d *Daemon) captured(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, e := range d.ends {
+	for _, e := range d.Ends() {
 		if e.JobID == r.PathValue("id") {
 			reply(w, http.StatusOK, map[string]any{"jobId": e.JobID, "status": "completed"})
 			return
@@ -251,7 +254,7 @@ func (d *Daemon) preCompaction(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusOK, map[string]any{"instructions": "", "bypassed": true})
 		return
 	}
-	d.begun = append(d.begun, h.SessionKey)
+	d.note(func(r *record) { r.begun = append(r.begun, h.SessionKey) })
 	reply(w, http.StatusOK, map[string]any{"summaryPrompt": "Pre-compaction memory flush...", "guidelines": "..."})
 }
 
@@ -268,7 +271,7 @@ func (d *Daemon) compactionComplete(w http.ResponseWriter, r *http.Request) {
 	defer d.mu.Unlock()
 	d.session(h.SessionKey).given = nil
 	c := Compaction{Key: h.SessionKey, Summary: h.Summary, Project: h.Project, MemoryID: d.id("memory")}
-	d.compacts = append(d.compacts, c)
+	d.note(func(r *record) { r.compacts = append(r.compacts, c) })
 	reply(w, http.StatusOK, map[string]any{"success": true, "memoryId": c.MemoryID})
 }
 

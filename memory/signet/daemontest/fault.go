@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -40,40 +41,54 @@ type Fault struct {
 	Times int           // how often; zero: until Heal
 }
 
+// faults are those that are on.
+type faults struct {
+	lock sync.Mutex // guards what follows
+	all  []*Fault
+}
+
 // Fail puts a fault on; the first that matches a request is used.
-func (d *Daemon) Fail(f Fault) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.faults = append(d.faults, &f)
+func (f *faults) Fail(fault Fault) {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.all = append(f.all, &fault)
 }
 
 // Heal takes all faults off.
-func (d *Daemon) Heal() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.faults = nil
+func (f *faults) Heal() {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	f.all = nil
 }
 
-// ServeHTTP records the request, then answers it, or fails as it was told to.
-func (d *Daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
+// on gives the fault that a request of a path meets, nil for none.
+func (f *faults) on(path string) *Fault {
+	f.lock.Lock()
+	defer f.lock.Unlock()
+	for i, one := range f.all {
+		if !strings.HasPrefix(path, one.Path) {
+			continue
+		}
+		if one.Times > 0 {
+			if one.Times--; one.Times == 0 {
+				f.all = append(f.all[:i:i], f.all[i+1:]...)
+			}
+		}
+		return one
 	}
-	fault, stopping := d.record(r, body)
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	if fault == nil {
-		d.answer(w, r)
-		return
-	}
-	delay := cmp.Or(fault.Delay, 10*time.Millisecond)
-	switch fault.Kind {
+	return nil
+}
+
+// serve fails; answer is how the daemon would answer.
+func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stopping chan struct{}, answer http.HandlerFunc) {
+	delay := cmp.Or(f.Delay, 10*time.Millisecond)
+	switch f.Kind {
 	case BlackHole:
 		wait(r, stopping, 0)
 		panic(http.ErrAbortHandler)
 	case Slow:
 		var late recorder
-		d.answer(&late, r)
+		answer(&late, r)
 		if wait(r, stopping, delay) {
 			late.copyTo(w)
 		}
@@ -86,7 +101,7 @@ func (d *Daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	case Status:
-		code := fault.Code
+		code := f.Code
 		if code == 0 {
 			code = http.StatusInternalServerError
 		}
@@ -99,29 +114,9 @@ func (d *Daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case Drop:
 		panic(http.ErrAbortHandler)
 	case DropAfter:
-		d.answer(&recorder{}, r)
+		answer(&recorder{}, r)
 		panic(http.ErrAbortHandler)
 	}
-}
-
-func (d *Daemon) record(r *http.Request, body []byte) (*Fault, chan struct{}) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	path := r.URL.RequestURI()
-	d.requests = append(d.requests, Request{At: d.opts.Now(), Method: r.Method, Path: path,
-		Header: r.Header.Clone(), Body: body})
-	for i, f := range d.faults {
-		if !strings.HasPrefix(path, f.Path) {
-			continue
-		}
-		if f.Times > 0 {
-			if f.Times--; f.Times == 0 {
-				d.faults = append(d.faults[:i:i], d.faults[i+1:]...)
-			}
-		}
-		return f, d.stopping
-	}
-	return nil, d.stopping
 }
 
 // wait returns true after delay, false when the client or the daemon went

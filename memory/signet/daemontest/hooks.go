@@ -3,9 +3,7 @@ package daemontest
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,60 +27,9 @@ const (
 		"SOUL.md, IDENTITY.md, USER.md, MEMORY.md\n" +
 		"Secrets: use secret_exec.\n"
 
-	duplicateWindow = 30 * time.Minute
-	recallWindow    = 5 // hits whose memories are not given again
-	peerLimit       = 6
+	recallWindow = 5 // hits whose memories are not given again
+	peerLimit    = 6
 )
-
-func (d *Daemon) routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /health", d.health)
-	mux.HandleFunc("POST /api/hooks/session-start", d.sessionStart)
-	mux.HandleFunc("POST /api/hooks/user-prompt-submit", d.promptSubmit)
-	mux.HandleFunc("POST /api/hooks/session-end", d.sessionEnd)
-	mux.HandleFunc("POST /api/hooks/pre-compaction", d.preCompaction)
-	mux.HandleFunc("POST /api/hooks/compaction-complete", d.compactionComplete)
-	if d.opts.Generation == Newer { // as documented
-		mux.HandleFunc("POST /api/hooks/session-checkpoint-extract", d.checkpoint)
-		mux.HandleFunc("GET /api/hooks/transcript-capture/{id}", d.captured)
-		mux.HandleFunc("POST /api/cross-agent/messages/{id}/ack", d.acknowledge)
-	}
-	mux.HandleFunc("GET /api/sessions", d.listSessions)
-	mux.HandleFunc("POST /api/sessions/{key}/bypass", d.setBypass)
-	mux.HandleFunc("POST /api/memory/remember", d.remember)
-	mux.HandleFunc("POST /api/memory/recall", d.recall)
-	mux.HandleFunc("POST /api/memory/feedback", d.rate)
-	mux.HandleFunc("GET /api/memories", d.list)
-	mux.HandleFunc("GET /api/memory/{id}", d.get)
-	mux.HandleFunc("PATCH /api/memory/{id}", d.modify)
-	mux.HandleFunc("DELETE /api/memory/{id}", d.forget)
-	if d.opts.MCP != nil {
-		mux.Handle("/mcp", d.opts.MCP)
-	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain")
-		w.WriteHeader(http.StatusNotFound)
-		io.WriteString(w, "404 Not Found")
-	})
-	return mux
-}
-
-// answer is the daemon at its best.
-func (d *Daemon) answer(w http.ResponseWriter, r *http.Request) {
-	if d.opts.Token != "" {
-		given := r.Header.Get("Authorization")
-		if given != "Bearer "+d.opts.Token {
-			why := "malformed token"
-			if given == "" {
-				why = "authentication required"
-				w.Header().Set("WWW-Authenticate", "Bearer")
-			}
-			reply(w, http.StatusUnauthorized, map[string]any{"error": why})
-			return
-		}
-	}
-	d.mux.ServeHTTP(w, r)
-}
 
 func (d *Daemon) health(w http.ResponseWriter, _ *http.Request) {
 	m := map[string]any{
@@ -93,33 +40,6 @@ func (d *Daemon) health(w http.ResponseWriter, _ *http.Request) {
 		m["mode"], m["live"], m["ready"] = "local", true, true
 	}
 	reply(w, http.StatusOK, m)
-}
-
-// A hook is the part of a hook's request that they share.
-type hook struct {
-	Harness, SessionKey, SessionID, AgentID, RuntimePath string
-	Project, Cwd, Reason, Source                         string
-	UserMessage, UserPrompt, LastAssistantMessage        string
-	TranscriptPath, Transcript, CapturedAt, Summary      string
-	ClaimOnly                                            bool
-}
-
-// read decodes a hook's request; false when it was answered already. The older
-// kind fails on bad JSON with 500, not 400.
-func read(w http.ResponseWriter, r *http.Request) (hook, bool) {
-	var h *hook
-	if json.NewDecoder(r.Body).Decode(&h) != nil || h == nil {
-		reply(w, http.StatusInternalServerError, map[string]any{"error": "Hook execution failed"})
-		return hook{}, false
-	}
-	if path := r.Header.Get("X-Signet-Runtime-Path"); path != "" {
-		h.RuntimePath = path
-	}
-	if h.SessionKey == "" {
-		h.SessionKey = h.SessionID
-	}
-	h.SessionKey = strings.TrimPrefix(h.SessionKey, "session:")
-	return *h, true
 }
 
 func (d *Daemon) sessionStart(w http.ResponseWriter, r *http.Request) {
@@ -167,12 +87,6 @@ func (d *Daemon) sessionStart(w http.ResponseWriter, r *http.Request) {
 	}
 	s.seen = true
 	reply(w, http.StatusOK, d.full(h))
-}
-
-// heldByOther reports a claim of another path, which lasts 4 h. The caller
-// holds d.mu.
-func (d *Daemon) heldByOther(s *session, path string) bool {
-	return s.path != "" && s.path != path && d.opts.Now().Sub(s.claimed) < 4*time.Hour
 }
 
 func (d *Daemon) stub() map[string]any {
@@ -411,11 +325,4 @@ func cut(s string, n int, mark string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "") + mark
-}
-
-func reply(w http.ResponseWriter, code int, body map[string]any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Access-Control-Allow-Origin", "*")
-	w.WriteHeader(code)
-	json.NewEncoder(w).Encode(body)
 }

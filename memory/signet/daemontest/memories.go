@@ -11,16 +11,6 @@ import (
 	"unicode"
 )
 
-// A Memory is one that the daemon knows.
-type Memory struct {
-	ID, Content, Type, Tags string
-	Project                 string // that it is of; "": of none
-	Importance              float64
-	Pinned, Forgotten       bool
-	Created                 time.Time
-	Reason                  string // of the last change
-}
-
 // Remember makes the daemon know something, of now, and gives its id.
 func (d *Daemon) Remember(content, kind string) string {
 	return d.RememberAt(content, kind, d.opts.Now())
@@ -196,7 +186,7 @@ func (d *Daemon) rate(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.feedback = append(d.feedback, Feedback{b.SessionKey, b.Feedback})
+	d.note(func(r *record) { r.feedback = append(r.feedback, Feedback{b.SessionKey, b.Feedback}) })
 	m := map[string]any{"ok": true, "recorded": len(b.Feedback)}
 	if d.opts.Generation != Older { // only what was given under the key
 		accepted := 0

@@ -5,8 +5,27 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
+
+// A record is what a daemon was asked, for a test to look at.
+type record struct {
+	lock     sync.Mutex // guards what follows
+	requests []Request
+	ends     []End
+	compacts []Compaction
+	begun    []string // keys whose conversations are being compacted
+	soFar    []Checkpoint
+	feedback []Feedback
+}
+
+// note adds to the record.
+func (r *record) note(add func(*record)) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	add(r)
+}
 
 // A Request is one that the daemon got, also one that it failed on purpose.
 type Request struct {
@@ -28,13 +47,13 @@ func (r Request) JSON() map[string]any {
 
 // Requests gives what was asked of the given paths so far, in order; of all,
 // without one.
-func (d *Daemon) Requests(paths ...string) []Request {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (r *record) Requests(paths ...string) []Request {
+	r.lock.Lock()
+	defer r.lock.Unlock()
 	var out []Request
-	for _, r := range d.requests {
-		if len(paths) == 0 || slices.Contains(paths, route(r.Path)) {
-			out = append(out, r)
+	for _, one := range r.requests {
+		if len(paths) == 0 || slices.Contains(paths, route(one.Path)) {
+			out = append(out, one)
 		}
 	}
 	return out
@@ -47,10 +66,10 @@ func route(path string) string {
 }
 
 // ForgetRequests empties the record of requests.
-func (d *Daemon) ForgetRequests() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.requests = nil
+func (r *record) ForgetRequests() {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.requests = nil
 }
 
 // Outcomes of a session-end.
@@ -79,11 +98,11 @@ type End struct {
 }
 
 // Ends gives the session-ends so far; of one key, if given.
-func (d *Daemon) Ends(key ...string) []End {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (r *record) Ends(key ...string) []End {
+	r.lock.Lock()
+	defer r.lock.Unlock()
 	var out []End
-	for _, e := range d.ends {
+	for _, e := range r.ends {
 		if len(key) == 0 || e.Key == key[0] {
 			out = append(out, e)
 		}
@@ -95,10 +114,10 @@ func (d *Daemon) Ends(key ...string) []End {
 type Compaction struct{ Key, Summary, Project, MemoryID string }
 
 // Compactions gives the compaction-completes so far.
-func (d *Daemon) Compactions() []Compaction {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Clone(d.compacts)
+func (r *record) Compactions() []Compaction {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return slices.Clone(r.compacts)
 }
 
 // A Feedback is one rating call.
@@ -108,25 +127,25 @@ type Feedback struct {
 }
 
 // FeedbackGiven gives the ratings so far.
-func (d *Daemon) FeedbackGiven() []Feedback {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Clone(d.feedback)
+func (r *record) FeedbackGiven() []Feedback {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return slices.Clone(r.feedback)
 }
 
 // A Checkpoint is what a session-checkpoint-extract brought.
 type Checkpoint struct{ Key, Project, Transcript, JobID string } // JobID is empty where it made no job
 
 // Checkpoints gives the session-checkpoint-extracts so far.
-func (d *Daemon) Checkpoints() []Checkpoint {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Clone(d.soFar)
+func (r *record) Checkpoints() []Checkpoint {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return slices.Clone(r.soFar)
 }
 
 // Compacting gives the keys of the pre-compactions so far.
-func (d *Daemon) Compacting() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Clone(d.begun)
+func (r *record) Compacting() []string {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return slices.Clone(r.begun)
 }
