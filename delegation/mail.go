@@ -95,7 +95,8 @@ func (m Message) Item() memory.Item {
 	if m.From == "" {
 		from = "a person"
 	}
-	return memory.Item{ID: messagePrefix + m.ID, Text: "Message from " + from + ": " + m.Text, Origin: from, Date: m.Created}
+	return memory.Item{ID: messagePrefix + m.ID, Text: "Message from " + from + ": " + m.Text, Origin: from,
+		Date: m.Created}
 }
 
 // MailTools are those by which agents leave messages for one another. A daemon's go before them. names gives what the

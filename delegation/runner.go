@@ -395,7 +395,8 @@ func (r *run) environment() []string {
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		// CLAUDECODE: a Claude inside another one's shell refuses to start
-		return slices.Contains([]string{Variable, depthVariable, CallerVariable, "SIGNET_ACP_PARENT", "SIGNET_NO_HOOKS", "CLAUDECODE"}, name)
+		return slices.Contains([]string{Variable, depthVariable, CallerVariable, "SIGNET_ACP_PARENT", "SIGNET_NO_HOOKS",
+			"CLAUDECODE"}, name)
 	})
 	return append(env, Variable+"="+r.d.ID, depthVariable+"="+strconv.Itoa(r.d.Depth), CallerVariable+"="+r.d.Key)
 }

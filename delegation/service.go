@@ -89,7 +89,8 @@ func (s *Service) choose(agents []Agent, name, kind, caller string) (string, err
 
 // Wait waits until a delegation has ended or limit is over, and gives it as it stands. progress, if not nil, is told
 // when there is something new.
-func (s *Service) Wait(ctx context.Context, id string, limit time.Duration, progress func(Delegation)) (Delegation, error) {
+func (s *Service) Wait(ctx context.Context, id string, limit time.Duration,
+	progress func(Delegation)) (Delegation, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	tick := time.NewTicker(lookEvery)

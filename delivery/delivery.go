@@ -3,7 +3,8 @@
 // is due, posts it, reads the answer and notes what became of it. The detached worker that a process leaves
 // (Handover), the sweep at a start and the command that a person runs are all a Worker.
 //
-//	left, err := delivery.Run(ctx, delivery.Options{Store: store, Daemon: daemonAt, Dir: dir}, info, retention, delivery.UntilQuiet)
+//	options := delivery.Options{Store: store, Daemon: daemonAt, Dir: dir}
+//	left, err := delivery.Run(ctx, options, info, retention, delivery.UntilQuiet)
 //
 // It knows a Daemon by the interface that it declares; Signet is the one that there is. It logs ids, counts and
 // durations, never what anybody said.

@@ -65,7 +65,8 @@ func NewHandover(o HandoverOptions) *Handover {
 
 // sweep looks at what dead processes have left, and starts a worker if anything is due.
 func (h *Handover) sweep() {
-	if _, err := (eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}).Run(pace.Gently(h.looks)); err != nil && h.looks.Err() == nil {
+	if _, err := (eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}).Run(pace.Gently(h.looks)); err != nil &&
+		h.looks.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
 	}
 	if err := h.o.Store.DropContexts(h.looks, h.o.ContextAge); err != nil && h.looks.Err() == nil {

@@ -268,7 +268,8 @@ func (f *faulty) ours(said string) string {
 	for line := range strings.Lines(said) {
 		if _, text, ok := strings.Cut(strings.TrimSpace(line), "signet-acp-proxy: "); ok &&
 			!strings.HasPrefix(text, "conversations are recorded in") {
-			return chars.Cut(strings.NewReplacer(f.Signet, "~/.agents", self, "AGENT", f.url(), "URL", "|", "/").Replace(text), 140)
+			return chars.Cut(strings.NewReplacer(f.Signet, "~/.agents", self, "AGENT", f.url(), "URL", "|", "/").Replace(text),
+				140)
 		}
 	}
 	return ""
@@ -349,7 +350,8 @@ func (f *faulty) delivered(tt fault) string {
 		return "not delivered, as the person wants"
 	}
 	all := strings.Join(got, "")
-	if slices.ContainsFunc([]string{"Question 0. ", "Question 1. "}, func(q string) bool { return strings.Count(all, q) != 1 }) {
+	if slices.ContainsFunc([]string{"Question 0. ", "Question 1. "},
+		func(q string) bool { return strings.Count(all, q) != 1 }) {
 		f.t.Errorf("delivered: %.2000q", got)
 	}
 	return "delivered, once"

@@ -99,7 +99,8 @@ func TestAcpxContinues(t *testing.T) {
 				prompted := a.requests("session/prompt")
 				second := prompted[len(prompted)-1].Session
 				told := a.received(second).told()
-				if second == first || len(told) != 1 || !strings.Contains(told[0], "> User: The keel of the Curlew weighs 1,730 kg.") {
+				if second == first || len(told) != 1 ||
+					!strings.Contains(told[0], "> User: The keel of the Curlew weighs 1,730 kg.") {
 					t.Errorf("%s goes on from %s and was told %q", second, first, told)
 				}
 				a.cleanHistory()

@@ -55,7 +55,8 @@ func TestVersions(t *testing.T) {
 	if diff := cmp.Diff(kept[0], kept[1]); diff != "" {
 		t.Errorf("what is kept (-version 1 +version 2):\n%s", diff)
 	}
-	if want := words + " | The mast is 11.42 metres long."; !strings.Contains(strings.ReplaceAll(kept[0], "\n\n", ""), want) {
+	if want := words + " | The mast is 11.42 metres long."; !strings.Contains(strings.ReplaceAll(kept[0], "\n\n", ""),
+		want) {
 		t.Errorf("%q is not in what is kept:\n%s", want, kept[0])
 	}
 }

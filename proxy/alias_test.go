@@ -222,7 +222,7 @@ func TestTwoProxies(t *testing.T) {
 	steps["load"](p)
 	other := p.c
 	for i, c := range []*connection{one, other} {
-		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"hello"}]}}`, 100+i, p.id)
+		c.sendPrompt(100+i, p.id, "hello")
 	}
 	one.until(`"id":100,`)
 	other.until(`"id":101,`)

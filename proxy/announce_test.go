@@ -130,7 +130,7 @@ func TestNotice(t *testing.T) {
 			c.call(1, "session/new", cwd)
 			var notices []string
 			for id := 2; id < 4; id++ {
-				c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}`, id)
+				c.sendPrompt(id, "s1", "hello")
 				for _, line := range c.until(fmt.Sprintf(`"id":%d`, id)) {
 					if strings.Contains(line, `"sessionUpdate":"notice"`) {
 						notices = append(notices, line)

@@ -272,7 +272,8 @@ func TestConversations(t *testing.T) {
 		h.glue = rapid.SampledFrom([]string{"chunks", "", " ", "\n"}).Draw(rt, "glue")
 		h.echo, h.keeps = rapid.Bool().Draw(rt, "echo"), rapid.Bool().Draw(rt, "keeps")
 		h.forks, h.silent = rapid.Bool().Draw(rt, "forks"), rapid.Bool().Draw(rt, "silent")
-		k := &conversations{T: rt, w: newWorld(t), model: h, mem: newSource(), sent: map[string]bool{}, words: map[string][]string{}}
+		k := &conversations{T: rt, w: newWorld(t), model: h, mem: newSource(), sent: map[string]bool{},
+			words: map[string][]string{}}
 		defer func() {
 			for i := range k.proxies {
 				k.leave(i, false)

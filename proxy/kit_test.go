@@ -392,6 +392,13 @@ func (c *connection) prompt(id int, session, text string) string {
 		text))
 }
 
+// sendPrompt sends a prompt, and does not wait for its response.
+func (c *connection) sendPrompt(id int, session, text string) {
+	c.t.Helper()
+	c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text",`+
+		`"text":%q}]}}`, id, session, text)
+}
+
 // got gives the lines that reached the agent and hold text.
 func (c *connection) got(text string) []string {
 	c.mu.Lock()

@@ -192,7 +192,7 @@ func TestIDUsedTwice(t *testing.T) {
 	}, longLimits)
 	c.open()
 	c.call(1, "session/new", cwd)
-	c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"/one"}]}}`)
+	c.sendPrompt(2, "s1", "/one")
 	c.prompt(2, "s1", "/two")
 	c.prompt(3, "s1", "three")
 	if b := c.blocks(2); len(b) != 2 {
@@ -223,7 +223,7 @@ func TestSessionsMadeAtOnce(t *testing.T) {
 		command       bool
 	}{{"one", "/of/one now", true}, {"two", "/of/two now", true}, {"one", "/of/two is broken", false},
 		{"two", "/of/one is broken", false}} {
-		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, 20+i, prompt.session, prompt.text)
+		c.sendPrompt(20+i, prompt.session, prompt.text)
 		h.answer(fmt.Sprintf(`"id":%d`, 20+i),
 			fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`+"\n", 20+i))
 		c.until(fmt.Sprintf(`"id":%d,`, 20+i))

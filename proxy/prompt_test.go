@@ -183,7 +183,7 @@ func TestCancelWhileHeld(t *testing.T) {
 			c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = time.Hour })
 			c.open()
 			c.call(1, "session/new", cwd)
-			c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"slow"}]}}`)
+			c.sendPrompt(2, "s1", "slow")
 			c.send(`{"jsonrpc":"2.0","method":"_between","params":{}}`)
 			c.send("%s", tt.cancel)
 			c.until(`"id":2,`)
@@ -405,8 +405,8 @@ func TestSecondPromptInFlight(t *testing.T) {
 	c := w.start(newSource(), a)
 	c.open()
 	c.call(1, "session/new", cwd)
-	c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"one"}]}}`)
-	c.send(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"two"}]}}`)
+	c.sendPrompt(2, "s1", "one")
+	c.sendPrompt(3, "s1", "two")
 	c.until(`"id":3,`)
 	if one, two := c.blocks(0), c.blocks(1); len(one) != 2 || len(two) != 1 {
 		t.Errorf("got %q and %q", one, two)
@@ -421,7 +421,7 @@ func TestQueueLimit(t *testing.T) {
 	c := w.start(mem, echo(), hurried)
 	c.open()
 	c.call(1, "session/new", cwd)
-	c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"slow"}]}}`)
+	c.sendPrompt(2, "s1", "slow")
 	const n = 3 * wire.MaxFrames
 	for i := range n {
 		c.send(`{"jsonrpc":"2.0","method":"_n","params":{"n":%d}}`, i)

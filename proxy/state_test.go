@@ -82,7 +82,8 @@ func (p *scenario) says(updates ...string) {
 }
 
 func message(id string) string {
-	return fmt.Sprintf(`{"sessionUpdate":"agent_message_chunk","messageId":%q,"content":{"type":"text","text":"word "}}`, id)
+	return fmt.Sprintf(`{"sessionUpdate":"agent_message_chunk","messageId":%q,"content":{"type":"text","text":"word "}}`,
+		id)
 }
 
 // steps are what can happen to a session.
@@ -139,7 +140,8 @@ var steps = map[string]func(p *scenario){
 	},
 	"says a summary": func(p *scenario) { p.says(message("one"), message("one"), message("two")) },
 	"uses a tool": func(p *scenario) {
-		p.says(message("one"), `{"sessionUpdate":"tool_call","toolCallId":"c","title":"Look","status":"completed"}`, message("two"))
+		p.says(message("one"), `{"sessionUpdate":"tool_call","toolCallId":"c","title":"Look","status":"completed"}`,
+			message("two"))
 	},
 	"compacts slowly": func(p *scenario) {
 		p.process.extra.Store(update(p.id,

@@ -12,8 +12,8 @@ const (
 	peopleLimit  = 200 * time.Millisecond // for them, at the end
 )
 
-// A peopleWriter writes what people are to read, in a goroutine of its own: a stderr that nobody reads holds nothing up.
-// What finds no room is dropped and counted.
+// A peopleWriter writes what people are to read, in a goroutine of its own: a stderr that nobody reads holds nothing
+// up. What finds no room is dropped and counted.
 type peopleWriter struct {
 	out io.Writer
 

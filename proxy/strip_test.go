@@ -255,7 +255,7 @@ func TestTitleOfBlockAlone(t *testing.T) {
 			}
 			for i, want := range []string{tt.first, tt.second} {
 				titles <- []string{"Clerk of a yard", "Masts"}[i]
-				c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"more"}]}}`, 3+i)
+				c.sendPrompt(3+i, "s1", "more")
 				if got := c.until(fmt.Sprintf(`"id":%d,`, 3+i)); !slices.Contains(got, info(want)) {
 					t.Errorf("title %d: the client gets\n%s, want %s", i, strings.Join(got, "\n"), want)
 				}

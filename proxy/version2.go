@@ -48,8 +48,8 @@ func typed(server []byte) []byte {
 	return server
 }
 
-// userMessage gives a whole message of the user's, or of another session, that the harness shows, live or again, without
-// our block.
+// userMessage gives a whole message of the user's, or of another session, that the harness shows, live or again,
+// without our block.
 func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 	var s *session.Session
 	p.table.Update(func(c *session.Connection) {

@@ -25,7 +25,8 @@ func second(idle string) agent {
 		case "initialize":
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":2,"info":{"name":"two","version":"7"},"capabilities":{"session":{"mcp":{"stdio":{},"sse":null}}}}}`, f["id"])
 		case "session/new":
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"two-session-00001","availableCommands":[{"name":"of/two"}]}}`, f["id"])
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"two-session-00001","availableCommands":[{"name":"of/two"}]}}`,
+				f["id"])
 		case "session/prompt":
 			prompts++
 			update(`"user_message","messageId":"u%d","content":%s`, prompts, param(f, "prompt"))
@@ -72,7 +73,7 @@ func TestVersion2(t *testing.T) {
 			t.Errorf("prompt %d has %d blocks", i, n)
 		}
 	}
-	c.send(`{"jsonrpc":"2.0","id":9,"method":"session/prompt","params":{"sessionId":"two-session-00001","prompt":[{"type":"text","text":"/of/two now"}]}}`)
+	c.sendPrompt(9, "two-session-00001", "/of/two now")
 	c.until(`"state":"idle"`)
 	c.close()
 	s := w.session("two", "two-session-00001")
@@ -102,7 +103,7 @@ func TestIdleOfVersion2(t *testing.T) {
 		c := w.start(newSource(), second(idle))
 		c.call(0, "initialize", openVersion2)
 		c.call(1, "session/new", cwd)
-		c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"two-session-00001","prompt":[{"type":"text","text":"hello"}]}}`)
+		c.sendPrompt(2, "two-session-00001", "hello")
 		c.until(`"state":"idle"`)
 		c.close()
 		s := w.session("two", "two-session-00001")

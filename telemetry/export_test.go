@@ -42,13 +42,15 @@ func exported(t *testing.T) *world {
 		{100, "tool_used", `{"turn":1,"tool":{"id":"call-1","title":"cat ` + canary + `","kind":"execute","status":"pending"}}`},
 		{700, "tool_used", `{"turn":1,"tool":{"id":"call-1","title":"","kind":"","status":"failed"}}`},
 	} {
-		w.exec(`INSERT INTO events (at, kind, process, session, turn, data) VALUES (?, ?, 'p', ?, ?, ?)`, at+int64(e.after), e.kind, s, first, e.data)
+		w.exec(`INSERT INTO events (at, kind, process, session, turn, data) VALUES (?, ?, 'p', ?, ?, ?)`, at+int64(e.after),
+			e.kind, s, first, e.data)
 	}
 	w.exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text)
 		VALUES (?, 'k', 'context', 'b', 'embedded', 1100, 3, 4, ?, 'kept', '["a","b"]', ?)`, s, at, "memory "+canary)
 	second := w.turn(s, "1")
 	w.exec(`UPDATE turns SET stop = '', code = -32603 WHERE id = ?`, second)
-	w.exec(`INSERT INTO turns (session, key, process, started, user) VALUES (?, 'k', '1', ?, 'still open')`, s, w.now.UnixMilli())
+	w.exec(`INSERT INTO turns (session, key, process, started, user) VALUES (?, 'k', '1', ?, 'still open')`, s,
+		w.now.UnixMilli())
 	return w
 }
 
@@ -82,7 +84,8 @@ func TestExport(t *testing.T) {
 		t.Errorf("what was said is in it:\n%s", b.String())
 	}
 	var again bytes.Buffer
-	if _, err := (telemetry.Export{Version: "1.2.3"}).Write(t.Context(), w.db, &again); err != nil || again.String() != b.String() {
+	if _, err := (telemetry.Export{Version: "1.2.3"}).Write(t.Context(), w.db, &again); err != nil ||
+		again.String() != b.String() {
 		t.Error("the same is exported otherwise the next time")
 	}
 	var parts struct{ ResourceSpans, ResourceMetrics json.RawMessage }
@@ -108,7 +111,8 @@ func TestExport(t *testing.T) {
 		}
 		t.Errorf("%s has no %s", s.Name, key)
 	}
-	if hex.EncodeToString(prompt.TraceId) != traceParent[3:35] || hex.EncodeToString(prompt.ParentSpanId) != traceParent[36:52] {
+	if hex.EncodeToString(prompt.TraceId) != traceParent[3:35] ||
+		hex.EncodeToString(prompt.ParentSpanId) != traceParent[36:52] {
 		t.Errorf("the client's span is not the parent: %x %x", prompt.TraceId, prompt.ParentSpanId)
 	}
 	has(prompt, "gen_ai.operation.name", "invoke_agent")
@@ -119,7 +123,8 @@ func TestExport(t *testing.T) {
 	if len(prompt.Events) != 1 || prompt.Events[0].Name != "signet.memory.inserted" {
 		t.Errorf("what was inserted: %v", prompt.Events)
 	}
-	if string(tool.ParentSpanId) != string(prompt.SpanId) || tool.EndTimeUnixNano-tool.StartTimeUnixNano != uint64(600*time.Millisecond) ||
+	if string(tool.ParentSpanId) != string(prompt.SpanId) ||
+		tool.EndTimeUnixNano-tool.StartTimeUnixNano != uint64(600*time.Millisecond) ||
 		tool.Status.GetCode() != trace.Status_STATUS_CODE_ERROR {
 		t.Errorf("a tool: %v", tool)
 	}
@@ -153,7 +158,8 @@ func TestExportText(t *testing.T) {
 	if _, err := (telemetry.Export{WithText: true}).Write(t.Context(), exported(t).db, &b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"user " + canary, "agent " + canary, "memory " + canary, "cat " + canary, "gen_ai.input.messages",
+	for _, want := range []string{"user " + canary, "agent " + canary, "memory " + canary, "cat " + canary,
+		"gen_ai.input.messages",
 		"gen_ai.output.messages"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in it", want)
@@ -201,7 +207,8 @@ func TestPost(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", "localhost:4318", "ftp://x", "http://"} {
-		if _, err := (telemetry.Export{}).Post(t.Context(), w.db, bad); err == nil || !strings.Contains(err.Error(), "is no endpoint") {
+		if _, err := (telemetry.Export{}).Post(t.Context(), w.db, bad); err == nil ||
+			!strings.Contains(err.Error(), "is no endpoint") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

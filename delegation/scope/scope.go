@@ -68,7 +68,8 @@ func (r Request) Check() error {
 // Items gives the items of a field, as they are to be shown.
 func Items(field string) []string {
 	var list []string
-	for _, line := range strings.FieldsFunc(visible(field), func(r rune) bool { return r == '\n' || r == '\r' || r == ';' }) {
+	ends := func(r rune) bool { return r == '\n' || r == '\r' || r == ';' }
+	for _, line := range strings.FieldsFunc(visible(field), ends) {
 		line = strings.TrimSpace(line)
 		if rest, ok := cutBullet(line); ok {
 			line = strings.TrimSpace(rest)

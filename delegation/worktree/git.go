@@ -35,7 +35,8 @@ func (r repository) git(ctx context.Context, env []string, args ...string) (stri
 		"core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.quotePath=false"}, args...)...)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG") // of a git that runs us
-	}), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_AUTHOR_NAME=signet-acp-proxy", "GIT_AUTHOR_EMAIL=signet-acp-proxy@localhost",
+	}), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_AUTHOR_NAME=signet-acp-proxy",
+		"GIT_AUTHOR_EMAIL=signet-acp-proxy@localhost",
 		"GIT_COMMITTER_NAME=signet-acp-proxy", "GIT_COMMITTER_EMAIL=signet-acp-proxy@localhost")
 	cmd.Env = append(cmd.Env, env...)
 	cmd.WaitDelay = time.Second

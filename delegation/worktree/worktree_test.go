@@ -184,7 +184,8 @@ func TestCannotBeMade(t *testing.T) {
 	}
 	dir := repo(t)
 	git(t, dir, "branch", "signet/taken")
-	if _, err := Make(t.Context(), dir, root, "signet/taken"); err == nil || !strings.Contains(err.Error(), "signet/taken") {
+	if _, err := Make(t.Context(), dir, root, "signet/taken"); err == nil ||
+		!strings.Contains(err.Error(), "signet/taken") {
 		t.Errorf("a branch that is there: %v", err)
 	}
 	if git(t, dir, "rev-parse", "--verify", "-q", "signet/taken") == "" {

@@ -49,7 +49,8 @@ func (a *agent) callTool(ctx context.Context) (string, error) {
 // misbehave does what it is told to do when a request comes.
 func (a *agent) misbehave(method string) {
 	if a.faults.junk {
-		fmt.Fprint(os.Stdout, "no JSON at all\n{\"jsonrpc\":\"2.0\",\"id\":\"nobody's\",\"result\":[1]}\n[]\n{\"jsonrpc\":\n\x00\xff\n")
+		fmt.Fprint(os.Stdout, "no JSON at all\n"+
+			"{\"jsonrpc\":\"2.0\",\"id\":\"nobody's\",\"result\":[1]}\n[]\n{\"jsonrpc\":\n\x00\xff\n")
 	}
 	if a.faults.hang == method {
 		select {}

@@ -29,7 +29,8 @@ func main() {
 }
 
 // browsers are the names that Chromium has.
-var browsers = []string{"chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "google-chrome-stable"}
+var browsers = []string{"chromium", "chromium-browser", "chromium-headless-shell", "google-chrome",
+	"google-chrome-stable"}
 
 var errNoBrowser = errors.New("there is no Chromium on the PATH: on Debian and Ubuntu `apt-get install chromium`, on Fedora " +
 	"`dnf install chromium`, on macOS `brew install --cask chromium`; or name one in CHROMIUM")

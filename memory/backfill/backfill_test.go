@@ -233,7 +233,8 @@ func TestLargeFiles(t *testing.T) {
 	f = claudeFile(t, home, "b.jsonl")
 	long, turns := strings.Repeat("All about herons. ", 2000), 800
 	for i := range turns {
-		if _, err := f.WriteString(claudeLine("s-2", "user", fmt.Sprintf("%d", i)) + claudeLine("s-2", "assistant", long)); err != nil {
+		if _, err := f.WriteString(claudeLine("s-2", "user", fmt.Sprintf("%d", i)) + claudeLine("s-2", "assistant",
+			long)); err != nil {
 			t.Fatal(err)
 		}
 	}

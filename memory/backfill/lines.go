@@ -55,9 +55,9 @@ func eachLine(ctx context.Context, path string, f func(line []byte) error) error
 	}
 }
 
-// mute reports whether a line holds nothing but what a tool said, which is most of what harnesses write: it is not worth
-// reading. One that may hold words too is read.
-func mute(line []byte) bool {
+// toolOutput reports whether a line holds nothing but what a tool said, which is most of what harnesses write: it is not
+// worth reading. One that may hold words too is read.
+func toolOutput(line []byte) bool {
 	return (bytes.Contains(line, toolResult) || bytes.Contains(line, toolUse)) && !bytes.Contains(line, textBlock)
 }
 
@@ -71,7 +71,7 @@ func jsonLines[T any](take func(b *builder, line T)) func(context.Context, Place
 		b := builder{Conversation: Conversation{File: path}}
 		err := eachLine(ctx, path, func(line []byte) error {
 			var v T
-			if mute(line) || json.Unmarshal(line, &v) != nil {
+			if toolOutput(line) || json.Unmarshal(line, &v) != nil {
 				return nil
 			}
 			take(&b, v)

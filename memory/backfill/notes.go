@@ -214,8 +214,8 @@ func firstCwd(name string) string {
 	return ""
 }
 
-// FindNote gives the note that somebody names: by its id or the beginning of that, by FILE:LINE, or by what it says. ok is
-// false for none, and for more than one.
+// FindNote gives the note that somebody names: by its id or the beginning of that, by FILE:LINE, or by what it says. ok
+// is false for none, and for more than one.
 func FindNote(all []Note, name string) (n Note, ok bool) {
 	found := slices.DeleteFunc(slices.Clone(all), func(n Note) bool {
 		place := fmt.Sprintf("%s:%d", n.File, n.Line)

@@ -49,7 +49,8 @@ func New(o Options) *Server {
 	s := &Server{life: newLife(), o: o, roster: &roster{}}
 	watch := newWatch(o, s.roster.show)
 	s.roster.watch = watch
-	s.service = &service{ctx: s.ctx, watch: watch, local: local{o.Store, o.Log}, owe: o.Owe, extras: o.Extras, exclude: o.Exclude,
+	s.service = &service{ctx: s.ctx, watch: watch, local: local{o.Store, o.Log}, owe: o.Owe, extras: o.Extras,
+		exclude: o.Exclude,
 		version: o.Version, log: o.Log}
 	s.sockets = &sockets{life: s.life, log: o.Log, serve: func(ctx context.Context, e *endpoint,
 		conn net.Conn) error {

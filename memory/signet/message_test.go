@@ -41,7 +41,8 @@ func TestMessages(t *testing.T) {
 			t.Errorf("it stands in the daemon's text too:\n%s", said)
 		}
 	}
-	if again, err := c.Recall(t.Context(), s, "bittern", []string{messagePrefix + id}); err != nil || len(again.Items) != 0 {
+	if again, err := c.Recall(t.Context(), s, "bittern", []string{messagePrefix + id}); err != nil ||
+		len(again.Items) != 0 {
 		t.Errorf("what was told: %+v, %v", again.Items, err)
 	}
 	if err := c.Follow(t.Context(), Prompt{s, "on", ""}, true); err != nil || len(c.Messages("k")) != 1 {

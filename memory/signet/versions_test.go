@@ -10,8 +10,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
-// What was met with both daemons that were run (docs/daemon.md, "What they do, and where it is tested"), as far as it is
-// the client's.
+// What was met with both daemons that were run (docs/daemon.md, "What they do, and where it is tested"), as far as it
+// is the client's.
 func TestVersions(t *testing.T) {
 	type world struct {
 		*testing.T
@@ -166,7 +166,8 @@ func TestVersions(t *testing.T) {
 		}},
 		{"presence tells each prompt and what was said before", nil, func(w *world) {
 			for range 2 {
-				if err := w.c.Follow(w.Context(), Prompt{Session: w.s, Text: "on", Last: "It stands\nin the water."}, true); err != nil {
+				on := Prompt{Session: w.s, Text: "on", Last: "It stands\nin the water."}
+				if err := w.c.Follow(w.Context(), on, true); err != nil {
 					w.Error(err)
 				}
 			}
@@ -176,7 +177,8 @@ func TestVersions(t *testing.T) {
 			}
 		}},
 		{"what is not offered is said so", nil, func(w *world) {
-			if _, err := w.c.Checkpoint(w.Context(), EndRequest{Key: "k", Transcript: longTalk}, ""); !errors.Is(err, ErrNotOffered) {
+			_, err := w.c.Checkpoint(w.Context(), EndRequest{Key: "k", Transcript: longTalk}, "")
+			if !errors.Is(err, ErrNotOffered) {
 				w.Errorf("a checkpoint: %v", err)
 			}
 			if status, err := w.c.Captured(w.Context(), "job-0001"); err == nil {

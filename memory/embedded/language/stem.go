@@ -37,8 +37,8 @@ const (
 var stemmers = [...]func(*snowballstem.Env) bool{english.Stem, german.Stem, french.Stem, spanish.Stem, italian.Stem,
 	portuguese.Stem, dutch.Stem, russian.Stem}
 
-// stem takes the endings off a word in lower case, as one language has them. Most words of a conversation come again and
-// again: what they came to is kept for those that were met last.
+// stem takes the endings off a word in lower case, as one language has them. Most words of a conversation come again
+// and again: what they came to is kept for those that were met last.
 func stem(word string, in set) string {
 	place := &stems[maphash.String(stemSeed, word)%uint64(len(stems))]
 	if known := place.Load(); known != nil && known.word == word && known.in == in {

@@ -17,7 +17,9 @@ func ask(question string, docs ...int) Query {
 // Of common words no more entries are read than are worth it, of the rarest all.
 func TestRarest(t *testing.T) {
 	q := ask("kiln temperature glaze", 700, 40, 5)
-	for most, want := range map[int]string{1000: "glaze temperature kiln", 700: "glaze temperature", 40: "glaze", 1: "glaze"} {
+	for most, want := range map[int]string{
+		1000: "glaze temperature kiln", 700: "glaze temperature", 40: "glaze", 1: "glaze",
+	} {
 		got := ""
 		for _, a := range q.Rarest(most) {
 			got += " " + a.Word

@@ -52,7 +52,8 @@ func fill(t *testing.T, d *runtime.Data) correlation.Session {
 		fmt.Sprintf(`INSERT INTO event_turns (process, n, turn) SELECT 'p', 1, min(id) FROM turns WHERE session = %d`, s.ID),
 		fmt.Sprintf(`INSERT INTO events (at, kind, process, session, turn, data)
 			SELECT 1, 'turn_began', 'p', session, id, '{}' FROM turns WHERE session = %d`, s.ID),
-		fmt.Sprintf(`INSERT INTO usage (session, at, reporter, input, cost, raw) VALUES (%d, 1, 'update', 7, 0.1, '{}')`, s.ID),
+		fmt.Sprintf(`INSERT INTO usage (session, at, reporter, input, cost, raw) VALUES (%d, 1, 'update', 7, 0.1, '{}')`,
+			s.ID),
 		fmt.Sprintf(`INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due)
 			VALUES (%d, 'k', 'daemon', 'ended', 'owed', 1, 1, 1)`, s.ID),
 		fmt.Sprintf(`INSERT INTO passages_told VALUES (%d, 'x', 1)`, s.ID),

@@ -17,7 +17,8 @@ import (
 )
 
 // BenchmarkBackfill takes in as many megabytes as SIGNET_BACKFILL_MB says (16), and tells what a gigabyte of such
-// transcripts would cost: go test -tags sqlite_fts5 -run - -bench Backfill -benchtime 1x ./cmd/signet-acp-proxy/internal/runtime
+// transcripts would cost: go test -tags sqlite_fts5 -run - -bench Backfill -benchtime 1x
+// ./cmd/signet-acp-proxy/internal/runtime
 func BenchmarkBackfill(b *testing.B) {
 	want := 16
 	if text := os.Getenv("SIGNET_BACKFILL_MB"); text != "" {

@@ -20,7 +20,8 @@ import (
 // ToolOptions are those of the server of the memory tools, as configured.
 func ToolOptions(c *config.Config, log *Log, store func(context.Context) (*embedded.Store,
 	error)) (mcpserver.Options, error) {
-	o := mcpserver.Options{Store: store, Configured: c.DaemonConfigured, OtherProjects: c.OtherProjects, Exclude: c.Exclude, Version: Version,
+	o := mcpserver.Options{Store: store, Configured: c.DaemonConfigured, OtherProjects: c.OtherProjects,
+		Exclude: c.Exclude, Version: Version,
 		Log: log.Logger()}
 	if c.Memory == "embedded" {
 		return o, nil
