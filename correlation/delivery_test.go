@@ -308,6 +308,16 @@ func TestHookComesAfterTheDaemon(t *testing.T) {
 	}
 }
 
+// A hook that is due before the daemon's row waits for the daemon's first attempt all the same.
+func TestHookIsDueBeforeTheDaemon(t *testing.T) {
+	b := newBench(t)
+	b.saidTo("s", 1, ProcessInfo{Memory: "daemon", Hook: true})
+	must(b.db.ExecContext(t.Context(), `UPDATE deliveries SET due = due - 1000 WHERE kind = ?`, KindHook))(t)
+	if d := b.lease(b.worker()); d.Kind != KindDaemon {
+		t.Errorf("first comes %s", d.Kind)
+	}
+}
+
 // A session that goes on while it is being delivered owes again what the delivery did not hold.
 func TestOwedAnew(t *testing.T) {
 	b := newBench(t)

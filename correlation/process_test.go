@@ -2,13 +2,16 @@ package correlation_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/oklog/ulid/v2"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 )
@@ -107,19 +110,23 @@ func TestSweepDead(t *testing.T) {
 	}
 }
 
-// Old rows of processes go, and lock files of processes that died before they had a row; nothing else does.
+// Old rows of processes go, and lock files of processes that died before they had a row; nothing else does: neither the
+// lock of a living one, however old, nor one that may be just being made.
 func TestSweepFiles(t *testing.T) {
 	b := newBench(t)
 	p := b.register(ProcessInfo{})
 	b.clock.t = time.Now()
 	live := filepath.Join(b.dir, "acp", "live")
-	for _, name := range []string{"01ARZ3NDEKTSV4RRFFQ69G5FAV.lock", "notes.txt", "x.lock"} {
+	young := ulid.MustNew(ulid.Timestamp(b.clock.t), rand.Reader).String() + ".lock"
+	for _, name := range []string{"01ARZ3NDEKTSV4RRFFQ69G5FAV.lock", young, "notes.txt", "x.lock"} {
 		check(t, os.WriteFile(filepath.Join(live, name), nil, 0o600))
 	}
 	q := b.register(ProcessInfo{})
 	check(t, q.End(t.Context(), "eof"))
 	must(b.SweepDead(t.Context(), nil))(t)
-	if diff := cmp.Diff([]string{p.ID() + ".lock", "notes.txt", "x.lock"}, b.locks()); diff != "" {
+	left := []string{p.ID() + ".lock", young, "notes.txt", "x.lock"}
+	slices.Sort(left)
+	if diff := cmp.Diff(left, b.locks()); diff != "" {
 		t.Error(diff)
 	}
 	if n := b.count("SELECT count(*) FROM processes"); n != 2 {
@@ -129,6 +136,9 @@ func TestSweepFiles(t *testing.T) {
 	must(b.SweepDead(t.Context(), nil))(t)
 	if n := b.count("SELECT count(*) FROM processes"); n != 1 {
 		t.Errorf("%d rows, want that of the living", n)
+	}
+	if diff := cmp.Diff([]string{p.ID() + ".lock", "notes.txt", "x.lock"}, b.locks()); diff != "" {
+		t.Error(diff)
 	}
 }
 

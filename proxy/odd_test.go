@@ -234,6 +234,29 @@ func TestSessionsMadeAtOnce(t *testing.T) {
 	}
 }
 
+// A session that the harness refuses to close goes on as before.
+func TestCloseThatFails(t *testing.T) {
+	w := newWorld(t)
+	plain := echo()
+	c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		if method(f) == "session/close" {
+			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"busy"}}`, f["id"])
+			return
+		}
+		plain(f, line, say)
+	})
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.prompt(2, "s1", "one")
+	c.call(3, "session/close", `{"sessionId":"s1"}`)
+	c.prompt(4, "s1", "two")
+	c.close()
+	turns, err := w.store.Turns(t.Context(), w.session("echo", "s1").ID)
+	if err != nil || len(turns) != 2 || turns[1].User != "two" {
+		t.Errorf("%d turns are kept (%v)", len(turns), err)
+	}
+}
+
 // A session that is closed and loaded again without a pause is held by the process: its end waits for the last words,
 // and may be written down behind its new beginning.
 func TestClosedAndLoadedAgain(t *testing.T) {

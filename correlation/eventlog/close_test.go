@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -45,6 +48,41 @@ func TestLocked(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What the database did not take it is given again, also where nobody asks for it.
+func TestTakenInOnceItIsFree(t *testing.T) {
+	b := newBench(t)
+	other := must(migrations.Open(t.Context(), b.path))(t)
+	defer other.Close()
+	refused := make(chan struct{}, 1)
+	o := b.options()
+	o.Log = zerolog.New(io.Discard).Hook(zerolog.HookFunc(func(_ *zerolog.Event, _ zerolog.Level, said string) {
+		if strings.Contains(said, "takes no events just now") {
+			select {
+			case refused <- struct{}{}:
+			default:
+			}
+		}
+	}))
+	l := must(Open(o))(t)
+	defer l.Close(context.WithoutCancel(t.Context()))
+	tx := must(other.BeginTx(t.Context(), nil))(t)
+	l.Attach(b.store)
+	conversation(l, "s")
+	select {
+	case <-refused:
+	case <-time.After(time.Minute):
+		t.Fatal("the database was not asked")
+	}
+	check(t, tx.Rollback())
+	for limit := time.Now().Add(time.Minute); b.count("SELECT count(*) FROM turns WHERE ended > 0") < 2; {
+		if time.Now().After(limit) {
+			t.Fatal("it was not given again")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	b.found("s")
 }
 
 // Who waits for a row waits no longer than they want to.
