@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
@@ -73,6 +74,33 @@ func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"model-session-0001","cwd":"/tmp/x","mcpServers":[]}}`)
 	shown := strings.Join(c.until(`"id":1,`), "\n")
 	if strings.Contains(shown, "signet-memory") || !strings.Contains(shown, `"text":"hello"`) {
+		t.Errorf("the client was shown\n%s", shown)
+	}
+}
+
+// A title that comes behind a command, when the history is over and the ledger has not said yet what the session was
+// given, waits for that too.
+func TestTitleBeforeTheLedgerAnswers(t *testing.T) {
+	w, block := told(t)
+	asked, answer := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	plain := echo()
+	c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		if method(f) == "session/prompt" {
+			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{`+
+				`"sessionUpdate":"session_info_update","title":%s}}}`, escaped(block))
+			close(answer)
+		}
+		plain(f, line, say)
+	}, longLimits, asking(func(l Ledger) Ledger {
+		return askedLedger{Ledger: l, find: func() { once.Do(func() { close(asked); <-answer }) }}
+	}))
+	c.open()
+	c.call(1, "session/load", `{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}`)
+	<-asked
+	c.sendPrompt(2, "s1", "/status")
+	shown := strings.Join(c.until(`"id":2,`), "\n")
+	if strings.Contains(shown, "signet-memory") || !strings.Contains(shown, "what the user asked first") {
 		t.Errorf("the client was shown\n%s", shown)
 	}
 }

@@ -113,7 +113,7 @@ func TestPump(t *testing.T) {
 		{"held without a line end", "hold"},
 		{"tapped without a line end", "tap"},
 		{"more without a line end", "m"},
-		{"diverted without a line end", "divert"},
+		{"diverted without a line end", "d"},
 		{"empty lines", "\n\n\n"},
 		{"each kind", "pass\ntap\nhold\ndivert\nmore\npass\n"},
 		{"long passed", "p" + long + "\npass\n"},
