@@ -82,14 +82,15 @@ func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 // given, waits for that too.
 func TestTitleBeforeTheLedgerAnswers(t *testing.T) {
 	w, block := told(t)
+	long := strings.Repeat("x", 1<<20)
 	asked, answer := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	plain := echo()
 	c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
 		if method(f) == "session/prompt" {
 			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{`+
-				`"sessionUpdate":"session_info_update","title":%s}}}`, escaped(block))
-			close(answer)
+				`"sessionUpdate":"session_info_update","title":%s,"_meta":{"x":%q}}}}`, escaped(block), long)
+			close(answer) // the frame was judged by now: no pipe holds it
 		}
 		plain(f, line, say)
 	}, longLimits, asking(func(l Ledger) Ledger {
@@ -101,7 +102,7 @@ func TestTitleBeforeTheLedgerAnswers(t *testing.T) {
 	c.sendPrompt(2, "s1", "/status")
 	shown := strings.Join(c.until(`"id":2,`), "\n")
 	if strings.Contains(shown, "signet-memory") || !strings.Contains(shown, "what the user asked first") {
-		t.Errorf("the client was shown\n%s", shown)
+		t.Errorf("the client was shown\n%s", strings.ReplaceAll(shown, long, "…"))
 	}
 }
 
