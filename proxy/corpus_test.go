@@ -110,12 +110,7 @@ func TestEveryByteArrives(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			c, h := w.scripted()
-			c.write(upInit)
-			h.answer(upInit, downInit)
-			c.until(`"id":0`)
-			c.write(upNew)
-			h.answer(upNew, downNew)
-			c.until(`"id":1`)
+			c.openFor(h)
 
 			chance := corpus{rand.New(rand.NewPCG(seed, 7))}
 			var up, down strings.Builder

@@ -176,12 +176,7 @@ func TestHarnessEndsWhileHeld(t *testing.T) {
 			return b, err
 		}
 	})
-	c.write(upInit)
-	h.answer(upInit, downInit)
-	c.until(`"id":0`)
-	c.write(upNew)
-	h.answer(upNew, downNew)
-	c.until(`"id":1`)
+	c.openFor(h)
 	c.write(promptOf(2, "is anybody there?"))
 	for !c.relay.up.queue.Holding() {
 		time.Sleep(time.Millisecond)
@@ -198,12 +193,7 @@ func TestHarnessEndsWhileHeld(t *testing.T) {
 func TestSteering(t *testing.T) {
 	w := newWorld(t)
 	c, h := w.scripted()
-	c.write(upInit)
-	h.answer(upInit, downInit)
-	c.until(`"id":0`)
-	c.write(upNew)
-	h.answer(upNew, downNew)
-	c.until(`"id":1`)
+	c.openFor(h)
 	c.write(promptOf(2, "look at it"))
 	h.await("look at it")
 	c.write(`{"jsonrpc":"2.0","id":3,"method":"_session/steering","params":{"sessionId":"s1","prompt":[{"type":"text","text":"not that one"}]}}` + "\n")

@@ -23,12 +23,7 @@ func TestOverlappingPrompts(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, held %t", tt.order, held), func(t *testing.T) {
 				w := newWorld(t)
 				c, h := w.scripted()
-				c.write(upInit)
-				h.answer(upInit, downInit)
-				c.until(`"id":0`)
-				c.write(upNew)
-				h.answer(upNew, downNew)
-				c.until(`"id":1`)
+				c.openFor(h)
 				if !held { // the context goes in with a prompt of its own
 					c.write(promptOf(9, "zero"))
 					h.await("zero")

@@ -24,8 +24,8 @@ func chunk(session, text string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%q}}}}`, session, text) + "\n"
 }
 
-// begin has a session opened and its first prompt sent. The client has read everything up to there.
-func (c *connection) begin(h *scripted) {
+// openFor opens a session of h, and has read what it said.
+func (c *connection) openFor(h *scripted) {
 	c.t.Helper()
 	c.write(upInit)
 	h.answer(upInit, downInit)
@@ -33,6 +33,12 @@ func (c *connection) begin(h *scripted) {
 	c.write(upNew)
 	h.answer(upNew, downNew)
 	c.until(`"id":1`)
+}
+
+// begin has a session opened and its first prompt sent. The client has read everything up to there.
+func (c *connection) begin(h *scripted) {
+	c.t.Helper()
+	c.openFor(h)
 	c.write(upHello)
 	h.await(`"text":"hello"}]}}` + "\n")
 }

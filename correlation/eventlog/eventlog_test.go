@@ -143,6 +143,17 @@ func conversation(l *Log, acpID string) (session int, turns [2]int) {
 
 func ptr[T any](v T) *T { return &v }
 
+// claimed gives a session, by its number and its row, whose first prompt this process has claimed.
+func (b *bench) claimed(l *Log) (session int, row int64) {
+	b.tb.Helper()
+	session = l.NewSession()
+	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
+	row = must(l.Row(b.tb.Context(), session))(b.tb)
+	must(b.store.Claim(b.tb.Context(), row, []correlation.State{correlation.Armed}, l.Process(),
+		correlation.Injection{Kind: "context", Text: "x"}))(b.tb)
+	return session, row
+}
+
 // found checks that a conversation is in the database, once.
 func (b *bench) found(acpID string) correlation.Session {
 	b.tb.Helper()
@@ -451,11 +462,7 @@ func TestForgotten(t *testing.T) {
 func TestClaimSettled(t *testing.T) {
 	b := newBench(t)
 	l := b.log(true)
-	session := l.NewSession()
-	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
-	row := must(l.Row(t.Context(), session))(t)
-	must(b.store.Claim(t.Context(), row, []correlation.State{correlation.Armed}, l.Process(),
-		correlation.Injection{Kind: "context", Text: "x"}))(t)
+	session, row := b.claimed(l)
 	l.Append(Stepped{Session: session, Event: correlation.Event{Name: correlation.Answered}})
 	check(t, l.Folded(t.Context()))
 	if have := must(b.store.State(t.Context(), row))(t); have != correlation.Done {
@@ -470,11 +477,7 @@ func TestClaimSettled(t *testing.T) {
 func TestClaimSettledLate(t *testing.T) {
 	b := newBench(t)
 	l := b.log(true)
-	session := l.NewSession()
-	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
-	row := must(l.Row(t.Context(), session))(t)
-	must(b.store.Claim(t.Context(), row, []correlation.State{correlation.Armed}, l.Process(),
-		correlation.Injection{Kind: "context", Text: "x"}))(t)
+	session, row := b.claimed(l)
 	tx := must(b.db.BeginTx(t.Context(), nil))(t) // the only connection is busy: nothing is folded in
 	l.Append(Stepped{Session: session, Event: correlation.Event{Name: correlation.Answered}})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
