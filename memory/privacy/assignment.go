@@ -9,26 +9,43 @@ import (
 )
 
 // assignments finds the values of secret-like names: NAME=value, "name": "value", name := `value`, --name value,
-// <name>value, name is value.
-func (f *findings) assignments(text string) {
-	before := "" // the word before, for "api key"
-	for i := 0; i < len(text); {
+// <name>value, name is value. It looks at the names in text[from:to], which no name reaches beyond.
+func (f *findings) assignments(text string, from, to int) {
+	for i := from; i < to; {
 		if !identifier(text[i]) {
 			i++
 			continue
 		}
-		end := i + 1
-		for end < len(text) && identifier(text[end]) {
+		letters, end := characters[text[i]], i+1
+		for end < to && identifier(text[end]) {
+			letters |= characters[text[end]]
 			end++
 		}
-		word := text[i:end]
-		if n, ok := secretName(word, before); ok {
-			n.start, n.end = i, end
-			f.assigned(text, n)
+		if letters.mayBeSecret() {
+			before := ""
+			if letters.follow() {
+				before = nameBehind(text, i)
+			}
+			if n, ok := secretName(text[i:end], before); ok {
+				n.start, n.end = i, end
+				f.assigned(text, n)
+			}
 		}
-		before = word
 		i = end
 	}
+}
+
+// nameBehind gives the last name in front of i, for "api key".
+func nameBehind(text string, i int) string {
+	end := i
+	for end > 0 && !identifier(text[end-1]) {
+		end--
+	}
+	start := end
+	for start > 0 && identifier(text[start-1]) {
+		start--
+	}
+	return text[start:end]
 }
 
 // joint is what stands between a name and its value: quotes that close the name, an operator or "is", a type in

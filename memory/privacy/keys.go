@@ -101,35 +101,40 @@ var byFirst = func() (rows [256][]int) {
 	return rows
 }()
 
-// words finds keys and scrambled strings among the words of text.
+// words finds keys and scrambled strings among the words of text, and what is assigned to secret-like names among them.
+// Text is gone through once for both.
 func (f *findings) words(text string) {
+	named := findings{growing: f.growing, open: f.open, closes: f.closes}
 	for i := 0; i < len(text); {
-		if !inWord[text[i]] {
+		letters := characters[text[i]]
+		if letters == 0 {
 			i++
 			continue
 		}
 		end := i + 1
-		for end < len(text) && inWord[text[end]] {
+		for end < len(text) && characters[text[end]] != 0 {
+			letters |= characters[text[end]]
 			end++
 		}
-		f.word(text, i, end)
+		if end-i >= leastWord {
+			f.word(text, i, end)
+		}
+		if letters.mayBeSecret() {
+			named.assignments(text, i, end)
+		}
 		i = end
 	}
+	f.spans = append(f.spans, named.spans...) // of two that begin together what the words are counts
+	f.open, f.closes = named.open, named.closes
 }
 
-// inWord are the characters of tokens of any kind; strings of them are looked at as one.
-var inWord = func() (set [256]bool) {
-	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=%") {
-		set[c] = true
-	}
-	return set
-}()
+const leastWord = 17 // bytes of a key, its prefix counted
 
 func (f *findings) word(text string, start, end int) {
 	for end > start && (text[end-1] == '.' || text[end-1] == '/') { // of the sentence
 		end--
 	}
-	if end-start < 17 {
+	if end-start < leastWord {
 		return
 	}
 	for i := start; i < end; i++ {

@@ -54,7 +54,75 @@ func harmless(plain string) bool {
 			!strings.HasSuffix(plain, "secretid")
 }
 
-func identifier(c byte) bool { return class(c) != 0 || c == '_' || c == '-' || c == '.' }
+func identifier(c byte) bool { return characters[c]&^otherSign != 0 }
+
+// letters are those of a word, in whatever case, and a bit each for what else stands in it.
+type letters uint32
+
+const (
+	anyLetter letters = 1<<26 - 1
+	nameSign  letters = 1 << 26 // of names
+	otherSign letters = 1 << 27 // of tokens, and of no names
+)
+
+// characters are those of tokens of any kind; strings of them are looked at as one.
+var characters = func() (set [256]letters) {
+	for c := range set {
+		switch c := byte(c); class(c) {
+		case 'a', 'A':
+			set[c] = 1 << (c | 0x20 - 'a')
+		case '0':
+			set[c] = nameSign
+		}
+	}
+	for _, c := range []byte("_-.") {
+		set[c] = nameSign
+	}
+	for _, c := range []byte("~+/=%") {
+		set[c] = otherSign
+	}
+	return set
+}()
+
+func lettersOf(word string) (set letters) {
+	for i := range len(word) {
+		set |= characters[word[i]]
+	}
+	return set
+}
+
+var (
+	keyLetters, phraseLetters = lettersOf("key"), lettersOf("phrase")
+	sigLetters, sasLetters    = lettersOf("sig"), lettersOf("sas")
+	signature                 = lettersOf("signature")
+
+	// secretLetters are those of what makes a name secret-like: the roots, and "phrase" behind the name before it.
+	secretLetters = func() (sets []letters) {
+		for _, root := range roots {
+			sets = append(sets, lettersOf(string(root)))
+		}
+		return append(sets, phraseLetters)
+	}()
+)
+
+// mayBeSecret reports whether a word of such letters may be, or hold, a secret-like name: most words of a text have not
+// what it takes.
+func (l letters) mayBeSecret() bool {
+	for _, set := range secretLetters {
+		if l&set != set {
+			continue
+		}
+		// these count alone, or in "signature"
+		if (set == sigLetters || set == sasLetters) && l&otherSign == 0 && l&anyLetter != set && l&signature != signature {
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// follow reports whether a name of such letters may be the second half of one: "key" or "phrase".
+func (l letters) follow() bool { return l&anyLetter == keyLetters || l&anyLetter == phraseLetters }
 
 // nameBefore gives the plain name that the value at i is assigned to; empty when it is not.
 func nameBefore(text string, i int) string {

@@ -59,7 +59,7 @@ func (p *passages) add(text string, end bool) string {
 	}
 	i := 0
 	for i < len(text) {
-		if untagged[text[i]] {
+		if untagged[text[i]] || text[i] == '<' && otherTag(text[i+1:]) {
 			i++
 			continue
 		}
@@ -167,12 +167,16 @@ func privateTag(s string) (tag, bool) {
 	return tag{size: size}, false // "<private" and no ">": not a tag
 }
 
+// otherTag reports whether what follows a bracket begins a name with another letter, perhaps of a closing tag.
+func otherTag(s string) bool {
+	if s != "" && s[0] == '/' {
+		s = s[1:]
+	}
+	return s != "" && isLetter(s[0]) && s[0]|0x20 != 'p'
+}
+
 // mayBePrivate reports whether what follows a bracket begins like the name, perhaps of a closing tag.
 func mayBePrivate(s string) bool {
-	if name := strings.TrimPrefix(s, "/"); name != "" && isLetter(name[0]) {
-		paragraph := len(name) > 1 && name[1] == '>' // the most frequent of all
-		return name[0]|0x20 == 'p' && !paragraph
-	}
 	s = s[skip(s, unicode.IsSpace):]
 	r, size := glyph(s)
 	if slash(r) {

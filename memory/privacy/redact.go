@@ -21,7 +21,6 @@ func find(text string, growing bool) *findings {
 	slices.SortFunc(f.public, func(a, b finding) int { return cmp.Compare(a.start, b.start) })
 	f.shapes(text)
 	f.words(text)
-	f.assignments(text)
 	f.defaults(text)
 	f.cookies(text)
 	f.seeds(text)

@@ -41,7 +41,7 @@ func (f *findings) seeds(text string) {
 	}
 	for i := 0; i < len(text); {
 		c := text[i]
-		if c < 'a' || c > 'z' {
+		if c-'a' > 'z'-'a' {
 			if n > 0 && strings.IndexByte(" \t\r\n,;|\"'0123456789.)", c) < 0 {
 				stop()
 			}
@@ -49,13 +49,15 @@ func (f *findings) seeds(text string) {
 			continue
 		}
 		end := i + 1
-		for end < len(text) && 'a' <= text[end] && text[end] <= 'z' {
+		for end < len(text) && text[end]-'a' <= 'z'-'a' {
 			end++
 		}
 		word := text[i:end]
 		switch {
 		case len(word) < 3 || len(word) > 8 || i > 0 && wordByte(text[i-1]) && n == 0 || !words[word]:
-			stop()
+			if n > 0 {
+				stop()
+			}
 		default:
 			if n == 0 {
 				start = i
