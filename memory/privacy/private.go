@@ -177,6 +177,10 @@ func otherTag(s string) bool {
 
 // mayBePrivate reports whether what follows a bracket begins like the name, perhaps of a closing tag.
 func mayBePrivate(s string) bool {
+	if name := strings.TrimPrefix(s, "/"); name != "" && isLetter(name[0]) {
+		paragraph := len(name) > 1 && name[1] == '>' // the most frequent of all
+		return name[0]|0x20 == 'p' && !paragraph
+	}
 	s = s[skip(s, unicode.IsSpace):]
 	r, size := glyph(s)
 	if slash(r) {

@@ -149,9 +149,10 @@ type Turn struct {
 
 // A Prompt is what the user says.
 type Prompt interface {
-	Words() string // reads it, which may take a while
-	Left() int     // bytes of it that were left out
-	Size() int     // bytes of it that are held
+	// Words reads it, which may take a while: without the passages that are private, and those.
+	Words() (kept string, private []string)
+	Left() int // bytes of it that were left out
+	Size() int // bytes of it that are held
 }
 
 // A tool is a tool call of a turn.
@@ -191,6 +192,12 @@ func (f *Fetch) Finished() bool {
 	default:
 		return false
 	}
+}
+
+// spent gives a fetch whose context is in the conversation without it: it is not needed again, and a session may be
+// idle for days.
+func (f *Fetch) spent() *Fetch {
+	return &Fetch{Done: f.Done, Err: f.Err, Session: f.Session, Key: f.Key, used: f.used, missed: f.missed}
 }
 
 // MayCome reports whether asking again may give what a fetch has not: its source was not there.
