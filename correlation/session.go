@@ -369,6 +369,21 @@ func (s *Store) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	return all, sqlite.While("listing sessions", err)
 }
 
+// Count gives how many sessions there are, and how many of them living processes hold.
+func (s *Store) Count(ctx context.Context) (all, live int, err error) {
+	const doing = "counting sessions"
+	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM sessions`).Scan(&all); err != nil {
+		return 0, 0, sqlite.While(doing, err)
+	}
+	held, err := s.liveSessions(ctx)
+	for _, is := range held {
+		if is {
+			live++
+		}
+	}
+	return all, live, sqlite.While(doing, err)
+}
+
 func (s *Store) list(ctx context.Context, where string, args ...any) ([]Session, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Session, error) {
 		var turns int

@@ -349,9 +349,20 @@ func TestSessions(t *testing.T) {
 	if diff := cmp.Diff(want[:2], rows(2)); diff != "" {
 		t.Error(diff)
 	}
+	count := func() [2]int {
+		all, live, err := b.Count(t.Context())
+		check(t, err)
+		return [2]int{all, live}
+	}
+	if got := count(); got != [2]int{3, 1} {
+		t.Errorf("%d sessions and how many are live, want 3 and 1", got)
+	}
 	check(t, p.End(t.Context(), "eof"))
 	if got := rows(0); got[1].Live {
 		t.Error("live after its process ended")
+	}
+	if got := count(); got != [2]int{3, 0} {
+		t.Errorf("%d sessions and how many are live once its process has ended, want 3 and 0", got)
 	}
 }
 

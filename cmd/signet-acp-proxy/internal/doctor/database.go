@@ -57,35 +57,31 @@ func (e *examination) database(ctx context.Context) []Finding {
 			"signet-acp-proxy sessions does it now"}}
 	}
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()})
-	sessions, err := store.Sessions(ctx, 0)
+	sessions, live, err := store.Count(ctx)
 	if err != nil {
 		return broken(err)
-	}
-	live := 0
-	for _, s := range sessions {
-		if s.Live {
-			live++
-		}
 	}
 	size := int64(0)
 	if info, err := os.Stat(c.DB); err == nil {
 		size = info.Size()
 	}
 	found := []Finding{{check, Fine, fmt.Sprintf("%s: whole, %d KiB, %s, %d live", c.DB, size/1024,
-		term.Count(len(sessions), "session"), live), ""}}
+		term.Count(sessions, "session"), live), ""}}
 	owed, err := store.Outstanding(ctx)
 	if err != nil {
 		return broken(err)
 	}
-	names := map[int64]string{}
-	for _, s := range sessions {
-		names[s.ID] = s.ACPID
+	name := func(row int64) string {
+		if v, err := store.Get(ctx, row); err == nil {
+			return v.ACPID
+		}
+		return ""
 	}
-	return append(found, deliveries(owed, names)...)
+	return append(found, deliveries(owed, name)...)
 }
 
-// deliveries sums up what is owed. names are those of sessions by their rows.
-func deliveries(owed []correlation.Delivery, names map[int64]string) []Finding {
+// deliveries sums up what is owed. name gives a session's by its row.
+func deliveries(owed []correlation.Delivery, name func(row int64) string) []Finding {
 	const check = "deliveries"
 	var open, waiting, memories, dead, unknown int
 	var deadIn, unknownIn string // a session of each
@@ -106,11 +102,13 @@ func deliveries(owed []correlation.Delivery, names map[int64]string) []Finding {
 				last = "; last error: " + v.Error
 			}
 		case v.State == correlation.Dead:
-			dead++
-			deadIn = cmp.Or(deadIn, names[v.Session], "SESSION")
+			if dead++; dead == 1 {
+				deadIn = cmp.Or(name(v.Session), "SESSION")
+			}
 		default:
-			unknown++
-			unknownIn = cmp.Or(unknownIn, names[v.Session], "SESSION")
+			if unknown++; unknown == 1 {
+				unknownIn = cmp.Or(name(v.Session), "SESSION")
+			}
 		}
 	}
 	var found []Finding
