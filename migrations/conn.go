@@ -15,6 +15,10 @@ import (
 // defaultBusyTimeout is how long a statement waits for another process's lock when its context sets no nearer deadline.
 const defaultBusyTimeout = 5 * time.Second
 
+// try is how long SQLite waits at a time for the lock of a transaction. The longer it waits, the less often it looks, at
+// last every 100 ms: who writes one transaction after the other would leave others out.
+const try = 25 * time.Millisecond
+
 // connector opens connections to one database file.
 type connector struct {
 	path   string // absolute
@@ -89,15 +93,20 @@ type conn struct {
 }
 
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	if err := c.fit(ctx); err != nil {
-		return nil, err
+	for begun, most := time.Now(), busyTimeout(ctx); ; {
+		left := most - time.Since(begun)
+		if err := c.waitFor(ctx, max(min(left, try), 0)); err != nil {
+			return nil, err
+		}
+		transaction, err := c.sqliteConn.BeginTx(ctx, opts)
+		switch {
+		case err == nil:
+			c.inTx = true
+			return &tx{Tx: transaction, conn: c}, nil
+		case left <= try || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy):
+			return nil, err
+		}
 	}
-	begun, err := c.sqliteConn.BeginTx(ctx, opts)
-	if err != nil {
-		return nil, err
-	}
-	c.inTx = true
-	return &tx{Tx: begun, conn: c}, nil
 }
 
 // IsValid and ResetSession pass on what the driver knows: a connection whose last statement was interrupted may be no
@@ -148,13 +157,15 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return alike(rows), nil
 }
 
-// fit sets the busy timeout for what ctx allows. Inside a transaction the lock is held already and nothing waits.
-func (c *conn) fit(ctx context.Context) error {
+// fit sets the busy timeout for what ctx allows.
+func (c *conn) fit(ctx context.Context) error { return c.waitFor(ctx, busyTimeout(ctx)) }
+
+// waitFor sets the busy timeout. Inside a transaction the lock is held already and nothing waits.
+func (c *conn) waitFor(ctx context.Context, wait time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	wait := busyTimeout(ctx)
-	if wait == c.timeout || c.inTx {
+	if wait = wait.Truncate(time.Millisecond); wait == c.timeout || c.inTx {
 		return nil
 	}
 	set := fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds())
@@ -171,5 +182,5 @@ func busyTimeout(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		wait = min(wait, max(time.Until(deadline), 0))
 	}
-	return wait.Truncate(time.Millisecond)
+	return wait
 }
