@@ -49,7 +49,7 @@ const (
 	mostChanges = 10 // passages that say that something changed, found beside the others
 	mostNaming  = 3  // of the best whose names are looked for in what changed
 	mostNames   = 8
-	mostNamed   = 500 // passages that have one: what more have tells nothing
+	mostNamed   = 250 // passages that have one, and that are looked at: what more have tells nothing
 	mostDated   = 300 // passages of the days that a question names
 )
 

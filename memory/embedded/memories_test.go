@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -328,6 +330,52 @@ func TestImportAllOrNothing(t *testing.T) {
 		strings.NewReader("\ufeff{\"content\":\"by hand\"}\r\n")); err != nil || done.Added != 1 {
 		t.Errorf("%+v, %v", done, err)
 	}
+}
+
+// An import of any length needs the memory of one line.
+func TestImportIsFlat(t *testing.T) {
+	w := newWorld(t)
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	const lines = 20_000
+	line := `{"content":"` + strings.Repeat("a long line ", 80) + `"}` + "\n"
+	var before, after uint64
+	in := io.MultiReader(strings.NewReader(line), call(func() { before = heap() }),
+		io.LimitReader(&endless{line: line}, int64(lines*len(line))), call(func() { after = heap() }),
+		strings.NewReader("this is the end, and no memory"))
+	if _, err := w.Import(t.Context(), in); err == nil || !strings.Contains(err.Error(), fmt.Sprint("line ", lines+2)) {
+		t.Errorf("the last line was taken: %v", err)
+	}
+	if most := uint64(lines * len(line) / 10); after > before+most {
+		t.Errorf("%d lines took %d bytes of memory", lines, after-before)
+	}
+	if all := w.all(); len(all) > 0 {
+		t.Errorf("%d memories came in", len(all))
+	}
+}
+
+// endless gives a line again and again.
+type endless struct {
+	line string
+	at   int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.line[e.at:])
+	e.at = (e.at + n) % len(e.line)
+	return n, nil
+}
+
+// call is a reader of nothing that calls a function.
+type call func()
+
+func (f call) Read([]byte) (int, error) {
+	f()
+	return 0, io.EOF
 }
 
 func TestFeedback(t *testing.T) {

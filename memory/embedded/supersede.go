@@ -59,7 +59,7 @@ func (s *Store) addChanges(ctx context.Context, q *rank.Query, ranked []*rank.Pa
 	for _, p := range ranked {
 		delete(scores, p.ID)
 	}
-	found, err := s.visible(ctx, in, foremost(scores, mostLooked/4), mostChanges, passage.Changes)
+	found, err := s.visible(ctx, in, foremost(scores, mostNamed), mostChanges, passage.Changes)
 	if err != nil || len(found) == 0 {
 		return ranked, err
 	}
