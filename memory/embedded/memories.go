@@ -74,14 +74,16 @@ func scanMemory(row sqlite.Row) (m Memory, err error) {
 	return m, err
 }
 
-// passageColumns are those of a memory, for a passage p that is one (m) or was said in a turn (t).
+// passageColumns are those of a memory, for a passage p that is one (m) or was said in a turn. The turn is asked for row
+// by row: SQLite would make all rows of the view that it is read from before it joined the first.
 const passageColumns = `coalesce(m.uid, p.uid), coalesce(m.content, p.content), coalesce(m.type, 'said'), p.project,
-	p.personal, p.origin, coalesce(m.source, 'turn'), coalesce(m.harness, t.harness, ''), coalesce(m.key, t.key, ''),
+	p.personal, p.origin, coalesce(m.source, 'turn'), coalesce(m.harness, (SELECT harness FROM turns_said
+	WHERE id = p.turn), ''), coalesce(m.key, (SELECT key FROM turns_said WHERE id = p.turn), ''),
 	coalesce(m.importance, 0.5), coalesce(m.rating, p.rating), coalesce(m.ratings, p.ratings), coalesce(m.tags, ''),
 	coalesce(m.context, ''), p.created, coalesce(m.updated, p.created),
 	coalesce(m.position, iif(p.memory IS NULL, p.position, NULL))`
 
-const passageJoins = `LEFT JOIN memories m ON m.id = p.memory LEFT JOIN turns_said t ON t.id = p.turn`
+const passageJoins = `LEFT JOIN memories m ON m.id = p.memory`
 
 // prepare makes what a caller gives fit to be stored: no private passages, no secrets, defaults in place.
 func (m *Memory) prepare(now time.Time) error {

@@ -332,6 +332,24 @@ func TestImportAllOrNothing(t *testing.T) {
 	}
 }
 
+// However many turns there are, a passage is read by seeking.
+func TestPassagesAreSought(t *testing.T) {
+	w := newWorld(t)
+	plan, err := sqlite.Collect(t.Context(), w.db, func(row sqlite.Row) (step string, err error) {
+		var id, parent, unused int
+		err = row.Scan(&id, &parent, &unused, &step)
+		return step, err
+	}, `EXPLAIN QUERY PLAN SELECT `+passageColumns+` FROM passages p `+passageJoins+` WHERE p.uid = 'x'`)
+	if err != nil || len(plan) == 0 {
+		t.Fatalf("%q, %v", plan, err)
+	}
+	for _, step := range plan {
+		if strings.HasPrefix(step, "SCAN") || strings.HasPrefix(step, "MATERIALIZE") {
+			t.Errorf("it reads whole tables: %s", step)
+		}
+	}
+}
+
 // An import of any length needs the memory of one line.
 func TestImportIsFlat(t *testing.T) {
 	w := newWorld(t)
