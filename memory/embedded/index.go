@@ -132,7 +132,16 @@ func (p storedPassage) index(ctx context.Context, tx *sql.Tx, terms []string) er
 	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_fts WHERE rowid = ?`, p.id); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage = ?`, p.id); err != nil || p.gone {
+	if !p.gone {
+		return p.enter(ctx, tx, terms)
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage = ?`, p.id)
+	return err
+}
+
+// enter makes the entry of a passage that has none.
+func (p storedPassage) enter(ctx context.Context, tx *sql.Tx, terms []string) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage = ?`, p.id); err != nil {
 		return err
 	}
 	scope := projectTerm(p.project)

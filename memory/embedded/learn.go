@@ -23,7 +23,8 @@ const batch = 16
 // backlogTime is how long one call takes in what an older version left: the newest first, the rest with the next calls.
 const backlogTime = 2 * time.Second
 
-// mostHeard is how many passages are written in one transaction, so that no prompt waits for a long answer's.
+// mostHeard is how many passages of a turn are written in one transaction, so that no prompt waits for a long answer's.
+// Turns share one until they have so many together.
 const mostHeard = 32
 
 // Learn takes in the turns that have ended and were not taken in yet, whichever process left them. What it finds in a
@@ -37,10 +38,8 @@ func (s *Store) Learn(ctx context.Context) error {
 			if err != nil {
 				return sqlite.While("learning from turns", err)
 			}
-			for _, t := range turns {
-				if err := s.learn(ctx, t); err != nil {
-					return err
-				}
+			if err := s.learn(ctx, turns); err != nil {
+				return err
 			}
 			if err := s.catchUp(ctx, begun.Add(backlogTime)); err != nil {
 				return err
@@ -66,40 +65,55 @@ func (s *Store) backlog(ctx context.Context) ([]correlation.Said, error) {
 	return correlation.LearnedUpTo(ctx, s.db, last, batch)
 }
 
-// learn makes a turn's passages and memories what they should be: a turn may have gone on after it was learned. One
-// that has changed since it was read, or was learned by another process, is left.
-func (s *Store) learn(ctx context.Context, t correlation.Said) error {
-	began := time.Now()
-	found := readTurn(t) // the costly part: nobody waits for the lock meanwhile
-	for more := true; more; began = time.Now() {
-		err := sqlite.Write(ctx, s.db, "learning from turns", func(tx *sql.Tx) error {
-			more = false
-			same, err := correlation.StillSaid(ctx, tx, t)
+// learn makes the passages and memories of turns what they should be: a turn may have gone on after it was learned.
+func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
+	for len(turns) > 0 {
+		began := time.Now()
+		var found []learned // the costly part: nobody waits for the lock meanwhile
+		for size := 0; len(found) < len(turns) && size < mostHeard; size += len(found[len(found)-1].passages) {
+			found = append(found, readTurn(turns[len(found)]))
+		}
+		for more := true; more; began = time.Now() {
+			err := sqlite.Write(ctx, s.db, "learning from turns", func(tx *sql.Tx) (err error) {
+				for i := range found {
+					if more, err = s.learnOne(ctx, tx, turns[i], found[i]); err != nil || more {
+						return err
+					}
+				}
+				return nil
+			})
 			if err != nil {
 				return err
 			}
-			if same {
-				if more, err = teach(ctx, tx, t, found, mostHeard); err != nil || more {
-					return err
-				}
-				if err := s.noteUse(ctx, tx, t); err != nil {
-					return err
-				}
-				if err := correlation.MarkLearned(ctx, tx, t.Turn); err != nil {
-					return err
-				}
-			}
-			if t.Learned {
-				_, err = tx.ExecContext(ctx, `UPDATE passages_backlog SET turn = ?1 - 1 WHERE turn >= ?1`, t.Turn)
-			}
-			return err
-		})
-		if err != nil {
-			return err
+			pace.Pause(ctx, began)
 		}
-		pace.Pause(ctx, began)
+		turns = turns[len(found):]
 	}
 	return nil
+}
+
+// learnOne does so with one turn, as far as mostHeard new passages go. It gives whether there are more. A turn that has
+// changed since it was read, or was learned by another process, is left.
+func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned) (more bool, err error) {
+	same, err := correlation.StillSaid(ctx, tx, t)
+	if err != nil {
+		return false, err
+	}
+	if same {
+		if more, err := teach(ctx, tx, t, found, mostHeard); err != nil || more {
+			return more, err
+		}
+		if err := s.noteUse(ctx, tx, t); err != nil {
+			return false, err
+		}
+		if err := correlation.MarkLearned(ctx, tx, t.Turn); err != nil {
+			return false, err
+		}
+	}
+	if t.Learned {
+		_, err = tx.ExecContext(ctx, `UPDATE passages_backlog SET turn = ?1 - 1 WHERE turn >= ?1`, t.Turn)
+	}
+	return false, err
 }
 
 // A heard passage is one as it goes into the database.
@@ -181,9 +195,7 @@ func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages
 			return true, nil
 		case at < 0:
 			most--
-			_, err = tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, origin, project, created, traits,
-				length, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-				newID(), t.Turn, t.Session, position, p.origin, t.Project, t.Started, p.traits, len(p.terms), p.content)
+			err = p.insert(ctx, tx, t, position)
 		default:
 			if have[at].position != position {
 				_, err = tx.ExecContext(ctx, `UPDATE passages SET position = ? WHERE id = ?`, position, have[at].id)
@@ -200,6 +212,21 @@ func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages
 		}
 	}
 	return false, nil
+}
+
+// insert makes the row of a passage of a turn, and its entry in the index: its terms are at hand.
+func (h heard) insert(ctx context.Context, tx *sql.Tx, t correlation.Said, position float64) error {
+	row, err := tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, origin, project, created, traits,
+		length, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		newID(), t.Turn, t.Session, position, h.origin, t.Project, t.Started, h.traits, len(h.terms), h.content)
+	if err != nil {
+		return err
+	}
+	id, err := row.LastInsertId()
+	if err != nil {
+		return err
+	}
+	return storedPassage{id: id, project: t.Project, traits: h.traits}.enter(ctx, tx, h.terms)
 }
 
 // learnAgain makes passages and notes of a turn what it says now.
