@@ -16,13 +16,13 @@ import (
 	"strings"
 )
 
-// A Skip is a file of which nothing was taken.
+// A Skip is a file of which nothing was taken, or not all.
 type Skip struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
 }
 
-var formats = []format{claude, codex, copilot, gemini, opencode, pi, qwen}
+var formats = []format{claude, codex, copilot, gemini, opencode, pi, qwen, zed}
 
 // Agents are the harnesses whose transcripts are understood, in order.
 func Agents() []string {
@@ -94,6 +94,8 @@ func (f format) take(ctx context.Context, p Place, path string, found Found) err
 		return stopped
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case err != nil && n > 0:
+		found.Skip(f.agent, Skip{path, "not all of it can be read: " + reason(err)})
 	case err != nil:
 		found.Skip(f.agent, Skip{path, "it cannot be read: " + reason(err)})
 	case n == 0:

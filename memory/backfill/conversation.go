@@ -13,9 +13,10 @@ import (
 
 // A Conversation is what a harness has written down of one session.
 type Conversation struct {
-	Agent string // the harness: claude, codex, …
-	ID    string // its own id, which is the ACP sessionId where ACP was spoken
-	Cwd   string // "" where the harness does not say
+	Agent string   // the harness: claude, codex, …
+	ID    string   // its own id, which is the ACP sessionId where ACP was spoken
+	Cwd   string   // "" where the harness does not say
+	Also  []string // other folders that it is about
 	File  string
 	Part  int // a long one comes in parts, from 0 on, one behind the other
 	Turns []Turn
@@ -39,6 +40,13 @@ type builder struct {
 	from   string          // the conversation that what is said now was copied from
 	size   int             // bytes of what was said since the last part
 	beside map[string]bool // whether conversations have a file beside this one
+}
+
+// in notes the folders of a conversation.
+func (b *builder) in(folders []string) {
+	if len(folders) > 0 {
+		b.Cwd, b.Also = folders[0], folders[1:]
+	}
 }
 
 // stands reports whether another conversation, "" for none, stands in a file of its own beside this one.

@@ -120,7 +120,9 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	switch {
 	case !in.Since.IsZero() && last.Ended.Before(in.Since), in.Project != "" && project != in.Project:
 		return nil
-	case memory.OptedOut(c.Cwd, in.Data.Config.Exclude):
+	case slices.ContainsFunc(append(c.Also, c.Cwd), func(folder string) bool {
+		return memory.OptedOut(folder, in.Data.Config.Exclude)
+	}):
 		if first {
 			in.skip(backfill.Skip{File: c.File, Why: "its folder is left out of memory (.signet-ignore or exclude)"})
 		}
