@@ -156,6 +156,40 @@ func TestAnotherFile(t *testing.T) {
 	}
 }
 
+// What was said before a silence stands in the database alone; a turn that goes on behind it is one turn.
+func TestIdleFile(t *testing.T) {
+	b := newBench(t)
+	l := b.log(true)
+	session, turn := l.NewSession(), l.NewTurn()
+	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
+		TurnBegan{Session: session, Turn: turn}, UserSaid{Turn: turn, Text: "question"})
+	for range 10 {
+		l.Append(Said{Turn: turn, Text: strings.Repeat("CANARY ", 1000)})
+	}
+	check(t, l.Folded(t.Context()))
+	words := func() bool {
+		for _, name := range b.files() {
+			text, err := os.ReadFile(filepath.Join(b.dir, name))
+			if err != nil || strings.Contains(string(text), "CANARY") { // it may be gone by now
+				return true
+			}
+		}
+		return false
+	}
+	for end := time.Now().Add(time.Minute); words(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("what was said is still in the file")
+		}
+	}
+	l.Append(Said{Turn: turn, Text: "and the end."}, TurnEnded{Turn: turn, Stop: "end_turn"})
+	must(l.Close(t.Context()))(t)
+	turns := must(b.store.Turns(t.Context(), must(b.store.Find(t.Context(), "claude", "s"))(t).ID))(t)
+	if len(turns) != 1 || turns[0].Stop != "end_turn" || !strings.HasSuffix(turns[0].Assistant, "CANARY and the end.") ||
+		len(b.files()) != 0 {
+		t.Errorf("%d turns; files: %q", len(turns), b.files())
+	}
+}
+
 // A file of any size is folded in with little memory. EVENTLOG_TEST_BYTES sets the size.
 func TestLargeFile(t *testing.T) {
 	size := int64(8 << 20)

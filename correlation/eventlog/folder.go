@@ -23,6 +23,8 @@ const (
 	foldWait  = 100 * time.Millisecond // for somebody else's lock, at a time: whoever ends waits no longer
 	foldLimit = 10 * time.Second       // for one transaction, which takes 10 ms
 	bigFile   = 1 << 20                // a file that is folded in and has grown to this is left for a new one
+	idleFile  = 16 << 10               // and one of this size where nothing is said
+	idleAfter = 2 * time.Second        // for so long
 )
 
 // A folder folds the files of this process into a database, in a goroutine of its own.
@@ -75,9 +77,7 @@ func (f *folder) run() {
 		switch {
 		case err == nil:
 			wait = foldRetry
-			select {
-			case <-f.w.grown:
-			case <-f.ctx.Done():
+			if !f.more() {
 				return
 			}
 			f.rest(foldSoon)
@@ -90,6 +90,25 @@ func (f *folder) run() {
 			f.hurried() // who waits for the database waits with us
 			f.pause(wait)
 			wait = min(2*wait, foldLast)
+		}
+	}
+}
+
+// more waits until there is more to fold in; false: the log ends. What was said before a silence stands in the database,
+// and need not stay in a file.
+func (f *folder) more() bool {
+	idle := time.NewTimer(idleAfter)
+	defer idle.Stop()
+	for {
+		select {
+		case <-f.w.grown:
+			return true
+		case <-idle.C:
+			if f.w.written().position >= idleFile {
+				f.w.renew()
+			}
+		case <-f.ctx.Done():
+			return false
 		}
 	}
 }

@@ -31,7 +31,7 @@ type writer struct {
 	lost    loss
 	full    bool // the disk takes nothing
 	told    bool // and a person knows
-	fresh   bool // the next write goes to a new file
+	fresh   bool // what follows goes to a new file
 
 	wake    chan struct{} // 1-buffered
 	stop    chan struct{}
@@ -157,7 +157,7 @@ func (w *writer) take() (batch []queued, fresh bool) {
 		w.busy = false
 		close(w.quiet)
 	}
-	fresh, w.fresh = w.fresh && len(batch) > 0, w.fresh && len(batch) == 0
+	fresh, w.fresh = w.fresh && !w.ended, false
 	return batch, fresh
 }
 
@@ -183,11 +183,12 @@ func (w *writer) run() {
 func (w *writer) drain() {
 	for {
 		batch, fresh := w.take()
-		if len(batch) == 0 {
-			return
-		}
 		if fresh {
 			w.next()
+			wake(w.grown)
+		}
+		if len(batch) == 0 {
+			return
 		}
 		batch, w.kept = append(w.kept, batch...), nil
 		w.writeAll(batch)
@@ -353,11 +354,12 @@ func (w *writer) written() place {
 	return place{w.number, w.size}
 }
 
-// renew lets the next write go to a new file.
+// renew goes on in a new file.
 func (w *writer) renew() {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.fresh = true
+	w.mu.Unlock()
+	wake(w.wake)
 }
 
 // close writes what is queued and joins the goroutine, unless a write hangs beyond limit; then the goroutine is left to
