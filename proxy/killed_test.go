@@ -1,0 +1,96 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Whatever moment of an answer somebody kills us in, what was said more than 250 ms before is in the file of events,
+// also while the database is locked. The clock is the test's, as in TestDeadlines.
+func TestKilledInAnAnswer(t *testing.T) {
+	const (
+		chunks = 400
+		pause  = 10 * time.Millisecond
+		limit  = 250 * time.Millisecond
+	)
+	for _, tt := range []struct {
+		name   string
+		end    string // of each chunk
+		behind int    // bytes that are held back, for they may be half a secret
+		locked bool
+	}{
+		{name: "lines", end: "\n"},
+		{name: "one line", end: " ", behind: 256},
+		{name: "locked", end: "\n", locked: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.pipe = func() (io.ReadCloser, io.WriteCloser) { r, wr := io.Pipe(); return r, wr }
+				said := make([]time.Time, chunks)
+				word := func(i int) string { return fmt.Sprintf("word-%04d", i) }
+				plain := echo()
+				c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+					if method(f) != methodPrompt {
+						plain(f, line, say)
+						return
+					}
+					for i := range chunks {
+						time.Sleep(pause)
+						said[i] = time.Now()
+						say("%s", strings.TrimSuffix(chunk("s1", word(i)+tt.end), "\n"))
+					}
+					say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"end_turn"}}`, f["id"])
+				}, func(o *Options) { o.HoldLimit, o.ClaimLimit, o.Now = 0, 0, nil })
+				c.open()
+				c.call(1, methodNew, cwd)
+				c.synced()
+				if tt.locked {
+					tx, err := w.db.BeginTx(t.Context(), nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer tx.Rollback()
+				}
+				c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"go on"}]}}`)
+				for at := 0; at < chunks; {
+					c.until(word(at))
+					killed := time.Now()
+					kept := strings.Count(filesOf(t, w), "word-") // perhaps more than the client has read
+					next := min(kept+tt.behind/len(word(0)+tt.end)+1, at)
+					if lost := killed.Sub(said[next]); lost > limit+2*pause {
+						t.Errorf("%v after the beginning %d of %d words are in the file: those of %v are lost",
+							killed.Sub(said[0]), kept, at, lost)
+					}
+					at += 1 + rand.IntN(chunks/20)
+				}
+				c.until(`"id":2,`)
+			})
+		})
+	}
+}
+
+// filesOf is what is in the files of events.
+func filesOf(t *testing.T, w *world) (all string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(filepath.Dir(w.path), "live", "*.events"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("files of events: %q, %v", names, err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(text)
+	}
+	return all
+}
