@@ -27,8 +27,8 @@ type Selection struct {
 
 // Select gives the turns that a delivery holds. Whole: all that were said under its key, for newer daemons, which take
 // the whole each time. Else what is new, with up to 4 earlier turns as lead-in, and for the daemon with the time before
-// which it is not worth a job: the first delivery under a key is worth it at once, a later one from 500 characters and
-// 5 turns on, or 24 hours after its oldest new turn. Select once a lease; a transcript that is sent in parts is told by
+// which it is not worth a job: the first delivery under a key and the first end are worth it at once, a later one from
+// 500 characters and 5 turns on, or 24 hours after its oldest new turn. Select once a lease; a transcript that is sent in parts is told by
 // Selections with some of the turns each.
 func (s *Store) Select(ctx context.Context, d Delivery, whole bool) (Selection, error) {
 	p, err := s.selectTurns(ctx, d, whole)
@@ -70,10 +70,22 @@ func (s *Store) selectTurns(ctx context.Context, d Delivery, whole bool) (Select
 	}
 	p := Selection{Turns: turns, Earlier: min(earlier, len(turns))}
 	first := len(marks) == len(chosen)-earlier
-	if !whole && d.Kind == KindDaemon && !first && d.Parts == 0 {
+	if whole || d.Kind != KindDaemon || first || d.Parts > 0 {
+		return p, nil
+	}
+	ended, err := s.endedBefore(ctx, d)
+	if err == nil && ended {
 		p.Wait = worthWaiting(turns[p.Earlier:], s.now())
 	}
-	return p, nil
+	return p, err
+}
+
+// endedBefore reports whether what is to be delivered is not the first end of its session. Who has handed over while a
+// session went on has not ended it: nobody says more, perhaps, for which its last turns could wait.
+func (s *Store) endedBefore(ctx context.Context, d Delivery) (before bool, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT ?1 = ?2 OR EXISTS (SELECT 1 FROM deliveries WHERE key = ?3 AND kind = ?4
+		AND state IN (?5, ?6) AND reason <> ?2)`, d.Reason, SoFar, d.Key, d.Kind, Delivered, Unknown).Scan(&before)
+	return before, err
 }
 
 // choose gives the ids to deliver and how many of them, from the start, are no news. Turns that are new need not follow

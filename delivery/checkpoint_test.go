@@ -41,6 +41,13 @@ func TestDeliverSoFar(t *testing.T) {
 				if len(checkpoints) != 0 || cmp.Diff([]string{daemontest.Queued}, p.outcomes()) != "" {
 					t.Errorf("%d checkpoints, ends: %v", len(checkpoints), p.outcomes())
 				}
+				say("last ")
+				check(t, process.End(ctx, "ended"))
+				p.work()
+				ends := p.daemon.Ends() // the last turn is no job by itself, and it waits for none
+				if last := ends[len(ends)-1]; last.Outcome != daemontest.Queued || !strings.Contains(last.Kept, "User: last ") {
+					t.Errorf("%+v", ends)
+				}
 				return
 			}
 			if len(checkpoints) != 1 || checkpoints[0].JobID == "" || checkpoints[0].Project != "/work" ||
