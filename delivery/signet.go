@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -61,10 +63,8 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 		return Reply{}, unanswered(err)
 	case got.Bypassed:
 		return Reply{Off: true}, nil
-	case got.Queued && got.CaptureID != "":
-		return Reply{Note: "queued " + got.JobID + s.captured(ctx, got.CaptureID)}, nil
 	case got.Queued:
-		return Reply{Note: "queued " + got.JobID}, nil
+		return Reply{Note: "queued " + got.JobID + s.captured(ctx, got.CaptureID) + unread(e.Project)}, nil
 	case got.Duplicate:
 		return Reply{Note: "skipped: ended a short while ago, by " + got.EndedBy, Later: true,
 			After: duplicateWindow}, nil
@@ -99,11 +99,23 @@ const Kept = "kept by the daemon, too short to summarise"
 
 // captured asks once what became of a transcript. It is a word for people, so that not to hear of it is no failure.
 func (s Signet) captured(ctx context.Context, id string) string {
+	if id == "" {
+		return ""
+	}
 	status, err := s.Captured(ctx, id)
 	if err != nil || status == "" {
 		return ""
 	}
 	return ": " + status
+}
+
+// unread says of a project that the daemon takes it for noise, and makes no summary of it (docs/facts/signet-daemon.md).
+func unread(project string) string {
+	temporary := filepath.Clean(os.TempDir())
+	if project != temporary && !strings.HasPrefix(project, temporary+string(filepath.Separator)) {
+		return ""
+	}
+	return ", and not summarised: the project is a temporary one"
 }
 
 // Compacted implements Daemon.
