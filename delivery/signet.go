@@ -109,7 +109,7 @@ func (s Signet) captured(ctx context.Context, id string) string {
 	return ": " + status
 }
 
-// unread says of a project that the daemon takes it for noise, and makes no summary of it (docs/facts/signet-daemon.md).
+// unread says of a project that the daemon takes it for noise and makes no summary of it (docs/facts/signet-daemon.md).
 func unread(project string) string {
 	temporary := filepath.Clean(os.TempDir())
 	if project != temporary && !strings.HasPrefix(project, temporary+string(filepath.Separator)) {

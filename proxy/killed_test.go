@@ -60,7 +60,8 @@ func TestKilledInAnAnswer(t *testing.T) {
 					}
 					defer tx.Rollback()
 				}
-				c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"go on"}]}}`)
+				c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[%s]}}`,
+					textBlock("go on"))
 				for at := 0; at < chunks; {
 					c.until(word(at))
 					killed := time.Now()

@@ -476,6 +476,8 @@ func TestQuestionBehindAPaste(t *testing.T) {
 	paste := strings.Repeat("line of a log\n", 81<<10/14)
 	resource := `{"type":"resource","resource":{"uri":"file:///log","text":` +
 		textBlock(paste)[len(`{"type":"text","text":`):] + `}`
+	before := "a word " + strings.Repeat("x ", 20<<10)
+	private := "<private>" + strings.Repeat("CANARY one ", 5<<10) + "</private>"
 	tests := []struct {
 		name, prompt string
 		begins       string
@@ -485,8 +487,8 @@ func TestQuestionBehindAPaste(t *testing.T) {
 		{"text", textBlock(paste) + "," + textBlock("QUESTION"), "line of a log\n", true},
 		{"within one text", textBlock(paste + "QUESTION"), "line of a log\n", true},
 		{"many", strings.Repeat(textBlock(paste)+",", 4) + textBlock("QUESTION"), "line of a log\n", true},
-		{"private across the cut", textBlock("a word " + strings.Repeat("x ", 20<<10) + "<private>" + strings.Repeat("CANARY one ", 5<<10) + "</private>" + " QUESTION"), "a word", false},
-		{"behind private ones across the cut", textBlock("a word " + strings.Repeat("x ", 20<<10) + "<private>" + strings.Repeat("CANARY one ", 5<<10) + "</private> " + paste + "<private>" + strings.Repeat("CANARY two ", 5<<10) + "</private> QUESTION"), "a word", true},
+		{"private across the cut", textBlock(before + private + " QUESTION"), "a word", false},
+		{"behind private ones across the cut", textBlock(before + private + paste + private + " QUESTION"), "a word", true},
 		{"private to the end", textBlock(paste+"<private>"+paste) + "," + textBlock("CANARY"), "line of a log\n", true},
 	}
 	for _, tt := range tests {

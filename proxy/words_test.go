@@ -30,7 +30,8 @@ func TestOneLength(t *testing.T) {
 				c.call(1, "session/new", cwd)
 				c.call(2, "session/prompt", `{"sessionId":"s1","prompt":[`+tt.prompt+`]}`)
 				c.call(3, "session/prompt", `{"sessionId":"s1","prompt":[`+tt.prompt+`]}`)
-				line := fmt.Sprintf(`{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"s1","prompt":[%s]}}`, tt.prompt)
+				line := fmt.Sprintf(`{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"s1","prompt":[%s]}}`,
+					tt.prompt)
 				for piece := range slices.Chunk([]byte(line+"\n"), max(100, len(line)/7)) {
 					if _, err := c.in.Write(piece); err != nil { // the pipe gives what it is given
 						t.Fatal(err)
@@ -64,8 +65,8 @@ func TestPromptWords(t *testing.T) { rapid.Check(t, promptWordsCheck) }
 func FuzzPromptWords(f *testing.F) { f.Fuzz(rapid.MakeFuzz(promptWordsCheck)) }
 
 func promptWordsCheck(t *rapid.T) {
-	part := rapid.SampledFrom([]string{"<private>", "</private>", "< Private x=1 >", "CANARY ", "&lt;private&gt;", "<", "é", "😀",
-		"word ", `"`, `\`, "\n", strings.Repeat("many words ", 1000), strings.Repeat("unbroken", 1000)})
+	part := rapid.SampledFrom([]string{"<private>", "</private>", "< Private x=1 >", "CANARY ", "&lt;private&gt;", "<", "é",
+		"😀", "word ", `"`, `\`, "\n", strings.Repeat("many words ", 1000), strings.Repeat("unbroken", 1000)})
 	var texts, blocks []string
 	for range rapid.IntRange(1, 4).Draw(t, "blocks") {
 		text := strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "text"), "")
@@ -83,7 +84,8 @@ func promptWordsCheck(t *rapid.T) {
 		w.End()
 		got, found := w.Words()
 		if w.Left() == 0 && got != whole || !slices.Equal(found, private) {
-			t.Fatalf("in pieces of %d: %d bytes of %d, %d private passages of %d", size, len(got), len(whole), len(found), len(private))
+			t.Fatalf("in pieces of %d: %d bytes of %d, %d private passages of %d", size, len(got), len(whole), len(found),
+				len(private))
 		}
 		if !utf8.ValidString(got) || w.Left() > 0 && len(whole) <= maxPrompt {
 			t.Fatalf("in pieces of %d: %d bytes were left out of %d", size, w.Left(), len(whole))
@@ -96,7 +98,8 @@ func promptWordsCheck(t *rapid.T) {
 
 func BenchmarkPromptWords(b *testing.B) {
 	for _, size := range []int{4 << 10, 1 << 20} {
-		for name, text := range map[string]string{"code": "if x := f(y); a < 1 {\n", "chinese": "汉字是很多的，", "tags": "<p>b</p> "} {
+		for name, text := range map[string]string{"code": "if x := f(y); a < 1 {\n", "chinese": "汉字是很多的，",
+			"tags": "<p>b</p> "} {
 			line := []byte(`{"params":{"prompt":[` + textBlock(strings.Repeat(text, size/len(text))) + `]}}`)
 			b.Run(fmt.Sprint(size>>10, " KB/", name), func(b *testing.B) {
 				b.SetBytes(int64(len(line)))

@@ -94,8 +94,8 @@ func (f *folder) run() {
 	}
 }
 
-// more waits until there is more to fold in; false: the log ends. What was said before a silence stands in the database,
-// and need not stay in a file.
+// more waits until there is more to fold in; false: the log ends. What was said before a silence stands in the
+// database, and need not stay in a file.
 func (f *folder) more() bool {
 	idle := time.NewTimer(idleAfter)
 	defer idle.Stop()

@@ -66,7 +66,8 @@ func (d *Decoder) End() []byte {
 	return AppendDecoded(nil, d.held)
 }
 
-// unfinished gives the escape, the pair of them or the character that raw ends within, nothing where it ends behind one.
+// unfinished gives the escape, the pair of them or the character that raw ends within, nothing where it ends behind
+// one.
 func unfinished(raw []byte) []byte {
 	i := max(0, len(raw)-len(`\u0000\u0000`))
 	slashes := 0
@@ -82,7 +83,11 @@ func unfinished(raw []byte) []byte {
 			size = len(`\u0000`)
 		}
 		high := 0xd800 <= hex4(rest) && hex4(rest) < 0xdc00
-		if size > len(rest) || high && len(rest) < 2*size && bytes.HasPrefix([]byte(`\u`), rest[size:min(len(rest), size+2)]) {
+		if size > len(rest) {
+			return rest
+		}
+		second := rest[size:min(len(rest), size+len(`\u`))]
+		if high && len(rest) < 2*size && bytes.HasPrefix([]byte(`\u`), second) {
 			return rest
 		}
 		i += size - 1
