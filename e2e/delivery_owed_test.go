@@ -1,0 +1,104 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+)
+
+// However many sessions end while the daemon refuses or hangs, there is one worker for them, and in the end the daemon
+// has each of them once. SIGNET_TEST_WORKERS sets how many there are.
+func TestOneWorker(t *testing.T) {
+	sessions := number("SIGNET_TEST_WORKERS", 4)
+	for _, tt := range []struct {
+		name  string
+		fall  func(*daemontest.Daemon)
+		stand func(*daemontest.Daemon) error
+	}{
+		{"refuses", (*daemontest.Daemon).Stop, (*daemontest.Daemon).Resume},
+		{"hangs", func(d *daemontest.Daemon) { d.Fail(daemontest.Fault{Kind: daemontest.BlackHole}) },
+			func(d *daemontest.Daemon) error { d.Heal(); return nil }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBox(t)
+			b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_FETCH=1s")
+			d := b.withDaemon(daemontest.Older)
+			b.talk(words) // the daemon is known
+			b.queued(d, 1)
+			tt.fall(d)
+			most := 0
+			for i := range sessions {
+				b.talk(fmt.Sprint("session ", i, " ", words))
+				most = max(most, len(b.detached()))
+			}
+			if most > 1 {
+				t.Errorf("%d workers at once", most)
+			}
+			must(b, tt.stand(d))
+			b.queued(d, 1+sessions)
+		})
+	}
+}
+
+// detached counts the workers that have become one: whoever finds that there is one ends at once, and is that short.
+func (b *box) detached() (lasting []int) {
+	b.t.Helper()
+	before := map[int]bool{}
+	for _, p := range b.workers() {
+		before[p.ID] = true
+	}
+	time.Sleep(300 * time.Millisecond)
+	for _, p := range b.workers() {
+		if before[p.ID] {
+			lasting = append(lasting, p.ID)
+		}
+	}
+	return lasting
+}
+
+// A database that somebody holds around the end costs a client no more than a moment, however many sessions it has, and
+// nothing that was said.
+func TestLockedAroundTheEnd(t *testing.T) {
+	for _, sessions := range []int{1, 12} {
+		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
+			b := newBox(t)
+			b.set("ECHOAGENT_TERSE=1", "SIGNET_PORT=1")
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			c, err := b.dial(ctx, nil, echoBin)
+			must(b, err)
+			var ids []string
+			for range sessions {
+				id, err := c.newSession(b.Work)
+				must(b, err)
+				must(b, c.prompt(id, "before "+words))
+				ids = append(ids, id)
+			}
+			b.wait("the turns", func() bool { return len(b.query(`SELECT 1 FROM turns WHERE ended > 0`)) == sessions })
+			db, err := sql.Open("sqlite3", "file:"+b.database()+"?_txlock=immediate&_busy_timeout=5000")
+			must(b, err)
+			defer db.Close()
+			tx, err := db.Begin()
+			must(b, err)
+			for _, id := range ids {
+				must(b, c.prompt(id, "while it was locked "+words))
+			}
+			began := time.Now()
+			c.hangUp()
+			took := time.Since(began)
+			t.Logf("%d sessions: the end took %v", sessions, took)
+			if took > 3*time.Second { // 0.5 s where nothing else works
+				t.Errorf("the end took %v", took)
+			}
+			must(b, tx.Rollback())
+			b.run(proxyBin, "sessions") // takes in what is left
+			if n := len(b.query(`SELECT 1 FROM turns WHERE ended > 0 AND stop = 'end_turn'`)); n != 2*sessions {
+				t.Errorf("%d turns are there, of %d", n, 2*sessions)
+			}
+		})
+	}
+}
