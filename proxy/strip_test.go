@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
@@ -261,6 +262,9 @@ func TestTitleOfBlockAlone(t *testing.T) {
 				}
 			}
 			listed := c.call(5, "session/list", `{}`)
+			for tt.first == words && w.titles() == 0 { // the title is noted beside the conversation
+				time.Sleep(time.Millisecond)
+			}
 			c.close()
 
 			c = w.start(newSource(), harness, shortens)
@@ -279,6 +283,15 @@ func TestTitleOfBlockAlone(t *testing.T) {
 			c.close()
 		})
 	}
+}
+
+// titles counts the blocks of which the database knows that a title was made of them.
+func (w *world) titles() (n int) {
+	w.t.Helper()
+	if err := w.db.QueryRow(`SELECT count(*) FROM injections WHERE title <> ''`).Scan(&n); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
 }
 
 // A list of sessions shows titles and previews of sessions that this connection never opened.
