@@ -61,10 +61,10 @@ func tool(name string, readOnly bool, answer func(context.Context, memory.Sessio
 	if properties == nil {
 		properties = map[string]any{}
 	}
-	no := false
+	no := false // what is left out counts as yes, and codex has such a call reviewed by a model first
 	return mcpserver.Extra{Answer: answer, Tool: &mcp.Tool{Name: name, Description: about,
 		InputSchema: map[string]any{"type": "object", "properties": properties, "required": list(required)},
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &no}}}
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &no, OpenWorldHint: &no}}}
 }
 
 func text(about string) map[string]any { return map[string]any{"type": "string", "description": about} }
