@@ -88,7 +88,10 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string,
 			return refused
 		}
 		fresh = true
-		return l.insert(ctx, tx, d, key)
+		if err := l.insert(ctx, tx, d, key); err != nil {
+			return err
+		}
+		return l.tell(ctx, tx, d.ID)
 	})
 	if refused != nil {
 		err = refused
@@ -196,10 +199,25 @@ func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, erro
 		if err != nil {
 			return err
 		}
+		if err := l.tell(ctx, tx, id); err != nil {
+			return err
+		}
 		d, err = byID(ctx, tx, id)
 		return err
 	})
 	return d, err
+}
+
+// tell notes how a delegation stands among the events of the session that asked (docs/events.md). It follows a change,
+// and says nothing where that hit no row.
+func (l *Ledger) tell(ctx context.Context, tx *sql.Tx, id string) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO events (at, kind, process, session, turn, data)
+		SELECT ?2, 'delegation_changed', iif(runner = '', process, runner), k.session,
+			(SELECT id FROM turns WHERE id = d.turn), json_object('delegation', d.id, 'agent', agent, 'mode', mode,
+				'state', state, 'acpId', acp_id, 'turns', turns, 'tokens', tokens, 'cost', cost, 'currency', currency)
+		FROM delegations d JOIN session_keys k ON k.key = d.caller WHERE d.id = ?1 AND changes() > 0`, id,
+		sqlite.Stamp(l.now()))
+	return err
 }
 
 // RunProgress is what a runner notes while it works.
@@ -211,13 +229,18 @@ type RunProgress struct {
 // Note keeps what a runner notes, and gives why the delegation is to end, "" for no reason.
 func (l *Ledger) Note(ctx context.Context, id, runner string, s RunProgress) (cancel string, err error) {
 	err = sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
-		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET acp_id = ?, folder = ?, branch = ?, progress = ?,
-			turns = ?, tokens = ?, cost = ?, currency = ? WHERE id = ? AND runner = ? AND state = ?`, s.ACPID, s.Folder,
-			s.Branch, clean(s.Progress), s.Usage.Turns, s.Usage.Tokens, s.Usage.Cost, s.Usage.Currency, id, runner, Running)
+		before, err := byID(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		return tx.QueryRowContext(ctx, `SELECT cancel FROM delegations WHERE id = ?`, id).Scan(&cancel)
+		err = sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET acp_id = ?, folder = ?, branch = ?, progress = ?,
+			turns = ?, tokens = ?, cost = ?, currency = ? WHERE id = ? AND runner = ? AND state = ?`, s.ACPID, s.Folder,
+			s.Branch, clean(s.Progress), s.Usage.Turns, s.Usage.Tokens, s.Usage.Cost, s.Usage.Currency, id, runner, Running)
+		cancel = before.Cancel
+		if err != nil || before.ACPID == s.ACPID && before.Usage.Turns == s.Usage.Turns {
+			return err
+		}
+		return l.tell(ctx, tx, id)
 	})
 	return cancel, err
 }
@@ -267,31 +290,39 @@ func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
 		return err
 	}
 	return sqlite.Write(ctx, l.db, "ending a delegation", func(tx *sql.Tx) error {
-		return sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, stop = ?, reason = ?, answer = ?,
+		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, stop = ?, reason = ?, answer = ?,
 			branch = ?, folder = ?, paths = ?, refused = ?, turns = ?, tokens = ?, cost = ?, currency = ?, ended = ?
 			WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Stop, clean(o.Reason), clean(o.Answer), o.Branch, o.Folder,
 			string(paths), string(refused), o.Usage.Turns, o.Usage.Tokens, o.Usage.Cost, o.Usage.Currency,
 			sqlite.Stamp(l.now()), id, runner, Running)
+		if err != nil {
+			return err
+		}
+		return l.tell(ctx, tx, id)
 	})
 }
 
 // Cancel asks for the end of a delegation; one that nobody has begun ends at once.
 func (l *Ledger) Cancel(ctx context.Context, id, why string) error {
-	return sqlite.Write(ctx, l.db, "cancelling a delegation", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE delegations SET cancel = ?2,
-			reason = iif(state = 'queued', ?2, reason), ended = iif(state = 'queued', ?3, ended),
-			state = iif(state = 'queued', 'cancelled', state)
-			WHERE id = ?1 AND ended = 0 AND cancel = ''`, id, why, sqlite.Stamp(l.now()))
-		return err
-	})
+	return l.change(ctx, "cancelling a delegation", id, `UPDATE delegations SET cancel = ?2,
+		reason = iif(state = 'queued', ?2, reason), ended = iif(state = 'queued', ?3, ended),
+		state = iif(state = 'queued', 'cancelled', state)
+		WHERE id = ?1 AND ended = 0 AND cancel = ''`, id, why, sqlite.Stamp(l.now()))
 }
 
 // Fail ends one that nobody could begin.
 func (l *Ledger) Fail(ctx context.Context, id, why string) error {
-	return sqlite.Write(ctx, l.db, "ending a delegation", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE delegations SET state = ?, reason = ?, ended = ? WHERE id = ? AND state = ?`,
-			Failed, why, sqlite.Stamp(l.now()), id, Queued)
-		return err
+	return l.change(ctx, "ending a delegation", id, `UPDATE delegations SET state = ?, reason = ?, ended = ?
+		WHERE id = ? AND state = ?`, Failed, why, sqlite.Stamp(l.now()), id, Queued)
+}
+
+// change changes a row where it can, and tells of it.
+func (l *Ledger) change(ctx context.Context, doing, id, query string, args ...any) error {
+	return sqlite.Write(ctx, l.db, doing, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+			return err
+		}
+		return l.tell(ctx, tx, id)
 	})
 }
 
@@ -321,11 +352,8 @@ func (l *Ledger) Settle(ctx context.Context) error {
 		if state == d.State {
 			continue
 		}
-		err := sqlite.Write(ctx, l.db, "settling a delegation", func(tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, `UPDATE delegations SET state = ?, reason = ?, ended = ?
-				WHERE id = ? AND state = ? AND runner = ?`, state, why, sqlite.Stamp(l.now()), d.ID, d.State, d.Runner)
-			return err
-		})
+		err := l.change(ctx, "settling a delegation", d.ID, `UPDATE delegations SET state = ?, reason = ?, ended = ?
+			WHERE id = ? AND state = ? AND runner = ?`, state, why, sqlite.Stamp(l.now()), d.ID, d.State, d.Runner)
 		if err != nil {
 			return err
 		}
@@ -389,12 +417,17 @@ func (l *Ledger) OfSession(ctx context.Context, acpID string) (Delegation, error
 // query reads rows, each in the state that is true, also where that cannot be written.
 func (l *Ledger) query(ctx context.Context, where string, args ...any) ([]Delegation, error) {
 	all, err := l.stored(ctx, where, args...)
-	for i, d := range all {
-		if state, why := l.truth(d); state != d.State {
-			all[i].State, all[i].Reason = state, why
-		}
+	for i := range all {
+		l.settle(&all[i])
 	}
 	return all, err
+}
+
+// settle gives a delegation as it was read the state that is true.
+func (l *Ledger) settle(d *Delegation) {
+	if state, why := l.truth(*d); state != d.State {
+		d.State, d.Reason = state, why
+	}
 }
 
 func (l *Ledger) stored(ctx context.Context, where string, args ...any) ([]Delegation, error) {
@@ -415,13 +448,14 @@ const columns = `id, caller, process, harness, turn, cwd, project, parent, root,
 	scope, kept, task, state, runner, cancel, acp_id, folder, branch, progress, stop, reason, turns, tokens, cost, currency,
 	paths, refused, verdict, note, created, started, ended, answer`
 
-func scanOne(row sqlite.Row) (d Delegation, err error) {
+// scanOne reads columns, and what a query has behind them into more.
+func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
 	var budget, paths, refused string
 	var created, started, ended int64
-	err = row.Scan(&d.ID, &d.Key, &d.Process, &d.Harness, &d.Turn, &d.Cwd, &d.Project, &d.Parent, &d.Root, &d.Depth,
-		&d.Agent, &d.Mode, &d.Kind, &d.Detach, &budget, &d.Scope, &d.Kept, &d.Task, &d.State, &d.Runner, &d.Cancel, &d.ACPID,
-		&d.Folder, &d.Branch, &d.Progress, &d.Stop, &d.Reason, &d.Usage.Turns, &d.Usage.Tokens, &d.Usage.Cost,
-		&d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer)
+	err = row.Scan(append([]any{&d.ID, &d.Key, &d.Process, &d.Harness, &d.Turn, &d.Cwd, &d.Project, &d.Parent, &d.Root,
+		&d.Depth, &d.Agent, &d.Mode, &d.Kind, &d.Detach, &budget, &d.Scope, &d.Kept, &d.Task, &d.State, &d.Runner, &d.Cancel,
+		&d.ACPID, &d.Folder, &d.Branch, &d.Progress, &d.Stop, &d.Reason, &d.Usage.Turns, &d.Usage.Tokens, &d.Usage.Cost,
+		&d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer}, more...)...)
 	if err != nil {
 		return d, err
 	}

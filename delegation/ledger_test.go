@@ -286,3 +286,58 @@ func TestRowsAreClean(t *testing.T) {
 		t.Errorf("%q, %v", stored.Task, err)
 	}
 }
+
+// A delegation is found from both of its sessions, stands among the events of the one that asked, and its words go
+// with either.
+func TestLinked(t *testing.T) {
+	l := newLedger(t)
+	run := func(query string, args ...any) {
+		t.Helper()
+		if _, err := l.db.ExecContext(t.Context(), query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	session := func(id int, acpID, key string) {
+		run(`INSERT INTO sessions (id, harness, acp_id, key, state, started, last_active)
+			VALUES (?, 'h', ?, ?, 'done', 1, 1)`, id, acpID, key)
+		run(`INSERT INTO session_keys (key, session, n, created) VALUES (?, ?, 1, 1)`, key, id)
+	}
+	session(1, "asker", robin.Key)
+	session(2, "worker", "acp-worker")
+	d := l.must(t, robin, want(1))
+	l.must(t, Caller{}, want(2)) // a person's
+	_, lock := l.begin(t, d.ID)
+	defer lock.Release()
+	stand := Stand{ACPID: "worker", Usage: Usage{Turns: 1}}
+	for range 2 { // the second says nothing new
+		if _, err := l.Note(t.Context(), d.ID, lock.ID(), stand); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.End(t.Context(), d.ID, lock.ID(), Outcome{State: Done, Answer: "grey"}); err != nil {
+		t.Fatal(err)
+	}
+	for session, want := range map[int64]int{0: 2, 1: 1, 2: 1, 3: 0} {
+		all, err := l.Linked(t.Context(), session)
+		if err != nil || len(all) != want {
+			t.Fatalf("of session %d: %+v, %v", session, all, err)
+		}
+		if want > 0 && (all[0].AskedBy != 1 || all[0].WorkedBy != 2 || all[0].ID != d.ID || all[0].Answer != "grey") {
+			t.Errorf("%+v", all[0])
+		}
+	}
+	var states string
+	err := l.db.QueryRowContext(t.Context(), `SELECT group_concat(data ->> 'state' || ' ' || (data ->> 'acpId'), ', ')
+		FROM (SELECT data FROM events WHERE session = 1 AND kind = 'delegation_changed' ORDER BY id)`).Scan(&states)
+	if want := "queued , running , running worker, done worker"; err != nil || states != want {
+		t.Errorf("events: %q, %v, want %q", states, err, want)
+	}
+	for _, id := range []int{2, 1} {
+		run(`UPDATE delegations SET task = 'secret', answer = 'secret' WHERE id = ?`, d.ID)
+		run(`DELETE FROM sessions WHERE id = ?`, id)
+		got, err := l.Get(t.Context(), d.ID)
+		if err != nil || got.State != Done || got.Task+got.Scope+got.Kept+got.Answer != "" {
+			t.Errorf("after session %d is gone: %+v, %v", id, got, err)
+		}
+	}
+}

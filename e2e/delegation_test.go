@@ -391,6 +391,43 @@ func TestDelegateByTool(t *testing.T) {
 		AND s.harness = 'egret'`); len(got) != 1 || !strings.Contains(got[0][0], "heron was asked") {
 		t.Errorf("egret remembers %q", got)
 	}
+	if list := b.run(proxyBin, "sessions"); !strings.Contains(list, "└ Review heron.txt.") {
+		t.Errorf("the list shows no tree:\n%s", list)
+	}
+	asker, worker := rows[of["egret"]].ACPXSessionID, rows[of["heron"]].ACPXSessionID
+	var shown struct {
+		Delegation  *delegated
+		Delegations []delegated
+	}
+	must(b, json.Unmarshal([]byte(b.run(proxyBin, "show", asker, "--json")), &shown))
+	if shown.Delegation != nil || len(shown.Delegations) != 1 || shown.Delegations[0].Session != worker {
+		t.Fatalf("show of who asked: %+v", shown)
+	}
+	id := shown.Delegations[0].ID
+	must(b, json.Unmarshal([]byte(b.run(proxyBin, "show", worker, "--json")), &shown))
+	if shown.Delegation == nil || shown.Delegation.ID != id || len(shown.Delegations) != 0 {
+		t.Errorf("show of who was asked: %+v", shown)
+	}
+	if text := b.run(proxyBin, "show", id); !strings.Contains(text, "heron, read, review") ||
+		!strings.Contains(text, "I was given 2 block(s)") {
+		t.Errorf("show of the delegation:\n%s", text)
+	}
+	var states []string
+	for line := range strings.Lines(b.run(proxyBin, "events", asker, "--json")) {
+		var e struct{ Kind, Delegation, State string }
+		must(b, json.Unmarshal([]byte(line), &e))
+		if e.Delegation == id && (len(states) == 0 || states[len(states)-1] != e.State) {
+			states = append(states, e.State)
+		}
+	}
+	if diff := cmp.Diff([]string{"queued", "running", "done"}, states); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	b.run(proxyBin, "forget", asker, "--yes")
+	if got := b.query(`SELECT task || answer FROM delegations UNION ALL SELECT content FROM memories
+		WHERE source = 'delegation'`); len(got) != 1 || got[0][0] != "" {
+		t.Errorf("after who asked was forgotten: %q", got)
+	}
 }
 
 // converseOnce has one turn with an agent and gives all that it says.

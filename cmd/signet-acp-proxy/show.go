@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 )
 
 // showCommand shows one session.
@@ -26,7 +29,8 @@ func newShow(f *config.Flags, std term.Streams) *cobra.Command {
 	var s showCommand
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show a session: its ids, what was injected, what was delivered.", Args: cli.Arguments,
-		Long:              "Show a session: its ids, what was injected, what was delivered. ID " + namesSession,
+		Long: "Show a session: its ids, what was injected, what was delivered; or a delegation. ID " + namesSession +
+			" That of a delegation shows what was asked and what came of it.",
 		ValidArgsFunction: cli.SessionIDs(f),
 		RunE:              func(_ *cobra.Command, args []string) error { return s.run(args[0], f, std) },
 	}
@@ -38,6 +42,11 @@ func newShow(f *config.Flags, std term.Streams) *cobra.Command {
 func (cmd *showCommand) run(id string, f *config.Flags, std term.Streams) error {
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
 		s, err := d.Find(ctx, id)
+		if errors.Is(err, correlation.ErrNotFound) {
+			if asked, missing := d.Delegation(ctx, id); missing == nil {
+				return cmd.delegation(asked, std)
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -58,4 +67,12 @@ func (cmd *showCommand) run(id string, f *config.Flags, std term.Streams) error 
 		}
 		return report.Session(shown, term.On(std.Out))
 	})
+}
+
+func (cmd *showCommand) delegation(d delegation.Row, std term.Streams) error {
+	if cmd.json {
+		return term.JSON(std.Out, d)
+	}
+	report.Delegation(d, term.On(std.Out))
+	return nil
 }

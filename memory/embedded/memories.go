@@ -43,6 +43,7 @@ type Memory struct {
 	Harness    string    `json:"harness,omitempty"`
 	Session    string    `json:"session,omitempty"`  // the Signet key; of an import any text
 	Position   *float64  `json:"position,omitempty"` // in the session: what stands beside it
+	Turn       int64     `json:"-"`                  // for Add: the row of the turn that it goes with, 0 for none
 	Importance float64   `json:"importance"`         // 0 to 1
 	Weighed    bool      `json:"-"`                  // for Add: Importance is given, also where it is 0
 	Rating     float64   `json:"rating,omitempty"`   // the mean of the feedback, -1 to 1
@@ -178,10 +179,11 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 // insert writes a prepared memory as a row.
 func (s *Store) insert(ctx context.Context, tx *sql.Tx, m Memory) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
-		importance, rating, ratings, created, updated, digest, tags, context, position, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.Type, m.Project, m.Personal, m.Origin, m.Source, m.Harness, m.Session,
-		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags,
-		m.Context, m.Position, m.Content)
+		importance, rating, ratings, created, updated, digest, tags, context, position, content, turn, session)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM turns WHERE id = ?19),
+			coalesce((SELECT session FROM turns WHERE id = ?19), 0))`, m.ID, m.Type, m.Project, m.Personal, m.Origin, m.Source,
+		m.Harness, m.Session, m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(),
+		digest(m.Content), m.Tags, m.Context, m.Position, m.Content, m.Turn)
 	return err
 }
 

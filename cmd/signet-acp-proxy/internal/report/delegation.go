@@ -47,6 +47,44 @@ func Delegations(all []delegation.Row, s term.Screen) error {
 	return t.Print(s)
 }
 
+// Delegation prints all that is known of one.
+func Delegation(d delegation.Row, s term.Screen) {
+	var l term.List
+	l.Add("delegation", d.ID)
+	l.Add("agent", fmt.Sprintf("%s, %s, %s", d.Agent, d.Mode, d.Kind))
+	l.Add("state", string(d.State))
+	l.Add("reason", d.Reason)
+	l.Add("at", d.Progress)
+	l.Add("asked by", d.Parent)
+	l.Add("session", d.Session)
+	l.Add("task", strings.Join(strings.Fields(d.Task), " "))
+	l.Add("answers for", strings.Join(d.Scope, "; "))
+	l.Add("leaves alone", strings.Join(d.Kept, "; "))
+	l.Add("started", term.Local(d.Started))
+	if d.Ended != nil {
+		l.Add("ended", term.Local(*d.Ended))
+	}
+	used := fmt.Sprintf("%d turns of the model", d.Usage.Turns)
+	if d.Usage.Tokens != nil {
+		used += fmt.Sprintf(", %d tokens", *d.Usage.Tokens)
+	}
+	if d.Usage.Cost != nil {
+		used += fmt.Sprintf(", %g %s", *d.Usage.Cost, d.Usage.Currency)
+	}
+	l.Add("used", used)
+	l.Add("branch", d.Branch)
+	l.Add("folder", d.Folder)
+	l.Add("wrote", strings.Join(d.Paths, ", "))
+	l.Add("refused", strings.Join(d.Refused, "; "))
+	if d.Verdict != nil {
+		l.Add("verdict", strings.TrimSpace(fmt.Sprintf("%+.1f %s", *d.Verdict, d.Note)))
+	}
+	l.Print(s)
+	if d.Answer != "" {
+		fmt.Fprintf(s.W, "\n%s\n", term.Visible(d.Answer))
+	}
+}
+
 // Delegated prints a result: on stdout the last message alone. What did not end well is an error.
 func Delegated(a runtime.Asked, std term.Streams) error {
 	if a.Again {

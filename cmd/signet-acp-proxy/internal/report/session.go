@@ -28,6 +28,9 @@ func Session(v runtime.Shown, s term.Screen) error {
 	}
 	l.Add("agent id", v.AgentID)
 	l.Add("parent key", v.ParentSessionKey)
+	if d := v.Delegation; d != nil {
+		l.Add("works for", fmt.Sprintf("delegation %s, %s: %s", d.ID, d.State, strings.Join(d.Scope, "; ")))
+	}
 	l.Add("continues", v.Continues)
 	l.Add("continued by", v.ContinuedBy)
 	l.Add("folder", v.Cwd)
@@ -54,6 +57,12 @@ func Session(v runtime.Shown, s term.Screen) error {
 				fmt.Sprint(in.FetchMS, " ms"), fmt.Sprint(in.HeldMS, " ms"))
 		}
 		if err := t.Print(s); err != nil {
+			return err
+		}
+	}
+	if len(v.Delegated) > 0 {
+		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Delegated"))
+		if err := Delegations(v.Delegated, s); err != nil {
 			return err
 		}
 	}

@@ -5,28 +5,70 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// Sessions prints sessions. On a screen ids are as short as they can be.
+// Sessions prints sessions, those that work for another below it. On a screen ids are as short as they can be.
 func Sessions(all []runtime.Listed, s term.Screen) error {
 	t := &term.Table{Columns: []term.Column{
 		{Title: "SESSION"}, {Title: "TITLE", Least: 24}, {Title: "HARNESS", Least: 6, Spare: 5},
 		{Title: "LAST ACTIVE", Spare: 4}, {Title: "TURNS", Spare: 1}, {Title: "CONTEXT", Spare: 2},
 		{Title: "FOLDER", Least: 12, Spare: 3, Left: true},
 	}}
-	for _, one := range all {
+	for _, one := range tree(all) {
 		id := one.ACPID
 		if s.Width > 0 {
 			id = one.Short
 		}
-		t.Add(id, one.Title, one.Harness, term.Local(one.LastActive), strconv.Itoa(one.Turns),
+		title := one.Title
+		if one.depth > 0 {
+			title = strings.Repeat("  ", one.depth-1) + "└ " + title
+		}
+		t.Add(id, title, one.Harness, term.Local(one.LastActive), strconv.Itoa(one.Turns),
 			contextOf(one.Session), runtime.HomeShort(one.Cwd))
 	}
 	return t.Print(s)
+}
+
+// A branch is a session and how many it works for, one above the other.
+type branch struct {
+	runtime.Listed
+	depth int
+}
+
+// tree puts sessions below the one that they work for, where that is listed too; else they stay in their order.
+func tree(all []runtime.Listed) []branch {
+	below, listed := map[string][]runtime.Listed{}, map[string]bool{}
+	for _, one := range all {
+		below[one.Parent] = append(below[one.Parent], one)
+		listed[one.ACPID] = true
+	}
+	var branches []branch
+	added := map[int64]bool{}
+	var add func(one runtime.Listed, depth int)
+	add = func(one runtime.Listed, depth int) {
+		if added[one.ID] {
+			return
+		}
+		added[one.ID] = true
+		branches = append(branches, branch{one, depth})
+		for _, called := range below[one.ACPID] {
+			add(called, depth+1)
+		}
+	}
+	for _, one := range all {
+		if !listed[one.Parent] {
+			add(one, 0)
+		}
+	}
+	for _, one := range all { // those that work for each other: a database can say anything
+		add(one, 0)
+	}
+	return branches
 }
 
 // contextOf says in words how far a session has come with its context.

@@ -32,6 +32,12 @@ func (d *Data) Delegations(ctx context.Context) ([]delegation.Row, error) {
 	return rows, err
 }
 
+// Delegation gives one by its id, or a beginning of it that is the only one.
+func (d *Data) Delegation(ctx context.Context, id string) (delegation.Row, error) {
+	one, err := NewDesk(d.Config, d.DB).Ledger.Get(ctx, id)
+	return one.Row(), err
+}
+
 // An Asked is what came of what a person, or an agent's shell, has asked.
 type Asked struct {
 	delegation.Row

@@ -234,6 +234,6 @@ func rememberDelegation(ctx context.Context, store *embedded.Store, d delegation
 		text += fmt.Sprintf("\nIts changes are on the branch %s: %s", o.Branch, chars.Cut(strings.Join(o.Paths, ", "), 400))
 	}
 	_, _, err := store.Add(ctx, embedded.Memory{Content: text, Type: "delegation", Project: d.Project, Origin: "assistant",
-		Harness: d.Harness, Session: d.Key, Source: "delegation", Tags: "delegation," + d.Agent})
+		Harness: d.Harness, Session: d.Key, Turn: d.Turn, Source: "delegation", Tags: "delegation," + d.Agent})
 	return err
 }

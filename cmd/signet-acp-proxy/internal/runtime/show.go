@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
@@ -15,7 +16,9 @@ type Shown struct {
 	Keys       []string         `json:"keys"` // Signet keys, the current one last
 	Injections []ShownInjection `json:"injections"`
 	Deliveries []ShownDelivery  `json:"deliveries"`
-	Warnings   []string         `json:"warnings"` // the daemon's
+	Delegation *delegation.Row  `json:"delegation"`  // that it works for, null for none
+	Delegated  []delegation.Row `json:"delegations"` // that it asked for, oldest first
+	Warnings   []string         `json:"warnings"`    // the daemon's
 }
 
 // ShownInjection is one line of the ledger.
@@ -68,8 +71,20 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if err != nil {
 		return Shown{}, err
 	}
+	linked, err := NewDesk(d.Config, d.DB).Ledger.Linked(ctx, s.ID)
+	if err != nil {
+		return Shown{}, err
+	}
 	shown := Shown{Row: s.Row(), Keys: []string{}, Injections: []ShownInjection{}, Deliveries: []ShownDelivery{},
-		Warnings: append([]string{}, warnings...)}
+		Delegated: []delegation.Row{}, Warnings: append([]string{}, warnings...)}
+	for _, one := range linked {
+		row := one.Row()
+		if one.AskedBy == s.ID {
+			shown.Delegated = append(shown.Delegated, row)
+		} else {
+			shown.Delegation = &row
+		}
+	}
 	for _, k := range keys {
 		shown.Keys = append(shown.Keys, k.Key)
 	}
