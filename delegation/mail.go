@@ -25,6 +25,7 @@ type Message struct {
 	To      string    `json:"to"`
 	From    string    `json:"from"` // an agent; "": a person
 	Session string    `json:"session,omitempty"`
+	For     string    `json:"-"` // the Signet key of the only conversation that it is for; "": any session of To
 	Project string    `json:"project"`
 	Created time.Time `json:"created"`
 	Text    string    `json:"message"`
@@ -37,9 +38,12 @@ const (
 	messagePrefix = "message:"
 )
 
-// Send leaves a message.
+// Send leaves a message, under the id that it may have elsewhere.
 func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
-	m.ID, m.Created, m.Text = ulid.Make().String(), l.now(), strings.TrimSpace(clean(m.Text))
+	if m.ID == "" {
+		m.ID = ulid.Make().String()
+	}
+	m.Created, m.Text = l.now(), strings.TrimSpace(clean(m.Text))
 	switch {
 	case m.Text == "":
 		return m, errors.New("nothing is left to send: private passages and secrets are not stored")
@@ -53,8 +57,8 @@ func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
 	if len(unread) >= mostUnread {
 		return m, fmt.Errorf("%s has %d messages that it has not read: it must read them first", m.To, len(unread))
 	}
-	_, err = l.db.ExecContext(ctx, `INSERT INTO messages (id, agent, sender, session, project, created, message)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, m.ID, m.To, m.From, m.Session, m.Project, sqlite.Stamp(m.Created), m.Text)
+	_, err = l.db.ExecContext(ctx, `INSERT INTO messages (id, agent, sender, session, project, created, message, recipient)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.To, m.From, m.Session, m.Project, sqlite.Stamp(m.Created), m.Text, m.For)
 	return m, sqlite.While("leaving a message", err)
 }
 
@@ -64,16 +68,43 @@ func (l *Ledger) Inbox(ctx context.Context, names []string, project string) ([]M
 	if err != nil {
 		return nil, err
 	}
-	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (m Message, err error) {
-		var created int64
-		err = row.Scan(&m.ID, &m.To, &m.From, &m.Session, &m.Project, &created, &m.Text)
-		m.Created = sqlite.Unstamp(created).UTC()
-		return m, err
-	}, `SELECT id, agent, sender, session, project, created, message FROM messages m
-		WHERE read = 0 AND agent IN (SELECT value FROM json_each(?1)) AND project = ?2 AND NOT EXISTS (
-			SELECT 1 FROM injections WHERE at >= m.created AND outcome <> 'refused' AND instr(items, m.id) > 0)
-		ORDER BY id LIMIT ?3`, string(list), project, mostUnread)
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (Message, error) { return scanMessage(row) },
+		`SELECT `+messageColumns+` FROM messages m WHERE `+unread+` AND agent IN (SELECT value FROM json_each(?1))
+		AND project = ?2 ORDER BY created, id LIMIT ?3`, string(list), project, mostUnread)
 	return all, sqlite.While("reading messages", err)
+}
+
+const (
+	messageColumns = `m.id, m.agent, m.sender, m.session, m.project, m.created, m.message, m.recipient`
+	unread         = `m.read = 0 AND NOT EXISTS (SELECT 1 FROM injections
+		WHERE at >= m.created AND outcome <> 'refused' AND instr(items, m.id) > 0)`
+)
+
+// scanMessage reads messageColumns, and what a query has behind them into more.
+func scanMessage(row sqlite.Row, more ...any) (m Message, err error) {
+	var created int64
+	err = row.Scan(append([]any{&m.ID, &m.To, &m.From, &m.Session, &m.Project, &created, &m.Text, &m.For}, more...)...)
+	m.Created = sqlite.Unstamp(created).UTC()
+	return m, err
+}
+
+// Waiting gives what was left for conversations and was not told yet, by the keys of the sessions that are to be told
+// it with their next prompt: the one that it is for, and those that go on from it.
+func (l *Ledger) Waiting(ctx context.Context) (map[string][]Message, error) {
+	waiting := map[string][]Message{}
+	_, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (m Message, err error) {
+		var key string
+		m, err = scanMessage(row, &key)
+		waiting[key] = append(waiting[key], m)
+		return m, err
+	}, `WITH RECURSIVE told (message, session) AS (
+			SELECT m.id, k.session FROM messages m JOIN session_keys k ON k.key = m.recipient
+				WHERE m.recipient <> '' AND `+unread+`
+			UNION SELECT t.message, s.id FROM told t JOIN sessions s ON s.continue_of = t.session
+			UNION SELECT t.message, h.taken_by FROM told t JOIN handoffs h ON h.session = t.session AND h.taken_by > 0)
+		SELECT `+messageColumns+`, k.key FROM told t JOIN messages m ON m.id = t.message
+			JOIN session_keys k ON k.session = t.session ORDER BY m.created, m.id`)
+	return waiting, sqlite.While("reading messages that wait", err)
 }
 
 // read notes that messages were told.

@@ -75,3 +75,49 @@ func TestMail(t *testing.T) {
 		}
 	}
 }
+
+// A message for a conversation waits for it and for those that go on from it, until one of them was told.
+func TestWaiting(t *testing.T) {
+	l := newLedger(t)
+	store := correlation.New(l.db, correlation.Options{LiveDir: l.live})
+	open := func(acpID string) correlation.Session {
+		t.Helper()
+		s, err := store.Open(t.Context(), correlation.OpenSession{Harness: "codex", ACPID: acpID, New: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	run := func(query string, args ...any) {
+		t.Helper()
+		if _, err := l.db.ExecContext(t.Context(), query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asker, after, handed, other := open("asker"), open("after"), open("handed"), open("other")
+	run(`UPDATE sessions SET continue_of = ? WHERE id = ?`, asker.ID, after.ID)
+	run(`INSERT INTO handoffs (session, agent, place, at, taken_by) VALUES (?, 'gemini', '/', 1, ?)`, after.ID, handed.ID)
+	m, err := l.Send(t.Context(), Message{ID: "daemon's", To: "codex", From: "gemini", For: asker.Key, Text: "Done."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Send(t.Context(), Message{To: "codex", Text: "For anybody."}); err != nil {
+		t.Fatal(err)
+	}
+	look := func(want ...correlation.Session) {
+		t.Helper()
+		waiting, err := l.Waiting(t.Context())
+		if err != nil || len(waiting) != len(want) {
+			t.Fatalf("%v, %v", waiting, err)
+		}
+		for _, s := range want {
+			if got := waiting[s.Key]; len(got) != 1 || got[0].ID != m.ID || got[0].Text != "Done." {
+				t.Errorf("%s: %v", s.ACPID, got)
+			}
+		}
+	}
+	look(asker, after, handed)
+	run(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text)
+		VALUES (?, 'k', 'messages', 'b', 's', 1, 1, 1, 9e12, 'kept', ?, '')`, other.ID, `["`+m.Item().ID+`"]`)
+	look()
+}

@@ -59,14 +59,20 @@ func (b *box) openTools(agent string, flags ...string) toolSession {
 // startTools runs an entry's command as a harness does, with nothing in its environment, and speaks to it.
 func (b *box) startTools(command ...string) *mcp.ClientSession {
 	b.t.Helper()
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Dir, cmd.Env = b.Dir, []string{"LANG=C"}
-	return b.speak(&mcp.CommandTransport{Command: cmd})
+	return b.speak(b.toolsCommand(command...))
 }
 
-func (b *box) speak(transport mcp.Transport) *mcp.ClientSession {
+func (b *box) toolsCommand(command ...string) mcp.Transport {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir, cmd.Env = b.Dir, []string{"LANG=C"}
+	return &mcp.CommandTransport{Command: cmd}
+}
+
+func (b *box) speak(transport mcp.Transport) *mcp.ClientSession { return b.speakAs(transport, nil) }
+
+func (b *box) speakAs(transport mcp.Transport, o *mcp.ClientOptions) *mcp.ClientSession {
 	b.t.Helper()
-	client := mcp.NewClient(&mcp.Implementation{Name: "harness", Version: "1"}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "harness", Version: "1"}, o)
 	session, err := client.Connect(b.t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
 	if err != nil {
 		b.t.Fatal(err)

@@ -18,6 +18,26 @@ func (d *Daemon) Send(from, content string) string {
 	return m.id
 }
 
+// sent takes a message in, as agents and runners send them.
+func (d *Daemon) sent(w http.ResponseWriter, r *http.Request) {
+	var b struct{ FromAgentID, ToSessionKey, Content string }
+	if json.NewDecoder(r.Body).Decode(&b) != nil || b.Content == "" || b.ToSessionKey == "" {
+		reply(w, http.StatusBadRequest, map[string]any{"error": "local target required"})
+		return
+	}
+	reply(w, http.StatusOK, map[string]any{"message": map[string]any{"id": d.Send(b.FromAgentID, b.Content)}})
+}
+
+// Inbox gives the messages that were sent, the oldest first.
+func (d *Daemon) Inbox() (texts []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range d.messages {
+		texts = append(texts, m.from+": "+m.content)
+	}
+	return texts
+}
+
 // Acknowledged gives the keys under which a message was.
 func (d *Daemon) Acknowledged(id string) []string {
 	d.mu.Lock()

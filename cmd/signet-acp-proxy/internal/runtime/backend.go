@@ -40,6 +40,7 @@ type Backend struct {
 	follower *follower
 	opened   chan struct{} // closed when own or failed stands
 	own      *embedded.Store
+	post     *posted
 	owing    *correlation.Process // whose debts tools leave
 	failed   error
 
@@ -144,9 +145,14 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.handover = handover
 	b.mu.Unlock()
 	b.own, b.owing = NewStore(b.c, db, b.log), process
-	source, err := b.source(store, posted{untold{b.own}, delegation.NewLedger(db, b.c.LiveDir()), name, b.log}, log)
+	source, err := b.source(store, untold{b.own}, log)
 	if err != nil {
 		return nil, err
+	}
+	b.post = &posted{Source: source, ledger: delegation.NewLedger(db, b.c.LiveDir()), name: name, log: b.log}
+	if b.c.Delegation {
+		b.post.look(ctx)
+		b.follower.onTurn(b.post.look)
 	}
 	b.events.Attach(store)
 	b.follower.attach(b.daemon, func(ctx context.Context, key string) error {
@@ -161,7 +167,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	})
 	return &proxy.Backend{
 		Ledger: store,
-		Memory: source,
+		Memory: localSource{b.post, b.own},
 		Parent: parentOfSessions(store, log),
 		Earlier: func(ctx context.Context, row int64, agent string) (string, error) {
 			return goesOn(ctx, b.c, store, row, namesOf(agent, name))
@@ -174,12 +180,13 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	}, nil
 }
 
-// messages gives what other agents have sent to the session of a key.
+// messages gives what other agents have sent to the session of a key, and what has come of its delegations.
 func (b *Backend) messages(key string) []memory.Item {
-	if b.daemon == nil { // which stands before anybody asks
-		return nil
+	var sent []memory.Item
+	if b.daemon != nil { // which stands before anybody asks
+		sent = b.daemon.Messages(key)
 	}
-	return b.daemon.Messages(key)
+	return b.post.of(key, sent)
 }
 
 // info is what stays known of this process when it dies.
@@ -268,9 +275,9 @@ func (b *Backend) back() {
 }
 
 // source is where context comes from, as configured; local is the embedded store.
-func (b *Backend) source(store *correlation.Store, local posted, log zerolog.Logger) (proxy.Memory, error) {
+func (b *Backend) source(store *correlation.Store, local memory.Source, log zerolog.Logger) (memory.Source, error) {
 	if b.c.Memory == "embedded" {
-		return localSource{local, b.own}, nil
+		return local, nil
 	}
 	o := DaemonOptions(b.c, config.Token(), log)
 	o.RestFile, o.Hold = filepath.Join(b.c.Dir(), "daemon.json"), b.c.Hold
@@ -285,9 +292,9 @@ func (b *Backend) source(store *correlation.Store, local posted, log zerolog.Log
 		log: log}
 	if b.c.Memory == "daemon" {
 		daemon.tell, daemon.patience = b.std.Say, b.c.Hold-b.c.DatabaseWait
-		return localSource{daemon, b.own}, nil
+		return daemon, nil
 	}
-	return localSource{memory.Auto{Daemon: daemon, Embedded: local}, b.own}, nil
+	return memory.Auto{Daemon: daemon, Embedded: local}, nil
 }
 
 // localSource is a source with the local identity files beside it.

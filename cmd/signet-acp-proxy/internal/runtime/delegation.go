@@ -12,14 +12,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
@@ -55,33 +53,6 @@ func delegationTools(c *config.Config, harness, process string, db func(context.
 		return delegation.Caller{Key: who.Key, Process: process, Harness: config.Canonical(harness), Cwd: who.Cwd,
 			Project: who.Project, Inside: delegation.Inside(os.Getenv)}
 	})...)
-}
-
-// posted is a source with what other agents have left for a session.
-type posted struct {
-	memory.Source
-	ledger *delegation.Ledger
-	name   string // what the harness was started as
-	log    *Log
-}
-
-// Start gives a session's context with its messages before its memories.
-func (p posted) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
-	c, err := p.Source.Start(ctx, who)
-	if err != nil {
-		return c, err
-	}
-	messages, err := p.ledger.Inbox(ctx, namesOf(who.Harness, p.name), who.Project)
-	if err != nil {
-		log := p.log.Logger()
-		log.Warn().Err(err).Msg("looking for messages of other agents")
-	}
-	items := make([]memory.Item, len(messages))
-	for i, m := range messages {
-		items[i] = m.Item()
-	}
-	c.Items = append(items, c.Items...)
-	return c, nil
 }
 
 // DelegationTools are those of a server without a relay. The function that comes with them is to be called at its end.
@@ -205,35 +176,8 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 			return os.WriteFile(filepath.Join(root, projectFile), []byte(d.Project), 0o600)
 		},
 		Ended: func(ctx context.Context, d delegation.Delegation, o delegation.Outcome) {
-			if d.Detach && d.Harness != "" && d.Parent == "" { // nobody waits for it any more
-				_, err := delegation.NewLedger(db, c.LiveDir()).Send(ctx, delegation.Message{To: d.Harness, From: d.Agent,
-					Session: d.Key, Project: d.Project, Text: fmt.Sprintf("Delegation %s is %s. %s\n%s", d.ID, o.State, o.Reason,
-						chars.Cut(o.Answer, 2<<10))})
-				if err != nil {
-					logger := log.Logger()
-					logger.Warn().Err(err).Str("delegation", d.ID).Msg("leaving a result")
-				}
-			}
-			if err := rememberDelegation(ctx, NewStore(c, db, log), d, o); err != nil {
-				logger := log.Logger()
-				logger.Warn().Err(err).Str("delegation", d.ID).Msg("remembering a result")
-			}
+			result{c, db, log, d, o}.keep(ctx)
 		},
 	}
 	return runner.Run(ctx, id, told.Task)
-}
-
-// rememberDelegation keeps on the caller's side what came of a delegation; the child's side is its own conversation.
-func rememberDelegation(ctx context.Context, store *embedded.Store, d delegation.Delegation, o delegation.Outcome) error {
-	if o.State != delegation.Done || o.Answer == "" {
-		return nil
-	}
-	text := fmt.Sprintf("%s was asked (%s, delegation %s): %s\nIt answered: %s", d.Agent, d.Mode, d.ID,
-		chars.Cut(d.Task, 400), chars.Cut(o.Answer, 1200))
-	if o.Branch != "" {
-		text += fmt.Sprintf("\nIts changes are on the branch %s: %s", o.Branch, chars.Cut(strings.Join(o.Paths, ", "), 400))
-	}
-	_, _, err := store.Add(ctx, embedded.Memory{Content: text, Type: "delegation", Project: d.Project, Origin: "assistant",
-		Harness: d.Harness, Session: d.Key, Turn: d.Turn, Source: "delegation", Tags: "delegation," + d.Agent})
-	return err
 }

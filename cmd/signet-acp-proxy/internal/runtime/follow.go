@@ -32,7 +32,8 @@ type follower struct {
 	mu        sync.Mutex // guards what follows
 	daemon    *signet.Client
 	handOver  func(ctx context.Context, key string) error
-	warnings  map[string][]string // what the daemon said with a key whose session has no name yet
+	turned    func(ctx context.Context) // is done after each turn
+	warnings  map[string][]string       // what the daemon said with a key whose session has no name yet
 	sessions  map[int]*followed
 	turns     map[int]*followed // those that are open
 	prompting map[int]bool      // whose user text is to come
@@ -80,6 +81,13 @@ func (f *follower) attach(daemon *signet.Client, handOver func(ctx context.Conte
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.daemon, f.handOver = daemon, handOver
+}
+
+// onTurn gives what else is to be done after each turn.
+func (f *follower) onTurn(do func(ctx context.Context)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.turned = do
 }
 
 // close ends what is done beside.
@@ -225,6 +233,9 @@ func (f *follower) gaveLocked(s *followed, items []string) {
 // endedLocked counts a turn, and hands over what a long session has.
 func (f *follower) endedLocked(s *followed) {
 	s.turns++
+	if f.turned != nil {
+		f.doLocked(f.turned)
+	}
 	if f.handOver == nil || s.turns < turnsAtOnce && time.Since(s.since) < handOverTime {
 		return
 	}

@@ -1,0 +1,154 @@
+package runtime
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+)
+
+// A result is what has come of a delegation, and where it is kept.
+type result struct {
+	c   *config.Config
+	db  *sql.DB
+	log *Log
+	d   delegation.Delegation
+	o   delegation.Outcome
+}
+
+// daemonPart is how long a daemon may take with a result: somebody waits for it.
+const daemonPart = 2 * time.Second
+
+// keep has the caller's side remember it, and leaves it for the conversation that asked where nobody waits for it.
+// The other's side is its own conversation.
+func (r result) keep(ctx context.Context) {
+	log := r.log.Logger()
+	var daemon *signet.Client
+	if r.c.Memory == "auto" || r.c.Memory == "daemon" {
+		var err error
+		if daemon, err = NewDaemon(r.c, config.Token(), log); err != nil {
+			log.Warn().Err(err).Str("delegation", r.d.ID).Msg("telling the daemon of a result")
+		} else {
+			defer daemon.Close()
+		}
+	}
+	at, cancel := context.WithTimeout(ctx, daemonPart)
+	defer cancel()
+	if r.d.Detach && r.d.Key != "" && r.d.Parent == "" {
+		if err := r.leave(ctx, at, daemon); err != nil {
+			log.Warn().Err(err).Str("delegation", r.d.ID).Msg("leaving a result")
+		}
+	}
+	if err := r.remember(ctx, at, daemon); err != nil {
+		log.Warn().Err(err).Str("delegation", r.d.ID).Msg("remembering a result")
+	}
+}
+
+// leave puts it where the conversation that asked finds it: into its next prompt, and with a daemon into that one's
+// inbox, both under one id, so that it is told once.
+func (r result) leave(ctx, at context.Context, daemon *signet.Client) error {
+	m := delegation.Message{To: r.d.Harness, From: r.d.Agent, Session: r.d.Key, For: r.d.Key, Project: r.d.Project,
+		Text: fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.o.State, r.o.Reason, chars.Cut(r.o.Answer, 2<<10))}
+	if daemon != nil {
+		m.ID, _ = daemon.Send(at, m.From, m.For, m.Text) // ours is told, whatever it says
+	}
+	_, err := delegation.NewLedger(r.db, r.c.LiveDir()).Send(ctx, m)
+	return err
+}
+
+func (r result) remember(ctx, at context.Context, daemon *signet.Client) error {
+	if r.o.State != delegation.Done || r.o.Answer == "" {
+		return nil
+	}
+	text := fmt.Sprintf("%s was asked (%s, delegation %s): %s\nIt answered: %s", r.d.Agent, r.d.Mode, r.d.ID,
+		chars.Cut(r.d.Task, 400), chars.Cut(r.o.Answer, 1200))
+	if r.o.Branch != "" {
+		text += fmt.Sprintf("\nIts changes are on the branch %s: %s", r.o.Branch,
+			chars.Cut(strings.Join(r.o.Paths, ", "), 400))
+	}
+	tags := "delegation," + r.d.Agent
+	stored, _, err := NewStore(r.c, r.db, r.log).Add(ctx, embedded.Memory{Content: text, Type: "delegation",
+		Project: r.d.Project, Origin: "assistant", Harness: r.d.Harness, Session: r.d.Key, Turn: r.d.Turn,
+		Source: "delegation", Tags: tags})
+	if err == nil && daemon != nil {
+		_, _ = daemon.Remember(at, signet.Note{Content: stored.Content, Tags: tags}) // without it ours has it
+	}
+	return err
+}
+
+// posted is a source with what other agents have left for a session.
+type posted struct {
+	memory.Source
+	ledger *delegation.Ledger
+	name   string // what the harness was started as
+	log    *Log
+
+	mu      sync.Mutex // guards waiting
+	waiting map[string][]memory.Item
+}
+
+// Start gives a session's context with its messages before its memories.
+func (p *posted) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
+	c, err := p.Source.Start(ctx, who)
+	if err != nil {
+		return c, err
+	}
+	messages, err := p.ledger.Inbox(ctx, namesOf(who.Harness, p.name), who.Project)
+	if err != nil {
+		log := p.log.Logger()
+		log.Warn().Err(err).Msg("looking for messages of other agents")
+	}
+	c.Items = besides(items(messages), c.Items)
+	return c, nil
+}
+
+// look finds what waits for conversations of which somebody may go on.
+func (p *posted) look(ctx context.Context) {
+	waiting, err := p.ledger.Waiting(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			log := p.log.Logger()
+			log.Warn().Err(err).Msg("looking for messages that wait")
+		}
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting = map[string][]memory.Item{}
+	for key, messages := range waiting {
+		p.waiting[key] = items(messages)
+	}
+}
+
+// of gives what waits for the session of a key, beside what a daemon has for it. It waits for nothing.
+func (p *posted) of(key string, daemons []memory.Item) []memory.Item {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return besides(p.waiting[key], daemons)
+}
+
+// besides puts messages before items, of which a daemon's may be the same ones.
+func besides(messages, all []memory.Item) []memory.Item {
+	messages = slices.DeleteFunc(slices.Clone(messages), func(m memory.Item) bool {
+		return slices.ContainsFunc(all, func(it memory.Item) bool { return it.ID == m.ID })
+	})
+	return append(messages, all...)
+}
+
+func items(messages []delegation.Message) []memory.Item {
+	all := make([]memory.Item, len(messages))
+	for i, m := range messages {
+		all[i] = m.Item()
+	}
+	return all
+}

@@ -1,0 +1,132 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+)
+
+// A client that asks to be told hears how far a delegation has come; one that gives the call up and asks again gets
+// what came of it, once.
+func TestDelegateProgress(t *testing.T) {
+	t.Parallel()
+	b := delegating(t, map[string][]string{"busy": {"ECHOAGENT_STEPS=4", "ECHOAGENT_SLOW=700ms"}})
+	e := b.openTools("scripted").entries[0]
+	var mu sync.Mutex
+	var heard []*mcp.ProgressNotificationParams
+	session := b.speakAs(b.toolsCommand(append([]string{e.Command}, e.Args...)...), &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			mu.Lock()
+			defer mu.Unlock()
+			heard = append(heard, r.Params)
+		}})
+	asked := func(task string) *mcp.CallToolParams {
+		return &mcp.CallToolParams{Name: "delegate", Arguments: map[string]any{"agent": "busy", "task": task,
+			"delegated_scope": "heron.txt", "kept_work": "the release"}}
+	}
+	result := func(p *mcp.CallToolParams) (d delegated) {
+		t.Helper()
+		r, err := session.CallTool(t.Context(), p)
+		if err != nil || r.IsError {
+			t.Fatalf("%v %+v", err, r)
+		}
+		must(b, json.Unmarshal([]byte(r.Content[0].(*mcp.TextContent).Text), &d))
+		return d
+	}
+	p := asked("Tell me.")
+	p.SetProgressToken("token")
+	if d := result(p); d.State != "done" {
+		t.Fatalf("%+v", d)
+	}
+	b.wait("what it tells", func() bool { mu.Lock(); defer mu.Unlock(); return len(heard) > 1 })
+	mu.Lock()
+	for i, n := range heard {
+		if n.ProgressToken != "token" || i > 0 && n.Progress <= heard[i-1].Progress || !strings.HasPrefix(n.Message, "busy: ") {
+			t.Errorf("%+v", n)
+		}
+	}
+	if last := heard[len(heard)-1]; !strings.Contains(last.Message, "tool calls, the last: ") {
+		t.Errorf("the last of %d is %+v", len(heard), last)
+	}
+	heard = nil
+	mu.Unlock()
+
+	impatient, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if r, err := session.CallTool(impatient, asked("Give up.")); err == nil {
+		t.Fatalf("it did not wait: %+v", r)
+	}
+	if d := result(asked("Give up.")); d.State != "done" || !strings.Contains(d.Answer, "> Give up.") {
+		t.Errorf("%+v", d)
+	}
+	if n := len(b.requests("session/prompt")); n != 2 {
+		t.Errorf("%d prompts", n)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(heard) > 0 {
+		t.Errorf("nobody asked to be told: %+v", heard)
+	}
+}
+
+// detached is the tool call of an agent that has another look at something and does not wait for it.
+const detached = `ECHOAGENT_TOOL={"name":"delegate","arguments":{"agent":"heron","task":"Look at the beak.",` +
+	`"delegated_scope":"beak","kept_work":"wings","detach":true}}`
+
+// What went on without its caller is told to the conversation that asked, when that is gone on with, once; and an
+// agent's new session in the project does not hear of it then.
+func TestDelegateDetached(t *testing.T) {
+	t.Parallel()
+	b := delegating(t, map[string][]string{"heron": nil, "stork": {detached}})
+	id, _ := b.turnWith("stork", "", "Have it looked at.")
+	b.wait("the end", func() bool { return b.delegations()[0].State == "done" })
+	if _, reply := b.turnWith("stork", id, "What came of it?"); strings.Count(reply, "Message from agent heron: Delegation ") != 1 ||
+		!strings.Contains(reply, "is done") {
+		t.Errorf("the conversation that asked was told:\n%s", reply)
+	}
+	b.run(proxyBin, "sessions", "--json") // takes in what was said
+	if _, reply := b.turnWith("stork", id, "And now?"); strings.Contains(reply, "Message from agent") {
+		t.Errorf("it was told again:\n%s", reply)
+	}
+	if _, reply := b.turnWith("stork", "", "Anything new?"); strings.Contains(reply, "Message from agent") {
+		t.Errorf("another one was told:\n%s", reply)
+	}
+	b.orphans(patience)
+}
+
+// With a daemon the result is in its inbox as well, and is told once all the same; the daemon has both memories.
+func TestDelegateDaemon(t *testing.T) {
+	t.Parallel()
+	b := delegating(t, map[string][]string{"heron": nil, "stork": {detached}})
+	d, err := daemontest.Listen(daemontest.Options{Generation: daemontest.Newer, AgentsDir: b.Signet})
+	must(b, err)
+	defer d.Close()
+	b.set("SIGNET_ACP_MEMORY=auto", "SIGNET_DAEMON_URL="+d.URL())
+	id, _ := b.turnWith("stork", "", "Have it looked at.")
+	b.wait("the end", func() bool { return b.delegations()[0].State == "done" })
+	asked := b.delegations()[0]
+	inbox := d.Inbox()
+	if len(inbox) != 1 || !strings.HasPrefix(inbox[0], "heron: Delegation "+asked.ID+" is done") {
+		t.Fatalf("the daemon's inbox: %q", inbox)
+	}
+	if all := fmt.Sprint(d.Memories()); !strings.Contains(all, "heron was asked (read, delegation "+asked.ID) {
+		t.Errorf("the daemon remembers %s", all)
+	}
+	child := b.query(`SELECT key FROM sessions WHERE acp_id = ?`, asked.Session)
+	b.wait("what the other said, handed over", func() bool { return len(child) == 1 && len(d.Ends(child[0][0])) > 0 })
+	if _, reply := b.turnWith("stork", id, "What came of it?"); strings.Count(reply, "Delegation "+asked.ID+" is done") != 1 {
+		t.Errorf("the conversation that asked was told:\n%s", reply)
+	}
+	if _, reply := b.turnWith("stork", id, "And now?"); strings.Contains(reply, "Message from agent") {
+		t.Errorf("it was told again:\n%s", reply)
+	}
+	b.orphans(patience)
+}
