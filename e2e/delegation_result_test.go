@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
@@ -129,4 +133,72 @@ func TestDelegateDaemon(t *testing.T) {
 		t.Errorf("it was told again:\n%s", reply)
 	}
 	b.orphans(patience)
+}
+
+// Where it is off the conversation is byte for byte what it is without, and no tool more is offered; where it is on
+// the conversation is that as well, and what is offered are the tools of before and those of delegation.
+func TestDelegationOff(t *testing.T) {
+	t.Parallel()
+	converse := func(setting string) (frames, tools string) {
+		b := newBox(t)
+		config := fmt.Sprintf("acp:\n%s  memory: embedded\n  agents:\n    heron:\n      command: [%q, -name, heron]\n", setting,
+			echoBin)
+		must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte(config), 0o600))
+		id, reply := b.turnWith("heron", "", "Which colour are feathers?")
+		frames = blockID.ReplaceAllString(strings.ReplaceAll(strings.ReplaceAll(reply, id, "SESSION"), b.Dir, "BOX"), "ID")
+		e := b.openTools("scripted").entries[0]
+		list, err := b.startTools(append([]string{e.Command}, e.Args...)...).ListTools(t.Context(), nil)
+		must(b, err)
+		for _, tool := range list.Tools {
+			text, err := json.Marshal(tool)
+			must(b, err)
+			tools += string(text) + "\n"
+		}
+		return frames, tools
+	}
+	frames, tools := converse("")
+	if !strings.Contains(frames, "I was given 2 block(s)") || !strings.Contains(tools, "memory_search") {
+		t.Fatalf("%s\n%s", frames, tools)
+	}
+	offFrames, offTools := converse("  delegation: off\n")
+	if diff := cmp.Diff(frames+tools, offFrames+offTools); diff != "" {
+		t.Errorf("off (-without +off):\n%s", diff)
+	}
+	onFrames, onTools := converse("  delegation: on\n")
+	if diff := cmp.Diff(frames, onFrames); diff != "" {
+		t.Errorf("on (-without +on):\n%s", diff)
+	}
+	kept, added := "", 0
+	for line := range strings.Lines(onTools) {
+		if strings.Contains(tools, line) {
+			kept += line
+		} else {
+			added++
+		}
+	}
+	if kept != tools || added != 6 {
+		t.Errorf("on: %d tools more, and of the others\n%s", added, cmp.Diff(tools, kept))
+	}
+}
+
+// blockID is that of a block, which hangs on the session.
+var blockID = regexp.MustCompile(`[0-9a-f]{12}`)
+
+// Where its folder cannot be made nobody is started, and the row says why.
+func TestDelegateNoFolder(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"read", "edit"} {
+		t.Run(mode, func(t *testing.T) {
+			b := delegating(t, map[string][]string{"heron": nil})
+			must(b, os.MkdirAll(filepath.Join(b.Signet, "acp"), 0o700))
+			must(b, os.WriteFile(filepath.Join(b.Signet, "acp", "work"), nil, 0o600)) // where folders are made
+			r := b.try(ask("heron", "--mode", mode, "Do it.")...)
+			d := b.delegations()[0]
+			if r.Code != 1 || d.State != "failed" || d.Reason == "" || !strings.Contains(r.Stderr, d.Reason) ||
+				len(b.requests("session/prompt")) > 0 {
+				t.Errorf("exit %d, %+v\n%s", r.Code, d, r.Stderr)
+			}
+			b.orphans(patience)
+		})
+	}
 }
