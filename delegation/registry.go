@@ -3,10 +3,8 @@ package delegation
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
@@ -30,14 +28,6 @@ type Agent struct {
 	Fix          string   `json:"fix,omitempty"`
 	Commands     []string `json:"commands,omitempty"` // that it said it takes
 	Records      []Record `json:"records"`
-}
-
-// A Record is how an agent's delegations of one kind of work went.
-type Record struct {
-	Kind  string  `json:"kind"`
-	Count int     `json:"count"`
-	Done  int     `json:"done"`
-	Score float64 `json:"score"` // -1 to 1; a hint, no more
 }
 
 // Known is what the configuration and the system say of an agent.
@@ -75,10 +65,14 @@ func (l *Ledger) Agents(ctx context.Context, known []Known) ([]Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	used, err := l.used(ctx)
+	if err != nil {
+		return nil, err
+	}
 	agents := make([]Agent, 0, len(known))
 	for _, k := range known {
 		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: Available, Commands: seen[k.ID],
-			Records: records(k.ID, past, l.now())}
+			Records: records(k.ID, past, used, l.now())}
 		for _, r := range a.Records {
 			if r.Done > 0 && r.Score > 0 && !slices.Contains(a.Capabilities, r.Kind) {
 				a.Capabilities = append(a.Capabilities, r.Kind)
@@ -123,46 +117,6 @@ func (l *Ledger) seen(ctx context.Context) (map[string][]string, error) {
 		m[one.agent] = one.commands
 	}
 	return m, sqlite.While("reading what agents said of themselves", err)
-}
-
-// halfLife is how old a result is when it counts half.
-const halfLife = 90 * 24 * time.Hour
-
-// records sums up an agent's past: a verdict counts as it was given, a result without one as a little good, a failure
-// of the agent's as bad; what others ended says nothing.
-func records(agent string, past []Delegation, now time.Time) []Record {
-	all := []Record{}
-	weights := map[string]float64{}
-	for _, d := range past {
-		if d.Agent != agent || !d.State.Ended() || d.State == Cancelled || d.State == Lost {
-			continue
-		}
-		i := slices.IndexFunc(all, func(r Record) bool { return r.Kind == d.Kind })
-		if i < 0 {
-			i = len(all)
-			all = append(all, Record{Kind: d.Kind})
-		}
-		score := -1.0
-		switch {
-		case d.Verdict != nil:
-			score = *d.Verdict
-		case d.State == Done:
-			score = 0.5
-		}
-		w := math.Exp2(-float64(now.Sub(d.Ended)) / float64(halfLife))
-		all[i].Count++
-		if d.State == Done {
-			all[i].Done++
-		}
-		all[i].Score += w * score
-		weights[d.Kind] += w
-	}
-	for i := range all {
-		// as if one more had gone neither well nor badly: one result is no record
-		all[i].Score = math.Round(all[i].Score/(weights[all[i].Kind]+1)*100) / 100
-	}
-	slices.SortFunc(all, func(a, b Record) int { return strings.Compare(a.Kind, b.Kind) })
-	return all
 }
 
 // Kinds of work that are known by the words of a task, in the order in which they are looked for.

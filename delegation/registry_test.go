@@ -3,6 +3,8 @@ package delegation
 import (
 	"testing"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 func TestKindOf(t *testing.T) {
@@ -54,7 +56,7 @@ func TestRecords(t *testing.T) {
 		return Delegation{Agent: "codex", Kind: "review", State: state, Ended: now.Add(-age), Verdict: verdict}
 	}
 	score := func(past ...Delegation) float64 {
-		r := records("codex", past, now)
+		r := records("codex", past, nil, now)
 		if len(r) == 0 {
 			return 0
 		}
@@ -70,5 +72,63 @@ func TestRecords(t *testing.T) {
 		t.Error("what others ended counts")
 	case score(row(Done, 400*24*time.Hour, &bad), row(Done, 0, nil)) <= 0:
 		t.Error("what is old counts like what is new")
+	}
+}
+
+// Without a verdict a result counts by what its caller did with it.
+func TestWorth(t *testing.T) {
+	asked := Delegation{ID: "1", Caller: robin, Agent: "codex", Scope: "the parser"}
+	other := func(agent, key, scope string) []Delegation {
+		return []Delegation{{Agent: agent, Caller: Caller{Key: key}, Scope: scope}}
+	}
+	for _, tt := range []struct {
+		name  string
+		after []Delegation
+		used  map[string]bool
+		want  float64
+	}{
+		{"nothing known", nil, nil, scoreUnknown},
+		{"said", nil, map[string]bool{"1": true}, scoreSaid},
+		{"not said", nil, map[string]bool{"1": false}, scoreUnsaid},
+		{"asked of another", other("gemini", robin.Key, " The Parser"), map[string]bool{"1": true}, scoreRedone},
+		{"asked of the same", other("codex", robin.Key, "the parser"), nil, scoreUnknown},
+		{"asked by another", other("gemini", "acp-wren", "the parser"), nil, scoreUnknown},
+		{"something else asked", other("gemini", robin.Key, "the lexer"), nil, scoreUnknown},
+	} {
+		if got := worth(asked, tt.after, tt.used); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What a turn goes on to say of an answer is known by its words, those of the task not counted.
+func TestUsed(t *testing.T) {
+	l := newLedger(t)
+	store := correlation.New(l.db, correlation.Options{LiveDir: l.live})
+	s, err := store.Open(t.Context(), correlation.OpenSession{Harness: "claude", ACPID: "x", New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(query string, args ...any) {
+		t.Helper()
+		if _, err := l.db.ExecContext(t.Context(), query, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const task, answer = "Look at the feathers of the heron.", "The feathers of the heron are grey with black tips."
+	for said, want := range map[string]bool{
+		"They are grey, and black at the tips.": true,
+		"Black ones, they say.":                 false,
+		"I had the heron's feathers looked at.": false,
+	} {
+		run(`INSERT INTO turns (session, key, process, started, ended, user, assistant) VALUES (?, ?, 'p', 1, 2, 'x', ?)`,
+			s.ID, s.Key, said)
+		run(`DELETE FROM delegations`)
+		d := l.must(t, Caller{Key: s.Key}, Request{Agent: "codex", Task: task, Scope: "feathers", Kept: "wings"})
+		run(`UPDATE delegations SET state = 'done', answer = ?, turn = (SELECT max(id) FROM turns)`, answer)
+		used, err := l.used(t.Context())
+		if got, known := used[d.ID]; err != nil || got != want || !known {
+			t.Errorf("%q: %v, %v, %v", said, got, known, err)
+		}
 	}
 }

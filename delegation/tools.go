@@ -23,7 +23,7 @@ const (
 // Tools are those of a session: caller says on whose behalf they are called, service where, and may wait until the
 // database is open.
 func Tools(service func(context.Context) (*Service, error), caller func(memory.Session) Caller) []mcpserver.Extra {
-	t := toolbox{service, caller}
+	t := toolbox{service, caller, handleAfter}
 	id := map[string]any{"type": "string", "description": "as delegate gave it"}
 	bound := map[string]any{"type": "number", "minimum": 0}
 	return []mcpserver.Extra{
@@ -72,6 +72,8 @@ func text(about string) map[string]any { return map[string]any{"type": "string",
 type toolbox struct {
 	service func(context.Context) (*Service, error)
 	caller  func(memory.Session) Caller
+	// patience is how long a call waits that says nothing of it
+	patience time.Duration
 }
 
 // lines are items, as a text or as a list of texts.
@@ -142,12 +144,12 @@ func (t toolbox) delegate(ctx context.Context, who memory.Session, raw json.RawM
 	if a.Timeout > 0 {
 		a.Budget.Seconds = smaller(a.Budget.Seconds, max(1, int(a.Timeout)))
 	}
-	d, _, err := service.Delegate(ctx, t.caller(who), Request{Agent: a.Agent, Task: a.Task, Scope: string(a.Scope), Kept: string(a.Kept),
-		Mode: a.Mode, Budget: a.Budget, Key: a.Key, Detach: a.Detach})
+	d, _, err := service.Delegate(ctx, t.caller(who), Request{Agent: a.Agent, Task: a.Task, Scope: string(a.Scope),
+		Kept: string(a.Kept), Mode: a.Mode, Budget: a.Budget, Key: a.Key, Detach: a.Detach})
 	if err != nil {
 		return nil, err
 	}
-	return t.result(ctx, service, d.ID, handleAfter)
+	return t.result(ctx, service, d.ID, t.patience)
 }
 
 // result waits and gives the row, with what to do where there is no result yet.
@@ -179,7 +181,7 @@ func (t toolbox) wait(ctx context.Context, who memory.Session, raw json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	limit := handleAfter
+	limit := t.patience
 	if a.Timeout > 0 {
 		limit = min(time.Duration(a.Timeout*float64(time.Second)), mostWait)
 	}

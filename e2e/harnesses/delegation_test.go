@@ -158,6 +158,9 @@ const (
 
 var folder = regexp.MustCompile(`/[^"\\ \n]*/acp/work/[0-9A-Z]{26}/work`)
 
+// underWay is the id in a handle, however often its quotes were escaped.
+var underWay = regexp.MustCompile(`id\\*":\s*\\*"([0-9A-Z]{26})`)
+
 // asks is a model that has another agent asked, by a tool or else by its shell, and is that agent's model as well.
 func asks(proxy, child, mode string) func(fakemodel.Request) fakemodel.Reply {
 	return func(r fakemodel.Request) fakemodel.Reply {
@@ -199,6 +202,10 @@ func asks(proxy, child, mode string) func(fakemodel.Request) fakemodel.Reply {
 		case strings.Contains(said, askedFor) && r.Result:
 			if strings.Contains(string(r.Body), verdict) {
 				return fakemodel.Reply{Text: "It says: " + verdict}
+			}
+			handle := underWay.FindAllStringSubmatch(string(r.Body), -1)
+			if tool := has("delegation_wait"); tool != "" && handle != nil { // it takes its time
+				return fakemodel.Reply{Tool: tool, Args: map[string]any{"id": handle[len(handle)-1][1]}}
 			}
 			return fakemodel.Reply{Text: "It says nothing."}
 		case !strings.Contains(said, askedFor) || len(r.Tools) == 0:

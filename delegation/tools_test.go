@@ -1,0 +1,88 @@
+package delegation
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// newTools are tools of a session, whose only agent is started by what the test does; they wait for a moment.
+func newTools(t *testing.T) (toolbox, *Ledger) {
+	t.Helper()
+	l := newLedger(t)
+	desk := &Desk{Ledger: l, Canonical: strings.ToLower,
+		Known: func(context.Context) ([]Known, error) { return []Known{{ID: "codex"}}, nil },
+		Start: func(Delegation, string) error { return nil }}
+	return toolbox{func(context.Context) (*Desk, error) { return desk, nil }, func(memory.Session) Caller { return robin },
+		time.Millisecond}, l
+}
+
+// A call answers before clients give it up, after 30 s: with a handle and what to do with it where there is no result.
+func TestHandle(t *testing.T) {
+	if handleAfter > 25*time.Second {
+		t.Errorf("a call answers after %v", handleAfter)
+	}
+	tools, l := newTools(t)
+	type row struct {
+		ID, State, Next, Answer string
+	}
+	call := func(answer func(context.Context, memory.Session, json.RawMessage) (any, error), arguments string) (r row) {
+		t.Helper()
+		got, err := answer(t.Context(), memory.Session{}, json.RawMessage(arguments))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(got)
+		if err != nil || json.Unmarshal(text, &r) != nil {
+			t.Fatalf("%s %v", text, err)
+		}
+		return r
+	}
+	const asked = `{"agent":"codex","task":"Look.","delegated_scope":["proxy/frame","its tests"],"kept_work":"the release"}`
+	first := call(tools.delegate, asked)
+	if first.State != "queued" || !strings.Contains(first.Next, "delegation_wait") {
+		t.Errorf("delegate: %+v", first)
+	}
+	id := `{"id":"` + first.ID + `"}`
+	if again := call(tools.delegate, asked); again.ID != first.ID {
+		t.Errorf("asked again: %+v", again)
+	}
+	if r := call(tools.wait, id); r.State != "queued" || r.Next == "" {
+		t.Errorf("delegation_wait: %+v", r)
+	}
+	_, lock := l.begin(t, first.ID)
+	defer lock.Release()
+	go func() { // while somebody waits
+		if err := l.End(context.Background(), first.ID, lock.ID(), Outcome{State: Done, Answer: "grey"}); err != nil {
+			t.Error(err)
+		}
+	}()
+	if r := call(tools.wait, `{"id":"`+first.ID+`","timeout":60}`); r.State != "done" || r.Answer != "grey" || r.Next != "" {
+		t.Errorf("its end: %+v", r)
+	}
+}
+
+// What cannot be understood is refused in words that help.
+func TestArguments(t *testing.T) {
+	tools, _ := newTools(t)
+	for _, tt := range []struct{ arguments, want string }{
+		{`{"task":7}`, "task is no string"},
+		{`{"kept_work":7}`, "give a text, or a list of texts"},
+		{`{"timeout":-1}`, "timeout is a number of seconds"},
+		{`[`, "the arguments cannot be read"},
+		{`{"budget":{"seconds":-1},"task":"x","agent":"codex"}`, "a budget is not negative"},
+		{`{"task":"x","agent":"codex","delegated_scope":"a parser","kept_work":""}`, "kept_work says nothing"},
+	} {
+		_, err := tools.delegate(t.Context(), memory.Session{}, json.RawMessage(tt.arguments))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.arguments, err, tt.want)
+		}
+	}
+	if _, err := tools.status(t.Context(), memory.Session{}, json.RawMessage(`{"id":"nobody's"}`)); err == nil {
+		t.Error("the state of none")
+	}
+}
