@@ -1,8 +1,13 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -52,4 +57,73 @@ func TestDelegateFullDisk(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	b.orphans(patience)
+}
+
+// What a delegation costs beyond the other's own session: the runner, and who waits for it. With -v it prints the table
+// in docs/delegation.md.
+func TestDelegateCost(t *testing.T) {
+	b := delegating(t, map[string][]string{"heron": nil, "slow": {"ECHOAGENT_SLOW=1500ms"}})
+	middle := func(runs int, once func(i int) time.Duration) time.Duration {
+		var all []time.Duration
+		for i := range runs {
+			all = append(all, once(i))
+		}
+		slices.Sort(all)
+		return all[len(all)/2]
+	}
+	clock := func(do func()) time.Duration {
+		began := time.Now()
+		do()
+		return time.Since(began)
+	}
+	session := middle(5, func(int) time.Duration { return clock(func() { b.turnWith("heron", "", "Look.") }) })
+	whole := middle(5, func(i int) time.Duration {
+		return clock(func() { b.run(ask("heron", "--key", fmt.Sprint(i), "Look.")...) })
+	})
+	b.orphans(patience)
+	cmd := b.Command(t.Context(), nil, ask("slow", "Look.")...)
+	must(b, cmd.Start())
+	runner := b.runner()
+	b.wait("the prompt", func() bool { return len(b.requests("session/prompt")) == 11 })
+	kept := map[string]int{"runner": memoryOf(b, runner), "who waits": memoryOf(b, cmd.Process.Pid)}
+	busy := cpuOf(b, runner)
+	must(b, cmd.Wait())
+	busy += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	b.orphans(patience)
+	t.Logf("a session %v, delegated %v; processor time of the runner, git and who waits %v; KiB at most %v",
+		session.Round(time.Millisecond), whole.Round(time.Millisecond), busy.Round(time.Millisecond), kept)
+	for who, kib := range kept {
+		if kib > 64<<10 {
+			t.Errorf("%s takes %d KiB", who, kib)
+		}
+	}
+	if busy > 3*time.Second {
+		t.Errorf("it takes %v of the processor", busy)
+	}
+}
+
+// memoryOf is the most that a process has had of its own and its files, in KiB.
+func memoryOf(b *box, pid int) (kib int) {
+	b.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	must(b, err)
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	_, err = fmt.Sscan(rest, &kib)
+	must(b, err)
+	return kib
+}
+
+// cpuOf is the processor time of a process and of those that it has waited for.
+func cpuOf(b *box, pid int) time.Duration {
+	b.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	must(b, err)
+	_, rest, _ := strings.Cut(string(text), ") ")
+	ticks := 0
+	for _, field := range strings.Fields(rest)[11:15] {
+		n, err := strconv.Atoi(field)
+		must(b, err)
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
 }
