@@ -62,7 +62,7 @@ func TestDelegateFullDisk(t *testing.T) {
 // What a delegation costs beyond the other's own session: the runner, and who waits for it. With -v it prints the table
 // in docs/delegation.md.
 func TestDelegateCost(t *testing.T) {
-	b := delegating(t, map[string][]string{"heron": nil, "slow": {"ECHOAGENT_SLOW=1500ms"}})
+	b := delegating(t, map[string][]string{"heron": nil, "stubborn": {"ECHOAGENT_HANG=session/prompt"}})
 	middle := func(runs int, once func(i int) time.Duration) time.Duration {
 		var all []time.Duration
 		for i := range runs {
@@ -81,13 +81,14 @@ func TestDelegateCost(t *testing.T) {
 		return clock(func() { b.run(ask("heron", "--key", fmt.Sprint(i), "Look.")...) })
 	})
 	b.orphans(patience)
-	cmd := b.Command(t.Context(), nil, ask("slow", "Look.")...)
+	cmd := b.Command(t.Context(), nil, ask("stubborn", "Look.")...)
 	must(b, cmd.Start())
 	runner := b.runner()
 	b.wait("the prompt", func() bool { return len(b.requests("session/prompt")) == 11 })
 	kept := map[string]int{"runner": memoryOf(b, runner), "who waits": memoryOf(b, cmd.Process.Pid)}
 	busy := cpuOf(b, runner)
-	must(b, cmd.Wait())
+	must(b, cmd.Process.Signal(unix.SIGTERM)) // which ends what it waits for, too
+	_ = cmd.Wait()
 	busy += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	b.orphans(patience)
 	t.Logf("a session %v, delegated %v; processor time of the runner, git and who waits %v; KiB at most %v",
