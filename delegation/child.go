@@ -78,6 +78,14 @@ func (c *child) endMessage() {
 	c.message = answerText{}
 }
 
+// asked is the moment when the child is told its task: what it said before is no answer, such as gemini's word of the
+// mode that it was put into.
+func (c *child) asked() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.message, c.before, c.named = answerText{}, "", false
+}
+
 // Allow answers a request for permission.
 func (c *child) Allow(call client.ToolCall) bool {
 	c.mu.Lock()

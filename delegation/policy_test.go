@@ -112,6 +112,13 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 	c := &child{tools: map[string]bool{}, stop: func(State, string) {}}
+	c.Update(say("", "[MODE_UPDATE] plan")) // gemini's, when it is put into its mode
+	c.asked()
+	c.Update(say("", "It is grey."))
+	if got, _, _ := c.outcome(); got != "It is grey." {
+		t.Errorf("with what was said before the task: %q", got)
+	}
+	c = &child{tools: map[string]bool{}, stop: func(State, string) {}}
 	for range 20 {
 		c.Update(say("", long))
 	}

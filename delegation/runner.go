@@ -346,6 +346,7 @@ func (r *run) prompt(conn *client.Conn, cwd, task, readMode string, inPlace bool
 			r.Log.Warn().Err(err).Msg("noting what an agent says of itself")
 		}
 	}()
+	r.child.asked()
 	answered := make(chan error, 1)
 	asking, giveUp := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer giveUp()

@@ -8,6 +8,11 @@ import (
 // messages counts what was said: Claude Code takes messages of one id for parts of one.
 var messages atomic.Int64
 
+// newCall is the end of a tool call's id: one that came before is taken for that one's.
+func newCall() string { return fmt.Sprintf("_%d", calls.Add(1)) }
+
+var calls atomic.Int64
+
 var anthropic = api{
 	name: "anthropic",
 	read: func(body map[string]any, r *Request) {
@@ -31,8 +36,9 @@ var anthropic = api{
 		delta := map[string]any{"type": "text_delta", "text": reply.Text}
 		stop := "end_turn"
 		if reply.Tool != "" {
-			block = map[string]any{"type": "tool_use", "id": "toolu_1", "name": reply.Tool, "input": reply.Args}
-			empty = map[string]any{"type": "tool_use", "id": "toolu_1", "name": reply.Tool, "input": map[string]any{}}
+			id := "toolu" + newCall()
+			block = map[string]any{"type": "tool_use", "id": id, "name": reply.Tool, "input": reply.Args}
+			empty = map[string]any{"type": "tool_use", "id": id, "name": reply.Tool, "input": map[string]any{}}
 			delta = map[string]any{"type": "input_json_delta", "partial_json": arguments(reply.Args)}
 			stop = "tool_use"
 		}

@@ -21,7 +21,7 @@ var gemini = api{
 	write: func(w *writer, reply Reply) {
 		part := map[string]any{"text": reply.Text}
 		if reply.Tool != "" {
-			part = map[string]any{"functionCall": map[string]any{"id": "call_1",
+			part = map[string]any{"functionCall": map[string]any{"id": "call" + newCall(),
 				"name": reply.Tool, "args": reply.Args}}
 		}
 		response := map[string]any{

@@ -23,7 +23,7 @@ var chat = api{
 		if reply.Tool != "" {
 			call := map[string]any{"name": reply.Tool, "arguments": arguments(reply.Args)}
 			message = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{
-				map[string]any{"index": 0, "id": "call_1", "type": "function", "function": call},
+				map[string]any{"index": 0, "id": "call" + newCall(), "type": "function", "function": call},
 			}}
 			finish = "tool_calls"
 		}
@@ -74,7 +74,7 @@ var responses = api{
 			if !found {
 				namespace, name = "", reply.Tool
 			}
-			item = map[string]any{"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": name,
+			item = map[string]any{"type": "function_call", "id": "fc" + newCall(), "call_id": "call" + newCall(), "name": name,
 				"arguments": arguments(reply.Args), "status": "completed"}
 			if found {
 				item["namespace"] = namespace
