@@ -209,7 +209,8 @@ func (t toolbox) feedback(ctx context.Context, who memory.Session, raw json.RawM
 }
 
 // named finds the delegation that a call is about.
-func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMessage) (*Service, arguments, Delegation, error) {
+func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMessage) (*Service, arguments, Delegation,
+	error) {
 	a, err := read(raw)
 	if err != nil {
 		return nil, a, Delegation{}, err

@@ -42,7 +42,8 @@ func TestHandle(t *testing.T) {
 		}
 		return r
 	}
-	const asked = `{"agent":"codex","task":"Look.","delegated_scope":["proxy/frame","its tests"],"kept_work":"the release"}`
+	const asked = `{"agent":"codex","task":"Look.","delegated_scope":["proxy/frame","its tests"],` +
+		`"kept_work":"the release"}`
 	first := call(tools.delegate, asked)
 	if first.State != "queued" || !strings.Contains(first.Next, "delegation_wait") {
 		t.Errorf("delegate: %+v", first)
@@ -61,7 +62,8 @@ func TestHandle(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if r := call(tools.wait, `{"id":"`+first.ID+`","timeout":60}`); r.State != "done" || r.Answer != "grey" || r.Next != "" {
+	r := call(tools.wait, `{"id":"`+first.ID+`","timeout":60}`)
+	if r.State != "done" || r.Answer != "grey" || r.Next != "" {
 		t.Errorf("its end: %+v", r)
 	}
 }

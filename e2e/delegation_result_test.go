@@ -53,7 +53,8 @@ func TestDelegateProgress(t *testing.T) {
 	b.wait("what it tells", func() bool { mu.Lock(); defer mu.Unlock(); return len(heard) > 1 })
 	mu.Lock()
 	for i, n := range heard {
-		if n.ProgressToken != "token" || i > 0 && n.Progress <= heard[i-1].Progress || !strings.HasPrefix(n.Message, "busy: ") {
+		if n.ProgressToken != "token" || i > 0 && n.Progress <= heard[i-1].Progress ||
+			!strings.HasPrefix(n.Message, "busy: ") {
 			t.Errorf("%+v", n)
 		}
 	}
@@ -81,6 +82,32 @@ func TestDelegateProgress(t *testing.T) {
 	}
 }
 
+// What an agent leaves for another is told to that one's next session, once; and so is what went on without a caller.
+func TestAgentMessages(t *testing.T) {
+	t.Parallel()
+	message := `{"name":"agent_message_send","arguments":{"to":"heron","message":"The mast is 11.42 metres."}}`
+	task := `{"name":"delegate","arguments":{"agent":"heron","task":"Look at the beak.","delegated_scope":"beak",` +
+		`"kept_work":"wings","detach":true}}`
+	b := delegating(t, map[string][]string{"heron": nil, "egret": {"ECHOAGENT_TOOL=" + message},
+		"stork": {"ECHOAGENT_TOOL=" + task}, "listener": {"ECHOAGENT_TOOL={\"name\":\"agent_message_inbox\"}"}})
+	if reply := b.converseOnce("egret", "Tell the heron."); !strings.Contains(reply, "left for the next session of heron") {
+		t.Fatalf("the reply:\n%s", reply)
+	}
+	if reply := b.converseOnce("heron", "Anything new?"); !strings.Contains(reply,
+		"Message from agent egret: The mast is 11.42 metres.") {
+		t.Errorf("the next session was told:\n%s", reply)
+	}
+	b.run(proxyBin, "sessions", "--json") // takes in what was said
+	if reply := b.converseOnce("heron", "And now?"); strings.Contains(reply, "Message from agent") {
+		t.Errorf("the one after it was told:\n%s", reply)
+	}
+	b.converseOnce("stork", "Have it looked at.")
+	b.wait("the end", func() bool { return b.delegations()[0].State == "done" })
+	if reply := b.converseOnce("stork", "What came of it?"); !strings.Contains(reply, "Message from agent heron: Delegation ") {
+		t.Errorf("who asked was told:\n%s", reply)
+	}
+}
+
 // detached is the tool call of an agent that has another look at something and does not wait for it.
 const detached = `ECHOAGENT_TOOL={"name":"delegate","arguments":{"agent":"heron","task":"Look at the beak.",` +
 	`"delegated_scope":"beak","kept_work":"wings","detach":true}}`
@@ -92,8 +119,8 @@ func TestDelegateDetached(t *testing.T) {
 	b := delegating(t, map[string][]string{"heron": nil, "stork": {detached}})
 	id, _ := b.turnWith("stork", "", "Have it looked at.")
 	b.wait("the end", func() bool { return b.delegations()[0].State == "done" })
-	if _, reply := b.turnWith("stork", id, "What came of it?"); strings.Count(reply, "Message from agent heron: Delegation ") != 1 ||
-		!strings.Contains(reply, "is done") {
+	_, reply := b.turnWith("stork", id, "What came of it?")
+	if strings.Count(reply, "Message from agent heron: Delegation ") != 1 || !strings.Contains(reply, "is done") {
 		t.Errorf("the conversation that asked was told:\n%s", reply)
 	}
 	b.run(proxyBin, "sessions", "--json") // takes in what was said
@@ -126,7 +153,8 @@ func TestDelegateDaemon(t *testing.T) {
 	}
 	child := b.query(`SELECT key FROM sessions WHERE acp_id = ?`, asked.Session)
 	b.wait("what the other said, handed over", func() bool { return len(child) == 1 && len(d.Ends(child[0][0])) > 0 })
-	if _, reply := b.turnWith("stork", id, "What came of it?"); strings.Count(reply, "Delegation "+asked.ID+" is done") != 1 {
+	_, reply := b.turnWith("stork", id, "What came of it?")
+	if strings.Count(reply, "Delegation "+asked.ID+" is done") != 1 {
 		t.Errorf("the conversation that asked was told:\n%s", reply)
 	}
 	if _, reply := b.turnWith("stork", id, "And now?"); strings.Contains(reply, "Message from agent") {
@@ -141,8 +169,8 @@ func TestDelegationOff(t *testing.T) {
 	t.Parallel()
 	converse := func(setting string) (frames, tools string) {
 		b := newBox(t)
-		config := fmt.Sprintf("acp:\n%s  memory: embedded\n  agents:\n    heron:\n      command: [%q, -name, heron]\n", setting,
-			echoBin)
+		config := fmt.Sprintf("acp:\n%s  memory: embedded\n  agents:\n    heron:\n      command: [%q, -name, heron]\n",
+			setting, echoBin)
 		must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte(config), 0o600))
 		id, reply := b.turnWith("heron", "", "Which colour are feathers?")
 		frames = blockID.ReplaceAllString(strings.ReplaceAll(strings.ReplaceAll(reply, id, "SESSION"), b.Dir, "BOX"), "ID")

@@ -488,29 +488,3 @@ func (l lines) until(b *box, text string) string {
 		}
 	}
 }
-
-// What an agent leaves for another is told to that one's next session, once; and so is what went on without a caller.
-func TestAgentMessages(t *testing.T) {
-	t.Parallel()
-	message := `{"name":"agent_message_send","arguments":{"to":"heron","message":"The mast is 11.42 metres."}}`
-	task := `{"name":"delegate","arguments":{"agent":"heron","task":"Look at the beak.","delegated_scope":"beak",` +
-		`"kept_work":"wings","detach":true}}`
-	b := delegating(t, map[string][]string{"heron": nil, "egret": {"ECHOAGENT_TOOL=" + message},
-		"stork": {"ECHOAGENT_TOOL=" + task}, "listener": {"ECHOAGENT_TOOL={\"name\":\"agent_message_inbox\"}"}})
-	if reply := b.converseOnce("egret", "Tell the heron."); !strings.Contains(reply, "left for the next session of heron") {
-		t.Fatalf("the reply:\n%s", reply)
-	}
-	if reply := b.converseOnce("heron", "Anything new?"); !strings.Contains(reply,
-		"Message from agent egret: The mast is 11.42 metres.") {
-		t.Errorf("the next session was told:\n%s", reply)
-	}
-	b.run(proxyBin, "sessions", "--json") // takes in what was said
-	if reply := b.converseOnce("heron", "And now?"); strings.Contains(reply, "Message from agent") {
-		t.Errorf("the one after it was told:\n%s", reply)
-	}
-	b.converseOnce("stork", "Have it looked at.")
-	b.wait("the end", func() bool { return b.delegations()[0].State == "done" })
-	if reply := b.converseOnce("stork", "What came of it?"); !strings.Contains(reply, "Message from agent heron: Delegation ") {
-		t.Errorf("who asked was told:\n%s", reply)
-	}
-}

@@ -1,0 +1,144 @@
+package delegation
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Get gives a delegation, by its id or a beginning of it that is the only one.
+func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
+	if id == "" {
+		return Delegation{}, ErrNotFound
+	}
+	found, err := l.query(ctx, `WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2`, strings.ToUpper(id))
+	switch {
+	case err != nil:
+		return Delegation{}, err
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return Delegation{}, errors.New("more than one delegation has an id that begins so: give more of it")
+	}
+	return Delegation{}, ErrNotFound
+}
+
+// List gives delegations, the newest first; of the tree of one caller, or with "" all; limit 0 means all.
+func (l *Ledger) List(ctx context.Context, caller string, limit int) ([]Delegation, error) {
+	if limit == 0 {
+		limit = -1
+	}
+	return l.query(ctx, `WHERE ?1 = '' OR caller = ?1 OR root = ?1 ORDER BY id DESC LIMIT ?2`, caller, limit)
+}
+
+// query reads rows, each in the state that is true, also where that cannot be written.
+func (l *Ledger) query(ctx context.Context, where string, args ...any) ([]Delegation, error) {
+	all, err := l.stored(ctx, where, args...)
+	for i := range all {
+		l.settle(&all[i])
+	}
+	return all, err
+}
+
+// settle gives a delegation as it was read the state that is true.
+func (l *Ledger) settle(d *Delegation) {
+	if state, why := l.truth(*d); state != d.State {
+		d.State, d.Reason = state, why
+	}
+}
+
+func (l *Ledger) stored(ctx context.Context, where string, args ...any) ([]Delegation, error) {
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (Delegation, error) { return scanOne(row) },
+		`SELECT `+columns+` FROM delegations `+where, args...)
+	return all, sqlite.While("reading delegations", err)
+}
+
+func byID(ctx context.Context, q sqlite.Querier, id string) (Delegation, error) {
+	d, err := scanOne(q.QueryRowContext(ctx, `SELECT `+columns+` FROM delegations WHERE id = ?`, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
+	return d, err
+}
+
+const columns = `id, caller, process, harness, turn, cwd, project, parent, root, depth, agent, mode, kind, detach,
+	budget, scope, kept, task, state, runner, cancel, acp_id, folder, branch, progress, stop, reason, turns, tokens, cost,
+	currency, paths, refused, verdict, note, created, started, ended, answer`
+
+// scanOne reads columns, and what a query has behind them into more.
+func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
+	var budget, paths, refused string
+	var created, started, ended int64
+	err = row.Scan(append([]any{&d.ID, &d.Key, &d.Process, &d.Harness, &d.Turn, &d.Cwd, &d.Project, &d.Parent, &d.Root,
+		&d.Depth, &d.Agent, &d.Mode, &d.Kind, &d.Detach, &budget, &d.Scope, &d.Kept, &d.Task, &d.State, &d.Runner, &d.Cancel,
+		&d.ACPID, &d.Folder, &d.Branch, &d.Progress, &d.Stop, &d.Reason, &d.Usage.Turns, &d.Usage.Tokens, &d.Usage.Cost,
+		&d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer}, more...)...)
+	if err != nil {
+		return d, err
+	}
+	d.Inside = d.Parent
+	d.Created, d.Started, d.Ended = sqlite.Unstamp(created), sqlite.Unstamp(started), sqlite.Unstamp(ended)
+	return d, errors.Join(json.Unmarshal([]byte(budget), &d.Budget), json.Unmarshal([]byte(paths), &d.Paths),
+		json.Unmarshal([]byte(refused), &d.Refused))
+}
+
+// left gives what runners that were killed have left to be thrown away.
+func (l *Ledger) left(ctx context.Context) ([]Delegation, error) {
+	if err := l.Settle(ctx); err != nil {
+		return nil, err
+	}
+	return l.stored(ctx, `WHERE state = ? AND mode = ? AND folder <> ''`, Lost, Read)
+}
+
+// gone notes that a folder is no more.
+func (l *Ledger) gone(ctx context.Context, id string) error {
+	_, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = '' WHERE id = ?`, id)
+	return sqlite.While("noting that a folder is gone", err)
+}
+
+// Runners gives what is run now, by the process ids of the runners.
+func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
+	type runner struct {
+		id, process string
+		pid         int
+	}
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (r runner, err error) {
+		err = row.Scan(&r.id, &r.process, &r.pid)
+		return r, err
+	}, `SELECT id, runner, pid FROM delegations WHERE state = ?`, Running)
+	running := map[int]string{}
+	for _, r := range all {
+		if alive, err := correlation.Alive(l.live, r.process); alive && err == nil {
+			running[r.pid] = r.id
+		}
+	}
+	return running, sqlite.While("looking for runners", err)
+}
+
+// A Linked delegation is one with the sessions on its two sides, as rows of the table sessions.
+type Linked struct {
+	Delegation
+	AskedBy  int64 // 0: a person, or a session that is forgotten
+	WorkedBy int64 // 0: none yet, or one that is forgotten
+}
+
+// Linked gives delegations with their sessions, oldest first: those that a session asked for and the one that it works
+// for, or with 0 all.
+func (l *Ledger) Linked(ctx context.Context, session int64) ([]Linked, error) {
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (one Linked, err error) {
+		one.Delegation, err = scanOne(row, &one.AskedBy, &one.WorkedBy)
+		l.settle(&one.Delegation)
+		return one, err
+	}, `SELECT * FROM (SELECT `+columns+`,
+			coalesce((SELECT session FROM session_keys WHERE key = caller), 0) AS asked_by,
+			coalesce((SELECT id FROM sessions WHERE acp_id = d.acp_id AND acp_id <> ''
+				ORDER BY parent_key = d.caller DESC, id DESC LIMIT 1), 0) AS worked_by
+			FROM delegations d)
+		WHERE ?1 = 0 OR asked_by = ?1 OR worked_by = ?1 ORDER BY id`, session)
+	return all, sqlite.While("reading delegations", err)
+}
