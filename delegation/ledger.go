@@ -2,21 +2,13 @@ package delegation
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 	"strings"
 	"time"
 
-	"github.com/oklog/ulid/v2"
-
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/delegation/scope"
-	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -26,14 +18,11 @@ var (
 	ErrTaken    = errors.New("it was begun already")
 )
 
-// Limits of what one caller can ask for.
-const (
-	DefaultDepth = 2
-	mostAtOnce   = 4  // of one session
-	mostInAll    = 20 // of a tree, from the session at its top
-	// beginLimit is how long after its row a runner may begin; then it counts as one that never did.
-	beginLimit = 20 * time.Second
-)
+// DefaultDepth is how deep a delegation may lie inside others.
+const DefaultDepth = 2
+
+// beginLimit is how long after its row a runner may begin; then it counts as one that never did.
+const beginLimit = 20 * time.Second
 
 // A Ledger keeps delegations in the database. Every change of state is a compare-and-set. Its methods may be called
 // from several goroutines.
@@ -50,315 +39,122 @@ func NewLedger(db *sql.DB, live string) *Ledger {
 	return &Ledger{db: db, live: live, depth: DefaultDepth, now: time.Now}
 }
 
-// Create makes the row of a delegation, or finds the one that the same request made before; fresh says which. A refusal
-// makes no row, and its text is for the caller.
-func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string, follow func(string) string) (
-	d Delegation, fresh bool, err error) {
-	if err := r.check(); err != nil {
-		return d, false, err
+// Get gives a delegation, by its id or a beginning of it that is the only one.
+func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
+	if id == "" {
+		return Delegation{}, ErrNotFound
 	}
-	if err := l.Settle(ctx); err != nil {
-		return d, false, err
-	}
-	var refused error
-	err = sqlite.Write(ctx, l.db, "noting a delegation", func(tx *sql.Tx) (err error) {
-		d = Delegation{ID: ulid.Make().String(), Caller: who, Parent: who.Inside, Root: who.Key, Depth: 1, Agent: r.Agent,
-			Mode: r.Mode, Kind: kind, Detach: r.Detach, Budget: r.Budget, Scope: r.Scope, Kept: r.Kept, Task: r.Task,
-			State: Queued, Created: l.now()}
-		if who.Key == "" {
-			d.Root = d.ID
-		}
-		key := r.Key
-		if key == "" {
-			key = defaultKey(who, r)
-		}
-		if refused = l.refuse(ctx, tx, &d, follow); refused != nil {
-			return refused
-		}
-		earlier, err := scanOne(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM delegations WHERE caller = ? AND key = ?`,
-			who.Key, key))
-		switch {
-		case err == nil:
-			d = earlier
-			return nil
-		case !errors.Is(err, sql.ErrNoRows):
-			return err
-		}
-		if refused = l.checkNumber(ctx, tx, d); refused != nil {
-			return refused
-		}
-		fresh = true
-		if err := l.insert(ctx, tx, d, key); err != nil {
-			return err
-		}
-		return l.tell(ctx, tx, d.ID)
-	})
-	if refused != nil {
-		err = refused
-	}
-	return d, fresh, err
-}
-
-// refuse holds a request to the delegation that it is made in, and to the rule.
-func (l *Ledger) refuse(ctx context.Context, tx *sql.Tx, d *Delegation, follow func(string) string) error {
-	check := scope.Request{Delegated: d.Scope, Kept: d.Kept, Dir: d.Cwd, Follow: follow}
-	if d.Parent != "" {
-		outer, err := byID(ctx, tx, d.Parent)
-		if err != nil {
-			return fmt.Errorf("the delegation that you work for: %w", err)
-		}
-		if err := l.inherit(d, outer); err != nil {
-			return err
-		}
-		check.Caller = outer.Scope
-	}
-	return check.Check()
-}
-
-// inherit gives a delegation inside another what that one leaves it.
-func (l *Ledger) inherit(d *Delegation, outer Delegation) error {
-	d.Root, d.Depth = outer.Root, outer.Depth+1
-	switch {
-	case outer.State != Running || outer.Cancel != "":
-		return errors.New("the delegation that you work for is at its end: hand nothing on")
-	case d.Depth > l.depth:
-		return fmt.Errorf("you were delegated to at depth %d, and %d is the most: do it yourself, or say in your answer "+
-			"what is left", outer.Depth, l.depth)
-	case d.Mode == Edit && outer.Mode != Edit:
-		return errors.New("you may only read, so whom you ask may too: leave mode out")
-	}
-	left := outer.Budget
-	if left.Seconds > 0 {
-		left.Seconds = max(1, left.Seconds-int(l.now().Sub(outer.Started).Seconds()))
-	}
-	d.Budget, d.Detach = d.Budget.within(left), false
-	return nil
-}
-
-// checkNumber refuses one too many.
-func (l *Ledger) checkNumber(ctx context.Context, tx *sql.Tx, d Delegation) error {
-	var now, all int
-	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE ended = 0 AND caller = ?1 AND parent = ?2),
-		count(*) FILTER (WHERE root = ?3) FROM delegations WHERE root = ?3 OR caller = ?1 AND ended = 0`,
-		d.Key, d.Parent, d.Root).Scan(&now, &all)
+	found, err := l.query(ctx, `WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2`, strings.ToUpper(id))
 	switch {
 	case err != nil:
-		return err
-	case now >= mostAtOnce:
-		return fmt.Errorf("%d delegations of yours are under way, and that is the most: wait for one (delegation_wait) or "+
-			"cancel one", now)
-	case all >= mostInAll:
-		return fmt.Errorf("this session has delegated %d times, and that is the most: do the rest yourself", all)
+		return Delegation{}, err
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return Delegation{}, errors.New("more than one delegation has an id that begins so: give more of it")
 	}
-	return nil
+	return Delegation{}, ErrNotFound
 }
 
-func (l *Ledger) insert(ctx context.Context, tx *sql.Tx, d Delegation, key string) error {
-	budget, err := json.Marshal(d.Budget)
-	if err != nil {
-		return err
+// List gives delegations, the newest first; of the tree of one caller, or with "" all; limit 0 means all.
+func (l *Ledger) List(ctx context.Context, caller string, limit int) ([]Delegation, error) {
+	if limit == 0 {
+		limit = -1
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO delegations (id, caller, process, harness, turn, parent, root, depth, key,
-		agent, mode, kind, cwd, project, detach, budget, state, created, scope, kept, task)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		d.ID, d.Key, d.Process, d.Harness, d.Turn, d.Parent, d.Root, d.Depth, key, d.Agent, d.Mode, d.Kind, d.Cwd, d.Project,
-		d.Detach, string(budget), d.State, sqlite.Stamp(d.Created), clean(d.Scope), clean(d.Kept), clean(d.Task))
-	return err
+	return l.query(ctx, `WHERE ?1 = '' OR caller = ?1 OR root = ?1 ORDER BY id DESC LIMIT ?2`, caller, limit)
 }
 
-// defaultKey names a request by what it asks for.
-func defaultKey(who Caller, r Request) string {
-	h := sha256.New()
-	for _, part := range []string{who.Project, who.Cwd, r.Agent, string(r.Mode), r.Scope, r.Task} {
-		fmt.Fprintf(h, "%d %s\n", len(part), part)
+// query reads rows, each in the state that is true, also where that cannot be written.
+func (l *Ledger) query(ctx context.Context, where string, args ...any) ([]Delegation, error) {
+	all, err := l.stored(ctx, where, args...)
+	for i := range all {
+		l.settle(&all[i])
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
+	return all, err
 }
 
-// clean is a text as it may be stored.
-func clean(text string) string {
-	text, _ = privacy.WithoutPrivate(strings.ToValidUTF8(text, "\ufffd"))
-	return privacy.Redact(strings.ReplaceAll(text, "\x00", ""))
-}
-
-func cleaned(all []string) []string {
-	kept := make([]string, len(all))
-	for i, text := range all {
-		kept[i] = clean(text)
+// settle gives a delegation as it was read the state that is true.
+func (l *Ledger) settle(d *Delegation) {
+	if state, why := l.truth(*d); state != d.State {
+		d.State, d.Reason = state, why
 	}
-	return kept
 }
 
-// Begin makes a runner the one that runs a delegation. ErrTaken: another has, or nobody is to any more.
-func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, error) {
-	var d Delegation
-	err := sqlite.Write(ctx, l.db, "beginning a delegation", func(tx *sql.Tx) error {
-		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, runner = ?, pid = ?, started = ?
-			WHERE id = ? AND state = ? AND created > ?`, Running, runner, os.Getpid(), sqlite.Stamp(l.now()), id, Queued,
-			sqlite.Stamp(l.now().Add(-beginLimit)))
-		if err != nil {
-			return err
-		}
-		if err := l.tell(ctx, tx, id); err != nil {
-			return err
-		}
-		d, err = byID(ctx, tx, id)
-		return err
-	})
+func (l *Ledger) stored(ctx context.Context, where string, args ...any) ([]Delegation, error) {
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (Delegation, error) { return scanOne(row) },
+		`SELECT `+columns+` FROM delegations `+where, args...)
+	return all, sqlite.While("reading delegations", err)
+}
+
+func byID(ctx context.Context, q sqlite.Querier, id string) (Delegation, error) {
+	d, err := scanOne(q.QueryRowContext(ctx, `SELECT `+columns+` FROM delegations WHERE id = ?`, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrNotFound
+	}
 	return d, err
 }
 
-// tell notes how a delegation stands among the events of the session that asked (docs/events.md). It follows a change,
-// and says nothing where that hit no row.
-func (l *Ledger) tell(ctx context.Context, tx *sql.Tx, id string) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO events (at, kind, process, session, turn, data)
-		SELECT ?2, 'delegation_changed', iif(runner = '', process, runner), k.session,
-			(SELECT id FROM turns WHERE id = d.turn), json_object('delegation', d.id, 'agent', agent, 'mode', mode,
-				'state', state, 'acpId', acp_id, 'turns', turns, 'tokens', tokens, 'cost', cost, 'currency', currency)
-		FROM delegations d JOIN session_keys k ON k.key = d.caller WHERE d.id = ?1 AND changes() > 0`, id,
-		sqlite.Stamp(l.now()))
-	return err
-}
+const columns = `id, caller, process, harness, turn, cwd, project, parent, root, depth, agent, mode, kind, detach,
+	budget, scope, kept, task, state, runner, cancel, acp_id, folder, branch, progress, stop, reason, turns, tokens, cost,
+	currency, paths, refused, verdict, note, created, started, ended, answer`
 
-// RunProgress is what a runner notes while it works.
-type RunProgress struct {
-	ACPID, Folder, Branch, Progress string
-	Usage                           Usage
-}
-
-// Note keeps what a runner notes, and gives why the delegation is to end, "" for no reason.
-func (l *Ledger) Note(ctx context.Context, id, runner string, s RunProgress) (cancel string, err error) {
-	err = sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
-		before, err := byID(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		err = sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET acp_id = ?, folder = ?, branch = ?, progress = ?,
-			turns = ?, tokens = ?, cost = ?, currency = ? WHERE id = ? AND runner = ? AND state = ?`, s.ACPID, s.Folder,
-			s.Branch, clean(s.Progress), s.Usage.Turns, s.Usage.Tokens, s.Usage.Cost, s.Usage.Currency, id, runner, Running)
-		cancel = before.Cancel
-		if err != nil || before.ACPID == s.ACPID && before.Usage.Turns == s.Usage.Turns {
-			return err
-		}
-		return l.tell(ctx, tx, id)
-	})
-	return cancel, err
-}
-
-// Watch gives why a delegation is to end, "" for no reason, and what those inside it have used.
-func (l *Ledger) Watch(ctx context.Context, d Delegation) (cancel string, inside Usage, err error) {
-	var asked, stop string
-	var gone bool
-	err = l.db.QueryRowContext(ctx, `SELECT d.cancel, coalesce(sum(i.turns), 0), sum(i.tokens), sum(i.cost),
-			coalesce((SELECT stop FROM turns WHERE id = d.turn AND ended > 0), ''),
-			d.turn > 0 AND NOT EXISTS (SELECT 1 FROM turns t JOIN attachments a ON a.session = t.session
-				WHERE t.id = d.turn AND a.process = t.process)
-		FROM delegations d LEFT JOIN delegations i ON i.parent = d.id WHERE d.id = ?`, d.ID).
-		Scan(&asked, &inside.Turns, &inside.Tokens, &inside.Cost, &stop, &gone)
-	switch {
-	case err != nil || asked != "" || d.Detach:
-		return asked, inside, sqlite.While("watching a delegation", err)
-	case stop == "cancelled":
-		return "its caller's turn was cancelled", inside, nil
-	case gone:
-		return "its caller's session was closed", inside, nil
-	}
-	if alive, err := correlation.Alive(l.live, d.Process); d.Process != "" && err == nil && !alive {
-		return "its caller has ended", inside, nil
-	}
-	return "", inside, nil
-}
-
-// An Outcome is how a delegation ended.
-type Outcome struct {
-	State          State
-	Stop, Reason   string
-	Answer         string
-	Branch, Folder string
-	Paths, Refused []string
-	Usage          Usage
-}
-
-// End ends a delegation that its runner has run.
-func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
-	paths, err := json.Marshal(cleaned(o.Paths))
+// scanOne reads columns, and what a query has behind them into more.
+func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
+	var budget, paths, refused string
+	var created, started, ended int64
+	err = row.Scan(append([]any{&d.ID, &d.Key, &d.Process, &d.Harness, &d.Turn, &d.Cwd, &d.Project, &d.Parent, &d.Root,
+		&d.Depth, &d.Agent, &d.Mode, &d.Kind, &d.Detach, &budget, &d.Scope, &d.Kept, &d.Task, &d.State, &d.Runner, &d.Cancel,
+		&d.ACPID, &d.Folder, &d.Branch, &d.Progress, &d.Stop, &d.Reason, &d.Usage.Turns, &d.Usage.Tokens, &d.Usage.Cost,
+		&d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer}, more...)...)
 	if err != nil {
-		return err
+		return d, err
 	}
-	refused, err := json.Marshal(cleaned(o.Refused))
-	if err != nil {
-		return err
+	d.Inside = d.Parent
+	d.Created, d.Started, d.Ended = sqlite.Unstamp(created), sqlite.Unstamp(started), sqlite.Unstamp(ended)
+	return d, errors.Join(json.Unmarshal([]byte(budget), &d.Budget), json.Unmarshal([]byte(paths), &d.Paths),
+		json.Unmarshal([]byte(refused), &d.Refused))
+}
+
+// Runners gives what is run now, by the process ids of the runners.
+func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
+	type runner struct {
+		id, process string
+		pid         int
 	}
-	return sqlite.Write(ctx, l.db, "ending a delegation", func(tx *sql.Tx) error {
-		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, stop = ?, reason = ?, answer = ?,
-			branch = ?, folder = ?, paths = ?, refused = ?, turns = ?, tokens = ?, cost = ?, currency = ?, ended = ?
-			WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Stop, clean(o.Reason), clean(o.Answer), o.Branch, o.Folder,
-			string(paths), string(refused), o.Usage.Turns, o.Usage.Tokens, o.Usage.Cost, o.Usage.Currency,
-			sqlite.Stamp(l.now()), id, runner, Running)
-		if err != nil {
-			return err
-		}
-		return l.tell(ctx, tx, id)
-	})
-}
-
-// Cancel asks for the end of a delegation; one that nobody has begun ends at once.
-func (l *Ledger) Cancel(ctx context.Context, id, why string) error {
-	return l.change(ctx, "cancelling a delegation", id, `UPDATE delegations SET cancel = ?2,
-		reason = iif(state = 'queued', ?2, reason), ended = iif(state = 'queued', ?3, ended),
-		state = iif(state = 'queued', 'cancelled', state)
-		WHERE id = ?1 AND ended = 0 AND cancel = ''`, id, why, sqlite.Stamp(l.now()))
-}
-
-// Fail ends one that nobody could begin.
-func (l *Ledger) Fail(ctx context.Context, id, why string) error {
-	return l.change(ctx, "ending a delegation", id, `UPDATE delegations SET state = ?, reason = ?, ended = ?
-		WHERE id = ? AND state = ?`, Failed, why, sqlite.Stamp(l.now()), id, Queued)
-}
-
-// change changes a row where it can, and tells of it.
-func (l *Ledger) change(ctx context.Context, doing, id, query string, args ...any) error {
-	return sqlite.Write(ctx, l.db, doing, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
-			return err
-		}
-		return l.tell(ctx, tx, id)
-	})
-}
-
-// Turn gives the turn that a session is in, 0 for none.
-func (l *Ledger) Turn(ctx context.Context, key string) (turn int64, err error) {
-	err = l.db.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM turns WHERE key = ? AND ended = 0 AND ?1 <> ''`,
-		key).Scan(&turn)
-	return turn, sqlite.While("looking for the turn that asks", err)
-}
-
-// Judge keeps what a caller thinks of a result.
-func (l *Ledger) Judge(ctx context.Context, id string, verdict float64, note string) error {
-	return sqlite.Write(ctx, l.db, "keeping a verdict", func(tx *sql.Tx) error {
-		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations SET verdict = ?, note = ? WHERE id = ?`, verdict,
-			clean(note), id)
-	})
-}
-
-// Settle gives those whose runner is dead the state that is true.
-func (l *Ledger) Settle(ctx context.Context) error {
-	open, err := l.stored(ctx, `WHERE ended = 0`)
-	if err != nil {
-		return err
-	}
-	for _, d := range open {
-		state, why := l.truth(d)
-		if state == d.State {
-			continue
-		}
-		err := l.change(ctx, "settling a delegation", d.ID, `UPDATE delegations SET state = ?, reason = ?, ended = ?
-			WHERE id = ? AND state = ? AND runner = ?`, state, why, sqlite.Stamp(l.now()), d.ID, d.State, d.Runner)
-		if err != nil {
-			return err
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (r runner, err error) {
+		err = row.Scan(&r.id, &r.process, &r.pid)
+		return r, err
+	}, `SELECT id, runner, pid FROM delegations WHERE state = ?`, Running)
+	running := map[int]string{}
+	for _, r := range all {
+		if alive, err := correlation.Alive(l.live, r.process); alive && err == nil {
+			running[r.pid] = r.id
 		}
 	}
-	return nil
+	return running, sqlite.While("looking for runners", err)
+}
+
+// A Linked delegation is one with the sessions on its two sides, as rows of the table sessions.
+type Linked struct {
+	Delegation
+	AskedBy  int64 // 0: a person, or a session that is forgotten
+	WorkedBy int64 // 0: none yet, or one that is forgotten
+}
+
+// Linked gives delegations with their sessions, oldest first: those that a session asked for and the one that it works
+// for, or with 0 all.
+func (l *Ledger) Linked(ctx context.Context, session int64) ([]Linked, error) {
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (one Linked, err error) {
+		one.Delegation, err = scanOne(row, &one.AskedBy, &one.WorkedBy)
+		l.settle(&one.Delegation)
+		return one, err
+	}, `SELECT * FROM (SELECT `+columns+`,
+			coalesce((SELECT session FROM session_keys WHERE key = caller), 0) AS asked_by,
+			coalesce((SELECT id FROM sessions WHERE acp_id = d.acp_id AND acp_id <> ''
+				ORDER BY parent_key = d.caller DESC, id DESC LIMIT 1), 0) AS worked_by
+			FROM delegations d)
+		WHERE ?1 = 0 OR asked_by = ?1 OR worked_by = ?1 ORDER BY id`, session)
+	return all, sqlite.While("reading delegations", err)
 }
 
 // truth is the state of a row that says that it is not at its end.

@@ -308,7 +308,7 @@ func TestLinked(t *testing.T) {
 	l.must(t, Caller{}, want(2)) // a person's
 	_, lock := l.begin(t, d.ID)
 	defer lock.Release()
-	stand := Stand{ACPID: "worker", Usage: Usage{Turns: 1}}
+	stand := RunProgress{ACPID: "worker", Usage: Usage{Turns: 1}}
 	for range 2 { // the second says nothing new
 		if _, err := l.Note(t.Context(), d.ID, lock.ID(), stand); err != nil {
 			t.Fatal(err)

@@ -14,10 +14,10 @@ import (
 func newTools(t *testing.T) (toolbox, *Ledger) {
 	t.Helper()
 	l := newLedger(t)
-	desk := &Desk{Ledger: l, Canonical: strings.ToLower,
+	service := &Service{Ledger: l, Canonical: strings.ToLower,
 		Known: func(context.Context) ([]Known, error) { return []Known{{ID: "codex"}}, nil },
 		Start: func(Delegation, string) error { return nil }}
-	return toolbox{func(context.Context) (*Desk, error) { return desk, nil }, func(memory.Session) Caller { return robin },
+	return toolbox{func(context.Context) (*Service, error) { return service, nil }, func(memory.Session) Caller { return robin },
 		time.Millisecond}, l
 }
 

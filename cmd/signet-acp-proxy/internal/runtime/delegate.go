@@ -34,7 +34,7 @@ func (d *Data) Delegations(ctx context.Context) ([]delegation.Row, error) {
 
 // Delegation gives one by its id, or a beginning of it that is the only one.
 func (d *Data) Delegation(ctx context.Context, id string) (delegation.Row, error) {
-	one, err := NewDesk(d.Config, d.DB).Ledger.Get(ctx, id)
+	one, err := NewDelegationService(d.Config, d.DB).Ledger.Get(ctx, id)
 	return one.Row(), err
 }
 

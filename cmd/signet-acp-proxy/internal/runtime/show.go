@@ -71,7 +71,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if err != nil {
 		return Shown{}, err
 	}
-	linked, err := NewDesk(d.Config, d.DB).Ledger.Linked(ctx, s.ID)
+	linked, err := NewDelegationService(d.Config, d.DB).Ledger.Linked(ctx, s.ID)
 	if err != nil {
 		return Shown{}, err
 	}
