@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runner waits for the process that runs a delegation.
+// runner finds the process that runs a delegation, once the other was asked: before that it may be one that starts it.
 func (b *box) runner() (pid int) {
 	b.t.Helper()
 	b.wait("its runner", func() bool {
@@ -83,8 +83,8 @@ func TestDelegateCost(t *testing.T) {
 	b.orphans(patience)
 	cmd := b.Command(t.Context(), nil, ask("stubborn", "Look.")...)
 	must(b, cmd.Start())
-	runner := b.runner()
 	b.wait("the prompt", func() bool { return len(b.requests("session/prompt")) == 11 })
+	runner := b.runner()
 	kept := map[string]int{"runner": memoryOf(b, runner), "who waits": memoryOf(b, cmd.Process.Pid)}
 	busy := cpuOf(b, runner)
 	must(b, cmd.Process.Signal(unix.SIGTERM)) // which ends what it waits for, too
