@@ -16,7 +16,7 @@ build:
 # The main job on one screen: AGENT=claude PROMPT="…" for a real harness, else the echo agent in a temporary HOME. VERBOSE=1: both replies as
 # they came. It looks for what it needs before it builds.
 run:
-	@go run ./e2e/run -build -tags "$(TAGS)" -proxy $(BIN) -echo $(ECHO) -agent "$(AGENT)" -prompt "$(PROMPT)" $(if $(VERBOSE),-verbose)
+	@./scripts/run.sh "$(TAGS)" $(BIN) $(ECHO) -agent "$(AGENT)" -prompt "$(PROMPT)" $(if $(VERBOSE),-verbose)
 
 # A line for each step; PKG=./proxy is the short form, for one package.
 test:

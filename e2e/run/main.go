@@ -2,11 +2,11 @@
 // proxy in front of a harness. In one session the harness is told something worth remembering; in another, in a new
 // process, it is asked about it. What the second session was given is shown, and whether it remembered.
 //
-// It looks for what it needs, then builds, and says what it is doing. Without -agent the harness is echoagent, in a
+// It says what it is doing; scripts/run.sh has built it with both programs. Without -agent the harness is echoagent, in a
 // HOME and a SIGNET_PATH made for the occasion. With it, it is the harness of that name with the person's own login
 // and ~/.agents. Every process is ended and every folder removed before it returns.
 //
-//	go run ./e2e/run -proxy bin/signet-acp-proxy -echo bin/echoagent
+//	bin/run -proxy bin/signet-acp-proxy -echo bin/echoagent
 package main
 
 import (
@@ -16,7 +16,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -36,9 +35,9 @@ const (
 
 // options are the command line's.
 type options struct {
-	dir, proxy, echo, tags, agent, prompt string
-	build, verbose                        bool
-	limit                                 time.Duration
+	dir, proxy, echo, agent, prompt string
+	verbose                         bool
+	limit                           time.Duration
 }
 
 func main() {
@@ -46,8 +45,6 @@ func main() {
 	flag.StringVar(&o.dir, "e2e", "e2e", "the folder with package.json and testdata")
 	flag.StringVar(&o.proxy, "proxy", "", "signet-acp-proxy")
 	flag.StringVar(&o.echo, "echo", "", "echoagent")
-	flag.BoolVar(&o.build, "build", false, "build both first")
-	flag.StringVar(&o.tags, "tags", "", "build tags of signet-acp-proxy")
 	flag.StringVar(&o.agent, "agent", "", "a real harness, with the person's own HOME; empty: echoagent")
 	flag.StringVar(&o.prompt, "prompt", told, "what to say in the first session")
 	flag.BoolVar(&o.verbose, "verbose", false, "print both replies as they came, too")
@@ -75,12 +72,9 @@ func run(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
-	if err := needs(o); err != nil {
-		return err
-	}
-	if o.build {
-		if err := step("building the proxy and the echo agent", func() error { return build(ctx, o) }); err != nil {
-			return err
+	for _, program := range []string{o.proxy, o.echo} {
+		if _, err := os.Stat(program); err != nil {
+			return fmt.Errorf("%w: make build", err)
 		}
 	}
 	var modules npm.Modules
@@ -106,44 +100,6 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	return c.show(ctx, o)
-}
-
-// needs looks for what is needed before anything is done that takes long.
-func needs(o options) error {
-	wanted := map[string]string{
-		"npm": "Node.js 22 or newer (https://nodejs.org), which brings npm",
-		"go":  "Go (https://go.dev/dl)",
-	}
-	for program, advice := range wanted {
-		if _, err := exec.LookPath(program); err != nil {
-			return fmt.Errorf("%s is not on PATH: install %s", program, advice)
-		}
-	}
-	if o.build {
-		return nil
-	}
-	for _, program := range []string{o.proxy, o.echo} {
-		if _, err := os.Stat(program); err != nil {
-			return fmt.Errorf("%w: make build", err)
-		}
-	}
-	return nil
-}
-
-// build builds both at once: what is in C takes one processor half a minute, and the other need not wait.
-func build(ctx context.Context, o options) error {
-	dir := filepath.Dir(o.proxy)
-	if filepath.Dir(o.echo) != dir {
-		return errors.New("-build: -proxy and -echo must be in one folder")
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	args := []string{"build", "-tags", o.tags, "-o", dir, "./cmd/signet-acp-proxy", "./e2e/echoagent"}
-	if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
-	}
-	return nil
 }
 
 // waiting is how often a step that goes on says so.
