@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -62,6 +63,7 @@ func TestScripts(t *testing.T) {
 			"daemon":   daemonCmd,
 			"alive":    aliveCmd,
 			"dead":     deadCmd,
+			"writing":  writingCmd,
 			"damage":   damageCmd,
 			"terminal": terminalCmd,
 			"screens":  screensCmd,
@@ -98,6 +100,15 @@ func aliveCmd(ts *testscript.TestScript, _ bool, _ []string) {
 	lock, err := correlation.TakeLock(filepath.Join(ts.Getenv("SIGNET_PATH"), "acp", "live"), correlation.NewProcessID())
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(lock.Release()) })
+}
+
+// writingCmd is somebody who writes into the database and does not come to an end before the script does.
+func writingCmd(ts *testscript.TestScript, _ bool, _ []string) {
+	db, err := migrations.Open(context.Background(), filepath.Join(ts.Getenv("SIGNET_PATH"), "acp", "sessions.db"))
+	ts.Check(err)
+	tx, err := db.BeginTx(context.Background(), nil) // takes the lock at once
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(errors.Join(tx.Rollback(), db.Close())) })
 }
 
 // deadCmd leaves a delivery of each kind of end in the database.
