@@ -46,7 +46,8 @@ func add(points map[meter]*point, of meter, bounds []float64, v float64) {
 	p := points[of]
 	if p == nil {
 		p = &point{Bounds: bounds, Counts: make([]integer, len(bounds)+1), Attributes: attributes(
-			"gen_ai.operation.name", "invoke_agent", "gen_ai.provider.name", provider(of.harness), "gen_ai.agent.name", of.harness,
+			"gen_ai.operation.name", "invoke_agent", "gen_ai.provider.name", provider(of.harness),
+			"gen_ai.agent.name", of.harness,
 			"gen_ai.token.type", of.tokens)}
 		points[of] = p
 	}

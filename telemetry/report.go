@@ -61,7 +61,8 @@ func eachReport(ctx context.Context, db sqlite.Querier, scope Scope, do func(Rep
 		return struct{}{}, err
 	}, `SELECT u.session, coalesce(u.turn, 0), u.at, u.reporter, u.input, u.output, u.cost, u.currency, s.harness,
 		CASE WHEN s.harness IN (SELECT value FROM json_each(?2)) THEN coalesce((SELECT process FROM turns t
-			WHERE t.session = u.session AND t.id <= coalesce(u.turn, t.id) AND t.started <= u.at ORDER BY t.id DESC LIMIT 1), '')
+			WHERE t.session = u.session AND t.id <= coalesce(u.turn, t.id) AND t.started <= u.at
+			ORDER BY t.id DESC LIMIT 1), '')
 		ELSE '' END
 		FROM usage u JOIN sessions s ON s.id = u.session WHERE `+scope.sessions()+` ORDER BY u.session, u.id`,
 		scope.Session, startAnew)

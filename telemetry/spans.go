@@ -56,8 +56,8 @@ type turn struct {
 }
 
 func newTracer(ctx context.Context, db *sql.DB, o Export) (*tracer, error) {
-	t := &tracer{db: db, since: o.Since, withText: o.WithText, reports: map[int64]Report{}, told: map[int64][]insertion{},
-		traces: map[int64]string{}, tools: map[int64][]*toolReport{}}
+	t := &tracer{db: db, since: o.Since, withText: o.WithText, reports: map[int64]Report{},
+		told: map[int64][]insertion{}, traces: map[int64]string{}, tools: map[int64][]*toolReport{}}
 	err := eachReport(ctx, db, Scope{}, func(r Report) {
 		if r.Turn != 0 && (r.Input != nil || r.Output != nil) {
 			t.reports[r.Turn] = r
@@ -75,8 +75,8 @@ func newTracer(ctx context.Context, db *sql.DB, o Export) (*tracer, error) {
 		err = row.Scan(&in.session, &at, &in.source, &in.outcome, &in.bytes, &in.items, &in.fetch, &in.held, &in.text)
 		in.at = sqlite.Unstamp(at)
 		return in, err
-	}, `SELECT session, at, source, outcome, bytes, json_array_length(items), fetch_ms, held_ms, `+text+` FROM injections
-		WHERE at >= ? ORDER BY id`, sqlite.Stamp(o.Since))
+	}, `SELECT session, at, source, outcome, bytes, json_array_length(items), fetch_ms, held_ms, `+text+`
+		FROM injections WHERE at >= ? ORDER BY id`, sqlite.Stamp(o.Since))
 	if err != nil {
 		return nil, sqlite.While("reading what was inserted", err)
 	}
@@ -108,8 +108,8 @@ func (t *tracer) readEvents(ctx context.Context) error {
 		}
 		t.use(turn, e.Tool, sqlite.Unstamp(at))
 		return struct{}{}, nil
-	}, `SELECT turn, at, kind, data FROM events WHERE kind IN ('tool_used', 'trace_known') AND turn IS NOT NULL AND at >= ?
-		ORDER BY at, id`, sqlite.Stamp(t.since))
+	}, `SELECT turn, at, kind, data FROM events WHERE kind IN ('tool_used', 'trace_known') AND turn IS NOT NULL
+		AND at >= ? ORDER BY at, id`, sqlite.Stamp(t.since))
 	return sqlite.While("reading events", err)
 }
 
@@ -142,13 +142,14 @@ func (t *tracer) next(ctx context.Context) (spans []span, turns []turn, err erro
 	}
 	turns, err = sqlite.Collect(ctx, t.db, func(row sqlite.Row) (v turn, err error) {
 		var started, ended int64
-		err = row.Scan(&v.id, &v.session, &started, &ended, &v.stop, &v.code, &v.user, &v.assistant, &v.harness, &v.version,
-			&v.acpID, &v.project, &v.parent)
+		err = row.Scan(&v.id, &v.session, &started, &ended, &v.stop, &v.code, &v.user, &v.assistant, &v.harness,
+			&v.version, &v.acpID, &v.project, &v.parent)
 		v.started, v.ended = sqlite.Unstamp(started), sqlite.Unstamp(ended)
 		return v, err
-	}, `SELECT t.id, t.session, t.started, t.ended, t.stop, t.code, `+text+`, s.harness, s.agent_version, s.acp_id, s.project,
-		s.parent_key FROM turns t JOIN sessions s ON s.id = t.session
-		WHERE t.id > ? AND t.ended > 0 AND t.started >= ? ORDER BY t.id LIMIT ?`, t.after, sqlite.Stamp(t.since), atOnce)
+	}, `SELECT t.id, t.session, t.started, t.ended, t.stop, t.code, `+text+`, s.harness, s.agent_version, s.acp_id,
+		s.project, s.parent_key FROM turns t JOIN sessions s ON s.id = t.session
+		WHERE t.id > ? AND t.ended > 0 AND t.started >= ? ORDER BY t.id LIMIT ?`,
+		t.after, sqlite.Stamp(t.since), atOnce)
 	if err != nil {
 		return nil, nil, sqlite.While("reading turns", err)
 	}
@@ -203,8 +204,9 @@ func (t *tracer) spansOf(v turn) []span {
 			name = "tool"
 		}
 		one := span{TraceID: trace, SpanID: sum[:8], ParentID: own, Name: "execute_tool " + name, Kind: kindInternal,
-			Start: nano{tool.first}, End: nano{tool.last}, Attributes: attributes("gen_ai.operation.name", "execute_tool",
-				"gen_ai.tool.name", name, "gen_ai.tool.call.id", tool.ID, "signet.tool.status", tool.Status)}
+			Start: nano{tool.first}, End: nano{tool.last},
+			Attributes: attributes("gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", name,
+				"gen_ai.tool.call.id", tool.ID, "signet.tool.status", tool.Status)}
 		if t.withText {
 			one.Attributes = append(one.Attributes, attributes("gen_ai.tool.description", tool.Title)...)
 		}

@@ -19,9 +19,10 @@ func TestAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	running := func(id, runner string) {
-		exec(t, src.DB, `INSERT INTO delegations (id, caller, process, harness, root, depth, key, agent, mode, kind, cwd,
-			project, detach, budget, state, runner, progress, created, started, scope, kept, task)
-			VALUES (?1, 'acp-00000003', 'p', 'opencode', 'acp-00000003', 1, ?1, 'qwen', 'edit', 'review', '', '', 0, '{}', 'running', ?2, '2 turns, reads chart.go', 1, 1,
+		exec(t, src.DB, `INSERT INTO delegations (id, caller, process, harness, root, depth, key, agent, mode, kind,
+			cwd, project, detach, budget, state, runner, progress, created, started, scope, kept, task)
+			VALUES (?1, 'acp-00000003', 'p', 'opencode', 'acp-00000003', 1, ?1, 'qwen', 'edit', 'review',
+				'', '', 0, '{}', 'running', ?2, '2 turns, reads chart.go', 1, 1,
 			'the chart', 'the log', 'Draw it.')`, id, runner)
 	}
 	running("01l1", "runner")

@@ -38,6 +38,7 @@ func Example() {
 	if err := page.Write(&html); err != nil {
 		panic(err)
 	}
-	fmt.Println(page.AllSessions, page.AllMemories, strings.Contains(html.String(), "The kiln is fired at 1240 degrees."))
+	shown := strings.Contains(html.String(), "The kiln is fired at 1240 degrees.")
+	fmt.Println(page.AllSessions, page.AllMemories, shown)
 	// Output: 0 1 true
 }

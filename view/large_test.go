@@ -14,8 +14,8 @@ func TestLarge(t *testing.T) {
 	const all = 100_000
 	exec(t, src.DB, `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)
 		INSERT INTO sessions (id, harness, acp_id, key, cwd, project, state, started, last_active)
-		SELECT i + 1, 'codex', 'session-' || i, 'key-' || i, '/p', '/p/' || (i % 100), 'done', 1760000000000 + i * 60000,
-			1760000000000 + i * 60000 FROM n`, all)
+		SELECT i + 1, 'codex', 'session-' || i, 'key-' || i, '/p', '/p/' || (i % 100), 'done',
+			1760000000000 + i * 60000, 1760000000000 + i * 60000 FROM n`, all)
 	exec(t, src.DB, `INSERT INTO turns (session, key, process, started, ended, stop, learned, user, assistant)
 		SELECT id, key, 'p', started, started + 1000, 'end_turn', 1, 'What is ' || id || '?', 'It is ' || id || '.'
 		FROM sessions`)
@@ -28,7 +28,8 @@ func TestLarge(t *testing.T) {
 	if p.AllSessions != all || p.Sessions != 10_000 || p.Turns != 10_000 || len(p.Timeline.Lanes) != 8 {
 		t.Errorf("%d of %d sessions, %d turns, %d lanes", p.Sessions, p.AllSessions, p.Turns, len(p.Timeline.Lanes))
 	}
-	if row := p.Usage.Tables[0].Rows[0]; row.Sessions != "100,000" || row.Input != "1,000,000" || row.Output != "100,000" {
+	row := p.Usage.Tables[0].Rows[0]
+	if row.Sessions != "100,000" || row.Input != "1,000,000" || row.Output != "100,000" {
 		t.Errorf("usage: %+v", row)
 	}
 	var page strings.Builder

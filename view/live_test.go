@@ -192,8 +192,9 @@ func TestLive(t *testing.T) {
 	told, closeIt := s.window()
 	other, closeOther := s.window()
 	code, text := s.do("GET", "", "")
-	if code != 200 || !strings.Contains(text, `data-do="forget"`) || !strings.Contains(text, "connect-src &#39;self&#39;") &&
-		!strings.Contains(text, "connect-src 'self'") {
+	if code != 200 || !strings.Contains(text, `data-do="forget"`) ||
+		!strings.Contains(text, "connect-src &#39;self&#39;") &&
+			!strings.Contains(text, "connect-src 'self'") {
 		t.Fatalf("%d %.300s", code, text)
 	}
 	all, err := s.src.Memories.List(t.Context(), embedded.Filter{})

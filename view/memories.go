@@ -14,7 +14,7 @@ import (
 
 const (
 	mostMemories  = 10_000
-	mostReplacing = 200    // memories, the newest, of which is looked up what they replaced: each is a search of the store
+	mostReplacing = 200    // memories, the newest, of which is looked up what they replaced: each costs a search
 	mostTold      = 10_000 // blocks, the newest, of which is said to whom they told what
 	mostGivings   = 20     // of a memory
 )

@@ -233,7 +233,8 @@ func took(d time.Duration) string {
 
 // short is a path with ~ for the home folder.
 func (p *Page) short(path string) string {
-	if rest, ok := strings.CutPrefix(path, p.home); ok && p.home != "" && (rest == "" || rest[0] == filepath.Separator) {
+	rest, below := strings.CutPrefix(path, p.home)
+	if below && p.home != "" && (rest == "" || rest[0] == filepath.Separator) {
 		return "~" + rest
 	}
 	return path

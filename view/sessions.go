@@ -238,8 +238,9 @@ func (p *Page) readSessions(ctx context.Context, src Source, only int64) error {
 		s.Client = strings.TrimSpace(s.Client + " " + version)
 		s.Started, s.LastActive = sqlite.Unstamp(started), sqlite.Unstamp(active)
 		return s, err
-	}, `SELECT title, id, harness, acp_id, key, cwd, project, client, client_version, parent_key, coalesce(continue_of, 0),
-		started, last_active, (SELECT count(*) FROM turns WHERE session = s.id) FROM sessions s
+	}, `SELECT title, id, harness, acp_id, key, cwd, project, client, client_version, parent_key,
+		coalesce(continue_of, 0), started, last_active, (SELECT count(*) FROM turns WHERE session = s.id)
+		FROM sessions s
 		WHERE CASE ?1 WHEN 0 THEN id IN (SELECT session FROM turns WHERE started >= ?2) ELSE id = ?1 END`,
 		only, sqlite.Stamp(p.oldest))
 	if err != nil {

@@ -201,8 +201,8 @@ func chart(title string, legend []string, days []telemetry.Sum, of func(telemetr
 	c.Most = words(most)
 	c.From, _ = time.ParseInLocation(time.DateOnly, days[0].Key, time.Local)
 	c.To, _ = time.ParseInLocation(time.DateOnly, days[len(days)-1].Key, time.Local)
-	c.Summary = fmt.Sprintf("%s on %s: %s in all, at most %s a day.", title, count(len(days), "day", "days"), words(sum),
-		words(most))
+	c.Summary = fmt.Sprintf("%s on %s: %s in all, at most %s a day.", title, count(len(days), "day", "days"),
+		words(sum), words(most))
 	return c
 }
 
@@ -229,11 +229,13 @@ func costOfMemory(ctx context.Context, db *sql.DB) (string, error) {
 	var bytes, most, half int64
 	err := db.QueryRowContext(ctx, `WITH told AS (SELECT bytes, held_ms FROM injections WHERE outcome <> 'refused')
 		SELECT count(*), coalesce(sum(bytes), 0), coalesce(max(held_ms), 0), coalesce((SELECT held_ms FROM told
-			ORDER BY held_ms LIMIT 1 OFFSET (SELECT count(*) / 2 FROM told)), 0) FROM told`).Scan(&prompts, &bytes, &most, &half)
+			ORDER BY held_ms LIMIT 1 OFFSET (SELECT count(*) / 2 FROM told)), 0) FROM told`).
+		Scan(&prompts, &bytes, &most, &half)
 	if err != nil || prompts == 0 {
 		return "", sqlite.While("reading what was inserted", err)
 	}
 	const perToken = 4 // bytes, as memory.Tokens counts letters
 	return fmt.Sprintf("%s into %s, about %s tokens. Half of these prompts waited %d ms or less for it, "+
-		"the longest %d ms.", telemetry.Bytes(bytes), count(prompts, "prompt", "prompts"), telemetry.Figure(bytes/perToken), half, most), nil
+		"the longest %d ms.", telemetry.Bytes(bytes), count(prompts, "prompt", "prompts"),
+		telemetry.Figure(bytes/perToken), half, most), nil
 }

@@ -35,8 +35,9 @@ func source(t testing.TB, sample viewtest.Sample) view.Source {
 		t.Fatal(err)
 	}
 	return view.Source{DB: db, Sessions: correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "live")}),
-		Memories: embedded.New(db, embedded.Options{}), Delegations: delegation.NewLedger(db, filepath.Join(dir, "live")),
-		About: view.About{Database: "/home/s/.agents/acp/sessions.db", Retention: "365 days"}}
+		Memories:    embedded.New(db, embedded.Options{}),
+		Delegations: delegation.NewLedger(db, filepath.Join(dir, "live")),
+		About:       view.About{Database: "/home/s/.agents/acp/sessions.db", Retention: "365 days"}}
 }
 
 // databaseOf is the file of a source.
@@ -235,7 +236,8 @@ func TestReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text := write(t, src).section("memories"); !strings.Contains(text, "Replaces: The kiln is fired at 1220 degrees.") {
+	text := write(t, src).section("memories")
+	if !strings.Contains(text, "Replaces: The kiln is fired at 1220 degrees.") {
 		t.Error(text)
 	}
 }

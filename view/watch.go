@@ -73,7 +73,8 @@ func (w *watch) look(ctx context.Context, seen snapshot) (now snapshot, changes 
 		(SELECT count(*) || ' ' || coalesce(max(id), 0) FROM sessions),
 		(SELECT count(*) || ' ' || coalesce(max(id), '') || ' ' || coalesce(max(ended), 0) FROM delegations) || ' ' ||
 		(SELECT coalesce(group_concat(state || acp_id || progress), '') FROM delegations WHERE ended = 0),
-		(SELECT coalesce(max(id), 0) FROM events)`).Scan(&now.memories, &now.sessions, &now.asked, &now.event); err != nil {
+		(SELECT coalesce(max(id), 0) FROM events)`).
+		Scan(&now.memories, &now.sessions, &now.asked, &now.event); err != nil {
 		return now, nil, err
 	}
 	now.open, err = sqlite.Collect(ctx, w.db, sqlite.One[int64], `SELECT DISTINCT session FROM turns WHERE ended = 0`)

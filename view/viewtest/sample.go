@@ -90,9 +90,9 @@ func (f *filler) memories(n int) {
 		if i == 2 {
 			source = "memory pin"
 		}
-		f.exec(`INSERT INTO memories (uid, type, project, personal, origin, source, key, created, updated, digest, content)
-			VALUES (?, ?, ?, ?, 'user', ?, ?, ?, ?, ?, ?)`, id, e.kind, p.project, i%len(exchanges) == 2, source, key(i),
-			at.UnixMilli(), at.UnixMilli(), id, text)
+		f.exec(`INSERT INTO memories (uid, type, project, personal, origin, source, key, created, updated, digest,
+			content) VALUES (?, ?, ?, ?, 'user', ?, ?, ?, ?, ?, ?)`, id, e.kind, p.project, i%len(exchanges) == 2,
+			source, key(i), at.UnixMilli(), at.UnixMilli(), id, text)
 	}
 }
 
@@ -121,9 +121,10 @@ func (f *filler) sessions(turns int) {
 			f.asked(i, parent, acpID, at)
 		}
 		parent = key(i)
-		id := f.exec(`INSERT INTO sessions (harness, acp_id, key, cwd, project, client, client_version, parent_key, continue_of,
-			state, started, last_active) VALUES (?, ?, ?, ?, ?, 'acpx', '0.19.1', ?, ?, 'done', ?, ?)`, p.harness,
-			acpID, key(i), p.project, p.project, called, continues, at.UnixMilli(), at.Add(time.Hour).UnixMilli())
+		id := f.exec(`INSERT INTO sessions (harness, acp_id, key, cwd, project, client, client_version, parent_key,
+			continue_of, state, started, last_active) VALUES (?, ?, ?, ?, ?, 'acpx', '0.19.1', ?, ?, 'done', ?, ?)`,
+			p.harness, acpID, key(i), p.project, p.project, called, continues,
+			at.UnixMilli(), at.Add(time.Hour).UnixMilli())
 		f.exec(`INSERT INTO session_keys (key, session, n, created) VALUES (?, ?, 1, ?)`, key(i), id, at.UnixMilli())
 		f.told(id, i, at)
 		for n := range min(perSession, turns-i*perSession) {
@@ -138,8 +139,8 @@ func (f *filler) asked(i int, caller, child string, at time.Time) {
 	if i%2 == 1 {
 		state, reason = "stopped", "its budget of 20 turns is used up"
 	}
-	f.exec(`INSERT INTO delegations (id, caller, process, harness, root, depth, key, agent, mode, kind, cwd, project, detach,
-		budget, state, acp_id, reason, created, started, ended, scope, kept, task)
+	f.exec(`INSERT INTO delegations (id, caller, process, harness, root, depth, key, agent, mode, kind, cwd, project,
+		detach, budget, state, acp_id, reason, created, started, ended, scope, kept, task)
 		VALUES (?, ?, 'p', 'codex', ?, 1, ?, 'claude', 'read', 'review', '', '', 0, '{}', ?, ?, ?, ?, ?, ?,
 			'the tests of package chart', 'the release notes', 'Read the tests of package chart.')`,
 		fmt.Sprintf("01k%022d", i), caller, caller, child, state, child, reason, at.UnixMilli(), at.UnixMilli(), ended)
@@ -168,9 +169,9 @@ func (f *filler) told(session int64, i int, at time.Time) {
 	if i%11 == 5 {
 		outcome = "doubt"
 	}
-	f.exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text)
-		VALUES (?, ?, 'context', '3f9c0a71d2be', 'embedded', ?, ?, ?, ?, ?, ?, ?)`, session, key(i), len(text), 4+i%20, 6+i%30,
-		at.UnixMilli(), outcome, string(list), text)
+	f.exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items,
+		text) VALUES (?, ?, 'context', '3f9c0a71d2be', 'embedded', ?, ?, ?, ?, ?, ?, ?)`, session, key(i), len(text),
+		4+i%20, 6+i%30, at.UnixMilli(), outcome, string(list), text)
 }
 
 func (f *filler) turn(session int64, i, n int, harness string, at time.Time) {
@@ -190,7 +191,8 @@ func (f *filler) turn(session int64, i, n int, harness string, at time.Time) {
 	}
 	ended := at.Add(4*time.Second + time.Duration(i%50)*100*time.Millisecond)
 	id := f.exec(`INSERT INTO turns (session, key, process, started, ended, stop, learned, tools, user, assistant)
-		VALUES (?, ?, 'p', ?, ?, ?, 1, ?, ?, ?)`, session, key(i), at.UnixMilli(), ended.UnixMilli(), stop, tools, user, agent)
+		VALUES (?, ?, 'p', ?, ?, ?, 1, ?, ?, ?)`, session, key(i), at.UnixMilli(), ended.UnixMilli(), stop, tools, user,
+		agent)
 	if harness == "qwen-code" {
 		return
 	}
