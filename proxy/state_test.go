@@ -71,6 +71,12 @@ func (p *scenario) uses(tokens int) {
 	p.process.extra.Store("")
 }
 
+// takes is a prompt with whose result the harness says how many tokens its turn took.
+func (p *scenario) takes(tokens int) {
+	p.prompt("a plain prompt", outcome(fmt.Sprintf(
+		`"result":{"stopReason":"end_turn","_meta":{"quota":{"token_count":{"input_tokens":%d}}}}`, tokens)))
+}
+
 // says is a prompt with these updates in its turn.
 func (p *scenario) says(updates ...string) {
 	for i, u := range updates {
@@ -156,12 +162,21 @@ var steps = map[string]func(p *scenario){
 		p.prompt("a plain prompt", succeed)
 		p.process.extra.Store("")
 	},
-	"uses much":   func(p *scenario) { p.uses(60_000) },
-	"uses less":   func(p *scenario) { p.uses(40_000) },
-	"uses little": func(p *scenario) { p.uses(9_000) },
-	"summarize":   func(p *scenario) { p.prompt("/summarize", succeed) },
-	"load":        func(p *scenario) { p.open("session/load") },
-	"resume":      func(p *scenario) { p.open("session/resume") },
+	"uses much":    func(p *scenario) { p.uses(60_000) },
+	"uses less":    func(p *scenario) { p.uses(40_000) },
+	"uses little":  func(p *scenario) { p.uses(9_000) },
+	"takes much":   func(p *scenario) { p.takes(60_000) },
+	"takes little": func(p *scenario) { p.takes(9_000) },
+	"takes much for tools": func(p *scenario) {
+		p.process.extra.Store(update(p.id, `{"sessionUpdate":"tool_call","toolCallId":"c","status":"completed"}`) + "\n" +
+			update(p.id, `{"sessionUpdate":"tool_call","toolCallId":"d","status":"completed"}`))
+		p.takes(60_000)
+		p.process.extra.Store("")
+	},
+	"takes a third": func(p *scenario) { p.takes(20_000) },
+	"summarize":     func(p *scenario) { p.prompt("/summarize", succeed) },
+	"load":          func(p *scenario) { p.open("session/load") },
+	"resume":        func(p *scenario) { p.open("session/resume") },
 	"fork": func(p *scenario) {
 		p.id, _ = stringAt([]byte(p.open("session/fork")), "result", "sessionId")
 		p.c.synced()
@@ -391,6 +406,9 @@ func TestStates(t *testing.T) {
 		{toDone + ", summarize, prompt", likeOpencode, "files", correlation.Done},
 		{toDone + ", says a summary, prompt", likeOpencode, "files", correlation.Done},
 		{"new, says a summary, prompt", likeOpencode, "files", correlation.Done},
+		{toDone + ", takes much, takes little, prompt", nil, "files", correlation.Done},
+		{toDone + ", takes much for tools, takes a third, prompt", nil, "", correlation.Done},
+		{toDone + ", takes much, takes a third, prompt", nil, "files", correlation.Done},
 		{toDone + ", uses a tool, prompt", likeOpencode, "", correlation.Done},
 		{toDone + ", says a summary, prompt", nil, "", correlation.Done},
 		{toDone + ", a long prompt, compacts itself, prompt", likeCodex, "files", correlation.Done},

@@ -100,6 +100,19 @@ func (c *Connection) Uses(s *Session, tokens int64) {
 	}
 }
 
+// Took takes in how many tokens the requests of a turn took together, from a harness that says no more (gemini). The
+// session used at least the mean of them: there was a request more than tool calls, at most.
+func (c *Connection) Took(t *Turn, tokens int64) {
+	if tokens == 0 { // a command
+		return
+	}
+	c.Uses(t.Session, tokens)
+	t.Session.used = tokens / int64(len(t.tools)+1)
+	if t.dropped || len(t.tools) > correlation.MaxTools { // who knows how many calls there were
+		t.Session.used = 0
+	}
+}
+
 // leastUsed is how many tokens must have been in use for a fall to mean something: an agent's own instructions are
 // more.
 const leastUsed = 4000
