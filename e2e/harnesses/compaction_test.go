@@ -22,6 +22,7 @@ func TestCompaction(t *testing.T) {
 		{"opencode", "/compact", 0},
 		{"opencode", "itself", 98_000},
 		{"codex", "/compact", 0},
+		{"gemini", "itself", 600_000},
 		{"qwen", "/compress", 0},
 		{"pi", "/compact", 0},
 		{"copilot", "/compact", 0},

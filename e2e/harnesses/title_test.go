@@ -15,11 +15,14 @@ import (
 )
 
 // The title of a session is about what the person said, also where the block is longer than what the harness makes
-// titles of.
+// titles of, and where a command came first.
 func TestTitles(t *testing.T) {
 	const question = "How long is the mast of the Curlew?"
-	for _, name := range []string{"codex", "pi", "copilot"} {
-		t.Run(name, func(t *testing.T) {
+	for _, tt := range []struct{ name, command string }{
+		{"codex", ""}, {"pi", ""}, {"copilot", ""}, {"codex", "/status"}, {"pi", "/session"}, {"copilot", "/usage"},
+	} {
+		name := tt.name
+		t.Run(name+tt.command, func(t *testing.T) {
 			s := named(name).stage(t, func(r fakemodel.Request) fakemodel.Reply {
 				if strings.Contains(strings.Join(r.User, "\n"), "generate a very short title") {
 					return fakemodel.Reply{Text: `{"title":"A clerk of a boatyard"}`}
@@ -34,6 +37,11 @@ func TestTitles(t *testing.T) {
 			}
 			c := s.connect(true, "")
 			_, session := c.open(s.Work, "")
+			what := "title of the user's words"
+			if tt.command != "" {
+				what = "… after a command"
+				c.prompt(session, tt.command)
+			}
 			c.prompt(session, question)
 			for range 100 { // codex asks for it beside the conversation
 				if name != "codex" || asksTitle(s.model) {
@@ -60,7 +68,8 @@ func TestTitles(t *testing.T) {
 				}
 			}
 			shown := strings.Join(append(titles, listed), "\n")
-			s.check("title of the user's words", strings.Contains(shown, question) &&
+			said := strings.Contains(shown, question) || tt.command != "" && strings.Contains(shown, tt.command)
+			s.check(what, said &&
 				!strings.Contains(shown, "boatyard") && !strings.Contains(shown, "Halyard") &&
 				!strings.Contains(shown, "signet-memory"), "titles and list:\n%s", shown)
 			s.alone()
