@@ -1,6 +1,11 @@
 package wire
 
-const blockSize = 1 << 20
+import "runtime/debug"
+
+const (
+	blockSize = 1 << 20
+	joined    = 4 // blocks, of which the memory is given back before the next are joined
+)
 
 // blocks are the end of a long frame while it arrives. Appended to one slice it would be copied again and again, and
 // leave three times its size behind.
@@ -23,7 +28,8 @@ func (b *blocks) add(piece []byte) {
 	}
 }
 
-// behind gives the whole frame, of which begin is the beginning. The blocks are let go.
+// behind gives the whole frame, of which begin is the beginning. The blocks are let go, and the system has them back
+// while the frame grows: else a prompt would take twice its size.
 func (b *blocks) behind(begin []byte) []byte {
 	if b.size == 0 {
 		return begin
@@ -31,7 +37,9 @@ func (b *blocks) behind(begin []byte) []byte {
 	whole := append(make([]byte, 0, len(begin)+b.size), begin...)
 	for i, block := range b.all {
 		whole = append(whole, block...)
-		b.all[i] = nil
+		if b.all[i] = nil; i%joined == joined-1 {
+			debug.FreeOSMemory()
+		}
 	}
 	b.all, b.size = nil, 0
 	return whole
