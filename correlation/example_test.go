@@ -3,28 +3,17 @@ package correlation_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
 )
 
 // A process claims the first prompt of a session; nobody else may put a context in then.
 func ExampleStore_Claim() {
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	db, err := migrations.Open(ctx, filepath.Join(dir, "acp", "sessions.db"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer db.Close()
+	db, dir, remove := migrationstest.Open()
+	defer remove()
 	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "acp", "live")})
 	process, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "auto"})
 	if err != nil {

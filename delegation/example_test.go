@@ -4,27 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
 )
 
 // An agent asks another one. Asking twice is asking once, and an agent that nobody has configured is refused. Start,
 // which would start the runner, only says here that it was called.
 func ExampleService_Delegate() {
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	db, err := migrations.Open(ctx, filepath.Join(dir, "sessions.db"))
-	if err != nil {
-		panic(err)
-	}
-	defer db.Close()
+	db, dir, remove := migrationstest.Open()
+	defer remove()
 	service := example(db, filepath.Join(dir, "live"))
 	who := delegation.Caller{Key: "acp-1", Harness: "claude", Cwd: dir, Project: dir}
 	request := delegation.Request{Agent: "codex", Task: "Review the parser.", Scope: "proxy/frame", Kept: "the release"}
@@ -33,7 +24,7 @@ func ExampleService_Delegate() {
 		fmt.Println(d.Agent, d.State, fresh, err)
 	}
 	request.Agent = "heron"
-	_, _, err = service.Delegate(ctx, who, request)
+	_, _, err := service.Delegate(ctx, who, request)
 	fmt.Println(err != nil)
 	// Output:
 	// started: Review the parser.

@@ -3,29 +3,18 @@ package delivery_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
 )
 
 // One pass over what is due, as `signet-acp-proxy deliver --once` makes it.
 func ExampleRun() {
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	db, err := migrations.Open(ctx, filepath.Join(dir, "acp", "sessions.db"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer db.Close()
+	db, dir, remove := migrationstest.Open()
+	defer remove()
 	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "acp", "live")})
 	info := correlation.ProcessInfo{Kind: correlation.Worker, Memory: "auto"}
 	o := delivery.Options{Store: store, Dir: filepath.Join(dir, "acp", "transcripts")}

@@ -4,29 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"os"
 	"path/filepath"
 
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Writing is a short transaction that says what it was doing when it fails; reading collects rows.
 func Example() {
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	db, err := migrations.Open(ctx, filepath.Join(dir, "sessions.db"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer db.Close()
-	err = sqlite.Write(ctx, db, "noting what a person was told", func(tx *sql.Tx) error {
+	db, _, remove := migrationstest.Open()
+	defer remove()
+	err := sqlite.Write(ctx, db, "noting what a person was told", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO notices (name, at) VALUES ('recording', 1), ('daemon', 2)`)
 		return err
 	})
@@ -41,19 +30,9 @@ func Example() {
 
 // What is removed while it is recorded can be put back.
 func ExampleRecorded() {
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	db, err := migrations.Open(ctx, filepath.Join(dir, "sessions.db"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer db.Close()
+	db, dir, remove := migrationstest.Open()
+	defer remove()
 	do := func(statement string) error {
 		_, err := db.ExecContext(ctx, statement)
 		return err

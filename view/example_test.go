@@ -3,28 +3,18 @@ package view_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
 func Example() {
 	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "view-")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	db, err := migrations.Open(ctx, filepath.Join(dir, "sessions.db"))
-	if err != nil {
-		panic(err)
-	}
-	defer db.Close()
+	db, _, remove := migrationstest.Open()
+	defer remove()
 	memories := embedded.New(db, embedded.Options{})
 	if _, _, err := memories.Add(ctx, embedded.Memory{Content: "The kiln is fired at 1240 degrees."}); err != nil {
 		panic(err)

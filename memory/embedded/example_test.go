@@ -3,27 +3,15 @@ package embedded_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
 )
 
 func ExampleStore_Search() {
-	dir, err := os.MkdirTemp("", "example")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	db, err := migrations.Open(ctx, filepath.Join(dir, "acp", "sessions.db"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer db.Close()
+	db, dir, remove := migrationstest.Open()
+	defer remove()
 	store := embedded.New(db, embedded.Options{SignetPath: dir})
 	for _, text := range []string{"The mast of the Curlew is 11.42 metres long.",
 		"Ines prefers a spokeshave to a plane."} {
