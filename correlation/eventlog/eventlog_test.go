@@ -143,17 +143,6 @@ func conversation(l *Log, acpID string) (session int, turns [2]int) {
 
 func ptr[T any](v T) *T { return &v }
 
-// claimed gives a session, by its number and its row, whose first prompt this process has claimed.
-func (b *bench) claimed(l *Log) (session int, row int64) {
-	b.tb.Helper()
-	session = l.NewSession()
-	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
-	row = must(l.Row(b.tb.Context(), session))(b.tb)
-	must(b.store.Claim(b.tb.Context(), row, []correlation.State{correlation.Armed}, l.Process(),
-		correlation.Injection{Kind: "context", Text: "x"}))(b.tb)
-	return session, row
-}
-
 // found checks that a conversation is in the database, once.
 func (b *bench) found(acpID string) correlation.Session {
 	b.tb.Helper()
@@ -455,41 +444,6 @@ func TestForgotten(t *testing.T) {
 	}
 	if _, err := l.Row(t.Context(), session); !errors.Is(err, correlation.ErrNotFound) {
 		t.Errorf("its row: %v", err)
-	}
-}
-
-// The state follows what the log says, and a claim is settled by it.
-func TestClaimSettled(t *testing.T) {
-	b := newBench(t)
-	l := b.log(true)
-	session, row := b.claimed(l)
-	l.Append(Stepped{Session: session, Event: correlation.Event{Name: correlation.Answered}})
-	check(t, l.Folded(t.Context()))
-	if have := must(b.store.State(t.Context(), row))(t); have != correlation.Done {
-		t.Errorf("the state is %q", have)
-	}
-	if in := must(b.store.Injections(t.Context(), row))(t); len(in) != 1 || in[0].Outcome != correlation.Kept {
-		t.Errorf("the ledger says %+v", in)
-	}
-}
-
-// A claim whose settling was not folded in when its process was found dead is settled by it still.
-func TestClaimSettledLate(t *testing.T) {
-	b := newBench(t)
-	l := b.log(true)
-	session, row := b.claimed(l)
-	tx := must(b.db.BeginTx(t.Context(), nil))(t) // the only connection is busy: nothing is folded in
-	l.Append(Stepped{Session: session, Event: correlation.Event{Name: correlation.Answered}})
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	left := must(l.Close(ctx))(t)
-	check(t, tx.Rollback())
-	if have := must(b.store.State(t.Context(), row))(t); have != correlation.Doubt || !left {
-		t.Errorf("the state is %q, left: %t", have, left)
-	}
-	b.sweep()
-	if have := must(b.store.State(t.Context(), row))(t); have != correlation.Done {
-		t.Errorf("the state is %q", have)
 	}
 }
 

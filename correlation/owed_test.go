@@ -1,0 +1,122 @@
+package correlation_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// A session that goes on while it is being delivered owes again what the delivery did not hold.
+func TestOwedAnew(t *testing.T) {
+	b := newBench(t)
+	v := b.said("s", 1)
+	w := b.worker()
+	d := b.lease(w)
+	post := b.attempt(d, true)
+	b.said("s", 2)
+	check(t, b.Delivered(t.Context(), d, post, "one"))
+	b.said("s", 1)
+	d = b.lease(w)
+	post = b.attempt(d, true)
+	if len(post.Turns) != 4 || post.Earlier != 1 {
+		t.Errorf("%d turns, %d of them earlier, want all of 4, 1", len(post.Turns), post.Earlier)
+	}
+	check(t, b.Delivered(t.Context(), d, post, "two"))
+	b.nothingDue(w)
+
+	b.said("s", 1)
+	d = b.lease(w)
+	b.said("s", 1)
+	check(t, b.Defer(t.Context(), d, b.clock.Now().Add(time.Hour)))
+	d = b.lease(w) // due at once: there is more now
+	b.said("s", 0)
+	check(t, b.Delivered(t.Context(), d, b.attempt(d, true), "three"))
+	b.nothingDue(w) // a process without a prompt owed nothing
+	if n := len(must(b.Deliveries(t.Context(), v.ID))(t)); n != 3 {
+		t.Errorf("%d deliveries, want 3", n)
+	}
+}
+
+// What was dropped is new to the next delivery; what it had as lead-in is not.
+func TestDroppedWithLeadIn(t *testing.T) {
+	b := newBench(t)
+	w := b.worker()
+	next := func() (Delivery, Selection) {
+		b.said("s", 1)
+		b.clock.Advance(24 * time.Hour)
+		d := b.lease(w)
+		return d, b.attempt(d, false)
+	}
+	d, post := next()
+	check(t, b.Delivered(t.Context(), d, post, ""))
+	d, post = next()
+	check(t, b.Dropped(t.Context(), d, post, "", "under 500 characters"))
+	if len(post.Turns) != 2 || post.Earlier != 1 {
+		t.Fatalf("%d turns, %d of them earlier, want 2, 1", len(post.Turns), post.Earlier)
+	}
+	if _, post = next(); len(post.Turns) != 3 || post.Earlier != 1 {
+		t.Errorf("%d turns, %d of them earlier, want 3, 1", len(post.Turns), post.Earlier)
+	}
+}
+
+// Two processes on one session end in any order; no turn is passed over.
+func TestOwedByTwoProcesses(t *testing.T) {
+	b := newBench(t)
+	p, q := b.register(ProcessInfo{Memory: "daemon"}), b.register(ProcessInfo{Memory: "daemon"})
+	v := b.open(OpenSession{ACPID: "s", Process: p.ID()})
+	b.openTurn(v.ID, p.ID(), "slow", "")
+	b.turn(v.ID, q.ID(), "quick", "hi")
+	check(t, q.End(t.Context(), "eof"))
+	w := b.worker()
+	d := b.lease(w)
+	post := b.attempt(d, false)
+	if len(post.Turns) != 1 || post.Turns[0].User != "quick" {
+		t.Fatalf("delivered %+v", post.Turns)
+	}
+	check(t, b.Delivered(t.Context(), d, post, ""))
+	check(t, p.End(t.Context(), "eof"))
+	post = b.attempt(b.lease(w), false)
+	if len(post.Turns) != 1 || post.Turns[0].User != "slow" {
+		t.Errorf("then delivered %+v", post.Turns)
+	}
+}
+
+func TestOwe(t *testing.T) {
+	b := newBench(t)
+	v := b.said("s", 1)
+	p := b.register(ProcessInfo{Memory: "daemon", URL: "http://there"})
+	for range 2 {
+		check(t, p.Owe(t.Context(), Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
+	}
+	w := b.worker()
+	got := make(map[string]int)
+	for range 3 {
+		d := b.lease(w)
+		got[d.Kind+" "+d.Payload]++
+		post := b.attempt(d, true)
+		if d.Kind == KindCompaction && d.URL != "http://there" {
+			t.Errorf("owed to %q", d.URL)
+		}
+		if n := len(post.Turns); (n == 0) != (d.Kind == KindCompaction) {
+			t.Errorf("%s holds %d turns", d.Kind, n)
+		}
+		check(t, b.Delivered(t.Context(), d, post, ""))
+	}
+	b.nothingDue(w)
+	if diff := cmp.Diff(map[string]int{"daemon ": 1, "compaction summary": 2}, got); diff != "" {
+		t.Error(diff)
+	}
+	check(t, b.register(ProcessInfo{Memory: "embedded"}).Owe(t.Context(),
+		Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
+	b.nothingDue(w)
+	if err := p.Owe(t.Context(), Debt{Session: 1 << 40, Payload: "x"}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("owed by no session: %v", err)
+	}
+	if err := p.Owe(t.Context(), Debt{Session: v.ID}); err == nil {
+		t.Error("owed nothing, without an error")
+	}
+}

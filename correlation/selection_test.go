@@ -1,0 +1,98 @@
+package correlation_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+// What a delivery holds. a is a turn that an earlier delivery took, d one that it dropped, n a new one of 100
+// characters, N of 500, o an open one.
+func TestSelect(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, tt := range []struct {
+		turns string
+		kind  string
+		whole bool
+		age   time.Duration // of the turns
+		want  string        // indexes
+		early int
+		wait  time.Duration // of the 24 hours from the oldest new turn on
+	}{
+		{turns: "n", want: "0"},
+		{turns: "nn", want: "01"},
+		{turns: "no", want: "0"},
+		{turns: "o", want: ""},
+		{turns: "", want: ""},
+		{turns: "aaa", want: ""},
+		{turns: "aaa", whole: true, want: ""},
+		{turns: "aan", whole: true, want: "012", early: 2},
+		{turns: "dn", want: "01"},
+		{turns: "ad", want: "01", early: 1, wait: day},
+		{turns: "an", want: "01", early: 1, wait: day},
+		{turns: "an", age: time.Hour, want: "01", early: 1, wait: 23 * time.Hour},
+		{turns: "an", age: day, want: "01", early: 1},
+		{turns: "an", kind: KindHook, want: "01", early: 1},
+		{turns: "aNNNN", want: "01234", early: 1, wait: day},
+		{turns: "aNNNNN", want: "012345", early: 1},
+		{turns: "annnn", want: "01234", early: 1, wait: day},
+		{turns: "annnnn", want: "012345", early: 1},
+		{turns: "attttt", want: "012345", early: 1, wait: day}, // five turns, too short
+		{turns: "aaaaaannnnn", want: "23456789A", early: 4},
+		{turns: "aaaaaannnnn", whole: true, want: "0123456789A", early: 6},
+		{turns: "aanaannnn", want: "0125678", early: 2},
+	} {
+		t.Run(fmt.Sprintf("%s %s %t %v", tt.turns, tt.kind, tt.whole, tt.age), func(t *testing.T) {
+			b := newBench(t)
+			if tt.kind == "" {
+				tt.kind = KindDaemon
+			}
+			p := b.register(ProcessInfo{})
+			v := b.open(OpenSession{ACPID: "s"})
+			taken := map[rune]int64{}
+			for what, state := range map[rune]DeliveryState{'a': Delivered, 'd': Dropped} {
+				r, err := b.db.ExecContext(t.Context(), `INSERT INTO deliveries (session, key, kind, reason, state,
+					created, owed, due, done) VALUES (?, ?, ?, '', ?, 1, 1, 1, 1)`,
+					v.ID, v.Key, tt.kind, state)
+				check(t, err)
+				taken[what] = must(r.LastInsertId())(t)
+			}
+			index := make(map[int64]int)
+			for i, what := range tt.turns {
+				size := map[rune]int{'N': 500, 't': 10, 'a': 300}[what]
+				if size == 0 {
+					size = 100
+				}
+				say := b.turn
+				if what == 'o' {
+					say = b.openTurn
+				}
+				id := say(v.ID, p.ID(), strings.Repeat("u", size/2), strings.Repeat("a", size-size/2))
+				index[id] = i
+				_, err := b.db.ExecContext(t.Context(), `UPDATE turns SET daemon_delivery = ?1, hook_delivery = ?1
+					WHERE id = ?2`, taken[what], id)
+				check(t, err)
+			}
+			b.clock.Advance(tt.age)
+			post := must(b.Select(t.Context(), Delivery{Key: v.Key, Kind: tt.kind, Session: v.ID}, tt.whole))(t)
+			got := ""
+			for _, turn := range post.Turns {
+				got += fmt.Sprintf("%X", index[turn.ID])
+			}
+			if got != tt.want || post.Earlier != tt.early {
+				t.Errorf("holds %q, the first %d of them earlier ones; want %q, %d", got, post.Earlier, tt.want,
+					tt.early)
+			}
+			wait := time.Duration(0)
+			if !post.Wait.IsZero() {
+				wait = post.Wait.Sub(b.clock.Now())
+			}
+			if wait != tt.wait {
+				t.Errorf("wait %v, want %v", wait, tt.wait)
+			}
+		})
+	}
+}

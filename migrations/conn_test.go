@@ -1,0 +1,143 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A waiting statement gives up when its context does, not after the driver's busy timeout; and one whose context sets
+// no limit is patient.
+func TestWaitingEndsWithTheContext(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	schema := schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x)"})
+	one, two := mustOpen(t, path, schema), mustOpen(t, path, schema)
+	tx := must(one.BeginTx(t.Context(), nil))
+
+	gaveUp := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		defer cancel()
+		other, err := two.BeginTx(ctx, nil)
+		if err == nil {
+			_ = other.Rollback()
+		}
+		gaveUp <- err
+	}()
+	select {
+	case err := <-gaveUp:
+		if err == nil {
+			t.Fatal("began a transaction beside another")
+		}
+	case <-time.After(defaultBusyTimeout / 2):
+		t.Error("a context of 30 ms did not end the wait")
+		<-gaveUp
+	}
+
+	waited := make(chan error, 1)
+	go func() {
+		_, err := two.ExecContext(context.Background(), "INSERT INTO a VALUES (1)")
+		waited <- err
+	}()
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waited; err != nil {
+		t.Errorf("without a limit: %v", err)
+	}
+}
+
+// What the code relies on and the two drivers could do differently.
+func TestDriversAreAlike(t *testing.T) {
+	db := mustOpen(t, filepath.Join(t.TempDir(), "x.db"),
+		schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x)"}))
+	long := strings.Repeat("é\x00", 1<<16)
+	for _, tt := range []struct {
+		name string
+		in   any
+		want any
+	}{
+		{"NULL", nil, nil},
+		{"no bytes", []byte(nil), nil},
+		{"an empty BLOB", []byte{}, []byte{}},
+		{"a BLOB", []byte("a\x00b"), []byte("a\x00b")},
+		{"an empty text", "", ""},
+		{"a text with NUL", long, long},
+		{"a text that is not UTF-8", "\xff\xfe", "\xff\xfe"},
+		{"true", true, int64(1)},
+		{"a large number", int64(1) << 62, int64(1) << 62},
+		{"a fraction", 0.1, 0.1},
+	} {
+		var got any
+		if err := db.QueryRowContext(t.Context(), "SELECT ?", tt.in).Scan(&got); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+		} else if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	var text []byte
+	if err := db.QueryRowContext(t.Context(), "INSERT INTO a VALUES (?) RETURNING x", "é").Scan(&text); err != nil ||
+		string(text) != "é" {
+		t.Errorf("RETURNING gives %q, %v", text, err)
+	}
+	r, err := db.ExecContext(t.Context(), "UPDATE a SET x = 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := r.RowsAffected(); n != 1 || err != nil {
+		t.Errorf("%d rows affected, %v", n, err)
+	}
+	var version string
+	if err := db.QueryRowContext(t.Context(), "SELECT sqlite_version()").Scan(&version); err != nil ||
+		!strings.HasPrefix(version, "3.") {
+		t.Errorf("version %q, %v", version, err)
+	}
+	t.Logf("%s: SQLite %s", DriverName, version)
+}
+
+// A transaction that ended, however it did, leaves the connection as it was: the next one begins, and waits no longer
+// than it may.
+func TestConnectionAfterTransactions(t *testing.T) {
+	db := mustOpen(t, filepath.Join(t.TempDir(), "x.db"),
+		schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x UNIQUE); INSERT INTO a VALUES (0)"}))
+	for _, end := range []func(*sql.Tx, context.CancelFunc) error{
+		func(tx *sql.Tx, _ context.CancelFunc) error { return tx.Commit() },
+		func(tx *sql.Tx, _ context.CancelFunc) error { return tx.Rollback() },
+		func(tx *sql.Tx, _ context.CancelFunc) error {
+			if _, err := tx.Exec("INSERT INTO a VALUES (0)"); err == nil {
+				return errors.New("took it twice")
+			}
+			return tx.Rollback()
+		},
+		func(tx *sql.Tx, cancel context.CancelFunc) error {
+			cancel()
+			if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) && !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return nil
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		tx := must(db.BeginTx(ctx, nil))
+		if err := end(tx, cancel); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		limited, stop := context.WithTimeout(t.Context(), time.Second)
+		if _, err := db.ExecContext(limited, "UPDATE a SET x = x"); err != nil {
+			t.Error(err)
+		}
+		if ms, err := strconv.Atoi(pragma(t, db, "busy_timeout")); err != nil ||
+			ms != int(defaultBusyTimeout.Milliseconds()) {
+			t.Errorf("without a limit the busy timeout is %d ms, %v", ms, err)
+		}
+		stop()
+	}
+}
