@@ -75,8 +75,8 @@ func Alive(live, process string) (bool, error) {
 	return !free, nil
 }
 
-// alive asks for a process's lock. Where it cannot be asked the process counts as alive: to wait for a dead one is a
-// nuisance, to rob a living one a fault.
+// alive asks for a process's lock. Where it cannot be asked the process counts as alive: waiting for a dead one
+// costs time, taking over what a living one works on would do it twice.
 func (s *Store) alive(process string) bool {
 	if s.live == "" {
 		return true

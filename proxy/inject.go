@@ -256,7 +256,7 @@ func (j *injector) claim(h *heldPrompt, in *session.Injection) (claimed, changed
 		Kind: in.Kind, BlockID: in.Block.ID, Text: in.Block.Text, Source: in.Source, Bytes: len(in.Block.Text),
 		FetchMS: in.Took.Milliseconds(), HeldMS: now.Sub(h.read).Milliseconds(), Items: in.Block.Items, At: now,
 	}
-	var fate atomic.Int32
+	var decided atomic.Int32
 	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
 		entry := entry
 		j.table.Update(func(*session.Connection) { entry.Key = s.Who.Key })
@@ -265,12 +265,12 @@ func (j *injector) claim(h *heldPrompt, in *session.Injection) (claimed, changed
 			return err
 		}
 		_, err = b.Ledger.Claim(ctx, row, []correlation.State{in.From}, j.database.events.Process(), entry)
-		if err == nil && !fate.CompareAndSwap(claimOpen, claimTaken) {
+		if err == nil && !decided.CompareAndSwap(claimOpen, claimTaken) {
 			j.table.Update(func(c *session.Connection) { c.Unclaim(s) })
 		}
 		return err
 	}, s)
-	if err == nil || !fate.CompareAndSwap(claimOpen, claimGivenUp) {
+	if err == nil || !decided.CompareAndSwap(claimOpen, claimGivenUp) {
 		j.table.Update(func(c *session.Connection) {
 			entry.Key = s.Who.Key
 			in.Injection, in.Block = entry, memory.Block{}

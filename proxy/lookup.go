@@ -77,7 +77,7 @@ func (f *finder) again(ctx context.Context, s *session.Session) {
 	again := false
 	f.table.Update(func(*session.Connection) {
 		if again = s.Unsure || s.Elsewhere(); again {
-			s.EndReplay() // what was shown was there before what is in doubt now, perhaps
+			s.EndReplay() // it may have shown the history as it was before the prompt that is in doubt now
 		}
 	})
 	if again {
@@ -115,8 +115,8 @@ func (f *finder) takeKept(ctx context.Context, l Ledger, s *session.Session) err
 	return nil
 }
 
-// findParent notes the session that a new one works for: an agent that calls
-// agents has us stand inside ourselves. A session that the ledger knows has the parent that it had.
+// findParent notes the session that a new one works for: where an agent starts another one through acpx, a proxy runs
+// inside a proxy. A session that the ledger knows keeps the parent that it has there.
 func (f *finder) findParent(ctx context.Context, b *Backend, s *session.Session) {
 	if b.Parent == nil {
 		return
