@@ -110,6 +110,7 @@ func (d *Daemon) routes() *http.ServeMux {
 	if d.opts.Generation == Newer { // as documented
 		mux.HandleFunc("POST /api/hooks/session-checkpoint-extract", d.checkpoint)
 		mux.HandleFunc("GET /api/hooks/transcript-capture/{id}", d.captured)
+		mux.HandleFunc("POST /api/cross-agent/messages", d.sent)
 		mux.HandleFunc("POST /api/cross-agent/messages/{id}/ack", d.acknowledge)
 	}
 	mux.HandleFunc("GET /api/sessions", d.listSessions)
