@@ -139,6 +139,9 @@ func (p *capture) result(req session.Request, line []byte) {
 		}
 		if two {
 			c.Usage(req.Session, req.Turn, byQuota)
+			if byQuota.Input != nil && req.Turn != nil {
+				c.Took(req.Turn, *byQuota.Input)
+			}
 		}
 	})
 }
