@@ -93,8 +93,7 @@ type conn struct {
 }
 
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	for begun, most := time.Now(), busyTimeout(ctx); ; {
-		left := most - time.Since(begun)
+	for left := busyTimeout(ctx); ; left -= try {
 		if err := c.waitFor(ctx, max(min(left, try), 0)); err != nil {
 			return nil, err
 		}
