@@ -155,8 +155,8 @@ func (r *recorder) record() {
 
 // heard writes down what the user said: in a prompt, or in the middle of a turn.
 func (r *recorder) heard(t *session.Turn, p session.Prompt) {
-	cut := p.Left() > 0
 	words, private := p.Words()
+	cut := p.Left() > 0
 	words = privacy.Redact(words)
 	r.waitForSpace(len(words))
 	r.table.Update(func(c *session.Connection) {

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,8 +17,15 @@ type promptWords struct {
 	raw    []byte // of the texts, while they are few
 	begins []int  // where in raw each of them begins
 
-	long     bool // they are not few, and what follows is used
+	long   bool   // they are not few, and what follows is used
+	ahead  []byte // what came of the last text and was not looked at
+	head   []byte // blocks of the first text that are not read yet: whoever wants the words does, beside the conversation
+	says   int    // how many bytes head says, at least
+	passed int    // bytes behind head that were passed over
+	unread bool   // that is so: no block spoke of private
+
 	decoder  frame.Decoder
+	decoded  []byte // room for what is read at a time
 	passages privacy.Passages
 	texts    []longText
 	kept     int // bytes of texts, but for the last one
@@ -44,26 +53,33 @@ func (w *promptWords) Begin() {
 // Write takes what comes next of it.
 func (w *promptWords) Write(raw []byte) {
 	if w.long {
-		w.read(w.decoder.Add(raw), false)
+		w.look(raw)
 		return
 	}
-	w.raw = append(w.raw, raw...)
-	if len(w.raw) <= maxPrompt {
+	if len(w.raw)+len(raw) <= maxPrompt {
+		w.raw = append(w.raw, raw...)
 		return
 	}
 	w.long = true
 	for i := range w.begins {
 		w.begin()
-		w.read(w.decoder.Add(w.text(i)), false)
+		w.look(w.text(i))
 	}
 	w.raw, w.begins = nil, nil
+	w.look(raw)
 }
 
 // End ends the last text.
 func (w *promptWords) End() {
-	if w.long {
-		w.read(w.decoder.End(), true)
+	if w.long && !w.unread {
+		w.end()
 	}
+}
+
+func (w *promptWords) end() {
+	w.readAhead()
+	w.read(w.decoder.End(), true)
+	w.ahead, w.decoded = nil, nil
 }
 
 // text gives one of the few as it came.
@@ -77,15 +93,104 @@ func (w *promptWords) text(i int) []byte {
 // begin begins one of many words. It has half of the room that is left.
 func (w *promptWords) begin() {
 	if n := len(w.texts); n > 0 {
+		w.readAhead()
 		w.read(append(w.decoder.End(), '\n'), false)
 		w.kept += w.texts[n-1].size()
 	}
-	w.decoder = frame.Decoder{}
+	w.decoder, w.unread = frame.Decoder{}, len(w.texts) == 0
 	w.texts = append(w.texts, longText{room: maxPrompt - w.kept/2})
 }
 
+const (
+	lookBlock = 16 << 10      // bytes of a text that are read or passed over together
+	lookBatch = 32 << 10      // of which so many
+	lookAhead = maxPrompt / 4 // the last bytes of a text are all read: its end is kept
+)
+
+// look looks at what comes of a text, but for its end.
+func (w *promptWords) look(raw []byte) {
+	if cap(w.ahead) == 0 {
+		w.ahead = make([]byte, 0, lookAhead+lookBatch)
+	}
+	for len(raw) > 0 {
+		n := min(len(raw), cap(w.ahead)-len(w.ahead))
+		w.ahead, raw = append(w.ahead, raw[:n]...), raw[n:]
+		if len(w.ahead) < cap(w.ahead) {
+			return
+		}
+		at := 0
+		for at < lookBatch {
+			block := w.ahead[at : at+lookBlock]
+			if space := bytes.LastIndexByte(block, ' '); space > lookBlock/2 { // no word is cut in two
+				block = block[:space+1]
+			} else if short := bytes.TrimRight(block, `\\`); len(short) > lookBlock/2 { // and no escape
+				block = short
+			}
+			w.block(block)
+			at += len(block)
+		}
+		w.ahead = w.ahead[:copy(w.ahead, w.ahead[at:])]
+	}
+}
+
+// block takes the next block of a text. Where the text is too long already, and the block does not speak of private, it
+// passes that over at the speed of memory. A tag that is spelled in odd ways is not seen in there.
+func (w *promptWords) block(raw []byte) {
+	plain := !mentions(raw)
+	switch {
+	case w.unread && plain && w.says < maxPrompt+maxPrompt/4:
+		w.head = append(w.head, raw...)
+		w.says += decodedSize(raw)
+	case w.unread && plain:
+		w.passed += len(raw)
+	default:
+		w.readHead()
+		w.readBlock(raw, plain)
+	}
+}
+
+// readHead reads what stands before the first block that has to be read, or before the end.
+func (w *promptWords) readHead() {
+	if !w.unread {
+		return
+	}
+	w.unread = false
+	for block := range slices.Chunk(w.head, lookBlock) {
+		w.readBlock(block, !mentions(block))
+	}
+	if w.passed > 0 {
+		w.last().pass(w.passed)
+	}
+	w.head, w.passed = nil, 0
+}
+
+// readAhead reads what was not looked at, for the text has ended.
+func (w *promptWords) readAhead() {
+	w.readHead()
+	early := max(0, len(w.ahead)-lookAhead)
+	for block := range slices.Chunk(w.ahead[:early], lookBlock) {
+		w.readBlock(block, !mentions(block))
+	}
+	for block := range slices.Chunk(w.ahead[early:], lookBlock) {
+		w.readBlock(block, false)
+	}
+	w.ahead = w.ahead[:0]
+}
+
+// readBlock reads a block. One that does not speak of private is passed over if there is no room for it.
+func (w *promptWords) readBlock(raw []byte, plain bool) {
+	if plain && w.last().left() > 0 && w.decoder.Idle() && w.passages.Outside() {
+		w.last().pass(len(raw))
+		return
+	}
+	w.decoded = w.decoder.Append(w.decoded[:0], raw)
+	w.read(w.decoded, false)
+}
+
+func (w *promptWords) last() *longText { return &w.texts[len(w.texts)-1] }
+
 func (w *promptWords) read(text []byte, end bool) {
-	w.texts[len(w.texts)-1].add(w.passages.Add(string(text), end))
+	w.last().add(w.passages.Add(string(text), end))
 }
 
 // Empty reports whether there are no texts.
@@ -93,15 +198,23 @@ func (w *promptWords) Empty() bool { return len(w.begins) == 0 && len(w.texts) =
 
 // Left is how many bytes were left out.
 func (w *promptWords) Left() (left int) {
+	if w.unread { // nearly: what is ahead may have longer escapes
+		return max(0, w.says+w.passed+decodedSize(w.ahead)-maxPrompt)
+	}
 	for _, t := range w.texts {
 		left += t.left()
 	}
 	return left
 }
 
+// decodedSize is how many bytes a piece of a JSON string says, at least.
+func decodedSize(raw []byte) int {
+	return len(raw) - bytes.Count(raw, []byte(`\`)) + bytes.Count(raw, []byte(`\\`)) - 4*bytes.Count(raw, []byte(`\u`))
+}
+
 // Size is that of what was kept.
 func (w *promptWords) Size() int {
-	size := len(w.raw)
+	size := len(w.raw) + len(w.head) + len(w.ahead)
 	for _, t := range w.texts {
 		size += t.size()
 	}
@@ -113,6 +226,9 @@ func (w *promptWords) Size() int {
 func (w *promptWords) Words() (words string, private []string) {
 	if w.Empty() {
 		return "[attachment]", nil
+	}
+	if w.unread {
+		w.end()
 	}
 	if w.long {
 		var all strings.Builder
@@ -155,6 +271,12 @@ func (t *longText) add(text string) {
 	}
 }
 
+// pass leaves out what comes next, which is not the end.
+func (t *longText) pass(bytes int) {
+	t.behind += bytes
+	t.tail = t.tail[:0]
+}
+
 // ending is what is kept of the end.
 func (t *longText) ending() []byte {
 	return t.tail[max(0, len(t.tail)-t.room/4):]
@@ -187,3 +309,21 @@ func (t *longText) words() string {
 }
 
 const nearSpace = 1 << 10 // bytes that may be cut off besides, to cut between words
+
+// mentions reports whether the word private stands in a piece of a text. It looks for the letter that is rare.
+func mentions(raw []byte) bool {
+	const before, after = len("pri"), len("vate")
+	for _, rare := range []byte("vV") {
+		for at := 0; ; at++ {
+			n := bytes.IndexByte(raw[at:], rare)
+			if n < 0 {
+				break
+			}
+			at += n
+			if at >= before && at+after <= len(raw) && bytes.EqualFold(raw[at-before:at+after], []byte("private")) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -20,6 +20,9 @@ type Passages struct{ passages }
 // Add gives what is left of the text so far and was not given before. After the end nothing is held back.
 func (p *Passages) Add(text string, end bool) string { return p.add(text, end) }
 
+// Outside reports whether the text so far ends neither in a passage nor in what may begin one.
+func (p *Passages) Outside() bool { return p.depth == 0 && p.part == "" && !p.gap }
+
 // Found gives the passages: those that are closed, and at the end the open one.
 func (p *Passages) Found() []string { return p.found }
 

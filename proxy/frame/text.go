@@ -43,16 +43,19 @@ type Decoder struct {
 	closed bool
 }
 
-// Add gives the text of the next piece, as far as it is whole. It keeps nothing of raw.
-func (d *Decoder) Add(raw []byte) (text []byte) {
+// Idle reports whether what was decoded is whole so far, and has not ended.
+func (d *Decoder) Idle() bool { return len(d.held) == 0 && !d.closed }
+
+// Append appends the text of the next piece, as far as it is whole. It keeps nothing of raw.
+func (d *Decoder) Append(text, raw []byte) []byte {
 	if d.closed {
-		return nil
+		return text
 	}
 	if len(d.held) > 0 {
 		raw = append(d.held, raw...)
 	}
 	n := len(raw) - len(unfinished(raw))
-	text, d.closed = appendDecoded(make([]byte, 0, n), raw[:n])
+	text, d.closed = appendDecoded(text, raw[:n])
 	d.held = append([]byte(nil), raw[n:]...)
 	return text
 }

@@ -28,7 +28,7 @@ func textsOf(line []byte, size int) (texts []string, off bool) {
 		var d Decoder
 		var text []byte
 		for piece := range slices.Chunk(raw, size) {
-			text = append(text, d.Add(piece)...)
+			text = append(text, d.Append(nil, piece)...)
 		}
 		texts = append(texts, string(append(text, d.End()...)))
 	}
