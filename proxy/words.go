@@ -105,12 +105,13 @@ const (
 	lookBlock = 16 << 10      // bytes of a text that are read or passed over together
 	lookBatch = 32 << 10      // of which so many
 	lookAhead = maxPrompt / 4 // the last bytes of a text are all read: its end is kept
+	tagName   = 16            // bytes in which a tag has its name: what begins it belongs to the block before
 )
 
 // look looks at what comes of a text, but for its end.
 func (w *promptWords) look(raw []byte) {
 	if cap(w.ahead) == 0 {
-		w.ahead = make([]byte, 0, lookAhead+lookBatch)
+		w.ahead = make([]byte, 0, lookAhead+lookBatch+tagName)
 	}
 	for len(raw) > 0 {
 		n := min(len(raw), cap(w.ahead)-len(w.ahead))
@@ -120,13 +121,8 @@ func (w *promptWords) look(raw []byte) {
 		}
 		at := 0
 		for at < lookBatch {
-			block := w.ahead[at : at+lookBlock]
-			if space := bytes.LastIndexByte(block, ' '); space > lookBlock/2 { // no word is cut in two
-				block = block[:space+1]
-			} else if short := bytes.TrimRight(block, `\\`); len(short) > lookBlock/2 { // and no escape
-				block = short
-			}
-			w.block(block)
+			block := uncut(w.ahead[at : at+lookBlock])
+			w.block(block, !mentions(w.ahead[at:at+len(block)+tagName]))
 			at += len(block)
 		}
 		w.ahead = w.ahead[:copy(w.ahead, w.ahead[at:])]
@@ -135,8 +131,7 @@ func (w *promptWords) look(raw []byte) {
 
 // block takes the next block of a text. Where the text is too long already, and the block does not speak of private, it
 // passes that over at the speed of memory. A tag that is spelled in odd ways is not seen in there.
-func (w *promptWords) block(raw []byte) {
-	plain := !mentions(raw)
+func (w *promptWords) block(raw []byte, plain bool) {
 	switch {
 	case w.unread && plain && w.says < maxPrompt+maxPrompt/4:
 		w.head = append(w.head, raw...)
@@ -156,7 +151,7 @@ func (w *promptWords) readHead() {
 	}
 	w.unread = false
 	for block := range slices.Chunk(w.head, lookBlock) {
-		w.readBlock(block, !mentions(block))
+		w.readBlock(block, true)
 	}
 	if w.passed > 0 {
 		w.last().pass(w.passed)
@@ -167,11 +162,11 @@ func (w *promptWords) readHead() {
 // readAhead reads what was not looked at, for the text has ended.
 func (w *promptWords) readAhead() {
 	w.readHead()
-	early := max(0, len(w.ahead)-lookAhead)
-	for block := range slices.Chunk(w.ahead[:early], lookBlock) {
-		w.readBlock(block, !mentions(block))
+	plain, early := !mentions(w.ahead), uncut(w.ahead[:max(0, len(w.ahead)-lookAhead)])
+	for block := range slices.Chunk(early, lookBlock) {
+		w.readBlock(block, plain)
 	}
-	for block := range slices.Chunk(w.ahead[early:], lookBlock) {
+	for block := range slices.Chunk(w.ahead[len(early):], lookBlock) {
 		w.readBlock(block, false)
 	}
 	w.ahead = w.ahead[:0]
@@ -309,6 +304,13 @@ func (t *longText) words() string {
 }
 
 const nearSpace = 1 << 10 // bytes that may be cut off besides, to cut between words
+
+// uncut gives a piece of a JSON string, which begins outside of an escape, up to where it ends outside of one of two
+// letters: the second may be a quote.
+func uncut(raw []byte) []byte {
+	slashes := len(raw) - len(bytes.TrimRight(raw, `\`))
+	return raw[:len(raw)-slashes%2]
+}
 
 // mentions reports whether the word private stands in a piece of a text. It looks for the letter that is rare.
 func mentions(raw []byte) bool {

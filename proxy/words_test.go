@@ -96,6 +96,25 @@ func promptWordsCheck(t *rapid.T) {
 	}
 }
 
+// Where a long text is cut into blocks no escape, no tag and no end is lost, though it has no spaces.
+func TestWordsOfBlocks(t *testing.T) {
+	for _, fill := range []string{"x", `"`, `\`, `\"`} {
+		for shift := range 40 {
+			begin := strings.Repeat("y", shift) + strings.Repeat(fill, 200<<10)
+			text := begin + "<private>CANARY</private>" + strings.Repeat(fill, 100<<10) + "QUESTION"
+			words, private := wordsOf([]byte(`{"params":{"prompt":[` + textBlock(text) + `]}}`)).Words()
+			if !strings.HasSuffix(words, "QUESTION") || strings.Contains(words, "CANARY") || !slices.Equal(private, []string{"CANARY"}) {
+				t.Fatalf("%q, %d bytes shifted: %d bytes end with %.20q, %d private passages", fill, shift, len(words),
+					words[max(0, len(words)-20):], len(private))
+			}
+			words, _ = wordsOf([]byte(`{"params":{"prompt":[` + textBlock(begin+"QUESTION") + `]}}`)).Words()
+			if !strings.HasSuffix(words, "QUESTION") {
+				t.Fatalf("%q, %d bytes shifted: the end is lost", fill, shift)
+			}
+		}
+	}
+}
+
 func BenchmarkPromptWords(b *testing.B) {
 	for _, size := range []int{4 << 10, 1 << 20} {
 		for name, text := range map[string]string{"code": "if x := f(y); a < 1 {\n", "chinese": "汉字是很多的，",
