@@ -13,8 +13,8 @@ func TestEventReader(t *testing.T) {
 	s := w.session("good", "a")
 	first, second := w.turn(s, "1"), w.turn(s, "1")
 	happens := func(at int64, kind string, turn any, data string) {
-		w.exec(`INSERT INTO events (at, kind, process, session, turn, data) VALUES (?, ?, 'p', ?, ?, ?)`, at, kind, s, turn,
-			data)
+		w.exec(`INSERT INTO events (at, kind, process, session, turn, data) VALUES (?, ?, 'p', ?, ?,
+			?)`, at, kind, s, turn, data)
 	}
 	happens(1000, "session_left", nil, `{"session":4,"reason":"<close>"}`)
 	happens(2000, "turn_began", first, `{"session":4,"turn":17}`)

@@ -14,13 +14,6 @@ import (
 	"time"
 )
 
-// An Export says what is written for others.
-type Export struct {
-	Since    time.Time // zero: all
-	WithText bool      // what was said and inserted, too
-	Version  string    // ours
-}
-
 const (
 	scopeName = "github.com/Signet-AI/signet-acp-proxy"
 	postTime  = 30 * time.Second // of one request

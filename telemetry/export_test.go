@@ -42,10 +42,11 @@ func exported(t *testing.T) *world {
 		{100, "tool_used", `{"turn":1,"tool":{"id":"call-1","title":"cat ` + canary + `","kind":"execute","status":"pending"}}`},
 		{700, "tool_used", `{"turn":1,"tool":{"id":"call-1","title":"","kind":"","status":"failed"}}`},
 	} {
-		w.exec(`INSERT INTO events (at, kind, process, session, turn, data) VALUES (?, ?, 'p', ?, ?, ?)`, at+int64(e.after),
-			e.kind, s, first, e.data)
+		w.exec(`INSERT INTO events (at, kind, process, session, turn, data) VALUES (?, ?, 'p', ?, ?,
+			?)`, at+int64(e.after), e.kind, s, first, e.data)
 	}
-	w.exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text)
+	w.exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items,
+		text)
 		VALUES (?, 'k', 'context', 'b', 'embedded', 1100, 3, 4, ?, 'kept', '["a","b"]', ?)`, s, at, "memory "+canary)
 	second := w.turn(s, "1")
 	w.exec(`UPDATE turns SET stop = '', code = -32603 WHERE id = ?`, second)
@@ -103,7 +104,8 @@ func TestExport(t *testing.T) {
 		t.Helper()
 		for _, a := range s.Attributes {
 			if a.Key == key {
-				if got := strings.ReplaceAll(a.Value.String(), " ", ""); !strings.Contains(got, strings.ReplaceAll(want, " ", "")) {
+				if got := strings.ReplaceAll(a.Value.String(), " ", ""); !strings.Contains(got,
+					strings.ReplaceAll(want, " ", "")) {
 					t.Errorf("%s is %s, want %s", key, got, want)
 				}
 				return
@@ -138,11 +140,13 @@ func TestExport(t *testing.T) {
 	var measured metrics.MetricsData
 	read(t, []byte(`{"resourceMetrics":`+string(parts.ResourceMetrics)+`}`), &measured)
 	all := measured.ResourceMetrics[0].ScopeMetrics[0].Metrics
-	if len(all) != 2 || all[0].Name != "gen_ai.client.token.usage" || all[1].Name != "gen_ai.client.operation.duration" {
+	if len(all) != 2 || all[0].Name != "gen_ai.client.token.usage" ||
+		all[1].Name != "gen_ai.client.operation.duration" {
 		t.Fatalf("%v", all)
 	}
 	tokens := all[0].GetHistogram().DataPoints
-	if len(tokens) != 2 || *tokens[0].Sum != 10 || *tokens[1].Sum != 5 || all[1].GetHistogram().DataPoints[0].Count != 2 {
+	if len(tokens) != 2 || *tokens[0].Sum != 10 || *tokens[1].Sum != 5 ||
+		all[1].GetHistogram().DataPoints[0].Count != 2 {
 		t.Errorf("%v", all)
 	}
 	for _, p := range tokens {

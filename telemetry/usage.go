@@ -54,20 +54,6 @@ type addition struct {
 	bytes int64
 }
 
-// A Scope says of what books are: of one session, where one is named, and since a time, where that is not zero.
-type Scope struct {
-	Since   time.Time
-	Session int64
-}
-
-// sessions is the scope as a condition on a column session, and on ?1, its session.
-func (s Scope) sessions() string {
-	if s.Session == 0 {
-		return "?1 = 0"
-	}
-	return "session = ?1"
-}
-
 // of gives the account of a session, and makes it if need be: a turn may be newer than the list of sessions.
 func (b *Books) of(accounts map[int64]*account, session int64) *account {
 	a := accounts[session]

@@ -63,8 +63,8 @@ func (w *world) session(harness, id string) int64 {
 func (w *world) turn(session int64, process string) int64 {
 	w.t.Helper()
 	w.now = w.now.Add(time.Minute)
-	return w.exec(`INSERT INTO turns (session, key, process, started, ended, stop, user) VALUES (?, 'k', ?, ?, ?, 'end_turn', 'u')`,
-		session, process, w.now.UnixMilli(), w.now.Add(time.Second).UnixMilli())
+	return w.exec(`INSERT INTO turns (session, key, process, started, ended, stop, user) VALUES (?, 'k', ?, ?, ?,
+		'end_turn', 'u')`, session, process, w.now.UnixMilli(), w.now.Add(time.Second).UnixMilli())
 }
 
 // says reports tokens of a turn; turn 0 is a cost of the session, and nil is nothing.
@@ -75,7 +75,8 @@ func (w *world) says(session, turn int64, reporter string, input, output, cost a
 		currency = "USD"
 	}
 	w.exec(`INSERT INTO usage (session, turn, at, reporter, input, output, cost, currency, raw)
-		VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, '{}')`, session, turn, w.now.UnixMilli(), reporter, input, output, cost, currency)
+		VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, '{}')`, session, turn, w.now.UnixMilli(), reporter, input, output,
+		cost, currency)
 }
 
 func (w *world) sums(by string, since time.Time) []telemetry.Sum {
@@ -149,14 +150,16 @@ func TestUsage(t *testing.T) {
 		{"two currencies", "codex", func(w *world, s int64) {
 			w.turn(s, "1")
 			w.says(s, 0, "update", nil, nil, 0.5)
-			w.exec(`INSERT INTO usage (session, at, reporter, cost, currency, raw) VALUES (?, ?, 'update', 2, 'EUR', '{}')`,
-				s, w.now.UnixMilli())
+			w.exec(`INSERT INTO usage (session, at, reporter, cost, currency, raw) VALUES (?, ?, 'update', 2, 'EUR',
+				'{}')`, s, w.now.UnixMilli())
 		}, telemetry.Sum{Turns: 1, Costs: map[string]float64{"USD": .5, "EUR": 2}, Reported: true}},
 		{"what memory added", "codex", func(w *world, s int64) {
 			w.turn(s, "1")
 			for _, outcome := range []string{"kept", "refused"} {
-				w.exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text)
-					VALUES (?, 'k', 'context', 'b', 'embedded', 1100, 1, 1, ?, ?, '[]', 't')`, s, w.now.UnixMilli(), outcome)
+				w.exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at,
+					outcome, items, text)
+					VALUES (?, 'k', 'context', 'b', 'embedded', 1100, 1, 1, ?, ?, '[]', 't')`, s, w.now.UnixMilli(),
+					outcome)
 			}
 		}, telemetry.Sum{Turns: 1, MemoryBytes: 1100}},
 	} {
@@ -214,7 +217,8 @@ func TestWords(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := telemetry.Figure(1234567) + telemetry.Figure(-123) + telemetry.Figure(-1234); got != "1,234,567-123-1,234" {
+	if got := telemetry.Figure(1234567) + telemetry.Figure(-123) +
+		telemetry.Figure(-1234); got != "1,234,567-123-1,234" {
 		t.Error(got)
 	}
 	var sizes []string
