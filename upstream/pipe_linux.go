@@ -8,6 +8,6 @@ func pipe2() (fds [2]int, err error) {
 }
 
 // widen lets a pipe hold a whole large frame. Best effort: an unprivileged user has a quota.
-func widen(fd int) {
-	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSize)
+func widen(fd, size int) {
+	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, size)
 }

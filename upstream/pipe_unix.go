@@ -138,4 +138,4 @@ func (p *pipe) end() {
 
 // Widen makes the pipe behind one of our own standard streams as wide as the harness's, and its calls blocking: both
 // were measured to be worth a multiple for large frames. What is no pipe is left alone.
-func Widen(f *os.File) { widen(int(f.Fd())) }
+func Widen(f *os.File) { widen(int(f.Fd()), pipeSize) }

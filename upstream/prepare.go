@@ -24,12 +24,7 @@ const probeTimeout = 2 * time.Second // acpx's, for gemini --version and copilot
 // started, and only where their package does not say it. The error is an ErrNotStarted.
 func (p Profile) Prepare(ctx context.Context, o *Options) error {
 	if len(o.Command) == 0 {
-		o.Command = slices.Clone(p.Command)
-		if len(p.Installed) > 0 {
-			if _, err := exec.LookPath(p.Installed[0]); err == nil {
-				o.Command = slices.Clone(p.Installed)
-			}
-		}
+		o.Command = p.CommandHere()
 	}
 	if o.Grace == 0 {
 		o.Grace = p.Grace
@@ -55,6 +50,16 @@ func (p Profile) Prepare(ctx context.Context, o *Options) error {
 		nameClaude(o)
 	}
 	return nil
+}
+
+// CommandHere gives the command line that starts the harness on this machine: of one that is installed its own.
+func (p Profile) CommandHere() []string {
+	if len(p.Installed) > 0 {
+		if _, err := exec.LookPath(p.Installed[0]); err == nil {
+			return slices.Clone(p.Installed)
+		}
+	}
+	return slices.Clone(p.Command)
 }
 
 // nameGeminiFlag takes the flag of before 0.33 where the program is older.

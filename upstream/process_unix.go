@@ -38,7 +38,7 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 		theirs[stream] = uintptr(their)
 		made++
 		if stream < 2 {
-			widen(mine)
+			widen(mine, pipeSize)
 		}
 	}
 	attr := &syscall.ProcAttr{Env: environment(o.Env), Files: theirs[:], Sys: inOwnGroup()}
