@@ -34,7 +34,8 @@ func TestWrite(t *testing.T) {
 		},
 		Skip: func(_ string, s backfill.Skip) { t.Errorf("skipped: %v", s) },
 	})
-	if want := []string{"Go on.", "Hello.", "Hello, Bob.", "The keel is lead."}; err != nil || !slices.Equal(said, want) {
+	if want := []string{"Go on.", "Hello.", "Hello, Bob.", "The keel is lead."}; err != nil ||
+		!slices.Equal(said, want) {
 		t.Errorf("read %q, %v", said, err)
 	}
 	if err := write(home, "/srv/boats", filepath.Join(home, "none.json")); err == nil {
