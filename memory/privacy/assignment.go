@@ -83,7 +83,8 @@ func (f *findings) assigned(text string, n name) {
 	unended := n.end+mostValue > len(text) // more text may belong to it
 	// Of lists those are meant whose members are quoted, on one line: the arguments of a call, and none in prose.
 	if operator == "," {
-		if quote == "" || quote == "`" || strings.IndexByte("\"'", rest[0]) < 0 || strings.Contains(rest[:at[1]], "\n") {
+		if quote == "" || quote == "`" || strings.IndexByte("\"'", rest[0]) < 0 ||
+			strings.Contains(rest[:at[1]], "\n") {
 			return
 		}
 	}
@@ -187,10 +188,10 @@ func (a assignment) phrase() bool {
 // sentenceWords are in what is said about passwords, and in none.
 var sentenceWords = func() map[string]bool {
 	set := map[string]bool{}
-	for w := range strings.FieldsSeq(`a an the is are was be must should can cannot not no of for to in on at by with from
-		your you my our their it this that these and or if when then than please enter type choose confirm invalid wrong
-		incorrect missing required least characters minimum maximum new old current empty does do match user name use used
-		using`) {
+	for w := range strings.FieldsSeq(`a an the is are was be must should can cannot not no of for to in on at by with
+		from your you my our their it this that these and or if when then than please enter type choose confirm invalid
+		wrong incorrect missing required least characters minimum maximum new old current empty does do match user name
+		use used using`) {
 		set[w] = true
 	}
 	return set

@@ -47,7 +47,9 @@ func (c *concealer) learn(private []string) {
 			p := piece{text: text, folded: []rune(strings.ToLower(strings.Join(strings.Fields(text), " ")))}
 			p.short = len(text) < 8 && strings.TrimFunc(text, unicode.IsLetter) == ""
 			list := c.pieces[p.folded[0]]
-			at, _ := slices.BinarySearchFunc(list, p, func(a, b piece) int { return cmp.Compare(len(b.text), len(a.text)) })
+			at, _ := slices.BinarySearchFunc(list, p, func(a, b piece) int {
+				return cmp.Compare(len(b.text), len(a.text))
+			})
 			c.pieces[p.folded[0]] = slices.Insert(list, at, p)
 		}
 	}
@@ -122,7 +124,8 @@ func (p piece) match(text string) (n int, more bool) {
 		case !utf8.FullRuneInString(text[n:]):
 			return 0, true
 		case want == ' ' && unicode.IsSpace(r):
-			for start := n; size > 0 && unicode.IsSpace(r) && n-start < mostSpace; r, size = utf8.DecodeRuneInString(text[n:]) {
+			start := n
+			for ; size > 0 && unicode.IsSpace(r) && n-start < mostSpace; r, size = utf8.DecodeRuneInString(text[n:]) {
 				n += size
 			}
 		case unicode.ToLower(r) == want:

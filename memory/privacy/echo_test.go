@@ -3,8 +3,8 @@ package privacy
 import "testing"
 
 func TestWithoutEcho(t *testing.T) {
-	block := "<signet-memory source=\"acp-proxy\" id=\"1\">\n## Identity\nYou are Alto.\n```\nNicholas\n```\nHe likes " +
-		"his tabs four spaces wide.\n</signet-memory>\n\n"
+	block := "<signet-memory source=\"acp-proxy\" id=\"1\">\n## Identity\nYou are Alto.\n```\nNicholas\n```\nHe " +
+		"likes his tabs four spaces wide.\n</signet-memory>\n\n"
 	tests := []struct{ name, text, want string }{
 		{"nothing of it", "Hello.\nYou are right.\n", "Hello.\nYou are right.\n"},
 		{"all of it", "I was told:\n" + block + "That is all.", "I was told:\n\nThat is all."},

@@ -182,8 +182,8 @@ func (f *findings) scrambles(text string, start, end int) {
 	before := text[max(0, start-16):start]
 	if strings.Contains(text[start:end], "//") || strings.HasSuffix(before, "://") ||
 		strings.HasSuffix(before, "base64,") || strings.HasSuffix(before, "h1:") ||
-		strings.HasSuffix(before, "zh:") || strings.HasSuffix(before, "SHA256:") || strings.HasSuffix(before, "sha256:") ||
-		strings.HasSuffix(before, "sha512:") {
+		strings.HasSuffix(before, "zh:") || strings.HasSuffix(before, "SHA256:") ||
+		strings.HasSuffix(before, "sha256:") || strings.HasSuffix(before, "sha512:") {
 		return
 	}
 	for i := start; i < end; {

@@ -113,7 +113,8 @@ func (l letters) mayBeSecret() bool {
 			continue
 		}
 		// these count alone, or in "signature"
-		if (set == sigLetters || set == sasLetters) && l&otherSign == 0 && l&anyLetter != set && l&signature != signature {
+		if (set == sigLetters || set == sasLetters) && l&otherSign == 0 && l&anyLetter != set &&
+			l&signature != signature {
 			continue
 		}
 		return true
@@ -185,7 +186,8 @@ func secretName(word, before string) (name, bool) {
 			if s == "pass" && !passes(word) {
 				continue
 			}
-			n := name{plain: string(p), secret: s, shouting: word == strings.ToUpper(word) && strings.ToLower(word) != word}
+			n := name{plain: string(p), secret: s,
+				shouting: word == strings.ToUpper(word) && strings.ToLower(word) != word}
 			n.last = strings.Trim(n.plain[at+len(s):], "0123456789") == ""
 			return n, n.last && !contains(n.plain, harmlessWords) || !n.last && !harmless(n.plain)
 		}

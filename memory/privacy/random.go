@@ -136,10 +136,14 @@ func spoken(run string) bool {
 
 // pairs are the 180 most frequent ones in English and in code: 84 in a hundred of all.
 var pairs = func() (set [26][26]bool) {
-	for p := range strings.FieldsSeq(`ab ac ad ag ai al am an ap ar as at ba be bi bl bu ca cc ce ch ci ck cl co cr ct cu da dd de di do dr ds ea ec ed ee ef eg
-		el em en ep er es et ev ex fa fe ff fi fl fo ge gi gn go gr ha he hi ho ia ic id ie if ig il im in io ip ir is it iv iz ke la ld le li ll lo ls lt ly
-		ma me mi mo mp ms na nc nd ne nf ng ni no ns nt oa oc od of ol om on oo op or os ot ou ov ow pa pe pi pl po pp pr ps pt qu ra rd re ri rm ro rr rs rt
-		ru ry sa sc se sh si so sp ss st su sy ta te th ti to tr ts tt tu ty ub uc ui ul um un up ur us ut va ve vi wa yp ze`) {
+	for p := range strings.FieldsSeq(`ab ac ad ag ai al am an ap ar as at ba be bi bl bu ca cc ce ch ci ck cl co cr ct
+		cu da dd de di do dr ds ea ec ed ee ef eg
+		el em en ep er es et ev ex fa fe ff fi fl fo ge gi gn go gr ha he hi ho ia ic id ie if ig il im in io ip ir is
+		it iv iz ke la ld le li ll lo ls lt ly
+		ma me mi mo mp ms na nc nd ne nf ng ni no ns nt oa oc od of ol om on oo op or os ot ou ov ow pa pe pi pl po pp
+		pr ps pt qu ra rd re ri rm ro rr rs rt
+		ru ry sa sc se sh si so sp ss st su sy ta te th ti to tr ts tt tu ty ub uc ui ul um un up ur us ut va ve vi wa
+		yp ze`) {
 		set[p[0]-'a'][p[1]-'a'] = true
 	}
 	return set
@@ -188,10 +192,14 @@ func placeholder(value string) bool {
 
 var placeholders = func() map[string]bool {
 	set := map[string]bool{}
-	for w := range strings.FieldsSeq(`password passwd pass secret token key apikey credentials credential bearer basic example sample test testing todo fixme none null
-		nil undefined true false yes no on off string str bool boolean int integer number bytes text object any void required optional hidden visible masked
-		invalid valid incorrect correct missing wrong expired empty blank unset set forgotten forgot reset changed current new old confirm same username user
-		yourpassword mypassword enabled disabled default random generated unknown auto manual prompt input env environment vault redacted`) {
+	for w := range strings.FieldsSeq(`password passwd pass secret token key apikey credentials credential bearer basic
+		example sample test testing todo fixme none null
+		nil undefined true false yes no on off string str bool boolean int integer number bytes text object any void
+		required optional hidden visible masked
+		invalid valid incorrect correct missing wrong expired empty blank unset set forgotten forgot reset changed
+		current new old confirm same username user
+		yourpassword mypassword enabled disabled default random generated unknown auto manual prompt input env
+		environment vault redacted`) {
 		set[w] = true
 	}
 	return set

@@ -96,8 +96,8 @@ func (s *samples) text(block string) (text string, hidden, private []string) {
 		case 6:
 			c := s.canary()
 			hidden = append(hidden, c)
-			b.WriteString([]string{"<private>", "< Private >", "&lt;private&gt;", "<private\nreason='mine'>"}[s.IntN(4)] +
-				strings.Repeat(c+", ", s.IntN(30)) + "it is\n" + c +
+			b.WriteString([]string{"<private>", "< Private >", "&lt;private&gt;",
+				"<private\nreason='mine'>"}[s.IntN(4)] + strings.Repeat(c+", ", s.IntN(30)) + "it is\n" + c +
 				"</private> and " + c + " again")
 		case 7:
 			lines := []string{"-----BEGIN RSA PRIVATE KEY-----"}

@@ -57,6 +57,8 @@ func unseen(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) &&
-		!unicode.Is(unicode.Prepended_Concatenation_Mark, r) // these can be seen, though Unicode files them under format
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point) &&
+		// these can be seen, though Unicode files them under format
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
