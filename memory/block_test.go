@@ -103,8 +103,8 @@ func TestComposeMixed(t *testing.T) {
 }
 
 func TestComposeDropsNotesThatItemsRepeat(t *testing.T) {
-	start := Context{Notes: "- Deploys go out on Tuesdays at noon. [ops] (Nov 21, 2026)\n- Something else entirely.\n- " +
-		"Something else entirely.\n"}
+	start := Context{Notes: "- Deploys go out on Tuesdays at noon. [ops] (Nov 21, 2026)\n- Something else " +
+		"entirely.\n- Something else entirely.\n"}
 	recall := Context{Items: []Item{{Text: "Deploys go out on  Tuesdays at noon."}}}
 	b, _ := Compose("s", start, recall, Style{})
 	if strings.Count(b.Text, "Tuesdays") != 1 || strings.Count(b.Text, "Something else") != 1 {

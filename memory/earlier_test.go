@@ -25,14 +25,16 @@ func TestEarlier(t *testing.T) {
 		{
 			name:   "all of a short one, word for word",
 			rounds: []Round{{User: "Rename the port to 7443.", Assistant: "Done: it is 7443."}, {User: "Thanks!"}},
-			has:    []string{earlierHeading, "> User: Rename the port to 7443.\n> Assistant: Done: it is 7443.\n> User: Thanks!\n"},
+			has: []string{earlierHeading, "> User: Rename the port to 7443.\n> Assistant: Done: it is 7443.\n> " +
+				"User: Thanks!\n"},
 			hasNot: []string{"It began with"},
 		},
 		{
 			name: "the beginning, the end and the decisions of a long one",
 			rounds: append([]Round{{User: "Move billing to Postgres.", Assistant: long},
 				{User: "We decided to keep the heron queue.", Assistant: long, Decided: []string{"We decided to keep the heron queue."}}},
-				many(30, func(i int) Round { return Round{User: fmt.Sprintf("Step %d of it.", i), Assistant: long} })...),
+				many(30,
+					func(i int) Round { return Round{User: fmt.Sprintf("Step %d of it.", i), Assistant: long} })...),
 			has: []string{"It began with:\n> Move billing to Postgres.\n",
 				"Decided since:\n> - We decided to keep the heron queue.\n", "> User: Step 29 of it.\n", "\n> […]\n"},
 			hasNot: []string{"Step 3 of it."},
@@ -80,7 +82,8 @@ func TestEarlierOfAnything(t *testing.T) {
 		var rounds []Round
 		for _, text := range said {
 			text = strings.Repeat(text+[]string{"", "\n", "a\n"}[many%3], int(many%16)*20)
-			rounds = append(rounds, Round{User: text, Assistant: text, Decided: []string{text}, Changed: []string{text}})
+			rounds = append(rounds, Round{User: text, Assistant: text, Decided: []string{text},
+				Changed: []string{text}})
 		}
 		got := Earlier(rounds)
 		for line := range strings.Lines(got) {
@@ -110,7 +113,8 @@ func TestComposeEarlier(t *testing.T) {
 	}
 	start := Context{Identity: strings.Repeat("A line of a file.\n", 2000), Items: items}.After(earlier)
 	b, ok := Compose("s", start, Context{}, Style{ToolHint: true})
-	if !ok || !strings.Contains(b.Text, earlier) || !strings.Contains(b.Text, "A line of a file.") || len(b.Items) == 0 {
+	if !ok || !strings.Contains(b.Text, earlier) || !strings.Contains(b.Text, "A line of a file.") ||
+		len(b.Items) == 0 {
 		t.Fatalf("got %v, %s", ok, b.Text)
 	}
 	if Tokens(b.Text) > startBudget.Total || strings.Count(b.Text, "heron") != 1 {
