@@ -25,7 +25,8 @@ var (
 		`ich mir mich mein meine meinen wir uns unser unsere`, `je j'ai mon ma mes moi nous notre nos`,
 		`yo mi mis me nosotros nuestro nuestra`, `io mio mia noi nostro nostra`, `eu meu minha nos nosso nossa`,
 		`ik mijn wij we ons onze`, `я мне мой моя мы нас наш`)
-	numberWords = setOf(`two three four five six seven eight nine ten eleven twelve twenty thirty hundred thousand million dozen once twice double half several`,
+	numberWords = setOf(`two three four five six seven eight nine ten eleven twelve twenty thirty hundred thousand
+		million dozen once twice double half several`,
 		`zwei drei vier funf sechs sieben acht neun zehn zwolf zwanzig hundert tausend`,
 		`deux trois quatre cinq sept huit neuf dix vingt cent mille`,
 		`dos tres cuatro cinco seis siete ocho nueve diez veinte cien mil`,

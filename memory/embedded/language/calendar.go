@@ -88,7 +88,8 @@ var calendars = map[set]calendar{
 		units:    `dia dias|semana semanas|mês meses|ano anos`,
 		ago:      `há N U|N U atrás|os últimos N U`,
 		phrases: map[span]string{
-			{'d', 0}: `hoje`, {'d', 1}: `ontem`, {'d', 2}: `anteontem`, {'w', 0}: `esta semana`, {'w', 1}: `semana passada`,
+			{'d', 0}: `hoje`, {'d', 1}: `ontem`, {'d', 2}: `anteontem`, {'w', 0}: `esta semana`,
+			{'w', 1}: `semana passada`,
 			{'m', 0}: `este mês`, {'m', 1}: `mês passado`, {'y', 0}: `este ano`, {'y', 1}: `ano passado`,
 			{'e', 1}: `fim de semana passado`,
 		},
@@ -216,7 +217,8 @@ var timeWords = sync.OnceValue(func() map[string]bool {
 			m[p.words[0]] = m[p.words[0]] || len(p.words) == 1
 		}
 	}
-	for w := range strings.FieldsSeq(`ago tonight tomorrow weekend morning evening night morgen abend spring summer autumn fall winter monate quarter hour hours oclock am pm recently soon since until annually weekly daily`) {
+	for w := range strings.FieldsSeq(`ago tonight tomorrow weekend morning evening night morgen abend spring summer
+		autumn fall winter monate quarter hour hours oclock am pm recently soon since until annually weekly daily`) {
 		m[w] = true
 	}
 	return m

@@ -28,7 +28,8 @@ func TestAskedAsKept(t *testing.T) {
 	for _, text := range []string{"How do I replay the dead letter queue?",
 		"Wie werden abgelehnte Zahlungen wiederholt?", "Où sont gardées les sauvegardes chiffrées ?",
 		"¿Dónde guardamos las copias cifradas?",
-		"用户表在哪个节点", "請求書は誰に送りますか", "데이터베이스는 어디에 있나요", "เราเก็บถังไซเดอร์ไว้ที่ไหน", "MaxConns in internal/db/pool.go v1.2"} {
+		"用户表在哪个节点", "請求書は誰に送りますか", "데이터베이스는 어디에 있나요", "เราเก็บถังไซเดอร์ไว้ที่ไหน",
+		"MaxConns in internal/db/pool.go v1.2"} {
 		var asked []string
 		for _, term := range Ask(text).Terms {
 			asked = append(asked, term.Forms...)

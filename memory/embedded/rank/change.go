@@ -171,7 +171,8 @@ func (s *statement) replaced() language.Set {
 // replaces reports whether what a says is not so since what s says; common are terms that many of the passages have.
 func (q *Query) replaces(s, a *statement, common language.Set) bool {
 	if !s.changes() || s.Whose != a.Whose || !s.later(a) ||
-		s.Thread != 0 && s.Thread == a.Thread && (!s.Traits.Has(passage.Surely) || s.Created.Sub(a.Created) < sameTalk) {
+		s.Thread != 0 && s.Thread == a.Thread && (!s.Traits.Has(passage.Surely) ||
+			s.Created.Sub(a.Created) < sameTalk) {
 		return false
 	}
 	about, replaced := a.about(q), s.replaced()

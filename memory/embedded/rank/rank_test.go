@@ -46,7 +46,8 @@ func TestNeighbours(t *testing.T) {
 		thread  int64
 		content string
 	}{{1, "kiln"}, {1, "cone ten"}, {2, "cone six"}, {2, "boat"}} {
-		at := &Passage{ID: int64(i + 1), Thread: p.thread, Position: float64(i), Created: monday, Length: 2, Found: true}
+		at := &Passage{ID: int64(i + 1), Thread: p.thread, Position: float64(i), Created: monday, Length: 2,
+			Found: true}
 		q.Read(at, p.content, nil)
 		all = append(all, at)
 	}
