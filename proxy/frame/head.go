@@ -23,18 +23,6 @@ type Head struct {
 	Result, Error bool   // the key is there at top level
 }
 
-// Need says what of a frame must be known besides its method. The zero value: nothing.
-type Need uint8
-
-const (
-	NeedID Need = 1 << iota
-	NeedSession
-	NeedUpdate
-	needEnd // never met before the frame's end
-
-	All = NeedID | NeedSession | NeedUpdate | needEnd
-)
-
 // Peek reads into h the head of the frame that b begins with, or is when whole is true. Keys count in exact case, in
 // any order, escapes decoded.
 //
@@ -74,15 +62,6 @@ func Peek(b []byte, whole bool, need func(method []byte) Need, h *Head) (known b
 
 // version is what nearly every frame begins with.
 const version = `"jsonrpc":"2.0",`
-
-// A level is an object that Peek looks into.
-type level uint8
-
-const (
-	inFrame level = iota
-	inParams
-	inUpdate
-)
 
 // holds is what is known once an object has ended.
 var holds = [...]Need{inFrame: All, inParams: NeedSession | NeedUpdate, inUpdate: NeedUpdate}

@@ -47,21 +47,3 @@ func Mend(beginning []byte) []byte {
 	}
 	return beginning
 }
-
-// cutEscape takes an escape that is not whole off the end of a string that begins at from.
-func cutEscape(b []byte, from int) []byte {
-	for i := from + 1; i < len(b); i++ {
-		if b[i] != '\\' {
-			continue
-		}
-		size := 2
-		if i+1 < len(b) && b[i+1] == 'u' {
-			size = 6
-		}
-		if i+size > len(b) {
-			return b[:i]
-		}
-		i += size - 1
-	}
-	return b
-}

@@ -118,3 +118,12 @@ func matters(text []byte, want Need) bool {
 func endsName(c byte) bool {
 	return c == 'd' || c == 's' || c == 'e' || c == '4' || c == '3' || c == '5'
 }
+
+// A level is an object that Peek looks into.
+type level uint8
+
+const (
+	inFrame level = iota
+	inParams
+	inUpdate
+)

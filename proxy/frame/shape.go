@@ -2,7 +2,6 @@ package frame
 
 import (
 	"bytes"
-	"unicode/utf8"
 )
 
 // A Shape is what the frames of one stream have in common: the bytes in front of the one text that differs, its
@@ -44,70 +43,6 @@ func (s *Shape) Text(line []byte) (raw []byte, ok bool) {
 		return nil, false
 	}
 	return line[len(s.head) : len(line)-len(s.tail)], true
-}
-
-// AppendDecoded appends to text what raw, the inside of a JSON string or the beginning of one, says, and gives it. What
-// begins with a quote that is not escaped is no part of the string any more. An escape that is none becomes U+FFFD, and
-// half a one or half a character at the end is left out.
-func AppendDecoded(text, raw []byte) []byte {
-	text, _ = appendDecoded(text, raw)
-	return text
-}
-
-// appendDecoded is AppendDecoded that also reports whether a quote closed the string.
-func appendDecoded(text, raw []byte) (_ []byte, closed bool) {
-	for len(raw) > 0 {
-		n := bytes.IndexByte(raw, '\\')
-		plain := raw
-		if n >= 0 {
-			plain = raw[:n]
-		}
-		if end := bytes.IndexByte(plain, '"'); end >= 0 {
-			return append(text, plain[:end]...), true
-		}
-		if n < 0 {
-			return append(text, plain[:len(plain)-len(halfRune(plain))]...), false
-		}
-		text = append(text, plain...)
-		raw = raw[n:]
-		r, size := escape(raw)
-		switch {
-		case size > 0:
-		case halfEscape(raw): // it goes on where this was cut off
-			return text, false
-		default:
-			r, size = utf8.RuneError, min(2, len(raw))
-		}
-		text = utf8.AppendRune(text, r)
-		raw = raw[size:]
-	}
-	return text, false
-}
-
-// halfEscape reports whether raw is the beginning of an escape and nothing else.
-func halfEscape(raw []byte) bool {
-	if len(raw) >= len(`\u0000`) || len(raw) > 1 && raw[1] != 'u' {
-		return false
-	}
-	for _, c := range raw[min(2, len(raw)):] {
-		if !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f') {
-			return false
-		}
-	}
-	return true
-}
-
-// halfRune gives the beginning of a character that b ends with, nothing where b ends with a whole one.
-func halfRune(b []byte) []byte {
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if rest := b[len(b)-n:]; utf8.RuneStart(rest[0]) {
-			if utf8.FullRune(rest) {
-				return nil
-			}
-			return rest
-		}
-	}
-	return nil
 }
 
 // Resume gives raw, which was cut out of the inside of a JSON string, from where reading can begin: behind a space

@@ -104,7 +104,8 @@ func TestAppendDecoded(t *testing.T) {
 		"x\xff":         "x",
 		`a\ud83d`:       "a\ufffd",
 	} {
-		if got := string(AppendDecoded(nil, []byte(raw))); got != want && !(strings.HasSuffix(raw, "\xff") && got == raw) {
+		if got := string(AppendDecoded(nil, []byte(raw))); got != want &&
+			!(strings.HasSuffix(raw, "\xff") && got == raw) {
 			t.Errorf("%q: got %q, want %q", raw, got, want)
 		}
 	}

@@ -2,7 +2,6 @@ package frame
 
 import (
 	"bytes"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -98,59 +97,40 @@ func unfinished(raw []byte) []byte {
 	return halfRune(raw)
 }
 
-// escape decodes the escape that text begins with: one rune and its size in text, a surrogate pair taken as one. Size
-// 0: there is no escape like it.
-func escape(text []byte) (r rune, size int) {
-	if len(text) < 2 {
-		return 0, 0
-	}
-	switch text[1] {
-	case '"', '\\', '/':
-		return rune(text[1]), 2
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
-		r = hex4(text)
-		if r < 0 {
-			return 0, 0
-		}
-		if !utf16.IsSurrogate(r) {
-			return r, 6
-		}
-		if pair := utf16.DecodeRune(r, hex4(text[6:])); pair != utf8.RuneError {
-			return pair, 12
-		}
-		return utf8.RuneError, 6
-	}
-	return 0, 0
+// AppendDecoded appends to text what raw, the inside of a JSON string or the beginning of one, says, and gives it. What
+// begins with a quote that is not escaped is no part of the string any more. An escape that is none becomes U+FFFD, and
+// half a one or half a character at the end is left out.
+func AppendDecoded(text, raw []byte) []byte {
+	text, _ = appendDecoded(text, raw)
+	return text
 }
 
-// hex4 gives the number in the \uXXXX that text begins with, -1 when it does not.
-func hex4(text []byte) rune {
-	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
-		return -1
-	}
-	var r rune
-	for _, c := range text[2:6] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return -1
+// appendDecoded is AppendDecoded that also reports whether a quote closed the string.
+func appendDecoded(text, raw []byte) (_ []byte, closed bool) {
+	for len(raw) > 0 {
+		n := bytes.IndexByte(raw, '\\')
+		plain := raw
+		if n >= 0 {
+			plain = raw[:n]
 		}
-		r = r<<4 | rune(c)
+		if end := bytes.IndexByte(plain, '"'); end >= 0 {
+			return append(text, plain[:end]...), true
+		}
+		if n < 0 {
+			return append(text, plain[:len(plain)-len(halfRune(plain))]...), false
+		}
+		text = append(text, plain...)
+		raw = raw[n:]
+		r, size := escape(raw)
+		switch {
+		case size > 0:
+		case halfEscape(raw): // it goes on where this was cut off
+			return text, false
+		default:
+			r, size = utf8.RuneError, min(2, len(raw))
+		}
+		text = utf8.AppendRune(text, r)
+		raw = raw[size:]
 	}
-	return r
+	return text, false
 }

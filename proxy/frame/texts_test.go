@@ -59,8 +59,8 @@ func TestTexts(t *testing.T) {
 		"behind an image": {`{"type":"image","data":"AAAA","mimeType":"image/png"},{"type":"text","text":"What is it?"}`,
 			[]string{"What is it?"}, false},
 		"resource": {`{"type":"resource","resource":{"uri":"file:///a","text":"no"}},{"type":"text","text":"yes"},` +
-			`{"resource":{"text":"no"},"type":"resource"},{"type":"text","text":"yes, too"}`, []string{"yes", "yes, too"},
-			false},
+			`{"resource":{"text":"no"},"type":"resource"},{"type":"text","text":"yes, too"}`,
+			[]string{"yes", "yes, too"}, false},
 		"link": {`{"type":"resource_link","uri":"text:","name":"text"},{"type":"text","text":"yes"}`,
 			[]string{"yes"}, false},
 		"no text": {`{"type":"text","text":12},{"type":"video","text":"no"}`, nil, false},
@@ -96,7 +96,8 @@ func generatedTexts(t *rapid.T) {
 	space := rapid.SampledFrom([]string{"", "", " ", "\n\t "})
 	var want []string
 	block := func(int) string {
-		colon, comma := space.Draw(t, "space")+":"+space.Draw(t, "space"), space.Draw(t, "space")+","+space.Draw(t, "space")
+		colon, comma := space.Draw(t, "space")+":"+space.Draw(t, "space"), space.Draw(t, "space")+","+
+			space.Draw(t, "space")
 		said := text.Draw(t, "text")
 		members := []string{`"type"` + colon + `"text"`, `"text"` + colon + said}
 		switch rapid.IntRange(0, 4).Draw(t, "kind") {
@@ -135,7 +136,8 @@ func BenchmarkTexts(b *testing.B) {
 	line := promptOf(`{"type":"text","text":"` + strings.Repeat(`<b>é & \"x\"</b>\n `, 1<<20/19) + `"}`)
 	image := promptOf(`{"type":"image","data":"` + strings.Repeat("QUJD", 1<<18) +
 		`"},{"type":"text","text":"What is it?"}`)
-	code := promptOf(`{"type":"text","text":"` + strings.Repeat(`	if x := f(y); \"a\": 1, b: 2 {\n`, 1<<20/32) + `"}`)
+	code := promptOf(`{"type":"text","text":"` + strings.Repeat(`	if x := f(y); \"a\": 1, b: 2 {\n`, 1<<20/32) +
+		`"}`)
 	for name, line := range map[string][]byte{"text": line, "image": image, "code": code} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(line)))

@@ -2,7 +2,6 @@ package frame
 
 import (
 	"bytes"
-	"unicode/utf8"
 )
 
 // A Thinner copies a frame that arrives in pieces and leaves out what the strings under some keys hold, so that an
@@ -196,41 +195,6 @@ func (t *Thinner) join() {
 	t.lost += p.size - (len(t.kept) - from) - len(tail)
 	t.keep([]byte(Seam))
 	t.keep(tail)
-}
-
-const nearSpace = 1 << 10 // bytes that may be cut off besides, to cut between words
-
-// cutEnd takes off what cannot stand at a cut: the last word, or at least half an escape or half a character. A space
-// is no part of either.
-func cutEnd(b []byte) []byte {
-	if n := bytes.LastIndexByte(b, ' '); n >= 0 && n > len(b)-nearSpace {
-		return b[:n]
-	}
-	b = cutEscape(b, -1)
-	for n := len(b) - 1; n >= 0 && n > len(b)-utf8.UTFMax; n-- {
-		if utf8.RuneStart(b[n]) {
-			if !utf8.FullRune(b[n:]) {
-				b = b[:n]
-			}
-			break
-		}
-	}
-	return b
-}
-
-// cutBeginning does so at the end of a cut. No escape goes on behind a byte that none can hold in its middle.
-func cutBeginning(b []byte) []byte {
-	if n := bytes.IndexByte(b, ' '); n >= 0 && n < nearSpace {
-		return b[n+1:]
-	}
-	for n := 1; n < len(b); n++ {
-		c := b[n-1]
-		inEscape := c == '\\' || c == 'u' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
-		if !inEscape && utf8.RuneStart(b[n]) {
-			return b[n:]
-		}
-	}
-	return nil
 }
 
 func (t *Thinner) leftOut(key []byte) bool {

@@ -83,7 +83,8 @@ func TestThinnerHalves(t *testing.T) {
 					first = got
 				}
 				if got != first || len(got) > limit || th.Lost() > 0 != tt.lost {
-					t.Errorf("in pieces of %d: %d bytes, %d lost; at once: %d bytes", size, len(got), th.Lost(), len(first))
+					t.Errorf("in pieces of %d: %d bytes, %d lost; at once: %d bytes", size, len(got), th.Lost(),
+						len(first))
 				}
 			}
 			if mended := Mend([]byte(first)); !Valid(mended) || !utf8.ValidString(first) {
