@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -86,7 +84,8 @@ func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, pat
 	}
 	route, _, _ := strings.Cut(path, "?")
 	c.opts.Log.Debug().Str("method", method).Str("path", route).Int("status", status).
-		Int("sent", len(payload)).Int("got", len(reply)).Dur("took", time.Since(began)).AnErr("err", err).Msg("daemon called")
+		Int("sent", len(payload)).Int("got", len(reply)).Dur("took", time.Since(began)).AnErr("err",
+		err).Msg("daemon called")
 	return err
 }
 
@@ -134,11 +133,6 @@ func (c *Client) identify(h http.Header, shown bool) {
 	}
 }
 
-// tokenAllowed: a token crosses no wire in the clear.
-func (c *Client) tokenAllowed() bool {
-	return c.opts.Token != "" && (c.base.Scheme == "https" || loopback(c.base.Hostname()))
-}
-
 // tokenSafe: who listens on loopback may be anybody.
 func (c *Client) tokenSafe() bool {
 	if c.opts.Configured || !loopback(c.base.Hostname()) {
@@ -166,8 +160,6 @@ func (c *Client) message(reply []byte) string {
 	return chars.Cut(oneLine(strings.ToValidUTF8(text, "")), 200)
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // plain takes off the layers that repeat method and URL.
 func plain(err error) error {
 	var ue *url.Error
@@ -188,46 +180,4 @@ func unavailable(err error) error {
 func isStatus(err error, code int) bool {
 	var se *StatusError
 	return errors.As(err, &se) && se.Code == code
-}
-
-// newTransport opens a connection for each request. One kept from before may
-// have been closed by the daemon, which shows only once a hook was written to it
-// and is then in doubt for nothing; a new one costs 0.1 ms on loopback.
-func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment, // which never takes loopback
-		DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-		TLSHandshakeTimeout:    5 * time.Second,
-		DisableKeepAlives:      true,
-		MaxResponseHeaderBytes: 64 << 10,
-		DisableCompression:     true, // so that maxReply bounds what is read
-	}
-}
-
-// noRedirect: a redirect would take prompts and the token elsewhere.
-func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// newRetrying is go-retryablehttp without what does not suit us: it logs to
-// stderr, waits for seconds, obeys Retry-After, retries refused connections and
-// hides the last answer.
-func newRetrying(hc *http.Client, retries int) *retryablehttp.Client {
-	return &retryablehttp.Client{
-		HTTPClient:   hc,
-		RetryMax:     retries,
-		RetryWaitMin: 25 * time.Millisecond,
-		RetryWaitMax: 100 * time.Millisecond,
-		CheckRetry:   worthAnother,
-		Backoff:      func(least, _ time.Duration, _ int, _ *http.Response) time.Duration { return least },
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
-	}
-}
-
-func worthAnother(ctx context.Context, res *http.Response, err error) (bool, error) {
-	switch {
-	case ctx.Err() != nil:
-		return false, nil
-	case err != nil:
-		return !errors.Is(err, syscall.ECONNREFUSED), nil
-	}
-	return res.StatusCode >= 500, nil
 }

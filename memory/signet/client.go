@@ -47,10 +47,6 @@ const (
 	maxPrompt = 8 << 10 // bytes of a prompt sent for recall; the daemon searches by the first 200 characters
 )
 
-// ErrNotOurs is the reason when a daemon that nobody configured answers, but
-// serves another folder than ours: another user's daemon, or another profile's.
-var ErrNotOurs = errors.New("the daemon serves another folder")
-
 // Options say which daemon, and who asks. The zero value is the daemon of
 // SignetPath on DefaultURL.
 type Options struct {
@@ -139,7 +135,8 @@ func New(o Options) (*Client, error) {
 	c.hooks = newRetrying(plain, 0)
 	c.reads = newRetrying(plain, 1)
 	if o.Token != "" && !c.tokenAllowed() {
-		o.Log.Warn().Str("url", base.String()).Msg("daemon token not sent: the connection is neither loopback nor https")
+		o.Log.Warn().Str("url", base.String()).Msg("daemon token not sent: the connection is neither loopback nor " +
+			"https")
 	}
 	return c, nil
 }
@@ -207,51 +204,6 @@ func parseOrigin(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// ours asks an unconfigured daemon which folder it serves, at most every 30
-// seconds. Prompts and transcripts go only to a daemon that passed.
-func (c *Client) ours(ctx context.Context) error {
-	if c.opts.Configured {
-		return nil
-	}
-	c.mu.Lock()
-	fresh := c.opts.Now().Before(c.trusted)
-	c.mu.Unlock()
-	if fresh {
-		return nil
-	}
-	h, err := c.Health(ctx)
-	if err != nil {
-		return err
-	}
-	switch {
-	case h.Stranger:
-		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrStranger)
-	case !h.Ours:
-		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrNotOurs)
-	}
-	return nil
-}
-
-// listens says who listens at the daemon's address; it is not asked where a person configured that.
-func (c *Client) listens() owner {
-	if c.opts.Configured {
-		return ownerUnknown
-	}
-	return c.owner(c.base)
-}
-
-// trust notes what a health reply said.
-func (c *Client) trust(h Health) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.version = h.Version
-	c.trusted = time.Time{}
-	c.seen = h.Ours && !h.Unseen
-	if h.Ours {
-		c.trusted = c.opts.Now().Add(trustFor)
-	}
-}
-
 // distrust makes the next call ask again: what listens there may be another.
 func (c *Client) distrust() {
 	c.mu.Lock()
@@ -278,8 +230,37 @@ func (c *Client) Whole() bool {
 // switched a session off.
 func (c *Client) Bypassed(key string) bool { return c.conversations.bypassed(key) != nil }
 
+// Resumed makes the next prompt of a key the first one again: its end was posted,
+// and it goes on.
+func (c *Client) Resumed(key string) { c.conversations.resumed(key) }
+
 func (c *Client) seenVersion() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.version
+}
+
+// settle tells a breaker how a call ended. A session that is another's, or a
+// key that is spent, is a daemon that works; a caller who left says nothing.
+func (c *Client) settle(b *breaker, ctx context.Context, err error) {
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		b.leave()
+	case err == nil, !errors.Is(err, memory.ErrUnavailable):
+		b.ok()
+	default:
+		b.fail()
+	}
+}
+
+func (c *Client) agent(s memory.Session) string {
+	if s.AgentID != "" {
+		return s.AgentID
+	}
+	return c.opts.AgentID
+}
+
+// tokenAllowed: a token crosses no wire in the clear.
+func (c *Client) tokenAllowed() bool {
+	return c.opts.Token != "" && (c.base.Scheme == "https" || loopback(c.base.Hostname()))
 }

@@ -3,6 +3,8 @@ package signet
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -40,6 +42,13 @@ func (c *conversations) ofLocked(key string) *conversation {
 		c.all[key] = &conversation{}
 	}
 	return c.all[key]
+}
+
+// Left is told that nobody uses a key any more: what is known of it is given up.
+func (c *Client) Left(key string) {
+	c.conversations.mu.Lock()
+	defer c.conversations.mu.Unlock()
+	delete(c.conversations.all, key)
 }
 
 // starts notes a start; ended is to be called when it has been answered.
@@ -120,4 +129,40 @@ func (c *conversations) unheard(key string) bool {
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
 	return !v.known && v.starting == nil && v.owned == nil
+}
+
+// keepMessages keeps what has come for a key. What was told is not kept again.
+func (c *conversations) keepMessages(key string, messages []memory.Item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := c.ofLocked(key)
+	v.messages = slices.DeleteFunc(messages, func(m memory.Item) bool { return v.told[m.ID] })
+}
+
+// tell notes which of the items that a session was given are messages, and gives those that are news.
+func (c *conversations) tell(key string, items []string) (ids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := c.ofLocked(key)
+	for _, item := range items {
+		id, ok := strings.CutPrefix(item, messagePrefix)
+		if !ok || v.told[item] {
+			continue
+		}
+		if v.told == nil {
+			v.told = map[string]bool{}
+		}
+		v.told[item] = true
+		ids = append(ids, id)
+	}
+	v.messages = slices.DeleteFunc(v.messages, func(m memory.Item) bool { return v.told[m.ID] })
+	return ids
+}
+
+// resumed forgets that the daemon has heard of a key.
+func (c *conversations) resumed(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := c.ofLocked(key)
+	v.known, v.starting = false, nil
 }

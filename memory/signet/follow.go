@@ -2,19 +2,10 @@ package signet
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
-
-// A Prompt is one that leaves without asking the daemon anything.
-type Prompt struct {
-	Session memory.Session
-	Text    string // the user's words
-	Last    string // what the assistant said last, "" where that is not told
-}
 
 // Follow tells the daemon of a prompt that nothing was asked for, beside the
 // conversation: once of a session that was resumed, so that its end is taken at
@@ -63,37 +54,16 @@ func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 			return err
 		}
 	}
-	known, err := c.submit(ctx, p)
+	r, err := c.submit(ctx, p)
 	c.conversations.heard(key, err)
-	if err == nil && h.Newer && known != nil && !*known {
+	if err != nil {
+		return err
+	}
+	c.conversations.keepMessages(key, r.messages())
+	if h.Newer && r.SessionKnown != nil && !*r.SessionKnown {
 		return c.Claim(ctx, p.Session)
 	}
-	return err
-}
-
-// submit posts a prompt, and says whether the daemon knows its session, nil
-// where it does not say.
-func (c *Client) submit(ctx context.Context, p Prompt) (known *bool, err error) {
-	if err := c.ours(ctx); err != nil {
-		return nil, err
-	}
-	var r recallReply
-	err = c.post(ctx, "/api/hooks/user-prompt-submit", recallRequest{
-		Harness: Harness, UserMessage: p.Text, SessionKey: p.Session.Key, Project: p.Session.Project,
-		AgentID: c.agent(p.Session), RuntimePath: "plugin",
-		LastAssistantMessage: privacy.Line(p.Last),
-	}, &r)
-	switch {
-	case isStatus(err, 409):
-		return nil, fmt.Errorf("%w: %w", memory.ErrOwned, err)
-	case err != nil:
-		return nil, unavailable(err)
-	}
-	if err := r.err(); err != nil {
-		return nil, err
-	}
-	c.conversations.keepMessages(p.Session.Key, r.messages())
-	return r.SessionKnown, nil
+	return nil
 }
 
 // Compacting tells the daemon that a session's harness has begun to sum the
@@ -128,15 +98,6 @@ func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 		c.conversations.heard(s.Key, err)
 	}
 	return err
-}
-
-// Resumed makes the next prompt of a key the first one again: its end was posted,
-// and it goes on.
-func (c *Client) Resumed(key string) {
-	c.conversations.mu.Lock()
-	defer c.conversations.mu.Unlock()
-	v := c.conversations.ofLocked(key)
-	v.known, v.starting = false, nil
 }
 
 // FollowTimeout is how long Follow takes at most, starts that are waited for included.

@@ -2,12 +2,16 @@ package signet
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // Health is what a daemon says of itself.
@@ -86,3 +90,52 @@ func resolved(path string) string {
 	}
 	return filepath.Clean(path)
 }
+
+// ours asks an unconfigured daemon which folder it serves, at most every 30
+// seconds. Prompts and transcripts go only to a daemon that passed.
+func (c *Client) ours(ctx context.Context) error {
+	if c.opts.Configured {
+		return nil
+	}
+	c.mu.Lock()
+	fresh := c.opts.Now().Before(c.trusted)
+	c.mu.Unlock()
+	if fresh {
+		return nil
+	}
+	h, err := c.Health(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case h.Stranger:
+		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrStranger)
+	case !h.Ours:
+		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrNotOurs)
+	}
+	return nil
+}
+
+// listens says who listens at the daemon's address; it is not asked where a person configured that.
+func (c *Client) listens() owner {
+	if c.opts.Configured {
+		return ownerUnknown
+	}
+	return c.owner(c.base)
+}
+
+// trust notes what a health reply said.
+func (c *Client) trust(h Health) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.version = h.Version
+	c.trusted = time.Time{}
+	c.seen = h.Ours && !h.Unseen
+	if h.Ours {
+		c.trusted = c.opts.Now().Add(trustFor)
+	}
+}
+
+// ErrNotOurs is the reason when a daemon that nobody configured answers, but
+// serves another folder than ours: another user's daemon, or another profile's.
+var ErrNotOurs = errors.New("the daemon serves another folder")

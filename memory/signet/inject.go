@@ -1,11 +1,11 @@
 package signet
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
 // maxText bounds what is read of a text, in bytes: ten times what a block holds.
@@ -14,14 +14,14 @@ const maxText = 256 << 10
 var (
 	// The fences that daemons put around what they inject, alone on their line.
 	// An end of feedback that nothing began goes with them.
-	fence = regexp.MustCompile(`(?i)^\s*<(?:/?(?:signet-memory-context|signet-memory|memory-context)|/memory-feedback)\b[^<>]*>\s*$`)
+	fence = pattern.New(`(?i)^\s*<(?:/?(?:signet-memory-context|signet-memory|memory-context)|/memory-feedback)\b[^<>]*>\s*$`)
 
-	feedbackOpen  = regexp.MustCompile(`(?i)^\s*<memory-feedback\b[^<>]*>`)
-	feedbackClose = regexp.MustCompile(`(?i)</memory-feedback\s*>\s*$`)
+	feedbackOpen  = pattern.New(`(?i)^\s*<memory-feedback\b[^<>]*>`)
+	feedbackClose = pattern.New(`(?i)</memory-feedback\s*>\s*$`)
 
 	// What a daemon says of itself. It changes from call to call and tells a
 	// model nothing.
-	status = regexp.MustCompile(`(?i)^\s*(?:` + strings.Join([]string{
+	status = pattern.New(`(?i)^\s*(?:` + strings.Join([]string{
 		`\[memory active\b[^\]]*\]`,
 		`\[predictor:[^\]]*\]`,
 		`\[since last session:[^\]]*\]`,
@@ -31,31 +31,31 @@ var (
 		`current date(?:/time)?: \d{4}-\d{2}-\d{2}.*`,
 	}, "|") + `)\s*$`)
 
-	clock   = regexp.MustCompile(`(?i)^\s*#{1,6}\s+current date (?:&|and) time\s*$`)
-	another = regexp.MustCompile(`^\s*(?:[#<>\[\-*|]|$)`) // cannot be the clock's one line
+	clock   = pattern.New(`(?i)^\s*#{1,6}\s+current date (?:&|and) time\s*$`)
+	another = pattern.New(`^\s*(?:[#<>\[\-*|]|$)`) // cannot be the clock's one line
 )
 
 // standingOpen begins what a daemon from 0.145 on says of itself and its tools.
 const standingOpen = "[signet active]"
 
-var statusOpen = regexp.MustCompile(`(?m)^[ \t]*\[memory active\b`)
+var statusOpen = pattern.New(`(?m)^[ \t]*\[memory active\b`)
 
 // cutStanding cuts off the words with which 0.145.8 begins an inject, about 2 KB
 // on its tools, up to its first status line. No file stands before that.
 func cutStanding(s string) (standing, rest string) {
 	s = newlines(chars.Cut(s, maxText))
 	open := strings.TrimLeft(s, " \t\n")
-	if first, behind, _ := strings.Cut(open, "\n"); fence.MatchString(first) {
+	if first, behind, _ := strings.Cut(open, "\n"); fence().MatchString(first) {
 		open = strings.TrimLeft(behind, " \t\n")
 	}
-	at := statusOpen.FindStringIndex(open)
+	at := statusOpen().FindStringIndex(open)
 	if !strings.HasPrefix(open, standingOpen) || at == nil {
 		return "", s
 	}
 	return open[:at[0]], open[at[0]:]
 }
 
-var memoriesHeading = regexp.MustCompile(`^## Relevant Memories \(auto-loaded \|.*\)$`)
+var memoriesHeading = pattern.New(`^## Relevant Memories \(auto-loaded \|.*\)$`)
 
 // cutMemories takes the list of memories out of a cleaned text: they are items by
 // themselves. A line goes only if it says one of these, and the heading only if
@@ -71,7 +71,7 @@ func cutMemories(s string, items []memory.Item) string {
 	lines := strings.Split(s, "\n")
 	var kept []string
 	for i := 0; i < len(lines); i++ {
-		if !memoriesHeading.MatchString(lines[i]) {
+		if !memoriesHeading().MatchString(lines[i]) {
 			kept = append(kept, lines[i])
 			continue
 		}
@@ -98,7 +98,7 @@ func listed(line string, said map[string]bool) bool {
 	if !ok {
 		return false
 	}
-	content = strings.TrimSpace(itemDate.ReplaceAllString(content, ""))
+	content = strings.TrimSpace(itemDate().ReplaceAllString(content, ""))
 	if said[oneLine(content)] {
 		return true
 	}
@@ -129,12 +129,12 @@ func clean(s string) string {
 			}
 		case !suspect(line):
 			kept = append(kept, line)
-		case fence.MatchString(line), status.MatchString(line):
-		case feedbackOpen.MatchString(line):
+		case fence().MatchString(line), status().MatchString(line):
+		case feedbackOpen().MatchString(line):
 			for ; i < closed && !closesFeedback(lines[i]); i++ {
 			}
-		case clock.MatchString(line):
-			if i+1 < len(lines) && !another.MatchString(lines[i+1]) {
+		case clock().MatchString(line):
+			if i+1 < len(lines) && !another().MatchString(lines[i+1]) {
 				i++
 			}
 		default:
@@ -151,9 +151,5 @@ func suspect(line string) bool {
 }
 
 func closesFeedback(line string) bool {
-	return strings.HasSuffix(strings.TrimRight(line, " \t\f"), ">") && feedbackClose.MatchString(line)
-}
-
-func newlines(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	return strings.HasSuffix(strings.TrimRight(line, " \t\f"), ">") && feedbackClose().MatchString(line)
 }

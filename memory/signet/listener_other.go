@@ -5,5 +5,3 @@ package signet
 import "errors"
 
 func listeners(int) ([]int, error) { return nil, errors.ErrUnsupported }
-
-func nativeBytes(uint32) []byte { return nil }

@@ -3,36 +3,14 @@ package signet
 import (
 	"context"
 	"errors"
-	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
-
-type recallRequest struct {
-	Harness     string `json:"harness"`
-	UserMessage string `json:"userMessage"`
-	SessionKey  string `json:"sessionKey,omitempty"`
-	Project     string `json:"project,omitempty"`
-	AgentID     string `json:"agentId,omitempty"`
-	RuntimePath string `json:"runtimePath"`
-
-	LastAssistantMessage string `json:"lastAssistantMessage,omitempty"`
-}
-
-type recallReply struct {
-	Inject         string
-	DynamicContext *string
-	MemoryCount    int
-	SessionKnown   *bool
-	ownership
-	notifications
-}
 
 // Recall asks what the daemon knows of a prompt (POST
 // /api/hooks/user-prompt-submit), once. It ends with ctx or after
@@ -77,7 +55,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	limited, cancel := context.WithTimeout(ctx, c.opts.PromptTimeout)
 	defer cancel()
 	began := time.Now()
-	r, err := c.recall(limited, s, prompt)
+	r, err := c.submit(limited, Prompt{Session: s, Text: prompt})
 	c.settle(&c.prompts, limited, err)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		c.starts.leave() // too slow for this caller is not yet broken
@@ -125,41 +103,10 @@ func unseen(items []memory.Item, seen []string) []memory.Item {
 	})
 }
 
-// sendable is what of a prompt may reach the daemon, in the form that it has in a
-// transcript: a daemon from 0.145 on keeps the longer of the two. The first cut
-// bounds the work; it leaves more than is sent, so that no secret is cut through
-// unseen.
-func sendable(prompt string) string {
-	return strings.TrimSpace(chars.Cut(privacy.Line(chars.Cut(prompt, 2*maxPrompt)), maxPrompt))
-}
-
-func (c *Client) recall(ctx context.Context, s memory.Session, prompt string) (recallReply, error) {
-	var r recallReply
-	if err := c.ours(ctx); err != nil {
-		return r, err
-	}
-	err := c.post(ctx, "/api/hooks/user-prompt-submit", recallRequest{
-		Harness:     Harness,
-		UserMessage: prompt,
-		SessionKey:  s.Key,
-		Project:     s.Project,
-		AgentID:     c.agent(s),
-		RuntimePath: "plugin",
-	}, &r)
-	switch {
-	case isStatus(err, 409):
-		return r, fmt.Errorf("%w: %w", memory.ErrOwned, err)
-	case err != nil:
-		return r, unavailable(err)
-	}
-	return r, r.err()
-}
-
 var (
 	// The header quotes the prompt's beginning, line breaks and all.
-	recallHeader = regexp.MustCompile(`(?s)\[signet:recall \| query=".*?" \| results=\d+ \| engine=[^\]\n]*\]`)
-	feedbackIDs  = regexp.MustCompile(`(?m)^IDs: (.+)$`)
-	itemDate     = regexp.MustCompile(`\s*\(([A-Z][a-z]{2,8} \d{1,2}, \d{4}|\d{4}-\d{2}-\d{2}(?:[T ][0-9:.]+(?:Z|[+-]\d{2}:?\d{2})?)?|Invalid Date)(?:, [^()\n]*)?\)\s*$`)
+	recallHeader = pattern.New(`(?s)\[signet:recall \| query=".*?" \| results=\d+ \| engine=[^\]\n]*\]`)
+	feedbackIDs  = pattern.New(`(?m)^IDs: (.+)$`)
 )
 
 // parseRecall takes a recall's text apart into count items. Where it does not
@@ -167,7 +114,7 @@ var (
 func parseRecall(s string, count int) (items []memory.Item, notes string) {
 	s = newlines(chars.Cut(s, maxText))
 	body := s
-	if at := recallHeader.FindStringIndex(s); at != nil {
+	if at := recallHeader().FindStringIndex(s); at != nil {
 		body = s[at[1]:]
 	}
 	ids := idList(s)
@@ -177,7 +124,7 @@ func parseRecall(s string, count int) (items []memory.Item, notes string) {
 	if len(texts) != count {
 		// Notes of several lines may hold lists: then only a line after a dated
 		// end begins the next one.
-		if dated := split(body, itemDate.MatchString); len(dated) == count {
+		if dated := split(body, itemDate().MatchString); len(dated) == count {
 			texts = dated
 		}
 	}
@@ -186,7 +133,7 @@ func parseRecall(s string, count int) (items []memory.Item, notes string) {
 	}
 	for i, t := range texts {
 		it := memory.Item{Text: t}
-		if m := itemDate.FindStringSubmatchIndex(t); m != nil {
+		if m := itemDate().FindStringSubmatchIndex(t); m != nil {
 			it.Date = parseDate(t[m[2]:m[3]])
 			it.Text = t[:m[0]]
 		}
@@ -225,7 +172,7 @@ func split(s string, after func(line string) bool) []string {
 
 func idList(s string) []string {
 	var ids []string
-	all := feedbackIDs.FindAllStringSubmatch(s, -1)
+	all := feedbackIDs().FindAllStringSubmatch(s, -1)
 	if len(all) == 0 {
 		return nil
 	}
@@ -235,14 +182,4 @@ func idList(s string) []string {
 		}
 	}
 	return ids
-}
-
-func parseDate(s string) time.Time {
-	for _, layout := range []string{"Jan 2, 2006", "January 2, 2006", time.RFC3339,
-		"2006-01-02 15:04:05", time.DateOnly} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC()
-		}
-	}
-	return time.Time{}
 }

@@ -44,8 +44,8 @@ func TestParseRecall(t *testing.T) {
 		{"several lines with a list", head + "- steps:\n- pull\n- push (Nov 1, 2026)\n- two (Nov 2, 2026)", 2,
 			[]memory.Item{{Text: "steps:\n- pull\n- push", Date: day(2026, 11, 1)},
 				{Text: "two", Date: day(2026, 11, 2)}}, ""},
-		{"omitted ones", head + "- one (Nov 1, 2026)\n(+3 more not shown — raise memory.guardrails.contextBudgetChars to " +
-			"include)", 1,
+		{"omitted ones", head +
+			"- one (Nov 1, 2026)\n(+3 more not shown — raise memory.guardrails.contextBudgetChars to include)", 1,
 			[]memory.Item{{Text: "one", Date: day(2026, 11, 1)}}, ""},
 		{"a prompt with line breaks in the header",
 			"[signet:recall | query=\"do\n- this\n- that\" | results=1 | engine=hybrid]\n- one (Nov 1, 2026)", 1,
@@ -111,13 +111,14 @@ func FuzzParseRecallRoundTrip(f *testing.F) {
 		for _, s := range []string{a, b} {
 			s = strings.TrimSpace(strings.Join(strings.Fields(s), " "))
 			line := "- " + s + date.Format(" (Jan 2, 2006)")
-			if s == "" || itemDate.MatchString(s) || clean(line) != line {
+			if s == "" || itemDate().MatchString(s) || clean(line) != line {
 				t.Skip()
 			}
 			want = append(want, memory.Item{Text: s, Date: date.Truncate(24 * time.Hour)})
 			lines = append(lines, line)
 		}
-		got, notes := parseRecall("[signet:recall | query=\"x\" | results=2 | engine=hybrid]\n"+strings.Join(lines, "\n"), 2)
+		got, notes := parseRecall("[signet:recall | query=\"x\" | results=2 | engine=hybrid]\n"+
+			strings.Join(lines, "\n"), 2)
 		if diff := cmp.Diff(want, got); diff != "" || notes != "" {
 			t.Fatalf("notes %q\n%s", notes, diff)
 		}

@@ -148,3 +148,5 @@ func (r rest) change(edit func(*stamp) bool) {
 		os.Remove(f.Name())
 	}
 }
+
+var errResting = errors.New("not asked: it did not answer within the last moments")

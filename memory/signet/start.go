@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
 type startRequest struct {
@@ -43,24 +43,6 @@ type startReply struct {
 type startMemory struct {
 	ID, Content string
 	CreatedAt   string `json:"created_at"`
-}
-
-// ownership: how the reply to a hook says that the session is another's.
-type ownership struct {
-	Bypassed, Skipped, DuplicateRuntimePath bool
-	ClaimedBy                               string
-}
-
-func (o ownership) err() error {
-	switch {
-	case o.Bypassed:
-		return memory.ErrBypassed
-	case o.DuplicateRuntimePath:
-		return fmt.Errorf("%w: claimed by the %s path", memory.ErrOwned, chars.Cut(o.ClaimedBy, 32))
-	case o.Skipped:
-		return fmt.Errorf("%w: skipped", memory.ErrOwned)
-	}
-	return nil
 }
 
 // Start asks for a session's context (POST /api/hooks/session-start), once: the
@@ -141,7 +123,7 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 		out.Identity = stable
 	}
 	dynamic := cutMemories(clean(cutMessages(text(r.DynamicContext), messages)), out.Items)
-	if holdsFiles.MatchString(dynamic) {
+	if holdsFiles().MatchString(dynamic) {
 		out.Mixed = dynamic
 	} else {
 		out.Notes = dynamic
@@ -233,7 +215,7 @@ func (r *startReply) warnings() (lines []string) {
 // holdsFiles finds a newer daemon's dynamicContext that holds the user's files
 // beside memories: upstream's stableSystemPrompt is Signet's own instructions
 // and all else is dynamic. Such a text is as mixed as an older daemon's inject.
-var holdsFiles = regexp.MustCompile(`(?m)^## (?:Agent Instructions|Soul|Identity|About Your User|Working Memory)\s*$`)
+var holdsFiles = pattern.New(`(?m)^## (?:Agent Instructions|Soul|Identity|About Your User|Working Memory)\s*$`)
 
 func (r *startReply) split() bool { return r.StableSystemPrompt != nil || r.DynamicContext != nil }
 
@@ -255,33 +237,4 @@ func (r *startReply) stub() bool {
 	}
 	_, rest := cutStanding(text(said))
 	return clean(rest) == "" && strings.TrimSpace(text(said)) != ""
-}
-
-// settle tells a breaker how a call ended. A session that is another's, or a
-// key that is spent, is a daemon that works; a caller who left says nothing.
-func (c *Client) settle(b *breaker, ctx context.Context, err error) {
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		b.leave()
-	case err == nil, !errors.Is(err, memory.ErrUnavailable):
-		b.ok()
-	default:
-		b.fail()
-	}
-}
-
-var errResting = errors.New("not asked: it did not answer within the last moments")
-
-func (c *Client) agent(s memory.Session) string {
-	if s.AgentID != "" {
-		return s.AgentID
-	}
-	return c.opts.AgentID
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -45,10 +45,10 @@ func TestStartReplies(t *testing.T) {
 			name: "0.145.8, a preamble in front", status: 200,
 			body: `{"identity":{"name":"Alto"},"memories":[{"id":"m1","content":"Robin prefers tabs","type":"preference","importance":0.9,"created_at":"2026-06-30T10:00:00.000Z"},{"id":"m2","content":"- a list\n- of two","importance":0.5,"created_at":"2026-06-29T10:00:00.000Z"}],"recentContext":"","inject":"[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls before commands and file edits.\n\nMemory tools:\n- mcp__signet__memory_search\n\n[memory active | /remember | /recall]\n\n# Current Date & Time\nTuesday, June 30, 2026 at 10:00 AM (UTC)\n\n\n## Agent Instructions\n\nBe brief.\n[signet active]\n\n## Relevant Memories (auto-loaded | forged by a file)\n\n## Relevant Memories (auto-loaded | scored by importance x recency | 2 results)\n\n- Robin prefers tabs (Jun 30, 2026)\n\n## Session Recovery Context\n\nLast time."}`,
 			want: memory.Context{
-				Standing: "[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls before commands and file edits.\n\nMemory " +
-					"tools:\n- mcp__signet__memory_search",
-				Mixed: "## Agent Instructions\n\nBe brief.\n[signet active]\n\n## Relevant Memories (auto-loaded | forged by " +
-					"a file)\n\n\n## Session Recovery Context\n\nLast time.",
+				Standing: "[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls before commands and file " +
+					"edits.\n\nMemory tools:\n- mcp__signet__memory_search",
+				Mixed: "## Agent Instructions\n\nBe brief.\n[signet active]\n\n## Relevant Memories (auto-loaded | " +
+					"forged by a file)\n\n\n## Session Recovery Context\n\nLast time.",
 				Items: []memory.Item{{ID: "m1", Text: "Robin prefers tabs",
 					Date: time.Date(2026, 6, 30, 10, 0, 0, 0, time.UTC)},
 					{ID: "m2", Text: "- a list\n- of two", Date: time.Date(2026, 6, 29, 10, 0, 0, 0, time.UTC)}},

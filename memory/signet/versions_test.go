@@ -47,8 +47,9 @@ func TestVersions(t *testing.T) {
 		{"a start's memories are items, its text has them not", nil, func(w *world) {
 			id := w.d.Remember("Robin prefers tabs", "preference")
 			got, err := w.c.Start(w.Context(), w.s)
-			if err != nil || len(got.Items) != 1 || got.Items[0].ID != id || got.Items[0].Text != "Robin prefers tabs" ||
-				got.Items[0].Date.IsZero() || strings.Contains(got.Mixed, "Robin prefers tabs") {
+			if err != nil || len(got.Items) != 1 || got.Items[0].ID != id ||
+				got.Items[0].Text != "Robin prefers tabs" || got.Items[0].Date.IsZero() ||
+				strings.Contains(got.Mixed, "Robin prefers tabs") {
 				w.Errorf("%+v, %v", got, err)
 			}
 		}},
@@ -160,7 +161,8 @@ func TestVersions(t *testing.T) {
 		}},
 		{"the agent has the name of SIGNET_AGENT_ID", nil, func(w *world) {
 			w.c.opts.AgentID = "alto"
-			if _, err := w.c.Start(w.Context(), w.s); err != nil || w.d.Requests(startPath)[0].JSON()["agentId"] != "alto" {
+			if _, err := w.c.Start(w.Context(), w.s); err != nil ||
+				w.d.Requests(startPath)[0].JSON()["agentId"] != "alto" {
 				w.Errorf("%v", err)
 			}
 		}},

@@ -64,8 +64,8 @@ func TestSessionStartAsRecorded(t *testing.T) {
 	want := "[memory active | /remember | /recall]\n[predictor: offline | baseline only]\n\n# Current Date & " +
 		"Time\nSaturday, November 21, 2026 at 7:47 AM (UTC)\n\n\n" +
 		"## Agent Instructions\n\nBe brief.\n\n## Identity\n\nname: Alto\n\n" +
-		"## Relevant Memories (auto-loaded | scored by importance x recency | 1 results)\n\n- Robin prefers tabs (Nov 21, " +
-		"2026)"
+		"## Relevant Memories (auto-loaded | scored by importance x recency | 1 results)\n\n- Robin prefers tabs " +
+		"(Nov 21, 2026)"
 	if full["inject"] != want {
 		t.Errorf("full start:\n%q\nwant\n%q", full["inject"], want)
 	}

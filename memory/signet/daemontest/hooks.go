@@ -23,8 +23,8 @@ const (
 		"tools:\n" +
 		"- mcp__signet__memory_search\n- mcp__signet__memory_store\n- mcp__signet__memory_list\n- " +
 		"mcp__signet__memory_get\n- mcp__signet__memory_feedback\n\n" +
-		"Cross-session history: earlier sessions are searched too.\nIdentity files in your Signet workspace: AGENTS.md, " +
-		"SOUL.md, IDENTITY.md, USER.md, MEMORY.md\n" +
+		"Cross-session history: earlier sessions are searched too.\nIdentity files in your Signet workspace: " +
+		"AGENTS.md, SOUL.md, IDENTITY.md, USER.md, MEMORY.md\n" +
 		"Secrets: use secret_exec.\n"
 
 	recallWindow = 5 // hits whose memories are not given again
@@ -281,8 +281,8 @@ func (d *Daemon) promptSubmit(w http.ResponseWriter, r *http.Request) {
 	query := cut(prompt, 80, "")
 	reply(w, http.StatusOK, map[string]any{
 		"inject": fmt.Sprintf("%s\n[signet:recall | query=\"%s\" | results=%d | engine=hybrid]\n%s\n<memory-feedback>\n"+
-			"Rate injected memories using the mcp__signet__memory_feedback tool. Pass session_key %q and a ratings map of "+
-			"memory ID to score (-1 to 1). "+
+			"Rate injected memories using the mcp__signet__memory_feedback tool. Pass session_key %q and a ratings "+
+			"map of memory ID to score (-1 to 1). "+
 			"0=unused, 1=directly helpful, -1=harmful.\nIDs: %s\n</memory-feedback>",
 			head, query, len(hits), strings.Join(lines, "\n"), h.SessionKey, strings.Join(ids, ", ")),
 		"memoryCount": len(hits), "queryTerms": query, "engine": "hybrid",

@@ -57,8 +57,8 @@ func (d *Daemon) notify(m map[string]any, h hook) map[string]any {
 		if len(n.acknowledged) > 0 {
 			continue
 		}
-		items = append(items, map[string]any{"id": n.id, "fromAgentId": n.from, "type": "question", "content": n.content,
-			"createdAt": n.sent.UTC().Format(time.RFC3339)})
+		items = append(items, map[string]any{"id": n.id, "fromAgentId": n.from, "type": "question",
+			"content": n.content, "createdAt": n.sent.UTC().Format(time.RFC3339)})
 		text += fmt.Sprintf("- [%s] from %s: %s\n", n.id, n.from, n.content)
 	}
 	if len(items) == 0 {

@@ -96,8 +96,9 @@ func TestAsRecorded(t *testing.T) {
 			{hooks + "pre-compaction", ask(nil), 200, body{"instructions": "", "bypassed": true}},
 		}},
 		{"a memory", Recorded, nil, []call{
-			{"/api/memory/remember", body{"content": "[heron]: The heron needs the VPN"}, 200, body{"id": "mem-0001", "type": "fact",
-				"tags": "heron", "pinned": false, "content": "The heron needs the VPN", "embedded": false}},
+			{"/api/memory/remember", body{"content": "[heron]: The heron needs the VPN"}, 200,
+				body{"id": "mem-0001", "type": "fact",
+					"tags": "heron", "pinned": false, "content": "The heron needs the VPN", "embedded": false}},
 			{"/api/memory/remember", body{}, 400, body{"error": "content is required"}},
 			{"/api/memory/recall", body{"query": "heron", "limit": 3}, 200, body{"query": "heron", "method": "keyword"}},
 		}},
@@ -109,11 +110,12 @@ func TestAsRecorded(t *testing.T) {
 			{hooks + "session-checkpoint-extract", ask(body{"transcript": long + "User: on\n"}), 200, body{"skipped": true}},
 			{hooks + "session-checkpoint-extract", body{"harness": "acp"}, 400, body{"error": "harness and sessionKey are required"}},
 		}},
-		{"feedback, 0.145.8", []Generation{Middle}, func(d *Daemon) { d.Remember("The heron needs the VPN", "fact") }, []call{
-			{"/api/memory/feedback", body{"sessionKey": "k", "feedback": body{"mem-0001": 1}}, 200, body{"ok": true, "recorded": 1.0, "accepted": 0.0, "rejected": 1.0}},
-			{hooks + "session-start", ask(nil), 200, body{"error": nil}},
-			{"/api/memory/feedback", body{"sessionKey": "k", "feedback": body{"mem-0001": 1}}, 200, body{"ok": true, "recorded": 1.0, "accepted": 1.0, "rejected": 0.0}},
-		}},
+		{"feedback, 0.145.8", []Generation{Middle},
+			func(d *Daemon) { d.Remember("The heron needs the VPN", "fact") }, []call{
+				{"/api/memory/feedback", body{"sessionKey": "k", "feedback": body{"mem-0001": 1}}, 200, body{"ok": true, "recorded": 1.0, "accepted": 0.0, "rejected": 1.0}},
+				{hooks + "session-start", ask(nil), 200, body{"error": nil}},
+				{"/api/memory/feedback", body{"sessionKey": "k", "feedback": body{"mem-0001": 1}}, 200, body{"ok": true, "recorded": 1.0, "accepted": 1.0, "rejected": 0.0}},
+			}},
 	} {
 		for _, kind := range tc.kinds {
 			t.Run(tc.name+" "+kind.Version(), func(t *testing.T) {

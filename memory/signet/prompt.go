@@ -1,0 +1,71 @@
+package signet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+)
+
+type promptRequest struct {
+	Harness     string `json:"harness"`
+	UserMessage string `json:"userMessage"`
+	SessionKey  string `json:"sessionKey,omitempty"`
+	Project     string `json:"project,omitempty"`
+	AgentID     string `json:"agentId,omitempty"`
+	RuntimePath string `json:"runtimePath"`
+
+	LastAssistantMessage string `json:"lastAssistantMessage,omitempty"`
+}
+
+type promptReply struct {
+	Inject         string
+	DynamicContext *string
+	MemoryCount    int
+	SessionKnown   *bool
+	ownership
+	notifications
+}
+
+// sendable is what of a prompt may reach the daemon, in the form that it has in a
+// transcript: a daemon from 0.145 on keeps the longer of the two. The first cut
+// bounds the work; it leaves more than is sent, so that no secret is cut through
+// unseen.
+func sendable(prompt string) string {
+	return strings.TrimSpace(chars.Cut(privacy.Line(chars.Cut(prompt, 2*maxPrompt)), maxPrompt))
+}
+
+// A Prompt is one that the daemon is told of.
+type Prompt struct {
+	Session memory.Session
+	Text    string // the user's words
+	Last    string // what the assistant said last, "" where that is not told
+}
+
+// submit posts a prompt, as it may be told (POST /api/hooks/user-prompt-submit). The
+// daemon answers with what it knows of it.
+func (c *Client) submit(ctx context.Context, p Prompt) (promptReply, error) {
+	var r promptReply
+	if err := c.ours(ctx); err != nil {
+		return r, err
+	}
+	err := c.post(ctx, "/api/hooks/user-prompt-submit", promptRequest{
+		Harness:              Harness,
+		UserMessage:          p.Text,
+		SessionKey:           p.Session.Key,
+		Project:              p.Session.Project,
+		AgentID:              c.agent(p.Session),
+		RuntimePath:          "plugin",
+		LastAssistantMessage: privacy.Line(p.Last),
+	}, &r)
+	switch {
+	case isStatus(err, 409):
+		return r, fmt.Errorf("%w: %w", memory.ErrOwned, err)
+	case err != nil:
+		return r, unavailable(err)
+	}
+	return r, r.err()
+}

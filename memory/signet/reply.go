@@ -1,0 +1,81 @@
+package signet
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// ownership: how the reply to a hook says that the session is another's.
+type ownership struct {
+	Bypassed, Skipped, DuplicateRuntimePath bool
+	ClaimedBy                               string
+}
+
+func (o ownership) err() error {
+	switch {
+	case o.Bypassed:
+		return memory.ErrBypassed
+	case o.DuplicateRuntimePath:
+		return fmt.Errorf("%w: claimed by the %s path", memory.ErrOwned, chars.Cut(o.ClaimedBy, 32))
+	case o.Skipped:
+		return fmt.Errorf("%w: skipped", memory.ErrOwned)
+	}
+	return nil
+}
+
+// notifications is what a newer daemon adds to the replies of its hooks: what
+// other agents have sent to this one, again with each until it is acknowledged.
+type notifications struct {
+	Notifications json.RawMessage // read apart: a reply is not lost to what they are
+}
+
+const (
+	messagePrefix = "message:" // in front of a message's id, among those of memories
+	mostMessages  = 8          // that a session is told of at once
+	maxMessage    = 2 << 10    // bytes of one; the daemon cuts at 1,800 characters
+)
+
+// messages are notes like any other recalled ones: somebody else's words.
+func (n notifications) messages() (all []memory.Item) {
+	var sent struct {
+		Items []struct{ ID, FromAgentID, Type, Content, CreatedAt string }
+	}
+	if json.Unmarshal(n.Notifications, &sent) != nil {
+		return nil
+	}
+	for _, m := range sent.Items {
+		text := chars.Cut(newlines(m.Content), maxMessage)
+		if m.ID == "" || strings.TrimSpace(text) == "" || len(all) == mostMessages {
+			continue
+		}
+		from := "agent " + chars.Cut(oneLine(m.FromAgentID), 64)
+		what := "Message from " + from
+		if kind := chars.Cut(oneLine(m.Type), 32); kind != "" {
+			what += " (" + strings.ReplaceAll(kind, "_", " ") + ")"
+		}
+		all = append(all, memory.Item{ID: messagePrefix + chars.Cut(m.ID, 128), Text: what + ": " + text, Origin: from,
+			Date: parseDate(m.CreatedAt)})
+	}
+	return all
+}
+
+// messagesHeading begins what a daemon adds to its text for messages.
+const messagesHeading = "## Cross-agent notifications"
+
+// cutMessages takes messages out of a daemon's text, for they are items by
+// themselves: what stands last, if it names one of them. A file can forge the
+// heading, but not the id.
+func cutMessages(s string, messages []memory.Item) string {
+	at := strings.LastIndex("\n"+s, "\n"+messagesHeading)
+	if at < 0 || len(messages) == 0 || !strings.Contains(s[at:], strings.TrimPrefix(messages[0].ID, messagePrefix)) {
+		return s
+	}
+	return s[:at]
+}
+
+// IsMessage reports whether an item of a context is a message of another agent, by the item's id.
+func IsMessage(id string) bool { return strings.HasPrefix(id, messagePrefix) }
