@@ -11,16 +11,7 @@ import (
 // mostAsked is how many delegations a page tells of, the newest.
 const mostAsked = 2000
 
-// Asked is what a session, or a person, asked of another agent.
-type Asked struct {
-	delegation.Delegation
-	Child   *Session // that works on it, where it is on the page
-	By      *Session // that asked, where it is on the page
-	Working bool     // it is not at its end
-	Took    time.Duration
-	Why     string // how it ended, or how far it is
-}
-
+// asked says of a delegation what the page shows of it.
 func asked(d delegation.Delegation) *Asked {
 	a := &Asked{Delegation: d, Working: !d.State.Ended(), Why: d.Reason}
 	if a.Working {
@@ -37,7 +28,7 @@ func asked(d delegation.Delegation) *Asked {
 }
 
 // readAsked puts what was asked with the sessions that asked for it, and with those that do it.
-func (p *Page) readAsked(ctx context.Context, src Source) error {
+func (c *Conversations) readAsked(ctx context.Context, src Source) error {
 	if src.Delegations == nil {
 		return nil
 	}
@@ -45,13 +36,13 @@ func (p *Page) readAsked(ctx context.Context, src Source) error {
 	if err != nil {
 		return sqlite.While("reading delegations", err)
 	}
-	children := make(map[string]*Session, len(p.sessions))
-	for _, s := range p.sessions {
+	children := make(map[string]*Session, len(c.byID))
+	for _, s := range c.byID {
 		children[s.ACPID] = s
 	}
 	for _, d := range all {
 		a := asked(d)
-		a.By, a.Child = p.byKey[d.Caller.Key], children[d.ACPID]
+		a.By, a.Child = c.byKey[d.Caller.Key], children[d.ACPID]
 		if a.By != nil {
 			a.By.Asked = append(a.By.Asked, a)
 			if a.Working {

@@ -13,91 +13,98 @@ import (
 )
 
 const (
-	mostMemories  = 10_000
-	mostReplacing = 200    // memories, the newest, of which is looked up what they replaced: each costs a search
-	mostTold      = 10_000 // blocks, the newest, of which is said to whom they told what
-	mostGivings   = 20     // of a memory
+	mostMemories   = 10_000
+	mostReplacing  = 200    // memories, the newest, of which is looked up what they replaced: each costs a search
+	mostTold       = 10_000 // blocks, the newest, of which is said to whom they told what
+	mostInjections = 20     // of a memory
 )
 
 // A Memory is one as the page shows it.
 type Memory struct {
 	embedded.Memory
-	From     *Session // the session that it came from, where that is on the page
-	Givings  []Giving // the newest first
-	Told     int      // how often it was told
-	Back     int      // to how many of these an answer came back
-	Pinned   bool
-	Replaced []embedded.Memory
+	From       *Session    // the session that it came from, where that is on the page
+	Injections []Injection // the newest first
+	Told       int         // how often it was told
+	Back       int         // to how many of these an answer came back
+	Pinned     bool
+	Replaced   []embedded.Memory
 }
 
-// A Giving is a session that was told a memory.
-type Giving struct {
+// An Injection is a session that was told a memory.
+type Injection struct {
 	Session *Session // nil: it is not on the page
 	At      time.Time
 	Used    bool // an answer came back to it
 }
 
-// A Shelf is the memories of a project, the newest first.
-type Shelf struct {
+// A MemoryGroup is the memories of a project, the newest first.
+type MemoryGroup struct {
 	Project  string
 	Personal bool // the person's own, whatever the project
 	Memories []*Memory
 }
 
-// remembered reads memories, and the passages of conversations that somebody was told.
-func (p *Page) remembered(ctx context.Context, src Source) error {
+// Memories are those of a page, by project.
+type Memories struct {
+	Groups             []MemoryGroup
+	Shown, AllMemories int
+}
+
+// readMemories reads memories, and the passages of conversations that somebody was told.
+func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, error) {
+	var read Memories
 	all, err := src.Memories.List(ctx, embedded.Filter{Limit: mostMemories})
 	if err != nil {
-		return err
+		return read, err
 	}
 	if err := src.DB.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM memories) + (SELECT count(*) FROM passages
-		WHERE given > 0 AND memory IS NULL)`).Scan(&p.AllMemories); err != nil {
-		return sqlite.While("counting memories", err)
+		WHERE given > 0 AND memory IS NULL)`).Scan(&read.AllMemories); err != nil {
+		return read, sqlite.While("counting memories", err)
 	}
 	told, err := src.Memories.Told(ctx, mostMemories-len(all))
 	if err != nil {
-		return err
+		return read, err
 	}
-	given, err := givings(ctx, src.DB, p.sessions)
+	injected, err := injections(ctx, src.DB, c.byID)
 	if err != nil {
-		return err
+		return read, err
 	}
 	replacing := 0
-	shelves := map[[2]string]*Shelf{}
+	groups := map[[2]string]*MemoryGroup{}
 	for _, one := range append(all, told...) {
-		m := &Memory{Memory: one, From: p.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
-		m.tell(given[one.ID])
+		m := &Memory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
+		m.tell(injected[one.ID])
 		if changed, _ := passage.TellsChange(one.Content); changed && replacing < mostReplacing {
 			replacing++
 			if m.Replaced, err = src.Memories.Replaced(ctx, one); err != nil {
-				return err
+				return read, err
 			}
 		}
 		key := [2]string{one.Project}
 		if one.Personal {
 			key = [2]string{"", "personal"}
 		}
-		if shelves[key] == nil {
-			shelves[key] = &Shelf{Project: key[0], Personal: one.Personal}
+		if groups[key] == nil {
+			groups[key] = &MemoryGroup{Project: key[0], Personal: one.Personal}
 		}
-		shelves[key].Memories = append(shelves[key].Memories, m)
-		p.Memories++
+		groups[key].Memories = append(groups[key].Memories, m)
+		read.Shown++
 	}
-	for _, s := range shelves {
+	for _, s := range groups {
 		slices.SortStableFunc(s.Memories, func(a, b *Memory) int { return b.Created.Compare(a.Created) })
-		p.Shelves = append(p.Shelves, *s)
+		read.Groups = append(read.Groups, *s)
 	}
-	slices.SortFunc(p.Shelves, func(a, b Shelf) int {
+	slices.SortFunc(read.Groups, func(a, b MemoryGroup) int {
 		if a.Personal != b.Personal {
 			return map[bool]int{true: -1, false: 1}[a.Personal]
 		}
 		return cmp.Or(b.Memories[0].Created.Compare(a.Memories[0].Created), cmp.Compare(a.Project, b.Project))
 	})
-	return nil
+	return read, nil
 }
 
 // tell says to whom it was told. The store has counted them all, but for the last ones.
-func (m *Memory) tell(all []Giving) {
+func (m *Memory) tell(all []Injection) {
 	back := 0
 	for _, g := range all {
 		if g.Used {
@@ -105,21 +112,21 @@ func (m *Memory) tell(all []Giving) {
 		}
 	}
 	m.Told, m.Back = max(m.Given, len(all)), max(m.Used, back)
-	m.Givings = all[:min(len(all), mostGivings)]
+	m.Injections = all[:min(len(all), mostInjections)]
 }
 
-// givings gives who was told a memory and when, by its id.
-func givings(ctx context.Context, db *sql.DB, sessions map[int64]*Session) (map[string][]Giving, error) {
-	given := map[string][]Giving{}
+// injections gives who was told a memory and when, by its id.
+func injections(ctx context.Context, db *sql.DB, sessions map[int64]*Session) (map[string][]Injection, error) {
+	all := map[string][]Injection{}
 	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
 		var session, at int64
 		var item string
 		var used bool
 		err = row.Scan(&session, &item, &at, &used)
-		given[item] = append(given[item], Giving{sessions[session], sqlite.Unstamp(at), used})
+		all[item] = append(all[item], Injection{sessions[session], sqlite.Unstamp(at), used})
 		return struct{}{}, err
 	}, `SELECT i.session, j.value, i.at, coalesce(t.used, 0) FROM (SELECT session, items, at FROM injections
 		WHERE outcome <> 'refused' ORDER BY id DESC LIMIT ?) i, json_each(i.items) j
 		LEFT JOIN passages_told t ON t.session = i.session AND t.item = j.value ORDER BY i.at DESC`, mostTold)
-	return given, sqlite.While("reading what was told", err)
+	return all, sqlite.While("reading what was told", err)
 }

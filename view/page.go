@@ -6,7 +6,6 @@ package view
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"embed"
 	"encoding/base64"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -23,29 +21,8 @@ import (
 	// program (TestNoMethodIsLookedUpByName)
 	template "github.com/DataDog/datadog-agent/pkg/template/html"
 
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/delegation"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
-	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
-
-// A Source is what a page is made of.
-type Source struct {
-	DB          *sql.DB
-	Sessions    *correlation.Store
-	Memories    *embedded.Store
-	Delegations *delegation.Ledger // nil: nothing is said of them
-	About       About
-}
-
-// About is what the page says about itself and its program.
-type About struct {
-	Database, Log, Settings string // paths
-	Retention               string // how long turns are kept, in words
-	Daemon                  string // where what was said is handed over to; "" for nowhere
-	Flags                   string // what a command needs to find the same database, with a space before it
-}
 
 // A Page is what its templates show.
 type Page struct {
@@ -53,25 +30,20 @@ type Page struct {
 	Made time.Time
 	Live bool // it is served, and can change memories
 
-	Days                           []Day
-	Timeline                       Timeline
-	Turns, AllTurns                int
-	Sessions, AllSessions          int
-	Shelves                        []Shelf
-	Memories, AllMemories          int
+	Conversations
+	Days     []Day
+	Timeline Timeline
+	Memories
 	Usage                          Usage
 	Style, Script, ContentSecurity template.HTML
 
-	sessions map[int64]*Session
-	byKey    map[string]*Session // by Signet keys that they have, or had
-	oldest   time.Time           // when the first turn of the page began
-	home     string
+	home home
 }
 
 // Parts of a page, by the names of their templates.
 const (
 	partSessions = "sessions"
-	partMemories = "shelves"
+	partMemories = "memories"
 	partUsage    = "usage"
 )
 
@@ -82,20 +54,16 @@ func Read(ctx context.Context, src Source) (*Page, error) {
 
 // read reads what some parts of a page show. Memories and usage name sessions, and sessions say what they used.
 func read(ctx context.Context, src Source, parts ...string) (*Page, error) {
-	p := &Page{About: src.About, Made: time.Now()}
-	p.home, _ = os.UserHomeDir()
-	books, err := telemetry.ReadBooks(ctx, src.DB, telemetry.Scope{})
-	if err == nil {
-		err = p.conversations(ctx, src, books, 0)
-	}
+	p, books, err := readConversations(ctx, src, 0)
+	p.Made = time.Now()
 	if err == nil && slices.Contains(parts, partSessions) {
-		p.Days, p.Timeline = p.days(), p.timeline()
+		p.Days, p.Timeline = days(p.byID), timeline(p.byID)
 	}
 	if err == nil && slices.Contains(parts, partMemories) {
-		err = p.remembered(ctx, src)
+		p.Memories, err = readMemories(ctx, src, &p.Conversations)
 	}
 	if err == nil && slices.Contains(parts, partUsage) {
-		err = p.used(ctx, src.DB, books)
+		p.Usage, err = readUsage(ctx, src.DB, books, p.byID, p.home)
 	}
 	if err != nil {
 		return nil, err
@@ -105,13 +73,24 @@ func read(ctx context.Context, src Source, parts ...string) (*Page, error) {
 
 // readOne reads one session, without what others have to do with it; nil: it has nothing to show.
 func readOne(ctx context.Context, src Source, id int64) (*Page, *Session, error) {
-	p := &Page{About: src.About, Live: true}
-	p.home, _ = os.UserHomeDir()
-	books, err := telemetry.ReadBooks(ctx, src.DB, telemetry.Scope{Session: id})
+	p, _, err := readConversations(ctx, src, id)
+	p.Live = true
+	return p, p.byID[id], err
+}
+
+// readConversations begins a page with its sessions; only, where not 0, is the one to read.
+func readConversations(ctx context.Context, src Source, only int64) (*Page, *telemetry.Books, error) {
+	p := &Page{About: src.About}
+	dir, _ := os.UserHomeDir()
+	p.home = home(dir)
+	books, err := telemetry.ReadBooks(ctx, src.DB, telemetry.Scope{Session: only})
 	if err == nil {
-		err = p.conversations(ctx, src, books, id)
+		err = p.Conversations.read(ctx, src, books, only)
 	}
-	return p, p.sessions[id], err
+	if err == nil {
+		err = p.readAsked(ctx, src)
+	}
+	return p, books, err
 }
 
 // writePart writes what one of the templates makes of data.
@@ -167,10 +146,10 @@ func (p *Page) template() (*template.Template, error) {
 		"moment":  func(t time.Time) string { return t.Local().Format("2 January 2006, 15:04") },
 		"stamp":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"took":    took,
-		"short":   p.short,
+		"short":   p.home.short,
 		"count":   count,
 		"figure":  func(n int) string { return telemetry.Figure(int64(n)) },
-		"project": p.projectName,
+		"project": p.home.project,
 		"harness": harnessName,
 		"chunks":  func(all []*Memory) [][]*Memory { return slices.Collect(slices.Chunk(all, laidOut)) },
 		"sub":     func(a, b int) int { return a - b },
@@ -208,41 +187,3 @@ type (
 
 // laidOut is how many memories a browser lays out at a time: what is far from the screen it leaves for later.
 const laidOut = 100
-
-// harnessName is what people call a harness.
-func harnessName(name string) string {
-	if p, known := upstream.ByAgent(name); known {
-		return p.Title
-	}
-	return name
-}
-
-func took(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	words := d.Round(time.Second).String()
-	if minutes, whole := strings.CutSuffix(words, "m0s"); whole {
-		return minutes + "m"
-	}
-	return words
-}
-
-// short is a path with ~ for the home folder.
-func (p *Page) short(path string) string {
-	rest, below := strings.CutPrefix(path, p.home)
-	if below && p.home != "" && (rest == "" || rest[0] == filepath.Separator) {
-		return "~" + rest
-	}
-	return path
-}
-
-func (p *Page) projectName(path string) string {
-	if path == "" {
-		return "no project"
-	}
-	return p.short(path)
-}

@@ -38,7 +38,8 @@ func TestLiveRefusesOtherUsers(t *testing.T) {
 		}
 		defer c.Close()
 		_ = c.SetDeadline(time.Now().Add(time.Minute))
-		_, _ = c.Write([]byte("GET " + strings.TrimPrefix(s.address, s.origin()) + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n"))
+		_, _ = c.Write([]byte("GET " + strings.TrimPrefix(s.address, s.origin()) + " HTTP/1.1\r\nHost: " + host +
+			"\r\n\r\n"))
 		b := make([]byte, 100)
 		n, _ := c.Read(b)
 		got <- answer{text: string(b[:n])}

@@ -39,20 +39,11 @@ type Mark struct {
 	X, Y, Height int
 }
 
-// dayID is what a day's list is called on the page.
-func dayID(at time.Time) string { return "d" + at.Local().Format(time.DateOnly) }
-
-// dayNumber counts the days of this machine's calendar.
-func dayNumber(at time.Time) int {
-	y, m, d := at.Local().Date()
-	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
-}
-
-// timeline is that of the page's last days; without sessions it has no lanes.
-func (p *Page) timeline() Timeline {
+// timeline is that of the last days on which sessions began; without sessions it has no lanes.
+func timeline(sessions map[int64]*Session) Timeline {
 	var t Timeline
 	first := time.Now()
-	for _, s := range p.sessions {
+	for _, s := range sessions {
 		if s.Started.After(t.To) {
 			t.To = s.Started
 		}
@@ -63,7 +54,7 @@ func (p *Page) timeline() Timeline {
 	days := min(max(dayNumber(t.To)-dayNumber(first)+1, leastDays), mostDays)
 	t.From, t.Width = t.To.AddDate(0, 0, 1-days), days*barWidth
 	lanes := map[string]*Lane{}
-	for _, s := range p.sessions {
+	for _, s := range sessions {
 		back := dayNumber(t.To) - dayNumber(s.Started)
 		if back >= days {
 			continue

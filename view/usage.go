@@ -12,10 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-const (
-	leastDays, mostDays = 30, 60 // bars of a chart
-	mostRows            = 30     // of a table
-)
+const mostRows = 30 // of a table
 
 // A Usage is what was used, and what memory itself cost.
 type Usage struct {
@@ -42,35 +39,12 @@ type Row struct {
 	Unreported, TurnsTotal int // of so many turns nobody reported tokens
 }
 
-// A Chart is bars, one a day.
-type Chart struct {
-	Title, Summary string
-	Most           string // what the highest line stands for
-	From, To       time.Time
-	Bars           []Bar
-	Width          int
-	Legend         []string // of the parts of a bar, the lowest first
-}
-
-// Chart sizes, in units of the picture.
-const (
-	barWidth    = 12
-	chartHeight = 120
-)
-
-// A Bar is a day. Its parts stand on each other.
-type Bar struct {
-	Title string // the day and its figures
-	X     int
-	Parts []Part
-}
-
-// A Part of a bar, the lowest first.
-type Part struct{ N, Y, Height int }
-
-func (p *Page) used(ctx context.Context, db *sql.DB, books *telemetry.Books) error {
+// readUsage reads what was used. Tables name the sessions of the page.
+func readUsage(ctx context.Context, db *sql.DB, books *telemetry.Books, sessions map[int64]*Session, at home) (Usage,
+	error) {
+	var u Usage
 	days := calendar(books.Sums(telemetry.ByDay))
-	p.Usage.Charts = slices.DeleteFunc([]Chart{
+	u.Charts = slices.DeleteFunc([]Chart{
 		chart("Tokens", []string{"in", "out"}, days, func(s telemetry.Sum) []float64 {
 			return []float64{float(s.InputTokens), float(s.OutputTokens)}
 		}, func(v float64) string { return telemetry.Figure(int64(v)) }),
@@ -86,16 +60,16 @@ func (p *Page) used(ctx context.Context, db *sql.DB, books *telemetry.Books) err
 	}, func(c Chart) bool { return c.Bars == nil })
 	for _, t := range []struct{ by, title string }{{telemetry.ByHarness, "Harness"}, {telemetry.ByProject, "Project"},
 		{telemetry.ByDay, "Day"}, {telemetry.BySession, "Session"}} {
-		p.Usage.Tables = append(p.Usage.Tables, p.table(t.title, t.by, books.Sums(t.by)))
+		u.Tables = append(u.Tables, table(t.title, t.by, books.Sums(t.by), sessions, at))
 	}
 	for _, s := range books.Sums(telemetry.ByHarness) {
 		if s.Turns > 0 && !s.Reported {
-			p.Usage.Silent = append(p.Usage.Silent, harnessName(s.Key))
+			u.Silent = append(u.Silent, harnessName(s.Key))
 		}
 	}
 	var err error
-	p.Usage.Memory, err = costOfMemory(ctx, db)
-	return err
+	u.Memory, err = costOfMemory(ctx, db)
+	return u, err
 }
 
 // calendar gives the last days one after the other, those on which nothing happened too.
@@ -123,7 +97,8 @@ func calendar(sums []telemetry.Sum) []telemetry.Sum {
 	return days
 }
 
-func (p *Page) table(title, by string, sums []telemetry.Sum) Table {
+// table shows sums, those by session with the sessions of the page.
+func table(title, by string, sums []telemetry.Sum, sessions map[int64]*Session, at home) Table {
 	switch by {
 	case telemetry.ByDay:
 		slices.Reverse(sums)
@@ -134,14 +109,14 @@ func (p *Page) table(title, by string, sums []telemetry.Sum) Table {
 		})
 	}
 	t := Table{By: by, Title: title, More: max(0, len(sums)-mostRows)}
-	sessions := map[string]*Session{}
+	byACPID := map[string]*Session{}
 	if by == telemetry.BySession {
-		for _, s := range p.sessions {
-			sessions[s.ACPID] = s
+		for _, s := range sessions {
+			byACPID[s.ACPID] = s
 		}
 	}
 	for _, s := range sums[:min(len(sums), mostRows)] {
-		row := Row{Key: s.Key, Session: sessions[s.Key], Sessions: telemetry.Figure(int64(s.Sessions)),
+		row := Row{Key: s.Key, Session: byACPID[s.Key], Sessions: telemetry.Figure(int64(s.Sessions)),
 			Turns: telemetry.Figure(int64(s.Turns)), Cost: s.Price(), Memory: telemetry.Bytes(s.MemoryBytes),
 			Unreported: max(0, s.Turns-s.Counted), TurnsTotal: s.Turns}
 		if s.InputTokens != nil {
@@ -156,54 +131,11 @@ func (p *Page) table(title, by string, sums []telemetry.Sum) Table {
 		case by == telemetry.ByHarness:
 			row.Key = harnessName(s.Key)
 		case by == telemetry.ByProject:
-			row.Key = p.short(s.Key)
+			row.Key = at.short(s.Key)
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// chart draws figures by day; without any it has no bars.
-func chart(title string, legend []string, days []telemetry.Sum, of func(telemetry.Sum) []float64,
-	words func(float64) string) Chart {
-	c := Chart{Title: title, Legend: legend}
-	most, sum := 0.0, 0.0
-	for _, d := range days {
-		high := 0.0
-		for _, v := range of(d) {
-			high += v
-		}
-		most, sum = max(most, high), sum+high
-	}
-	if most == 0 {
-		return c
-	}
-	for i, d := range days {
-		b := Bar{Title: d.Key + ":", X: i * barWidth}
-		y := chartHeight
-		for n, v := range of(d) {
-			height := int(v / most * chartHeight)
-			if v > 0 {
-				height = max(height, 1) // it can be seen
-			}
-			y -= height
-			if height > 0 {
-				b.Parts = append(b.Parts, Part{n, y, height})
-			}
-			b.Title += " " + words(v)
-			if len(legend) > 0 {
-				b.Title += " " + legend[n]
-			}
-		}
-		c.Bars = append(c.Bars, b)
-	}
-	c.Width = len(days) * barWidth
-	c.Most = words(most)
-	c.From, _ = time.ParseInLocation(time.DateOnly, days[0].Key, time.Local)
-	c.To, _ = time.ParseInLocation(time.DateOnly, days[len(days)-1].Key, time.Local)
-	c.Summary = fmt.Sprintf("%s on %s: %s in all, at most %s a day.", title, count(len(days), "day", "days"),
-		words(sum), words(most))
-	return c
 }
 
 func float(n *int64) float64 {

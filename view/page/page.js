@@ -45,12 +45,12 @@ addEventListener("DOMContentLoaded", () => {
 	const most = 50;
 	const fold = text => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 	let index = null;
-	const makeIndex = () => index ??= Array.from($("shelves").querySelectorAll(".memories > li"), li => ({
-		li, text: fold(li.firstElementChild.textContent + "\n" + li.children[1].textContent + "\n" + li.closest(".shelf").firstElementChild.title),
+	const makeIndex = () => index ??= Array.from($("all-memories").querySelectorAll(".memories > li"), li => ({
+		li, text: fold(li.firstElementChild.textContent + "\n" + li.children[1].textContent + "\n" + li.closest(".project").firstElementChild.title),
 	}));
 	const find = () => {
 		const words = fold($("q").value).split(/\s+/).filter(Boolean);
-		$("shelves").classList.toggle("searched", words.length > 0); // quicker than to hide it: it stays laid out
+		$("all-memories").classList.toggle("searched", words.length > 0); // quicker than to hide it: it stays laid out
 		$("found").hidden = words.length === 0;
 		if (words.length === 0) {
 			$("found").replaceChildren();
@@ -104,7 +104,7 @@ addEventListener("DOMContentLoaded", () => {
 	if (!live) return;
 
 	// A live page asks for what has changed, and asks for changes.
-	const part = {sessions: "said", memories: "shelves", usage: "used"}, stale = new Set();
+	const part = {sessions: "said", memories: "all-memories", usage: "used"}, stale = new Set();
 	const ask = async (path, change) => {
 		const answer = await fetch(path, change && {method: "POST", body: JSON.stringify(change)});
 		if (!answer.ok) throw new Error(await answer.text());
@@ -115,7 +115,7 @@ addEventListener("DOMContentLoaded", () => {
 	const opened = within => Array.from(within.querySelectorAll("details[open][id]"), d => d.id);
 
 	// what somebody is writing stays until it is written
-	const written = name => name === "memories" && document.querySelector("#shelves textarea, #found textarea");
+	const written = name => name === "memories" && document.querySelector("#all-memories textarea, #found textarea");
 
 	const renewPart = async name => {
 		const now = read(await ask("parts/" + name)), to = $(part[name]), were = opened(to);

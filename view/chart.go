@@ -1,0 +1,79 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/telemetry"
+)
+
+const leastDays, mostDays = 30, 60 // bars of a chart
+
+// A Chart is bars, one a day.
+type Chart struct {
+	Title, Summary string
+	Most           string // what the highest line stands for
+	From, To       time.Time
+	Bars           []Bar
+	Width          int
+	Legend         []string // of the parts of a bar, the lowest first
+}
+
+// Chart sizes, in units of the picture.
+const (
+	barWidth    = 12
+	chartHeight = 120
+)
+
+// A Bar is a day. Its parts stand on each other.
+type Bar struct {
+	Title string // the day and its figures
+	X     int
+	Parts []Part
+}
+
+// A Part of a bar, the lowest first.
+type Part struct{ N, Y, Height int }
+
+// chart draws figures by day; without any it has no bars.
+func chart(title string, legend []string, days []telemetry.Sum, of func(telemetry.Sum) []float64,
+	words func(float64) string) Chart {
+	c := Chart{Title: title, Legend: legend}
+	most, sum := 0.0, 0.0
+	for _, d := range days {
+		high := 0.0
+		for _, v := range of(d) {
+			high += v
+		}
+		most, sum = max(most, high), sum+high
+	}
+	if most == 0 {
+		return c
+	}
+	for i, d := range days {
+		b := Bar{Title: d.Key + ":", X: i * barWidth}
+		y := chartHeight
+		for n, v := range of(d) {
+			height := int(v / most * chartHeight)
+			if v > 0 {
+				height = max(height, 1) // it can be seen
+			}
+			y -= height
+			if height > 0 {
+				b.Parts = append(b.Parts, Part{n, y, height})
+			}
+			b.Title += " " + words(v)
+			if len(legend) > 0 {
+				b.Title += " " + legend[n]
+			}
+		}
+		c.Bars = append(c.Bars, b)
+	}
+	c.Width = len(days) * barWidth
+	c.Most = words(most)
+	c.From, _ = time.ParseInLocation(time.DateOnly, days[0].Key, time.Local)
+	c.To, _ = time.ParseInLocation(time.DateOnly, days[len(days)-1].Key, time.Local)
+	c.Summary = fmt.Sprintf("%s on %s: %s in all, at most %s a day.", title, count(len(days), "day", "days"),
+		words(sum), words(most))
+	return c
+}

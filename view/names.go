@@ -1,0 +1,36 @@
+package view
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// harnessName is what people call a harness.
+func harnessName(name string) string {
+	if p, known := upstream.ByAgent(name); known {
+		return p.Title
+	}
+	return name
+}
+
+// A home is the path of the home folder; "" where there is none.
+type home string
+
+// short is a path with ~ for the home folder.
+func (h home) short(path string) string {
+	rest, below := strings.CutPrefix(path, string(h))
+	if below && h != "" && (rest == "" || rest[0] == filepath.Separator) {
+		return "~" + rest
+	}
+	return path
+}
+
+// project is what the page calls a project.
+func (h home) project(path string) string {
+	if path == "" {
+		return "no project"
+	}
+	return h.short(path)
+}

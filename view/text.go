@@ -1,0 +1,69 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/telemetry"
+)
+
+// A Text is what was said, or its beginning.
+type Text struct {
+	Body string
+	More string // how much is left out; "" for nothing
+}
+
+// cut keeps the beginning of a text that has size bytes.
+func (t *Text) cut(size, most int) {
+	t.Body = chars.Cut(t.Body, most)
+	if left := size - len(t.Body); left > 0 {
+		t.More = telemetry.Bytes(int64(left))
+	}
+}
+
+const mostTitle = 80 // characters
+
+// titleOf is the first words of a text, in one line.
+func titleOf(text string) string {
+	text = strings.Join(strings.Fields(chars.Printable(chars.Cut(text, 8*mostTitle))), " ")
+	if runes := []rune(text); len(runes) > mostTitle {
+		return string(runes[:mostTitle-1]) + "…"
+	}
+	return text
+}
+
+// tokens is what a report says, in words.
+func tokens(input, output *int64) string {
+	switch {
+	case input == nil && output == nil:
+		return ""
+	case input == nil:
+		return telemetry.Figure(*output) + " tokens out"
+	case output == nil:
+		return telemetry.Figure(*input) + " tokens in"
+	}
+	return telemetry.Figure(*input) + " tokens in, " + telemetry.Figure(*output) + " out"
+}
+
+func took(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	words := d.Round(time.Second).String()
+	if minutes, whole := strings.CutSuffix(words, "m0s"); whole {
+		return minutes + "m"
+	}
+	return words
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return telemetry.Figure(int64(n)) + " " + many
+}

@@ -1,0 +1,102 @@
+package view
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// How much of the conversations a page holds: the newest turns, and of a long text its beginning. The rest is counted.
+const (
+	mostTurns = 10_000
+	mostText  = 16 << 10 // bytes of one side of a turn
+	mostTexts = 24 << 20 // of all turns
+)
+
+// A Turn is what a person said and what came of it.
+type Turn struct {
+	N           int
+	At          time.Time
+	Took        time.Duration
+	User, Agent Text
+	Note        string // how it ended, where that is not as usual
+	Told        []Told
+	Tools       []correlation.ToolCall
+	Used        string // tokens in words
+
+	id    int64
+	ended time.Time
+}
+
+// A turnOf is a turn and the session that it is of.
+type turnOf struct {
+	*Turn
+	session int64
+}
+
+// readTurns reads the newest turns, oldest first; only, where not 0, is the session to read.
+func readTurns(ctx context.Context, db *sql.DB, only int64) ([]turnOf, error) {
+	room := mostTexts
+	full := false
+	turns, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (t turnOf, err error) {
+		t.Turn = &Turn{}
+		var started, ended int64
+		var code, user, agent int
+		var truncated bool
+		var stop, tools string
+		err = row.Scan(&t.id, &t.session, &started, &ended, &stop, &code, &truncated, &tools,
+			&t.User.Body, &user, &t.Agent.Body, &agent)
+		if err != nil {
+			return t, err
+		}
+		t.At, t.ended = sqlite.Unstamp(started), sqlite.Unstamp(ended)
+		if ended > 0 {
+			t.Took = t.ended.Sub(t.At)
+		}
+		t.User.cut(user, mostText)
+		t.Agent.cut(agent, mostText)
+		t.Note = howItEnded(ended > 0, stop, code, truncated)
+		if room -= len(t.User.Body) + len(t.Agent.Body); room < 0 {
+			full = true
+		}
+		if full {
+			t.Turn = nil
+			return t, nil
+		}
+		return t, json.Unmarshal([]byte(tools), &t.Tools)
+	}, `SELECT id, session, started, ended, stop, code, truncated, tools, substr(user, 1, ?1), octet_length(user),
+		substr(assistant, 1, ?1), octet_length(assistant) FROM turns WHERE ?2 = 0 OR session = ?2
+		ORDER BY started DESC, id DESC LIMIT ?3`, mostText, only, mostTurns)
+	if err != nil {
+		return nil, sqlite.While("reading turns", err)
+	}
+	turns = slices.DeleteFunc(turns, func(t turnOf) bool { return t.Turn == nil })
+	slices.Reverse(turns)
+	return turns, nil
+}
+
+// howItEnded says of a turn what its text does not.
+func howItEnded(ended bool, stop string, code int, truncated bool) string {
+	var notes []string
+	switch {
+	case !ended:
+		notes = append(notes, "still answering")
+	case code != 0:
+		notes = append(notes, fmt.Sprintf("failed with error %d", code))
+	case stop == "":
+		notes = append(notes, "ended without an answer to the prompt")
+	case stop != "end_turn":
+		notes = append(notes, strings.ReplaceAll(stop, "_", " "))
+	}
+	if truncated {
+		notes = append(notes, "longer than what is kept")
+	}
+	return strings.Join(notes, "; ")
+}
