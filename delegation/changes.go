@@ -37,9 +37,9 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string,
 	}
 	var refused error
 	err = sqlite.Write(ctx, l.db, "noting a delegation", func(tx *sql.Tx) (err error) {
-		d = Delegation{ID: ulid.Make().String(), Caller: who, Parent: who.Inside, Root: who.Key, Depth: 1, Agent: r.Agent,
-			Mode: r.Mode, Kind: kind, Detach: r.Detach, Budget: r.Budget, Scope: r.Scope, Kept: r.Kept, Task: r.Task,
-			State: Queued, Created: l.now()}
+		d = Delegation{ID: ulid.Make().String(), Caller: who, Parent: who.Inside, Root: who.Key, Depth: 1,
+			Agent: r.Agent, Mode: r.Mode, Kind: kind, Detach: r.Detach, Budget: r.Budget, Scope: r.Scope, Kept: r.Kept,
+			Task: r.Task, State: Queued, Created: l.now()}
 		if who.Key == "" {
 			d.Root = d.ID
 		}
@@ -50,8 +50,8 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string,
 		if refused = l.refuse(ctx, tx, &d, follow); refused != nil {
 			return refused
 		}
-		earlier, err := scanOne(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM delegations WHERE caller = ? AND key = ?`,
-			who.Key, key))
+		earlier, err := scanOne(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM delegations WHERE caller = ?
+			AND key = ?`, who.Key, key))
 		switch {
 		case err == nil:
 			d = earlier
@@ -97,8 +97,8 @@ func (l *Ledger) inherit(d *Delegation, outer Delegation) error {
 	case outer.State != Running || outer.Cancel != "":
 		return errors.New("the delegation that you work for is at its end: hand nothing on")
 	case d.Depth > l.depth:
-		return fmt.Errorf("you were delegated to at depth %d, and %d is the most: do it yourself, or say in your answer "+
-			"what is left", outer.Depth, l.depth)
+		return fmt.Errorf("you were delegated to at depth %d, and %d is the most: do it yourself, or say in your "+
+			"answer what is left", outer.Depth, l.depth)
 	case d.Mode == Edit && outer.Mode != Edit:
 		return errors.New("you may only read, so whom you ask may too: leave mode out")
 	}
@@ -120,8 +120,8 @@ func (l *Ledger) checkNumber(ctx context.Context, tx *sql.Tx, d Delegation) erro
 	case err != nil:
 		return err
 	case now >= mostAtOnce:
-		return fmt.Errorf("%d delegations of yours are under way, and that is the most: wait for one (delegation_wait) or "+
-			"cancel one", now)
+		return fmt.Errorf("%d delegations of yours are under way, and that is the most: wait for one "+
+			"(delegation_wait) or cancel one", now)
 	case all >= mostInAll:
 		return fmt.Errorf("this session has delegated %d times, and that is the most: do the rest yourself", all)
 	}
@@ -136,8 +136,9 @@ func (l *Ledger) insert(ctx context.Context, tx *sql.Tx, d Delegation, key strin
 	_, err = tx.ExecContext(ctx, `INSERT INTO delegations (id, caller, process, harness, turn, parent, root, depth, key,
 		agent, mode, kind, cwd, project, detach, budget, state, created, scope, kept, task)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		d.ID, d.Key, d.Process, d.Harness, d.Turn, d.Parent, d.Root, d.Depth, key, d.Agent, d.Mode, d.Kind, d.Cwd, d.Project,
-		d.Detach, string(budget), d.State, sqlite.Stamp(d.Created), clean(d.Scope), clean(d.Kept), clean(d.Task))
+		d.ID, d.Key, d.Process, d.Harness, d.Turn, d.Parent, d.Root, d.Depth, key, d.Agent, d.Mode, d.Kind, d.Cwd,
+		d.Project, d.Detach, string(budget), d.State, sqlite.Stamp(d.Created), clean(d.Scope), clean(d.Kept),
+		clean(d.Task))
 	return err
 }
 
@@ -169,8 +170,8 @@ func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, erro
 	var d Delegation
 	err := sqlite.Write(ctx, l.db, "beginning a delegation", func(tx *sql.Tx) error {
 		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, runner = ?, pid = ?, started = ?
-			WHERE id = ? AND state = ? AND created > ?`, Running, runner, os.Getpid(), sqlite.Stamp(l.now()), id, Queued,
-			sqlite.Stamp(l.now().Add(-beginLimit)))
+			WHERE id = ? AND state = ? AND created > ?`, Running, runner, os.Getpid(), sqlite.Stamp(l.now()), id,
+			Queued, sqlite.Stamp(l.now().Add(-beginLimit)))
 		if err != nil {
 			return err
 		}
@@ -208,9 +209,10 @@ func (l *Ledger) Note(ctx context.Context, id, runner string, s RunProgress) (ca
 		if err != nil {
 			return err
 		}
-		err = sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET acp_id = ?, folder = ?, branch = ?, progress = ?,
-			turns = ?, tokens = ?, cost = ?, currency = ? WHERE id = ? AND runner = ? AND state = ?`, s.ACPID, s.Folder,
-			s.Branch, clean(s.Progress), s.Usage.Turns, s.Usage.Tokens, s.Usage.Cost, s.Usage.Currency, id, runner, Running)
+		err = sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET acp_id = ?, folder = ?, branch = ?,
+			progress = ?, turns = ?, tokens = ?, cost = ?, currency = ? WHERE id = ? AND runner = ?
+			AND state = ?`, s.ACPID, s.Folder, s.Branch, clean(s.Progress), s.Usage.Turns, s.Usage.Tokens, s.Usage.Cost,
+			s.Usage.Currency, id, runner, Running)
 		cancel = before.Cancel
 		if err != nil || before.ACPID == s.ACPID && before.Usage.Turns == s.Usage.Turns {
 			return err
@@ -267,8 +269,8 @@ func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
 	return sqlite.Write(ctx, l.db, "ending a delegation", func(tx *sql.Tx) error {
 		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, stop = ?, reason = ?, answer = ?,
 			branch = ?, folder = ?, paths = ?, refused = ?, turns = ?, tokens = ?, cost = ?, currency = ?, ended = ?
-			WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Stop, clean(o.Reason), clean(o.Answer), o.Branch, o.Folder,
-			string(paths), string(refused), o.Usage.Turns, o.Usage.Tokens, o.Usage.Cost, o.Usage.Currency,
+			WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Stop, clean(o.Reason), clean(o.Answer), o.Branch,
+			o.Folder, string(paths), string(refused), o.Usage.Turns, o.Usage.Tokens, o.Usage.Cost, o.Usage.Currency,
 			sqlite.Stamp(l.now()), id, runner, Running)
 		if err != nil {
 			return err
@@ -311,8 +313,8 @@ func (l *Ledger) Turn(ctx context.Context, key string) (turn int64, err error) {
 // Judge keeps what a caller thinks of a result.
 func (l *Ledger) Judge(ctx context.Context, id string, verdict float64, note string) error {
 	return sqlite.Write(ctx, l.db, "keeping a verdict", func(tx *sql.Tx) error {
-		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations SET verdict = ?, note = ? WHERE id = ?`, verdict,
-			clean(note), id)
+		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations SET verdict = ?, note = ?
+			WHERE id = ?`, verdict, clean(note), id)
 	})
 }
 

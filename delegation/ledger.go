@@ -95,17 +95,18 @@ func byID(ctx context.Context, q sqlite.Querier, id string) (Delegation, error) 
 }
 
 const columns = `id, caller, process, harness, turn, cwd, project, parent, root, depth, agent, mode, kind, detach,
-	budget, scope, kept, task, state, runner, cancel, acp_id, folder, branch, progress, stop, reason, turns, tokens, cost,
-	currency, paths, refused, verdict, note, created, started, ended, answer`
+	budget, scope, kept, task, state, runner, cancel, acp_id, folder, branch, progress, stop, reason, turns, tokens,
+	cost, currency, paths, refused, verdict, note, created, started, ended, answer`
 
 // scanOne reads columns, and what a query has behind them into more.
 func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
 	var budget, paths, refused string
 	var created, started, ended int64
 	err = row.Scan(append([]any{&d.ID, &d.Key, &d.Process, &d.Harness, &d.Turn, &d.Cwd, &d.Project, &d.Parent, &d.Root,
-		&d.Depth, &d.Agent, &d.Mode, &d.Kind, &d.Detach, &budget, &d.Scope, &d.Kept, &d.Task, &d.State, &d.Runner, &d.Cancel,
-		&d.ACPID, &d.Folder, &d.Branch, &d.Progress, &d.Stop, &d.Reason, &d.Usage.Turns, &d.Usage.Tokens, &d.Usage.Cost,
-		&d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer}, more...)...)
+		&d.Depth, &d.Agent, &d.Mode, &d.Kind, &d.Detach, &budget, &d.Scope, &d.Kept, &d.Task, &d.State, &d.Runner,
+		&d.Cancel, &d.ACPID, &d.Folder, &d.Branch, &d.Progress, &d.Stop, &d.Reason, &d.Usage.Turns, &d.Usage.Tokens,
+		&d.Usage.Cost, &d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer},
+		more...)...)
 	if err != nil {
 		return d, err
 	}

@@ -90,7 +90,7 @@ func TestOnce(t *testing.T) {
 }
 
 // A caller that asks for a thousand gets four at a time and twenty in all, those of whom it asked included.
-func TestRoom(t *testing.T) {
+func TestMostDelegations(t *testing.T) {
 	l := newLedger(t)
 	made, refused := 0, map[string]int{}
 	for i := range 1000 {
@@ -225,8 +225,8 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.db.Exec(`INSERT INTO turns (session, key, process, started, user) VALUES (?, ?, ?, 1, 'x')`, s.ID, s.Key,
-		process.ID()); err != nil {
+	if _, err := l.db.Exec(`INSERT INTO turns (session, key, process, started, user) VALUES (?, ?, ?, 1,
+		'x')`, s.ID, s.Key, process.ID()); err != nil {
 		t.Fatal(err)
 	}
 	who := robin

@@ -57,8 +57,9 @@ func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
 	if len(unread) >= mostUnread {
 		return m, fmt.Errorf("%s has %d messages that it has not read: it must read them first", m.To, len(unread))
 	}
-	_, err = l.db.ExecContext(ctx, `INSERT INTO messages (id, agent, sender, session, project, created, message, recipient)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.To, m.From, m.Session, m.Project, sqlite.Stamp(m.Created), m.Text, m.For)
+	_, err = l.db.ExecContext(ctx, `INSERT INTO messages (id, agent, sender, session, project, created, message,
+		recipient) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.To, m.From, m.Session, m.Project, sqlite.Stamp(m.Created),
+		m.Text, m.For)
 	return m, sqlite.While("leaving a message", err)
 }
 
@@ -135,8 +136,9 @@ func (m Message) Item() memory.Item {
 func MailTools(service func(context.Context) (*Service, error), names func(memory.Session) []string) []mcpserver.Extra {
 	m := mailbox{service, names}
 	tools := []mcpserver.Extra{
-		tool("agent_message_send", false, m.send, "Leave a message for another agent: its next session in this project is "+
-			"told.", map[string]any{"to": text("the agent, such as codex"), "message": text("what it is to know")}, "to",
+		tool("agent_message_send", false, m.send, "Leave a message for another agent: its next session in this "+
+			"project is told.",
+			map[string]any{"to": text("the agent, such as codex"), "message": text("what it is to know")}, "to",
 			"message"),
 		tool("agent_message_inbox", false, m.inbox, "Read the messages that other agents have left for you.", nil),
 	}
@@ -153,7 +155,8 @@ type mailbox struct {
 
 func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
 	var given struct{ To, Message string }
-	if json.Unmarshal(raw, &given) != nil || strings.TrimSpace(given.To) == "" || strings.TrimSpace(given.Message) == "" {
+	if json.Unmarshal(raw, &given) != nil || strings.TrimSpace(given.To) == "" ||
+		strings.TrimSpace(given.Message) == "" {
 		return nil, errors.New("agent_message_send takes to, the name of an agent, and message, a text")
 	}
 	service, err := m.service(ctx)

@@ -50,8 +50,8 @@ func TestMail(t *testing.T) {
 	}
 	injected := func(outcome string) {
 		t.Helper()
-		if _, err := l.db.Exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at,
-			outcome, items, text) VALUES (?, 'k', 'first', 'b', 's', 1, 1, 1, 9e12, ?, ?, '')`, s.ID, outcome,
+		if _, err := l.db.Exec(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms,
+			at, outcome, items, text) VALUES (?, 'k', 'first', 'b', 's', 1, 1, 1, 9e12, ?, ?, '')`, s.ID, outcome,
 			`["m1","message:`+one.ID+`"]`); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,8 @@ func TestWaiting(t *testing.T) {
 	}
 	asker, after, handed, other := open("asker"), open("after"), open("handed"), open("other")
 	run(`UPDATE sessions SET continue_of = ? WHERE id = ?`, asker.ID, after.ID)
-	run(`INSERT INTO handoffs (session, agent, place, at, taken_by) VALUES (?, 'gemini', '/', 1, ?)`, after.ID, handed.ID)
+	run(`INSERT INTO handoffs (session, agent, place, at, taken_by) VALUES (?, 'gemini', '/', 1,
+		?)`, after.ID, handed.ID)
 	m, err := l.Send(t.Context(), Message{ID: "daemon's", To: "codex", From: "gemini", For: asker.Key, Text: "Done."})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +118,8 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 	look(asker, after, handed)
-	run(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text)
+	run(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items,
+		text)
 		VALUES (?, 'k', 'messages', 'b', 's', 1, 1, 1, 9e12, 'kept', ?, '')`, other.ID, `["`+m.Item().ID+`"]`)
 	look()
 }

@@ -66,7 +66,8 @@ func (p *policy) allow(call client.ToolCall) bool {
 		if name == "" {
 			name = call.Name
 		}
-		p.refused = append(p.refused, fmt.Sprintf("%s: %s", chars.Cut(strings.Join(strings.Fields(name), " "), 120), why))
+		p.refused = append(p.refused, fmt.Sprintf("%s: %s", chars.Cut(strings.Join(strings.Fields(name), " "), 120),
+			why))
 	}
 	return why == ""
 }

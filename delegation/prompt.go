@@ -24,12 +24,12 @@ func prompt(d Delegation, task string) string {
 		b.WriteString("- " + item + "\n")
 	}
 	if d.Mode == Edit {
-		b.WriteString("\nYou work in a copy of the files of your own; change files only in your working folder. They are " +
-			"handed back as a branch.")
+		b.WriteString("\nYou work in a copy of the files of your own; change files only in your working folder. " +
+			"They are handed back as a branch.")
 	} else {
 		b.WriteString("\nRead only: change no file. What you write is thrown away.")
 	}
-	b.WriteString(" Nobody is there to answer a question or to allow anything: what is refused stays refused. Your last " +
-		"message is the result that is handed back, so let it hold all that matters.\n")
+	b.WriteString(" Nobody is there to answer a question or to allow anything: what is refused stays refused. Your " +
+		"last message is the result that is handed back, so let it hold all that matters.\n")
 	return b.String()
 }

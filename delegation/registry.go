@@ -71,8 +71,8 @@ func (l *Ledger) Agents(ctx context.Context, known []Known) ([]Agent, error) {
 	}
 	agents := make([]Agent, 0, len(known))
 	for _, k := range known {
-		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: Available, Commands: seen[k.ID],
-			Records: records(k.ID, past, used, l.now())}
+		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: Available,
+			Commands: seen[k.ID], Records: records(k.ID, past, used, l.now())}
 		for _, r := range a.Records {
 			if r.Done > 0 && r.Score > 0 && !slices.Contains(a.Capabilities, r.Kind) {
 				a.Capabilities = append(a.Capabilities, r.Kind)

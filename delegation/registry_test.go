@@ -121,8 +121,8 @@ func TestUsed(t *testing.T) {
 		"Black ones, they say.":                 false,
 		"I had the heron's feathers looked at.": false,
 	} {
-		run(`INSERT INTO turns (session, key, process, started, ended, user, assistant) VALUES (?, ?, 'p', 1, 2, 'x', ?)`,
-			s.ID, s.Key, said)
+		run(`INSERT INTO turns (session, key, process, started, ended, user, assistant) VALUES (?, ?, 'p', 1, 2, 'x',
+			?)`, s.ID, s.Key, said)
 		run(`DELETE FROM delegations`)
 		d := l.must(t, Caller{Key: s.Key}, Request{Agent: "codex", Task: task, Scope: "feathers", Kept: "wings"})
 		run(`UPDATE delegations SET state = 'done', answer = ?, turn = (SELECT max(id) FROM turns)`, answer)

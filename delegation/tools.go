@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// handleAfter is how long delegate waits for the result before it gives a handle: clients give a tool up after 30 s.
+	// handleAfter is how long delegate waits for the result before it gives a handle: clients give a tool up after 30
+	// s.
 	handleAfter = 20 * time.Second
 	mostWait    = 10 * time.Minute
 )
@@ -27,10 +28,11 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 	id := map[string]any{"type": "string", "description": "as delegate gave it"}
 	bound := map[string]any{"type": "number", "minimum": 0}
 	return []mcpserver.Extra{
-		tool("agents_list", true, t.agents, "List the other agents that can be asked for work, what each is good at, and "+
-			"how past work went.", nil),
-		tool("delegate", false, t.delegate, "Have another agent do a piece of work in a folder of its own. Say what it "+
-			"answers for and what you keep doing yourself: who keeps nothing is refused. After 20 s it gives an id to wait for.",
+		tool("agents_list", true, t.agents, "List the other agents that can be asked for work, what each is good "+
+			"at, and how past work went.", nil),
+		tool("delegate", false, t.delegate, "Have another agent do a piece of work in a folder of its own. Say "+
+			"what it answers for and what you keep doing yourself: who keeps nothing is refused. "+
+			"After 20 s it gives an id to wait for.",
 			map[string]any{
 				"task": text("what is to be done, with all that the other must know: it has nothing of this conversation"),
 				"delegated_scope": text("what the other is responsible for: paths, globs or words, one item a line " +

@@ -17,8 +17,8 @@ func newTools(t *testing.T) (toolbox, *Ledger) {
 	service := &Service{Ledger: l, Canonical: strings.ToLower,
 		Known: func(context.Context) ([]Known, error) { return []Known{{ID: "codex"}}, nil },
 		Start: func(Delegation, string) error { return nil }}
-	return toolbox{func(context.Context) (*Service, error) { return service, nil }, func(memory.Session) Caller { return robin },
-		time.Millisecond}, l
+	return toolbox{func(context.Context) (*Service, error) { return service, nil },
+		func(memory.Session) Caller { return robin }, time.Millisecond}, l
 }
 
 // A call answers before clients give it up, after 30 s: with a handle and what to do with it where there is no result.

@@ -89,9 +89,11 @@ func TestOrder(t *testing.T) {
 		`{"id":"q","method":"fs/read_text_file","params":{}}`)
 	p.hear(`{"jsonrpc":"2.0","id":"q","error":{"code":-32601,"message":"method not found"}}`)
 	options := `"options":[{"optionId":"always","kind":"allow_always"},{"optionId":"yes","kind":"allow_once"},{"optionId":"no","kind":"reject_once"}]`
-	p.say(`{"id":0,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","kind":"read"},` + options + `}}`)
+	p.say(`{"id":0,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","kind":"read"},` +
+		options + `}}`)
 	p.hear(`{"jsonrpc":"2.0","id":0,"result":{"outcome":{"optionId":"yes","outcome":"selected"}}}`)
-	p.say(`{"id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","kind":"edit"},` + options + `}}`)
+	p.say(`{"id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","kind":"edit"},` +
+		options + `}}`)
 	p.hear(`{"jsonrpc":"2.0","id":1,"result":{"outcome":{"optionId":"no","outcome":"selected"}}}`)
 	p.say(`{"id":2,"method":"session/request_permission","params":{"toolCall":{"kind":"read"},"options":[{"optionId":"a","kind":"allow_always"}]}}`)
 	p.hear(`{"jsonrpc":"2.0","id":2,"result":{"outcome":{"outcome":"cancelled"}}}`)
@@ -165,7 +167,8 @@ func TestFailures(t *testing.T) {
 // Whatever an agent says, it is read to its end.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"method":"session/update","params":{"update":{"sessionUpdate":"tool_call","content":[{"type":"diff","path":"a"}],"locations":null}}}`))
-	f.Add([]byte(`{"id":1,"method":"session/request_permission","params":{"toolCall":{"content":7},"options":{}}}` + "\n\n{"))
+	f.Add([]byte(`{"id":1,"method":"session/request_permission","params":{"toolCall":{"content":7},"options":{}}}` +
+		"\n\n{"))
 	f.Add([]byte(`{"id":null,"error":{"code":"x"}}` + "\n" + `{"id":1,"result":[]}`))
 	f.Fuzz(func(t *testing.T, said []byte) {
 		c := New(io.Discard, &heard{})

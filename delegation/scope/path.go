@@ -32,8 +32,8 @@ func hasEnding(word string) bool {
 	if len(ending) < 2 || len(ending) > 9 || !unicode.IsLetter(rune(ending[1])) {
 		return false
 	}
-	return !strings.ContainsFunc(ending[1:], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) &&
-		strings.Count(word, ".")*2 < len(word)
+	odd := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return !strings.ContainsFunc(ending[1:], odd) && strings.Count(word, ".")*2 < len(word)
 }
 
 // newPattern takes a path apart, seen from the folder dir, with the links in it followed as far as it has no wildcard.

@@ -44,23 +44,23 @@ func (r Request) Check() error {
 		return errors.New("delegated_scope says nothing: write what the other agent is responsible for, one item a " +
 			"line, such as proxy/frame or tests of the parser")
 	case !kept.says():
-		return errors.New("kept_work says nothing: write what you go on doing yourself, one item a line; if nothing is " +
-			"left for you, do not delegate but do it")
+		return errors.New("kept_work says nothing: write what you go on doing yourself, one item a line; if " +
+			"nothing is left for you, do not delegate but do it")
 	case kept.within(delegated):
-		return fmt.Errorf("kept_work names nothing that is not delegated as well: write what stays with you in words or "+
-			"paths that delegated_scope does not have (it has %s), or narrow delegated_scope", delegated)
+		return fmt.Errorf("kept_work names nothing that is not delegated as well: write what stays with you in "+
+			"words or paths that delegated_scope does not have (it has %s), or narrow delegated_scope", delegated)
 	case len(caller) == 0:
 		return nil
 	}
 	for _, one := range delegated {
 		if !caller.take(one) {
-			return fmt.Errorf("%q is no part of what was delegated to you: write a path below, or only words of, one of "+
-				"your own items: %s", chars.Cut(one.text, 80), caller)
+			return fmt.Errorf("%q is no part of what was delegated to you: write a path below, or only words of, "+
+				"one of your own items: %s", chars.Cut(one.text, 80), caller)
 		}
 	}
 	if !caller.left(delegated, kept) {
-		return fmt.Errorf("nothing of what was delegated to you is left with you: take at least one item or word of it "+
-			"(%s) out of delegated_scope and name it in kept_work", caller)
+		return fmt.Errorf("nothing of what was delegated to you is left with you: take at least one item or word "+
+			"of it (%s) out of delegated_scope and name it in kept_work", caller)
 	}
 	return nil
 }
@@ -143,7 +143,8 @@ func (r Request) read() (delegated, kept, caller field, err error) {
 			texts = append(texts, words, last)
 		}
 		if len(fields[n]) > mostItems {
-			return nil, nil, nil, fmt.Errorf("a scope of %d items is too long: name at most %d", len(fields[n]), mostItems)
+			return nil, nil, nil, fmt.Errorf("a scope of %d items is too long: name at most %d", len(fields[n]),
+				mostItems)
 		}
 	}
 	content := language.Content(texts...)

@@ -102,7 +102,8 @@ var verdicts = []struct {
 
 // links are the symbolic links of the table.
 func links(name string) string {
-	for from, to := range map[string]string{"/src/heron/proxy/link": "/etc", "/src/heron/proxy/docs": "/src/heron/docs"} {
+	for from, to := range map[string]string{"/src/heron/proxy/link": "/etc",
+		"/src/heron/proxy/docs": "/src/heron/docs"} {
 		if rest, ok := strings.CutPrefix(name, from); ok && (rest == "" || rest[0] == '/') {
 			return to + rest
 		}
@@ -178,7 +179,8 @@ func FuzzPaths(f *testing.F) {
 			}
 			return path.Clean(p)
 		}
-		inside, outside := rooted(strings.TrimSuffix(visible(name), "/...")), rooted(strings.TrimSuffix(visible(own), "/..."))
+		inside, outside := rooted(strings.TrimSuffix(visible(name), "/...")),
+			rooted(strings.TrimSuffix(visible(own), "/..."))
 		if inside != outside && !strings.HasPrefix(inside, strings.TrimSuffix(outside, "/")+"/") {
 			t.Errorf("%q holds %q", caller, delegated)
 		}

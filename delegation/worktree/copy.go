@@ -23,8 +23,8 @@ const (
 type tooLarge struct{ dir string }
 
 func (e tooLarge) Error() string {
-	return fmt.Sprintf("%s is in no git repository and larger than %d MB, so no copy of it is made: run git init there, "+
-		"or delegate from the folder that matters", e.dir, MostCopied>>20)
+	return fmt.Sprintf("%s is in no git repository and larger than %d MB, so no copy of it is made: run git init "+
+		"there, or delegate from the folder that matters", e.dir, MostCopied>>20)
 }
 
 // A copied folder knows what it was.

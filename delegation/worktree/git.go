@@ -32,7 +32,8 @@ func (r repository) git(ctx context.Context, env []string, args ...string) (stri
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.top, "-c", "core.hooksPath=/dev/null", "-c",
-		"core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.quotePath=false"}, args...)...)
+		"core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.quotePath=false"},
+		args...)...)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG") // of a git that runs us
 	}), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_AUTHOR_NAME=signet-acp-proxy",
@@ -59,7 +60,8 @@ func (r repository) snapshot(ctx context.Context, at string) (string, error) {
 	index := filepath.Join(at, "index")
 	defer os.Remove(index)
 	if own, err := r.git(ctx, nil, "rev-parse", "--absolute-git-dir"); err == nil {
-		if text, err := os.ReadFile(filepath.Join(own, "index")); err == nil { // which saves reading what did not change
+		// which saves reading what did not change
+		if text, err := os.ReadFile(filepath.Join(own, "index")); err == nil {
 			if err := os.WriteFile(index, text, 0o600); err != nil {
 				return "", err
 			}

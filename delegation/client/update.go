@@ -1,0 +1,104 @@
+package client
+
+import "encoding/json"
+
+// An Update is one thing that the agent says in a session.
+type Update struct {
+	Kind    string  `json:"sessionUpdate"`
+	Message string  `json:"messageId"`
+	Content Content `json:"content"`
+	ToolCall
+	Used *int64 `json:"used"` // tokens of the context
+	Cost *struct {
+		Amount   float64 `json:"amount"`
+		Currency string  `json:"currency"`
+	} `json:"cost"`
+	Commands []struct {
+		Name string `json:"name"`
+	} `json:"availableCommands"`
+}
+
+// Content is a text block, or what a tool call holds; what is neither is empty.
+type Content struct {
+	Text  string
+	Diffs []string // paths of files that are shown as changed
+}
+
+// UnmarshalJSON takes a block or a list of a tool's.
+func (c *Content) UnmarshalJSON(text []byte) error {
+	var block struct{ Text string }
+	if json.Unmarshal(text, &block) == nil {
+		c.Text = block.Text
+		return nil
+	}
+	var list []struct {
+		Type, Path string
+	}
+	if json.Unmarshal(text, &list) == nil {
+		for _, one := range list {
+			if one.Type == "diff" && one.Path != "" {
+				c.Diffs = append(c.Diffs, one.Path)
+			}
+		}
+	}
+	return nil
+}
+
+// A ToolCall is a tool that the agent uses, as far as it has been told.
+type ToolCall struct {
+	ID        string `json:"toolCallId"`
+	Title     string `json:"title"`
+	Does      string `json:"kind"`
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+	Locations []struct {
+		Path string `json:"path"`
+	} `json:"locations"`
+	Input json.RawMessage `json:"rawInput"`
+	Meta  struct {
+		Claude struct {
+			Tool string `json:"toolName"`
+		} `json:"claudeCode"`
+	} `json:"_meta"`
+	Changes []string `json:"-"` // files that it shows as changed
+}
+
+// permission is a request for it.
+type permission struct {
+	ToolCall ToolCall `json:"toolCall"`
+	Options  []struct {
+		ID   string `json:"optionId"`
+		Kind string `json:"kind"`
+	} `json:"options"`
+}
+
+// UnmarshalJSON takes the changes out of the content as well.
+func (p *permission) UnmarshalJSON(text []byte) error {
+	type plain permission
+	var content struct {
+		ToolCall struct{ Content Content }
+	}
+	if err := json.Unmarshal(text, (*plain)(p)); err != nil {
+		return err
+	}
+	if json.Unmarshal(text, &content) == nil {
+		p.ToolCall.Changes = content.ToolCall.Content.Diffs
+	}
+	return nil
+}
+
+// answer chooses the narrowest option that says it. Where there is none to refuse by, the request counts as cancelled.
+func (p permission) answer(allowed bool) any {
+	kinds := []string{"reject_once", "reject_always"}
+	if allowed {
+		kinds = []string{"allow_once"} // never for good: it would be kept in the person's own settings
+	}
+	for _, kind := range kinds {
+		for _, o := range p.Options {
+			if o.Kind == kind {
+				return map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": o.ID}}
+			}
+		}
+	}
+	return map[string]any{"outcome": map[string]string{"outcome": "cancelled"}}
+}
