@@ -20,7 +20,8 @@ func TestDeliverSoFar(t *testing.T) {
 			ctx := t.Context()
 			process, err := p.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
 			check(t, err)
-			s, err := p.store.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: "/work", Project: "/work",
+			s, err := p.store.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: "/work",
+				Project: "/work",
 				Process: process.ID()})
 			check(t, err)
 			say := func(user string) {
@@ -45,7 +46,8 @@ func TestDeliverSoFar(t *testing.T) {
 				check(t, process.End(ctx, "ended"))
 				p.work()
 				ends := p.daemon.Ends() // the last turn is no job by itself, and it waits for none
-				if last := ends[len(ends)-1]; last.Outcome != daemontest.Queued || !strings.Contains(last.Kept, "User: last ") {
+				if last := ends[len(ends)-1]; last.Outcome != daemontest.Queued ||
+					!strings.Contains(last.Kept, "User: last ") {
 					t.Errorf("%+v", ends)
 				}
 				return
@@ -61,8 +63,8 @@ func TestDeliverSoFar(t *testing.T) {
 			check(t, process.End(ctx, "ended"))
 			p.work()
 			ends := p.daemon.Ends()
-			if len(ends) != 1 || ends[0].Outcome != daemontest.Queued || !strings.Contains(ends[0].Kept, "User: first ") ||
-				!strings.Contains(ends[0].Kept, "User: second ") {
+			if len(ends) != 1 || ends[0].Outcome != daemontest.Queued ||
+				!strings.Contains(ends[0].Kept, "User: first ") || !strings.Contains(ends[0].Kept, "User: second ") {
 				t.Errorf("%+v", ends)
 			}
 		})

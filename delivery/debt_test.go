@@ -91,14 +91,16 @@ func TestDeliverTemporary(t *testing.T) {
 		for folder, temporary := range map[string]bool{os.TempDir(): true, filepath.Join(os.TempDir(), "work"): true,
 			os.TempDir() + "ing": false, "": false} {
 			p := newPost(t, kind)
-			process, err := p.store.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
+			process, err := p.store.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Relay,
+				Memory: "daemon"})
 			check(t, err)
 			s, err := p.store.Open(t.Context(), correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: folder,
 				Project: folder, Process: process.ID()})
 			check(t, err)
 			one := turn(long, long)
 			one.Session, one.Process, one.Started, one.Ended = s.ID, process.ID(), p.clock(), p.clock()
-			check(t, errors.Join(p.store.SaveTurns(t.Context(), []correlation.Turn{one}), process.End(t.Context(), "ended")))
+			check(t, errors.Join(p.store.SaveTurns(t.Context(), []correlation.Turn{one}),
+				process.End(t.Context(), "ended")))
 			p.work()
 			rows, err := p.store.Deliveries(t.Context(), s.ID)
 			check(t, err)

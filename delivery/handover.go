@@ -15,7 +15,7 @@ import (
 )
 
 // goLimit is for what a process still asks its database when it goes: somebody waits for that.
-const goLimit = 300 * time.Millisecond
+const goLimit = 100 * time.Millisecond
 
 // sweepLimit is for looking at what others have left.
 const sweepLimit = time.Minute
@@ -59,7 +59,7 @@ func NewHandover(o HandoverOptions) *Handover {
 	h.looks, over = context.WithTimeout(h.ctx, sweepLimit)
 	context.AfterFunc(h.ctx, over)
 	h.tasks.Go(h.sweep)
-	h.tasks.Go(func() { o.Retention.Expire(h.looks, o.Store, o.Log) })
+	h.tasks.Go(func() { o.Retention.Expire(pace.Gently(h.looks), o.Store, o.Log) })
 	return h
 }
 
@@ -77,16 +77,19 @@ func (h *Handover) sweep() {
 	}
 }
 
-// due reports whether a delivery is due now.
+// due reports whether a delivery is known to be due now.
 func (h *Handover) due(ctx context.Context) bool {
+	due, err := h.ask(ctx)
+	return due && err == nil
+}
+
+// ask asks the database whether a delivery is due now.
+func (h *Handover) ask(ctx context.Context) (bool, error) {
 	next, open, err := h.o.Store.Due(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			h.o.Log.Warn().Err(err).Msg("looking for what is owed")
-		}
-		return false
+	if err != nil && ctx.Err() == nil {
+		h.o.Log.Warn().Err(err).Msg("looking for what is owed")
 	}
-	return open > 0 && !next.After(time.Now())
+	return open > 0 && !next.After(time.Now()), err
 }
 
 // stale reports whether the daemon knows of keys that nobody will use.
@@ -121,20 +124,22 @@ func (h *Handover) reap(first *exec.Cmd) {
 }
 
 // Over is told when the client has gone, or we are told to end; ended says that what is owed stands in rows already.
+// Else, and where the database does not say, there may be something.
 func (h *Handover) Over(ended bool) {
 	if h.o.AtExit > 0 {
 		return
 	}
+	owed := !h.o.Nothing
 	if ended {
 		ctx, cancel := context.WithTimeout(context.Background(), goLimit)
 		defer cancel()
-		if !h.due(ctx) {
-			return
+		if due, err := h.ask(ctx); err == nil {
+			owed = due
 		}
-	} else if h.o.Nothing {
-		return
 	}
-	h.spawn(true)
+	if owed {
+		h.spawn(true)
+	}
 }
 
 // Deliver starts a worker if anything is due now.

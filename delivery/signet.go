@@ -82,7 +82,8 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 
 // Checkpoint implements Daemon.
 func (s Signet) Checkpoint(ctx context.Context, e End) (Reply, error) {
-	job, err := s.Client.Checkpoint(ctx, signet.EndRequest{Key: e.Key, AgentID: e.AgentID, Transcript: e.Text}, e.Project)
+	job, err := s.Client.Checkpoint(ctx, signet.EndRequest{Key: e.Key, AgentID: e.AgentID, Transcript: e.Text},
+		e.Project)
 	switch {
 	case errors.Is(err, signet.ErrNotOffered):
 		return Reply{}, fmt.Errorf("%w: %w", ErrNotOffered, err)

@@ -1,0 +1,132 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+// A post is a stand-in for the daemon, and a database with what is owed to it.
+type post struct {
+	t      *testing.T
+	dir    string
+	keep   time.Duration
+	kind   daemontest.Generation
+	store  *correlation.Store
+	daemon *daemontest.Daemon
+
+	mu  sync.Mutex // guards now
+	now time.Time
+}
+
+func newPost(t *testing.T, g daemontest.Generation) *post {
+	p := &post{t: t, kind: g, dir: t.TempDir(), keep: 24 * time.Hour, now: time.Now()}
+	p.daemon = daemontest.Start(t, daemontest.Options{Generation: g, AgentsDir: p.dir, Now: p.clock})
+	db, err := migrations.Open(t.Context(), filepath.Join(p.dir, "acp", "sessions.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	p.store = correlation.New(db, correlation.Options{LiveDir: filepath.Join(p.dir, "acp", "live"), Now: p.clock})
+	return p
+}
+
+// at gives the stand-in as a worker sees it.
+func (p *post) at(string) (Daemon, error) {
+	c, err := signet.New(signet.Options{URL: p.daemon.URL(), Configured: true, SignetPath: p.dir, Now: p.clock})
+	whole := ""
+	if p.kind == daemontest.Newer {
+		whole = p.kind.Version()
+	}
+	return Signet{Client: c, Trusted: true, Whole: whole}, err
+}
+
+func (p *post) clock() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+func (p *post) later(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now = p.now.Add(d)
+}
+
+// say leaves a session with turns, said by a process that has ended.
+func (p *post) say(id string, turns ...correlation.Turn) correlation.Session {
+	p.t.Helper()
+	ctx := p.t.Context()
+	process, err := p.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
+	check(p.t, err)
+	s, err := p.store.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: id,
+		Cwd: "/work", Process: process.ID()})
+	check(p.t, err)
+	for i := range turns {
+		turns[i].Session, turns[i].Process, turns[i].Started, turns[i].Ended = s.ID, process.ID(), p.clock(), p.clock()
+	}
+	check(p.t, p.store.SaveTurns(ctx, turns))
+	check(p.t, process.End(ctx, "ended"))
+	return s
+}
+
+// work runs one pass of a worker, with little time.
+func (p *post) work() { p.t.Helper(); p.workFor(time.Minute) }
+
+// workFor is work against a daemon that may never answer.
+func (p *post) workFor(limit time.Duration) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), limit)
+	defer cancel()
+	files := filepath.Join(p.dir, "acp", "transcripts")
+	o := Options{Store: p.store, Daemon: p.at, Dir: files, StaleAfter: 15 * time.Minute, Now: p.clock}
+	_, err := Run(ctx, o, correlation.ProcessInfo{SignetPath: p.dir, Memory: "daemon"},
+		Retention{Keep: p.keep}, UntilPassed)
+	check(p.t, err)
+	if left, _ := os.ReadDir(files); len(left) > 0 {
+		p.t.Errorf("transcripts are left: %v", left)
+	}
+}
+
+// states are the rows of a session as "state attempts".
+func (p *post) states(s correlation.Session) (all []string) {
+	p.t.Helper()
+	rows, err := p.store.Deliveries(p.t.Context(), s.ID)
+	check(p.t, err)
+	for _, d := range rows {
+		all = append(all, fmt.Sprintf("%s %d", d.State, d.Attempts))
+	}
+	return all
+}
+
+func (p *post) outcomes() (all []string) {
+	for _, e := range p.daemon.Ends() {
+		all = append(all, e.Outcome)
+	}
+	return all
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func turn(user, assistant string) correlation.Turn {
+	return correlation.Turn{User: user, Assistant: assistant, Stop: "end_turn"}
+}
+
+var long = strings.Repeat("The heron stands in the shallow water. ", 20)
+
+const endPath = "/api/hooks/session-end"
