@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"regexp"
 	"sync"
 	"syscall"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -117,7 +117,8 @@ func (b *bridge) call(ctx context.Context, l *link, who memory.Session, name str
 		return nil, "bridge", &jsonrpc.Error{Code: refused.Code, Message: refused.Message, Data: refused.Data}
 	}
 	if errors.Is(err, errBusy) {
-		return failure(errors.New("the Signet daemon is busy and nothing was done; call again in a moment")), "bridge", nil
+		return failure(errors.New("the Signet daemon is busy and nothing was done; call again in a moment")), "bridge",
+			nil
 	}
 	r, err := b.broken(ctx, name, t.readOnly || name == storeTool || untouched(err), err)
 	return r, "bridge", err
@@ -153,7 +154,7 @@ func (b *bridge) broken(ctx context.Context, name string, again bool, err error)
 }
 
 // lostCall is how the tools of 0.58.1 fail when they do not reach their own daemon, or reach it without its token.
-var lostCall = regexp.MustCompile(`(?i)ECONNREFUSED|connection ?refused|unable to connect|fetch failed|failed to fetch|\b401\b|unauthori[sz]ed|authentication required`)
+var lostCall = pattern.New(`(?i)ECONNREFUSED|connection ?refused|unable to connect|fetch failed|failed to fetch|\b401\b|unauthori[sz]ed|authentication required`)
 
 // lost reports whether a tool of the daemon's could not reach the daemon.
 func lost(r *mcp.CallToolResult) bool {
@@ -161,7 +162,7 @@ func lost(r *mcp.CallToolResult) bool {
 		return false
 	}
 	for _, c := range r.Content {
-		if words, ok := c.(*mcp.TextContent); ok && lostCall.MatchString(words.Text) {
+		if words, ok := c.(*mcp.TextContent); ok && lostCall().MatchString(words.Text) {
 			return true
 		}
 	}

@@ -46,10 +46,10 @@ func (s *service) endpoint(who func() memory.Session) *endpoint {
 // mcp gives the endpoint's MCP server.
 func (e *endpoint) mcp() *mcp.Server {
 	e.once.Do(func() {
-		e.server = mcp.NewServer(&mcp.Implementation{Name: memory.ServerName, Title: "Signet memory", Version: e.version},
-			&mcp.ServerOptions{
-				Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
-			})
+		e.server = mcp.NewServer(&mcp.Implementation{Name: memory.ServerName, Title: "Signet memory",
+			Version: e.version}, &mcp.ServerOptions{
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		})
 		e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 				if method == "tools/list" {
@@ -113,8 +113,8 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		}
 	}
 	if memory.OptedOut(who.Cwd, e.exclude) {
-		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is read, " +
-			"stored or changed from here")), "opt-out", nil
+		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is " +
+			"read, stored or changed from here")), "opt-out", nil
 	}
 	l := e.watch.sure(ctx)
 	if x := e.extras.named(l, name); x != nil {

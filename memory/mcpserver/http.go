@@ -86,6 +86,10 @@ func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 			v.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return v.mcp() },
 				&mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxLine})
 		})
+		if v.handler == nil { // it has just ended
+			http.NotFound(out, r)
+			return
+		}
 		v.handler.ServeHTTP(out, r)
 	}
 }
@@ -99,13 +103,29 @@ func (w *web) close() {
 	}
 	w.server.Close()
 	for _, v := range w.ends {
-		v.once.Do(func() {})
-		if v.handler == nil { // nobody came
-			continue
-		}
-		for session := range v.mcp().Sessions() {
-			session.Close()
-		}
-		w.roster.leave(v.endpoint)
+		w.part(v)
 	}
+}
+
+// release ends the sessions of an Authorization header.
+func (w *web) release(authorization string) {
+	w.mu.Lock()
+	v := w.ends[hashOf(authorization)]
+	delete(w.ends, hashOf(authorization))
+	w.mu.Unlock()
+	if v != nil {
+		w.run(func() { w.part(v) })
+	}
+}
+
+// part ends the sessions of an endpoint.
+func (w *web) part(v *visited) {
+	v.once.Do(func() {})
+	if v.handler == nil { // nobody came
+		return
+	}
+	for session := range v.mcp().Sessions() {
+		session.Close()
+	}
+	w.roster.leave(v.endpoint)
 }

@@ -109,7 +109,8 @@ func pipeTo(t *testing.T, path string) *client {
 	piped := make(chan struct{})
 	go func() {
 		defer close(piped)
-		if err := Pipe(path, fromClient, toClient); err != nil && !errors.Is(err, io.ErrClosedPipe) { // the client has gone
+		// the client has gone
+		if err := Pipe(path, fromClient, toClient); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("pipe: %v", err)
 		}
 		toClient.Close()

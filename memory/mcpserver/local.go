@@ -46,8 +46,8 @@ func (l local) call(ctx context.Context, who memory.Session, t tool, v values) (
 	case errors.Is(err, embedded.ErrAmbiguous):
 		return nil, fmt.Errorf("%w; give more of it", embedded.ErrAmbiguous)
 	case errors.Is(err, embedded.ErrTooLong):
-		return nil, fmt.Errorf("the text is too long: %d bytes, and %d fit; keep the part that matters, or store it in "+
-			"parts", len(v.text("content")), embedded.MaxContent)
+		return nil, fmt.Errorf("the text is too long: %d bytes, and %d fit; keep the part that matters, or store "+
+			"it in parts", len(v.text("content")), embedded.MaxContent)
 	case errors.Is(err, embedded.ErrEmpty):
 		return nil, errors.New("nothing is left to keep: private passages and secrets are not stored")
 	case errors.Is(err, context.DeadlineExceeded):

@@ -79,7 +79,8 @@ func TestStoreIsOwed(t *testing.T) {
 			}
 			var found struct{ Results []embedded.Memory }
 			// another may be asked itself by now
-			if c.ok("memory_search", map[string]any{"query": "Robin rows"}, &found); len(found.Results) != 1 && name == "away" {
+			if c.ok("memory_search", map[string]any{"query": "Robin rows"}, &found); len(found.Results) != 1 &&
+				name == "away" {
 				t.Errorf("found meanwhile: %+v", found)
 			}
 			d.Heal()
@@ -188,7 +189,8 @@ func TestFill(t *testing.T) {
 		if err != nil {
 			v = values{}
 		}
-		if got := string(l.fill(tc.name, json.RawMessage(tc.raw), memory.Session{Key: tc.key}, scope{}, v)); got != tc.want {
+		if got := string(l.fill(tc.name, json.RawMessage(tc.raw), memory.Session{Key: tc.key}, scope{},
+			v)); got != tc.want {
 			t.Errorf("%s %s: %s, want %s", tc.name, tc.raw, got, tc.want)
 		}
 	}

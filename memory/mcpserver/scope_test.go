@@ -103,7 +103,8 @@ func TestScopeKeeps(t *testing.T) {
 func TestFillProject(t *testing.T) {
 	var l link
 	if err := json.Unmarshal([]byte(`[{"name":"session_search","inputSchema":{"type":"object","properties":{"project":{}}}},
-		{"name":"memory_search","inputSchema":{"type":"object","properties":{"project":{},"query":{}}}}]`), &l.tools); err != nil {
+		{"name":"memory_search","inputSchema":{"type":"object","properties":{"project":{},"query":{}}}}]`),
+		&l.tools); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ tool, raw, want string }{

@@ -71,8 +71,8 @@ func (s *Server) Serve(ctx context.Context, who func() memory.Session, in io.Rea
 	return s.roster.serve(ctx, s.service.endpoint(who), in, out)
 }
 
-// Socket gives the address at which the tools are served on behalf of a session, until Close: for Pipe. who says
-// whose session it is, whenever a tool is called.
+// Socket gives the address at which the tools are served on behalf of a session, until Release or Close: for Pipe. who
+// says whose session it is, whenever a tool is called.
 func (s *Server) Socket(who func() memory.Session) (address string, err error) {
 	if address, err = s.sockets.address(s.service.endpoint(who)); err == nil {
 		s.look() // so that it is known by the time that the harness asks
@@ -80,13 +80,20 @@ func (s *Server) Socket(who func() memory.Session) (address string, err error) {
 	return address, err
 }
 
-// HTTP gives the address at which the tools are served on behalf of a session, until Close, and the Authorization
-// header that opens it. who says whose session it is, whenever a tool is called.
+// HTTP gives the address at which the tools are served on behalf of a session, until Release or Close, and the
+// Authorization header that opens it. who says whose session it is, whenever a tool is called.
 func (s *Server) HTTP(who func() memory.Session) (url, authorization string, err error) {
 	if url, authorization, err = s.web.address(s.service.endpoint(who)); err == nil {
 		s.look()
 	}
 	return url, authorization, err
+}
+
+// Release ends what Socket has given by its address, or HTTP by its header: nobody else may come there. Who has come
+// over the socket is still served.
+func (s *Server) Release(address string) {
+	s.sockets.release(address)
+	s.web.release(address)
 }
 
 // look begins to look for the daemon, if it has not begun.

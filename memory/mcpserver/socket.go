@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -62,6 +63,13 @@ func (s *sockets) address(e *endpoint) (string, error) {
 	token := rand.Text()
 	s.ends[hashOf(token)] = e
 	return filepath.Join(s.dir, socketName) + ":" + token, nil
+}
+
+// release ends an address.
+func (s *sockets) release(address string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.ends, hashOf(address[strings.LastIndexByte(address, ':')+1:]))
 }
 
 func (s *sockets) listenLocked() error {

@@ -223,9 +223,11 @@ func TestSockets(t *testing.T) {
 		t.Errorf("%v (%v)", named, err)
 	}
 	socket, token, _ := strings.Cut(paths[0], ":")
+	s.Release(paths[2])
+	_, released, _ := strings.Cut(paths[2], ":")
 	// no session's: hung up on
 	for _, wrong := range []string{"0", "1", "", token[1:], token + "A", strings.ToLower(token),
-		strings.Repeat("A", 100)} {
+		strings.Repeat("A", 100), released} {
 		var out bytes.Buffer
 		if err := Pipe(socket+":"+wrong, strings.NewReader(raw), &out); err != nil || out.Len() > 0 {
 			t.Errorf("token %q: %v, %s", wrong, err, &out)
@@ -316,8 +318,13 @@ func TestHTTP(t *testing.T) {
 	if err != nil || other == authorization || !strings.HasPrefix(other, "Bearer ") || len(other) < 30 {
 		t.Fatalf("%s, %v", other, err)
 	}
+	_, released, err := s.HTTP(robin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Release(released)
 	for _, wrong := range []string{"", "Bearer", "Bearer x", strings.TrimPrefix(authorization, "Bearer "),
-		strings.ToLower(authorization)} {
+		strings.ToLower(authorization), released} {
 		r, err := http.NewRequest(http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 		if err != nil {
 			t.Fatal(err)

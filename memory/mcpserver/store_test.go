@@ -47,8 +47,9 @@ func TestStoreTools(t *testing.T) {
 	}
 	m.Created, m.Updated = m.Created.Truncate(0), m.Created
 	want := embedded.Memory{
-		ID: id, Content: "The heron staging database is called Bittern.", Type: "decision", Tags: "db,heron", Importance: 0.9,
-		Project: "/src/heron", Harness: "claude", Session: "acp-1", Source: "memory_store", Origin: "assistant",
+		ID: id, Content: "The heron staging database is called Bittern.", Type: "decision", Tags: "db,heron",
+		Importance: 0.9,
+		Project:    "/src/heron", Harness: "claude", Session: "acp-1", Source: "memory_store", Origin: "assistant",
 		Created: m.Created, Updated: m.Created,
 	}
 	if diff := cmp.Diff(want, m); diff != "" {

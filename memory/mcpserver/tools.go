@@ -57,9 +57,9 @@ var tools = []tool{
 		},
 	},
 	{
-		name:  "memory_store",
-		about: "Remember something for later sessions: a fact, a preference, a decision. What stands already is updated.",
-		arguments: []argument{
+		name: "memory_store",
+		about: "Remember something for later sessions: a fact, a preference, a decision. What stands already is " +
+			"updated.", arguments: []argument{
 			{name: "content", kind: text, required: true,
 				about: "what to remember, in words that are clear without this conversation"},
 			{name: "type", kind: text, about: "fact, preference, decision, …; fact if not given"},
@@ -69,7 +69,8 @@ var tools = []tool{
 	},
 	{
 		name: "memory_get", readOnly: true, about: "Get one memory whole, by its id.",
-		arguments: []argument{{name: "id", kind: text, required: true, about: "as memory_search or memory_list gave it"}},
+		arguments: []argument{{name: "id", kind: text, required: true, about: "as memory_search or memory_list " +
+			"gave it"}},
 	},
 	{
 		name: "memory_list", readOnly: true, about: "List memories, the newest first.",
@@ -139,7 +140,8 @@ func (t tool) describe() *mcp.Tool {
 	return &mcp.Tool{
 		Name: t.name, Description: t.about,
 		InputSchema: map[string]any{"type": "object", "properties": properties, "required": required},
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, DestructiveHint: &t.destructive, OpenWorldHint: &closed},
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.readOnly, DestructiveHint: &t.destructive,
+			OpenWorldHint: &closed},
 	}
 }
 
@@ -230,8 +232,8 @@ func (a argument) read(raw json.RawMessage) (any, error) {
 		var n float64
 		switch {
 		case json.Unmarshal(raw, &n) != nil, a.kind == whole && n != math.Trunc(n):
-			return nil, fmt.Errorf("give a%s number from %v to %v", map[bool]string{true: " whole"}[a.kind == whole], a.low,
-				a.high)
+			return nil, fmt.Errorf("give a%s number from %v to %v", map[bool]string{true: " whole"}[a.kind == whole],
+				a.low, a.high)
 		case n < a.low || n > a.high:
 			return nil, fmt.Errorf("%v is too %s; give a number from %v to %v", n,
 				map[bool]string{true: "low", false: "high"}[n < a.low], a.low, a.high)
