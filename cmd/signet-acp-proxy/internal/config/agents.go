@@ -3,42 +3,9 @@ package config
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
-
-// AgentConfig is what the acp: section says of one harness, under agents: and its name. A name that is not known
-// makes an agent of its own, which needs a command.
-type AgentConfig struct {
-	Inject  bool        `yaml:"inject" default:"true" help:"off: the harness runs as without us, nothing is stored"`
-	MCP     string      `yaml:"mcp" enum:"auto,off,stdio,http" help:"how it gets the memory tools, in place of the common way"`
-	AgentID string      `yaml:"agent_id" help:"the Signet agent, in place of the common one"`
-	Command CommandLine `yaml:"command" help:"its command line, a text or a list"`
-
-	Capabilities    []string      `yaml:"capabilities" help:"what it is good at, for agents that look for another to ask"`
-	Grace           time.Duration `yaml:"grace" help:"how long it may take to end by itself"`
-	AsksForTools    *bool         `yaml:"asks_for_tools" help:"it asks the user before each memory tool"`
-	KeepsFailed     *bool         `yaml:"keeps_failed" help:"a prompt that failed is in its history"`
-	CompactCommands []string      `yaml:"compact_commands" help:"its commands, without the slash, that sum the conversation up"`
-}
-
-// over gives a profile as the section has it: what it does not name stays.
-func (a AgentConfig) over(p upstream.Profile) upstream.Profile {
-	if a.Grace > 0 {
-		p.Grace = a.Grace
-	}
-	if a.AsksForTools != nil {
-		p.AsksForTools = *a.AsksForTools
-	}
-	if a.KeepsFailed != nil {
-		p.KeepsFailedPrompt = *a.KeepsFailed
-	}
-	if a.CompactCommands != nil {
-		p.CompactCommands = a.CompactCommands
-	}
-	return p
-}
 
 // Canonical is the one name of an agent that may have several.
 func Canonical(name string) string {
@@ -108,6 +75,13 @@ func (c *Config) MCPFor(agent, name string) string {
 func (c *Config) ProfileOf(agent, name string) (upstream.Profile, bool) {
 	p, known := ProfileOf(agent, name)
 	return c.Agent(name).over(c.Agent(p.Name).over(p)), known
+}
+
+// ProfileBy finds what is known of the harness that a command line starts, and what the configuration says of it by its
+// own name or the one that it is given.
+func (c *Config) ProfileBy(command []string, name string) upstream.Profile {
+	p, _ := upstream.ByCommand(command)
+	return c.Agent(name).over(c.Agent(p.Name).over(p))
 }
 
 // ProfileOf finds what is known of a harness whatever the configuration says.

@@ -105,4 +105,20 @@ func TestAgentWays(t *testing.T) {
 	if p, known := c.Profile("mine"); !known || p.Grace != 3*time.Second {
 		t.Errorf("mine is known %v, and has %v to end", known, p.Grace)
 	}
+	for _, tt := range []struct {
+		command, name string
+		grace         time.Duration
+		asks          bool
+	}{
+		{"another-agent", "mine", 3 * time.Second, true},
+		{"another-agent", "", 0, false},
+		{"claude-agent-acp", "", 0, false}, // the section of claude says that it does not ask
+		{"claude-agent-acp", "mine", 3 * time.Second, true},
+		{"gemini --acp", "", time.Second, true},
+	} {
+		p := c.ProfileBy(strings.Fields(tt.command), tt.name)
+		if p.Grace != tt.grace || p.AsksForTools != tt.asks {
+			t.Errorf("%s as %q: grace %v, asks %v", tt.command, tt.name, p.Grace, p.AsksForTools)
+		}
+	}
 }

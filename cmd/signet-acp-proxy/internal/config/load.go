@@ -1,0 +1,125 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
+)
+
+// Load gives the configuration. With mistakes in it the error names
+// them all, and the configuration stands with the defaults in their places: the relay must start.
+func Load(f Flags) (*Config, error) {
+	c := &Config{sources: map[string]string{}}
+	var mistakes []error
+	mistake := func(err error) {
+		if err != nil {
+			mistakes = append(mistakes, err)
+		}
+	}
+	for _, s := range settingsOf(c) {
+		if s.Default != "" {
+			mistake(s.set(s.Default))
+		}
+		c.sources[s.Name] = "default"
+	}
+	if err := c.locate(f); err != nil {
+		// Nothing is read from the folder that we stand in, and nothing written there.
+		c.Memory, c.sources["memory"] = "off", "no folder to keep it in"
+		return c, err
+	}
+	mistake(c.readFile(filepath.Join(c.SignetPath, "agent.yaml")))
+	for _, s := range settingsOf(c) {
+		if v := os.Getenv(s.Env); v != "" && !(s.Name == "delegation" && delegation.Inside(os.Getenv) != "") {
+			if err := s.set(v); err != nil {
+				mistake(configError{file: s.Env, err: err})
+				continue
+			}
+			c.sources[s.Name] = s.Env
+		}
+	}
+	for name, v := range map[string]string{"memory": f.Memory, "daemon_url": f.DaemonURL, "db": f.DB,
+		"log_level": f.LogLevel, "log_file": f.LogFile} {
+		if v == "" {
+			continue
+		}
+		flag := "--" + strings.ReplaceAll(name, "_", "-")
+		s, _ := settingNamed(c, name)
+		if err := s.set(v); err != nil {
+			return c, FlagError{flag, err}
+		}
+		c.sources[name] = flag
+	}
+	if c.sources["fetch"] == "default" {
+		c.fetchLikeSignet()
+	}
+	if name := os.Getenv("SIGNET_AGENT_ID"); c.AgentID == "" && name != "" { // as in every plugin of Signet's
+		c.AgentID, c.sources["agent_id"] = name, "SIGNET_AGENT_ID"
+	}
+	mistake(c.trustHook(filepath.Join(c.SignetPath, "agent.yaml")))
+	c.findDaemon()
+	if c.DB == "" {
+		c.DB = filepath.Join(c.SignetPath, "acp", "sessions.db")
+	}
+	return c, errors.Join(mistakes...)
+}
+
+// locate finds the Signet folder.
+func (c *Config) locate(f Flags) error {
+	c.SignetPath, c.sources["signet_path"] = f.SignetPath, "--signet-path"
+	if c.SignetPath == "" {
+		c.SignetPath, c.sources["signet_path"] = os.Getenv("SIGNET_PATH"), "SIGNET_PATH"
+	}
+	if c.SignetPath == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ErrNoPlace
+		}
+		c.SignetPath, c.sources["signet_path"] = filepath.Join(home, ".agents"), "default"
+	}
+	path, err := filepath.Abs(c.SignetPath)
+	if err != nil {
+		return fmt.Errorf("finding the Signet folder: %w", err)
+	}
+	c.SignetPath = path
+	return nil
+}
+
+// findDaemon settles the daemon's address. One that a person named is
+// trusted; the default one has to prove that it is ours.
+func (c *Config) findDaemon() {
+	if c.DaemonURL == "" {
+		if c.DaemonURL = os.Getenv("SIGNET_DAEMON_URL"); c.DaemonURL != "" {
+			c.sources["daemon_url"] = "SIGNET_DAEMON_URL"
+		}
+	}
+	c.DaemonConfigured = c.DaemonURL != ""
+	if c.DaemonConfigured {
+		return
+	}
+	host, port := "127.0.0.1", "3850"
+	if v := os.Getenv("SIGNET_HOST"); v != "" && v != "localhost" && v != "::1" {
+		host = v
+	}
+	if v := os.Getenv("SIGNET_PORT"); v != "" {
+		port = v
+	}
+	c.DaemonURL = "http://" + host + ":" + port
+}
+
+// fetchLikeSignet takes the limit that Signet's own clients have, in
+// milliseconds, where it is one that they accept.
+func (c *Config) fetchLikeSignet() {
+	for _, name := range []string{"SIGNET_SESSION_START_TIMEOUT", "SIGNET_FETCH_TIMEOUT"} {
+		ms, err := strconv.Atoi(os.Getenv(name))
+		if limit := time.Duration(ms) * time.Millisecond; err == nil && limit >= time.Second && limit <= 2*time.Minute {
+			c.Fetch, c.sources["fetch"] = limit, name
+			return
+		}
+	}
+}
