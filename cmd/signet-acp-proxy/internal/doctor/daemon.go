@@ -16,7 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// daemonTime is how long the daemon may take to say that it is there.
+// daemonTime is how long the daemon may take to say that it is there, or longer where prompts are held for longer.
 const daemonTime = 3 * time.Second
 
 // daemon asks the daemon how it is, and whether it takes our token.
@@ -35,7 +35,8 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 	if c.Memory == "auto" && !c.DaemonConfigured { // nobody said that there is one
 		missing, without = Note, "for the daemon's memory start it; without it this works as it is"
 	}
-	ctx, cancel := context.WithTimeout(ctx, daemonTime)
+	limit := max(daemonTime, c.Hold)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := dial(ctx, url); err != nil {
 		instead := "the embedded memory is used"
@@ -66,7 +67,7 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 		return []Finding{{check, Problem, fmt.Sprintf("%s: %v", url, answered), "look into the daemon's log"}}
 	case ctx.Err() != nil:
 		return []Finding{{check, Problem, fmt.Sprintf("%s takes connections and does not answer within %v", url,
-			daemonTime), "restart it: it hangs"}}
+			limit), "restart it: it hangs"}}
 	case err != nil:
 		return []Finding{{check, Problem, fmt.Sprintf("%s does not answer as a Signet daemon does: %v", url, err),
 			"see what listens there"}}

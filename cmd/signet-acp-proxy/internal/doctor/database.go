@@ -16,8 +16,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// databaseTime is how long the database may take: it is read as a whole.
-const databaseTime = 30 * time.Second
+// How long the check of the whole file may take, and what is asked of it then.
+const (
+	checkTime = 30 * time.Second
+	askTime   = 10 * time.Second
+)
 
 // database looks for damage and for what is owed.
 func (e *examination) database(ctx context.Context) []Finding {
@@ -33,27 +36,27 @@ func (e *examination) database(ctx context.Context) []Finding {
 		}
 		return []Finding{{check, Problem, fmt.Sprintf("database %s: %v", c.DB, err), fix}}
 	}
-	ctx, cancel := context.WithTimeout(ctx, databaseTime)
-	defer cancel()
 	db, err := migrations.Look(c.DB)
 	if err != nil {
 		return broken(err)
 	}
 	defer db.Close()
-	var result string
-	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
-		return broken(sqlite.Explain(err))
+	state := "whole"
+	switch err := checkFile(ctx, db, checkTime); {
+	case errors.Is(err, errNotChecked):
+		state = "no damage found, " + err.Error()
+	case err != nil:
+		return broken(err)
 	}
-	if result != "ok" {
-		return broken(fmt.Errorf("%w: %s", sqlite.ErrCorrupt, result))
-	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
 	missing, err := migrations.Missing(ctx, db)
 	if err != nil {
 		return broken(err)
 	}
 	if len(missing) > 0 {
 		return []Finding{{check, Note,
-			fmt.Sprintf("%s: whole, of an earlier version; the next session brings it up to date", c.DB),
+			fmt.Sprintf("%s: %s, of an earlier version; the next session brings it up to date", c.DB, state),
 			"signet-acp-proxy sessions does it now"}}
 	}
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()})
@@ -65,7 +68,7 @@ func (e *examination) database(ctx context.Context) []Finding {
 	if info, err := os.Stat(c.DB); err == nil {
 		size = info.Size()
 	}
-	found := []Finding{{check, Fine, fmt.Sprintf("%s: whole, %d KiB, %s, %d live", c.DB, size/1024,
+	found := []Finding{{check, Fine, fmt.Sprintf("%s: %s, %d KiB, %s, %d live", c.DB, state, size/1024,
 		term.Count(sessions, "session"), live), ""}}
 	owed, err := store.Outstanding(ctx)
 	if err != nil {
@@ -78,6 +81,26 @@ func (e *examination) database(ctx context.Context) []Finding {
 		return ""
 	}
 	return append(found, deliveries(owed, name)...)
+}
+
+// errNotChecked is a file that could not be looked through in time: it is large, or its disk slow, which is no damage.
+var errNotChecked = errors.New("not looked through to its end")
+
+// checkFile looks for damage, in all of the file.
+func checkFile(ctx context.Context, db *sql.DB, limit time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var result string
+	err := db.QueryRowContext(limited, "PRAGMA quick_check(1)").Scan(&result)
+	switch {
+	case err != nil && limited.Err() != nil && ctx.Err() == nil:
+		return fmt.Errorf("%w within %v", errNotChecked, limit)
+	case err != nil:
+		return sqlite.Explain(err)
+	case result != "ok":
+		return fmt.Errorf("%w: %s", sqlite.ErrCorrupt, result)
+	}
+	return nil
 }
 
 // deliveries sums up what is owed. name gives a session's by its row.
@@ -145,7 +168,8 @@ func search(ctx context.Context) []Finding {
 	const check = "search"
 	if err := tryFullText(ctx); err != nil {
 		return []Finding{{check, Problem, fmt.Sprintf("no full-text search: %v; nothing is recalled", err),
-			"install a release, or build with: go install github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"}}
+			"install a release, or build with: go install " +
+				"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"}}
 	}
 	return []Finding{{check, Fine, "full-text search works (" + migrations.DriverName + ")", ""}}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"syscall"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -25,8 +26,9 @@ type introduction struct {
 	} `json:"agentInfo"`
 }
 
-// initialize starts an agent, greets it, and ends it. Without an answer the error says what came instead.
-func initialize(ctx context.Context, o upstream.Options) (introduction, error) {
+// initialize starts an agent, greets it, and ends it. Without an answer the error says what came instead, and is
+// errHangs or errAtWork where the patience came to an end.
+func initialize(ctx context.Context, o upstream.Options, limit patience) (introduction, error) {
 	version, err := json.Marshal(runtime.Version)
 	if err != nil {
 		return introduction{}, err
@@ -35,26 +37,34 @@ func initialize(ctx context.Context, o upstream.Options) (introduction, error) {
 	if err != nil {
 		return introduction{}, err
 	}
-	stop := context.AfterFunc(ctx, func() { p.Terminate(syscall.SIGKILL) })
+	waiting, giveUp := context.WithCancelCause(ctx)
+	var waits sync.WaitGroup
+	waits.Go(func() { limit.wait(waiting, p.Pid(), giveUp) })
+	stop := context.AfterFunc(waiting, func() { p.Terminate(syscall.SIGKILL) })
 	agent, err := greet(p, fmt.Sprintf(initializeRequest, version))
+	givenUp := context.Cause(waiting)
 	stop()
+	giveUp(nil)
+	waits.Wait()
 	p.Terminate(syscall.SIGTERM)
 	ended := p.Wait()
-	if err != nil && ctx.Err() == nil {
-		if last := p.LastStderr(); len(last) > 0 {
-			err = fmt.Errorf("%w (%s; its last words: %s)", err, ended, last[len(last)-1])
-		}
+	switch last := p.LastStderr(); {
+	case err == nil:
+	case givenUp != nil && errors.Is(err, errSilent):
+		err = givenUp
+	case givenUp != nil:
+		err = fmt.Errorf("%w: %w", givenUp, err)
+	case len(last) > 0:
+		err = fmt.Errorf("%w (%s; its last words: %s)", err, ended, last[len(last)-1])
 	}
 	return agent, err
 }
 
 var errSilent = errors.New("it ended without a word")
 
-// greet sends initialize and reads up to the answer.
+// greet sends initialize and reads up to the answer, or what came from one that reads nothing.
 func greet(p *upstream.Process, request string) (introduction, error) {
-	if _, err := p.Stdin.Write([]byte(request)); err != nil {
-		return introduction{}, errors.New("it closed its stdin")
-	}
+	_, unread := p.Stdin.Write([]byte(request))
 	lines := bufio.NewScanner(p.Stdout)
 	lines.Buffer(nil, 1<<20)
 	noise := ""
@@ -83,6 +93,9 @@ func greet(p *upstream.Process, request string) (introduction, error) {
 	}
 	if noise != "" {
 		return introduction{}, fmt.Errorf("it says %q", noise)
+	}
+	if unread != nil {
+		return introduction{}, errors.New("it closed its stdin")
 	}
 	return introduction{}, errSilent
 }

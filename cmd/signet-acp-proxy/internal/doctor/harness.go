@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -62,23 +63,30 @@ func (h harness) title() string {
 	return strings.Join(h.command, " ")
 }
 
-// inUse lists each harness once: those that are named, those in clients' files, those of the configuration, and those
-// on PATH.
+// inUse lists each harness once, whatever it is named by: those that are named, those in clients' files, those of the
+// configuration, and those on PATH.
 func (e *examination) inUse(named []string) []harness {
 	var all []harness
-	seen := map[string]bool{}
+	seen := map[string]int{} // what starts it, and where it stands in all
 	add := func(name string, command []string) {
 		p, known := e.c.Profile(name)
 		if !known && len(command) == 0 {
 			return
 		}
-		key := config.Canonical(name) + "\x00" + strings.Join(command, "\x00")
 		if known && (slices.Equal(command, p.Command) || slices.Equal(command, p.Installed)) {
-			command, key = nil, p.Name+"\x00"
+			command = nil
 		}
-		if !seen[key] {
-			seen[key] = true
+		line := command
+		if line == nil {
+			line = p.CommandHere()
+		}
+		at, there := seen[started(line)]
+		switch {
+		case !there:
+			seen[started(line)] = len(all)
 			all = append(all, harness{name, command})
+		case all[at].name == "":
+			all[at].name = name
 		}
 	}
 	for _, name := range named {
@@ -112,14 +120,23 @@ func (e *examination) inUse(named []string) []harness {
 	return all
 }
 
+// started is what a command line starts: the same for a program by its name, by its path and by a link to it.
+func started(command []string) string {
+	program := command[0]
+	if path, err := exec.LookPath(program); err == nil {
+		program = path
+	}
+	if real, err := filepath.EvalSymlinks(program); err == nil {
+		program = real
+	}
+	return strings.Join(append([]string{program}, command[1:]...), "\x00")
+}
+
 // fetcher reports whether a command line begins with a program that fetches what it is to run.
 func fetcher(command []string) bool { return command[0] == "npx" || command[0] == "uvx" }
 
-const (
-	initializeTime = 30 * time.Second
-	cachedTime     = time.Minute // npx and uvx look through what they have fetched before they start it
-	slowTime       = 5 * time.Second
-)
+// slowTime is how long a harness takes that is worth a word.
+const slowTime = 5 * time.Second
 
 const byHand = "run it by hand, and see how it is started as an ACP agent"
 
@@ -141,28 +158,25 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 			fix + "; or take it out of the client's configuration"}
 	}
 	line := strings.Join(options.Command, " ")
-	limit, fetched := initializeTime, fetcher(options.Command)
+	limit, fetched := ordinary, fetcher(options.Command)
 	if fetched {
-		limit = cachedTime
+		limit.silent = cachedTime
 		options.Command = slices.Insert(slices.Clone(options.Command), 1, "--offline")
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	begun := time.Now()
-	agent, err := initialize(ctx, options)
+	agent, err := initialize(ctx, options, limit)
 	switch {
 	case errors.Is(err, upstream.ErrNotStarted):
 		return Finding{check, Problem, fmt.Sprintf("%s: %v", name, err), "install it again"}
+	case errors.Is(err, errHangs):
+		return Finding{check, Problem, fmt.Sprintf("%s: %s does not answer initialize within %v: %v", name, line,
+			limit.silent, err), byHand}
+	case errors.Is(err, errAtWork):
+		return Finding{check, Problem, fmt.Sprintf("%s: %s has not answered initialize after %v: %v", name, line,
+			limit.working, err), byHand}
 	case err != nil && fetched && ctx.Err() == nil:
 		return Finding{check, Note, fmt.Sprintf("%s is not installed, so it was not started; %s fetches it in a client",
 			name, options.Command[0]), line}
-	case err != nil && ctx.Err() != nil:
-		text := fmt.Sprintf("%s: %s does not answer initialize within %v: it does not speak ACP, or hangs",
-			name, line, limit)
-		if !errors.Is(err, errSilent) {
-			text += ": " + err.Error()
-		}
-		return Finding{check, Problem, text, byHand}
 	case err != nil:
 		return Finding{check, Problem, fmt.Sprintf("%s: %s does not speak ACP: %v", name, line, err), byHand}
 	case agent.ProtocolVersion > 2:

@@ -1,0 +1,127 @@
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// agentVariable makes the test binary an agent: one that hangs, one that works for a while before it answers, one that
+// works for ever, or one that has said what it has to say before anybody asks.
+const agentVariable = "SIGNET_DOCTOR_AGENT"
+
+func TestMain(m *testing.M) {
+	const answer = `{"jsonrpc":"2.0","id":"signet-acp-proxy-doctor","result":{"protocolVersion":1,"agentInfo":{"name":"late"}}}`
+	switch os.Getenv(agentVariable) {
+	case "hangs":
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	case "works":
+		work(func() bool { used, _ := workOf(os.Getpid()); return used < 200*time.Millisecond })
+		fmt.Println(answer)
+	case "works for ever":
+		work(func() bool { return true })
+	case "gone":
+		os.Stdin.Close()
+		fmt.Println("Welcome!")
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// work uses the CPU on one thread.
+func work(on func() bool) {
+	runtime.LockOSThread()
+	for on() {
+	}
+}
+
+// A harness that is at work is slow, and one that does nothing is wrong.
+func TestPatience(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it is not known here what a process does")
+	}
+	const never = time.Hour
+	for _, tt := range []struct {
+		agent string
+		limit patience
+		want  error
+	}{
+		{"works", patience{silent: 1, working: never, quiet: time.Minute, look: time.Millisecond}, nil},
+		{"hangs", patience{silent: 1, working: never, quiet: 1, look: time.Millisecond}, errHangs},
+		{"works for ever", patience{silent: 1, working: 1, quiet: never, look: time.Millisecond}, errAtWork},
+	} {
+		t.Run(tt.agent, func(t *testing.T) {
+			t.Parallel()
+			agent, err := initialize(t.Context(), acting(tt.agent), tt.limit)
+			if !errors.Is(err, tt.want) || tt.want == nil && agent.AgentInfo.Name != "late" {
+				t.Errorf("it is called %q, and %v; want %v", agent.AgentInfo.Name, err, tt.want)
+			}
+		})
+	}
+}
+
+// What a program said that reads nothing is told, not that it reads nothing.
+func TestGreetingUnread(t *testing.T) {
+	p, err := upstream.Start(acting("gone"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Exited()
+	_, err = greet(p, "{}\n")
+	p.Wait()
+	if err == nil || err.Error() != `it says "Welcome!"` {
+		t.Errorf("got %v", err)
+	}
+}
+
+func acting(agent string) upstream.Options {
+	return upstream.Options{Command: []string{os.Args[0]}, Env: append(os.Environ(), agentVariable+"="+agent)}
+}
+
+// A harness is started once, by whatever names a client's file, the configuration and PATH have it.
+func TestEachHarnessOnce(t *testing.T) {
+	home, elsewhere := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv("PATH", elsewhere)
+	real, link := filepath.Join(home, "dist", "claude.js"), filepath.Join(elsewhere, "claude-agent-acp")
+	gemini := filepath.Join(elsewhere, "gemini")
+	write := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(real, "", 0o700)
+	write(gemini, "", 0o700)
+	if err := os.Symlink(real, link); err != nil {
+		t.Skip(err)
+	}
+	write(filepath.Join(home, ".acpx", "config.json"), fmt.Sprintf(`{"agents": {
+		"a": {"command": "signet-acp-proxy", "args": ["--agent", "claude", "--", %q]},
+		"b": {"command": "signet-acp-proxy", "args": ["--", %q]},
+		"c": {"command": "signet-acp-proxy", "args": ["--", %q, "--acp"]},
+		"d": {"command": "signet-acp-proxy", "args": ["--agent", "claude"]}}}`, link, real, gemini), 0o600)
+	c, err := config.Load(config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Agents = map[string]config.AgentConfig{"mine": {Command: []string{link}}}
+	e := examination{c: c}
+	var found []string
+	for _, h := range e.inUse([]string{"claude"}) {
+		found = append(found, h.title())
+	}
+	if want := []string{"claude", "gemini"}; !slices.Equal(found, want) {
+		t.Errorf("it would start %q, want %q", found, want)
+	}
+}
