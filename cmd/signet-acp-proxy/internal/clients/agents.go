@@ -60,11 +60,7 @@ func Command(c *config.Config, name string) []string {
 		return command
 	}
 	p, _ := c.Profile(name)
-	own := p.Command
-	if len(p.Installed) > 0 && OnPath(p.Installed[0]) {
-		own = p.Installed
-	}
-	return append(append(command, "--"), own...)
+	return append(append(command, "--"), p.CommandHere()...)
 }
 
 // ourProgram is how others start us: by name where PATH has us, else by path.

@@ -79,12 +79,3 @@ func (e Entry) Ours() bool {
 	name := strings.TrimSuffix(filepath.Base(filepath.ToSlash(e.Command[0])), ".exe")
 	return name == "signet-acp-proxy"
 }
-
-// entryFields is a command line as entries have it: a text, and a list of arguments.
-func entryFields(command []string) string {
-	args := make([]string, 0, len(command)-1)
-	for _, arg := range command[1:] {
-		args = append(args, quoted(arg))
-	}
-	return `"command": ` + quoted(command[0]) + `, "args": [` + strings.Join(args, ", ") + "]"
-}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 )
@@ -195,4 +196,13 @@ func (c *File) Diff() string {
 	text := diff.Diff(c.Path, c.read, c.Path, after)
 	_, text, _ = bytes.Cut(text, []byte("\n")) // without the line that names a command
 	return string(text)
+}
+
+// entryFields is a command line as entries have it: a text, and a list of arguments.
+func entryFields(command []string) string {
+	args := make([]string, 0, len(command)-1)
+	for _, arg := range command[1:] {
+		args = append(args, quoted(arg))
+	}
+	return `"command": ` + quoted(command[0]) + `, "args": [` + strings.Join(args, ", ") + "]"
 }

@@ -102,7 +102,8 @@ func FuzzSetup(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, comments bool) {
 		c := &File{section: "agents", file: jsonFile{text: bytes.Clone(text), comments: comments}}
-		if _, section, ok, err := c.agents(); err != nil || ok && len(section.members) > 0 && hasKey(section, "signet-fuzz") {
+		if _, section, ok, err := c.agents(); err != nil || ok && len(section.members) > 0 &&
+			hasKey(section, "signet-fuzz") {
 			return
 		} else if ok && len(section.members) == 0 && bytes.Contains(text, []byte(":"+madeByUs+"{}")) {
 			return // taken for ours

@@ -46,14 +46,16 @@ func fill(t *testing.T, d *runtime.Data) correlation.Session {
 		fmt.Sprintf(`UPDATE sessions SET continue_of = %d WHERE id = %d`, old.ID, s.ID),
 		fmt.Sprintf(`UPDATE sessions SET fork_of = %d WHERE id = %d`, s.ID, fork.ID),
 		fmt.Sprintf(`INSERT INTO stored_contexts VALUES (%d, 'k', 1, x'00ff27')`, s.ID),
-		fmt.Sprintf(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome,
-			items, text) VALUES (%d, 'k', 'context', 'b', 'embedded', 1, 1, 1, 1, 'kept', '[]', 'it''s')`, s.ID),
+		fmt.Sprintf(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at,
+			outcome, items, text) VALUES (%d, 'k', 'context', 'b', 'embedded', 1, 1, 1, 1, 'kept', '[]',
+			'it''s')`, s.ID),
 		fmt.Sprintf(`INSERT INTO event_sessions VALUES ('p', 1, %d)`, s.ID),
-		fmt.Sprintf(`INSERT INTO event_turns (process, n, turn) SELECT 'p', 1, min(id) FROM turns WHERE session = %d`, s.ID),
+		fmt.Sprintf(`INSERT INTO event_turns (process, n, turn) SELECT 'p', 1, min(id) FROM turns
+			WHERE session = %d`, s.ID),
 		fmt.Sprintf(`INSERT INTO events (at, kind, process, session, turn, data)
 			SELECT 1, 'turn_began', 'p', session, id, '{}' FROM turns WHERE session = %d`, s.ID),
-		fmt.Sprintf(`INSERT INTO usage (session, at, reporter, input, cost, raw) VALUES (%d, 1, 'update', 7, 0.1, '{}')`,
-			s.ID),
+		fmt.Sprintf(`INSERT INTO usage (session, at, reporter, input, cost, raw) VALUES (%d, 1, 'update', 7, 0.1,
+			'{}')`, s.ID),
 		fmt.Sprintf(`INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due)
 			VALUES (%d, 'k', 'daemon', 'ended', 'owed', 1, 1, 1)`, s.ID),
 		fmt.Sprintf(`INSERT INTO passages_told VALUES (%d, 'x', 1)`, s.ID),

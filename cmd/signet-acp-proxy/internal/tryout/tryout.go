@@ -117,7 +117,8 @@ func (t trial) given(ctx context.Context, id string) (string, error) {
 // session has one prompt answered in a session of its own, and gives its id and the answer.
 func (t trial) session(ctx context.Context, prompt string) (id, answer string, err error) {
 	agent := exec.CommandContext(ctx, t.self, slices.Concat(
-		[]string{"--memory", "embedded", "--signet-path", t.signet(), "--agent", t.agent.Name, "--"}, t.agent.Command)...)
+		[]string{"--memory", "embedded", "--signet-path", t.signet(), "--agent", t.agent.Name, "--"},
+		t.agent.Command)...)
 	agent.Dir = t.dir
 	agent.Env = environment()
 	agent.WaitDelay = endLimit
