@@ -22,12 +22,29 @@ type Batch struct {
 	tx      *sql.Tx
 	store   Store // whose clock is that of the events
 	process string
+
+	// what the numbers stand for, as far as it was asked: a query costs more than a change
+	sessions map[int]int64
+	turns    map[int]turnOf
+	bound    int // no number of a turn above it stands for anything; -1 while that was not asked
+	answers  map[int64]*answer
+	active   map[int64]time.Time // sessions, and when something was last said there
 }
+
+type turnOf struct{ id, session int64 }
 
 // Batch runs f in a transaction for the file of a process. Keep it short: a claim waits for it.
 func (s *Store) Batch(ctx context.Context, process string, f func(*Batch) error) error {
 	return sqlite.Write(ctx, s.db, "folding events in", func(tx *sql.Tx) error {
-		return f(&Batch{ctx, tx, *s, process})
+		b := &Batch{
+			ctx: ctx, tx: tx, store: *s, process: process,
+			sessions: map[int]int64{}, turns: map[int]turnOf{}, bound: -1,
+			answers: map[int64]*answer{}, active: map[int64]time.Time{},
+		}
+		if err := f(b); err != nil {
+			return err
+		}
+		return b.setActive()
 	})
 }
 
@@ -93,13 +110,20 @@ func (b *Batch) Open(n int, o OpenSession, fork, continues int) (Session, error)
 	}
 	_, err = b.tx.ExecContext(b.ctx, `INSERT INTO event_sessions (process, n, session) VALUES (?, ?, ?)
 		ON CONFLICT (process, n) DO UPDATE SET session = excluded.session`, b.process, n, v.ID)
+	b.sessions[n] = v.ID
 	return v, err
 }
 
 // Session gives the row that a number of a session stands for, or ErrNotFound.
 func (b *Batch) Session(n int) (id int64, err error) {
+	if id, known := b.sessions[n]; known {
+		return id, nil
+	}
 	err = b.tx.QueryRowContext(b.ctx, `SELECT session FROM event_sessions WHERE process = ? AND n = ?`,
 		b.process, n).Scan(&id)
+	if err == nil {
+		b.sessions[n] = id
+	}
 	return id, orNotFound(err)
 }
 
@@ -202,8 +226,12 @@ func (b *Batch) DropContext(session int64) error {
 
 // Begin makes a turn and binds the number n to it, once. An empty key is the session's.
 func (b *Batch) Begin(n int, session int64, key string) (turn int64, err error) {
-	if turn, _, err := b.Turn(n); !errors.Is(err, ErrNotFound) {
-		return turn, err
+	if isNew, err := b.isNew(n); err != nil {
+		return 0, err
+	} else if !isNew {
+		if turn, _, err := b.Turn(n); !errors.Is(err, ErrNotFound) {
+			return turn, err
+		}
 	}
 	now := b.store.now()
 	t := Turn{Session: session, Key: key, Process: b.process, Started: now}
@@ -218,13 +246,33 @@ func (b *Batch) Begin(n int, session int64, key string) (turn int64, err error) 
 		b.process, n, turn); err != nil {
 		return 0, err
 	}
-	return turn, b.active(session)
+	b.turns[n], b.bound, b.answers[turn] = turnOf{turn, session}, max(b.bound, n), &answer{}
+	b.said(session)
+	return turn, nil
+}
+
+// isNew reports whether it is sure that the number of a turn stands for nothing yet: numbers grow.
+func (b *Batch) isNew(n int) (bool, error) {
+	if b.bound < 0 {
+		err := b.tx.QueryRowContext(b.ctx, `SELECT coalesce(max(n), 0) FROM event_turns WHERE process = ?`,
+			b.process).Scan(&b.bound)
+		if err != nil {
+			return false, err
+		}
+	}
+	return n > b.bound, nil
 }
 
 // Turn gives the row that a number of a turn stands for, and its session's, or ErrNotFound.
 func (b *Batch) Turn(n int) (id, session int64, err error) {
+	if t, known := b.turns[n]; known {
+		return t.id, t.session, nil
+	}
 	err = b.tx.QueryRowContext(b.ctx, `SELECT t.id, t.session FROM event_turns e JOIN turns t ON t.id = e.turn
 		WHERE e.process = ? AND e.n = ?`, b.process, n).Scan(&id, &session)
+	if err == nil {
+		b.turns[n] = turnOf{id, session}
+	}
 	return id, session, orNotFound(err)
 }
 
@@ -239,14 +287,9 @@ func (b *Batch) Hear(turn int64, text string, cut bool) error {
 
 // Say adds to the assistant's answer in a turn what came skipped bytes after the last.
 func (b *Batch) Say(turn int64, text string, skipped int) error {
-	var a answer
-	err := b.tx.QueryRowContext(b.ctx, `SELECT t.assistant, e.head, e.left_out FROM turns t
-		JOIN event_turns e ON e.turn = t.id WHERE t.id = ?`, turn).Scan(&a.text, &a.head, &a.left)
+	a, err := b.answer(turn)
 	if err != nil {
-		return orNotFound(err)
-	}
-	if a.head > len(a.text) { // of what was forgotten
-		a.head, a.left = 0, 0
+		return err
 	}
 	head, left := a.head, a.left
 	a.add(strings.ToValidUTF8(text, "\uFFFD"), skipped)
@@ -257,6 +300,24 @@ func (b *Batch) Say(turn int64, text string, skipped int) error {
 			a.head, a.left, turn)
 	}
 	return err
+}
+
+// answer gives what the assistant has said in a turn so far.
+func (b *Batch) answer(turn int64) (*answer, error) {
+	if a := b.answers[turn]; a != nil {
+		return a, nil
+	}
+	a := &answer{}
+	err := b.tx.QueryRowContext(b.ctx, `SELECT t.assistant, e.head, e.left_out FROM turns t
+		JOIN event_turns e ON e.turn = t.id WHERE t.id = ?`, turn).Scan(&a.text, &a.head, &a.left)
+	if err != nil {
+		return nil, orNotFound(err)
+	}
+	if a.head > len(a.text) { // of what was forgotten
+		a.head, a.left = 0, 0
+	}
+	b.answers[turn] = a
+	return a, nil
 }
 
 const (
@@ -331,13 +392,22 @@ func (b *Batch) Answered(turn, session int64, stop string, code int, cut bool) e
 	if err != nil {
 		return err
 	}
-	return b.active(session)
+	b.said(session)
+	return nil
 }
 
-func (b *Batch) active(session int64) error {
-	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`,
-		sqlite.Stamp(b.store.now()), session)
-	return err
+// said notes that something is said in a session now.
+func (b *Batch) said(session int64) { b.active[session] = latest(b.active[session], b.store.now()) }
+
+// setActive writes down when something was last said.
+func (b *Batch) setActive() error {
+	for session, at := range b.active {
+		if _, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`,
+			sqlite.Stamp(at), session); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Usage is what a harness reported of what a turn, or its session so far, has used. What is nil was not reported.
@@ -396,4 +466,10 @@ func (s *Store) FileRemoved(ctx context.Context, process string) error {
 		}
 		return nil
 	})
+}
+
+// SetSessionTitle notes what the harness calls a session.
+func (b *Batch) SetSessionTitle(session int64, title string) error {
+	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET title = ? WHERE id = ?`, title, session)
+	return err
 }

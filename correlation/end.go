@@ -99,10 +99,10 @@ func (s *Store) settleUp(ctx context.Context, tx *sql.Tx, id, reason string) err
 	return err
 }
 
-// SweepDead buries the processes that died without saying so: what they had in flight is in doubt, their open turns
-// have ended, and what their sessions owe is due. unread, if not nil, names those whose last words are still to be taken
-// in: they are left to whoever does that, or a part of a session would be handed over as the whole. It gives how many
-// it ended.
+// SweepDead ends the processes that died without saying so: what they had in flight is in doubt, their open turns
+// have ended, and what their sessions owe is due. unread, if not nil, names those whose last words are still to be
+// taken in: they are left to whoever does that, or a part of a session would be handed over as the whole. It gives how
+// many it ended.
 func (s *Store) SweepDead(ctx context.Context, unread func(process string) bool) (int, error) {
 	const doing = "looking for dead processes"
 	open, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT id FROM processes WHERE ended = 0`)

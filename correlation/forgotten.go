@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -65,10 +67,26 @@ func (s *Store) IsForgotten(ctx context.Context, acpID string) (gone bool, err e
 	return gone, sqlite.While("looking for what was forgotten", err)
 }
 
-// turnForgotten reports whether a turn of a session is one that was forgotten, or a copy of one.
-func (s *Store) turnForgotten(ctx context.Context, acpID string, t Turn) (gone bool, err error) {
-	prompt, whole := promptDigest(acpID, t.User), copyDigest(t.User, t.Assistant)
-	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM turns_forgotten WHERE digest IN (?, ?))`,
-		prompt[:], whole[:]).Scan(&gone)
-	return gone, sqlite.While("looking for what was forgotten", err)
+// forgottenTurns reports of each of some turns of a session whether it was forgotten, or is a copy of one that was.
+func (s *Store) forgottenTurns(ctx context.Context, acpID string, turns []Turn) ([]bool, error) {
+	digests := make([]string, 0, 2*len(turns))
+	for _, t := range turns {
+		for _, sum := range []digest{promptDigest(acpID, t.User), copyDigest(t.User, t.Assistant)} {
+			digests = append(digests, fmt.Sprintf("%X", sum))
+		}
+	}
+	list, err := json.Marshal(digests)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := sqlite.Collect(ctx, s.db, sqlite.One[int], `SELECT j.key FROM json_each(?) j
+		JOIN turns_forgotten f ON f.digest = unhex(j.value)`, string(list))
+	if err != nil {
+		return nil, sqlite.While("looking for what was forgotten", err)
+	}
+	are := make([]bool, len(turns))
+	for _, n := range gone {
+		are[n/2] = true
+	}
+	return are, nil
 }

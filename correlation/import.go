@@ -27,14 +27,18 @@ type Import struct {
 // Import begins to take in a conversation. One that is on record already, whoever told of it, is found by its ACP id.
 // ErrForgotten.
 func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
+	ctx = context.WithoutCancel(ctx) // these reads are short, and to watch each for its context costs as much again
 	if gone, err := s.IsForgotten(ctx, o.ACPID); err != nil {
 		return nil, err
 	} else if gone {
 		return nil, ErrForgotten
 	}
-	i := &Import{store: s, open: o, had: map[digest]int{}}
+	i := &Import{store: s, open: o, had: map[digest]int{}, empty: true}
 	v, err := s.Find(ctx, o.Harness, o.ACPID)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ErrNotFound) {
+		return i, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	i.Session = v
@@ -53,34 +57,41 @@ func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
 	return i, nil
 }
 
-// Add takes in turns, ended and in order, and gives how many of them were new: one is there when its session has as
-// many prompts of the same words. What was forgotten stays so.
-func (i *Import) Add(ctx context.Context, turns []Turn) (added int, err error) {
-	var batch []Turn
-	size := 0
-	for _, t := range turns {
+// Fresh gives those of some turns, ended and in order, that are new: one is there when its session has as many prompts
+// of the same words. What was forgotten stays so.
+func (i *Import) Fresh(ctx context.Context, turns []Turn) (fresh []Turn, err error) {
+	gone, err := i.store.forgottenTurns(context.WithoutCancel(ctx), i.open.ACPID, turns)
+	if err != nil {
+		return nil, err
+	}
+	for n, t := range turns {
 		if sum := digestOf(t.User); i.had[sum] > 0 {
 			i.had[sum]--
-			continue
+		} else if !gone[n] {
+			fresh = append(fresh, t)
 		}
-		if gone, err := i.store.turnForgotten(ctx, i.open.ACPID, t); err != nil {
+	}
+	return fresh, nil
+}
+
+// Add takes in those that are new, and gives how many these were.
+func (i *Import) Add(ctx context.Context, turns []Turn) (added int, err error) {
+	fresh, err := i.Fresh(ctx, turns)
+	if err != nil {
+		return 0, err
+	}
+	for added < len(fresh) {
+		n, size := added, 0
+		for n < len(fresh) && size < maxImport {
+			size += len(fresh[n].User) + len(fresh[n].Assistant)
+			n++
+		}
+		if err := i.save(ctx, fresh[added:n]); err != nil {
 			return added, err
-		} else if gone {
-			continue
 		}
-		batch = append(batch, t)
-		if size += len(t.User) + len(t.Assistant); size >= maxImport {
-			if err := i.save(ctx, batch); err != nil {
-				return added, err
-			}
-			added += len(batch)
-			batch, size = batch[:0], 0
-		}
+		added = n
 	}
-	if err := i.save(ctx, batch); err != nil {
-		return added, err
-	}
-	if added += len(batch); added == 0 || !i.empty {
+	if added == 0 || !i.empty {
 		return added, nil
 	}
 	return added, i.store.write(ctx, "dating a session", func(tx *sql.Tx) error { // it is as old as what was said in it
@@ -94,9 +105,6 @@ func (i *Import) Add(ctx context.Context, turns []Turn) (added int, err error) {
 
 // save writes turns, and their session before the first of them.
 func (i *Import) save(ctx context.Context, turns []Turn) (err error) {
-	if len(turns) == 0 {
-		return nil
-	}
 	if i.Session.ID == 0 {
 		if i.Session, err = i.store.Open(ctx, i.open); err != nil {
 			return err

@@ -133,3 +133,20 @@ func TestImportOfForgotten(t *testing.T) {
 		}
 	}
 }
+
+// What was imported is kept from the day on which it came in, however long ago it was said.
+func TestImportIsKept(t *testing.T) {
+	b := newBench(t)
+	then := b.clock.Now().Add(-1000 * time.Hour)
+	turns := []Turn{{User: "hello", Assistant: "hi", Started: then, Ended: then, Stop: "end_turn"}}
+	if _, added, err := b.take(OpenSession{Harness: "claude", ACPID: "s-1"}, turns); err != nil || added != 1 {
+		t.Fatalf("%d, %v", added, err)
+	}
+	if n := must(b.Expire(t.Context(), b.clock.Now(), nil))(t); n != 0 {
+		t.Errorf("%d turns went on the day on which they came in", n)
+	}
+	b.clock.Advance(time.Hour)
+	if n := must(b.Expire(t.Context(), b.clock.Now(), nil))(t); n != 1 {
+		t.Errorf("%d turns went later, want 1", n)
+	}
+}

@@ -87,9 +87,15 @@ func TestSweepDead(t *testing.T) {
 	b.openTurn(v.ID, dead, "two", "2")
 	promptless := b.open(OpenSession{ACPID: "promptless", Process: dead})
 	b.clock.Advance(time.Minute)
+	lock := filepath.Join(b.dir, "acp", "live", dead+".lock") // nobody holds it
+	check(t, os.MkdirAll(filepath.Dir(lock), 0o700))
+	check(t, os.WriteFile(lock, nil, 0o600))
 	check(t, os.WriteFile(filepath.Join(b.dir, "acp", "live.lock"), nil, 0o600)) // not in the folder: not ours
 	if n := must(b.SweepDead(t.Context(), nil))(t); n != 1 {
 		t.Fatalf("ended %d, want 1", n)
+	}
+	if left := b.locks(); slices.Contains(left, dead+".lock") {
+		t.Errorf("the lock of the dead is left: %v", left)
 	}
 	turns := must(b.Turns(t.Context(), v.ID))(t)
 	if turns[1].Ended.IsZero() || turns[1].Stop != "" {

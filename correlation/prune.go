@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -47,10 +48,9 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (For
 const foldLimit = 50 * time.Millisecond
 
 // FoldLog writes the write-ahead log into the database and empties it, unless another process keeps reading; then the
-// log is emptied by a later one.
+// log is emptied by a later one. The work itself has no limit: what was forgotten stands in the file until it is done.
 func (s *Store) FoldLog(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, foldLimit)
-	defer cancel()
+	ctx = sqlite.WithLockWait(ctx, foldLimit)
 	var busy, logged, folded int
 	err := sqlite.Explain(s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded))
 	if busy != 0 || errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
@@ -214,14 +214,17 @@ func old(sessions []Session, stay []int64, o PruneOptions) []Session {
 	return picked
 }
 
-// expireAtOnce is how many turns go in one transaction, so that no prompt has to wait for all of them.
-const expireAtOnce = 200
+// expireAtOnce is how many turns go in one transaction, 2 ms each with what was learned from them: a prompt waits for
+// it.
+const expireAtOnce = 10
 
 // Expire removes turns that began before the given time (retention), and what happened before it, but none of a living
-// process and none under a key that still owes something. Sessions and their ledgers stay. It gives how many turns
-// went, also when it fails halfway.
+// process, none under a key that still owes something, and none that came in later, with a key of then: what was said
+// long ago and was imported is kept as long as what was said on that day. Sessions and their ledgers stay. It gives how
+// many turns went, also when it fails halfway. In a context of pace.Gently it takes its time.
 func (s *Store) Expire(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
 	for gone := 0; ; {
+		began := time.Now()
 		n, err := s.expireSome(ctx, before, unlearn)
 		if gone += n; err != nil {
 			return gone, err
@@ -229,13 +232,15 @@ func (s *Store) Expire(ctx context.Context, before time.Time, unlearn Unlearn) (
 		if n < expireAtOnce {
 			return gone, s.expireEvents(ctx, before)
 		}
+		pace.Pause(ctx, began)
 	}
 }
 
 func (s *Store) expireSome(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
-	const old = `SELECT id FROM turns WHERE started < ? AND ended > 0 AND key NOT IN (SELECT key FROM deliveries
+	const old = `SELECT id FROM turns WHERE started < ?1 AND ended > 0 AND key NOT IN (SELECT key FROM deliveries
 		WHERE done = 0)
-		AND process NOT IN (SELECT id FROM processes WHERE ended = 0) LIMIT ?`
+		AND process NOT IN (SELECT id FROM processes WHERE ended = 0)
+		AND NOT EXISTS (SELECT 1 FROM session_keys k WHERE k.key = turns.key AND k.created >= ?1) LIMIT ?2`
 	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], old, sqlite.Stamp(before), 1) // to look takes no lock
 	if err != nil || len(ids) == 0 {
 		return 0, sqlite.While("looking for old turns", err)

@@ -222,3 +222,20 @@ func TestExpire(t *testing.T) {
 		t.Errorf("%d more went", n)
 	}
 }
+
+// A prompt waits for no more than a few turns to go, however many are old.
+func TestExpireFewAtOnce(t *testing.T) {
+	b := newBench(t)
+	const turns = 25
+	b.saidTo("old", turns, ProcessInfo{})
+	b.clock.Advance(time.Hour)
+	most, gone := 0, 0
+	n := must(b.Expire(t.Context(), b.clock.Now(), func(_ context.Context, _ *sql.Tx, ids []int64) error {
+		most, gone = max(most, len(ids)), gone+len(ids)
+		return nil
+	}))(t)
+	if n != turns || gone != turns || most > 10 {
+		t.Errorf("%d turns went, %d from the index, up to %d in one transaction; want %d, 10 at a time", n, gone,
+			most, turns)
+	}
+}

@@ -26,12 +26,14 @@ const selectSaid = `SELECT t.id, t.session, t.key, t.started, s.harness, s.proje
 	FROM turns t JOIN sessions s ON s.id = t.session `
 
 func scanSaid(row sqlite.Row) (t Said, err error) {
-	return t, row.Scan(&t.Turn, &t.Session, &t.Key, &t.Started, &t.Harness, &t.Project, &t.User, &t.Assistant, &t.Learned)
+	return t, row.Scan(&t.Turn, &t.Session, &t.Key, &t.Started, &t.Harness, &t.Project, &t.User, &t.Assistant,
+		&t.Learned)
 }
 
 // Unlearned gives turns that have ended or were written again since they were learned from, the oldest first.
 func Unlearned(ctx context.Context, q sqlite.Querier, most int) ([]Said, error) {
-	return sqlite.Collect(ctx, q, scanSaid, selectSaid+`WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id LIMIT ?`, most)
+	return sqlite.Collect(ctx, q, scanSaid, selectSaid+`WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id
+		LIMIT ?`, most)
 }
 
 // LearnedUpTo gives turns that were learned from, the newest first from the given one on.

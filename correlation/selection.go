@@ -28,8 +28,8 @@ type Selection struct {
 // Select gives the turns that a delivery holds. Whole: all that were said under its key, for newer daemons, which take
 // the whole each time. Else what is new, with up to 4 earlier turns as lead-in, and for the daemon with the time before
 // which it is not worth a job: the first delivery under a key and the first end are worth it at once, a later one from
-// 500 characters and 5 turns on, or 24 hours after its oldest new turn. Select once a lease; a transcript that is sent in parts is told by
-// Selections with some of the turns each.
+// 500 characters and 5 turns on, or 24 hours after its oldest new turn. Select once a lease; a transcript that is sent
+// in parts is told by Selections with some of the turns each.
 func (s *Store) Select(ctx context.Context, d Delivery, whole bool) (Selection, error) {
 	p, err := s.selectTurns(ctx, d, whole)
 	return p, sqlite.While("reading what is to be delivered", err)

@@ -255,12 +255,6 @@ func (s *Store) SetRecord(ctx context.Context, id int64, record string) error {
 	return s.change(ctx, "noting a record", ErrNotFound, `UPDATE sessions SET record = ? WHERE id = ?`, record, id)
 }
 
-// SetSessionTitle notes what the harness calls a session.
-func (b *Batch) SetSessionTitle(session int64, title string) error {
-	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET title = ? WHERE id = ?`, title, session)
-	return err
-}
-
 // Get gives a session by our id, or ErrNotFound.
 func (s *Store) Get(ctx context.Context, id int64) (Session, error) {
 	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE s.id = ?`, id))

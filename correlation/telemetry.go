@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -79,6 +80,7 @@ func (s *Store) expireEvents(ctx context.Context, before time.Time) error {
 	for _, table := range []string{"events", "usage"} {
 		old := `SELECT id FROM ` + table + ` WHERE at < ? AND turn IS NULL LIMIT ?`
 		for {
+			began := time.Now()
 			// to look takes no lock
 			ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], old, sqlite.Stamp(before), 1)
 			if err != nil || len(ids) == 0 {
@@ -95,6 +97,7 @@ func (s *Store) expireEvents(ctx context.Context, before time.Time) error {
 			if err != nil {
 				return err
 			}
+			pace.Pause(ctx, began)
 		}
 	}
 	return nil

@@ -128,12 +128,20 @@ func rowOf(t Turn) (turnRow, error) {
 }
 
 func (r turnRow) insert(ctx context.Context, tx *sql.Tx, t Turn) (id int64, err error) {
-	err = tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, started, ended, stop, code, truncated,
+	done, err := tx.ExecContext(ctx, `INSERT INTO turns (session, key, process, started, ended, stop, code, truncated,
 		tools, user, assistant)
-		SELECT id, coalesce(nullif(?, ''), key), ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ? RETURNING id`,
+		SELECT id, coalesce(nullif(?, ''), key), ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
 		t.Key, t.Process, sqlite.Stamp(t.Started), sqlite.Stamp(t.Ended), t.Stop, t.Code, r.truncated, r.tools, r.user,
-		r.assistant, t.Session).Scan(&id)
-	return id, orNotFound(err)
+		r.assistant, t.Session)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := done.RowsAffected(); err != nil {
+		return 0, err
+	} else if n == 0 {
+		return 0, ErrNotFound
+	}
+	return done.LastInsertId()
 }
 
 // forgotten stands in a turn where something was that a person had forgotten (memory/embedded).

@@ -15,8 +15,8 @@ import (
 // defaultBusyTimeout is how long a statement waits for another process's lock when its context sets no nearer deadline.
 const defaultBusyTimeout = 5 * time.Second
 
-// try is how long SQLite waits at a time for the lock of a transaction. The longer it waits, the less often it looks, at
-// last every 100 ms: who writes one transaction after the other would leave others out.
+// try is how long SQLite waits at a time for the lock of a transaction. The longer it waits, the less often it looks,
+// at last every 100 ms: who writes one transaction after the other would leave others out.
 const try = 25 * time.Millisecond
 
 // connector opens connections to one database file.
@@ -90,6 +90,7 @@ type conn struct {
 	sqliteConn
 	timeout time.Duration // the busy timeout as it is set now
 	inTx    bool          // between BEGIN and COMMIT or ROLLBACK
+	short   bool          // and that of sqlite.Write
 }
 
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
@@ -100,7 +101,7 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 		transaction, err := c.sqliteConn.BeginTx(ctx, opts)
 		switch {
 		case err == nil:
-			c.inTx = true
+			c.inTx, c.short = true, sqlite.Short(ctx)
 			return &tx{Tx: transaction, conn: c}, nil
 		case left <= try || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy):
 			return nil, err
@@ -142,18 +143,28 @@ func (c *conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	if err := c.fit(ctx); err != nil {
 		return nil, err
 	}
-	return c.sqliteConn.ExecContext(ctx, query, args)
+	return c.sqliteConn.ExecContext(c.unwatched(ctx), query, args)
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	if err := c.fit(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := c.sqliteConn.QueryContext(ctx, query, args)
+	rows, err := c.sqliteConn.QueryContext(c.unwatched(ctx), query, args)
 	if err != nil {
 		return nil, err
 	}
 	return alike(rows), nil
+}
+
+// unwatched gives the context of a statement. For one that can end the driver has a goroutine of its own watch each
+// statement, which costs more than most of them. A short transaction waits for no lock inside, and ends with its
+// context by itself, between two statements.
+func (c *conn) unwatched(ctx context.Context) context.Context {
+	if c.inTx && c.short {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
 }
 
 // fit sets the busy timeout for what ctx allows.
@@ -177,7 +188,7 @@ func (c *conn) waitFor(ctx context.Context, wait time.Duration) error {
 
 // busyTimeout is what ctx leaves of it, in whole milliseconds.
 func busyTimeout(ctx context.Context) time.Duration {
-	wait := sqlite.Patience(ctx, defaultBusyTimeout)
+	wait := sqlite.LockWait(ctx, defaultBusyTimeout)
 	if deadline, ok := ctx.Deadline(); ok {
 		wait = min(wait, max(time.Until(deadline), 0))
 	}

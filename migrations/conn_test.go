@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // A waiting statement gives up when its context does, not after the driver's busy timeout; and one whose context sets
@@ -51,6 +53,39 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	}
 	if err := <-waited; err != nil {
 		t.Errorf("without a limit: %v", err)
+	}
+}
+
+// A long transaction, as an upgrade is, ends with its context in the middle of a statement; a short one behind it, and
+// keeps nothing.
+func TestTransactionsEndWithTheContext(t *testing.T) {
+	db := mustOpen(t, filepath.Join(t.TempDir(), "x.db"),
+		schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x)"}))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	tx := must(db.BeginTx(ctx, nil))
+	_, err := tx.ExecContext(ctx, `INSERT INTO a WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)
+		SELECT count(*) FROM c`)
+	if err == nil || ctx.Err() == nil {
+		t.Errorf("an endless statement ended with %v", err)
+	}
+	_ = tx.Rollback() // it is by now
+
+	ctx, cancel = context.WithCancel(t.Context())
+	err = sqlite.Write(ctx, db, "writing", func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO a VALUES (1)"); err != nil {
+			return err
+		}
+		cancel()
+		_, err := tx.ExecContext(ctx, "INSERT INTO a VALUES (2)")
+		return err
+	})
+	left := -1
+	if err := db.QueryRow("SELECT count(*) FROM a").Scan(&left); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(err, context.Canceled) || left != 0 {
+		t.Errorf("%v; %d rows are left", err, left)
 	}
 }
 

@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 )
 
+// ErrNetworkFS is an error of Open.
+var ErrNetworkFS = errors.New("on a network file system, where SQLite's locks cannot be trusted: " +
+	"choose a local file with --db")
+
 // ours is the name of the folder that belongs to us alone; any other folder is the person's, and its mode is theirs
 // to choose.
 const ours = "acp"

@@ -21,12 +21,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// Errors of Open beyond those of package sqlite (ErrReadOnly, ErrBusy, ErrFull, ErrCorrupt, ErrDisk).
-var (
-	ErrNewer     = errors.New("written by a newer version: update signet-acp-proxy")
-	ErrNetworkFS = errors.New("on a network file system, where SQLite's locks cannot be trusted: " +
-		"choose a local file with --db")
-)
+// ErrNewer is an error of Open, as are ErrNetworkFS and those of package sqlite (ErrReadOnly, ErrBusy, ErrFull,
+// ErrCorrupt, ErrDisk).
+var ErrNewer = errors.New("written by a newer version: update signet-acp-proxy")
 
 //go:embed *.sql
 var files embed.FS

@@ -36,7 +36,8 @@ func TestAcpx(t *testing.T) {
 	write("queues/not-a-number.lock", `{"pid":"90","sessionId":"record-4"}`)
 	write("queues/array.lock", `[90]`)
 	write("queues/readme.txt", `{"pid":90,"sessionId":"record-5"}`)
-	write("sessions/s1.json", `{"schema":"acpx.session.v1","acpx_record_id":"s1","acp_session_id":"s1","messages":[{"a":1}]}`)
+	write("sessions/s1.json",
+		`{"schema":"acpx.session.v1","acpx_record_id":"s1","acp_session_id":"s1","messages":[{"a":1}]}`)
 	write("sessions/s2.json", `{"messages":[{"acp_session_id":"decoy"}],"acpx_record_id":"s2","acp_session_id":"s9"}`)
 	write("sessions/broken.json", `{"acpx_record_id":"x",`)
 	write("sessions/s3.json", `{"acpx_record_id":"s3","acp_session_id":null}`)
@@ -69,8 +70,8 @@ func TestAcpx(t *testing.T) {
 		}
 	}
 	for i := range 2 * maxAcpxFiles { // the newest ones are looked at
-		write(fmt.Sprintf("sessions/n%d.json", i), fmt.Sprintf(`{"acpx_record_id":"n%d","acp_session_id":"rotated-%d"}`, i,
-			i))
+		write(fmt.Sprintf("sessions/n%d.json", i),
+			fmt.Sprintf(`{"acpx_record_id":"n%d","acp_session_id":"rotated-%d"}`, i, i))
 		at := time.Unix(int64(2_000_000_000+i), 0)
 		if err := os.Chtimes(filepath.Join(home, ".acpx", "sessions", fmt.Sprintf("n%d.json", i)), at, at); err != nil {
 			t.Fatal(err)

@@ -205,7 +205,8 @@ func TestStoredContextIsClean(t *testing.T) {
 			if err := w.db.QueryRow(`SELECT payload FROM stored_contexts`).Scan(&stored); err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(stored, "It holds") || strings.Contains(stored, secret) || strings.Contains(stored, "CANARY") {
+			if !strings.Contains(stored, "It holds") || strings.Contains(stored, secret) ||
+				strings.Contains(stored, "CANARY") {
 				t.Errorf("stored: %s", stored)
 			}
 		})
@@ -243,7 +244,8 @@ func TestSameID(t *testing.T) {
 			return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
 				switch method(f) {
 				case "initialize":
-					say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":%q}}}`, f["id"], name)
+					say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":%q}}}`,
+						f["id"], name)
 				case "session/new":
 					say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":%q}}`, f["id"], tt.id)
 				default:

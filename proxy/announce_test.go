@@ -126,7 +126,8 @@ func TestNotice(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			c := w.start(newSource(), echo(), func(o *Options) { o.Notice = tt.on })
-			c.call(0, "initialize", `{"protocolVersion":1,`+tt.capabilities+`"clientInfo":{"name":"tester","version":"1"}}`)
+			c.call(0, "initialize", `{"protocolVersion":1,`+tt.capabilities+
+				`"clientInfo":{"name":"tester","version":"1"}}`)
 			c.call(1, "session/new", cwd)
 			var notices []string
 			for id := 2; id < 4; id++ {

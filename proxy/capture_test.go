@@ -23,7 +23,8 @@ func says(updates ...string) agent {
 			return
 		}
 		for _, u := range updates {
-			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":%s}}`, param(f, "sessionId"), u)
+			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":%s}}`,
+				param(f, "sessionId"), u)
 		}
 		say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"end_turn"}}`, f["id"])
 	}
@@ -67,7 +68,8 @@ func TestToolTitles(t *testing.T) {
 			turn := turnOf(t, textBlock("my <private>CANARY-Xy99Zq</private> word"), says(
 				`{"sessionUpdate":"tool_call","toolCallId":"1","title":`+string(title)+`,"kind":"`+strings.Repeat("k",
 					99)+`","status":"pending"}`))
-			want := correlation.ToolCall{ID: "1", Title: tt.want, Kind: strings.Repeat("k", maxToolWord), Status: "pending"}
+			want := correlation.ToolCall{ID: "1", Title: tt.want, Kind: strings.Repeat("k", maxToolWord),
+				Status: "pending"}
 			if len(turn.Tools) != 1 || !reflect.DeepEqual(turn.Tools[0], want) {
 				t.Errorf("stored %+v, want %+v", turn.Tools, want)
 			}
@@ -93,8 +95,8 @@ func TestLongAnswer(t *testing.T) {
 			}
 			turn := turnOf(t, textBlock("why?"), says(append(updates, saying("FINAL"), saying("ANSWER"))...))
 			got := turn.Assistant
-			if !strings.HasPrefix(got, "FIRST ") || !strings.HasSuffix(got, "FINALANSWER") || turn.Truncated != tt.cut ||
-				len(got) > maxTurnText+16<<10+100 {
+			if !strings.HasPrefix(got, "FIRST ") || !strings.HasSuffix(got, "FINALANSWER") ||
+				turn.Truncated != tt.cut || len(got) > maxTurnText+16<<10+100 {
 				t.Fatalf("%d bytes, truncated %v: %.20q…%q", len(got), turn.Truncated, got, got[max(0, len(got)-20):])
 			}
 			size := len("FIRST FINALANSWER") + tt.chunks*len(line)
@@ -112,8 +114,8 @@ func TestLongAnswer(t *testing.T) {
 			_, tail, _ := strings.Cut(rest, "\n")
 			// What is left out is counted as it came: a line's end is two bytes of JSON.
 			all := "FIRST " + strings.Repeat(line, tt.chunks) + "FINALANSWER"
-			if off := len(head) + left + len(tail) - size; off < 0 || off > 4*tt.chunks || !strings.HasPrefix(all, head) ||
-				!strings.HasSuffix(all, tail) {
+			if off := len(head) + left + len(tail) - size; off < 0 || off > 4*tt.chunks ||
+				!strings.HasPrefix(all, head) || !strings.HasSuffix(all, tail) {
 				t.Errorf("%d+%d+%d bytes of %d", len(head), left, len(tail), size)
 			}
 		})

@@ -45,7 +45,8 @@ func TestSettingSources(t *testing.T) {
 	const sources = `"settingSources":["project","local"]`
 	tests := []struct{ name, client, in, want string }{
 		{"none", asAcpx, `{"cwd":"/tmp/x"}`, `{"cwd":"/tmp/x","_meta":{"claudeCode":{"options":{` + sources + `}}}}`},
-		{"other options", asAcpx, `{"cwd":"/tmp/x","_meta":{"claudeCode":{"options":{"model":"m"}},"systemPrompt":"x"}}`,
+		{"other options", asAcpx,
+			`{"cwd":"/tmp/x","_meta":{"claudeCode":{"options":{"model":"m"}},"systemPrompt":"x"}}`,
 			`{"cwd":"/tmp/x","_meta":{"claudeCode":{"options":{"model":"m",` + sources + `}},"systemPrompt":"x"}}`},
 		{"acpx's own", asAcpx, `{"cwd":"/tmp/x","_meta":{"claudeCode":{"options":{"settingSources":["user"]}}}}`, ``},
 		{"acpx before that", `"clientInfo":{"name":"acpx","version":"0.7.0"}`, `{"cwd":"/tmp/x"}`, ``},
@@ -75,7 +76,7 @@ func TestSettingSources(t *testing.T) {
 
 // acpx refuses a request that it answers where it knows the harness: the
 // refusal becomes that answer. Whatever else is said passes.
-func TestConcession(t *testing.T) {
+func TestRefusalAnsweredForAcpx(t *testing.T) {
 	tests := []struct{ name, client, method, reply, want string }{
 		{"refused", "acpx", devin.Answers[0], `{"jsonrpc":"2.0","id":"d\u0031","error":{"code":-32601,"message":"no"}}`, `{"jsonrpc":"2.0","result":{},"id":"d\u0031"}`},
 		{"answered", "acpx", devin.Answers[0], `{"jsonrpc":"2.0","id":"d1","result":{"x":1.0}}`, ``},
@@ -85,7 +86,8 @@ func TestConcession(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			plain := echo()
-			c := newWorld(t).start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+			c := newWorld(t).start(newSource(), func(f map[string]json.RawMessage, line []byte,
+				say func(string, ...any)) {
 				if method(f) == "session/set_mode" {
 					say(`{"jsonrpc":"2.0","id":"d1","method":%q,"params":{}}`, tt.method)
 				}

@@ -153,7 +153,8 @@ func (k *conversations) fresh(s *oneProxy) string {
 func (k *conversations) text() string {
 	k.n++
 	words := rapid.SampledFrom([]string{"hello there", "<signet-memory>mine</signet-memory> is my own",
-		"what about </signet-memory> and <signet-memory source=\"acp-proxy\" id=\"0\">", "plain\n\ntext"}).Draw(k.T, "words")
+		"what about </signet-memory> and <signet-memory source=\"acp-proxy\" id=\"0\">", "plain\n\ntext"}).Draw(k.T,
+		"words")
 	return fmt.Sprintf("%s %d", words, k.n)
 }
 

@@ -33,7 +33,8 @@ func (c corpus) space() string { return c.of("", "", "", " ", "\t", "  ") }
 // object spells an object with its members in any order, and some that nobody knows.
 func (c corpus) object(members ...string) string {
 	for range c.IntN(3) {
-		members = append(members, `"`+c.of("x", "_meta", "Method", "jsonrpc", "\\u0061", "extra")+`"`+c.space()+`:`+c.value())
+		members = append(members, `"`+c.of("x", "_meta", "Method", "jsonrpc", "\\u0061", "extra")+`"`+c.space()+`:`+
+			c.value())
 	}
 	if c.IntN(3) == 0 {
 		c.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
@@ -58,10 +59,11 @@ func (c corpus) up() string {
 	case 0:
 		return c.object(c.id(), c.of(`"result":`, `"error":`)+c.value()) + c.end()
 	case 1:
-		return "[" + c.object(c.id(), `"method":"session/prompt"`, `"params":`+c.object(c.session())) + "," + c.value() +
-			"]" + c.end()
+		return "[" + c.object(c.id(), `"method":"session/prompt"`, `"params":`+c.object(c.session())) + "," +
+			c.value() + "]" + c.end()
 	case 2:
-		return c.of("", "{", `{"jsonrpc":"2.0","method":"session/prompt"`, "no JSON", "1", "[", "\x00", "\ufeff{}") + c.end()
+		return c.of("", "{", `{"jsonrpc":"2.0","method":"session/prompt"`, "no JSON", "1", "[", "\x00", "\ufeff{}") +
+			c.end()
 	case 3:
 		return c.object(c.id(), `"method":"`+c.of("session/load", "session/resume", "session/fork", "session/new")+`"`,
 			`"params":`+c.object(`"sessionId":"other"`, `"cwd":"/srv"`, server)) + c.end()
@@ -80,8 +82,9 @@ func (c corpus) up() string {
 func (c corpus) down() string {
 	switch c.IntN(10) {
 	case 0, 1:
-		return c.object(c.id(), c.of(`"result":`, `"error":`)+c.object(c.of(`"sessionId":"s9"`, `"stopReason":"end_turn"`,
-			`"sessions":[{"sessionId":"s1","title":"t"}]`, `"code":-32603`))) + c.end()
+		return c.object(c.id(),
+			c.of(`"result":`, `"error":`)+c.object(c.of(`"sessionId":"s9"`, `"stopReason":"end_turn"`,
+				`"sessions":[{"sessionId":"s1","title":"t"}]`, `"code":-32603`))) + c.end()
 	case 2:
 		return c.object(c.id(), c.of(`"result":`, `"error":`)+c.value()) + c.end()
 	case 3:
@@ -97,8 +100,8 @@ func (c corpus) down() string {
 			updateCommands, updateCompact, updateSummary,
 			"agent_thought_chunk", "notice", "state_update", "agent_m\\u0065ssage_chunk", "")
 		return c.object(`"method":"session/update"`, `"params":`+c.object(c.session(),
-			`"update":`+c.object(`"sessionUpdate":"`+kind+`"`, `"content":`+c.object(`"type":"text"`, `"text":`+c.text()),
-				`"title":`+c.value()))) + c.end()
+			`"update":`+c.object(`"sessionUpdate":"`+kind+`"`, `"content":`+
+				c.object(`"type":"text"`, `"text":`+c.text()), `"title":`+c.value()))) + c.end()
 	}
 }
 

@@ -20,8 +20,9 @@ const (
 	learnLimit = 10 * time.Second       // at a time; what is left is learned later, by whoever runs then
 	leftLimit  = 10 * time.Second       // for the ledger to have heard that a session was closed
 	lastLearn  = 50 * time.Millisecond  // at the end, when people wait for us to go
-	lastChance = 300 * time.Millisecond // for the database, at the end, in all
-	overLimit  = 100 * time.Millisecond // of that, when the client has gone
+	// for the database at the end, 300 ms in all: when the client has gone, and when the harness has
+	overLimit  = 100 * time.Millisecond
+	lastChance = 200 * time.Millisecond
 	// for what other processes have written down, where somebody needs to know of it
 	catchUpLimit = 500 * time.Millisecond
 )
@@ -270,8 +271,8 @@ func (d *database) over(end bool) {
 	d.handed.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), overLimit)
 		defer cancel()
-		_ = d.events.Folded(ctx) // what is not there yet is the worker's to take in
-		b.HandOver(end)
+		folded := d.events.Folded(ctx) == nil // else it is the worker's to take in
+		b.HandOver(end && folded)
 	})
 }
 

@@ -9,11 +9,13 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -197,7 +199,22 @@ func TestLockedAtTheEnd(t *testing.T) {
 func TestClosedSessionsAreGivenUp(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()
-	c := w.start(mem, echo())
+	var mu sync.Mutex
+	servers, served := map[int]func() memory.Session{}, 0 // what knows of a session as long as it may be asked for
+	c := w.start(mem, echo(), func(o *Options) {
+		o.MCPServer = func(_ string, who func() memory.Session) ([]byte, func()) {
+			mu.Lock()
+			defer mu.Unlock()
+			n := served
+			served++
+			servers[n] = who
+			return []byte(`{"name":"signet"}`), func() {
+				mu.Lock()
+				defer mu.Unlock()
+				delete(servers, n)
+			}
+		}
+	})
 	c.open()
 	id := 1
 	run := func(n int) uint64 {
@@ -216,7 +233,13 @@ func TestClosedSessionsAreGivenUp(t *testing.T) {
 		if known != 0 {
 			t.Errorf("%d sessions are still known", known)
 		}
-		return c.heap()
+		grown := c.heap() // once all is written down
+		mu.Lock()
+		defer mu.Unlock()
+		if len(servers) > 0 || served == 0 {
+			t.Errorf("of %d sessions %d still have their tools", served, len(servers))
+		}
+		return grown
 	}
 	more := 1000
 	if n, err := strconv.Atoi(os.Getenv("PROXY_TEST_SESSIONS")); err == nil {
@@ -260,8 +283,7 @@ func (c *connection) forgets(mem *source) {
 	mem.mu.Unlock()
 }
 
-// A session that is idle holds the block that went in, by which it is known again, and little beside it, however many
-// there are.
+// A session that is idle holds little, however many there are and however much went in, and still knows its block.
 func TestIdleSessionsHoldLittle(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()
@@ -279,7 +301,17 @@ func TestIdleSessionsHoldLittle(t *testing.T) {
 	before := open(1, 50)
 	each := (int64(open(50, 250)) - int64(before)) / 200
 	t.Logf("%d bytes each", each)
-	if most := int64(len(mem.context.Identity) + 6<<10); each > most {
-		t.Errorf("an idle session holds %d bytes, more than %d", each, most)
+	if each > 6<<10 {
+		t.Errorf("an idle session holds %d bytes", each)
 	}
+	c.relay.table.Update(func(all *session.Connection) {
+		s := all.Session("s1")
+		block := s.Blocks()[0]
+		if n := s.Ours(block + "hello"); !strings.Contains(block, mem.context.Identity[:9000]) || n != len(block) {
+			t.Errorf("%d bytes of %d are known again: %.200q", n, len(block), block)
+		}
+		if given := s.Given(); len(given) != 1 || given[0].Text != block {
+			t.Errorf("%d blocks", len(given))
+		}
+	})
 }

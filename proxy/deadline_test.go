@@ -53,6 +53,8 @@ func TestDeadlines(t *testing.T) {
 		name        string
 		where       func(h *hangingBackend, hang func(context.Context))
 		open        bool // it hangs while the database is opened
+		locked      bool // somebody has the database locked once it is open
+		early       bool // and it opens when the session has begun
 		first, then time.Duration
 	}{
 		{name: "nothing", where: func(*hangingBackend, func(context.Context)) {}},
@@ -65,11 +67,15 @@ func TestDeadlines(t *testing.T) {
 			first: defaultClaim, then: defaultClaim},
 		{name: "the database", where: func(*hangingBackend, func(context.Context)) {}, open: true,
 			first: defaultClaim, then: defaultClaim},
+		{name: "the database, once it is open", where: func(*hangingBackend, func(context.Context)) {}, locked: true,
+			first: defaultClaim, then: defaultClaim},
+		{name: "the database, in the session", where: func(*hangingBackend, func(context.Context)) {}, locked: true,
+			early: true, first: defaultClaim, then: defaultClaim},
 	} {
 		for _, heeds := range []bool{true, false} {
 			t.Run(tt.name+map[bool]string{true: "", false: ", for ever"}[heeds], func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					over := make(chan struct{})
+					over, begun := make(chan struct{}), make(chan struct{})
 					hang := func(ctx context.Context) {
 						if heeds {
 							await(ctx, over)
@@ -79,7 +85,7 @@ func TestDeadlines(t *testing.T) {
 					}
 					w := newWorld(t)
 					w.pipe = func() (io.ReadCloser, io.WriteCloser) { r, wr := io.Pipe(); return r, wr }
-					backend := &hangingBackend{source: newSource()}
+					backend, unlock := &hangingBackend{source: newSource()}, func() error { return nil }
 					tt.where(backend, hang)
 					var arrived []time.Time
 					plain := echo()
@@ -93,6 +99,9 @@ func TestDeadlines(t *testing.T) {
 						o.Now = nil
 						open := o.Open
 						o.Open = func(ctx context.Context) (*Backend, error) {
+							if tt.early {
+								<-begun
+							}
 							if tt.open {
 								hang(ctx)
 								return nil, context.Canceled
@@ -105,7 +114,25 @@ func TestDeadlines(t *testing.T) {
 						}
 					})
 					c.open()
-					c.call(1, methodNew, cwd)
+					if tt.early {
+						c.call(1, methodNew, cwd)
+					}
+					if tt.locked {
+						other, _ := w.connect()
+						defer other.Close()
+						tx, err := other.BeginTx(t.Context(), nil)
+						if err != nil {
+							t.Fatal(err)
+						}
+						unlock = tx.Rollback
+					}
+					close(begun)
+					if tt.locked {
+						<-c.relay.database.opened
+					}
+					if !tt.early {
+						c.call(1, methodNew, cwd)
+					}
 					for i, limit := range []time.Duration{tt.first, tt.then} {
 						synctest.Wait()
 						began := time.Now()
@@ -117,6 +144,9 @@ func TestDeadlines(t *testing.T) {
 						}
 					}
 					close(over)
+					if err := unlock(); err != nil {
+						t.Error(err)
+					}
 					c.close()
 				})
 			})

@@ -38,7 +38,8 @@ func TestForbiddenDependencies(t *testing.T) {
 				t.Fatalf("the package itself is not listed:\n%s", out)
 			}
 			for _, path := range linked {
-				if slices.ContainsFunc(never, func(n string) bool { return path == n || strings.HasPrefix(path, n+"/") }) {
+				if slices.ContainsFunc(never,
+					func(n string) bool { return path == n || strings.HasPrefix(path, n+"/") }) {
 					t.Errorf("links %s", path)
 				}
 			}

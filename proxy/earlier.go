@@ -7,8 +7,9 @@ import (
 )
 
 // earlier tells how the conversation that a session goes on from ended, "" where there is none or the session has been
-// told. Where the database does not say in time the prompt goes without it, and cannot be claimed either.
-func (d *database) earlier(ctx context.Context, s *session.Session) string {
+// told. Where the database does not say in time the prompt goes without it. locked says that the prompt cannot be
+// claimed either, for somebody else has the database.
+func (d *database) earlier(ctx context.Context, s *session.Session) (text string, locked bool) {
 	ctx, cancel := context.WithTimeout(ctx, d.o.ClaimLimit)
 	defer cancel()
 	var agent string
@@ -28,12 +29,11 @@ func (d *database) earlier(ctx context.Context, s *session.Session) string {
 	}, s)
 	if err != nil {
 		d.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what was said earlier")
-		return ""
+		return "", ctx.Err() != nil && d.events.Stuck()
 	}
 	select {
-	case text := <-told:
-		return text
+	case text = <-told:
 	default:
-		return ""
 	}
+	return text, false
 }

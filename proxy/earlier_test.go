@@ -61,22 +61,24 @@ func refusesLoad(r *modelProcess, code int) agent {
 // was said, and nothing where nothing was.
 func TestEarlierAfterFailedLoad(t *testing.T) {
 	const load = `{"sessionId":"model-session-0001","cwd":"/tmp/x","mcpServers":[]}`
-	tests := []struct {
+	type test struct {
 		name   string
 		method string
 		code   int
 		said   []string
 		told   bool
-	}{
-		{"not found", "session/load", -32002, []string{"The port is 7443."}, true},
-		{"not found, resumed", "session/resume", -32002, []string{"The port is 7443."}, true},
-		{"unknown method", "session/resume", -32601, []string{"The port is 7443."}, true},
-		{"bad parameters", "session/load", -32602, []string{"The port is 7443.", "And the host is heron."}, true},
-		{"internal error", "session/load", -32603, []string{"The port is 7443."}, true},
+	}
+	tests := []test{
 		{"no load at all", "", 0, []string{"The port is 7443."}, true},
+		{"after two prompts", "session/load", -32002, []string{"The port is 7443.", "And the host is heron."}, true},
 		{"nothing was said", "session/load", -32002, nil, false},
 		{"only a command was given", "session/load", -32002, []string{"/help"}, true},
 		{"a login is needed", "session/load", -32000, []string{"The port is 7443."}, false},
+	}
+	for _, method := range []string{"session/load", "session/resume"} {
+		for _, code := range []int{-32001, -32002, -32601, -32602, -32603} {
+			tests = append(tests, test{fmt.Sprint(method, code), method, code, []string{"The port is 7443."}, true})
+		}
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

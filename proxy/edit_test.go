@@ -21,8 +21,8 @@ func TestEditsAreLogged(t *testing.T) {
 	src.context.Items[0].Text = "Robin has a " + canary
 	c := w.start(src, systemAgent(), bySystem, announcing, func(o *Options) {
 		o.Log = zerolog.New(&log).Level(zerolog.TraceLevel)
-		o.MCPServer = func(string, func() memory.Session) []byte {
-			return []byte(`{"name":"signet","token":"` + canary + `"}`)
+		o.MCPServer = func(string, func() memory.Session) ([]byte, func()) {
+			return []byte(`{"name":"signet","token":"` + canary + `"}`), nil
 		}
 	})
 	c.openSettled()

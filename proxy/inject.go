@@ -91,7 +91,7 @@ func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	// a database that somebody has locked is opened beside the conversation
 	opened, stop := context.WithDeadline(ctx, h.read.Add(j.o.ClaimLimit))
 	defer stop()
-	if !wait(opened, h, j.database.opened) || !wait(ctx, h, ready) {
+	if !wait(opened, h, j.database.opened) || !j.awaitLook(ctx, h, ready) {
 		return nil
 	}
 	j.finder.again(ctx, s)
@@ -123,13 +123,36 @@ func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	return in
 }
 
+// awaitLook waits until the ledger was asked about a prompt's session: no longer than it may take where somebody has it
+// locked.
+func (j *injector) awaitLook(ctx context.Context, h *heldPrompt, ready chan struct{}) bool {
+	select {
+	case <-ready:
+		return true
+	default:
+	}
+	j.database.events.Stuck() // it is asked again now, not when its turn comes
+	for ctx.Err() == nil && !h.gaveUp() {
+		step, stop := context.WithTimeout(ctx, j.o.ClaimLimit)
+		known := wait(step, h, ready)
+		stop()
+		if known || j.database.events.Stuck() {
+			return known
+		}
+	}
+	return false
+}
+
 // first is what an armed session's prompt is given: identity and memories,
 // and what its own words bring to mind. If the fetch has not ended in time, the local identity files.
 func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *session.Injection {
 	if f == nil {
 		return nil
 	}
-	earlier := j.database.earlier(ctx, h.session)
+	earlier, locked := j.database.earlier(ctx, h.session)
+	if locked {
+		return nil
+	}
 	inTime := wait(ctx, h, f.Done)
 	switch {
 	case h.gaveUp():
@@ -162,7 +185,10 @@ func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *
 func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch, again bool) (in *session.Injection) {
 	mayWait := again
 	j.table.Update(func(*session.Connection) { mayWait = h.session.FirstWait() || mayWait })
-	earlier := j.database.earlier(ctx, h.session)
+	earlier, locked := j.database.earlier(ctx, h.session)
+	if locked {
+		return nil
+	}
 	if f == nil || !f.Finished() && !(mayWait && wait(ctx, h, f.Done)) {
 		return j.compose(session.KindIdentity, h, memory.Context{}.After(earlier), memory.Context{})
 	}

@@ -226,8 +226,9 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 		Events: func(folded func(bool, []int)) (Events, error) {
 			var err error
 			c.events, err = eventlog.Open(eventlog.Options{
-				Dir: filepath.Join(filepath.Dir(w.path), "live"), Process: correlation.ProcessInfo{Kind: correlation.Relay},
-				Folded: folded,
+				Dir:     filepath.Join(filepath.Dir(w.path), "live"),
+				Process: correlation.ProcessInfo{Kind: correlation.Relay},
+				Folded:  folded,
 			})
 			return c.events, err
 		},
@@ -286,7 +287,7 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		// what the database did not take in time; a busy machine may let it go late
-		if _, err := (eventlog.Sweep{Store: store, Living: true}).Run(sqlite.Patiently(ctx, patience)); err != nil {
+		if _, err := (eventlog.Sweep{Store: store, Living: true}).Run(sqlite.WithLockWait(ctx, patience)); err != nil {
 			w.t.Errorf("taking in what is left: %v", err)
 		}
 		db.Close()

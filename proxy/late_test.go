@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // An askedLedger does what a test wants before it answers.
@@ -67,12 +68,26 @@ func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 		return askedLedger{Ledger: l, find: func() { once.Do(func() { close(asked); <-answer }) }}
 	}))
 	c.open()
+	passed := make(chan struct{}) // the client has been shown all of it
 	go func() {
 		<-asked
+		for waits := false; !waits; {
+			select {
+			case <-passed:
+				waits = true
+			case <-time.After(time.Millisecond):
+				c.relay.up.table.Update(func(known *session.Connection) {
+					s := known.SessionFor([]byte("model-session-0001"))
+					waits = s != nil && s.Awaited
+				})
+			}
+		}
 		close(answer)
 	}()
-	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"model-session-0001","cwd":"/tmp/x","mcpServers":[]}}`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"model-session-0001",` +
+		`"cwd":"/tmp/x","mcpServers":[]}}`)
 	shown := strings.Join(c.until(`"id":1,`), "\n")
+	close(passed)
 	if strings.Contains(shown, "signet-memory") || !strings.Contains(shown, `"text":"hello"`) {
 		t.Errorf("the client was shown\n%s", shown)
 	}
@@ -151,6 +166,32 @@ func TestToolBeforeAnyWord(t *testing.T) {
 		tool.Locations[0] != "/x/main.go" {
 		t.Errorf("%+v", tool)
 	}
+}
+
+// A tool is written down while it runs, also where no word is said: whoever kills the agent then wants to know of it.
+func TestToolIsWrittenDownBeforeTheTurnEnds(t *testing.T) {
+	w := newWorld(t)
+	c, h := w.scripted()
+	c.openFor(h)
+	c.write(promptOf(2, "go"))
+	h.await(`"go"`)
+	within := time.Now().Add(patience)
+	await := func(what string, there func(correlation.Turn) bool) {
+		for {
+			turns, err := w.store.Turns(t.Context(), w.session("scripted", "s1").ID)
+			if err == nil && len(turns) == 1 && there(turns[0]) {
+				return
+			}
+			if time.Now().After(within) {
+				t.Fatalf("%s is not written down: %+v, %v", what, turns, err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	await("the prompt", func(turn correlation.Turn) bool { return turn.User == "go" })
+	h.say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{` +
+		`"sessionUpdate":"tool_call","toolCallId":"1","title":"Read main.go","kind":"read"}}}` + "\n")
+	await("the tool", func(turn correlation.Turn) bool { return len(turn.Tools) == 1 && turn.Ended.IsZero() })
 }
 
 // A prompt of images alone says in its turn that it was one.

@@ -97,7 +97,9 @@ func (r *modelProcess) agent(f map[string]json.RawMessage, line []byte, say func
 	case "session/new":
 		id = h.make(r, nil)
 		reply(`"result":{"sessionId":%q}`, id)
-		say("%s", update(id, `{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"compact"},{"name":"clear"},{"name":"review/all"}]}`))
+		say("%s",
+			update(id,
+				`{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"compact"},{"name":"clear"},{"name":"review/all"}]}`))
 	case "session/fork":
 		if s == nil {
 			reply(`"error":{"code":-32002,"message":"Resource not found"}`)
@@ -214,7 +216,8 @@ func (h *model) contexts(id string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, blocks := range h.sessions[id].turns {
-		if len(blocks) > 1 && strings.HasPrefix(blocks[0], session.OpenMark) && strings.Contains(blocks[0], "You are Alto") {
+		if len(blocks) > 1 && strings.HasPrefix(blocks[0], session.OpenMark) &&
+			strings.Contains(blocks[0], "You are Alto") {
 			n++
 		}
 	}

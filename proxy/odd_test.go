@@ -204,7 +204,8 @@ func TestIDUsedTwice(t *testing.T) {
 // that nobody knows is none of theirs.
 func TestSessionsMadeAtOnce(t *testing.T) {
 	commands := func(id, name string) string {
-		return update(id, `{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"`+name+`"}]}`) + "\n"
+		return update(id, `{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"`+name+`"}]}`) +
+			"\n"
 	}
 	w := newWorld(t)
 	c, h := w.scripted(longLimits)

@@ -39,6 +39,7 @@ type Events interface {
 	Flush(context.Context) error
 	Row(ctx context.Context, session int) (int64, error)
 	Folded(context.Context) error
+	Stuck() bool
 	Close(context.Context) (left bool, err error)
 	Discard() error
 }
@@ -125,8 +126,9 @@ type Options struct {
 	Compat      Compat
 	Record      func(session string) string // acpx's record id, of the connection when session is ""; may be nil
 	// MCPServer gives the mcpServers element, as JSON, that a session with a harness is to get; nil for none. who
-	// says what is known of the session, at any time and to any goroutine. If MCPServer is nil, no session gets one.
-	MCPServer func(agent string, who func() memory.Session) []byte
+	// says what is known of the session, at any time and to any goroutine. release, which may be nil, is called once
+	// the session has gone: nobody will come to the server any more. If MCPServer is nil, no session gets one.
+	MCPServer func(agent string, who func() memory.Session) (server []byte, release func())
 	Now       func() time.Time
 	Log       zerolog.Logger
 }

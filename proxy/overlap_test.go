@@ -43,7 +43,8 @@ func TestOverlappingPrompts(t *testing.T) {
 							h.await(`"text":"` + words + `"`)
 						}
 					case 'W':
-						h.say(update("s1", `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"`+n+`"}}`) + "\n")
+						h.say(update("s1", `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"`+n+
+							`"}}`) + "\n")
 						c.until(`"text":"` + n + `"`)
 					case 'R':
 						h.say(responseTo(10 + int(n[0]-'0')))

@@ -111,7 +111,8 @@ func TestSystemPromptNotTaken(t *testing.T) {
 				t.Errorf("got %s", got)
 			}
 			c.prompt(2, "s1", "hello")
-			if b := c.blocks(0); (len(b) == 2 && strings.Contains(b[0], "Alto")) == strings.Contains(tt.extra, "false") {
+			if b := c.blocks(0); (len(b) == 2 &&
+				strings.Contains(b[0], "Alto")) == strings.Contains(tt.extra, "false") {
 				t.Errorf("first prompt: %q", b)
 			}
 		})

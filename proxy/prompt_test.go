@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
@@ -195,8 +194,8 @@ func TestCancelWhileHeld(t *testing.T) {
 					order = append(order, method(f))
 				}
 			}
-			want := []string{"initialize", "session/new", "session/prompt", "_between", strings.Split(tt.cancel, `"`)[7],
-				"session/set_mode"}
+			want := []string{"initialize", "session/new", "session/prompt", "_between",
+				strings.Split(tt.cancel, `"`)[7], "session/set_mode"}
 			if !slices.Equal(order, want) {
 				t.Errorf("the agent got %q, want %q", order, want)
 			}
@@ -209,130 +208,6 @@ func TestCancelWhileHeld(t *testing.T) {
 				t.Errorf("the next prompt: %q", b)
 			}
 		})
-	}
-}
-
-// Past the limit identity goes in from the files, and the memories when they come with the next plain prompt.
-func TestLateContext(t *testing.T) {
-	w := newWorld(t)
-	mem := newSource()
-	mem.block = make(chan struct{})
-	c := w.start(mem, echo(), hurried)
-	c.open()
-	c.call(1, "session/new", cwd)
-	c.prompt(2, "s1", "first")
-	first := c.blocks(0)
-	if len(first) != 2 || !strings.Contains(first[0], "says the file") {
-		t.Fatalf("first prompt: %q", first)
-	}
-	w.await("s1", correlation.IdentityGiven)
-	c.prompt(3, "s1", "second")
-	if b := c.blocks(1); len(b) != 1 {
-		t.Errorf("second prompt, nothing has come yet: %q", b)
-	}
-	close(mem.block)
-	w.awaitFetch(c, "s1")
-	c.prompt(4, "s1", "third")
-	third := c.blocks(2)
-	if len(third) != 2 || !strings.Contains(third[0], "Robin prefers tabs.") || strings.Contains(third[0], "Alto") {
-		t.Errorf("third prompt: %q", third)
-	}
-	c.prompt(5, "s1", "fourth")
-	if b := c.blocks(3); len(b) != 1 {
-		t.Errorf("fourth prompt: %q", b)
-	}
-}
-
-// awaitFetch waits until a session's fetch has ended.
-func (w *world) awaitFetch(c *connection, id string) {
-	w.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		done := false
-		c.relay.table.Update(func(all *session.Connection) {
-			s := all.Session(id)
-			done = s != nil && s.Settled() && s.Fetch() != nil && s.Fetch().Finished()
-		})
-		if done {
-			return
-		}
-	}
-	w.t.Fatal("the fetch did not end")
-}
-
-// Somebody else speaks for this session: nothing goes in, now or later.
-func TestOwnedElsewhere(t *testing.T) {
-	w := newWorld(t)
-	mem := newSource()
-	mem.err = fmt.Errorf("409: %w", memory.ErrOwned)
-	c := w.start(mem, echo())
-	c.open()
-	c.call(1, "session/new", cwd)
-	for i := range 3 {
-		c.prompt(2+i, "s1", "hello")
-		if b := c.blocks(i); len(b) != 1 {
-			t.Errorf("prompt %d: %q", i, b)
-		}
-	}
-}
-
-// No source, but identity files: these go in, and no error text. It is asked again with each prompt, under the same key,
-// and what it tells when it is back goes with that prompt; a key whose start is in doubt is given up.
-func TestBrokenSource(t *testing.T) {
-	for name, err := range map[string]error{
-		"away": memory.ErrUnavailable, "in doubt": fmt.Errorf("%w: %w", memory.ErrKeySpent, memory.ErrUnavailable),
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			mem := newSource()
-			mem.err = fmt.Errorf("connection refused: %w", err)
-			c := w.start(mem, echo())
-			c.open()
-			c.call(1, "session/new", cwd)
-			c.prompt(2, "s1", "hello")
-			if b := c.blocks(0); len(b) != 2 || !strings.Contains(b[0], "says the file") || strings.Contains(b[0], "refused") {
-				t.Errorf("got %q", b)
-			}
-			w.await("s1", correlation.IdentityGiven)
-			c.prompt(3, "s1", "still there?")
-			if b := c.blocks(1); len(b) != 1 {
-				t.Errorf("got %q", b)
-			}
-			mem.mu.Lock()
-			mem.err = nil
-			mem.mu.Unlock()
-			c.prompt(4, "s1", "and now?")
-			if b := c.blocks(2); len(b) != 2 || !strings.Contains(b[0], "Robin prefers tabs") ||
-				strings.Contains(b[0], "You are Alto") {
-				t.Errorf("got %q", b)
-			}
-			w.await("s1", correlation.Done)
-			keys := map[string]bool{}
-			for _, who := range mem.starts {
-				keys[who.Key] = true
-			}
-			if spent := name == "in doubt"; len(mem.starts) != 3 || len(keys) != map[bool]int{false: 1, true: 3}[spent] {
-				t.Errorf("%d starts under %d keys", len(mem.starts), len(keys))
-			}
-		})
-	}
-}
-
-// Without identity files a session whose source was not there stays armed, and is asked for again.
-func TestBrokenSourceWithoutFiles(t *testing.T) {
-	w := newWorld(t)
-	mem := newSource()
-	mem.identity, mem.err = memory.Context{}, memory.ErrUnavailable
-	c := w.start(mem, echo())
-	c.open()
-	c.call(1, "session/new", cwd)
-	c.prompt(2, "s1", "hello")
-	mem.mu.Lock()
-	mem.err = nil
-	mem.mu.Unlock()
-	c.prompt(3, "s1", "and now?")
-	if first, second := c.blocks(0), c.blocks(1); len(first) != 1 || len(second) != 2 ||
-		!strings.Contains(second[0], "You are Alto.") {
-		t.Errorf("got %q, then %q", first, second)
 	}
 }
 
@@ -358,7 +233,8 @@ func TestSwitchedOff(t *testing.T) {
 		c := w.start(newSource(), echo())
 		c.open()
 		c.call(1, "session/new", cwd)
-		c.call(2, "session/prompt", `{"sessionId":"s1","prompt":[{"type":"text","text":"x"}],"_meta":{"signet.ai":{"inject":false}}}`)
+		c.call(2, "session/prompt",
+			`{"sessionId":"s1","prompt":[{"type":"text","text":"x"}],"_meta":{"signet.ai":{"inject":false}}}`)
 		c.prompt(3, "s1", "hello")
 		for i := range 2 {
 			if b := c.blocks(i); len(b) != 1 {
@@ -436,69 +312,5 @@ func TestQueueLimit(t *testing.T) {
 		if !strings.Contains(line, fmt.Sprintf(`"n":%d}`, i)) {
 			t.Fatalf("at place %d stands %q", i, line)
 		}
-	}
-}
-
-// The words behind an image are what the user said, however large the image is.
-func TestWordsBehindAnImage(t *testing.T) {
-	for _, size := range []int{100, 50 << 10, 150 << 10, 2 << 20} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			w := newWorld(t)
-			c := w.start(newSource(), echo())
-			c.open()
-			c.call(1, "session/new", cwd)
-			said := []string{"what is this?", "and that?"} // held for its context, and not
-			for i, words := range said {
-				c.call(2+i, "session/prompt", fmt.Sprintf(`{"sessionId":"s1","prompt":[{"type":"image","mimeType":"image/png","data":%q},{"type":"text","text":%q}]}`,
-					strings.Repeat("iVBORw0K", size/8), words))
-			}
-			c.close()
-			turns, err := w.store.Turns(t.Context(), w.session("echo", "s1").ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, turn := range turns {
-				got = append(got, turn.User)
-				if turn.Truncated {
-					t.Errorf("%q is said to be cut", turn.User)
-				}
-			}
-			if !slices.Equal(got, said) {
-				t.Errorf("the turns are %q, want %q", got, said)
-			}
-		})
-	}
-}
-
-// However long what is pasted or attached is, what the user asks behind it is kept.
-func TestQuestionBehindAPaste(t *testing.T) {
-	paste := strings.Repeat("line of a log\n", 81<<10/14)
-	resource := `{"type":"resource","resource":{"uri":"file:///log","text":` +
-		textBlock(paste)[len(`{"type":"text","text":`):] + `}`
-	before := "a word " + strings.Repeat("x ", 20<<10)
-	private := "<private>" + strings.Repeat("CANARY one ", 5<<10) + "</private>"
-	tests := []struct {
-		name, prompt string
-		begins       string
-		cut          bool
-	}{
-		{"resource", resource + "," + textBlock("QUESTION"), "QUESTION", false},
-		{"text", textBlock(paste) + "," + textBlock("QUESTION"), "line of a log\n", true},
-		{"within one text", textBlock(paste + "QUESTION"), "line of a log\n", true},
-		{"many", strings.Repeat(textBlock(paste)+",", 4) + textBlock("QUESTION"), "line of a log\n", true},
-		{"private across the cut", textBlock(before + private + " QUESTION"), "a word", false},
-		{"behind private ones across the cut", textBlock(before + private + paste + private + " QUESTION"), "a word", true},
-		{"private to the end", textBlock(paste+"<private>"+paste) + "," + textBlock("CANARY"), "line of a log\n", true},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			turn := turnOf(t, tt.prompt, echo())
-			asked := strings.HasSuffix(turn.User, "QUESTION") == strings.Contains(tt.prompt, "QUESTION")
-			if got := turn.User; !strings.HasPrefix(got, tt.begins) || !asked || turn.Truncated != tt.cut ||
-				len(got) > 2*maxPrompt || strings.Contains(got, "CANARY") {
-				t.Errorf("truncated %v, %d bytes: %.30q…%q", turn.Truncated, len(got), got, got[max(0, len(got)-30):])
-			}
-		})
 	}
 }

@@ -79,8 +79,9 @@ func relaysAlike(t *testing.T, w *world, seed uint64, n int) bool {
 		Events: func(folded func(bool, []int)) (Events, error) {
 			var err error
 			events, err = eventlog.Open(eventlog.Options{
-				Dir: filepath.Join(filepath.Dir(w.path), "live"), Process: correlation.ProcessInfo{Kind: correlation.Relay},
-				Folded: folded,
+				Dir:     filepath.Join(filepath.Dir(w.path), "live"),
+				Process: correlation.ProcessInfo{Kind: correlation.Relay},
+				Folded:  folded,
 			})
 			return events, err
 		},
@@ -322,8 +323,8 @@ func (f frames) params() string {
 	if f.down {
 		members = append(members, f.key("update")+":"+f.update())
 	} else {
-		members = append(members, f.of(`"prompt":[`+f.block()+`]`, `"prompt":[`+f.block()+","+f.block()+`]`, `"prompt":[]`,
-			`"prompt":null`, `"cwd":"/tmp/x","mcpServers":[]`,
+		members = append(members, f.of(`"prompt":[`+f.block()+`]`, `"prompt":[`+f.block()+","+f.block()+
+			`]`, `"prompt":[]`, `"prompt":null`, `"cwd":"/tmp/x","mcpServers":[]`,
 			`"cwd":"/tmp/x","mcpServers":null`, `"requestId":`+f.id(), `"_meta":{"signet.ai":{"inject":false}}`,
 			`"title":`+f.text()))
 	}

@@ -88,7 +88,8 @@ func TestMessages(t *testing.T) {
 		p.prompt("hello", succeed)
 		key := p.w.session("model", p.id).Key
 		mu.Lock()
-		sent[key] = []memory.Item{{ID: "message:1", Text: "Message from agent beta: look at the heron", Origin: "agent beta"}}
+		sent[key] = []memory.Item{{ID: "message:1", Text: "Message from agent beta: look at the heron",
+			Origin: "agent beta"}}
 		mu.Unlock()
 		for _, step := range []struct{ prompt, want string }{
 			{"/review", ""}, {"on", "look at the heron"}, {"on", ""},

@@ -146,8 +146,11 @@ func (r *recorder) record() {
 		text := privacy.Storable(m.Text, m.Blocks, m.Private, false)
 		r.table.Update(func(c *session.Connection) { c.Summarised(m.Session, text) })
 	}
-	leaving := false
-	r.table.Update(func(c *session.Connection) { leaving = c.Leaving() })
+	leaving, released := false, []func(){}
+	r.table.Update(func(c *session.Connection) { leaving, released = c.Leaving(), c.Released() })
+	for _, release := range released {
+		release()
+	}
 	if leaving {
 		r.left()
 	}

@@ -39,12 +39,12 @@ func TestMCPServer(t *testing.T) {
 			}
 			var agents []string
 			c := newWorld(t).start(newSource(), echo(), func(o *Options) {
-				o.MCPServer = func(agent string, who func() memory.Session) []byte {
+				o.MCPServer = func(agent string, who func() memory.Session) ([]byte, func()) {
 					if who().Cwd != "/tmp/x" {
 						t.Errorf("asked by %+v", who())
 					}
 					agents = append(agents, agent)
-					return []byte(ours)
+					return []byte(ours), nil
 				}
 			})
 			c.open()
@@ -72,7 +72,7 @@ func TestMCPServer(t *testing.T) {
 func TestMCPServerOfSwitchedOffSession(t *testing.T) {
 	w := newWorld(t)
 	serve := func(o *Options) {
-		o.MCPServer = func(string, func() memory.Session) []byte { return []byte(`{"name":"signet"}`) }
+		o.MCPServer = func(string, func() memory.Session) ([]byte, func()) { return []byte(`{"name":"signet"}`), nil }
 	}
 	c := w.start(newSource(), echo(), serve)
 	c.open()
@@ -93,7 +93,7 @@ func TestMCPServerOfSwitchedOffSession(t *testing.T) {
 // A harness that is to get no server gets its requests as they came.
 func TestNoMCPServer(t *testing.T) {
 	c := newWorld(t).start(newSource(), echo(), func(o *Options) {
-		o.MCPServer = func(string, func() memory.Session) []byte { return nil }
+		o.MCPServer = func(string, func() memory.Session) ([]byte, func()) { return nil, nil }
 	})
 	c.open()
 	c.call(1, "session/new", cwd)

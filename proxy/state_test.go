@@ -124,7 +124,8 @@ var steps = map[string]func(p *scenario){
 	},
 	"not advertised": func(p *scenario) { p.prompt("/reset", succeed) },
 	"prompt, off": func(p *scenario) {
-		p.ask("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"x"}],"_meta":{"signet.ai":{"inject":false}}}`, p.id))
+		p.ask("session/prompt",
+			fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"x"}],"_meta":{"signet.ai":{"inject":false}}}`, p.id))
 		p.c.synced()
 	},
 	"compacts itself": func(p *scenario) {
@@ -168,8 +169,8 @@ var steps = map[string]func(p *scenario){
 	"takes much":   func(p *scenario) { p.takes(60_000) },
 	"takes little": func(p *scenario) { p.takes(9_000) },
 	"takes much for tools": func(p *scenario) {
-		p.process.extra.Store(update(p.id, `{"sessionUpdate":"tool_call","toolCallId":"c","status":"completed"}`) + "\n" +
-			update(p.id, `{"sessionUpdate":"tool_call","toolCallId":"d","status":"completed"}`))
+		p.process.extra.Store(update(p.id, `{"sessionUpdate":"tool_call","toolCallId":"c","status":"completed"}`) +
+			"\n" + update(p.id, `{"sessionUpdate":"tool_call","toolCallId":"d","status":"completed"}`))
 		p.takes(60_000)
 		p.process.extra.Store("")
 	},
@@ -444,7 +445,8 @@ func TestStates(t *testing.T) {
 				t.Errorf("the last prompt carries %q, want %q", got, tt.carries)
 			}
 			got := p.w.session("model", p.id)
-			for end := time.Now().Add(patience); got.State != tt.to && time.Now().Before(end); got = p.w.session("model", p.id) {
+			for end := time.Now().Add(patience); got.State != tt.to &&
+				time.Now().Before(end); got = p.w.session("model", p.id) {
 				time.Sleep(5 * time.Millisecond) // the ledger hears of it a little later
 			}
 			if got.State != tt.to {

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
@@ -46,14 +46,14 @@ func (s spoken) note(c *session.Connection, t *session.Turn) {
 }
 
 // A traceparent as W3C has it: version, trace, span, flags.
-var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+var traceparent = pattern.New(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
 // traceOf gives the span that a client sent a prompt in, "" for none.
 func traceOf(line []byte) string {
 	if len(line) > maxPrompt || !bytes.Contains(line, []byte("traceparent")) {
 		return ""
 	}
-	if parent, ok := stringAt(line, "params", "_meta", "traceparent"); ok && traceparent.MatchString(parent) {
+	if parent, ok := stringAt(line, "params", "_meta", "traceparent"); ok && traceparent().MatchString(parent) {
 		return parent
 	}
 	return ""

@@ -49,7 +49,8 @@ func TestTitle(t *testing.T) {
 			c.prompt(2, "s1", "hello <private>CANARY-Xy99Zq</private>")
 			c.close()
 			var got string
-			if err := w.db.QueryRow(`SELECT title FROM sessions WHERE acp_id = 's1'`).Scan(&got); err != nil || got != tt.want {
+			if err := w.db.QueryRow(`SELECT title FROM sessions WHERE acp_id = 's1'`).Scan(&got); err != nil ||
+				got != tt.want {
 				t.Errorf("%q, %v, want %q", got, err, tt.want)
 			}
 		})

@@ -343,10 +343,13 @@ func (u *up) addServer(line []byte, s *session.Session) []byte {
 	if off {
 		return line
 	}
-	server := u.o.MCPServer(agent, func() (who memory.Session) {
+	server, release := u.o.MCPServer(agent, func() (who memory.Session) {
 		u.table.Update(func(*session.Connection) { who = s.Who })
 		return who
 	})
+	if release != nil {
+		u.table.Update(func(*session.Connection) { s.Serve(release) })
+	}
 	if server == nil {
 		return line
 	}

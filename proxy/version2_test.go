@@ -50,8 +50,8 @@ func second(idle string) agent {
 func TestVersion2(t *testing.T) {
 	w := newWorld(t)
 	c := w.start(newSource(), second(`"stopReason":"end_turn"`), func(o *Options) {
-		o.MCPServer = func(string, func() memory.Session) []byte {
-			return []byte(`{"name":"signet","command":"/bin/x","args":[],"env":[]}`)
+		o.MCPServer = func(string, func() memory.Session) ([]byte, func()) {
+			return []byte(`{"name":"signet","command":"/bin/x","args":[],"env":[]}`), nil
 		}
 	})
 	c.call(0, "initialize", openVersion2)
@@ -174,7 +174,9 @@ func TestServersOfVersion2(t *testing.T) {
 	} {
 		w := newWorld(t)
 		c, h := w.scripted(longLimits, func(o *Options) {
-			o.MCPServer = func(string, func() memory.Session) []byte { return []byte(`{"name":"signet","command":"/bin/x"}`) }
+			o.MCPServer = func(string, func() memory.Session) ([]byte, func()) {
+				return []byte(`{"name":"signet","command":"/bin/x"}`), nil
+			}
 		})
 		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + openVersion2 + `}`)
 		h.answer(`"initialize"`, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"info":{"name":"two","version":"1"},"capabilities":`+capabilities+"}}\n")

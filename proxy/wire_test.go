@@ -13,11 +13,12 @@ import (
 // The least of a conversation, line by line.
 const (
 	upInit   = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"tester","version":"1"}}}` + "\n"
-	downInit = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"scripted","version":"1"}}}` + "\n"
-	upNew    = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/tmp/x","mcpServers":[]}}` + "\n"
-	downNew  = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}` + "\n"
-	upHello  = `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}` + "\n"
-	downEnd  = `{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}` + "\n"
+	downInit = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"scripted","version":"1"}}}` +
+		"\n"
+	upNew   = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/tmp/x","mcpServers":[]}}` + "\n"
+	downNew = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}` + "\n"
+	upHello = `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}` + "\n"
+	downEnd = `{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}` + "\n"
 )
 
 func chunk(session, text string) string {
@@ -65,13 +66,15 @@ func TestHarnessDies(t *testing.T) {
 		{name: "mid-turn", up: turn, last: chunk("s1", "I beg"), want: chunk("s1", "I beg"), state: correlation.Doubt, said: "I beg"},
 		{name: "mid-turn, silently", up: turn, state: correlation.Doubt},
 		{name: "mid-turn, in a frame", up: turn, last: chunk("s1", "I beg") + `{"jsonrpc":"2.0","method":"session/upd`,
-			want: chunk("s1", "I beg") + `{"jsonrpc":"2.0","method":"session/upd`, state: correlation.Doubt, said: "I beg"},
+			want: chunk("s1", "I beg") + `{"jsonrpc":"2.0","method":"session/upd`, state: correlation.Doubt,
+			said: "I beg"},
 		{name: "in the prompt's response", up: turn, last: strings.TrimSuffix(downEnd, "}}\n"), want: strings.TrimSuffix(downEnd, "}}\n"), state: correlation.Doubt},
 		{name: "after a response without line end", up: turn, last: strings.TrimSuffix(downEnd, "\n"), want: strings.TrimSuffix(downEnd, "\n"), state: correlation.Done},
 		{name: "mid-turn, with noise", up: turn, last: "Aborted (core dumped)\n1\n", want: "", state: correlation.Doubt},
 		{name: "mid-turn, with invalid UTF-8", up: turn, last: chunk("s1", "ok") +
 			"{\"method\":\"_x\",\"params\":\"\xff\xfe\"}\n\xff\xfe\n",
-			want: chunk("s1", "ok") + "{\"method\":\"_x\",\"params\":\"\xff\xfe\"}\n", state: correlation.Doubt, said: "ok"},
+			want: chunk("s1", "ok") + "{\"method\":\"_x\",\"params\":\"\xff\xfe\"}\n", state: correlation.Doubt,
+			said: "ok"},
 		{name: "after the turn", up: turn, last: downEnd, want: downEnd, state: correlation.Done},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -329,14 +332,18 @@ func TestOrder(t *testing.T) {
 	var said strings.Builder
 	said.WriteString(downNew)
 	for i := range 50 {
-		fmt.Fprintf(&said, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"available_commands_update","availableCommands":[],"n":%d}}}`+"\n", i)
+		fmt.Fprintf(&said,
+			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"available_commands_update","availableCommands":[],"n":%d}}}`+"\n", i)
 	}
 	opened := said.Len()
 	for i := range 200 {
 		said.WriteString(chunk("s1", fmt.Sprint("call ", i, " ")))
-		fmt.Fprintf(&said, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c%d","title":"t"}}}`+"\n", i)
-		fmt.Fprintf(&said, `{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c%d"},"options":[]}}`+"\n", i, i)
-		fmt.Fprintf(&said, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"%d"}}}}`+"\n", i)
+		fmt.Fprintf(&said,
+			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c%d","title":"t"}}}`+"\n", i)
+		fmt.Fprintf(&said,
+			`{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c%d"},"options":[]}}`+"\n", i, i)
+		fmt.Fprintf(&said,
+			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"%d"}}}}`+"\n", i)
 	}
 	said.WriteString(downEnd)
 	for i := range 50 {

@@ -19,7 +19,7 @@ type promptWords struct {
 
 	long   bool   // they are not few, and what follows is used
 	ahead  []byte // what came of the last text and was not looked at
-	head   []byte // blocks of the first text that are not read yet: whoever wants the words does, beside the conversation
+	head   []byte // blocks of the first text, read beside the conversation once its words are asked for
 	says   int    // how many bytes head says, at least
 	passed int    // bytes behind head that were passed over
 	unread bool   // that is so: no block spoke of private

@@ -65,14 +65,16 @@ func TestPromptWords(t *testing.T) { rapid.Check(t, promptWordsCheck) }
 func FuzzPromptWords(f *testing.F) { f.Fuzz(rapid.MakeFuzz(promptWordsCheck)) }
 
 func promptWordsCheck(t *rapid.T) {
-	part := rapid.SampledFrom([]string{"<private>", "</private>", "< Private x=1 >", "CANARY ", "&lt;private&gt;", "<", "é",
-		"😀", "word ", `"`, `\`, "\n", strings.Repeat("many words ", 1000), strings.Repeat("unbroken", 1000)})
+	part := rapid.SampledFrom([]string{"<private>", "</private>", "< Private x=1 >", "CANARY ",
+		"&lt;private&gt;", "<", "é", "😀", "word ", `"`, `\`, "\n", strings.Repeat("many words ", 1000),
+		strings.Repeat("unbroken", 1000)})
 	var texts, blocks []string
 	for range rapid.IntRange(1, 4).Draw(t, "blocks") {
 		text := strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "text"), "")
 		texts, blocks = append(texts, text), append(blocks, textBlock(text))
 	}
-	line := []byte(`{"method":"session/prompt","params":{"sessionId":"s","prompt":[` + strings.Join(blocks, ",") + `]}}`)
+	line := []byte(`{"method":"session/prompt","params":{"sessionId":"s","prompt":[` + strings.Join(blocks, ",") +
+		`]}}`)
 	whole, private := privacy.WithoutPrivate(strings.Join(texts, "\n"))
 	for _, size := range []int{len(line), rapid.IntRange(1, 5000).Draw(t, "size")} {
 		w := &promptWords{}
@@ -84,8 +86,8 @@ func promptWordsCheck(t *rapid.T) {
 		w.End()
 		got, found := w.Words()
 		if w.Left() == 0 && got != whole || !slices.Equal(found, private) {
-			t.Fatalf("in pieces of %d: %d bytes of %d, %d private passages of %d", size, len(got), len(whole), len(found),
-				len(private))
+			t.Fatalf("in pieces of %d: %d bytes of %d, %d private passages of %d", size, len(got), len(whole),
+				len(found), len(private))
 		}
 		if !utf8.ValidString(got) || w.Left() > 0 && len(whole) <= maxPrompt {
 			t.Fatalf("in pieces of %d: %d bytes were left out of %d", size, w.Left(), len(whole))
@@ -103,7 +105,8 @@ func TestWordsOfBlocks(t *testing.T) {
 			begin := strings.Repeat("y", shift) + strings.Repeat(fill, 200<<10)
 			text := begin + "<private>CANARY</private>" + strings.Repeat(fill, 100<<10) + "QUESTION"
 			words, private := wordsOf([]byte(`{"params":{"prompt":[` + textBlock(text) + `]}}`)).Words()
-			if !strings.HasSuffix(words, "QUESTION") || strings.Contains(words, "CANARY") || !slices.Equal(private, []string{"CANARY"}) {
+			if !strings.HasSuffix(words, "QUESTION") || strings.Contains(words, "CANARY") ||
+				!slices.Equal(private, []string{"CANARY"}) {
 				t.Fatalf("%q, %d bytes shifted: %d bytes end with %.20q, %d private passages", fill, shift, len(words),
 					words[max(0, len(words)-20):], len(private))
 			}

@@ -9,9 +9,9 @@ import (
 )
 
 // Write runs f in a transaction, which it rolls back where f fails. doing names it in the error. Keep it short: while
-// it is open everybody else's writing waits.
+// it is open everybody else's writing waits. It ends with its context between two statements, not within one.
 func Write(ctx context.Context, db *sql.DB, doing string, f func(tx *sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := db.BeginTx(context.WithValue(ctx, shortKey{}, true), nil)
 	if err != nil {
 		return While(doing, err)
 	}
@@ -80,17 +80,22 @@ func Unstamp(ms int64) time.Time {
 	return time.UnixMilli(ms)
 }
 
-type patienceKey struct{}
+type shortKey struct{}
 
-// Patiently gives a context under which a statement, or a transaction's beginning, waits no longer than d for
+// Short reports whether a transaction's context says that it is one of Write.
+func Short(ctx context.Context) bool { return ctx.Value(shortKey{}) != nil }
+
+type lockWaitKey struct{}
+
+// WithLockWait gives a context under which a statement, or a transaction's beginning, waits no longer than d for
 // somebody else's lock; what comes after that has the time that ctx leaves.
-func Patiently(ctx context.Context, d time.Duration) context.Context {
-	return context.WithValue(ctx, patienceKey{}, d)
+func WithLockWait(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, lockWaitKey{}, d)
 }
 
-// Patience gives what Patiently has set, else otherwise.
-func Patience(ctx context.Context, otherwise time.Duration) time.Duration {
-	if d, ok := ctx.Value(patienceKey{}).(time.Duration); ok {
+// LockWait gives what WithLockWait has set, else otherwise.
+func LockWait(ctx context.Context, otherwise time.Duration) time.Duration {
+	if d, ok := ctx.Value(lockWaitKey{}).(time.Duration); ok {
 		return d
 	}
 	return otherwise

@@ -63,8 +63,10 @@ func settingsTable() string {
 
 // Every command that the pages name is one.
 func TestDocsNameWhatThereIs(t *testing.T) {
-	lines := regexp.MustCompile("(?m)`signet-acp-proxy ([a-z][^`]*)`|(?:<\\(|^\\$ |^)signet-acp-proxy ([a-z][^#|>)\n]*)")
-	for _, name := range []string{"configuration", "troubleshooting", "security", "architecture", "clients", "scripting"} {
+	lines := regexp.MustCompile("(?m)`signet-acp-proxy ([a-z][^`]*)`|(?:<\\(|^\\$ |^)signet-acp-proxy " +
+		"([a-z][^#|>)\n]*)")
+	for _, name := range []string{"configuration", "troubleshooting", "security", "architecture", "clients",
+		"scripting"} {
 		page, err := os.ReadFile("../../docs/" + name + ".md")
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +74,8 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 		for _, found := range lines.FindAllStringSubmatch(string(page), -1) {
 			line := found[1] + found[2]
 			cmd, args, err := grammar(term.Streams{}).Find(strings.Fields(line))
-			if err == nil && len(args) > 0 && !strings.ContainsAny(line, "[\"") { // those take a shell, or a person, to read
+			// those take a shell, or a person, to read
+			if err == nil && len(args) > 0 && !strings.ContainsAny(line, "[\"") {
 				err = errors.Join(cmd.ParseFlags(args), cmd.ValidateArgs(cmd.Flags().Args()))
 			}
 			if err != nil || !cmd.HasParent() || cmd.HasSubCommands() {

@@ -23,8 +23,8 @@ func newExport(f *config.Flags, std term.Streams) *cobra.Command {
 	var e exportOTLP
 	cmd := &cobra.Command{
 		Use: "otlp", Short: "Spans and metrics of sessions as OTLP JSON.", Args: cli.Arguments,
-		Long: "Spans and metrics of sessions as OTLP JSON, with gen_ai's names: on stdout, in a file, or to an endpoint. " +
-			"What was said and inserted is left out unless it is asked for.",
+		Long: "Spans and metrics of sessions as OTLP JSON, with gen_ai's names: on stdout, in a file, or to an " +
+			"endpoint. What was said and inserted is left out unless it is asked for.",
 		RunE: func(*cobra.Command, []string) error { return e.run(f, std) },
 	}
 	flags := cmd.Flags()

@@ -22,8 +22,9 @@ func newHandoff(f *config.Flags, std term.Streams) *cobra.Command {
 	var h handoffCommand
 	cmd := &cobra.Command{
 		Use: "handoff SESSION", Short: "Have another agent go on with a conversation.", Args: cli.Arguments,
-		Long: "Have another agent go on with a conversation: the next session of that agent in the same project, within an " +
-			"hour, is told how this one ended, once. Prints the command that begins it. SESSION " + namesSession,
+		Long: "Have another agent go on with a conversation: the next session of that agent in the same project, " +
+			"within an hour, is told how this one ended, once. Prints the command that begins it. SESSION " +
+			namesSession,
 		ValidArgsFunction: cli.SessionIDs(f),
 		RunE:              func(_ *cobra.Command, args []string) error { return h.do(args[0], f, std) },
 	}

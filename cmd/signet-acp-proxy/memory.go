@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
@@ -43,7 +41,8 @@ func newMemoryAdd(f *config.Flags, std term.Streams) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&a.project, "project", ".", "The project that it belongs to, by its `DIR`; none with an empty text.")
+	flags.StringVar(&a.project, "project", ".", "The project that it belongs to, by its `DIR`; none with an empty "+
+		"text.")
 	flags.BoolVar(&a.Personal, "personal", false, "True of the person, whatever the project.")
 	flags.StringVar(&a.Type, "type", "", "Its `TYPE`: preference, decision, fact, …")
 	flags.StringVar(&a.Tags, "tags", "", "Its tags: `A,B`.")
@@ -83,18 +82,6 @@ func (cmd *memoryAdd) run(f *config.Flags, std term.Streams) error {
 		_, err = fmt.Fprintln(std.Out, stored.ID)
 		return err
 	})
-}
-
-// projectOf is the project of a folder that a person named, "" for none.
-func projectOf(dir string) (string, error) {
-	if dir == "" {
-		return "", nil
-	}
-	path, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("finding the project: %w", err)
-	}
-	return memory.Project(path), nil
 }
 
 type memorySearch struct {

@@ -109,8 +109,8 @@ func newMemoryPromote(f *config.Flags, std term.Streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "promote LINE", Short: "Take what an agent keeps for itself into our memory.", Args: cli.Arguments,
-		Long: "Take what an agent keeps for itself into our memory, for the others: memory list --agents shows its LINEs. " +
-			"The agent that has it is not told it by us.",
+		Long: "Take what an agent keeps for itself into our memory, for the others: memory list --agents shows its " +
+			"LINEs. The agent that has it is not told it by us.",
 		RunE: func(_ *cobra.Command, args []string) error { return promoteNote(args[0], asJSON, f, std) },
 	}
 	cli.ForScripts(cmd, &asJSON)

@@ -97,7 +97,8 @@ func daemonCmd(ts *testscript.TestScript, _ bool, args []string) {
 
 // aliveCmd is a process of ours that lives to the end of the script.
 func aliveCmd(ts *testscript.TestScript, _ bool, _ []string) {
-	lock, err := correlation.TakeLock(filepath.Join(ts.Getenv("SIGNET_PATH"), "acp", "live"), correlation.NewProcessID())
+	lock, err := correlation.TakeLock(filepath.Join(ts.Getenv("SIGNET_PATH"), "acp", "live"),
+		correlation.NewProcessID())
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(lock.Release()) })
 }
@@ -175,7 +176,8 @@ func goodAgent(in io.Reader, out io.Writer) {
 			for _, block := range request.Params.Prompt {
 				text, _ := json.Marshal(block.Text)
 				id, _ := json.Marshal(request.Params.SessionID)
-				fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}}}`+"\n", id, text)
+				fmt.Fprintf(out,
+					`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}}}`+"\n", id, text)
 			}
 			result = `{"stopReason":"end_turn"}`
 		}
@@ -207,8 +209,8 @@ func converse(prompt string, command []string) {
 	for i, request := range []string{
 		`"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"converse","version":"9"},"clientCapabilities":{}}`,
 		`"session/new","params":{"cwd":` + string(dir) + `,"mcpServers":[]}`,
-		`"session/prompt","params":{"sessionId":"` + goodSession() + `","prompt":[{"type":"text","text":` + string(text) +
-			`}]}`,
+		`"session/prompt","params":{"sessionId":"` + goodSession() + `","prompt":[{"type":"text","text":` +
+			string(text) + `}]}`,
 	} {
 		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%d,"method":%s}`+"\n", i, request)
 		for lines.Scan() && !strings.Contains(lines.Text(), fmt.Sprintf(`"id":%d,`, i)) {

@@ -28,8 +28,8 @@ func newView(f *config.Flags, std term.Streams) *cobra.Command {
 	var v viewCommand
 	cmd := &cobra.Command{
 		Use: "view", Short: "Look at sessions, memories and usage in a browser.", Args: cli.Arguments,
-		Long: "Write sessions, memories and usage as one page, which needs no network and no server, and open it in a " +
-			"browser. The page's path is printed.",
+		Long: "Write sessions, memories and usage as one page, which needs no network and no server, and open it " +
+			"in a browser. The page's path is printed.",
 		RunE: func(*cobra.Command, []string) error { return v.run(f, std) },
 	}
 	flags := cmd.Flags()

@@ -256,6 +256,9 @@ func TestReplaced(t *testing.T) {
 	if left, err := l.Close(t.Context()); !left || !errors.Is(err, correlation.ErrReplaced) {
 		t.Errorf("left: %t, %v", left, err)
 	}
+	if len(b.told) != 1 || !strings.Contains(b.told[0], "removed or replaced") {
+		t.Errorf("people were told %q", b.told)
+	}
 	b.open()
 	b.sweep()
 	b.found("s")

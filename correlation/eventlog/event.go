@@ -341,3 +341,11 @@ func headOf(text []byte) (h head, ours bool) {
 	_, known := kinds[h.Kind]
 	return h, ours && found && closed && known && err == nil
 }
+
+// Titled: what the harness calls the session. Redacted.
+type Titled struct {
+	Session int    `json:"session"`
+	Title   string `json:"title"`
+}
+
+func (Titled) kind() string { return "titled" }

@@ -157,6 +157,10 @@ func (l *Log) Folded(ctx context.Context) error {
 	return l.f.caughtUp(ctx, l.w.written())
 }
 
+// Stuck reports whether the database does not take what it was given, as while somebody has it locked, and has it given
+// again at once: for whoever waits for what is behind that.
+func (l *Log) Stuck() bool { return l.f.stuck() }
+
 // Close writes what is queued, lets the database take what it can until ctx ends, and lets go of the file and the
 // process's lock. left: the file is not folded in to its end; it stays for whoever comes next. What could not be
 // written at all is told. Only the first call does anything.

@@ -3,6 +3,7 @@ package eventlog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -20,11 +21,12 @@ const (
 	foldRetry = 50 * time.Millisecond // after the database did not take them, doubled up to
 	foldLast  = 2 * time.Second
 	foldNews  = 400 * time.Millisecond // a wait as long as this is worth a line in the log
-	foldWait  = 100 * time.Millisecond // for somebody else's lock, at a time: whoever ends waits no longer
 	foldLimit = 10 * time.Second       // for one transaction, which takes 10 ms
 	bigFile   = 1 << 20                // a file that is folded in and has grown to this is left for a new one
 	idleFile  = 16 << 10               // and one of this size where nothing is said
 	idleAfter = 2 * time.Second        // for so long
+
+	stuckAfter = 50 * time.Millisecond // a try that takes longer waits for somebody else's lock
 )
 
 // A folder folds the files of this process into a database, in a goroutine of its own.
@@ -40,6 +42,8 @@ type folder struct {
 	reached place         // all before it is folded in
 	moved   chan struct{} // closed, and made anew, when reached or rows change
 	hurry   bool          // somebody waits
+	refused bool          // the database did not take what it was given last
+	trying  time.Time     // since when it has been given what it has not taken; zero: it has
 
 	urged   chan struct{} // 1-buffered
 	ctx     context.Context
@@ -47,8 +51,10 @@ type folder struct {
 	running bool
 	stopped chan struct{}
 
-	number int // of the file that is being folded in; the goroutine's
+	// The goroutine's, and whose it is that has joined it.
+	number int // of the file that is being folded in
 	r      *reader
+	told   bool // a person knows that the database takes nothing
 }
 
 func newFolder(o Options, lock *correlation.Lock, w *writer) *folder {
@@ -74,6 +80,9 @@ func (f *folder) run() {
 	wait := foldRetry
 	for f.ctx.Err() == nil {
 		err := f.catchUp(f.ctx)
+		f.mu.Lock()
+		f.refused = err != nil
+		f.mu.Unlock()
 		switch {
 		case err == nil:
 			wait = foldRetry
@@ -82,6 +91,7 @@ func (f *folder) run() {
 			}
 			f.rest(foldSoon)
 		case f.ctx.Err() == nil:
+			f.tell(err)
 			note := f.o.Log.Debug() // somebody else is writing
 			if wait >= foldNews {
 				note = f.o.Log.Info()
@@ -92,6 +102,17 @@ func (f *folder) run() {
 			wait = min(2*wait, foldLast)
 		}
 	}
+}
+
+// tell says once that the database takes nothing any more. Somebody's lock is no such thing, and of a disk that is full
+// the writer tells.
+func (f *folder) tell(err error) {
+	if f.told || err == nil || errors.Is(err, sqlite.ErrBusy) || errors.Is(err, sqlite.ErrFull) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return
+	}
+	f.told = true
+	f.o.Tell(fmt.Sprintf("what is said is written down, and not taken in before the next start: %v", err))
 }
 
 // more waits until there is more to fold in; false: the log ends. What was said before a silence stands in the
@@ -159,9 +180,11 @@ func (f *folder) catchUp(ctx context.Context) error {
 			f.r = r
 		}
 		began := time.Now()
-		limited, cancel := context.WithTimeout(sqlite.Patiently(ctx, foldWait), foldLimit)
+		f.tries(began)
+		limited, cancel := context.WithTimeout(sqlite.WithLockWait(ctx, foldWait), foldLimit)
 		did, err := f.r.step(limited)
 		cancel()
+		f.tries(time.Time{})
 		if err != nil {
 			return err
 		}
@@ -226,6 +249,22 @@ func (f *folder) urge() {
 	wake(f.urged)
 }
 
+// tries notes since when the database has been given something.
+func (f *folder) tries(since time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.trying = since
+}
+
+// stuck reports whether the database did not take what it was given last, or has not for a while, and has it given
+// again at once.
+func (f *folder) stuck() bool {
+	f.urge()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.refused || !f.trying.IsZero() && time.Since(f.trying) > stuckAfter
+}
+
 // row waits for the row of a session.
 func (f *folder) row(ctx context.Context, n int) (int64, error) {
 	for {
@@ -288,7 +327,10 @@ func (f *folder) close(ctx context.Context) (left bool, err error) {
 	f.stop()
 	left = true
 	if f.store != nil && writing == nil {
-		err = f.catchUp(ctx)
+		if err = ctx.Err(); err == nil {
+			err = f.catchUp(ctx)
+			f.tell(err)
+		}
 		left = err != nil
 	}
 	if f.r != nil {

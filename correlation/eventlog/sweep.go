@@ -18,6 +18,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
+// foldWait is how long somebody else's lock is waited for, at a time: whoever ends waits no longer.
+const foldWait = 100 * time.Millisecond
+
 // A Sweep folds in the files of other processes, those in the store's folder of locks.
 type Sweep struct {
 	Store *correlation.Store
@@ -43,14 +46,14 @@ type Swept struct {
 
 // Run folds in what dead processes have left, marks their end (what they had in flight is in doubt, what they owe is
 // due) and removes their files; it does what Store.SweepDead does. It looks at all files even if one fails, and ends
-// with ctx, or where somebody else holds the database for 100 ms (sqlite.Patiently: for longer, or less); what it has
-// not come to is left for the next. In a context of pace.Gently it takes its time. Several processes may do this at
+// with ctx, or where somebody else holds the database for 100 ms (sqlite.WithLockWait: for longer, or less); what it
+// has not come to is left for the next. In a context of pace.Gently it takes its time. Several processes may do this at
 // once.
 func (s Sweep) Run(ctx context.Context) (Swept, error) {
 	if s.Now == nil {
 		s.Now = time.Now
 	}
-	ctx = sqlite.Patiently(ctx, sqlite.Patience(ctx, foldWait))
+	ctx = sqlite.WithLockWait(ctx, sqlite.LockWait(ctx, foldWait))
 	var did Swept
 	if s.Store.LiveDir() == "" {
 		return did, nil
@@ -93,7 +96,7 @@ func (s Sweep) unread(process string) bool {
 // CatchUp folds in what there is to fold in, of living processes too, for a command that reads: it takes at most a
 // second, and what it has not come to is missing. Nothing of this is an error of the command.
 func CatchUp(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
-	ctx, cancel := context.WithTimeout(sqlite.Patiently(ctx, readLimit), readLimit)
+	ctx, cancel := context.WithTimeout(sqlite.WithLockWait(ctx, readLimit), readLimit)
 	defer cancel()
 	if _, err := (Sweep{Store: store, Log: log, Living: true}).Run(ctx); err != nil {
 		log.Warn().Err(err).Msg("what was said last may be missing")

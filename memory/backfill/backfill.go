@@ -50,6 +50,9 @@ func Walk(ctx context.Context, p Place, agent string, found Found) error {
 	}
 	f := formats[i]
 	root := f.root(p)
+	if to, err := filepath.EvalSymlinks(root); err == nil {
+		root = to // where somebody keeps it
+	}
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -61,7 +64,12 @@ func Walk(ctx context.Context, p Place, agent string, found Found) error {
 		case err != nil:
 			found.Skip(agent, Skip{path, "it cannot be read: " + reason(err)})
 			return nil
-		case relErr != nil || !entry.Type().IsRegular() || !f.is(filepath.ToSlash(rel)):
+		case relErr != nil:
+			return nil
+		case entry.Type()&fs.ModeSymlink != 0 && (f.is(filepath.ToSlash(rel)) || isFolder(path)):
+			found.Skip(agent, Skip{path, "it is a link, and these are not followed"})
+			return nil
+		case !entry.Type().IsRegular() || !f.is(filepath.ToSlash(rel)):
 			return nil
 		}
 		if found.File != nil {
@@ -69,6 +77,11 @@ func Walk(ctx context.Context, p Place, agent string, found Found) error {
 		}
 		return f.take(ctx, p, path, found)
 	})
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // take reads one file.
@@ -99,7 +112,8 @@ func (f format) take(ctx context.Context, p Place, path string, found Found) err
 	case err != nil:
 		found.Skip(f.agent, Skip{path, "it cannot be read: " + reason(err)})
 	case n == 0:
-		found.Skip(f.agent, Skip{path, "nobody has said anything in it, or it is written in a way that is not known here"})
+		found.Skip(f.agent, Skip{path, "nobody has said anything in it, or it is written in a way " +
+			"that is not known here"})
 	}
 	return nil
 }

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
 // A Conversation is what a harness has written down of one session.
@@ -118,7 +118,7 @@ func (b *builder) assistant(text string, at time.Time) {
 }
 
 // block is one that this program put in front of a prompt.
-var block = regexp.MustCompile(`(?s)^\s*<signet-memory source="acp-proxy".*?</signet-memory>\s*`)
+var block = pattern.New(`(?s)^\s*<signet-memory source="acp-proxy".*?</signet-memory>\s*`)
 
 // told is how texts begin that a harness puts into the user's mouth.
 var told = []string{
@@ -130,7 +130,7 @@ var told = []string{
 
 // own gives the user's own words in a text: without our block, nothing of what a harness says by itself.
 func own(text string) string {
-	text = strings.TrimSpace(block.ReplaceAllString(text, ""))
+	text = strings.TrimSpace(block().ReplaceAllString(text, ""))
 	for _, prefix := range told {
 		if strings.HasPrefix(text, prefix) {
 			return ""
@@ -172,7 +172,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 func (c content) join() string {
 	var own []string
 	for _, text := range c {
-		if text = strings.TrimSpace(block.ReplaceAllString(text, "")); text != "" {
+		if text = strings.TrimSpace(block().ReplaceAllString(text, "")); text != "" {
 			own = append(own, text)
 		}
 	}

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -23,6 +24,7 @@ var gemini = format{
 			SessionID string `json:"sessionId"`
 		}
 		var messages []geminiMessage
+		size := 0
 		add := func(line []byte) error {
 			var v struct {
 				SessionID string          `json:"sessionId"`
@@ -32,8 +34,10 @@ var gemini = format{
 				} `json:"$set"`
 				geminiMessage
 			}
+			err := json.Unmarshal(line, &v)
 			switch {
-			case json.Unmarshal(line, &v) != nil:
+			case err != nil:
+				return broken(err)
 			case v.SessionID != "":
 				head.SessionID = v.SessionID
 				messages = append(messages[:0], v.Messages...)
@@ -41,11 +45,22 @@ var gemini = format{
 				messages = append(messages[:0], v.Set.Messages...)
 			case v.Type != "":
 				messages = append(messages, v.geminiMessage)
+				size += v.size()
+			}
+			if v.SessionID != "" || v.Set.Messages != nil {
+				size = 0
+				for _, m := range messages {
+					size += m.size()
+				}
+			}
+			if size > maxThread {
+				return errTooLarge
 			}
 			return nil
 		}
-		if err := eachLine(ctx, path, add); err != nil {
-			return err
+		odd := eachLine(ctx, path, add)
+		if odd != nil && !isOdd(odd) {
+			return odd
 		}
 		if head.SessionID == "" { // one object over many lines
 			info, err := os.Stat(path)
@@ -59,7 +74,7 @@ var gemini = format{
 			if err != nil {
 				return err
 			}
-			_ = add(whole)
+			odd = add(whole)
 		}
 		b := builder{Conversation: Conversation{ID: head.SessionID, Cwd: geminiFolder(p, path)}}
 		for _, m := range messages {
@@ -70,7 +85,7 @@ var gemini = format{
 				b.assistant(m.Content.join(), m.Timestamp)
 			}
 		}
-		return yield(b.Conversation)
+		return cmp.Or(yield(b.Conversation), odd)
 	},
 }
 
@@ -78,6 +93,14 @@ type geminiMessage struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Content   content   `json:"content"`
+}
+
+// size is how many bytes of words it holds.
+func (m geminiMessage) size() (n int) {
+	for _, text := range m.Content {
+		n += len(text)
+	}
+	return n
 }
 
 // geminiFolder gives the folder of a conversation, which Gemini keeps in a file of its own.

@@ -2,9 +2,11 @@ package backfill
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
@@ -37,7 +40,7 @@ var noteFiles = []struct {
 	files                   []string
 	byAgent                 bool
 }{
-	{"claude", "CLAUDE_CONFIG_DIR", ".claude", []string{"CLAUDE.md", "rules/*.md"}, false},
+	{"claude", "CLAUDE_CONFIG_DIR", ".claude", []string{"CLAUDE.md", "rules/*.md", "rules/*/*.md"}, false},
 	{"claude", "CLAUDE_CONFIG_DIR", ".claude", []string{"projects/*/memory/*.md"}, true},
 	{"codex", "CODEX_HOME", ".codex", []string{"AGENTS.md", "AGENTS.override.md"}, false},
 	{"codex", "CODEX_HOME", ".codex", []string{"memories/MEMORY.md", "memories/memory_summary.md"}, true},
@@ -60,15 +63,17 @@ func Notes(p Place, here string) (all []Note, skipped []Skip) {
 				continue // there is no such folder
 			}
 			for _, name := range names {
-				info, err := os.Lstat(name)
-				if err != nil || !info.Mode().IsRegular() {
-					continue
+				info, err := os.Stat(name) // people link these to where they keep such files
+				switch {
+				case err == nil && !info.Mode().IsRegular():
+					err = errors.New("it is no file")
+				case err == nil && !ours(info):
+					err = errors.New("it belongs to another user")
 				}
-				if !ours(info) {
-					skipped = append(skipped, Skip{name, "it belongs to another user"})
-					continue
+				var found []Note
+				if err == nil {
+					found, err = notesIn(name, of.byAgent)
 				}
-				found, err := notesIn(name)
 				if err != nil {
 					skipped = append(skipped, Skip{name, "it cannot be read: " + reason(err)})
 					continue
@@ -80,7 +85,7 @@ func Notes(p Place, here string) (all []Note, skipped []Skip) {
 				}
 				for _, n := range found {
 					n.Agent, n.File, n.ByAgent, n.Written = of.agent, name, of.byAgent, info.ModTime().UTC()
-					n.Cwd, n.Unknown = cwd, unknown
+					n.Cwd, n.Unknown = cmp.Or(cwd, n.Cwd), unknown
 					sum := sha256.Sum256([]byte(n.Agent + "\x00" + n.File + "\x00" + n.Text))
 					n.ID = hex.EncodeToString(sum[:6])
 					all = append(all, n)
@@ -100,8 +105,9 @@ func escaped(path string) string {
 }
 
 // notesIn cuts a file of Markdown into points and paragraphs. Headings, code, comments and what stands in front of the
-// text (between lines of ---) are none.
-func notesIn(name string) ([]Note, error) {
+// text (between lines of ---) are none. Agents write such a front before each part of a file, too, and list under
+// headings of their own where they have something from.
+func notesIn(name string, byAgent bool) ([]Note, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -109,19 +115,19 @@ func notesIn(name string) ([]Note, error) {
 	defer f.Close()
 	var all []Note
 	var lines []string
-	var heading, fence string
+	var heading, fence, about, last string
 	at, began, size, front := 0, 0, 0, false
 	flush := func() {
 		text := strings.TrimSpace(privacy.Clean(strings.Join(lines, " "), nil, false))
 		lines = lines[:0]
 		words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if len(words) >= leastNote && len(text) <= maxNote {
-			all = append(all, Note{Line: began, Heading: heading, Text: text})
+		if len(words) >= leastNote && len(text) <= maxNote && !slices.Contains(ofNotes, heading) {
+			all = append(all, Note{Line: began, Heading: heading, Text: text, Cwd: about})
 		}
 	}
 	scan := bufio.NewScanner(f)
 	scan.Buffer(nil, maxNotes)
-	for scan.Scan() {
+	for ; scan.Scan(); last = strings.TrimSpace(scan.Text()) {
 		at++
 		if size += len(scan.Bytes()) + 1; size > maxNotes {
 			break
@@ -129,6 +135,7 @@ func notesIn(name string) ([]Note, error) {
 		line := strings.TrimSpace(scan.Text())
 		mark := strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 		point, isPoint := cutPoint(line)
+		folder, isAbout := strings.CutPrefix(line, "applies_to: cwd=")
 		switch {
 		case line == "---" && (at == 1 || front):
 			front = at == 1
@@ -140,10 +147,17 @@ func notesIn(name string) ([]Note, error) {
 		case mark:
 			flush()
 			fence = line[:3]
-		case line == "" || strings.HasPrefix(line, "<!--"):
+		case line == "" || line == "---" || strings.HasPrefix(line, "<!--"):
 			flush()
+		case byAgent && last == "---" && frontLine().MatchString(line):
+			front = true
+		case byAgent && isAbout:
+			about = folderOf(folder)
 		case strings.HasPrefix(line, "#"):
 			flush()
+			if strings.HasPrefix(line, "# ") {
+				about = ""
+			}
 			heading = strings.TrimSpace(strings.TrimLeft(line, "#"))
 		case isPoint:
 			flush()
@@ -157,6 +171,22 @@ func notesIn(name string) ([]Note, error) {
 	}
 	flush()
 	return all, scan.Err()
+}
+
+// ofNotes are headings under which an agent keeps what its notes are from and found by (Codex).
+var ofNotes = []string{"rollout_summary_files", "keywords"}
+
+// frontLine is the first line of what stands in front of a text.
+var frontLine = pattern.New(`^[a-z_-]+:( |$)`)
+
+// folderOf gives the folder that Codex says a part of its notes is about: the first, of several.
+func folderOf(text string) string {
+	text, _, _ = strings.Cut(text, ";")
+	text, _, _ = strings.Cut(text, " and /")
+	if text = strings.TrimSpace(text); filepath.IsAbs(text) {
+		return text
+	}
+	return ""
 }
 
 // cutPoint gives what a point of a list says.
@@ -196,6 +226,9 @@ func claudeFolder(dir, here string) string {
 
 // firstCwd gives the folder that the beginning of a conversation names.
 func firstCwd(name string) string {
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return ""

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -15,8 +16,10 @@ import (
 // messages and their parts as JSON.
 var opencode = format{
 	agent: "opencode",
-	root:  func(p Place) string { return filepath.Join(p.env("XDG_DATA_HOME", ".local", "share"), "opencode") },
-	is:    func(rel string) bool { return rel == "opencode.db" },
+	root: func(p Place) string {
+		return filepath.Join(p.env("XDG_DATA_HOME", ".local", "share"), "opencode", "opencode.db")
+	},
+	is: func(rel string) bool { return rel == "." }, // nothing else in that folder is looked at
 	read: func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
 		db, err := migrations.Look(path)
 		if err != nil {
@@ -28,10 +31,7 @@ var opencode = format{
 			return err
 		}
 		for _, c := range sessions {
-			if c.Turns, err = opencodeTurns(ctx, db, c.ID); err != nil {
-				return err
-			}
-			if err := yield(c); err != nil {
+			if err := opencodeTurns(ctx, db, c, yield); err != nil {
 				return err
 			}
 		}
@@ -57,15 +57,16 @@ func opencodeSessions(ctx context.Context, db *sql.DB) (all []Conversation, err 
 	return all, rows.Err()
 }
 
-func opencodeTurns(ctx context.Context, db *sql.DB, session string) ([]Turn, error) {
+// opencodeTurns gives what was said in a conversation, a long one in parts.
+func opencodeTurns(ctx context.Context, db *sql.DB, c Conversation, yield func(Conversation) error) error {
 	rows, err := db.QueryContext(ctx, `SELECT m.id, m.data, p.data, p.time_created FROM message m
 		JOIN part p ON p.message_id = m.id
-		WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.time_created, p.id`, session)
+		WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.time_created, p.id`, c.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
-	var b builder
+	b := builder{Conversation: c}
 	var id, role string
 	var words content
 	var at time.Time
@@ -81,10 +82,15 @@ func opencodeTurns(ctx context.Context, db *sql.DB, session string) ([]Turn, err
 		var message, data, part string
 		var created int64
 		if err := rows.Scan(&message, &data, &part, &created); err != nil {
-			return nil, err
+			return err
 		}
 		if message != id {
 			end()
+			if part, full := b.part(); full {
+				if err := yield(part); err != nil {
+					return err
+				}
+			}
 			var m struct {
 				Role string `json:"role"`
 			}
@@ -96,10 +102,11 @@ func opencodeTurns(ctx context.Context, db *sql.DB, session string) ([]Turn, err
 			Text      string `json:"text"`
 			Synthetic bool   `json:"synthetic"`
 		}
-		if json.Unmarshal([]byte(part), &p) == nil && p.Type == "text" && !p.Synthetic && strings.TrimSpace(p.Text) != "" {
+		if json.Unmarshal([]byte(part), &p) == nil && p.Type == "text" && !p.Synthetic &&
+			strings.TrimSpace(p.Text) != "" {
 			words = append(words, p.Text)
 		}
 	}
 	end()
-	return b.Turns, rows.Err()
+	return cmp.Or(rows.Err(), yield(b.Conversation))
 }

@@ -49,8 +49,8 @@ var zed = format{
 			}
 		}
 		if odd > 0 {
-			return fmt.Errorf("%d of its %d threads are broken, too long or written in a way that is not known here", odd,
-				len(threads))
+			return fmt.Errorf("%d of its %d threads are broken, too long or written in a way that is not known here",
+				odd, len(threads))
 		}
 		return nil
 	},
@@ -104,7 +104,8 @@ func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
 		WHERE `+column("parent_id")+` = '' ORDER BY updated_at, id`)
 }
 
-// maxThread is how long a thread may be, as JSON, which is held at once.
+// maxThread is how long a conversation may be that is held at once: a thread of Zed's, as JSON, and the words of one of
+// Gemini's, which are written anew while it goes on.
 const maxThread = 64 << 20
 
 // data gives a thread as JSON, nil where it cannot be unpacked.

@@ -108,7 +108,8 @@ func TestIdentityNotTwice(t *testing.T) {
 	t.Setenv("CLAUDE_CONFIG_DIR", "")
 	t.Setenv("CODEX_HOME", "")
 	t.Setenv("XDG_CONFIG_HOME", "")
-	const agents = "Run the tests before you say that something works, and keep commits small enough to be read in one go."
+	const agents = "Run the tests before you say that something works, and keep commits small enough to be read in " +
+		"one go."
 	const soul = "You are calm. You say what you know, what you do not know, and which of the two it is, in as few " +
 		"words as you can."
 	write(t, filepath.Join(dir, "AGENTS.md"), agents+"\n")

@@ -17,12 +17,13 @@ import (
 // Rows that changed are stale until the index has them as they are: triggers note them. Some are indexed in the
 // transaction that changed them, the many beside the conversations, in transactions so short that no prompt waits.
 
-// Derived are the tables that the index is kept up with: whoever puts rows back leaves them alone, and the index follows
-// with the next Learn.
+// Derived are the tables that the index is kept up with: whoever puts rows back leaves them alone, and the index
+// follows with the next Learn.
 var Derived = []string{"memories_stale", "passages_stale", "passages_total"}
 
 const (
-	atOnce    = 64                   // rows that are read, and whose terms are made, before the index is locked for them
+	// rows that are read, and whose terms are made, before the index is locked for them
+	atOnce    = 64
 	mostNow   = 16                   // rows that are indexed in a transaction that changed some: its own are the newest
 	mostAgain = 512                  // the same where turns are learned from again
 	shortly   = 5 * time.Millisecond // how long a transaction goes on to the next row that nothing else needs

@@ -80,7 +80,8 @@ func TestKilled(t *testing.T) {
 		t.Run(job, func(t *testing.T) {
 			w := newWorld(t)
 			var path string
-			if err := w.db.QueryRow(`SELECT file FROM pragma_database_list WHERE name = 'main'`).Scan(&path); err != nil {
+			if err := w.db.QueryRow(`SELECT file FROM pragma_database_list
+				WHERE name = 'main'`).Scan(&path); err != nil {
 				t.Fatal(err)
 			}
 			for i := range 30 {

@@ -155,41 +155,56 @@ func harnessSpeaks(passage string) bool {
 	return false
 }
 
-// teach makes the rows of a turn, at most so many new passages. It gives whether there are more.
+// teach makes the rows of a turn, at most so many new passages. It gives whether there are more. Most turns have none
+// yet, and nothing of theirs was forgotten, which one look tells.
 func teach(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned, most int) (more bool, err error) {
-	gone, err := sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories_forgotten WHERE turn = ?`,
-		t.Turn)
+	var forgotten, heard, noted bool
+	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories_forgotten WHERE turn = ?1),
+		EXISTS (SELECT 1 FROM passages WHERE turn = ?1), EXISTS (SELECT 1 FROM memories WHERE turn = ?1)`,
+		t.Turn).Scan(&forgotten, &heard, &noted); err != nil {
+		return false, err
+	}
+	var gone, notes []string
+	var have []passageRow
+	if forgotten {
+		gone, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories_forgotten WHERE turn = ?`,
+			t.Turn)
+	}
+	if err == nil && heard {
+		have, err = sqlite.Collect(ctx, tx, func(from sqlite.Row) (r passageRow, err error) {
+			return r, from.Scan(&r.id, &r.position, &r.origin, &r.content)
+		}, `SELECT id, position, origin, content FROM passages WHERE turn = ? ORDER BY position`, t.Turn)
+	}
+	if err == nil && noted {
+		notes, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories WHERE turn = ?1`, t.Turn)
+	}
 	if err != nil {
 		return false, err
 	}
 	skip := language.SetOf(gone)
-	if more, err := learnPassages(ctx, tx, t, found.passages, skip, most); err != nil || more {
+	if more, err := learnPassages(ctx, tx, t, found.passages, have, skip, most); err != nil || more {
 		return more, err
 	}
-	return false, learnNotes(ctx, tx, t, found.notes, skip)
+	return false, learnNotes(ctx, tx, t, found.notes, language.SetOf(notes), skip)
+}
+
+// A passageRow is a passage that a turn has.
+type passageRow struct {
+	id              int64
+	position        float64
+	origin, content string
 }
 
 // learnPassages keeps the rows of passages that stand as they did. Those that the turn does not say any more go with
 // the last of the new ones.
-func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages []heard, skip language.Set,
-	most int) (more bool, err error) {
-	type row struct {
-		id              int64
-		position        float64
-		origin, content string
-	}
-	have, err := sqlite.Collect(ctx, tx, func(from sqlite.Row) (r row, err error) {
-		return r, from.Scan(&r.id, &r.position, &r.origin, &r.content)
-	}, `SELECT id, position, origin, content FROM passages WHERE turn = ? ORDER BY position`, t.Turn)
-	if err != nil {
-		return false, err
-	}
+func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages []heard, have []passageRow,
+	skip language.Set, most int) (more bool, err error) {
 	for n, p := range passages {
 		if len(skip) > 0 && skip[digest(p.content)] {
 			continue
 		}
 		position := float64(t.Turn*positionsOfTurn + int64(min(n, positionsOfTurn-1)))
-		at := slices.IndexFunc(have, func(r row) bool { return r.origin == p.origin && r.content == p.content })
+		at := slices.IndexFunc(have, func(r passageRow) bool { return r.origin == p.origin && r.content == p.content })
 		switch {
 		case at < 0 && most == 0:
 			return true, nil
@@ -216,8 +231,8 @@ func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages
 
 // insert makes the row of a passage of a turn, and its entry in the index: its terms are at hand.
 func (h heard) insert(ctx context.Context, tx *sql.Tx, t correlation.Said, position float64) error {
-	row, err := tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, origin, project, created, traits,
-		length, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	row, err := tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, origin, project, created,
+		traits, length, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		newID(), t.Turn, t.Session, position, h.origin, t.Project, t.Started, h.traits, len(h.terms), h.content)
 	if err != nil {
 		return err
@@ -242,12 +257,10 @@ func learnAgain(ctx context.Context, tx *sql.Tx, turn int64) error {
 // positionsOfTurn is how many positions in its thread a turn has.
 const positionsOfTurn = 1 << 12
 
-func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []note, skip language.Set) error {
-	known, err := sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories WHERE turn = ?1`, t.Turn)
-	if err != nil {
-		return err
+func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []note, has, skip language.Set) error {
+	if len(has) == 0 && len(notes) == 0 { // of most turns
+		return nil
 	}
-	has := language.SetOf(known)
 	now := []string{}
 	for _, n := range notes {
 		d := digest(n.content)
@@ -258,8 +271,8 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []not
 		_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
 			session, turn, created, updated, digest, content)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			newID(), n.kind, t.Project, n.personal, fromUser, sourceTurn, t.Harness, t.Key, t.Session, t.Turn, t.Started,
-			t.Started, d, n.content)
+			newID(), n.kind, t.Project, n.personal, fromUser, sourceTurn, t.Harness, t.Key, t.Session, t.Turn,
+			t.Started, t.Started, d, n.content)
 		if err != nil {
 			return err
 		}

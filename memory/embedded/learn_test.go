@@ -69,7 +69,8 @@ func TestCounts(t *testing.T) {
 	w := newWorld(t)
 	var lines strings.Builder
 	for i := range 3000 {
-		fmt.Fprintf(&lines, `{"content":"harbour pilot %d","tags":"%s"}`+"\n", i, map[bool]string{true: "anchor"}[i%500 == 0])
+		fmt.Fprintf(&lines, `{"content":"harbour pilot %d","tags":"%s"}`+"\n", i,
+			map[bool]string{true: "anchor"}[i%500 == 0])
 	}
 	if _, err := w.Import(t.Context(), strings.NewReader(lines.String())); err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func TestCounts(t *testing.T) {
 func TestNoTime(t *testing.T) {
 	w := newWorld(t)
 	w.said("/p", "a", "The lighthouse keeper paints the railing every April.", "Noted.")
-	s := New(w.db, Options{Patience: time.Nanosecond})
+	s := New(w.db, Options{RecallLimit: time.Nanosecond})
 	c, err := s.Recall(t.Context(), memory.Session{Key: "k", Project: "/p"}, "Who paints the railing?", nil)
 	if err != nil || len(c.Items) > 0 {
 		t.Errorf("%+v, %v", c.Items, err)

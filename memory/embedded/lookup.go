@@ -114,8 +114,8 @@ func match(forms []string, prefix string) string {
 	return "(" + strings.Join(matches(forms, quote), " OR ") + ")"
 }
 
-// find gives the ids of what the terms and the days of a question find, best first. known are passages that have each of
-// its terms, where they are known.
+// find gives the ids of what the terms and the days of a question find, best first. known are passages that have each
+// of its terms, where they are known.
 func (s *Store) find(ctx context.Context, q *rank.Query, known [][]int64, in search) ([]int64, error) {
 	wanted := max(mostHits, 2*in.most)
 	found, whole, err := s.matching(ctx, q, known, in, "", wanted)
@@ -277,7 +277,8 @@ func (s *Store) visible(ctx context.Context, in search, ids []int64, most int,
 		return nil, err
 	}
 	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?9) j
-		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE p.traits & ?10 = ?10`+scope+`
+		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE p.traits & ?10 = ?10`+
+		scope+`
 		LIMIT ?1`, append(in.scope(most), string(list), having)...)
 }
 

@@ -75,8 +75,8 @@ func scanMemory(row sqlite.Row) (m Memory, err error) {
 	return m, err
 }
 
-// passageColumns are those of a memory, for a passage p that is one (m) or was said in a turn. The turn is asked for row
-// by row: SQLite would make all rows of the view that it is read from before it joined the first.
+// passageColumns are those of a memory, for a passage p that is one (m) or was said in a turn. The turn is asked for
+// row by row: SQLite would make all rows of the view that it is read from before it joined the first.
 const passageColumns = `coalesce(m.uid, p.uid), coalesce(m.content, p.content), coalesce(m.type, 'said'), p.project,
 	p.personal, p.origin, coalesce(m.source, 'turn'), coalesce(m.harness, (SELECT harness FROM turns_said
 	WHERE id = p.turn), ''), coalesce(m.key, (SELECT key FROM turns_said WHERE id = p.turn), ''),
@@ -159,8 +159,9 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 		} else if err == nil {
 			// What the caller said on purpose outlives the turn that said it first.
 			_, err = tx.ExecContext(ctx, `UPDATE memories
-				SET content = ?, updated = ?, type = coalesce(nullif(?, ''), type), tags = coalesce(nullif(?, ''), tags),
-				importance = CASE WHEN ? THEN ? ELSE importance END, personal = max(personal, ?), source = ?, turn = NULL
+				SET content = ?, updated = ?, type = coalesce(nullif(?, ''), type), tags = coalesce(nullif(?, ''),
+				tags), importance = CASE WHEN ? THEN ? ELSE importance END, personal = max(personal, ?), source = ?,
+				turn = NULL
 				WHERE uid = ?`,
 				m.Content, s.opts.Now().UnixMilli(), kind, m.Tags, given.Weighed ||
 					given.Importance != 0, m.Importance, m.Personal, m.Source, uid)
@@ -181,8 +182,8 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, m Memory) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
 		importance, rating, ratings, created, updated, digest, tags, context, position, content, turn, session)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM turns WHERE id = ?19),
-			coalesce((SELECT session FROM turns WHERE id = ?19), 0))`, m.ID, m.Type, m.Project, m.Personal, m.Origin, m.Source,
-		m.Harness, m.Session, m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(),
+			coalesce((SELECT session FROM turns WHERE id = ?19), 0))`, m.ID, m.Type, m.Project, m.Personal, m.Origin,
+		m.Source, m.Harness, m.Session, m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(),
 		digest(m.Content), m.Tags, m.Context, m.Position, m.Content, m.Turn)
 	return err
 }
@@ -227,7 +228,8 @@ func (s *Store) Get(ctx context.Context, id string) (Memory, error) {
 	}
 	m, err := memoryOf(ctx, s.db, uid)
 	if err == nil {
-		err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(given), 0), coalesce(max(used), 0) FROM passages WHERE uid = ?1
+		err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(given), 0), coalesce(max(used), 0) FROM passages
+			WHERE uid = ?1
 			OR memory = (SELECT id FROM memories WHERE uid = ?1)`, uid).Scan(&m.Given, &m.Used)
 	}
 	return m, sqlite.While("reading a memory", err)
@@ -258,8 +260,8 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 		f.Limit = 100
 	}
 	const which = ` WHERE (?1 = '' OR type = ?1) AND (NOT ?5 AND ?2 = '' OR project IN (?2, '') OR personal)`
-	query := `SELECT ` + memoryColumns + `, m.created AS at, m.id AS n FROM memories m` + strings.NewReplacer("type", "m.type",
-		"project", "m.project", "personal", "m.personal").Replace(which)
+	query := `SELECT ` + memoryColumns + `, m.created AS at, m.id AS n FROM memories m` + strings.NewReplacer("type",
+		"m.type", "project", "m.project", "personal", "m.personal").Replace(which)
 	if f.Said {
 		query += ` UNION ALL SELECT ` + passageColumns + `, p.created, p.id FROM passages p ` + passageJoins +
 			strings.NewReplacer("type", "'said'", "project", "p.project", "personal",
@@ -396,7 +398,8 @@ func (s *Store) Feedback(ctx context.Context, ratings map[string]float64) (unkno
 			n, err := r.RowsAffected()
 			if err == nil {
 				r, err = tx.ExecContext(ctx, `UPDATE passages
-					SET rating = (rating * ratings + ?) / (ratings + 1), ratings = ratings + 1 WHERE uid = ? OR memory = (SELECT id
+					SET rating = (rating * ratings + ?) / (ratings + 1), ratings = ratings + 1 WHERE uid = ? OR memory =
+					(SELECT id
 					FROM memories WHERE uid = ?2)`, rating, id)
 			}
 			if err == nil && n == 0 {

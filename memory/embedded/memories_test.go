@@ -170,8 +170,8 @@ func TestModifyIsNotLearnedBack(t *testing.T) {
 
 func TestForget(t *testing.T) {
 	w := newWorld(t)
-	w.said("/p", "s", "Hi. Remember that the vault lives in room **Heron-42**.\n\nAlso, we deploy on Fridays, never on "+
-		"Mondays.",
+	w.said("/p", "s", "Hi. Remember that the vault lives in room **Heron-42**.\n\nAlso, we deploy on Fridays, "+
+		"never on "+"Mondays.",
 		"Noted: the vault lives in room Heron-42.\n\nI also added the deploy rule to `CONTRIBUTING.md`.")
 	w.said("/p", "s2", "Is it still true that the vault lives in room Heron-42?",
 		"Yes, the vault lives in room Heron-42, as `docs/rooms.md` says.")
@@ -188,7 +188,8 @@ func TestForget(t *testing.T) {
 	}
 	if w.stored("Heron-42") {
 		rows, _ := sqlite.Collect(t.Context(), w.db, sqlite.One[string],
-			`SELECT user || ' ## ' || assistant FROM turns UNION ALL SELECT content || ' ## ' || context FROM memories UNION ALL SELECT content FROM passages`)
+			`SELECT user || ' ## ' || assistant FROM turns UNION ALL SELECT content || ' ## ' || context
+				FROM memories UNION ALL SELECT content FROM passages`)
 		t.Errorf("still stored:\n%s", strings.Join(rows, "\n"))
 	}
 	if _, err := w.db.Exec(`UPDATE turns SET learned = 0`); err != nil {
@@ -422,7 +423,8 @@ func TestLearnAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := w.db.Exec(`INSERT INTO turns (session, key, process, started, ended, user)
-			VALUES (1, 'k', 'p', 1, 2, ?)`, fmt.Sprintf("Remember that shelf %d holds the box number %d.", i, 1000+i)); err != nil {
+			VALUES (1, 'k', 'p', 1, 2, ?)`, fmt.Sprintf("Remember that shelf %d holds the box number %d.", i,
+			1000+i)); err != nil {
 			t.Fatal(err)
 		}
 	}

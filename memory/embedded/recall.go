@@ -13,7 +13,7 @@ var _ memory.Source = (*Store)(nil)
 func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Context, error) {
 	begun := s.opts.Now()
 	c := s.Identity(session)
-	ctx, cancel := context.WithTimeout(ctx, s.opts.Patience)
+	ctx, cancel := context.WithTimeout(ctx, s.opts.RecallLimit)
 	defer cancel()
 	items, err := s.standing(ctx, session)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Conte
 func (s *Store) Recall(ctx context.Context, session memory.Session, prompt string,
 	seen []string) (memory.Context, error) {
 	begun := s.opts.Now()
-	ctx, cancel := context.WithTimeout(ctx, s.opts.Patience)
+	ctx, cancel := context.WithTimeout(ctx, s.opts.RecallLimit)
 	defer cancel()
 	c := memory.Context{Source: memory.FromEmbedded, Fetched: begun}
 	items, err := s.recall(ctx, session, prompt, seen)

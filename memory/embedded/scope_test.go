@@ -132,7 +132,7 @@ func TestRecallFailsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback()
-	w.opts.Patience = 20 * time.Millisecond
+	w.opts.RecallLimit = 20 * time.Millisecond
 	if c, err := w.Recall(t.Context(), memory.Session{}, "When is the fire drill?", nil); err != nil || !c.Empty() {
 		t.Errorf("%+v, %v", c, err)
 	}

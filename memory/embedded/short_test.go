@@ -23,7 +23,8 @@ func openStore(t *testing.T) *Store {
 func TestShort(t *testing.T) {
 	s := openStore(t)
 	for i := range 200 {
-		if _, _, err := s.Add(t.Context(), Memory{Content: fmt.Sprintf("The log of day %d is written.", i)}); err != nil {
+		if _, _, err := s.Add(t.Context(),
+			Memory{Content: fmt.Sprintf("The log of day %d is written.", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}

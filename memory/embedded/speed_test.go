@@ -100,7 +100,8 @@ func (w *world) fill(size int) (text int64) {
 				return err
 			}
 			for range turnsOfSession {
-				t := correlation.Said{Session: int64(session), Key: fmt.Sprint("k", session), Started: at, Project: project}
+				t := correlation.Said{Session: int64(session), Key: fmt.Sprint("k", session), Started: at,
+					Project: project}
 				for _, side := range []*string{&t.User, &t.Assistant} {
 					words := make([]string, 8+random.IntN(40))
 					for i := range words {
@@ -114,7 +115,8 @@ func (w *world) fill(size int) (text int64) {
 					done++
 				}
 				err := tx.QueryRow(`INSERT INTO turns (session, key, process, started, ended, learned, user, assistant)
-					VALUES (?, ?, 'p', ?, ?, 1, ?, ?) RETURNING id`, session, t.Key, at, at, t.User, t.Assistant).Scan(&t.Turn)
+					VALUES (?, ?, 'p', ?, ?, 1, ?, ?) RETURNING id`, session, t.Key, at, at, t.User,
+					t.Assistant).Scan(&t.Turn)
 				if err != nil {
 					return err
 				}

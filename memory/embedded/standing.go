@@ -23,17 +23,32 @@ type note struct {
 
 // How such sentences are said, in phrases of folded words; in scripts without spaces they stand anywhere.
 var (
-	preferences = language.NewPhrases(`i prefer|i really like|i like|i love|i hate|i dislike|i don't like|i don't want|i'd rather|i always|i never|i usually|i strongly prefer|my favorite|my favourite|my preferred|please always|please never|always answer|always reply|
-		call me|my name is|i am a|i'm a|i am allergic|i'm allergic|i live|i work|ich bevorzuge|ich mag|ich möchte kein|ich hasse|ich heiße|ich arbeite|ich wohne|mir ist|je préfère|je déteste|je m'appelle|je n'aime pas|j'aime|je travaille|
-		prefiero|no me gusta|me gusta|me llamo|trabajo en|preferisco|mi chiamo|prefiro|não gosto|ik heb liever|я предпочитаю|меня зовут`,
+	preferences = language.NewPhrases(`i prefer|i really like|i like|i love|i hate|i dislike|i don't like|i don't want|
+		i'd rather|i always|i never|i usually|i strongly prefer|my favorite|my favourite|my preferred|please always|
+		please never|always answer|always reply|
+		call me|my name is|i am a|i'm a|i am allergic|i'm allergic|i live|i work|ich bevorzuge|ich mag|ich möchte kein|
+		ich hasse|ich heiße|ich arbeite|ich wohne|mir ist|je préfère|je déteste|je m'appelle|je n'aime pas|j'aime|
+		je travaille|
+		prefiero|no me gusta|me gusta|me llamo|trabajo en|preferisco|mi chiamo|prefiro|não gosto|ik heb liever|
+		я предпочитаю|меня зовут`,
 		`我喜欢 我更喜欢 我偏好 我不喜欢 我讨厌 我习惯 我叫 が好き が嫌い 私の名前 선호합니다 좋아합니다 제이름은`)
-	decisions = language.NewPhrases(`we decided|we've decided|we have decided|we agreed|we've agreed|we chose|we settled|decided to|decided on|we go with|we are going with|we're going with|going with|we went with|let's use|let's go with|let's keep|let's stick|
-		from now on|we no longer|instead of|rather than|we moved|we switched|we switch|we migrated|we replaced|we dropped|will use|haben entschieden|wir haben uns|beschlossen|ab sofort|wir nehmen|statt|nous avons décidé|on a décidé|nous avons choisi|
-		désormais|au lieu de|hemos decidido|decidimos|en lugar de|a partir de ahora|abbiamo deciso|d'ora in poi|decidimos|a partir de agora|we hebben besloten|мы решили`,
+	decisions = language.NewPhrases(`we decided|we've decided|we have decided|we agreed|we've agreed|we chose|
+		we settled|decided to|decided on|we go with|we are going with|we're going with|going with|we went with|
+		let's use|let's go with|let's keep|let's stick|
+		from now on|we no longer|instead of|rather than|we moved|we switched|we switch|we migrated|we replaced|
+		we dropped|will use|haben entschieden|wir haben uns|beschlossen|ab sofort|wir nehmen|statt|nous avons décidé|
+		on a décidé|nous avons choisi|
+		désormais|au lieu de|hemos decidido|decidimos|en lugar de|a partir de ahora|abbiamo deciso|d'ora in poi|
+		decidimos|a partir de agora|we hebben besloten|мы решили`,
 		`决定 改用 改为 换成 不再 采用 決めた 決定 ことにし 결정했 바꾸기로`)
-	remembers = language.NewPhrases(`remember that|remember|note that|keep in mind|for the record|fyi|never forget|merke dir|merk dir|denk daran|souviens|rappelle|retiens|recuerda|ten en cuenta|ricorda|lembre|onthoud|запомни`, `记住 请记 覚えて 기억해`)
-	ofPerson  = language.NewPhrases(`i prefer|i like|i love|i hate|i dislike|i don't like|i'd rather|i always|i never|i usually|my favorite|my favourite|my name|call me|i am|i'm|i live|i work|please always|please never|always answer|always reply|ich bevorzuge|ich mag|ich heiße|ich arbeite|
-		ich wohne|ich bin|je préfère|je m'appelle|je travaille|je suis|prefiero|me llamo|me gusta|no me gusta|preferisco|mi chiamo|prefiro`, `我喜欢 我更喜欢 我不喜欢 我讨厌 我习惯 我叫`)
+	remembers = language.NewPhrases(`remember that|remember|note that|keep in mind|for the record|fyi|never forget|
+		merke dir|merk dir|denk daran|souviens|rappelle|retiens|recuerda|ten en cuenta|ricorda|lembre|onthoud|
+		запомни`, `记住 请记 覚えて 기억해`)
+	ofPerson = language.NewPhrases(`i prefer|i like|i love|i hate|i dislike|i don't like|i'd rather|i always|i never|
+		i usually|my favorite|my favourite|my name|call me|i am|i'm|i live|i work|please always|please never|
+		always answer|always reply|ich bevorzuge|ich mag|ich heiße|ich arbeite|
+		ich wohne|ich bin|je préfère|je m'appelle|je travaille|je suis|prefiero|me llamo|me gusta|no me gusta|
+		preferisco|mi chiamo|prefiro`, `我喜欢 我更喜欢 我不喜欢 我讨厌 我习惯 我叫`)
 )
 
 const (

@@ -21,8 +21,8 @@ type Options struct {
 	Files         []string
 	OtherProjects bool // recall from other projects as well
 	// how long a prompt may wait for the database; past it the prompt goes with what was found. 0: 100 ms
-	Patience   time.Duration
-	KeepUnused bool // what is told often and never used ranks as before
+	RecallLimit time.Duration
+	KeepUnused  bool // what is told often and never used ranks as before
 	// Erase takes what was forgotten here out of where it stands besides the database. nil: nothing does.
 	Erase func(context.Context) error
 	Now   func() time.Time // nil: time.Now
@@ -44,8 +44,8 @@ func New(db *sql.DB, o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Patience == 0 {
-		o.Patience = recallTime
+	if o.RecallLimit == 0 {
+		o.RecallLimit = recallTime
 	}
 	return &Store{db: db, opts: o}
 }

@@ -178,7 +178,8 @@ func (t *selection) extend(e *excerpt, at int) bool {
 
 func (t *selection) taken(id int64) bool {
 	return slices.ContainsFunc(t.items, func(e excerpt) bool {
-		return slices.ContainsFunc(t.places.of(e.best)[e.first:e.last+1], func(c *rank.Passage) bool { return c.ID == id })
+		return slices.ContainsFunc(t.places.of(e.best)[e.first:e.last+1],
+			func(c *rank.Passage) bool { return c.ID == id })
 	})
 }
 

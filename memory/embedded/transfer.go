@@ -23,29 +23,52 @@ const longestLine = 6*MaxContent + 64<<10
 
 // Export writes all memories as JSON Lines, in the order in which they came, and gives how many; said: with the
 // passages of conversations behind them.
-func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (int, error) {
-	// Read whole before anything is written: a slow reader must not hold the one connection.
-	all, err := sqlite.Collect(ctx, s.db, scanMemory, `SELECT `+memoryColumns+` FROM memories m ORDER BY m.id`)
-	if err != nil {
-		return 0, sqlite.While("exporting memories", err)
-	}
-	if said {
-		passages, err := sqlite.Collect(ctx, s.db, scanMemory,
-			`SELECT `+passageColumns+` FROM passages p `+passageJoins+` WHERE p.memory IS NULL ORDER BY p.thread, p.position`)
-		if err != nil {
-			return 0, sqlite.While("exporting memories", err)
-		}
-		all = append(all, passages...)
-	}
+func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (n int, err error) {
+	const doing = "exporting memories"
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	for _, m := range all {
-		if err := enc.Encode(m); err != nil {
-			return 0, sqlite.While("exporting memories", err)
+	// Some at a time, and read before they are written: a slow reader must not hold the one connection.
+	pages := func(query string, after ...any) error {
+		for {
+			page, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
+				return scanMemory(before{row, after})
+			}, query, append(values(after), exportPage)...)
+			if err != nil {
+				return err
+			}
+			for _, m := range page {
+				if err := enc.Encode(m); err != nil {
+					return err
+				}
+			}
+			if n += len(page); len(page) < exportPage {
+				return nil
+			}
 		}
 	}
-	return len(all), sqlite.While("exporting memories", out.Flush())
+	err = pages(`SELECT `+memoryColumns+`, m.id FROM memories m WHERE m.id > ? ORDER BY m.id LIMIT ?`, new(int64))
+	if err == nil && said {
+		err = pages(`SELECT `+passageColumns+`, p.thread, p.position, p.id FROM passages p `+passageJoins+`
+			WHERE p.memory IS NULL AND p.thread <> 0 AND (p.thread, p.position, p.id) > (?, ?, ?)
+			ORDER BY p.thread, p.position, p.id LIMIT ?`, new(int64), new(float64), new(int64))
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	return n, sqlite.While(doing, err)
+}
+
+// exportPage is how many memories are read at a time.
+const exportPage = 500
+
+// values gives what pointers point to.
+func values(pointers []any) []any {
+	list := make([]any, len(pointers))
+	for i, p := range pointers {
+		list[i] = reflect.ValueOf(p).Elem().Interface()
+	}
+	return list
 }
 
 // Imported is what an import did.
@@ -154,8 +177,8 @@ func (s *Store) take(ctx context.Context, tx *sql.Tx, l importedLine, done *Impo
 	}
 	done.Updated++
 	_, err = tx.ExecContext(ctx, `UPDATE memories
-		SET type = ?, project = ?, personal = ?, origin = ?, source = ?, harness = ?, key = ?, importance = ?, rating = ?,
-		ratings = ?,
+		SET type = ?, project = ?, personal = ?, origin = ?, source = ?, harness = ?, key = ?, importance = ?,
+		rating = ?, ratings = ?,
 		created = ?, updated = ?, digest = ?, tags = ?, context = ?, position = ?, content = ?
 		WHERE uid = ?`, m.Type, m.Project, m.Personal, m.Origin, m.Source, m.Harness, m.Session,
 		m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(), digest(m.Content), m.Tags,

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -27,9 +28,12 @@ type Connection struct {
 	requests  int                        // watched so far
 	early     map[string]map[string]bool // commands of sessions whose responses have not come, by id
 	failed    *failedLoad
+	awake     []*Session      // those that were spoken to last, the last one at the end
+	commands  map[string]bool // that were advertised last
 	changed   []*Session
 	listed    []*Turn   // of which something is to be written down
 	leaving   []leaving // sessions that are closed
+	released  []func()  // of sessions that have gone: what releases their tools
 	summaries []Summary
 	titled    []*Session // whose titles nobody has written down yet
 	talking   bool       // words or tools have come up that are to be written down
@@ -128,6 +132,10 @@ func (c *Connection) Makes() bool { return len(c.making) > 0 }
 // Advertise notes the commands that the harness takes in a session. Some name them before the response that names the
 // session.
 func (c *Connection) Advertise(id string, commands map[string]bool) {
+	if maps.Equal(commands, c.commands) { // most harnesses have the same for all sessions, which need it once
+		commands = c.commands
+	}
+	c.commands = commands
 	if s := c.sessions[id]; s != nil {
 		s.commands = commands
 	} else if c.Makes() && len(c.early) < maxEarly {

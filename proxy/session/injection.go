@@ -30,7 +30,13 @@ func (in *Injection) Using(f *Fetch) *Injection {
 }
 
 // Given gives what went in, oldest first.
-func (s *Session) Given() []*Injection { return slices.Clone(s.given) }
+func (s *Session) Given() []*Injection {
+	all := make([]*Injection, len(s.given))
+	for i, g := range s.given {
+		all[i] = g.whole()
+	}
+	return all
+}
 
 // Seen gives the ids of the items in it, the texts of those that have none.
 func (s *Session) Seen() []string { return slices.Clone(s.seen) }
@@ -53,14 +59,14 @@ func (s *Session) Again() (*Injection, bool) {
 	if !ok {
 		return nil, false
 	}
-	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.Text, Items: sent.Items}
+	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.words(), Items: sent.Items}
 	return &Injection{Injection: correlation.Injection{Kind: sent.Kind, Source: sent.Source}, Block: block}, true
 }
 
 // gave notes a block that goes in. One that was refused is no other than that which goes in again.
 func (s *Session) gave(in *Injection) {
 	s.given = slices.DeleteFunc(s.given, func(g *Injection) bool {
-		return g.Outcome == correlation.WasRefused && g.Text == in.Text
+		return g.Outcome == correlation.WasRefused && g.words() == in.Text
 	})
 	s.given = append(s.given, in)
 	s.said = len(in.Text)
@@ -73,7 +79,7 @@ func (s *Session) Says(bytes int) { s.said += bytes }
 func (s *Session) Blocks() []string {
 	texts := make([]string, len(s.given))
 	for i, g := range s.given {
-		texts[i] = g.Text
+		texts[i] = g.words()
 	}
 	return texts
 }
@@ -143,12 +149,12 @@ func (s *Session) Ours(text string) int {
 		if g.shown {
 			continue
 		}
-		n := LeadingBlock(text, g.Text)
+		n := LeadingBlock(text, g.words())
 		if n == 0 {
 			continue
 		}
 		g.shown = true
-		if newest, ok := s.newest(); ok && s.replay.open && newest.Text == g.Text {
+		if newest, ok := s.newest(); ok && s.replay.open && newest.words() == g.words() {
 			s.replay.marked = true
 		}
 		return n
@@ -229,7 +235,7 @@ func (c *Connection) Entitled(s *Session, title string) *Injection {
 		return nil
 	}
 	for _, g := range s.given {
-		if g.here && g.Title == "" && g.Kind != KindSystem && units(g.Text) > room {
+		if g.here && g.Title == "" && g.Kind != KindSystem && units(g.words()) > room {
 			g.Title = correlation.TitleHash(title)
 			return g
 		}

@@ -22,6 +22,7 @@ func (c *Connection) Adopt(s *Session, known correlation.Session, blocks []corre
 	if known.ParentKey != "" {
 		s.Who.ParentKey = known.ParentKey
 	}
+	c.wake(s)
 }
 
 // Stands reports whether the ledger has known the session.
@@ -102,6 +103,7 @@ func (c *Connection) Descend(s, parent *Session, then Branching) {
 		own.shown, own.here = false, false
 		s.given = append(s.given, &own)
 	}
+	c.wake(s)
 }
 
 // Looked takes in that the ledger was asked about a session.

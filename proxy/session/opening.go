@@ -97,6 +97,7 @@ func (c *Connection) NotOpened(req Request, made bool, code int) {
 	s := req.Session
 	if made {
 		c.made(s)
+		c.release(s)
 		return
 	}
 	s.replay.open = false
@@ -108,7 +109,23 @@ func (c *Connection) NotOpened(req Request, made bool, code int) {
 	}
 	if s.Settled() && s.Row == 0 && !s.opened { // nobody knows it
 		delete(c.sessions, s.ID)
+		c.release(s)
 	}
+}
+
+// Serve notes what releases what a session's memory tools hold, once it has gone.
+func (s *Session) Serve(release func()) { s.served = append(s.served, release) }
+
+func (c *Connection) release(s *Session) {
+	c.released = append(c.released, s.served...)
+	s.served = nil
+}
+
+// Released gives what releases the tools of sessions that have gone since it was last called.
+func (c *Connection) Released() []func() {
+	all := c.released
+	c.released = nil
+	return all
 }
 
 // Closed ends a session that the client has closed or deleted: nothing is known of it any more once its last words
@@ -122,6 +139,7 @@ func (c *Connection) Closed(s *Session, method string) {
 	if c.sessions[s.ID] == s {
 		delete(c.sessions, s.ID)
 	}
+	c.awake = slices.DeleteFunc(c.awake, func(one *Session) bool { return one == s })
 	c.leaving = append(c.leaving, leaving{s, method})
 	c.Touch(s)
 }
@@ -133,6 +151,7 @@ func (c *Connection) Leaving() (any bool) {
 		if again := c.sessions[l.session.ID]; again != nil && again.Live {
 			continue
 		}
+		c.release(l.session)
 		any = true
 		c.append(l.session, eventlog.Left{Session: l.session.Number, Reason: l.reason})
 	}

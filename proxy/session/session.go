@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+	"unique"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -65,6 +66,7 @@ type Session struct {
 	before []eventlog.Event // what has happened before it did
 	told   int              // events that stand there
 	folded int              // of these, how many the ledger has for sure
+	served []func()         // each releases what its memory tools hold
 	parent *Session         // that it was forked from
 	failed *Session         // whose load has failed, and that it continues
 }
@@ -223,9 +225,10 @@ type Injection struct {
 	Fetch *Fetch        // that it comes from, if that is all used by it
 	From  correlation.State
 
-	settled bool // its prompt was answered, or taken for one that is never
-	shown   bool // the harness has shown it since the session was last opened
-	here    bool // this connection has sent it
+	pieces  []unique.Handle[string] // of its text, in place of that, while the session is idle
+	settled bool                    // its prompt was answered, or taken for one that is never
+	shown   bool                    // the harness has shown it since the session was last opened
+	here    bool                    // this connection has sent it
 }
 
 // replay is what a harness has shown of its history since the session was

@@ -9,6 +9,7 @@ import (
 
 // BeginTurn notes a prompt that is about to leave, behind those before it. Leave says that it does.
 func (c *Connection) BeginTurn(s *Session) *Turn {
+	c.wake(s)
 	t := &Turn{Session: s}
 	s.unanswered = append(s.unanswered, t)
 	return t

@@ -88,7 +88,8 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		b.tools = tools
 		o.MCPServer = tools.entry
 	}
-	// what a claim may take is left of the hold once the context is there: half is the context's, whatever is configured
+	// what a claim may take is left of the hold once the context is there: half is the context's, whatever is
+	// configured
 	o.HoldLimit, o.ClaimLimit, o.ContextAge = b.c.Hold, min(b.c.DatabaseWait, b.c.Hold/2), b.c.ContextAge
 	o.FetchLimit = b.c.Fetch
 	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait)
@@ -104,8 +105,8 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.Traits = func(agent string) session.Traits {
 		profile, _ := b.c.ProfileOf(agent, name)
 		return session.Traits{
-			KeepsFailed: profile.KeepsFailedPrompt, KeepsMessages: profile.KeepsMessages, MessageIDs: profile.MessageIDs,
-			CompactCommands: profile.CompactCommands, SaysSummary: profile.SaysSummary,
+			KeepsFailed: profile.KeepsFailedPrompt, KeepsMessages: profile.KeepsMessages,
+			MessageIDs: profile.MessageIDs, CompactCommands: profile.CompactCommands, SaysSummary: profile.SaysSummary,
 			TitleLength: profile.TitleLength,
 		}
 	}
@@ -138,7 +139,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.claims = claims
 	b.mu.Unlock()
 	store := correlation.New(db, correlation.Options{LiveDir: b.c.LiveDir(), Path: b.c.DB, Claims: claims, Log: log})
-	b.tellOnce(ctx, store)
+	tellOnce(ctx, b.c, store, b.log, b.std)
 	process := store.Process(b.events.Process())
 	handover := newHandover(b.c, store, process, log)
 	b.mu.Lock()
@@ -192,8 +193,8 @@ func (b *Backend) messages(key string) []memory.Item {
 // info is what stays known of this process when it dies.
 func (b *Backend) info(name, id string) correlation.ProcessInfo {
 	info := correlation.ProcessInfo{
-		ID: id, Kind: correlation.Relay, Harness: name, Version: Version, SignetPath: b.c.SignetPath, Memory: b.c.Memory,
-		Hook:        len(b.c.OnSessionEnd) > 0,
+		ID: id, Kind: correlation.Relay, Harness: name, Version: Version, SignetPath: b.c.SignetPath,
+		Memory: b.c.Memory, Hook: len(b.c.OnSessionEnd) > 0,
 		HookCommand: b.c.OnSessionEnd, HookLimit: b.c.OnSessionEndLimit,
 	}
 	if b.c.DaemonConfigured {
@@ -210,7 +211,7 @@ func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
 	log := b.log.Logger()
 	sweep := eventlog.Sweep{Store: store, Log: log, Living: true, Except: b.events.Process(),
 		Tell: func(line string) { b.std.Say("%s", line) }}
-	ctx = sqlite.Patiently(ctx, catchUpWait)
+	ctx = sqlite.WithLockWait(ctx, catchUpWait)
 	_, err := sweep.Run(ctx)
 	switch {
 	case errors.Is(err, sqlite.ErrBusy): // there will be quieter moments

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// A transcriptWriter writes transcripts as Claude Code does: what was said, and ten times as much of what tools read and wrote.
+// A transcriptWriter writes transcripts as Claude Code does: what was said, and ten times as much of what tools read
+// and wrote.
 type transcriptWriter struct {
 	dir  string
 	dice *rand.Rand
@@ -60,15 +62,17 @@ func (s transcriptWriter) conversation(n, turns int) (int64, error) {
 	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Hour)
 	line := func(role string, content any) {
 		at = at.Add(time.Second)
-		text, _ := json.Marshal(map[string]any{"type": role, "sessionId": id, "cwd": "/home/robin/work", "timestamp": at,
-			"message": map[string]any{"role": role, "content": content}})
+		text, _ := json.Marshal(map[string]any{"type": role, "sessionId": id, "cwd": "/home/robin/work",
+			"timestamp": at,
+			"message":   map[string]any{"role": role, "content": content}})
 		w.Write(text)
 		w.WriteByte('\n')
 	}
 	for turn := range turns {
 		line("user", fmt.Sprintf("Question %d: %s", turn, s.words(30)))
 		for range 3 {
-			line("assistant", []any{map[string]any{"type": "tool_use", "name": "Read", "input": map[string]any{"path": "x.go"}}})
+			line("assistant",
+				[]any{map[string]any{"type": "tool_use", "name": "Read", "input": map[string]any{"path": "x.go"}}})
 			line("user", []any{map[string]any{"type": "tool_result", "content": s.words(700)}})
 		}
 		line("assistant", []any{map[string]any{"type": "text", "text": s.words(120)}})
@@ -222,5 +226,58 @@ func TestBackfillLeavesWhatWasForgotten(t *testing.T) {
 	}
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// Only what a person wants is taken in: since a time, of a project, and nothing of a folder that is left out of memory.
+func TestBackfillTakesWhatIsWanted(t *testing.T) {
+	c := newClaude(t)
+	folder := func(name string) string {
+		dir := filepath.Join(c.home, name)
+		if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	boats, birds, secret := folder("boats"), folder("birds"), folder("secret")
+	if err := os.WriteFile(filepath.Join(secret, ".signet-ignore"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range []struct{ cwd, day string }{{boats, "2026-01-02"}, {boats, "2026-02-02"}, {birds, "2026-02-02"},
+		{secret, "2026-02-02"}} {
+		id := fmt.Sprintf("0b1c7a4e-9f22-4f2e-8f4e-00000000000%d", i)
+		place := strings.NewReplacer(`"/w"`, strconv.Quote(filepath.ToSlash(f.cwd)), "2026-01-02", f.day)
+		c.write(id, place.Replace(said(id, "user", "CANARY of "+filepath.Base(f.cwd))+said(id, "assistant", "Noted.")))
+	}
+	for _, tt := range []struct {
+		name string
+		Backfill
+		turns int
+	}{
+		{"of a project since a day", Backfill{Since: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC), Project: boats}, 1},
+		{"since a day", Backfill{Since: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}, 2},
+		{"of a project", Backfill{Project: boats}, 2},
+		{"all", Backfill{}, 3},
+	} {
+		tt.Backfill.Data, tt.DryRun = c.Data, true
+		got, err := tt.Run(t.Context(), []string{"claude"})
+		if err != nil || got[0].Turns != tt.turns || got[0].Files != 4 {
+			t.Errorf("%s: %+v, %v; want %d turns", tt.name, got, err, tt.turns)
+		}
+	}
+	got, err := Backfill{Data: c.Data}.Run(t.Context(), []string{"claude"})
+	if err != nil || got[0].Turns != 3 || len(got[0].Skipped) != 1 || !strings.Contains(got[0].Skipped[0].Why, "left out") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	all, err := c.Sessions.Sessions(t.Context(), 0)
+	if err != nil || len(all) != 3 {
+		t.Errorf("%d sessions, %v", len(all), err)
+	}
+	for _, one := range all {
+		turns, err := c.Sessions.Turns(t.Context(), one.ID)
+		if err != nil || len(turns) != 1 || turns[0].User != "CANARY of "+filepath.Base(one.Project) ||
+			one.Project == secret {
+			t.Errorf("%+v, %v is of %s", turns, err, one.Project)
+		}
 	}
 }

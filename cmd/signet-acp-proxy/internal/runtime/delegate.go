@@ -81,8 +81,8 @@ func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 		return delegation.Caller{}, err
 	}
 	if memory.OptedOut(cwd, d.Config.Exclude) {
-		return delegation.Caller{}, errors.New("this folder is left out of memory (.signet-ignore or exclude): nothing " +
-			"is stored of it, so nothing can be delegated from it")
+		return delegation.Caller{}, errors.New("this folder is left out of memory (.signet-ignore or exclude): " +
+			"nothing is stored of it, so nothing can be delegated from it")
 	}
 	who := delegation.Caller{Cwd: cwd, Project: delegatedProject(d.Config)(cwd), Inside: delegation.Inside(os.Getenv)}
 	if who.Inside == "" {

@@ -44,7 +44,9 @@ func delegationTools(c *config.Config, harness, process string, db func(context.
 	}
 	var tools []mcpserver.Extra
 	if c.Memory != "daemon" {
-		tools = delegation.MailTools(service, func(who memory.Session) []string { return namesOf(who.Harness, harness) })
+		tools = delegation.MailTools(service, func(who memory.Session) []string {
+			return namesOf(who.Harness, harness)
+		})
 	}
 	if !c.Delegation || delegation.AtTheEnd(os.Getenv) {
 		return tools
@@ -78,7 +80,8 @@ func NewDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 			if err != nil {
 				return err
 			}
-			return delivery.Spawn{Args: append([]string{DelegateWord, RunFlag, d.ID}, ownFlags(c)...), Dir: c.Dir()}.Tell(said)
+			return delivery.Spawn{Args: append([]string{DelegateWord, RunFlag, d.ID}, ownFlags(c)...),
+				Dir: c.Dir()}.Tell(said)
 		},
 	}
 }
@@ -90,7 +93,8 @@ type assignment struct {
 
 // ownFlags make another process of ours work with the same configuration.
 func ownFlags(c *config.Config) []string {
-	flags := []string{"--db", absolute(c.DB), "--signet-path", c.SignetPath, "--memory", c.Memory, "--log-level", c.LogLevel}
+	flags := []string{"--db", absolute(c.DB), "--signet-path", c.SignetPath, "--memory", c.Memory, "--log-level",
+		c.LogLevel}
 	if c.LogFile != "" && c.LogFile != "-" {
 		flags = append(flags, "--log-file", absolute(c.LogFile))
 	}
@@ -166,8 +170,9 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 	log := NewLog(c, std)
 	defer log.Close()
 	runner := delegation.Runner{
-		Ledger: delegation.NewLedger(db, c.LiveDir()), LiveDir: c.LiveDir(), Command: append([]string{self}, ownFlags(c)...),
-		Folders: delegationFolders(c), Version: Version, Granted: c.DelegationAllow, Log: log.Logger(),
+		Ledger: delegation.NewLedger(db, c.LiveDir()), LiveDir: c.LiveDir(), Folders: delegationFolders(c),
+		Command: append([]string{self}, ownFlags(c)...), Version: Version, Granted: c.DelegationAllow,
+		Log: log.Logger(),
 		ReadMode: func(agent string) string {
 			profile, _ := c.Profile(agent)
 			return profile.ReadMode

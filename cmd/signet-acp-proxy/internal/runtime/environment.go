@@ -71,7 +71,8 @@ func without(env []string, name string) []string {
 func parentOfSessions(store *correlation.Store, log zerolog.Logger) func(ctx context.Context, cwd string) string {
 	parent := os.Getenv(parentVariable)
 	if parent == "" {
-		parent = os.Getenv(delegation.CallerVariable) // who was delegated to has memory, whatever agents get that others call
+		// who was delegated to has memory, whatever agents get that others call
+		parent = os.Getenv(delegation.CallerVariable)
 	}
 	if parent == "" {
 		return nil

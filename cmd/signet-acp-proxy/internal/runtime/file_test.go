@@ -24,7 +24,8 @@ func TestWriteFile(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
 		write      func(io.Writer) error
-	}{{"half a page", name, broken}, {"no folder", filepath.Join(dir, "none", "page"), page}, {"a folder", folder, page}} {
+	}{{"half a page", name, broken}, {"no folder", filepath.Join(dir, "none", "page"), page},
+		{"a folder", folder, page}} {
 		if err := WriteFile(c.file, c.write); err == nil {
 			t.Errorf("%s: written", c.name)
 		}

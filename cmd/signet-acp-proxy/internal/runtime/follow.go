@@ -60,7 +60,8 @@ const (
 func newFollower(log *eventlog.Log, presence bool, l zerolog.Logger) *follower {
 	f := &follower{
 		Log: log, presence: presence, log: l, work: make(chan func(context.Context), followQueue),
-		warnings: map[string][]string{}, sessions: map[int]*followed{}, turns: map[int]*followed{}, prompting: map[int]bool{},
+		warnings: map[string][]string{}, sessions: map[int]*followed{}, turns: map[int]*followed{},
+		prompting: map[int]bool{},
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.tasks.Go(func() {
@@ -167,6 +168,8 @@ func (f *follower) hear(e eventlog.Event) {
 			who memory.Session) error {
 			return d.Compacting(ctx, who)
 		})
+	case eventlog.Left:
+		f.leftLocked(e.Session)
 	case eventlog.TurnEnded:
 		if s := f.turns[e.Turn]; s != nil {
 			delete(f.turns, e.Turn)
@@ -182,6 +185,24 @@ func (f *follower) sessionLocked(n int) *followed {
 		f.sessions[n] = &followed{number: n, since: time.Now()}
 	}
 	return f.sessions[n]
+}
+
+// leftLocked lets go of a session that the client has closed. Should it come back, it is told of as in a new process.
+func (f *follower) leftLocked(n int) {
+	s := f.sessions[n]
+	if s == nil {
+		return
+	}
+	delete(f.sessions, n)
+	for turn, of := range f.turns {
+		if of == s {
+			delete(f.turns, turn)
+			delete(f.prompting, turn)
+		}
+	}
+	if f.daemon != nil {
+		f.daemon.Left(s.who.Key)
+	}
 }
 
 // keyLocked notes a session's key, which the file knows from now on.

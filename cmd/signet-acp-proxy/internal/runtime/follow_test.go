@@ -121,4 +121,12 @@ func TestFollower(t *testing.T) {
 	say(turnsAtOnce) // its end was posted, and it goes on
 	waitFor("the daemon is not told that it goes on",
 		func() bool { return len(d.Requests(claim)) == 2 })
+
+	f.Append(eventlog.TurnBegan{Session: n, Turn: f.NewTurn(), Key: key},
+		eventlog.Left{Session: n, Reason: "session/close"})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.sessions)+len(f.turns)+len(f.prompting)+len(f.warnings) > 0 {
+		t.Errorf("of a session that is closed it knows %v %v %v %v", f.sessions, f.turns, f.prompting, f.warnings)
+	}
 }

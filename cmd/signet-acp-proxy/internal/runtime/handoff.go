@@ -152,8 +152,8 @@ func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB
 	return mcpserver.Extra{
 		Tool: &mcp.Tool{
 			Name: "session_handoff",
-			Description: "Leave this conversation for another agent: its next session in this project, within an hour, is told " +
-				"how this one ended. Gives the command that begins it; it does not begin it.",
+			Description: "Leave this conversation for another agent: its next session in this project, within an " +
+				"hour, is told how this one ended. Gives the command that begins it; it does not begin it.",
 			InputSchema: map[string]any{
 				"type": "object", "required": []string{"to"},
 				"properties": map[string]any{
@@ -174,7 +174,8 @@ func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB
 			store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()})
 			s, err := store.OfKey(ctx, who.Key)
 			if errors.Is(err, correlation.ErrNotFound) {
-				return nil, errors.New("this session is not on record here; signet-acp-proxy handoff SESSION does it for any that is")
+				return nil, errors.New("this session is not on record here; signet-acp-proxy handoff SESSION does it " +
+					"for any that is")
 			}
 			if err != nil {
 				return nil, err

@@ -27,7 +27,7 @@ func Harness(c *config.Config, name string, command []string, o *upstream.Option
 	case len(command) > 0:
 		o.Command = command
 		if !known {
-			profile, _ = upstream.ByCommand(command)
+			profile = c.ProfileBy(command, name)
 		}
 	case name == "":
 		return profile, ErrNoHarness

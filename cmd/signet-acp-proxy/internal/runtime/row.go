@@ -9,29 +9,30 @@ const sessionSchema = "signet-acp.session.v1"
 
 // A Row is a session as scripts and extraction hooks read it.
 type Row struct {
-	Schema           string    `json:"schema"`
-	ACPXSessionID    string    `json:"acpxSessionId"` // the agent's session id
-	ACPXRecordID     string    `json:"acpxRecordId"`  // "" when acpx did not open it
-	SignetSessionKey string    `json:"signetSessionKey"`
-	Title            string    `json:"title"` // what its harness calls it, else its first words
-	Harness          string    `json:"harness"`
-	Client           string    `json:"client"`
-	ClientVersion    string    `json:"clientVersion"`
-	Agent            string    `json:"agent"`
-	AgentVersion     string    `json:"agentVersion"`
-	AgentID          string    `json:"agentId"` // Signet's
-	ParentSessionKey string    `json:"parentSessionKey"`
-	Parent           string    `json:"parent"`      // the agent's id of the session that it works for, or that one's key
-	Continues        string    `json:"continues"`   // the agent's id of the session that it goes on from
-	ContinuedBy      string    `json:"continuedBy"` // and of the last one that goes on from it
-	Cwd              string    `json:"cwd"`
-	Project          string    `json:"project"`
-	State            string    `json:"state"`
-	Live             bool      `json:"live"`
-	Turns            int       `json:"turns"`
-	Started          time.Time `json:"started"`
-	LastActive       time.Time `json:"lastActive"`
-	Usage            *RowUsage `json:"usage"` // null: nobody reported any
+	Schema           string `json:"schema"`
+	ACPXSessionID    string `json:"acpxSessionId"` // the agent's session id
+	ACPXRecordID     string `json:"acpxRecordId"`  // "" when acpx did not open it
+	SignetSessionKey string `json:"signetSessionKey"`
+	Title            string `json:"title"` // what its harness calls it, else its first words
+	Harness          string `json:"harness"`
+	Client           string `json:"client"`
+	ClientVersion    string `json:"clientVersion"`
+	Agent            string `json:"agent"`
+	AgentVersion     string `json:"agentVersion"`
+	AgentID          string `json:"agentId"` // Signet's
+	ParentSessionKey string `json:"parentSessionKey"`
+	// the agent's id of the session that it works for, or that one's key
+	Parent      string    `json:"parent"`
+	Continues   string    `json:"continues"`   // the agent's id of the session that it goes on from
+	ContinuedBy string    `json:"continuedBy"` // and of the last one that goes on from it
+	Cwd         string    `json:"cwd"`
+	Project     string    `json:"project"`
+	State       string    `json:"state"`
+	Live        bool      `json:"live"`
+	Turns       int       `json:"turns"`
+	Started     time.Time `json:"started"`
+	LastActive  time.Time `json:"lastActive"`
+	Usage       *RowUsage `json:"usage"` // null: nobody reported any
 }
 
 // RowUsage is what was last reported of a session; null is not reported, never zero.
@@ -49,10 +50,10 @@ func (s Listed) Row() Row {
 	row := Row{
 		Schema: sessionSchema, ACPXSessionID: s.ACPID, ACPXRecordID: s.Record, SignetSessionKey: s.Key, Title: s.Title,
 		Harness: s.Harness,
-		Client:  s.Client, ClientVersion: s.ClientVersion, Agent: s.Agent, AgentVersion: s.AgentVersion, AgentID: s.AgentID,
-		ParentSessionKey: s.ParentKey, Parent: s.Parent, Continues: s.Continues, ContinuedBy: s.ContinuedBy,
-		Cwd: s.Cwd, Project: s.Project, State: string(s.State), Live: s.Live, Turns: s.Turns, Started: s.Started.UTC(),
-		LastActive: s.LastActive.UTC(),
+		Client:  s.Client, ClientVersion: s.ClientVersion, Agent: s.Agent, AgentVersion: s.AgentVersion,
+		AgentID: s.AgentID, ParentSessionKey: s.ParentKey, Parent: s.Parent, Continues: s.Continues,
+		ContinuedBy: s.ContinuedBy, Cwd: s.Cwd, Project: s.Project, State: string(s.State), Live: s.Live,
+		Turns: s.Turns, Started: s.Started.UTC(), LastActive: s.LastActive.UTC(),
 	}
 	if u := s.Usage; u != nil {
 		row.Usage = &RowUsage{InputTokens: u.Input, OutputTokens: u.Output, Cost: u.Cost, ContextUsed: u.ContextUsed,

@@ -90,8 +90,8 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	}
 	for _, in := range inserted {
 		one := ShownInjection{
-			Kind: in.Kind, BlockID: in.BlockID, Source: in.Source, Outcome: string(in.Outcome), Key: in.Key, Bytes: in.Bytes,
-			FetchMS: in.FetchMS, HeldMS: in.HeldMS,
+			Kind: in.Kind, BlockID: in.BlockID, Source: in.Source, Outcome: string(in.Outcome), Key: in.Key,
+			Bytes: in.Bytes, FetchMS: in.FetchMS, HeldMS: in.HeldMS,
 			Items: in.Items, Used: usedOf(in.Items, uses), At: in.At.UTC(),
 		}
 		if withText {

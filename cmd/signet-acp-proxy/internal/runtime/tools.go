@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -49,8 +51,16 @@ type memoryTools struct {
 	tasks   sync.WaitGroup
 }
 
+// relayStore is what the tools need of their relay.
+type relayStore interface {
+	store(ctx context.Context) (*embedded.Store, error)
+	current(ctx context.Context) (*sql.DB, error)
+	owe(ctx context.Context, who memory.Session, note signet.Note) (bool, error)
+	back() // the daemon answers again
+}
+
 // newMemoryTools makes the tools of a relay.
-func newMemoryTools(c *config.Config, name, id string, log *Log, b *Backend) (*memoryTools, error) {
+func newMemoryTools(c *config.Config, name, id string, log *Log, b relayStore) (*memoryTools, error) {
 	o, err := ToolOptions(c, log, b.store)
 	if err != nil {
 		return nil, err
@@ -79,27 +89,11 @@ func newMemoryTools(c *config.Config, name, id string, log *Log, b *Backend) (*m
 	return t, nil
 }
 
-// A serverEntry is an element of mcpServers in the shapes of ACP's version 1: stdio has no type, and env even where
-// it is empty.
-type serverEntry struct {
-	Type    string      `json:"type,omitempty"`
-	Name    string      `json:"name"`
-	URL     string      `json:"url,omitempty"`
-	Headers []variable  `json:"headers,omitempty"`
-	Command string      `json:"command,omitempty"`
-	Args    *[]string   `json:"args,omitempty"`
-	Env     *[]variable `json:"env,omitempty"`
-}
-
-type variable struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// entry gives the mcpServers element of a session, nil where its harness is to get none.
-func (t *memoryTools) entry(agent string, who func() memory.Session) []byte {
+// entry gives the mcpServers element of a session, nil where its harness is to get none, and what releases it.
+func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byte, release func()) {
 	entry := serverEntry{Name: memory.ServerName}
 	var err error
+	var address string // "" where it is none of ours
 	switch t.c.MCPFor(agent, t.name) {
 	case upstream.MCPStdio:
 		env := []variable{}
@@ -107,42 +101,35 @@ func (t *memoryTools) entry(agent string, who func() memory.Session) []byte {
 		if command != nil && t.healthy.Load() {
 			env = append(env, variable{"SIGNET_DAEMON_URL", t.c.DaemonURL}, variable{"SIGNET_HARNESS", who().Harness},
 				variable{"SIGNET_WORKSPACE", who().Cwd})
-		} else if command, err = t.pipe(who); err != nil {
+		} else if address, err = t.server.Socket(who); err != nil {
+			break
+		} else if command, err = pipe(address); err != nil {
 			break
 		}
 		args := append([]string{}, command[1:]...)
 		entry.Command, entry.Args, entry.Env = command[0], &args, &env
 	case upstream.MCPHTTP:
-		var authorization string
 		entry.Type = "http"
-		entry.URL, authorization, err = t.server.HTTP(who)
-		entry.Headers = []variable{{"Authorization", authorization}}
+		entry.URL, address, err = t.server.HTTP(who)
+		entry.Headers = []variable{{"Authorization", address}}
 	default:
-		return nil
+		return nil, nil
 	}
-	var text []byte
 	if err == nil {
 		text, err = json.Marshal(entry)
 	}
 	if err != nil {
 		log := t.log.Logger()
 		log.Warn().Err(err).Msg("a session goes without the memory tools")
-		return nil
+		return nil, nil
 	}
-	return text
+	return text, func() { t.server.Release(address) }
 }
 
-// pipe gives the command line that reaches this relay.
-func (t *memoryTools) pipe(who func() memory.Session) ([]string, error) {
+// pipe gives the command line that reaches an address of this relay.
+func pipe(address string) ([]string, error) {
 	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	socket, err := t.server.Socket(who)
-	if err != nil {
-		return nil, err
-	}
-	return []string{self, MCPWord, ConnectFlag, socket}, nil
+	return []string{self, MCPWord, ConnectFlag, address}, err
 }
 
 // The command line by which a harness reaches a relay's memory tools: MCPWord ConnectFlag SOCKET.

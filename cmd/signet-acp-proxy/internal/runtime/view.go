@@ -3,7 +3,6 @@ package runtime
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,17 +14,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
-
-// PageFile is where a page is written unless a person says otherwise.
-func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view.html") }
-
-// RemovePage removes a page that shows what was forgotten since. One that a person had written elsewhere stays.
-func RemovePage(c *config.Config) error {
-	if err := os.Remove(PageFile(c)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the page that view wrote is left: %w", err)
-	}
-	return nil
-}
 
 // Page is what a page is made of.
 func (d *Data) Page(f config.Flags) view.Source {

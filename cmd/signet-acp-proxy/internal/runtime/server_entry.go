@@ -1,0 +1,18 @@
+package runtime
+
+// A serverEntry is an element of mcpServers in the shapes of ACP's version 1: stdio has no type, and env even where
+// it is empty.
+type serverEntry struct {
+	Type    string      `json:"type,omitempty"`
+	Name    string      `json:"name"`
+	URL     string      `json:"url,omitempty"`
+	Headers []variable  `json:"headers,omitempty"`
+	Command string      `json:"command,omitempty"`
+	Args    *[]string   `json:"args,omitempty"`
+	Env     *[]variable `json:"env,omitempty"`
+}
+
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}

@@ -1,0 +1,154 @@
+package correlation_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+func TestKeys(t *testing.T) {
+	b := newBench(t)
+	v := b.open(OpenSession{ACPID: "s", Key: "k1"})
+	check(t, b.Rekey(t.Context(), v.ID, "k2"))
+	check(t, b.Rekey(t.Context(), v.ID, "k3"))
+	check(t, b.Rekey(t.Context(), v.ID, "k1"))
+	var got []string
+	for _, k := range must(b.Keys(t.Context(), v.ID))(t) {
+		got = append(got, k.Key)
+	}
+	if diff := cmp.Diff([]string{"k2", "k3", "k1"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if now := must(b.Get(t.Context(), v.ID))(t); now.Key != "k1" {
+		t.Errorf("the current key is %q", now.Key)
+	}
+	for what, err := range map[string]error{
+		"a new key for no session": b.Rekey(t.Context(), 1<<40, "k"),
+		"a context for no session": b.SaveContext(t.Context(), 1<<40, "k", nil, b.clock.Now()),
+	} {
+		if !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if one, other := NewKey(), NewKey(); one == other {
+		t.Error("two keys are the same")
+	}
+}
+
+func TestStaleKeys(t *testing.T) {
+	const maxAge = 15 * time.Minute
+	for _, tt := range []struct {
+		name  string
+		after func(b *bench, v Session, p *Process)
+		want  bool
+	}{
+		{"unused", func(*bench, Session, *Process) {}, true},
+		{"used", func(b *bench, v Session, p *Process) { b.claim(v.ID, p.ID(), Armed) }, false},
+		{"ended", func(b *bench, v Session, _ *Process) { must(b.EndKey(b.ctx(), v.Key))(b.tb) }, false},
+		{"something was said", func(b *bench, v Session, p *Process) { b.turn(v.ID, p.ID(), "hello", "hi") }, false},
+		{"held by a living process", func(b *bench, v Session,
+			p *Process) {
+			b.open(OpenSession{ACPID: v.ACPID, Process: p.ID()})
+		}, false},
+		{"held by a dead process", func(b *bench, v Session, _ *Process) {
+			b.open(OpenSession{ACPID: v.ACPID, Process: b.died(ProcessInfo{})})
+		}, true},
+		{"given up by a living process", func(b *bench, v Session, p *Process) {
+			b.open(OpenSession{ACPID: v.ACPID, Process: p.ID()})
+			check(b.tb, b.Rekey(b.ctx(), v.ID, "next"))
+		}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			p := b.register(ProcessInfo{Memory: "daemon"})
+			v := b.open(OpenSession{ACPID: "s", AgentID: "halyard", Cwd: "/work"})
+			b.open(OpenSession{ACPID: "never started"})
+			b.startKey(p.ID(), v.Key)
+			tt.after(b, v, p)
+			if got := must(p.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
+				t.Errorf("stale at once: %+v", got)
+			}
+			b.clock.Advance(maxAge + time.Second)
+			got := must(p.StaleKeys(t.Context(), maxAge))(t)
+			if (len(got) == 1) != tt.want {
+				t.Fatalf("stale keys: %+v, want one: %t", got, tt.want)
+			}
+			if tt.want && got[0] != (StaleKey{Key: v.Key, AgentID: "halyard", Cwd: "/work"}) {
+				t.Errorf("the key is %+v", got[0])
+			}
+			b.clock.Advance(14 * 24 * time.Hour)
+			if got := must(p.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
+				t.Errorf("not given up: %+v", got)
+			}
+		})
+	}
+}
+
+// A key whose session has no row is stale once its process is gone, and is not where a session has come for it.
+func TestStaleKeysWithoutSession(t *testing.T) {
+	const maxAge = 15 * time.Minute
+	b := newBench(t)
+	p := b.register(ProcessInfo{Memory: "daemon"})
+	dead := b.died(ProcessInfo{})
+	b.startKey(p.ID(), "waiting for its session")
+	b.startKey(dead, "lost")
+	b.startKey(dead, "of a session")
+	v := b.open(OpenSession{ACPID: "s", Key: "of a session", Process: p.ID()})
+	if keys := must(b.Keys(t.Context(), v.ID))(t); len(keys) != 1 || keys[0].Started.IsZero() {
+		t.Errorf("the session's keys: %+v", keys)
+	}
+	b.clock.Advance(maxAge + time.Second)
+	got := must(p.StaleKeys(t.Context(), maxAge))(t)
+	if diff := cmp.Diff([]StaleKey{{Key: "lost"}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if !must(b.EndKey(t.Context(), "lost"))(t) || must(b.EndKey(t.Context(), "lost"))(t) {
+		t.Error("not the first caller alone is told to send a session-end")
+	}
+	if got := must(p.StaleKeys(t.Context(), maxAge))(t); len(got) != 0 {
+		t.Errorf("ended, and still stale: %+v", got)
+	}
+	b.clock.Advance(14 * 24 * time.Hour)
+	must(b.SweepDead(t.Context(), nil))(t)
+	if n := b.count(`SELECT count(*) FROM started_keys`); n != 0 {
+		t.Errorf("%d starts are kept for ever", n)
+	}
+}
+
+// Keys are ended only where there is a daemon that may know them.
+func TestStaleKeysByMode(t *testing.T) {
+	for _, tt := range []struct {
+		memory string
+		seen   bool
+		want   int
+	}{
+		{"daemon", false, 1}, {"auto", true, 1}, {"auto", false, 0}, {"embedded", true, 0}, {"off", true, 0},
+	} {
+		b := newBench(t)
+		p := b.register(ProcessInfo{Memory: tt.memory, SignetPath: "/signet"})
+		b.startKey(p.ID(), b.open(OpenSession{ACPID: "s"}).Key)
+		if tt.seen {
+			check(t, b.SawDaemon(t.Context(), "/signet", "", ""))
+		}
+		b.clock.Advance(time.Hour)
+		if got := must(p.StaleKeys(t.Context(), time.Minute))(t); len(got) != tt.want {
+			t.Errorf("%+v: %+v", tt, got)
+		}
+	}
+}
+
+func TestEndKey(t *testing.T) {
+	b := newBench(t)
+	v := b.open(OpenSession{ACPID: "s"})
+	check(t, b.SaveContext(t.Context(), v.ID, v.Key, []byte("x"), b.clock.Now()))
+	if !must(b.EndKey(t.Context(), v.Key))(t) || must(b.EndKey(t.Context(), v.Key))(t) {
+		t.Error("not the first caller alone is told to send a session-end")
+	}
+	if _, _, err := b.TakeContext(t.Context(), v.ID, time.Hour); !errors.Is(err, ErrNotFound) {
+		t.Errorf("the context of a key that was ended: %v", err)
+	}
+}
