@@ -7,7 +7,7 @@ FUZZTIME ?= 30s
 # Compiling SQLite takes longest: without what a C debugger reads it takes a sixth less.
 export CGO_CFLAGS ?= -O2
 
-.PHONY: build run test bench bench-readme fuzz recall gitleaks harnesses pictures lint vuln licences release clean
+.PHONY: build run test bench scale bench-readme fuzz recall gitleaks harnesses pictures lint vuln licences release clean
 .DEFAULT_GOAL := build
 
 build:
@@ -27,6 +27,12 @@ test:
 # FLAGS=-limits also says what misses e2e/bench/limits.yaml, and fails.
 bench: build
 	go run ./e2e/bench -proxy $(BIN) $(FLAGS)
+
+# How it grows: with sessions on a connection, processes beside each other, turns in a session, and so many sessions of ten
+# turns in the database, which it fills first (100,000 take a quarter of an hour).
+SESSIONS ?= 10000
+scale: build
+	go run ./e2e/bench -proxy $(BIN) -scale $(SESSIONS)
 
 # The table in the README.
 bench-readme: build

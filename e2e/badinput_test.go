@@ -281,3 +281,32 @@ func must(b *box, err error) {
 		b.t.Fatal(err)
 	}
 }
+
+// A disk that fills up in the middle of a conversation is told of once when it does, and at the end; what fits is kept,
+// and nobody waits.
+func TestDiskFills(t *testing.T) {
+	b := newBox(t)
+	b.wrap = []string{"sh", "-c", `ulimit -f 4096; exec "$@"`, "sh"} // 2 MB a file, or 4
+	c := b.unleash(t, "leaves")
+	c.open()
+	const turns = 100
+	for n := range turns {
+		c.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"turn %d %s"}]}`,
+			c.session, n, strings.Repeat(fmt.Sprintf("word%d ", n), 6000)))
+	}
+	c.hangUp()
+	c.rest()
+	if code := c.code(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	said := c.said()
+	if strings.Count(said, "the disk is full") != 1 || strings.Count(said, "could not be written down") != 1 {
+		t.Errorf("people were told\n%s", said)
+	}
+	b.run(proxyBin, "sessions") // takes in what was written down
+	kept := len(b.query(`SELECT 1 FROM turns WHERE stop = 'end_turn' AND user LIKE 'turn %'`))
+	t.Logf("%d turns of %d are kept\n%s", kept, turns, said)
+	if kept < 5 || kept == turns {
+		t.Errorf("%d turns of %d are kept", kept, turns)
+	}
+}

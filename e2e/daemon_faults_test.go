@@ -100,7 +100,8 @@ func TestDaemonFaults(t *testing.T) {
 			t.Run(tt.name+" "+g.Version(), func(t *testing.T) {
 				b := newBox(t)
 				// as they are by themselves
-				b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_PER_PROMPT=true", "SIGNET_ACP_HOLD=1.5s", "SIGNET_ACP_DATABASE_WAIT=100ms")
+				b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_PER_PROMPT=true", "SIGNET_ACP_HOLD=1.5s",
+					"SIGNET_ACP_DATABASE_WAIT=100ms")
 				var d *daemontest.Daemon
 				var child *stoppable
 				if tt.stops {

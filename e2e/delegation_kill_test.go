@@ -75,7 +75,8 @@ func TestDelegateKilled(t *testing.T) {
 		switch {
 		case d.Ended == nil:
 			t.Errorf("not at its end: %+v", d)
-		case d.State == "done" && (d.Stop != "end_turn" || !strings.Contains(d.Answer, "> "+d.Task) || len(d.Paths) != 1):
+		case d.State == "done" && (d.Stop != "end_turn" || !strings.Contains(d.Answer, "> "+d.Task) ||
+			len(d.Paths) != 1):
 			t.Errorf("done, and is not: %+v", d)
 		case d.State != "done" && d.Reason == "":
 			t.Errorf("nobody knows why: %+v", d)

@@ -90,7 +90,8 @@ func TestAgentMessages(t *testing.T) {
 		`"kept_work":"wings","detach":true}}`
 	b := delegating(t, map[string][]string{"heron": nil, "egret": {"ECHOAGENT_TOOL=" + message},
 		"stork": {"ECHOAGENT_TOOL=" + task}, "listener": {"ECHOAGENT_TOOL={\"name\":\"agent_message_inbox\"}"}})
-	if reply := b.converseOnce("egret", "Tell the heron."); !strings.Contains(reply, "left for the next session of heron") {
+	if reply := b.converseOnce("egret", "Tell the heron."); !strings.Contains(reply,
+		"left for the next session of heron") {
 		t.Fatalf("the reply:\n%s", reply)
 	}
 	if reply := b.converseOnce("heron", "Anything new?"); !strings.Contains(reply,
@@ -103,7 +104,8 @@ func TestAgentMessages(t *testing.T) {
 	}
 	b.converseOnce("stork", "Have it looked at.")
 	b.wait("the end", func() bool { return b.delegations()[0].State == "done" })
-	if reply := b.converseOnce("stork", "What came of it?"); !strings.Contains(reply, "Message from agent heron: Delegation ") {
+	if reply := b.converseOnce("stork", "What came of it?"); !strings.Contains(reply,
+		"Message from agent heron: Delegation ") {
 		t.Errorf("who asked was told:\n%s", reply)
 	}
 }
@@ -173,7 +175,8 @@ func TestDelegationOff(t *testing.T) {
 			setting, echoBin)
 		must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte(config), 0o600))
 		id, reply := b.turnWith("heron", "", "Which colour are feathers?")
-		frames = blockID.ReplaceAllString(strings.ReplaceAll(strings.ReplaceAll(reply, id, "SESSION"), b.Dir, "BOX"), "ID")
+		frames = blockID.ReplaceAllString(strings.ReplaceAll(strings.ReplaceAll(reply, id, "SESSION"), b.Dir,
+			"BOX"), "ID")
 		e := b.openTools("scripted").entries[0]
 		list, err := b.startTools(append([]string{e.Command}, e.Args...)...).ListTools(t.Context(), nil)
 		must(b, err)

@@ -56,7 +56,8 @@ func (b *box) delegations() []delegated {
 
 // ask is a delegate command that asks an agent for something.
 func ask(agent string, more ...string) []string {
-	return slices.Concat([]string{proxyBin, "delegate", "--to", agent, "--scope", "heron.txt", "--keep", "the release"}, more)
+	return slices.Concat([]string{proxyBin, "delegate", "--to", agent, "--scope", "heron.txt", "--keep",
+		"the release"}, more)
 }
 
 // orphans waits until nothing of a delegation runs, for at most as long as a promise says.
@@ -86,8 +87,9 @@ func TestDelegateReads(t *testing.T) {
 	t.Parallel()
 	b := delegating(t, map[string][]string{"heron": {"ECHOAGENT_WRITE=written.txt"}})
 	r := b.try(ask("heron", "Review heron.txt.")...)
-	if r.Code != 0 || !strings.Contains(r.Stdout, "> Review heron.txt.") || !strings.Contains(r.Stdout, "> - the release") ||
-		!strings.Contains(r.Stdout, "I was given 2 block(s)") || !strings.Contains(r.Stderr, "thrown away: written.txt") {
+	if r.Code != 0 || !strings.Contains(r.Stdout, "> Review heron.txt.") ||
+		!strings.Contains(r.Stdout, "> - the release") || !strings.Contains(r.Stdout, "I was given 2 block(s)") ||
+		!strings.Contains(r.Stderr, "thrown away: written.txt") {
 		t.Errorf("exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 	}
 	b.orphans(patience)
@@ -104,7 +106,8 @@ func TestDelegateReads(t *testing.T) {
 		b.query(`SELECT acp_id, project, state FROM sessions`)); diff != "" {
 		t.Errorf("the child's session (-want +got):\n%s", diff)
 	}
-	if got := b.query(`SELECT project, source FROM memories WHERE source = 'delegation'`); len(got) != 1 || got[0][0] != work {
+	if got := b.query(`SELECT project, source FROM memories WHERE source = 'delegation'`); len(got) != 1 ||
+		got[0][0] != work {
 		t.Errorf("the caller remembers %q", got)
 	}
 	if _, err := os.Stat(filepath.Join(b.Work, "written.txt")); err == nil {
@@ -164,7 +167,8 @@ func TestDelegateRefused(t *testing.T) {
 		t.Errorf("rows: %+v", all)
 	}
 	b.set("SIGNET_ACP_DELEGATION=01M80NBSRTFAV0S21ENPW2PM13")
-	if r := b.try(ask("heron", "T.")...); r.Code != 1 || !strings.Contains(r.Stderr, "the delegation that you work for") {
+	if r := b.try(ask("heron", "T.")...); r.Code != 1 ||
+		!strings.Contains(r.Stderr, "the delegation that you work for") {
 		t.Errorf("inside one that is not there: %s%s", r.Stdout, r.Stderr)
 	}
 }
@@ -233,7 +237,8 @@ func TestDelegateOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() {
-			if r := b.try(ask("heron", "--key", "one", "Once.")...); r.Code != 0 || !strings.Contains(r.Stdout, "> Once.") {
+			if r := b.try(ask("heron", "--key", "one", "Once.")...); r.Code != 0 ||
+				!strings.Contains(r.Stdout, "> Once.") {
 				t.Errorf("exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 			}
 		})
@@ -351,7 +356,8 @@ func TestDelegationTools(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := delegating(t, map[string][]string{"heron": nil})
 			if tt.name == "off" {
-				must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte("acp:\n  memory: embedded\n"), 0o600))
+				must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),
+					[]byte("acp:\n  memory: embedded\n"), 0o600))
 			}
 			b.set(tt.set...)
 			s := b.openTools("scripted")
@@ -437,8 +443,8 @@ func (b *box) converseOnce(agent, words string) string {
 	return reply
 }
 
-// turnWith has one turn with an agent, in a session that is loaded, or "" in a new one, and gives its id and all that the
-// agent says then.
+// turnWith has one turn with an agent, in a session that is loaded, or "" in a new one, and gives its id and all that
+// the agent says then.
 func (b *box) turnWith(agent, session, words string) (id, reply string) {
 	b.t.Helper()
 	cmd := b.Command(b.t.Context(), nil, proxyBin, "--agent", agent)
@@ -455,7 +461,8 @@ func (b *box) turnWith(agent, session, words string) (id, reply string) {
 	fmt.Fprintf(in, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`+"\n")
 	read.until(b, `"id":0`)
 	if session == "" {
-		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+"\n", b.Work)
+		fmt.Fprintf(in, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+
+			"\n", b.Work)
 		_, session, _ = strings.Cut(read.until(b, `"id":1`), `"sessionId":"`)
 		session, _, _ = strings.Cut(session, `"`)
 	} else {
@@ -463,8 +470,9 @@ func (b *box) turnWith(agent, session, words string) (id, reply string) {
 			`"mcpServers":[]}}`+"\n", session, b.Work)
 		read.until(b, `"id":1`)
 	}
-	fmt.Fprintf(in, `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text",`+
-		`"text":%q}]}}`+"\n", session, words)
+	fmt.Fprintf(in,
+		`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text",`+
+			`"text":%q}]}}`+"\n", session, words)
 	return session, read.until(b, `"id":2`)
 }
 

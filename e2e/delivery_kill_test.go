@@ -30,7 +30,8 @@ type killing struct {
 
 	mu       sync.Mutex
 	answered map[string]time.Time // turns, by what was said, and when their response reached the client
-	mustHave map[string]bool      // those that were answered 1 s before the proxy was killed, or in a proxy that was not
+	// those that were answered 1 s before the proxy was killed, or in a proxy that was not
+	mustHave map[string]bool
 	kills    map[string]int
 }
 

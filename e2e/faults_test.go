@@ -93,7 +93,8 @@ var faults = []fault{
 	{who: "daemon", what: "does the work and closes the connection", daemon: &daemontest.Fault{Path: hooks, Kind: daemontest.DropAfter, Times: 3}, said: lacking, kept: 2},
 	{who: "daemon", what: "serves another folder", with: func(f *faulty) {
 		f.d = daemontest.Start(f.t, daemontest.Options{Generation: daemontest.Middle, AgentsDir: f.Dir})
-		f.set("SIGNET_DAEMON_URL=", "SIGNET_HOST=127.0.0.1", "SIGNET_PORT="+f.d.URL()[strings.LastIndex(f.d.URL(), ":")+1:])
+		f.set("SIGNET_DAEMON_URL=", "SIGNET_HOST=127.0.0.1", "SIGNET_PORT="+
+			f.d.URL()[strings.LastIndex(f.d.URL(), ":")+1:])
 	}, said: lacking, kept: 2, owed: true},
 	{who: "daemon", what: "says that a person has switched the session off", daemon: &daemontest.Fault{}, kept: 2, off: true},
 
@@ -257,8 +258,8 @@ func TestFaults(t *testing.T) {
 				_ = f.d.Resume()
 				kept += "; " + f.delivered(tt)
 			}
-			rows[i] = fmt.Sprintf("| %s | %s | %s | %s | %s |", tt.who, tt.what, strings.Trim(fmt.Sprint(f.times), "[]"),
-				f.ours(said), kept)
+			rows[i] = fmt.Sprintf("| %s | %s | %s | %s | %s |", tt.who, tt.what,
+				strings.Trim(fmt.Sprint(f.times), "[]"), f.ours(said), kept)
 		})
 	}
 }
@@ -268,8 +269,8 @@ func (f *faulty) ours(said string) string {
 	for line := range strings.Lines(said) {
 		if _, text, ok := strings.Cut(strings.TrimSpace(line), "signet-acp-proxy: "); ok &&
 			!strings.HasPrefix(text, "conversations are recorded in") {
-			return chars.Cut(strings.NewReplacer(f.Signet, "~/.agents", self, "AGENT", f.url(), "URL", "|", "/").Replace(text),
-				140)
+			return chars.Cut(strings.NewReplacer(f.Signet, "~/.agents", self, "AGENT", f.url(), "URL", "|",
+				"/").Replace(text), 140)
 		}
 	}
 	return ""

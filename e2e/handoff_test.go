@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -86,7 +87,7 @@ func TestHandoff(t *testing.T) {
 // Where acpx cannot load a session and opens another one, that one is told once what was said; with continue off it is
 // given what a new session is.
 func TestAcpxContinues(t *testing.T) {
-	for _, code := range []string{"-32002", "-32602"} {
+	for _, code := range []string{"-32001", "-32002", "-32601", "-32602"} {
 		t.Run(code, func(t *testing.T) {
 			eachAcpx(t, func(t *testing.T, a *acpxBox) {
 				a.set("ECHOAGENT_TERSE=1")
@@ -121,5 +122,59 @@ func TestAcpxContinues(t *testing.T) {
 				t.Errorf("it was told %q", told)
 			}
 		})
+	}
+}
+
+// takenUp holds a conversation of some prompts, loses it as acpx does, and gives the first prompt of the session that
+// takes its place, as the harness was sent it.
+func takenUp(t *testing.T, setting string, said ...string) (prompt string) {
+	b := newBox(t)
+	b.set("SIGNET_ACP_CONTINUE="+setting, "SIGNET_ACP_MEMORY=embedded")
+	const initialized = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,` +
+		`"agentInfo":{"name":"scripted","version":"1"}}}`
+	conversation := func(session string, lost bool, prompts ...string) string {
+		opened := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"sessionId":%q}}`, session)
+		opens := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, b.Work)
+		frames := [][2]string{{`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,` +
+			`"clientInfo":{"name":"acpx","version":"0.19.1"}}}`, initialized}}
+		if lost {
+			frames = append(frames, [2]string{fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"session/load","params":`+
+				`{"sessionId":"first-0123456789","cwd":%q,"mcpServers":[]}}`, b.Work),
+				`{"jsonrpc":"2.0","id":9,"error":{"code":-32002,"message":"Resource not found"}}`})
+		}
+		frames = append(frames, [2]string{opens, opened})
+		for i, text := range prompts {
+			frames = append(frames, [2]string{fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":`+
+				`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, 10+i, session, text),
+				fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`, 10+i)})
+		}
+		var steps []step
+		for _, f := range frames {
+			steps = append(steps, step{1, []byte(f[1] + "\n")})
+		}
+		s := b.startScript(nil, steps...)
+		for _, f := range frames {
+			s.send(f[0] + "\n")
+			b.wait("an answer", func() bool { return strings.Contains(s.sent(), f[1]) })
+		}
+		received := strings.TrimSpace(s.end())
+		return received[strings.LastIndexByte(received, '\n')+1:]
+	}
+	conversation("first-0123456789", false, said...)
+	return conversation("second-0123456789", true, "Good morning.")
+}
+
+// With continue off, and where nothing was said before, the first prompt is the one of a new conversation, byte for
+// byte.
+func TestContinueOff(t *testing.T) {
+	const keel = "The keel of the Curlew weighs 1,730 kg."
+	on, off, silent, silentOff := takenUp(t, "on", keel), takenUp(t, "off", keel), takenUp(t, "on"), takenUp(t, "off")
+	if !strings.Contains(on, earlierHeading) || !strings.Contains(on, keel) {
+		t.Errorf("with continue on it is sent\n%s", on)
+	}
+	for name, got := range map[string]string{"off": off, "on, and nothing was said": silent} {
+		if diff := cmp.Diff(silentOff, got); diff != "" || !strings.Contains(got, blockMark) {
+			t.Errorf("with continue %s it is sent\n%s\n%s", name, got, diff)
+		}
 	}
 }

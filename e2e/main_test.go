@@ -5,10 +5,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +27,9 @@ var (
 	proxyBin string // signet-acp-proxy
 	echoBin  string // echoagent
 	self     string // this test binary, which plays harnesses of its own (scripted_test.go)
-	modules  npm.Modules
+
+	transcriptsBin string // scripts/transcripts
+	modules        npm.Modules
 )
 
 func TestMain(m *testing.M) {
@@ -45,14 +50,23 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// atOnce is how many tests run beside each other on a core: most of the time they wait for other programs.
+const atOnce = 2
+
 func testMain(m *testing.M) (int, error) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(atOnce*runtime.GOMAXPROCS(0))); err != nil {
+		return 1, err
+	}
 	dir, err := os.MkdirTemp("", "signet-e2e-bin-")
 	if err != nil {
 		return 1, err
 	}
 	defer os.RemoveAll(dir)
 	proxyBin, echoBin = filepath.Join(dir, "signet-acp-proxy"), filepath.Join(dir, "echoagent")
-	for bin, pkg := range map[string]string{proxyBin: "../cmd/signet-acp-proxy", echoBin: "./echoagent"} {
+	transcriptsBin = filepath.Join(dir, "transcripts")
+	for bin, pkg := range map[string]string{proxyBin: "../cmd/signet-acp-proxy", echoBin: "./echoagent",
+		transcriptsBin: "../scripts/transcripts"} {
 		if out, err := exec.Command("go", "build", "-tags", "sqlite_fts5", "-o", bin, pkg).CombinedOutput(); err != nil {
 			return 1, fmt.Errorf("building %s: %w\n%s", pkg, err, out)
 		}

@@ -39,7 +39,8 @@ func (b *box) openTools(agent string, flags ...string) toolSession {
 	s := b.startScript(flags, step{1, []byte(initialized)}, step{1, []byte(newDown)})
 	s.send(initializeUp)
 	b.wait("initialize", func() bool { return len(s.sent()) >= len(initialized) })
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+"\n", b.Work))
+	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+
+		"\n", b.Work))
 	b.wait("session/new", func() bool { return len(s.sent()) >= len(initialized)+len(newDown) })
 	received, err := os.ReadFile(s.record)
 	if err != nil {
@@ -249,7 +250,8 @@ func TestMCPAlone(t *testing.T) {
 	}
 	b.tool(session, "memory_store", map[string]any{"content": "The Curlew leaks."})
 	session.Close()
-	if got := b.query(`SELECT harness, source FROM memories`); !cmp.Equal(got, [][]string{{"harness", "memory_store"}}) {
+	if got := b.query(`SELECT harness, source FROM memories`); !cmp.Equal(got,
+		[][]string{{"harness", "memory_store"}}) {
 		t.Errorf("kept %q", got)
 	}
 	ask := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
@@ -284,7 +286,8 @@ func TestMCPOpencode(t *testing.T) {
 		return fakemodel.Reply{Text: "ok"}
 	})
 	exec := func(words string) {
-		a.run(append(append([]string{}, a.acpx...), "--approve-all", "--format", "quiet", "signet-echo", "exec", words)...)
+		a.run(append(append([]string{}, a.acpx...), "--approve-all", "--format", "quiet", "signet-echo",
+			"exec", words)...)
 		a.ownerless()
 	}
 	exec("Keep it.")
@@ -312,7 +315,8 @@ func TestMCPOpencode(t *testing.T) {
 	if err := json.Unmarshal(last.Body, &body); err != nil {
 		t.Fatal(err)
 	}
-	if m := body.Messages[len(body.Messages)-1]; m.Role != "tool" || !strings.Contains(string(m.Content), "23 kilograms") {
+	if m := body.Messages[len(body.Messages)-1]; m.Role != "tool" ||
+		!strings.Contains(string(m.Content), "23 kilograms") {
 		t.Errorf("the tool's answer: %s %s", m.Role, m.Content)
 	}
 }

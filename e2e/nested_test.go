@@ -109,12 +109,14 @@ func TestScheduler(t *testing.T) {
 		run("task-8", "Count the gulls.")
 		run("task-7", "Count them again.")
 		want := [][]string{{"1", "Count the boats."}, {"2", "Count the gulls."}, {"1", "Count them again."}}
-		got := a.query(`SELECT dense_rank() OVER (ORDER BY s.id), t.user FROM turns t JOIN sessions s ON s.id = t.session
+		got := a.query(`SELECT dense_rank() OVER (ORDER BY s.id), t.user FROM turns t JOIN sessions s ON s.id =
+			t.session
 			ORDER BY t.id`)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("turns by session (-want +got):\n%s", diff)
 		}
-		keys := a.query(`SELECT count(DISTINCT t.key), count(DISTINCT s.record), (SELECT count(*) FROM sessions) FROM turns t
+		keys := a.query(`SELECT count(DISTINCT t.key), count(DISTINCT s.record), (SELECT count(*) FROM sessions)
+			FROM turns t
 			JOIN sessions s ON s.id = t.session`)
 		if diff := cmp.Diff([][]string{{"2", "2", "2"}}, keys); diff != "" {
 			t.Errorf("keys, records, sessions (-want +got):\n%s", diff)

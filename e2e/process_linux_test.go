@@ -171,7 +171,8 @@ func TestClientReadsNoMore(t *testing.T) {
 func TestNeverLeaves(t *testing.T) {
 	t.Parallel()
 	for _, hurried := range []bool{true, false} {
-		for words, code := range map[string]int{"stays": 128 + 15, "stays deaf": 128 + 9, "stays deaf litters": 128 + 9} {
+		for words, code := range map[string]int{"stays": 128 + 15, "stays deaf": 128 + 9,
+			"stays deaf litters": 128 + 9} {
 			t.Run(fmt.Sprint(words, "/hurried ", hurried), func(t *testing.T) {
 				t.Parallel()
 				b := newBox(t)

@@ -96,14 +96,16 @@ func TestPageCommands(t *testing.T) {
 		for _, c := range p.commands {
 			seen[c.line] = true
 			if !known(c.line) {
-				t.Errorf("%s: nobody knows how to run %q: add it to executions, or to notRun with the reason", c.where, c.line)
+				t.Errorf("%s: nobody knows how to run %q: add it to executions, or to notRun with the reason",
+					c.where, c.line)
 			}
 		}
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			r := newReader(t)
 			r.converseTwice()
-			r.shell("signet-acp-proxy memory add 'The mast of the Curlew is of spruce.'") // a memory, beside what was said
+			// a memory, beside what was said
+			r.shell("signet-acp-proxy memory add 'The mast of the Curlew is of spruce.'")
 			done := map[string]bool{}
 			for _, c := range p.commands {
 				if (!done[c.line] || c.shows != "") && known(c.line) {

@@ -158,18 +158,21 @@ const (
 	setupClaude     = "signet-acp-proxy setup acpx claude"
 	goInstall       = "go install github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"
 	goInstallTagged = "go install -tags sqlite_fts5 github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"
+	responseKills   = "SIGNET_TEST_RESPONSE_KILLS=300 go test -tags sqlite_fts5 -run TestKilledAfterAResponse -v ./e2e"
 	npmInstall      = "npm install -g signet-acp-proxy"
 	npxInit         = "npx -y signet-acp-proxy init"
 	gitClone        = "git clone https://github.com/Signet-AI/signet-acp-proxy && cd signet-acp-proxy"
 )
 
-// Unplayed has the commands that no test can run, and why. What can be checked of them is: see (*reader).check.
+// notRun has the commands that no test can run, and why. What can be checked of them is: see (*reader).check.
 var notRun = map[string]string{
 	"make test":                  "this is part of it",
 	"make test PKG=./proxy":      "this is part of it",
 	"make bench":                 "takes a minute of a machine that does nothing else",
 	"make bench FLAGS=-limits":   "takes a minute of a machine that does nothing else",
+	"make scale":                 "takes minutes of a machine that does nothing else",
 	backfillBench:                "measures for a minute",
+	responseKills:                "takes minutes; a few of them are part of the tests",
 	viewLive:                     "serves until it is left; TestViewLive does that",
 	"make bench-readme":          "takes a minute of a machine that does nothing else, and writes into the checkout",
 	"make fuzz":                  "takes half a minute for each target",
@@ -190,13 +193,14 @@ var notRun = map[string]string{
 	gitClone:                     "fetches what is not there yet when a change is tested",
 }
 
-// Tested has, of those, what does the same in a test: its name and folder.
+// tested has, of those, what does the same in a test: its name and folder.
 var tested = map[string]string{
 	daemonFaults:  "TestDaemonFaults e2e",
 	allFaults:     "TestFaults e2e",
 	telemetryPost: "TestPost telemetry",
 	viewLive:      "TestViewLive e2e",
 	backfillBench: "BenchmarkBackfill cmd/signet-acp-proxy/internal/runtime",
+	responseKills: "TestKilledAfterAResponse e2e",
 }
 
 func known(line string) bool {

@@ -46,8 +46,8 @@ func TestTraces(t *testing.T) {
 			if want := strings.Count(up, `"session/new"`); blocks != want {
 				t.Errorf("%d blocks of ours, want %d", blocks, want)
 			}
-			if strings.Contains(up, `"session/load"`) && !strings.Contains(shown, "mast of the Curlew") {
-				t.Errorf("the person's own words are not shown:\n%s", shown)
+			if !strings.Contains(up, `"session/load"`) || !strings.Contains(shown, "mast of the Curlew") {
+				t.Errorf("the person's own words are not shown where the session is loaded:\n%s", shown)
 			}
 			b.compareUsage(archive)
 		})

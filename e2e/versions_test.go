@@ -36,7 +36,8 @@ func TestVersions(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(b.Echo, "asked.jsonl"))
 		must(b, err)
 		asked[i] = string(text)
-		if n := strings.Count(asked[i], "You are Halyard"); n != 1 || !strings.Contains(asked[i], `"servers":["signet"]`) {
+		if n := strings.Count(asked[i], "You are Halyard"); n != 1 ||
+			!strings.Contains(asked[i], `"servers":["signet"]`) {
 			t.Errorf("version %s: %d identities in what the model was given:\n%s", version, n, asked[i])
 		}
 		for _, what := range []string{

@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -14,16 +14,19 @@ import (
 // The agent does no more than it must, so that what is measured is the way to it: it looks for what it needs by its
 // place in the frames that the client of this program writes.
 
-const sessionID = "bench-0123456789abcdef"
+// sessionID is the id of the session that an agent opens as its nth.
+func sessionID(n int) string { return fmt.Sprintf("bench-%016x", n) }
 
 var (
 	idOf     = regexp.MustCompile(`^\{"jsonrpc":"2.0","id":(\d+),"method":"([a-z/_]+)"`)
+	session  = regexp.MustCompile(`"params":\{"sessionId":"(bench-[0-9a-f]{16})"`)
 	downText = regexp.MustCompile(`"text":"down (\d+) (\d+) (true|false)"`)
 )
 
 func serve(in io.Reader, out io.Writer) error {
 	r := bufio.NewReaderSize(in, 1<<20)
 	var line []byte
+	opened := 0
 	for {
 		line = line[:0]
 		for {
@@ -48,12 +51,17 @@ func serve(in io.Reader, out io.Writer) error {
 		case "initialize":
 			result = `{"protocolVersion":1,"agentInfo":{"name":"bench","version":"1"},"agentCapabilities":{}}`
 		case "session/new":
-			result = `{"sessionId":"` + sessionID + `"}`
+			opened++
+			result = `{"sessionId":"` + sessionID(opened) + `"}`
 		case "session/prompt":
 			crc := crc32.Checksum(line, castagnoli)
 			if d := downText.FindSubmatch(line[max(0, len(line)-100):]); d != nil {
+				of := session.FindSubmatch(line[:min(len(line), 200)])
+				if of == nil {
+					return errors.New("a prompt without a session")
+				}
 				var err error
-				if crc, err = flood(out, number(d[1]), number(d[2]), d[3][0] == 't'); err != nil {
+				if crc, err = flood(out, string(of[1]), number(d[1]), number(d[2]), d[3][0] == 't'); err != nil {
 					return err
 				}
 			}
@@ -71,8 +79,8 @@ func number(digits []byte) int {
 }
 
 // Flood sends numbered updates of exactly size bytes and returns the sum of all of them.
-func flood(out io.Writer, count, size int, each bool) (uint32, error) {
-	const head = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + sessionID +
+func flood(out io.Writer, session string, count, size int, each bool) (uint32, error) {
+	head := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + session +
 		`","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"`
 	const tail = `"}}}}` + "\n"
 	const digits = 9

@@ -26,6 +26,7 @@ type client struct {
 	id  int
 	pid int // of the command's own process
 
+	opened int  // sessions, of which the last is talked to
 	edited bool // the prompts carry the context, and are not at the agent what left
 }
 
@@ -73,11 +74,11 @@ func (c *client) converse(began time.Time, cwd string, s scenario, proxied bool)
 		got.took, got.used = time.Since(began), usageOf(c.pid)
 		return got, nil
 	}
-	if _, err := c.call("session/new", `{"cwd":`+strconv.Quote(cwd)+`,"mcpServers":[]}`); err != nil {
+	if err := c.open(cwd); err != nil {
 		return got, err
 	}
 	if c.edited = s.kind == held; !c.edited {
-		if _, err := c.call("session/prompt", prompt("Good morning, and thank you for being measured.")); err != nil {
+		if err := c.ask("Good morning, and thank you for being measured."); err != nil {
 			return got, err
 		}
 	}
@@ -103,8 +104,21 @@ func (c *client) returns(size int64) time.Duration {
 	return time.Since(began)
 }
 
-func prompt(text string) string {
-	return `{"sessionId":"` + sessionID + `","prompt":[{"type":"text","text":"` + text + `"}]}`
+// open opens a session.
+func (c *client) open(cwd string) error {
+	_, err := c.call("session/new", `{"cwd":`+strconv.Quote(cwd)+`,"mcpServers":[]}`)
+	c.opened++
+	return err
+}
+
+// ask has a turn.
+func (c *client) ask(text string) error {
+	_, err := c.call("session/prompt", c.prompt(text))
+	return err
+}
+
+func (c *client) prompt(text string) string {
+	return `{"sessionId":"` + sessionID(c.opened) + `","prompt":[{"type":"text","text":"` + text + `"}]}`
 }
 
 // An answer is a response and what came before it.
@@ -163,7 +177,7 @@ func (c *client) wait() (answer, error) {
 // can.
 func (c *client) down(count, size int, each bool) (time.Duration, error) {
 	began := time.Now()
-	a, err := c.call("session/prompt", prompt(fmt.Sprintf("down %d %d %t", count, size, each)))
+	a, err := c.call("session/prompt", c.prompt(fmt.Sprintf("down %d %d %t", count, size, each)))
 	took := time.Since(began)
 	if err == nil && a.crc != a.Result.Meta.CRC {
 		err = fmt.Errorf("what arrived is not what the agent sent")
@@ -173,7 +187,7 @@ func (c *client) down(count, size int, each bool) (time.Duration, error) {
 
 // Up times prompts of a size, one at a time.
 func (c *client) up(count, size int) (time.Duration, error) {
-	params := prompt(strings.Repeat("u", size-len(prompt(""))))
+	params := c.prompt(strings.Repeat("u", size-len(c.prompt(""))))
 	var took time.Duration
 	for range count {
 		c.id++
@@ -199,7 +213,7 @@ func (c *client) pings(count int) (time.Duration, error) {
 	var times []time.Duration
 	for range count {
 		began := time.Now()
-		if _, err := c.call("session/set_mode", `{"sessionId":"`+sessionID+`","modeId":"m"}`); err != nil {
+		if _, err := c.call("session/set_mode", `{"sessionId":"`+sessionID(c.opened)+`","modeId":"m"}`); err != nil {
 			return 0, err
 		}
 		times = append(times, time.Since(began))

@@ -4,7 +4,8 @@
 // inside one table only. Every run also checks that all bytes arrived, in order.
 //
 //	go run ./e2e/bench -proxy bin/signet-acp-proxy
-//	go run ./e2e/bench -proxy bin/signet-acp-proxy -limits    # and fail for what misses limits.yaml
+//	go run ./e2e/bench -proxy bin/signet-acp-proxy -limits          # and fail for what misses limits.yaml
+//	go run ./e2e/bench -proxy bin/signet-acp-proxy -scale 100000    # with many sessions, turns and processes
 package main
 
 import (
@@ -49,6 +50,7 @@ func main() {
 	flag.BoolVar(&o.limits, "limits", false, "say what misses limits.yaml, and fail")
 	flag.Float64Var(&o.slack, "slack", 1, "with -limits: miss by more than this many times")
 	flag.IntVar(&o.tries, "tries", 1, "with -limits: how often what misses is run again before it does")
+	flag.IntVar(&o.scale, "scale", 0, "how it grows, up to so many sessions in the database, in place of all that")
 	flag.Parse()
 	var err error
 	if *agent {
@@ -64,7 +66,7 @@ func main() {
 
 type options struct {
 	proxy, identity, only, page string
-	rounds, tries               int
+	rounds, tries, scale        int
 	limits                      bool
 	slack                       float64
 }
@@ -95,6 +97,9 @@ func (o options) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, box.Close()) }()
 	if err := box.CopyIdentity(o.identity); err != nil {
 		return err
+	}
+	if o.scale > 0 {
+		return growth{box: box, command: []string{proxy, "--", self, "-agent"}, proxy: proxy}.run(ctx, o.scale)
 	}
 	b := &bench{
 		box:    box,

@@ -328,7 +328,8 @@ func (a *agent) advertise(id string) {
 	// After the response, as clients want it: they do not know the session before.
 	time.AfterFunc(20*time.Millisecond, func() {
 		a.update(context.Background(), id,
-			acp.SessionUpdate{AvailableCommandsUpdate: &acp.SessionAvailableCommandsUpdate{AvailableCommands: commands}})
+			acp.SessionUpdate{AvailableCommandsUpdate: &acp.SessionAvailableCommandsUpdate{
+				AvailableCommands: commands}})
 	})
 }
 

@@ -31,8 +31,8 @@ type faults struct {
 	call []string
 	// ECHOAGENT_CALL_AGAIN=1: what it calls calls in its turn
 	callAgain bool
-	// ECHOAGENT_TOOL={"name":…,"arguments":{…}}: calls that tool of the first MCP server that it was given in every turn,
-	// and says what came of it
+	// ECHOAGENT_TOOL={"name":…,"arguments":{…}}: calls that tool of the first MCP server that it was given in every
+	// turn, and says what came of it
 	tool  *toolCall
 	hang  string // ECHOAGENT_HANG=METHOD: never answers that; session/prompt also ignores being cancelled
 	login bool   // ECHOAGENT_LOGIN=1: wants a person to log in before it makes a session
@@ -112,4 +112,10 @@ func (f faults) replayed(texts []string) []string {
 	default:
 		return texts
 	}
+}
+
+// A toolCall is a call of a tool, as it is told to make it.
+type toolCall struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,12 +14,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A toolCall is a call of a tool, as it is told to make it.
-type toolCall struct {
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-}
-
 // callTool calls the tool and gives what it said.
 func (a *agent) callTool(ctx context.Context) (string, error) {
 	if len(a.servers) == 0 || a.servers[0].Stdio == nil {
@@ -28,7 +21,8 @@ func (a *agent) callTool(ctx context.Context) (string, error) {
 	}
 	server := a.servers[0].Stdio
 	client := mcp.NewClient(&mcp.Implementation{Name: "echoagent", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: exec.Command(server.Command, server.Args...)}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: exec.Command(server.Command, server.Args...)},
+		nil)
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +69,8 @@ func (a *agent) work(ctx context.Context, one session, now turn) error {
 	for i := range a.faults.steps {
 		id := acp.ToolCallId(fmt.Sprintf("step-%d", i))
 		err := errors.Join(
-			a.update(ctx, one.ID, acp.StartToolCall(id, fmt.Sprintf("Step %d", i), acp.WithStartKind(acp.ToolKindRead))),
+			a.update(ctx, one.ID, acp.StartToolCall(id, fmt.Sprintf("Step %d", i),
+				acp.WithStartKind(acp.ToolKindRead))),
 			a.update(ctx, one.ID, acp.UpdateToolCall(id, acp.WithUpdateStatus(acp.ToolCallStatusCompleted))))
 		if err != nil || !pause(ctx, a.faults.slow) {
 			return err

@@ -8,11 +8,6 @@ import (
 // messages counts what was said: Claude Code takes messages of one id for parts of one.
 var messages atomic.Int64
 
-// newCall is the end of a tool call's id: one that came before is taken for that one's.
-func newCall() string { return fmt.Sprintf("_%d", calls.Add(1)) }
-
-var calls atomic.Int64
-
 var anthropic = api{
 	name: "anthropic",
 	read: func(body map[string]any, r *Request) {

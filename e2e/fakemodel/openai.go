@@ -74,8 +74,8 @@ var responses = api{
 			if !found {
 				namespace, name = "", reply.Tool
 			}
-			item = map[string]any{"type": "function_call", "id": "fc" + newCall(), "call_id": "call" + newCall(), "name": name,
-				"arguments": arguments(reply.Args), "status": "completed"}
+			item = map[string]any{"type": "function_call", "id": "fc" + newCall(), "call_id": "call" + newCall(),
+				"name": name, "arguments": arguments(reply.Args), "status": "completed"}
 			if found {
 				item["namespace"] = namespace
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,12 +15,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
 )
 
-// slower is how much later than without us a harness may be gone: gemini does not go by itself where it has an MCP
-// server and is given a second.
-const slower = 2 * time.Second
+// How much later than without us a harness may be gone, on any machine: measured it is below 100 ms. It is more after a
+// load, which is looked at once; and gemini, which does not go by itself where it has an MCP server, is given a second.
+const (
+	slower          = 500 * time.Millisecond
+	slowerAfterLoad = 2 * time.Second
+	geminisSecond   = time.Second
+)
 
-// again is how many more ends are looked at, for harnesses take anything up to half a second: the quickest counts.
-const again = 2
+// looks is how many ends of each kind are looked at: the middle one counts.
+const looks = 5
 
 // A thinker is a model that says nothing to "Think it over." until it is told to.
 type thinker struct {
@@ -67,9 +72,13 @@ func TestConversation(t *testing.T) {
 					s := h.stage(t, thinking.reply)
 					t.Cleanup(func() { close(thinking.over) }) // before the model is closed, which waits for its last answer
 					ends[i] = s.converse(thinking, i == 1, tap)
-					for range again {
-						ends[i][0] = min(ends[i][0], s.shortly(i == 1))
+					all := []time.Duration{ends[i][0]}
+					for len(all) < looks {
+						all = append(all, s.shortly(i == 1))
 					}
+					slices.Sort(all)
+					ends[i][0] = all[looks/2]
+					t.Logf("ends: %v", all)
 					for at, what := range []string{"end, ", "end after a load, "} {
 						h.note(what+way, ends[i][at].Round(time.Millisecond).String())
 					}
@@ -78,9 +87,12 @@ func TestConversation(t *testing.T) {
 					}
 				})
 			}
-			for i, through := range ends[1] {
-				if late := through - ends[0][i]; late > slower {
-					t.Errorf("end %d: %v, and directly %v", i, through, ends[0][i])
+			for i, limit := range []time.Duration{slower, slowerAfterLoad} {
+				if h.name == "gemini" {
+					limit += geminisSecond
+				}
+				if late := ends[1][i] - ends[0][i]; late > limit {
+					t.Errorf("end %d: %v, and directly %v", i, ends[1][i], ends[0][i])
 				}
 			}
 		})
@@ -110,7 +122,7 @@ func (s stage) converse(thinking *thinker, through bool, tap string) (ends [2]ti
 	stop := stopOf(t, w.await(turn))
 	s.check("cancelled turn", stop == "cancelled", "it ended with %q", stop)
 	w.prompt(session, "Go on.")
-	ends[0] = w.hangUp()
+	ends[0] = s.end(w)
 	shown, sent := strings.Join(w.seen, ""), w.sent
 
 	s.aged()
@@ -120,7 +132,7 @@ func (s stage) converse(thinking *thinker, through bool, tap string) (ends [2]ti
 		w.call("session/list", map[string]any{"cwd": s.Work})
 	}
 	w.prompt(session, "And its boom?")
-	ends[1] = w.hangUp()
+	ends[1] = s.end(w)
 	replayed := strings.Join(w.seen, "") // some go on with the history behind the response
 	shown += replayed
 	if tap != "" {
@@ -144,6 +156,12 @@ func (s stage) shortly(through bool) time.Duration {
 	w := s.connect(through, "")
 	_, session := w.open(s.Work, "")
 	w.prompt(session, "And its rudder?")
+	return s.end(w)
+}
+
+// end ends a conversation and says how long that took, whatever else keeps the machine busy.
+func (s stage) end(w *wire) time.Duration {
+	defer s.ahead()()
 	return w.hangUp()
 }
 

@@ -42,7 +42,8 @@ func useTools() func(fakemodel.Request) fakemodel.Reply {
 	var mu sync.Mutex
 	calls := map[string]int{}
 	return func(r fakemodel.Request) fakemodel.Reply {
-		tool, arguments := "", map[string]any{}
+		var tool string
+		var arguments map[string]any
 		switch said := strings.Join(r.User, "\n"); {
 		case strings.Contains(said, "Look it up."):
 			tool, arguments = "memory_search", map[string]any{"query": "How heavy is the anchor of the Curlew?"}

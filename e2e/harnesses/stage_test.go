@@ -246,6 +246,21 @@ func (s stage) alone() {
 	s.check("leaves nothing behind", err == nil && len(left) == 0, "still running: %v (%v)", left, err)
 }
 
+// remembers waits until a search finds what was said: a process that ends leaves what a busy database does not take
+// in time to those that come, and none of them is waited for.
+func (s stage) remembers(words string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		found := s.run(s.proxy, "memory", "search", words, "--json")
+		if strings.Contains(found, words) {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%q is not remembered:\n%s", words, found)
+		}
+	}
+}
+
 // aged waits until a session is old enough to be loaded.
 func (s stage) aged() {
 	if s.byMinute {
@@ -266,14 +281,17 @@ func asked(model *fakemodel.Server, words string) string {
 	return found
 }
 
-func mentioned(t *testing.T, dir string) bool {
+// mentioned reports whether our block stands in a file of a folder.
+func mentioned(t *testing.T, dir string) bool { return holds(t, dir, strings.TrimSpace(mark[1:])) }
+
+func holds(t *testing.T, dir, text string) bool {
 	found := false
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
-		text, err := os.ReadFile(path)
-		found = found || strings.Contains(string(text), strings.TrimSpace(mark[1:]))
+		all, err := os.ReadFile(path)
+		found = found || strings.Contains(string(all), text)
 		return err
 	})
 	if err != nil {

@@ -21,6 +21,7 @@ func TestSystemPrompt(t *testing.T) {
 
 			s.say("exec", "The mast of the Curlew is 11.42 metres long.")
 			s.alone()
+			s.remembers("mast of the Curlew is 11.42")
 			s.say("sessions", "new")
 			s.alone()
 			s.say("How long is the mast of the Curlew?")

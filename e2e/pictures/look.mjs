@@ -97,7 +97,7 @@ async function live() {
 	page.on("pageerror", e => fail("the live script failed: " + e.message));
 	page.on("dialog", d => d.accept());
 	await page.goto(address + "#memories");
-	const nth = n => "#shelves .memories > li:nth-of-type(" + n + ")";
+	const nth = n => "#all-memories .memories > li:nth-of-type(" + n + ")";
 	const first = await page.$eval(nth(1), li => li.id), second = await page.$eval(nth(2), li => li.id), third = await page.$eval(nth(3), li => li.id);
 	// all in one step: the page renews what has changed, and an element that was found may be gone when it is clicked
 	const click = button => page.evaluate(button => document.querySelector(button).click(), button);

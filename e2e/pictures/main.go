@@ -32,8 +32,8 @@ func main() {
 var browsers = []string{"chromium", "chromium-browser", "chromium-headless-shell", "google-chrome",
 	"google-chrome-stable"}
 
-var errNoBrowser = errors.New("there is no Chromium on the PATH: on Debian and Ubuntu `apt-get install chromium`, on Fedora " +
-	"`dnf install chromium`, on macOS `brew install --cask chromium`; or name one in CHROMIUM")
+var errNoBrowser = errors.New("there is no Chromium on the PATH: on Debian and Ubuntu `apt-get install chromium`, on " +
+	"Fedora `dnf install chromium`, on macOS `brew install --cask chromium`; or name one in CHROMIUM")
 
 func browser() (string, error) {
 	if path := os.Getenv("CHROMIUM"); path != "" {
@@ -98,7 +98,7 @@ func page(ctx context.Context, proxy, home string, s viewtest.Sample) (string, e
 	if err != nil {
 		return "", err
 	}
-	fmt.Printf("%d turns, %d memories: written in %d ms, %.1f MB\n", s.Turns, s.Memories, time.Since(began).Milliseconds(),
-		float64(info.Size())/1e6)
+	fmt.Printf("%d turns, %d memories: written in %d ms, %.1f MB\n", s.Turns, s.Memories,
+		time.Since(began).Milliseconds(), float64(info.Size())/1e6)
 	return file, nil
 }

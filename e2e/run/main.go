@@ -2,8 +2,8 @@
 // proxy in front of a harness. In one session the harness is told something worth remembering; in another, in a new
 // process, it is asked about it. What the second session was given is shown, and whether it remembered.
 //
-// It says what it is doing; scripts/run.sh has built it with both programs. Without -agent the harness is echoagent, in a
-// HOME and a SIGNET_PATH made for the occasion. With it, it is the harness of that name with the person's own login
+// It says what it is doing; scripts/run.sh has built it with both programs. Without -agent the harness is echoagent, in
+// a HOME and a SIGNET_PATH made for the occasion. With it, it is the harness of that name with the person's own login
 // and ~/.agents. Every process is ended and every folder removed before it returns.
 //
 //	bin/run -proxy bin/signet-acp-proxy -echo bin/echoagent

@@ -16,14 +16,14 @@ type Process struct {
 
 func (p Process) String() string { return fmt.Sprintf("%d %s", p.ID, p.Command) }
 
-// Processes lists what runs in the sandbox: every process that has its mark in the environment, whoever started it and
-// however detached it is. It reads /proc, and finds nothing where there is none.
-func (s *Sandbox) Processes() ([]Process, error) {
+// withVariable lists the processes that have a variable, NAME=VALUE, in their environment. It reads /proc, and finds
+// nothing where there is none.
+func withVariable(variable string) ([]Process, error) {
 	folders, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		return nil, err
 	}
-	ours := []byte(mark + "=" + s.Dir)
+	ours := []byte(variable)
 	var found []Process
 	for _, folder := range folders {
 		env, err := os.ReadFile(filepath.Join(folder, "environ"))

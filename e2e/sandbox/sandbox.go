@@ -213,3 +213,7 @@ func (s *Sandbox) Close() error {
 	}
 	return errors.Join(err, os.RemoveAll(s.Dir))
 }
+
+// Processes lists what runs in the sandbox: every process that has its mark in the environment, whoever started it and
+// however detached it is.
+func (s *Sandbox) Processes() ([]Process, error) { return withVariable(mark + "=" + s.Dir) }

@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A proxy that is killed with kill -9 at any moment after its client has read a response has lost no turn, and whoever
+// comes next takes in none twice; also while somebody else holds the database. Only words of the last 250 ms may be
+// missing. SIGNET_TEST_RESPONSE_KILLS sets how often.
+func TestKilledAfterAResponse(t *testing.T) {
+	runs := number("SIGNET_TEST_RESPONSE_KILLS", 6)
+	for _, locked := range []bool{false, true} {
+		t.Run(fmt.Sprintf("locked %t", locked), func(t *testing.T) {
+			b := newBox(t)
+			b.set("ECHOAGENT_TERSE=1", "SIGNET_PORT=1", "SIGNET_ACP_MEMORY=embedded")
+			b.run(proxyBin, "sessions") // makes the database
+			var all []*cutOff
+			for i := range runs {
+				all = append(all, b.cutOff(i, locked))
+			}
+			b.wait("everything to be taken in", func() bool {
+				b.run(proxyBin, "sessions")
+				files, err := filepath.Glob(filepath.Join(b.Signet, "acp", "live", "*.events"))
+				must(b, err)
+				return len(files) == 0
+			})
+			turns, wordless := 0, 0
+			for _, one := range all {
+				turns += len(one.said)
+				wordless += one.check(b)
+			}
+			t.Logf("%d kills, %d turns, of %d the words are not whole", runs, turns, wordless)
+		})
+	}
+}
+
+// A cutOff is a conversation whose proxy was killed.
+type cutOff struct {
+	session string
+	said    []string
+	at      []time.Time // when the client had the responses
+	killed  time.Time
+}
+
+// cutOff prompts a few times and kills the proxy 0 to 30 ms after the last response.
+func (b *box) cutOff(run int, locked bool) *cutOff {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
+	defer cancel()
+	c, err := b.dial(ctx, nil, echoBin)
+	must(b, err)
+	one := &cutOff{}
+	one.session, err = c.newSession(b.Work)
+	must(b, err)
+	prompt := func(n int) {
+		said := fmt.Sprintf("turn %d.%d %s", run, n, strings.TrimSpace(words))
+		must(b, c.prompt(one.session, said))
+		one.said, one.at = append(one.said, said), append(one.at, time.Now())
+	}
+	prompt(0)
+	if locked {
+		db, err := sql.Open("sqlite3", "file:"+b.database()+"?_txlock=immediate&_busy_timeout=5000")
+		must(b, err)
+		defer db.Close()
+		tx, err := db.Begin()
+		must(b, err)
+		defer tx.Rollback()
+	}
+	for n := range 1 + rand.IntN(3) {
+		prompt(1 + n)
+	}
+	time.Sleep(time.Duration(rand.IntN(30_000)) * time.Microsecond)
+	one.killed = time.Now()
+	must(b, c.cmd.Process.Kill())
+	c.vanish()
+	return one
+}
+
+// check looks for the turns, and gives how many of them lack words.
+func (one *cutOff) check(b *box) (wordless int) {
+	b.t.Helper()
+	rows := b.query(`SELECT t.user, t.assistant, t.stop FROM turns t JOIN sessions s ON s.id = t.session
+		WHERE s.acp_id = ? ORDER BY t.id`, one.session)
+	if len(rows) != len(one.said) {
+		b.t.Errorf("%s: %d turns are there, %d were answered", one.session, len(rows), len(one.said))
+		return 0
+	}
+	for i, row := range rows {
+		switch {
+		case row[2] != "end_turn":
+			b.t.Errorf("%s: turn %d ended with %q", one.session, i, row[2])
+		case row[0] == one.said[i] && row[1] != "":
+		case one.killed.Sub(one.at[i]) < time.Second: // 250 ms on a machine that has nothing else to do
+			wordless++
+		default:
+			b.t.Errorf("%s: turn %d says %q and %q", one.session, i, row[0], row[1])
+		}
+	}
+	return wordless
+}
