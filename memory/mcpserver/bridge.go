@@ -24,7 +24,7 @@ type bridge struct {
 
 	mu      sync.Mutex // guards what follows
 	link    *link
-	session *mcp.ClientSession
+	session *daemonSession
 }
 
 const (
@@ -36,7 +36,7 @@ const (
 var errGone = errors.New("the daemon has gone")
 
 // open gives the session, which it may have to open.
-func (b *bridge) open(ctx context.Context, l *link, who memory.Session) (*mcp.ClientSession, error) {
+func (b *bridge) open(ctx context.Context, l *link, who memory.Session) (*daemonSession, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.session != nil && b.link == l {

@@ -65,7 +65,6 @@ func TestStoreIsOwed(t *testing.T) {
 			c := connect(t, newServer(t, newStore(t), withDaemon(t, d), owed.leave(true)), robin)
 			c.until("agent_peers", true)
 			fail(d)
-			began := time.Now()
 			words, failed := c.call("memory_store", private)
 			if failed || !strings.Contains(words, `"status":"stored"`) ||
 				!strings.Contains(words, "gets it when it is back") {
@@ -73,9 +72,6 @@ func TestStoreIsOwed(t *testing.T) {
 			}
 			if diff := cmp.Diff([]string{"acp-1: Robin rows."}, owed.all()); diff != "" {
 				t.Error(diff)
-			}
-			if took := time.Since(began); took > memoryTime+2*time.Second { // a busy machine
-				t.Errorf("it took %v", took)
 			}
 			var found struct{ Results []embedded.Memory }
 			// another may be asked itself by now

@@ -2,12 +2,9 @@ package mcpserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -219,47 +216,4 @@ func (w *watch) listTools(ctx context.Context) ([]*mcp.Tool, error) {
 		list = append(list, t)
 	}
 	return list, nil
-}
-
-// connect opens a session with the daemon's MCP server on behalf of one of ours.
-func (w *watch) connect(ctx context.Context, who memory.Session) (*mcp.ClientSession, error) {
-	endpoint, hc := w.daemon.MCP()
-	hc.Transport = onBehalf{hc.Transport, who}
-	client := mcp.NewClient(&mcp.Implementation{Name: "signet-acp-proxy", Version: w.version},
-		&mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
-	// Its server keeps no session, and has nothing to say by itself.
-	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: hc, DisableStandaloneSSE: true,
-		MaxRetries: -1}
-	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
-	if err != nil {
-		return nil, fmt.Errorf("opening the daemon's MCP server: %w", err)
-	}
-	return session, nil
-}
-
-var errBusy = errors.New("the daemon has too much to do")
-
-// onBehalf says for whom a call is made, and bounds what is read of a reply.
-type onBehalf struct {
-	http.RoundTripper
-	who memory.Session
-}
-
-func (t onBehalf) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	for name, value := range map[string]string{"X-Signet-Harness": t.who.Harness, "X-Signet-Workspace": t.who.Cwd} {
-		if value != "" && !strings.ContainsFunc(value, func(c rune) bool { return c < ' ' || c > '~' }) {
-			r.Header.Set(name, value)
-		}
-	}
-	res, err := t.RoundTripper.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusTooManyRequests {
-		res.Body.Close()
-		return nil, errBusy
-	}
-	res.Body = http.MaxBytesReader(nil, res.Body, maxLine)
-	return res, nil
 }
