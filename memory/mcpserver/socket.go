@@ -166,7 +166,10 @@ func (s *sockets) remove() {
 // killed.
 const lockName = "lock"
 
-// socketFolder makes a folder of mode 0700 in which a socket's path is short enough.
+// youngTime is how old a folder is at least before it is taken for a killed server's.
+const youngTime = time.Minute
+
+// socketFolder makes a folder of mode 0700 in which a socket's path is short enough, and locks it.
 func socketFolder() (string, *flock.Flock, error) {
 	err := errors.New("every temp folder's path is too long")
 	for _, parent := range socketParents() {
@@ -197,12 +200,13 @@ func socketParents() []string {
 	return append(parents, "/tmp")
 }
 
-// sweep removes what killed servers have left. A folder without a lock is left alone: it may be about to get one.
+// sweep removes what killed servers have left. A young folder is left alone: its server may be about to lock it.
 func sweep() {
 	for _, parent := range socketParents() {
 		found, _ := filepath.Glob(filepath.Join(parent, folderPrefix+"*", lockName))
 		for _, name := range found {
-			if !own(filepath.Dir(name)) {
+			info, err := os.Stat(name)
+			if err != nil || time.Since(info.ModTime()) < youngTime || !own(filepath.Dir(name)) {
 				continue
 			}
 			lock := flock.New(name)

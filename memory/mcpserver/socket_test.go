@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -249,7 +250,7 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-// What a killed relay left is removed by a later one; anything else in the temp folder stays.
+// What a killed relay left is removed by a later one; one that is being made, and anything else in the temp folder, stays.
 func TestSweep(t *testing.T) {
 	temp, err := os.MkdirTemp("/tmp", "sweep-")
 	if err != nil {
@@ -257,16 +258,24 @@ func TestSweep(t *testing.T) {
 	}
 	defer os.RemoveAll(temp)
 	t.Setenv("TMPDIR", temp)
-	folder := func(name string) string {
+	folder := func(name string, files ...string) string {
 		dir := filepath.Join(temp, name)
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
+		for _, file := range files {
+			if err := os.WriteFile(filepath.Join(dir, file), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		return dir
 	}
-	dead, fresh := folder(folderPrefix+"1"), folder(folderPrefix+"2")
-	for _, name := range []string{lockName, "1"} {
-		if err := os.WriteFile(filepath.Join(dead, name), nil, 0o600); err != nil {
+	dead := folder(folderPrefix+"1", lockName, socketName)
+	fresh, young := folder(folderPrefix+"2"), folder(folderPrefix+"3", lockName)
+	foreign := folder("other", lockName)
+	for _, old := range []string{dead, foreign} {
+		made := time.Now().Add(-2 * youngTime)
+		if err := os.Chtimes(filepath.Join(old, lockName), made, made); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -274,8 +283,10 @@ func TestSweep(t *testing.T) {
 	if _, err := os.Stat(dead); !os.IsNotExist(err) {
 		t.Errorf("a dead one is left: %v", err)
 	}
-	if _, err := os.Stat(fresh); err != nil {
-		t.Errorf("one without a socket yet is gone: %v", err)
+	for _, dir := range []string{fresh, young, foreign} {
+		if _, err := os.Stat(dir); err != nil {
+			t.Errorf("%s is gone: %v", dir, err)
+		}
 	}
 }
 
