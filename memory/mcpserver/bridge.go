@@ -45,7 +45,7 @@ func (b *bridge) open(ctx context.Context, l *link, who memory.Session) (*daemon
 	b.drop()
 	ctx, cancel := context.WithTimeout(ctx, memoryTime)
 	defer cancel()
-	session, err := b.connect(ctx, who)
+	session, err := openSession(ctx, b.daemon, b.version, who)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
 // hangUpTime is how long closing a session with the daemon takes at most: the SDK waits up to 5 s for a notification
@@ -32,12 +33,12 @@ func (s *daemonSession) Close() {
 	_ = s.ClientSession.Close() // the daemon may have gone
 }
 
-// connect opens a session with the daemon's MCP server on behalf of one of ours.
-func (w *watch) connect(ctx context.Context, who memory.Session) (*daemonSession, error) {
-	endpoint, hc := w.daemon.MCP()
+// openSession opens a session with a daemon's MCP server on behalf of one of ours, for the proxy of a version.
+func openSession(ctx context.Context, daemon *signet.Client, version string, who memory.Session) (*daemonSession, error) {
+	endpoint, hc := daemon.MCP()
 	open, hangUp := context.WithCancel(context.Background())
 	hc.Transport = onBehalf{hc.Transport, who, open}
-	client := mcp.NewClient(&mcp.Implementation{Name: "signet-acp-proxy", Version: w.version},
+	client := mcp.NewClient(&mcp.Implementation{Name: "signet-acp-proxy", Version: version},
 		&mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
 	// Its server keeps no session, and has nothing to say by itself.
 	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: hc, DisableStandaloneSSE: true,

@@ -196,7 +196,7 @@ func (w *watch) strays(ctx context.Context, h signet.Health) bool {
 
 // listTools gives all tools of the daemon's MCP server that can be shown on.
 func (w *watch) listTools(ctx context.Context) ([]*mcp.Tool, error) {
-	session, err := w.connect(ctx, memory.Session{})
+	session, err := openSession(ctx, w.daemon, w.version, memory.Session{})
 	if err != nil {
 		return nil, err
 	}
