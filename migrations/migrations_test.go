@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -211,11 +210,6 @@ func TestOpenByManyAtOnce(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	limited := func(t *testing.T) context.Context {
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		t.Cleanup(cancel)
-		return ctx
-	}
 	for _, tt := range []struct {
 		name    string
 		prepare func(t *testing.T, path string)
@@ -272,7 +266,7 @@ func TestOpenErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.prepare(t, path)
-			db, err := Open(limited(t), path)
+			db, err := Open(sqlite.WithLockWait(t.Context(), 0), path)
 			if err == nil {
 				mustClose(t, db)
 				t.Fatal("opened")
