@@ -25,7 +25,7 @@ func (b *bench) in(s State, acpID, process string) Session {
 	case IdentityGiven:
 		b.step(v.ID, process, Event{Name: Placed})
 	case Done:
-		b.step(v.ID, process, Event{Name: Told})
+		b.step(v.ID, process, Event{Name: NothingToTell})
 	case Off:
 		b.step(v.ID, process, Event{Name: SwitchedOff})
 	}

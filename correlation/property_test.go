@@ -156,7 +156,7 @@ func TestStateProperty(t *testing.T) {
 			},
 			"happen": func(r *rapid.T) {
 				p, from, name := living(r), some.Draw(r,
-					"from"), rapid.SampledFrom([]EventName{Told, Placed, Compacted, Cleared, Marked, Clean, AssumedKept,
+					"from"), rapid.SampledFrom([]EventName{NothingToTell, Placed, Compacted, Cleared, Marked, Clean, AssumedKept,
 					Forked, SwitchedOff}).Draw(r, "event")
 				_, err := store(r).Step(ctx, v.ID, p.ID(), from, Event{Name: name})
 				agree(r, "happen", err, m.happen(from, name))

@@ -36,7 +36,7 @@ func TestForget(t *testing.T) {
 	p := b.register(ProcessInfo{Memory: "daemon", Hook: true})
 	a := b.open(OpenSession{ACPID: "A", Process: p.ID()})
 	check(t, b.SaveContext(t.Context(), a.ID, a.Key, []byte("canary context"), b.clock.Now()))
-	b.step(a.ID, "", Event{Name: Told})
+	b.step(a.ID, "", Event{Name: NothingToTell})
 	v := b.open(OpenSession{ACPID: "B", New: true, ContinueOf: a.ID, Process: p.ID()})
 	fork := b.open(OpenSession{ACPID: "fork", New: true, ForkOf: v.ID, Process: p.ID()})
 	other := b.open(OpenSession{ACPID: "other", Process: p.ID()})

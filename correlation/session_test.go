@@ -26,7 +26,7 @@ func TestOpenKnown(t *testing.T) {
 	if diff := cmp.Diff(want, first); diff != "" {
 		t.Fatal(diff)
 	}
-	b.step(first.ID, p.ID(), Event{Name: Told})
+	b.step(first.ID, p.ID(), Event{Name: NothingToTell})
 	b.clock.Advance(time.Minute)
 	again := b.another().open(OpenSession{Harness: "claude", ACPID: "s1", Cwd: "/y", Client: "zed", Key: "k2",
 		State: Armed})

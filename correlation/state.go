@@ -42,19 +42,19 @@ const (
 	Died     EventName = "died"          // the harness, or the process that holds the session, died in the turn
 	Marked   EventName = "replay marked" // a replay of the history shows the block
 	// a replay shows a user's turn without the block, or nobody knows which block it was
-	Clean       EventName = "replay clean"
-	AssumedKept EventName = "assumed kept"    // no replay came, and this harness keeps failed prompts
-	Compacted   EventName = "compacted"       // the harness has summed up the conversation
-	Cleared     EventName = "cleared"         // the harness has forgotten the conversation
-	Told        EventName = "nothing to tell" // the sources have answered, and have nothing for this session
-	Placed      EventName = "placed"          // the identity is in the system prompt of a new session
-	Forked      EventName = "forked"          // gives the state of the fork; the parent's stays as it is
-	SwitchedOff EventName = "switched off"    // the session wants no context
+	Clean         EventName = "replay clean"
+	AssumedKept   EventName = "assumed kept"    // no replay came, and this harness keeps failed prompts
+	Compacted     EventName = "compacted"       // the harness has summed up the conversation
+	Cleared       EventName = "cleared"         // the harness has forgotten the conversation
+	NothingToTell EventName = "nothing to tell" // the sources have answered, and have nothing for this session
+	Placed        EventName = "placed"          // the identity is in the system prompt of a new session
+	Forked        EventName = "forked"          // gives the state of the fork; the parent's stays as it is
+	SwitchedOff   EventName = "switched off"    // the session wants no context
 )
 
 // EventNames are all of them.
 var EventNames = []EventName{Sent, Answered, Refused, Failed, Died, Marked, Clean, AssumedKept, Compacted, Cleared,
-	Told, Placed, Forked, SwitchedOff}
+	NothingToTell, Placed, Forked, SwitchedOff}
 
 // An Event is what happens to a session's context, with what decides where it leads.
 type Event struct {
@@ -69,8 +69,8 @@ type Event struct {
 	Placed bool `json:"placed,omitempty"`
 	// Whole: after a compaction everything goes in again, not the identity alone: for Compacted.
 	Whole bool `json:"whole,omitempty"`
-	// Stranger: the ledger does not know the session, so that its being armed is only an assumption: for Marked.
-	Stranger bool `json:"stranger,omitempty"`
+	// Unknown: the ledger does not know the session, so that its being armed is only an assumption: for Marked.
+	Unknown bool `json:"stranger,omitempty"`
 }
 
 // ErrIllegalStep is an event in a state in which it cannot happen: a fault of this program, which is logged and changes
@@ -107,7 +107,7 @@ func (s State) On(e Event) (next State, became Outcome, ok bool) {
 			return IdentityGiven, Kept, true
 		case s == Doubt:
 			return Done, Kept, true
-		case s == Armed && e.Name == Marked && e.Stranger:
+		case s == Armed && e.Name == Marked && e.Unknown:
 			return Done, Unsettled, true
 		}
 	case Clean:
@@ -127,7 +127,7 @@ func (s State) On(e Event) (next State, became Outcome, ok bool) {
 		case Doubt: // settled: there is nothing left of the conversation
 			return e.blank(), WasRefused, true
 		}
-	case Told:
+	case NothingToTell:
 		switch s {
 		case Armed, IdentityGiven:
 			return Done, Unsettled, true

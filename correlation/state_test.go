@@ -56,7 +56,7 @@ func row(t *testing.T, line string) (Event, []string) {
 		for _, flag := range []struct {
 			word string
 			set  *bool
-		}{{" partly", &e.Partly}, {" placed", &e.Placed}, {" whole", &e.Whole}, {" stranger", &e.Stranger}} {
+		}{{" partly", &e.Partly}, {" placed", &e.Placed}, {" whole", &e.Whole}, {" stranger", &e.Unknown}} {
 			if short, ok := strings.CutSuffix(name, flag.word); ok {
 				name, known, *flag.set = short, true, true
 			}

@@ -54,7 +54,7 @@ func (p *capture) tool(s *session.Session, line []byte) {
 	}
 	p.table.Update(func(c *session.Connection) {
 		c.CompactTool(s, call.ID, name == compactTool, call.Status == "completed")
-		c.Use(s, call)
+		c.ToolCall(s, call)
 	})
 }
 
@@ -85,7 +85,7 @@ func commandNames(line []byte, list frame.Span) map[string]bool {
 func (p *capture) summary(s *session.Session, line []byte) {
 	id, _ := stringAt(line, "params", "update", "compactionId")
 	if text, ok := stringAt(line, "params", "update", "content", "text"); ok {
-		p.table.Update(func(c *session.Connection) { c.Summarise(s, id, text) })
+		p.table.Update(func(c *session.Connection) { c.SummaryChunk(s, id, text) })
 	}
 }
 
@@ -104,13 +104,13 @@ func (p *capture) compaction(s *session.Session, line []byte) {
 			}
 		}
 	}
-	p.table.Update(func(c *session.Connection) { c.Compacting(s, id, status, whole) })
+	p.table.Update(func(c *session.Connection) { c.CompactionUpdate(s, id, status, whole) })
 }
 
 // title takes in what a harness calls a session. Our block is not in it any more.
 func (p *capture) title(s *session.Session, line []byte) {
 	if text, ok := stringAt(line, "params", "update", "title"); ok {
-		p.table.Update(func(c *session.Connection) { c.Title(s, chars.Cut(text, 2*maxTitle)) })
+		p.table.Update(func(c *session.Connection) { c.SetTitle(s, chars.Cut(text, 2*maxTitle)) })
 	}
 }
 
@@ -120,7 +120,7 @@ func (p *capture) usage(s *session.Session, line []byte) {
 		p.table.Update(func(c *session.Connection) {
 			c.Usage(s, nil, u)
 			if u.ContextUsed != nil {
-				c.Uses(s, *u.ContextUsed)
+				c.ContextUsed(s, *u.ContextUsed)
 			}
 		})
 	}
@@ -140,7 +140,7 @@ func (p *capture) result(req session.Request, line []byte) {
 		if two {
 			c.Usage(req.Session, req.Turn, byQuota)
 			if byQuota.Input != nil && req.Turn != nil {
-				c.Took(req.Turn, *byQuota.Input)
+				c.TurnUsed(req.Turn, *byQuota.Input)
 			}
 		}
 	})

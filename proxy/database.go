@@ -132,7 +132,7 @@ func (d *database) messages(s *session.Session) []memory.Item {
 	if len(sent) == 0 {
 		return nil
 	}
-	seen := s.Seen()
+	seen := s.SeenItems()
 	return slices.DeleteFunc(sent, func(m memory.Item) bool { return slices.Contains(seen, m.ID) })
 }
 
@@ -187,7 +187,7 @@ func (d *database) settle(ctx context.Context, about []*session.Session) error {
 	behind := map[*session.Session]int{}
 	d.table.Update(func(*session.Connection) {
 		for _, s := range about {
-			if events, is := s.Behind(); is {
+			if events, is := s.Unfolded(); is {
 				behind[s] = events
 			}
 		}
@@ -200,7 +200,7 @@ func (d *database) settle(ctx context.Context, about []*session.Session) error {
 	}
 	d.table.Update(func(*session.Connection) {
 		for s, events := range behind {
-			s.CaughtUp(events)
+			s.FoldedUpTo(events)
 		}
 	})
 	return nil

@@ -307,10 +307,10 @@ func TestIdleSessionsHoldLittle(t *testing.T) {
 	c.relay.table.Update(func(all *session.Connection) {
 		s := all.Session("s1")
 		block := s.Blocks()[0]
-		if n := s.Ours(block + "hello"); !strings.Contains(block, mem.context.Identity[:9000]) || n != len(block) {
+		if n := s.MatchBlock(block + "hello"); !strings.Contains(block, mem.context.Identity[:9000]) || n != len(block) {
 			t.Errorf("%d bytes of %d are known again: %.200q", n, len(block), block)
 		}
-		if given := s.Given(); len(given) != 1 || given[0].Text != block {
+		if given := s.Injections(); len(given) != 1 || given[0].Text != block {
 			t.Errorf("%d blocks", len(given))
 		}
 	})

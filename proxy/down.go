@@ -69,7 +69,7 @@ func (d *down) judgeResponse() wire.Verdict {
 // judgeUpdate says what becomes of an update.
 func (d *down) judgeUpdate() (v wire.Verdict) {
 	d.table.Update(func(c *session.Connection) {
-		if string(d.head.Update) == updateCommands && (c.Makes() || c.SessionOf(d.head.Session) != nil) {
+		if string(d.head.Update) == updateCommands && (c.Making() || c.SessionOf(d.head.Session) != nil) {
 			d.looks = append(d.looks, look{kind: updateCommands, id: string(d.head.Session)})
 			v = wire.Tap
 			return
@@ -122,7 +122,7 @@ func (d *down) judgeUpdateOf(s *session.Session) wire.Verdict {
 	if (kind == updateMessage || kind == updateAgent || kind == updateTool) && s.Turn() == nil {
 		return wire.Pass
 	}
-	d.looks = append(d.looks, look{kind: kind, session: s, turn: s.Turn(), words: d.table.Words.Load()})
+	d.looks = append(d.looks, look{kind: kind, session: s, turn: s.Turn(), words: d.table.TurnChanges.Load()})
 	return wire.Tap
 }
 

@@ -24,7 +24,7 @@ func (f *fetcher) begin(c *session.Connection, s *session.Session) {
 	if b == nil {
 		return
 	}
-	fetch, identity := c.Begin(s)
+	fetch, identity := c.BeginFetch(s)
 	if fetch == nil {
 		return
 	}
@@ -68,7 +68,7 @@ func (f *fetcher) keep(fetch *session.Fetch) {
 		return
 	}
 	if payload, ok := kept(fetch.Got); ok {
-		f.table.Update(func(c *session.Connection) { c.Keep(fetch, payload) })
+		f.table.Update(func(c *session.Connection) { c.StoreContext(fetch, payload) })
 	}
 }
 
@@ -100,7 +100,7 @@ func (f *fetcher) recall(ctx context.Context, s *session.Session, words string) 
 	f.database.catchUp(ctx, b)
 	var who memory.Session
 	var seen []string
-	f.table.Update(func(*session.Connection) { who, seen = s.Who, s.Seen() })
+	f.table.Update(func(*session.Connection) { who, seen = s.Who, s.SeenItems() })
 	got, err := b.Memory.Recall(ctx, who, words, seen)
 	if err != nil && !errors.Is(err, memory.ErrUnavailable) {
 		f.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")

@@ -46,7 +46,7 @@ func (h *heldPrompt) Resolve() (parts [][]byte, forwarded func()) {
 		if off = s.Off && in == nil; off { // as has turned out meanwhile
 			return
 		}
-		c.Leave(h.turn)
+		c.PromptForwarded(h.turn)
 		c.Await(h.key, session.Request{Method: methodPrompt, Session: s, Injection: in, Turn: h.turn})
 	})
 	if !off {

@@ -34,7 +34,7 @@ func (j *injector) beginRecall(h *heldPrompt) {
 	s, limit := h.session, j.o.HoldLimit-j.o.ClaimLimit
 	wanted := true
 	j.table.Update(func(*session.Connection) {
-		if !s.Settled() || s.Unsure {
+		if !s.LookedUp() || s.Stale {
 			return
 		}
 		switch s.State() {
@@ -42,7 +42,7 @@ func (j *injector) beginRecall(h *heldPrompt) {
 			wanted = j.o.PerPrompt && worthRecall(h.words)
 			limit = min(limit, recallLimit)
 		case correlation.IdentityGiven:
-			wanted = !s.Late()
+			wanted = !s.MemoriesLate()
 		case correlation.Doubt:
 			wanted = false
 		}
@@ -100,9 +100,9 @@ func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	again := false
 	j.table.Update(func(c *session.Connection) {
 		c.SettleDoubt(s, true)
-		again = c.AskAgain(s)
+		again = c.RetryFetch(s)
 		state = s.State()
-		if s.Off || s.Unsure {
+		if s.Off || s.Stale {
 			state = correlation.Off
 		}
 	})
@@ -111,7 +111,7 @@ func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	case correlation.Armed:
 		in = j.first(ctx, h, fetch)
 	case correlation.Doubt:
-		j.table.Update(func(*session.Connection) { in, _ = s.Again() })
+		j.table.Update(func(*session.Connection) { in, _ = s.BlockInDoubt() })
 	case correlation.IdentityGiven:
 		in = j.rest(ctx, h, fetch, again)
 	case correlation.Done:
@@ -162,7 +162,7 @@ func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *
 		if in == nil && !h.gaveUp() {
 			j.told(h.session) // the sources have answered, and there is nothing to tell
 		}
-		return in.Using(f)
+		return in.WithFetch(f)
 	case inTime && errors.Is(f.Err, memory.ErrOwned):
 		j.told(h.session)
 		return nil
@@ -193,7 +193,7 @@ func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch, ag
 		return j.compose(session.KindIdentity, h, memory.Context{}.After(earlier), memory.Context{})
 	}
 	switch {
-	case f.MayCome():
+	case f.Retryable():
 		j.table.Update(func(*session.Connection) { f.Missed() })
 		return j.compose(session.KindIdentity, h, memory.Context{}.After(earlier), memory.Context{})
 	case f.Err == nil:
@@ -204,7 +204,7 @@ func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch, ag
 	if in == nil && !h.gaveUp() {
 		j.told(h.session)
 	}
-	return in.Using(f)
+	return in.WithFetch(f)
 }
 
 // later is what any prompt of a session that has had its context may be given: what other agents have sent to it, and
@@ -223,7 +223,7 @@ func (j *injector) later(ctx context.Context, h *heldPrompt) *session.Injection 
 
 // told marks a session as having had all that there is for it.
 func (j *injector) told(s *session.Session) {
-	j.table.Update(func(c *session.Connection) { c.Told(s) })
+	j.table.Update(func(c *session.Connection) { c.NothingToTell(s) })
 }
 
 // recalled waits for what the prompt's words brought to mind.
@@ -300,14 +300,14 @@ func (j *injector) claim(h *heldPrompt, in *session.Injection) (claimed, changed
 		j.table.Update(func(c *session.Connection) {
 			entry.Key = s.Who.Key
 			in.Injection, in.Block = entry, memory.Block{}
-			c.Sent(s, in)
-			s.Says(h.size)
+			c.InjectionSent(s, in)
+			s.CountUserText(h.size)
 		})
 		return true, false
 	}
 	j.o.Log.Info().Err(err).Str("session", s.Label()).Msg("the session was not claimed")
 	if changed = errors.Is(err, correlation.ErrStateChanged); changed {
-		j.table.Update(func(*session.Connection) { s.Unsure = true })
+		j.table.Update(func(*session.Connection) { s.Stale = true })
 	}
 	return false, changed
 }

@@ -78,7 +78,7 @@ func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 			case <-time.After(time.Millisecond):
 				c.relay.up.table.Update(func(known *session.Connection) {
 					s := known.SessionFor([]byte("model-session-0001"))
-					waits = s != nil && s.Awaited
+					waits = s != nil && s.ReplayWaited
 				})
 			}
 		}

@@ -26,14 +26,14 @@ func (f *finder) open(c *session.Connection, method, target, cwd string) session
 	switch method {
 	case methodNew:
 		var failed *session.Session
-		s, failed = c.Make(cwd)
+		s, failed = c.RequestNew(cwd)
 		f.make(c, s, failed)
 	case methodFork:
 		var parent *session.Session
-		s, parent = c.Fork(target, cwd)
+		s, parent = c.RequestFork(target, cwd)
 		f.branch(s, parent, target)
 	default:
-		s = c.Reopen(target, cwd)
+		s = c.RequestOpen(target, cwd)
 		f.reopen(s)
 	}
 	return session.Request{Method: method, Session: s, Cwd: cwd}
@@ -45,7 +45,7 @@ func (f *finder) provide(s *session.Session, before func(context.Context) identi
 	ready := s.Ready
 	f.tasks.run(func(ctx context.Context) {
 		defer f.table.Update(func(c *session.Connection) { // what it waits for can begin
-			c.Settle(s, ready)
+			c.LookupEnded(s, ready)
 		})
 		_ = f.look(ctx, s, before(ctx), first...)
 	})
@@ -55,7 +55,7 @@ func (f *finder) provide(s *session.Session, before func(context.Context) identi
 // says nothing, the next prompt asks again.
 func (f *finder) look(ctx context.Context, s *session.Session, who identify, first ...*session.Session) error {
 	if f.database.ready(ctx) == nil {
-		f.table.Update(func(c *session.Connection) { c.Unasked(s) })
+		f.table.Update(func(c *session.Connection) { c.NoLedger(s) })
 		return errNoLedger
 	}
 	err := f.database.ask(ctx, func(ctx context.Context, b *Backend) error {
@@ -65,7 +65,7 @@ func (f *finder) look(ctx context.Context, s *session.Session, who identify, fir
 		f.findParent(ctx, b, s)
 		return f.takeKept(ctx, b.Ledger, s)
 	}, append(first, s)...)
-	f.table.Update(func(c *session.Connection) { c.Looked(s, err) })
+	f.table.Update(func(c *session.Connection) { c.LookupAnswered(s, err) })
 	if err != nil {
 		f.o.Log.Warn().Err(err).Str("session", s.Label()).Msg("looking a session up")
 	}
@@ -76,7 +76,7 @@ func (f *finder) look(ctx context.Context, s *session.Session, who identify, fir
 func (f *finder) again(ctx context.Context, s *session.Session) {
 	again := false
 	f.table.Update(func(*session.Connection) {
-		if again = s.Unsure || s.Elsewhere(); again {
+		if again = s.Stale || s.ClaimedElsewhere(); again {
 			s.EndReplay() // it may have shown the history as it was before the prompt that is in doubt now
 		}
 	})
@@ -91,7 +91,7 @@ func (f *finder) again(ctx context.Context, s *session.Session) {
 func (f *finder) takeKept(ctx context.Context, l Ledger, s *session.Session) error {
 	var rows []int64
 	f.table.Update(func(*session.Connection) {
-		if s.LacksKept() {
+		if s.WantsStoredContext() {
 			rows = []int64{s.Row, s.Predecessor}
 		}
 	})
@@ -108,7 +108,7 @@ func (f *finder) takeKept(ctx context.Context, l Ledger, s *session.Session) err
 		}
 		var got memory.Context
 		if json.Unmarshal(payload, &got) == nil && key != "" {
-			f.table.Update(func(c *session.Connection) { c.TakeKept(s, key, got, payload) })
+			f.table.Update(func(c *session.Connection) { c.UseStoredContext(s, key, got, payload) })
 			return nil
 		}
 	}
@@ -225,7 +225,7 @@ func (f *finder) known(s *session.Session) identify {
 	return func(ctx context.Context, l Ledger) error {
 		var harness string
 		stood := false
-		f.table.Update(func(c *session.Connection) { harness, stood = c.Harness(), s.Stands() })
+		f.table.Update(func(c *session.Connection) { harness, stood = c.Harness(), s.InLedger() })
 		known, err := l.Find(ctx, harness, s.ID)
 		if b := f.database.now(); isNotFound(err) && !stood && b != nil { // its process may have just made it
 			f.database.catchUp(ctx, b)
@@ -262,7 +262,7 @@ func (f *finder) branch(s, parent *session.Session, parentID string) {
 	} else {
 		before, ready = append(before, parent), parent.Ready
 	}
-	then := parent.Branch()
+	then := parent.ForkPoint()
 	f.provide(s, func(ctx context.Context) identify {
 		if ready != nil {
 			await(ctx, ready)
@@ -271,7 +271,7 @@ func (f *finder) branch(s, parent *session.Session, parentID string) {
 			if err := f.known(parent)(ctx, l); err != nil { // another proxy may hold it too
 				return err
 			}
-			f.table.Update(func(c *session.Connection) { c.Descend(s, parent, then) })
+			f.table.Update(func(c *session.Connection) { c.Forked(s, parent, then) })
 			return nil
 		}
 	}, before...)
@@ -283,8 +283,8 @@ func (f *finder) blocksOf(ctx context.Context, id string) (blocks []*session.Inj
 	f.table.Update(func(c *session.Connection) {
 		s := c.Session(id)
 		harness = c.Harness()
-		if known = s != nil && s.Settled(); known {
-			blocks, row = s.Given(), s.Row
+		if known = s != nil && s.LookedUp(); known {
+			blocks, row = s.Injections(), s.Row
 		}
 	})
 	if known {

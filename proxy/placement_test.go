@@ -282,9 +282,9 @@ func TestSystemPromptOutlivesCompaction(t *testing.T) {
 	var state, after correlation.State
 	c.relay.table.Update(func(all *session.Connection) {
 		s := all.Session("s1")
-		all.Lose(s, correlation.Compacted)
+		all.ContextLost(s, correlation.Compacted)
 		state = s.State()
-		all.Lose(s, correlation.Cleared)
+		all.ContextLost(s, correlation.Cleared)
 		after = s.State()
 	})
 	if state != correlation.Done || after != correlation.IdentityGiven {

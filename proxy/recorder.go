@@ -124,7 +124,7 @@ func (r *recorder) close() {
 func (r *recorder) record() {
 	var due []session.Due
 	var summaries []session.Summary
-	r.table.Update(func(c *session.Connection) { due, summaries = c.Due(), c.Summaries() })
+	r.table.Update(func(c *session.Connection) { due, summaries = c.TakeDue(), c.TakeSummaries() })
 	r.hangs = false
 	for _, d := range due {
 		if d.Off {
@@ -144,10 +144,10 @@ func (r *recorder) record() {
 	writeTitles(r.table)
 	for _, m := range summaries {
 		text := privacy.Storable(m.Text, m.Blocks, m.Private, false)
-		r.table.Update(func(c *session.Connection) { c.Summarised(m.Session, text) })
+		r.table.Update(func(c *session.Connection) { c.RecordSummary(m.Session, text) })
 	}
 	leaving, released := false, []func(){}
-	r.table.Update(func(c *session.Connection) { leaving, released = c.Leaving(), c.Released() })
+	r.table.Update(func(c *session.Connection) { leaving, released = c.RecordClosed(), c.TakeReleased() })
 	for _, release := range released {
 		release()
 	}
@@ -159,12 +159,12 @@ func (r *recorder) record() {
 // heard writes down what the user said: in a prompt, or in the middle of a turn.
 func (r *recorder) heard(t *session.Turn, p session.Prompt) {
 	words, private := p.Words()
-	cut := p.Left() > 0
+	cut := p.Omitted() > 0
 	words = privacy.Redact(words)
 	r.waitForSpace(len(words))
 	r.table.Update(func(c *session.Connection) {
-		t.Session.Private(private...)
-		c.Written(t, eventlog.UserSaid{Turn: t.Number, Text: words, Cut: cut})
+		t.Session.AddPrivate(private...)
+		c.RecordTurn(t, eventlog.UserSaid{Turn: t.Number, Text: words, Cut: cut})
 	})
 }
 
@@ -181,7 +181,7 @@ func (r *recorder) used(d session.Due) {
 			call.Locations[i] = clean(path, maxTitle)
 		}
 		r.table.Update(func(c *session.Connection) {
-			c.Written(d.Turn, eventlog.ToolUsed{Turn: d.Turn.Number, Tool: call})
+			c.RecordTurn(d.Turn, eventlog.ToolUsed{Turn: d.Turn.Number, Tool: call})
 		})
 	}
 }
@@ -214,9 +214,9 @@ func (r *recorder) said(d session.Due) {
 
 // take gives a part of an answer to its stream, and how many bytes are missing in front of what the stream gives next.
 func (r *recorder) take(to *privacy.Stream, t *session.Turn, p answer.Part) (skipped int) {
-	if p.Left > 0 {
+	if p.Omitted > 0 {
 		r.write(t, to.Skip(""), 0)
-		skipped = p.Left
+		skipped = p.Omitted
 	}
 	to.Write(strings.ToValidUTF8(p.Text, "\ufffd"))
 	return skipped
@@ -229,7 +229,7 @@ func (r *recorder) write(t *session.Turn, words string, skipped int) {
 	}
 	r.waitForSpace(len(words))
 	r.table.Update(func(c *session.Connection) {
-		c.Written(t, eventlog.Said{Turn: t.Number, Text: words, Skipped: skipped})
+		c.RecordTurn(t, eventlog.Said{Turn: t.Number, Text: words, Skipped: skipped})
 	})
 }
 

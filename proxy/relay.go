@@ -63,7 +63,7 @@ func New(o Options) *Relay {
 		if c.EachChanged(func(s *session.Session) { fetcher.begin(c, s) }) {
 			r.recorder.nudge(true)
 		}
-		if c.Talking() {
+		if c.TakeStreamed() {
 			r.recorder.nudge(false)
 		}
 		if c.Unread > maxUnread {
@@ -107,7 +107,7 @@ func (r *Relay) Run() error {
 	err := r.run(r.up.run, func() error { return wire.Pump(r.o.Harness.Out, r.down) })
 	r.cancel()
 	r.tasks.end()
-	r.table.Update((*session.Connection).LeaveAll)
+	r.table.Update((*session.Connection).HarnessEnded)
 	r.recorder.close()
 	r.database.close()
 	lost := 0

@@ -49,7 +49,7 @@ func (w *world) awaitFetch(c *connection, id string) {
 		done := false
 		c.relay.table.Update(func(all *session.Connection) {
 			s := all.Session(id)
-			done = s != nil && s.Settled() && s.Fetch() != nil && s.Fetch().Finished()
+			done = s != nil && s.LookedUp() && s.Fetch() != nil && s.Fetch().Finished()
 		})
 		if done {
 			return

@@ -26,7 +26,7 @@ func (m *stream) turnOf(b []byte) *session.Turn {
 	if !m.shape.Begins(b) {
 		return nil
 	}
-	if words := m.table.Words.Load(); words != m.words {
+	if words := m.table.TurnChanges.Load(); words != m.words {
 		m.table.Update(func(c *session.Connection) {
 			m.words, m.turn = words, nil
 			if c.Session(m.session.ID) == m.session {
@@ -72,7 +72,7 @@ func (m *stream) message(l look, line []byte) {
 		at, ok = frame.Find(line, textPath...)
 	}
 	if !ok || line[at.Start] != '"' {
-		m.table.Update(func(c *session.Connection) { c.Miss(l.turn, len(line)) })
+		m.table.Update(func(c *session.Connection) { c.CountLost(l.turn, len(line)) })
 		return
 	}
 	raw := line[at.Start+1 : at.End-1]
@@ -80,10 +80,10 @@ func (m *stream) message(l look, line []byte) {
 		return
 	}
 	m.spoken, _ = stringAt(line, "params", "update", "messageId")
-	m.table.Update(func(c *session.Connection) { c.Speaks(l.turn, m.spoken) })
+	m.table.Update(func(c *session.Connection) { c.MessageBegan(l.turn, m.spoken) })
 	m.learn(l, line, at)
 	if bytes.Contains(raw, []byte(frame.Seam)) {
-		m.table.Update(func(c *session.Connection) { c.Miss(l.turn, 1) }) // nobody knows how much
+		m.table.Update(func(c *session.Connection) { c.CountLost(l.turn, 1) }) // nobody knows how much
 	}
 	m.say(l.turn, raw)
 }
@@ -123,5 +123,5 @@ func (m *stream) say(t *session.Turn, raw []byte) {
 
 // said notes that there are words to take.
 func (m *stream) said(t *session.Turn) {
-	m.table.Update(func(c *session.Connection) { c.Said(t) })
+	m.table.Update(func(c *session.Connection) { c.AnswerGrew(t) })
 }

@@ -31,7 +31,7 @@ func (p *stripper) userChunk(line []byte, id []byte, users bool) []byte {
 	var s *session.Session
 	p.table.Update(func(c *session.Connection) {
 		if s = c.SessionFor(id); s != nil && users {
-			s.Shown(len(line))
+			s.UserTextShown(len(line))
 		}
 	})
 	if s == nil || !marked {
@@ -47,7 +47,7 @@ func (p *stripper) userChunk(line []byte, id []byte, users bool) []byte {
 	}
 	p.awaitLook(s)
 	n := 0
-	p.table.Update(func(*session.Connection) { n = s.Ours(text) })
+	p.table.Update(func(*session.Connection) { n = s.MatchBlock(text) })
 	switch edited, ok := frame.CutString(line, at, n); {
 	case n == 0, !ok:
 		return line
@@ -66,8 +66,8 @@ func (p *stripper) awaitLook(s *session.Session) {
 	var ready chan struct{}
 	tried := false
 	p.table.Update(func(*session.Connection) {
-		ready, tried = s.Ready, s.Awaited
-		s.Awaited = true
+		ready, tried = s.Ready, s.ReplayWaited
+		s.ReplayWaited = true
 	})
 	select {
 	case <-ready:
@@ -115,7 +115,7 @@ func (p *stripper) info(line []byte, id string) []byte {
 	p.table.Update(func(c *session.Connection) {
 		if s = c.Session(id); s != nil && !marked {
 			if text, ok := frame.String(at.Of(line)); ok {
-				ours = c.Entitled(s, text)
+				ours = c.TitledFromBlock(s, text)
 			}
 		}
 	})

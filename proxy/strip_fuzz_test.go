@@ -91,10 +91,10 @@ func FuzzChunk(f *testing.F) {
 		block := correlation.Injection{Session: 1, Kind: session.KindContext, Text: sampleBlock}
 		var given []*session.Injection
 		r.table.Update(func(c *session.Connection) {
-			s := c.Reopen("s1", "")
+			s := c.RequestOpen("s1", "")
 			c.Adopt(s, correlation.Session{ID: 1, State: correlation.Done}, []correlation.Injection{block})
 			s.EndReplay()
-			given = s.Given()
+			given = s.Injections()
 			close(s.Ready)
 		})
 		r.editing.Store(true)

@@ -42,7 +42,7 @@ func (s spoken) note(c *session.Connection, t *session.Turn) {
 	if s.trace != "" {
 		c.Traced(t, s.trace)
 	}
-	c.Hear(t, s.Prompt)
+	c.PromptRead(t, s.Prompt)
 }
 
 // A traceparent as W3C has it: version, trace, span, flags.
@@ -63,7 +63,7 @@ func traceOf(line []byte) string {
 type shortWords struct{ text string }
 
 func (w *shortWords) Words() (words string, private []string) { return privacy.WithoutPrivate(w.text) }
-func (w *shortWords) Left() int                               { return 0 }
+func (w *shortWords) Omitted() int                            { return 0 }
 func (w *shortWords) Size() int                               { return len(w.text) }
 
 // A promptText is what a prompt says: its text blocks, and the types of its other blocks.

@@ -12,11 +12,11 @@ import (
 // it.
 func writeTitles(table *session.Table) {
 	var all []session.Title
-	table.Update(func(c *session.Connection) { all = c.Titles() })
+	table.Update(func(c *session.Connection) { all = c.TakeTitles() })
 	for _, t := range all {
 		text := strings.Join(strings.Fields(privacy.Storable(t.Text, t.Blocks, t.Private, false)), " ")
 		if text = chars.Cut(text, maxTitle); text != "" {
-			table.Update(func(c *session.Connection) { c.Titled(t.Session, text) })
+			table.Update(func(c *session.Connection) { c.RecordTitle(t.Session, text) })
 		}
 	}
 }

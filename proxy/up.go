@@ -102,7 +102,7 @@ func (u *up) judge() wire.Verdict {
 	case methodSetTitle:
 		u.table.Update(func(c *session.Connection) {
 			if s := c.SessionOf(u.head.Session); s != nil {
-				s.Name()
+				s.TitledByClient()
 			}
 		})
 	case methodSteering:
@@ -133,7 +133,7 @@ func (u *up) judgePrompt() (v wire.Verdict) {
 		switch {
 		case s == nil || s.Off:
 			v = wire.Pass
-		case s.Wants(u.o.PerPrompt || len(u.injector.database.messages(s)) > 0):
+		case s.MustHold(u.o.PerPrompt || len(u.injector.database.messages(s)) > 0):
 			v = wire.Hold
 		default:
 			v = wire.Tap
@@ -165,7 +165,7 @@ func (u *up) judgeSteering() (v wire.Verdict) {
 // leaves notes the prompt at hand, which is about to be forwarded as it is. The table's lock is held.
 func (u *up) leaves(c *session.Connection, s *session.Session) *session.Turn {
 	t := c.BeginTurn(s)
-	c.Leave(t)
+	c.PromptForwarded(t)
 	c.Await(idKey(u.head.ID), session.Request{Method: methodPrompt, Session: s, Turn: t})
 	return t
 }
@@ -178,7 +178,7 @@ func (u *up) Diverted(piece []byte, _ bool) { _ = u.queue.Write(piece) }
 
 // Tapped reads the user's words off a prompt that has left.
 func (u *up) Tapped(piece []byte, first, last bool) {
-	u.table.Update(func(*session.Connection) { u.taps[0].session.Says(len(piece)) })
+	u.table.Update(func(*session.Connection) { u.taps[0].session.CountUserText(len(piece)) })
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
@@ -218,7 +218,7 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 			c.SwitchOff(t.session)
 		default:
 			said.note(c, t.turn)
-			c.Obeyed(t.turn) // a quick harness has answered by now
+			c.CommandEnded(t.turn) // a quick harness has answered by now
 		}
 	})
 }
@@ -348,7 +348,7 @@ func (u *up) addServer(line []byte, s *session.Session) []byte {
 		return who
 	})
 	if release != nil {
-		u.table.Update(func(*session.Connection) { s.Serve(release) })
+		u.table.Update(func(*session.Connection) { s.OnRelease(release) })
 	}
 	if server == nil {
 		return line

@@ -54,7 +54,7 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 	var s *session.Session
 	p.table.Update(func(c *session.Connection) {
 		if s = c.SessionFor(id); s != nil && users {
-			s.Shown(len(line))
+			s.UserTextShown(len(line))
 		}
 	})
 	content, ok := frame.Find(line, "params", "update", "content")
@@ -73,7 +73,7 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 		text := frame.Span{Start: block.Start + at.Start, End: block.Start + at.End}
 		words, _ := frame.String(text.Of(line))
 		n := 0
-		p.table.Update(func(*session.Connection) { n = s.Ours(words) })
+		p.table.Update(func(*session.Connection) { n = s.MatchBlock(words) })
 		if n == 0 {
 			last = block.End
 			continue

@@ -191,8 +191,8 @@ func (w *promptWords) read(text []byte, end bool) {
 // Empty reports whether there are no texts.
 func (w *promptWords) Empty() bool { return len(w.begins) == 0 && len(w.texts) == 0 }
 
-// Left is how many bytes were left out.
-func (w *promptWords) Left() (left int) {
+// Omitted is how many bytes were left out.
+func (w *promptWords) Omitted() (left int) {
 	if w.unread { // nearly: what is ahead may have longer escapes
 		return max(0, w.says+w.passed+decodedSize(w.ahead)-maxPrompt)
 	}

@@ -54,7 +54,7 @@ func TestLines(t *testing.T) {
 		&Injected{Session: 1, Injection: correlation.Injection{Kind: "context", Text: "x"}},
 		&Opened{Session: 1, Open: correlation.OpenSession{Harness: "h", ACPID: "s", New: true}, Fork: 2},
 		&Stepped{Session: 1, From: []correlation.State{correlation.Armed},
-			Event: correlation.Event{Name: correlation.Told}},
+			Event: correlation.Event{Name: correlation.NothingToTell}},
 	} {
 		text, err := appendLine(nil, time.UnixMilli(5), e)
 		if err != nil {

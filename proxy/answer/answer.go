@@ -26,30 +26,30 @@ const (
 
 // A Text is the text of one answer. The zero value is an empty one. One goroutine adds while another takes.
 type Text struct {
-	mu   sync.Mutex // guards what follows
-	head []byte     // of the answer's beginning, not taken yet
-	used int        // bytes of headSize that are used up
-	tail []byte     // what came behind it
-	left int        // bytes that were left out in front of tail
-	cut  bool       // tail begins within a piece
-	gap  bool       // a new paragraph begins with the next words
-	open bool       // a piece is being added
+	mu            sync.Mutex // guards what follows
+	head          []byte     // of the answer's beginning, not taken yet
+	used          int        // bytes of headSize that are used up
+	tail          []byte     // what came behind it
+	omitted       int        // bytes that were left out in front of tail
+	cut           bool       // tail begins within a piece
+	paragraphNext bool       // a new paragraph begins with the next words
+	open          bool       // a piece is being added
 
-	begun bool // some text was taken; the taker's, like
-	line  bool // whether it ends in a line's end
+	taken    bool // some text was taken; the taker's, like
+	endsLine bool // whether it ends in a line's end
 }
 
 // A Part is some of an answer, decoded.
 type Part struct {
-	Left int    // bytes, as they came, that were left out in front of it
-	Text string // perhaps not valid UTF-8, where the agent's was not
+	Omitted int    // bytes, as they came, that were left out in front of it
+	Text    string // perhaps not valid UTF-8, where the agent's was not
 }
 
 // Break makes what is added next begin a new paragraph: the agent did something in between.
 func (t *Text) Break() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gap = true
+	t.paragraphNext = true
 }
 
 // Add adds the text of a whole chunk, as it stands between its quotes. It reports whether there was nothing to take
@@ -104,8 +104,8 @@ func (t *Text) Empty() bool {
 func (t *Text) emptyLocked() bool { return t.open || len(t.head) == 0 && len(t.tail) == 0 }
 
 func (t *Text) writeLocked(raw []byte) {
-	if t.gap && len(raw) > 0 {
-		t.gap = false
+	if t.paragraphNext && len(raw) > 0 {
+		t.paragraphNext = false
 		t.appendLocked([]byte{paragraph})
 	}
 	t.open = true
@@ -130,7 +130,7 @@ func (t *Text) appendLocked(raw []byte) {
 	}
 	if over := len(raw) - tailSize; over > 0 {
 		t.dropLocked(len(t.tail))
-		t.left += over
+		t.omitted += over
 		t.cut = true
 		raw = raw[over:]
 	} else if n := len(t.tail) + len(raw) - tailSize; n > tailSize { // moved seldom, half of it at a time
@@ -148,7 +148,7 @@ func (t *Text) dropLocked(n int) {
 		return
 	}
 	t.cut = t.tail[n-1] != pieceEnd
-	t.left += n
+	t.omitted += n
 	t.tail = append(t.tail[:0], t.tail[n:]...)
 }
 
@@ -160,8 +160,8 @@ func (t *Text) Take() []Part {
 		t.mu.Unlock()
 		return nil
 	}
-	head, tail, left, cut := t.head, t.tail, t.left, t.cut
-	t.head, t.tail, t.left, t.cut = nil, nil, 0, false
+	head, tail, left, cut := t.head, t.tail, t.omitted, t.cut
+	t.head, t.tail, t.omitted, t.cut = nil, nil, 0, false
 	t.mu.Unlock()
 
 	if left == 0 {
@@ -171,7 +171,7 @@ func (t *Text) Take() []Part {
 	if len(head) > 0 {
 		parts = append(parts, Part{Text: t.decode(head, false)})
 	}
-	return append(parts, Part{Left: left, Text: t.decode(tail, cut)})
+	return append(parts, Part{Omitted: left, Text: t.decode(tail, cut)})
 }
 
 // decode gives the text of pieces. cut says that the first one lacks its beginning.
@@ -185,13 +185,13 @@ func (t *Text) decode(pieces []byte, cut bool) string {
 		}
 		if words, ok := bytes.CutPrefix(piece, []byte{paragraph}); ok {
 			piece = words
-			if t.begun && !t.line {
+			if t.taken && !t.endsLine {
 				text = append(text, "\n\n"...)
 			}
 		}
 		text = frame.AppendDecoded(text, piece)
 		if n := len(text); n > 0 {
-			t.begun, t.line = true, text[n-1] == '\n'
+			t.taken, t.endsLine = true, text[n-1] == '\n'
 		}
 	}
 	return string(text)

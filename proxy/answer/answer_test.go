@@ -23,7 +23,7 @@ func escaped(text string) []byte {
 func taken(t *Text) (text string, left int) {
 	for _, p := range t.Take() {
 		text += p.Text
-		left += p.Left
+		left += p.Omitted
 	}
 	return text, left
 }
@@ -93,7 +93,7 @@ func TestLong(t *testing.T) {
 		want.WriteString(chunk)
 	}
 	parts := a.Take()
-	if len(parts) != 2 || parts[0].Left != 0 || parts[1].Left == 0 {
+	if len(parts) != 2 || parts[0].Omitted != 0 || parts[1].Omitted == 0 {
 		t.Fatalf("got %d parts", len(parts))
 	}
 	if !strings.HasPrefix(want.String(), parts[0].Text) || len(parts[0].Text) < headSize/2 {
@@ -121,7 +121,7 @@ func TestHeld(t *testing.T) {
 		t.Errorf("%d bytes are held", n)
 	}
 	if parts := a.Take(); len(parts) != 2 || !strings.HasSuffix(parts[1].Text, "0123456\n") ||
-		parts[1].Left < 40*len(huge)-headSize-2*tailSize {
+		parts[1].Omitted < 40*len(huge)-headSize-2*tailSize {
 		t.Errorf("got %d parts", len(parts))
 	}
 }
@@ -148,7 +148,7 @@ func generated(t *rapid.T) {
 		}
 		if rapid.IntRange(0, 3).Draw(t, "take") == 0 {
 			for _, p := range a.Take() {
-				if left += p.Left; left == 0 {
+				if left += p.Omitted; left == 0 {
 					got.WriteString(p.Text)
 				}
 				if !strings.Contains(all.String(), p.Text) || !utf8.ValidString(p.Text) {

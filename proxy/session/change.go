@@ -7,35 +7,38 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
-// append writes down what has happened to a session: at once, or behind the event that the session was opened.
-func (c *Connection) append(s *Session, what ...eventlog.Event) {
+// record appends events of a session to the file of events. In the file a session's first event is Opened, so that
+// events from before it wait in deferred.
+func (c *Connection) record(s *Session, what ...eventlog.Event) {
 	switch {
 	case s.Hidden || c.o.Events == nil:
 	case s.opened:
-		s.told += len(what)
+		s.recorded += len(what)
 		c.o.Events.Append(what...)
 	default:
-		s.before = append(s.before, what...)
+		s.deferred = append(s.deferred, what...)
 	}
 	c.Touch(s)
 }
 
-// open writes down that the harness has a session, unless that stands there. It is later than all that is known of
-// the session from the ledger, if the ledger answers before the first turn.
-func (c *Connection) open(s *Session) {
+// recordOpened appends the event that the harness has the session, unless that is in the file, and then what was
+// deferred. It is called once the ledger has been asked, or at the first turn at the latest, so that the event holds
+// what the ledger knew.
+func (c *Connection) recordOpened(s *Session) {
 	if s.opened || s.Hidden || !s.Live && s.Row == 0 || c.o.Events == nil {
 		return
 	}
 	s.opened = true
 	s.Who.Key = OrNewKey(s.Who.Key)
-	c.append(s, s.event())
-	before := s.before
-	s.before = nil
-	c.append(s, before...)
+	c.record(s, s.openedEvent())
+	before := s.deferred
+	s.deferred = nil
+	c.record(s, before...)
 }
 
-// event is that the session was opened.
-func (s *Session) event() eventlog.Opened {
+// openedEvent returns the event that opens the session in the file. A parent or predecessor that this process has
+// opened too is named by its number, as the ledger may not have a row of it yet.
+func (s *Session) openedEvent() eventlog.Opened {
 	o := s.Open
 	o.Key, o.ACPID = s.Who.Key, s.ID
 	e := eventlog.Opened{Session: s.Number, Open: o}
@@ -48,61 +51,62 @@ func (s *Session) event() eventlog.Opened {
 	return e
 }
 
-// Behind reports whether the ledger may lack something of the session that stands in the file of events, and how much
-// stands there.
-func (s *Session) Behind() (events int, behind bool) { return s.told, s.told > s.folded }
+// Unfolded reports whether the file of events may hold events of the session that are not folded into the ledger, and
+// how many events of it the file holds.
+func (s *Session) Unfolded() (events int, behind bool) { return s.recorded, s.recorded > s.folded }
 
-// CaughtUp notes that the ledger has as many events of the session.
-func (s *Session) CaughtUp(events int) { s.folded = max(s.folded, events) }
+// FoldedUpTo notes that the ledger has the session's first events, as many as these.
+func (s *Session) FoldedUpTo(events int) { s.folded = max(s.folded, events) }
 
-// setKey gives a session a key. Spent is an earlier one whose start is in doubt; "" for none.
+// setKey gives a session a Signet key. spent is an earlier key with which a session-start was sent whose outcome is not
+// known; "" for none.
 func (c *Connection) setKey(s *Session, key, spent string) {
 	if s.Who.Key == key {
 		return
 	}
 	s.Who.Key = key
 	if s.opened || spent != "" {
-		c.append(s, eventlog.Rekeyed{Session: s.Number, Key: key, Spent: spent})
+		c.record(s, eventlog.Rekeyed{Session: s.Number, Key: key, Spent: spent})
 	}
 }
 
-// FoundRecord notes a session's name with its client.
+// FoundRecord notes the record id that acpx has for a session.
 func (c *Connection) FoundRecord(s *Session, record string) {
 	if s.Open.Record == record {
 		return
 	}
 	s.Open.Record = record
-	c.append(s, eventlog.RecordKnown{Session: s.Number, Record: record})
+	c.record(s, eventlog.RecordKnown{Session: s.Number, Record: record})
 }
 
-// FoundParent notes the key of the session that a new one works for.
+// FoundParent notes the key of the session whose agent started a new one.
 func (c *Connection) FoundParent(s *Session, key string) {
 	s.Who.ParentKey, s.Open.ParentKey = key, key
 	if s.opened && key != "" {
-		c.append(s, eventlog.ParentKnown{Session: s.Number, Key: key})
+		c.record(s, eventlog.ParentKnown{Session: s.Number, Key: key})
 	}
 }
 
-// Keep keeps a context with its session until it is used. stored is the context as it may be stored; nil if there is
-// nothing to keep.
-func (c *Connection) Keep(f *Fetch, stored json.RawMessage) {
+// StoreContext stores the context that was fetched, for a later process to use if this one does not. stored is its JSON
+// without secrets; nil stores nothing.
+func (c *Connection) StoreContext(f *Fetch, stored json.RawMessage) {
 	f.stored = stored
-	c.keep(f)
+	c.storeContext(f)
 }
 
-func (c *Connection) keep(f *Fetch) {
+func (c *Connection) storeContext(f *Fetch) {
 	if f.stored != nil && !f.used {
-		c.append(f.Session, eventlog.ContextStored{
+		c.record(f.Session, eventlog.ContextStored{
 			Session: f.Session.Number, Key: f.Key, Fetched: f.Got.Fetched, Context: f.stored,
 		})
 	}
 }
 
-// dropKept is that there is no context to keep.
-func (c *Connection) dropKept(s *Session) {
-	s.before = slices.DeleteFunc(s.before, func(e eventlog.Event) bool {
+// dropStoredContext removes the context that was stored for a session, also one whose event is still deferred.
+func (c *Connection) dropStoredContext(s *Session) {
+	s.deferred = slices.DeleteFunc(s.deferred, func(e eventlog.Event) bool {
 		_, kept := e.(eventlog.ContextStored)
 		return kept
 	})
-	c.append(s, eventlog.ContextDropped{Session: s.Number})
+	c.record(s, eventlog.ContextDropped{Session: s.Number})
 }

@@ -8,10 +8,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// SlashCommand gives the command that a prompt's text is, or "". It is one
-// where the harness advertised the word, or where it looks like one and no
-// path: `/home/x is broken` is none (docs/facts/harnesses.md: no placement of an
-// extra block survives every harness's parsing of commands).
+// SlashCommand returns the name of the slash command that a prompt's text begins with, or "". It is a command if the
+// harness advertised the word, or if the word holds no second slash: `/home/x is broken` is none. Nothing may be put in
+// front of a command (docs/facts/harnesses.md: no placement of an extra block survives every harness's parsing).
 func (c *Connection) SlashCommand(s *Session, text string) string {
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 	for _, prefix := range c.o.Commands {
@@ -29,29 +28,30 @@ func (c *Connection) SlashCommand(s *Session, text string) string {
 	return ""
 }
 
-// advertised reports whether the harness named a command, with or without the sign in front of it.
+// advertised reports whether the harness named a command, with or without its prefix.
 func (c *Connection) advertised(s *Session, word string) bool {
 	return s.commands[word] ||
 		slices.ContainsFunc(c.o.Commands, func(prefix string) bool { return s.commands[prefix+word] })
 }
 
-// Obeyed makes a session lose what it was given once a turn has come to its end whose prompt was a command that makes
-// the harness forget: one of the usual words, if it advertises it, or one that it is known for.
-func (c *Connection) Obeyed(t *Turn) {
+// CommandEnded looks at a turn that has ended: if its prompt was a command that clears or compacts the conversation,
+// the harness has lost the context that was inserted. Such a command is one of the usual words, if the harness
+// advertises it, or one that its profile names.
+func (c *Connection) CommandEnded(t *Turn) {
 	if t.Command == "" || t.stop != StopEnd {
 		return
 	}
 	advertised := c.advertised(t.Session, t.Command)
 	switch {
 	case advertised && slices.Contains(clearCommands, t.Command):
-		c.Lose(t.Session, correlation.Cleared)
+		c.ContextLost(t.Session, correlation.Cleared)
 	case advertised && slices.Contains(compactCommands, t.Command),
 		slices.Contains(c.Traits().CompactCommands, t.Command):
-		c.Lose(t.Session, correlation.Compacted)
+		c.ContextLost(t.Session, correlation.Compacted)
 	}
 }
 
-// The commands that make a harness forget, as harnesses name them.
+// The usual names of the commands that clear and that compact a conversation.
 var (
 	clearCommands   = []string{"clear", "new", "reset"}
 	compactCommands = []string{"compact", "compress", "summarize"}

@@ -9,56 +9,56 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// A Connection is one client's with one harness. The table's lock guards all of it, the sessions and the turns
-// included.
+// A Connection is what is known of the connection between one client and one harness. The table's lock guards all of
+// it, its sessions and turns included: whoever has a *Connection holds the lock.
 type Connection struct {
-	Client, Agent Program
-	TakesNotices  bool     // the client asks for notices
+	Client, Agent Program  // as both name themselves in initialize; zero: not yet
+	TakesNotices  bool     // the client asks for notice updates
 	TakesSystem   bool     // the harness advertises that it takes a system prompt
 	Servers       []string // the kinds of MCP servers that a harness of version 2 takes
-	Gone          bool     // the client has ended the connection
-	Lost          int      // bytes of turns that were not kept, for there was no room
-	Unread        int      // bytes of prompts that are to be written down
+	Gone          bool     // the client, not the harness, ended the connection
+	Lost          int      // bytes of turns that could not be kept
+	Unread        int      // bytes of prompts that wait to be read and recorded
 
-	o         Options
-	words     *atomic.Uint64
-	sessions  map[string]*Session
-	making    []*Session // their ids are not known yet
-	pending   map[string]Request
-	requests  int                        // watched so far
-	early     map[string]map[string]bool // commands of sessions whose responses have not come, by id
-	failed    *failedLoad
-	awake     []*Session      // those that were spoken to last, the last one at the end
-	commands  map[string]bool // that were advertised last
-	changed   []*Session
-	listed    []*Turn   // of which something is to be written down
-	leaving   []leaving // sessions that are closed
-	released  []func()  // of sessions that have gone: what releases their tools
-	summaries []Summary
-	titled    []*Session // whose titles nobody has written down yet
-	talking   bool       // words or tools have come up that are to be written down
+	o           Options
+	turnChanges *atomic.Uint64
+	sessions    map[string]*Session
+	making      []*Session                 // requested, but the harness has not named their ids yet
+	pending     map[string]Request         // by request id (IDKey)
+	requests    int                        // how many were awaited so far
+	early       map[string]map[string]bool // commands by id, of sessions not named yet
+	failed      *failedLoad                // the last request to open a session, if it failed
+	recent      []*Session                 // sessions whose blocks are whole in memory (maxRecent), the last used at the end
+	commands    map[string]bool            // those advertised last, to be shared between sessions
+	changed     []*Session                 // since EachChanged
+	due         []*Turn                    // those with something to record
+	closed      []closedSession            // whose closing is still to be recorded
+	released    []func()                   // to be called, because their sessions have gone
+	summaries   []Summary
+	newTitles   []*Session // those whose titles are to be recorded
+	streamed    bool       // text or tool calls have come that are to be recorded
 }
 
-// A Program is one end, by the name and version that it gives itself.
+// A Program is a client or an agent, by the name and version that it gives itself.
 type Program struct{ Name, Version string }
 
-// A Request is one of the client's that waits for its response.
+// A Request is a request of the client that waits for its response.
 type Request struct {
 	Method    string
-	Session   *Session   // of load, resume, fork's child, new: the session that a success opens
-	Injection *Injection // of a prompt: what was put in front of it
+	Session   *Session   // the session that it is about, or that a success opens; for a fork the child
+	Injection *Injection // of a prompt: the block in front of it; nil for none
 	Turn      *Turn      // of a prompt
 	Cwd       string     // of a request that opens a session
 
-	Early  bool   // opens a session, and was sent before we knew that we may edit
-	Target string // of an early one: the session that it names
-	Off    bool   // of an early one: it wants us to leave the session alone
+	Early  bool   // opens a session, and came before the initialize response said that frames may be edited
+	Target string // of an early one: the session id in it
+	Off    bool   // of an early one: its _meta switches memory off
 
-	n int // its place among those that were watched
+	n int // its number among those that were awaited
 }
 
-// failedLoad is a load or resume that the harness refused: a session/new
-// right behind it continues the conversation (docs/facts/acpx.md, "A load that fails").
+// failedLoad is a load or resume that the harness refused. A session/new right after it continues the conversation
+// (docs/facts/acpx.md, "A load that fails").
 type failedLoad struct {
 	session *Session
 	cwd     string
@@ -68,13 +68,12 @@ type failedLoad struct {
 
 func newConnection(o Options, words *atomic.Uint64) *Connection {
 	return &Connection{
-		o: o, words: words,
+		o: o, turnChanges: words,
 		sessions: map[string]*Session{}, pending: map[string]Request{}, early: map[string]map[string]bool{},
 	}
 }
 
-// EachChanged calls f for the sessions that something has happened to since it was last called, and reports whether
-// there were any.
+// EachChanged calls f for each session that was touched since the last call, and reports whether there were any.
 func (c *Connection) EachChanged(f func(*Session)) (any bool) {
 	any = len(c.changed) > 0
 	for i := 0; i < len(c.changed); i++ { // f may change more
@@ -85,7 +84,7 @@ func (c *Connection) EachChanged(f func(*Session)) (any bool) {
 	return any
 }
 
-// Touch notes that there is something to do about a session.
+// Touch marks a session as changed, so that the function after Update looks at it.
 func (c *Connection) Touch(s *Session) {
 	if !s.changed {
 		s.changed = true
@@ -93,13 +92,13 @@ func (c *Connection) Touch(s *Session) {
 	}
 }
 
-// Session gives a session by its id, nil if this connection has none of that name.
+// Session returns the session with this id, nil if this connection has none.
 func (c *Connection) Session(id string) *Session { return c.sessions[id] }
 
-// SessionOf is Session, of an id that is still bytes.
+// SessionOf is Session for an id that still points into a frame.
 func (c *Connection) SessionOf(id []byte) *Session { return c.sessions[string(id)] }
 
-// Sessions gives all that have an id.
+// Sessions returns all sessions that have an id, in no order.
 func (c *Connection) Sessions() []*Session {
 	all := make([]*Session, 0, len(c.sessions))
 	for _, s := range c.sessions {
@@ -108,9 +107,9 @@ func (c *Connection) Sessions() []*Session {
 	return all
 }
 
-// SessionFor finds the session that an update is about. Some harnesses show
-// a fork's history before the response that names its id: what is about nobody
-// is about the session that is being made, where there is one alone.
+// SessionFor returns the session that an update is about, nil for none. Some harnesses replay a fork's history before
+// the response that names its id: an unknown id is taken for that of the session that is being made, if there is
+// exactly one.
 func (c *Connection) SessionFor(id []byte) *Session {
 	s := c.SessionOf(id)
 	if s != nil || len(id) == 0 || len(c.making) != 1 {
@@ -126,24 +125,24 @@ func (c *Connection) SessionFor(id []byte) *Session {
 	return s
 }
 
-// Makes reports whether a session is being made, whose id nobody knows yet.
-func (c *Connection) Makes() bool { return len(c.making) > 0 }
+// Making reports whether a session was requested whose id is not known yet.
+func (c *Connection) Making() bool { return len(c.making) > 0 }
 
-// Advertise notes the commands that the harness takes in a session. Some name them before the response that names the
-// session.
+// Advertise notes the commands that the harness takes in a session. Some harnesses send them before the response that
+// names the session.
 func (c *Connection) Advertise(id string, commands map[string]bool) {
-	if maps.Equal(commands, c.commands) { // most harnesses have the same for all sessions, which need it once
+	if maps.Equal(commands, c.commands) { // most harnesses have the same for all sessions, which share one map
 		commands = c.commands
 	}
 	c.commands = commands
 	if s := c.sessions[id]; s != nil {
 		s.commands = commands
-	} else if c.Makes() && len(c.early) < maxEarly {
+	} else if c.Making() && len(c.early) < maxEarly {
 		c.early[id] = commands
 	}
 }
 
-// Harness is the name that sessions are known by: the agent's own, else the one that it was started as.
+// Harness is the name under which sessions are stored: the agent's own, else the one that it was started by.
 func (c *Connection) Harness() string {
 	if c.Agent.Name != "" {
 		return c.Agent.Name
@@ -151,7 +150,7 @@ func (c *Connection) Harness() string {
 	return c.o.Harness
 }
 
-// newSession makes a session that has still to be looked up or named.
+// newSession makes a session that is still to be looked up in the ledger, or to be named by the harness.
 func (c *Connection) newSession(cwd string) *Session {
 	project := memory.Project
 	if c.o.Project != nil {
@@ -176,7 +175,7 @@ func (c *Connection) newSession(cwd string) *Session {
 	}
 }
 
-// Busy reports whether a turn is under way.
+// Busy reports whether a prompt of any session waits for its response.
 func (c *Connection) Busy() bool {
 	for _, s := range c.sessions {
 		if len(s.unanswered) > 0 {
@@ -186,7 +185,7 @@ func (c *Connection) Busy() bool {
 	return false
 }
 
-// Traits gives what is known of this connection's harness.
+// Traits returns what is known of this connection's harness.
 func (c *Connection) Traits() Traits {
 	if c.o.Traits == nil {
 		return Traits{}
@@ -194,13 +193,15 @@ func (c *Connection) Traits() Traits {
 	return c.o.Traits(c.Agent.Name)
 }
 
-// leaving is a session that is closed once its last words are written down.
-type leaving struct {
+// closedSession is a session that the client has closed, with the method that did it. That is recorded only after its
+// last words.
+type closedSession struct {
 	session *Session
 	reason  string
 }
 
-// A Summary is a harness's own of a session, as it came, with what must not be in it.
+// A Summary is the harness's own summary of a conversation that it has compacted, as it came. Before it is stored, our
+// Blocks and the user's Private passages have to be taken out.
 type Summary struct {
 	Session         *Session
 	Text            string

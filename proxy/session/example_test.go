@@ -11,7 +11,7 @@ import (
 func Example() {
 	table := session.NewTable(session.Options{Harness: "claude", Now: time.Now}, nil)
 	table.Update(func(c *session.Connection) {
-		made, _ := c.Make("/home/robin/heron")
+		made, _ := c.RequestNew("/home/robin/heron")
 		c.Await("n1", session.Request{Method: "session/new", Session: made})
 	})
 	table.Update(func(c *session.Connection) { // the response with id 1 came
@@ -21,9 +21,9 @@ func Example() {
 	})
 	table.Update(func(c *session.Connection) {
 		s := c.Session("sess-1")
-		fmt.Println(s.State(), s.Wants(false))
+		fmt.Println(s.State(), s.MustHold(false))
 		turn := c.BeginTurn(s)
-		c.Leave(turn)
+		c.PromptForwarded(turn)
 		fmt.Println(s.Turn() == turn, c.Busy())
 	})
 	// Output:

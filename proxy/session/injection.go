@@ -11,39 +11,40 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// The kinds of injections, as the ledger has them.
+// The kinds of injections, as the ledger stores them.
 const (
-	KindContext  = "context"  // what a session's first prompt is told
+	KindContext  = "context"  // identity and memories, with a session's first prompt
 	KindIdentity = "identity" // the local files only: the rest was not there in time
-	KindMemories = "memories" // that rest, with a later prompt
-	KindRecall   = "recall"   // what a later prompt brought to mind
+	KindMemories = "memories" // the rest, with a later prompt
+	KindRecall   = "recall"   // what was found for the text of a later prompt
 	KindMessages = "messages" // what other agents have sent, with a later prompt
 	KindSystem   = "system"   // the identity alone, in the system prompt
 )
 
-// Using says what the injection comes from. It may be nil, as the injection may.
-func (in *Injection) Using(f *Fetch) *Injection {
+// WithFetch sets the fetch that the injection uses up. Both may be nil.
+func (in *Injection) WithFetch(f *Fetch) *Injection {
 	if in != nil {
 		in.Fetch = f
 	}
 	return in
 }
 
-// Given gives what went in, oldest first.
-func (s *Session) Given() []*Injection {
-	all := make([]*Injection, len(s.given))
-	for i, g := range s.given {
-		all[i] = g.whole()
+// Injections returns the blocks that went into the session, with their texts, oldest first.
+func (s *Session) Injections() []*Injection {
+	all := make([]*Injection, len(s.injections))
+	for i, g := range s.injections {
+		all[i] = g.withText()
 	}
 	return all
 }
 
-// Seen gives the ids of the items in it, the texts of those that have none.
-func (s *Session) Seen() []string { return slices.Clone(s.seen) }
+// SeenItems returns the items that the session was given: their ids, or their texts where they have none.
+func (s *Session) SeenItems() []string { return slices.Clone(s.seenItems) }
 
-// newest gives the last block that went into a prompt and was not only for it: the one that a doubt is about.
+// newest returns the newest block that the session's state is about: not recall or messages, which concern one prompt,
+// and not the system prompt.
 func (s *Session) newest() (*Injection, bool) {
-	for _, g := range slices.Backward(s.given) {
+	for _, g := range slices.Backward(s.injections) {
 		switch g.Kind {
 		case KindRecall, KindMessages, KindSystem:
 		default:
@@ -53,54 +54,55 @@ func (s *Session) newest() (*Injection, bool) {
 	return nil, false
 }
 
-// Again gives the block that may or may not have reached the harness, to go in once more.
-func (s *Session) Again() (*Injection, bool) {
+// BlockInDoubt returns the block that may or may not have reached the harness, to be sent once more.
+func (s *Session) BlockInDoubt() (*Injection, bool) {
 	sent, ok := s.newest()
 	if !ok {
 		return nil, false
 	}
-	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.words(), Items: sent.Items}
+	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.blockText(), Items: sent.Items}
 	return &Injection{Injection: correlation.Injection{Kind: sent.Kind, Source: sent.Source}, Block: block}, true
 }
 
-// gave notes a block that goes in. One that was refused is no other than that which goes in again.
-func (s *Session) gave(in *Injection) {
-	s.given = slices.DeleteFunc(s.given, func(g *Injection) bool {
-		return g.Outcome == correlation.WasRefused && g.words() == in.Text
+// addInjection notes a block that goes in. A refused one with the same text is replaced: it was never in the
+// conversation.
+func (s *Session) addInjection(in *Injection) {
+	s.injections = slices.DeleteFunc(s.injections, func(g *Injection) bool {
+		return g.Outcome == correlation.WasRefused && g.blockText() == in.Text
 	})
-	s.given = append(s.given, in)
-	s.said = len(in.Text)
+	s.injections = append(s.injections, in)
+	s.textSinceBlock = len(in.Text)
 }
 
-// Says counts what the user says.
-func (s *Session) Says(bytes int) { s.said += bytes }
+// CountUserText counts text of the user, in bytes: a compaction that keeps the newest messages may keep the block too.
+func (s *Session) CountUserText(bytes int) { s.textSinceBlock += bytes }
 
-// Blocks gives the texts that went in.
+// Blocks returns the texts of the blocks that went in, oldest first.
 func (s *Session) Blocks() []string {
-	texts := make([]string, len(s.given))
-	for i, g := range s.given {
-		texts[i] = g.words()
+	texts := make([]string, len(s.injections))
+	for i, g := range s.injections {
+		texts[i] = g.blockText()
 	}
 	return texts
 }
 
-// take makes a session know what the ledger says that it was given, newest
-// first. What the sessions that it continues were given, its harness has not
-// seen; a fork has seen what its parent was given before.
-func (s *Session) take(blocks []correlation.Injection, known correlation.Session) {
-	s.given, s.seen = nil, nil
+// loadInjections sets a session's injections to those that the ledger has, which come newest first. Those of sessions
+// that it continues are left out, because this session's harness has not seen them. A fork has its parent's from before
+// the fork.
+func (s *Session) loadInjections(blocks []correlation.Injection, known correlation.Session) {
+	s.injections, s.seenItems = nil, nil
 	for _, in := range slices.Backward(blocks) {
 		if in.Session != known.ID && (known.ForkOf == 0 || in.At.After(known.Started)) {
 			continue
 		}
-		s.gave(&Injection{Injection: in})
+		s.addInjection(&Injection{Injection: in})
 		if in.Outcome != correlation.WasRefused {
-			s.seen = append(s.seen, in.Items...)
+			s.seenItems = append(s.seenItems, in.Items...)
 		}
 	}
 }
 
-// SystemBlock gives the newest of blocks that went into the system prompt.
+// SystemBlock returns the newest of the blocks that went into a system prompt.
 func SystemBlock(blocks []*Injection) (*Injection, bool) {
 	for _, b := range slices.Backward(blocks) {
 		if b.Kind == KindSystem {
@@ -110,65 +112,63 @@ func SystemBlock(blocks []*Injection) (*Injection, bool) {
 	return nil, false
 }
 
-// A block of ours, of whatever session, begins and ends with these.
+// Every block of ours, of whatever session, begins and ends with these.
 const (
 	OpenMark  = `<signet-memory source="acp-proxy"`
 	closeMark = `</signet-memory>`
 )
 
-// expectReplay says that the harness may show its history from now on: what went in may come back once each.
+// expectReplay notes that the harness may replay its history from now on: each block may come back once.
 func (s *Session) expectReplay() {
-	s.replay, s.said = replay{open: true}, 0
-	for _, g := range s.given {
+	s.replay, s.textSinceBlock = replay{open: true}, 0
+	for _, g := range s.injections {
 		g.shown = false
 	}
 }
 
-// EndReplay says that what is shown from now on is not the history alone.
+// EndReplay notes that what the harness shows from now on may be more than its history.
 func (s *Session) EndReplay() { s.replay = replay{} }
 
-// Replaying reports whether the harness may be showing its history.
+// Replaying reports whether what the harness shows may be its history.
 func (s *Session) Replaying() bool { return s.replay.open }
 
-// Shown notes that the harness has shown something of a turn of the user's.
-func (s *Session) Shown(bytes int) {
+// UserTextShown notes that the harness has replayed some of the user's text, in bytes of its frame.
+func (s *Session) UserTextShown(bytes int) {
 	if s.replay.open {
 		s.replay.user = true
-		s.said += bytes
+		s.textSinceBlock += bytes
 	}
 }
 
-// ShowsBlocks reports whether what the harness shows of the user's turns, and of titles, may hold a block of ours.
-func (s *Session) ShowsBlocks() bool { return len(s.given) > 0 || s.replay.open || !s.Settled() }
+// ShowsBlocks reports whether user messages and titles from the harness may hold a block of ours.
+func (s *Session) ShowsBlocks() bool { return len(s.injections) > 0 || s.replay.open || !s.LookedUp() }
 
-// Ours gives how many bytes at the start of a user's text are a block that
-// went in, and takes notice of it. Each block comes back once: a second copy is
-// what the user sent.
-func (s *Session) Ours(text string) int {
-	for _, g := range s.given {
+// MatchBlock returns how many bytes at the start of a user message are a block that went into this session, and marks
+// that block as shown. Each block comes back once: a second copy is the user's own text.
+func (s *Session) MatchBlock(text string) int {
+	for _, g := range s.injections {
 		if g.shown {
 			continue
 		}
-		n := LeadingBlock(text, g.words())
+		n := LeadingBlock(text, g.blockText())
 		if n == 0 {
 			continue
 		}
 		g.shown = true
-		if newest, ok := s.newest(); ok && s.replay.open && newest.words() == g.words() {
+		if newest, ok := s.newest(); ok && s.replay.open && newest.blockText() == g.blockText() {
 			s.replay.marked = true
 		}
 		return n
 	}
 	text = strings.TrimSpace(text)
-	if s.stranger && s.replay.open && strings.HasPrefix(text, OpenMark) && strings.Contains(text, closeMark) {
+	if s.unknown && s.replay.open && strings.HasPrefix(text, OpenMark) && strings.Contains(text, closeMark) {
 		s.replay.marked = true // by another proxy, or one whose database is lost
 	}
 	return 0
 }
 
-// LeadingBlock gives how many bytes at the start of text are a block, with
-// the separator that a harness glued it to the user's words by: nothing, a space
-// or a newline. 0 if the text does not start with it.
+// LeadingBlock returns how many bytes at the start of text are a block, together with what the harness has put between
+// it and the user's words: nothing, a space or a newline. It returns 0 if text does not start with the block.
 func LeadingBlock(text, block string) int {
 	n, whole := FoldedPrefix(text, block)
 	if !whole {
@@ -184,8 +184,8 @@ func LeadingBlock(text, block string) int {
 	return n
 }
 
-// FoldedPrefix compares text with a block, white space folded. n is how much
-// of text is the block's beginning; whole says that this is all of the block, its trailing space aside.
+// FoldedPrefix compares the start of text with a block; any run of white space equals any other. n is how many bytes of
+// text match the block's beginning; whole says that they are all of the block, its trailing white space aside.
 func FoldedPrefix(text, block string) (n int, whole bool) {
 	block = strings.TrimSpace(block)
 	i, j := 0, 0
@@ -208,7 +208,7 @@ func FoldedPrefix(text, block string) (n int, whole bool) {
 	}
 }
 
-// spaceAt gives the length of the white space that s begins with.
+// spaceAt returns the length in bytes of the white space that s begins with.
 func spaceAt(s string) int {
 	n := 0
 	for n < len(s) {
@@ -221,21 +221,22 @@ func spaceAt(s string) int {
 	return n
 }
 
-// Name notes that the client has given a session its title.
-func (s *Session) Name() { s.named = true }
+// TitledByClient notes that the client has set the session's title: later titles are not made from a prompt.
+func (s *Session) TitledByClient() { s.titledByClient = true }
 
-// leastSeen is how much of a person's words a harness must have seen for a title to be about them.
+// leastSeen is how much of a person's words, in UTF-16 units, a harness must have seen for a title to be about them.
 const leastSeen = 80
 
-// Entitled takes notice of a title that a harness has made, and gives the block of which it is made alone: the first
-// title behind one that took all the room that a title is made of. nil if the person's words were seen.
-func (c *Connection) Entitled(s *Session, title string) *Injection {
+// TitledFromBlock returns the block from which a harness has made this title, nil if it has seen the person's words
+// too. A harness that makes titles from the first TitleLength units of a prompt sees nothing but the block where that
+// is as long; the title that follows such a block is noted with it.
+func (c *Connection) TitledFromBlock(s *Session, title string) *Injection {
 	room := c.Traits().TitleLength - leastSeen
-	if room < 0 || s.named {
+	if room < 0 || s.titledByClient {
 		return nil
 	}
-	for _, g := range s.given {
-		if g.here && g.Title == "" && g.Kind != KindSystem && units(g.words()) > room {
+	for _, g := range s.injections {
+		if g.sentHere && g.Title == "" && g.Kind != KindSystem && units(g.blockText()) > room {
 			g.Title = correlation.TitleHash(title)
 			return g
 		}
@@ -243,7 +244,7 @@ func (c *Connection) Entitled(s *Session, title string) *Injection {
 	return nil
 }
 
-// units counts the UTF-16 units of a text, as JavaScript does.
+// units returns the length of a text in UTF-16 units, in which JavaScript counts.
 func units(text string) (n int) {
 	for _, r := range text {
 		n += utf16.RuneLen(r)

@@ -6,9 +6,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// Adopt makes a session of the ledger's known one.
+// Adopt takes over what the ledger has of a session: its row, key, state and injections.
 func (c *Connection) Adopt(s *Session, known correlation.Session, blocks []correlation.Injection) {
-	s.Row, s.Open.Harness, s.stranger = known.ID, known.Harness, false
+	s.Row, s.Open.Harness, s.unknown = known.ID, known.Harness, false
 	if s.Who.Cwd == "" {
 		s.Who.Cwd, s.Who.Project = known.Cwd, known.Project
 	}
@@ -16,79 +16,80 @@ func (c *Connection) Adopt(s *Session, known correlation.Session, blocks []corre
 		s.Who.Key, s.keyed = known.Key, true
 	}
 	s.Off = s.Off || known.State == correlation.Off
-	s.know(known.State)
-	s.take(blocks, known)
-	s.placed = s.state == correlation.IdentityGiven && s.Untold()
+	s.adoptState(known.State)
+	s.loadInjections(blocks, known)
+	s.placed = s.state == correlation.IdentityGiven && s.NoPromptInjected()
 	if known.ParentKey != "" {
 		s.Who.ParentKey = known.ParentKey
 	}
-	c.wake(s)
+	c.markRecent(s)
 }
 
-// Stands reports whether the ledger has known the session.
-func (s *Session) Stands() bool { return s.Row != 0 || s.folded > 0 }
+// InLedger reports whether the ledger had the session when last asked, or has events of it.
+func (s *Session) InLedger() bool { return s.Row != 0 || s.folded > 0 }
 
-// Unknown notes that the ledger does not know a session that the client opens by its id. stood says that it knew it
-// before it was asked: then a person has had it forgotten.
-func (c *Connection) Unknown(s *Session, stood bool) {
-	if stood {
+// Unknown notes that the ledger does not have a session that the client opens by its id. wasKnown says that it had it
+// before: then a person has had it forgotten.
+func (c *Connection) Unknown(s *Session, wasKnown bool) {
+	if wasKnown {
 		c.Forget(s)
 		return
 	}
-	s.stranger = true
+	s.unknown = true
 }
 
-// ContinueFailed makes a session continue the one whose load has just failed: it gets the context that was not used,
-// with its key.
+// ContinueFailed makes a session continue the one whose load has just failed. It takes over a context that was not
+// used, with its key.
 func (c *Connection) ContinueFailed(s, failed *Session) {
 	s.Open.ContinueOf, s.failed = failed.Row, failed
-	c.takeOver(s, failed)
+	c.takeOverFetch(s, failed)
 	if failed.Off && !failed.Hidden {
 		c.SwitchOff(s)
 	}
 }
 
-// Continue makes a session continue the last one of the same record, which the ledger knows.
+// Continue makes a session continue the newest one of the same acpx record, which comes from the ledger with its
+// injections.
 func (c *Connection) Continue(s *Session, before correlation.Session, blocks []correlation.Injection) {
 	then := &Session{Row: before.ID}
-	then.know(before.State)
-	then.take(blocks, before)
+	then.adoptState(before.State)
+	then.loadInjections(blocks, before)
 	s.Open.ContinueOf = before.ID
 	for _, old := range c.sessions { // its load failed on this connection, some time ago
 		if old.Row == before.ID && !old.Live {
-			c.takeOver(s, old)
+			c.takeOverFetch(s, old)
 		}
 	}
 	switch {
-	case then.Untold():
+	case then.NoPromptInjected():
 		s.Predecessor = before.ID
 	case before.State == correlation.Off:
 		c.SwitchOff(s)
 	}
 }
 
-// A Branching is what a session is at the moment in which it is forked: a prompt behind the request is none of the
-// fork's.
-type Branching struct {
+// A ForkPoint is a session's state at the moment when its fork was requested: prompts that follow the request are not
+// in the fork's history.
+type ForkPoint struct {
 	state  correlation.State
 	claims int
 }
 
-// Branch gives it.
-func (s *Session) Branch() Branching { return Branching{s.state, s.claims} }
+// ForkPoint returns the session's state now.
+func (s *Session) ForkPoint() ForkPoint { return ForkPoint{s.state, s.claims} }
 
-// NewParent makes a stand-in for a session that is forked and that this connection does not have.
+// NewParent makes a stand-in for the parent of a fork that this connection does not have.
 func NewParent(id string) *Session { return &Session{ID: id, state: correlation.Armed} }
 
-// Descend makes s a fork of parent, in the state that a fork of it has: the harness copies the history.
-func (c *Connection) Descend(s, parent *Session, then Branching) {
+// Forked makes s a fork of parent as it was then. The harness copies the history, so s has its parent's injections.
+func (c *Connection) Forked(s, parent *Session, then ForkPoint) {
 	state := then.state
 	if parent.claims == then.claims { // another proxy may hold it, too, and have changed it
 		state = parent.state
 	}
 	state, _, _ = state.On(correlation.Event{Name: correlation.Forked})
-	s.know(state)
-	s.stranger, s.Off = parent.stranger, s.Off || parent.Off
+	s.adoptState(state)
+	s.unknown, s.Off = parent.unknown, s.Off || parent.Off
 	s.Open.ForkOf, s.Open.State, s.parent = parent.Row, state, parent
 	if s.Who.ParentKey == "" {
 		s.Who.ParentKey = parent.Who.Key
@@ -96,19 +97,19 @@ func (c *Connection) Descend(s, parent *Session, then Branching) {
 	if s.Who.Cwd == "" {
 		s.Who.Cwd, s.Who.Project = parent.Who.Cwd, parent.Who.Project
 	}
-	s.seen = slices.Clone(parent.seen)
-	s.given = nil
-	for _, g := range parent.given {
+	s.seenItems = slices.Clone(parent.seenItems)
+	s.injections = nil
+	for _, g := range parent.injections {
 		own := *g
-		own.shown, own.here = false, false
-		s.given = append(s.given, &own)
+		own.shown, own.sentHere = false, false
+		s.injections = append(s.injections, &own)
 	}
-	c.wake(s)
+	c.markRecent(s)
 }
 
-// Looked takes in that the ledger was asked about a session.
-func (c *Connection) Looked(s *Session, err error) {
-	s.Unsure = err != nil
+// LookupAnswered notes how asking the ledger about a session went. After an error the next prompt asks again.
+func (c *Connection) LookupAnswered(s *Session, err error) {
+	s.Stale = err != nil
 	c.Touch(s)
 	if err != nil {
 		return
@@ -118,17 +119,18 @@ func (c *Connection) Looked(s *Session, err error) {
 	if s.Off {
 		c.dropTurns(s)
 	}
-	c.open(s)
+	c.recordOpened(s)
 }
 
-// Settle notes that the ledger has been asked about a session; ready is the Ready that it had then.
-func (c *Connection) Settle(s *Session, ready chan struct{}) {
+// LookupEnded releases who waits for the ledger's answer about a session. ready is the session's Ready of when it was
+// asked.
+func (c *Connection) LookupEnded(s *Session, ready chan struct{}) {
 	close(ready)
-	c.open(s)
+	c.recordOpened(s)
 	c.Touch(s)
 }
 
-// Unasked takes in that there is no ledger to ask: the session cannot be claimed either, here.
-func (c *Connection) Unasked(s *Session) {
-	s.Unsure, s.unclaimable, s.Who.Key = false, true, OrNewKey(s.Who.Key)
+// NoLedger notes that there is no ledger: the session cannot be claimed in this process.
+func (c *Connection) NoLedger(s *Session) {
+	s.Stale, s.unclaimable, s.Who.Key = false, true, OrNewKey(s.Who.Key)
 }

@@ -6,20 +6,20 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// SwitchOff leaves a session alone from now on, and what it has just said too.
+// SwitchOff inserts and records nothing more in a session. What is not recorded yet is dropped too.
 func (c *Connection) SwitchOff(s *Session) {
 	s.Off = true
 	c.dropTurns(s)
 	c.step(s, correlation.Event{Name: correlation.SwitchedOff})
 }
 
-// Forget keeps nothing more of a session that a person has had forgotten.
+// Forget records nothing more of a session that a person has had forgotten.
 func (c *Connection) Forget(s *Session) {
-	s.Off, s.Hidden, s.before = true, true, nil
+	s.Off, s.Hidden, s.deferred = true, true, nil
 	c.dropTurns(s)
 }
 
-// Forgotten takes in that a person has had sessions forgotten: nothing more of them is kept.
+// Forgotten is Forget for sessions by their numbers in the file of events.
 func (c *Connection) Forgotten(numbers []int) {
 	for _, s := range c.sessions {
 		if slices.Contains(numbers, s.Number) {
@@ -28,7 +28,7 @@ func (c *Connection) Forgotten(numbers []int) {
 	}
 }
 
-// dropTurns keeps nothing more of a session's turns.
+// dropTurns drops what is not recorded of a session's turns, and records nothing more of them.
 func (c *Connection) dropTurns(s *Session) {
 	for _, t := range s.unanswered {
 		t.dropped, t.prompt, t.steered, t.tools = true, nil, nil, nil
@@ -37,5 +37,5 @@ func (c *Connection) dropTurns(s *Session) {
 		s.last.dropped = true
 	}
 	s.last, s.unanswered = nil, nil
-	c.words.Add(1)
+	c.turnChanges.Add(1)
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
-// aliasWindow is how soon behind a failed load a new session continues it.
+// aliasWindow is how soon after a failed load a new session continues it.
 const aliasWindow = 5 * time.Second
 
-// Make notes a request for a new session. failed is the session whose load has just failed, which the new one
-// continues; nil if there is none. Only the very next request can, and only of a client that means that by it.
-func (c *Connection) Make(cwd string) (s, failed *Session) {
+// RequestNew notes a session/new. failed is the session whose load has just failed and which the new one continues; nil
+// for none. Only the very next request continues it, and only of a client that is known to do so (Options.Alias).
+func (c *Connection) RequestNew(cwd string) (s, failed *Session) {
 	f := c.takeFailed()
 	if f != nil && c.Client.Name == c.o.Alias && f.cwd == cwd && f.n == c.requests &&
 		c.o.Now().Sub(f.at) <= aliasWindow {
@@ -23,8 +23,8 @@ func (c *Connection) Make(cwd string) (s, failed *Session) {
 	return s, failed
 }
 
-// Fork notes a request for a fork of a session. parent is nil where this connection does not have it.
-func (c *Connection) Fork(target, cwd string) (s, parent *Session) {
+// RequestFork notes a session/fork of target. parent is nil if this connection does not have it.
+func (c *Connection) RequestFork(target, cwd string) (s, parent *Session) {
 	c.takeFailed()
 	parent = c.sessions[target]
 	if cwd == "" && parent != nil {
@@ -36,9 +36,9 @@ func (c *Connection) Fork(target, cwd string) (s, parent *Session) {
 	return s, parent
 }
 
-// Reopen notes a request that opens a session by its id: it has to be looked up, also if it is known, for another
-// proxy may have changed it meanwhile.
-func (c *Connection) Reopen(target, cwd string) *Session {
+// RequestOpen notes a session/load or session/resume of target. The session has to be looked up, also if this
+// connection has it: another proxy may have changed it meanwhile.
+func (c *Connection) RequestOpen(target, cwd string) *Session {
 	c.takeFailed()
 	s := c.sessions[target]
 	if s == nil {
@@ -46,7 +46,7 @@ func (c *Connection) Reopen(target, cwd string) *Session {
 		s.ID = target
 		c.sessions[target] = s
 	} else {
-		s.Ready, s.Awaited = make(chan struct{}), false
+		s.Ready, s.ReplayWaited = make(chan struct{}), false
 	}
 	s.expectReplay()
 	return s
@@ -58,10 +58,11 @@ func (c *Connection) takeFailed() *failedLoad {
 	return failed
 }
 
-// Opened takes in a session that the harness has. id is what the response calls it: of a new one or a fork.
+// Opened notes that the harness has opened a session. made says that it is a new one or a fork, which the response
+// calls id.
 func (c *Connection) Opened(s *Session, made bool, id string) {
 	if made {
-		c.made(s)
+		c.removeMaking(s)
 		if id == "" {
 			return
 		}
@@ -70,91 +71,93 @@ func (c *Connection) Opened(s *Session, made bool, id string) {
 		if commands, ok := c.early[id]; ok {
 			s.commands = commands
 		}
-		if delete(c.early, id); !c.Makes() {
+		if delete(c.early, id); !c.Making() {
 			clear(c.early)
 		}
 	} else if c.sessions[s.ID] = s; s.opened { // the client may have closed it in between
-		c.leaving = slices.DeleteFunc(c.leaving, func(l leaving) bool { return l.session == s })
+		c.closed = slices.DeleteFunc(c.closed, func(l closedSession) bool { return l.session == s })
 		s.Open.New = false
-		c.append(s, s.event())
+		c.record(s, s.openedEvent())
 	}
-	s.isThere()
+	s.Live = true
 	s.replay.whole = true
-	if s.Settled() {
-		c.open(s)
+	if s.LookedUp() {
+		c.recordOpened(s)
 	}
 	c.SettleDoubt(s, false)
 	c.Touch(s)
 }
 
-// made takes a session off the list of those that are being made.
-func (c *Connection) made(s *Session) {
+// removeMaking takes a session off the list of those without an id.
+func (c *Connection) removeMaking(s *Session) {
 	c.making = slices.DeleteFunc(c.making, func(m *Session) bool { return m == s })
 }
 
-// NotOpened notes that the harness refused to open a session, and by which error code.
+// NotOpened notes that the harness refused to open a session, and its error code.
 func (c *Connection) NotOpened(req Request, made bool, code int) {
 	s := req.Session
 	if made {
-		c.made(s)
+		c.removeMaking(s)
 		c.release(s)
 		return
 	}
 	s.replay.open = false
-	if s.Live { // it is still there
+	if s.Live { // it was open before, and still is
 		return
 	}
-	if code != authRequired { // whoever logs in tries again
+	if code != authRequired { // after a login the client loads it again
 		c.failed = &failedLoad{session: s, cwd: req.Cwd, at: c.o.Now(), n: req.n}
 	}
-	if s.Settled() && s.Row == 0 && !s.opened { // nobody knows it
+	if s.LookedUp() && s.Row == 0 && !s.opened { // neither the ledger nor the harness has it
 		delete(c.sessions, s.ID)
 		c.release(s)
 	}
 }
 
-// Serve notes what releases what a session's memory tools hold, once it has gone.
-func (s *Session) Serve(release func()) { s.served = append(s.served, release) }
+// OnRelease notes a function that is to be called once the session has gone: it releases what the session's MCP server
+// holds.
+func (s *Session) OnRelease(release func()) { s.releases = append(s.releases, release) }
 
 func (c *Connection) release(s *Session) {
-	c.released = append(c.released, s.served...)
-	s.served = nil
+	c.released = append(c.released, s.releases...)
+	s.releases = nil
 }
 
-// Released gives what releases the tools of sessions that have gone since it was last called.
-func (c *Connection) Released() []func() {
+// TakeReleased returns the OnRelease functions of sessions that have gone since the last call. The caller calls them,
+// without the lock.
+func (c *Connection) TakeReleased() []func() {
 	all := c.released
 	c.released = nil
 	return all
 }
 
-// Closed ends a session that the client has closed or deleted: nothing is known of it any more once its last words
-// are written down. If it is opened again it is looked up.
+// Closed forgets a session that the client has closed or deleted, by method. It stays in memory only until its last
+// words are recorded. If it is opened again it is looked up.
 func (c *Connection) Closed(s *Session, method string) {
 	for _, t := range slices.Clone(s.unanswered) {
-		c.close(t)
+		c.closeUnanswered(t)
 	}
-	c.open(s)
+	c.recordOpened(s)
 	s.Live = false
 	if c.sessions[s.ID] == s {
 		delete(c.sessions, s.ID)
 	}
-	c.awake = slices.DeleteFunc(c.awake, func(one *Session) bool { return one == s })
-	c.leaving = append(c.leaving, leaving{s, method})
+	c.recent = slices.DeleteFunc(c.recent, func(one *Session) bool { return one == s })
+	c.closed = append(c.closed, closedSession{s, method})
 	c.Touch(s)
 }
 
-// Leaving writes down that sessions were closed, whose last words stand there by now, and reports whether there were
-// any. One that is there again has not left.
-func (c *Connection) Leaving() (any bool) {
-	for _, l := range c.leaving {
+// RecordClosed appends an event for each session that was closed, and reports whether there were any. Call it after the
+// sessions' last words were recorded. A session that was opened again meanwhile has not left.
+func (c *Connection) RecordClosed() (any bool) {
+	for _, l := range c.closed {
 		if again := c.sessions[l.session.ID]; again != nil && again.Live {
 			continue
 		}
 		c.release(l.session)
 		any = true
-		c.append(l.session, eventlog.Left{Session: l.session.Number, Reason: l.reason})
+		c.record(l.session, eventlog.Left{Session: l.session.Number, Reason: l.reason})
 	}
-	c.leaving = nil
+	c.closed = nil
 	return any
 }

@@ -8,29 +8,29 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
-// Options are what sessions are handled by. Funcs may be called with the table's lock held.
+// Options of a Table. Their functions may be called with the table's lock held, so they must not wait.
 type Options struct {
-	Harness  string                    // what the harness was started as
+	Harness  string                    // the name that the harness was started by
 	AgentID  string                    // the Signet agent; "" is the daemon's default
 	Project  func(cwd string) string   // the project of a folder; nil: memory.Project
-	Exclude  []string                  // globs of folders that are left alone
-	Commands []string                  // what a slash command starts with
-	Reinject Reinject                  // what goes in again after the harness forgot
-	Traits   func(agent string) Traits // what is known of a harness; nil is nothing
-	Alias    string                    // the client that continues a session by a new one behind a load that failed
-	Events   Events                    // where what happens is written down; nil: nowhere
+	Exclude  []string                  // globs of folders whose sessions are left alone
+	Commands []string                  // prefixes of slash commands
+	Reinject Reinject                  // what goes in again after a compaction or a clear
+	Traits   func(agent string) Traits // what is known of a harness by its agentInfo.name; nil: nothing
+	Alias    string                    // the client that continues a session by a session/new after a failed load
+	Events   Events                    // where events are recorded; nil: nowhere
 	Now      func() time.Time
 	Log      zerolog.Logger
 }
 
-// Events are where what happens is written down; *eventlog.Log is one. Nothing here waits.
+// Events is the file of events; *eventlog.Log is one. No method may wait.
 type Events interface {
 	NewSession() int
 	NewTurn() int
 	Append(...eventlog.Event)
 }
 
-// Reinject says what goes in again after the harness forgot the conversation.
+// Reinject says what goes in again after the harness has compacted or cleared the conversation.
 type Reinject string
 
 const (

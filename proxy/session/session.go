@@ -12,67 +12,67 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/answer"
 )
 
-// A Session is what this process knows of an ACP session. The table's lock
-// guards it. Its truth is in the ledger: two proxies may hold one session.
+// A Session is what this process knows of an ACP session. The table's lock guards it. The ledger decides what its state
+// is, because two proxies may hold one session.
 type Session struct {
-	ID          string // the harness's sessionId; empty until its response names it
-	Who         memory.Session
-	Open        correlation.OpenSession // how the ledger is to know it
-	Row         int64                   // the ledger's, if it knew the session before
-	Number      int                     // in the file of events
-	Ready       chan struct{}           // closed once the ledger has been asked about it
-	Unsure      bool                    // the ledger has to be asked again
-	Awaited     bool                    // what the harness shows has waited for the ledger
-	Predecessor int64                   // the ledger's row of a session whose unused context is this one's
+	ID           string // the harness's sessionId; empty until its response names it
+	Who          memory.Session
+	Open         correlation.OpenSession // what the event that it was opened says
+	Row          int64                   // in the ledger; 0: it had none when it was asked
+	Number       int                     // in the file of events
+	Ready        chan struct{}           // closed once the ledger has answered about it, or failed to
+	Stale        bool                    // the next prompt has to ask the ledger again
+	ReplayWaited bool                    // a replayed message has waited for the ledger once
+	Predecessor  int64                   // the row of a session whose stored context this one may use; 0: none
 
-	Live   bool // the harness has it: its response said so
-	Off    bool // no context goes in, no turn is kept
-	Hidden bool // its project is opted out: off, and the ledger never hears of it
+	Live   bool // the harness has opened it
+	Off    bool // nothing is inserted or recorded
+	Hidden bool // its project is opted out, or it was forgotten: off, and no event of it is recorded
 
-	early    string // its id, as updates have it that come before the response
-	commands map[string]bool
-	said     int    // bytes of what the user has said since the newest block, that included
-	used     int64  // tokens of its window, as the harness last said
-	named    bool   // the client has given it a title
-	compacts string // the tool call that tells of a compaction under way
-	changed  bool   // among the connection's changed ones
+	early          string // the id in updates that came before the response
+	commands       map[string]bool
+	textSinceBlock int    // bytes of the newest block and of the user's text since
+	contextUsed    int64  // tokens, as the harness last reported
+	titledByClient bool   // the client has given it a title
+	compacts       string // id of the tool call that is a compaction under way (CompactTool)
+	changed        bool   // in the connection's list of these
 
 	state       correlation.State
-	stranger    bool // the client has opened it by an id that the ledger does not know
+	unknown     bool // the client opened it by an id that the ledger does not have
 	unclaimable bool // there is no ledger, and will be none
-	// Compacted or Cleared, while context was in flight: it counts once that has settled
+	// Compacted or Cleared while a block was in flight: applied once that has settled
 	lost   correlation.EventName
-	sent   bool // a prompt of this connection is under way that carries context
-	held   int  // prompts that wait for their context
-	claims int  // prompts of this process that carried any
+	sent   bool // a prompt of this connection with a block waits for its response
+	held   int  // prompts that are held for their context
+	claims int  // prompts of this process that carried a block
 	replay replay
 
-	fetch  *Fetch // what the next prompt is to get; nil when nothing was asked for
-	wants  need   // what is to be fetched
-	keyed  bool   // something may have been asked for under its key
-	placed bool   // the identity is in its system prompt, and no prompt has waited for the memories yet
+	fetch   *Fetch // of what the next prompt is to get; nil: none was begun
+	fetches need   // what the next fetch is to get
+	keyed   bool   // a session-start may have been sent with its key
+	placed  bool   // the identity is in its system prompt, and no prompt has waited for the memories
 
-	given  []*Injection // what went in, oldest first
-	seen   []string     // ids of the items in it, the texts of those that have none
-	secret []string     // the <private> parts of the user's prompts, which no turn may repeat
+	injections []*Injection // oldest first
+	seenItems  []string     // ids of the items in them, or texts of those without
+	private    []string     // the <private> parts of the user's prompts, which no turn may repeat
 
-	// whose prompts wait for their responses, in the order in which they leave; the first may not have left yet
+	// turns whose prompts have no response, in the order of the prompts; the first may still be held
 	unanswered []*Turn
-	last       *Turn // of those that were answered
+	last       *Turn // the last one that was answered
 	summary    summary
-	title      string // what the harness calls it, as it came
+	title      string // the harness's, as it came
 
-	opened bool             // it stands in the file of events
-	before []eventlog.Event // what has happened before it did
-	told   int              // events that stand there
-	folded int              // of these, how many the ledger has for sure
-	served []func()         // each releases what its memory tools hold
-	parent *Session         // that it was forked from
-	failed *Session         // whose load has failed, and that it continues
+	opened   bool             // its Opened event is in the file of events
+	deferred []eventlog.Event // events to append behind Opened
+	recorded int              // events of it that were appended
+	folded   int              // of these, how many the ledger is known to have
+	releases []func()         // to be called once it has gone (OnRelease)
+	parent   *Session         // that it was forked from
+	failed   *Session         // that it continues, because its load failed
 }
 
-// Settled reports whether the ledger has been asked about the session.
-func (s *Session) Settled() bool {
+// LookedUp reports whether the ledger has answered about the session, or failed to.
+func (s *Session) LookedUp() bool {
 	select {
 	case <-s.Ready:
 		return true
@@ -81,17 +81,18 @@ func (s *Session) Settled() bool {
 	}
 }
 
-// Label is the session's id as logs have it: nothing says that a harness may not send one of a megabyte.
+// Label is the session's id as it is logged, at most maxLabel bytes of it.
 func (s *Session) Label() string { return s.ID[:min(len(s.ID), maxLabel)] }
 
-// Wants reports whether a plain prompt of this session has to be held: it
-// may get context, or the ledger has not said yet. A second one beside one that
-// carries context, or may, never is; what is in flight otherwise is another proxy's, and may have come back.
-func (s *Session) Wants(perPrompt bool) bool {
+// MustHold reports whether a plain prompt of this session has to be held, because it may get a block or the ledger has
+// not answered. While another prompt of this connection is held or carries a block, none is. A session that is in
+// flight in another proxy is held for: that may have ended. perPrompt: recall or messages may be inserted into any
+// prompt.
+func (s *Session) MustHold(perPrompt bool) bool {
 	if s.Off || s.unclaimable || s.sent || s.held > 0 {
 		return false
 	}
-	if !s.Settled() || s.Unsure {
+	if !s.LookedUp() || s.Stale {
 		return true
 	}
 	switch s.state {
@@ -101,16 +102,13 @@ func (s *Session) Wants(perPrompt bool) bool {
 	return perPrompt && len(s.unanswered) == 0
 }
 
-// Hold notes a prompt that waits for its context; Release that it does so no more.
+// Hold notes that a prompt is held for its context. Release must follow.
 func (s *Session) Hold() { s.held++ }
 
 // Release ends what Hold began.
 func (s *Session) Release() { s.held-- }
 
-// isThere notes that the harness has a session.
-func (s *Session) isThere() { s.Live = true }
-
-// OrNewKey gives key, or a new one if there is none.
+// OrNewKey returns key, or a new one if key is empty.
 func OrNewKey(key string) string {
 	if key == "" {
 		return correlation.NewKey()
@@ -118,72 +116,72 @@ func OrNewKey(key string) string {
 	return key
 }
 
-// A Turn is one prompt and what was said to it. Turns follow the wire: they stand in the order in which their prompts
-// leave for the harness, and words belong to the oldest one that has no response yet, behind the last response to the
-// last one, for some agents say more then.
+// A Turn is one prompt and its answer. Turns follow the wire: they are in the order in which their prompts leave for
+// the harness. What the agent says belongs to the oldest turn without a response, or to the last turn if all have one:
+// some agents say more after it.
 type Turn struct {
 	Session *Session
-	Number  int // in the file of events, once it stands there
+	Number  int // in the file of events; 0: it has not begun there
 	Key     string
-	Trace   string      // the span that the client sent it in; "" for none
-	Command string      // the slash command that the prompt is
-	Answer  answer.Text // what the agent said and nobody has taken yet; has a lock of its own
+	Trace   string      // the client's traceparent; "" for none
+	Command string      // the slash command that the prompt is; "" for none
+	Answer  answer.Text // what the agent said and is not recorded; it has a lock of its own
 
-	left     bool // its prompt is on its way
-	accepted bool // the harness has taken it in, which ends no turn in version 2
-	dropped  bool // nothing of it is kept
+	forwarded bool // its prompt has left, or is leaving
+	accepted  bool // version 2: the harness has accepted the prompt; the turn goes on
+	dropped   bool // nothing of it is recorded
 
-	prompt  Prompt   // what the user said, until it is written down
-	heard   bool     // that is known, or was
-	steered []Prompt // and what the user said later, in the turn
-	notices []byte   // what the harness said of itself, as it came: the answer if there is no other
-	tools   []tool
-	toolAt  map[string]int
-	message string // the id of the one that the words are of
-	called  bool   // a tool, since it began
-	lost    int    // bytes that were not kept
+	prompt     Prompt   // nil before PromptRead, and once it is recorded
+	promptRead bool     // prompt was set
+	steered    []Prompt // what the user said later in the turn
+	notices    []byte   // the harness's notices, escaped as they came: the answer if there is no other
+	tools      []tool
+	toolAt     map[string]int // index in tools by the call's id
+	messageID  string         // of the message that the agent is saying
+	toolCalled bool           // since that message began
+	lost       int            // bytes that could not be kept
 
-	stop  string
+	stop  string // ACP's stopReason, or one of the Stop constants
 	ended bool
 
-	listed bool // among those of which something is to be written down
+	due bool // in the connection's list of these
 }
 
-// A Prompt is what the user says.
+// A Prompt is the text of a prompt, or of a steering message, which is read when it is recorded.
 type Prompt interface {
-	// Words reads it, which may take a while: without the passages that are private, and those.
+	// Words decodes the text, which may take a while. It returns the text without its private passages, and these.
 	Words() (kept string, private []string)
-	Left() int // bytes of it that were left out
-	Size() int // bytes of it that are held
+	Omitted() int // bytes that were not kept, for they were too many
+	Size() int    // bytes that it holds in memory
 }
 
 // A tool is a tool call of a turn.
 type tool struct {
 	correlation.ToolCall
 	began   time.Time
-	changed bool // since it was last written down
+	changed bool // since it was last recorded
 }
 
-// Stops that are no harness's.
+// How a turn ended, where no stopReason says it.
 const (
-	StopEnd        = "end_turn"   // a turn that came to its end, in the protocol's words
+	StopEnd        = "end_turn"   // ACP's own word for a turn that came to its end
 	StopError      = "error"      // its response was an error
 	StopUnanswered = "unanswered" // a later prompt was answered, and this one was not
 )
 
-// A Fetch is a session's context on its way. Nobody waits for it but a
-// prompt, and no prompt ends it: an abandoned session-start costs its key.
+// A Fetch is a request for a session's context. Only a prompt waits for it, and a prompt that stops waiting does not
+// cancel it: a session-start without its answer costs the key.
 type Fetch struct {
-	Done chan struct{} // closed when Got and Err stand
+	Done chan struct{} // closed once Got and Err are set
 	Got  memory.Context
 	Err  error
 
 	// The table's lock guards these.
-	Session *Session // whose it is; a session that continues another one takes its fetch over
-	Key     string   // asked for under it
-	used    bool     // a prompt carries it, or has
-	missed  bool     // a prompt has found that it failed
-	stored  json.RawMessage
+	Session *Session        // a session that continues another takes its fetch over
+	Key     string          // the Signet key that it was made with
+	used    bool            // a prompt has carried what it got
+	missed  bool            // a prompt went without it, because it failed
+	stored  json.RawMessage // what it got, as it may be stored; nil: nothing
 }
 
 // Finished reports whether the fetch has ended.
@@ -196,20 +194,19 @@ func (f *Fetch) Finished() bool {
 	}
 }
 
-// spent gives a fetch whose context is in the conversation without it: it is not needed again, and a session may be
-// idle for days.
-func (f *Fetch) spent() *Fetch {
+// withoutContext returns a copy of the fetch without what it got. That is in the conversation and not needed again, and
+// a session may be idle for days.
+func (f *Fetch) withoutContext() *Fetch {
 	return &Fetch{Done: f.Done, Err: f.Err, Session: f.Session, Key: f.Key, used: f.used, missed: f.missed}
 }
 
-// MayCome reports whether asking again may give what a fetch has not: its source was not there.
-func (f *Fetch) MayCome() bool { return f.Finished() && errors.Is(f.Err, memory.ErrUnavailable) }
+// Retryable reports whether a fetch has failed because its source was not there: another may succeed.
+func (f *Fetch) Retryable() bool { return f.Finished() && errors.Is(f.Err, memory.ErrUnavailable) }
 
-// Missed notes that a prompt went without what a fetch was for, because its source was not there: the next one asks
-// again.
+// Missed notes that a prompt went without the context because the source was not there: the next prompt fetches again.
 func (f *Fetch) Missed() { f.missed = true }
 
-// A need is what is to be fetched for a session.
+// A need is what a fetch is to get for a session.
 type need uint8
 
 const (
@@ -217,32 +214,31 @@ const (
 	identityAlone      // the local files
 )
 
-// An Injection is a block that is to go in, is under way, or has gone in.
+// An Injection is a block that is to be inserted, is under way, or was inserted.
 type Injection struct {
 	correlation.Injection
-	Block memory.Block  // as it goes in; only of one that is to
-	Took  time.Duration // to fetch it
-	Fetch *Fetch        // that it comes from, if that is all used by it
-	From  correlation.State
+	Block memory.Block      // set until it is inserted
+	Took  time.Duration     // the fetch
+	Fetch *Fetch            // that it uses up; nil: none
+	From  correlation.State // in which the session was
 
-	pieces  []unique.Handle[string] // of its text, in place of that, while the session is idle
-	settled bool                    // its prompt was answered, or taken for one that is never
-	shown   bool                    // the harness has shown it since the session was last opened
-	here    bool                    // this connection has sent it
+	pieces   []unique.Handle[string] // in place of Text while it is split
+	settled  bool                    // its prompt was answered, or will not be
+	shown    bool                    // the harness has replayed it since the session was last opened
+	sentHere bool                    // this connection has sent it
 }
 
-// replay is what a harness has shown of its history since the session was
-// opened and until the first prompt.
+// replay is what a harness has shown of its history between the request that opened the session and the first prompt.
 type replay struct {
-	open   bool // it may still come
-	whole  bool // the response that ends it has come, though some harnesses go on
-	user   bool // a user's turn was shown
-	marked bool // the block that counts was in it
+	open   bool // more may come
+	whole  bool // the response that ends it has come; some harnesses go on after it
+	user   bool // a user message was shown
+	marked bool // with the newest block in it
 }
 
-// A summary is a harness's own of a conversation that it is compacting.
+// A summary is the harness's own summary of a conversation that it is compacting, while it comes.
 type summary struct {
 	compaction string // its compactionId
-	begun      bool   // it was noted that the harness has begun it
+	begun      bool   // that it began is recorded
 	text       []byte // at most maxSummary
 }

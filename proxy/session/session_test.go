@@ -68,9 +68,9 @@ func TestBlocksOfAncestors(t *testing.T) {
 	} {
 		s := &Session{}
 		known.ForkOf = tt.fork
-		s.take(ledger, known)
-		if !slices.Equal(s.Blocks(), tt.blocks) || !slices.Equal(s.seen, tt.seen) {
-			t.Errorf("fork of %d: %q, %q", tt.fork, s.Blocks(), s.seen)
+		s.loadInjections(ledger, known)
+		if !slices.Equal(s.Blocks(), tt.blocks) || !slices.Equal(s.seenItems, tt.seen) {
+			t.Errorf("fork of %d: %q, %q", tt.fork, s.Blocks(), s.seenItems)
 		}
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
-// State says whether the session has had its context.
+// State says whether the session has had its context, as far as this process knows.
 func (s *Session) State() correlation.State { return s.state }
 
-// step does to a session's state what an event does, here and, if nobody has moved it there meanwhile, in the ledger.
-// It is the only place where the state changes; what the ledger says of a session is taken over in know. An event
-// that the table of states does not allow is a fault of ours: it is logged and changes nothing.
+// step changes a session's state as the table of states says (correlation.State.On), here and by an event in the
+// ledger, where it takes effect unless another process has changed the state meanwhile. It is the only place where a
+// state changes; adoptState copies what the ledger has. An event that the table does not allow is a fault of ours: it
+// is logged and changes nothing.
 func (c *Connection) step(s *Session, e correlation.Event) {
 	from := s.state
 	next, _, ok := from.On(e)
@@ -28,88 +29,89 @@ func (c *Connection) step(s *Session, e correlation.Event) {
 	expected := []correlation.State{from}
 	switch e.Name {
 	case correlation.SwitchedOff, correlation.Answered, correlation.Refused, correlation.Failed:
-		// from any state; the latter end only a claim of ours
+		// from any state: the first always counts, the others end only this process's own claim
 		expected = nil
 	}
-	c.append(s, eventlog.Stepped{Session: s.Number, From: expected, Event: e})
+	c.record(s, eventlog.Stepped{Session: s.Number, From: expected, Event: e})
 }
 
-// know takes over the state that the ledger has, unless what is in flight is our own.
-func (s *Session) know(state correlation.State) {
+// adoptState takes over the state that the ledger has, unless what is in flight is our own.
+func (s *Session) adoptState(state correlation.State) {
 	if !s.sent {
 		s.state = state
 	}
 }
 
-// waiting reports whether a session in its state is still to be given something that was fetched for it.
-func (s *Session) waiting() bool {
+// wantsContext reports whether a session is still to be given something that is fetched for it.
+func (s *Session) wantsContext() bool {
 	return s.state == correlation.Armed || s.state == correlation.IdentityGiven
 }
 
-// Elsewhere reports whether the session's context was in another proxy's hands when last it was heard of.
-func (s *Session) Elsewhere() bool { return s.state == correlation.InFlight && !s.sent }
+// ClaimedElsewhere reports whether another proxy was sending the session's context when the ledger was last asked.
+func (s *Session) ClaimedElsewhere() bool { return s.state == correlation.InFlight && !s.sent }
 
-// HasSystemBlock reports whether a session has the identity in its system prompt, which is no part of the conversation.
+// HasSystemBlock reports whether the identity is in the session's system prompt, which a compaction does not touch.
 func (s *Session) HasSystemBlock() bool {
-	_, ok := SystemBlock(s.given)
+	_, ok := SystemBlock(s.injections)
 	return ok
 }
 
-// Untold reports whether no prompt of a session has held anything of ours: all that it was given is in its system
+// NoPromptInjected reports whether no prompt of the session carried a block: whatever it was given is in its system
 // prompt.
-func (s *Session) Untold() bool {
+func (s *Session) NoPromptInjected() bool {
 	if s.state != correlation.IdentityGiven {
 		return s.state == correlation.Armed
 	}
-	return !slices.ContainsFunc(s.given, func(g *Injection) bool {
+	return !slices.ContainsFunc(s.injections, func(g *Injection) bool {
 		return g.Kind != KindSystem && g.Outcome != correlation.WasRefused
 	})
 }
 
-// Told marks a session as having had all that there is for it.
-func (c *Connection) Told(s *Session) {
-	if s.waiting() {
-		c.step(s, correlation.Event{Name: correlation.Told})
+// NothingToTell marks the session as done: there is no context for it.
+func (c *Connection) NothingToTell(s *Session) {
+	if s.wantsContext() {
+		c.step(s, correlation.Event{Name: correlation.NothingToTell})
 	}
 }
 
-// Sent notes that a prompt is to leave with an injection that the ledger has taken.
-func (c *Connection) Sent(s *Session, in *Injection) {
+// InjectionSent notes that a prompt leaves with a block for which the ledger has granted the claim.
+func (c *Connection) InjectionSent(s *Session, in *Injection) {
 	if s.state != correlation.Off { // switched off meanwhile
 		c.step(s, correlation.Event{Name: correlation.Sent})
 	}
 	s.sent = true
 	s.claims++
-	in.here = true
-	s.gave(in)
-	s.seen = append(s.seen, in.Items...)
+	in.sentHere = true
+	s.addInjection(in)
+	s.seenItems = append(s.seenItems, in.Items...)
 	if in.Fetch != nil {
 		in.Fetch.used = true
-		c.dropKept(in.Fetch.Session)
+		c.dropStoredContext(in.Fetch.Session)
 	}
 }
 
-// Unclaim takes back a claim of a prompt that left without its injection, for the ledger took too long.
+// Unclaim takes back a claim that the ledger granted too late: its prompt has left without the block.
 func (c *Connection) Unclaim(s *Session) {
-	c.append(s, eventlog.Stepped{Session: s.Number, Event: correlation.Event{Name: correlation.Refused}})
+	c.record(s, eventlog.Stepped{Session: s.Number, Event: correlation.Event{Name: correlation.Refused}})
 }
 
-// Placed notes that a session has a block in its system prompt: the first prompt is to carry the memories only.
+// Placed notes that the system prompt carries a block with the identity: the first prompt is to carry the memories
+// only.
 func (c *Connection) Placed(s *Session, in *Injection) {
-	if s.Off { // as has turned out meanwhile
+	if s.Off { // the ledger has said so meanwhile
 		return
 	}
 	c.step(s, correlation.Event{Name: correlation.Placed})
 	s.placed = true
-	s.given = append(s.given, in)
-	// without a key: it holds nothing that was fetched under one
-	c.append(s, eventlog.Injected{Session: s.Number, Injection: in.Injection})
+	s.injections = append(s.injections, in)
+	// without a key: the local files are not fetched under one
+	c.record(s, eventlog.Injected{Session: s.Number, Injection: in.Injection})
 }
 
-// settle brings a session to the state that a prompt's response leaves it in. A refused prompt never reached the
+// settle applies a prompt's response to the block that the prompt carried. A refused prompt never reached the
 // conversation; after any other error it may or may not have.
 func (c *Connection) settle(s *Session, in *Injection, failed bool, code int) {
-	if in.settled { // another one was answered before it
+	if in.settled { // a later prompt was answered before it
 		c.answeredLate(s, in, failed, code)
 		return
 	}
@@ -122,20 +124,20 @@ func (c *Connection) settle(s *Session, in *Injection, failed bool, code int) {
 	case failed:
 		c.step(s, correlation.Event{Name: correlation.Failed, From: in.From})
 	default:
-		rest := s.fetch == nil || !s.fetch.Finished() || s.fetch.Err == nil || s.fetch.MayCome()
+		rest := s.fetch == nil || !s.fetch.Finished() || s.fetch.Err == nil || s.fetch.Retryable()
 		c.step(s, correlation.Event{Name: correlation.Answered, From: in.From, Partly: in.Kind == KindIdentity && rest})
 		if in.Fetch != nil && in.Fetch == s.fetch {
-			in.Fetch = in.Fetch.spent()
+			in.Fetch = in.Fetch.withoutContext()
 			s.fetch = in.Fetch
 		}
 	}
 	if lost := s.lost; lost != "" {
 		s.lost = ""
-		c.Lose(s, lost)
+		c.ContextLost(s, lost)
 	}
 }
 
-// answeredLate ends the doubt about an injection whose prompt was taken for one that is never answered.
+// answeredLate ends the doubt about a block whose prompt was answered after a later one was.
 func (c *Connection) answeredLate(s *Session, in *Injection, failed bool, code int) {
 	if newest, ok := s.newest(); s.state != correlation.Doubt || !ok || newest != in {
 		return
@@ -149,21 +151,21 @@ func (c *Connection) answeredLate(s *Session, in *Injection, failed bool, code i
 	}
 }
 
-// takeBack makes what a refused prompt carried be there for the next one.
+// takeBack frees what a refused prompt carried for the next prompt.
 func (c *Connection) takeBack(s *Session, in *Injection) {
 	in.Outcome = correlation.WasRefused
 	for _, item := range in.Items {
-		if i := slices.Index(s.seen, item); i >= 0 {
-			s.seen = slices.Delete(s.seen, i, i+1)
+		if i := slices.Index(s.seenItems, item); i >= 0 {
+			s.seenItems = slices.Delete(s.seenItems, i, i+1)
 		}
 	}
 	if in.Fetch != nil {
 		in.Fetch.used = false
-		c.keep(in.Fetch)
+		c.storeContext(in.Fetch)
 	}
 }
 
-// refused reports whether an error says that the harness did not take the request up.
+// refused reports whether an error code says that the harness did not begin with the request.
 func refused(code int) bool {
 	switch code {
 	case -32600, -32601, -32602, -32002, authRequired:
@@ -172,17 +174,15 @@ func refused(code int) bool {
 	return false
 }
 
-// authRequired asks for a login, which comes before a prompt is taken in (docs/facts/harnesses.md).
+// authRequired asks for a login, before the prompt enters the conversation (docs/facts/harnesses.md).
 const authRequired = -32000
 
-// SettleDoubt ends the doubt whether the harness has the block that was sent,
-// or our taking a session that we do not know for one that has none, by what
-// the replay has shown. When a prompt is about to leave, late, what is known of
-// such harnesses has to do. What stays in doubt gets the same text again: twice
-// is a nuisance, never is a failure.
+// SettleDoubt settles by what the replay has shown whether the harness has the block that was sent, and whether a
+// session that the ledger does not have was given one. late: a prompt is about to leave, so without a replay the
+// harness's traits decide. What stays in doubt gets the same text again: twice is a nuisance, never is a failure.
 func (c *Connection) SettleDoubt(s *Session, late bool) {
-	if s.state == correlation.Armed && s.stranger && s.replay.marked {
-		c.step(s, correlation.Event{Name: correlation.Marked, Stranger: true})
+	if s.state == correlation.Armed && s.unknown && s.replay.marked {
+		c.step(s, correlation.Event{Name: correlation.Marked, Unknown: true})
 	}
 	if s.state != correlation.Doubt {
 		return
@@ -199,14 +199,14 @@ func (c *Connection) SettleDoubt(s *Session, late bool) {
 	}
 }
 
-// Lose makes the next plain prompt carry context again, for the harness has lost the conversation
-// (correlation.Cleared) or summed it up (Compacted).
-func (c *Connection) Lose(s *Session, lost correlation.EventName) {
+// ContextLost makes the next plain prompt carry context again, because the harness has cleared the conversation (lost
+// is correlation.Cleared) or compacted it (Compacted).
+func (c *Connection) ContextLost(s *Session, lost correlation.EventName) {
 	if s.Off || s.unclaimable || c.o.Reinject == ReinjectNever ||
-		lost == correlation.Compacted && s.said/bytesPerToken < c.Traits().KeepsMessages {
+		lost == correlation.Compacted && s.textSinceBlock/bytesPerToken < c.Traits().KeepsMessages {
 		return
 	}
-	if s.state == correlation.InFlight { // with the prompt under way: it is not settled yet
+	if s.state == correlation.InFlight { // the block under way is not settled: settle applies it
 		if s.lost != correlation.Cleared {
 			s.lost = lost
 		}
@@ -214,16 +214,16 @@ func (c *Connection) Lose(s *Session, lost correlation.EventName) {
 	}
 	whole, before := lost == correlation.Cleared || c.o.Reinject == ReinjectAll, s.state
 	c.step(s, correlation.Event{Name: lost, Placed: s.HasSystemBlock(), Whole: whole})
-	if before == correlation.IdentityGiven { // the memories are still to come: identity comes with them again
-		s.seen = nil
+	if before == correlation.IdentityGiven { // the memories are still to come, and bring the identity again
+		s.seenItems = nil
 		return
 	}
 	if s.state == before {
 		return
 	}
-	s.seen, s.fetch, s.placed = nil, nil, s.state == correlation.IdentityGiven
+	s.seenItems, s.fetch, s.placed = nil, nil, s.state == correlation.IdentityGiven
 	if !whole {
-		s.wants = identityAlone
+		s.fetches = identityAlone
 	}
-	c.dropKept(s)
+	c.dropStoredContext(s)
 }

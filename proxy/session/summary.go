@@ -8,8 +8,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
-// of makes it the summary of a compaction, empty if it was another's.
-func (m *summary) of(compaction string) {
+// begin empties the summary if it was another compaction's.
+func (m *summary) begin(compaction string) {
 	if m.compaction != compaction {
 		*m = summary{compaction: compaction}
 	}
@@ -19,17 +19,17 @@ func (m *summary) add(text string) {
 	m.text = append(m.text, text[:min(len(text), maxSummary-len(m.text))]...)
 }
 
-// Summarise takes in a piece of the summary of a compaction.
-func (c *Connection) Summarise(s *Session, compaction, piece string) {
-	s.summary.of(compaction)
+// SummaryChunk adds a piece to the summary of a compaction.
+func (c *Connection) SummaryChunk(s *Session, compaction, piece string) {
+	s.summary.begin(compaction)
 	s.summary.add(piece)
 }
 
-// Compacting takes in how a compaction stands. whole is its summary, which replaces what came in pieces; nil if there
-// was none. Once it is completed the summary is left for delivery, and the session has lost what it was given. A
-// harness that shows its history tells of old compactions too: these are none.
-func (c *Connection) Compacting(s *Session, compaction, status string, whole []string) {
-	s.summary.of(compaction)
+// CompactionUpdate handles a compaction_update. whole is the summary in it, which replaces what came in pieces; nil:
+// none. Once the compaction is completed the summary is left for delivery, and the session has lost its context.
+// Compactions in a replayed history are old ones and are passed over.
+func (c *Connection) CompactionUpdate(s *Session, compaction, status string, whole []string) {
+	s.summary.begin(compaction)
 	if len(whole) > 0 {
 		s.summary.text = nil
 		s.summary.add(strings.Join(whole, "\n"))
@@ -39,7 +39,7 @@ func (c *Connection) Compacting(s *Session, compaction, status string, whole []s
 	}
 	if status == "in_progress" && !s.summary.begun {
 		s.summary.begun = true
-		c.compacting(s)
+		c.compactionBegan(s)
 	}
 	if status != "completed" {
 		return
@@ -47,84 +47,84 @@ func (c *Connection) Compacting(s *Session, compaction, status string, whole []s
 	text := string(s.summary.text)
 	s.summary = summary{}
 	if !s.Off && strings.TrimSpace(text) != "" {
-		c.summaries = append(c.summaries, Summary{s, text, s.Blocks(), slices.Clone(s.secret)})
+		c.summaries = append(c.summaries, Summary{s, text, s.Blocks(), slices.Clone(s.private)})
 		c.Touch(s)
 	}
-	c.Lose(s, correlation.Compacted)
+	c.ContextLost(s, correlation.Compacted)
 }
 
-// CompactTool takes in how a tool call stands that is no tool's: claude tells clients that do not know of compactions
-// by one, whether it compacts by itself or not (docs/facts/harnesses.md).
+// CompactTool handles a tool call that stands for a compaction: claude reports one so to clients that do not know
+// compaction updates, whether it compacts by itself or is told to (docs/facts/harnesses.md).
 func (c *Connection) CompactTool(s *Session, call string, begins, completed bool) {
 	if begins && s.compacts != call {
 		s.compacts = call
 		if !s.replay.open && !completed {
-			c.compacting(s)
+			c.compactionBegan(s)
 		}
 	}
 	if completed && s.compacts != "" && s.compacts == call {
 		s.compacts = ""
 		if !s.replay.open {
-			c.Lose(s, correlation.Compacted)
+			c.ContextLost(s, correlation.Compacted)
 		}
 	}
 }
 
-// Speaks notes whose words a turn's next ones are, by the id of their message. An agent that has answered and called no
-// tool is done; one that goes on with another message in the same turn has answered itself, for it ran out of room: its
-// summary stands in the turn.
-func (c *Connection) Speaks(t *Turn, message string) {
-	if message == t.message || message == "" {
+// MessageBegan notes the id of the message that the agent's next words belong to. An agent that answered without
+// calling a tool is done. One whose traits are SaysSummary, and which then begins another message in the same turn, has
+// compacted the conversation: the message before was its summary.
+func (c *Connection) MessageBegan(t *Turn, message string) {
+	if message == t.messageID || message == "" {
 		return
 	}
-	if t.message != "" && !t.called && c.Traits().SaysSummary {
-		c.Lose(t.Session, correlation.Compacted)
+	if t.messageID != "" && !t.toolCalled && c.Traits().SaysSummary {
+		c.ContextLost(t.Session, correlation.Compacted)
 	}
-	t.message, t.called = message, false
+	t.messageID, t.toolCalled = message, false
 }
 
-// compacting notes that the harness has begun to sum up a conversation.
-func (c *Connection) compacting(s *Session) {
+// compactionBegan records that the harness has begun to compact a conversation.
+func (c *Connection) compactionBegan(s *Session) {
 	if !s.Off {
-		c.append(s, eventlog.Compacting{Session: s.Number})
+		c.record(s, eventlog.Compacting{Session: s.Number})
 	}
 }
 
-// Uses takes in how many tokens of its window a session uses. A harness that tells of no compaction shows it so: less
-// than half of what was used before.
-func (c *Connection) Uses(s *Session, tokens int64) {
-	before := s.used
-	s.used = tokens
+// ContextUsed notes how many tokens of its context window a session uses. A fall to less than half is a compaction that
+// the harness did not report.
+func (c *Connection) ContextUsed(s *Session, tokens int64) {
+	before := s.contextUsed
+	s.contextUsed = tokens
 	if before >= leastUsed && tokens < before/2 && !s.replay.open {
-		c.Lose(s, correlation.Compacted)
+		c.ContextLost(s, correlation.Compacted)
 	}
 }
 
-// Took takes in how many tokens the requests of a turn took together, from a harness that says no more (gemini). The
-// session used at least the mean of them: there was a request more than tool calls, at most.
-func (c *Connection) Took(t *Turn, tokens int64) {
+// TurnUsed notes how many input tokens the requests of a turn took together, from a harness that reports no more
+// (gemini). The context is estimated as their mean: a turn makes at most one request more than it has tool calls.
+func (c *Connection) TurnUsed(t *Turn, tokens int64) {
 	if tokens == 0 { // a command
 		return
 	}
-	c.Uses(t.Session, tokens)
-	t.Session.used = tokens / int64(len(t.tools)+1)
-	if t.dropped || len(t.tools) > correlation.MaxTools { // who knows how many calls there were
-		t.Session.used = 0
+	c.ContextUsed(t.Session, tokens)
+	t.Session.contextUsed = tokens / int64(len(t.tools)+1)
+	if t.dropped || len(t.tools) > correlation.MaxTools { // the number of calls is not known
+		t.Session.contextUsed = 0
 	}
 }
 
-// leastUsed is how many tokens must have been in use for a fall to mean something: an agent's own instructions are
+// leastUsed is how many tokens must have been in use for a fall to mean a compaction. An agent's own instructions are
 // more.
 const leastUsed = 4000
 
-// Summaries gives those that came since it was last called.
-func (c *Connection) Summaries() []Summary {
+// TakeSummaries returns the summaries that came since the last call.
+func (c *Connection) TakeSummaries() []Summary {
 	all := c.summaries
 	c.summaries = nil
 	return all
 }
 
-// Summarised writes down a summary, as it may be kept.
-func (c *Connection) Summarised(s *Session, text string) {
-	c.append(s, eventlog.Summarised{Session: s.Number, Text: text})
+// RecordSummary records a summary, which the caller has redacted.
+func (c *Connection) RecordSummary(s *Session, text string) {
+	c.record(s, eventlog.Summarised{Session: s.Number, Text: text})
 }

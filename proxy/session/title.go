@@ -6,34 +6,35 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
-// A Title is what a harness calls a session, as it came, with what must not be in it.
+// A Title is a session's title as the harness has it. Before it is stored, our Blocks and the user's Private passages
+// have to be taken out.
 type Title struct {
 	Session         *Session
 	Text            string
 	Blocks, Private []string
 }
 
-// Title takes in what the harness calls a session from now on.
-func (c *Connection) Title(s *Session, text string) {
+// SetTitle notes a session's title, as the harness has it.
+func (c *Connection) SetTitle(s *Session, text string) {
 	if s.Off || text == "" || text == s.title {
 		return
 	}
 	s.title = text
-	c.titled = append(slices.DeleteFunc(c.titled, func(one *Session) bool { return one == s }), s)
+	c.newTitles = append(slices.DeleteFunc(c.newTitles, func(one *Session) bool { return one == s }), s)
 	c.Touch(s)
 }
 
-// Titles gives those that came since it was last called.
-func (c *Connection) Titles() []Title {
+// TakeTitles returns the titles that were set since the last call.
+func (c *Connection) TakeTitles() []Title {
 	var all []Title
-	for _, s := range c.titled {
-		all = append(all, Title{s, s.title, s.Blocks(), slices.Clone(s.secret)})
+	for _, s := range c.newTitles {
+		all = append(all, Title{s, s.title, s.Blocks(), slices.Clone(s.private)})
 	}
-	c.titled = nil
+	c.newTitles = nil
 	return all
 }
 
-// Titled writes down a title, as it may be kept.
-func (c *Connection) Titled(s *Session, text string) {
-	c.append(s, eventlog.Titled{Session: s.Number, Title: text})
+// RecordTitle records a title, which the caller has redacted.
+func (c *Connection) RecordTitle(s *Session, text string) {
+	c.record(s, eventlog.Titled{Session: s.Number, Title: text})
 }

@@ -7,44 +7,43 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 )
 
-// BeginTurn notes a prompt that is about to leave, behind those before it. Leave says that it does.
+// BeginTurn notes a prompt that is to leave after those before it. PromptForwarded follows.
 func (c *Connection) BeginTurn(s *Session) *Turn {
-	c.wake(s)
+	c.markRecent(s)
 	t := &Turn{Session: s}
 	s.unanswered = append(s.unanswered, t)
 	return t
 }
 
-// Leave notes that a turn's prompt leaves for the harness.
-func (c *Connection) Leave(t *Turn) {
+// PromptForwarded notes that a turn's prompt leaves for the harness now.
+func (c *Connection) PromptForwarded(t *Turn) {
 	c.SettleDoubt(t.Session, false)
 	t.Session.EndReplay()
-	t.left = true
-	c.words.Add(1)
-	for _, u := range t.Session.unanswered { // what came behind a held prompt has left with it
-		if !u.left {
+	t.forwarded = true
+	c.turnChanges.Add(1)
+	for _, u := range t.Session.unanswered { // those behind a held prompt may have been read before it left
+		if !u.forwarded {
 			break
 		}
-		if u.heard {
-			c.begun(u)
+		if u.promptRead {
+			c.recordBegun(u)
 		}
 	}
 }
 
-// LeaveAll notes that what still waits leaves for nobody: the harness has ended. It was said all the same.
-func (c *Connection) LeaveAll() {
+// HarnessEnded begins the turns whose prompts are still held: the harness will not get them, but the user has said it.
+func (c *Connection) HarnessEnded() {
 	for _, s := range c.sessions {
 		for _, t := range s.unanswered {
-			if !t.left {
-				c.Leave(t)
+			if !t.forwarded {
+				c.PromptForwarded(t)
 			}
 		}
 	}
 }
 
-// begun writes down that a turn has begun, and those before it. Behind a prompt that is held none begins before that
-// leaves.
-func (c *Connection) begun(t *Turn) {
+// recordBegun records that a turn has begun, after those before it, unless a prompt before it is still held.
+func (c *Connection) recordBegun(t *Turn) {
 	if t.Number != 0 || t.dropped || c.o.Events == nil {
 		return
 	}
@@ -52,29 +51,29 @@ func (c *Connection) begun(t *Turn) {
 		if before == t {
 			break
 		}
-		if !before.left {
+		if !before.forwarded {
 			return
 		}
 		if before.Number == 0 {
-			c.begin(before)
+			c.recordBegunTurn(before)
 		}
 	}
-	c.begin(t)
+	c.recordBegunTurn(t)
 }
 
-func (c *Connection) begin(t *Turn) {
+func (c *Connection) recordBegunTurn(t *Turn) {
 	s := t.Session
-	c.open(s)
+	c.recordOpened(s)
 	if t.Key = s.Who.Key; t.Key == "" && s.opened {
 		t.Key = OrNewKey("")
 	}
 	t.Number = c.o.Events.NewTurn()
-	c.append(s, eventlog.TurnBegan{Session: s.Number, Turn: t.Number, Key: t.Key, Command: t.Command})
+	c.record(s, eventlog.TurnBegan{Session: s.Number, Turn: t.Number, Key: t.Key, Command: t.Command})
 	c.trace(t)
-	c.list(t)
+	c.markDue(t)
 }
 
-// Traced notes the span that the client sent a turn's prompt in.
+// Traced notes the traceparent that the client sent with a turn's prompt.
 func (c *Connection) Traced(t *Turn, parent string) {
 	if t.Trace = parent; t.Number != 0 {
 		c.trace(t)
@@ -83,70 +82,70 @@ func (c *Connection) Traced(t *Turn, parent string) {
 
 func (c *Connection) trace(t *Turn) {
 	if t.Trace != "" {
-		c.append(t.Session, eventlog.TraceKnown{Turn: t.Number, Parent: t.Trace})
+		c.record(t.Session, eventlog.TraceKnown{Turn: t.Number, Parent: t.Trace})
 	}
 }
 
-// Turn gives the one that what is said now belongs to, nil if there is none.
+// Turn returns the turn that the agent's next words belong to, nil if there is none.
 func (s *Session) Turn() *Turn {
-	if len(s.unanswered) > 0 && s.unanswered[0].left {
+	if len(s.unanswered) > 0 && s.unanswered[0].forwarded {
 		return s.unanswered[0]
 	}
 	return s.last
 }
 
-// EndTurn ends a turn with its response, and settles what its prompt carried. Turns before it that have none are
-// closed: they get none, or so late that nothing waits for it. It gives the event that is to be in the file before
-// the response leaves, nil if there is none. id is the request's, as it came.
+// EndTurn ends a turn with its response, and settles the block that its prompt carried. Turns before it without a
+// response end as unanswered. It returns the event that has to be in the file before the response is forwarded, nil if
+// there is none; the caller appends it. id is the request's, as it came; code is that of the error, if failed.
 func (c *Connection) EndTurn(req Request, id string, failed bool, stop string, code int) eventlog.Event {
 	s, t := req.Session, req.Turn
 	for slices.Contains(s.unanswered, t) && s.unanswered[0] != t {
-		c.close(s.unanswered[0])
+		c.closeUnanswered(s.unanswered[0])
 	}
 	s.unanswered = slices.DeleteFunc(s.unanswered, func(u *Turn) bool { return u == t })
-	if !t.ended { // it was not closed before
+	if !t.ended { // not as unanswered before
 		s.last = t
 	}
 	if len(t.notices) > 0 && !t.Answer.Said() {
 		t.Answer.Add(t.notices)
 	}
 	t.notices = nil
-	c.words.Add(1)
+	c.turnChanges.Add(1)
 	t.ended, t.stop = true, stop
 	if failed {
 		t.stop = StopError
 	} else {
-		s.isThere() // whatever became of its load
+		s.Live = true // even if its load seemed to fail
 		code = 0
 	}
 	if req.Injection != nil {
 		c.settle(s, req.Injection, failed, code)
 	}
-	c.Obeyed(t)
+	c.CommandEnded(t)
 	if s.Off || t.dropped || c.o.Events == nil {
 		return nil
 	}
-	c.open(s)
-	if c.begun(t); t.Number == 0 { // answered before it has left
+	c.recordOpened(s)
+	if c.recordBegun(t); t.Number == 0 { // answered before its prompt was forwarded
 		return nil
 	}
-	c.list(t)
+	c.markDue(t)
 	c.Touch(s)
 	ended := eventlog.TurnEnded{Turn: t.Number, Stop: t.stop, Code: code, Request: id, Lost: t.lost}
 	if !s.opened {
-		c.append(s, ended)
+		c.record(s, ended)
 		return nil
 	}
-	s.told++
+	s.recorded++
 	return ended
 }
 
-// close ends a turn that has no response.
-func (c *Connection) close(t *Turn) {
+// closeUnanswered ends a turn that has no response. What its prompt carried is in doubt.
+func (c *Connection) closeUnanswered(t *Turn) {
 	s := t.Session
 	s.unanswered = slices.DeleteFunc(s.unanswered, func(u *Turn) bool { return u == t })
 	s.last = t
-	c.words.Add(1)
+	c.turnChanges.Add(1)
 	t.ended, t.stop = true, StopUnanswered
 	for _, req := range c.pending {
 		if req.Turn == t && req.Injection != nil {
@@ -156,74 +155,74 @@ func (c *Connection) close(t *Turn) {
 	if s.Off || t.dropped {
 		return
 	}
-	if c.begun(t); t.Number == 0 {
+	if c.recordBegun(t); t.Number == 0 {
 		return
 	}
-	c.append(s, eventlog.TurnEnded{Turn: t.Number, Stop: t.stop, Lost: t.lost})
-	c.list(t)
+	c.record(s, eventlog.TurnEnded{Turn: t.Number, Stop: t.stop, Lost: t.lost})
+	c.markDue(t)
 }
 
-// Notice keeps aside what the harness says of itself as if it were an answer.
+// Notice keeps a message chunk that is a notice of the harness's own, escaped as it came.
 func (c *Connection) Notice(t *Turn, raw []byte) {
 	t.notices = append(t.notices, raw[:min(len(raw), maxNotices-len(t.notices))]...)
 }
 
-// Hear notes what the user says in a turn's prompt.
-func (c *Connection) Hear(t *Turn, prompt Prompt) {
-	t.heard = true
+// PromptRead notes the text of a turn's prompt.
+func (c *Connection) PromptRead(t *Turn, prompt Prompt) {
+	t.promptRead = true
 	if t.dropped {
 		return
 	}
 	t.prompt = prompt
-	t.lost += prompt.Left()
+	t.lost += prompt.Omitted()
 	c.Unread += prompt.Size()
-	if t.left {
-		c.begun(t)
+	if t.forwarded {
+		c.recordBegun(t)
 	}
-	c.list(t)
+	c.markDue(t)
 	c.Touch(t.Session)
 }
 
-// Steer notes what the user says in the middle of a turn.
+// Steer notes what the user says in the middle of a turn (_session/steering).
 func (c *Connection) Steer(s *Session, prompt Prompt) {
 	t := s.Turn()
 	if t == nil || t.dropped {
 		return
 	}
-	c.begun(t)
+	c.recordBegun(t)
 	t.steered = append(t.steered, prompt)
 	c.Unread += prompt.Size()
-	c.list(t)
+	c.markDue(t)
 	c.Touch(s)
 }
 
-// Said notes that there are words to take of a turn's Answer.
-func (c *Connection) Said(t *Turn) {
+// AnswerGrew notes that there is text to take from a turn's Answer.
+func (c *Connection) AnswerGrew(t *Turn) {
 	if !t.dropped {
-		c.begun(t)
-		c.list(t)
-		c.talking = true
+		c.recordBegun(t)
+		c.markDue(t)
+		c.streamed = true
 	}
 }
 
-// Miss notes bytes of a turn that could not be read.
-func (c *Connection) Miss(t *Turn, bytes int) {
+// CountLost counts bytes of a turn that could not be read.
+func (c *Connection) CountLost(t *Turn, bytes int) {
 	t.lost += bytes
 	c.Lost += bytes
 }
 
-// Use notes a tool call or what became of it. What is empty stays as it was.
-func (c *Connection) Use(s *Session, call correlation.ToolCall) {
+// ToolCall notes a tool call, or a later report of one. Fields that are empty stay as they were.
+func (c *Connection) ToolCall(s *Session, call correlation.ToolCall) {
 	t := s.Turn()
 	if t == nil || t.dropped {
 		return
 	}
-	t.called = true
+	t.toolCalled = true
 	t.Answer.Break()
 	at, known := t.toolAt[call.ID]
 	now := c.o.Now()
 	if !known {
-		if len(t.tools) > correlation.MaxTools { // one too many: the ledger marks the turn as cut
+		if len(t.tools) > correlation.MaxTools { // with one too many the ledger marks the turn as truncated
 			return
 		}
 		if t.toolAt == nil {
@@ -246,41 +245,42 @@ func (c *Connection) Use(s *Session, call correlation.ToolCall) {
 	}
 	old.Milliseconds = now.Sub(old.began).Milliseconds()
 	old.changed = true
-	c.begun(t)
-	c.list(t)
-	c.talking = true
+	c.recordBegun(t)
+	c.markDue(t)
+	c.streamed = true
 }
 
-// list notes that there is something of a turn to write down.
-func (c *Connection) list(t *Turn) {
-	if !t.listed {
-		t.listed = true
-		c.listed = append(c.listed, t)
+// markDue notes that there is something of a turn to record.
+func (c *Connection) markDue(t *Turn) {
+	if !t.due {
+		t.due = true
+		c.due = append(c.due, t)
 	}
 }
 
-// A Due is what is to be written down of a turn, beside the conversation.
+// A Due is what is to be recorded of a turn.
 type Due struct {
 	Turn    *Turn
-	Prompt  Prompt // nil: it was written down
+	Prompt  Prompt // nil: it is recorded, or not read yet
 	Steered []Prompt
 	Tools   []correlation.ToolCall
 	Ended   bool
-	Off     bool     // nothing of it is kept
-	Blocks  []string // what its words must not repeat
+	Off     bool     // nothing of it is to be recorded
+	Blocks  []string // our own texts, which its answer may repeat and must not be stored with
 }
 
-// Due gives what is to be written down now, in the order in which it came up.
-func (c *Connection) Due() []Due {
-	due := make([]Due, 0, len(c.listed))
-	c.Unread = 0 // of what has not begun there is little
-	waiting := c.listed[:0]
-	for _, t := range c.listed {
+// TakeDue returns what is to be recorded now, in the order in which it came up. The caller redacts it and records it
+// with RecordTurn.
+func (c *Connection) TakeDue() []Due {
+	due := make([]Due, 0, len(c.due))
+	c.Unread = 0 // turns that have not begun hold little
+	waiting := c.due[:0]
+	for _, t := range c.due {
 		if t.Number == 0 && !t.dropped { // it has not begun
 			waiting = append(waiting, t)
 			continue
 		}
-		t.listed = false
+		t.due = false
 		d := Due{
 			Turn: t, Prompt: t.prompt, Steered: t.steered, Ended: t.ended, Off: t.dropped, Blocks: t.Session.Blocks(),
 		}
@@ -293,32 +293,32 @@ func (c *Connection) Due() []Due {
 		}
 		due = append(due, d)
 	}
-	clear(c.listed[len(waiting):])
-	c.listed = waiting
+	clear(c.due[len(waiting):])
+	c.due = waiting
 	return due
 }
 
-// Private gives what no turn of the session may repeat; more is what is to be added to it.
-func (s *Session) Private(more ...string) []string {
-	s.secret = append(s.secret, more...)
-	return slices.Clone(s.secret)
-}
+// AddPrivate adds passages that no turn of the session may repeat.
+func (s *Session) AddPrivate(passages ...string) { s.private = append(s.private, passages...) }
 
-// Written writes down what Due gave, as it may be kept.
-func (c *Connection) Written(t *Turn, what ...eventlog.Event) {
+// Private returns the passages that no turn of the session may repeat.
+func (s *Session) Private() []string { return slices.Clone(s.private) }
+
+// RecordTurn records events of a turn that TakeDue returned, which the caller has redacted.
+func (c *Connection) RecordTurn(t *Turn, what ...eventlog.Event) {
 	if !t.dropped {
-		c.append(t.Session, what...)
+		c.record(t.Session, what...)
 	}
 }
 
-// Talking reports, once, whether words or tools have come up that nobody has written down yet.
-func (c *Connection) Talking() bool {
-	talking := c.talking
-	c.talking = false
+// TakeStreamed reports whether text or tool calls have come since the last call.
+func (c *Connection) TakeStreamed() bool {
+	talking := c.streamed
+	c.streamed = false
 	return talking
 }
 
-// Usage writes down what the harness says was used, in the turn that is under way or was last.
+// Usage records what the harness says was used, in turn t; nil: in the one under way, or the last.
 func (c *Connection) Usage(s *Session, t *Turn, usage correlation.Usage) {
 	if s.Off {
 		return
@@ -328,8 +328,8 @@ func (c *Connection) Usage(s *Session, t *Turn, usage correlation.Usage) {
 		t = s.Turn()
 	}
 	if t != nil {
-		c.begun(t)
+		c.recordBegun(t)
 		n = t.Number
 	}
-	c.append(s, eventlog.UsageReported{Session: s.Number, Turn: n, Usage: usage})
+	c.record(s, eventlog.UsageReported{Session: s.Number, Turn: n, Usage: usage})
 }

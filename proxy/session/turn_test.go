@@ -22,7 +22,7 @@ func (w *written) Append(events ...eventlog.Event) { w.events = append(w.events,
 type unreadPrompt struct{}
 
 func (unreadPrompt) Words() (string, []string) { return "go", nil }
-func (unreadPrompt) Left() int                 { return 0 }
+func (unreadPrompt) Omitted() int              { return 0 }
 func (unreadPrompt) Size() int                 { return len("go") }
 
 // A prompt is read only after it was forwarded, and a quick harness is at work by then. Whatever comes first begins the
@@ -32,15 +32,15 @@ func TestTurnBeginsBeforeItsPromptIsRead(t *testing.T) {
 		name  string
 		first func(*Connection, *Turn)
 	}{
-		{"a tool call", func(c *Connection, turn *Turn) { c.Use(turn.Session, correlation.ToolCall{ID: "1"}) }},
+		{"a tool call", func(c *Connection, turn *Turn) { c.ToolCall(turn.Session, correlation.ToolCall{ID: "1"}) }},
 		{"words", func(c *Connection, turn *Turn) {
 			turn.Answer.Add([]byte("There it is."))
-			c.Said(turn)
+			c.AnswerGrew(turn)
 		}},
 		{"what was used", func(c *Connection, turn *Turn) { c.Usage(turn.Session, nil, correlation.Usage{}) }},
 		{"steering", func(c *Connection, turn *Turn) { c.Steer(turn.Session, unreadPrompt{}) }},
-		{"the prompt", func(c *Connection, turn *Turn) { c.Hear(turn, unreadPrompt{}) }},
-		{"the response of a later prompt", func(c *Connection, turn *Turn) { c.close(turn) }},
+		{"the prompt", func(c *Connection, turn *Turn) { c.PromptRead(turn, unreadPrompt{}) }},
+		{"the response of a later prompt", func(c *Connection, turn *Turn) { c.closeUnanswered(turn) }},
 		{"the response", func(c *Connection, turn *Turn) {
 			c.EndTurn(Request{Session: turn.Session, Turn: turn}, "2", false, StopEnd, 0)
 		}},
@@ -48,20 +48,20 @@ func TestTurnBeginsBeforeItsPromptIsRead(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			file := &written{}
 			c := newTestConnection(Options{Events: file})
-			s, _ := c.Make("/x")
+			s, _ := c.RequestNew("/x")
 			c.Opened(s, true, "s1")
 			turn := c.BeginTurn(s)
-			c.Leave(turn)
+			c.PromptForwarded(turn)
 			tt.first(c, turn)
 			began := func(e eventlog.Event) bool { _, is := e.(eventlog.TurnBegan); return is }
 			if !slices.ContainsFunc(file.events, began) {
 				t.Fatalf("the turn has not begun: %+v", file.events)
 			}
-			c.Hear(turn, unreadPrompt{})
+			c.PromptRead(turn, unreadPrompt{})
 			if file.turns != 1 {
 				t.Errorf("the turn began %d times", file.turns)
 			}
-			if due := c.Due(); len(due) != 1 || due[0].Prompt == nil {
+			if due := c.TakeDue(); len(due) != 1 || due[0].Prompt == nil {
 				t.Errorf("due is %+v", due)
 			}
 		})
