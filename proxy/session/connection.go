@@ -28,7 +28,7 @@ type Connection struct {
 	requests    int                        // how many were awaited so far
 	early       map[string]map[string]bool // commands by id, of sessions not named yet
 	failed      *failedLoad                // the last request to open a session, if it failed
-	recent      []*Session                 // sessions whose blocks are whole in memory (maxRecent), the last used at the end
+	recent      []*Session                 // those that hold blocks whole (maxRecent), the last used at the end
 	commands    map[string]bool            // those advertised last, to be shared between sessions
 	changed     []*Session                 // since EachChanged
 	due         []*Turn                    // those with something to record
@@ -66,9 +66,9 @@ type failedLoad struct {
 	n       int // the request's
 }
 
-func newConnection(o Options, words *atomic.Uint64) *Connection {
+func newConnection(o Options, turnChanges *atomic.Uint64) *Connection {
 	return &Connection{
-		o: o, turnChanges: words,
+		o: o, turnChanges: turnChanges,
 		sessions: map[string]*Session{}, pending: map[string]Request{}, early: map[string]map[string]bool{},
 	}
 }
