@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// An Acpx finds the record ids of acpx, which tells an agent none: by the
-// locks of its queue owners and by its session files (docs/facts/acpx.md, "Ids and files").
+// An Acpx finds the ids of acpx's session records. acpx does not send them to an agent, so they are read from the lock
+// files of its queue owners (its processes that hold a session) and from its session files (docs/facts/acpx.md, "Ids
+// and files").
 type Acpx struct {
 	Home   string                    // the person's home folder
 	Parent int                       // the process that started us
-	Above  func(pid int) (int, bool) // a process's parent; nil knows none
+	Above  func(pid int) (int, bool) // returns a process's parent; nil: unknown
 }
 
 const (
 	maxAncestors   = 5       // wrappers such as npx or sh may stand between acpx and us
 	maxAcpxFiles   = 64      // session files that are looked at, the newest ones
-	maxAcpxFile    = 8 << 20 // one holds the conversation; what stands behind this much of it is not found
-	maxAcpxFolders = 10_000  // entries of a folder of acpx
+	maxAcpxFile    = 8 << 20 // bytes of a session file that are read: it holds the conversation
+	maxAcpxFolders = 10_000  // entries of a folder of acpx that are read
 )
 
-// Record gives the record id of a session. With session "" it is the
-// connection's: that of the queue owner above us, which survives changes of the
-// session's id. "" where acpx has none.
+// Record returns the record id of a session, or for session "" that of the connection: of the queue owner that started
+// us, which stays the same when the session's id changes. It returns "" if acpx has none.
 func (a Acpx) Record(session string) string {
 	if record := a.ofOwner(); record != "" || session == "" {
 		return record
@@ -36,7 +36,7 @@ func (a Acpx) Record(session string) string {
 	return a.ofSession(session)
 }
 
-// ofOwner finds the queue lock that names a process above us.
+// ofOwner returns the record in the queue lock that names one of our ancestors.
 func (a Acpx) ofOwner() string {
 	owners := map[int]string{}
 	for _, entry := range folder(filepath.Join(a.Home, ".acpx", "queues"), ".lock") {
@@ -64,9 +64,8 @@ func (a Acpx) ofOwner() string {
 	return ""
 }
 
-// ofSession finds the session file that has this ACP session: the one of its
-// name, for a record is named after its first session, else one of those that
-// were written last.
+// ofSession returns the record of the session file that has this ACP session. A record is named after its first
+// session, so that the file of that name is tried first, then those that were written last.
 func (a Acpx) ofSession(session string) string {
 	dir := filepath.Join(a.Home, ".acpx", "sessions")
 	if plainName(session) {
@@ -84,7 +83,7 @@ func (a Acpx) ofSession(session string) string {
 	return ""
 }
 
-// plainName reports whether a session's id may be looked for as a file's name.
+// plainName reports whether a session's id is safe as a file's name.
 func plainName(id string) bool {
 	odd := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
@@ -92,7 +91,7 @@ func plainName(id string) bool {
 	return id != "" && len(id) <= 200 && id[0] != '.' && !strings.ContainsFunc(id, odd)
 }
 
-// recordIn gives the record in a session file if it is that of session.
+// recordIn returns the record id in a session file, "" if the file is another session's.
 func recordIn(path, session string) string {
 	var record, current string
 	if members(path, map[string]any{"acpx_record_id": &record, "acp_session_id": &current}) && current == session {
@@ -101,7 +100,7 @@ func recordIn(path, session string) string {
 	return ""
 }
 
-// folder gives the regular files in a folder with a suffix.
+// folder returns the regular files in a folder that have a suffix.
 func folder(dir, suffix string) []fs.FileInfo {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -121,8 +120,8 @@ func folder(dir, suffix string) []fs.FileInfo {
 	return files
 }
 
-// members reads members of the JSON object in a file, no further than it has
-// to. It reports whether all of them are there.
+// members decodes members of the JSON object in a file into the pointers of into, and reports whether all were there.
+// It reads no further than the last of them.
 func members(path string, into map[string]any) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false

@@ -24,8 +24,8 @@ func lost(r *modelProcess, code int) agent {
 	}
 }
 
-// A session whose load fails is continued by the new one right behind it, with record, key and the context that was
-// not used; anything else in between, or another folder, makes it a session of its own.
+// A session whose load fails is continued by the new one right behind it, with record, key and the context that was not
+// used; anything else in between, or another folder, makes it a session of its own.
 func TestAlias(t *testing.T) {
 	const load = `{"sessionId":"model-session-0001","cwd":"/tmp/x","mcpServers":[]}`
 	later := func(c *connection) {
@@ -232,8 +232,8 @@ func TestTwoProxies(t *testing.T) {
 	}
 }
 
-// Two harnesses may use one id. One of them alone is taken for the other only where it has changed its name and the
-// id is one of a kind.
+// Two harnesses may use one id. One of them alone is taken for the other only where it has changed its name and the id
+// is one of a kind.
 func TestSameID(t *testing.T) {
 	for _, tt := range []struct {
 		id   string

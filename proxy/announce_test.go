@@ -13,7 +13,7 @@ import (
 func opensWith(result string) agent {
 	plain := echo()
 	return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-		if opens(method(f)) {
+		if opensSession(method(f)) {
 			say(`{"jsonrpc":"2.0","id":%s,%s}`, f["id"], result)
 			return
 		}

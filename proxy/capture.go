@@ -7,13 +7,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A capture reads updates that the client already has: tool calls for the turn, the commands that the harness
-// advertises, its compactions; package stream takes the words. Thoughts, tool output and replayed turns are nobody's
-// words and are not kept.
+// A capture reads session updates after they were forwarded: tool calls, titles, usage, the commands that the harness
+// advertises, its compactions. A stream reads the agent's text. Thoughts, tool output and replayed turns are not kept.
 type capture struct{ *env }
 
-// read reads an update of one of the kinds that are looked at.
-func (p *capture) read(l look, line []byte) {
+// read reads an update. Its frame may be thinned (frame.Thinner) where it was long.
+func (p *capture) read(l tappedUpdate, line []byte) {
 	switch l.kind {
 	case updateTool:
 		p.tool(l.session, line)
@@ -41,7 +40,7 @@ func (p *capture) tool(s *session.Session, line []byte) {
 	call.Title, _ = stringAt(update, "title")
 	call.Kind, _ = stringAt(update, "kind")
 	call.Status, _ = stringAt(update, "status")
-	call.Title = chars.Cut(call.Title, 2*maxTitle) // what is cut in two here does not come into what is stored
+	call.Title = chars.Cut(call.Title, 2*maxTitle) // twice what is stored: of a secret at this cut no part is stored
 	call.Kind, call.Status = chars.Cut(call.Kind, maxToolWord), chars.Cut(call.Status, maxToolWord)
 	name, _ := stringAt(update, "_meta", "claudeCode", "toolName")
 	call.ID = chars.Cut(call.ID, maxID)
@@ -58,7 +57,7 @@ func (p *capture) tool(s *session.Session, line []byte) {
 	})
 }
 
-// compactTool is what claude calls its compaction.
+// compactTool is the toolName of claude's compaction.
 const compactTool = "compact"
 
 func (p *capture) commands(id string, line []byte) {
@@ -70,7 +69,7 @@ func (p *capture) commands(id string, line []byte) {
 	p.table.Update(func(c *session.Connection) { c.Advertise(id, names) })
 }
 
-// commandNames gives the names of the commands in a list.
+// commandNames returns the names in a list of available commands.
 func commandNames(line []byte, list frame.Span) map[string]bool {
 	names := map[string]bool{}
 	for command := range frame.Elements(line, list) {
@@ -81,7 +80,7 @@ func commandNames(line []byte, list frame.Span) map[string]bool {
 	return names
 }
 
-// summary takes in a piece of a harness's own summary of a conversation that it is compacting.
+// summary reads a compaction_summary_chunk.
 func (p *capture) summary(s *session.Session, line []byte) {
 	id, _ := stringAt(line, "params", "update", "compactionId")
 	if text, ok := stringAt(line, "params", "update", "content", "text"); ok {
@@ -89,7 +88,7 @@ func (p *capture) summary(s *session.Session, line []byte) {
 	}
 }
 
-// compaction takes in how a compaction stands. Only clients that asked for it see this update.
+// compaction reads a compaction_update. Harnesses send it only to clients that asked for it.
 func (p *capture) compaction(s *session.Session, line []byte) {
 	if len(line) == maxUpdate {
 		line = frame.Mend(line)
@@ -107,14 +106,14 @@ func (p *capture) compaction(s *session.Session, line []byte) {
 	p.table.Update(func(c *session.Connection) { c.CompactionUpdate(s, id, status, whole) })
 }
 
-// title takes in what a harness calls a session. Our block is not in it any more.
+// title reads a session's title, from which our block was taken out.
 func (p *capture) title(s *session.Session, line []byte) {
 	if text, ok := stringAt(line, "params", "update", "title"); ok {
 		p.table.Update(func(c *session.Connection) { c.SetTitle(s, chars.Cut(text, 2*maxTitle)) })
 	}
 }
 
-// usage takes in a usage_update.
+// usage reads a usage_update.
 func (p *capture) usage(s *session.Session, line []byte) {
 	if u, ok := usageAt(byUpdate, line, "params", "update"); ok {
 		p.table.Update(func(c *session.Connection) {
@@ -126,7 +125,7 @@ func (p *capture) usage(s *session.Session, line []byte) {
 	}
 }
 
-// result reads what a prompt's result says about what was used.
+// result reads the usage in a prompt's result.
 func (p *capture) result(req session.Request, line []byte) {
 	byResult, one := usageAt(byResult, line, "result", "usage")
 	byQuota, two := usageAt(byQuota, line, "result", "_meta", "quota")

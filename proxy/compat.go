@@ -12,19 +12,19 @@ import (
 // acpxName is what acpx calls itself.
 const acpxName = "acpx"
 
-// A compat does on the wire what acpx would do for a harness that it knows.
+// A compat does on the wire what acpx does for a harness that it recognises by its program's name (Compat).
 type compat struct {
 	o Compat
 
-	mu      sync.Mutex // guards what follows
-	version string     // of acpx
-	acpx    bool       // the client is acpx
-	asked   map[string]bool
+	mu       sync.Mutex      // guards what follows
+	version  string          // of acpx
+	acpx     bool            // whether the client is acpx
+	requests map[string]bool // ids of the harness's requests whose refusal is to be replaced
 }
 
-func newCompat(o Compat) *compat { return &compat{o: o, asked: map[string]bool{}} }
+func newCompat(o Compat) *compat { return &compat{o: o, requests: map[string]bool{}} }
 
-// needs adds to what has to be known of a frame what Answers have to know.
+// needs extends what has to be known of a frame: of a request in Answers, and of any response, the id.
 func (c *compat) needs(plain func([]byte) frame.Need) func([]byte) frame.Need {
 	if len(c.o.Answers) == 0 {
 		return plain
@@ -37,7 +37,8 @@ func (c *compat) needs(plain func([]byte) frame.Need) func([]byte) frame.Need {
 	}
 }
 
-// initialize gives a client's initialize request as acpx words it for this harness, if the client is acpx.
+// initialize edits acpx's initialize request to what acpx would send to this harness. Requests of other clients are
+// returned as they are.
 func (c *compat) initialize(line []byte, client, version string) []byte {
 	c.mu.Lock()
 	c.acpx, c.version = client == acpxName, version
@@ -56,12 +57,12 @@ func (c *compat) initialize(line []byte, client, version string) []byte {
 	return line
 }
 
-// newSession gives a session/new request as this version of acpx words it for this harness.
+// newSession edits a session/new request to what this version of acpx would send to this harness.
 func (c *compat) newSession(line []byte) []byte {
 	c.mu.Lock()
 	acpx, version := c.acpx, c.version
 	c.mu.Unlock()
-	if !acpx || c.o.SettingSources == nil || !isolates(version) {
+	if !acpx || c.o.SettingSources == nil || !leavesUserSettings(version) {
 		return line
 	}
 	sources, err := json.Marshal(c.o.SettingSources)
@@ -71,27 +72,27 @@ func (c *compat) newSession(line []byte) []byte {
 	return add(line, sources, "params", "_meta", "claudeCode", "options", "settingSources")
 }
 
-// isolates reports whether a version of acpx keeps Claude away from the
-// user's settings: since acpx#384, which came after 0.10. With an older one Claude runs as it would without us.
-func isolates(version string) bool {
+// leavesUserSettings reports whether a version of acpx makes Claude leave the user's settings alone: since acpx#384,
+// which came after 0.10. With an older one Claude runs as it would without us.
+func leavesUserSettings(version string) bool {
 	var major, minor int
 	n, _ := fmt.Sscanf(version, "%d.%d", &major, &minor)
 	return n == 2 && (major > 0 || minor > 10)
 }
 
-// asks notes a request of the harness whose refusal is to become {}.
-func (c *compat) asks(h *frame.Head) {
-	if !usable(h.ID) || !slices.Contains(c.o.Answers, string(h.Method)) {
+// noteRequest notes a request of the harness that acpx would answer with {}.
+func (c *compat) noteRequest(h *frame.Head) {
+	if !answerable(h.ID) || !slices.Contains(c.o.Answers, string(h.Method)) {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.acpx {
-		c.asked[idKey(h.ID)] = true
+		c.requests[idKey(h.ID)] = true
 	}
 }
 
-// refusal reports whether a frame is the client's refusal of such a request, which is then answered.
+// refusal reports whether a frame is the client's error response to a noted request. The request is then answered.
 func (c *compat) refusal(h *frame.Head) bool {
 	if len(c.o.Answers) == 0 || h.Kind != frame.Object || len(h.Method) > 0 || !h.Error && !h.Result {
 		return false
@@ -99,14 +100,14 @@ func (c *compat) refusal(h *frame.Head) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := idKey(h.ID)
-	if !c.asked[key] {
+	if !c.requests[key] {
 		return false
 	}
-	delete(c.asked, key)
+	delete(c.requests, key)
 	return h.Error
 }
 
-// accepted is what a refusal becomes.
-func accepted(id []byte) []byte {
+// emptyResult returns the response that takes a refusal's place.
+func emptyResult(id []byte) []byte {
 	return append(append([]byte(`{"jsonrpc":"2.0","result":{},"id":`), id...), "}\n"...)
 }

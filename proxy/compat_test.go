@@ -74,8 +74,8 @@ func TestSettingSources(t *testing.T) {
 	}
 }
 
-// acpx refuses a request that it answers where it knows the harness: the
-// refusal becomes that answer. Whatever else is said passes.
+// acpx refuses a request that it answers where it knows the harness: the refusal becomes that answer. Whatever else is
+// said passes.
 func TestRefusalAnsweredForAcpx(t *testing.T) {
 	tests := []struct{ name, client, method, reply, want string }{
 		{"refused", "acpx", devin.Answers[0], `{"jsonrpc":"2.0","id":"d\u0031","error":{"code":-32601,"message":"no"}}`, `{"jsonrpc":"2.0","result":{},"id":"d\u0031"}`},

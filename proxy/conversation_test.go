@@ -259,8 +259,8 @@ func (k *conversations) actions() map[string]func(*rapid.T) {
 	}
 }
 
-// Whatever happens: a session that had a plain prompt succeed has its context,
-// once unless there was doubt, and no client sees what it did not send.
+// Whatever happens: a session that had a plain prompt succeed has its context, once unless there was doubt, and no
+// client sees what it did not send.
 func TestConversations(t *testing.T) {
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		_ = f.Value.Set("25")

@@ -15,40 +15,41 @@ import (
 )
 
 const (
-	openAgain  = 250 * time.Millisecond // after the database was locked at the start
-	learnAfter = 300 * time.Millisecond // how long after the last turn's end turns are learned from
-	learnLimit = 10 * time.Second       // at a time; what is left is learned later, by whoever runs then
-	leftLimit  = 10 * time.Second       // for the ledger to have heard that a session was closed
-	lastLearn  = 50 * time.Millisecond  // at the end, when people wait for us to go
-	// for the database at the end, 300 ms in all: when the client has gone, and when the harness has
-	overLimit  = 100 * time.Millisecond
-	lastChance = 200 * time.Millisecond
-	// for what other processes have written down, where somebody needs to know of it
+	openRetry       = 250 * time.Millisecond // pause before a locked database is opened again
+	learnAfter      = 300 * time.Millisecond // from the last turn's end until turns are learned from
+	learnLimit      = 10 * time.Second       // for learning at one go; the rest is left for later, or another process
+	closedLimit     = 10 * time.Second       // for the event that a session was closed to be folded in
+	closeLearnLimit = 50 * time.Millisecond  // for learning at the end, when people wait for us to exit
+	// how long the database is waited for once the client has gone, and again once the harness has: 300 ms in all
+	goneLimit  = 100 * time.Millisecond
+	closeLimit = 200 * time.Millisecond
+	// for folding in what other processes have recorded, before memory is asked
 	catchUpLimit = 500 * time.Millisecond
 )
 
-// A database opens the backend beside the conversation, and asks it. Nobody waits for it longer than for what he asks.
+// A database opens the backend beside the conversation, and runs requests to it. Every request has a deadline of its
+// caller's.
 type database struct {
 	*env
-	events  Events
-	prepare func() // run before the end
+	events    Events
+	beforeEnd func() // called before the end of the process is recorded
 
-	opened  chan struct{} // closed when backend stands, or is known not to come
-	backend *Backend      // read through now or ready only, for it may still be on its way
-	useless bool          // nobody will ever take in what is written down; as backend
-	opening context.Context
-	giveUp  context.CancelFunc // ends opening
+	opened   chan struct{} // closed once backend is set, or opening has failed for good
+	backend  *Backend      // read through now or ready only, once opened is closed
+	unusable bool          // the file of events will never be folded in; like backend
+	opening  context.Context
+	giveUp   context.CancelFunc // ends opening
 
-	fresh   chan struct{} // turns may have something to learn from
-	stop    chan struct{}
-	stopped chan struct{}
-	handed  sync.Once
-	ended   sync.Once
+	learnable    chan struct{} // 1-buffered: turns have ended that may be learned from
+	stop         chan struct{}
+	stopped      chan struct{}
+	handOverOnce sync.Once
+	endOnce      sync.Once
 }
 
 func newDatabase(e *env) *database {
 	d := &database{
-		env: e, prepare: func() {}, opened: make(chan struct{}), fresh: make(chan struct{}, 1),
+		env: e, beforeEnd: func() {}, opened: make(chan struct{}), learnable: make(chan struct{}, 1),
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	d.opening, d.giveUp = context.WithCancel(context.Background())
@@ -62,7 +63,7 @@ func (d *database) run() {
 	learn := time.After(learnAfter) // what earlier processes left
 	for {
 		select {
-		case <-d.fresh:
+		case <-d.learnable:
 			learn = time.After(learnAfter)
 		case <-learn:
 			d.learn(pace.Gently(d.ctx), learnLimit)
@@ -72,7 +73,7 @@ func (d *database) run() {
 	}
 }
 
-// open opens the backend. A database that somebody has locked is tried again until the conversation ends.
+// open opens the backend. A locked database is tried again until the conversation ends.
 func (d *database) open() {
 	defer close(d.opened)
 	for {
@@ -85,34 +86,34 @@ func (d *database) open() {
 			return
 		}
 		if !errors.Is(err, sqlite.ErrBusy) {
-			d.useless = !errors.Is(err, sqlite.ErrFull)
+			d.unusable = !errors.Is(err, sqlite.ErrFull)
 			d.tell("no memory in this conversation: %v", err)
 			d.o.Log.Error().Err(err).Msg("opening the database")
 			return
 		}
 		d.o.Log.Info().Err(err).Msg("the database cannot be opened yet")
 		select {
-		case <-time.After(openAgain):
+		case <-time.After(openRetry):
 		case <-d.opening.Done():
 			return
 		}
 	}
 }
 
-// folded is told by the file of events what has come into the database.
+// folded is called by the file of events when events were folded in (eventlog.Options.Folded).
 func (d *database) folded(ended bool, gone []int) {
 	if len(gone) > 0 {
 		d.table.Update(func(c *session.Connection) { c.Forgotten(gone) })
 	}
 	if ended {
 		select {
-		case d.fresh <- struct{}{}:
+		case d.learnable <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// now gives the backend, nil while it is still being opened and when there is none.
+// now returns the backend, nil while it is being opened and when there is none.
 func (d *database) now() *Backend {
 	select {
 	case <-d.opened:
@@ -122,7 +123,7 @@ func (d *database) now() *Backend {
 	}
 }
 
-// messages gives what other agents have sent to a session and it was not told yet. The table's lock is held.
+// messages returns what other agents have sent to a session and was not inserted yet. The table's lock is held.
 func (d *database) messages(s *session.Session) []memory.Item {
 	b := d.now()
 	if b == nil || b.Messages == nil {
@@ -136,7 +137,7 @@ func (d *database) messages(s *session.Session) []memory.Item {
 	return slices.DeleteFunc(sent, func(m memory.Item) bool { return slices.Contains(seen, m.ID) })
 }
 
-// ready waits for the backend: nil when there is none, or ctx has ended.
+// ready waits for the backend. It returns nil when there is none, or ctx has ended.
 func (d *database) ready(ctx context.Context) *Backend {
 	select {
 	case <-d.opened:
@@ -153,8 +154,8 @@ func (d *database) ready(ctx context.Context) *Backend {
 
 var errNoLedger = errors.New("no database")
 
-// ask runs f with the ledger, once it has what was written down of sessions. If ctx ends first ask returns at once; f
-// is then not begun, or runs with a context that has ended.
+// ask runs f once the ledger has all that was recorded of the sessions in about, and waits for it. If ctx ends first it
+// returns at once; then f is not begun, or runs on with a context that has ended.
 func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) error, about ...*session.Session) error {
 	b := d.ready(ctx)
 	if b == nil {
@@ -162,7 +163,7 @@ func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) er
 	}
 	result := make(chan error, 1)
 	running := d.tasks.run(func(context.Context) {
-		err := d.settle(ctx, about)
+		err := d.awaitFolded(ctx, about)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -182,8 +183,8 @@ func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) er
 	}
 }
 
-// settle waits until the ledger has what was written down of sessions.
-func (d *database) settle(ctx context.Context, about []*session.Session) error {
+// awaitFolded waits until the ledger has all that was recorded of sessions.
+func (d *database) awaitFolded(ctx context.Context, about []*session.Session) error {
 	behind := map[*session.Session]int{}
 	d.table.Update(func(*session.Connection) {
 		for _, s := range about {
@@ -206,8 +207,8 @@ func (d *database) settle(ctx context.Context, about []*session.Session) error {
 	return nil
 }
 
-// inquire is ask for something that has an answer.
-func inquire[T any](
+// askFor is ask for a function that returns a value.
+func askFor[T any](
 	ctx context.Context, d *database, f func(context.Context, Ledger) (T, error), about ...*session.Session,
 ) (T, error) {
 	answer := make(chan T, 1)
@@ -223,8 +224,8 @@ func inquire[T any](
 	return <-answer, nil
 }
 
-// catchUp takes in what was said elsewhere just now, by a session that has ended, a process that was killed or one that
-// goes on.
+// catchUp folds in what other processes have recorded, living or dead, so that memory finds what was said there just
+// now.
 func (d *database) catchUp(ctx context.Context, b *Backend) {
 	if b.CatchUp == nil {
 		return
@@ -234,7 +235,7 @@ func (d *database) catchUp(ctx context.Context, b *Backend) {
 	b.CatchUp(ctx)
 }
 
-// learn lets memory take in the turns that have ended, for no longer than limit.
+// learn lets memory learn from the turns that have ended, for no longer than limit.
 func (d *database) learn(ctx context.Context, limit time.Duration) {
 	b := d.now()
 	if b == nil || b.Learn == nil {
@@ -245,10 +246,10 @@ func (d *database) learn(ctx context.Context, limit time.Duration) {
 	b.Learn(ctx)
 }
 
-// left has what closed sessions owe delivered, once the ledger knows that they are closed.
-func (d *database) left() {
+// deliverClosed has what closed sessions owe delivered, once their closing is folded in.
+func (d *database) deliverClosed() {
 	d.tasks.run(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, leftLimit)
+		ctx, cancel := context.WithTimeout(ctx, closedLimit)
 		defer cancel()
 		if b := d.ready(ctx); b != nil && b.Left != nil && d.events.Folded(ctx) == nil {
 			b.Left(ctx)
@@ -256,10 +257,11 @@ func (d *database) left() {
 	})
 }
 
-// over marks the end of the process, and finds somebody for what is owed: once the client has gone, or we are told to
-// end. Unless end is, the end is marked only if no turn is under way: one that is may still come to its end.
-func (d *database) over(end bool) {
-	d.prepare()
+// clientGone records the end of the process and hands over what is owed. It is called once the client has gone (end is
+// false) or we are told to end. While a turn is under way the end is recorded only with end set: otherwise the turn may
+// still come to its own.
+func (d *database) clientGone(end bool) {
+	d.beforeEnd()
 	d.table.Update(func(c *session.Connection) { end = end || !c.Busy() })
 	if end {
 		d.end()
@@ -268,26 +270,26 @@ func (d *database) over(end bool) {
 	if b == nil || b.HandOver == nil {
 		return
 	}
-	d.handed.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), overLimit)
+	d.handOverOnce.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), goneLimit)
 		defer cancel()
-		folded := d.events.Folded(ctx) == nil // else it is the worker's to take in
+		folded := d.events.Folded(ctx) == nil // otherwise the worker folds the end in
 		b.HandOver(end && folded)
 	})
 }
 
-// end marks the end of the process, once.
+// end records the end of the process, once.
 func (d *database) end() {
-	d.ended.Do(func() { d.events.Append(eventlog.ProcessEnded{Reason: "ended"}) })
+	d.endOnce.Do(func() { d.events.Append(eventlog.ProcessEnded{Reason: "ended"}) })
 }
 
-// close ends the file of events, and lets the database have what it takes until the time is up. One that is still
-// being opened is waited for: the conversation may have been short.
+// close folds in what it can within closeLimit and ends the file of events. A database that is still being opened is
+// waited for as long: the conversation may have been short.
 func (d *database) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), lastChance)
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	defer d.giveUp()
-	d.prepare()
+	d.beforeEnd()
 	d.end()
 	b := d.ready(ctx)
 	d.giveUp()
@@ -297,12 +299,12 @@ func (d *database) close() {
 	case b != nil:
 		folded := d.events.Folded(ctx) == nil
 		if folded {
-			d.learn(ctx, lastLearn)
+			d.learn(ctx, closeLearnLimit)
 		}
 		if b.HandOver != nil {
-			d.handed.Do(func() { b.HandOver(folded) })
+			d.handOverOnce.Do(func() { b.HandOver(folded) })
 		}
-	case d.isUseless():
+	case d.isUnusable():
 		if err := d.events.Discard(); err != nil {
 			d.o.Log.Warn().Err(err).Msg("removing the file of events")
 		}
@@ -317,11 +319,11 @@ func (d *database) close() {
 	}
 }
 
-// isUseless reports whether it is known that nobody will take in what is written down.
-func (d *database) isUseless() bool {
+// isUnusable reports whether it is known that the file of events will never be folded in.
+func (d *database) isUnusable() bool {
 	select {
 	case <-d.opened:
-		return d.useless
+		return d.unusable
 	default:
 		return false
 	}

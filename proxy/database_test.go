@@ -194,8 +194,8 @@ func TestLockedAtTheEnd(t *testing.T) {
 	}
 }
 
-// A session that the client has closed leaves nothing behind in memory, however many there were on the connection;
-// what was said in it is kept. PROXY_TEST_SESSIONS says how many there are.
+// A session that the client has closed leaves nothing behind in memory, however many there were on the connection; what
+// was said in it is kept. PROXY_TEST_SESSIONS says how many there are.
 func TestClosedSessionsAreGivenUp(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()

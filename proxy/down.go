@@ -19,17 +19,19 @@ type down struct {
 	needs  func(method []byte) frame.Need
 	out    io.Writer
 	head   frame.Head
-	looks  []look // of the tapped frames, in order
-	next   int    // of looks: what is tapped next
+	tapped []tappedUpdate // updates that are being forwarded, in order
+	next   int            // index in tapped of the update whose bytes come next
 	stream stream
-	long   *frame.Thinner // of a tapped frame that comes in pieces
-	strays int            // lines of the harness that were no frames
+	long   *frame.Thinner // of a tapped frame that is long, or comes in pieces
+	strays int            // how many lines of the harness were no frames
 }
 
 // Judge says what becomes of a frame.
 func (d *down) Judge(b []byte, whole bool) wire.Verdict {
 	if t := d.stream.turnOf(b); t != nil {
-		d.looks = append(d.looks, look{kind: updateMessage, session: t.Session, turn: t, words: d.stream.words})
+		d.tapped = append(d.tapped, tappedUpdate{
+			kind: updateMessage, session: t.Session, turn: t, turnChanges: d.stream.turnChanges,
+		})
 		return wire.Tap
 	}
 	if !frame.Peek(b, whole, d.needs, &d.head) {
@@ -48,11 +50,11 @@ func (d *down) Judge(b []byte, whole bool) wire.Verdict {
 	case methodUpdate:
 		return d.judgeUpdate()
 	}
-	d.compat.asks(&d.head)
+	d.compat.noteRequest(&d.head)
 	return wire.Pass
 }
 
-// judgeResponse says what becomes of a response: one that is waited for is held.
+// judgeResponse says what becomes of a response: one to a request that is watched is held.
 func (d *down) judgeResponse() wire.Verdict {
 	if !d.head.Result && !d.head.Error {
 		return wire.Pass
@@ -66,11 +68,11 @@ func (d *down) judgeResponse() wire.Verdict {
 	return v
 }
 
-// judgeUpdate says what becomes of an update.
+// judgeUpdate says what becomes of a session/update.
 func (d *down) judgeUpdate() (v wire.Verdict) {
 	d.table.Update(func(c *session.Connection) {
 		if string(d.head.Update) == updateCommands && (c.Making() || c.SessionOf(d.head.Session) != nil) {
-			d.looks = append(d.looks, look{kind: updateCommands, id: string(d.head.Session)})
+			d.tapped = append(d.tapped, tappedUpdate{kind: updateCommands, id: string(d.head.Session)})
 			v = wire.Tap
 			return
 		}
@@ -98,7 +100,7 @@ func (d *down) judgeUpdateOf(s *session.Session) wire.Verdict {
 		kind = updateCompact
 	case updateSummary:
 		kind = updateSummary
-	case updateUser, updateUserMessage, updateLetter, updateLetterPart:
+	case updateUser, updateUserMessage, updateSessionMessage, updateSessionChunk:
 		if s.ShowsBlocks() {
 			return wire.Hold
 		}
@@ -109,7 +111,7 @@ func (d *down) judgeUpdateOf(s *session.Session) wire.Verdict {
 		}
 		kind = updateInfo
 	case updateState:
-		if d.second.Load() {
+		if d.version2.Load() {
 			return wire.Hold // it may end a turn
 		}
 		return wire.Pass
@@ -118,20 +120,22 @@ func (d *down) judgeUpdateOf(s *session.Session) wire.Verdict {
 	default:
 		return wire.Pass
 	}
-	// words of nobody's turn: a replay
+	// without a turn it is a replay
 	if (kind == updateMessage || kind == updateAgent || kind == updateTool) && s.Turn() == nil {
 		return wire.Pass
 	}
-	d.looks = append(d.looks, look{kind: kind, session: s, turn: s.Turn(), words: d.table.TurnChanges.Load()})
+	d.tapped = append(d.tapped, tappedUpdate{
+		kind: kind, session: s, turn: s.Turn(), turnChanges: d.table.TurnChanges.Load(),
+	})
 	return wire.Tap
 }
 
-// Tapped reads an update that the client already has.
+// Tapped reads an update that was forwarded.
 func (d *down) Tapped(piece []byte, first, last bool) {
-	l := d.looks[d.next]
+	l := d.tapped[d.next]
 	if last {
-		if d.next++; d.next == len(d.looks) {
-			d.looks, d.next = d.looks[:0], 0
+		if d.next++; d.next == len(d.tapped) {
+			d.tapped, d.next = d.tapped[:0], 0
 		}
 	}
 	if l.kind == updateMessage && d.stream.take(l, piece, first, last) {
@@ -148,9 +152,9 @@ func (d *down) Tapped(piece []byte, first, last bool) {
 	}
 	switch l.kind {
 	case updateMessage:
-		d.stream.message(l, piece)
+		d.stream.readChunk(l, piece)
 	case updateAgent:
-		d.stream.wholeMessage(l, piece)
+		d.stream.readMessage(l, piece)
 	default:
 		d.capture.read(l, piece)
 	}
@@ -164,29 +168,30 @@ func (d *down) Write(b []byte) error {
 	return nil
 }
 
-// Diverted sends what is no frame to people: acpx 0.7.0 crashes on a bare
-// `1`, and the protocol allows nothing else on stdout.
+// Diverted writes a line that is no frame to stderr: ACP allows only frames on stdout, and acpx 0.7.0 crashes on a bare
+// `1`.
 func (d *down) Diverted(piece []byte, first bool) {
 	if first { // in one write: the harness's stderr goes the same way
 		d.strays++
 		piece = append([]byte("signet-acp-proxy: not a frame, on the harness's stdout: "), piece...)
 	}
-	_, _ = d.talk.Write(piece)
+	_, _ = d.stderr.Write(piece)
 }
 
-// Held handles a frame that was kept whole: a response that was waited for, or an update that may show our block.
+// Held handles a frame that was held: a response to a request that is watched, an update that may show our block, or
+// one that may end a turn (version 2).
 func (d *down) Held(line []byte) error {
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &d.head)
 	if !frame.Valid(line) {
 		return d.Write(line)
 	}
 	switch update := string(d.head.Update); update {
-	case updateUser, updateLetterPart:
+	case updateUser, updateSessionChunk:
 		if line = d.stripper.userChunk(line, d.head.Session, update == updateUser); line == nil {
 			return nil
 		}
 		return d.Write(line)
-	case updateUserMessage, updateLetter:
+	case updateUserMessage, updateSessionMessage:
 		return d.Write(d.stripper.userMessage(line, d.head.Session, update == updateUserMessage))
 	case updateState:
 		d.responses.state(line, d.head.Session)
@@ -210,7 +215,7 @@ func (d *down) Held(line []byte) error {
 	return d.Write(d.responses.read(req, line, &d.head))
 }
 
-// info takes our block out of a session's title, and keeps what the harness calls it.
+// info takes our block out of a session's title, and notes the title.
 func (d *down) info(line []byte) error {
 	line = d.stripper.info(line, string(d.head.Session))
 	err := d.Write(line)

@@ -6,9 +6,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// earlier tells how the conversation that a session goes on from ended, "" where there is none or the session has been
-// told. Where the database does not say in time the prompt goes without it. locked says that the prompt cannot be
-// claimed either, for somebody else has the database.
+// earlier returns how the conversation ended that a session continues; "" if it continues none, or was told before. If
+// the database does not answer within ClaimLimit the prompt goes without it. locked says that the database is locked by
+// another process, so that the prompt cannot be claimed either.
 func (d *database) earlier(ctx context.Context, s *session.Session) (text string, locked bool) {
 	ctx, cancel := context.WithTimeout(ctx, d.o.ClaimLimit)
 	defer cancel()

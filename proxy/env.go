@@ -9,26 +9,26 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// An env is what every part of a relay works with.
+// An env is what all parts of a relay share.
 type env struct {
-	o       *Options
-	table   *session.Table
-	editing atomic.Bool     // the initialize response has named a version that we know
-	second  atomic.Bool     // it is version 2
-	ctx     context.Context // ends with the relay; fetches run under it
-	tasks   *tasks          // fetches and look-ups
-	talk    *peopleWriter   // to people
+	o        *Options
+	table    *session.Table
+	editing  atomic.Bool     // the initialize response has named a protocol version that we know
+	version2 atomic.Bool     // that is version 2
+	ctx      context.Context // ends with the relay; fetches run under it
+	tasks    *tasks          // fetches and look-ups
+	stderr   *stderrWriter
 }
 
-// tell tells a person something on stderr, one line.
+// tell writes one line for people to stderr.
 func (e *env) tell(format string, args ...any) {
-	fmt.Fprintf(e.talk, "signet-acp-proxy: "+format+"\n", args...)
+	fmt.Fprintf(e.stderr, "signet-acp-proxy: "+format+"\n", args...)
 }
 
-// edited notes in the log that a frame leaves as another one than it came, so that every difference between what one
-// side wrote and what the other side read can be explained: what was done, to whose frame, and by how many bytes. s
-// is nil where the frame is no session's. What is injected into prompts is logged for everybody, in resolve.
-func (e *env) edited(kind string, s *session.Session, before, after []byte) {
+// logEdit logs, at level debug, that a frame was edited: the kind of edit, the session (nil: none) and by how many
+// bytes the frame grew. With it every difference between what one side wrote and what the other read can be explained.
+// Injections into prompts are logged in Resolve, at level info.
+func (e *env) logEdit(kind string, s *session.Session, before, after []byte) {
 	log := e.o.Log.Debug()
 	if !log.Enabled() || bytes.Equal(before, after) {
 		return
@@ -47,7 +47,7 @@ func await(ctx context.Context, c <-chan struct{}) {
 	}
 }
 
-// hints reports whether the blocks of an agent's sessions name the memory tool.
-func (e *env) hints(agent string) bool {
+// toolHint reports whether blocks for this agent mention the memory tool.
+func (e *env) toolHint(agent string) bool {
 	return e.o.MCPServer != nil && e.o.ToolHint != nil && e.o.ToolHint(agent)
 }

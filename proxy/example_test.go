@@ -15,7 +15,7 @@ func ExampleRelay() {
 	var client bytes.Buffer
 	relay := proxy.New(proxy.Options{
 		Client: proxy.Client{In: strings.NewReader("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\"}\n"),
-			Out: &client, Talk: io.Discard},
+			Out: &client, Stderr: io.Discard},
 		Harness: proxy.Harness{In: out, Out: in, Hangup: func() { out.Close() }},
 	})
 	err := relay.Run()

@@ -12,13 +12,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A fetcher gets what sessions are to be told, beside the conversation.
+// A fetcher gets context from memory, beside the conversation.
 type fetcher struct {
 	*env
 	database *database
 }
 
-// begin begins to get what a session is waiting for, unless that has begun. The table's lock is held.
+// begin begins the fetch that a session needs, if any, and if the backend is open. The table's lock is held.
 func (f *fetcher) begin(c *session.Connection, s *session.Session) {
 	b := f.database.now()
 	if b == nil {
@@ -41,7 +41,7 @@ func (f *fetcher) begin(c *session.Connection, s *session.Session) {
 	})
 }
 
-// start asks the source, and keeps what it says for the next process in case this one sees no prompt.
+// start fetches the context of a session.
 func (f *fetcher) start(ctx context.Context, b *Backend, fetch *session.Fetch, who memory.Session) {
 	ctx, cancel := context.WithTimeout(ctx, f.o.FetchLimit)
 	defer cancel()
@@ -62,18 +62,19 @@ func (f *fetcher) start(ctx context.Context, b *Backend, fetch *session.Fetch, w
 	}
 }
 
-// keep keeps what was fetched for the next process, in case this one does not use it.
+// keep stores what was fetched, for the next process to use if this one does not.
 func (f *fetcher) keep(fetch *session.Fetch) {
 	if fetch.Got.Empty() {
 		return
 	}
-	if payload, ok := kept(fetch.Got); ok {
+	if payload, ok := storable(fetch.Got); ok {
 		f.table.Update(func(c *session.Connection) { c.StoreContext(fetch, payload) })
 	}
 }
 
-// kept is a context as it may be stored, which is what a block would show of it. ok is false where it cannot be.
-func kept(c memory.Context) (payload []byte, ok bool) {
+// storable returns the JSON of a context with secrets taken out, as a block would have them. ok is false if it cannot
+// be encoded.
+func storable(c memory.Context) (payload []byte, ok bool) {
 	for _, text := range []*string{&c.Identity, &c.Standing, &c.Notes, &c.Mixed} {
 		*text = privacy.Clean(*text, nil, false)
 	}
@@ -82,11 +83,11 @@ func kept(c memory.Context) (payload []byte, ok bool) {
 		c.Items[i].Text = privacy.Clean(c.Items[i].Text, nil, false)
 	}
 	payload, err := json.Marshal(c)
-	return payload, err == nil // a date that has no JSON will not have any the next time
+	return payload, err == nil // it fails for a date that JSON cannot hold, which a retry would not help
 }
 
-// recall asks what is relevant to a prompt, in the time that the prompt may
-// wait, and leaves out what the session was given before.
+// recall returns what memory finds for the text of a prompt, without what the session was given before. ctx is bounded
+// by the time that the prompt may wait.
 func (f *fetcher) recall(ctx context.Context, s *session.Session, words string) memory.Context {
 	b := f.database.ready(ctx)
 	if b == nil {

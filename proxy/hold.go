@@ -10,31 +10,31 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A heldPrompt is a prompt that waits for its context: a frame that the queue holds.
+// A heldPrompt is a prompt that waits in the queue for its context.
 type heldPrompt struct {
 	*env
-	inject func(*heldPrompt) ([][]byte, *session.Injection) // gives it its context
+	inject func(*heldPrompt) ([][]byte, *session.Injection) // injector.inject
 
-	line    []byte // as the client sent it, until it leaves
-	size    int
-	key     string // the request's id
+	line    []byte // the frame as the client sent it; nil once it was resolved
+	size    int    // of line
+	key     string // the request's id (idKey)
 	session *session.Session
 	turn    *session.Turn
 	words   string
-	read    time.Time // when it was read: its time runs from here
+	read    time.Time // when the frame was read: the deadline runs from here
 
-	recall    chan memory.Context // what its own words bring to mind; nil when nothing is looked for
+	recall    chan memory.Context // 1-buffered, gets what memory finds for words; nil: nothing is looked for
 	once      sync.Once
 	cancelled chan struct{}
 }
 
-// Size is the prompt's own.
+// Size is that of the client's frame.
 func (h *heldPrompt) Size() int { return h.size }
 
 // Cancel ends the wait: the prompt goes out as it came.
 func (h *heldPrompt) Cancel() { h.once.Do(func() { close(h.cancelled) }) }
 
-// Resolve waits for the context. It gives the prompt with that in front, or as the client sent it.
+// Resolve waits for the context, and returns the prompt with the block in front, or as the client sent it.
 func (h *heldPrompt) Resolve() (parts [][]byte, forwarded func()) {
 	s := h.session
 	parts, in := h.inject(h)
@@ -43,7 +43,7 @@ func (h *heldPrompt) Resolve() (parts [][]byte, forwarded func()) {
 	off := false
 	h.table.Update(func(c *session.Connection) {
 		s.Release()
-		if off = s.Off && in == nil; off { // as has turned out meanwhile
+		if off = s.Off && in == nil; off { // switched off while it was held
 			return
 		}
 		c.PromptForwarded(h.turn)
@@ -64,7 +64,7 @@ func (h *heldPrompt) Resolve() (parts [][]byte, forwarded func()) {
 	}
 }
 
-// giveBack gives the memory of a large prompt back to the system, which the runtime would keep for minutes.
+// giveBack returns the memory of a large prompt to the system; the runtime would keep it for minutes.
 func giveBack(ctx context.Context) {
 	timer := time.NewTimer(giveBackAfter)
 	defer timer.Stop()
@@ -77,8 +77,8 @@ func giveBack(ctx context.Context) {
 
 const giveBackAfter = time.Second
 
-// gaveUp reports whether the wait was ended.
-func (h *heldPrompt) gaveUp() bool {
+// isCancelled reports whether the client has cancelled the prompt.
+func (h *heldPrompt) isCancelled() bool {
 	select {
 	case <-h.cancelled:
 		return true
@@ -87,7 +87,7 @@ func (h *heldPrompt) gaveUp() bool {
 	}
 }
 
-// wait waits for c, for no longer than ctx and until the prompt is cancelled.
+// wait waits until c is closed, and reports whether it was. It gives up when ctx ends or the prompt is cancelled.
 func wait(ctx context.Context, h *heldPrompt, c <-chan struct{}) bool {
 	select {
 	case <-c:

@@ -13,7 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// An injector decides what a prompt is given, and gives it.
+// An injector decides which block goes into a held prompt, and claims the session for it.
 type injector struct {
 	*env
 	database *database
@@ -22,14 +22,14 @@ type injector struct {
 }
 
 const (
-	recallLimit   = 300 * time.Millisecond // a later prompt is held no longer for recall
-	minRecallSize = 20                     // characters
+	recallLimit   = 300 * time.Millisecond // a prompt of a session that has its context is held no longer
+	minRecallSize = 20                     // characters that such a prompt must have to be searched for
 )
 
-// worthRecall reports whether a later prompt says enough to bring anything to mind.
+// worthRecall reports whether a later prompt says enough to search memory for it.
 func worthRecall(words string) bool { return utf8.RuneCountInString(words) >= minRecallSize }
 
-// beginRecall starts to look for what the prompt's own words bring to mind, beside the session's context.
+// beginRecall starts to search memory for the prompt's own words, beside the fetch of the session's context.
 func (j *injector) beginRecall(h *heldPrompt) {
 	s, limit := h.session, j.o.HoldLimit-j.o.ClaimLimit
 	wanted := true
@@ -58,12 +58,12 @@ func (j *injector) beginRecall(h *heldPrompt) {
 	})
 }
 
-// inject puts in front of a prompt what it is to be given, nil if that is nothing. Where another proxy has changed
-// the session meanwhile it looks once more.
+// inject returns a prompt with its block in front, and the injection; or the prompt as it came, and nil. If another
+// proxy has changed the session's state meanwhile it decides once more.
 func (j *injector) inject(h *heldPrompt) ([][]byte, *session.Injection) {
 	for range 2 {
 		in := j.choose(h)
-		if in == nil || h.gaveUp() {
+		if in == nil || h.isCancelled() {
 			break
 		}
 		edited, ok := frame.PrependParts(h.line, in.Block.JSON(), "params", "prompt")
@@ -81,20 +81,20 @@ func (j *injector) inject(h *heldPrompt) ([][]byte, *session.Injection) {
 	return [][]byte{h.line}, nil
 }
 
-// choose waits, no longer than the prompt may be held, and decides what goes in; nil if nothing does.
+// choose waits for the context, no longer than the prompt may be held, and returns what to insert, nil for nothing.
 func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	s := h.session
 	ctx, cancel := context.WithDeadline(j.ctx, h.read.Add(j.o.HoldLimit-j.o.ClaimLimit))
 	defer cancel()
 	var ready chan struct{}
 	j.table.Update(func(*session.Connection) { ready = s.Ready })
-	// a database that somebody has locked is opened beside the conversation
+	// no prompt waits the whole hold for a locked database to open
 	opened, stop := context.WithDeadline(ctx, h.read.Add(j.o.ClaimLimit))
 	defer stop()
-	if !wait(opened, h, j.database.opened) || !j.awaitLook(ctx, h, ready) {
+	if !wait(opened, h, j.database.opened) || !j.awaitLookup(ctx, h, ready) {
 		return nil
 	}
-	j.finder.again(ctx, s)
+	j.finder.lookUpAgain(ctx, s)
 	var state correlation.State
 	var fetch *session.Fetch
 	again := false
@@ -106,16 +106,16 @@ func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 			state = correlation.Off
 		}
 	})
-	j.table.Update(func(*session.Connection) { fetch = s.Fetch() }) // what follows from the change has begun
+	j.table.Update(func(*session.Connection) { fetch = s.Fetch() }) // the update before may have begun a fetch
 	switch state {
 	case correlation.Armed:
-		in = j.first(ctx, h, fetch)
+		in = j.firstContext(ctx, h, fetch)
 	case correlation.Doubt:
 		j.table.Update(func(*session.Connection) { in, _ = s.BlockInDoubt() })
 	case correlation.IdentityGiven:
-		in = j.rest(ctx, h, fetch, again)
+		in = j.missingMemories(ctx, h, fetch, again)
 	case correlation.Done:
-		in = j.later(ctx, h)
+		in = j.laterPrompt(ctx, h)
 	}
 	if in != nil {
 		in.From = state
@@ -123,16 +123,16 @@ func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	return in
 }
 
-// awaitLook waits until the ledger was asked about a prompt's session: no longer than it may take where somebody has it
-// locked.
-func (j *injector) awaitLook(ctx context.Context, h *heldPrompt, ready chan struct{}) bool {
+// awaitLookup waits until the ledger has answered about a prompt's session, and reports whether it has. It gives up at
+// the end of the hold, or sooner if the database turns out to be locked.
+func (j *injector) awaitLookup(ctx context.Context, h *heldPrompt, ready chan struct{}) bool {
 	select {
 	case <-ready:
 		return true
 	default:
 	}
-	j.database.events.Stuck() // it is asked again now, not when its turn comes
-	for ctx.Err() == nil && !h.gaveUp() {
+	j.database.events.Stuck() // has the file of events folded in now
+	for ctx.Err() == nil && !h.isCancelled() {
 		step, stop := context.WithTimeout(ctx, j.o.ClaimLimit)
 		known := wait(step, h, ready)
 		stop()
@@ -143,9 +143,9 @@ func (j *injector) awaitLook(ctx context.Context, h *heldPrompt, ready chan stru
 	return false
 }
 
-// first is what an armed session's prompt is given: identity and memories,
-// and what its own words bring to mind. If the fetch has not ended in time, the local identity files.
-func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *session.Injection {
+// firstContext returns what an armed session's prompt gets: identity and memories, and what was found for its own
+// words. If the fetch has not ended in time that is the identity from the local files alone.
+func (j *injector) firstContext(ctx context.Context, h *heldPrompt, f *session.Fetch) *session.Injection {
 	if f == nil {
 		return nil
 	}
@@ -155,16 +155,16 @@ func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *
 	}
 	inTime := wait(ctx, h, f.Done)
 	switch {
-	case h.gaveUp():
+	case h.isCancelled():
 		return nil
 	case inTime && f.Err == nil:
 		in := j.compose(session.KindContext, h, f.Got.After(earlier), j.recalled(ctx, h))
-		if in == nil && !h.gaveUp() {
-			j.told(h.session) // the sources have answered, and there is nothing to tell
+		if in == nil && !h.isCancelled() {
+			j.nothingToTell(h.session) // memory has answered, and is empty
 		}
 		return in.WithFetch(f)
 	case inTime && errors.Is(f.Err, memory.ErrOwned):
-		j.told(h.session)
+		j.nothingToTell(h.session)
 		return nil
 	}
 	b := j.database.ready(ctx)
@@ -179,10 +179,12 @@ func (j *injector) first(ctx context.Context, h *heldPrompt, f *session.Fetch) *
 	return j.compose(session.KindIdentity, h, b.Memory.Identity(who).After(earlier), memory.Context{})
 }
 
-// rest is what a session gets that had only identity in time, once it is
-// there. One that had identity in its system prompt has not waited yet, and does so once; so does one whose source was
-// not there and is asked again.
-func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch, again bool) (in *session.Injection) {
+// missingMemories returns the memories for a session that has only its identity, once they are there. A prompt waits
+// for them only if none has before, because the identity went into the system prompt, or if they are being fetched
+// again (again).
+func (j *injector) missingMemories(
+	ctx context.Context, h *heldPrompt, f *session.Fetch, again bool,
+) (in *session.Injection) {
 	mayWait := again
 	j.table.Update(func(*session.Connection) { mayWait = h.session.FirstWait() || mayWait })
 	earlier, locked := j.database.earlier(ctx, h.session)
@@ -201,15 +203,15 @@ func (j *injector) rest(ctx context.Context, h *heldPrompt, f *session.Fetch, ag
 	case !errors.Is(f.Err, memory.ErrOwned):
 		in = j.compose(session.KindMemories, h, memory.Context{}.After(earlier), memory.Context{})
 	}
-	if in == nil && !h.gaveUp() {
-		j.told(h.session)
+	if in == nil && !h.isCancelled() {
+		j.nothingToTell(h.session)
 	}
 	return in.WithFetch(f)
 }
 
-// later is what any prompt of a session that has had its context may be given: what other agents have sent to it, and
-// what it brings to mind where that is looked for.
-func (j *injector) later(ctx context.Context, h *heldPrompt) *session.Injection {
+// laterPrompt returns what a prompt gets in a session that has had its context: messages from other agents, and what
+// was found for its words if that was searched for.
+func (j *injector) laterPrompt(ctx context.Context, h *heldPrompt) *session.Injection {
 	ctx, cancel := context.WithDeadline(ctx, h.read.Add(recallLimit))
 	defer cancel()
 	recall := j.recalled(ctx, h)
@@ -221,12 +223,12 @@ func (j *injector) later(ctx context.Context, h *heldPrompt) *session.Injection 
 	return j.compose(session.KindMessages, h, memory.Context{Source: memory.FromDaemon, Items: news}, recall)
 }
 
-// told marks a session as having had all that there is for it.
-func (j *injector) told(s *session.Session) {
+// nothingToTell marks a session as done: there is no context for it.
+func (j *injector) nothingToTell(s *session.Session) {
 	j.table.Update(func(c *session.Connection) { c.NothingToTell(s) })
 }
 
-// recalled waits for what the prompt's words brought to mind.
+// recalled waits for what was found for the prompt's words.
 func (j *injector) recalled(ctx context.Context, h *heldPrompt) memory.Context {
 	if h.recall == nil {
 		return memory.Context{}
@@ -241,13 +243,13 @@ func (j *injector) recalled(ctx context.Context, h *heldPrompt) memory.Context {
 	return memory.Context{}
 }
 
-// compose makes the block of what there is to tell, nil if that is nothing.
+// compose makes an injection of context and recall, nil if both are empty.
 func (j *injector) compose(kind string, h *heldPrompt, start, recall memory.Context) *session.Injection {
 	style := memory.Style{Kind: memory.KindContext}
 	if kind == session.KindRecall {
 		style.Kind = memory.KindRecall
 	}
-	j.table.Update(func(c *session.Connection) { style.ToolHint = j.hints(c.Agent.Name) })
+	j.table.Update(func(c *session.Connection) { style.ToolHint = j.toolHint(c.Agent.Name) })
 	block, ok := memory.Compose(h.session.ID, start, recall, style)
 	if !ok {
 		return nil
@@ -260,17 +262,16 @@ func (j *injector) compose(kind string, h *heldPrompt, start, recall memory.Cont
 	return in
 }
 
-// Who has the last word about a claim.
+// Whether a claim counts is decided once, by the ledger's answer or by the prompt that waits no longer for it.
 const (
 	claimOpen    = iota
-	claimTaken   // the ledger has taken it
-	claimGivenUp // the prompt has left without it
+	claimTaken   // the ledger has granted it in time
+	claimGivenUp // the prompt leaves without it
 )
 
-// claim moves the session to in flight and writes the injection, in one step
-// that only one proxy can take. Where the ledger does not answer in time the
-// prompt goes as it came and the session stays as it is. changed says that
-// the session is in another state now, of which more may come.
+// claim moves the session to in flight and records the injection, in one transaction that only one proxy can win. If
+// the ledger does not answer in time the prompt goes as it came and the session stays as it is. changed says that
+// another proxy has changed the session's state: deciding again may help.
 func (j *injector) claim(h *heldPrompt, in *session.Injection) (claimed, changed bool) {
 	s := h.session
 	ctx, cancel := context.WithDeadline(j.ctx, h.read.Add(j.o.HoldLimit))

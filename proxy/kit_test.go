@@ -216,7 +216,7 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 	db, store := w.connect()
 	var hangup sync.Once
 	o := Options{
-		Client:  Client{In: clientIn, Out: clientOut, Talk: &c.talk},
+		Client:  Client{In: clientIn, Out: clientOut, Stderr: &c.talk},
 		Harness: Harness{In: agentIn, Out: agentOut, Hangup: func() { hangup.Do(func() { agentIn.Close() }) }},
 		Name:    "echo",
 		// There for slow machines, and here too long to matter; a memory that is to come too late has HoldLimit -

@@ -10,50 +10,49 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A finder finds out, beside the conversation, what sessions are: what the ledger knows of them, and what they go on
-// from.
+// A finder asks the ledger, beside the conversation, what it has of sessions and which sessions they continue.
 type finder struct {
 	*env
 	database *database
 }
 
-// identify fills in what the ledger knows of a session. It runs behind the session's changes, without the table's lock.
+// identify asks the ledger about one session and updates the table. It runs without the table's lock, once the ledger
+// has all that was recorded of the session.
 type identify func(context.Context, Ledger) error
 
-// open begins to find out what the session is that a request opens, new or known.
+// open notes a request that opens a session, and starts to look the session up. The table's lock is held.
 func (f *finder) open(c *session.Connection, method, target, cwd string) session.Request {
 	var s *session.Session
 	switch method {
 	case methodNew:
 		var failed *session.Session
 		s, failed = c.RequestNew(cwd)
-		f.make(c, s, failed)
+		f.openNew(c, s, failed)
 	case methodFork:
 		var parent *session.Session
 		s, parent = c.RequestFork(target, cwd)
-		f.branch(s, parent, target)
+		f.openFork(s, parent, target)
 	default:
 		s = c.RequestOpen(target, cwd)
-		f.reopen(s)
+		f.openKnown(s)
 	}
 	return session.Request{Method: method, Session: s, Cwd: cwd}
 }
 
-// provide asks the ledger about a session beside the conversation. before is run first and gives the way to identify
-// it; the changes of the sessions in first have to be in the ledger by then. The table's lock is held.
-func (f *finder) provide(s *session.Session, before func(context.Context) identify, first ...*session.Session) {
+// startLookup asks the ledger about a session beside the conversation. before is run first and returns how to identify
+// it. The ledger has to have all that was recorded of the sessions in first. The table's lock is held.
+func (f *finder) startLookup(s *session.Session, before func(context.Context) identify, first ...*session.Session) {
 	ready := s.Ready
 	f.tasks.run(func(ctx context.Context) {
-		defer f.table.Update(func(c *session.Connection) { // what it waits for can begin
+		defer f.table.Update(func(c *session.Connection) {
 			c.LookupEnded(s, ready)
 		})
-		_ = f.look(ctx, s, before(ctx), first...)
+		_ = f.lookUp(ctx, s, before(ctx), first...)
 	})
 }
 
-// look asks the ledger about a session and takes in what it says. Where it
-// says nothing, the next prompt asks again.
-func (f *finder) look(ctx context.Context, s *session.Session, who identify, first ...*session.Session) error {
+// lookUp asks the ledger about a session and updates the table. If that fails the next prompt asks again.
+func (f *finder) lookUp(ctx context.Context, s *session.Session, who identify, first ...*session.Session) error {
 	if f.database.ready(ctx) == nil {
 		f.table.Update(func(c *session.Connection) { c.NoLedger(s) })
 		return errNoLedger
@@ -63,7 +62,7 @@ func (f *finder) look(ctx context.Context, s *session.Session, who identify, fir
 			return err
 		}
 		f.findParent(ctx, b, s)
-		return f.takeKept(ctx, b.Ledger, s)
+		return f.takeStoredContext(ctx, b.Ledger, s)
 	}, append(first, s)...)
 	f.table.Update(func(c *session.Connection) { c.LookupAnswered(s, err) })
 	if err != nil {
@@ -72,23 +71,24 @@ func (f *finder) look(ctx context.Context, s *session.Session, who identify, fir
 	return err
 }
 
-// again asks the ledger about a session of which it did not say enough, or whose context was in another proxy's hands.
-func (f *finder) again(ctx context.Context, s *session.Session) {
+// lookUpAgain asks the ledger again about a session if it failed to answer before, or if another proxy was sending the
+// session's context.
+func (f *finder) lookUpAgain(ctx context.Context, s *session.Session) {
 	again := false
 	f.table.Update(func(*session.Connection) {
 		if again = s.Stale || s.ClaimedElsewhere(); again {
-			s.EndReplay() // it may have shown the history as it was before the prompt that is in doubt now
+			s.EndReplay() // the replay may be from before the prompt that is in doubt now
 		}
 	})
 	if again {
 		ctx, cancel := context.WithTimeout(ctx, f.o.ClaimLimit)
 		defer cancel()
-		_ = f.look(ctx, s, f.known(s))
+		_ = f.lookUp(ctx, s, f.byID(s))
 	}
 }
 
-// takeKept takes a context that an earlier process fetched and did not use, with its key.
-func (f *finder) takeKept(ctx context.Context, l Ledger, s *session.Session) error {
+// takeStoredContext gives the session a context that an earlier process has fetched and not used, if there is one.
+func (f *finder) takeStoredContext(ctx context.Context, l Ledger, s *session.Session) error {
 	var rows []int64
 	f.table.Update(func(*session.Connection) {
 		if s.WantsStoredContext() {
@@ -115,8 +115,8 @@ func (f *finder) takeKept(ctx context.Context, l Ledger, s *session.Session) err
 	return nil
 }
 
-// findParent notes the session that a new one works for: where an agent starts another one through acpx, a proxy runs
-// inside a proxy. A session that the ledger knows keeps the parent that it has there.
+// findParent notes the session whose agent has started a new one: an agent that starts another through acpx runs a
+// proxy inside a proxy. A session that the ledger has keeps the parent that it has there.
 func (f *finder) findParent(ctx context.Context, b *Backend, s *session.Session) {
 	if b.Parent == nil {
 		return
@@ -132,27 +132,27 @@ func (f *finder) findParent(ctx context.Context, b *Backend, s *session.Session)
 	f.table.Update(func(c *session.Connection) { c.FoundParent(s, key) })
 }
 
-// make begins to find out what a session goes on from that the harness has seen nothing of yet: failed, whose load
-// has just failed, or the last one of the same acpx record. The table's lock is held.
-func (f *finder) make(c *session.Connection, s, failed *session.Session) {
-	var looks []chan struct{} // of sessions that it may continue
+// openNew starts to look up which session a new one continues: failed, whose load has just failed, or the newest one of
+// the same acpx record. The table's lock is held.
+func (f *finder) openNew(c *session.Connection, s, failed *session.Session) {
+	var lookups []chan struct{} // of sessions that it may continue
 	var before []*session.Session
 	for _, old := range c.Sessions() {
 		if !old.Live {
-			looks, before = append(looks, old.Ready), append(before, old)
+			lookups, before = append(lookups, old.Ready), append(before, old)
 		}
 	}
-	f.provide(s, func(ctx context.Context) identify {
+	f.startLookup(s, func(ctx context.Context) identify {
 		record := f.o.Record("")
-		for _, ready := range looks {
+		for _, ready := range lookups {
 			await(ctx, ready)
 		}
 		return func(ctx context.Context, l Ledger) error { return f.inherit(ctx, l, s, failed, record) }
 	}, before...)
 }
 
-// inherit makes a session continue the one that it takes the place of: it
-// goes on with its record and turns, and gets the context that was not used, with its key.
+// inherit makes a new session continue the one whose place it takes: it has the same record and takes over a context
+// that was not used, with its key.
 func (f *finder) inherit(ctx context.Context, l Ledger, s, failed *session.Session, record string) error {
 	row := int64(0)
 	var harness, cwd string
@@ -188,10 +188,10 @@ func (f *finder) inherit(ctx context.Context, l Ledger, s, failed *session.Sessi
 	return nil
 }
 
-// reopen begins to look up a session that the client opens by its id. The table's lock is held.
-func (f *finder) reopen(s *session.Session) {
+// openKnown starts to look up a session that the client opens by its id. The table's lock is held.
+func (f *finder) openKnown(s *session.Session) {
 	id := s.ID
-	f.provide(s, func(context.Context) identify { return f.known(s) })
+	f.startLookup(s, func(context.Context) identify { return f.byID(s) })
 	f.tasks.run(func(context.Context) {
 		if record := f.o.Record(id); record != "" {
 			f.table.Update(func(c *session.Connection) { c.FoundRecord(s, record) })
@@ -199,8 +199,8 @@ func (f *finder) reopen(s *session.Session) {
 	})
 }
 
-// noteNewRecords finds the records of sessions that were made on this
-// connection outside a queue owner: acpx writes them down once it has the session's id.
+// noteNewRecords finds the records of sessions that acpx has made without a queue owner: it writes a record's file only
+// once it has the session's id.
 func (f *finder) noteNewRecords() {
 	var fresh []*session.Session
 	f.table.Update(func(c *session.Connection) {
@@ -220,19 +220,19 @@ func (f *finder) noteNewRecords() {
 	}
 }
 
-// known fills in what the ledger knows of a session by its id.
-func (f *finder) known(s *session.Session) identify {
+// byID identifies a session by its harness and id.
+func (f *finder) byID(s *session.Session) identify {
 	return func(ctx context.Context, l Ledger) error {
 		var harness string
-		stood := false
-		f.table.Update(func(c *session.Connection) { harness, stood = c.Harness(), s.InLedger() })
+		wasKnown := false
+		f.table.Update(func(c *session.Connection) { harness, wasKnown = c.Harness(), s.InLedger() })
 		known, err := l.Find(ctx, harness, s.ID)
-		if b := f.database.now(); isNotFound(err) && !stood && b != nil { // its process may have just made it
+		if b := f.database.now(); isNotFound(err) && !wasKnown && b != nil { // another process may just have made it
 			f.database.catchUp(ctx, b)
 			known, err = l.Find(ctx, harness, s.ID)
 		}
 		if isNotFound(err) {
-			f.table.Update(func(c *session.Connection) { c.Unknown(s, stood) })
+			f.table.Update(func(c *session.Connection) { c.Unknown(s, wasKnown) })
 			return nil
 		}
 		if err != nil {
@@ -252,9 +252,9 @@ func (f *finder) known(s *session.Session) identify {
 	}
 }
 
-// branch begins to make a fork what its parent is. parent is nil where this connection does not have it. The table's
-// lock is held.
-func (f *finder) branch(s, parent *session.Session, parentID string) {
+// openFork starts to look up a fork's parent. parent is nil if this connection does not have it. The table's lock is
+// held.
+func (f *finder) openFork(s, parent *session.Session, parentID string) {
 	var before []*session.Session
 	var ready chan struct{}
 	if parent == nil {
@@ -263,12 +263,12 @@ func (f *finder) branch(s, parent *session.Session, parentID string) {
 		before, ready = append(before, parent), parent.Ready
 	}
 	then := parent.ForkPoint()
-	f.provide(s, func(ctx context.Context) identify {
+	f.startLookup(s, func(ctx context.Context) identify {
 		if ready != nil {
 			await(ctx, ready)
 		}
 		return func(ctx context.Context, l Ledger) error {
-			if err := f.known(parent)(ctx, l); err != nil { // another proxy may hold it too
+			if err := f.byID(parent)(ctx, l); err != nil { // another proxy may hold it too
 				return err
 			}
 			f.table.Update(func(c *session.Connection) { c.Forked(s, parent, then) })
@@ -277,7 +277,8 @@ func (f *finder) branch(s, parent *session.Session, parentID string) {
 	}, before...)
 }
 
-// blocksOf gives the blocks of a session, of this connection or the ledger's, and its row there.
+// blocksOf returns the blocks of a session, from this connection or else from the ledger, oldest first, and its row
+// there.
 func (f *finder) blocksOf(ctx context.Context, id string) (blocks []*session.Injection, row int64) {
 	known, harness := false, ""
 	f.table.Update(func(c *session.Connection) {
@@ -294,7 +295,7 @@ func (f *finder) blocksOf(ctx context.Context, id string) (blocks []*session.Inj
 		row    int64
 		blocks []*session.Injection
 	}
-	got, err := inquire(ctx, f.database, func(ctx context.Context, l Ledger) (found, error) {
+	got, err := askFor(ctx, f.database, func(ctx context.Context, l Ledger) (found, error) {
 		one, err := l.Find(ctx, harness, id)
 		if err != nil {
 			return found{}, err
@@ -312,5 +313,5 @@ func (f *finder) blocksOf(ctx context.Context, id string) (blocks []*session.Inj
 	return got.blocks, got.row
 }
 
-// isNotFound reports whether the ledger does not know what it was asked for.
+// isNotFound reports whether the ledger does not have what it was asked for.
 func isNotFound(err error) bool { return errors.Is(err, correlation.ErrNotFound) }

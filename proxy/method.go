@@ -1,7 +1,7 @@
 package proxy
 
-// The methods that are watched. Spelled out here because the SDK's table
-// lacks several of them (docs/facts/acp.md, "The Go SDK on the wire").
+// The methods that are watched. Spelled out here because the SDK's table lacks several of them (docs/facts/acp.md, "The
+// Go SDK on the wire").
 const (
 	methodInitialize    = "initialize"
 	methodNew           = "session/new"
@@ -19,8 +19,8 @@ const (
 	methodSteering      = "_session/steering" // claude's: words of the user in the middle of a turn
 )
 
-// opens reports whether a method's result is a session.
-func opens(method string) bool {
+// opensSession reports whether a method opens a session, new or known.
+func opensSession(method string) bool {
 	switch method {
 	case methodNew, methodLoad, methodResume, methodFork:
 		return true
@@ -28,5 +28,5 @@ func opens(method string) bool {
 	return false
 }
 
-// makes reports whether a method's result is a session that was not there before.
-func makes(method string) bool { return method == methodNew || method == methodFork }
+// makesSession reports whether a method makes a session.
+func makesSession(method string) bool { return method == methodNew || method == methodFork }

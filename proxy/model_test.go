@@ -17,8 +17,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A model is a harness with a memory of its own, which outlives its processes
-// and which several of them share. It speaks as the real ones do (docs/facts/harnesses.md).
+// A model is a harness with a memory of its own, which outlives its processes and which several of them share. It
+// speaks as the real ones do (docs/facts/harnesses.md).
 type model struct {
 	glue   string // how it shows the blocks of a user's turn: "chunks", or joined by this
 	echo   bool   // it shows a prompt again while it answers

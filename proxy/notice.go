@@ -7,21 +7,21 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// takesNotices reports whether a client asks for notices in its initialize request.
+// takesNotices reports whether an initialize request asks for notice updates.
 func takesNotices(line []byte) bool {
 	at, ok := frame.Find(line, "params", "clientCapabilities", "session", "notices")
 	return ok && line[at.Start] == '{'
 }
 
-// notice is the frame that tells the client what the first prompt got, before the prompt's response; nil: nothing is to
-// be told. It is the only frame of our own.
+// notice returns the frame that tells the client, before the first prompt's response, what was inserted into that
+// prompt; nil for none. It is the only frame that the relay makes itself.
 func (e *env) notice(req session.Request) []byte {
 	in := req.Injection
 	if !e.o.Notice || in == nil || req.Method != methodPrompt || in.Kind != session.KindContext {
 		return nil
 	}
 	takes := false
-	e.table.Update(func(c *session.Connection) { takes = c.TakesNotices && !e.second.Load() })
+	e.table.Update(func(c *session.Connection) { takes = c.TakesNotices && !e.version2.Load() })
 	if !takes {
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // What two prompts on one session's way to the harness, its words and its responses make of the transcript, in every
-// order that harnesses have been seen to use, and in some that they have not. The first prompt is held for its
-// context meanwhile, or is not.
+// order that harnesses have been seen to use, and in some that they have not. The first prompt is held for its context
+// meanwhile, or is not.
 func TestOverlappingPrompts(t *testing.T) {
 	for _, tt := range []struct{ order, want string }{
 		{"P1 Wa R1 P2 Wb R2", "one: a (end_turn) | two: b (end_turn)"},

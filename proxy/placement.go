@@ -18,11 +18,11 @@ type placer struct {
 	finder   *finder
 }
 
-// placeLimit is how long a request waits for the database to be open and the identity files to be read, which both
-// take a few milliseconds.
+// placeLimit is how long a request that opens a session waits for the database and the identity files. Both take a few
+// milliseconds.
 const placeLimit = 20 * time.Millisecond
 
-// takesSystemPrompt reports whether an initialize response, of either version, advertises it.
+// takesSystemPrompt reports whether an initialize response, of either protocol version, advertises systemPrompt.
 func takesSystemPrompt(line []byte) bool {
 	at, ok := frame.Find(line, "result", "agentCapabilities", "sessionCapabilities", "systemPrompt")
 	if !ok {
@@ -31,8 +31,8 @@ func takesSystemPrompt(line []byte) bool {
 	return ok && line[at.Start] == '{'
 }
 
-// place gives a request for a session with the identity appended to its
-// system prompt. A fork gets what its parent has: harnesses do not all keep it.
+// place returns a session/new or session/fork with the identity appended to its system prompt, or line as it is. A fork
+// gets its parent's block again, because not all harnesses keep it.
 func (p *placer) place(line []byte, method, parent string, s *session.Session) []byte {
 	if p.o.Placement == nil {
 		return line
@@ -75,7 +75,8 @@ func (p *placer) place(line []byte, method, parent string, s *session.Session) [
 	return line
 }
 
-// identityBlock makes a block of the local identity files, if they are to be had at once.
+// identityBlock returns a block of the local identity files, and their source. ok is false if they cannot be read
+// before ctx ends, or hold nothing.
 func (p *placer) identityBlock(ctx context.Context, s *session.Session) (block memory.Block, source string, ok bool) {
 	b := p.database.ready(ctx)
 	if b == nil {
@@ -83,7 +84,7 @@ func (p *placer) identityBlock(ctx context.Context, s *session.Session) (block m
 	}
 	var who memory.Session
 	style := memory.Style{Kind: memory.KindContext}
-	p.table.Update(func(c *session.Connection) { who, style.ToolHint = s.Who, p.hints(c.Agent.Name) })
+	p.table.Update(func(c *session.Connection) { who, style.ToolHint = s.Who, p.toolHint(c.Agent.Name) })
 	read := make(chan memory.Context, 1)
 	p.tasks.run(func(context.Context) { read <- b.Memory.Identity(who) })
 	select {
@@ -96,8 +97,9 @@ func (p *placer) identityBlock(ctx context.Context, s *session.Session) (block m
 	}
 }
 
-// appendSystem appends text to the system prompt of a request, in the form that the client used; if it used none, in
-// the protocol's. A client's own stays as it is, whatever its mode. ok is false where that cannot be done.
+// appendSystem appends text to the system prompt of a request. The client's own prompt stays in front, in whichever
+// form it came; without one the protocol's form is used. meta says that the harness reads _meta.systemPrompt. ok is
+// false if the client's form cannot be appended to.
 func appendSystem(line []byte, text string, meta bool) (edited []byte, ok bool) {
 	block, err := json.Marshal(struct {
 		Type string `json:"type"`
@@ -112,18 +114,18 @@ func appendSystem(line []byte, text string, meta bool) (edited []byte, ok bool) 
 	if at, ok := frame.Find(line, "params", "systemPrompt"); ok && line[at.Start] != 'n' {
 		return nil, false // in a form that we do not know
 	}
-	if at, ok := frame.Find(line, "params", "_meta", "systemPrompt"); ok && !empty(at.Of(line)) {
+	if at, ok := frame.Find(line, "params", "_meta", "systemPrompt"); ok && !unset(at.Of(line)) {
 		if !meta {
 			return nil, false
 		}
-		return appendMeta(line, at, text)
+		return appendMetaPrompt(line, at, text)
 	}
 	prompt := append(append([]byte(`{"mode":"append","content":[`), block...), `]}`...)
 	return frame.Add(line, prompt, "params", "systemPrompt")
 }
 
-// empty reports whether a JSON value is one that claude takes for none.
-func empty(value []byte) bool {
+// unset reports whether a JSON value is one that claude takes for no system prompt.
+func unset(value []byte) bool {
 	switch string(value) {
 	case "null", `""`, "false", "0":
 		return true
@@ -131,24 +133,24 @@ func empty(value []byte) bool {
 	return false
 }
 
-// appendMeta appends text to claude's own form: a text that replaces its
-// system prompt, or an object whose append is added to it.
-func appendMeta(line []byte, at frame.Span, text string) ([]byte, bool) {
+// appendMetaPrompt appends text to claude's own form: a string that replaces its system prompt, or an object whose
+// append is added to it.
+func appendMetaPrompt(line []byte, at frame.Span, text string) ([]byte, bool) {
 	switch line[at.Start] {
 	case '"':
-		return extend(line, at, text), true
+		return appendParagraph(line, at, text), true
 	case '{':
 		own, ok := frame.Find(line, "params", "_meta", "systemPrompt", "append")
 		if ok && line[own.Start] == '"' {
-			return extend(line, own, text), true
+			return appendParagraph(line, own, text), true
 		}
 		return frame.Add(line, quote(text), "params", "_meta", "systemPrompt", "append")
 	}
 	return nil, false
 }
 
-// extend adds a paragraph to a string token.
-func extend(line []byte, token frame.Span, text string) []byte {
+// appendParagraph adds a paragraph to a string token.
+func appendParagraph(line []byte, token frame.Span, text string) []byte {
 	end := frame.Span{Start: token.End - 1, End: token.End - 1}
 	quoted := quote("\n\n" + text)
 	return frame.Replace(line, end, quoted[1:len(quoted)-1])

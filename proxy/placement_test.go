@@ -144,8 +144,8 @@ func TestSystemPromptInAnotherProcess(t *testing.T) {
 	}
 }
 
-// The load of a session fails and another one takes its place: it has a system prompt of its own, and the context
-// that was not used.
+// The load of a session fails and another one takes its place: it has a system prompt of its own, and the context that
+// was not used.
 func TestSystemPromptOfSuccessor(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()
@@ -210,8 +210,8 @@ func TestSystemPromptOfFork(t *testing.T) {
 	}
 }
 
-// The first prompt waits for its memories, as one that carries identity does; if they do not come in time it goes,
-// and no later one waits.
+// The first prompt waits for its memories, as one that carries identity does; if they do not come in time it goes, and
+// no later one waits.
 func TestSystemPromptLateMemories(t *testing.T) {
 	w := newWorld(t)
 	mem := newSource()

@@ -69,7 +69,7 @@ func relaysAlike(t *testing.T, w *world, seed uint64, n int) bool {
 	var events *eventlog.Log
 	o := Options{
 		Name: "random",
-		Client: Client{Out: client, Talk: io.Discard, In: &pieces{Rand: rand.New(rand.NewPCG(seed, 3)),
+		Client: Client{Out: client, Stderr: io.Discard, In: &pieces{Rand: rand.New(rand.NewPCG(seed, 3)),
 			parts: []part{{text: upInit + upNew}, {after: opened, text: said}}}},
 		Harness: Harness{In: harness, Hangup: func() { hangup.Do(func() { close(gone) }) },
 			Out: &pieces{Rand: rand.New(rand.NewPCG(seed, 4)), parts: []part{{after: harness.has(upNew),

@@ -11,8 +11,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// Later prompts get what they bring to mind: not short ones, not commands, and
-// no memory twice, unless the prompt that had it was refused.
+// Later prompts get what they bring to mind: not short ones, not commands, and no memory twice, unless the prompt that
+// had it was refused.
 func TestPerPrompt(t *testing.T) {
 	p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
 	p.change = func(o *Options) { o.PerPrompt = true }

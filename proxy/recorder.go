@@ -14,45 +14,45 @@ import (
 )
 
 const (
-	// how soon words are written down while an answer streams: a kill costs no more of them
+	// how often text is recorded while an answer streams: kill -9 costs no more of it
 	recordEvery = 250 * time.Millisecond
-	flushLimit  = 50 * time.Millisecond // for the disk, when the client has gone or much is to be written
-	leastRest   = 20 * time.Millisecond // between two times: what comes meanwhile is written down together
-	maxUnread   = 2 << 20               // bytes of prompts that nobody has read: there is no rest with more
-	maxUnsaved  = 256 << 10             // bytes that are given to the file before it is waited for
+	flushLimit  = 50 * time.Millisecond // how long the disk is waited for
+	leastRest   = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
+	maxUnread   = 2 << 20               // bytes of prompts that wait to be read; with more there is no pause
+	maxUnsaved  = 256 << 10             // bytes that are queued for the file before the disk is waited for
 )
 
-// A recorder reads what was said, takes out what must not be kept, and writes the rest to the file of events: in one
-// goroutine, beside the conversation, so that nobody waits for decoding or redaction. That a turn began, and that it
-// ended, stands there already.
+// A recorder decodes and redacts what was said and appends it to the file of events: in one goroutine, beside the
+// conversation, so that nobody waits for that work. The events that a turn began and ended are appended elsewhere, at
+// once.
 type recorder struct {
 	*env
-	events Events
-	left   func() // told when it is written down that the client has closed sessions
+	events   Events
+	onClosed func() // called when the closing of sessions was recorded
 
-	wake    chan struct{}      // something is to be written soon
-	later   chan struct{}      // or within recordEvery
-	crowded chan struct{}      // or at once, for it is much
-	flushes chan chan struct{} // all of it, now
+	wake    chan struct{}      // record after leastRest
+	later   chan struct{}      // record within recordEvery
+	full    chan struct{}      // record at once: more than maxUnread waits
+	flushes chan chan struct{} // record at once, and close the channel
 	stop    chan struct{}
 	stopped chan struct{}
 
 	// the goroutine's
-	answers map[*session.Turn]*privacy.Stream // of turns that go on
-	unsaved int                               // bytes since the file was waited for
-	hangs   bool                              // it was waited for in vain
+	answers   map[*session.Turn]*privacy.Stream // of turns that have not ended
+	unsaved   int                               // bytes since the disk was last waited for
+	diskHangs bool                              // it was waited for in vain, in this round
 }
 
 func newRecorder(e *env, events Events) *recorder {
 	return &recorder{
 		env: e, events: events,
-		wake: make(chan struct{}, 1), later: make(chan struct{}, 1), crowded: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), later: make(chan struct{}, 1), full: make(chan struct{}, 1),
 		flushes: make(chan chan struct{}), stop: make(chan struct{}), stopped: make(chan struct{}),
 		answers: map[*session.Turn]*privacy.Stream{},
 	}
 }
 
-// nudge asks for what there is to be written, soon or later. It never blocks.
+// nudge asks the recorder to record, soon or later. It never blocks.
 func (r *recorder) nudge(soon bool) {
 	if soon {
 		wake(r.wake)
@@ -79,7 +79,7 @@ func (r *recorder) run() {
 			began := time.Now()
 			r.record()
 			wake, rested = nil, time.After(max(leastRest, pace.Rest(time.Since(began))))
-		case <-r.crowded:
+		case <-r.full:
 			r.record()
 		case <-rested:
 			wake, rested = r.wake, nil
@@ -103,7 +103,7 @@ func (r *recorder) run() {
 	}
 }
 
-// flush writes down all that was said so far.
+// flush records all that was said so far, and waits for the disk for flushLimit at most.
 func (r *recorder) flush() {
 	done := make(chan struct{})
 	select {
@@ -111,21 +111,21 @@ func (r *recorder) flush() {
 		<-done
 	case <-r.stopped:
 	}
-	_ = r.save() // what the disk has not taken then it takes later, or says that it does not
+	_ = r.save() // what is not on disk by then is written later, or reported by the file of events
 }
 
-// close writes down what is left and joins the goroutine.
+// close records what is left and joins the goroutine.
 func (r *recorder) close() {
 	close(r.stop)
 	<-r.stopped
 }
 
-// record writes down what is due.
+// record records what is due.
 func (r *recorder) record() {
 	var due []session.Due
 	var summaries []session.Summary
 	r.table.Update(func(c *session.Connection) { due, summaries = c.TakeDue(), c.TakeSummaries() })
-	r.hangs = false
+	r.diskHangs = false
 	for _, d := range due {
 		if d.Off {
 			delete(r.answers, d.Turn)
@@ -133,13 +133,13 @@ func (r *recorder) record() {
 			continue
 		}
 		if d.Prompt != nil {
-			r.heard(d.Turn, d.Prompt)
+			r.recordPrompt(d.Turn, d.Prompt)
 		}
 		for _, p := range d.Steered {
-			r.heard(d.Turn, p)
+			r.recordPrompt(d.Turn, p)
 		}
-		r.used(d)
-		r.said(d)
+		r.recordTools(d)
+		r.recordAnswer(d)
 	}
 	writeTitles(r.table)
 	for _, m := range summaries {
@@ -152,12 +152,12 @@ func (r *recorder) record() {
 		release()
 	}
 	if leaving {
-		r.left()
+		r.onClosed()
 	}
 }
 
-// heard writes down what the user said: in a prompt, or in the middle of a turn.
-func (r *recorder) heard(t *session.Turn, p session.Prompt) {
+// recordPrompt records what the user said, in a prompt or in the middle of a turn.
+func (r *recorder) recordPrompt(t *session.Turn, p session.Prompt) {
 	words, private := p.Words()
 	cut := p.Omitted() > 0
 	words = privacy.Redact(words)
@@ -168,8 +168,8 @@ func (r *recorder) heard(t *session.Turn, p session.Prompt) {
 	})
 }
 
-// used writes down the tools of a turn. Titles are commands and file names, and may repeat anything.
-func (r *recorder) used(d session.Due) {
+// recordTools records tool calls of a turn. Their titles are commands and file names, which may repeat secrets.
+func (r *recorder) recordTools(d session.Due) {
 	if len(d.Tools) == 0 {
 		return
 	}
@@ -186,8 +186,8 @@ func (r *recorder) used(d session.Due) {
 	}
 }
 
-// said writes down what the agent said since it was last looked at.
-func (r *recorder) said(d session.Due) {
+// recordAnswer records what the agent has said since the last time.
+func (r *recorder) recordAnswer(d session.Due) {
 	t := d.Turn
 	parts := t.Answer.Take()
 	answer, going := r.answers[t]
@@ -202,7 +202,7 @@ func (r *recorder) said(d session.Due) {
 	answer.Conceal(private)
 	skipped := 0
 	for _, p := range parts {
-		skipped += r.take(answer, t, p)
+		skipped += r.feed(answer, t, p)
 	}
 	rest := answer.Ready()
 	if d.Ended {
@@ -212,8 +212,9 @@ func (r *recorder) said(d session.Due) {
 	r.write(t, rest, skipped)
 }
 
-// take gives a part of an answer to its stream, and how many bytes are missing in front of what the stream gives next.
-func (r *recorder) take(to *privacy.Stream, t *session.Turn, p answer.Part) (skipped int) {
+// feed writes a part of an answer to its redacting stream. It returns how many bytes are missing in front of what the
+// stream returns next.
+func (r *recorder) feed(to *privacy.Stream, t *session.Turn, p answer.Part) (skipped int) {
 	if p.Omitted > 0 {
 		r.write(t, to.Skip(""), 0)
 		skipped = p.Omitted
@@ -222,7 +223,7 @@ func (r *recorder) take(to *privacy.Stream, t *session.Turn, p answer.Part) (ski
 	return skipped
 }
 
-// write writes down the agent's next words, in front of which some are missing.
+// write records text of the agent, and how many bytes are missing in front of it.
 func (r *recorder) write(t *session.Turn, words string, skipped int) {
 	if words == "" && skipped == 0 {
 		return
@@ -233,24 +234,24 @@ func (r *recorder) write(t *session.Turn, words string, skipped int) {
 	})
 }
 
-// waitForSpace waits, where much was given to the file, until it has that: more than it holds would be lost. A disk
-// that hangs is waited for once.
+// waitForSpace waits for the disk after each maxUnsaved bytes, because the file's queue drops what does not fit. A disk
+// that hangs is waited for once a round.
 func (r *recorder) waitForSpace(bytes int) {
-	if r.unsaved += bytes; r.unsaved < maxUnsaved || r.hangs {
+	if r.unsaved += bytes; r.unsaved < maxUnsaved || r.diskHangs {
 		return
 	}
 	r.unsaved = 0
-	r.hangs = r.save() != nil
+	r.diskHangs = r.save() != nil
 }
 
-// save waits, briefly, until the file has what it was given.
+// save waits, for flushLimit at most, until all that was appended is in the file.
 func (r *recorder) save() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()
 	return r.events.Flush(ctx)
 }
 
-// private gives what no words of a turn may repeat.
+// private returns the passages that nothing recorded of a turn may repeat.
 func (r *recorder) private(t *session.Turn) (private []string) {
 	r.table.Update(func(*session.Connection) { private = t.Session.Private() })
 	return private

@@ -1,16 +1,13 @@
 // Package proxy is the relay between an ACP client and a harness.
 //
-// Two pumps carry frames, one each way; every byte that is not meant to
-// change arrives unchanged and in order. A few methods are watched, and of
-// these a handful of frames are edited by splicing: the first prompt of a
-// session gets one text block in front, the four requests that carry
-// mcpServers get one server, and replayed copies of our block are cut out.
+// Two pumps carry frames, one each way; every byte that is not meant to change arrives unchanged and in order. A few
+// methods are watched, and of these a handful of frames are edited by splicing: the first prompt of a session gets one
+// text block in front, the four requests that carry mcpServers get one server, and replayed copies of our block are cut
+// out.
 //
-// The relay answers nothing itself, adds no time-out to anything that the
-// client asked for and renumbers no id. It does not start or end the
-// harness (package upstream), does not know where context comes from
-// (package memory) and does not know how sessions are stored (package
-// correlation): it uses these through the interfaces declared here.
+// The relay answers nothing itself, adds no time-out to anything that the client asked for and renumbers no id. It does
+// not start or end the harness (package upstream), does not know where context comes from (package memory) and does not
+// know how sessions are stored (package correlation): it uses these through the interfaces declared here.
 package proxy
 
 import (
@@ -37,7 +34,7 @@ type Relay struct {
 // New prepares a relay and begins to open its backend; Run must follow.
 func New(o Options) *Relay {
 	options := o.withDefaults()
-	r := &Relay{env: &env{o: options, talk: newPeopleWriter(options.Client.Talk)}}
+	r := &Relay{env: &env{o: options, stderr: newStderrWriter(options.Client.Stderr)}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.tasks = &tasks{ctx: r.ctx}
 	compat := newCompat(options.Compat)
@@ -58,7 +55,7 @@ func New(o Options) *Relay {
 		}
 	}
 	r.recorder = newRecorder(r.env, r.events)
-	r.recorder.left = r.database.left
+	r.recorder.onClosed = r.database.deliverClosed
 	r.table = session.NewTable(of, func(c *session.Connection) {
 		if c.EachChanged(func(s *session.Session) { fetcher.begin(c, s) }) {
 			r.recorder.nudge(true)
@@ -67,7 +64,7 @@ func New(o Options) *Relay {
 			r.recorder.nudge(false)
 		}
 		if c.Unread > maxUnread {
-			wake(r.recorder.crowded)
+			wake(r.recorder.full)
 		}
 	})
 	r.up = &up{
@@ -82,7 +79,7 @@ func New(o Options) *Relay {
 		needs:     compat.needs(downNeeds), out: options.Client.Out, stream: stream{env: r.env},
 	}
 	if r.remembers() {
-		r.database.prepare = finder.noteNewRecords
+		r.database.beforeEnd = finder.noteNewRecords
 		go r.database.run()
 		go r.recorder.run()
 	}
@@ -92,15 +89,14 @@ func New(o Options) *Relay {
 // remembers reports whether the relay is more than a byte pump.
 func (r *Relay) remembers() bool { return r.events != nil }
 
-// Run relays until the harness's output ends. It returns what broke the
-// connection, nil if both sides simply ended.
+// Run relays until the harness's output ends. It returns the error that broke the connection, nil if both sides simply
+// ended.
 //
-// The goroutine that reads from the client may outlive Run when the harness
-// ends first, for a read from a pipe cannot be interrupted: the caller exits
-// then, or closes the client's end.
+// The goroutine that reads from the client may outlive Run when the harness ends first, for a read from a pipe cannot
+// be interrupted: the caller exits then, or closes the client's end.
 func (r *Relay) Run() error {
 	defer r.cancel()
-	defer r.talk.finish()
+	defer r.stderr.finish()
 	if !r.remembers() {
 		return r.run(r.copyUp, func() error { return wire.Copy(r.o.Client.Out, r.o.Harness.Out) })
 	}
@@ -145,25 +141,25 @@ func (r *Relay) run(up, down func() error) error {
 	return err
 }
 
-// clientGone ends the harness and brings everything to disk: acpx leaves
-// about 150 ms from here on (docs/facts/acpx.md, "The end of a connection").
+// clientGone tells the harness to end, and writes everything to disk: acpx leaves about 150 ms for that before it kills
+// (docs/facts/acpx.md, "The end of a connection").
 func (r *Relay) clientGone() {
 	r.table.Update(func(c *session.Connection) { c.Gone = true })
 	r.o.Harness.Hangup()
 	r.flush(false)
 }
 
-// Flush brings everything that was said to disk, and marks the end of the
-// process there: for when we are told to end, and may be killed at any moment.
+// Flush writes everything that was said to disk, with the end of the process. Call it when we are told to end, and may
+// be killed at any moment. It takes at most about 200 ms.
 func (r *Relay) Flush() {
 	r.flush(true)
 }
 
-// flush writes down what was said. With end the end of the process is marked also while a turn is under way.
+// flush records what was said, and the end of the process; while a turn is under way only with end.
 func (r *Relay) flush(end bool) {
 	if r.remembers() {
 		r.recorder.flush()
-		r.database.over(end)
+		r.database.clientGone(end)
 	}
 }
 
@@ -173,8 +169,8 @@ func (r *Relay) ClientGone() (gone bool) {
 	return gone
 }
 
-// copyUp is the byte pump from the client. As with frames, a harness that
-// does not read any more is the other pump's to report, and the client may go on writing.
+// copyUp is the byte pump from the client. As with frames, the other pump reports a harness that does not read any
+// more; the client may go on writing.
 func (r *Relay) copyUp() error {
 	err := wire.Copy(r.o.Harness.In, r.o.Client.In)
 	if errors.Is(err, wire.ErrNoReader) {

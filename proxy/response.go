@@ -16,7 +16,7 @@ const (
 	version2 = "2"
 )
 
-// responses follows what the harness answers to the requests that are waited for, and when it is done with a prompt.
+// responses handles the harness's responses to requests that are watched, and in version 2 the updates that end turns.
 type responses struct {
 	*env
 	finder   *finder
@@ -25,14 +25,14 @@ type responses struct {
 	events   Events
 }
 
-// read follows what a response says, and gives it as the client is to see it.
+// read handles a response, and returns it as the client is to get it.
 func (r *responses) read(req session.Request, line []byte, head *frame.Head) []byte {
 	switch req.Method {
 	case methodInitialize:
 		r.initialized(line)
 	case methodList:
 		clean := r.stripper.list(line)
-		r.edited("list", nil, line, clean)
+		r.logEdit("list", nil, line, clean)
 		return clean
 	case methodPrompt:
 		r.promptEnded(req, line, head)
@@ -42,19 +42,20 @@ func (r *responses) read(req session.Request, line []byte, head *frame.Head) []b
 		}
 	default:
 		if s := r.opened(req, line, head.Error); s != nil {
-			return r.announced(s, line)
+			return r.announce(s, line)
 		}
 	}
 	return line
 }
 
-// promptEnded ends a turn. That it ended is in the file of events before the client reads of it.
+// promptEnded handles a prompt's response. The event that the turn ended is in the file of events before the client has
+// the response.
 func (r *responses) promptEnded(req session.Request, line []byte, head *frame.Head) {
 	stop, _ := stringAt(line, "result", "stopReason")
 	code, id := errorCode(line), chars.Cut(string(head.ID), maxID)
 	var ended eventlog.Event
 	r.table.Update(func(c *session.Connection) {
-		if r.second.Load() && !head.Error {
+		if r.version2.Load() && !head.Error {
 			c.Accept(req)
 			return
 		}
@@ -66,7 +67,7 @@ func (r *responses) promptEnded(req session.Request, line []byte, head *frame.He
 	r.capture.result(req, line)
 }
 
-// state follows what the harness says of its work in a session.
+// state handles a state_update (version 2), which ends turns when it says idle.
 func (r *responses) state(line, id []byte) {
 	if state, _ := stringAt(line, "params", "update", "state"); state != "idle" {
 		return
@@ -97,26 +98,26 @@ func (r *responses) state(line, id []byte) {
 	}
 }
 
-// opened follows the response to a request that opens a session, and gives that session if it was opened and we may
-// edit.
+// opened handles the response to a request that opens a session. It returns the session if its key may be announced: it
+// was opened, and frames may be edited.
 func (r *responses) opened(req session.Request, line []byte, failed bool) (s *session.Session) {
 	if req.Early && (failed || !r.editing.Load()) {
 		return nil
 	}
 	id, _ := stringAt(line, "result", "sessionId")
-	announce := req.Session != nil // not of one that was sent before we knew whether we may edit
+	announce := req.Session != nil // not for an early one
 	r.table.Update(func(c *session.Connection) {
-		if req.Early { // its response finds that we may: the session is one as any other
+		if req.Early { // by now frames may be edited: the session is like any other
 			off := req.Off
 			if req = r.finder.open(c, req.Method, req.Target, req.Cwd); off {
 				c.SwitchOff(req.Session)
 			}
 		}
 		if failed {
-			c.NotOpened(req, makes(req.Method), errorCode(line))
+			c.NotOpened(req, makesSession(req.Method), errorCode(line))
 			return
 		}
-		c.Opened(req.Session, makes(req.Method), id)
+		c.Opened(req.Session, makesSession(req.Method), id)
 		if list, ok := frame.Find(line, "result", "availableCommands"); ok { // of version 2
 			c.Advertise(req.Session.ID, commandNames(line, list))
 		}
@@ -127,10 +128,9 @@ func (r *responses) opened(req session.Request, line []byte, failed bool) (s *se
 	return req.Session
 }
 
-// announced gives the response that opened a session with the session's Signet key in the result's _meta, for the
-// client to show. The key is not known before the ledger was asked, which the response waits for no longer than
-// LookLimit.
-func (r *responses) announced(s *session.Session, line []byte) []byte {
+// announce adds the session's Signet key to the _meta of the response that opened it, for the client to show. The key
+// is known once the ledger was asked; the response waits for that no longer than LookLimit.
+func (r *responses) announce(s *session.Session, line []byte) []byte {
 	if !r.o.Announce {
 		return line
 	}
@@ -148,15 +148,16 @@ func (r *responses) announced(s *session.Session, line []byte) []byte {
 	ctx, cancel := context.WithTimeout(r.ctx, r.o.LookLimit)
 	defer cancel()
 	await(ctx, ready)
-	if look(); off || key == "" { // off as has turned out meanwhile
+	if look(); off || key == "" { // the ledger may have switched it off
 		return line
 	}
 	edited := add(line, quote(key), "result", "_meta", "signet.ai", "sessionKey")
-	r.edited("announcement", s, line, edited)
+	r.logEdit("announcement", s, line, edited)
 	return edited
 }
 
-// initialized decides whether this conversation is one that we can edit.
+// initialized handles the initialize response: what the agent is and takes, and whether frames may be edited in this
+// version of the protocol.
 func (r *responses) initialized(line []byte) {
 	at, ok := frame.Find(line, "result", "protocolVersion")
 	if !ok {
@@ -171,7 +172,7 @@ func (r *responses) initialized(line []byte) {
 	switch got := string(at.Of(line)); got {
 	case version1:
 	case version2:
-		r.second.Store(true)
+		r.version2.Store(true)
 	default:
 		r.tell("the harness speaks protocol version %.20s; this program adds memory to versions %s and %s only, "+
 			"so everything passes as it is",

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	maxForPeople = 1 << 20                // bytes that wait for somebody who reads
-	peopleLimit  = 200 * time.Millisecond // for them, at the end
+	maxWaiting  = 1 << 20                // bytes that wait to be written
+	finishLimit = 200 * time.Millisecond // for writing them, at the end
 )
 
-// A peopleWriter writes what people are to read, in a goroutine of its own: a stderr that nobody reads holds nothing
-// up. What finds no room is dropped and counted.
-type peopleWriter struct {
+// A stderrWriter writes to stderr in a goroutine of its own, so that a stderr that nobody reads holds nothing up. What
+// does not fit into maxWaiting is dropped and counted.
+type stderrWriter struct {
 	out io.Writer
 
 	mu      sync.Mutex // guards what follows
@@ -24,17 +24,17 @@ type peopleWriter struct {
 	idle    chan struct{} // closed while nothing is being written
 }
 
-func newPeopleWriter(out io.Writer) *peopleWriter {
-	t := &peopleWriter{out: out, idle: make(chan struct{})}
+func newStderrWriter(out io.Writer) *stderrWriter {
+	t := &stderrWriter{out: out, idle: make(chan struct{})}
 	close(t.idle)
 	return t
 }
 
-// Write takes what is to be written. It never blocks and never fails.
-func (t *peopleWriter) Write(b []byte) (int, error) {
+// Write queues a copy of b. It never blocks and never fails.
+func (t *stderrWriter) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.waiting)+len(b) > maxForPeople {
+	if len(t.waiting)+len(b) > maxWaiting {
 		t.dropped += len(b)
 		return len(b), nil
 	}
@@ -47,8 +47,8 @@ func (t *peopleWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// write writes until nothing waits. A write that hangs is left to itself at the end: it goes with the process.
-func (t *peopleWriter) write() {
+// write writes until nothing waits. A write that hangs at the end is not joined: it ends with the process.
+func (t *stderrWriter) write() {
 	for {
 		t.mu.Lock()
 		b := t.waiting
@@ -64,16 +64,16 @@ func (t *peopleWriter) write() {
 			return
 		}
 		t.mu.Unlock()
-		_, _ = t.out.Write(b) // there is nobody to tell
+		_, _ = t.out.Write(b) // an error could be reported only here
 	}
 }
 
-// finish waits a moment for what is still to be read.
-func (t *peopleWriter) finish() {
+// finish waits for what is queued, for finishLimit at most.
+func (t *stderrWriter) finish() {
 	t.mu.Lock()
 	idle := t.idle
 	t.mu.Unlock()
-	limit := time.NewTimer(peopleLimit)
+	limit := time.NewTimer(finishLimit)
 	defer limit.Stop()
 	select {
 	case <-idle:

@@ -20,9 +20,9 @@ func (s *stuckWriter) Write(b []byte) (int, error) {
 func TestNobodyReadsStderr(t *testing.T) {
 	out := &stuckWriter{release: make(chan struct{})}
 	w := newWorld(t)
-	c, h := w.scripted(func(o *Options) { o.Client.Talk = out })
+	c, h := w.scripted(func(o *Options) { o.Client.Stderr = out })
 	const line = "no frame, and nobody reads it\n"
-	h.say(strings.Repeat(line, 2*maxForPeople/len(line)))
+	h.say(strings.Repeat(line, 2*maxWaiting/len(line)))
 	h.say(`{"jsonrpc":"2.0","method":"_behind"}` + "\n")
 	c.until("_behind")
 	close(out.release)

@@ -7,28 +7,28 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A stream is an answer that arrives as message chunks of one shape: their
-// texts are taken as they stand between the shape's two ends, without reading the frames.
+// A stream reads the agent's text from message chunks. Chunks of the same shape as the last one (frame.Shape) are not
+// parsed: their text is copied as it stands between the shape's two ends.
 type stream struct {
 	*env
-	shape   frame.Shape
-	session *session.Session
-	turn    *session.Turn
-	words   uint64
-	taking  bool   // a chunk that comes in pieces
-	spoken  string // the messageId of the last words
+	shape       frame.Shape
+	session     *session.Session
+	turn        *session.Turn
+	turnChanges uint64
+	taking      bool   // in the middle of a chunk of the shape that comes in pieces
+	messageID   string // of the last chunk or message that was parsed
 }
 
 var textPath = []string{"params", "update", "content", "text"}
 
-// turnOf gives the turn that a frame's words belong to if it begins as the last chunk did, else nil.
+// turnOf returns the turn of a frame that begins like the last chunk, else nil.
 func (m *stream) turnOf(b []byte) *session.Turn {
 	if !m.shape.Begins(b) {
 		return nil
 	}
-	if words := m.table.TurnChanges.Load(); words != m.words {
+	if words := m.table.TurnChanges.Load(); words != m.turnChanges {
 		m.table.Update(func(c *session.Connection) {
-			m.words, m.turn = words, nil
+			m.turnChanges, m.turn = words, nil
 			if c.Session(m.session.ID) == m.session {
 				m.turn = m.session.Turn()
 			}
@@ -37,15 +37,15 @@ func (m *stream) turnOf(b []byte) *session.Turn {
 	return m.turn
 }
 
-// take takes the words off a piece of a chunk, if it is of the stream's shape.
-func (m *stream) take(l look, piece []byte, first, last bool) bool {
+// take takes the text of a piece of a chunk, if that is of the stream's shape, and reports whether it is.
+func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 	switch {
 	case first && last:
 		raw, ok := m.shape.Text(piece)
 		if !ok || m.session != l.session {
 			return false
 		}
-		m.say(l.turn, raw)
+		m.add(l.turn, raw)
 		return true
 	case first:
 		if m.taking = m.session == l.session && m.shape.Begins(piece); m.taking {
@@ -59,15 +59,15 @@ func (m *stream) take(l look, piece []byte, first, last bool) bool {
 	if last {
 		m.taking = false
 		l.turn.Answer.End(m.shape.Tail())
-		m.said(l.turn)
+		m.added(l.turn)
 	}
 	return true
 }
 
-// message reads a chunk of another shape, and learns it.
-func (m *stream) message(l look, line []byte) {
+// readChunk parses a chunk, and learns its shape.
+func (m *stream) readChunk(l tappedUpdate, line []byte) {
 	at, ok := frame.Find(line, textPath...)
-	if !ok && len(line) == maxUpdate { // the frame is longer than what was kept of it
+	if !ok && len(line) == maxUpdate { // the frame was longer, and cut
 		line = frame.Mend(line)
 		at, ok = frame.Find(line, textPath...)
 	}
@@ -79,18 +79,18 @@ func (m *stream) message(l look, line []byte) {
 	if m.notice(l, line, raw) {
 		return
 	}
-	m.spoken, _ = stringAt(line, "params", "update", "messageId")
-	m.table.Update(func(c *session.Connection) { c.MessageBegan(l.turn, m.spoken) })
+	m.messageID, _ = stringAt(line, "params", "update", "messageId")
+	m.table.Update(func(c *session.Connection) { c.MessageBegan(l.turn, m.messageID) })
 	m.learn(l, line, at)
 	if bytes.Contains(raw, []byte(frame.Seam)) {
-		m.table.Update(func(c *session.Connection) { c.CountLost(l.turn, 1) }) // nobody knows how much
+		m.table.Update(func(c *session.Connection) { c.CountLost(l.turn, 1) }) // how much was lost is not known
 	}
-	m.say(l.turn, raw)
+	m.add(l.turn, raw)
 }
 
-// notice reports whether a chunk is a notice of the harness's own: one without a messageId where answers have one. It
-// is kept aside, and is the answer if nothing else comes.
-func (m *stream) notice(l look, line, raw []byte) (is bool) {
+// notice reports whether a chunk is a notice of the harness's own: it has no messageId, though this harness's answers
+// have one. A notice is kept apart, and becomes the answer if nothing else comes.
+func (m *stream) notice(l tappedUpdate, line, raw []byte) (is bool) {
 	if _, named := frame.Find(line, "params", "update", "messageId"); named {
 		return false
 	}
@@ -102,26 +102,26 @@ func (m *stream) notice(l look, line, raw []byte) (is bool) {
 	return is
 }
 
-// learn makes the shape that of a chunk if what it is, and whose, stands in front of its text.
-func (m *stream) learn(l look, line []byte, text frame.Span) {
+// learn learns the shape of a chunk, if its kind and session are known from what stands in front of its text.
+func (m *stream) learn(l tappedUpdate, line []byte, text frame.Span) {
 	m.shape.Forget()
 	var before, whole frame.Head
 	if !frame.Peek(line[:text.Start], false, downNeeds, &before) || !frame.Peek(line, true, downNeeds, &whole) ||
 		!bytes.Equal(before.Update, whole.Update) || !bytes.Equal(before.Session, whole.Session) {
-		return // what counts stands behind the text
+		return // they stand behind the text, where the next chunk's may differ
 	}
 	m.shape.Learn(line, text)
-	m.session, m.turn, m.words = l.session, l.turn, l.words
+	m.session, m.turn, m.turnChanges = l.session, l.turn, l.turnChanges
 }
 
-// say adds words to a turn, as they stand between their quotes.
-func (m *stream) say(t *session.Turn, raw []byte) {
+// add adds text to a turn's answer, escaped as it came.
+func (m *stream) add(t *session.Turn, raw []byte) {
 	if t.Answer.Add(raw) {
-		m.said(t)
+		m.added(t)
 	}
 }
 
-// said notes that there are words to take.
-func (m *stream) said(t *session.Turn) {
+// added notes that there is text to record.
+func (m *stream) added(t *session.Turn) {
 	m.table.Update(func(c *session.Connection) { c.AnswerGrew(t) })
 }

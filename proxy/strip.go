@@ -11,8 +11,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A stripper takes our blocks out of what a harness shows again of its history, and out of the titles that it makes
-// of first prompts.
+// A stripper takes our blocks out of the user messages that a harness replays, and out of titles, which harnesses make
+// from first prompts.
 type stripper struct {
 	*env
 	database *database
@@ -20,12 +20,11 @@ type stripper struct {
 	finder   *finder
 }
 
-// Every form of our block begins with these letters, which no encoder
-// escapes: a frame without them needs no closer look.
+// Every block begins with these letters, which no encoder escapes: a frame without them holds none.
 const markLetters = "signet-memory"
 
-// userChunk gives a user's turn that the harness shows again without our block; nil where it was nothing else. Any
-// other byte stays. What one session says to another is none of the user's turns.
+// userChunk returns a chunk of a user message without our block, every other byte as it was; nil if it was nothing but
+// the block. users is false for what one session says to another.
 func (p *stripper) userChunk(line []byte, id []byte, users bool) []byte {
 	marked := bytes.Contains(line, []byte(markLetters))
 	var s *session.Session
@@ -45,24 +44,24 @@ func (p *stripper) userChunk(line []byte, id []byte, users bool) []byte {
 	if !ok {
 		return line
 	}
-	p.awaitLook(s)
+	p.awaitLookup(s)
 	n := 0
 	p.table.Update(func(*session.Connection) { n = s.MatchBlock(text) })
 	switch edited, ok := frame.CutString(line, at, n); {
 	case n == 0, !ok:
 		return line
 	case n == len(text):
-		p.edited("replay", s, line, nil)
+		p.logEdit("replay", s, line, nil)
 		return nil
 	default:
-		p.edited("replay", s, line, edited)
+		p.logEdit("replay", s, line, edited)
 		return edited
 	}
 }
 
-// awaitLook gives the look-up of a session a moment, once: a load is answered
-// later than a look-up takes, so this hardly ever waits.
-func (p *stripper) awaitLook(s *session.Session) {
+// awaitLookup waits for the look-up of a session, once and for LookLimit at most. It hardly ever waits: harnesses
+// answer a load later than that.
+func (p *stripper) awaitLookup(s *session.Session) {
 	var ready chan struct{}
 	tried := false
 	p.table.Update(func(*session.Connection) {
@@ -82,9 +81,9 @@ func (p *stripper) awaitLook(s *session.Session) {
 	await(ctx, ready)
 }
 
-// titleCut gives how much of a title is ours: a whole block in front, or all of it where it is the beginning of one,
-// cut off with or without an ellipsis, or where the harness made it of nothing else.
-func titleCut(title string, blocks []*session.Injection) int {
+// titleBlockLength returns how many bytes at the start of a title are ours: a whole block, or all of the title if that
+// is a block's beginning, cut off with or without an ellipsis, or if it was made from the block alone.
+func titleBlockLength(title string, blocks []*session.Injection) int {
 	bare, hash := strings.TrimRight(strings.TrimSpace(title), ".…\ufffd"), correlation.TitleHash(title)
 	for _, block := range blocks {
 		if block.Title == hash {
@@ -103,7 +102,7 @@ func titleCut(title string, blocks []*session.Injection) int {
 // info takes our block out of the title in a session_info_update.
 func (p *stripper) info(line []byte, id string) []byte {
 	marked := bytes.Contains(line, []byte(markLetters))
-	if !marked && !p.shortens() {
+	if !marked && !p.cutsTitles() {
 		return line
 	}
 	at, ok := frame.Find(line, "params", "update", "title")
@@ -111,7 +110,7 @@ func (p *stripper) info(line []byte, id string) []byte {
 		return line
 	}
 	var s *session.Session
-	var ours *session.Injection // that the title is made of
+	var ours *session.Injection // whose text alone the title was made from
 	p.table.Update(func(c *session.Connection) {
 		if s = c.Session(id); s != nil && !marked {
 			if text, ok := frame.String(at.Of(line)); ok {
@@ -120,22 +119,22 @@ func (p *stripper) info(line []byte, id string) []byte {
 		}
 	})
 	if ours != nil {
-		p.keepTitle(s, ours.BlockID, ours.Title)
+		p.storeTitle(s, ours.BlockID, ours.Title)
 	}
-	clean := p.clean(line, []title{{at, id}})
-	p.edited("title", s, line, clean)
+	clean := p.stripTitles(line, []title{{at, id}})
+	p.logEdit("title", s, line, clean)
 	return clean
 }
 
-// shortens reports whether the harness makes titles of the beginning of a first prompt, where our block stands: a title
-// may then be ours without our mark.
-func (p *stripper) shortens() (does bool) {
+// cutsTitles reports whether the harness makes titles from the beginning of a first prompt, where our block is: such a
+// title may be ours without our mark.
+func (p *stripper) cutsTitles() (does bool) {
 	p.table.Update(func(c *session.Connection) { does = c.Traits().TitleLength > 0 })
 	return does
 }
 
-// keepTitle has the ledger know a title that was made of our block, for the harness shows it again.
-func (p *stripper) keepTitle(s *session.Session, block, hash string) {
+// storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
+func (p *stripper) storeTitle(s *session.Session, block, hash string) {
 	p.tasks.run(func(ctx context.Context) {
 		err := p.database.ask(ctx, func(ctx context.Context, b *Backend) error {
 			row, err := p.database.events.Row(ctx, s.Number)
@@ -152,7 +151,7 @@ func (p *stripper) keepTitle(s *session.Session, block, hash string) {
 
 // list takes our blocks out of the titles and previews in a session/list result.
 func (p *stripper) list(line []byte) []byte {
-	shortens := p.shortens()
+	shortens := p.cutsTitles()
 	if !shortens && !bytes.Contains(line, []byte(markLetters)) {
 		return line
 	}
@@ -173,22 +172,21 @@ func (p *stripper) list(line []byte) []byte {
 			}
 		}
 	}
-	return p.clean(line, all)
+	return p.stripTitles(line, all)
 }
 
-// A title is the place in a frame of a text that is made of a session's first prompt.
+// A title is the place in a frame of a session's title or preview.
 type title struct {
 	at      frame.Span
 	session string
 }
 
-// clean takes our blocks out of titles. What was nothing else becomes the
-// beginning of the user's first prompt. The ledger has no more than a moment
-// for all of them together.
-func (p *stripper) clean(line []byte, titles []title) []byte {
+// stripTitles takes our blocks out of titles. A title that was nothing else becomes the beginning of the user's first
+// prompt. The ledger has LookLimit for all of them together.
+func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 	ctx, cancel := context.WithTimeout(p.ctx, p.o.LookLimit)
 	defer cancel()
-	shortens := p.shortens()
+	shortens := p.cutsTitles()
 	slices.SortFunc(titles, func(a, b title) int { return a.at.Start - b.at.Start })
 	var out []byte
 	done := 0
@@ -199,7 +197,7 @@ func (p *stripper) clean(line []byte, titles []title) []byte {
 			continue
 		}
 		blocks, row := p.finder.blocksOf(ctx, t.session)
-		n := titleCut(text, blocks)
+		n := titleBlockLength(text, blocks)
 		if n == 0 {
 			continue
 		}
@@ -218,18 +216,18 @@ func (p *stripper) clean(line []byte, titles []title) []byte {
 	return append(out, line[done:]...)
 }
 
-// firstWords gives the beginning of the first prompt of a session.
+// firstWords returns the beginning of a session's first prompt; "" if it cannot be found before ctx ends.
 func (p *stripper) firstWords(ctx context.Context, id string, row int64) string {
 	var s *session.Session
 	p.table.Update(func(c *session.Connection) { s = c.Session(id) })
-	if s != nil { // its first prompt may be the one that has just been sent
+	if s != nil { // its first prompt may have been sent just now
 		p.recorder.flush()
 		if known, err := p.database.events.Row(ctx, s.Number); err == nil {
 			row = known
 		}
 		_ = p.database.events.Folded(ctx)
 	}
-	words, _ := inquire(ctx, p.database, func(ctx context.Context, l Ledger) (string, error) {
+	words, _ := askFor(ctx, p.database, func(ctx context.Context, l Ledger) (string, error) {
 		return l.FirstPrompt(ctx, row)
 	})
 	words = strings.Join(strings.Fields(words), " ")

@@ -51,7 +51,7 @@ func FuzzLeadingBlock(f *testing.F) {
 		if p, whole := session.FoldedPrefix(text, block); p < 0 || p > len(text) || whole && p == 0 {
 			t.Errorf("prefix of %d bytes", p)
 		}
-		if cut := titleCut(text, []*session.Injection{{Injection: correlation.Injection{Text: block}}}); cut != 0 &&
+		if cut := titleBlockLength(text, []*session.Injection{{Injection: correlation.Injection{Text: block}}}); cut != 0 &&
 			cut != n && cut != len(text) {
 			t.Errorf("%d bytes of a title are cut", cut)
 		}
@@ -67,8 +67,8 @@ func (nowhere) Folded(context.Context) error { return nil }
 
 func (nowhere) Row(context.Context, int) (int64, error) { return 0, correlation.ErrNotFound }
 
-// The whole way of a chunk: what arrives is the frame as it was, or the frame without our block, or nothing where
-// there was nothing else.
+// The whole way of a chunk: what arrives is the frame as it was, or the frame without our block, or nothing where there
+// was nothing else.
 func FuzzChunk(f *testing.F) {
 	for _, text := range []string{sampleBlock, sampleBlock + "hello", sampleBlock + " \u00e9", "hello",
 		strings.TrimSpace(sampleBlock)} {
@@ -83,7 +83,7 @@ func FuzzChunk(f *testing.F) {
 		if bytes.IndexByte(line, '\n') >= 0 || len(line) > 1<<16 {
 			return
 		}
-		r := New(Options{Client: Client{Talk: &bytes.Buffer{}}})
+		r := New(Options{Client: Client{Stderr: &bytes.Buffer{}}})
 		defer r.cancel()
 		close(r.down.stripper.database.opened)
 		close(r.recorder.stopped) // it never ran
@@ -116,7 +116,7 @@ func FuzzChunk(f *testing.F) {
 			return
 		}
 		text, isText := stringAt(line, "params", "update", "content", "text")
-		if title, ok := stringAt(line, "params", "update", "title"); ok && titleCut(title, given) > 0 {
+		if title, ok := stringAt(line, "params", "update", "title"); ok && titleBlockLength(title, given) > 0 {
 			isText, text = true, title
 		}
 		if !isText {

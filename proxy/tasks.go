@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// tasks are the goroutines that work beside the conversation. They end soon after their context does.
+// tasks are the goroutines that work beside the conversation. They have to end soon after ctx does.
 type tasks struct {
 	ctx     context.Context
 	running sync.WaitGroup
@@ -14,9 +14,8 @@ type tasks struct {
 	ended bool
 }
 
-// run runs f in a goroutine that end joins, and reports whether it does. After end nothing is run any
-// more: the goroutine that reads from the client may outlive the relay, and
-// whoever waits for f has a context that has ended.
+// run runs f in a goroutine that end joins, and reports whether it did. After end it does not: the goroutine that reads
+// from the client may outlive the relay.
 func (t *tasks) run(f func(context.Context)) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -31,7 +30,7 @@ func (t *tasks) run(f func(context.Context)) bool {
 	return true
 }
 
-// end waits until nothing runs any more.
+// end joins the goroutines. No other is started.
 func (t *tasks) end() {
 	t.mu.Lock()
 	t.ended = true

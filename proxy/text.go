@@ -14,28 +14,27 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A spoken is what the user says in a prompt: the session's to keep, and of a short one the first text, which may be
-// a command.
-type spoken struct {
+// A userInput is what the user says in a prompt.
+type userInput struct {
 	session.Prompt
-	first string
-	trace string // the span that the client sent it in
+	first string // the first text of a short prompt, which may be a command
+	trace string // the client's traceparent; "" for none
 }
 
-// listen reads a prompt, as the client sent it, as far as that is done at once: a short one whole, for it may be a
-// command, of others the texts as they came. whole gives the texts of a short one.
-func listen(line []byte, whole func() promptText) spoken {
+// readInput reads a prompt's frame. A short one is decoded at once, because it may be a command; whole returns its
+// texts. Of a longer one the texts are collected as they came, to be decoded when they are recorded.
+func readInput(line []byte, whole func() promptText) userInput {
 	if len(line) > shortPrompt {
-		if words := wordsOf(line); !words.Empty() || len(line) > maxPrompt {
-			return spoken{Prompt: words}
+		if words := collect(line); !words.Empty() || len(line) > maxPrompt {
+			return userInput{Prompt: words}
 		}
 	}
 	text := whole()
-	return spoken{Prompt: &shortWords{text.said()}, first: text.first()}
+	return userInput{Prompt: &shortText{text.said()}, first: text.first()}
 }
 
-// note makes it what the user says in a turn.
-func (s spoken) note(c *session.Connection, t *session.Turn) {
+// applyTo notes the input as that of a turn.
+func (s userInput) applyTo(c *session.Connection, t *session.Turn) {
 	if s.first != "" {
 		t.Command = c.SlashCommand(t.Session, s.first)
 	}
@@ -45,10 +44,10 @@ func (s spoken) note(c *session.Connection, t *session.Turn) {
 	c.PromptRead(t, s.Prompt)
 }
 
-// A traceparent as W3C has it: version, trace, span, flags.
+// A traceparent as W3C defines it: version, trace, span, flags.
 var traceparent = pattern.New(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
 
-// traceOf gives the span that a client sent a prompt in, "" for none.
+// traceOf returns the traceparent in a prompt's _meta, "" for none.
 func traceOf(line []byte) string {
 	if len(line) > maxPrompt || !bytes.Contains(line, []byte("traceparent")) {
 		return ""
@@ -59,17 +58,17 @@ func traceOf(line []byte) string {
 	return ""
 }
 
-// shortWords are a prompt that is read.
-type shortWords struct{ text string }
+// shortText is the text of a prompt that is decoded already.
+type shortText struct{ text string }
 
-func (w *shortWords) Words() (words string, private []string) { return privacy.WithoutPrivate(w.text) }
-func (w *shortWords) Omitted() int                            { return 0 }
-func (w *shortWords) Size() int                               { return len(w.text) }
+func (w *shortText) Words() (words string, private []string) { return privacy.WithoutPrivate(w.text) }
+func (w *shortText) Omitted() int                            { return 0 }
+func (w *shortText) Size() int                               { return len(w.text) }
 
-// A promptText is what a prompt says: its text blocks, and the types of its other blocks.
+// A promptText is what a prompt's content blocks say: the texts of text blocks, and the types of the others.
 type promptText struct{ texts, others []string }
 
-// readPrompt reads a prompt, an array in a valid frame.
+// readPrompt reads params.prompt, at a span in a valid frame.
 func readPrompt(line []byte, prompt frame.Span) (p promptText) {
 	for block := range frame.Elements(line, prompt) {
 		kind, text := blockOf(line, block)
@@ -82,13 +81,13 @@ func readPrompt(line []byte, prompt frame.Span) (p promptText) {
 	return p
 }
 
-// words are the user's own, as they stood before anything was inserted.
+// words returns the texts, one after the other.
 func (p promptText) words() string { return strings.Join(p.texts, "\n") }
 
-// said is words or, where there are none, what else stands there.
+// said returns the texts, or the types of the blocks if there is no text.
 func (p promptText) said() string { return cmp.Or(p.words(), strings.Join(p.others, " ")) }
 
-// first is the first text, which may be a command.
+// first returns the first text, which may be a command.
 func (p promptText) first() string {
 	if len(p.texts) == 0 {
 		return ""
@@ -96,8 +95,8 @@ func (p promptText) first() string {
 	return p.texts[0]
 }
 
-// blockOf gives a content block's type and, if that is text, its text, of a long one its beginning. It reads the block
-// once.
+// blockOf returns a content block's type and, if that is text, its text; of a block longer than maxPrompt only the
+// beginning.
 func blockOf(line []byte, block frame.Span) (kind, text string) {
 	if block.End-block.Start > maxPrompt {
 		line = frame.Mend(line[block.Start : block.Start+maxPrompt])
@@ -125,7 +124,7 @@ func blockOf(line []byte, block frame.Span) (kind, text string) {
 	return kind, text
 }
 
-// stringAt gives the string at a path.
+// stringAt returns the decoded string at a path.
 func stringAt(b []byte, path ...string) (string, bool) {
 	at, ok := frame.Find(b, path...)
 	if !ok {
@@ -134,7 +133,7 @@ func stringAt(b []byte, path ...string) (string, bool) {
 	return frame.String(at.Of(b))
 }
 
-// quote makes a JSON string of text.
+// quote encodes text as a JSON string.
 func quote(text string) []byte {
 	b, err := json.Marshal(text)
 	if err != nil { // a string always encodes
@@ -143,7 +142,7 @@ func quote(text string) []byte {
 	return b
 }
 
-// add adds a member that is not there.
+// add adds a member to an object in a frame, unless it is there.
 func add(line, value []byte, path ...string) []byte {
 	if edited, ok := frame.Add(line, value, path...); ok {
 		return edited
@@ -151,13 +150,14 @@ func add(line, value []byte, path ...string) []byte {
 	return line
 }
 
-// idKey makes equal ids equal strings.
+// idKey returns a request id in a form in which equal ids are equal strings.
 func idKey(token []byte) string { return session.IDKey(token, frame.String) }
 
-// usable reports whether an id can be answered: null and nothing cannot.
-func usable(id []byte) bool { return len(id) > 0 && !bytes.Equal(id, []byte("null")) }
+// answerable reports whether a message with this id is a request that will be answered: not if the id is null or
+// missing.
+func answerable(id []byte) bool { return len(id) > 0 && !bytes.Equal(id, []byte("null")) }
 
-// errorCode gives a response's error code, 0 if it has none.
+// errorCode returns a response's error code, 0 if it has none.
 func errorCode(line []byte) int {
 	at, ok := frame.Find(line, "error", "code")
 	if !ok {
@@ -170,7 +170,7 @@ func errorCode(line []byte) int {
 	return code
 }
 
-// switchesOff reports whether a request asks us to leave its session alone.
+// switchesOff reports whether a request's _meta switches memory off for its session.
 func switchesOff(line []byte) bool {
 	at, ok := frame.Find(line, "params", "_meta", "signet.ai", "inject")
 	return ok && bytes.Equal(at.Of(line), []byte("false"))

@@ -8,8 +8,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// writeTitles writes down what harnesses call their sessions: of a first prompt, mostly, and with what was private in
-// it.
+// writeTitles records the titles that were set since the last call. Harnesses make them from first prompts, so they are
+// redacted like these.
 func writeTitles(table *session.Table) {
 	var all []session.Title
 	table.Update(func(c *session.Connection) { all = c.TakeTitles() })

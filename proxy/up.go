@@ -20,34 +20,33 @@ type up struct {
 	injector *injector
 	placer   *placer
 
-	needs func(method []byte) frame.Need
-	queue *wire.Queue // where frames leave
-	head  frame.Head
-	why   reason      // the frame at hand is held
-	taps  []tapped    // in order
-	texts frame.Texts // of a tapped prompt that is long, or comes in pieces
+	needs  func(method []byte) frame.Need
+	queue  *wire.Queue // in front of the harness's stdin
+	head   frame.Head
+	heldAs heldFrame     // the frame that is being held
+	tapped []tappedInput // prompts that are being forwarded, in order
+	texts  frame.Texts   // of the tapped prompt at hand, if it is long or comes in pieces
 }
 
-// A reason is why a frame is held, in the eyes of the judgement that held it. The frame may end otherwise than it
-// began: the last of two keys counts, and what was held for one thing is not handled as another.
-type reason struct {
+// A heldFrame says what a frame was judged to be when it was held. Read whole it may turn out to be something else,
+// because the last of duplicate keys counts; then it is forwarded as it is.
+type heldFrame struct {
 	method  string
-	refusal string // the key of the harness's request that the client refuses; empty for requests
+	refusal string // of a response: the id of the request that the client refuses (idKey)
 }
 
-// run relates everything that the client says; it returns when the client
-// has gone and all that waited has left.
+// run forwards everything from the client. It returns when the client has gone and the queue is empty.
 func (u *up) run() error {
 	err := wire.Pump(u.o.Client.In, u)
 	u.queue.Join()
-	if u.queue.Broken() { // the harness does not read any more: its end is the other pump's to report
+	if u.queue.Broken() { // the harness does not read any more; the other pump reports its end
 		_, _ = io.Copy(io.Discard, u.o.Client.In)
 		return nil
 	}
 	return err
 }
 
-// upNeeds says what must be known of a client's frame before it can be judged.
+// upNeeds says what must be known of a client's frame, by its method, before it can be judged.
 func upNeeds(method []byte) frame.Need {
 	switch string(method) {
 	case methodPrompt, methodClose, methodDelete:
@@ -67,9 +66,9 @@ func (u *up) Judge(b []byte, whole bool) wire.Verdict {
 	}
 	v := u.judge()
 	if v == wire.Hold {
-		u.why = reason{method: string(u.head.Method)}
-		if u.why.method == "" {
-			u.why.refusal = idKey(u.head.ID)
+		u.heldAs = heldFrame{method: string(u.head.Method)}
+		if u.heldAs.method == "" {
+			u.heldAs.refusal = idKey(u.head.ID)
 		}
 	}
 	return v
@@ -78,19 +77,19 @@ func (u *up) Judge(b []byte, whole bool) wire.Verdict {
 func (u *up) judge() wire.Verdict {
 	switch string(u.head.Method) {
 	case methodInitialize:
-		if usable(u.head.ID) {
+		if answerable(u.head.ID) {
 			return wire.Hold
 		}
 	case methodNew, methodLoad, methodResume, methodFork:
-		if usable(u.head.ID) {
-			return wire.Hold // one that came before the initialize response is watched, and not edited
+		if answerable(u.head.ID) {
+			return wire.Hold // before the initialize response it is watched, but not edited
 		}
 	case methodList, methodClose, methodDelete:
-		if u.editing.Load() && usable(u.head.ID) {
+		if u.editing.Load() && answerable(u.head.ID) {
 			return wire.Hold
 		}
 	case methodPrompt:
-		if u.editing.Load() && usable(u.head.ID) {
+		if u.editing.Load() && answerable(u.head.ID) {
 			return u.judgePrompt()
 		}
 	case methodCancel:
@@ -117,7 +116,7 @@ func (u *up) judge() wire.Verdict {
 	return wire.Pass
 }
 
-// cancel ends the wait of held prompts: they leave as they came.
+// cancel ends the wait of the held prompts that match: they are forwarded as they came.
 func (u *up) cancel(match func(*heldPrompt) bool) {
 	u.queue.Cancel(func(held wire.Held) bool {
 		h, ok := held.(*heldPrompt)
@@ -125,8 +124,7 @@ func (u *up) cancel(match func(*heldPrompt) bool) {
 	})
 }
 
-// judgePrompt holds a prompt that may get context and looks at every other
-// one behind its forwarding, for the turn that it begins.
+// judgePrompt holds a prompt that may get context, and taps every other one: its text is read after it was forwarded.
 func (u *up) judgePrompt() (v wire.Verdict) {
 	u.table.Update(func(c *session.Connection) {
 		s := c.SessionOf(u.head.Session)
@@ -137,65 +135,65 @@ func (u *up) judgePrompt() (v wire.Verdict) {
 			v = wire.Hold
 		default:
 			v = wire.Tap
-			u.taps = append(u.taps, tapped{s, u.leaves(c, s)})
+			u.tapped = append(u.tapped, tappedInput{s, u.beginTurn(c, s)})
 		}
 	})
 	return v
 }
 
-// A tapped is a frame with words of the user that is looked at behind its forwarding: a prompt, or, without a turn,
-// what steers one.
-type tapped struct {
+// A tappedInput is a frame with text of the user that is read after it was forwarded: a prompt, or without a turn a
+// steering message.
+type tappedInput struct {
 	session *session.Session
 	turn    *session.Turn
 }
 
-// judgeSteering looks at what the user says in the middle of a turn.
+// judgeSteering taps what the user says in the middle of a turn.
 func (u *up) judgeSteering() (v wire.Verdict) {
 	v = wire.Pass
 	u.table.Update(func(c *session.Connection) {
 		if s := c.SessionOf(u.head.Session); s != nil && !s.Off {
 			v = wire.Tap
-			u.taps = append(u.taps, tapped{session: s})
+			u.tapped = append(u.tapped, tappedInput{session: s})
 		}
 	})
 	return v
 }
 
-// leaves notes the prompt at hand, which is about to be forwarded as it is. The table's lock is held.
-func (u *up) leaves(c *session.Connection, s *session.Session) *session.Turn {
+// beginTurn begins the turn of the prompt at hand, which is forwarded as it is. The table's lock is held.
+func (u *up) beginTurn(c *session.Connection, s *session.Session) *session.Turn {
 	t := c.BeginTurn(s)
 	c.PromptForwarded(t)
 	c.Await(idKey(u.head.ID), session.Request{Method: methodPrompt, Session: s, Turn: t})
 	return t
 }
 
-// Write forwards bytes to the harness, behind what is held.
+// Write forwards bytes to the harness, after what is held.
 func (u *up) Write(b []byte) error { return u.queue.Write(b) }
 
-// Diverted is never asked for: whatever the client says is the harness's to judge.
+// Diverted is never called: up diverts nothing.
 func (u *up) Diverted(piece []byte, _ bool) { _ = u.queue.Write(piece) }
 
-// Tapped reads the user's words off a prompt that has left.
+// Tapped reads the text of a prompt, or of a steering message, that was forwarded.
 func (u *up) Tapped(piece []byte, first, last bool) {
-	u.table.Update(func(*session.Connection) { u.taps[0].session.CountUserText(len(piece)) })
+	u.table.Update(func(*session.Connection) { u.tapped[0].session.CountUserText(len(piece)) })
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
-			u.texts = frame.Texts{Into: &promptWords{}}
+			u.texts = frame.Texts{Into: &collector{}}
 		}
 		u.texts.Write(piece)
 	}
 	if !last {
 		return
 	}
-	t := u.taps[0]
-	u.taps = u.taps[1:]
-	var said spoken
+	t := u.tapped[0]
+	u.tapped = u.tapped[1:]
+	var said userInput
 	off := false
 	if whole {
 		off = bytes.Contains(piece, []byte(`signet.ai`)) && switchesOff(piece)
-		said = listen(piece, func() (text promptText) {
+		said = readInput(piece, func() (text promptText) {
 			if prompt, ok := frame.Find(piece, "params", "prompt"); ok {
 				text = readPrompt(piece, prompt)
 			}
@@ -204,7 +202,7 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 		said.trace = traceOf(piece)
 	} else {
 		off = u.texts.End()
-		words := u.texts.Into.(*promptWords)
+		words := u.texts.Into.(*collector)
 		words.End()
 		said.Prompt = words
 		u.texts = frame.Texts{}
@@ -217,17 +215,18 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 		case off:
 			c.SwitchOff(t.session)
 		default:
-			said.note(c, t.turn)
-			c.CommandEnded(t.turn) // a quick harness has answered by now
+			said.applyTo(c, t.turn)
+			c.CommandEnded(t.turn) // a quick harness may have answered by now
 		}
 	})
 }
 
-// Held handles a frame that was kept whole.
+// Held handles a frame that was held, and forwards it.
 func (u *up) Held(line []byte) error {
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &u.head)
 	method := string(u.head.Method)
-	if method != u.why.method || method == "" && (!u.head.Error || u.head.Result || idKey(u.head.ID) != u.why.refusal) {
+	refusal := u.head.Error && !u.head.Result && idKey(u.head.ID) == u.heldAs.refusal
+	if method != u.heldAs.method || method == "" && !refusal {
 		return u.queue.Write(line)
 	}
 	if method == methodPrompt {
@@ -238,8 +237,8 @@ func (u *up) Held(line []byte) error {
 	}
 	switch method {
 	case "":
-		answer := accepted(u.head.ID)
-		u.edited("acpx's answer", nil, line, answer)
+		answer := emptyResult(u.head.ID)
+		u.logEdit("acpx's answer", nil, line, answer)
 		line = answer
 	case methodInitialize:
 		line = u.initialize(line)
@@ -247,7 +246,7 @@ func (u *up) Held(line []byte) error {
 		if u.editing.Load() {
 			line = u.openSession(method, line)
 		} else {
-			u.early(method, line)
+			u.noteEarly(method, line)
 		}
 	case methodList, methodClose, methodDelete:
 		u.table.Update(func(c *session.Connection) {
@@ -262,9 +261,9 @@ func (u *up) Held(line []byte) error {
 	return u.queue.Write(line)
 }
 
-// early notes a request that opens a session before it is known whether we
-// may edit. If its response finds that we may, the session is one as any other.
-func (u *up) early(method string, line []byte) {
+// noteEarly notes a request that opens a session before it is known whether frames may be edited. If they may when its
+// response comes, the session is like any other.
+func (u *up) noteEarly(method string, line []byte) {
 	cwd, _ := stringAt(line, "params", "cwd")
 	req := session.Request{
 		Method: method, Early: true, Off: switchesOff(line), Target: string(u.head.Session), Cwd: cwd,
@@ -272,7 +271,7 @@ func (u *up) early(method string, line []byte) {
 	u.table.Update(func(c *session.Connection) { c.Await(idKey(u.head.ID), req) })
 }
 
-// initialize takes in who the client is, and gives the request as the harness is to have it.
+// initialize notes who the client is, and returns the request as the harness is to get it.
 func (u *up) initialize(line []byte) []byte {
 	client := programAt(line, "params")
 	u.table.Update(func(c *session.Connection) {
@@ -281,12 +280,12 @@ func (u *up) initialize(line []byte) []byte {
 		c.Await(idKey(u.head.ID), session.Request{Method: methodInitialize})
 	})
 	edited := u.compat.initialize(line, client.Name, client.Version)
-	u.edited("acpx's initialize", nil, line, edited)
+	u.logEdit("acpx's initialize", nil, line, edited)
 	return edited
 }
 
-// openSession notes a request that opens a session, starts to find out what
-// that session is to be told, and adds our MCP server.
+// openSession notes a request that opens a session and starts to look the session up. It returns the request with the
+// identity in its system prompt and our MCP server, where they are wanted.
 func (u *up) openSession(method string, line []byte) []byte {
 	cwd, _ := stringAt(line, "params", "cwd")
 	target := string(u.head.Session)
@@ -304,18 +303,17 @@ func (u *up) openSession(method string, line []byte) []byte {
 		u.awaitKnown(s)
 	case methodNew:
 		worded := u.compat.newSession(line)
-		u.edited("acpx's settings", s, line, worded)
+		u.logEdit("acpx's settings", s, line, worded)
 		line = worded
 	}
 	placed := u.placer.place(line, method, target, s)
-	u.edited("system prompt", s, line, placed)
+	u.logEdit("system prompt", s, line, placed)
 	served := u.addServer(placed, s)
-	u.edited("memory tools", s, placed, served)
+	u.logEdit("memory tools", s, placed, served)
 	return served
 }
 
-// awaitKnown waits, briefly, for the ledger to say what it knows of a session: one that was switched off gets nothing
-// of ours.
+// awaitKnown waits for the look-up of a session, for placeLimit at most: one that was switched off gets no server.
 func (u *up) awaitKnown(s *session.Session) {
 	limit := time.NewTimer(placeLimit)
 	defer limit.Stop()
@@ -325,8 +323,8 @@ func (u *up) awaitKnown(s *session.Session) {
 	}
 }
 
-// addServer puts our MCP server into the request's mcpServers, unless the
-// client sends one of the same name or wants nothing of us.
+// addServer adds our MCP server to the request's mcpServers, unless the client sends one of the same name or the
+// session is off.
 func (u *up) addServer(line []byte, s *session.Session) []byte {
 	if u.o.MCPServer == nil {
 		return line
@@ -353,7 +351,7 @@ func (u *up) addServer(line []byte, s *session.Session) []byte {
 	if server == nil {
 		return line
 	}
-	if u.second.Load() {
+	if u.version2.Load() {
 		server = typed(server)
 		if kind, _ := stringAt(server, "type"); !slices.Contains(taken, kind) {
 			return line
@@ -365,8 +363,8 @@ func (u *up) addServer(line []byte, s *session.Session) []byte {
 	return line
 }
 
-// holdPrompt queues a prompt until its context is there, or its time is up.
-// The frame may be large, so it is walked as seldom as can be.
+// holdPrompt queues a prompt until its context is there or its time is up. A command, an empty prompt and one of a
+// session that is off are forwarded as they are. The frame may be large, so it is gone through as seldom as possible.
 func (u *up) holdPrompt(line []byte) error {
 	h := &heldPrompt{
 		env: u.env, inject: u.injector.inject, line: line, size: len(line), key: idKey(u.head.ID), read: u.o.Now(),
@@ -380,7 +378,7 @@ func (u *up) holdPrompt(line []byte) error {
 		h.words = text.words()
 		off = bytes.Contains(line, []byte("signet.ai")) && switchesOff(line)
 	}
-	held, said := false, listen(line, func() promptText { return text })
+	held, said := false, readInput(line, func() promptText { return text })
 	said.trace = traceOf(line)
 	u.table.Update(func(c *session.Connection) {
 		s := c.SessionOf(u.head.Session)
@@ -391,19 +389,19 @@ func (u *up) holdPrompt(line []byte) error {
 			return
 		}
 		command := c.SlashCommand(s, text.first())
-		if command != "" || !found || !holds(line, prompt) {
-			t := u.leaves(c, s)
-			said.note(c, t)
+		if command != "" || !found || !hasBlocks(line, prompt) {
+			t := u.beginTurn(c, s)
+			said.applyTo(c, t)
 			t.Command = command
 			return
 		}
 		held = true
-		// behind those before it, and in front of those that pass untouched behind it
+		// its turn is in its place also among those of prompts that are not held
 		h.session, h.turn = s, c.BeginTurn(s)
-		said.note(c, h.turn)
+		said.applyTo(c, h.turn)
 		s.Hold()
 	})
-	u.head = frame.Head{} // which keeps the line alive
+	u.head = frame.Head{} // its slices keep the line in memory
 	if !held {
 		return u.queue.Write(line)
 	}
@@ -411,9 +409,8 @@ func (u *up) holdPrompt(line []byte) error {
 	return u.queue.Hold(h)
 }
 
-// holds reports whether a prompt is an array with something in it. An empty
-// one passes as it is: there is nothing that the block would come in front of.
-func holds(line []byte, prompt frame.Span) bool {
+// hasBlocks reports whether a prompt is an array with something in it, so that a block can come in front.
+func hasBlocks(line []byte, prompt frame.Span) bool {
 	if line[prompt.Start] != '[' {
 		return false
 	}

@@ -7,17 +7,17 @@ import (
 
 // The kinds of session/update that are looked at.
 const (
-	updateMessage    = "agent_message_chunk"
-	updateTool       = "tool_call"
-	updateToolMore   = "tool_call_update"
-	updateUser       = "user_message_chunk"
-	updateInfo       = "session_info_update"
-	updateLetter     = "session_message" // from one session to another, as user_message is
-	updateLetterPart = "session_message_chunk"
-	updateCommands   = "available_commands_update"
-	updateCompact    = "compaction_update"
-	updateSummary    = "compaction_summary_chunk"
-	updateUsage      = "usage_update"
+	updateMessage        = "agent_message_chunk"
+	updateTool           = "tool_call"
+	updateToolMore       = "tool_call_update"
+	updateUser           = "user_message_chunk"
+	updateInfo           = "session_info_update"
+	updateSessionMessage = "session_message" // from one session to another, in place of user_message
+	updateSessionChunk   = "session_message_chunk"
+	updateCommands       = "available_commands_update"
+	updateCompact        = "compaction_update"
+	updateSummary        = "compaction_summary_chunk"
+	updateUsage          = "usage_update"
 )
 
 // Updates of version 2.
@@ -27,16 +27,16 @@ const (
 	updateAgent       = "agent_message"
 )
 
-// A look is a tapped update: what kind it is and whose.
-type look struct {
-	kind    string
-	session *session.Session
-	turn    *session.Turn // of a message chunk
-	words   uint64        // the table's count when that was found out
-	id      string        // of the session whose commands these are, which may be one that is being made
+// A tappedUpdate is an update that is read after it was forwarded.
+type tappedUpdate struct {
+	kind        string
+	session     *session.Session
+	turn        *session.Turn // of a message chunk
+	turnChanges uint64        // the table's TurnChanges when the turn was looked up
+	id          string        // of commands: of their session, which may still be without a name
 }
 
-// downNeeds says what must be known of a harness's frame before it can be judged.
+// downNeeds says what must be known of a harness's frame, by its method, before it can be judged.
 func downNeeds(method []byte) frame.Need {
 	switch string(method) {
 	case methodUpdate:

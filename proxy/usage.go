@@ -7,7 +7,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
 
-// reported is what harnesses say was used, in all the forms that they have: `usage_update`, the draft `usage` of a
+// reported has the members of all forms in which harnesses report usage: `usage_update`, the draft `usage` of a
 // prompt's result, and gemini's `_meta.quota` there (docs/facts/acp.md, "What is being drafted").
 type reported struct {
 	Input       *int64 `json:"inputTokens"`
@@ -30,14 +30,14 @@ type reported struct {
 	} `json:"token_count"`
 }
 
-// Who reports, as the ledger has it.
+// The form in which usage was reported, as the ledger stores it.
 const (
 	byUpdate = "update"
 	byResult = "result"
 	byQuota  = "quota"
 )
 
-// usageAt reads what was used off an object in a frame; ok is false where there is none.
+// usageAt reads the usage in the object at a path; ok is false if there is none, or it is longer than maxUsage.
 func usageAt(reporter string, line []byte, path ...string) (u correlation.Usage, ok bool) {
 	at, ok := frame.Find(line, path...)
 	if !ok || line[at.Start] != '{' || at.End-at.Start > maxUsage {

@@ -7,11 +7,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// What version 2 of the protocol says in other words than version 1 (docs/facts/acp.md, "Version 2"): a prompt's
-// response comes when the prompt is taken in, a state_update ends the turn, the user's message is shown live and whole,
-// and a stdio server names its type.
+// What is different in version 2 of the protocol (docs/facts/acp.md, "Version 2"): a prompt's response comes when the
+// prompt is accepted, a state_update ends the turn, user messages are shown live and whole, and a stdio server names
+// its type.
 
-// programAt gives the name of an end, as initialize has it in either version.
+// programAt returns the name and version of a client or agent in an initialize message, of either version.
 func programAt(line []byte, path ...string) (p session.Program) {
 	for _, name := range []string{"info", "clientInfo", "agentInfo"} {
 		if at, ok := frame.Find(line, append(path, name)...); ok && line[at.Start] == '{' {
@@ -22,8 +22,8 @@ func programAt(line []byte, path ...string) (p session.Program) {
 	return p
 }
 
-// serversTaken gives the kinds of MCP servers that a harness of version 2 says it takes: it refuses a session with one
-// of another kind.
+// serversTaken returns the kinds of MCP servers that a harness of version 2 takes. It refuses a session with one of
+// another kind.
 func serversTaken(line []byte) (kinds []string) {
 	at, ok := frame.Find(line, "result", "capabilities", "session", "mcp")
 	if !ok || line[at.Start] != '{' {
@@ -37,7 +37,7 @@ func serversTaken(line []byte) (kinds []string) {
 	return kinds
 }
 
-// typed gives an element of mcpServers with its type, as version 2 wants it.
+// typed returns an element of mcpServers with its type, which version 2 requires.
 func typed(server []byte) []byte {
 	if _, ok := frame.Find(server, "type"); ok {
 		return server
@@ -48,8 +48,8 @@ func typed(server []byte) []byte {
 	return server
 }
 
-// userMessage gives a whole message of the user's, or of another session, that the harness shows, live or again,
-// without our block.
+// userMessage returns a whole user message, live or replayed, without our block. users is false for what one session
+// says to another.
 func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 	var s *session.Session
 	p.table.Update(func(c *session.Connection) {
@@ -61,7 +61,7 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 	if s == nil || !ok || !bytes.Contains(line, []byte(markLetters)) {
 		return line
 	}
-	p.awaitLook(s)
+	p.awaitLookup(s)
 	blocks, last := 0, 0
 	for block := range frame.Elements(line, content) {
 		blocks++
@@ -84,14 +84,14 @@ func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
 		} else if edited, ok = frame.CutString(line, text, n); !ok {
 			return line
 		}
-		p.edited("message", s, line, edited)
-		return edited // it stands there once
+		p.logEdit("message", s, line, edited)
+		return edited // a block stands in a message once
 	}
 	return line
 }
 
-// withoutElement gives a line without an element of an array, and without the comma beside it. before is the end of the
-// element in front of it, 0 if it is the first.
+// withoutElement returns a line without an element of an array and the comma beside it. before is the end of the
+// element in front, 0 if it is the first.
 func withoutElement(line []byte, array, element frame.Span, before int) []byte {
 	from, to := element.Start, element.End
 	if before > 0 {
@@ -102,19 +102,18 @@ func withoutElement(line []byte, array, element frame.Span, before int) []byte {
 	return append(append(make([]byte, 0, len(line)), line[:from]...), line[to:]...)
 }
 
-// wholeMessage takes the words off an answer that comes as one message, which some harnesses send in place of chunks,
-// and others behind them.
-func (m *stream) wholeMessage(l look, line []byte) {
+// readMessage reads an answer that comes as one message. Some harnesses send it in place of chunks, others after them.
+func (m *stream) readMessage(l tappedUpdate, line []byte) {
 	id, _ := stringAt(line, "params", "update", "messageId")
 	content, ok := frame.Find(line, "params", "update", "content")
-	if !ok || m.spoken != "" && m.spoken == id {
+	if !ok || m.messageID != "" && m.messageID == id {
 		return
 	}
-	m.spoken = id
+	m.messageID = id
 	for block := range frame.Elements(line, content) {
 		if at, ok := frame.Find(block.Of(line), "text"); ok {
 			if token := at.Of(block.Of(line)); token[0] == '"' {
-				m.say(l.turn, token[1:len(token)-1])
+				m.add(l.turn, token[1:len(token)-1])
 			}
 		}
 	}

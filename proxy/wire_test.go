@@ -275,8 +275,8 @@ func TestOtherVersions(t *testing.T) {
 	}
 }
 
-// A client may send requests before the initialize response is there: they are not edited, but a session that they
-// open is one as any other.
+// A client may send requests before the initialize response is there: they are not edited, but a session that they open
+// is one as any other.
 func TestBeforeInitialize(t *testing.T) {
 	c, h := newWorld(t).scripted()
 	c.write(upInit + upNew)

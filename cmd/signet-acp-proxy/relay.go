@@ -98,7 +98,7 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 		return cli.Exit{Code: cli.NotStarted, Err: err}
 	}
 	o := proxy.Options{
-		Client:  proxy.Client{In: std.In, Out: std.Out, Talk: std.Err},
+		Client:  proxy.Client{In: std.In, Out: std.Out, Stderr: std.Err},
 		Harness: proxy.Harness{In: process.Stdin, Out: process.Stdout, Hangup: process.Hangup},
 		Name:    name,
 	}
