@@ -298,7 +298,7 @@ func TestQueueLimit(t *testing.T) {
 	c.open()
 	c.call(1, "session/new", cwd)
 	c.sendPrompt(2, "s1", "slow")
-	const n = 3 * wire.MaxFrames
+	const n = 3 * wire.MaxQueuedFrames
 	for i := range n {
 		c.send(`{"jsonrpc":"2.0","method":"_n","params":{"n":%d}}`, i)
 	}

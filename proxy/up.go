@@ -118,7 +118,7 @@ func (u *up) judge() wire.Verdict {
 
 // cancel ends the wait of the held prompts that match: they are forwarded as they came.
 func (u *up) cancel(match func(*heldPrompt) bool) {
-	u.queue.Cancel(func(held wire.Held) bool {
+	u.queue.Cancel(func(held wire.HeldFrame) bool {
 		h, ok := held.(*heldPrompt)
 		return ok && match(h)
 	})

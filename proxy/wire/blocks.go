@@ -3,12 +3,12 @@ package wire
 import "runtime/debug"
 
 const (
-	blockSize = 1 << 20
-	joined    = 4 // blocks, of which the memory is given back before the next are joined
+	blockSize     = 1 << 20 // bytes
+	blocksPerFree = 4       // how many blocks are copied before their memory is returned to the system
 )
 
-// blocks are the end of a long frame while it arrives. Appended to one slice it would be copied again and again, and
-// leave three times its size behind.
+// blocks are the end of a large frame while it arrives. One slice that grows would be copied again and again, and leave
+// three times the frame's size behind.
 type blocks struct {
 	all  [][]byte
 	size int
@@ -28,16 +28,16 @@ func (b *blocks) add(piece []byte) {
 	}
 }
 
-// behind gives the whole frame, of which begin is the beginning. The blocks are let go, and the system has them back
-// while the frame grows: else a prompt would take twice its size.
-func (b *blocks) behind(begin []byte) []byte {
+// append returns begin with the blocks appended. Their memory is returned to the system while the frame grows:
+// otherwise a prompt would take twice its size.
+func (b *blocks) append(begin []byte) []byte {
 	if b.size == 0 {
 		return begin
 	}
 	whole := append(make([]byte, 0, len(begin)+b.size), begin...)
 	for i, block := range b.all {
 		whole = append(whole, block...)
-		if b.all[i] = nil; i%joined == joined-1 {
+		if b.all[i] = nil; i%blocksPerFree == blocksPerFree-1 {
 			debug.FreeOSMemory()
 		}
 	}

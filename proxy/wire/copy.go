@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// ErrNoReader says that the end that is written to has gone.
+// ErrNoReader says that nobody reads what is written.
 var ErrNoReader = errors.New("nobody reads any more")
 
-// Copy is the byte pump: no frames, no decisions. It returns nil at the end of src, ErrNoReader where dst takes no
-// more.
+// Copy is the byte pump: no frames, no decisions. It returns nil at the end of src, ErrNoReader after a failed write,
+// and otherwise the error of reading.
 func Copy(dst io.Writer, src io.Reader) error {
 	buf := make([]byte, BufferSize)
 	for {

@@ -1,5 +1,5 @@
-// Package wire carries frames between two ends: a pump reads them off one end and asks a Direction what becomes of
-// each, and a queue is the way out to the other where one of them may have to wait. It knows lines and nothing of
+// Package wire carries frames between two ends. A pump reads them from one end and asks a Direction what becomes of
+// each. A queue is the way out to the other end where frames may have to wait. The package knows lines and nothing of
 // what they mean: no sessions, no methods.
 package wire
 
@@ -10,48 +10,46 @@ import (
 )
 
 const (
-	BufferSize = 256 << 10 // a direction's read buffer: larger gains nothing, smaller costs system calls
-	keepSize   = 64 << 10  // a frame whose kind is not known yet stays in the read buffer up to this size
-	MaxHeld    = 64 << 20  // a frame longer than this passes as it is, whatever it might have been
+	BufferSize = 256 << 10 // bytes of a direction's read buffer: larger gains nothing, smaller costs system calls
+	keepSize   = 64 << 10  // bytes up to which a frame that is not judged yet stays in the read buffer
+	MaxHeld    = 64 << 20  // bytes; a longer frame passes as it is, whatever it might have been
 )
 
 // A Verdict says what becomes of a frame.
 type Verdict uint8
 
 const (
-	More   Verdict = iota // too little was read to tell
-	Pass                  // forwarded as it arrives, in pieces, and forgotten
-	Tap                   // forwarded like pass, then looked at
-	Hold                  // kept until it is whole, because it may be edited
-	Divert                // no frame: kept off the wire
+	More   Verdict = iota // more has to be read to tell
+	Pass                  // forwarded as it arrives, in pieces
+	Tap                   // forwarded like Pass, and then given to Tapped
+	Hold                  // kept until it is whole, and then given to Held, which forwards it
+	Divert                // no frame: given to Diverted, and not forwarded
 )
 
-// A Direction decides about the frames that flow one way. All methods are
-// called from the one goroutine that runs the pump.
+// A Direction decides about the frames that flow one way. All methods are called from the one goroutine that runs the
+// pump.
 type Direction interface {
-	// Judge says what becomes of the frame that b begins, or is when whole.
-	// It is called again with more bytes only after the verdict More, which it must
-	// not give for a whole frame.
+	// Judge says what becomes of a frame, of which b is the beginning, or all if whole is true. After More, which it
+	// must not say of a whole frame, it is called again with more bytes.
 	Judge(b []byte, whole bool) Verdict
-	// Write forwards bytes. They are the pump's again when it returns.
+	// Write forwards bytes, which it must not keep.
 	Write(b []byte) error
-	// Held handles a frame that was held, line end included, and forwards it. It may keep line.
+	// Held handles a frame that was held, line end included, and forwards it. line is its own from then on.
 	Held(line []byte) error
-	// Tapped looks at a piece of a frame that has been forwarded: the whole, if it is first and last. The bytes are the
-	// pump's again when it returns.
+	// Tapped looks at a piece of a frame that was forwarded: at all of it, if it is first and last. It must not keep
+	// piece.
 	Tapped(piece []byte, first, last bool)
-	// Diverted takes a piece of a line that is no frame; first marks the line's first piece. Each such line gets an
-	// end.
+	// Diverted takes a piece of a line that is no frame; first marks the line's first piece. The last piece always ends
+	// in a line end.
 	Diverted(piece []byte, first bool)
 }
 
-// Pump moves frames from src to a Direction until src ends. It returns nil
-// at the end of src and otherwise the first error of reading or writing.
+// Pump moves frames from src to a Direction until src ends. It returns nil at the end of src, and otherwise the first
+// error of reading or writing.
 //
-// Runs of untouched lines go out in one write, straight from the read
-// buffer; a frame that passes is forwarded in the pieces in which it comes,
-// so memory does not grow with it (facts: peers that hold whole frames need
-// twenty times the memory and twice the time).
+// Runs of untouched lines go out in one write, straight from the read buffer. A frame that passes is forwarded in the
+// pieces in which it comes, so memory does not grow with it: peers that hold whole frames need twenty times the memory
+// and twice the time.
 func Pump(src io.Reader, d Direction) error {
 	p := pumping{d: d, buf: make([]byte, BufferSize)}
 	for {
@@ -74,16 +72,16 @@ func Pump(src io.Reader, d Direction) error {
 	}
 }
 
-// pumping is the state of one pump between two reads.
+// pumping is the state of a pump between two reads.
 type pumping struct {
 	d    Direction
 	buf  []byte
-	end  int // buf[:end] was read and not dealt with
-	mode Verdict
-	long []byte // a frame being held, or its beginning, and
-	rest blocks // what follows where it is long
-	next int    // while the kind of long is unknown: ask again at this length
-	taps []tap  // in the run that goes out next
+	end  int     // buf[:end] was read and is not handled
+	mode Verdict // of the line that goes on in the next read; More between lines
+	long []byte  // the beginning of a frame that is held or not judged yet
+	rest blocks  // what follows it, if the frame is large
+	next int     // while long is not judged: its length at which to ask again
+	taps []tap   // in the bytes that are forwarded next
 }
 
 // A tap is a piece of a tapped frame.
@@ -92,8 +90,7 @@ type tap struct {
 	first, last bool
 }
 
-// advance deals with what is in the buffer. Between lines mode is more with
-// nothing in long; within a line that is longer than the buffer it is the line's verdict.
+// advance handles what is in the buffer, and leaves the beginning of a line that is not judged yet at its front.
 func (p *pumping) advance() error {
 	from, pos := 0, 0 // buf[from:pos] waits to be forwarded in one write
 	for pos < p.end {
@@ -143,7 +140,7 @@ func (p *pumping) advance() error {
 	return p.flush(from, pos)
 }
 
-// begin starts, and when the line is whole ends, a line that is not forwarded as it comes.
+// begin starts a line that is not forwarded as it comes, and ends it if it is whole.
 func (p *pumping) begin(v Verdict, line []byte, whole bool) error {
 	switch {
 	case v == Divert:
@@ -160,8 +157,8 @@ func (p *pumping) begin(v Verdict, line []byte, whole bool) error {
 	return nil
 }
 
-// resume goes on with a line that began in an earlier read. forward says
-// that the piece is to leave with the run around it.
+// resume goes on with a line that began in an earlier read. forward says that the piece is to be forwarded with the
+// bytes around it.
 func (p *pumping) resume(piece []byte, whole bool) (forward bool, err error) {
 	switch p.mode {
 	case Pass:
@@ -180,7 +177,7 @@ func (p *pumping) resume(piece []byte, whole bool) (forward bool, err error) {
 	return forward, nil
 }
 
-// hold adds a piece to the frame that is held and acts once the frame is whole or too long.
+// hold adds a piece to the frame that is held, and acts once the frame is judged, whole or too long.
 func (p *pumping) hold(piece []byte, whole bool) error {
 	if p.mode == Hold && len(p.long) >= blockSize {
 		p.rest.add(piece)
@@ -224,20 +221,20 @@ func (p *pumping) hold(piece []byte, whole bool) error {
 	return nil
 }
 
-// whole gives what was held, and forgets it.
+// whole returns what was held, and forgets it.
 func (p *pumping) whole() []byte {
-	line := p.rest.behind(p.long)
+	line := p.rest.append(p.long)
 	p.reset()
 	return line
 }
 
-// reset forgets the line that has ended. The memory of a large one is let go.
+// reset forgets the line that has ended.
 func (p *pumping) reset() {
 	p.mode, p.next = More, 0
 	p.long, p.rest = nil, blocks{}
 }
 
-// flush forwards buf[from:to] in one write and then shows the tapped frames in it.
+// flush forwards buf[from:to] in one write, and then gives the tapped frames in it to Tapped.
 func (p *pumping) flush(from, to int) error {
 	if from < to {
 		if err := p.d.Write(p.buf[from:to]); err != nil {
@@ -251,7 +248,7 @@ func (p *pumping) flush(from, to int) error {
 	return nil
 }
 
-// finish deals with a last line that has no line end: it is a frame like any other.
+// finish handles a last line without a line end: it is a frame like any other.
 func (p *pumping) finish() error {
 	if line := p.buf[:p.end]; len(line) > 0 {
 		p.end = 0
@@ -264,7 +261,7 @@ func (p *pumping) finish() error {
 				p.d.Tapped(line, true, true)
 			}
 		case Divert:
-			p.d.Diverted(append(line, '\n'), true) // more may be said where it goes
+			p.d.Diverted(append(line, '\n'), true)
 		default:
 			return p.begin(v, line, true)
 		}

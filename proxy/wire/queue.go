@@ -7,43 +7,43 @@ import (
 )
 
 const (
-	MaxQueued = 8 << 20 // bytes, that of held frames included; past this the reader waits
-	MaxFrames = 256     // and past this many frames
+	MaxQueued       = 8 << 20 // bytes in a queue, held frames included; past this Write and Hold block
+	MaxQueuedFrames = 256     // frames; past this too
 )
 
-// A Held is a frame that waits in a Queue for what only its owner knows.
-type Held interface {
-	// Size is what it counts among the bytes that wait.
+// A HeldFrame is a frame that waits in a Queue until its owner knows what is to be sent in its place.
+type HeldFrame interface {
+	// Size is how many bytes it counts for in the queue. It must not change.
 	Size() int
-	// Resolve waits until the frame may leave, and gives it as it is to leave, in parts; forwarded, which is not nil,
-	// is called once it has left. It is called once, without a lock, from a goroutine of the queue.
+	// Resolve waits until the frame may leave, and returns it as it is to be sent, in parts. forwarded, which is not
+	// nil, is called after it was sent. Resolve is called once, without a lock, from a goroutine of the queue.
 	Resolve() (parts [][]byte, forwarded func())
-	// Cancel ends Resolve's wait soon. It may be called more than once, from any goroutine, and must not call the
-	// queue.
+	// Cancel makes Resolve return soon. It may be called more than once, from any goroutine, also before Resolve. It
+	// must not call the queue.
 	Cancel()
 }
 
-// A Queue is a way out. It writes at once, except while a frame is held: then
-// everything behind it waits in order, and a goroutine that lives as long as
-// something is held writes it out.
+// A Queue writes bytes at once, except while a frame is held: then everything behind that frame waits in order, and is
+// written by a goroutine that lives as long as something waits. Write and Hold are for one goroutine, the pump's; the
+// other methods may be called from any.
 type Queue struct {
 	out    io.Writer
 	drains sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows
-	space  *sync.Cond // signalled when something left
-	held   bool       // a drain owns out
+	space  *sync.Cond // signalled when something was taken out
+	held   bool       // drain runs, and alone writes to out
 	items  []item
 	bytes  int
 	frames int
 	err    error
 }
 
-// An item is what waits: a held frame, or bytes that go as they are.
+// An item is what waits: a held frame, or bytes that are sent as they are.
 type item struct {
-	frame  Held
+	frame  HeldFrame
 	data   []byte
-	frames int
+	frames int // how many it counts for
 }
 
 // NewQueue makes a queue in front of out.
@@ -53,8 +53,8 @@ func NewQueue(out io.Writer) *Queue {
 	return q
 }
 
-// Write sends bytes, or queues a copy of them behind what is held. Only the
-// pump calls it, so nobody else can begin to hold meanwhile.
+// Write sends bytes, or queues a copy of them behind what is held; it blocks while the queue is full. It returns the
+// first error that writing has had.
 func (q *Queue) Write(b []byte) error {
 	q.mu.Lock()
 	q.waitForSpaceLocked(len(b))
@@ -83,13 +83,14 @@ func (q *Queue) Write(b []byte) error {
 
 // waitForSpaceLocked blocks while the queue is full.
 func (q *Queue) waitForSpaceLocked(n int) {
-	for q.held && q.bytes > 0 && (q.bytes+n > MaxQueued || q.frames >= MaxFrames) {
+	for q.held && q.bytes > 0 && (q.bytes+n > MaxQueued || q.frames >= MaxQueuedFrames) {
 		q.space.Wait()
 	}
 }
 
-// Hold queues a frame that waits. Only the pump calls it.
-func (q *Queue) Hold(h Held) error {
+// Hold queues a frame that has to wait; it blocks while the queue is full. It returns the first error that writing has
+// had.
+func (q *Queue) Hold(h HeldFrame) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waitForSpaceLocked(h.Size())
@@ -104,7 +105,7 @@ func (q *Queue) Hold(h Held) error {
 	return q.err
 }
 
-// drain writes out what is queued, in order, until nothing is.
+// drain writes what is queued, in order, until the queue is empty.
 func (q *Queue) drain() {
 	defer q.drains.Done()
 	for {
@@ -130,12 +131,12 @@ func (q *Queue) drain() {
 		if err := q.writeParts(parts); err != nil {
 			q.fail(err)
 		}
-		next = item{} // what it holds may be large
+		next = item{} // it may keep much memory alive
 		forwarded()
 	}
 }
 
-// writeParts writes a frame: at once, unless it is large.
+// writeParts writes a frame, in one write unless it is large.
 func (q *Queue) writeParts(parts [][]byte) error {
 	size := 0
 	for _, p := range parts {
@@ -173,7 +174,7 @@ func (q *Queue) fail(err error) {
 	}
 }
 
-// Broken reports whether writing has failed.
+// Broken reports whether a write has failed.
 func (q *Queue) Broken() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -187,8 +188,8 @@ func (q *Queue) Holding() bool {
 	return q.held
 }
 
-// Cancel ends the wait of the held frames that match.
-func (q *Queue) Cancel(match func(Held) bool) {
+// Cancel cancels the held frames that match.
+func (q *Queue) Cancel(match func(HeldFrame) bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, it := range q.items {
@@ -198,5 +199,5 @@ func (q *Queue) Cancel(match func(Held) bool) {
 	}
 }
 
-// Join waits until everything has left.
+// Join waits until the queue is empty. Call it when nothing is written any more.
 func (q *Queue) Join() { q.drains.Wait() }

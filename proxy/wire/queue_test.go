@@ -34,7 +34,7 @@ func (w *waiting) Resolve() ([][]byte, func()) {
 
 func (w *waiting) Cancel() { w.once.Do(func() { close(w.release) }) }
 
-func hold(t *testing.T, q *Queue, h Held) {
+func hold(t *testing.T, q *Queue, h HeldFrame) {
 	t.Helper()
 	if err := q.Hold(h); err != nil {
 		t.Fatal(err)
@@ -131,7 +131,7 @@ func TestQueueCancel(t *testing.T) {
 			all = append(all, newWaiting(fmt.Sprint(i)))
 			hold(t, q, all[i])
 		}
-		q.Cancel(func(h Held) bool { return h == all[0] || h == all[2] })
+		q.Cancel(func(h HeldFrame) bool { return h == all[0] || h == all[2] })
 		synctest.Wait()
 		if out.String() != "0" {
 			t.Errorf("%q left", out.String())
