@@ -1,8 +1,8 @@
-// Package answer holds what an agent says in one turn while it says it: the texts of its chunks as they came, escaped
-// and unread, until somebody beside the conversation takes them.
+// Package answer buffers what an agent says in one turn: the texts of its chunks, escaped as they came, until a
+// goroutine beside the conversation takes and decodes them.
 //
-// Adding costs a copy of at most a few kilobytes, whatever the size of the chunk. Of an answer the beginning is kept
-// whole; of what follows, the newest bytes between two takings; what lies between is counted. It knows nothing of
+// Adding costs a copy of at most 48 KB, whatever the size of the chunk. The beginning of an answer is kept whole; after
+// that the newest bytes since the last Take, and what was dropped between is counted. The package knows nothing of
 // turns, redacts nothing and writes nothing.
 package answer
 
@@ -14,45 +14,45 @@ import (
 )
 
 const (
-	headSize = 48 << 10 // bytes of an answer, escaped, that are kept from its beginning: what it is about
-	tailSize = 48 << 10 // bytes of what follows that are kept between two takings: what it came to
+	headSize = 48 << 10 // bytes of an answer's beginning, escaped, that are always kept: what it is about
+	tailSize = 48 << 10 // bytes after it that are kept until they are taken: what it came to
 )
 
-// Pieces stand behind one another in a buffer, each ended by one of these, which no JSON string holds.
+// The texts of chunks follow one another in a buffer. These bytes, which no JSON string holds, separate them.
 const (
-	pieceEnd  = '\n'
+	pieceEnd  = '\n'   // ends each text
 	paragraph = '\x00' // a new paragraph begins here
 )
 
-// A Text is the text of one answer. The zero value is an empty one. One goroutine adds while another takes.
+// A Text is the text of one answer. The zero value is empty. One goroutine may add while another takes.
 type Text struct {
 	mu            sync.Mutex // guards what follows
-	head          []byte     // of the answer's beginning, not taken yet
+	head          []byte     // the part of the answer's beginning that was not taken yet
 	used          int        // bytes of headSize that are used up
-	tail          []byte     // what came behind it
-	omitted       int        // bytes that were left out in front of tail
-	cut           bool       // tail begins within a piece
-	paragraphNext bool       // a new paragraph begins with the next words
-	open          bool       // a piece is being added
+	tail          []byte     // what came after it
+	omitted       int        // bytes that were dropped in front of tail
+	cut           bool       // tail begins in the middle of a text
+	paragraphNext bool       // the next text begins a new paragraph
+	open          bool       // a text is being added in pieces
 
-	taken    bool // some text was taken; the taker's, like
-	endsLine bool // whether it ends in a line's end
+	taken    bool // some text was taken; only Take uses it and endsLine
+	endsLine bool // the text that was taken ends with a line end
 }
 
-// A Part is some of an answer, decoded.
+// A Part is a part of an answer, decoded.
 type Part struct {
-	Omitted int    // bytes, as they came, that were left out in front of it
-	Text    string // perhaps not valid UTF-8, where the agent's was not
+	Omitted int    // escaped bytes that were dropped in front of it
+	Text    string // valid UTF-8 if the agent's was
 }
 
-// Break makes what is added next begin a new paragraph: the agent did something in between.
+// Break begins a new paragraph with what is added next: the agent has called a tool in between.
 func (t *Text) Break() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.paragraphNext = true
 }
 
-// Add adds the text of a whole chunk, as it stands between its quotes. It reports whether there was nothing to take
+// Add adds the text of a whole chunk, as it came between its quotes. first reports that there was nothing to take
 // before.
 func (t *Text) Add(raw []byte) (first bool) {
 	t.mu.Lock()
@@ -70,8 +70,8 @@ func (t *Text) Write(piece []byte) {
 	t.writeLocked(piece)
 }
 
-// End ends a chunk whose text came in pieces, the last of them with suffix behind the text. Where something else stands
-// there the text ends at the quote that closes it. suffix is shorter than 4 KB.
+// End ends a chunk that came in pieces. The last piece ended with suffix, which is not part of the text; if it ended
+// with something else, the text ends at its closing quote. suffix is shorter than tailSize.
 func (t *Text) End(suffix []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -152,8 +152,8 @@ func (t *Text) dropLocked(n int) {
 	t.tail = append(t.tail[:0], t.tail[n:]...)
 }
 
-// Take gives what was added since the last taking, decoded, and forgets it: one part, or two with something left out
-// between them. Of a chunk that is still being added nothing is given, nor of what came before it: it takes a moment.
+// Take returns what was added since the last Take, decoded: one part, or two with something dropped between them. While
+// a chunk is being added in pieces, which takes a moment, it returns nothing.
 func (t *Text) Take() []Part {
 	t.mu.Lock()
 	if t.emptyLocked() {
@@ -174,14 +174,14 @@ func (t *Text) Take() []Part {
 	return append(parts, Part{Omitted: left, Text: t.decode(tail, cut)})
 }
 
-// decode gives the text of pieces. cut says that the first one lacks its beginning.
+// decode decodes texts. cut says that the first one lacks its beginning.
 func (t *Text) decode(pieces []byte, cut bool) string {
 	var text []byte
 	for len(pieces) > 0 {
 		piece, rest, _ := bytes.Cut(pieces, []byte{pieceEnd})
 		pieces = rest
 		if cut {
-			piece, cut = frame.Resume(piece), false
+			piece, cut = frame.SkipCut(piece), false
 		}
 		if words, ok := bytes.CutPrefix(piece, []byte{paragraph}); ok {
 			piece = words

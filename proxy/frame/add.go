@@ -2,9 +2,9 @@ package frame
 
 import "encoding/json"
 
-// Add gives a copy of line with value as the member that path names, every other byte as it was. Objects that are
-// missing on the way are made, and a null is as good as nothing. ok is false when the member is there already,
-// something that is no object stands in the way, line is not Valid, or value is not a value on one line.
+// Add returns a copy of line with value as the member at path, every other byte as it was. Objects that are missing on
+// the way are made, and null counts as missing. ok is false when the member is there already, when something on the way
+// is no object, when line is not Valid, or when value is not one JSON value on one line.
 func Add(line, value []byte, path ...string) (edited []byte, ok bool) {
 	if !Valid(line) || !insertable(value) {
 		return nil, false
@@ -30,7 +30,7 @@ func Add(line, value []byte, path ...string) (edited []byte, ok bool) {
 	return nil, false
 }
 
-// nest wraps a value into an object for each key, the first one outermost.
+// nest wraps a value in an object for each key, the first outermost.
 func nest(value []byte, keys []string) []byte {
 	for i := len(keys) - 1; i >= 0; i-- {
 		key, err := json.Marshal(keys[i])

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// escape decodes the escape that text begins with: one rune and its size in text, a surrogate pair taken as one. Size
-// 0: there is no escape like it.
+// escape decodes the escape that text begins with, a surrogate pair as one. It returns the rune and the escape's length
+// in bytes; 0 if it is not valid.
 func escape(text []byte) (r rune, size int) {
 	if len(text) < 2 {
 		return 0, 0
@@ -41,7 +41,7 @@ func escape(text []byte) (r rune, size int) {
 	return 0, 0
 }
 
-// hex4 gives the number in the \uXXXX that text begins with, -1 when it does not.
+// hex4 returns the number in the \uXXXX that text begins with, -1 if it does not.
 func hex4(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return -1
@@ -76,7 +76,7 @@ func halfEscape(raw []byte) bool {
 	return true
 }
 
-// halfRune gives the beginning of a character that b ends with, nothing where b ends with a whole one.
+// halfRune returns the incomplete character at the end of b, nil if there is none.
 func halfRune(b []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if rest := b[len(b)-n:]; utf8.RuneStart(rest[0]) {
@@ -89,8 +89,8 @@ func halfRune(b []byte) []byte {
 	return nil
 }
 
-// cutEnd takes off what cannot stand at a cut: the last word, or at least half an escape or half a character. A space
-// is no part of either.
+// cutEnd removes from the end of b, which was cut there, the word that was cut in two; or, without a space nearby, at
+// least half an escape or half a character.
 func cutEnd(b []byte) []byte {
 	if n := bytes.LastIndexByte(b, ' '); n >= 0 && n > len(b)-nearSpace {
 		return b[:n]
@@ -107,7 +107,7 @@ func cutEnd(b []byte) []byte {
 	return b
 }
 
-// cutBeginning does so at the end of a cut. No escape goes on behind a byte that none can hold in its middle.
+// cutBeginning does the same at the beginning of b. A byte that cannot stand inside of an escape ends any that was cut.
 func cutBeginning(b []byte) []byte {
 	if n := bytes.IndexByte(b, ' '); n >= 0 && n < nearSpace {
 		return b[n+1:]
@@ -122,7 +122,7 @@ func cutBeginning(b []byte) []byte {
 	return nil
 }
 
-// cutEscape takes an escape that is not whole off the end of a string that begins at from.
+// cutEscape removes an incomplete escape from the end of a string whose opening quote is at from.
 func cutEscape(b []byte, from int) []byte {
 	for i := from + 1; i < len(b); i++ {
 		if b[i] != '\\' {
@@ -140,4 +140,4 @@ func cutEscape(b []byte, from int) []byte {
 	return b
 }
 
-const nearSpace = 1 << 10 // bytes that may be cut off besides, to cut between words
+const nearSpace = 1 << 10 // bytes that may be cut off in addition, to cut between words

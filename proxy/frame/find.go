@@ -5,9 +5,9 @@ import (
 	"iter"
 )
 
-// Find gives the span of the value at path, a list of object keys: exact case, escapes decoded, the last of duplicates
-// wins. Without a path it is the frame's value, white space around it left out. ok is false when there is no such
-// value or line is not Valid.
+// Find returns the span of the value at path, a list of object keys. Keys match in exact case with escapes decoded, and
+// the last of duplicates wins. Without a path it is the frame's own value, without white space around it. ok is false
+// when there is no such value, or line is not Valid.
 func Find(line []byte, path ...string) (at Span, ok bool) {
 	if !Valid(line) {
 		return Span{}, false
@@ -15,7 +15,7 @@ func Find(line []byte, path ...string) (at Span, ok bool) {
 	return lookup(line, path)
 }
 
-// lookup is Find in a line that is known to be valid. It walks the objects on the path in one pass.
+// lookup is Find in a line that is known to be valid. It goes through the objects on the path in one pass.
 func lookup(line []byte, path []string) (at Span, ok bool) {
 	at = Span{space(line, 0), len(bytes.TrimRight(line, " \t\r\n"))}
 	if len(path) == 0 {
@@ -31,11 +31,11 @@ func lookup(line []byte, path []string) (at Span, ok bool) {
 			if level--; level < 0 || m.i < 0 {
 				return at, ok
 			}
-			continue // behind the object, among the members of the one that holds it
+			continue // after this object, with the members of the one around it
 		}
 		hit, last := sameKey(m.key, path[level]), level == len(path)-1
 		if hit {
-			at, ok = Span{}, false // what an earlier duplicate held does not count
+			at, ok = Span{}, false // an earlier duplicate does not count
 		}
 		if hit && !last && line[m.i] == '{' {
 			m.i++
@@ -53,15 +53,14 @@ func lookup(line []byte, path []string) (at Span, ok bool) {
 	}
 }
 
-// sameKey compares a key as it came with one that is decoded.
+// sameKey reports whether a key as it came, between its quotes, decodes to key.
 func sameKey(raw []byte, key string) bool {
 	decoded, ok := decode(raw)
 	return ok && string(decoded) == key
 }
 
-// Members gives an object's members in order, duplicates included: the key, decoded, and the span of the value in
-// line. It gives nothing for anything but an object. object is a span of a valid line, as Find and the iterators here
-// give it.
+// Members iterates over an object's members in order, duplicates included: the key, decoded, and the span of the value
+// in line. Anything but an object has none. object is a span in a valid line, as Find and the iterators here return.
 func Members(line []byte, object Span) iter.Seq2[string, Span] {
 	return func(yield func(string, Span) bool) {
 		m, ok := membersOf(line, object)
@@ -86,8 +85,8 @@ func membersOf(line []byte, object Span) (members, bool) {
 	return members{b: line[:object.End], i: object.Start + 1}, true
 }
 
-// Elements gives the spans in line of an array's elements, in order. It gives nothing for anything but an array. array
-// is a span of a valid line, as Find and the iterators here give it.
+// Elements iterates over the spans in line of an array's elements, in order. Anything but an array has none. array is a
+// span in a valid line, as Find and the iterators here return.
 func Elements(line []byte, array Span) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		if array.Start >= array.End || line[array.Start] != '[' {

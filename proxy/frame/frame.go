@@ -1,4 +1,4 @@
-// Package frame looks into one JSON-RPC frame, a line of JSON, and changes single places of it.
+// Package frame reads one JSON-RPC frame, a line of JSON, and edits single places of it.
 //
 // It knows JSON and lines and nothing of what the methods mean. It never decodes and encodes a frame again: an edit is
 // a splice, and every byte outside of it stays as it came, odd spacing, number spellings, duplicate keys, invalid UTF-8
@@ -10,13 +10,13 @@
 //	}
 //	line, ok := frame.Prepend(line, block, "params", "prompt")
 //
-// Two scanners share the work. The loose one (scan.go) walks text by its quotes, brackets and commas: fast, never wrong
-// about valid JSON, harmless on anything else. The strict one (valid.go) decides what is valid. Whatever is edited, or
-// found with Find, passed the strict one first. Neither recurses.
+// Two scanners share the work. The loose one (scan.go) goes by quotes, brackets and commas: it is fast, never wrong
+// about valid JSON, and harmless on anything else. The strict one (valid.go) decides what is valid. Whatever is edited,
+// or found with Find, has passed the strict one first. Neither recurses.
 package frame
 
 // A Span is a half-open range of bytes in a frame.
 type Span struct{ Start, End int }
 
-// Of gives the bytes of line that the span covers, without copying them.
+// Of returns the bytes of line that the span covers, without copying them.
 func (s Span) Of(line []byte) []byte { return line[s.Start:s.End] }

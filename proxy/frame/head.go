@@ -12,30 +12,30 @@ const (
 	Noise              // anything else: no JSON-RPC
 )
 
-// A Head is what routing needs of a frame. Its slices point into the frame, or are decoded copies where the frame
-// has escapes: they are valid until the frame's buffer is used again.
+// A Head is what routing needs to know of a frame. Its slices point into the frame, or are decoded copies where the
+// frame has escapes: they are valid until the frame's buffer is used again.
 type Head struct {
 	Kind          Kind   // only an Object has anything below
-	Method        []byte // decoded; nil when absent or no string
-	ID            []byte // the token as it came, quotes included; nil when absent
-	Session       []byte // params.sessionId, decoded; nil when absent or no string
-	Update        []byte // params.update.sessionUpdate, decoded; nil when absent or no string
+	Method        []byte // decoded; nil: there is none, or it is no string
+	ID            []byte // the token as it came, quotes included; nil: there is none
+	Session       []byte // params.sessionId, decoded; nil as with Method
+	Update        []byte // params.update.sessionUpdate, decoded; nil as with Method
 	Result, Error bool   // the key is there at top level
 }
 
-// Peek reads into h the head of the frame that b begins with, or is when whole is true. Keys count in exact case, in
-// any order, escapes decoded.
+// Peek reads the head of a frame into h. b is the frame's beginning, or all of it if whole is true. Keys match in exact
+// case, in any order, with escapes decoded.
 //
-// Peek asks need as soon as it knows the method (nil: there is none, as result or error came first, or it is no
-// string) and stops once what need names is known too, so that its cost does not grow with the frame. What is not
-// there is known when the object that could hold it has ended. Other fields may be filled or not. A nil need needs
-// nothing; need may be asked again when a second method comes.
+// Peek calls need as soon as it knows the method, and stops once what need has named is known too, so that its cost
+// does not grow with the frame. The method is nil if it is no string, or if result or error comes first. That something
+// is missing is known when the object that could hold it has ended. Other fields may be set or not. A nil need needs
+// nothing. need is called again if a second method comes.
 //
-// With whole, known is true, and the last of duplicate keys wins: Peek looks over the colons of the rest and reads on
-// where a key that matters may stand. Of a frame that is no JSON, h has what was found. Without whole, the first key
-// that settles a thing wins, and known is false when b ends before enough is known: call again with more.
+// With whole, known is always true, and the last of duplicate keys wins: Peek searches the rest for colons, and reads
+// on if one may follow a key that matters. If the frame is not JSON, h has what was found. Without whole, the first of
+// duplicate keys may win, and known is false when b ends before enough is known: call again with more.
 //
-// Nothing is allocated unless a decoded text had escapes.
+// Peek allocates nothing, unless a text has escapes to decode.
 func Peek(b []byte, whole bool, need func(method []byte) Need, h *Head) (known bool) {
 	*h = Head{}
 	i := space(b, 0)
@@ -57,29 +57,29 @@ func Peek(b []byte, whole bool, need func(method []byte) Need, h *Head) (known b
 	if len(b)-i >= len(version) && string(b[i:i+len(version)]) == version {
 		i += len(version)
 	}
-	return p.object(i) != short || whole
+	return p.object(i) != incomplete || whole
 }
 
 // version is what nearly every frame begins with.
 const version = `"jsonrpc":"2.0",`
 
-// holds is what is known once an object has ended.
-var holds = [...]Need{inFrame: All, inParams: NeedSession | NeedUpdate, inUpdate: NeedUpdate}
+// knownAtEnd is what is known once an object of a level has ended.
+var knownAtEnd = [...]Need{inFrame: All, inParams: NeedSession | NeedUpdate, inUpdate: NeedUpdate}
 
 // peek is one call's state.
 type peek struct {
-	b     []byte
-	whole bool
-	need  func([]byte) Need
-	asked bool
-	toEnd bool // a key that matters may come again: read everything
-	want  Need // All until need was asked
-	have  Need
-	h     *Head
+	b       []byte
+	whole   bool
+	need    func([]byte) Need
+	asked   bool // need was called
+	readAll bool // a key that matters may come again: everything is wanted
+	want    Need // All until need was called
+	have    Need
+	h       *Head
 }
 
 func (p *peek) ask() {
-	if p.toEnd {
+	if p.readAll {
 		return
 	}
 	p.asked, p.want = true, 0
@@ -91,37 +91,38 @@ func (p *peek) ask() {
 // known reports whether everything is known that is wanted.
 func (p *peek) known() bool { return p.want&^p.have == 0 }
 
-// stays reports whether what is known stays so whatever stands behind i. Otherwise everything is wanted from here on.
-func (p *peek) stays(i int) bool {
-	if p.whole && mayHold(p.b[i:], p.want) {
-		p.toEnd, p.want = true, All
+// settledAfter reports whether nothing after i can change what is known. If something may, everything is wanted from
+// here on.
+func (p *peek) settledAfter(i int) bool {
+	if p.whole && mayHoldKey(p.b[i:], p.want) {
+		p.readAll, p.want = true, All
 		return false
 	}
 	return true
 }
 
-// object walks a frame whose first member starts at i, and the objects in it that count, in one loop. It gives the
-// frame's end, or short, broken or enough.
+// object goes through a frame whose first member starts at i, and through the objects in it that matter, in one loop.
+// It returns the frame's end, or incomplete, broken or stopped.
 func (p *peek) object(i int) int {
 	b, h := p.b, p.h
 	in := inFrame
 	for {
 		// A comma, a key or the end of an object.
 		if i = space(b, i); i >= len(b) {
-			return short
+			return incomplete
 		}
 		if b[i] == ',' {
 			if i = space(b, i+1); i >= len(b) {
-				return short
+				return incomplete
 			}
 		}
 		if b[i] == '}' {
-			p.have |= holds[in]
+			p.have |= knownAtEnd[in]
 			if i++; in == inFrame {
 				return i
 			}
-			if in--; p.known() && p.stays(i) {
-				return enough
+			if in--; p.known() && p.settledAfter(i) {
+				return stopped
 			}
 			continue
 		}
@@ -132,7 +133,7 @@ func (p *peek) object(i int) int {
 		if name == nameOther {
 			end := closing(b, i+1)
 			if end < 0 {
-				return short
+				return incomplete
 			}
 			size = end + 1 - i
 			if bytes.IndexByte(b[i:end], '\\') >= 0 {
@@ -140,13 +141,13 @@ func (p *peek) object(i int) int {
 			}
 		}
 		if i = space(b, i+size); i >= len(b) {
-			return short
+			return incomplete
 		}
 		if b[i] != ':' {
 			return broken
 		}
 		if i = space(b, i+1); i >= len(b) {
-			return short
+			return incomplete
 		}
 
 		// Its value.
@@ -157,28 +158,28 @@ func (p *peek) object(i int) int {
 				i, in = i+1, inParams
 				continue
 			}
-			p.have |= holds[inParams]
+			p.have |= knownAtEnd[inParams]
 		case nameUpdate:
 			h.Update = nil
 			if b[i] == '{' {
 				i, in = i+1, inUpdate
 				continue
 			}
-			p.have |= holds[inUpdate]
+			p.have |= knownAtEnd[inUpdate]
 		case nameResult, nameError:
 			h.Result = h.Result || name == nameResult
 			h.Error = h.Error || name == nameError
 			if !p.asked {
 				p.ask()
 			}
-			if p.known() && p.stays(i) {
-				return enough // before the value, which can be long
+			if p.known() && p.settledAfter(i) {
+				return stopped // before the value, which can be long
 			}
 		}
 		start := i
 		if b[i] == '"' {
 			if i = closing(b, i+1); i < 0 {
-				return short
+				return incomplete
 			}
 			i++
 		} else if i = skip(b, i); i < 0 {
@@ -200,13 +201,13 @@ func (p *peek) object(i int) int {
 			h.Update = text(b[start:i])
 			p.have |= NeedUpdate
 		}
-		if p.known() && p.stays(i) {
-			return enough
+		if p.known() && p.settledAfter(i) {
+			return stopped
 		}
 	}
 }
 
-// text decodes a value, nil when it is no string.
+// text decodes a value; nil if it is no string.
 func text(token []byte) []byte {
 	if token[0] != '"' {
 		return nil

@@ -1,9 +1,8 @@
 package frame
 
-// Mend makes valid JSON of a frame's beginning, as far as adding to its end
-// can: what was open is closed, and a value or key that was cut in the middle ends
-// there or is left out. Of a text that was cut this keeps what there is. A
-// frame that is whole, or was no JSON to begin with, comes back as it is.
+// Mend makes valid JSON of a frame that was cut off, by closing the string, arrays and objects that are open at its
+// end, so that what there is of a text can be read. A frame that is whole, or that cannot be mended so, is returned as
+// it is.
 func Mend(beginning []byte) []byte {
 	if Valid(beginning) {
 		return beginning

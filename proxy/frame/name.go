@@ -2,7 +2,7 @@ package frame
 
 import "bytes"
 
-// A name is a key that Peek knows at its level.
+// A name is a key that Peek looks for.
 type name uint8
 
 const (
@@ -17,8 +17,8 @@ const (
 	nameKind
 )
 
-// nameAt gives the known key, spelled without escapes, that b starts with, and its size with the quotes. It compares
-// rather than look for the key's end: most keys on the way to what Peek wants are known ones.
+// nameAt returns the known key that b starts with, spelled without escapes, and its length with the quotes. It compares
+// instead of searching for the key's end: most keys on the way to what Peek wants are known ones.
 func nameAt(b []byte, in level) (name, int) {
 	var padded [len(`"sessionUpdate"`)]byte
 	if len(b) < len(padded) {
@@ -58,7 +58,7 @@ func nameAt(b []byte, in level) (name, int) {
 // longestKey is the length of the longest known key with every letter escaped.
 const longestKey = len(`""`) + len("sessionUpdate")*len(`\u0000`)
 
-// escapedName gives the known key that a key with escapes in it, quotes included, spells.
+// escapedName returns the known key that a key with escapes, quotes included, decodes to.
 func escapedName(key []byte, in level) name {
 	if len(key) > longestKey {
 		return nameOther
@@ -71,10 +71,9 @@ func escapedName(key []byte, in level) name {
 	return name
 }
 
-// mayHold reports whether rest, which begins outside of strings, may hold one more key that has to do with what is
-// wanted, at whatever level. It goes from colon to colon, as a key stands before each that is not inside of a string,
-// and texts have few of them.
-func mayHold(rest []byte, want Need) bool {
+// mayHoldKey reports whether rest, which begins outside of strings, may hold one more key that has to do with what is
+// wanted, at whatever level. It goes from colon to colon: every key is followed by one, and texts have few.
+func mayHoldKey(rest []byte, want Need) bool {
 	for i := 0; ; i++ {
 		n := bytes.IndexByte(rest[i:], ':')
 		if n < 0 {
@@ -85,15 +84,15 @@ func mayHold(rest []byte, want Need) bool {
 		for end > 0 && isSpace(rest[end-1]) {
 			end--
 		}
-		if end > 0 && rest[end-1] == '"' && matters(rest[:end-1], want) {
+		if end > 0 && rest[end-1] == '"' && isWantedKey(rest[:end-1], want) {
 			return true
 		}
 	}
 }
 
-// matters reports whether the key that text ends with may have to do with what is wanted.
-func matters(text []byte, want Need) bool {
-	if len(text) == 0 || !endsName(text[len(text)-1]) {
+// isWantedKey reports whether text, up to a closing quote, ends with a key that may have to do with what is wanted.
+func isWantedKey(text []byte, want Need) bool {
+	if len(text) == 0 || !endsWantedKey(text[len(text)-1]) {
 		return false
 	}
 	key := text[max(0, len(text)-longestKey):]
@@ -113,9 +112,9 @@ func matters(text []byte, want Need) bool {
 	return bytes.IndexByte(key, '\\') >= 0
 }
 
-// endsName reports whether the spelling of a key that matters can end in c: in d, s or e, or in the last digit of one
-// of these escaped. A backslash, which makes the quote behind it part of a string, is none of them.
-func endsName(c byte) bool {
+// endsWantedKey reports whether c can be the last byte of a key that matters: d, s or e, or the last digit of one of
+// these escaped. A backslash cannot: the quote after it would be part of a string.
+func endsWantedKey(c byte) bool {
 	return c == 'd' || c == 's' || c == 'e' || c == '4' || c == '3' || c == '5'
 }
 

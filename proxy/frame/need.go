@@ -1,13 +1,13 @@
 package frame
 
-// Need says what of a frame must be known besides its method. The zero value: nothing.
+// Need is a set: what Peek has to find out besides the method.
 type Need uint8
 
 const (
 	NeedID Need = 1 << iota
 	NeedSession
 	NeedUpdate
-	needEnd // never met before the frame's end
+	needEnd // known only at the frame's end
 
 	All = NeedID | NeedSession | NeedUpdate | needEnd
 )

@@ -2,14 +2,14 @@ package frame
 
 import "bytes"
 
-// What the loose scanner gives in place of an index when there is none to give.
+// What the loose scanner returns where it has no index to return.
 const (
-	short  = -1 // the bytes end before the value does
-	broken = -2 // this is no JSON
-	enough = -3 // nobody asked for more (Peek only)
+	incomplete = -1 // the bytes end before the value does
+	broken     = -2 // this is no JSON
+	stopped    = -3 // all that was wanted is known (Peek only)
 )
 
-// space gives the place of the first byte at or after i that is no white space, len(b) when there is none.
+// space returns the index of the first byte at or after i that is no white space, len(b) if there is none.
 func space(b []byte, i int) int {
 	for i < len(b) && isSpace(b[i]) {
 		i++
@@ -21,15 +21,15 @@ func isSpace(c byte) bool {
 	return c <= ' ' && (c == ' ' || c == '\t' || c == '\r' || c == '\n')
 }
 
-// closing gives the place of the quote that ends the string whose text starts at i, or short.
+// closing returns the index of the quote that ends the string whose text starts at i, or incomplete.
 func closing(b []byte, i int) int {
 	for from := i; ; {
 		n := bytes.IndexByte(b[from:], '"')
 		if n < 0 {
-			return short
+			return incomplete
 		}
 		end := from + n
-		if b[end-1] != '\\' { // a quote at least is before it
+		if b[end-1] != '\\' { // at least the opening quote is before it
 			return end
 		}
 		run := end // start of the backslashes before the quote; an odd number escapes it
@@ -43,14 +43,14 @@ func closing(b []byte, i int) int {
 	}
 }
 
-// skip gives the end of the value that starts at i < len(b), or short or broken. A number or literal counts as ended
+// skip returns the end of the value that starts at i < len(b), or incomplete or broken. A number or literal has ended
 // only when a byte follows that cannot be part of it.
 func skip(b []byte, i int) int {
 	switch b[i] {
 	case '"':
 		end := closing(b, i+1)
 		if end < 0 {
-			return short
+			return incomplete
 		}
 		return end + 1
 	case '{', '[':
@@ -67,10 +67,10 @@ func skip(b []byte, i int) int {
 			return broken
 		}
 	}
-	return short
+	return incomplete
 }
 
-// The bytes that count while a nested value is skipped.
+// The classes of bytes that count while a nested value is skipped.
 const (
 	opens byte = 1 + iota
 	closes
@@ -79,7 +79,7 @@ const (
 
 var bracket = [256]byte{'{': opens, '[': opens, '}': closes, ']': closes, '"': quotes}
 
-// skipNested counts brackets of both kinds alike, so its cost in memory is one number at any depth.
+// skipNested is skip for an object or an array. It counts brackets of both kinds alike, so that it needs no stack.
 func skipNested(b []byte, i int) int {
 	for depth := 0; i < len(b); i++ {
 		switch bracket[b[i]] {
@@ -92,19 +92,19 @@ func skipNested(b []byte, i int) int {
 		case quotes:
 			end := closing(b, i+1)
 			if end < 0 {
-				return short
+				return incomplete
 			}
 			i = end
 		}
 	}
-	return short
+	return incomplete
 }
 
-// members walks over an object's members. The caller moves i behind each value; when next is false, i is the
-// end of the object, or short or broken.
+// members goes through an object's members. The caller moves i past each value. When next returns false, i is the end
+// of the object, or incomplete or broken.
 type members struct {
 	b   []byte
-	i   int    // behind the opening brace at first, then at the value of the member
+	i   int    // after the opening brace at first, then at the member's value
 	key []byte // between its quotes, escapes as they came
 }
 
@@ -114,7 +114,7 @@ func (m *members) next() bool {
 		i = space(b, i+1)
 	}
 	if i >= len(b) {
-		return m.stop(short)
+		return m.stop(incomplete)
 	}
 	if b[i] == '}' {
 		return m.stop(i + 1)
@@ -124,17 +124,17 @@ func (m *members) next() bool {
 	}
 	end := closing(b, i+1)
 	if end < 0 {
-		return m.stop(short)
+		return m.stop(incomplete)
 	}
 	m.key = b[i+1 : end]
 	if i = space(b, end+1); i >= len(b) {
-		return m.stop(short)
+		return m.stop(incomplete)
 	}
 	if b[i] != ':' {
 		return m.stop(broken)
 	}
 	if m.i = space(b, i+1); m.i >= len(b) {
-		return m.stop(short)
+		return m.stop(incomplete)
 	}
 	return true
 }

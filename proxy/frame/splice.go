@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Prepend gives a copy of line with elem as the first element of the array at path, every other byte as it was. ok is
-// false when there is no array, line is not Valid, or elem is not a value on one line.
+// Prepend returns a copy of line with elem as the first element of the array at path, every other byte as it was. ok is
+// false when there is no array, when line is not Valid, or when elem is not one JSON value on one line.
 func Prepend(line, elem []byte, path ...string) (edited []byte, ok bool) {
 	parts, ok := PrependParts(line, elem, path...)
 	return bytes.Join(parts, nil), ok
 }
 
-// PrependParts is Prepend without a copy of line, which may be large: it gives the edited frame in parts, of which
-// the first and the last are line's.
+// PrependParts is Prepend without a copy of line, which may be large: it returns the edited frame in parts, of which
+// the first and the last are slices of line.
 func PrependParts(line, elem []byte, path ...string) (parts [][]byte, ok bool) {
 	if !Valid(line) || !insertable(elem) {
 		return nil, false
@@ -30,9 +30,9 @@ func PrependParts(line, elem []byte, path ...string) (parts [][]byte, ok bool) {
 	return [][]byte{line[:at.Start+1], append(bytes.Clone(elem), after...), line[at.Start+1:]}, true
 }
 
-// Append gives a copy of line with elem as the last element of the array at path, every other byte as it was. An
-// array that is missing, or null, is made, as long as the object that has to hold it is there. ok is false when
-// something else is in its place, line is not Valid, or elem is not a value on one line.
+// Append returns a copy of line with elem as the last element of the array at path, every other byte as it was. An
+// array that is missing, or null, is made, if the object that has to hold it is there. ok is false when something else
+// is in its place, when line is not Valid, or when elem is not one JSON value on one line.
 func Append(line, elem []byte, path ...string) (edited []byte, ok bool) {
 	if !Valid(line) || !insertable(elem) {
 		return nil, false
@@ -71,10 +71,9 @@ func addMember(line, elem []byte, path []string) ([]byte, bool) {
 	return insert(line, at.End-1, before, elem, "]"), true
 }
 
-// CutString gives a copy of line without the first n bytes of the decoded text of the string token at the span, which
-// is one that Find or an iterator gave. The rest of the text keeps its spelling. Bytes count as String decodes them.
-// ok is false when n is more than there are or falls inside a character, the span is no string token, or line is not
-// Valid.
+// CutString returns a copy of line without the first n bytes of the text of a string token. The bytes are counted in
+// the text as String decodes it; the rest of the text keeps its spelling. ok is false when the text has fewer bytes,
+// when n falls inside of a character, when the span is no string token, or when line is not Valid.
 func CutString(line []byte, token Span, n int) (edited []byte, ok bool) {
 	if token.Start < 0 || token.Start >= token.End || token.End > len(line) || line[token.Start] != '"' {
 		return nil, false
@@ -101,8 +100,8 @@ func CutString(line []byte, token Span, n int) (edited []byte, ok bool) {
 	return Replace(line, Span{start, i}, nil), true
 }
 
-// Replace gives a copy of line with other bytes in place of the span, which must lie in line. It does not look at
-// either: whether the outcome is JSON is the caller's care.
+// Replace returns a copy of line with other bytes in place of the span, which must lie in line. It checks nothing: the
+// caller has to see that the result is JSON.
 func Replace(line []byte, at Span, with []byte) []byte {
 	out := make([]byte, 0, len(line)-(at.End-at.Start)+len(with))
 	out = append(out, line[:at.Start]...)
@@ -110,7 +109,7 @@ func Replace(line []byte, at Span, with []byte) []byte {
 	return append(out, line[at.End:]...)
 }
 
-// insertable reports whether elem can stand in a frame: a frame is one line.
+// insertable reports whether elem is one JSON value without a line end, which would end the frame.
 func insertable(elem []byte) bool {
 	return bytes.IndexByte(elem, '\n') < 0 && Valid(elem)
 }

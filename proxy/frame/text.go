@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// String decodes a JSON string token, quotes included. Lone surrogates become U+FFFD; bytes that are no UTF-8 stay. ok
+// String decodes a JSON string token, quotes included. Lone surrogates become U+FFFD; bytes that are not UTF-8 stay. ok
 // is false when raw is anything but one valid token.
 func String(raw []byte) (text string, ok bool) {
 	if len(raw) < 2 || raw[0] != '"' || stringEnd(raw, 1) != len(raw) {
@@ -15,8 +15,8 @@ func String(raw []byte) (text string, ok bool) {
 	return string(decoded), ok
 }
 
-// decode gives the text that stands between a token's quotes, as a copy where it has escapes; nil and false when one of
-// them is wrong.
+// decode decodes what is between a token's quotes. The result is inner itself if there are no escapes. It returns nil
+// and false if an escape is not valid.
 func decode(inner []byte) ([]byte, bool) {
 	n := bytes.IndexByte(inner, '\\')
 	if n < 0 {
@@ -38,14 +38,14 @@ func decode(inner []byte) ([]byte, bool) {
 
 // A Decoder decodes the inside of a JSON string that arrives in pieces, as AppendDecoded does.
 type Decoder struct {
-	held   []byte // may be half an escape or half a character
-	closed bool
+	held   []byte // the end of the last piece: half an escape or half a character
+	closed bool   // a quote has ended the string
 }
 
-// Idle reports whether what was decoded is whole so far, and has not ended.
+// Idle reports whether the last piece ended between two characters, and the string goes on.
 func (d *Decoder) Idle() bool { return len(d.held) == 0 && !d.closed }
 
-// Append appends the text of the next piece, as far as it is whole. It keeps nothing of raw.
+// Append decodes the next piece and appends its text, as far as that is complete. It does not keep raw.
 func (d *Decoder) Append(text, raw []byte) []byte {
 	if d.closed {
 		return text
@@ -59,7 +59,7 @@ func (d *Decoder) Append(text, raw []byte) []byte {
 	return text
 }
 
-// End gives what is left.
+// End returns the text of what was not complete. The string has ended.
 func (d *Decoder) End() []byte {
 	if d.closed {
 		return nil
@@ -68,8 +68,7 @@ func (d *Decoder) End() []byte {
 	return AppendDecoded(nil, d.held)
 }
 
-// unfinished gives the escape, the pair of them or the character that raw ends within, nothing where it ends behind
-// one.
+// unfinished returns the incomplete escape, surrogate pair or character at the end of raw, nil if there is none.
 func unfinished(raw []byte) []byte {
 	i := max(0, len(raw)-len(`\u0000\u0000`))
 	slashes := 0
@@ -97,9 +96,9 @@ func unfinished(raw []byte) []byte {
 	return halfRune(raw)
 }
 
-// AppendDecoded appends to text what raw, the inside of a JSON string or the beginning of one, says, and gives it. What
-// begins with a quote that is not escaped is no part of the string any more. An escape that is none becomes U+FFFD, and
-// half a one or half a character at the end is left out.
+// AppendDecoded decodes raw, the inside of a JSON string or its beginning, and appends its text. A quote that is not
+// escaped ends the string: what follows is passed over. An escape that is not valid becomes U+FFFD, and half an escape
+// or half a character at the end is left out.
 func AppendDecoded(text, raw []byte) []byte {
 	text, _ = appendDecoded(text, raw)
 	return text
@@ -124,7 +123,7 @@ func appendDecoded(text, raw []byte) (_ []byte, closed bool) {
 		r, size := escape(raw)
 		switch {
 		case size > 0:
-		case halfEscape(raw): // it goes on where this was cut off
+		case halfEscape(raw): // raw was cut off in it
 			return text, false
 		default:
 			r, size = utf8.RuneError, min(2, len(raw))

@@ -2,34 +2,32 @@ package frame
 
 import "bytes"
 
-// A Reader of prompts looks for their texts from colon to colon, for a key stands before each that is outside of
-// strings, and texts, images and files have few of them or none: what lies between is passed over at the speed of
-// memory.
-
 // Texts finds the texts of the content blocks of a frame that arrives in pieces: "text" beside a "type" that is "text",
-// nothing of "resource". Keys whose letters are written as escapes are not found.
+// nothing inside of "resource". It goes from colon to colon, because every key is followed by one while texts, images
+// and files have few or none: what is between is skipped at the speed of memory. Keys with escaped letters are not
+// found.
 type Texts struct {
 	Into Listener
 
-	back    [backSize]byte // the end of what was read before
-	backLen int
-	state   textState
-	key     string // whose value is awaited or read
-	before  string // the key before it
-	value   []byte // of a short value, its beginning
-	blank   bool   // nothing but white space was read of the text at hand
-	pending bool   // the type of the block of the text at hand is not known yet
-	held    []byte // that text
-	isText  bool   // the block's type has been read, and no text of it yet
-	inside  bool   // a resource
-	off     bool
+	back        [lookBehind]byte // the end of the piece before
+	backLen     int
+	state       textState
+	key         string // the last key that matters; its value is awaited or read
+	before      string // the key that matters before it
+	value       []byte // the beginning of a short value
+	blank       bool   // only white space was read of the current text
+	typePending bool   // the type of the current text's block is not known yet
+	held        []byte // the current text, while that is so
+	isText      bool   // the block's type is "text", and its text is still to come
+	inResource  bool
+	off         bool // _meta switches memory off
 }
 
-// A Listener is told the texts of a frame, in order.
+// A Listener is given the texts of a frame, in order.
 type Listener interface {
 	Begin() // a text begins
-	// Write takes what comes next of it, as it stands in the frame behind the quote that opens it: perhaps also the
-	// quote that closes it, and more.
+	// Write takes the next bytes of the text, escaped as in the frame. The quote that closes it, and bytes after that,
+	// may be among them. It must not keep raw.
 	Write(raw []byte)
 }
 
@@ -37,18 +35,18 @@ type textState uint8
 
 const (
 	betweenKeys  textState = iota
-	beforeValue            // behind a key that counts and its colon
-	inShortValue           // of "type", "inject"
+	beforeValue            // after a key that matters and its colon
+	inShortValue           // of "type" or "inject"
 	inText
 )
 
 const (
-	backSize   = 64       // bytes in front of a piece in which a key's end is looked for
+	lookBehind = 64       // bytes in front of a colon in which its key is searched
 	shortValue = 16       // bytes of a short value that are kept
-	mostHeld   = 64 << 10 // bytes of a text whose block's type is not known; a longer one is taken for one
+	maxPending = 64 << 10 // bytes of a text that are held for its type; a longer one is taken for a text
 )
 
-// The keys that count.
+// The keys that matter.
 const (
 	keyText     = "text"
 	keyType     = "type"
@@ -59,9 +57,9 @@ const (
 
 var textKeys = []string{keyText, keyType, keyResource, keyOurs, keyInject}
 
-// Write takes the next piece.
+// Write takes the next piece of the frame. It does not keep piece.
 func (t *Texts) Write(piece []byte) {
-	done := 0 // what stands before it was taken
+	done := 0 // bytes of piece that were taken
 	for from := 0; ; {
 		n := bytes.IndexByte(piece[from:], ':')
 		if n < 0 {
@@ -77,32 +75,32 @@ func (t *Texts) Write(piece []byte) {
 			continue
 		}
 		t.take(piece[done:at])
-		if done = at; t.opening() { // the quote opens a string that begins with a colon
+		if done = at; t.onlyQuote() { // the quote before the colon opens a string, and is no key's
 			continue
 		}
 		done = at + 1
-		t.finish()
-		t.begin(key, block)
+		t.endValue()
+		t.beginValue(key, block)
 	}
 	t.take(piece[done:])
-	if len(piece) >= backSize {
-		t.backLen = copy(t.back[:], piece[len(piece)-backSize:])
+	if len(piece) >= lookBehind {
+		t.backLen = copy(t.back[:], piece[len(piece)-lookBehind:])
 		return
 	}
-	if over := t.backLen + len(piece) - backSize; over > 0 {
+	if over := t.backLen + len(piece) - lookBehind; over > 0 {
 		t.backLen = copy(t.back[:], t.back[over:t.backLen])
 	}
 	t.backLen += copy(t.back[t.backLen:], piece)
 }
 
-// inString reports whether three bytes in front of a colon tell that it is inside of a string, as most are. A space
-// tells nothing.
+// inString reports whether the three bytes in front of a colon show that it is inside of a string, as most are: they do
+// not end in a key's closing quote or in white space.
 func inString(b []byte) bool {
 	return !isSpace(b[2]) && (b[2] != '"' || b[1] == '\\' && b[0] != '\\')
 }
 
-// opening reports whether nothing but the quote that opens it, and white space, was read of a value.
-func (t *Texts) opening() bool {
+// onlyQuote reports whether only the opening quote, and white space, was read of the current value.
+func (t *Texts) onlyQuote() bool {
 	switch t.state {
 	case inText:
 		return t.blank
@@ -112,12 +110,12 @@ func (t *Texts) opening() bool {
 	return false
 }
 
-// keyBefore gives the key, if it is one that counts, else "", whose closing quote stands before the colon at i, and
-// whether it is the first of an object in an array. ok is false where none does: the colon is inside of a string.
+// keyBefore returns the key in front of the colon at i, "" if it does not matter, and whether it is the first key of an
+// object in an array, so that a content block begins. ok is false if there is no key: the colon is inside of a string.
 func (t *Texts) keyBefore(piece []byte, i int) (key string, block, ok bool) {
-	behind := piece[max(0, i-backSize):i]
-	if i < backSize {
-		var joined [2 * backSize]byte
+	behind := piece[max(0, i-lookBehind):i]
+	if i < lookBehind {
+		var joined [2 * lookBehind]byte
 		n := copy(joined[:], t.back[:t.backLen])
 		behind = joined[:n+copy(joined[n:], piece[:i])]
 	}
@@ -150,7 +148,7 @@ func (t *Texts) keyBefore(piece []byte, i int) (key string, block, ok bool) {
 	return "", block, true
 }
 
-// trimSpace gives b without the white space at its end.
+// trimSpace returns b without the white space at its end.
 func trimSpace(b []byte) []byte {
 	for len(b) > 0 && isSpace(b[len(b)-1]) {
 		b = b[:len(b)-1]
@@ -158,21 +156,21 @@ func trimSpace(b []byte) []byte {
 	return b
 }
 
-// begin notes a key, and what its value is. block says that a content block begins with it.
-func (t *Texts) begin(key string, block bool) {
+// beginValue notes a key whose value comes next. block says that a content block begins with it.
+func (t *Texts) beginValue(key string, block bool) {
 	if block {
-		t.isText, t.inside, t.pending = false, false, false
+		t.isText, t.inResource, t.typePending = false, false, false
 	}
 	t.before, t.key = t.key, key
 	switch {
 	case key == keyResource:
-		t.inside = true
+		t.inResource = true
 	case key == keyType, key == keyText, key == keyInject && t.before == keyOurs:
 		t.state = beforeValue
 	}
 }
 
-// take takes bytes up to the next key.
+// take takes bytes up to the next key that matters.
 func (t *Texts) take(b []byte) {
 	if t.state == beforeValue {
 		i := space(b, 0)
@@ -187,8 +185,8 @@ func (t *Texts) take(b []byte) {
 		case b[0] == '"':
 			t.state, b = inText, b[1:]
 			t.blank = true
-			if !t.inside {
-				t.pending, t.held = !t.isText, t.held[:0]
+			if !t.inResource {
+				t.typePending, t.held = !t.isText, t.held[:0]
 				if t.isText {
 					t.Into.Begin()
 				}
@@ -204,47 +202,47 @@ func (t *Texts) take(b []byte) {
 	case inText:
 		t.blank = t.blank && space(b, 0) == len(b)
 		switch {
-		case t.inside:
-		case !t.pending:
+		case t.inResource:
+		case !t.typePending:
 			t.Into.Write(b)
 		default:
-			if t.held = append(t.held, b...); len(t.held) > mostHeld {
-				t.settle()
+			if t.held = append(t.held, b...); len(t.held) > maxPending {
+				t.takePending()
 			}
 		}
 	}
 }
 
-// finish ends the value that was read when the next key has come, or the frame's end.
-func (t *Texts) finish() {
+// endValue ends the current value: the next key has come, or the frame's end.
+func (t *Texts) endValue() {
 	if t.state == inShortValue {
-		t.short(bytes.TrimSpace(t.value))
+		t.shortEnded(bytes.TrimSpace(t.value))
 	}
 	t.state = betweenKeys
 }
 
-// settle gives the text whose block's type was not known: it is one.
-func (t *Texts) settle() {
-	t.pending = false
+// takePending gives the held text to the listener: its block is a text.
+func (t *Texts) takePending() {
+	t.typePending = false
 	t.Into.Begin()
 	t.Into.Write(t.held)
 }
 
-func (t *Texts) short(value []byte) {
+func (t *Texts) shortEnded(value []byte) {
 	if t.key == keyInject {
 		t.off = t.off || bytes.HasPrefix(value, []byte("false"))
 		return
 	}
 	switch isText := bytes.HasPrefix(value, []byte(`"text"`)); {
-	case !t.pending:
+	case !t.typePending:
 		t.isText = isText
 	case isText:
-		t.settle()
+		t.takePending()
 	}
 }
 
-// End ends the frame. It says whether this asks us to leave its session alone (_meta, "signet.ai").
+// End ends the frame, and reports whether its _meta switches memory off ("signet.ai", "inject").
 func (t *Texts) End() (off bool) {
-	t.finish()
+	t.endValue()
 	return t.off
 }

@@ -4,38 +4,40 @@ import (
 	"bytes"
 )
 
-// A Thinner copies a frame that arrives in pieces and leaves out what the strings under some keys hold, so that an
-// image in front does not take the room of the words behind it. What it keeps of a valid frame is one, up to Limit.
+// A Thinner copies a frame that arrives in pieces, and leaves out the strings under some keys, so that an image does
+// not take the room of the text behind it. Of a valid frame it keeps a valid frame, if that has no more than Limit
+// bytes.
 type Thinner struct {
-	Without []string // keys, as they are spelled
-	// what strings, keys too, in more containers than this hold is left out as well; 0: nothing more is
+	Without []string // keys, without escapes, whose strings are left out
+	// strings, keys too, that are nested in more objects and arrays than this are left out as well; 0: no limit
 	Depth int
-	// no string takes more than half of what is left of Limit: of a longer one the beginning and the end are kept,
-	// with Seam between
+	// no string takes more than half of the room that is left; of a longer one the beginning and the end are kept, with
+	// Seam between
 	Halve bool
-	Limit int // bytes that are kept
+	Limit int // bytes that are kept at most
 
 	kept     []byte
 	state    thinState
-	escaped  bool // behind a backslash in a string
-	keyStart int  // where in kept the last string begins
-	keyEnd   int  // behind its closing quote; 0: something other than white space and a colon has followed
-	colon    bool // it has
-	depth    int  // containers that are open
-	part     part // of a string that may be too long
-	lost     int
+	escaped  bool // after a backslash in a string
+	keyStart int  // index in kept of the last string's opening quote
+	keyEnd   int  // index after its closing quote; 0: it is no key, as something other than a colon has followed
+	colon    bool // a colon has followed it
+	depth    int  // objects and arrays that are open
+	part     part // of the current string
+	lost     int  // bytes
 }
 
-// Seam stands in the place of what was cut out of a string.
+// Seam replaces what was cut out of a string.
 const Seam = " […] "
 
-// NewThinner leaves out what images, audio and embedded files hold, and the middle of long texts: what stands behind
-// them counts too.
+// NewThinner returns a Thinner that leaves out the data of images, audio and embedded files, and the middle of long
+// texts.
 func NewThinner(limit int) *Thinner {
 	return &Thinner{Without: []string{"data", "blob"}, Halve: true, Limit: limit}
 }
 
-// Thin gives a frame as it is if it is no longer than limit, else a copy without what NewThinner leaves out, cut there.
+// Thin returns a frame as it is if it has no more than limit bytes, or else a copy without what NewThinner leaves out,
+// cut at limit.
 func Thin(line []byte, limit int) []byte {
 	if len(line) <= limit {
 		return line
@@ -51,25 +53,25 @@ const (
 	thinOutside  thinState = iota
 	thinString             // in a string that is kept
 	thinLeftOut            // in one that is not
-	thinComplete           // Limit is reached
+	thinComplete           // Limit is reached: nothing more is kept
 )
 
-// Write takes the next piece.
+// Write takes the next piece of the frame. It does not keep piece.
 func (t *Thinner) Write(piece []byte) {
 	for len(piece) > 0 && t.state != thinComplete {
 		n := 1
 		switch t.state {
 		case thinOutside:
-			n = t.outside(piece)
+			n = t.outsideString(piece)
 		case thinString, thinLeftOut:
-			n = t.inside(piece)
+			n = t.inString(piece)
 		}
 		piece = piece[n:]
 	}
 }
 
-// outside takes the beginning of a piece that is in no string, to the quote that opens one.
-func (t *Thinner) outside(piece []byte) (n int) {
+// outsideString takes the beginning of a piece outside of strings, up to and with a quote that opens one.
+func (t *Thinner) outsideString(piece []byte) (n int) {
 	n = bytes.IndexByte(piece, '"')
 	between := piece
 	if n >= 0 {
@@ -110,9 +112,9 @@ func (t *Thinner) outside(piece []byte) (n int) {
 	return n + 1
 }
 
-// inside takes the beginning of a piece that is in a string, to the quote that closes it.
-func (t *Thinner) inside(piece []byte) (n int) {
-	quote := -1 // the next one at or behind n
+// inString takes the beginning of a piece inside of a string, up to and with the quote that closes it.
+func (t *Thinner) inString(piece []byte) (n int) {
+	quote := -1 // index of the next one at or after n
 	for n < len(piece) {
 		if t.escaped {
 			t.escaped = false
@@ -135,8 +137,8 @@ func (t *Thinner) inside(piece []byte) (n int) {
 			break
 		}
 		if t.state == thinString {
-			t.take(piece[:n])
-			t.join()
+			t.takeString(piece[:n])
+			t.joinEnds()
 		}
 		t.keep(piece[n : n+1])
 		if t.state != thinComplete {
@@ -145,53 +147,53 @@ func (t *Thinner) inside(piece []byte) (n int) {
 		return n + 1
 	}
 	if t.state == thinString {
-		t.take(piece[:n])
+		t.takeString(piece[:n])
 	}
 	return n
 }
 
-// A part is what is kept of a string that may be too long.
+// A part says how much is kept of a string that may be too long.
 type part struct {
-	room int    // bytes that it may take
-	size int    // bytes that it has
-	tail []byte // the last of those that follow the first
+	room int    // bytes that may be kept
+	size int    // bytes that the string has so far
+	tail []byte // its newest bytes, after those that were kept as its beginning
 }
 
-const leastRoom = 512 // bytes below which a string is not shared out any more
+const leastRoom = 512 // bytes; with less room a string is kept whole, up to Limit
 
-// ends is how much of the end of a string is kept: a quarter.
-func (p *part) ends() int { return p.room / 4 }
+// tailSize is how many bytes of the end of a string are kept: a quarter.
+func (p *part) tailSize() int { return p.room / 4 }
 
-// take takes a piece of a string that is kept.
-func (t *Thinner) take(b []byte) {
+// takeString takes the next bytes of a string that is kept.
+func (t *Thinner) takeString(b []byte) {
 	p := &t.part
 	if p.room < leastRoom {
 		t.keep(b)
 		return
 	}
-	if n := min(p.room-p.ends()-p.size, len(b)); n > 0 {
+	if n := min(p.room-p.tailSize()-p.size, len(b)); n > 0 {
 		t.keep(b[:n])
 		p.size += n
 		b = b[n:]
 	}
 	p.size += len(b)
-	if len(b) >= p.ends() {
-		p.tail, b = p.tail[:0], b[len(b)-p.ends():]
+	if len(b) >= p.tailSize() {
+		p.tail, b = p.tail[:0], b[len(b)-p.tailSize():]
 	}
-	if p.tail = append(p.tail, b...); len(p.tail) > 2*p.ends() {
-		p.tail = append(p.tail[:0], p.tail[len(p.tail)-p.ends():]...)
+	if p.tail = append(p.tail, b...); len(p.tail) > 2*p.tailSize() {
+		p.tail = append(p.tail[:0], p.tail[len(p.tail)-p.tailSize():]...)
 	}
 }
 
-// join puts the end of a string behind its beginning.
-func (t *Thinner) join() {
+// joinEnds appends the end of a string to its beginning, with Seam between if something was left out.
+func (t *Thinner) joinEnds() {
 	p, from := &t.part, t.keyStart+1
 	if p.size <= p.room {
 		t.keep(p.tail)
 		return
 	}
 	t.kept = t.kept[:from+len(cutEnd(t.kept[from:]))]
-	tail := cutBeginning(p.tail[max(0, len(p.tail)-p.ends()):])
+	tail := cutBeginning(p.tail[max(0, len(p.tail)-p.tailSize()):])
 	t.lost += p.size - (len(t.kept) - from) - len(tail)
 	t.keep([]byte(Seam))
 	t.keep(tail)
@@ -216,9 +218,9 @@ func (t *Thinner) keep(b []byte) {
 	t.kept = append(t.kept, b...)
 }
 
-// Lost is how many bytes of what was to be kept there was no room for, as far as they were read: more than 0 if there
-// was not enough.
+// Lost is how many bytes there was no room for: those cut out of strings and those past Limit, as far as they were
+// read.
 func (t *Thinner) Lost() int { return t.lost }
 
-// Bytes gives what was kept. It is the caller's once nothing more is written.
+// Bytes returns what was kept. It is the caller's, if nothing more is written.
 func (t *Thinner) Bytes() []byte { return t.kept }

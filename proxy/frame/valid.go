@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// maxDepth is how deeply arrays and objects may nest, the same as in encoding/json.
+// maxDepth is how deeply arrays and objects may nest, as in encoding/json.
 const maxDepth = 10000
 
 // Valid reports whether line is one JSON value (RFC 8259) with nothing but white space around it. Like json.Valid it
-// takes strings that are no UTF-8 and refuses to nest deeper than 10,000 levels.
+// accepts strings that are not UTF-8, and rejects more than 10,000 levels of nesting.
 func Valid(line []byte) bool {
 	var objects [maxDepth/64 + 1]uint64 // a bit for each open level: set for an object, clear for an array
 	depth := 0
@@ -81,7 +81,7 @@ func Valid(line []byte) bool {
 	}
 }
 
-// keyEnd gives the place of the value whose key starts at i, -1 when no key does.
+// keyEnd returns the index of the value whose key starts at i, -1 if there is no key.
 func keyEnd(b []byte, i int) int {
 	if i >= len(b) || b[i] != '"' {
 		return -1
@@ -95,7 +95,7 @@ func keyEnd(b []byte, i int) int {
 	return space(b, i+1)
 }
 
-// stringEnd gives the place behind the closing quote of the string whose text starts at i, -1 when it is not valid.
+// stringEnd returns the index after the closing quote of the string whose text starts at i, -1 if it is not valid.
 func stringEnd(b []byte, i int) int {
 	for i < len(b) {
 		if len(b)-i >= 8 {
@@ -124,7 +124,7 @@ func stringEnd(b []byte, i int) int {
 	return -1
 }
 
-// specials marks, by its top bit, the lowest of eight bytes that is a quote, a backslash or a control character. Bytes
+// specials sets the top bit of the lowest of eight bytes that is a quote, a backslash or a control character. Bytes
 // above that one may be marked wrongly, bytes below it never are.
 func specials(x uint64) uint64 {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
@@ -162,7 +162,7 @@ func numberEnd(b []byte, i int) int {
 	return i
 }
 
-// digitsEnd gives the end of the digits that start at i, -1 when none does.
+// digitsEnd returns the end of the digits that start at i, -1 if there are none.
 func digitsEnd(b []byte, i int) int {
 	start := i
 	for i < len(b) && '0' <= b[i] && b[i] <= '9' {
