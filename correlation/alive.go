@@ -13,14 +13,14 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A Lock says to others that a process lives. The system lets it go when the process ends in whatever way.
+// A Lock shows other processes that its process lives. The system releases it when the process ends in any way.
 type Lock struct {
 	id    string
 	flock *flock.Flock
 }
 
-// TakeLock makes a process known as living, in a folder that is made when needed. It needs no database. ErrTaken:
-// another process has that id.
+// TakeLock takes the lock of a process id, in folder live, which is made when needed. It needs no database. The error
+// is ErrTaken if another process has that id.
 func TakeLock(live, id string) (*Lock, error) {
 	if err := os.MkdirAll(live, 0o700); err != nil {
 		return nil, sqlite.Explain(err)
@@ -36,12 +36,12 @@ func TakeLock(live, id string) (*Lock, error) {
 	return l, nil
 }
 
-// ID is the process's.
+// ID is the process's id.
 func (l *Lock) ID() string { return l.id }
 
-// Release lets the lock go: the process counts as dead.
+// Release releases the lock and removes its file: the process counts as dead.
 func (l *Lock) Release() error {
-	// nobody waits for it: names are never used twice
+	// removing it is safe: ids are never used twice
 	return errors.Join(l.flock.Unlock(), ignoreMissing(os.Remove(l.flock.Path())))
 }
 
@@ -59,8 +59,8 @@ const lockSuffix = ".lock"
 
 func lockFile(live, process string) string { return filepath.Join(live, process+lockSuffix) }
 
-// Alive reports whether a process holds its lock. It asks with a shared lock, so that two who ask do not take each
-// other for the owner.
+// Alive reports whether a process holds its lock. It tries a shared lock, so that two processes that ask do not take
+// each other for the owner. With an error the answer is true.
 func Alive(live, process string) (bool, error) {
 	probe := flock.New(lockFile(live, process), flock.SetFlag(os.O_RDONLY))
 	free, err := probe.TryRLock()
@@ -75,8 +75,8 @@ func Alive(live, process string) (bool, error) {
 	return !free, nil
 }
 
-// alive asks for a process's lock. Where it cannot be asked the process counts as alive: waiting for a dead one
-// costs time, taking over what a living one works on would do it twice.
+// alive is Alive, and true if that cannot be found out: waiting for a dead process costs time, but taking over the work
+// of a living one does it twice.
 func (s *Store) alive(process string) bool {
 	if s.live == "" {
 		return true
@@ -88,7 +88,7 @@ func (s *Store) alive(process string) bool {
 	return alive
 }
 
-// liveSessions gives the sessions that living processes hold.
+// liveSessions returns by id whether a living process holds a session; sessions that none holds may be missing.
 func (s *Store) liveSessions(ctx context.Context) (map[int64]bool, error) {
 	type attachment struct {
 		session int64

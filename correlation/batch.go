@@ -13,32 +13,32 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A Batch is changes that go into the database in one transaction: what package eventlog folds in of a process's file
-// of events. Sessions and turns have the numbers that they have in that file; ErrNotFound says that one stands for
-// nothing here, because it was never opened or was forgotten. After any other error but ErrStateChanged and
-// ErrIllegalStep the batch is to be given up.
+// A Batch is a transaction in which package eventlog folds in events of a process's file. Parameters n, fork and
+// continues are numbers of sessions and turns in that file; parameters session and turn are rows. ErrNotFound says that
+// a number has no row, because the session was never opened or was forgotten. After any other error but ErrStateChanged
+// and ErrIllegalStep the function that got the Batch has to return the error.
 type Batch struct {
 	ctx     context.Context
 	tx      *sql.Tx
-	store   Store // whose clock is that of the events
+	store   Store // a copy, with the time of the event as its clock
 	process string
 
-	// what the numbers stand for, as far as it was asked: a query costs more than a change
-	sessions map[int]int64
-	turns    map[int]turnOf
-	bound    int // no number of a turn above it stands for anything; -1 while that was not asked
-	answers  map[int64]*answer
-	active   map[int64]time.Time // sessions, and when something was last said there
+	// caches, because a query costs more than a change
+	sessions map[int]int64       // rows by number
+	turns    map[int]turnOf      // by number
+	lastTurn int                 // the highest number of a turn that has a row; -1: not queried yet
+	answers  map[int64]*answer   // by the turn's row
+	active   map[int64]time.Time // when something was last said, by the session's row
 }
 
 type turnOf struct{ id, session int64 }
 
-// Batch runs f in a transaction for the file of a process. Keep it short: a claim waits for it.
+// Batch runs f in a transaction for the file of a process. Keep it short, because claims wait for it.
 func (s *Store) Batch(ctx context.Context, process string, f func(*Batch) error) error {
 	return sqlite.Write(ctx, s.db, "folding events in", func(tx *sql.Tx) error {
 		b := &Batch{
 			ctx: ctx, tx: tx, store: *s, process: process,
-			sessions: map[int]int64{}, turns: map[int]turnOf{}, bound: -1,
+			sessions: map[int]int64{}, turns: map[int]turnOf{}, lastTurn: -1,
 			answers: map[int64]*answer{}, active: map[int64]time.Time{},
 		}
 		if err := f(b); err != nil {
@@ -48,16 +48,16 @@ func (s *Store) Batch(ctx context.Context, process string, f func(*Batch) error)
 	})
 }
 
-// At sets the time of what follows.
+// At sets the time at which the following changes happened.
 func (b *Batch) At(at time.Time) { b.store.now = func() time.Time { return at } }
 
-// Position gives how far the process's files are folded in: all before position, of the file of that number. Both are 0
-// when nothing is.
+// Position returns how far the process's files are folded in: up to the byte offset position in the file of that
+// number. Both are 0 if nothing is.
 func (b *Batch) Position() (file int, position int64, err error) {
 	return eventPosition(b.ctx, b.tx, b.process)
 }
 
-// EventPosition is Batch.Position for whoever changes nothing.
+// EventPosition is Batch.Position outside of a transaction.
 func (s *Store) EventPosition(ctx context.Context, process string) (file int, position int64, err error) {
 	file, position, err = eventPosition(ctx, s.db, process)
 	return file, position, sqlite.While("looking up how far a file is folded in", err)
@@ -72,7 +72,7 @@ func eventPosition(ctx context.Context, q sqlite.Querier, process string) (file 
 	return file, position, err
 }
 
-// SetPosition notes how far they are folded in with this batch.
+// SetPosition notes how far the process's files are folded in with this batch.
 func (b *Batch) SetPosition(file int, position int64) error {
 	_, err := b.tx.ExecContext(b.ctx, `INSERT INTO event_files (process, file, position, at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (process) DO UPDATE SET file = excluded.file, position = excluded.position, at = excluded.at`,
@@ -80,28 +80,28 @@ func (b *Batch) SetPosition(file int, position int64) error {
 	return err
 }
 
-// Register makes the process known, once.
+// Register writes the process's row, unless it is there.
 func (b *Batch) Register(info ProcessInfo) error {
 	info.ID = b.process
 	return register(b.ctx, b.tx, info, b.store.now())
 }
 
-// Open does what Store.Open does, in the name of the process, and binds the number n to the session. fork and
-// continues, where not 0, are numbers of sessions that stand for ForkOf and ContinueOf.
+// Open does what Store.Open does, for the process, and gives the session the number n. fork and continues, if not 0,
+// are numbers of sessions whose rows become ForkOf and ContinueOf.
 func (b *Batch) Open(n int, o OpenSession, fork, continues int) (Session, error) {
 	var err error
 	if fork != 0 {
-		o.ForkOf, err = b.orNone(fork)
+		o.ForkOf, err = b.sessionOrNone(fork)
 	}
 	if err == nil && continues != 0 {
-		o.ContinueOf, err = b.orNone(continues)
+		o.ContinueOf, err = b.sessionOrNone(continues)
 	}
 	if err != nil {
 		return Session{}, err
 	}
 	o.Process = b.process
 	v, err := b.store.open(b.ctx, b.tx, o)
-	if errors.Is(err, ErrNotFound) { // what it came from is gone
+	if errors.Is(err, ErrNotFound) { // the session that it came from was forgotten
 		o.ForkOf, o.ContinueOf = 0, 0
 		v, err = b.store.open(b.ctx, b.tx, o)
 	}
@@ -114,7 +114,7 @@ func (b *Batch) Open(n int, o OpenSession, fork, continues int) (Session, error)
 	return v, err
 }
 
-// Session gives the row that a number of a session stands for, or ErrNotFound.
+// Session returns the row of the session with a number, or ErrNotFound.
 func (b *Batch) Session(n int) (id int64, err error) {
 	if id, known := b.sessions[n]; known {
 		return id, nil
@@ -127,8 +127,8 @@ func (b *Batch) Session(n int) (id int64, err error) {
 	return id, orNotFound(err)
 }
 
-// orNone is Session, or 0.
-func (b *Batch) orNone(n int) (int64, error) {
+// sessionOrNone is Session, with 0 in place of ErrNotFound.
+func (b *Batch) sessionOrNone(n int) (int64, error) {
 	id, err := b.Session(n)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
@@ -147,13 +147,13 @@ func (b *Batch) Leave(session int64, reason string) error {
 	return b.store.leave(b.ctx, b.tx, b.process, session, reason)
 }
 
-// End marks the end of the process, once, and leaves what it owes, also again.
+// End marks the end of the process, once, and leaves deliveries for what it owes, also if it was marked before.
 func (b *Batch) End(reason string) error {
-	first, err := b.store.ended(b.ctx, b.tx, b.process, reason)
+	first, err := b.store.markEnded(b.ctx, b.tx, b.process, reason)
 	if err == nil && !first {
-		err = b.store.settleUp(b.ctx, b.tx, b.process, reason)
+		err = b.store.leaveDebts(b.ctx, b.tx, b.process, reason)
 	}
-	if errors.Is(err, ErrNotFound) { // it has no row: it is long gone, or never said more than its name
+	if errors.Is(err, ErrNotFound) { // it has no row: that was removed, or it recorded nothing
 		return nil
 	}
 	return err
@@ -186,10 +186,12 @@ func (b *Batch) SetParent(session int64, key string) error {
 	return err
 }
 
-// SetVersions notes what the client and the harness call themselves, where that is not empty.
+// SetVersions notes the names and versions of client and harness, as far as they are not empty.
 func (b *Batch) SetVersions(session int64, o OpenSession) error {
-	return refreshSession(b.ctx, b.tx, session, OpenSession{Client: o.Client, ClientVersion: o.ClientVersion,
-		Agent: o.Agent, AgentVersion: o.AgentVersion}, sqlite.Stamp(b.store.now()))
+	versions := OpenSession{
+		Client: o.Client, ClientVersion: o.ClientVersion, Agent: o.Agent, AgentVersion: o.AgentVersion,
+	}
+	return refreshSession(b.ctx, b.tx, session, versions, sqlite.Stamp(b.store.now()))
 }
 
 // Rekey does what Store.Rekey does.
@@ -197,8 +199,9 @@ func (b *Batch) Rekey(session int64, key string) error {
 	return b.store.rekey(b.ctx, b.tx, session, key)
 }
 
-// StartKey notes that a session-start is being sent with key on an agent's behalf. Whatever comes back, the daemon may
-// know the key from then on. It may be that of a session that has no row yet, and never will where the process dies.
+// StartKey notes that a session-start is being sent with key, on behalf of a Signet agent. The daemon may know the key
+// from then on, whatever it answers. The key may be of a session that has no row yet, and never will if the process
+// dies.
 func (b *Batch) StartKey(key, agentID string) error {
 	now := sqlite.Stamp(b.store.now())
 	r, err := b.tx.ExecContext(b.ctx, `UPDATE session_keys SET started = ? WHERE key = ?`, now, key)
@@ -224,8 +227,8 @@ func (b *Batch) DropContext(session int64) error {
 	return err
 }
 
-// Begin makes a turn and binds the number n to it, once. An empty key is the session's.
-func (b *Batch) Begin(n int, session int64, key string) (turn int64, err error) {
+// BeginTurn makes a turn with the number n, unless there is one. An empty key stands for the session's.
+func (b *Batch) BeginTurn(n int, session int64, key string) (turn int64, err error) {
 	if isNew, err := b.isNew(n); err != nil {
 		return 0, err
 	} else if !isNew {
@@ -246,24 +249,24 @@ func (b *Batch) Begin(n int, session int64, key string) (turn int64, err error) 
 		b.process, n, turn); err != nil {
 		return 0, err
 	}
-	b.turns[n], b.bound, b.answers[turn] = turnOf{turn, session}, max(b.bound, n), &answer{}
-	b.said(session)
+	b.turns[n], b.lastTurn, b.answers[turn] = turnOf{turn, session}, max(b.lastTurn, n), &answer{}
+	b.touch(session)
 	return turn, nil
 }
 
-// isNew reports whether it is sure that the number of a turn stands for nothing yet: numbers grow.
+// isNew reports whether no turn with this number can have a row yet: numbers grow.
 func (b *Batch) isNew(n int) (bool, error) {
-	if b.bound < 0 {
+	if b.lastTurn < 0 {
 		err := b.tx.QueryRowContext(b.ctx, `SELECT coalesce(max(n), 0) FROM event_turns WHERE process = ?`,
-			b.process).Scan(&b.bound)
+			b.process).Scan(&b.lastTurn)
 		if err != nil {
 			return false, err
 		}
 	}
-	return n > b.bound, nil
+	return n > b.lastTurn, nil
 }
 
-// Turn gives the row that a number of a turn stands for, and its session's, or ErrNotFound.
+// Turn returns the row of the turn with a number, and its session's, or ErrNotFound.
 func (b *Batch) Turn(n int) (id, session int64, err error) {
 	if t, known := b.turns[n]; known {
 		return t.id, t.session, nil
@@ -276,8 +279,8 @@ func (b *Batch) Turn(n int) (id, session int64, err error) {
 	return id, session, orNotFound(err)
 }
 
-// Hear adds to what the person said in a turn; cut says that some of it is missing.
-func (b *Batch) Hear(turn int64, text string, cut bool) error {
+// AddPrompt appends to what the person said in a turn. cut says that some of it is missing.
+func (b *Batch) AddPrompt(turn int64, text string, cut bool) error {
 	text, more := cutText(text)
 	_, err := b.tx.ExecContext(b.ctx, `UPDATE turns SET user = iif(user = '', ?1, substr(user || ?2 || ?1, 1, ?3)),
 		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`,
@@ -285,36 +288,36 @@ func (b *Batch) Hear(turn int64, text string, cut bool) error {
 	return err
 }
 
-// Say adds to the assistant's answer in a turn what came skipped bytes after the last.
-func (b *Batch) Say(turn int64, text string, skipped int) error {
+// AddAnswer appends to the assistant's answer in a turn. skipped bytes before text are missing.
+func (b *Batch) AddAnswer(turn int64, text string, skipped int) error {
 	a, err := b.answer(turn)
 	if err != nil {
 		return err
 	}
-	head, left := a.head, a.left
+	head, left := a.head, a.omitted
 	a.add(strings.ToValidUTF8(text, "\uFFFD"), skipped)
 	_, err = b.tx.ExecContext(b.ctx, `UPDATE turns SET assistant = ?, truncated = max(truncated, ?), learned = 0
-		WHERE id = ?`, a.text, a.left > 0, turn)
-	if err == nil && (a.head != head || a.left != left) {
+		WHERE id = ?`, a.text, a.omitted > 0, turn)
+	if err == nil && (a.head != head || a.omitted != left) {
 		_, err = b.tx.ExecContext(b.ctx, `UPDATE event_turns SET head = ?, left_out = ? WHERE turn = ?`,
-			a.head, a.left, turn)
+			a.head, a.omitted, turn)
 	}
 	return err
 }
 
-// answer gives what the assistant has said in a turn so far.
+// answer returns the assistant's answer in a turn so far.
 func (b *Batch) answer(turn int64) (*answer, error) {
 	if a := b.answers[turn]; a != nil {
 		return a, nil
 	}
 	a := &answer{}
 	err := b.tx.QueryRowContext(b.ctx, `SELECT t.assistant, e.head, e.left_out FROM turns t
-		JOIN event_turns e ON e.turn = t.id WHERE t.id = ?`, turn).Scan(&a.text, &a.head, &a.left)
+		JOIN event_turns e ON e.turn = t.id WHERE t.id = ?`, turn).Scan(&a.text, &a.head, &a.omitted)
 	if err != nil {
 		return nil, orNotFound(err)
 	}
-	if a.head > len(a.text) { // of what was forgotten
-		a.head, a.left = 0, 0
+	if a.head > len(a.text) { // it was cut because a person had some of it forgotten
+		a.head, a.omitted = 0, 0
 	}
 	b.answers[turn] = a
 	return a, nil
@@ -328,8 +331,9 @@ const (
 	maxLocation  = 512
 )
 
-// Use notes a tool call of a turn, or what became of one that it has, by its id; what is empty stays as it was.
-func (b *Batch) Use(turn int64, call ToolCall) error {
+// AddToolCall adds a tool call to a turn, or a later report to the call of the same id: fields that are empty stay as
+// they were.
+func (b *Batch) AddToolCall(turn int64, call ToolCall) error {
 	var list []byte
 	if err := b.tx.QueryRowContext(b.ctx, `SELECT tools FROM turns WHERE id = ?`, turn).Scan(&list); err != nil {
 		return orNotFound(err)
@@ -357,10 +361,10 @@ func (b *Batch) Use(turn int64, call ToolCall) error {
 	return err
 }
 
-// bounded is a call as it is kept.
+// bounded returns the call cut to the sizes that are stored.
 func (t ToolCall) bounded() ToolCall {
-	t.ID, t.Title, t.Kind, t.Status = chars.Cut(t.ID, maxToolID), chars.Cut(t.Title, maxTitle), chars.Cut(t.Kind,
-		maxWord), chars.Cut(t.Status, maxWord)
+	t.ID, t.Title = chars.Cut(t.ID, maxToolID), chars.Cut(t.Title, maxTitle)
+	t.Kind, t.Status = chars.Cut(t.Kind, maxWord), chars.Cut(t.Status, maxWord)
 	t.Locations = slices.Clone(t.Locations[:min(len(t.Locations), maxLocations)])
 	for i, at := range t.Locations {
 		t.Locations[i] = chars.Cut(at, maxLocation)
@@ -368,7 +372,7 @@ func (t ToolCall) bounded() ToolCall {
 	return t
 }
 
-// merge takes over what a later report of a call says.
+// merge takes over the fields of a later report that are not empty.
 func (t *ToolCall) merge(later ToolCall) {
 	set := func(have *string, now string) {
 		if now != "" {
@@ -384,22 +388,23 @@ func (t *ToolCall) merge(later ToolCall) {
 	t.Milliseconds = max(t.Milliseconds, later.Milliseconds)
 }
 
-// Answered ends a turn, once; cut says that something of it is missing.
-func (b *Batch) Answered(turn, session int64, stop string, code int, cut bool) error {
-	_, err := b.tx.ExecContext(b.ctx, `UPDATE turns SET ended = iif(ended = 0, ?1, ended), stop = iif(ended = 0 OR
-		stop = 'unanswered', ?2, stop), code = iif(ended = 0, ?3, code),
+// EndTurn ends a turn, if it has not ended; only "unanswered" is replaced by a later stop reason. cut says that some of
+// the turn is missing.
+func (b *Batch) EndTurn(turn, session int64, stop string, code int, cut bool) error {
+	_, err := b.tx.ExecContext(b.ctx, `UPDATE turns SET ended = iif(ended = 0, ?1, ended),
+		stop = iif(ended = 0 OR stop = 'unanswered', ?2, stop), code = iif(ended = 0, ?3, code),
 		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`, sqlite.Stamp(b.store.now()), stop, code, cut, turn)
 	if err != nil {
 		return err
 	}
-	b.said(session)
+	b.touch(session)
 	return nil
 }
 
-// said notes that something is said in a session now.
-func (b *Batch) said(session int64) { b.active[session] = latest(b.active[session], b.store.now()) }
+// touch notes that something was said in a session at the time of the event.
+func (b *Batch) touch(session int64) { b.active[session] = latest(b.active[session], b.store.now()) }
 
-// setActive writes down when something was last said.
+// setActive stores when something was last said.
 func (b *Batch) setActive() error {
 	for session, at := range b.active {
 		if _, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`,
@@ -410,7 +415,7 @@ func (b *Batch) setActive() error {
 	return nil
 }
 
-// Usage is what a harness reported of what a turn, or its session so far, has used. What is nil was not reported.
+// Usage is what a harness reported as used by a turn, or by its session so far. nil: not reported.
 type Usage struct {
 	Reporter    string          `json:"reporter"` // update, result, quota
 	Input       *int64          `json:"input,omitempty"`
@@ -426,37 +431,37 @@ type Usage struct {
 	Raw         json.RawMessage `json:"raw,omitempty"` // as it was reported
 }
 
-// AddUsage keeps what was reported of a session and, unless turn is 0, a turn.
+// AddUsage stores a report of usage of a session and, unless turn is 0, of a turn.
 func (b *Batch) AddUsage(session, turn int64, u Usage) error {
 	raw := string(u.Raw)
 	if raw == "" {
 		raw = "{}"
 	}
 	_, err := b.tx.ExecContext(b.ctx, `INSERT INTO usage (session, turn, at, reporter, input, output, cached_read,
-		cached_write, thought, total, context_used, context_size,
-			cost, currency, raw) VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		cached_write, thought, total, context_used, context_size, cost, currency, raw)
+		VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		session, turn, sqlite.Stamp(b.store.now()), u.Reporter, u.Input, u.Output, u.CachedRead, u.CachedWrite,
-		u.Thought, u.Total, u.ContextUsed, u.ContextSize,
-		u.Cost, u.Currency, raw)
+		u.Thought, u.Total, u.ContextUsed, u.ContextSize, u.Cost, u.Currency, raw)
 	return err
 }
 
-// Note keeps that something happened: data is a JSON object without what was said. session and turn may be 0.
-func (b *Batch) Note(kind string, session, turn int64, data []byte) error {
+// AddEvent adds a row to the table events. data is a JSON object without any text of the conversation. session and turn
+// may be 0.
+func (b *Batch) AddEvent(kind string, session, turn int64, data []byte) error {
 	_, err := b.tx.ExecContext(b.ctx, `INSERT INTO events (at, kind, process, session, turn, data)
 		VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?)`,
 		sqlite.Stamp(b.store.now()), kind, b.process, session, turn, string(data))
 	return err
 }
 
-// EventSession gives the row that a number of a session in a process's file stands for, or ErrNotFound.
+// EventSession is Batch.Session outside of a transaction.
 func (s *Store) EventSession(ctx context.Context, process string, n int) (id int64, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT session FROM event_sessions WHERE process = ? AND n = ?`,
 		process, n).Scan(&id)
 	return id, sqlite.While("looking up a session of a file", orNotFound(err))
 }
 
-// FileRemoved notes that a process's files are folded in and gone: their numbers stand for nothing any more.
+// FileRemoved forgets the numbers and the position of a process whose files are folded in and removed.
 func (s *Store) FileRemoved(ctx context.Context, process string) error {
 	return s.write(ctx, "noting that a file is folded in", func(tx *sql.Tx) error {
 		for _, table := range []string{"event_files", "event_sessions", "event_turns"} {
@@ -468,7 +473,7 @@ func (s *Store) FileRemoved(ctx context.Context, process string) error {
 	})
 }
 
-// SetSessionTitle notes what the harness calls a session.
+// SetSessionTitle notes a session's title, as the harness has it.
 func (b *Batch) SetSessionTitle(session int64, title string) error {
 	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET title = ? WHERE id = ?`, title, session)
 	return err

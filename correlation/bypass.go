@@ -6,12 +6,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A person can switch a session off at the daemon. What the daemon says of it is noted for good, for the daemon itself
-// may forget it: 0.58.1 says so to one session-end, and takes the next.
+// A person can switch a session off at the daemon. Its answer that says so is noted for good, because the daemon itself
+// may forget it: 0.58.1 answers so to one session-end, and accepts the next.
 
 const bypassNotice = "bypassed "
 
-// Bypass notes that the session of a key was switched off at the daemon: nothing of it is handed over.
+// Bypass notes that the session of a key was switched off at the daemon: nothing of it may be delivered.
 func (s *Store) Bypass(ctx context.Context, key string) error {
 	_, err := s.Once(ctx, bypassNotice+key)
 	return err
@@ -24,8 +24,7 @@ func (s *Store) Bypassed(ctx context.Context, key string) (bypassed bool, err er
 	return bypassed, sqlite.While("looking whether a session is switched off", err)
 }
 
-// DaemonSeen gives the version that the daemon at a url had when it last answered, as SawDaemon noted it; "" where none
-// is known.
+// DaemonSeen returns the version that the daemon at a url had when SawDaemon last noted it; "" if it never was.
 func (s *Store) DaemonSeen(ctx context.Context, url string) (version string, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(version), '') FROM daemon_seen WHERE url = ?`,
 		url).Scan(&version)

@@ -17,16 +17,16 @@ type StateError struct{ Have State }
 func (e *StateError) Error() string { return fmt.Sprintf("%v: it is %q", ErrStateChanged, e.Have) }
 func (e *StateError) Unwrap() error { return ErrStateChanged }
 
-// Claim moves a session from one of the states in from to in flight (Sent), in the name of process, and records inj
-// (whose Session, At and Outcome it sets) in one transaction; of two processes one wins. A claim of a process that died
-// in the turn counts as doubt. Errors: a *StateError (ErrStateChanged), ErrNotFound, or ErrIllegalStep for a state that
-// nothing is sent in.
+// Claim moves a session from one of the states in from to in flight (Sent), for a process, and records inj, whose
+// Session, At and Outcome it sets, in one transaction: of two processes only one can win. It returns the id of the
+// injection. A session that a process left in flight when it died counts as in doubt. Errors: a *StateError
+// (ErrStateChanged), ErrNotFound, or ErrIllegalStep for a state in which nothing is sent.
 func (s *Store) Claim(ctx context.Context, id int64, from []State, process string, inj Injection) (int64, error) {
 	if process == "" {
 		return 0, errors.New("claiming a session: a claim needs a process")
 	}
 	var ledger int64
-	err := writeOver(ctx, s.claims, "claiming a session", func(tx *sql.Tx) error {
+	err := writeOn(ctx, s.claims, "claiming a session", func(tx *sql.Tx) error {
 		have, err := s.freshState(ctx, tx, id)
 		if err != nil {
 			return err
@@ -34,7 +34,7 @@ func (s *Store) Claim(ctx context.Context, id int64, from []State, process strin
 		if !slices.Contains(from, have) {
 			return &StateError{have}
 		}
-		next, outcome, err := s.on(id, have, Event{Name: Sent})
+		next, outcome, err := s.nextState(id, have, Event{Name: Sent})
 		if err != nil {
 			return err
 		}
@@ -44,8 +44,7 @@ func (s *Store) Claim(ctx context.Context, id int64, from []State, process strin
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE sessions SET state = ?, claim = ?, claim_by = ?, claim_from = ?,
-			last_active = ? WHERE id = ?`,
-			next, ledger, process, have, sqlite.Stamp(now), id)
+			last_active = ? WHERE id = ?`, next, ledger, process, have, sqlite.Stamp(now), id)
 		return err
 	})
 	if err != nil {
@@ -54,10 +53,10 @@ func (s *Store) Claim(ctx context.Context, id int64, from []State, process strin
 	return ledger, nil
 }
 
-// Step does what an event does to a session, if the session is in one of the states in from (nil: in any). What settles
-// a claim (Answered, Refused, Failed, Died) does so only for the process that made it, and takes the state that the
-// claim was made in from the ledger. A block is sent with Claim. It gives the state that the session is in then.
-// Errors: a *StateError (ErrStateChanged), ErrIllegalStep, which is logged, or ErrNotFound.
+// Step applies an event to a session that is in one of the states in from (nil: in any), and returns the state that the
+// session is in then. Events that settle a claim (Answered, Refused, Failed, Died) do so only for the process that made
+// it; Event.From is taken from the claim. Sent is not allowed: that is Claim. Errors: a *StateError (ErrStateChanged),
+// ErrIllegalStep, which is logged, or ErrNotFound.
 func (s *Store) Step(ctx context.Context, id int64, process string, from []State, e Event) (State, error) {
 	var next State
 	err := s.write(ctx, "changing a session's state", func(tx *sql.Tx) (err error) {
@@ -79,7 +78,7 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, id int64, process string, 
 		return "", err
 	}
 	if e.settles() && have == Doubt && by == process {
-		have = InFlight // it was taken for dead before this was read
+		have = InFlight // the process was taken for dead, but it had recorded this
 	}
 	if from != nil && !slices.Contains(from, have) || e.settles() && (have != InFlight || by != process) {
 		return have, &StateError{have}
@@ -87,7 +86,7 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, id int64, process string, 
 	if e.Name == Sent {
 		return have, s.illegal(id, have, e)
 	}
-	next, outcome, err := s.on(id, have, e)
+	next, outcome, err := s.nextState(id, have, e)
 	if err != nil {
 		return have, err
 	}
@@ -103,8 +102,8 @@ func (e Event) settles() bool {
 	return false
 }
 
-// on asks the table of states, and reports a step that is not in it.
-func (s *Store) on(id int64, have State, e Event) (State, Outcome, error) {
+// nextState looks a step up in the table of states, and logs one that is not in it.
+func (s *Store) nextState(id int64, have State, e Event) (State, Outcome, error) {
 	next, outcome, ok := have.On(e)
 	if !ok {
 		return have, Unsettled, s.illegal(id, have, e)
@@ -114,12 +113,12 @@ func (s *Store) on(id int64, have State, e Event) (State, Outcome, error) {
 
 func (s *Store) illegal(id int64, have State, e Event) error {
 	err := &StepError{have, e.Name}
-	s.log.Error().Int64("session", id).Str("state", string(have)).Str("event",
-		string(e.Name)).Msg("this cannot happen in this state; nothing was changed")
+	s.log.Error().Int64("session", id).Str("state", string(have)).Str("event", string(e.Name)).
+		Msg("this cannot happen in this state; nothing was changed")
 	return err
 }
 
-// setState writes what a step led to. An outcome is that of the newest claim.
+// setState stores the result of a step. outcome is that of the newest claim.
 func setState(ctx context.Context, tx *sql.Tx, id, claim int64, next State, outcome Outcome, now time.Time) error {
 	if outcome != Unsettled {
 		if _, err := tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id = ?`, outcome, claim); err != nil {
@@ -132,8 +131,8 @@ func setState(ctx context.Context, tx *sql.Tx, id, claim int64, next State, outc
 	return err
 }
 
-// State gives the state that a session is in now, or ErrNotFound. A claim of a process that died in the turn is put in
-// doubt on the way.
+// State returns the state that a session is in now, or ErrNotFound. A session that a process left in flight when it
+// died is put in doubt first.
 func (s *Store) State(ctx context.Context, id int64) (State, error) {
 	var have State
 	var by string
@@ -151,7 +150,7 @@ func (s *Store) State(ctx context.Context, id int64) (State, error) {
 	return have, sqlite.While("reading a session's state", err)
 }
 
-// freshState reads a session's state, having put a claim of a dead process in doubt.
+// freshState reads a session's state, after putting what a dead process left in flight in doubt.
 func (s *Store) freshState(ctx context.Context, tx *sql.Tx, id int64) (State, error) {
 	var have State
 	var by string
@@ -169,8 +168,8 @@ func (s *Store) freshState(ctx context.Context, tx *sql.Tx, id int64) (State, er
 	return have, err
 }
 
-// diedInTurn puts what a process has in flight in doubt. The claim stays its own: what it wrote down before it died may
-// be read later, and settles it (step).
+// diedInTurn puts the sessions that a process left in flight in doubt. The claims stay its own: events that it recorded
+// before it died may be folded in later, and settle them (step).
 func (s *Store) diedInTurn(ctx context.Context, tx *sql.Tx, process string) error {
 	type claim struct {
 		session, id int64
@@ -179,13 +178,13 @@ func (s *Store) diedInTurn(ctx context.Context, tx *sql.Tx, process string) erro
 	claims, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (c claim, err error) {
 		err = row.Scan(&c.session, &c.id, &c.from)
 		return c, err
-	}, `SELECT id, claim, claim_from FROM sessions WHERE claim_by = ? AND claim_by <> ''
-		AND state = ?`, process, InFlight)
+	}, `SELECT id, claim, claim_from FROM sessions
+		WHERE claim_by = ? AND claim_by <> '' AND state = ?`, process, InFlight)
 	if err != nil {
 		return err
 	}
 	for _, c := range claims {
-		next, outcome, err := s.on(c.session, InFlight, Event{Name: Died, From: c.from})
+		next, outcome, err := s.nextState(c.session, InFlight, Event{Name: Died, From: c.from})
 		if err != nil {
 			return err
 		}

@@ -22,14 +22,15 @@ func saveContext(ctx context.Context, tx *sql.Tx, id int64, key string, payload 
 	}
 	return sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO stored_contexts (session, key, at, payload)
 		SELECT id, ?, ?, ? FROM sessions WHERE id = ?
-		ON CONFLICT (session) DO UPDATE SET key = excluded.key, at = excluded.at,
-		payload = excluded.payload`, key, sqlite.Stamp(at), payload, id)
+		ON CONFLICT (session) DO UPDATE
+		SET key = excluded.key, at = excluded.at, payload = excluded.payload`, key, sqlite.Stamp(at), payload, id)
 }
 
-// TakeContext removes and gives the session's stored context; of two processes one gets it. One older than maxAge is
-// removed too and not given: ErrNotFound.
-func (s *Store) TakeContext(ctx context.Context, id int64,
-	maxAge time.Duration) (payload []byte, key string, err error) {
+// TakeContext removes and returns the session's stored context, with the key that it was fetched under; of two
+// processes one gets it. A context older than maxAge is only removed: ErrNotFound.
+func (s *Store) TakeContext(
+	ctx context.Context, id int64, maxAge time.Duration,
+) (payload []byte, key string, err error) {
 	err = s.write(ctx, "taking a stored context", func(tx *sql.Tx) error {
 		var at int64
 		err := tx.QueryRowContext(ctx, `DELETE FROM stored_contexts WHERE session = ? RETURNING payload, key, at`,

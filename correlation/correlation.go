@@ -38,8 +38,8 @@ type Options struct {
 	LiveDir string
 	// Path is the database's file, by which Intact knows whether it is still the same. Empty: nobody asks.
 	Path string
-	// Claims is another connection to the same database, for Claim alone: a prompt waits for nothing else that this
-	// process does. nil: the one of New.
+	// Claims is another connection to the same database, for Claim alone, so that a prompt does not wait for other work
+	// of this process. nil: the one of New.
 	Claims *sql.DB
 	Now    func() time.Time // nil: time.Now
 	Log    zerolog.Logger
@@ -48,10 +48,10 @@ type Options struct {
 // A Store is the tables of package migrations, seen from here. It owns neither the database nor its connection.
 type Store struct {
 	db     *sql.DB
-	claims *sql.DB // of its own, or db
+	claims *sql.DB // for Claim
 	live   string
 	path   string      // the database's
-	file   fs.FileInfo // as it was at the beginning; nil: nobody knows
+	file   fs.FileInfo // of path when the store was made; nil: unknown
 	now    func() time.Time
 	log    zerolog.Logger
 }
@@ -71,8 +71,8 @@ func New(db *sql.DB, o Options) *Store {
 	return s
 }
 
-// Intact reports whether the database is still the file that it was when this store was made: what is written into one
-// that was removed or replaced meanwhile is read by nobody. ErrReplaced, or an error of the file system.
+// Intact checks that the database is still the file that it was when this store was made. What is written into a file
+// that was removed or replaced is read by nobody. The error is ErrReplaced, or one of the file system.
 func (s *Store) Intact() error {
 	if s.file == nil {
 		return nil
@@ -87,13 +87,13 @@ func (s *Store) Intact() error {
 // LiveDir is the folder of the locks, and of the files of events, of living processes; "" for none.
 func (s *Store) LiveDir() string { return s.live }
 
-// write runs f in a transaction. doing names it in the error.
+// write runs f in a transaction. doing says in the error what was being done.
 func (s *Store) write(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
-	return writeOver(ctx, s.db, doing, f)
+	return writeOn(ctx, s.db, doing, f)
 }
 
-func writeOver(ctx context.Context, db *sql.DB, doing string, f func(tx *sql.Tx) error) error {
-	var changed error // then nothing was done but to put a dead process's claim in doubt, which stays
+func writeOn(ctx context.Context, db *sql.DB, doing string, f func(tx *sql.Tx) error) error {
+	var changed error // committed all the same: freshState may have put a dead process's session in doubt
 	err := sqlite.Write(ctx, db, doing, func(tx *sql.Tx) error {
 		err := f(tx)
 		if errors.Is(err, ErrStateChanged) || errors.Is(err, ErrIllegalStep) {
@@ -107,8 +107,8 @@ func writeOver(ctx context.Context, db *sql.DB, doing string, f func(tx *sql.Tx)
 	return err
 }
 
-// change is write for a single statement that must hit a row; none is given otherwise.
-func (s *Store) change(ctx context.Context, doing string, none error, query string, args ...any) error {
+// mustChange is write for a single statement. It returns none if that changes no row.
+func (s *Store) mustChange(ctx context.Context, doing string, none error, query string, args ...any) error {
 	return s.write(ctx, doing, func(tx *sql.Tx) error { return sqlite.MustHit(ctx, tx, none, query, args...) })
 }
 

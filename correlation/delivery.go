@@ -10,25 +10,25 @@ import (
 
 // Kinds of deliveries.
 const (
-	KindDaemon     = "daemon"     // a session-end with the transcript
-	KindHook       = "hook"       // on_session_end
+	KindDaemon     = "daemon"     // a session-end with the transcript, for the daemon
+	KindHook       = "hook"       // the command that is configured as on_session_end
 	KindCompaction = "compaction" // a compaction-complete; the payload is the summary
 	KindMemory     = "memory"     // what a tool stored while the daemon did not answer; the payload is the memory
 )
 
-// A DeliveryState says how far a delivery has come. Owed and unknown ones are open until they are done.
+// A DeliveryState says how far a delivery has come. Owed and unknown deliveries are open until Done is set.
 type DeliveryState string
 
 const (
 	Owed      DeliveryState = "owed"
-	Unknown   DeliveryState = "unknown" // posted, and no answer came: repeated once, then left at that
+	Unknown   DeliveryState = "unknown" // posted without an answer; repeated once
 	Delivered DeliveryState = "delivered"
-	Dropped   DeliveryState = "dropped" // answered, and not taken
+	Dropped   DeliveryState = "dropped" // answered, and not accepted
 	Dead      DeliveryState = "dead"    // given up after 14 days
 )
 
 const (
-	// LeaseTime is how long a lease is good without Renew. A dead worker's is free at once.
+	// LeaseTime is how long a lease is valid without Renew. A dead worker's is free at once.
 	LeaseTime = 5 * time.Minute
 
 	minBackoff = time.Second
@@ -36,50 +36,48 @@ const (
 	giveUp     = 14 * 24 * time.Hour
 )
 
-// A Delivery is something owed after a session.
+// A Delivery is a row of the outbox: something that is owed to the daemon or to the hook.
 type Delivery struct {
 	ID, Session int64
-	Key         string // the Signet key that it is delivered under
+	Key         string // the Signet key under which it is delivered
 	Kind        string
 	Reason      string // why the process ended
 	URL         string // the daemon's, where a person named one
 	AgentID     string // Signet's, as the session had it
-	// of a hook: on_session_end and its arguments; none: a version that did not keep it
+	// of a hook: the command with its arguments; empty: the row is of a version that did not store it
 	HookCommand         []string
-	HookLimit           time.Duration // how long it may run; 0: the default
+	HookLimit           time.Duration // how long the hook may run; 0: the default
 	State               DeliveryState
 	Created, Owed, Due  time.Time
 	Done                time.Time // zero: open
 	Attempts            int
 	Unanswered          int
-	Parts               int // parts of a long transcript that were answered
+	Parts               int // how many parts of a long transcript were answered
 	Lease               string
 	LeasedUntil         time.Time
-	Posted              time.Time // not zero: a post is on its way, or was when its worker died
-	FirstTurn, LastTurn int64     // what the last post held
+	Posted              time.Time // not zero: a post is under way, or was when its worker died
+	FirstTurn, LastTurn int64     // rows of the turns in the last post
 	Turns               int
-	// the transcript file that was written for the last attempt; after an outcome is noted there is none
+	// the transcript file that was written for the attempt under way; "": none
 	File         string
 	Reply, Error string
 	Payload      string
 
-	leases   int // with Lease, the name of the lease
-	failures int
-	again    bool
+	leases   int  // how often it was leased: with Lease it names the lease
+	failures int  // in a row
+	again    bool // more became owed while it was leased
 }
 
 const deliveryColumns = `d.id, d.session, d.key, d.kind, d.reason, d.url, d.agent_id, d.hook_command, d.hook_limit,
-	d.state, d.created, d.owed, d.due, d.done, d.attempts, d.failures, d.unanswered, d.parts,
-	d.lease, d.leases, d.leased_until, d.again, d.posted, d.first_turn, d.last_turn, d.turns, d.file, d.reply, d.error,
-	d.payload`
+	d.state, d.created, d.owed, d.due, d.done, d.attempts, d.failures, d.unanswered, d.parts, d.lease, d.leases,
+	d.leased_until, d.again, d.posted, d.first_turn, d.last_turn, d.turns, d.file, d.reply, d.error, d.payload`
 
 func scanDelivery(row sqlite.Row) (d Delivery, err error) {
 	var created, owed, due, done, until, posted, limit int64
 	var command []byte
 	err = row.Scan(&d.ID, &d.Session, &d.Key, &d.Kind, &d.Reason, &d.URL, &d.AgentID, &command, &limit, &d.State,
-		&created, &owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts,
-		&d.Lease, &d.leases, &until, &d.again, &posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.File, &d.Reply,
-		&d.Error, &d.Payload)
+		&created, &owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts, &d.Lease, &d.leases,
+		&until, &d.again, &posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.File, &d.Reply, &d.Error, &d.Payload)
 	d.Created, d.Owed = sqlite.Unstamp(created), sqlite.Unstamp(owed)
 	d.Due, d.Done = sqlite.Unstamp(due), sqlite.Unstamp(done)
 	d.LeasedUntil, d.Posted = sqlite.Unstamp(until), sqlite.Unstamp(posted)
@@ -90,7 +88,7 @@ func scanDelivery(row sqlite.Row) (d Delivery, err error) {
 	return d, err
 }
 
-// column is where the turns keep which delivery of this kind took them.
+// column is the column of turns with the delivery of this kind that took a turn.
 func (d Delivery) column() string {
 	if d.Kind == KindHook {
 		return "hook_delivery"
@@ -98,14 +96,14 @@ func (d Delivery) column() string {
 	return "daemon_delivery"
 }
 
-// Deliveries gives the deliveries of a session and of those that it continues, oldest first.
+// Deliveries returns the deliveries of a session and of those that it continues, oldest first.
 func (s *Store) Deliveries(ctx context.Context, session int64) ([]Delivery, error) {
 	all, err := sqlite.Collect(ctx, s.db, scanDelivery, ancestors("continue_of")+` SELECT `+deliveryColumns+`
 		FROM deliveries d WHERE d.session IN ancestors ORDER BY d.id`, session)
 	return all, sqlite.While("listing deliveries", err)
 }
 
-// Outstanding gives what is still owed and what was given up, oldest first: open, dead, and unknown for good.
+// Outstanding returns the deliveries that are open, dead, or unknown for good, oldest first.
 func (s *Store) Outstanding(ctx context.Context) ([]Delivery, error) {
 	all, err := sqlite.Collect(ctx, s.db, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d
 		WHERE d.done = 0 OR d.state IN (?, ?) ORDER BY d.id`, Dead, Unknown)

@@ -14,15 +14,14 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// End marks the end of the process and leaves delivery rows for its sessions with turns that were not delivered, in one
-// transaction; then it lets the lock go, also after an error: whoever sweeps next does the same then. Only the first
-// call does anything.
+// End marks the end of the process and leaves deliveries for its turns that were not delivered, in one transaction.
+// Then it releases the lock, also after an error: the next sweep does what failed. Only the first call does anything.
 func (p *Process) End(ctx context.Context, reason string) error {
 	p.once.Do(func() {
 		var err error
 		if p.departed.Load() {
 			err = p.store.write(ctx, "ending a process", func(tx *sql.Tx) error {
-				return p.store.settleUp(ctx, tx, p.id, reason)
+				return p.store.leaveDebts(ctx, tx, p.id, reason)
 			})
 		} else {
 			_, err = p.store.endOnce(ctx, p.id, reason)
@@ -32,8 +31,8 @@ func (p *Process) End(ctx context.Context, reason string) error {
 	return p.err
 }
 
-// Depart does what End does but keeps the lock, for a process that has still to hear its harness out: nothing that it
-// owes is leased until it ends or dies. What it says later goes along; End follows.
+// Depart does what End does but keeps the lock, for a process whose harness may still say something: what it owes is
+// not leased before it ends or dies, and includes what is recorded until then. End follows.
 func (p *Process) Depart(ctx context.Context, reason string) error {
 	_, err := p.store.endOnce(ctx, p.id, reason)
 	if err == nil {
@@ -42,8 +41,8 @@ func (p *Process) Depart(ctx context.Context, reason string) error {
 	return err
 }
 
-// Leave ends this process's part in one session (session/close, session/delete): its open turns end, and what they owe
-// is due.
+// Leave detaches this process from a session that the client has closed or deleted: its open turns end, and what they
+// owe is due.
 func (p *Process) Leave(ctx context.Context, session int64, reason string) error {
 	s := p.store
 	return s.write(ctx, "leaving a session", func(tx *sql.Tx) error { return s.leave(ctx, tx, p.id, session, reason) })
@@ -61,16 +60,16 @@ func (s *Store) leave(ctx context.Context, tx *sql.Tx, process string, session i
 	return s.oweFor(ctx, tx, info, session, reason)
 }
 
-// endOnce marks the end of a process and does what follows from it. It reports whether it was the one to do so.
+// endOnce is markEnded in a transaction of its own.
 func (s *Store) endOnce(ctx context.Context, id, reason string) (first bool, err error) {
 	err = s.write(ctx, "ending a process", func(tx *sql.Tx) (err error) {
-		first, err = s.ended(ctx, tx, id, reason)
+		first, err = s.markEnded(ctx, tx, id, reason)
 		return err
 	})
 	return first && err == nil, err
 }
 
-func (s *Store) ended(ctx context.Context, tx *sql.Tx, id, reason string) (first bool, err error) {
+func (s *Store) markEnded(ctx context.Context, tx *sql.Tx, id, reason string) (first bool, err error) {
 	r, err := tx.ExecContext(ctx, `UPDATE processes SET ended = ?, reason = ? WHERE id = ? AND ended = 0`,
 		sqlite.Stamp(s.now()), reason, id)
 	if err != nil {
@@ -80,11 +79,12 @@ func (s *Store) ended(ctx context.Context, tx *sql.Tx, id, reason string) (first
 	if err != nil || n == 0 {
 		return false, err
 	}
-	return true, s.settleUp(ctx, tx, id, reason)
+	return true, s.leaveDebts(ctx, tx, id, reason)
 }
 
-// settleUp does what follows from the end of a process.
-func (s *Store) settleUp(ctx context.Context, tx *sql.Tx, id, reason string) error {
+// leaveDebts does what follows from the end of a process: what it has in flight is in doubt, its open turns end, and
+// deliveries are left for what it owes.
+func (s *Store) leaveDebts(ctx context.Context, tx *sql.Tx, id, reason string) error {
 	if err := s.diedInTurn(ctx, tx, id); err != nil {
 		return err
 	}
@@ -99,10 +99,9 @@ func (s *Store) settleUp(ctx context.Context, tx *sql.Tx, id, reason string) err
 	return err
 }
 
-// SweepDead ends the processes that died without saying so: what they had in flight is in doubt, their open turns
-// have ended, and what their sessions owe is due. unread, if not nil, names those whose last words are still to be
-// taken in: they are left to whoever does that, or a part of a session would be handed over as the whole. It gives how
-// many it ended.
+// SweepDead ends the processes that died without an end: what they had in flight is in doubt, their open turns have
+// ended, and what they owe is due. unread, if not nil, reports that a process's files of events are not folded in yet;
+// it is left for later, or a part of a session would be delivered as the whole. SweepDead returns how many it ended.
 func (s *Store) SweepDead(ctx context.Context, unread func(process string) bool) (int, error) {
 	const doing = "looking for dead processes"
 	open, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT id FROM processes WHERE ended = 0`)
@@ -127,19 +126,19 @@ func (s *Store) SweepDead(ctx context.Context, unread func(process string) bool)
 			}
 		}
 	}
-	return n, sqlite.While(doing, s.sweepFiles(ctx))
+	return n, sqlite.While(doing, s.removeLeftovers(ctx))
 }
 
 const (
 	// keepEnded is how long the rows of ended processes are kept for people to look at.
 	keepEnded = 30 * 24 * time.Hour
-	// orphanAge is when a lock file that nobody holds is taken for left over, and not for one that is just being made.
+	// orphanAge is how old a lock file that nobody holds must be to be removed: a younger one may just be being made.
 	orphanAge = time.Hour
 )
 
-// sweepFiles removes old rows of ended processes, starts that nobody could end, and lock files without a row: their
-// processes died before they had one, or those who noted their end died before they removed the file.
-func (s *Store) sweepFiles(ctx context.Context) error {
+// removeLeftovers removes old rows of ended processes, session-starts that could not be ended, and old lock files that
+// nobody holds: a process may die before it has a row, and a sweep before it removes a file.
+func (s *Store) removeLeftovers(ctx context.Context) error {
 	old, lost := sqlite.Stamp(s.now().Add(-keepEnded)), sqlite.Stamp(s.now().Add(-giveUp))
 	var any bool // a delete that finds nothing still waits for the lock
 	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM processes WHERE ended BETWEEN 1 AND ?)

@@ -7,11 +7,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// titleBytes is how much of a first prompt is read for a title.
-const titleBytes = 400
+// titleLength is how many characters of a first prompt are read for a title.
+const titleLength = 400
 
-// FirstWords gives the beginning of what the person said first, by session. Sessions in which nothing was said are not
-// in it; what a session continues is not looked at.
+// FirstWords returns the beginning of the first prompt, by session. Sessions without a turn are missing. Sessions that
+// a session continues do not count.
 func (s *Store) FirstWords(ctx context.Context) (map[int64]string, error) {
 	type first struct {
 		session int64
@@ -19,8 +19,8 @@ func (s *Store) FirstWords(ctx context.Context) (map[int64]string, error) {
 	}
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (f first, err error) {
 		return f, row.Scan(&f.session, &f.words)
-	}, `SELECT session, substr(user, 1, ?) FROM turns WHERE id IN (SELECT min(id) FROM turns
-		GROUP BY session)`, titleBytes)
+	}, `SELECT session, substr(user, 1, ?) FROM turns
+		WHERE id IN (SELECT min(id) FROM turns GROUP BY session)`, titleLength)
 	found := make(map[int64]string, len(all))
 	for _, f := range all {
 		found[f.session] = f.words
@@ -28,11 +28,11 @@ func (s *Store) FirstWords(ctx context.Context) (map[int64]string, error) {
 	return found, sqlite.While("reading first prompts", err)
 }
 
-// Mentioning gives the sessions in which a word was said, by either side, in letters of any case.
+// Mentioning returns the sessions in which a word was said, by either side, in letters of any case.
 func (s *Store) Mentioning(ctx context.Context, word string) (map[int64]bool, error) {
 	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64],
-		`SELECT DISTINCT session FROM turns WHERE instr(lower(user), lower(?1)) > 0 OR instr(lower(assistant),
-			lower(?1)) > 0`, word)
+		`SELECT DISTINCT session FROM turns
+			WHERE instr(lower(user), lower(?1)) > 0 OR instr(lower(assistant), lower(?1)) > 0`, word)
 	found := make(map[int64]bool, len(ids))
 	for _, id := range ids {
 		found[id] = true
@@ -40,7 +40,7 @@ func (s *Store) Mentioning(ctx context.Context, word string) (map[int64]bool, er
 	return found, sqlite.While("looking for a word", err)
 }
 
-// LastUsage gives what was last reported, by session.
+// LastUsage returns the last report of usage, by session.
 func (s *Store) LastUsage(ctx context.Context) (map[int64]Usage, error) {
 	type last struct {
 		session int64
@@ -50,13 +50,11 @@ func (s *Store) LastUsage(ctx context.Context) (map[int64]Usage, error) {
 		var raw []byte
 		u := &l.usage
 		err = row.Scan(&l.session, &u.Reporter, &u.Input, &u.Output, &u.CachedRead, &u.CachedWrite, &u.Thought,
-			&u.Total,
-			&u.ContextUsed, &u.ContextSize, &u.Cost, &u.Currency, &raw)
+			&u.Total, &u.ContextUsed, &u.ContextSize, &u.Cost, &u.Currency, &raw)
 		u.Raw = json.RawMessage(raw)
 		return l, err
 	}, `SELECT session, reporter, input, output, cached_read, cached_write, thought, total, context_used, context_size,
-		cost, currency, raw
-		FROM usage WHERE id IN (SELECT max(id) FROM usage GROUP BY session)`)
+		cost, currency, raw FROM usage WHERE id IN (SELECT max(id) FROM usage GROUP BY session)`)
 	found := make(map[int64]Usage, len(all))
 	for _, l := range all {
 		found[l.session] = l.usage

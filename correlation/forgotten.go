@@ -11,34 +11,34 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// What a person had forgotten may stand in files that an import reads: in those of the session that said it, and in
-// those of its branches, which begin with a copy. Digests tell both, and nothing of what was said.
+// What a person had forgotten may still be in transcripts that an import reads: in that of its session, and in those of
+// forks, which begin with a copy. It is recognised there by digests, which tell nothing of what was said.
 
-// A digest names a text, its white space folded.
+// A digest identifies a text, whatever its white space.
 type digest = [sha256.Size]byte
 
-// digestOf names what a prompt says.
+// digestOf returns the digest of a prompt's text.
 func digestOf(text string) digest {
 	return sha256.Sum256([]byte(strings.Join(strings.Fields(text), " ")))
 }
 
-// promptDigest names a prompt of one session.
+// promptDigest identifies a prompt of one session.
 func promptDigest(acpID, user string) digest {
-	return digestOf("prompt \x00" + foldID(acpID) + "\x00 " + user)
+	return digestOf("prompt \x00" + storedID(acpID) + "\x00 " + user)
 }
 
-// copyHead is how much of an answer, in bytes without white space, tells a copy of a turn: a copy may end in the middle
+// copyHead is how many bytes of an answer, without white space, identify a copy of a turn. A copy may end in the middle
 // of the answer.
 const copyHead = 64
 
-// copyDigest names a turn wherever it is written down. Harnesses and clients join the parts of an answer in different
-// ways, so that its white space does not count.
+// copyDigest identifies a turn in any session. Harnesses and clients join the parts of an answer in different ways, so
+// that its white space does not count.
 func copyDigest(user, assistant string) digest {
 	answer := strings.Join(strings.Fields(assistant), "")
 	return digestOf("turn \x00 " + user + " \x00" + answer[:min(len(answer), copyHead)])
 }
 
-// noteForgotten notes turns, a JSON list of their ids, as what must not come back.
+// noteForgotten notes the digests of turns, a JSON list of their ids, which must not be imported again.
 func noteForgotten(ctx context.Context, tx *sql.Tx, turns string) error {
 	gone, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (both [2]digest, err error) {
 		var acpID, user, assistant string
@@ -60,14 +60,14 @@ func noteForgotten(ctx context.Context, tx *sql.Tx, turns string) error {
 	return nil
 }
 
-// IsForgotten reports whether a person had a session forgotten, or had it pruned.
+// IsForgotten reports whether a person had a session forgotten or pruned.
 func (s *Store) IsForgotten(ctx context.Context, acpID string) (gone bool, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions_forgotten WHERE acp_id = ?)`,
-		foldID(acpID)).Scan(&gone)
+		storedID(acpID)).Scan(&gone)
 	return gone, sqlite.While("looking for what was forgotten", err)
 }
 
-// forgottenTurns reports of each of some turns of a session whether it was forgotten, or is a copy of one that was.
+// forgottenTurns reports for each turn whether it was forgotten, or is a copy of one that was.
 func (s *Store) forgottenTurns(ctx context.Context, acpID string, turns []Turn) ([]bool, error) {
 	digests := make([]string, 0, 2*len(turns))
 	for _, t := range turns {

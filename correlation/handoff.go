@@ -11,11 +11,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// handoffAge is how long a handoff waits for a session that takes it.
+// handoffAge is how long a handoff waits for a session to take it.
 const handoffAge = time.Hour
 
-// HandOver leaves a session for the next one of an agent, by any of its names, that begins in the same project, or in
-// the same folder where there is none. One that waits for that agent already is renewed.
+// HandOver leaves a session to be continued by the next one of an agent, by any of its names, in the same project, or
+// in the same folder if that is in none. A handoff of the session that waits for the agent already is renewed.
 func (s *Store) HandOver(ctx context.Context, session int64, agent string) error {
 	return s.write(ctx, "leaving a session for another agent", func(tx *sql.Tx) error {
 		agent = strings.ToLower(agent)
@@ -28,18 +28,18 @@ func (s *Store) HandOver(ctx context.Context, session int64, agent string) error
 	})
 }
 
-// placeOf is where a session is, as a handoff names it.
+// placeOf is the place of a session (s) by which handoffs are found.
 const placeOf = `iif(s.project <> '', s.project, s.cwd)`
 
-// A Predecessor says which session another one goes on from, and how.
+// A Predecessor says which session another one continues, and how.
 type Predecessor struct {
 	Session int64
-	Handed  bool // it was handed over; else the other one took its place
+	Handed  bool // by a handoff; else the other took its place (ContinueOf)
 }
 
-// Predecessor gives the session that one goes on from: whose place it took, or which was handed to its agent. names are
-// the agent's, in lower case. The first session that asks has the handoff. It gives the zero value where there is none,
-// and where the session has been told of it: where a prompt carried a block that was not refused.
+// Predecessor returns the session that one continues: whose place it took, or which was handed to its agent. names are
+// the agent's, in lower case. The first session that asks takes the handoff. It returns the zero value if there is
+// none, and if the session has been told of it, because a prompt carried a block that was not refused.
 func (s *Store) Predecessor(ctx context.Context, session int64, names []string) (p Predecessor, err error) {
 	const doing = "finding what a session goes on from"
 	var told bool
@@ -64,7 +64,7 @@ func (s *Store) Predecessor(ctx context.Context, session int64, names []string) 
 	err = s.write(ctx, doing, func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, `UPDATE handoffs SET taken_by = ?, taken = ? WHERE id = ? AND taken_by IS NULL
 			RETURNING session`, session, sqlite.Stamp(s.now()), id).Scan(&p.Session)
-		if errors.Is(err, sql.ErrNoRows) { // another one was quicker
+		if errors.Is(err, sql.ErrNoRows) { // another session was quicker
 			p, err = Predecessor{}, nil
 		}
 		return err
@@ -72,7 +72,8 @@ func (s *Store) Predecessor(ctx context.Context, session int64, names []string) 
 	return p, err
 }
 
-// openHandoff gives the newest handoff that a session may take, 0 for none: it began after it, within handoffAge.
+// openHandoff returns the newest handoff that a session may take, 0 for none: the session has to have begun after it,
+// within handoffAge.
 func (s *Store) openHandoff(ctx context.Context, session int64, names []string) (id int64, err error) {
 	list, err := json.Marshal(names)
 	if err != nil {
@@ -88,24 +89,25 @@ func (s *Store) openHandoff(ctx context.Context, session int64, names []string) 
 	return id, err
 }
 
-// past is the table of a session (the first argument) and those that it goes on from, each with the time until which
-// its turns are part of that: a fork, and who was handed a conversation, know nothing of what was said there later.
-const past = `WITH RECURSIVE past (id, until) AS (
+// conversationBefore begins a query with the table past: a session (the first argument) and those that it continues,
+// each with the time until which its turns belong to the conversation. What was said in a session after it was forked
+// or handed over does not.
+const conversationBefore = `WITH RECURSIVE past (id, until) AS (
 	VALUES (?1, 9223372036854775807) UNION
 	SELECT s.id, iif(s.id = c.fork_of, min(p.until, c.started), p.until) FROM past p JOIN sessions c ON c.id = p.id
 		JOIN sessions s ON s.id IN (c.continue_of, c.fork_of) UNION
 	SELECT h.session, min(p.until, h.taken) FROM past p JOIN handoffs h ON h.taken_by = p.id)`
 
 func (s *Store) saidBefore(ctx context.Context, session int64) (said bool, err error) {
-	err = s.db.QueryRowContext(ctx, past+` SELECT EXISTS (SELECT 1 FROM turns t JOIN past p ON p.id = t.session
-		WHERE t.started <= p.until)`, session).Scan(&said)
+	err = s.db.QueryRowContext(ctx, conversationBefore+` SELECT EXISTS (
+		SELECT 1 FROM turns t JOIN past p ON p.id = t.session WHERE t.started <= p.until)`, session).Scan(&said)
 	return said, err
 }
 
-// LastTurns gives the first turn and the last ones, as many as limit says, of a session and of those that it goes on
-// from, in order.
+// LastTurns returns the first turn and the last ones, limit of them, of a session and of those that it continues, in
+// order.
 func (s *Store) LastTurns(ctx context.Context, session int64, limit int) ([]Turn, error) {
-	all, err := sqlite.Collect(ctx, s.db, scanTurn, past+`,
+	all, err := sqlite.Collect(ctx, s.db, scanTurn, conversationBefore+`,
 		said (id, started) AS (SELECT t.id, t.started FROM turns t JOIN past p ON p.id = t.session
 			WHERE t.started <= p.until)
 		SELECT `+turnColumns+` FROM turns t WHERE t.id IN (
@@ -115,8 +117,8 @@ func (s *Store) LastTurns(ctx context.Context, session int64, limit int) ([]Turn
 	return all, sqlite.While("reading the last turns", err)
 }
 
-// Handed gives by session which one was handed to it.
-func (s *Store) Handed(ctx context.Context) (map[int64]int64, error) {
+// Handoffs returns which session was handed over to a session, by the latter.
+func (s *Store) Handoffs(ctx context.Context) (map[int64]int64, error) {
 	type pair struct{ taker, from int64 }
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (p pair, err error) {
 		return p, row.Scan(&p.taker, &p.from)
@@ -128,9 +130,9 @@ func (s *Store) Handed(ctx context.Context) (map[int64]int64, error) {
 	return found, sqlite.While("reading what was handed over", err)
 }
 
-// Waiting gives the session that the next one of an agent in a place (a project, or a folder of none) would go on from,
-// 0 for none.
-func (s *Store) Waiting(ctx context.Context, place string, names []string) (session int64, err error) {
+// HandoffFor returns the session that the next one of an agent would continue in a place (a project, or a folder that
+// is in none), 0 for none.
+func (s *Store) HandoffFor(ctx context.Context, place string, names []string) (session int64, err error) {
 	list, err := json.Marshal(names)
 	if err != nil {
 		return 0, err
@@ -144,8 +146,8 @@ func (s *Store) Waiting(ctx context.Context, place string, names []string) (sess
 	return session, sqlite.While("looking for what was handed over", err)
 }
 
-// OfKey gives the session of a Signet key, whether it is its current one or not; ErrNotFound.
-func (s *Store) OfKey(ctx context.Context, key string) (Session, error) {
+// FindByKey returns the session of a Signet key, current or former, or ErrNotFound.
+func (s *Store) FindByKey(ctx context.Context, key string) (Session, error) {
 	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s
 		JOIN session_keys k ON k.session = s.id WHERE k.key = ?`, key))
 	return v, sqlite.While("finding a session by its key", orNotFound(err))

@@ -73,7 +73,7 @@ func TestHandoff(t *testing.T) {
 					t.Errorf("it goes on from %+v, want %+v", got, want)
 				}
 			}
-			if handed := must(b.Handed(t.Context()))(t); tt.takes != (handed[taker.ID] == first.ID) {
+			if handed := must(b.Handoffs(t.Context()))(t); tt.takes != (handed[taker.ID] == first.ID) {
 				t.Errorf("handed: %v", handed)
 			}
 			if tt.takes { // once

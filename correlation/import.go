@@ -9,31 +9,31 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// ErrForgotten is a session that a person has had forgotten.
+// ErrForgotten is an error of Import: a person has had the session forgotten.
 var ErrForgotten = errors.New("it was forgotten")
 
-// maxImport bounds what one transaction of an import writes, in bytes of text.
+// maxImport is how many bytes of text one transaction of an import writes, give or take a turn.
 const maxImport = 64 << 10
 
-// An Import takes in a conversation that somebody else has written down.
+// An Import adds a conversation from another program's transcript.
 type Import struct {
-	Session Session // its ID is 0 until there is a turn of it
+	Session Session // ID is 0 until a turn of it was added
 	store   *Store
 	open    OpenSession
-	had     map[digest]int // how many prompts of the same words its session has that were not met yet
-	empty   bool           // it had none at all
+	known   map[digest]int // how many turns with this prompt its session had, less those that NewTurns has met
+	empty   bool           // its session had no turns
 }
 
-// Import begins to take in a conversation. One that is on record already, whoever told of it, is found by its ACP id.
-// ErrForgotten.
+// Import begins to import a conversation. If its session is stored already, from whatever source, it is found by its
+// ACP id. The error is ErrForgotten if a person has had it forgotten.
 func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
-	ctx = context.WithoutCancel(ctx) // these reads are short, and to watch each for its context costs as much again
+	ctx = context.WithoutCancel(ctx) // these reads are short, and watching the context would double their cost
 	if gone, err := s.IsForgotten(ctx, o.ACPID); err != nil {
 		return nil, err
 	} else if gone {
 		return nil, ErrForgotten
 	}
-	i := &Import{store: s, open: o, had: map[digest]int{}, empty: true}
+	i := &Import{store: s, open: o, known: map[digest]int{}, empty: true}
 	v, err := s.Find(ctx, o.Harness, o.ACPID)
 	if errors.Is(err, ErrNotFound) {
 		return i, nil
@@ -51,22 +51,22 @@ func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
 		return nil, sqlite.While("reading turns", err)
 	}
 	for _, sum := range known {
-		i.had[sum]++
+		i.known[sum]++
 	}
 	i.empty = len(known) == 0
 	return i, nil
 }
 
-// Fresh gives those of some turns, ended and in order, that are new: one is there when its session has as many prompts
-// of the same words. What was forgotten stays so.
-func (i *Import) Fresh(ctx context.Context, turns []Turn) (fresh []Turn, err error) {
+// NewTurns returns those of turns, which have ended and are in order, that the session does not have and that were not
+// forgotten. A turn counts as stored for each stored one with the same prompt.
+func (i *Import) NewTurns(ctx context.Context, turns []Turn) (fresh []Turn, err error) {
 	gone, err := i.store.forgottenTurns(context.WithoutCancel(ctx), i.open.ACPID, turns)
 	if err != nil {
 		return nil, err
 	}
 	for n, t := range turns {
-		if sum := digestOf(t.User); i.had[sum] > 0 {
-			i.had[sum]--
+		if sum := digestOf(t.User); i.known[sum] > 0 {
+			i.known[sum]--
 		} else if !gone[n] {
 			fresh = append(fresh, t)
 		}
@@ -74,9 +74,9 @@ func (i *Import) Fresh(ctx context.Context, turns []Turn) (fresh []Turn, err err
 	return fresh, nil
 }
 
-// Add takes in those that are new, and gives how many these were.
+// Add stores those turns that are new, and returns how many they were, also after an error.
 func (i *Import) Add(ctx context.Context, turns []Turn) (added int, err error) {
-	fresh, err := i.Fresh(ctx, turns)
+	fresh, err := i.NewTurns(ctx, turns)
 	if err != nil {
 		return 0, err
 	}
@@ -103,7 +103,7 @@ func (i *Import) Add(ctx context.Context, turns []Turn) (added int, err error) {
 	})
 }
 
-// save writes turns, and their session before the first of them.
+// save stores turns, and their session before the first of them.
 func (i *Import) save(ctx context.Context, turns []Turn) (err error) {
 	if i.Session.ID == 0 {
 		if i.Session, err = i.store.Open(ctx, i.open); err != nil {
@@ -119,7 +119,7 @@ func (i *Import) save(ctx context.Context, turns []Turn) (err error) {
 	return nil
 }
 
-// Imported gives the sessions that an import brought, by its name (OpenSession.Client).
+// Imported returns the sessions that an import has made, by the name that it goes by (OpenSession.Client).
 func (s *Store) Imported(ctx context.Context, client string) ([]int64, error) {
 	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions WHERE client = ? ORDER BY id`,
 		client)

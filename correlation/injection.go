@@ -12,11 +12,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// An Injection is a line of the ledger: what was inserted, word for word.
+// An Injection is a row of the ledger of injections: what was inserted, word for word.
 type Injection struct {
 	ID      int64     `json:"-"`
 	Session int64     `json:"-"`
-	Key     string    `json:"key,omitempty"` // the Signet key that it was fetched under; recorded as used
+	Key     string    `json:"key,omitempty"` // the Signet key under which it was fetched, and which counts as used
 	Kind    string    `json:"kind"`          // context, recall, …
 	BlockID string    `json:"blockId"`
 	Text    string    `json:"text,omitempty"` // exactly as the harness got it
@@ -27,19 +27,19 @@ type Injection struct {
 	Items   []string  `json:"items,omitempty"` // ids of the memories inside
 	At      time.Time `json:"-"`
 	Outcome Outcome   `json:"outcome,omitempty"`
-	Title   string    `json:"-"` // TitleHash of the title that was made of it alone; "" for none
+	Title   string    `json:"-"` // TitleHash of a title that was made from it alone; "" for none
 }
 
-// TitleHash is what is kept of a title that says what the block says, and nothing that the person did.
+// TitleHash is what is stored of a title that a harness has made from a block alone.
 func TitleHash(title string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(title))) }
 
-// SetTitle notes the title that a harness made of a block alone, by its hash.
+// SetTitle notes a title that a harness has made from a block alone, by its TitleHash.
 func (s *Store) SetTitle(ctx context.Context, session int64, blockID, hash string) error {
-	return s.change(ctx, "noting a title", ErrNotFound,
+	return s.mustChange(ctx, "noting a title", ErrNotFound,
 		`UPDATE injections SET title = ? WHERE session = ? AND block_id = ?`, hash, session, blockID)
 }
 
-// Record adds to the ledger what was inserted without a change of state: recall beside a later prompt.
+// Record adds to the ledger what was inserted without a claim: the identity in a system prompt.
 func (s *Store) Record(ctx context.Context, inj Injection) (int64, error) {
 	inj.At, inj.Outcome = s.now(), Kept
 	err := s.write(ctx, "recording an injection", func(tx *sql.Tx) (err error) {
@@ -73,13 +73,12 @@ func insertInjection(ctx context.Context, tx *sql.Tx, inj Injection) (int64, err
 	return id, err
 }
 
-// Injections gives the ledger of a session, of the sessions that it continues and of those that it was forked from,
+// Injections returns the injections of a session, of those that it continues and of those that it was forked from,
 // newest first: the texts that its replays may hold.
 func (s *Store) Injections(ctx context.Context, id int64) ([]Injection, error) {
 	all, err := sqlite.Collect(ctx, s.db, scanInjection, ancestors("continue_of, fork_of")+`
 		SELECT id, session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text, title
-		FROM injections
-		WHERE session IN ancestors ORDER BY id DESC`, id)
+		FROM injections WHERE session IN ancestors ORDER BY id DESC`, id)
 	return all, sqlite.While("reading the ledger", err)
 }
 
@@ -95,10 +94,11 @@ func scanInjection(row sqlite.Row) (inj Injection, err error) {
 	return inj, json.Unmarshal(items, &inj.Items)
 }
 
-// ancestors begins a query with the table of a session (the first argument) and those that it came from by the given
-// columns.
+// ancestors begins a query with the table ancestors: a session (the first argument) and those that it came from by the
+// given columns.
 func ancestors(by string) string {
+	columns := "child." + strings.ReplaceAll(by, ", ", ", child.")
 	return `WITH RECURSIVE ancestors (id) AS (
-		VALUES (?) UNION SELECT s.id FROM sessions s JOIN sessions child ON s.id
-		IN (child.` + strings.ReplaceAll(by, ", ", ", child.") + `) JOIN ancestors a ON a.id = child.id)`
+		VALUES (?) UNION SELECT s.id FROM sessions s JOIN sessions child ON s.id IN (` + columns + `)
+		JOIN ancestors a ON a.id = child.id)`
 }

@@ -23,7 +23,7 @@ func scanKey(row sqlite.Row) (k SessionKey, err error) {
 	return k, err
 }
 
-// addKey makes key the last of a session's sequence, taking it from the session that had it.
+// addKey makes key the last in a session's sequence, taking it from another session if that had it.
 func addKey(ctx context.Context, tx *sql.Tx, session int64, key string, now int64) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO session_keys (key, session, n, created)
 		VALUES (?1, ?2, (SELECT coalesce(max(n), 0) + 1 FROM session_keys WHERE session = ?2), ?3)
@@ -31,7 +31,7 @@ func addKey(ctx context.Context, tx *sql.Tx, session int64, key string, now int6
 	return err
 }
 
-// addEarlierKey puts a key in front of a session's sequence: another process knows the session by it.
+// addEarlierKey puts a key in front of a session's sequence: it was used before the others, by another process.
 func addEarlierKey(ctx context.Context, tx *sql.Tx, session int64, key string, now int64) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO session_keys (key, session, n, created)
 		VALUES (?1, ?2, (SELECT coalesce(min(n), 1) - 1 FROM session_keys WHERE session = ?2), ?3)
@@ -51,15 +51,15 @@ func (s *Store) rekey(ctx context.Context, tx *sql.Tx, id int64, key string) err
 	return addKey(ctx, tx, id, key, sqlite.Stamp(s.now()))
 }
 
-// Keys gives a session's sequence of keys, the current one last.
+// Keys returns a session's sequence of keys, the current one last.
 func (s *Store) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
 	all, err := sqlite.Collect(ctx, s.db, scanKey, `SELECT key, session, created, started, used, ended FROM session_keys
 		WHERE session = ? ORDER BY n`, id)
 	return all, sqlite.While("reading a session's keys", err)
 }
 
-// EndKey notes that a session-end is being sent with key, and drops a context that was stored under it. Of several
-// callers one gets true.
+// EndKey notes that a session-end is being sent with key, and removes a context that was fetched under it. It reports
+// whether this is the first time, so that of several callers one sends it.
 func (s *Store) EndKey(ctx context.Context, key string) (bool, error) {
 	first := false
 	err := s.write(ctx, "noting a session-end", func(tx *sql.Tx) error {

@@ -7,9 +7,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// Once reports whether a person has not been told name yet, and notes that now they have.
+// Once reports whether it is called for the first time with this name on this database: a person is told some things
+// once.
 func (s *Store) Once(ctx context.Context, name string) (bool, error) {
-	err := s.change(ctx, "noting what was told", errTold, `INSERT INTO notices (name, at) VALUES (?, ?)
+	err := s.mustChange(ctx, "noting what was told", errTold, `INSERT INTO notices (name, at) VALUES (?, ?)
 		ON CONFLICT DO NOTHING`, name, sqlite.Stamp(s.now()))
 	if errors.Is(err, errTold) {
 		return false, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// Due gives when the next open delivery is due (the zero time if none is open) and how many are open.
+// Due returns when the next open delivery is due (the zero time if none is open) and how many are open.
 func (s *Store) Due(ctx context.Context) (next time.Time, open int, err error) {
 	var due int64
 	err = s.db.QueryRowContext(ctx, `SELECT coalesce(min(due), 0), count(*) FROM deliveries
@@ -17,15 +17,16 @@ func (s *Store) Due(ctx context.Context) (next time.Time, open int, err error) {
 	return sqlite.Unstamp(due), open, sqlite.While("reading what is owed", err)
 }
 
-// Lease gives a delivery that is due, to worker alone, or ErrNothingDue. What another worker holds is skipped as long
-// as that one lives, and renews. A post that a dead worker left without an answer is repeated once. A hook waits until
-// the daemon's first attempt with the same key is over, and both until a process that has departed is gone.
+// Lease leases a delivery that is due to worker, or returns ErrNothingDue. Deliveries that another worker holds are
+// skipped as long as that one lives and renews. A post that a dead worker left without an answer is repeated once. A
+// hook waits until the daemon's first attempt with the same key is over, and both wait for a process that has departed
+// (Process.Depart) and still lives.
 func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 	var leased Delivery
 	err := s.write(ctx, "leasing a delivery", func(tx *sql.Tx) error {
 		now := s.now()
-		due, err := sqlite.Collect(ctx, tx, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.done = 0
-			AND d.due <= ? ORDER BY d.due, d.id`, sqlite.Stamp(now))
+		due, err := sqlite.Collect(ctx, tx, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d
+			WHERE d.done = 0 AND d.due <= ? ORDER BY d.due, d.id`, sqlite.Stamp(now))
 		if err != nil {
 			return err
 		}
@@ -40,7 +41,7 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 			if held(d) || d.Kind == KindHook && before[d.Key] {
 				continue
 			}
-			waits, err := s.heardOut(ctx, tx, d, now)
+			waits, err := s.mayStillWrite(ctx, tx, d, now)
 			if err != nil {
 				return err
 			}
@@ -48,7 +49,7 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 				continue
 			}
 			if !d.Posted.IsZero() {
-				again, err := s.leftUnanswered(ctx, tx, d, now, "no answer came while the worker lived")
+				again, err := s.recordUnanswered(ctx, tx, d, now, "no answer came while the worker lived")
 				if err != nil {
 					return err
 				}
@@ -73,16 +74,15 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 	return leased, err
 }
 
-// heardOutFor is how long a process that has departed is waited for: longer than any harness is given to end.
-const heardOutFor = 30 * time.Second
+// departedLimit is how long deliveries wait for a process that has departed: longer than any harness gets to end.
+const departedLimit = 30 * time.Second
 
-// heardOut reports whether a process that has departed still hears its harness out, and may add to what d is to
-// deliver.
-func (s *Store) heardOut(ctx context.Context, tx *sql.Tx, d Delivery, now time.Time) (bool, error) {
+// mayStillWrite reports whether a process that has departed still lives, and may add turns to what d is to deliver.
+func (s *Store) mayStillWrite(ctx context.Context, tx *sql.Tx, d Delivery, now time.Time) (bool, error) {
 	if d.Payload != "" {
 		return false, nil
 	}
 	departed, err := sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT id FROM processes WHERE ended > ?
-		AND id IN (SELECT process FROM turns WHERE key = ?)`, sqlite.Stamp(now.Add(-heardOutFor)), d.Key)
+		AND id IN (SELECT process FROM turns WHERE key = ?)`, sqlite.Stamp(now.Add(-departedLimit)), d.Key)
 	return slices.ContainsFunc(departed, s.alive), err
 }

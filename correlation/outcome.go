@@ -11,16 +11,18 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// leftUnanswered records a post that got no answer, and the file that is left of it, and reports whether the post is to
-// be repeated.
-func (s *Store) leftUnanswered(ctx context.Context, tx *sql.Tx, d Delivery, now time.Time,
-	why string) (again bool, err error) {
+// recordUnanswered records a post that got no answer, and the file that was written for it, and reports whether the
+// post is to be repeated.
+func (s *Store) recordUnanswered(
+	ctx context.Context, tx *sql.Tx, d Delivery, now time.Time, why string,
+) (again bool, err error) {
 	if d.Unanswered > 0 {
 		if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET unanswered = unanswered + 1 WHERE id = ?`,
 			d.ID); err != nil {
 			return false, err
 		}
-		if err := mark(ctx, tx, d, ` AND ended > 0 AND id BETWEEN ?3 AND ?4`, d.FirstTurn, d.LastTurn); err != nil {
+		const posted = ` AND ended > 0 AND id BETWEEN ?3 AND ?4`
+		if err := markTurns(ctx, tx, d, posted, d.FirstTurn, d.LastTurn); err != nil {
 			return false, err
 		}
 		return false, s.finish(ctx, tx, d, Unknown, "", why)
@@ -31,7 +33,7 @@ func (s *Store) leftUnanswered(ctx context.Context, tx *sql.Tx, d Delivery, now 
 	return true, err
 }
 
-// backoff is the wait after n failures in a row: 1 s, doubled up to 1 h.
+// backoff is the pause after n failures in a row: 1 s, doubled up to 1 h.
 func backoff(n int) time.Duration {
 	if n > 12 { // 2^12 s is more than an hour
 		return maxBackoff
@@ -39,38 +41,38 @@ func backoff(n int) time.Duration {
 	return min(minBackoff<<max(n-1, 0), maxBackoff)
 }
 
-// held runs f in a transaction, with the delivery's row as it is now, as long as the caller's lease on it holds. Else
-// ErrLeaseLost.
-func (s *Store) held(ctx context.Context, doing string, lease Delivery,
-	f func(tx *sql.Tx, d Delivery, now time.Time) error) error {
+// withLease runs f in a transaction, with the delivery's row as it is now, if the caller's lease on it is valid.
+// Otherwise it returns ErrLeaseLost, as do the methods that use it.
+func (s *Store) withLease(
+	ctx context.Context, doing string, lease Delivery, f func(tx *sql.Tx, d Delivery, now time.Time) error,
+) error {
 	return s.write(ctx, doing, func(tx *sql.Tx) error {
-		d, err := scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d WHERE id = ?
-			AND lease = ? AND leases = ? AND done = 0`,
-			lease.ID, lease.Lease, lease.leases))
+		d, err := scanDelivery(tx.QueryRowContext(ctx, `SELECT `+deliveryColumns+` FROM deliveries d
+			WHERE id = ? AND lease = ? AND leases = ? AND done = 0`, lease.ID, lease.Lease, lease.leases))
 		if orNotFound(err) == ErrNotFound {
 			return ErrLeaseLost
 		}
 		if err != nil {
 			return err
 		}
-		d.File = "" // the caller removes it before it notes what became of the post
+		d.File = "" // callers remove it before they note the outcome
 		return f(tx, d, s.now())
 	})
 }
 
-// Renew makes a lease good for another LeaseTime.
+// Renew makes a lease valid for another LeaseTime.
 func (s *Store) Renew(ctx context.Context, lease Delivery) error {
-	return s.held(ctx, "renewing a lease", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
+	return s.withLease(ctx, "renewing a lease", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
 		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET leased_until = ? WHERE id = ?`,
 			sqlite.Stamp(now.Add(LeaseTime)), d.ID)
 		return err
 	})
 }
 
-// Defer gives the lease back without an attempt; the delivery is due again at until, or at once when it was owed anew
+// Defer gives the lease back without an attempt. The delivery is due again at until, or at once if more became owed
 // meanwhile.
 func (s *Store) Defer(ctx context.Context, lease Delivery, until time.Time) error {
-	return s.held(ctx, "deferring a delivery", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
+	return s.withLease(ctx, "deferring a delivery", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
 		if d.again {
 			until = now
 		}
@@ -80,10 +82,10 @@ func (s *Store) Defer(ctx context.Context, lease Delivery, until time.Time) erro
 	})
 }
 
-// Attempt notes that what was selected is being posted now, and the transcript file (empty: none) that is written for
-// it. Call it before either: a worker that dies from here on leaves the delivery unknown.
+// Attempt notes that the selected turns are being posted, and the transcript file (empty: none) that is written for
+// that. Call it before doing either: a worker that dies from here on leaves the delivery unknown.
 func (s *Store) Attempt(ctx context.Context, lease Delivery, post Selection, file string) error {
-	return s.held(ctx, "noting a post", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
+	return s.withLease(ctx, "noting a post", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
 		var first, last int64
 		for _, t := range post.Turns {
 			last = max(last, t.ID)
@@ -98,9 +100,9 @@ func (s *Store) Attempt(ctx context.Context, lease Delivery, post Selection, fil
 	})
 }
 
-// Part notes that a part of a long transcript was answered; the lease goes on.
+// Part notes that a part of a long transcript was accepted. The lease stays.
 func (s *Store) Part(ctx context.Context, lease Delivery, post Selection, reply string) error {
-	return s.held(ctx, "noting a part", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
+	return s.withLease(ctx, "noting a part", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
 		if err := markPosted(ctx, tx, d, post); err != nil {
 			return err
 		}
@@ -110,9 +112,10 @@ func (s *Store) Part(ctx context.Context, lease Delivery, post Selection, reply 
 	})
 }
 
-// Delivered notes that what was posted was taken. What was owed under the same key meanwhile is a row of its own then.
+// Delivered notes that the post was accepted. If more became owed under the same key meanwhile, it gets a delivery of
+// its own.
 func (s *Store) Delivered(ctx context.Context, lease Delivery, post Selection, reply string) error {
-	return s.held(ctx, "noting a delivery", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
+	return s.withLease(ctx, "noting a delivery", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
 		if err := markPosted(ctx, tx, d, post); err != nil {
 			return err
 		}
@@ -120,34 +123,36 @@ func (s *Store) Delivered(ctx context.Context, lease Delivery, post Selection, r
 	})
 }
 
-// Dropped notes that the post was answered and not taken, and why if that can be known. Its turns go along with the
+// Dropped notes that the post was answered and not accepted, and why if that is known. Its turns go along with the
 // key's next delivery.
 func (s *Store) Dropped(ctx context.Context, lease Delivery, post Selection, reply, why string) error {
-	return s.held(ctx, "noting a delivery", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
+	return s.withLease(ctx, "noting a delivery", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
 		if err := markPosted(ctx, tx, d, post); err != nil {
 			return err
 		}
 		state := Dropped
-		if d.Parts > 0 { // most of it was taken
+		if d.Parts > 0 { // most of it was accepted
 			state = Delivered
 		}
 		return s.finish(ctx, tx, d, state, reply, why)
 	})
 }
 
-// Unanswered notes that a post was sent and no answer came. The first time it is repeated; the second time it is left
-// at that. So make sure before the post that the other side answers at all, and Retry if it does not.
+// Unanswered notes that a post was sent and no answer came. The first time the post is repeated, the second time the
+// delivery stays unknown. So make sure before a post that the other side answers at all, and call Retry if it does not.
 func (s *Store) Unanswered(ctx context.Context, lease Delivery, why string) error {
-	return s.held(ctx, "noting a post without an answer", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
-		_, err := s.leftUnanswered(ctx, tx, d, now, why)
+	const doing = "noting a post without an answer"
+	return s.withLease(ctx, doing, lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
+		_, err := s.recordUnanswered(ctx, tx, d, now, why)
 		return err
 	})
 }
 
-// Retry notes that nothing was taken and nothing is in doubt: refused, not reached, or to come later. It is due again
-// after a back-off, and not before after has passed; 14 days after it was owed it is dead.
+// Retry notes that nothing was accepted and nothing is in doubt: the post was refused, the other side was not reached,
+// or it asked to be called later. The delivery is due again after a back-off, or after the given time if that is
+// longer; 14 days after it was owed it is dead.
 func (s *Store) Retry(ctx context.Context, lease Delivery, why string, after time.Duration) error {
-	return s.held(ctx, "noting a failed delivery", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
+	return s.withLease(ctx, "noting a failed delivery", lease, func(tx *sql.Tx, d Delivery, now time.Time) error {
 		if now.Sub(d.Owed) >= giveUp {
 			return s.finish(ctx, tx, d, Dead, d.Reply, why)
 		}
@@ -158,8 +163,9 @@ func (s *Store) Retry(ctx context.Context, lease Delivery, why string, after tim
 	})
 }
 
-// Hasten makes what failed before due now: a person who asks for it does not want to wait for the back-off.
-func (s *Store) Hasten(ctx context.Context) error {
+// MakeDue makes deliveries that wait after a failure due now: a person who asks for it does not want to wait for the
+// back-off.
+func (s *Store) MakeDue(ctx context.Context) error {
 	return s.write(ctx, "making deliveries due", func(tx *sql.Tx) error {
 		now := sqlite.Stamp(s.now())
 		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET due = ? WHERE done = 0 AND failures > 0 AND lease = ''
@@ -168,8 +174,8 @@ func (s *Store) Hasten(ctx context.Context) error {
 	})
 }
 
-// finish closes a delivery, and opens another when turns of the same key became owed after it was leased and it did not
-// take them.
+// finish closes a delivery, and opens another if turns of the same key became owed after it was leased and were not in
+// it.
 func (s *Store) finish(ctx context.Context, tx *sql.Tx, d Delivery, state DeliveryState, reply, why string) error {
 	now := sqlite.Stamp(s.now())
 	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, done = ?, lease = '', posted = 0, failures = 0,
@@ -186,16 +192,16 @@ func (s *Store) finish(ctx context.Context, tx *sql.Tx, d Delivery, state Delive
 	return err
 }
 
-// mark notes the delivery in those turns of its key that were new to it; a lead-in stays with the delivery that took
-// it.
-func mark(ctx context.Context, tx *sql.Tx, d Delivery, which string, args ...any) error {
+// markTurns notes the delivery in those turns of its key, limited by the condition which, that no earlier delivery
+// took.
+func markTurns(ctx context.Context, tx *sql.Tx, d Delivery, which string, args ...any) error {
 	if d.Payload != "" {
 		return nil
 	}
 	column := d.column()
 	_, err := tx.ExecContext(ctx, `UPDATE turns SET `+column+` = ?1 WHERE key = ?2
-		AND (`+column+` = 0 OR `+column+` IN (SELECT id FROM deliveries
-		WHERE state = 'dropped'))`+which, append([]any{d.ID, d.Key}, args...)...)
+		AND (`+column+` = 0 OR `+column+` IN (SELECT id FROM deliveries WHERE state = 'dropped'))`+which,
+		append([]any{d.ID, d.Key}, args...)...)
 	return err
 }
 
@@ -204,10 +210,10 @@ func markPosted(ctx context.Context, tx *sql.Tx, d Delivery, post Selection) err
 	if err != nil {
 		return err
 	}
-	return mark(ctx, tx, d, ` AND id IN (SELECT value FROM json_each(?3))`, ids)
+	return markTurns(ctx, tx, d, ` AND id IN (SELECT value FROM json_each(?3))`, ids)
 }
 
-// ids gives the ids of the selected turns as a JSON array.
+// ids returns the ids of the selected turns as a JSON array.
 func (p Selection) ids() (string, error) {
 	ids := make([]int64, len(p.Turns))
 	for i, t := range p.Turns {
@@ -217,7 +223,7 @@ func (p Selection) ids() (string, error) {
 	return string(list), err
 }
 
-// maxNote bounds what is kept of replies and errors, which come from outside.
+// maxNote is how many bytes are stored of replies and errors, which come from outside.
 const maxNote = 4 << 10
 
 func cutNote(s string) string {

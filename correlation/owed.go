@@ -9,16 +9,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// Memory modes under which a session may owe the daemon something (docs/architecture.md, "After a session").
+// Memory modes in which sessions may owe the daemon something (docs/architecture.md, "After a session").
 const (
 	memoryAuto   = "auto"
 	memoryDaemon = "daemon"
 )
 
-// daemonMemory is how long a daemon that answered is expected back.
-const daemonMemory = 14 * 24 * time.Hour
+// daemonExpected is how long a daemon that has answered is expected to come back.
+const daemonExpected = 14 * 24 * time.Hour
 
-// A Debt is something owed that is not in the turns.
+// A Debt is something owed to the daemon beside the turns.
 type Debt struct {
 	Session int64
 	Kind    string
@@ -26,8 +26,8 @@ type Debt struct {
 	Payload string // not empty
 }
 
-// Owe leaves a delivery row for a debt to the daemon, due at once, where this process owes it anything. What the turns
-// owe is left by End, Leave and SweepDead.
+// Owe leaves a delivery for a debt, due at once, if this process owes the daemon anything. End, Leave and SweepDead
+// leave those for turns.
 func (p *Process) Owe(ctx context.Context, debt Debt) error {
 	return p.store.write(ctx, "leaving a delivery", func(tx *sql.Tx) error { return p.store.owe(ctx, tx, p.id, debt) })
 }
@@ -47,12 +47,13 @@ func (s *Store) owe(ctx context.Context, tx *sql.Tx, process string, debt Debt) 
 	}
 	return sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id,
 		state, created, owed, due, payload)
-		SELECT id, key, ?, ?, ?, agent_id, ?, ?, ?, ?, ? FROM sessions
-		WHERE id = ?`, debt.Kind, debt.Reason, info.url, Owed, now, now, now, debt.Payload, debt.Session)
+		SELECT id, key, ?, ?, ?, agent_id, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+		debt.Kind, debt.Reason, info.url, Owed, now, now, now, debt.Payload, debt.Session)
 }
 
-// OweMemory leaves a memory that a tool stored, as a payload of the caller's, to be handed to the daemon under a
-// session's key. owed is false where this process owes the daemon nothing. ErrNotFound for a key that no session has.
+// OweMemory leaves a delivery for a memory that a tool has stored, under a session's key. The payload is the caller's
+// format. owed is false if this process owes the daemon nothing. The error is ErrNotFound for a key that no session
+// has.
 func (p *Process) OweMemory(ctx context.Context, key, payload string) (owed bool, err error) {
 	s := p.store
 	now := sqlite.Stamp(s.now())
@@ -66,14 +67,14 @@ func (p *Process) OweMemory(ctx context.Context, key, payload string) (owed bool
 		}
 		return sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, url, state,
 			created, owed, due, payload)
-			SELECT session, key, ?, '', ?, ?, ?, ?, ?, ? FROM session_keys
-			WHERE key = ?`, KindMemory, info.url, Owed, now, now, now, payload, key)
+			SELECT session, key, ?, '', ?, ?, ?, ?, ?, ? FROM session_keys WHERE key = ?`,
+			KindMemory, info.url, Owed, now, now, now, payload, key)
 	})
 	return owed && err == nil, err
 }
 
-// oweFor ends the open turns of a process, in one session or in all (0), and leaves a delivery row for each key and
-// kind under which there are turns of it that were not delivered. A row that is open already becomes due again.
+// oweFor ends the open turns of a process, in one session or in all (0), and leaves a delivery for each key and kind
+// with turns of the process that were not delivered. An open delivery becomes due again.
 func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64, reason string) error {
 	now := sqlite.Stamp(s.now())
 	const mine = ` WHERE process = ?1 AND (?2 = 0 OR session = ?2)`
@@ -84,14 +85,13 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 	owe := func(kind, column string) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, hook_command,
 			hook_limit, state, created, owed, due)
-			SELECT max(session), key, ?3, ?4, ?7, (SELECT agent_id FROM sessions
-			WHERE id = turns.session), iif(?3 = ?8, ?9, ''), iif(?3 = ?8, ?10, 0), ?5, ?6, ?6, ?6
+			SELECT max(session), key, ?3, ?4, ?7, (SELECT agent_id FROM sessions WHERE id = turns.session),
+				iif(?3 = ?8, ?9, ''), iif(?3 = ?8, ?10, 0), ?5, ?6, ?6, ?6
 			FROM turns`+mine+` AND `+column+` = 0 GROUP BY key
 			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
 			SET session = excluded.session, reason = excluded.reason, url = excluded.url,
 				agent_id = excluded.agent_id, hook_command = excluded.hook_command, hook_limit = excluded.hook_limit,
-				owed = excluded.owed, due = excluded.due,
-				again = lease <> ''`,
+				owed = excluded.owed, due = excluded.due, again = lease <> ''`,
 			p.id, session, kind, reason, Owed, now, p.url, KindHook, p.hookCommand, p.hookLimit)
 		return err
 	}
@@ -110,11 +110,11 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 	return nil
 }
 
-// SoFar is the reason of a delivery of a session that goes on.
+// SoFar is the reason of a delivery while its session goes on.
 const SoFar = "so far"
 
-// OweSoFar leaves a delivery row for what was said under a key until now, where this process owes the daemon anything.
-// The session goes on. owed is false where there is nothing new.
+// OweSoFar leaves a delivery for the turns under a key until now, if this process owes the daemon anything; the session
+// goes on. owed is false if there is nothing new.
 func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err error) {
 	s := p.store
 	now := sqlite.Stamp(s.now())
@@ -144,7 +144,7 @@ func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err erro
 	return owed && err == nil, err
 }
 
-// SawDaemon notes that a daemon answered for a Signet path just now.
+// SawDaemon notes that the daemon of a Signet path has answered just now.
 func (s *Store) SawDaemon(ctx context.Context, signetPath, url, version string) error {
 	return s.write(ctx, "noting the daemon", func(tx *sql.Tx) error {
 		return s.sawDaemon(ctx, tx, signetPath, url, version)
@@ -153,13 +153,13 @@ func (s *Store) SawDaemon(ctx context.Context, signetPath, url, version string) 
 
 func (s *Store) sawDaemon(ctx context.Context, tx *sql.Tx, signetPath, url, version string) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO daemon_seen (signet_path, url, version, at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (signet_path) DO UPDATE SET url = excluded.url, version = excluded.version,
-		at = excluded.at`, signetPath, url, version, sqlite.Stamp(s.now()))
+		ON CONFLICT (signet_path) DO UPDATE SET url = excluded.url, version = excluded.version, at = excluded.at`,
+		signetPath, url, version, sqlite.Stamp(s.now()))
 	return err
 }
 
-// owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode; in auto mode when one
-// answered during the process's life or in the last 14 days, so that nobody without a daemon collects dead rows.
+// owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode; in auto mode if a daemon
+// answered since the process began or in the last 14 days, so that nobody without a daemon collects dead rows.
 func (s *Store) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bool, error) {
 	switch p.memory {
 	case memoryDaemon:
@@ -168,7 +168,7 @@ func (s *Store) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bo
 	default:
 		return false, nil
 	}
-	since := s.now().Add(-daemonMemory)
+	since := s.now().Add(-daemonExpected)
 	if p.started.Before(since) {
 		since = p.started
 	}
@@ -178,15 +178,16 @@ func (s *Store) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bo
 	return seen, err
 }
 
-// A StaleKey is a key that nobody will use any more, and what the daemon is told with its end.
+// A StaleKey is a key that nobody will use any more, with what a session-end has to say.
 type StaleKey struct {
 	Key, AgentID, Cwd string
 }
 
-// StaleKeys gives keys that were started longer than maxAge ago and never used nor ended, and under which nothing was
-// said: the daemon keeps them among its live sessions until it gets a session-end. The current key of a session that a
-// living process holds is not among them, nor one that a living process has no session for yet. There are none where
-// this process owes the daemon nothing; and one that could not be ended in 14 days is given up, like a delivery.
+// StaleKeys returns keys with which a session-start was sent longer than maxAge ago, which were never used nor ended,
+// and under which nothing was said: the daemon counts them among its live sessions until it gets a session-end. The
+// current key of a session that a living process holds is not among them, nor a living process's key without a session.
+// There are none if this process owes the daemon nothing. A key that could not be ended in 14 days is given up, like a
+// delivery.
 func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]StaleKey, error) {
 	const doing = "looking for unused keys"
 	s := p.store
@@ -210,8 +211,8 @@ func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]StaleK
 		return k, err
 	}, `SELECT k.key, s.agent_id, s.cwd, k.session, s.key = k.key, '', k.started FROM session_keys k
 		JOIN sessions s ON s.id = k.session
-		WHERE k.started > ?1 AND k.used = 0 AND k.ended = 0 AND k.started < ?2 AND NOT EXISTS (SELECT 1 FROM turns t
-		WHERE t.key = k.key)
+		WHERE k.started > ?1 AND k.used = 0 AND k.ended = 0 AND k.started < ?2
+			AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.key = k.key)
 		UNION ALL SELECT key, agent_id, '', 0, 0, process, started FROM started_keys
 		WHERE started > ?1 AND started < ?2 ORDER BY 7`, sqlite.Stamp(now.Add(-giveUp)), sqlite.Stamp(now.Add(-maxAge)))
 	if err != nil || len(all) == 0 {

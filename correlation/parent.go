@@ -9,12 +9,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// NewProcessID makes a name for a process before it is registered (ProcessInfo.ID).
+// NewProcessID makes an id for a process (ProcessInfo.ID).
 func NewProcessID() string { return ulid.Make().String() }
 
-// Parent gives the key of the session that started something in folder cwd. parent is a Signet key, or a process: of
-// the sessions that it holds the one in a turn, of several one in that folder, then the one that began its turn, or was
-// active, last. Else ErrNotFound.
+// Parent returns the key of the session whose agent has started something in folder cwd, or ErrNotFound. parent is a
+// Signet key, which is returned, or a process id. Of the sessions that the process holds it is one with an open turn;
+// of several one in that folder, and of these the one that began its turn, or was active, last.
 func (s *Store) Parent(ctx context.Context, parent, cwd string) (key string, err error) {
 	for _, query := range []string{
 		`SELECT key FROM session_keys WHERE key = ?1 AND ?2 = ?2`,

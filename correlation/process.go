@@ -19,7 +19,7 @@ const (
 	Worker = "worker"
 )
 
-// ProcessInfo is what stays known of a process when it dies without a word.
+// ProcessInfo is what is known of a process from its beginning, and decides what is done after its end.
 type ProcessInfo struct {
 	ID         string `json:"id"`         // from NewProcessID; empty: a new one
 	Kind       string `json:"kind"`       // Relay or Worker
@@ -27,32 +27,32 @@ type ProcessInfo struct {
 	Version    string `json:"version"`    // ours
 	PID        int    `json:"pid"`        // for people; 0: this process's
 	SignetPath string `json:"signetPath"` // whose daemon it would deliver to
-	// auto, daemon, embedded, off: whether its sessions owe the daemon something
+	// auto, daemon, embedded or off: decides whether its sessions owe the daemon something
 	Memory string `json:"memory"`
 	URL    string `json:"url,omitempty"` // the daemon's, where a person named one
 
-	// Hook: on_session_end is configured; HookCommand is it, with its arguments, and HookLimit how long it may run (0:
-	// the default). A delivery carries them to whoever runs it.
+	// Hook: on_session_end is configured. HookCommand is the command with its arguments, and HookLimit how long it may
+	// run (0: the default); deliveries carry them to the worker.
 	Hook        bool          `json:"hook,omitempty"`
 	HookCommand []string      `json:"hookCommand,omitempty"`
 	HookLimit   time.Duration `json:"hookLimit,omitempty"`
 }
 
-// A Process is this process, as others see it: a row, and a lock.
+// A Process is this process as others see it: a row and a lock.
 type Process struct {
 	store *Store
 	id    string
-	lock  *Lock // nil: somebody else's, who lets it go
+	lock  *Lock // nil: somebody else holds and releases it
 	once  sync.Once
 	err   error
 
 	departed atomic.Bool
 }
 
-// ID is the process's name in claims, turns and leases.
+// ID is the process's id in claims, turns and leases.
 func (p *Process) ID() string { return p.id }
 
-// Register makes this process known as a living one. The caller ends it.
+// Register takes the process's lock and writes its row. The caller calls End.
 func (s *Store) Register(ctx context.Context, info ProcessInfo) (*Process, error) {
 	const doing = "registering the process"
 	if s.live == "" {
@@ -72,11 +72,10 @@ func (s *Store) Register(ctx context.Context, info ProcessInfo) (*Process, error
 	return &Process{store: s, id: info.ID, lock: lock}, nil
 }
 
-// Process gives a process whose row and lock are somebody else's to make and to end: that of a file of events (package
-// eventlog).
+// Process returns a process whose row and lock package eventlog makes and ends.
 func (s *Store) Process(id string) *Process { return &Process{store: s, id: id} }
 
-// register writes a process's row, once.
+// register writes a process's row, unless it is there.
 func register(ctx context.Context, tx *sql.Tx, info ProcessInfo, now time.Time) error {
 	if info.PID == 0 {
 		info.PID = os.Getpid()
@@ -92,9 +91,8 @@ func register(ctx context.Context, tx *sql.Tx, info ProcessInfo, now time.Time) 
 	_, err := tx.ExecContext(ctx, `INSERT INTO processes (id, kind, harness, version, pid, signet_path, memory, hook,
 		hook_command, hook_limit, url, started)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		info.ID, info.Kind, info.Harness, info.Version, info.PID, info.SignetPath, info.Memory, info.Hook ||
-			command != "", command, info.HookLimit.Milliseconds(),
-		info.URL, sqlite.Stamp(now))
+		info.ID, info.Kind, info.Harness, info.Version, info.PID, info.SignetPath, info.Memory,
+		info.Hook || command != "", command, info.HookLimit.Milliseconds(), info.URL, sqlite.Stamp(now))
 	return err
 }
 

@@ -13,19 +13,19 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// Unlearn takes what the embedded store keeps of turns out of it, in the transaction that deletes them. It may be nil.
+// Unlearn removes what the embedded store has learned from turns, in the transaction that deletes them. It may be nil.
 type Unlearn func(ctx context.Context, tx *sql.Tx, turns []int64) error
 
-// Forgotten is what went with a session.
+// Forgotten is what Forget has removed.
 type Forgotten struct {
 	Sessions []int64
 	Turns    int
-	Files    []string // transcript files that a worker may have left; the caller removes them
+	Files    []string // transcript files that a worker may have left, for the caller to remove
 }
 
-// Forget removes a conversation, all sessions that went on in one another, from everywhere: turns, index (unlearn),
-// ledger, keys, stored contexts and deliveries, owed ones too. What was deleted is overwritten in the database; FoldLog
-// takes it out of the log, too.
+// Forget removes a conversation, that is all sessions that continue one another, from everywhere: turns, the search
+// index (unlearn), injections, keys, stored contexts and deliveries, also those that are owed. What is deleted is
+// overwritten in the database; Checkpoint removes it from the write-ahead log.
 func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (Forgotten, error) {
 	var f Forgotten
 	err := s.write(ctx, "forgetting a session", func(tx *sql.Tx) (err error) {
@@ -44,13 +44,14 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (For
 	return f, nil
 }
 
-// foldLimit is how long FoldLog may hold up other processes' writes while it waits for their reads.
-const foldLimit = 50 * time.Millisecond
+// checkpointLimit is how long Checkpoint may hold up other processes' writes while it waits for their reads.
+const checkpointLimit = 50 * time.Millisecond
 
-// FoldLog writes the write-ahead log into the database and empties it, unless another process keeps reading; then the
-// log is emptied by a later one. The work itself has no limit: what was forgotten stands in the file until it is done.
-func (s *Store) FoldLog(ctx context.Context) error {
-	ctx = sqlite.WithLockWait(ctx, foldLimit)
+// Checkpoint writes the write-ahead log into the database and empties it. If another process keeps reading, a later
+// checkpoint empties the log, and that is no error. The work itself has no time limit: until it is done, what was
+// forgotten is still in the file.
+func (s *Store) Checkpoint(ctx context.Context) error {
+	ctx = sqlite.WithLockWait(ctx, checkpointLimit)
 	var busy, logged, folded int
 	err := sqlite.Explain(s.db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded))
 	if busy != 0 || errors.Is(err, ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
@@ -60,9 +61,10 @@ func (s *Store) FoldLog(ctx context.Context) error {
 	return sqlite.While("emptying the log", err)
 }
 
-// deleteSessions deletes sessions and what hangs on them (ON DELETE CASCADE).
-func deleteSessions(ctx context.Context, tx *sql.Tx, sessions []int64,
-	unlearn Unlearn) (turns int, files []string, err error) {
+// deleteSessions deletes sessions and the rows that refer to them (ON DELETE CASCADE).
+func deleteSessions(
+	ctx context.Context, tx *sql.Tx, sessions []int64, unlearn Unlearn,
+) (turns int, files []string, err error) {
 	list, err := json.Marshal(sessions)
 	if err != nil {
 		return 0, nil, err
@@ -72,8 +74,8 @@ func deleteSessions(ctx context.Context, tx *sql.Tx, sessions []int64,
 	if err != nil {
 		return 0, nil, err
 	}
-	files, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT file FROM deliveries WHERE file <> ''
-		AND session`+which, string(list))
+	files, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT file FROM deliveries
+		WHERE file <> '' AND session`+which, string(list))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -98,32 +100,32 @@ func deleteSessions(ctx context.Context, tx *sql.Tx, sessions []int64,
 	return len(ids), files, err
 }
 
-// PruneOptions say which sessions are old. A session that either rule takes goes.
+// PruneOptions say which sessions are old: those that either rule matches.
 type PruneOptions struct {
-	Before  time.Time // last active before; zero: no rule
-	Keep    int       // all but the newest so many; 0: no rule
-	DryRun  bool
+	Before  time.Time // sessions that were last active before; zero: no rule
+	Keep    int       // all but so many of the newest; 0: no rule
+	DryRun  bool      // remove nothing
 	Unlearn Unlearn
 }
 
-// Pruned is what went, or would go.
+// Pruned is what Prune has removed, or would remove.
 type Pruned struct {
 	Sessions []Session
 	Turns    int
 	Files    []string
 }
 
-// bound selects the sessions that have to stay: a process holds them, something is being said in them, or they still
+// inUse selects the sessions that must not be pruned: a process holds them, a turn is under way in them, or they still
 // owe something.
-const bound = `SELECT session FROM attachments
+const inUse = `SELECT session FROM attachments
 	UNION SELECT session FROM deliveries WHERE done = 0
 	UNION SELECT session FROM turns WHERE ended = 0
 	UNION SELECT session FROM turns WHERE key IN (SELECT key FROM deliveries WHERE done = 0)
 	UNION SELECT session FROM turns WHERE process IN (SELECT id FROM processes WHERE ended = 0)`
 
-// Prune removes old sessions, never one that a process holds, that still owes something, or whose ledger a newer one
-// needs (it continues it or was forked from it). Each goes in a transaction of its own, so that no prompt has to wait
-// for all of them; when it fails halfway, what went is given too. FoldLog takes it out of the log.
+// Prune removes old sessions, but none that a process holds, that still owes something, or that a session which stays
+// continues or was forked from. Each is removed in a transaction of its own, so that no prompt waits for all of them.
+// After an error it returns what was removed until then. Checkpoint removes it from the write-ahead log.
 func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 	const doing = "pruning sessions"
 	all, err := sqlite.Collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s
@@ -131,12 +133,12 @@ func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 	if err != nil {
 		return Pruned{}, sqlite.While(doing, err)
 	}
-	stay, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], bound)
+	stay, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], inUse)
 	if err != nil {
 		return Pruned{}, sqlite.While(doing, err)
 	}
-	picked := old(all, stay, o)
-	// what came from a session goes before it
+	picked := pick(all, stay, o)
+	// a session's forks and successors are removed before it
 	slices.SortFunc(picked, func(v, w Session) int { return cmp.Compare(w.ID, v.ID) })
 	var p Pruned
 	for _, v := range picked {
@@ -161,15 +163,15 @@ func (s *Store) Prune(ctx context.Context, o PruneOptions) (Pruned, error) {
 
 var errInUse = errors.New("in use again")
 
-// pruneOne removes a session, unless it came into use since it was looked at.
+// pruneOne removes a session, unless it came into use since it was read.
 func (s *Store) pruneOne(ctx context.Context, v Session, unlearn Unlearn) (turns int, files []string, err error) {
 	err = s.write(ctx, "pruning a session", func(tx *sql.Tx) error {
 		var idle bool
 		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND last_active = ?2)
-			AND NOT EXISTS (SELECT 1 FROM sessions WHERE fork_of = ?1) AND NOT EXISTS (SELECT 1 FROM sessions
-			WHERE continue_of = ?1)
-			AND NOT EXISTS (SELECT 1 FROM attachments WHERE
-			session = ?1)`, v.ID, sqlite.Stamp(v.LastActive)).Scan(&idle)
+			AND NOT EXISTS (SELECT 1 FROM sessions WHERE fork_of = ?1)
+			AND NOT EXISTS (SELECT 1 FROM sessions WHERE continue_of = ?1)
+			AND NOT EXISTS (SELECT 1 FROM attachments WHERE session = ?1)`,
+			v.ID, sqlite.Stamp(v.LastActive)).Scan(&idle)
 		if err != nil {
 			return err
 		}
@@ -182,8 +184,8 @@ func (s *Store) pruneOne(ctx context.Context, v Session, unlearn Unlearn) (turns
 	return turns, files, err
 }
 
-// old picks from sessions, the last active first, those that the rules take and nothing needs.
-func old(sessions []Session, stay []int64, o PruneOptions) []Session {
+// pick returns those of sessions, which come the last active first, that the rules match and that need not stay.
+func pick(sessions []Session, stay []int64, o PruneOptions) []Session {
 	needed := make(map[int64]bool)
 	for _, id := range stay {
 		needed[id] = true
@@ -191,7 +193,7 @@ func old(sessions []Session, stay []int64, o PruneOptions) []Session {
 	taken := func(i int) bool {
 		return o.Keep > 0 && i >= o.Keep || !o.Before.IsZero() && sessions[i].LastActive.Before(o.Before)
 	}
-	// A session that stays keeps what it came from, and that what it came from.
+	// A session that stays keeps those that it came from, and so on.
 	for changed := true; changed; {
 		changed = false
 		for i, v := range sessions {
@@ -214,14 +216,15 @@ func old(sessions []Session, stay []int64, o PruneOptions) []Session {
 	return picked
 }
 
-// expireAtOnce is how many turns go in one transaction, 2 ms each with what was learned from them: a prompt waits for
-// it.
+// expireAtOnce is how many turns are removed in one transaction, for which a prompt waits: 2 ms each, with what was
+// learned from them.
 const expireAtOnce = 10
 
-// Expire removes turns that began before the given time (retention), and what happened before it, but none of a living
-// process, none under a key that still owes something, and none that came in later, with a key of then: what was said
-// long ago and was imported is kept as long as what was said on that day. Sessions and their ledgers stay. It gives how
-// many turns went, also when it fails halfway. In a context of pace.Gently it takes its time.
+// Expire removes turns that began before the given time (retention), and events from before it. It spares turns of
+// living processes, turns under a key that still owes something, and turns whose key was made later: a conversation
+// that is imported is kept for as long as one that was said on the day of the import. Sessions and their injections
+// stay. It returns how many turns were removed, also after an error. In a context of pace.Gently it pauses between
+// transactions.
 func (s *Store) Expire(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
 	for gone := 0; ; {
 		began := time.Now()
@@ -237,8 +240,8 @@ func (s *Store) Expire(ctx context.Context, before time.Time, unlearn Unlearn) (
 }
 
 func (s *Store) expireSome(ctx context.Context, before time.Time, unlearn Unlearn) (int, error) {
-	const old = `SELECT id FROM turns WHERE started < ?1 AND ended > 0 AND key NOT IN (SELECT key FROM deliveries
-		WHERE done = 0)
+	const old = `SELECT id FROM turns WHERE started < ?1 AND ended > 0
+		AND key NOT IN (SELECT key FROM deliveries WHERE done = 0)
 		AND process NOT IN (SELECT id FROM processes WHERE ended = 0)
 		AND NOT EXISTS (SELECT 1 FROM session_keys k WHERE k.key = turns.key AND k.created >= ?1) LIMIT ?2`
 	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], old, sqlite.Stamp(before), 1) // to look takes no lock

@@ -59,7 +59,7 @@ func TestForget(t *testing.T) {
 		return nil
 	}
 	got := must(b.Forget(t.Context(), v.ID, unlearn))(t)
-	if err := b.FoldLog(t.Context()); err != nil {
+	if err := b.Checkpoint(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	want := Forgotten{Sessions: []int64{a.ID, v.ID}, Turns: len(turns), Files: []string{"/acp/transcripts/1.txt"}}

@@ -9,10 +9,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// What was said, for the store that learns from it and searches it. It calls these in its own transactions, and joins
-// with the view turns_said where it reads many rows; of our tables it knows no more.
+// What was said, for the embedded store, which learns from it and searches it. It calls these functions in its own
+// transactions, and joins with the view turns_said where it reads many rows; it knows no more of this package's tables.
 
-// Said is a turn as one learns from it.
+// Said is what the embedded store needs to know of a turn.
 type Said struct {
 	Turn, Session    int64
 	Key              string
@@ -30,25 +30,26 @@ func scanSaid(row sqlite.Row) (t Said, err error) {
 		&t.Learned)
 }
 
-// Unlearned gives turns that have ended or were written again since they were learned from, the oldest first.
+// Unlearned returns at most so many turns that have ended and were not learned from since they were last written,
+// oldest first.
 func Unlearned(ctx context.Context, q sqlite.Querier, most int) ([]Said, error) {
 	return sqlite.Collect(ctx, q, scanSaid, selectSaid+`WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id
 		LIMIT ?`, most)
 }
 
-// LearnedUpTo gives turns that were learned from, the newest first from the given one on.
+// LearnedUpTo returns at most so many turns that were learned from, the given one and those before it, newest first.
 func LearnedUpTo(ctx context.Context, q sqlite.Querier, turn int64, most int) ([]Said, error) {
 	return sqlite.Collect(ctx, q, scanSaid,
 		selectSaid+`WHERE t.id <= ? AND t.learned = 1 AND t.ended > 0 ORDER BY t.id DESC LIMIT ?`, turn, most)
 }
 
-// SaidIn gives one turn. sql.ErrNoRows: it is not there.
+// SaidIn returns one turn, or sql.ErrNoRows.
 func SaidIn(ctx context.Context, q sqlite.Querier, turn int64) (Said, error) {
 	return scanSaid(q.QueryRowContext(ctx, selectSaid+`WHERE t.id = ?`, turn))
 }
 
-// StillSaid reports whether a turn stands as it was read: nobody has written it again, learned from it or deleted it.
-func StillSaid(ctx context.Context, q sqlite.Querier, t Said) (same bool, err error) {
+// Unchanged reports whether a turn is as it was read: nobody has written it again, learned from it or deleted it.
+func Unchanged(ctx context.Context, q sqlite.Querier, t Said) (same bool, err error) {
 	err = q.QueryRowContext(ctx, `SELECT user = ? AND assistant = ? AND learned = ? FROM turns WHERE id = ?`,
 		t.User, t.Assistant, t.Learned, t.Turn).Scan(&same)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -63,13 +64,14 @@ func MarkLearned(ctx context.Context, tx *sql.Tx, turn int64) error {
 	return err
 }
 
-// SaidWith gives the turns in which a text stands, in any case as far as it is ASCII.
-func SaidWith(ctx context.Context, q sqlite.Querier, text string) ([]Said, error) {
+// SaidContaining returns the turns that contain a text. text is in lower case; ASCII letters match in any case.
+func SaidContaining(ctx context.Context, q sqlite.Querier, text string) ([]Said, error) {
 	return sqlite.Collect(ctx, q, scanSaid,
 		selectSaid+`WHERE instr(lower(t.user), ?1) OR instr(lower(t.assistant), ?1)`, text)
 }
 
-// Reword makes a turn say something else, of which a person had something forgotten.
+// Reword replaces the text of a turn of which a person had something forgotten. What it said before is not imported
+// again.
 func Reword(ctx context.Context, tx *sql.Tx, t Said) error {
 	if err := noteForgotten(ctx, tx, fmt.Sprintf("[%d]", t.Turn)); err != nil {
 		return err
@@ -78,19 +80,19 @@ func Reword(ctx context.Context, tx *sql.Tx, t Said) error {
 	return err
 }
 
-// DropContexts removes the stored contexts in which a text stands.
+// DropContexts removes the stored contexts that contain a text.
 func DropContexts(ctx context.Context, tx *sql.Tx, text string) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM stored_contexts WHERE instr(CAST(payload AS TEXT), ?) > 0`, text)
 	return err
 }
 
-// ItemsTold gives the ids of what was inserted into a session.
-func ItemsTold(ctx context.Context, q sqlite.Querier, session int64) ([]string, error) {
+// ItemsInserted returns the ids of the memories that were inserted into a session.
+func ItemsInserted(ctx context.Context, q sqlite.Querier, session int64) ([]string, error) {
 	return sqlite.Collect(ctx, q, sqlite.One[string], `SELECT DISTINCT j.value FROM injections i, json_each(i.items) j
 		WHERE i.session = ? AND i.outcome <> 'refused' AND j.type = 'text'`, session)
 }
 
-// SessionsOf gives the sessions that keys are or were of.
+// SessionsOf returns the sessions that have or had one of these keys.
 func SessionsOf(ctx context.Context, q sqlite.Querier, keys [2]string) ([]int64, error) {
 	if keys == [2]string{} {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// When a later delivery to an older daemon, which makes a job of each, is worth one (docs/architecture.md, "After a
-// session").
+// An older daemon runs a job for each delivery. These say when a later delivery is worth one (docs/architecture.md,
+// "After a session").
 const (
 	worthTurns  = 5
 	worthRunes  = 500
@@ -18,18 +18,18 @@ const (
 	leadInTurns = 4
 )
 
-// A Selection is the turns that a delivery holds.
+// A Selection is the turns that are to be delivered.
 type Selection struct {
-	Turns   []Turn    // ended ones, oldest first; none: there is nothing to deliver
-	Earlier int       // how many of Turns, from the start, an earlier delivery took already
-	Wait    time.Time // not zero: it is not worth a job before
+	Turns   []Turn    // oldest first, all ended; empty: nothing
+	Earlier int       // how many of them, from the start, an earlier delivery took already
+	Wait    time.Time // not zero: not worth a job before then
 }
 
-// Select gives the turns that a delivery holds. Whole: all that were said under its key, for newer daemons, which take
-// the whole each time. Else what is new, with up to 4 earlier turns as lead-in, and for the daemon with the time before
-// which it is not worth a job: the first delivery under a key and the first end are worth it at once, a later one from
-// 500 characters and 5 turns on, or 24 hours after its oldest new turn. Select once a lease; a transcript that is sent
-// in parts is told by Selections with some of the turns each.
+// Select returns the turns that are to be delivered. With whole these are all under the delivery's key, for newer
+// daemons, which take the whole each time. Otherwise they are those that are new, with up to 4 earlier turns as
+// lead-in, and Wait is set for a delivery to the daemon: the first under a key and the first end are worth a job at
+// once, a later one from 500 characters and 5 turns on, or 24 hours after its oldest new turn. Call Select once a
+// lease. Whoever sends a transcript in parts makes Selections with some of the turns each.
 func (s *Store) Select(ctx context.Context, d Delivery, whole bool) (Selection, error) {
 	p, err := s.selectTurns(ctx, d, whole)
 	return p, sqlite.While("reading what is to be delivered", err)
@@ -45,12 +45,12 @@ func (s *Store) selectTurns(ctx context.Context, d Delivery, whole bool) (Select
 	if d.Payload != "" {
 		return Selection{}, nil
 	}
-	// What was dropped was not taken: it stays new. So does what a dead delivery did not take.
+	// Turns of a delivery that was dropped were not accepted: they stay new. So do those of a dead one.
 	marks, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (m turnMark, err error) {
 		err = row.Scan(&m.id, &m.isNew)
 		return m, err
-	}, `SELECT t.id, t.`+d.column()+` = 0 OR x.state IS 'dropped' FROM turns t LEFT
-		JOIN deliveries x ON x.id = t.`+d.column()+`
+	}, `SELECT t.id, t.`+d.column()+` = 0 OR x.state IS 'dropped' FROM turns t
+		LEFT JOIN deliveries x ON x.id = t.`+d.column()+`
 		WHERE t.key = ? AND t.ended > 0 ORDER BY t.started, t.id`, d.Key)
 	if err != nil {
 		return Selection{}, err
@@ -80,16 +80,16 @@ func (s *Store) selectTurns(ctx context.Context, d Delivery, whole bool) (Select
 	return p, err
 }
 
-// endedBefore reports whether what is to be delivered is not the first end of its session. Who has handed over while a
-// session went on has not ended it: nobody says more, perhaps, for which its last turns could wait.
+// endedBefore reports whether an end of the session was delivered before. Deliveries while it went on are none: after
+// the first end perhaps nothing more is said for which its last turns could wait.
 func (s *Store) endedBefore(ctx context.Context, d Delivery) (before bool, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT ?1 = ?2 OR EXISTS (SELECT 1 FROM deliveries WHERE key = ?3 AND kind = ?4
 		AND state IN (?5, ?6) AND reason <> ?2)`, d.Reason, SoFar, d.Key, d.Kind, Delivered, Unknown).Scan(&before)
 	return before, err
 }
 
-// choose gives the ids to deliver and how many of them, from the start, are no news. Turns that are new need not follow
-// one another: two processes may hold a session, and end in any order.
+// choose returns the ids to deliver, and how many of them, from the start, are not new. New turns need not follow one
+// another: two processes may hold a session, and end in any order.
 func choose(marks []turnMark, whole bool) (ids []int64, earlier int) {
 	oldest := -1
 	for i, m := range marks {
@@ -113,7 +113,7 @@ func choose(marks []turnMark, whole bool) (ids []int64, earlier int) {
 	return ids, oldest - from
 }
 
-// worthWaiting gives the time before which the new turns are not worth a job, zero if they are now.
+// worthWaiting returns the time before which the new turns are not worth a job, zero if they are now.
 func worthWaiting(news []Turn, now time.Time) time.Time {
 	runes := 0
 	for _, t := range news {

@@ -20,7 +20,7 @@ import (
 type Session struct {
 	ID                    int64 // ours
 	Harness               string
-	ACPID                 string // the harness's sessionId; one of more than 1 KiB is stored as its hash
+	ACPID                 string // the harness's sessionId, or a hash if that is longer than 1 KiB
 	Key                   string // the current Signet key
 	Record                string // acpxRecordId
 	Cwd, Project          string
@@ -28,11 +28,11 @@ type Session struct {
 	Client, ClientVersion string
 	Agent, AgentVersion   string
 	ParentKey             string
-	Title                 string // what the harness calls it; '' where it says nothing
+	Title                 string // the harness's; "" for none
 	ForkOf, ContinueOf    int64  // ids of sessions, 0 for none
 	State                 State
 	Started, LastActive   time.Time
-	Replaced              time.Time // when the harness gave the same id to a newer session
+	Replaced              time.Time // when the harness gave the same id to a newer session; zero: never
 
 	// Only from Sessions and Resolve.
 	Live  bool // a living process holds it
@@ -40,20 +40,19 @@ type Session struct {
 }
 
 const sessionColumns = `s.id, s.harness, s.acp_id, s.key, s.record, s.cwd, s.project, s.agent_id, s.client,
-	s.client_version, s.agent, s.agent_version,
-	s.parent_key, coalesce(s.fork_of, 0), coalesce(s.continue_of, 0), s.state, s.started, s.last_active, s.replaced,
-	s.title`
+	s.client_version, s.agent, s.agent_version, s.parent_key, coalesce(s.fork_of, 0), coalesce(s.continue_of, 0),
+	s.state, s.started, s.last_active, s.replaced, s.title`
 
 func scanSession(row sqlite.Row) (v Session, err error) {
 	var started, active, replaced int64
 	err = row.Scan(&v.ID, &v.Harness, &v.ACPID, &v.Key, &v.Record, &v.Cwd, &v.Project, &v.AgentID, &v.Client,
-		&v.ClientVersion, &v.Agent, &v.AgentVersion,
-		&v.ParentKey, &v.ForkOf, &v.ContinueOf, &v.State, &started, &active, &replaced, &v.Title)
+		&v.ClientVersion, &v.Agent, &v.AgentVersion, &v.ParentKey, &v.ForkOf, &v.ContinueOf,
+		&v.State, &started, &active, &replaced, &v.Title)
 	v.Started, v.LastActive, v.Replaced = sqlite.Unstamp(started), sqlite.Unstamp(active), sqlite.Unstamp(replaced)
 	return v, err
 }
 
-// OpenSession is what a process knows of a session that it opens. Empty strings leave what is stored.
+// OpenSession is what a process knows of a session that it opens. Empty strings leave what is stored as it is.
 type OpenSession struct {
 	Harness       string `json:"harness"`
 	ACPID         string `json:"acpId"`
@@ -66,28 +65,28 @@ type OpenSession struct {
 	Agent         string `json:"agent,omitempty"`
 	AgentVersion  string `json:"agentVersion,omitempty"`
 	ParentKey     string `json:"parentKey,omitempty"`
-	Process       string `json:"-"` // holds the session from now on; empty: nobody does
+	Process       string `json:"-"` // the process that holds the session from now on; empty: none
 
-	// New: the harness made the session just now (session/new, session/fork). A stored one of the same name is another,
-	// older one, for some harnesses count from 1 in each process.
+	// New: the harness has just made the session (session/new, session/fork). A stored one with the same id is another,
+	// older one: some harnesses number sessions from 1 in each process.
 	New bool `json:"new,omitempty"`
-	// Made is when it did, with New. A session of the same name that has come up since and that nobody saw made is this
-	// one, loaded by another process before this is read.
+	// Made is when it did, with New. A stored session with the same id that began later, and that no process has made,
+	// is this one: another process has loaded it before this event was folded in.
 	Made time.Time `json:"made,omitzero"`
-	// ForkOf is the session that this one was forked from: it starts in the state that a fork of that one has now
-	// (Forked), unless State says which it had then, with a key of its own and no turns.
+	// ForkOf is the session that this one was forked from, 0 for none. The fork gets a key of its own and no turns.
+	// Unless State is set, its state is that of a fork of the parent as it is now (Forked).
 	ForkOf int64 `json:"forkOf,omitempty"`
-	// ContinueOf is the session that this one takes the place of: it takes over the record and a context that was not
-	// used.
+	// ContinueOf is the session whose place this one takes, 0 for none. It takes over the record, and a stored context
+	// that was not used.
 	ContinueOf int64 `json:"continueOf,omitempty"`
 
-	// For a session that is not known yet. Key empty: the key of ContinueOf if no context of it was used, else a new
+	// For a session that is not stored yet. Key empty: that of ContinueOf if no context was used under it, else a new
 	// one. State empty: that of the fork, else Armed.
 	Key   string `json:"key,omitempty"`
 	State State  `json:"state,omitempty"`
 }
 
-// Open finds or makes the session, notes what is new about it, and attaches the process to it. A session that is known
+// Open finds or makes the session, stores what is new about it, and attaches the process to it. A session that is found
 // keeps its state and key.
 func (s *Store) Open(ctx context.Context, o OpenSession) (Session, error) {
 	var session Session
@@ -99,11 +98,11 @@ func (s *Store) Open(ctx context.Context, o OpenSession) (Session, error) {
 }
 
 func (s *Store) open(ctx context.Context, tx *sql.Tx, o OpenSession) (Session, error) {
-	o.ACPID = foldID(o.ACPID)
+	o.ACPID = storedID(o.ACPID)
 	now := sqlite.Stamp(s.now())
 	var id, started, made int64
-	err := tx.QueryRowContext(ctx, `SELECT id, started, made FROM sessions WHERE harness = ? AND acp_id = ?
-		AND replaced = 0`, o.Harness, o.ACPID).Scan(&id, &started, &made)
+	err := tx.QueryRowContext(ctx, `SELECT id, started, made FROM sessions
+		WHERE harness = ? AND acp_id = ? AND replaced = 0`, o.Harness, o.ACPID).Scan(&id, &started, &made)
 	known := err == nil
 	switch {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
@@ -138,14 +137,14 @@ func (s *Store) open(ctx context.Context, tx *sql.Tx, o OpenSession) (Session, e
 	return scanSession(tx.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE id = ?`, id))
 }
 
-// derive fills in what follows from the sessions that one comes from. inherits: it has the key of the one that it
-// continues, and with that the context that was fetched under it.
+// derive fills in what a new session takes from those that it continues or was forked from. inherits: it has the key of
+// the one that it continues, and gets the context that was stored under it.
 func (s *Store) derive(ctx context.Context, tx *sql.Tx, o *OpenSession) (inherits bool, err error) {
 	if o.ContinueOf != 0 {
 		var key, record string
 		var used int64
-		err := tx.QueryRowContext(ctx, `SELECT s.key, s.record, coalesce(k.used, 1) FROM sessions s LEFT
-			JOIN session_keys k ON k.key = s.key AND k.session = s.id
+		err := tx.QueryRowContext(ctx, `SELECT s.key, s.record, coalesce(k.used, 1) FROM sessions s
+			LEFT JOIN session_keys k ON k.key = s.key AND k.session = s.id
 			WHERE s.id = ?`, o.ContinueOf).Scan(&key, &record, &used)
 		if err != nil {
 			return false, fmt.Errorf("the session to continue: %w", orNotFound(err))
@@ -164,7 +163,7 @@ func (s *Store) derive(ctx context.Context, tx *sql.Tx, o *OpenSession) (inherit
 			return false, fmt.Errorf("the session to fork: %w", err)
 		}
 		if o.State == "" {
-			if o.State, _, err = s.on(o.ForkOf, parent, Event{Name: Forked}); err != nil {
+			if o.State, _, err = s.nextState(o.ForkOf, parent, Event{Name: Forked}); err != nil {
 				return false, err
 			}
 		}
@@ -194,12 +193,11 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 	}
 	var id int64
 	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (harness, acp_id, key, record, cwd, project, agent_id, client,
-		client_version, agent, agent_version,
-			parent_key, fork_of, continue_of, state, started, last_active, made)
+		client_version, agent, agent_version, parent_key, fork_of, continue_of, state, started, last_active, made)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
-		o.Harness, o.ACPID, o.Key, o.Record, o.Cwd, o.Project, o.AgentID, o.Client, o.ClientVersion, o.Agent,
-		o.AgentVersion,
-		o.ParentKey, o.ForkOf, o.ContinueOf, o.State, now, now, sqlite.Stamp(o.Made)).Scan(&id)
+		o.Harness, o.ACPID, o.Key, o.Record, o.Cwd, o.Project, o.AgentID, o.Client,
+		o.ClientVersion, o.Agent, o.AgentVersion, o.ParentKey, o.ForkOf, o.ContinueOf, o.State,
+		now, now, sqlite.Stamp(o.Made)).Scan(&id)
 	if err != nil {
 		return 0, err
 	}
@@ -212,8 +210,8 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 	return id, addKey(ctx, tx, id, o.Key, now)
 }
 
-// fillSession makes a session that another process has loaded the one that o says was made. What has happened to it
-// since counts: its state, unless it is still armed, and its key, before which the one of o comes.
+// fillSession merges o, which says that a session was made, into its row, which another process has made by loading the
+// session before. The row's state stays unless it is armed, and its key stays current; the key of o comes before it.
 func (s *Store) fillSession(ctx context.Context, tx *sql.Tx, id int64, o OpenSession, now int64) error {
 	inherits, err := s.derive(ctx, tx, &o)
 	if err != nil {
@@ -238,39 +236,37 @@ func (s *Store) fillSession(ctx context.Context, tx *sql.Tx, id int64, o OpenSes
 
 func refreshSession(ctx context.Context, tx *sql.Tx, id int64, o OpenSession, now int64) error {
 	_, err := tx.ExecContext(ctx, `UPDATE sessions SET record = coalesce(nullif(?, ''), record),
-		cwd = coalesce(nullif(?, ''), cwd), project = coalesce(nullif(?, ''), project),
+			cwd = coalesce(nullif(?, ''), cwd), project = coalesce(nullif(?, ''), project),
 			agent_id = coalesce(nullif(?, ''), agent_id), client = coalesce(nullif(?, ''), client),
-			client_version = coalesce(nullif(?, ''), client_version),
-			agent = coalesce(nullif(?, ''), agent), agent_version = coalesce(nullif(?, ''), agent_version),
-			parent_key = coalesce(nullif(?, ''), parent_key),
-			last_active = ?
+			client_version = coalesce(nullif(?, ''), client_version), agent = coalesce(nullif(?, ''), agent),
+			agent_version = coalesce(nullif(?, ''), agent_version),
+			parent_key = coalesce(nullif(?, ''), parent_key), last_active = ?
 		WHERE id = ?`, o.Record, o.Cwd, o.Project, o.AgentID, o.Client, o.ClientVersion, o.Agent, o.AgentVersion,
 		o.ParentKey, now, id)
 	return err
 }
 
-// SetRecord notes the acpx record of a session, which may come to be known later than the session, or change when ids
-// rotate.
+// SetRecord notes the acpx record of a session. It may become known after the session, or change.
 func (s *Store) SetRecord(ctx context.Context, id int64, record string) error {
-	return s.change(ctx, "noting a record", ErrNotFound, `UPDATE sessions SET record = ? WHERE id = ?`, record, id)
+	return s.mustChange(ctx, "noting a record", ErrNotFound, `UPDATE sessions SET record = ? WHERE id = ?`, record, id)
 }
 
-// Get gives a session by our id, or ErrNotFound.
+// Get returns a session by our id, or ErrNotFound.
 func (s *Store) Get(ctx context.Context, id int64) (Session, error) {
 	v, err := scanSession(s.db.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE s.id = ?`, id))
 	return v, sqlite.While("reading a session", orNotFound(err))
 }
 
-// minLoneID is how long a sessionId must be to be taken without its harness.
+// minLoneID is how many characters a sessionId must have to identify a session without its harness.
 const minLoneID = 16
 
-// Find gives the session of a harness by its ACP id; failing that by the id alone, if it is at least 16 characters long
-// and unique. Else ErrNotFound.
+// Find returns the session of a harness by its ACP id; failing that by the id alone, if it is at least 16 characters
+// long and unique. Else ErrNotFound.
 func (s *Store) Find(ctx context.Context, harness, acpID string) (Session, error) {
 	const doing = "finding a session"
-	acpID = foldID(acpID)
-	found, err := sqlite.Collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s WHERE s.acp_id = ?
-		AND s.replaced = 0`, acpID)
+	acpID = storedID(acpID)
+	found, err := sqlite.Collect(ctx, s.db, scanSession, `SELECT `+sessionColumns+` FROM sessions s
+		WHERE s.acp_id = ? AND s.replaced = 0`, acpID)
 	if err != nil {
 		return Session{}, sqlite.While(doing, err)
 	}
@@ -285,7 +281,7 @@ func (s *Store) Find(ctx context.Context, harness, acpID string) (Session, error
 	return Session{}, sqlite.While(doing, ErrNotFound)
 }
 
-// FindByRecord gives the newest session of an acpx record, or ErrNotFound.
+// FindByRecord returns the newest session of an acpx record, or ErrNotFound.
 func (s *Store) FindByRecord(ctx context.Context, record string) (Session, error) {
 	if record == "" {
 		return Session{}, sqlite.While("finding a session", ErrNotFound)
@@ -295,9 +291,9 @@ func (s *Store) FindByRecord(ctx context.Context, record string) (Session, error
 	return v, sqlite.While("finding a session", orNotFound(err))
 }
 
-// Resolve gives the session that a person names by its ACP id, a Signet key, its acpx record, or a prefix of these that
-// fits only one conversation. Of a conversation that went on under new ids it gives the newest. Errors: ErrNotFound,
-// ErrAmbiguous.
+// Resolve returns the session that a person names by its ACP id, a Signet key, its acpx record, or a prefix of these
+// that matches only one conversation. Of a conversation that went on under new ids it is the newest. Errors:
+// ErrNotFound, ErrAmbiguous.
 func (s *Store) Resolve(ctx context.Context, name string) (Session, error) {
 	v, err := s.resolve(ctx, name)
 	return v, sqlite.While("looking for "+name, err)
@@ -307,16 +303,16 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 	if name == "" {
 		return Session{}, ErrNotFound
 	}
-	exact := foldID(name)
-	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions WHERE acp_id = ?1
-		AND replaced = 0 OR key = ?2 OR record <> '' AND record = ?2
+	exact := storedID(name)
+	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions
+		WHERE acp_id = ?1 AND replaced = 0 OR key = ?2 OR record <> '' AND record = ?2
 		UNION SELECT session FROM session_keys WHERE key = ?2`, exact, name)
 	if err != nil {
 		return Session{}, err
 	}
 	if len(ids) == 0 {
-		ids, err = sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions WHERE replaced = 0
-			AND substr(acp_id, 1, ?2) = ?1 OR ?1 IN (substr(key, 1, ?2), substr(record, 1, ?2))
+		ids, err = sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions
+			WHERE replaced = 0 AND substr(acp_id, 1, ?2) = ?1 OR ?1 IN (substr(key, 1, ?2), substr(record, 1, ?2))
 			UNION SELECT session FROM session_keys WHERE substr(key, 1, ?2) = ?1`, name, utf8.RuneCountInString(name))
 		if err != nil {
 			return Session{}, err
@@ -344,13 +340,13 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 	return all[0], nil
 }
 
-// conversation gives the ids of the sessions that went on in one another, with this one, oldest first.
+// conversation returns the ids of the sessions that continue one another, among them this one, oldest first.
 func (s *Store) conversation(ctx context.Context, q sqlite.Querier, id int64) ([]int64, error) {
 	return sqlite.Collect(ctx, q, sqlite.One[int64], `WITH RECURSIVE chain (id) AS (
 			VALUES (?) UNION
-			SELECT s.id FROM chain c JOIN sessions me ON me.id = c.id
-			JOIN sessions s ON s.id = me.continue_of OR s.continue_of = me.id
-				OR s.record <> '' AND s.record = me.record AND s.harness = me.harness)
+			SELECT s.id FROM chain c JOIN sessions one ON one.id = c.id
+			JOIN sessions s ON s.id = one.continue_of OR s.continue_of = one.id
+				OR s.record <> '' AND s.record = one.record AND s.harness = one.harness)
 		SELECT id FROM chain ORDER BY id`, id)
 }
 
@@ -363,7 +359,7 @@ func (s *Store) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	return all, sqlite.While("listing sessions", err)
 }
 
-// Count gives how many sessions there are, and how many of them living processes hold.
+// Count returns how many sessions there are, and how many of them living processes hold.
 func (s *Store) Count(ctx context.Context) (all, live int, err error) {
 	const doing = "counting sessions"
 	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM sessions`).Scan(&all); err != nil {
@@ -401,7 +397,7 @@ func (s *Store) list(ctx context.Context, where string, args ...any) ([]Session,
 	return all, nil
 }
 
-// extraColumn scans one column more than its caller knows of.
+// extraColumn scans one more column than the function that is given it.
 type extraColumn struct {
 	sqlite.Row
 	dest any
@@ -409,10 +405,10 @@ type extraColumn struct {
 
 func (e extraColumn) Scan(dest ...any) error { return e.Row.Scan(append(dest, e.dest)...) }
 
-// maxID bounds what is stored of a sessionId; nothing says that a harness may not send one of a megabyte.
+// maxID is how many bytes of a sessionId are stored as they are: ACP does not limit its length.
 const maxID = 1 << 10
 
-func foldID(id string) string {
+func storedID(id string) string {
 	if len(id) <= maxID {
 		return id
 	}

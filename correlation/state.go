@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A State says whether a session has had its context. Every change of it is a step of the table below (State.On).
+// A State says whether a session has had its context. Every change of it is a step in the table below (State.On).
 type State string
 
 const (
@@ -14,7 +14,7 @@ const (
 	InFlight      State = "in flight"      // sent, and not answered yet
 	Doubt         State = "doubt"          // sent, and nobody knows whether the harness kept it
 	Done          State = "done"
-	Off           State = "off" // this session wants none
+	Off           State = "off" // nothing is inserted
 )
 
 // States are all of them.
@@ -31,14 +31,14 @@ const (
 	InDoubt    Outcome = "doubt"
 )
 
-// An EventName is what happens to a session's context.
+// An EventName names something that happens to a session's context.
 type EventName string
 
 const (
 	Sent     EventName = "sent"          // a prompt leaves with a block in front
-	Answered EventName = "answered"      // that prompt has a result, whatever it says
+	Answered EventName = "answered"      // that prompt has a result, whatever its stop reason
 	Refused  EventName = "refused"       // its error says that the harness did not take it up, or it never left
-	Failed   EventName = "failed"        // its error says anything else
+	Failed   EventName = "failed"        // it has any other error
 	Died     EventName = "died"          // the harness, or the process that holds the session, died in the turn
 	Marked   EventName = "replay marked" // a replay of the history shows the block
 	// a replay shows a user's turn without the block, or nobody knows which block it was
@@ -59,17 +59,17 @@ var EventNames = []EventName{Sent, Answered, Refused, Failed, Died, Marked, Clea
 // An Event is what happens to a session's context, with what decides where it leads.
 type Event struct {
 	Name EventName `json:"name"`
-	// From is the state in which that was sent what is in flight now: for Answered, Refused, Failed and Died.
+	// From is the state in which the block in flight was sent: for Answered, Refused, Failed and Died.
 	From State `json:"from,omitempty"`
-	// Partly: what was sent is the identity alone, and its memories are still to come: for Answered, Marked and
+	// Partly: the block was the identity alone, and the memories are still to come: for Answered, Marked and
 	// AssumedKept.
 	Partly bool `json:"partly,omitempty"`
-	// Placed: the system prompt has the identity, which neither a doubt nor a loss of the conversation touches: for
-	// Clean, Compacted and Cleared.
+	// Placed: the identity is in the system prompt, where it stays whatever becomes of the conversation: for Clean,
+	// Compacted and Cleared.
 	Placed bool `json:"placed,omitempty"`
 	// Whole: after a compaction everything goes in again, not the identity alone: for Compacted.
 	Whole bool `json:"whole,omitempty"`
-	// Unknown: the ledger does not know the session, so that its being armed is only an assumption: for Marked.
+	// Unknown: the ledger does not have the session, so that it is armed only by assumption: for Marked.
 	Unknown bool `json:"stranger,omitempty"`
 }
 
@@ -100,7 +100,7 @@ func (s State) On(e Event) (next State, became Outcome, ok bool) {
 		}
 		return s, Unsettled, false
 	case Answered, Refused, Failed, Died:
-		return s.settled(e)
+		return s.settle(e)
 	case Marked, AssumedKept:
 		switch {
 		case s == Doubt && e.Partly:
@@ -112,20 +112,20 @@ func (s State) On(e Event) (next State, became Outcome, ok bool) {
 		}
 	case Clean:
 		if s == Doubt {
-			return e.blank(), WasRefused, true
+			return e.withoutBlock(), WasRefused, true
 		}
 	case Compacted:
 		switch {
 		case s == Done && e.Placed && !e.Whole: // a system prompt outlives it
 		case s == Done, s == IdentityGiven:
-			return e.blank(), Unsettled, true
+			return e.withoutBlock(), Unsettled, true
 		}
 	case Cleared:
 		switch s {
 		case Done, IdentityGiven:
-			return e.blank(), Unsettled, true
+			return e.withoutBlock(), Unsettled, true
 		case Doubt: // settled: there is nothing left of the conversation
-			return e.blank(), WasRefused, true
+			return e.withoutBlock(), WasRefused, true
 		}
 	case NothingToTell:
 		switch s {
@@ -157,14 +157,14 @@ func (s State) On(e Event) (next State, became Outcome, ok bool) {
 	return s, Unsettled, true
 }
 
-// settled is what ends the flight of a block. One that was sent when the session had its context already was recall: it
-// leaves nothing in doubt but itself.
-func (s State) settled(e Event) (State, Outcome, bool) {
-	if s != InFlight { // switched off meanwhile, or a death that finds nothing in flight
+// settle handles the events that end the flight of a block. A block that was sent in state Done was recall: what
+// becomes of it does not change the state.
+func (s State) settle(e Event) (State, Outcome, bool) {
+	if s != InFlight { // switched off meanwhile, or a process died with nothing in flight
 		return s, Unsettled, s == Off || e.Name == Died
 	}
 	switch {
-	case !e.From.sends():
+	case !e.From.canSend():
 		return s, Unsettled, false
 	case e.Name == Answered && e.Partly:
 		return IdentityGiven, Kept, true
@@ -180,14 +180,14 @@ func (s State) settled(e Event) (State, Outcome, bool) {
 	return Doubt, InDoubt, true
 }
 
-// sends reports whether a block can leave in this state.
-func (s State) sends() bool {
+// canSend reports whether a block can be sent in this state.
+func (s State) canSend() bool {
 	_, _, ok := s.On(Event{Name: Sent})
 	return ok
 }
 
-// blank is the state of a session whose conversation holds nothing of ours.
-func (e Event) blank() State {
+// withoutBlock is the state of a session whose conversation holds no block.
+func (e Event) withoutBlock() State {
 	if e.Placed {
 		return IdentityGiven
 	}

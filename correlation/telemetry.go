@@ -17,12 +17,12 @@ type StoredEvent struct {
 	Kind          string // as package eventlog names it; one that it does not know is a newer version's
 	Process       string
 	Session, Turn int64 // rows, 0 for none
-	// an object; its session and turn are numbers of the process's file, and mean nothing here
+	// an object; session and turn in it are numbers in the process's file of events
 	Data json.RawMessage
 }
 
-// Events gives what happened in a session and in those that it continues, in order, after an id (0: from the
-// beginning); limit 0 means all.
+// Events returns the events of a session and of those that it continues, in order, from after the event with an id (0:
+// from the beginning), at most limit of them (0: all).
 func (s *Store) Events(ctx context.Context, session, after int64, limit int) ([]StoredEvent, error) {
 	if limit == 0 {
 		limit = -1
@@ -34,15 +34,14 @@ func (s *Store) Events(ctx context.Context, session, after int64, limit int) ([]
 		e.At, e.Data = sqlite.Unstamp(at), json.RawMessage(data)
 		return e, err
 	}, ancestors("continue_of")+` SELECT id, at, kind, process, coalesce(session, 0), coalesce(turn, 0), data
-		FROM events
-		WHERE session IN ancestors AND id > ? ORDER BY at, id LIMIT ?`, session, after, limit)
+		FROM events WHERE session IN ancestors AND id > ? ORDER BY at, id LIMIT ?`, session, after, limit)
 	return all, sqlite.While("reading events", err)
 }
 
-// DaemonWarned is the kind of an event that holds what a daemon said to people about a session.
+// DaemonWarned is the kind of an event with a daemon's warning to people about a session.
 const DaemonWarned = "daemon_warned"
 
-// Warnings gives what daemons said to people about a session and those that it continues, oldest first, each once.
+// Warnings returns the daemons' warnings about a session and those that it continues, oldest first, each once.
 func (s *Store) Warnings(ctx context.Context, session int64) ([]string, error) {
 	all, err := sqlite.Collect(ctx, s.db, sqlite.One[string], ancestors("continue_of")+` SELECT data ->> 'text'
 		FROM events WHERE session IN ancestors AND kind = ? GROUP BY 1 ORDER BY min(id)`, session, DaemonWarned)
@@ -56,26 +55,25 @@ type StoredUsage struct {
 	Usage
 }
 
-// Usage gives what was reported since a time (zero: ever), in order; session 0 means of all sessions.
+// Usage returns the reports of usage of a session (0: of all) since a time (zero: ever), in order.
 func (s *Store) Usage(ctx context.Context, session int64, since time.Time) ([]StoredUsage, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (u StoredUsage, err error) {
 		var at int64
 		var raw string
 		err = row.Scan(&u.Session, &u.Turn, &at, &u.Reporter, &u.Input, &u.Output, &u.CachedRead, &u.CachedWrite,
-			&u.Thought, &u.Total, &u.ContextUsed, &u.ContextSize,
-			&u.Cost, &u.Currency, &raw)
+			&u.Thought, &u.Total, &u.ContextUsed, &u.ContextSize, &u.Cost, &u.Currency, &raw)
 		u.At, u.Raw = sqlite.Unstamp(at), json.RawMessage(raw)
 		return u, err
 	}, `SELECT session, coalesce(turn, 0), at, reporter, input, output, cached_read, cached_write, thought, total,
-		context_used, context_size, cost, currency, raw
-		FROM usage WHERE (?1 = 0 OR session = ?1) AND at >= ?2 ORDER BY at, id`, session, sqlite.Stamp(since))
+		context_used, context_size, cost, currency, raw FROM usage
+		WHERE (?1 = 0 OR session = ?1) AND at >= ?2 ORDER BY at, id`, session, sqlite.Stamp(since))
 	return all, sqlite.While("reading usage", err)
 }
 
-// eventsAtOnce is how many go in one transaction.
+// eventsAtOnce is how many are removed in one transaction.
 const eventsAtOnce = 500
 
-// expireEvents removes what happened before a time and is of no turn: what is of one goes with it.
+// expireEvents removes events and reports of usage from before a time. Those of turns are removed with their turns.
 func (s *Store) expireEvents(ctx context.Context, before time.Time) error {
 	for _, table := range []string{"events", "usage"} {
 		old := `SELECT id FROM ` + table + ` WHERE at < ? AND turn IS NULL LIMIT ?`
@@ -103,15 +101,15 @@ func (s *Store) expireEvents(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// EventNumbers says what a number in a process's file of events stands for.
+// EventNumbers says of which session a number in a process's file of events is.
 type EventNumbers struct {
 	Process string
 	N       int
-	Turn    bool  // of a turn; else of a session
+	Turn    bool  // it is the number of a turn; else of a session
 	Session int64 // the row of the session, or of the turn's
 }
 
-// EventNumbers gives those of all files that are there.
+// EventNumbers returns the numbers in the files of all processes.
 func (s *Store) EventNumbers(ctx context.Context) ([]EventNumbers, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (n EventNumbers, err error) {
 		return n, row.Scan(&n.Process, &n.N, &n.Turn, &n.Session)

@@ -14,16 +14,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// MaxText is how many bytes of each side of a turn are kept. What is longer is cut there and the turn marked as
-// truncated.
+// MaxText is how many bytes of a turn's prompt, and of its answer, are kept. What is longer is cut there, and the turn
+// marked as truncated.
 const MaxText = 1 << 20
 
 // MaxTools is how many tool calls of a turn are kept.
 const MaxTools = 256
 
-// A ToolCall is what is kept of one: neither its input nor its output.
+// A ToolCall is what is kept of a tool call: neither its input nor its output.
 type ToolCall struct {
-	ID           string   `json:"id,omitempty"` // the harness's, as far as it is kept: at most 128 bytes
+	ID           string   `json:"id,omitempty"` // the harness's, cut to 128 bytes
 	Title        string   `json:"title"`
 	Kind         string   `json:"kind"`
 	Status       string   `json:"status"`
@@ -64,11 +64,11 @@ func scanTurn(row sqlite.Row) (t Turn, err error) {
 	return t, json.Unmarshal(tools, &t.Tools)
 }
 
-// SaveTurns writes turns as they stand, in one transaction. Those without an ID are new: they need Session, Process and
-// User, and get their ID. Of the others everything that may change is written: Assistant, Tools and Truncated; Ended,
-// Stop and Code once. A turn that has ended may still be written, for updates come after the response. One that was
-// forgotten meanwhile stays so, and an answer of which something was forgotten. ErrNotFound: the session of a new turn
-// is not there.
+// SaveTurns stores turns in one transaction. Those without an ID are new: they need Session, Process and User, and get
+// their ID. Of the others Assistant, Tools and Truncated are updated, and Ended, Stop and Code if they were not set;
+// that is allowed also after the turn's end, because updates may follow the response. Turns that were forgotten
+// meanwhile are passed over, as are answers of which something was forgotten. The error is ErrNotFound if the session
+// of a new turn is not there.
 func (s *Store) SaveTurns(ctx context.Context, turns []Turn) error {
 	ids := make([]int64, len(turns))
 	err := s.write(ctx, "writing turns", func(tx *sql.Tx) error {
@@ -108,7 +108,7 @@ func (s *Store) SaveTurns(ctx context.Context, turns []Turn) error {
 	return nil
 }
 
-// turnRow is what a turn is in its columns, as far as that needs work.
+// turnRow holds those columns of a turn that have to be encoded or cut.
 type turnRow struct {
 	user, assistant, tools string
 	truncated              bool
@@ -144,11 +144,11 @@ func (r turnRow) insert(ctx context.Context, tx *sql.Tx, t Turn) (id int64, err 
 	return done.LastInsertId()
 }
 
-// forgotten stands in a turn where something was that a person had forgotten (memory/embedded).
+// forgotten replaces in a turn what a person had forgotten (memory/embedded).
 const forgotten = "[forgotten]"
 
-// update gives the session of the turn, 0 if the turn was forgotten. An answer of which something was forgotten stays
-// as it is: the caller's still has it.
+// update returns the session of the turn, 0 if the turn was forgotten. An answer of which something was forgotten is
+// not overwritten: the caller's still has that.
 func (r turnRow) update(ctx context.Context, tx *sql.Tx, t Turn) (session int64, err error) {
 	err = tx.QueryRowContext(ctx, `UPDATE turns SET tools = ?3,
 		assistant = iif(instr(assistant, ?8) > 0 AND substr(?2, 1, length(assistant)) <> assistant, assistant, ?2),
@@ -165,17 +165,17 @@ func latest(times ...time.Time) time.Time {
 	return slices.MaxFunc(times, time.Time.Compare)
 }
 
-// Turns gives the turns of a session and of those that it continues, in the order in which their prompts left. Of
-// several processes one may have come into the database later than what was said after it.
+// Turns returns the turns of a session and of those that it continues, in the order in which their prompts left. Rows
+// of several processes may be in another order, because each folds its events in by itself.
 func (s *Store) Turns(ctx context.Context, session int64) ([]Turn, error) {
 	all, err := sqlite.Collect(ctx, s.db, scanTurn, ancestors("continue_of")+` SELECT `+turnColumns+` FROM turns t
 		WHERE t.session IN ancestors ORDER BY t.started, t.id`, session)
 	return all, sqlite.While("reading turns", err)
 }
 
-// FirstPrompt gives what the person said first in a session, or in those that it continues or was forked from;
-// ErrNotFound if nothing. Where a prompt carried context it is the first of these, for harnesses make their titles of
-// it: a command that came before it made none.
+// FirstPrompt returns the first prompt of a session, or of those that it continues or was forked from, or ErrNotFound.
+// If a prompt carried a block it is the first that did: harnesses make their titles from it, and not from a command
+// before it.
 func (s *Store) FirstPrompt(ctx context.Context, session int64) (string, error) {
 	var user string
 	err := s.db.QueryRowContext(ctx, ancestors("continue_of, fork_of")+`,
@@ -186,7 +186,7 @@ func (s *Store) FirstPrompt(ctx context.Context, session int64) (string, error) 
 	return user, sqlite.While("reading the first prompt", orNotFound(err))
 }
 
-// cutText gives text in valid UTF-8 of at most MaxText bytes, and whether it was cut.
+// cutText returns text as valid UTF-8 of at most MaxText bytes, and whether it was cut.
 func cutText(text string) (string, bool) {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	return chars.Cut(text, MaxText), len(text) > MaxText

@@ -75,7 +75,7 @@ func New(o Options) *Worker {
 // is left to the next worker. Left is told for UntilPaid alone.
 func (w *Worker) Run(ctx context.Context, until Until) (Left, error) {
 	if until == UntilPaid {
-		if err := w.o.Store.Hasten(ctx); err != nil {
+		if err := w.o.Store.MakeDue(ctx); err != nil {
 			return Left{}, err
 		}
 	}

@@ -157,7 +157,7 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return alike(rows), nil
 }
 
-// unwatched gives the context of a statement. For one that can end the driver has a goroutine of its own watch each
+// unwatched returns the context of a statement. For one that can end the driver has a goroutine of its own watch each
 // statement, which costs more than most of them. A short transaction waits for no lock inside, and ends with its
 // context by itself, between two statements.
 func (c *conn) unwatched(ctx context.Context) context.Context {

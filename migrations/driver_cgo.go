@@ -14,7 +14,7 @@ const DriverName = "sqlite3"
 
 func newDriver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
-// alike gives rows that are the same with either driver.
+// alike returns rows that are the same with either driver.
 func alike(rows driver.Rows) driver.Rows { return rows }
 
 // ourPragmas are the settings of a connection that writes, in this driver's words.

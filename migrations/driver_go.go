@@ -14,7 +14,7 @@ const DriverName = "sqlite"
 
 func newDriver() driver.Driver { return &sqlite.Driver{} }
 
-// alike gives rows that are the same with either driver: this one takes an empty BLOB for NULL.
+// alike returns rows that are the same with either driver: this one takes an empty BLOB for NULL.
 func alike(rows driver.Rows) driver.Rows { return blobRows{rows} }
 
 type blobRows struct{ driver.Rows }

@@ -119,7 +119,7 @@ func missing(ctx context.Context, db *sql.DB, names []string) ([]string, error) 
 	return slices.DeleteFunc(names, func(name string) bool { return applied[name] }), nil
 }
 
-// appliedTo gives the names of the files that the database has, none for a new one.
+// appliedTo returns the names of the files that the database has, none for a new one.
 func appliedTo(ctx context.Context, db *sql.DB) (map[string]bool, error) {
 	var n int
 	err := db.QueryRowContext(ctx,

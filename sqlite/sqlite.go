@@ -87,13 +87,13 @@ func Short(ctx context.Context) bool { return ctx.Value(shortKey{}) != nil }
 
 type lockWaitKey struct{}
 
-// WithLockWait gives a context under which a statement, or a transaction's beginning, waits no longer than d for
+// WithLockWait returns a context under which a statement, or a transaction's beginning, waits no longer than d for
 // somebody else's lock; what comes after that has the time that ctx leaves.
 func WithLockWait(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, lockWaitKey{}, d)
 }
 
-// LockWait gives what WithLockWait has set, else otherwise.
+// LockWait returns what WithLockWait has set, else otherwise.
 func LockWait(ctx context.Context, otherwise time.Duration) time.Duration {
 	if d, ok := ctx.Value(lockWaitKey{}).(time.Duration); ok {
 		return d

@@ -58,7 +58,7 @@ func NewEventReader(store *correlation.Store, session int64) *EventReader {
 	return &EventReader{store: store, session: session, turns: map[int64]int{}}
 }
 
-// Next gives what has happened since it was last asked, oldest first.
+// Next returns what has happened since it was last asked, oldest first.
 func (r *EventReader) Next(ctx context.Context) ([]Event, error) {
 	rows, err := r.store.Events(ctx, r.session, r.after, 0)
 	if err != nil {

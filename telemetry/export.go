@@ -76,7 +76,7 @@ func (o Export) Post(ctx context.Context, db *sql.DB, endpoint string) (turns in
 	return turns, post(ctx, client, base.JoinPath("v1", "metrics"), otlp{Metrics: metrics})
 }
 
-// each gives spans as they are read, and what they come to.
+// each returns spans as they are read, and what they come to.
 func (o Export) each(ctx context.Context, db *sql.DB, write func([]span) error) ([]resourceMetrics, int, error) {
 	t, err := newTracer(ctx, db, o)
 	if err != nil {

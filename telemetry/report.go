@@ -111,7 +111,7 @@ func scanReported(row sqlite.Row) (r reported, err error) {
 	return r, err
 }
 
-// additions gives what the rows of one session add up to, a report for each that counts.
+// additions returns what the rows of one session add up to, a report for each that counts.
 func additions(rows []reported) []Report {
 	if len(rows) == 0 {
 		return nil
@@ -178,7 +178,7 @@ type total[N int64 | float64] struct {
 	process string
 }
 
-// add gives what is new in a total that was reported.
+// add returns what is new in a total that was reported.
 func (t *total[N]) add(now *N, process string) *N {
 	if now == nil {
 		return nil

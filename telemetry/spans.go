@@ -134,7 +134,7 @@ func (t *tracer) use(turn int64, call correlation.ToolCall, at time.Time) {
 	}
 }
 
-// next gives the spans of the next turns that have ended; none at the end.
+// next returns the spans of the next turns that have ended; none at the end.
 func (t *tracer) next(ctx context.Context) (spans []span, turns []turn, err error) {
 	text := `'', ''`
 	if t.withText {

@@ -54,7 +54,7 @@ type addition struct {
 	bytes int64
 }
 
-// of gives the account of a session, and makes it if need be: a turn may be newer than the list of sessions.
+// of returns the account of a session, and makes it if need be: a turn may be newer than the list of sessions.
 func (b *Books) of(accounts map[int64]*account, session int64) *account {
 	a := accounts[session]
 	if a == nil {
@@ -103,7 +103,7 @@ func ReadBooks(ctx context.Context, db sqlite.Querier, scope Scope) (*Books, err
 	})
 }
 
-// All gives what was reported, by session and in order.
+// All returns what was reported, by session and in order.
 func (b *Books) All(yield func(Report) bool) {
 	for _, a := range b.accounts {
 		for _, r := range a.reports {
@@ -121,7 +121,7 @@ type tally struct {
 	costs   map[string]float64
 }
 
-// Sums gives what was used by day, harness, project or session, in the order of the keys.
+// Sums returns what was used by day, harness, project or session, in the order of the keys.
 func (b *Books) Sums(by string) []Sum {
 	tallies := map[string]*tally{}
 	under := func(key string) *tally {

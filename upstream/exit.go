@@ -11,7 +11,7 @@ type Exit struct {
 	Signal syscall.Signal // zero: it left by itself
 }
 
-// Status gives the exit code in a shell's way: the code, or 128 + the signal's number.
+// Status returns the exit code in a shell's way: the code, or 128 + the signal's number.
 func (e Exit) Status() int {
 	if e.Signal != 0 {
 		return 128 + int(e.Signal)

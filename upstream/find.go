@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// find gives the path of a command's program, or an error that says how to get it.
+// find returns the path of a command's program, or an error that says how to get it.
 func find(command []string) (string, error) {
 	if len(command) == 0 || command[0] == "" {
 		return "", fmt.Errorf("%w: no command: name an agent with --agent, or give its command after --", ErrNotStarted)

@@ -18,7 +18,7 @@ func Lookup(name string) (Profile, bool) {
 	return registry[i].clone(), true
 }
 
-// Names gives the names of all profiles, in alphabetical order.
+// Names returns the names of all profiles, in alphabetical order.
 func Names() []string {
 	var names []string
 	for _, p := range registry {

@@ -26,7 +26,7 @@ type Options struct {
 	linger time.Duration // for tests
 }
 
-// environment gives env, or ours, with one entry a name: of two, programs differ in which they believe. The last
+// environment returns env, or ours, with one entry a name: of two, programs differ in which they believe. The last
 // counts, as in os/exec.
 func environment(env []string) []string {
 	if env == nil {

@@ -52,7 +52,7 @@ func (p Profile) Prepare(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// CommandHere gives the command line that starts the harness on this machine: of one that is installed its own.
+// CommandHere returns the command line that starts the harness on this machine: of one that is installed its own.
 func (p Profile) CommandHere() []string {
 	if len(p.Installed) > 0 {
 		if _, err := exec.LookPath(p.Installed[0]); err == nil {

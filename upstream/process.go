@@ -198,7 +198,7 @@ func (p *Process) Terminate(sig os.Signal) {
 // Exited is closed once the harness itself has ended; Stdout may hold what it still said.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Pid gives the harness's process id, which is also its group's.
+// Pid returns the harness's process id, which is also its group's.
 func (p *Process) Pid() int { return p.child.pid }
 
 // Wait waits for the harness to end (it does not make it end), kills what is left of its group, joins every goroutine
@@ -217,7 +217,7 @@ func (p *Process) Wait() Exit {
 	return p.exit
 }
 
-// LastStderr gives the last lines that the harness wrote to its stderr, oldest first, without terminal control. They
+// LastStderr returns the last lines that the harness wrote to its stderr, oldest first, without terminal control. They
 // are complete after Wait.
 func (p *Process) LastStderr() []string { return p.stderr.lines() }
 

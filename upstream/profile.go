@@ -59,7 +59,7 @@ const (
 	MCPNone  = "none"
 )
 
-// program gives the harness's own program: "claude-agent-acp", "gemini".
+// program returns the harness's own program: "claude-agent-acp", "gemini".
 func (p Profile) program() string {
 	if len(p.Installed) > 0 {
 		return p.Installed[0]
@@ -70,7 +70,7 @@ func (p Profile) program() string {
 	return p.Command[0]
 }
 
-// packageName gives the package that Command has npx or uvx run, without its version; "" where it runs a program.
+// packageName returns the package that Command has npx or uvx run, without its version; "" where it runs a program.
 func (p Profile) packageName() string {
 	if p.Command[0] != "npx" && p.Command[0] != "uvx" {
 		return ""
@@ -97,7 +97,7 @@ func (p Profile) inArgument(arg string) bool {
 		strings.Contains(strings.ReplaceAll(arg, `\`, "/"), "node_modules/"+name+"/")
 }
 
-// programName gives a command's base name in lower case without Windows' endings.
+// programName returns a command's base name in lower case without Windows' endings.
 func programName(command string) string {
 	name := strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:])
 	for _, ending := range []string{".cmd", ".exe", ".bat"} {

@@ -59,7 +59,7 @@ func (t *tail) keep(b []byte) {
 	}
 }
 
-// lines gives what was kept as lines for people: no terminal control, no empty ones.
+// lines returns what was kept as lines for people: no terminal control, no empty ones.
 func (t *tail) lines() []string {
 	t.mu.Lock()
 	kept := string(t.kept)

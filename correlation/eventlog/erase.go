@@ -122,7 +122,7 @@ func (f file) overwrite(ctx context.Context, before int64, which func(Event) boo
 		}
 		for _, l := range lines {
 			if l.end <= before && which(l.event) {
-				err = errors.Join(err, blank(w, at, l.end))
+				err = errors.Join(err, eraseLine(w, at, l.end))
 			}
 			at = l.end
 		}
@@ -141,7 +141,7 @@ func concerns(e Event, sessions, turns map[int]bool) bool {
 	return sessions[session] || turns[turn]
 }
 
-// numbersOf gives an event's session and turn, 0 where it has none.
+// numbersOf returns an event's session and turn, 0 where it has none.
 func numbersOf(e Event) (session, turn int) {
 	switch e := e.(type) {
 	case *Opened:
@@ -192,9 +192,9 @@ func numbersOf(e Event) (session, turn int) {
 	return 0, 0
 }
 
-// blank makes the last line that ends at end, and begins at from or later, an event that says nothing, of the same
+// eraseLine makes the last line that ends at end, and begins at from or later, an event that says nothing, of the same
 // length.
-func blank(w *os.File, from, end int64) error {
+func eraseLine(w *os.File, from, end int64) error {
 	old := make([]byte, end-from)
 	if _, err := w.ReadAt(old, from); err != nil {
 		return err

@@ -251,9 +251,9 @@ func (ProcessEnded) kind() string   { return "process_ended" }
 func (Erased) kind() string         { return "erased" }
 func (u unknown) kind() string      { return u.name }
 
-// overtaken reports whether an event is text, or must stay behind it: the others go first, so that the end of a turn
-// waits for no words.
-func overtaken(e Event) bool {
+// staysBehindText reports whether an event is text, or must stay behind it: the others go first, so that the end of a
+// turn waits for no words.
+func staysBehindText(e Event) bool {
 	switch e.(type) {
 	case UserSaid, Said, Summarised, Left, ProcessEnded:
 		return true
@@ -264,7 +264,7 @@ func overtaken(e Event) bool {
 // appendLine appends an event as the file has it.
 func appendLine(buf []byte, at time.Time, e Event) ([]byte, error) {
 	buf = append(strconv.AppendInt(append(buf, lineStart...), at.UnixMilli(), 10), lineKind...)
-	text := sink(append(append(buf, e.kind()...), '"'))
+	text := lineBuffer(append(append(buf, e.kind()...), '"'))
 	fields := len(text)
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // code is full of what HTML would have escaped
@@ -283,10 +283,10 @@ const (
 	lineKind  = `,"kind":"`
 )
 
-// A sink takes what is written to it.
-type sink []byte
+// A lineBuffer takes what is written to it.
+type lineBuffer []byte
 
-func (s *sink) Write(b []byte) (int, error) {
+func (s *lineBuffer) Write(b []byte) (int, error) {
 	*s = append(*s, b...)
 	return len(b), nil
 }
@@ -324,14 +324,14 @@ func parse(text []byte) (line, error) {
 	return l, json.Unmarshal(text, l.event)
 }
 
-// A head is what all events have.
-type head struct {
+// A eventHead is what all events have.
+type eventHead struct {
 	At   int64  `json:"at"`
 	Kind string `json:"kind"`
 }
 
 // headOf reads the head of a line as appendLine writes it, without looking at the rest.
-func headOf(text []byte) (h head, ours bool) {
+func headOf(text []byte) (h eventHead, ours bool) {
 	rest, ours := bytes.CutPrefix(text, []byte(lineStart))
 	at, rest, found := bytes.Cut(rest, []byte(lineKind))
 	kind, _, closed := bytes.Cut(rest, []byte{'"'})

@@ -74,7 +74,7 @@ func Open(o Options) (*Log, error) {
 // Process is the id under which the process is known: that of Options, unless another process had it.
 func (l *Log) Process() string { return l.o.Process.ID }
 
-// NewSession gives a number for a session of this process, from 1 on.
+// NewSession returns a number for a session of this process, from 1 on.
 func (l *Log) NewSession() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func (l *Log) NewSession() int {
 	return l.sessions
 }
 
-// NewTurn gives a number for a turn of this process, from 1 on.
+// NewTurn returns a number for a turn of this process, from 1 on.
 func (l *Log) NewTurn() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +144,7 @@ func (l *Log) Size() int64 { return l.w.written().position }
 // Attach begins to fold the file into a database. It is called once.
 func (l *Log) Attach(store *correlation.Store) { l.f.attach(store) }
 
-// Row gives the database's row of a session whose Opened was appended, once it stands there. Errors: that of ctx, or
+// Row returns the database's row of a session whose Opened was appended, once it stands there. Errors: that of ctx, or
 // correlation.ErrNotFound for a session that was forgotten.
 func (l *Log) Row(ctx context.Context, session int) (int64, error) { return l.f.row(ctx, session) }
 
@@ -154,7 +154,7 @@ func (l *Log) Folded(ctx context.Context) error {
 	if err := l.Flush(ctx); err != nil {
 		return err
 	}
-	return l.f.caughtUp(ctx, l.w.written())
+	return l.f.awaitFolded(ctx, l.w.written())
 }
 
 // Stuck reports whether the database does not take what it was given, as while somebody has it locked, and has it given

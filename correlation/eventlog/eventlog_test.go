@@ -377,7 +377,7 @@ func TestLeftAlone(t *testing.T) {
 		check(t, os.Chown(another, 1, 1))
 		left, files = left+1, files+1
 	}
-	if did := b.sweep(); did != (Swept{Left: left}) || len(b.files()) != files ||
+	if did := b.sweep(); did != (Swept{LeftAlone: left}) || len(b.files()) != files ||
 		b.count("SELECT count(*) FROM daemon_seen") != 0 {
 		t.Errorf("%+v, files: %q", did, b.files())
 	}

@@ -50,7 +50,7 @@ func fileOf(dir, process string, number int) file {
 	return file{filepath.Join(dir, fmt.Sprintf("%s.%d%s", process, number, suffix)), process, number}
 }
 
-// filesIn gives the files of a folder, those of a process in their order.
+// filesIn returns the files of a folder, those of a process in their order.
 func filesIn(dir string) ([]file, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,7 +150,7 @@ const (
 	maxLine = 2 << 20  // what is longer is no line of ours; it is skipped without being held
 )
 
-// readLines gives the whole lines that begin at a position, about maxRead bytes of them, and how many bytes were read
+// readLines returns the whole lines that begin at a position, about maxRead bytes of them, and how many bytes were read
 // that are no events of ours. end is the position behind the last. No lines and end == from: there is no whole line.
 func readLines(r io.ReaderAt, from int64) (lines []line, end int64, strange int, err error) {
 	buf := make([]byte, maxRead)
@@ -189,7 +189,7 @@ func readLines(r io.ReaderAt, from int64) (lines []line, end int64, strange int,
 	}
 }
 
-// readLong gives a line that is longer than maxRead, up to maxLine bytes of it; nil if it has no end yet.
+// readLong returns a line that is longer than maxRead, up to maxLine bytes of it; nil if it has no end yet.
 func readLong(r io.ReaderAt, from int64) ([]byte, error) {
 	text, err := bufio.NewReaderSize(io.NewSectionReader(r, from, maxLine), maxRead).ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
@@ -201,7 +201,7 @@ func readLong(r io.ReaderAt, from int64) ([]byte, error) {
 	return text, err
 }
 
-// skipLine gives the position behind a line of any length, or from if it has no end yet.
+// skipLine returns the position behind a line of any length, or from if it has no end yet.
 func skipLine(r io.ReaderAt, from int64) (int64, error) {
 	buf := make([]byte, maxRead)
 	for at := from; ; {

@@ -10,27 +10,27 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// A folded is what one step has done.
-type folded struct {
-	events  int
-	ended   bool          // a turn has ended, or said more after its end
-	gone    map[int]bool  // sessions that stand for nothing in the database
-	opened  map[int]int64 // rows of sessions that it opened
-	left    []int         // sessions that the client has closed
-	to      int64         // how far the file is folded in
-	over    bool          // a later file of the process is being folded in already
-	nothing bool          // there is no whole line any more
+// A stepResult is what one step has done.
+type stepResult struct {
+	events     int
+	ended      bool          // a turn has ended, or said more after its end
+	gone       map[int]bool  // sessions that stand for nothing in the database
+	opened     map[int]int64 // rows of sessions that it opened
+	left       []int         // sessions that the client has closed
+	to         int64         // how far the file is folded in
+	superseded bool          // a later file of the process is being folded in already
+	atEnd      bool          // there is no whole line any more
 }
 
 // A folding is one transaction's work.
 type folding struct {
-	folded
+	stepResult
 	b   *correlation.Batch
 	log zerolog.Logger
 }
 
-// do folds one event in. What is about something that was forgotten, or comes too late to change a state, is left.
-func (f *folding) do(e Event) error {
+// apply folds one event in. What is about something that was forgotten, or comes too late to change a state, is left.
+func (f *folding) apply(e Event) error {
 	known, ok := e.(interface{ fold(*folding) error })
 	if !ok {
 		return fmt.Errorf("nothing says what %s does", e.kind())
@@ -46,7 +46,7 @@ func (f *folding) do(e Event) error {
 	return err
 }
 
-// session gives the row of a session. ErrNotFound: it was forgotten.
+// session returns the row of a session. ErrNotFound: it was forgotten.
 func (f *folding) session(n int) (int64, error) {
 	id, err := f.b.Session(n)
 	if errors.Is(err, correlation.ErrNotFound) {
@@ -55,13 +55,13 @@ func (f *folding) session(n int) (int64, error) {
 	return id, err
 }
 
-// note keeps an event in the table of events, with the fields of e.
-func (f *folding) note(e Event, session, turn int64) error {
+// record keeps an event in the table of events, with the fields of e.
+func (f *folding) record(e Event, session, turn int64) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	return f.b.Note(e.kind(), session, turn, data)
+	return f.b.AddEvent(e.kind(), session, turn, data)
 }
 
 // inSession does something with a session, and keeps the event.
@@ -73,7 +73,7 @@ func (f *folding) inSession(e Event, n int, do func(row int64) error) error {
 	if err := do(row); err != nil {
 		return err
 	}
-	return f.note(e, row, 0)
+	return f.record(e, row, 0)
 }
 
 // inTurn does something with a turn.
@@ -92,7 +92,7 @@ func (e Opened) fold(f *folding) error {
 	}
 	f.opened[e.Session] = v.ID
 	delete(f.gone, e.Session)
-	return f.note(e, v.ID, 0)
+	return f.record(e, v.ID, 0)
 }
 
 func (e Stepped) fold(f *folding) error {
@@ -153,7 +153,7 @@ func (e Injected) fold(f *folding) error {
 	}
 	short := e
 	short.Injection.Text = "" // it stands in the ledger
-	return f.note(short, row, turn)
+	return f.record(short, row, turn)
 }
 
 func (e ContextStored) fold(f *folding) error {
@@ -164,7 +164,7 @@ func (e ContextStored) fold(f *folding) error {
 	if err := f.b.SaveContext(row, e.Key, e.Context, e.Fetched); err != nil {
 		return err
 	}
-	return f.note(ContextStored{Session: e.Session, Key: e.Key, Fetched: e.Fetched, Context: json.RawMessage("null")},
+	return f.record(ContextStored{Session: e.Session, Key: e.Key, Fetched: e.Fetched, Context: json.RawMessage("null")},
 		row, 0)
 }
 
@@ -189,7 +189,7 @@ func (e Summarised) fold(f *folding) error {
 		Payload: e.Text}); err != nil {
 		return err
 	}
-	return f.note(Summarised{Session: e.Session}, row, 0)
+	return f.record(Summarised{Session: e.Session}, row, 0)
 }
 
 func (e TurnBegan) fold(f *folding) error {
@@ -197,35 +197,35 @@ func (e TurnBegan) fold(f *folding) error {
 	if err != nil {
 		return err
 	}
-	turn, err := f.b.Begin(e.Turn, row, e.Key)
+	turn, err := f.b.BeginTurn(e.Turn, row, e.Key)
 	if err != nil {
 		return err
 	}
-	return f.note(e, row, turn)
+	return f.record(e, row, turn)
 }
 
 func (e UserSaid) fold(f *folding) error {
-	return f.inTurn(e.Turn, func(turn, _ int64) error { return f.b.Hear(turn, e.Text, e.Cut) })
+	return f.inTurn(e.Turn, func(turn, _ int64) error { return f.b.AddPrompt(turn, e.Text, e.Cut) })
 }
 
 func (e Said) fold(f *folding) error {
 	return f.inTurn(e.Turn, func(turn, _ int64) error {
 		f.ended = true
-		return f.b.Say(turn, e.Text, e.Skipped)
+		return f.b.AddAnswer(turn, e.Text, e.Skipped)
 	})
 }
 
 func (e ToolUsed) fold(f *folding) error {
 	return f.inTurn(e.Turn, func(turn, session int64) error {
-		if err := f.b.Use(turn, e.Tool); err != nil {
+		if err := f.b.AddToolCall(turn, e.Tool); err != nil {
 			return err
 		}
-		return f.note(e, session, turn)
+		return f.record(e, session, turn)
 	})
 }
 
 func (e TraceKnown) fold(f *folding) error {
-	return f.inTurn(e.Turn, func(turn, session int64) error { return f.note(e, session, turn) })
+	return f.inTurn(e.Turn, func(turn, session int64) error { return f.record(e, session, turn) })
 }
 
 func (e UsageReported) fold(f *folding) error {
@@ -245,10 +245,10 @@ func (e UsageReported) fold(f *folding) error {
 func (e TurnEnded) fold(f *folding) error {
 	return f.inTurn(e.Turn, func(turn, session int64) error {
 		f.ended = true
-		if err := f.b.Answered(turn, session, e.Stop, e.Code, e.Lost > 0); err != nil {
+		if err := f.b.EndTurn(turn, session, e.Stop, e.Code, e.Lost > 0); err != nil {
 			return err
 		}
-		return f.note(e, session, turn)
+		return f.record(e, session, turn)
 	})
 }
 
@@ -262,7 +262,7 @@ func (e ProcessEnded) fold(f *folding) error {
 	if err := f.b.End(e.Reason); err != nil {
 		return err
 	}
-	return f.note(e, 0, 0)
+	return f.record(e, 0, 0)
 }
 
 func (Erased) fold(*folding) error { return nil }
@@ -281,5 +281,5 @@ func (u unknown) fold(f *folding) error {
 			return err
 		}
 	}
-	return f.b.Note(u.name, session, turn, u.line)
+	return f.b.AddEvent(u.name, session, turn, u.line)
 }

@@ -41,7 +41,7 @@ type folder struct {
 	gone    map[int]bool  // sessions that were forgotten
 	reached place         // all before it is folded in
 	moved   chan struct{} // closed, and made anew, when reached or rows change
-	hurry   bool          // somebody waits
+	urgent  bool          // somebody waits
 	refused bool          // the database did not take what it was given last
 	trying  time.Time     // since when it has been given what it has not taken; zero: it has
 
@@ -52,9 +52,9 @@ type folder struct {
 	stopped chan struct{}
 
 	// The goroutine's, and whose it is that has joined it.
-	number int // of the file that is being folded in
-	r      *reader
-	told   bool // a person knows that the database takes nothing
+	number   int // of the file that is being folded in
+	r        *reader
+	reported bool // a person knows that the database takes nothing
 }
 
 func newFolder(o Options, lock *correlation.Lock, w *writer) *folder {
@@ -86,38 +86,38 @@ func (f *folder) run() {
 		switch {
 		case err == nil:
 			wait = foldRetry
-			if !f.more() {
+			if !f.awaitMore() {
 				return
 			}
-			f.rest(foldSoon)
+			f.pauseUnlessUrged(foldSoon)
 		case f.ctx.Err() == nil:
-			f.tell(err)
+			f.report(err)
 			note := f.o.Log.Debug() // somebody else is writing
 			if wait >= foldNews {
 				note = f.o.Log.Info()
 			}
 			note.Err(err).Dur("again", wait).Msg("the database takes no events just now")
-			f.hurried() // who waits for the database waits with us
+			f.takeUrgent() // who waits for the database waits with us
 			f.pause(wait)
 			wait = min(2*wait, foldLast)
 		}
 	}
 }
 
-// tell says once that the database takes nothing any more. Somebody's lock is no such thing, and of a disk that is full
-// the writer tells.
-func (f *folder) tell(err error) {
-	if f.told || err == nil || errors.Is(err, sqlite.ErrBusy) || errors.Is(err, sqlite.ErrFull) ||
+// report says once that the database takes nothing any more. Somebody's lock is no such thing, and of a disk that is
+// full the writer tells.
+func (f *folder) report(err error) {
+	if f.reported || err == nil || errors.Is(err, sqlite.ErrBusy) || errors.Is(err, sqlite.ErrFull) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return
 	}
-	f.told = true
+	f.reported = true
 	f.o.Tell(fmt.Sprintf("what is said is written down, and not taken in before the next start: %v", err))
 }
 
-// more waits until there is more to fold in; false: the log ends. What was said before a silence stands in the
+// awaitMore waits until there is more to fold in; false: the log ends. What was said before a silence stands in the
 // database, and need not stay in a file.
-func (f *folder) more() bool {
+func (f *folder) awaitMore() bool {
 	idle := time.NewTimer(idleAfter)
 	defer idle.Stop()
 	for {
@@ -134,19 +134,19 @@ func (f *folder) more() bool {
 	}
 }
 
-// rest lets more come, and the conversation have the machine, unless somebody is in a hurry.
-func (f *folder) rest(d time.Duration) {
-	if !f.hurried() {
+// pauseUnlessUrged lets more come, and the conversation have the machine, unless somebody is in a hurry.
+func (f *folder) pauseUnlessUrged(d time.Duration) {
+	if !f.takeUrgent() {
 		f.pause(d)
 	}
 }
 
-// hurried reports, once, whether somebody is in a hurry.
-func (f *folder) hurried() bool {
+// takeUrgent reports, once, whether somebody is in a hurry.
+func (f *folder) takeUrgent() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	hurry := f.hurry
-	f.hurry = false
+	hurry := f.urgent
+	f.urgent = false
 	return hurry
 }
 
@@ -180,20 +180,20 @@ func (f *folder) catchUp(ctx context.Context) error {
 			f.r = r
 		}
 		began := time.Now()
-		f.tries(began)
+		f.setTrying(began)
 		limited, cancel := context.WithTimeout(sqlite.WithLockWait(ctx, foldWait), foldLimit)
 		did, err := f.r.step(limited)
 		cancel()
-		f.tries(time.Time{})
+		f.setTrying(time.Time{})
 		if err != nil {
 			return err
 		}
-		f.took(did)
+		f.applied(did)
 		if ctx == f.ctx { // nobody waits for the end
-			f.rest(pace.Rest(time.Since(began)))
+			f.pauseUnlessUrged(pace.Rest(time.Since(began)))
 		}
 		switch {
-		case !did.nothing && !did.over:
+		case !did.atEnd && !did.superseded:
 		case f.number < target.number: // the next file; all of this one is folded in
 			path := f.r.file.path
 			if err := errors.Join(f.r.close(), os.Remove(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -209,8 +209,8 @@ func (f *folder) catchUp(ctx context.Context) error {
 	}
 }
 
-// took notes what a step has done, and tells of it.
-func (f *folder) took(did folded) {
+// applied notes what a step has done, and tells of it.
+func (f *folder) applied(did stepResult) {
 	f.mu.Lock()
 	maps.Copy(f.rows, did.opened)
 	for _, n := range did.left { // who asks again finds it in the database
@@ -244,13 +244,13 @@ func (f *folder) took(did folded) {
 // urge makes the folder not wait for more.
 func (f *folder) urge() {
 	f.mu.Lock()
-	f.hurry = true
+	f.urgent = true
 	f.mu.Unlock()
 	wake(f.urged)
 }
 
-// tries notes since when the database has been given something.
-func (f *folder) tries(since time.Time) {
+// setTrying notes since when the database has been given something.
+func (f *folder) setTrying(since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.trying = since
@@ -297,8 +297,8 @@ func (f *folder) row(ctx context.Context, n int) (int64, error) {
 	}
 }
 
-// caughtUp waits until all before a place is folded in.
-func (f *folder) caughtUp(ctx context.Context, target place) error {
+// awaitFolded waits until all before a place is folded in.
+func (f *folder) awaitFolded(ctx context.Context, target place) error {
 	for {
 		f.mu.Lock()
 		there, moved := !f.reached.before(target), f.moved
@@ -329,7 +329,7 @@ func (f *folder) close(ctx context.Context) (left bool, err error) {
 	if f.store != nil && writing == nil {
 		if err = ctx.Err(); err == nil {
 			err = f.catchUp(ctx)
-			f.tell(err)
+			f.report(err)
 		}
 		left = err != nil
 	}
@@ -343,7 +343,7 @@ func (f *folder) close(ctx context.Context) (left bool, err error) {
 	case f.store == nil && writing == nil && f.w.empty():
 		left, err = false, errors.Join(err, os.Remove(last.path))
 	}
-	if ctx.Err() != nil || passing(ctx, err) {
+	if ctx.Err() != nil || isTransient(ctx, err) {
 		err = nil // the rest is somebody else's
 	}
 	return left, errors.Join(writing, err, f.lock.Release())

@@ -22,10 +22,10 @@ func TestHurry(t *testing.T) {
 			ctx, cancel := context.WithCancel(tt.in(t.Context()))
 			cancel()
 			f := newFolder(Options{}, nil, nil)
-			if err := f.caughtUp(ctx, place{number: 1, position: 1}); !errors.Is(err, context.Canceled) {
+			if err := f.awaitFolded(ctx, place{number: 1, position: 1}); !errors.Is(err, context.Canceled) {
 				t.Fatalf("nothing is folded in, but: %v", err)
 			}
-			if got := f.hurried(); got != tt.want {
+			if got := f.takeUrgent(); got != tt.want {
 				t.Errorf("it hurries: %v, want %v", got, tt.want)
 			}
 		})

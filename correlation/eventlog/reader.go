@@ -47,17 +47,17 @@ func (r *reader) close() error { return r.in.Close() }
 var errMoved = errors.New("somebody else has folded some of it in")
 
 // step folds in what the file has at its position, in one transaction: about maxRead bytes, or what takes maxHold.
-func (r *reader) step(ctx context.Context) (folded, error) {
+func (r *reader) step(ctx context.Context) (stepResult, error) {
 	for {
 		lines, end, strange, err := readLines(r.in, r.at)
 		if err != nil {
-			return folded{}, err
+			return stepResult{}, err
 		}
 		if strange > 0 {
 			r.log.Warn().Str("file", r.file.path).Int("bytes", strange).Msg("what is no event was left out")
 		}
 		if r.known && end == r.at {
-			return folded{nothing: true, to: r.at}, nil
+			return stepResult{atEnd: true, to: r.at}, nil
 		}
 		did, err := r.fold(ctx, lines, end)
 		if errors.Is(err, errMoved) {
@@ -69,8 +69,8 @@ func (r *reader) step(ctx context.Context) (folded, error) {
 
 // fold folds lines in that end at a position. A line that the database does not take, though it takes others, is
 // skipped.
-func (r *reader) fold(ctx context.Context, lines []line, end int64) (did folded, err error) {
-	f := &folding{folded: folded{gone: map[int]bool{}, opened: map[int]int64{}}, log: r.log}
+func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepResult, err error) {
+	f := &folding{stepResult: stepResult{gone: map[int]bool{}, opened: map[int]int64{}}, log: r.log}
 	at := r.at
 	var failed int64 // the end of the line that failed
 	err = r.store.Batch(ctx, r.file.process, func(b *correlation.Batch) error {
@@ -79,11 +79,11 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did folded,
 		case err != nil:
 			return err
 		case number > r.file.number:
-			f.over = true
+			f.superseded = true
 			return nil
 		// folded in, removed and forgotten by somebody else, whose transaction came first
 		case number < r.file.number && !r.file.there():
-			f.over = true
+			f.superseded = true
 			return nil
 		case number < r.file.number:
 			b.At(time.UnixMilli(r.header.At))
@@ -106,7 +106,7 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did folded,
 			}
 			if l.end != r.poison {
 				b.At(l.at)
-				if err := f.do(l.event); err != nil {
+				if err := f.apply(l.event); err != nil {
 					failed = l.end
 					return err
 				}
@@ -115,7 +115,7 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did folded,
 			position = l.end
 		}
 		if end == at && number == r.file.number {
-			f.nothing = true
+			f.atEnd = true
 			return nil
 		}
 		b.At(r.now())
@@ -123,21 +123,21 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did folded,
 	})
 	switch {
 	case err == nil:
-		if !f.over {
+		if !f.superseded {
 			r.at, f.to = end, end
 		}
-		return f.folded, nil
-	case failed != 0 && !passing(ctx, err):
+		return f.stepResult, nil
+	case failed != 0 && !isTransient(ctx, err):
 		r.log.Error().Err(err).Str("file", r.file.path).Int64("position",
 			failed).Msg("an event that the database does not take was left out")
 		r.poison = failed
 		return r.fold(ctx, lines, end)
 	}
-	return folded{}, err
+	return stepResult{}, err
 }
 
-// passing reports whether an error is of the database rather than of an event: the same may succeed later.
-func passing(ctx context.Context, err error) bool {
+// isTransient reports whether an error is of the database rather than of an event: the same may succeed later.
+func isTransient(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}

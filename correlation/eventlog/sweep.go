@@ -41,7 +41,7 @@ type Swept struct {
 	Events int
 	// files that were left alone, each with a line in the log: of a newer version, of somebody else, damaged in their
 	// first line
-	Left int
+	LeftAlone int
 }
 
 // Run folds in what dead processes have left, marks their end (what they had in flight is in doubt, what they owe is
@@ -70,7 +70,7 @@ func (s Sweep) Run(ctx context.Context) (Swept, error) {
 			continue
 		}
 		last := i+1 == len(all) || all[i+1].process != file.process
-		one := s.one(ctx, file, last, &did)
+		one := s.fold(ctx, file, last, &did)
 		if err = errors.Join(err, one); errors.Is(one, sqlite.ErrBusy) {
 			return did, err // so it is for the others
 		}
@@ -105,8 +105,8 @@ func CatchUp(ctx context.Context, store *correlation.Store, log zerolog.Logger) 
 
 const readLimit = time.Second
 
-// one folds in a file, the last of its process or one before it.
-func (s Sweep) one(ctx context.Context, f file, last bool, did *Swept) error {
+// fold folds in a file, the last of its process or one before it.
+func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 	alive, err := correlation.Alive(s.Store.LiveDir(), f.process)
 	if err != nil {
 		s.Log.Warn().Err(err).Str("process", f.process).Msg("cannot ask for the lock of a process")
@@ -124,8 +124,8 @@ func (s Sweep) one(ctx context.Context, f file, last bool, did *Swept) error {
 		}
 		return s.remove(ctx, f, last, did) // it died before it had said anything
 	case err != nil:
-		did.Left++
-		s.leave(f, err)
+		did.LeftAlone++
+		s.leaveAlone(f, err)
 		return nil
 	}
 	defer r.close()
@@ -137,7 +137,7 @@ func (s Sweep) one(ctx context.Context, f file, last bool, did *Swept) error {
 		}
 		pace.Pause(ctx, began)
 		did.Events += step.events
-		if step.over || step.nothing {
+		if step.superseded || step.atEnd {
 			break
 		}
 	}
@@ -155,8 +155,8 @@ func (s Sweep) one(ctx context.Context, f file, last bool, did *Swept) error {
 // leftAlone are the paths of files that were told of: a worker looks again every second.
 var leftAlone sync.Map
 
-// leave says that a file is left alone, and why.
-func (s Sweep) leave(f file, why error) {
+// leaveAlone says that a file is left alone, and why.
+func (s Sweep) leaveAlone(f file, why error) {
 	if _, told := leftAlone.LoadOrStore(f.path, true); told {
 		return
 	}

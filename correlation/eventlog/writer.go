@@ -109,7 +109,7 @@ func (w *writer) queue(e Event, written chan error) {
 
 // enqueueLocked puts an event where it belongs, a long text in pieces. It reports whether there was room.
 func (w *writer) enqueueLocked(at time.Time, e Event, written chan error) bool {
-	if !overtaken(e) && !w.returnsLocked(e) {
+	if !staysBehindText(e) && !w.returnsLocked(e) {
 		if len(w.first) >= maxEvents {
 			return false
 		}
@@ -138,7 +138,7 @@ func (w *writer) returnsLocked(e Event) bool {
 	})
 }
 
-// take gives what is to be written next, or nothing, and the writer rests.
+// take returns what is to be written next, or nothing, and the writer rests.
 func (w *writer) take() (batch []queued, fresh bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -249,7 +249,7 @@ func (w *writer) write(batch []queued, ends []int, buf []byte) {
 		}
 		failures++
 		q.tell(ErrNotWritten)
-		if !overtaken(q.event) && len(w.kept) < maxEvents {
+		if !staysBehindText(q.event) && len(w.kept) < maxEvents {
 			w.kept = append(w.kept, queued{at: q.at, event: q.event})
 			continue
 		}
@@ -347,7 +347,7 @@ func (p place) before(q place) bool {
 	return p.number < q.number || p.number == q.number && p.position < q.position
 }
 
-// written gives how far the files are written.
+// written returns how far the files are written.
 func (w *writer) written() place {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -116,7 +116,7 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) (changed []int64, er
 	if probe == "" {
 		return nil, nil
 	}
-	turns, err := correlation.SaidWith(ctx, tx, probe)
+	turns, err := correlation.SaidContaining(ctx, tx, probe)
 	if err != nil {
 		return nil, err
 	}

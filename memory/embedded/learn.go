@@ -95,7 +95,7 @@ func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 // learnOne does so with one turn, as far as mostHeard new passages go. It gives whether there are more. A turn that has
 // changed since it was read, or was learned by another process, is left.
 func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned) (more bool, err error) {
-	same, err := correlation.StillSaid(ctx, tx, t)
+	same, err := correlation.Unchanged(ctx, tx, t)
 	if err != nil {
 		return false, err
 	}

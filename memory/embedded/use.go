@@ -20,7 +20,7 @@ const (
 
 // noteUse notes what a turn's session was told, and whether the turn's answer uses it.
 func (s *Store) noteUse(ctx context.Context, tx *sql.Tx, t correlation.Said) error {
-	told, err := correlation.ItemsTold(ctx, tx, t.Session)
+	told, err := correlation.ItemsInserted(ctx, tx, t.Session)
 	if err != nil || len(told) == 0 {
 		return err
 	}

@@ -203,7 +203,7 @@ func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	}
 	err = r.keep(ctx, what, work)
 	gone := left()
-	return errors.Join(err, r.Data.Sessions.FoldLog(ctx), eraser.Erase(ctx, gone.Sessions),
+	return errors.Join(err, r.Data.Sessions.Checkpoint(ctx), eraser.Erase(ctx, gone.Sessions),
 		runtime.RemoveFiles(gone.Files),
 		runtime.RemovePage(r.Data.Config))
 }

@@ -183,7 +183,7 @@ func (in *intake) about(cwd string, also []string) (project string, out bool) {
 // add takes in turns of the conversation, or only counts those that are new.
 func (in *intake) add(ctx context.Context, turns []correlation.Turn) (added int, err error) {
 	if in.DryRun {
-		fresh, err := in.into.Fresh(ctx, turns)
+		fresh, err := in.into.NewTurns(ctx, turns)
 		return len(fresh), err
 	}
 	return in.into.Add(ctx, turns)

@@ -172,7 +172,7 @@ func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB
 				return nil, err
 			}
 			store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()})
-			s, err := store.OfKey(ctx, who.Key)
+			s, err := store.FindByKey(ctx, who.Key)
 			if errors.Is(err, correlation.ErrNotFound) {
 				return nil, errors.New("this session is not on record here; signet-acp-proxy handoff SESSION does it " +
 					"for any that is")

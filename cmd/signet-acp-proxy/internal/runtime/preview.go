@@ -84,7 +84,7 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 // earlier tells how the conversation ended that the session would go on from.
 func (d *Data) earlier(ctx context.Context, q PreviewQuery, who memory.Session) (string, error) {
 	if q.Continues == "" {
-		id, err := d.Sessions.Waiting(ctx, cmp.Or(who.Project, who.Cwd), namesOf("", q.Agent))
+		id, err := d.Sessions.HandoffFor(ctx, cmp.Or(who.Project, who.Cwd), namesOf("", q.Agent))
 		if err != nil || id == 0 {
 			return "", err
 		}

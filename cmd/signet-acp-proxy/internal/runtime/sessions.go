@@ -52,7 +52,7 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 	if err != nil {
 		return nil, 0, err
 	}
-	handed, err := d.Sessions.Handed(ctx)
+	handed, err := d.Sessions.Handoffs(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
