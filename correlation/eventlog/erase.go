@@ -13,7 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// An Eraser takes what was said in sessions out of the files of events of living processes, which keep it for a while
+// An Eraser erases what was said in sessions from the files of events of living processes, which keep it for a while
 // after it is folded in.
 //
 //	eraser, err := eventlog.Sweep{Store: store, Living: true}.Eraser(ctx) // before the sessions go
@@ -24,7 +24,8 @@ type Eraser struct {
 	numbers []correlation.EventNumbers
 }
 
-// Eraser folds in what there is, so that it can be forgotten, and remembers what the numbers in the files stand for.
+// Eraser folds in all files, so that everything can be forgotten, and remembers the sessions of the numbers in them.
+// Call it before the sessions are removed from the database.
 func (s Sweep) Eraser(ctx context.Context) (*Eraser, error) {
 	s.Living = true
 	if _, err := s.Run(ctx); err != nil {
@@ -34,8 +35,8 @@ func (s Sweep) Eraser(ctx context.Context) (*Eraser, error) {
 	return &Eraser{s, numbers}, err
 }
 
-// Erase overwrites, in the files, the lines of sessions that are gone from the database. What their processes say from
-// now on is not kept either: they find that the sessions are gone.
+// Erase overwrites the lines of sessions that are gone from the database. What their processes record from now on is
+// not kept either: they find that the sessions are gone.
 func (e *Eraser) Erase(ctx context.Context, sessions []int64) error {
 	gone := map[int64]bool{}
 	for _, id := range sessions {
@@ -70,8 +71,8 @@ func (e *Eraser) Erase(ctx context.Context, sessions []int64) error {
 	return err
 }
 
-// EraseFolded overwrites, in the files of living processes, all text that the database has: it may have been forgotten
-// there, in part.
+// EraseFolded overwrites, in the files of living processes, all text that was folded in: some of it was forgotten in
+// the database.
 func (s Sweep) EraseFolded(ctx context.Context) error {
 	s.Living = true
 	if _, err := s.Run(ctx); err != nil {
@@ -91,7 +92,7 @@ func (s Sweep) EraseFolded(ctx context.Context) error {
 	return err
 }
 
-// hasText reports whether an event repeats what was said.
+// hasText reports whether an event holds text of the conversation.
 func hasText(e Event) bool {
 	switch e.(type) {
 	case *UserSaid, *Said, *ToolUsed, *Summarised, *Warned, *Injected, *ContextStored, *Titled:
@@ -100,7 +101,7 @@ func hasText(e Event) bool {
 	return false
 }
 
-// erase overwrites the lines of sessions and turns.
+// erase overwrites the lines of sessions and turns, by their numbers.
 func (f file) erase(ctx context.Context, sessions, turns map[int]bool) error {
 	return f.overwrite(ctx, math.MaxInt64, func(e Event) bool { return concerns(e, sessions, turns) })
 }
@@ -132,7 +133,7 @@ func (f file) overwrite(ctx context.Context, before int64, which func(Event) boo
 	return errors.Join(err, w.Close())
 }
 
-// concerns reports whether an event is of one of some sessions, or of one of their turns, whose numbers it learns.
+// concerns reports whether an event is of one of the sessions or turns. It adds the turns of these sessions to turns.
 func concerns(e Event, sessions, turns map[int]bool) bool {
 	session, turn := numbersOf(e)
 	if turn != 0 && sessions[session] {
@@ -192,8 +193,7 @@ func numbersOf(e Event) (session, turn int) {
 	return 0, 0
 }
 
-// eraseLine makes the last line that ends at end, and begins at from or later, an event that says nothing, of the same
-// length.
+// eraseLine replaces the last line before end, which begins at from or later, by an Erased event of the same length.
 func eraseLine(w *os.File, from, end int64) error {
 	old := make([]byte, end-from)
 	if _, err := w.ReadAt(old, from); err != nil {

@@ -10,17 +10,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// An Event is something that happened in a process. Its fields Session and Turn are numbers of Log.NewSession and
-// Log.NewTurn; what is not of a session, or of no turn, has 0 there.
+// An Event is something that happened in a process. Its fields Session and Turn are numbers from Log.NewSession and
+// Log.NewTurn, 0 for none.
 type Event interface {
 	// kind is its name in the file and in the table events.
 	kind() string
 }
 
-// A session of this process.
+// Events of a session.
 type (
-	// Opened: the harness has a session, new or not; from here on Session names it. Open's Process is not needed. It
-	// comes before all else that names the session, and again when the client opens it again.
+	// Opened: the harness has opened a session, new or not. It is the first event with the session's number, and comes
+	// again when the client opens the session again. Open.Process is not used.
 	Opened struct {
 		Session int                     `json:"session"`
 		Open    correlation.OpenSession `json:"open"`
@@ -30,21 +30,22 @@ type (
 		Continues int `json:"continues,omitempty"`
 	}
 
-	// Stepped: its state has changed (correlation.State.On), for this process saw it in one of the states in From (nil:
-	// in any). A claim is no event, but what becomes of it is one: Answered, Refused, Failed. Off is one, too.
+	// Stepped: an event of the table of states (correlation.State.On), which counts if the session is in one of the
+	// states in From (nil: in any). A claim is made in the database; what becomes of it is such an event.
 	Stepped struct {
 		Session int                 `json:"session"`
 		From    []correlation.State `json:"from,omitempty"`
 		Event   correlation.Event   `json:"event"`
 	}
 
-	// Left: the client has closed or deleted it. What is appended later is of the same session still.
+	// Left: the client has closed or deleted the session. Events that follow are still of the same session.
 	Left struct {
 		Session int    `json:"session"`
 		Reason  string `json:"reason"`
 	}
 
-	// Rekeyed: it has a new key. Spent, where not empty, is one in between, whose start is in doubt.
+	// Rekeyed: the session has a new key. Spent, if not empty, is a key in between, with which a session-start was sent
+	// whose outcome is not known.
 	Rekeyed struct {
 		Session int    `json:"session"`
 		Key     string `json:"key"`
@@ -63,7 +64,7 @@ type (
 		Key     string `json:"key"`
 	}
 
-	// VersionsKnown: what the client and the harness call themselves; what is empty stays as it is.
+	// VersionsKnown: the names and versions of client and harness; what is empty stays as it was.
 	VersionsKnown struct {
 		Session       int    `json:"session"`
 		Client        string `json:"client,omitempty"`
@@ -72,8 +73,14 @@ type (
 		AgentVersion  string `json:"agentVersion,omitempty"`
 	}
 
-	// Injected: something of ours went to the harness. Claimed: the ledger has it, by Store.Claim; the text need not be
-	// repeated then. Else it is recorded now: the identity in a system prompt.
+	// Titled: the harness has set the session's title. Redacted.
+	Titled struct {
+		Session int    `json:"session"`
+		Title   string `json:"title"`
+	}
+
+	// Injected: a block went to the harness. Claimed: Store.Claim has recorded it, so the text need not be repeated.
+	// Otherwise it is recorded now: it is the identity in a system prompt.
 	Injected struct {
 		Session   int                   `json:"session"`
 		Turn      int                   `json:"turn,omitempty"`
@@ -81,7 +88,7 @@ type (
 		Injection correlation.Injection `json:"injection"`
 	}
 
-	// ContextStored: a context that was fetched and not used yet. It replaces an older one.
+	// ContextStored: a context was fetched and is not used yet. It replaces an older one.
 	ContextStored struct {
 		Session int             `json:"session"`
 		Key     string          `json:"key"`
@@ -89,7 +96,7 @@ type (
 		Context json.RawMessage `json:"context"`
 	}
 
-	// ContextDropped: it was used, or must not be.
+	// ContextDropped: the stored context was used, or must not be.
 	ContextDropped struct {
 		Session int `json:"session"`
 	}
@@ -112,10 +119,10 @@ type (
 	}
 )
 
-// A turn of a session.
+// Events of a turn.
 type (
-	// TurnBegan: a prompt has left for the harness. Turns of a process stand in the database in this order. Key is the
-	// session's at that time.
+	// TurnBegan: a prompt has left for the harness. The rows of a process's turns are in the order of these events. Key
+	// is the session's at that time.
 	TurnBegan struct {
 		Session int    `json:"session"`
 		Turn    int    `json:"turn"`
@@ -123,27 +130,27 @@ type (
 		Command string `json:"command,omitempty"` // the slash command that the prompt is
 	}
 
-	// TraceKnown: the span that the client sent the prompt in, as W3C's traceparent has it.
+	// TraceKnown: the client has sent the prompt with this W3C traceparent.
 	TraceKnown struct {
 		Turn   int    `json:"turn"`
 		Parent string `json:"parent"`
 	}
 
-	// UserSaid: the person's own words, or more of them (steering). Redacted.
+	// UserSaid: the text of the prompt, or more of the user's (steering). Redacted.
 	UserSaid struct {
 		Turn int    `json:"turn"`
 		Text string `json:"text"`
 		Cut  bool   `json:"cut,omitempty"` // some of it is missing
 	}
 
-	// Said: the assistant's next words. Redacted.
+	// Said: the next text of the assistant. Redacted.
 	Said struct {
 		Turn    int    `json:"turn"`
 		Text    string `json:"text"`
-		Skipped int    `json:"skipped,omitempty"` // bytes that were said before them and are not in the file
+		Skipped int    `json:"skipped,omitempty"` // bytes in front of it that were not kept
 	}
 
-	// ToolUsed: a tool call began or went on. What is empty stays as it was.
+	// ToolUsed: a tool call began, or a later report of it came: fields that are empty stay as they were.
 	ToolUsed struct {
 		Turn int                  `json:"turn"`
 		Tool correlation.ToolCall `json:"tool"`
@@ -156,8 +163,8 @@ type (
 		Usage   correlation.Usage `json:"usage"`
 	}
 
-	// TurnEnded: its response has come; it is in the file before the client has that response. A turn whose process
-	// dies ends with the process.
+	// TurnEnded: the prompt's response has come. The event is in the file before the client has the response. If the
+	// process dies, its open turns end without one.
 	TurnEnded struct {
 		Turn    int    `json:"turn"`
 		Stop    string `json:"stop,omitempty"`    // ACP's stopReason
@@ -167,7 +174,7 @@ type (
 	}
 )
 
-// The process.
+// Events of the process.
 type (
 	// KeyStarted: a session-start is being sent with a key.
 	KeyStarted struct {
@@ -175,23 +182,23 @@ type (
 		AgentID string `json:"agentId,omitempty"`
 	}
 
-	// DaemonAnswered: the daemon of a Signet path is there.
+	// DaemonAnswered: the daemon of a Signet path has answered.
 	DaemonAnswered struct {
 		SignetPath string `json:"signetPath"`
 		URL        string `json:"url"`
 		Version    string `json:"version"`
 	}
 
-	// Erased: something stood here that a person had forgotten.
+	// Erased: an event that a person had forgotten was here.
 	Erased struct{}
 
-	// ProcessEnded: it is over, whatever else comes; what it owes is due.
+	// ProcessEnded: the process ends, and what it owes is due. Events may still follow.
 	ProcessEnded struct {
 		Reason string `json:"reason"`
 	}
 )
 
-// An unknown event is a newer version's. It is kept as it is.
+// An unknown event is of a newer version. It goes into the table of events as it is.
 type unknown struct {
 	name    string
 	line    json.RawMessage
@@ -199,26 +206,35 @@ type unknown struct {
 	turn    int
 }
 
-// kinds makes an event of each kind to decode into.
+// kinds has for each kind a function that makes an event to decode into.
 var kinds = func() map[string]func() Event {
 	m := map[string]func() Event{}
 	for _, f := range []func() Event{
-		func() Event { return new(Opened) }, func() Event { return new(Stepped) }, func() Event { return new(Left) },
+		func() Event { return new(Opened) },
+		func() Event { return new(Stepped) },
+		func() Event { return new(Left) },
 		func() Event { return new(Rekeyed) },
-		func() Event { return new(RecordKnown) }, func() Event { return new(ParentKnown) },
+		func() Event { return new(RecordKnown) },
+		func() Event { return new(ParentKnown) },
 		func() Event { return new(VersionsKnown) },
-		func() Event { return new(Injected) }, func() Event { return new(ContextStored) },
-		func() Event { return new(ContextDropped) },
-		func() Event { return new(Compacting) }, func() Event { return new(Warned) },
-		func() Event { return new(Summarised) }, func() Event { return new(TurnBegan) },
-		func() Event { return new(UserSaid) },
-		func() Event { return new(Said) }, func() Event { return new(ToolUsed) },
-		func() Event { return new(TraceKnown) },
-		func() Event { return new(UsageReported) },
-		func() Event { return new(TurnEnded) }, func() Event { return new(KeyStarted) },
-		func() Event { return new(DaemonAnswered) },
-		func() Event { return new(ProcessEnded) }, func() Event { return new(Erased) },
 		func() Event { return new(Titled) },
+		func() Event { return new(Injected) },
+		func() Event { return new(ContextStored) },
+		func() Event { return new(ContextDropped) },
+		func() Event { return new(Compacting) },
+		func() Event { return new(Warned) },
+		func() Event { return new(Summarised) },
+		func() Event { return new(TurnBegan) },
+		func() Event { return new(TraceKnown) },
+		func() Event { return new(UserSaid) },
+		func() Event { return new(Said) },
+		func() Event { return new(ToolUsed) },
+		func() Event { return new(UsageReported) },
+		func() Event { return new(TurnEnded) },
+		func() Event { return new(KeyStarted) },
+		func() Event { return new(DaemonAnswered) },
+		func() Event { return new(Erased) },
+		func() Event { return new(ProcessEnded) },
 	} {
 		m[f().kind()] = f
 	}
@@ -232,6 +248,7 @@ func (Rekeyed) kind() string        { return "rekeyed" }
 func (RecordKnown) kind() string    { return "record_known" }
 func (ParentKnown) kind() string    { return "parent_known" }
 func (VersionsKnown) kind() string  { return "versions_known" }
+func (Titled) kind() string         { return "titled" }
 func (Injected) kind() string       { return "injected" }
 func (ContextStored) kind() string  { return "context_stored" }
 func (ContextDropped) kind() string { return "context_dropped" }
@@ -251,8 +268,8 @@ func (ProcessEnded) kind() string   { return "process_ended" }
 func (Erased) kind() string         { return "erased" }
 func (u unknown) kind() string      { return u.name }
 
-// staysBehindText reports whether an event is text, or must stay behind it: the others go first, so that the end of a
-// turn waits for no words.
+// staysBehindText reports whether an event is text, or must not be written before the text in front of it. All others
+// overtake text, so that the end of a turn does not wait for it.
 func staysBehindText(e Event) bool {
 	switch e.(type) {
 	case UserSaid, Said, Summarised, Left, ProcessEnded:
@@ -261,7 +278,7 @@ func staysBehindText(e Event) bool {
 	return false
 }
 
-// appendLine appends an event as the file has it.
+// appendLine appends an event as a line of the file.
 func appendLine(buf []byte, at time.Time, e Event) ([]byte, error) {
 	buf = append(strconv.AppendInt(append(buf, lineStart...), at.UnixMilli(), 10), lineKind...)
 	text := lineBuffer(append(append(buf, e.kind()...), '"'))
@@ -277,13 +294,13 @@ func appendLine(buf []byte, at time.Time, e Event) ([]byte, error) {
 	return text, nil
 }
 
-// What every line of ours begins with, and what stands between its time and its kind.
+// How every line begins, and what is between its time and its kind.
 const (
 	lineStart = `{"at":`
 	lineKind  = `,"kind":"`
 )
 
-// A lineBuffer takes what is written to it.
+// A lineBuffer is a slice that an encoder can write to.
 type lineBuffer []byte
 
 func (s *lineBuffer) Write(b []byte) (int, error) {
@@ -295,10 +312,10 @@ func (s *lineBuffer) Write(b []byte) (int, error) {
 type line struct {
 	at    time.Time
 	event Event
-	end   int64 // of the line in the file
+	end   int64 // offset in the file after the line
 }
 
-// parse decodes a line, without its end. What is no line of ours is an error.
+// parse decodes a line, without its line end. It returns an error if the line is no event.
 func parse(text []byte) (line, error) {
 	head, ours := headOf(text)
 	if !ours {
@@ -314,7 +331,7 @@ func parse(text []byte) (line, error) {
 	if !known {
 		u := unknown{name: head.Kind, line: bytes.Clone(text)}
 		var of struct{ Session, Turn int }
-		if json.Unmarshal(text, &of) == nil { // else it is of nobody
+		if json.Unmarshal(text, &of) == nil { // else it is of no session
 			u.session, u.turn = of.Session, of.Turn
 		}
 		l.event = u
@@ -324,13 +341,13 @@ func parse(text []byte) (line, error) {
 	return l, json.Unmarshal(text, l.event)
 }
 
-// A eventHead is what all events have.
+// An eventHead is what all events have.
 type eventHead struct {
 	At   int64  `json:"at"`
 	Kind string `json:"kind"`
 }
 
-// headOf reads the head of a line as appendLine writes it, without looking at the rest.
+// headOf reads the head of a line as appendLine writes it, without parsing the rest.
 func headOf(text []byte) (h eventHead, ours bool) {
 	rest, ours := bytes.CutPrefix(text, []byte(lineStart))
 	at, rest, found := bytes.Cut(rest, []byte(lineKind))
@@ -341,11 +358,3 @@ func headOf(text []byte) (h eventHead, ours bool) {
 	_, known := kinds[h.Kind]
 	return h, ours && found && closed && known && err == nil
 }
-
-// Titled: what the harness calls the session. Redacted.
-type Titled struct {
-	Session int    `json:"session"`
-	Title   string `json:"title"`
-}
-
-func (Titled) kind() string { return "titled" }

@@ -10,26 +10,27 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// A stepResult is what one step has done.
+// A stepResult says what one transaction has folded in.
 type stepResult struct {
 	events     int
-	ended      bool          // a turn has ended, or said more after its end
-	gone       map[int]bool  // sessions that stand for nothing in the database
-	opened     map[int]int64 // rows of sessions that it opened
-	left       []int         // sessions that the client has closed
-	to         int64         // how far the file is folded in
-	superseded bool          // a later file of the process is being folded in already
-	atEnd      bool          // there is no whole line any more
+	ended      bool          // a turn has ended, or has text
+	gone       map[int]bool  // numbers of sessions that the database does not have: they were forgotten
+	opened     map[int]int64 // rows by number of sessions that were opened
+	left       []int         // numbers of sessions that the client has closed
+	to         int64         // offset up to which the file is folded in
+	superseded bool          // this file is folded in, and a later one of the process is being
+	atEnd      bool          // there was no whole line to fold in
 }
 
-// A folding is one transaction's work.
+// A folding is the work of one transaction.
 type folding struct {
 	stepResult
 	b   *correlation.Batch
 	log zerolog.Logger
 }
 
-// apply folds one event in. What is about something that was forgotten, or comes too late to change a state, is left.
+// apply folds one event in. Events of what was forgotten, and those that come too late to change a state, are passed
+// over.
 func (f *folding) apply(e Event) error {
 	known, ok := e.(interface{ fold(*folding) error })
 	if !ok {
@@ -55,7 +56,7 @@ func (f *folding) session(n int) (int64, error) {
 	return id, err
 }
 
-// record keeps an event in the table of events, with the fields of e.
+// record adds an event to the table of events, with the fields of e.
 func (f *folding) record(e Event, session, turn int64) error {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -64,7 +65,7 @@ func (f *folding) record(e Event, session, turn int64) error {
 	return f.b.AddEvent(e.kind(), session, turn, data)
 }
 
-// inSession does something with a session, and keeps the event.
+// inSession changes a session, and records the event.
 func (f *folding) inSession(e Event, n int, do func(row int64) error) error {
 	row, err := f.session(n)
 	if err != nil {
@@ -76,7 +77,7 @@ func (f *folding) inSession(e Event, n int, do func(row int64) error) error {
 	return f.record(e, row, 0)
 }
 
-// inTurn does something with a turn.
+// inTurn changes a turn.
 func (f *folding) inTurn(n int, do func(turn, session int64) error) error {
 	turn, session, err := f.b.Turn(n)
 	if err != nil {
@@ -128,8 +129,15 @@ func (e ParentKnown) fold(f *folding) error {
 
 func (e VersionsKnown) fold(f *folding) error {
 	return f.inSession(e, e.Session, func(row int64) error {
-		return f.b.SetVersions(row, correlation.OpenSession{Client: e.Client, ClientVersion: e.ClientVersion,
-			Agent: e.Agent, AgentVersion: e.AgentVersion})
+		return f.b.SetVersions(row, correlation.OpenSession{
+			Client: e.Client, ClientVersion: e.ClientVersion, Agent: e.Agent, AgentVersion: e.AgentVersion,
+		})
+	})
+}
+
+func (e Titled) fold(f *folding) error {
+	return f.inSession(Titled{Session: e.Session}, e.Session, func(row int64) error { // the title is in its table
+		return f.b.SetSessionTitle(row, e.Title)
 	})
 }
 
@@ -152,7 +160,7 @@ func (e Injected) fold(f *folding) error {
 		}
 	}
 	short := e
-	short.Injection.Text = "" // it stands in the ledger
+	short.Injection.Text = "" // the ledger has it
 	return f.record(short, row, turn)
 }
 
@@ -164,8 +172,8 @@ func (e ContextStored) fold(f *folding) error {
 	if err := f.b.SaveContext(row, e.Key, e.Context, e.Fetched); err != nil {
 		return err
 	}
-	return f.record(ContextStored{Session: e.Session, Key: e.Key, Fetched: e.Fetched, Context: json.RawMessage("null")},
-		row, 0)
+	e.Context = json.RawMessage("null") // it may be large, and is in its table
+	return f.record(e, row, 0)
 }
 
 func (e ContextDropped) fold(f *folding) error {
@@ -185,8 +193,8 @@ func (e Summarised) fold(f *folding) error {
 	if err != nil {
 		return err
 	}
-	if err := f.b.Owe(correlation.Debt{Session: row, Kind: correlation.KindCompaction, Reason: "compaction",
-		Payload: e.Text}); err != nil {
+	debt := correlation.Debt{Session: row, Kind: correlation.KindCompaction, Reason: "compaction", Payload: e.Text}
+	if err := f.b.Owe(debt); err != nil {
 		return err
 	}
 	return f.record(Summarised{Session: e.Session}, row, 0)
@@ -267,7 +275,7 @@ func (e ProcessEnded) fold(f *folding) error {
 
 func (Erased) fold(*folding) error { return nil }
 
-// fold keeps what this version does not know, of whom it says that it is.
+// fold records an event that this version does not know, with the session and turn that it names.
 func (u unknown) fold(f *folding) error {
 	session, turn := int64(0), int64(0)
 	var err error

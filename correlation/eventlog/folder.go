@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	foldSoon  = 20 * time.Millisecond // how soon events are folded in: several go in one transaction
-	foldRetry = 50 * time.Millisecond // after the database did not take them, doubled up to
+	foldSoon  = 20 * time.Millisecond // pause before events are folded in, so that several go in one transaction
+	foldRetry = 50 * time.Millisecond // pause after a failure, doubled up to foldLast
 	foldLast  = 2 * time.Second
-	foldNews  = 400 * time.Millisecond // a wait as long as this is worth a line in the log
-	foldLimit = 10 * time.Second       // for one transaction, which takes 10 ms
-	bigFile   = 1 << 20                // a file that is folded in and has grown to this is left for a new one
-	idleFile  = 16 << 10               // and one of this size where nothing is said
-	idleAfter = 2 * time.Second        // for so long
+	foldNews  = 400 * time.Millisecond // pauses as long as this are logged at level info
+	foldLimit = 10 * time.Second       // for one transaction, which normally takes 10 ms
+	bigFile   = 1 << 20                // bytes: a file of this size is replaced by a new one once it is folded in
+	idleFile  = 16 << 10               // bytes: so is one of this size after a silence
+	idleAfter = 2 * time.Second        // of this length
 
-	stuckAfter = 50 * time.Millisecond // a try that takes longer waits for somebody else's lock
+	stuckAfter = 50 * time.Millisecond // a transaction that takes longer waits for another process's lock
 )
 
 // A folder folds the files of this process into a database, in a goroutine of its own.
@@ -37,13 +37,13 @@ type folder struct {
 
 	mu      sync.Mutex // guards what follows
 	store   *correlation.Store
-	rows    map[int]int64 // of sessions
-	gone    map[int]bool  // sessions that were forgotten
-	reached place         // all before it is folded in
-	moved   chan struct{} // closed, and made anew, when reached or rows change
-	urgent  bool          // somebody waits
-	refused bool          // the database did not take what it was given last
-	trying  time.Time     // since when it has been given what it has not taken; zero: it has
+	rows    map[int]int64 // of sessions, by number
+	gone    map[int]bool  // numbers of sessions that were forgotten
+	reached place         // up to which all is folded in
+	moved   chan struct{} // closed and replaced when reached or rows change
+	urgent  bool          // somebody waits: do not pause
+	refused bool          // the last transaction failed
+	trying  time.Time     // when the transaction under way began; zero: there is none
 
 	urged   chan struct{} // 1-buffered
 	ctx     context.Context
@@ -51,10 +51,10 @@ type folder struct {
 	running bool
 	stopped chan struct{}
 
-	// The goroutine's, and whose it is that has joined it.
+	// Used by the goroutine, and after it by whoever has joined it.
 	number   int // of the file that is being folded in
 	r        *reader
-	reported bool // a person knows that the database takes nothing
+	reported bool // a person was told that the database takes nothing
 }
 
 func newFolder(o Options, lock *correlation.Lock, w *writer) *folder {
@@ -97,15 +97,15 @@ func (f *folder) run() {
 				note = f.o.Log.Info()
 			}
 			note.Err(err).Dur("again", wait).Msg("the database takes no events just now")
-			f.takeUrgent() // who waits for the database waits with us
+			f.takeUrgent() // trying at once would not help who waits
 			f.pause(wait)
 			wait = min(2*wait, foldLast)
 		}
 	}
 }
 
-// report says once that the database takes nothing any more. Somebody's lock is no such thing, and of a disk that is
-// full the writer tells.
+// report tells a person, once, that events cannot be folded in. Another process's lock passes, and the writer reports a
+// full disk.
 func (f *folder) report(err error) {
 	if f.reported || err == nil || errors.Is(err, sqlite.ErrBusy) || errors.Is(err, sqlite.ErrFull) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
@@ -115,8 +115,8 @@ func (f *folder) report(err error) {
 	f.o.Tell(fmt.Sprintf("what is said is written down, and not taken in before the next start: %v", err))
 }
 
-// awaitMore waits until there is more to fold in; false: the log ends. What was said before a silence stands in the
-// database, and need not stay in a file.
+// awaitMore waits until there is more to fold in; it returns false when the log ends. After a silence it has a new file
+// begun, so that what was said does not stay in the old one.
 func (f *folder) awaitMore() bool {
 	idle := time.NewTimer(idleAfter)
 	defer idle.Stop()
@@ -134,14 +134,15 @@ func (f *folder) awaitMore() bool {
 	}
 }
 
-// pauseUnlessUrged lets more come, and the conversation have the machine, unless somebody is in a hurry.
+// pauseUnlessUrged pauses, so that more events come together and the conversation has the machine, unless somebody
+// waits.
 func (f *folder) pauseUnlessUrged(d time.Duration) {
 	if !f.takeUrgent() {
 		f.pause(d)
 	}
 }
 
-// takeUrgent reports, once, whether somebody is in a hurry.
+// takeUrgent reports whether somebody has begun to wait since the last call.
 func (f *folder) takeUrgent() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -150,7 +151,7 @@ func (f *folder) takeUrgent() bool {
 	return hurry
 }
 
-// pause waits for a moment, or until somebody gets into a hurry.
+// pause waits for d, or until somebody begins to wait.
 func (f *folder) pause(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -161,7 +162,7 @@ func (f *folder) pause(d time.Duration) {
 	}
 }
 
-// catchUp folds in what is written so far.
+// catchUp folds in what is written so far, and removes files that are folded in and followed by another.
 func (f *folder) catchUp(ctx context.Context) error {
 	for {
 		target := f.w.written()
@@ -209,11 +210,11 @@ func (f *folder) catchUp(ctx context.Context) error {
 	}
 }
 
-// applied notes what a step has done, and tells of it.
+// applied notes the result of a step, and calls Options.Folded.
 func (f *folder) applied(did stepResult) {
 	f.mu.Lock()
 	maps.Copy(f.rows, did.opened)
-	for _, n := range did.left { // who asks again finds it in the database
+	for _, n := range did.left { // it is looked up in the database if it is asked for again
 		delete(f.rows, n)
 	}
 	var gone []int
@@ -241,7 +242,7 @@ func (f *folder) applied(did stepResult) {
 	f.moved = make(chan struct{})
 }
 
-// urge makes the folder not wait for more.
+// urge ends a pause, or skips the next.
 func (f *folder) urge() {
 	f.mu.Lock()
 	f.urgent = true
@@ -249,15 +250,14 @@ func (f *folder) urge() {
 	wake(f.urged)
 }
 
-// setTrying notes since when the database has been given something.
+// setTrying notes when the transaction under way began; zero: it has ended.
 func (f *folder) setTrying(since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.trying = since
 }
 
-// stuck reports whether the database did not take what it was given last, or has not for a while, and has it given
-// again at once.
+// stuck reports whether the last transaction failed, or the one under way takes long. It also ends a pause.
 func (f *folder) stuck() bool {
 	f.urge()
 	f.mu.Lock()
@@ -265,7 +265,7 @@ func (f *folder) stuck() bool {
 	return f.refused || !f.trying.IsZero() && time.Since(f.trying) > stuckAfter
 }
 
-// row waits for the row of a session.
+// row waits for the row of a session, by its number.
 func (f *folder) row(ctx context.Context, n int) (int64, error) {
 	for {
 		f.mu.Lock()
@@ -278,7 +278,7 @@ func (f *folder) row(ctx context.Context, n int) (int64, error) {
 		case gone:
 			return 0, correlation.ErrNotFound
 		}
-		if store != nil { // somebody else may have folded our file in
+		if store != nil { // another process may have folded our file in
 			if row, err := store.EventSession(ctx, f.o.Process.ID, n); err == nil {
 				f.mu.Lock()
 				f.rows[n] = row
@@ -297,7 +297,7 @@ func (f *folder) row(ctx context.Context, n int) (int64, error) {
 	}
 }
 
-// awaitFolded waits until all before a place is folded in.
+// awaitFolded waits until all up to a place is folded in.
 func (f *folder) awaitFolded(ctx context.Context, target place) error {
 	for {
 		f.mu.Lock()
@@ -319,7 +319,7 @@ func (f *folder) awaitFolded(ctx context.Context, target place) error {
 	}
 }
 
-// close ends the log.
+// close ends the log, as Log.Close says.
 func (f *folder) close(ctx context.Context) (left bool, err error) {
 	limit := time.NewTimer(lastWrite)
 	defer limit.Stop()
@@ -344,15 +344,15 @@ func (f *folder) close(ctx context.Context) (left bool, err error) {
 		left, err = false, errors.Join(err, os.Remove(last.path))
 	}
 	if ctx.Err() != nil || isTransient(ctx, err) {
-		err = nil // the rest is somebody else's
+		err = nil // another process folds the rest in
 	}
 	return left, errors.Join(writing, err, f.lock.Release())
 }
 
-// lastWrite is how long a process waits at its end for a disk that hangs.
+// lastWrite is how long the end of a process waits for a disk that hangs.
 const lastWrite = 500 * time.Millisecond
 
-// stop joins the goroutine, which may be waiting for the database.
+// stop ends and joins the goroutine, which may be waiting for the database.
 func (f *folder) stop() {
 	f.mu.Lock()
 	f.cancel()
@@ -365,7 +365,7 @@ func (f *folder) stop() {
 	}
 }
 
-// discard ends the log without a trace, unless the database has some of it.
+// discard ends the log and removes its file, unless a database was attached.
 func (f *folder) discard() error {
 	limit := time.NewTimer(lastWrite)
 	defer limit.Stop()

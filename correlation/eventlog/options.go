@@ -14,15 +14,15 @@ import (
 type Options struct {
 	// Dir is the folder of the files and locks of living processes ($SIGNET_PATH/acp/live), made when needed.
 	Dir string
-	// Process says whose file it is. ID empty, or another process's: a new one.
+	// Process says whose file it is. If ID is empty, or another process has it, a new one is made.
 	Process correlation.ProcessInfo
 	Now     func() time.Time // nil: time.Now
 	Log     zerolog.Logger
-	// Tell tells a person something, in one line; it may be nil.
+	// Tell tells a person something, in one line. It may be nil.
 	Tell func(string)
-	// Folded is called after events were folded in. ended: a turn has ended, or said more, so that there may be
-	// something to learn. gone are sessions that the database does not know any more, for a person had them forgotten:
-	// nothing more of them is kept. It may be nil.
+	// Folded is called after events were folded in. ended: a turn has ended, or has more text, so that there may be
+	// something to learn. gone are the numbers of sessions that a person has had forgotten: nothing more of them is
+	// kept. It may be nil.
 	Folded func(ended bool, gone []int)
 }
 

@@ -5,7 +5,7 @@ import "github.com/Signet-AI/signet-acp-proxy/chars"
 // maxText is how many bytes of text an event holds: what is longer becomes several.
 const maxText = 16 << 10
 
-// textSize is how much text an event holds.
+// textSize is how many bytes of text an event holds.
 func textSize(e Event) int {
 	switch e := e.(type) {
 	case UserSaid:
@@ -18,7 +18,7 @@ func textSize(e Event) int {
 	return 0
 }
 
-// pieces cuts an event with a long text into several, so that no line is long. A summary is one thing.
+// pieces cuts an event with a long text into several, so that no line is long. A summary stays in one.
 func pieces(e Event) []Event {
 	var all []Event
 	switch e := e.(type) {

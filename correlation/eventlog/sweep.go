@@ -18,37 +18,38 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// foldWait is how long somebody else's lock is waited for, at a time: whoever ends waits no longer.
+// foldWait is how long a transaction waits for another process's lock on the database: the end of a process must not
+// take longer.
 const foldWait = 100 * time.Millisecond
 
-// A Sweep folds in the files of other processes, those in the store's folder of locks.
+// A Sweep folds in the files of other processes, which are in the store's LiveDir.
 type Sweep struct {
 	Store *correlation.Store
 	Now   func() time.Time // nil: time.Now
 	Log   zerolog.Logger
-	// Tell tells a person something, in one line: of a file that is left alone, once in a process. It may be nil.
+	// Tell tells a person, in one line and once in a process, of a file that is left alone. It may be nil.
 	Tell func(string)
-	// Living: of living processes too, as far as they have come; they notice. For whoever has to know what was said
-	// just now.
+	// Living: fold in the files of living processes too, as far as they are written, to know what was said just now.
+	// The processes notice.
 	Living bool
-	// Except is a process whose file is left to it: this one's. May be empty.
+	// Except is the id of a process that folds its own file in: this one. May be empty.
 	Except string
 }
 
 // Swept is what a sweep did.
 type Swept struct {
-	Files  int // folded in to their end, and removed
-	Events int
-	// files that were left alone, each with a line in the log: of a newer version, of somebody else, damaged in their
-	// first line
+	Files  int // how many were folded in to their end, and removed
+	Events int // how many were folded in
+	// how many files were left alone, each with a line in the log: they are of a newer version or another user, or
+	// their first line is damaged
 	LeftAlone int
 }
 
-// Run folds in what dead processes have left, marks their end (what they had in flight is in doubt, what they owe is
-// due) and removes their files; it does what Store.SweepDead does. It looks at all files even if one fails, and ends
-// with ctx, or where somebody else holds the database for 100 ms (sqlite.WithLockWait: for longer, or less); what it
-// has not come to is left for the next. In a context of pace.Gently it takes its time. Several processes may do this at
-// once.
+// Run folds in the files of dead processes, marks their end (what they had in flight is in doubt, what they owe is due)
+// and removes the files; then it does what Store.SweepDead does for processes without files. It goes on after an error
+// with a file. It ends with ctx, or when another process holds the database for 100 ms (sqlite.WithLockWait sets
+// another time); what is left is for the next sweep. In a context of pace.Gently it pauses between transactions.
+// Several processes may sweep at once.
 func (s Sweep) Run(ctx context.Context) (Swept, error) {
 	if s.Now == nil {
 		s.Now = time.Now
@@ -72,10 +73,10 @@ func (s Sweep) Run(ctx context.Context) (Swept, error) {
 		last := i+1 == len(all) || all[i+1].process != file.process
 		one := s.fold(ctx, file, last, &did)
 		if err = errors.Join(err, one); errors.Is(one, sqlite.ErrBusy) {
-			return did, err // so it is for the others
+			return did, err // it is so for all files
 		}
 	}
-	// those without a file; one that died after we looked at its file is left to the next sweep
+	// a process that died after its file was folded in is left to the next sweep
 	_, dead := s.Store.SweepDead(ctx, s.unread)
 	return did, errors.Join(err, dead)
 }
@@ -93,8 +94,8 @@ func (s Sweep) unread(process string) bool {
 	})
 }
 
-// CatchUp folds in what there is to fold in, of living processes too, for a command that reads: it takes at most a
-// second, and what it has not come to is missing. Nothing of this is an error of the command.
+// CatchUp folds in the files of all processes, living ones too, for a command that reads. It takes at most a second;
+// what it has not come to is missing in what the command reads. Errors are only logged.
 func CatchUp(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
 	ctx, cancel := context.WithTimeout(sqlite.WithLockWait(ctx, readLimit), readLimit)
 	defer cancel()
@@ -105,7 +106,7 @@ func CatchUp(ctx context.Context, store *correlation.Store, log zerolog.Logger) 
 
 const readLimit = time.Second
 
-// fold folds in a file, the last of its process or one before it.
+// fold folds in a file; last says that it is the last of its process.
 func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 	alive, err := correlation.Alive(s.Store.LiveDir(), f.process)
 	if err != nil {
@@ -116,13 +117,13 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 	}
 	r, err := f.reader(s.Store, s.Log, s.Now)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // somebody was faster
+	case errors.Is(err, fs.ErrNotExist): // another process was faster
 		return nil
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		if alive {
 			return nil
 		}
-		return s.remove(ctx, f, last, did) // it died before it had said anything
+		return s.remove(ctx, f, last, did) // it died before it had recorded anything
 	case err != nil:
 		did.LeftAlone++
 		s.leaveAlone(f, err)
@@ -152,10 +153,10 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 	return s.remove(ctx, f, last, did)
 }
 
-// leftAlone are the paths of files that were told of: a worker looks again every second.
+// leftAlone has the paths of files that were reported: a worker sweeps every second.
 var leftAlone sync.Map
 
-// leaveAlone says that a file is left alone, and why.
+// leaveAlone reports once that a file is left alone, and why.
 func (s Sweep) leaveAlone(f file, why error) {
 	if _, told := leftAlone.LoadOrStore(f.path, true); told {
 		return
@@ -179,7 +180,8 @@ func (s Sweep) remove(ctx context.Context, f file, last bool, did *Swept) error 
 	return nil
 }
 
-// removeFile removes a file that is folded in and, with the last of its process, what the database kept to fold it.
+// removeFile removes a file that is folded in and, with the last of its process, the process's numbers and position in
+// the database.
 func removeFile(ctx context.Context, store *correlation.Store, f file, last bool) error {
 	if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
