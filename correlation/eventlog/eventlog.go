@@ -138,18 +138,18 @@ func (l *Log) Flush(ctx context.Context) error {
 	}
 }
 
-// Size is how many bytes the file has, of several the last.
+// Size is how many bytes the current file has.
 func (l *Log) Size() int64 { return l.w.written().position }
 
 // Attach begins to fold the file into a database. It is called once.
 func (l *Log) Attach(store *correlation.Store) { l.f.attach(store) }
 
-// Row returns the database's row of a session whose Opened was appended, once it stands there. Errors: that of ctx, or
-// correlation.ErrNotFound for a session that was forgotten.
+// Row waits until the Opened event of a session is folded in, and returns the session's row. Errors: that of ctx,
+// ErrClosed, or correlation.ErrNotFound for a session that was forgotten.
 func (l *Log) Row(ctx context.Context, session int) (int64, error) { return l.f.row(ctx, session) }
 
-// Folded waits until all that was appended before is in the database. Unless ctx is one of pace.Gently, the file is
-// folded in faster meanwhile.
+// Folded waits until all that was appended before is in the database. Unless ctx is one of pace.Gently, folding in does
+// not pause meanwhile. Errors: that of ctx, ErrNotWritten or ErrClosed.
 func (l *Log) Folded(ctx context.Context) error {
 	if err := l.Flush(ctx); err != nil {
 		return err
@@ -157,13 +157,13 @@ func (l *Log) Folded(ctx context.Context) error {
 	return l.f.awaitFolded(ctx, l.w.written())
 }
 
-// Stuck reports whether the database does not take what it was given, as while somebody has it locked, and has it given
-// again at once: for whoever waits for what is behind that.
+// Stuck reports whether events cannot be folded in at the moment, as while another process has the database locked. It
+// also has the next try made at once.
 func (l *Log) Stuck() bool { return l.f.stuck() }
 
-// Close writes what is queued, lets the database take what it can until ctx ends, and lets go of the file and the
-// process's lock. left: the file is not folded in to its end; it stays for whoever comes next. What could not be
-// written at all is told. Only the first call does anything.
+// Close writes what is queued, folds in what it can until ctx ends, and releases the file and the process's lock. left:
+// the file is not folded in to its end; it stays for the next Sweep. What could not be written at all is reported to
+// Options.Tell. Only the first call does anything.
 func (l *Log) Close(ctx context.Context) (left bool, err error) {
 	l.mu.Lock()
 	closed := l.closed
@@ -175,8 +175,7 @@ func (l *Log) Close(ctx context.Context) (left bool, err error) {
 	return l.f.close(ctx)
 }
 
-// Discard ends the log and removes its file, unless something of it is in the database already: for a process that
-// turns out to have no memory.
+// Discard ends the log and removes its file, unless a database was attached: for a process that turns out to have none.
 func (l *Log) Discard() error {
 	l.mu.Lock()
 	closed := l.closed

@@ -19,7 +19,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// version is that of the format: a header and lines of events. A version that adds kinds or fields does not change it.
+// version is the format's: a header and lines of events. It does not change when kinds or fields are added.
 const version = 1
 
 // A header is the first line of a file.
@@ -29,8 +29,8 @@ type header struct {
 	Process correlation.ProcessInfo `json:"process"`
 }
 
-// A file of events is called <process>.<number>.events: a process begins a new one when the last has grown and is
-// folded in.
+// A file of events is named <process>.<number>.events. A process begins a new one when the last has grown and is folded
+// in.
 type file struct {
 	path    string
 	process string
@@ -39,8 +39,7 @@ type file struct {
 
 const suffix = ".events"
 
-// there reports whether the file has not been removed. Whoever removes one does so before the database forgets how far
-// it was folded in.
+// there reports whether the file exists. A file is removed before the database forgets how far it was folded in.
 func (f file) there() bool {
 	_, err := os.Lstat(f.path)
 	return !errors.Is(err, fs.ErrNotExist)
@@ -50,7 +49,7 @@ func fileOf(dir, process string, number int) file {
 	return file{filepath.Join(dir, fmt.Sprintf("%s.%d%s", process, number, suffix)), process, number}
 }
 
-// filesIn returns the files of a folder, those of a process in their order.
+// filesIn returns the files of events in a folder, by process and number.
 func filesIn(dir string) ([]file, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,8 +77,9 @@ var (
 	errNoHeader = errors.New("no file of events")
 )
 
-// open opens a file that may be read: a regular one of our own user, with a header that we know. The position is behind
-// the header. A file whose header is not whole has io.ErrUnexpectedEOF: its process died, or is beginning.
+// open opens a file, if it is a regular file of our own user with a header of a known version, and returns the offset
+// after the header. The error is io.ErrUnexpectedEOF if the header is not complete: the process died, or is just
+// beginning.
 func (f file) open(write bool) (*os.File, header, int64, error) {
 	mode := os.O_RDONLY
 	if write {
@@ -126,7 +126,7 @@ func readHeader(r *os.File) (h header, size int64, err error) {
 	return h, int64(len(first)), nil
 }
 
-const maxHeader = 16 << 10
+const maxHeader = 16 << 10 // bytes
 
 // create makes a file with its header.
 func (f file) create(h header) (*os.File, int64, error) {
@@ -189,7 +189,8 @@ func readLines(r io.ReaderAt, from int64) (lines []line, end int64, strange int,
 	}
 }
 
-// readLong returns a line that is longer than maxRead, up to maxLine bytes of it; nil if it has no end yet.
+// readLong returns a line that is longer than maxRead, or maxLine bytes of one that is longer than that; nil if it has
+// no line end yet.
 func readLong(r io.ReaderAt, from int64) ([]byte, error) {
 	text, err := bufio.NewReaderSize(io.NewSectionReader(r, from, maxLine), maxRead).ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
@@ -201,7 +202,7 @@ func readLong(r io.ReaderAt, from int64) ([]byte, error) {
 	return text, err
 }
 
-// skipLine returns the position behind a line of any length, or from if it has no end yet.
+// skipLine returns the offset after a line of any length, or from if it has no line end yet.
 func skipLine(r io.ReaderAt, from int64) (int64, error) {
 	buf := make([]byte, maxRead)
 	for at := from; ; {
@@ -219,7 +220,7 @@ func skipLine(r io.ReaderAt, from int64) (int64, error) {
 	}
 }
 
-// full reports whether an error says that the disk takes no more.
+// full reports whether an error says that the disk, or a quota, is full.
 func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }

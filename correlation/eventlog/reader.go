@@ -13,7 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// maxHold is how long one transaction may take: a claim waits no longer for it.
+// maxHold is how long one transaction may take, because claims wait for it.
 const maxHold = 10 * time.Millisecond
 
 // A reader folds one file into a database.
@@ -128,15 +128,15 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 		}
 		return f.stepResult, nil
 	case failed != 0 && !isTransient(ctx, err):
-		r.log.Error().Err(err).Str("file", r.file.path).Int64("position",
-			failed).Msg("an event that the database does not take was left out")
+		r.log.Error().Err(err).Str("file", r.file.path).Int64("position", failed).
+			Msg("an event that the database does not take was left out")
 		r.poison = failed
 		return r.fold(ctx, lines, end)
 	}
 	return stepResult{}, err
 }
 
-// isTransient reports whether an error is of the database rather than of an event: the same may succeed later.
+// isTransient reports whether an error is the database's and not the event's, so that the same may succeed later.
 func isTransient(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return true
@@ -151,8 +151,8 @@ func isTransient(ctx context.Context, err error) bool {
 	return false
 }
 
-// end notes that the process of a file is dead and what follows from it, and that the file is folded in to its end:
-// what stands behind the last line end was being written when it died.
+// end marks the end of a dead process, and the file as folded in to its end: what follows the last line end was being
+// written when the process died.
 func (r *reader) end(ctx context.Context) error {
 	return r.store.Batch(ctx, r.file.process, func(b *correlation.Batch) error {
 		b.At(r.now())
