@@ -123,8 +123,8 @@ func (d *database) now() *Backend {
 	}
 }
 
-// messages returns what other agents have sent to a session and was not inserted yet. The table's lock is held.
-func (d *database) messages(s *session.Session) []memory.Item {
+// messagesLocked returns what other agents have sent to a session and was not inserted yet. The table's lock is held.
+func (d *database) messagesLocked(s *session.Session) []memory.Item {
 	b := d.now()
 	if b == nil || b.Messages == nil {
 		return nil

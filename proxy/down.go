@@ -81,13 +81,13 @@ func (d *down) judgeUpdate() (v wire.Verdict) {
 			v = wire.Pass
 			return
 		}
-		v = d.judgeUpdateOf(s)
+		v = d.judgeUpdateOfLocked(s)
 	})
 	return v
 }
 
-// judgeUpdateOf says what becomes of an update of a session that we know. The table's lock is held.
-func (d *down) judgeUpdateOf(s *session.Session) wire.Verdict {
+// judgeUpdateOfLocked says what becomes of an update of a session that we know. The table's lock is held.
+func (d *down) judgeUpdateOfLocked(s *session.Session) wire.Verdict {
 	kind := ""
 	switch string(d.head.Update) {
 	case updateMessage:

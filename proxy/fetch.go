@@ -18,8 +18,8 @@ type fetcher struct {
 	database *database
 }
 
-// begin begins the fetch that a session needs, if any, and if the backend is open. The table's lock is held.
-func (f *fetcher) begin(c *session.Connection, s *session.Session) {
+// beginLocked begins the fetch that a session needs, if any, and if the backend is open. The table's lock is held.
+func (f *fetcher) beginLocked(c *session.Connection, s *session.Session) {
 	b := f.database.now()
 	if b == nil {
 		return

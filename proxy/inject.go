@@ -216,7 +216,7 @@ func (j *injector) laterPrompt(ctx context.Context, h *heldPrompt) *session.Inje
 	defer cancel()
 	recall := j.recalled(ctx, h)
 	var news []memory.Item
-	j.table.Update(func(*session.Connection) { news = j.database.messages(h.session) })
+	j.table.Update(func(*session.Connection) { news = j.database.messagesLocked(h.session) })
 	if len(news) == 0 {
 		return j.compose(session.KindRecall, h, memory.Context{}, recall)
 	}

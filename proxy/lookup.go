@@ -20,28 +20,30 @@ type finder struct {
 // has all that was recorded of the session.
 type identify func(context.Context, Ledger) error
 
-// open notes a request that opens a session, and starts to look the session up. The table's lock is held.
-func (f *finder) open(c *session.Connection, method, target, cwd string) session.Request {
+// openLocked notes a request that opens a session, and starts to look the session up. The table's lock is held.
+func (f *finder) openLocked(c *session.Connection, method, target, cwd string) session.Request {
 	var s *session.Session
 	switch method {
 	case methodNew:
 		var failed *session.Session
 		s, failed = c.RequestNew(cwd)
-		f.openNew(c, s, failed)
+		f.openNewLocked(c, s, failed)
 	case methodFork:
 		var parent *session.Session
 		s, parent = c.RequestFork(target, cwd)
-		f.openFork(s, parent, target)
+		f.openForkLocked(s, parent, target)
 	default:
 		s = c.RequestOpen(target, cwd)
-		f.openKnown(s)
+		f.openKnownLocked(s)
 	}
 	return session.Request{Method: method, Session: s, Cwd: cwd}
 }
 
-// startLookup asks the ledger about a session beside the conversation. before is run first and returns how to identify
-// it. The ledger has to have all that was recorded of the sessions in first. The table's lock is held.
-func (f *finder) startLookup(s *session.Session, before func(context.Context) identify, first ...*session.Session) {
+// startLookupLocked asks the ledger about a session beside the conversation. before is run first and returns how to
+// identify it. The ledger has to have all that was recorded of the sessions in first. The table's lock is held.
+func (f *finder) startLookupLocked(
+	s *session.Session, before func(context.Context) identify, first ...*session.Session,
+) {
 	ready := s.Ready
 	f.tasks.run(func(ctx context.Context) {
 		defer f.table.Update(func(c *session.Connection) {
@@ -132,9 +134,9 @@ func (f *finder) findParent(ctx context.Context, b *Backend, s *session.Session)
 	f.table.Update(func(c *session.Connection) { c.FoundParent(s, key) })
 }
 
-// openNew starts to look up which session a new one continues: failed, whose load has just failed, or the newest one of
-// the same acpx record. The table's lock is held.
-func (f *finder) openNew(c *session.Connection, s, failed *session.Session) {
+// openNewLocked starts to look up which session a new one continues: failed, whose load has just failed, or the newest
+// one of the same acpx record. The table's lock is held.
+func (f *finder) openNewLocked(c *session.Connection, s, failed *session.Session) {
 	var lookups []chan struct{} // of sessions that it may continue
 	var before []*session.Session
 	for _, old := range c.Sessions() {
@@ -142,7 +144,7 @@ func (f *finder) openNew(c *session.Connection, s, failed *session.Session) {
 			lookups, before = append(lookups, old.Ready), append(before, old)
 		}
 	}
-	f.startLookup(s, func(ctx context.Context) identify {
+	f.startLookupLocked(s, func(ctx context.Context) identify {
 		record := f.o.Record("")
 		for _, ready := range lookups {
 			await(ctx, ready)
@@ -188,10 +190,10 @@ func (f *finder) inherit(ctx context.Context, l Ledger, s, failed *session.Sessi
 	return nil
 }
 
-// openKnown starts to look up a session that the client opens by its id. The table's lock is held.
-func (f *finder) openKnown(s *session.Session) {
+// openKnownLocked starts to look up a session that the client opens by its id. The table's lock is held.
+func (f *finder) openKnownLocked(s *session.Session) {
 	id := s.ID
-	f.startLookup(s, func(context.Context) identify { return f.byID(s) })
+	f.startLookupLocked(s, func(context.Context) identify { return f.byID(s) })
 	f.tasks.run(func(context.Context) {
 		if record := f.o.Record(id); record != "" {
 			f.table.Update(func(c *session.Connection) { c.FoundRecord(s, record) })
@@ -252,9 +254,9 @@ func (f *finder) byID(s *session.Session) identify {
 	}
 }
 
-// openFork starts to look up a fork's parent. parent is nil if this connection does not have it. The table's lock is
-// held.
-func (f *finder) openFork(s, parent *session.Session, parentID string) {
+// openForkLocked starts to look up a fork's parent. parent is nil if this connection does not have it. The table's lock
+// is held.
+func (f *finder) openForkLocked(s, parent *session.Session, parentID string) {
 	var before []*session.Session
 	var ready chan struct{}
 	if parent == nil {
@@ -263,7 +265,7 @@ func (f *finder) openFork(s, parent *session.Session, parentID string) {
 		before, ready = append(before, parent), parent.Ready
 	}
 	then := parent.ForkPoint()
-	f.startLookup(s, func(ctx context.Context) identify {
+	f.startLookupLocked(s, func(ctx context.Context) identify {
 		if ready != nil {
 			await(ctx, ready)
 		}

@@ -57,7 +57,7 @@ func New(o Options) *Relay {
 	r.recorder = newRecorder(r.env, r.events)
 	r.recorder.onClosed = r.database.deliverClosed
 	r.table = session.NewTable(of, func(c *session.Connection) {
-		if c.EachChanged(func(s *session.Session) { fetcher.begin(c, s) }) {
+		if c.EachChanged(func(s *session.Session) { fetcher.beginLocked(c, s) }) {
 			r.recorder.nudge(true)
 		}
 		if c.TakeStreamed() {

@@ -109,7 +109,7 @@ func (r *responses) opened(req session.Request, line []byte, failed bool) (s *se
 	r.table.Update(func(c *session.Connection) {
 		if req.Early { // by now frames may be edited: the session is like any other
 			off := req.Off
-			if req = r.finder.open(c, req.Method, req.Target, req.Cwd); off {
+			if req = r.finder.openLocked(c, req.Method, req.Target, req.Cwd); off {
 				c.SwitchOff(req.Session)
 			}
 		}

@@ -131,11 +131,11 @@ func (u *up) judgePrompt() (v wire.Verdict) {
 		switch {
 		case s == nil || s.Off:
 			v = wire.Pass
-		case s.MustHold(u.o.PerPrompt || len(u.injector.database.messages(s)) > 0):
+		case s.MustHold(u.o.PerPrompt || len(u.injector.database.messagesLocked(s)) > 0):
 			v = wire.Hold
 		default:
 			v = wire.Tap
-			u.tapped = append(u.tapped, tappedInput{s, u.beginTurn(c, s)})
+			u.tapped = append(u.tapped, tappedInput{s, u.beginTurnLocked(c, s)})
 		}
 	})
 	return v
@@ -160,8 +160,8 @@ func (u *up) judgeSteering() (v wire.Verdict) {
 	return v
 }
 
-// beginTurn begins the turn of the prompt at hand, which is forwarded as it is. The table's lock is held.
-func (u *up) beginTurn(c *session.Connection, s *session.Session) *session.Turn {
+// beginTurnLocked begins the turn of the prompt at hand, which is forwarded as it is. The table's lock is held.
+func (u *up) beginTurnLocked(c *session.Connection, s *session.Session) *session.Turn {
 	t := c.BeginTurn(s)
 	c.PromptForwarded(t)
 	c.Await(idKey(u.head.ID), session.Request{Method: methodPrompt, Session: s, Turn: t})
@@ -292,7 +292,7 @@ func (u *up) openSession(method string, line []byte) []byte {
 	var s *session.Session
 	off := switchesOff(line)
 	u.table.Update(func(c *session.Connection) {
-		req := u.finder.open(c, method, target, cwd)
+		req := u.finder.openLocked(c, method, target, cwd)
 		c.Await(idKey(u.head.ID), req)
 		if s = req.Session; off {
 			c.SwitchOff(s)
@@ -390,7 +390,7 @@ func (u *up) holdPrompt(line []byte) error {
 		}
 		command := c.SlashCommand(s, text.first())
 		if command != "" || !found || !hasBlocks(line, prompt) {
-			t := u.beginTurn(c, s)
+			t := u.beginTurnLocked(c, s)
 			said.applyTo(c, t)
 			t.Command = command
 			return
