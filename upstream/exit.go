@@ -8,10 +8,10 @@ import (
 // An Exit is how a harness ended.
 type Exit struct {
 	Code   int
-	Signal syscall.Signal // zero: it left by itself
+	Signal syscall.Signal // that ended it; zero: none, and Code counts
 }
 
-// Status returns the exit code in a shell's way: the code, or 128 + the signal's number.
+// Status returns the exit code as shells have it: Code, or 128 + the signal's number.
 func (e Exit) Status() int {
 	if e.Signal != 0 {
 		return 128 + int(e.Signal)

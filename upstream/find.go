@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// find returns the path of a command's program, or an error that says how to get it.
+// find returns the path of a command's program. The error is an ErrNotStarted that says how to get it.
 func find(command []string) (string, error) {
 	if len(command) == 0 || command[0] == "" {
 		return "", fmt.Errorf("%w: no command: name an agent with --agent, or give its command after --", ErrNotStarted)
@@ -28,14 +28,14 @@ func find(command []string) (string, error) {
 	return "", fmt.Errorf("%w: %s not found: %s", ErrNotStarted, command[0], advice)
 }
 
-// notStarted says why the system would not start a program that is there.
+// notStarted makes an ErrNotStarted of the system's error about a program that was found.
 func notStarted(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: %s: the interpreter in its first line is missing: %w", ErrNotStarted, path, err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%w: %s: may not be executed, see its mode and its file system's: %w", ErrNotStarted, path,
-			err)
+		return fmt.Errorf("%w: %s: may not be executed, see its mode and its file system's: %w",
+			ErrNotStarted, path, err)
 	}
 	return fmt.Errorf("%w: %s: %w", ErrNotStarted, path, err)
 }

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A guard kills the harness's group when we are killed: the kernel's parent-death signal is Linux's alone and reaches
-// the harness itself only, which is often a launcher (npx, gemini) whose child goes on without it. Whoever kills us -9
-// would have killed the harness -9. The guard is a shell that waits, as a member of the group, for its stdin to end,
-// which also keeps the group's number from being given to somebody else. Without /bin/sh there is none.
+// A guard kills the harness's process group when we are killed with kill -9, as the harness would have been without us.
+// The kernel's parent-death signal is not enough: only Linux has it, and it reaches only the harness itself, which is
+// often a launcher (npx, gemini) whose child would go on. The guard is a shell in the group that waits for its stdin, a
+// pipe from us, to end. As long as it lives the group's number cannot be reused. Without /bin/sh there is no guard.
 type guard struct {
 	pid   int
-	alive int // write end of its stdin, -1: no guard
+	alive int // write end of its stdin; -1: there is no guard
 }
 
 const guardScript = `trap '' HUP INT QUIT TERM PIPE; read _; kill -KILL 0`
@@ -46,7 +46,7 @@ func newGuard(c *child) *guard {
 	return g
 }
 
-// end reaps the guard; the group was killed and the guard with it.
+// end reaps the guard, which was killed with the group.
 func (g *guard) end() {
 	if g.alive < 0 {
 		return

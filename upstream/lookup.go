@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Lookup finds a profile by the name that acpx has for the harness, in any case.
+// Lookup returns the profile of a harness by the name that acpx has for it, in any case.
 func Lookup(name string) (Profile, bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if canonical, ok := aliases[name]; ok {
@@ -28,7 +28,7 @@ func Names() []string {
 	return names
 }
 
-// ByAgent finds the profile for the agentInfo.name of an initialize response.
+// ByAgent returns the profile of a harness by the agentInfo.name of its initialize response.
 func ByAgent(agentName string) (Profile, bool) {
 	agentName = strings.ToLower(strings.TrimSpace(agentName))
 	for _, p := range registry {
@@ -40,8 +40,8 @@ func ByAgent(agentName string) (Profile, bool) {
 	return Profile{}, false
 }
 
-// ByCommand finds the profile of the harness that a command line starts: by its program's name, or by the package or
-// adapter that its arguments name.
+// ByCommand returns the profile of the harness that a command line starts: by its program's name, or by the package or
+// adapter that is named in its arguments.
 func ByCommand(command []string) (Profile, bool) {
 	if len(command) == 0 {
 		return Profile{}, false

@@ -281,8 +281,8 @@ var roles = map[string]func(args []string) int{
 	},
 }
 
-// spawnRole starts a role on our own stdin, stdout and stderr, in our group or in a session of its own.
-// parentVar tells a spawned role who its parent is.
+// spawnRole starts a role on our own stdin, stdout and stderr, in our group or in a session of its own. parentVar tells
+// a spawned role who its parent is.
 const parentVar = "UPSTREAM_TEST_PARENT"
 
 func spawnRole(role string, alone bool) (pid int, err error) {

@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// ErrNotStarted is what every error of Start is: no harness, and the text says in one line what to do about it.
+// ErrNotStarted is wrapped by every error of Start. The text says in one line what to do.
 var ErrNotStarted = errors.New("harness not started")
 
-// Options say what to start and how to end it.
+// Options of a harness: what to start, and how to end it.
 type Options struct {
 	Command []string  // program and arguments; no shell is involved
 	Env     []string  // the whole environment; nil: our own
-	Stderr  io.Writer // gets the harness's stderr as it comes, from one goroutine; nil: nobody does. Never closed
+	Stderr  io.Writer // gets the harness's stderr as it comes, from one goroutine; never closed; nil: dropped
 
-	Grace     time.Duration // from the end of stdin to TERM while nobody hurries us; zero: 5 s
-	MinGrace  time.Duration // from the end of stdin to any signal, however much we are hurried; zero: none
+	Grace     time.Duration // from Hangup to TERM; zero: 5 s
+	MinGrace  time.Duration // from the end of stdin to any signal, also after Terminate; zero: none
 	KillAfter time.Duration // from the first signal, or Terminate, to KILL; zero: 1 s
 
-	linger time.Duration // for tests
+	linger time.Duration // how long others may hold the pipes after the harness has ended; zero: 2 s, but in tests
 }
 
-// environment returns env, or ours, with one entry a name: of two, programs differ in which they believe. The last
-// counts, as in os/exec.
+// environment returns env, or our own, with one entry for each name, the last one as in os/exec: given two, programs
+// differ in which they use.
 func environment(env []string) []string {
 	if env == nil {
 		env = os.Environ()

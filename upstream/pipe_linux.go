@@ -7,7 +7,7 @@ func pipe2() (fds [2]int, err error) {
 	return fds, err
 }
 
-// widen lets a pipe hold a whole large frame. Best effort: an unprivileged user has a quota.
+// widen sets a pipe's size in bytes. Errors are ignored: an unprivileged user has a quota.
 func widen(fd, size int) {
 	_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, size)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func pipe2() (fds [2]int, err error) {
-	syscall.ForkLock.RLock() // no fork between the two calls, or the child would have the pipe
+	syscall.ForkLock.RLock() // a child that is forked between the two calls would inherit the pipe
 	defer syscall.ForkLock.RUnlock()
 	if err = unix.Pipe(fds[:]); err == nil {
 		unix.CloseOnExec(fds[0])

@@ -12,24 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const pipeSize = 1 << 20 // a whole large prompt
+const pipeSize = 1 << 20 // bytes: a whole large prompt
 
-// A pipe is our end of one of the harness's pipes. Waiting is done in poll(2) on the calling thread: Go's own poller
-// makes a large prompt ten times slower, and a plain blocking call could not be called off when something that
-// outlives the harness holds the other end.
+// A pipe is our end of one of the harness's pipes. It waits in poll(2) on the calling thread: Go's own poller makes a
+// large prompt ten times slower, and a plain blocking call could not be interrupted when something that outlives the
+// harness holds the other end.
 type pipe struct {
 	ended chan struct{} // closed when nothing more will be read
 
 	fd       int
 	use      sync.Mutex // held while fd is in use
-	off      [2]int     // a pipe whose write end is closed to call off who waits
-	once     sync.Once  // closes off[1]
+	wake     [2]int     // a pipe whose write end is closed to interrupt poll
+	once     sync.Once  // closes wake[1]
 	closed   atomic.Bool
-	finished atomic.Bool // what is in the pipe is all that counts
-	rest     int         // bytes that may still be read once finished
+	finished atomic.Bool // only what is in the pipe now is still read
+	leftover int         // bytes that may still be read once finished
 }
 
-// newPipe takes over fd where it gives no error.
+// newPipe takes over fd, unless it returns an error.
 func newPipe(fd int) (*pipe, error) {
 	if err := unix.SetNonblock(fd, true); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func newPipe(fd int) (*pipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pipe{fd: fd, off: off, ended: make(chan struct{}), rest: pipeSize}, nil
+	return &pipe{fd: fd, wake: off, ended: make(chan struct{}), leftover: pipeSize}, nil
 }
 
 func (p *pipe) Read(b []byte) (int, error) {
@@ -49,21 +49,21 @@ func (p *pipe) Read(b []byte) (int, error) {
 			return 0, os.ErrClosed
 		}
 		finished := p.finished.Load()
-		if finished && p.rest <= 0 {
-			p.end() // somebody writes without end
+		if finished && p.leftover <= 0 {
+			p.endLocked() // another process goes on writing
 			return 0, io.EOF
 		}
 		n, err := syscall.Read(p.fd, b)
 		switch {
 		case n > 0:
 			if finished {
-				p.rest -= n
+				p.leftover -= n
 			}
 			return n, nil
 		case err == nil && len(b) == 0:
 			return 0, nil
 		case err == nil, finished && err == syscall.EAGAIN:
-			p.end()
+			p.endLocked()
 			return 0, io.EOF
 		case err == syscall.EAGAIN:
 			err = p.wait(unix.POLLIN)
@@ -96,9 +96,9 @@ func (p *pipe) Write(b []byte) (int, error) {
 	return done, nil
 }
 
-// wait returns when fd can be used, or was called off.
+// wait returns when fd is ready, or the wait was interrupted.
 func (p *pipe) wait(events int16) error {
-	fds := [2]unix.PollFd{{Fd: int32(p.fd), Events: events}, {Fd: int32(p.off[0])}}
+	fds := [2]unix.PollFd{{Fd: int32(p.fd), Events: events}, {Fd: int32(p.wake[0])}}
 	_, err := unix.Poll(fds[:], -1)
 	if err == syscall.EAGAIN {
 		return nil // darwin, short of memory for a moment
@@ -106,29 +106,29 @@ func (p *pipe) wait(events int16) error {
 	return err
 }
 
-// finish makes the reader see the end of file once it has read what is in the pipe now.
+// finish makes the reader get io.EOF once it has read what is in the pipe now.
 func (p *pipe) finish() {
 	p.finished.Store(true)
-	p.callOff()
+	p.interrupt()
 }
 
-// Close calls off a waiting Read or Write and closes our end.
+// Close interrupts a waiting Read or Write and closes our end.
 func (p *pipe) Close() error {
 	if p.closed.Swap(true) {
 		return nil
 	}
-	p.callOff()
+	p.interrupt()
 	p.use.Lock()
 	defer p.use.Unlock()
-	p.end()
-	unix.Close(p.off[0])
+	p.endLocked()
+	unix.Close(p.wake[0])
 	return os.NewSyscallError("close", unix.Close(p.fd))
 }
 
-func (p *pipe) callOff() { p.once.Do(func() { unix.Close(p.off[1]) }) }
+func (p *pipe) interrupt() { p.once.Do(func() { unix.Close(p.wake[1]) }) }
 
-// end runs with use held.
-func (p *pipe) end() {
+// endLocked notes that nothing more will be read.
+func (p *pipe) endLocked() {
 	select {
 	case <-p.ended:
 	default:
@@ -136,6 +136,6 @@ func (p *pipe) end() {
 	}
 }
 
-// Widen makes the pipe behind one of our own standard streams as wide as the harness's, and its calls blocking: both
-// were measured to be worth a multiple for large frames. What is no pipe is left alone.
+// Widen gives the pipe behind one of our own standard streams the size of the harness's, and makes reads and writes
+// block: each speeds up large frames several times. It does nothing to what is no pipe.
 func Widen(f *os.File) { widen(int(f.Fd()), pipeSize) }

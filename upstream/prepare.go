@@ -17,11 +17,11 @@ import (
 	"time"
 )
 
-const probeTimeout = 2 * time.Second // acpx's, for gemini --version and copilot --help
+const probeTimeout = 2 * time.Second // for gemini --version and copilot --help, as in acpx
 
-// Prepare completes o for this machine: the command line, as far as o has none, and what acpx does for an agent that it
-// knows by its program's name, which behind us is ours. Only gemini and copilot are ever asked anything before they are
-// started, and only where their package does not say it. The error is an ErrNotStarted.
+// Prepare completes o for this machine: the command line, if o has none, the graces, and what acpx does for a harness
+// that it recognises by its program's name, which it does not see behind us. Only gemini and copilot may be run for
+// their version first, for 2 s at most and only if their package.json does not say it. The error is an ErrNotStarted.
 func (p Profile) Prepare(ctx context.Context, o *Options) error {
 	if len(o.Command) == 0 {
 		o.Command = p.CommandHere()
@@ -39,7 +39,7 @@ func (p Profile) Prepare(ctx context.Context, o *Options) error {
 	switch acp := slices.Contains(o.Command, "--acp"); programName(o.Command[0]) {
 	case "gemini":
 		if acp {
-			nameGeminiFlag(ctx, path, o)
+			useOldGeminiFlag(ctx, path, o)
 		}
 	case "copilot":
 		if acp {
@@ -47,12 +47,13 @@ func (p Profile) Prepare(ctx context.Context, o *Options) error {
 		}
 	}
 	if p.Name == "claude" && runtime.GOOS == "windows" {
-		nameClaude(o)
+		setClaudePath(o)
 	}
 	return nil
 }
 
-// CommandHere returns the command line that starts the harness on this machine: of one that is installed its own.
+// CommandHere returns the command line that starts the harness on this machine: Installed if it is on PATH, else
+// Command.
 func (p Profile) CommandHere() []string {
 	if len(p.Installed) > 0 {
 		if _, err := exec.LookPath(p.Installed[0]); err == nil {
@@ -62,8 +63,8 @@ func (p Profile) CommandHere() []string {
 	return slices.Clone(p.Command)
 }
 
-// nameGeminiFlag takes the flag of before 0.33 where the program is older.
-func nameGeminiFlag(ctx context.Context, path string, o *Options) {
+// useOldGeminiFlag replaces --acp by the flag of versions before 0.33, if gemini is older.
+func useOldGeminiFlag(ctx context.Context, path string, o *Options) {
 	v, known := packageVersion(path, "@google/gemini-cli")
 	if !known {
 		v, known = parseVersion(ask(ctx, path, o.Env, "--version"))
@@ -74,7 +75,7 @@ func nameGeminiFlag(ctx context.Context, path string, o *Options) {
 	}
 }
 
-// checkCopilot refuses a copilot from before ACP, which would exit 0 without a word.
+// checkCopilot rejects a copilot that is too old for ACP and would exit 0 without a message.
 func checkCopilot(ctx context.Context, path string, o *Options) error {
 	if v, known := packageVersion(path, "@github/copilot"); known && !v.before(version{0, 0, 400}) {
 		return nil
@@ -86,8 +87,8 @@ func checkCopilot(ctx context.Context, path string, o *Options) error {
 	return fmt.Errorf("%w: %s is too old for --acp: npm install -g @github/copilot@latest", ErrNotStarted, path)
 }
 
-// nameClaude tells the adapter on Windows where Claude's program is: it does not find it by itself there.
-func nameClaude(o *Options) {
+// setClaudePath tells claude's adapter where claude.exe is. On Windows it does not find it by itself.
+func setClaudePath(o *Options) {
 	env := environment(o.Env)
 	set := slices.ContainsFunc(env, func(entry string) bool {
 		return strings.HasPrefix(strings.ToUpper(entry), "CLAUDE_CODE_EXECUTABLE=")
@@ -100,7 +101,7 @@ func nameClaude(o *Options) {
 	}
 }
 
-// ask runs a harness for what it prints; "" when it does not answer in time.
+// ask runs a harness and returns what it prints; "" if it fails or does not end within probeTimeout.
 func ask(ctx context.Context, path string, env []string, args ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -134,8 +135,8 @@ func parseVersion(text string) (v version, ok bool) {
 	return v, true
 }
 
-// packageVersion reads the version of the npm package that a program on PATH belongs to from its package.json, which
-// takes microseconds where asking the program takes a second.
+// packageVersion returns the version in the package.json of the npm package that a program on PATH belongs to. That
+// takes microseconds; running the program takes a second.
 func packageVersion(path, name string) (version, bool) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -148,7 +149,7 @@ func packageVersion(path, name string) (version, bool) {
 		}
 		var manifest struct{ Name, Version string }
 		if json.Unmarshal(text, &manifest) != nil || manifest.Name == "" {
-			continue // one that only says how a folder's modules are to be read
+			continue // it only sets the module type of a folder
 		}
 		if manifest.Name != name {
 			break

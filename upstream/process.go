@@ -1,4 +1,5 @@
-// Package upstream is the harness: the names that people know it by, its command line, its process and the end of it.
+// Package upstream starts and ends the harness: it knows harnesses by name, their command lines, and how their
+// processes end.
 //
 //	profile, _ := upstream.Lookup("claude")
 //	options := upstream.Options{Stderr: os.Stderr}
@@ -8,8 +9,8 @@
 //	relay(p.Stdout, os.Stdout)  // to its end, which always comes
 //	exit := p.Wait()
 //
-// It moves bytes and knows nothing of ACP. A program that starts harnesses must take its signals with signal.Notify:
-// one that it has told the kernel to ignore (signal.Ignore) the harness and its tools would ignore too.
+// It moves bytes and knows nothing of ACP. A program that starts harnesses must handle its signals with signal.Notify.
+// Signals that it ignores with signal.Ignore would be ignored by the harness and its tools too.
 package upstream
 
 import (
@@ -24,18 +25,18 @@ import (
 const (
 	defaultGrace     = 5 * time.Second // codex takes up to 4.7 s to leave by itself
 	defaultKillAfter = time.Second     // acpx kills us 1.5 s after its SIGTERM
-	defaultLinger    = 2 * time.Second // for what the harness leaves behind to finish speaking
+	defaultLinger    = 2 * time.Second // for processes that the harness leaves behind to write the rest
 
-	// From a signal that we are told to pass on to the end of stdin. A harness that waits for either in threads of its
-	// own ends by whichever the kernel wakes first, so the signal needs a head start, also on a busy machine.
+	// From a signal that is passed on until stdin is closed. A harness that waits for both in different threads ends by
+	// whichever the kernel wakes first, so the signal needs a head start, also on a busy machine.
 	headStart = 200 * time.Millisecond
 )
 
-// A Process is a running harness, in a process group of its own.
+// A Process is a running harness in a process group of its own.
 //
 // Stdin and Stdout are our ends of its pipes, for one writer and one reader; closing one ends a call that waits on it.
-// Stdout reads io.EOF two seconds after the harness itself has ended at the latest, whoever else still holds the pipe,
-// and never before everything that the harness wrote was read. Wait closes both.
+// Stdout returns io.EOF at the latest two seconds after the harness itself has ended, even if another process still
+// holds the pipe, and never before everything that the harness wrote was read. Wait closes both.
 type Process struct {
 	Stdin  io.WriteCloser
 	Stdout io.ReadCloser
@@ -50,51 +51,51 @@ type Process struct {
 	killAfter time.Duration
 	linger    time.Duration
 
-	hangup  chan struct{}       // closed: the client is gone
-	told    chan syscall.Signal // somebody wants the end sooner
-	givenUp chan struct{}       // closed: Wait was called, nobody reads on
-	exited  chan struct{}       // closed: the harness has ended, its process id is still ours
-	doomed  chan struct{}       // closed: the group was killed, the process id may go
-	reaped  chan struct{}       // closed: exit is set
-	exit    Exit
+	hangup      chan struct{}       // closed by Hangup
+	signals     chan syscall.Signal // from Terminate
+	waited      chan struct{}       // closed by Wait: nobody reads any more
+	exited      chan struct{}       // closed when the harness has ended; it is not reaped yet
+	groupKilled chan struct{}       // closed when the group was killed: the harness may be reaped
+	reaped      chan struct{}       // closed when exit is set
+	exit        Exit
 
 	hangupOnce, waitOnce sync.Once
-	goroutines           sync.WaitGroup // lead and supervise
+	goroutines           sync.WaitGroup // runChild and supervise
 }
 
-// Start starts the harness. The error is an ErrNotStarted. Every Process that Start gives must be waited for.
+// Start starts the harness. The error is an ErrNotStarted. The caller must call Wait.
 func Start(o Options) (*Process, error) {
 	path, err := find(o.Command)
 	if err != nil {
 		return nil, err
 	}
 	p := &Process{
-		grace:     orDefault(o.Grace, defaultGrace),
-		minGrace:  o.MinGrace,
-		killAfter: orDefault(o.KillAfter, defaultKillAfter),
-		linger:    orDefault(o.linger, defaultLinger),
-		hangup:    make(chan struct{}),
-		told:      make(chan syscall.Signal),
-		givenUp:   make(chan struct{}),
-		exited:    make(chan struct{}),
-		doomed:    make(chan struct{}),
-		reaped:    make(chan struct{}),
+		grace:       orDefault(o.Grace, defaultGrace),
+		minGrace:    o.MinGrace,
+		killAfter:   orDefault(o.KillAfter, defaultKillAfter),
+		linger:      orDefault(o.linger, defaultLinger),
+		hangup:      make(chan struct{}),
+		signals:     make(chan syscall.Signal),
+		waited:      make(chan struct{}),
+		exited:      make(chan struct{}),
+		groupKilled: make(chan struct{}),
+		reaped:      make(chan struct{}),
 	}
 	started := make(chan error)
-	p.goroutines.Go(func() { p.lead(path, o, started) })
+	p.goroutines.Go(func() { p.runChild(path, o, started) })
 	if err := <-started; err != nil {
 		p.goroutines.Wait()
 		return nil, notStarted(path, err)
 	}
 	p.Stdin, p.Stdout = p.stdin, p.stdout
 	p.goroutines.Go(p.supervise)
-	go p.stderr.copy() // Wait joins it
+	go p.stderr.copy() // joined by Wait
 	return p, nil
 }
 
-// lead starts the harness, waits for its end and reaps it. All of it on one thread: Linux sends the parent-death signal
-// when the thread that forked ends, which for other threads of ours can be at any time.
-func (p *Process) lead(path string, o Options, started chan<- error) {
+// runChild starts the harness, waits for its end and reaps it, all on one thread: Linux sends the parent-death signal
+// when the thread that has forked ends, and Go may end a thread at any time.
+func (p *Process) runChild(path string, o Options, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	child, pipes, err := spawn(path, o)
@@ -107,12 +108,12 @@ func (p *Process) lead(path string, o Options, started chan<- error) {
 	started <- nil
 	p.child.await()
 	close(p.exited)
-	<-p.doomed
+	<-p.groupKilled
 	p.exit = p.child.reap()
 	close(p.reaped)
 }
 
-// supervise carries out the end: it alone sends signals.
+// supervise ends the harness. It alone sends signals.
 func (p *Process) supervise() {
 	guard := newGuard(p.child)
 	hangup := p.hangup
@@ -127,7 +128,7 @@ func (p *Process) supervise() {
 			hangup = nil
 			eof = time.Now()
 			term = time.After(max(p.grace, p.minGrace))
-		case sig := <-p.told:
+		case sig := <-p.signals:
 			if eof.IsZero() {
 				eof = time.Now()
 			}
@@ -156,16 +157,17 @@ func (p *Process) supervise() {
 			p.child.kill()
 		}
 	}
-	// Something that the harness started may hold the pipes and still have a word to say, if nobody is in a hurry.
+	// Something that the harness has started may hold the pipes and still write, for linger unless Wait or Terminate is
+	// called.
 	select {
 	case <-p.stdout.ended:
-	case <-p.givenUp:
-	case <-p.told:
+	case <-p.waited:
+	case <-p.signals:
 	case <-kill:
 	case <-time.After(p.linger):
 	}
 	p.child.kill()
-	close(p.doomed)
+	close(p.groupKilled)
 	<-p.reaped
 	guard.end()
 	p.stdin.Close()
@@ -173,7 +175,8 @@ func (p *Process) supervise() {
 	p.stderr.from.finish()
 }
 
-// Hangup says that the client is gone: stdin is closed, the group gets TERM after Grace and KILL after KillAfter.
+// Hangup is for when the client has gone: it closes stdin. The group gets TERM after Grace, and KILL after another
+// KillAfter. It returns at once and may be called again.
 func (p *Process) Hangup() {
 	p.hangupOnce.Do(func() {
 		p.stdin.Close()
@@ -181,32 +184,33 @@ func (p *Process) Hangup() {
 	})
 }
 
-// Terminate says that we are told to end: sig goes to the group at once and a little later stdin is closed (the other
-// way round with a MinGrace), and KILL after KillAfter. It hurries a Hangup; further signals are passed on as they come
-// and put off nothing.
+// Terminate is for when we are told to end: the group gets sig at once, stdin is closed 200 ms later (the other way
+// round with a MinGrace), and KILL follows after KillAfter. It may follow a Hangup. Called again it passes sig on, and
+// delays nothing.
 func (p *Process) Terminate(sig os.Signal) {
 	number, ok := sig.(syscall.Signal)
 	if !ok {
 		number = syscall.SIGTERM
 	}
 	select {
-	case p.told <- number:
-	case <-p.doomed:
+	case p.signals <- number:
+	case <-p.groupKilled:
 	}
 }
 
-// Exited is closed once the harness itself has ended; Stdout may hold what it still said.
+// Exited returns a channel that is closed once the harness itself has ended. Stdout may still hold some of what it
+// wrote.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // Pid returns the harness's process id, which is also its group's.
 func (p *Process) Pid() int { return p.child.pid }
 
-// Wait waits for the harness to end (it does not make it end), kills what is left of its group, joins every goroutine
-// and gives up every descriptor. Call it after Stdout was read to its end, or when nobody is going to. The one thing it
-// does not wait for longer than two seconds is Options.Stderr, should a Write to it not return.
+// Wait waits for the harness to end (it does not make it end), kills what is left of its group, joins all goroutines
+// and closes all descriptors. Call it after Stdout was read to its end, or when nobody is going to. If a Write to
+// Options.Stderr does not return, Wait gives up on it after two seconds.
 func (p *Process) Wait() Exit {
 	p.waitOnce.Do(func() {
-		close(p.givenUp)
+		close(p.waited)
 		p.goroutines.Wait()
 		p.stdout.Close()
 		select {
@@ -217,8 +221,8 @@ func (p *Process) Wait() Exit {
 	return p.exit
 }
 
-// LastStderr returns the last lines that the harness wrote to its stderr, oldest first, without terminal control. They
-// are complete after Wait.
+// LastStderr returns the last lines that the harness wrote to its stderr, oldest first, without terminal control
+// sequences. They are complete after Wait.
 func (p *Process) LastStderr() []string { return p.stderr.lines() }
 
 func orDefault(d, otherwise time.Duration) time.Duration {

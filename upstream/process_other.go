@@ -10,10 +10,11 @@ type child struct {
 	exit Exit // set by await
 }
 
-// inOwnGroup makes the harness lead a group. Should we be killed, the guard kills it.
+// inOwnGroup makes the harness lead a process group. If we are killed, the guard kills it.
 func inOwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// await reaps at once: waiting without reaping is unreliable on darwin. The guard keeps the group's number.
+// await reaps at once, because waiting without reaping is unreliable on darwin. As long as the guard lives the group's
+// number cannot be reused.
 func (c *child) await() { c.exit = collect(c.pid) }
 
 func (c *child) reap() Exit { return c.exit }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spawn starts the harness and gives our ends of its stdin, stdout and stderr.
+// spawn starts the harness, and returns our ends of its stdin, stdout and stderr.
 func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 	var theirs [3]uintptr
 	made := 0
@@ -44,7 +44,7 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 	attr := &syscall.ProcAttr{Env: environment(o.Env), Files: theirs[:], Sys: inOwnGroup()}
 	pid, err := syscall.ForkExec(path, o.Command, attr)
 	if err == syscall.ENOEXEC {
-		// A script without #!. Shells and execvp, so every other client, give it to sh.
+		// A script without #!. Shells and execvp, so all other clients, run it with sh.
 		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, o.Command[1:]...), attr)
 	}
 	if err != nil {
@@ -53,6 +53,6 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 	return &child{pid: pid}, ours, nil
 }
 
-// signal and kill reach the whole group. They are for use before reap: until then the number cannot be another's.
+// signal and kill reach the whole group. They must not be used after reap: the number may be another group's then.
 func (c *child) signal(sig syscall.Signal) { _ = unix.Kill(-c.pid, sig) }
 func (c *child) kill()                     { c.signal(unix.SIGKILL) }

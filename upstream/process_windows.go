@@ -18,7 +18,7 @@ type child struct {
 	exit    Exit
 }
 
-// spawn starts the harness and gives our ends of its stdin, stdout and stderr.
+// spawn starts the harness, and returns our ends of its stdin, stdout and stderr.
 func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 	var theirs []*os.File
 	defer func() {
@@ -90,7 +90,7 @@ func (c *child) reap() Exit {
 	return c.exit
 }
 
-// signal does nothing gentle: Windows has no TERM for a process without a window or our console.
+// signal can only kill: Windows has no TERM for a process without a window or our console.
 func (c *child) signal(sig syscall.Signal) {
 	if sig == syscall.SIGKILL {
 		c.kill()
@@ -102,14 +102,14 @@ func (c *child) kill() {
 	_ = c.process.Kill()
 }
 
-// Windows needs no guard: the job is one.
+// Windows needs no guard: the job does its work.
 type guard struct{}
 
 func newGuard(*child) guard { return guard{} }
 func (guard) end()          {}
 
-// A pipe is our end of one of the harness's pipes. Whoever holds the other end dies with the job, and so nothing needs
-// to be called off.
+// A pipe is our end of one of the harness's pipes. Whoever holds the other end is killed with the job, so that no call
+// has to be interrupted.
 type pipe struct {
 	*os.File
 	ended chan struct{} // closed when nothing more will be read
@@ -126,5 +126,5 @@ func (p *pipe) Read(b []byte) (int, error) {
 
 func (p *pipe) finish() {}
 
-// Widen does nothing here: a pipe's size is its maker's.
+// Widen does nothing here: the size of a pipe cannot be changed.
 func Widen(*os.File) {}

@@ -8,58 +8,57 @@ import (
 	"time"
 )
 
-// A Profile is what we know of a harness. A harness from a person's configuration is a Profile like any other: the
-// zero value of every field but Command is what is right for a harness that nobody knows anything about.
+// A Profile is what is known of a harness. A harness from a person's configuration is a Profile too: the zero value of
+// every field but Command is right for a harness that nobody knows.
 type Profile struct {
 	Name    string
 	Title   string   // for people
-	Command []string // how acpx starts it; of a package the newest
-	// Installed is the same harness where it is installed: used by Prepare in place of Command, when on PATH, because
-	// npx takes a second and needs the network.
+	Command []string // as acpx starts it, but with the newest version of a package
+	// Installed is the command of the same harness if it is installed. Prepare prefers it to Command when it is on
+	// PATH, because npx takes a second and needs the network.
 	Installed []string
-	Agents    []string // what it calls itself (agentInfo.name) in lower case, beside Name and its package's name
+	Agents    []string // its agentInfo.name in lower case, if not Name or its package's name
 	Install   string   // what to do when it is missing
 
 	Grace    time.Duration // see Options
 	MinGrace time.Duration
 
-	MCP               string   // how it takes a memory server: MCPStdio (also ""), MCPHTTP, MCPNone
+	MCP               string   // which MCP servers it takes: MCPStdio (also ""), MCPHTTP or MCPNone
 	KeepsFailedPrompt bool     // a prompt that failed is in its history all the same
-	KeepsMessages     int      // tokens of the user's newest messages that a compaction leaves; or AllMessages
-	MessageIDs        bool     // its answers have a messageId, and notices that it sends as message chunks have none
-	CompactCommands   []string // that make it compact, though it does not advertise them
-	SaysSummary       bool     // it compacts in a turn without a sign but this: the summary is a message of its own
-	TitleLength       int      // characters of a first prompt that it makes its title of; 0: all
-	AsksForTools      bool     // asks permission for each MCP call
-	ReadMode          string   // the mode (session/set_mode) in which it writes nothing
-	SystemPrompt      bool     // takes session/new's systemPrompt, where it advertises that it does
+	KeepsMessages     int      // tokens of the user's newest messages that a compaction keeps; or AllMessages
+	MessageIDs        bool     // its answers have a messageId; message chunks without one are notices
+	CompactCommands   []string // commands that make it compact, though it does not advertise them
+	SaysSummary       bool     // it compacts in the middle of a turn, and says the summary as a message of its own
+	TitleLength       int      // UTF-16 units of a first prompt that it makes its title from; 0: all
+	AsksForTools      bool     // asks for permission for each MCP call
+	ReadMode          string   // the mode (session/set_mode) in which it changes no files; "": none
+	SystemPrompt      bool     // takes session/new's systemPrompt, if it advertises that
 	MetaSystemPrompt  bool     // takes its _meta.systemPrompt too, but not both
-	TokensAddUp       bool     // the tokens of a prompt's result are those of its process so far
-	CostStartsAnew    bool     // the cost that it reports is of its process, not of the session
+	TokensAddUp       bool     // the tokens in a prompt's result are totals of its process so far
+	CostStartsAnew    bool     // the cost that it reports is a total of its process, not of the session
 
-	// ClientInfo is put in place of initialize's clientInfo, and ClientMeta's members into clientCapabilities._meta;
-	// both JSON objects, nil: leave as they are. A request named in Answers, from a harness that got ClientMeta, is
-	// answered by us with {}.
+	// ClientInfo replaces initialize's clientInfo, and ClientMeta's members are added to clientCapabilities._meta. Both
+	// are JSON objects; nil changes nothing. acpx answers requests with the methods in Answers with {}.
 	ClientInfo json.RawMessage
 	ClientMeta json.RawMessage
 	Answers    []string
 	// SettingSources is what acpx sends with session/new as _meta.claudeCode.options.settingSources, with "user" in
-	// front where ACPX_CLAUDE_INCLUDE_USER_SETTINGS=1. It is for acpx where acpx sent none; other clients mean what
+	// front if ACPX_CLAUDE_INCLUDE_USER_SETTINGS=1. It is added for acpx if acpx sent none; other clients mean what
 	// they send.
 	SettingSources []string
 }
 
-// AllMessages is how much a harness keeps over a compaction that keeps all that the user said.
+// AllMessages is KeepsMessages of a harness whose compaction keeps all that the user said.
 const AllMessages = math.MaxInt
 
-// How a harness takes an MCP server from its client.
+// Which MCP servers a harness takes from its client.
 const (
 	MCPStdio = "stdio"
 	MCPHTTP  = "http"
 	MCPNone  = "none"
 )
 
-// program returns the harness's own program: "claude-agent-acp", "gemini".
+// program returns the name of the harness's own program: "claude-agent-acp", "gemini".
 func (p Profile) program() string {
 	if len(p.Installed) > 0 {
 		return p.Installed[0]
@@ -70,7 +69,7 @@ func (p Profile) program() string {
 	return p.Command[0]
 }
 
-// packageName returns the package that Command has npx or uvx run, without its version; "" where it runs a program.
+// packageName returns the package that Command runs with npx or uvx, without its version; "" for a program.
 func (p Profile) packageName() string {
 	if p.Command[0] != "npx" && p.Command[0] != "uvx" {
 		return ""
@@ -82,8 +81,8 @@ func (p Profile) packageName() string {
 	return arg
 }
 
-// inArgument reports whether an argument names the harness's package, in whatever version, or a path inside it, or its
-// adapter (acpx takes claude-agent-acp anywhere in the arguments for Claude).
+// inArgument reports whether an argument names the harness's package in any version, a path inside of it, or its
+// adapter (acpx recognises Claude by claude-agent-acp anywhere in the arguments).
 func (p Profile) inArgument(arg string) bool {
 	if adapter := p.program(); strings.HasSuffix(adapter, "-acp") && strings.Contains(arg, adapter) {
 		return true
@@ -97,7 +96,7 @@ func (p Profile) inArgument(arg string) bool {
 		strings.Contains(strings.ReplaceAll(arg, `\`, "/"), "node_modules/"+name+"/")
 }
 
-// programName returns a command's base name in lower case without Windows' endings.
+// programName returns a command's base name in lower case, without Windows' extensions.
 func programName(command string) string {
 	name := strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:])
 	for _, ending := range []string{".cmd", ".exe", ".bat"} {
@@ -106,7 +105,7 @@ func programName(command string) string {
 	return name
 }
 
-// clone keeps callers from changing the registry.
+// clone returns a copy whose slices callers may change without changing the registry.
 func (p Profile) clone() Profile {
 	p.Command = slices.Clone(p.Command)
 	p.Installed = slices.Clone(p.Installed)

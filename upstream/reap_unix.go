@@ -11,7 +11,7 @@ func exitOf(status unix.WaitStatus) Exit {
 	return Exit{Code: status.ExitStatus()}
 }
 
-// collect reaps the process and says how it ended.
+// collect waits for a process, reaps it, and returns how it ended.
 func collect(pid int) Exit {
 	var status unix.WaitStatus
 	for {
@@ -20,7 +20,7 @@ func collect(pid int) Exit {
 		case err == nil:
 			return exitOf(status)
 		case err != unix.EINTR:
-			return Exit{Code: 1} // somebody reaped it for us
+			return Exit{Code: 1} // it was reaped elsewhere
 		}
 	}
 }

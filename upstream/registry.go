@@ -8,9 +8,9 @@ import (
 
 const needsNode = "install Node.js 22 or newer (https://nodejs.org), which brings npx"
 
-// registry has acpx 0.19.1's agents with their command lines (its src/agent-registry.ts), but that npx is to run the
-// newest of a package: acpx's ranges are those of the day when it was made. What is said of claude, codex, copilot,
-// gemini, opencode, pi and qwen beyond that was measured on the real programs.
+// registry has the agents of acpx 0.19.1 with their command lines (its src/agent-registry.ts), but has npx run the
+// newest version of a package, where acpx has version ranges of the day of its release. The other fields of claude,
+// codex, copilot, gemini, opencode, pi and qwen were measured on the real programs.
 var registry = []Profile{
 	{
 		Name: "antigravity", Title: "Google Antigravity",
@@ -90,7 +90,7 @@ var registry = []Profile{
 		Command: []string{"gemini", "--acp"},
 		Agents:  []string{"gemini-cli"},
 		Install: "npm install -g @google/gemini-cli",
-		// With an MCP server, so with ours, it never leaves by itself; TERM ends it within 0.1 s.
+		// With an MCP server, so with ours, it never ends by itself; TERM ends it within 0.1 s.
 		Grace:        time.Second,
 		AsksForTools: true,
 		ReadMode:     "plan",
@@ -198,7 +198,7 @@ var registry = []Profile{
 	},
 }
 
-// aliases are acpx's.
+// aliases are acpx's other names for harnesses.
 var aliases = map[string]string{"factory-droid": "droid", "factorydroid": "droid"}
 
 func antigravity() []string {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	tailBytes = 8 << 10 // what acpx shows of an agent that fails at start
+	tailBytes = 8 << 10 // as much as acpx shows of an agent that fails at its start
 	tailLines = 20
 )
 
@@ -23,14 +23,14 @@ type tail struct {
 
 	mu   sync.Mutex // protects what follows
 	kept []byte
-	cut  bool // kept does not begin at the beginning
+	cut  bool // something was dropped in front of kept
 }
 
 func newTail(from *pipe, to io.Writer) *tail {
 	return &tail{from: from, to: to, done: make(chan struct{})}
 }
 
-// copy goes on to the end of from, also when nobody wants the bytes: a harness must not block on its own stderr.
+// copy copies from to to until from ends, also if a write has failed: a harness must not block on its stderr.
 func (t *tail) copy() {
 	defer close(t.done)
 	defer t.from.Close()
@@ -59,7 +59,7 @@ func (t *tail) keep(b []byte) {
 	}
 }
 
-// lines returns what was kept as lines for people: no terminal control, no empty ones.
+// lines returns what was kept as lines for people, without terminal control sequences and empty lines.
 func (t *tail) lines() []string {
 	t.mu.Lock()
 	kept := string(t.kept)

@@ -4,9 +4,9 @@ package upstream
 
 import "syscall"
 
-// OnTerminal runs the harness on the terminal that we were started on, as a client does for a login (ACP's terminal
-// authentication): no pipes, no group of its own. The harness takes our place, so where it can be started OnTerminal
-// does not return, and its exit, its signals and its job control are its own. The error is an ErrNotStarted.
+// OnTerminal runs the harness on our own terminal, as a client does for a login (ACP's terminal authentication),
+// without pipes and without a process group of its own. It replaces our process by the harness, so it returns only if
+// that cannot be started. The error is an ErrNotStarted.
 func OnTerminal(o Options) (Exit, error) {
 	path, err := find(o.Command)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"os/signal"
 )
 
-// OnTerminal runs the harness on the terminal that we were started on, as a client does for a login (ACP's terminal
-// authentication), and returns when it ended. The error is an ErrNotStarted.
+// OnTerminal runs the harness on our own terminal, as a client does for a login (ACP's terminal authentication), and
+// returns when it has ended. The error is an ErrNotStarted.
 func OnTerminal(o Options) (Exit, error) {
 	path, err := find(o.Command)
 	if err != nil {
