@@ -10,19 +10,19 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// An Event is something that happened in a session (docs/events.md). As JSON it is one object: at, kind, turn and the
-// fields of its kind.
+// An Event is something that happened in a session (docs/events.md). Its JSON is one object: at, kind, turn and the
+// fields of the kind.
 type Event struct {
 	At   time.Time                  `json:"at"`
 	Kind string                     `json:"kind"`
-	Turn int                        `json:"turn,omitempty"` // of the conversation, from 1 on; 0: of none
+	Turn int                        `json:"turn,omitempty"` // in the conversation, from 1 on; 0: of none
 	Data map[string]json.RawMessage `json:"-"`
 }
 
-// Fields are those of its kind, as JSON.
+// Fields returns the fields of the event's kind as a JSON object.
 func (e Event) Fields() ([]byte, error) { return marshal(e.Data) }
 
-// MarshalJSON is for json.Marshal.
+// MarshalJSON puts the fields of the kind beside the others.
 func (e Event) MarshalJSON() ([]byte, error) {
 	type head Event
 	begin, err := marshal(head(e))
@@ -36,7 +36,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return append(append(begin[:len(begin)-1], ','), fields[1:]...), nil
 }
 
-// marshal is json.Marshal for people too: < and > stay as they are.
+// marshal is json.Marshal, but leaves < and > as they are, for people who read it.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -50,7 +50,7 @@ type EventReader struct {
 	store   *correlation.Store
 	session int64
 	after   int64
-	turns   map[int64]int // rows and their numbers
+	turns   map[int64]int // numbers in the conversation, by row
 }
 
 // NewEventReader reads from the beginning.
@@ -58,7 +58,7 @@ func NewEventReader(store *correlation.Store, session int64) *EventReader {
 	return &EventReader{store: store, session: session, turns: map[int64]int{}}
 }
 
-// Next returns what has happened since it was last asked, oldest first.
+// Next returns the events since the last call, oldest first.
 func (r *EventReader) Next(ctx context.Context) ([]Event, error) {
 	rows, err := r.store.Events(ctx, r.session, r.after, 0)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *EventReader) Next(ctx context.Context) ([]Event, error) {
 		if err := json.Unmarshal(row.Data, &e.Data); err != nil {
 			return nil, fmt.Errorf("reading event %d: %w", row.ID, err)
 		}
-		for _, ours := range []string{"at", "kind", "session", "turn"} { // its numbers are the process's own
+		for _, ours := range []string{"at", "kind", "session", "turn"} { // numbers in a file of events
 			delete(e.Data, ours)
 		}
 		if row.Turn != 0 {

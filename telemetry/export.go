@@ -16,7 +16,7 @@ import (
 
 const (
 	scopeName = "github.com/Signet-AI/signet-acp-proxy"
-	postTime  = 30 * time.Second // of one request
+	postTime  = 30 * time.Second // for one request
 )
 
 func (o Export) resource() resource {
@@ -31,7 +31,7 @@ func (o Export) metrics(all []metric) []resourceMetrics {
 	return []resourceMetrics{{o.resource(), []scopeMetrics{{scope{scopeName, o.Version}, all}}}}
 }
 
-// Write writes spans and metrics as one object of OTLP JSON, on one line, and says how many turns there are.
+// Write writes spans and metrics as one object of OTLP JSON, on one line, and returns how many turns are in it.
 func (o Export) Write(ctx context.Context, db *sql.DB, w io.Writer) (turns int, err error) {
 	b := bufio.NewWriter(w)
 	b.WriteString(`{"resourceSpans":[`)
@@ -56,8 +56,8 @@ func (o Export) Write(ctx context.Context, db *sql.DB, w io.Writer) (turns int, 
 	return turns, b.Flush()
 }
 
-// Post sends spans and metrics to an endpoint that takes OTLP JSON over HTTP: its address, to which /v1/traces and
-// /v1/metrics are added.
+// Post sends spans and metrics as OTLP JSON over HTTP, to an endpoint's address with /v1/traces and /v1/metrics. It
+// returns how many turns were sent, also after an error. A request takes 30 s at most.
 func (o Export) Post(ctx context.Context, db *sql.DB, endpoint string) (turns int, err error) {
 	base, err := url.Parse(endpoint)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
@@ -65,7 +65,7 @@ func (o Export) Post(ctx context.Context, db *sql.DB, endpoint string) (turns in
 	}
 	base.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/v1/traces")
 	client := &http.Client{Timeout: postTime, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // what was said goes where it was sent
+		return http.ErrUseLastResponse // a redirect could send the conversation elsewhere
 	}}
 	metrics, turns, err := o.each(ctx, db, func(spans []span) error {
 		return post(ctx, client, base.JoinPath("v1", "traces"), otlp{Spans: o.spans(spans)})
@@ -76,7 +76,8 @@ func (o Export) Post(ctx context.Context, db *sql.DB, endpoint string) (turns in
 	return turns, post(ctx, client, base.JoinPath("v1", "metrics"), otlp{Metrics: metrics})
 }
 
-// each returns spans as they are read, and what they come to.
+// each calls write with the spans of a batch of turns after the other, and returns the metrics of all turns and how
+// many these were.
 func (o Export) each(ctx context.Context, db *sql.DB, write func([]span) error) ([]resourceMetrics, int, error) {
 	t, err := newTracer(ctx, db, o)
 	if err != nil {

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// The buckets that gen_ai's conventions advise.
+// The bucket boundaries that OpenTelemetry's conventions for gen_ai advise: tokens and seconds.
 var (
 	tokenBounds = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
 	timeBounds  = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 )
 
-// Meters count what spans tell one by one.
+// Meters sum up in histograms what the spans say turn by turn.
 type meters struct {
 	tokens, durations map[meter]*point
 	first, last       time.Time
 }
 
-// A meter is what is counted apart.
+// A meter identifies a histogram: the harness, and input or output for tokens.
 type meter struct{ harness, tokens string }
 
 func newMeters() *meters {
@@ -45,10 +45,14 @@ func (m *meters) count(v turn, r Report) {
 func add(points map[meter]*point, of meter, bounds []float64, v float64) {
 	p := points[of]
 	if p == nil {
-		p = &point{Bounds: bounds, Counts: make([]integer, len(bounds)+1), Attributes: attributes(
-			"gen_ai.operation.name", "invoke_agent", "gen_ai.provider.name", provider(of.harness),
-			"gen_ai.agent.name", of.harness,
-			"gen_ai.token.type", of.tokens)}
+		p = &point{
+			Bounds: bounds,
+			Counts: make([]integer, len(bounds)+1),
+			Attributes: attributes(
+				"gen_ai.operation.name", "invoke_agent", "gen_ai.provider.name", provider(of.harness),
+				"gen_ai.agent.name", of.harness, "gen_ai.token.type", of.tokens,
+			),
+		}
 		points[of] = p
 	}
 	p.Count++

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What OTLP is as JSON, as far as we write it (opentelemetry-proto, "JSON Protobuf Encoding"): ids are hexadecimal,
-// 64-bit numbers are texts. The generated types would put 400 KB of tables into every relay; a test reads what is
+// OTLP as JSON, as far as it is written here (opentelemetry-proto, "JSON Protobuf Encoding"): ids are hexadecimal,
+// 64-bit numbers are strings. The generated types would add 400 KB of tables to the program; a test decodes what is
 // written with them.
 type (
 	otlp struct {
@@ -116,7 +116,7 @@ func (n nano) MarshalJSON() ([]byte, error) { return json.Marshal(strconv.Format
 // MarshalJSON is for encoding/json.
 func (i integer) MarshalJSON() ([]byte, error) { return json.Marshal(strconv.FormatInt(int64(i), 10)) }
 
-// attributes makes them of names and values in turn; what is empty or nil is left out.
+// attributes makes attributes of names and values that alternate. Empty strings and nil are left out.
 func attributes(pairs ...any) []attribute {
 	all := []attribute{}
 	for i := 0; i < len(pairs); i += 2 {

@@ -1,5 +1,5 @@
-// Package telemetry puts into numbers what sessions did: what was used, summed up, and spans and metrics for others.
-// It reads what the relay has recorded (docs/events.md) and changes nothing.
+// Package telemetry reads what the relay has recorded of sessions (docs/events.md): what was used, in sums, what
+// happened, as events, and both as OpenTelemetry's spans and metrics. It changes nothing.
 package telemetry
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// A Report is what one report of a harness adds to what was used. What is nil was not reported.
+// A Report is what one report of a harness adds to the usage. nil: not reported.
 type Report struct {
 	Session, Turn int64 // rows; Turn is 0 for a report of the session
 	At            time.Time
@@ -22,24 +22,25 @@ type Report struct {
 	Currency      string
 }
 
-// Harnesses report what they like. What no turn can have used counts as not reported.
+// Harnesses may report anything. Figures that no turn can have reached count as not reported.
 const (
 	maxTokens = 1e12
 	maxCost   = 1e6
 )
 
-// reported is a row of the table usage, and what is known of who wrote it.
+// reported is a row of the table usage, with the harness and the process that reported it.
 type reported struct {
 	Report
 	reporter, harness, process string
 }
 
-// eachReport calls do with what was reported, each token and each cent once, by session and in order.
+// eachReport calls do for the reports of each session in order, so that each token and each cent is counted once.
 //
-// Most harnesses report the tokens of a turn, some those of their process so far (upstream.Profile), and every cost is
-// of the session so far, or of the process: of such running totals a report adds what is new.
+// Most harnesses report the tokens of a turn, some the total of their process so far, and costs are totals of the
+// session or of the process so far (upstream.Profile). Of such a running total a report adds the difference to the one
+// before.
 func eachReport(ctx context.Context, db sqlite.Querier, scope Scope, do func(Report)) error {
-	startAnew, err := harnessesThatStartAnew(ctx, db)
+	startAnew, err := restartingHarnesses(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -70,8 +71,9 @@ func eachReport(ctx context.Context, db sqlite.Querier, scope Scope, do func(Rep
 	return sqlite.While("reading usage", err)
 }
 
-// harnessesThatStartAnew gives, as JSON, those whose running totals begin with a process: only of them it matters.
-func harnessesThatStartAnew(ctx context.Context, db sqlite.Querier) (string, error) {
+// restartingHarnesses returns, as a JSON list, the harnesses whose totals restart with each process. The process of a
+// report has to be looked up only for these.
+func restartingHarnesses(ctx context.Context, db sqlite.Querier) (string, error) {
 	names, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT DISTINCT harness FROM sessions`)
 	if err != nil {
 		return "", sqlite.While("reading usage", err)
@@ -84,7 +86,7 @@ func harnessesThatStartAnew(ctx context.Context, db sqlite.Querier) (string, err
 	return string(list), err
 }
 
-// profileOf is what is known of a harness, by either of its names.
+// profileOf returns the profile of a harness, by its own name or the one that it is started by.
 func profileOf(harness string) upstream.Profile {
 	profile, _ := upstream.ByAgent(harness)
 	if profile.Name == "" {
@@ -111,13 +113,13 @@ func scanReported(row sqlite.Row) (r reported, err error) {
 	return r, err
 }
 
-// additions returns what the rows of one session add up to, a report for each that counts.
+// additions returns what each row of one session adds to the usage, without rows that add nothing.
 func additions(rows []reported) []Report {
 	if len(rows) == 0 {
 		return nil
 	}
 	profile := profileOf(rows[0].harness)
-	counts := decisive(rows)
+	counts := countedRows(rows)
 	var all []Report
 	var input, output total[int64]
 	costs := map[string]*total[float64]{}
@@ -148,8 +150,9 @@ func additions(rows []reported) []Report {
 	return all
 }
 
-// decisive says which rows tell the tokens of a turn: of several reporters the result, and of it the last.
-func decisive(rows []reported) []bool {
+// countedRows says for each row whether its tokens count. Of several reports of a turn it is the result's, or the last
+// one.
+func countedRows(rows []reported) []bool {
 	counts := make([]bool, len(rows))
 	of := map[int64]int{}
 	for i, r := range rows {
@@ -158,7 +161,7 @@ func decisive(rows []reported) []bool {
 		}
 		before, known := of[r.Turn]
 		switch {
-		case r.Turn == 0: // of a turn that it does not name (ACP version 2)
+		case r.Turn == 0: // of a turn that is not known (ACP version 2): it counts
 		case !known:
 			of[r.Turn] = i
 		case rows[before].reporter == "result" && r.reporter != "result":
@@ -172,13 +175,14 @@ func decisive(rows []reported) []bool {
 	return counts
 }
 
-// A total is a figure that somebody counts up. It begins anew with a new process, or where it is lower than it was.
+// A total is a running total that is reported again and again. It restarts with a new process, or if it is lower than
+// before.
 type total[N int64 | float64] struct {
 	last    N
 	process string
 }
 
-// add returns what is new in a total that was reported.
+// add returns what a reported total adds to the one before.
 func (t *total[N]) add(now *N, process string) *N {
 	if now == nil {
 		return nil

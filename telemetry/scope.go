@@ -2,13 +2,14 @@ package telemetry
 
 import "time"
 
-// A Scope says of what books are: of one session, where one is named, and since a time, where that is not zero.
+// A Scope limits what is read: to reports and turns since a time, unless that is zero, and to one session, unless that
+// is 0.
 type Scope struct {
 	Since   time.Time
 	Session int64
 }
 
-// sessions is the scope as a condition on a column session, and on ?1, its session.
+// sessions is the scope as a condition on the column session, with Session as ?1.
 func (s Scope) sessions() string {
 	if s.Session == 0 {
 		return "?1 = 0"

@@ -16,20 +16,20 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// atOnce is how many turns are read, and made spans of, at a time.
-const atOnce = 500
+// batchSize is how many turns are read at a time.
+const batchSize = 500
 
-// A tracer makes spans of turns: one a turn, and one below it for each tool call.
+// A tracer makes spans: one for each turn, and below it one for each tool call.
 type tracer struct {
 	db       *sql.DB
 	since    time.Time
 	withText bool
 
-	reports map[int64]Report        // by turn
-	told    map[int64][]insertion   // by session, oldest first
-	traces  map[int64]string        // traceparent, by turn
-	tools   map[int64][]*toolReport // by turn
-	after   int64                   // the turn that was read last
+	reports  map[int64]Report        // by turn
+	inserted map[int64][]insertion   // by session, oldest first
+	traces   map[int64]string        // traceparents, by turn
+	tools    map[int64][]*toolReport // by turn
+	after    int64                   // row of the turn that was read last
 }
 
 type insertion struct {
@@ -56,8 +56,11 @@ type turn struct {
 }
 
 func newTracer(ctx context.Context, db *sql.DB, o Export) (*tracer, error) {
-	t := &tracer{db: db, since: o.Since, withText: o.WithText, reports: map[int64]Report{},
-		told: map[int64][]insertion{}, traces: map[int64]string{}, tools: map[int64][]*toolReport{}}
+	t := &tracer{
+		db: db, since: o.Since, withText: o.WithText,
+		reports: map[int64]Report{}, inserted: map[int64][]insertion{},
+		traces: map[int64]string{}, tools: map[int64][]*toolReport{},
+	}
 	err := eachReport(ctx, db, Scope{}, func(r Report) {
 		if r.Turn != 0 && (r.Input != nil || r.Output != nil) {
 			t.reports[r.Turn] = r
@@ -81,12 +84,12 @@ func newTracer(ctx context.Context, db *sql.DB, o Export) (*tracer, error) {
 		return nil, sqlite.While("reading what was inserted", err)
 	}
 	for _, in := range told {
-		t.told[in.session] = append(t.told[in.session], in)
+		t.inserted[in.session] = append(t.inserted[in.session], in)
 	}
 	return t, t.readEvents(ctx)
 }
 
-// readEvents reads what only the events say: when tools were used, and in which span a client sent a prompt.
+// readEvents reads what only the events say: when tools were called, and with which traceparent a prompt was sent.
 func (t *tracer) readEvents(ctx context.Context) error {
 	_, err := sqlite.Collect(ctx, t.db, func(row sqlite.Row) (_ struct{}, err error) {
 		var at, turn int64
@@ -106,15 +109,15 @@ func (t *tracer) readEvents(ctx context.Context) error {
 			t.traces[turn] = e.Parent
 			return struct{}{}, nil
 		}
-		t.use(turn, e.Tool, sqlite.Unstamp(at))
+		t.addTool(turn, e.Tool, sqlite.Unstamp(at))
 		return struct{}{}, nil
 	}, `SELECT turn, at, kind, data FROM events WHERE kind IN ('tool_used', 'trace_known') AND turn IS NOT NULL
 		AND at >= ? ORDER BY at, id`, sqlite.Stamp(t.since))
 	return sqlite.While("reading events", err)
 }
 
-// use notes a report of a tool call; what it leaves out stays as it was.
-func (t *tracer) use(turn int64, call correlation.ToolCall, at time.Time) {
+// addTool adds a report of a tool call. Fields that are empty stay as they were.
+func (t *tracer) addTool(turn int64, call correlation.ToolCall, at time.Time) {
 	var known *toolReport
 	for _, one := range t.tools[turn] {
 		if call.ID != "" && one.ID == call.ID {
@@ -126,15 +129,16 @@ func (t *tracer) use(turn int64, call correlation.ToolCall, at time.Time) {
 		t.tools[turn] = append(t.tools[turn], known)
 	}
 	known.last, known.ID = at, call.ID
-	for _, field := range []struct{ to, from *string }{{&known.Title, &call.Title}, {&known.Kind, &call.Kind},
-		{&known.Status, &call.Status}} {
+	for _, field := range []struct{ to, from *string }{
+		{&known.Title, &call.Title}, {&known.Kind, &call.Kind}, {&known.Status, &call.Status},
+	} {
 		if *field.from != "" {
 			*field.to = *field.from
 		}
 	}
 }
 
-// next returns the spans of the next turns that have ended; none at the end.
+// next returns the next turns that have ended, at most batchSize of them, with their spans; none at the end.
 func (t *tracer) next(ctx context.Context) (spans []span, turns []turn, err error) {
 	text := `'', ''`
 	if t.withText {
@@ -149,7 +153,7 @@ func (t *tracer) next(ctx context.Context) (spans []span, turns []turn, err erro
 	}, `SELECT t.id, t.session, t.started, t.ended, t.stop, t.code, `+text+`, s.harness, s.agent_version, s.acp_id,
 		s.project, s.parent_key FROM turns t JOIN sessions s ON s.id = t.session
 		WHERE t.id > ? AND t.ended > 0 AND t.started >= ? ORDER BY t.id LIMIT ?`,
-		t.after, sqlite.Stamp(t.since), atOnce)
+		t.after, sqlite.Stamp(t.since), batchSize)
 	if err != nil {
 		return nil, nil, sqlite.While("reading turns", err)
 	}
@@ -167,12 +171,16 @@ func (t *tracer) spansOf(v turn) []span {
 		trace, parent = unhex(fields[1]), unhex(fields[2])
 	}
 	report := t.reports[v.id]
-	s := span{TraceID: trace, SpanID: own, ParentID: parent, Name: "invoke_agent " + v.harness, Kind: kindClient,
-		Start: nano{v.started}, End: nano{v.ended}, Attributes: attributes(
+	s := span{
+		TraceID: trace, SpanID: own, ParentID: parent, Name: "invoke_agent " + v.harness, Kind: kindClient,
+		Start: nano{v.started}, End: nano{v.ended},
+		Attributes: attributes(
 			"gen_ai.operation.name", "invoke_agent", "gen_ai.provider.name", provider(v.harness),
 			"gen_ai.agent.name", v.harness, "gen_ai.agent.version", v.version, "gen_ai.conversation.id", v.acpID,
 			"gen_ai.usage.input_tokens", report.Input, "gen_ai.usage.output_tokens", report.Output,
-			"signet.project", v.project, "signet.parent_key", v.parent)}
+			"signet.project", v.project, "signet.parent_key", v.parent,
+		),
+	}
 	if v.stop != "" {
 		s.Attributes = append(s.Attributes, attributes("gen_ai.response.finish_reasons", []string{v.stop})...)
 	}
@@ -185,12 +193,14 @@ func (t *tracer) spansOf(v turn) []span {
 		s.Status = &status{Code: statusError}
 	}
 	if t.withText {
-		s.Attributes = append(s.Attributes, attributes("gen_ai.input.messages", message("user", v.user, ""),
-			"gen_ai.output.messages", message("assistant", v.assistant, v.stop))...)
+		s.Attributes = append(s.Attributes, attributes(
+			"gen_ai.input.messages", message("user", v.user, ""),
+			"gen_ai.output.messages", message("assistant", v.assistant, v.stop),
+		)...)
 	}
-	for told := t.told[v.session]; len(told) > 0 && !told[0].at.After(v.ended); told = t.told[v.session] {
+	for told := t.inserted[v.session]; len(told) > 0 && !told[0].at.After(v.ended); told = t.inserted[v.session] {
 		in := told[0]
-		t.told[v.session] = told[1:]
+		t.inserted[v.session] = told[1:]
 		s.Events = append(s.Events, spanEvent{At: nano{in.at}, Name: "signet.memory.inserted", Attributes: attributes(
 			"signet.memory.source", in.source, "signet.memory.outcome", in.outcome, "signet.memory.bytes", in.bytes,
 			"signet.memory.items", in.items, "signet.memory.fetch_ms", in.fetch, "signet.memory.held_ms", in.held,
@@ -203,10 +213,14 @@ func (t *tracer) spansOf(v turn) []span {
 		if name == "" {
 			name = "tool"
 		}
-		one := span{TraceID: trace, SpanID: sum[:8], ParentID: own, Name: "execute_tool " + name, Kind: kindInternal,
+		one := span{
+			TraceID: trace, SpanID: sum[:8], ParentID: own, Name: "execute_tool " + name, Kind: kindInternal,
 			Start: nano{tool.first}, End: nano{tool.last},
-			Attributes: attributes("gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", name,
-				"gen_ai.tool.call.id", tool.ID, "signet.tool.status", tool.Status)}
+			Attributes: attributes(
+				"gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", name,
+				"gen_ai.tool.call.id", tool.ID, "signet.tool.status", tool.Status,
+			),
+		}
 		if t.withText {
 			one.Attributes = append(one.Attributes, attributes("gen_ai.tool.description", tool.Title)...)
 		}
@@ -219,7 +233,7 @@ func (t *tracer) spansOf(v turn) []span {
 	return all
 }
 
-// provider is who a harness is of, by the name that people give it.
+// provider is the name of a harness in the registry, or its own if it is not there.
 func provider(harness string) string {
 	if p, known := upstream.ByAgent(harness); known {
 		return p.Name
@@ -227,7 +241,7 @@ func provider(harness string) string {
 	return harness
 }
 
-// message is what one side said, as gen_ai has it: JSON in a text. "" where it said nothing.
+// message returns a message in the form of OpenTelemetry's gen_ai attributes, JSON in a string; "" for an empty text.
 func message(role, text, stop string) string {
 	if text == "" {
 		return ""
@@ -248,6 +262,6 @@ func message(role, text, stop string) string {
 }
 
 func unhex(text string) []byte {
-	b, _ := hex.DecodeString(text) // the relay has looked at it
+	b, _ := hex.DecodeString(text) // the relay has checked it
 	return b
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// What usage is summed up by.
+// By what usage is summed up.
 const (
 	ByDay     = "day" // of this machine's clock
 	ByHarness = "harness"
@@ -17,29 +17,29 @@ const (
 	BySession = "session"
 )
 
-// Groupings are all of them.
+// Groupings are all of these.
 var Groupings = []string{ByDay, ByHarness, ByProject, BySession}
 
-// A Sum is what was used by one day, harness, project or session. The names of its fields are a promise to scripts;
-// null is not reported, never zero.
+// A Sum is what was used on one day, or by one harness, project or session. Its JSON is a promise to scripts: null
+// means that nothing was reported, never zero.
 type Sum struct {
 	Key          string             `json:"key"`
 	Sessions     int                `json:"sessions"`
 	Turns        int                `json:"turns"`
 	InputTokens  *int64             `json:"inputTokens"`
 	OutputTokens *int64             `json:"outputTokens"`
-	Cost         *float64           `json:"cost"` // null also where it is in more than one currency
+	Cost         *float64           `json:"cost"` // null also if it is in more than one currency
 	Currency     *string            `json:"currency"`
-	Costs        map[string]float64 `json:"costs,omitempty"` // by currency, where there is more than one
-	MemoryBytes  int64              `json:"memoryBytes"`     // that memory has added to prompts
-	Reported     bool               `json:"reported"`        // somebody reported anything
-	Counted      int                `json:"reportedTurns"`   // of how many turns tokens were reported
+	Costs        map[string]float64 `json:"costs,omitempty"` // by currency, if there is more than one
+	MemoryBytes  int64              `json:"memoryBytes"`     // that were inserted
+	Reported     bool               `json:"reported"`        // anything was reported
+	Counted      int                `json:"reportedTurns"`   // turns of which tokens were reported
 }
 
-// Books are all that was used in some sessions since a time, to be summed up in several ways.
-type Books struct{ accounts []*account }
+// Usage is all that was used within a Scope, to be summed up in several ways.
+type Usage struct{ accounts []*account }
 
-// An account is what a session used.
+// An account is the usage of a session.
 type account struct {
 	session              int64
 	harness, project, id string
@@ -48,38 +48,39 @@ type account struct {
 	reports              []Report
 }
 
-// An addition is what memory added to a prompt.
+// An addition is one injection.
 type addition struct {
 	at    time.Time
 	bytes int64
 }
 
-// of returns the account of a session, and makes it if need be: a turn may be newer than the list of sessions.
-func (b *Books) of(accounts map[int64]*account, session int64) *account {
+// account returns the account of a session, and makes it if there is none: a turn may be newer than the list of
+// sessions.
+func (u *Usage) account(accounts map[int64]*account, session int64) *account {
 	a := accounts[session]
 	if a == nil {
 		a = &account{session: session}
 		accounts[session] = a
-		b.accounts = append(b.accounts, a)
+		u.accounts = append(u.accounts, a)
 	}
 	return a
 }
 
-// ReadBooks reads what was used.
-func ReadBooks(ctx context.Context, db sqlite.Querier, scope Scope) (*Books, error) {
-	b, accounts, since := &Books{}, map[int64]*account{}, sqlite.Stamp(scope.Since)
+// ReadUsage reads the usage within a scope.
+func ReadUsage(ctx context.Context, db sqlite.Querier, scope Scope) (*Usage, error) {
+	u, accounts, since := &Usage{}, map[int64]*account{}, sqlite.Stamp(scope.Since)
 	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
 		a := &account{}
 		err = row.Scan(&a.session, &a.harness, &a.project, &a.id)
 		accounts[a.session] = a
-		b.accounts = append(b.accounts, a)
+		u.accounts = append(u.accounts, a)
 		return struct{}{}, err
 	}, `SELECT id, harness, project, acp_id FROM sessions WHERE ?1 IN (0, id)`, scope.Session)
 	if err == nil {
 		_, err = sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
 			var session, at int64
 			err = row.Scan(&session, &at)
-			a := b.of(accounts, session)
+			a := u.account(accounts, session)
 			a.turns = append(a.turns, sqlite.Unstamp(at))
 			return struct{}{}, err
 		}, `SELECT session, started FROM turns WHERE `+scope.sessions()+` AND started >= ?2`, scope.Session, since)
@@ -88,7 +89,7 @@ func ReadBooks(ctx context.Context, db sqlite.Querier, scope Scope) (*Books, err
 		_, err = sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
 			var session, at, bytes int64
 			err = row.Scan(&session, &at, &bytes)
-			a := b.of(accounts, session)
+			a := u.account(accounts, session)
 			a.inserted = append(a.inserted, addition{sqlite.Unstamp(at), bytes})
 			return struct{}{}, err
 		}, `SELECT session, at, bytes FROM injections WHERE `+scope.sessions()+` AND at >= ?2 AND outcome <> 'refused'`,
@@ -97,15 +98,15 @@ func ReadBooks(ctx context.Context, db sqlite.Querier, scope Scope) (*Books, err
 	if err != nil {
 		return nil, sqlite.While("reading what was used", err)
 	}
-	return b, eachReport(ctx, db, scope, func(r Report) {
-		a := b.of(accounts, r.Session)
+	return u, eachReport(ctx, db, scope, func(r Report) {
+		a := u.account(accounts, r.Session)
 		a.reports = append(a.reports, r)
 	})
 }
 
-// All returns what was reported, by session and in order.
-func (b *Books) All(yield func(Report) bool) {
-	for _, a := range b.accounts {
+// Reports iterates over the reports, by session and in order.
+func (u *Usage) Reports(yield func(Report) bool) {
+	for _, a := range u.accounts {
 		for _, r := range a.reports {
 			if !yield(r) {
 				return
@@ -114,15 +115,15 @@ func (b *Books) All(yield func(Report) bool) {
 	}
 }
 
-// A tally is a sum in the making.
+// A tally is a sum while it is added up.
 type tally struct {
 	Sum
 	session int64 // the last one that was counted
 	costs   map[string]float64
 }
 
-// Sums returns what was used by day, harness, project or session, in the order of the keys.
-func (b *Books) Sums(by string) []Sum {
+// Sums returns the usage by one of the Groupings, in the order of the keys.
+func (u *Usage) Sums(by string) []Sum {
 	tallies := map[string]*tally{}
 	under := func(key string) *tally {
 		t := tallies[key]
@@ -132,9 +133,9 @@ func (b *Books) Sums(by string) []Sum {
 		}
 		return t
 	}
-	days := map[int64]*tally{} // by quarters of an hour, of which every day of every place on earth is made
-	for _, a := range b.accounts {
-		var whole *tally // all of the account's, but by day
+	days := map[int64]*tally{} // by quarter of an hour: days begin on one in every time zone
+	for _, a := range u.accounts {
+		var whole *tally // for the whole account, unless it is by day
 		of := func(at time.Time) *tally {
 			t := whole
 			if by == ByDay {
@@ -171,7 +172,7 @@ func (b *Books) Sums(by string) []Sum {
 	return sums
 }
 
-// add counts a report. No two tell the tokens of one turn.
+// add counts a report. No two reports are of the tokens of one turn.
 func (t *tally) add(r Report) {
 	t.Reported = true
 	t.InputTokens, t.OutputTokens = Plus(t.InputTokens, r.Input), Plus(t.OutputTokens, r.Output)
@@ -183,7 +184,7 @@ func (t *tally) add(r Report) {
 	}
 }
 
-// sum is what a tally comes to.
+// sum returns the finished sum.
 func (t *tally) sum() Sum {
 	for currency, cost := range t.costs {
 		if len(t.costs) > 1 {
@@ -198,7 +199,7 @@ func (t *tally) sum() Sum {
 	return t.Sum
 }
 
-// Plus adds up figures; of none it makes none.
+// Plus adds two figures of which either may be nil; of two nil it makes nil.
 func Plus(sum, more *int64) *int64 {
 	if more == nil {
 		return sum

@@ -81,11 +81,11 @@ func (w *world) says(session, turn int64, reporter string, input, output, cost a
 
 func (w *world) sums(by string, since time.Time) []telemetry.Sum {
 	w.t.Helper()
-	books, err := telemetry.ReadBooks(context.Background(), w.db, telemetry.Scope{Since: since})
+	used, err := telemetry.ReadUsage(context.Background(), w.db, telemetry.Scope{Since: since})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return books.Sums(by)
+	return used.Sums(by)
 }
 
 func n[N any](v N) *N { return &v }

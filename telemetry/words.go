@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Price is the cost in words, "" where nobody reported one: 1.25 USD.
+// Price is the cost as text, such as 1.25 USD; "" if none was reported.
 func (s Sum) Price() string {
 	if s.Cost == nil {
 		return Prices(s.Costs)
@@ -20,7 +20,7 @@ func (s Sum) Price() string {
 	return price(*s.Cost, currency)
 }
 
-// Prices is what something cost in several currencies, in words: 0.50 EUR + 1.25 USD.
+// Prices is a cost in several currencies as text: 0.50 EUR + 1.25 USD.
 func Prices(costs map[string]float64) string {
 	var all []string
 	for _, currency := range slices.Sorted(maps.Keys(costs)) {
@@ -29,7 +29,7 @@ func Prices(costs map[string]float64) string {
 	return strings.Join(all, " + ")
 }
 
-// price has at least two places, and where that is too little two that say something.
+// price is a cost as text, with two decimal places, or two significant digits if it is small.
 func price(cost float64, currency string) string {
 	text := strconv.FormatFloat(cost, 'f', 2, 64)
 	if cost > 0 && cost < 0.1 {
@@ -41,7 +41,7 @@ func price(cost float64, currency string) string {
 	return strings.TrimSpace(text + " " + currency)
 }
 
-// Bytes is a size in words: 1.1 KB.
+// Bytes is a size as text: 1.1 KB.
 func Bytes(n int64) string {
 	switch {
 	case n < 1000:
@@ -52,7 +52,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// Figure is a number with its thousands parted: 12,345.
+// Figure is a number as text with thousands separators: 12,345.
 func Figure(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {

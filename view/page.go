@@ -54,7 +54,7 @@ func Read(ctx context.Context, src Source) (*Page, error) {
 
 // read reads what some parts of a page show. Memories and usage name sessions, and sessions say what they used.
 func read(ctx context.Context, src Source, parts ...string) (*Page, error) {
-	p, books, err := readConversations(ctx, src, 0)
+	p, used, err := readConversations(ctx, src, 0)
 	p.Made = time.Now()
 	if err == nil && slices.Contains(parts, partSessions) {
 		p.Days, p.Timeline = days(p.byID), timeline(p.byID)
@@ -63,7 +63,7 @@ func read(ctx context.Context, src Source, parts ...string) (*Page, error) {
 		p.Memories, err = readMemories(ctx, src, &p.Conversations)
 	}
 	if err == nil && slices.Contains(parts, partUsage) {
-		p.Usage, err = readUsage(ctx, src.DB, books, p.byID, p.home)
+		p.Usage, err = readUsage(ctx, src.DB, used, p.byID, p.home)
 	}
 	if err != nil {
 		return nil, err
@@ -79,18 +79,18 @@ func readOne(ctx context.Context, src Source, id int64) (*Page, *Session, error)
 }
 
 // readConversations begins a page with its sessions; only, where not 0, is the one to read.
-func readConversations(ctx context.Context, src Source, only int64) (*Page, *telemetry.Books, error) {
+func readConversations(ctx context.Context, src Source, only int64) (*Page, *telemetry.Usage, error) {
 	p := &Page{About: src.About}
 	dir, _ := os.UserHomeDir()
 	p.home = home(dir)
-	books, err := telemetry.ReadBooks(ctx, src.DB, telemetry.Scope{Session: only})
+	used, err := telemetry.ReadUsage(ctx, src.DB, telemetry.Scope{Session: only})
 	if err == nil {
-		err = p.Conversations.read(ctx, src, books, only)
+		err = p.Conversations.read(ctx, src, used, only)
 	}
 	if err == nil {
 		err = p.readAsked(ctx, src)
 	}
-	return p, books, err
+	return p, used, err
 }
 
 // writePart writes what one of the templates makes of data.

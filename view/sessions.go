@@ -21,7 +21,7 @@ type Conversations struct {
 }
 
 // read reads what a page shows of sessions; only, where not 0, is the one to read.
-func (c *Conversations) read(ctx context.Context, src Source, books *telemetry.Books, only int64) error {
+func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Usage, only int64) error {
 	if err := src.DB.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM turns), (SELECT count(*) FROM sessions)`).
 		Scan(&c.AllTurns, &c.AllSessions); err != nil {
 		return sqlite.While("counting turns", err)
@@ -43,7 +43,7 @@ func (c *Conversations) read(ctx context.Context, src Source, books *telemetry.B
 			s.Turns = append(s.Turns, t.Turn)
 		}
 	}
-	c.account(books)
+	c.account(used)
 	told, err := readTold(ctx, src.DB, in)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (c *Conversations) readSessions(ctx context.Context, src Source, in scope) 
 const mostLive = 100
 
 // account numbers the turns, and says what they used.
-func (c *Conversations) account(books *telemetry.Books) {
+func (c *Conversations) account(used *telemetry.Usage) {
 	turns := map[int64]*Turn{}
 	for _, s := range c.byID {
 		s.Older -= len(s.Turns)
@@ -126,7 +126,7 @@ func (c *Conversations) account(books *telemetry.Books) {
 			s.Title = titleOf(s.Turns[0].User.Body)
 		}
 	}
-	for r := range books.All {
+	for r := range used.Reports {
 		if t := turns[r.Turn]; t != nil {
 			t.Used = tokens(r.Input, r.Output)
 		}

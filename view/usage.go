@@ -40,10 +40,11 @@ type Row struct {
 }
 
 // readUsage reads what was used. Tables name the sessions of the page.
-func readUsage(ctx context.Context, db *sql.DB, books *telemetry.Books, sessions map[int64]*Session, at home) (Usage,
-	error) {
+func readUsage(
+	ctx context.Context, db *sql.DB, used *telemetry.Usage, sessions map[int64]*Session, at home,
+) (Usage, error) {
 	var u Usage
-	days := calendar(books.Sums(telemetry.ByDay))
+	days := calendar(used.Sums(telemetry.ByDay))
 	u.Charts = slices.DeleteFunc([]Chart{
 		chart("Tokens", []string{"in", "out"}, days, func(s telemetry.Sum) []float64 {
 			return []float64{float(s.InputTokens), float(s.OutputTokens)}
@@ -60,9 +61,9 @@ func readUsage(ctx context.Context, db *sql.DB, books *telemetry.Books, sessions
 	}, func(c Chart) bool { return c.Bars == nil })
 	for _, t := range []struct{ by, title string }{{telemetry.ByHarness, "Harness"}, {telemetry.ByProject, "Project"},
 		{telemetry.ByDay, "Day"}, {telemetry.BySession, "Session"}} {
-		u.Tables = append(u.Tables, table(t.title, t.by, books.Sums(t.by), sessions, at))
+		u.Tables = append(u.Tables, table(t.title, t.by, used.Sums(t.by), sessions, at))
 	}
-	for _, s := range books.Sums(telemetry.ByHarness) {
+	for _, s := range used.Sums(telemetry.ByHarness) {
 		if s.Turns > 0 && !s.Reported {
 			u.Silent = append(u.Silent, harnessName(s.Key))
 		}

@@ -43,11 +43,11 @@ func (cmd *usageCommand) run(f *config.Flags, std term.Streams) error {
 		return err
 	}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		books, err := telemetry.ReadBooks(ctx, d.DB, telemetry.Scope{Since: since})
+		used, err := telemetry.ReadUsage(ctx, d.DB, telemetry.Scope{Since: since})
 		if err != nil {
 			return err
 		}
-		sums := books.Sums(cmd.by)
+		sums := used.Sums(cmd.by)
 		if cmd.json {
 			return term.JSON(std.Out, sums)
 		}
