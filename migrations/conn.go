@@ -15,16 +15,16 @@ import (
 // defaultBusyTimeout is how long a statement waits for another process's lock when its context sets no nearer deadline.
 const defaultBusyTimeout = 5 * time.Second
 
-// try is how long SQLite waits at a time for the lock of a transaction. The longer it waits, the less often it looks,
-// at last every 100 ms: who writes one transaction after the other would leave others out.
+// try is how long SQLite waits at a time for the lock of a transaction. Within one wait it checks ever less often, in
+// the end every 100 ms, so that another process that writes one transaction after the other would always win.
 const try = 25 * time.Millisecond
 
 // connector opens connections to one database file.
 type connector struct {
 	path   string // absolute
 	driver driver.Driver
-	reads  bool // and does nothing else
-	alone  bool // nobody has it open, who reads: SQLite needs no log and no locks, and makes none
+	reads  bool // read only
+	alone  bool // with reads: no process has it open, so that SQLite needs no log and no locks, and makes none
 }
 
 func (c *connector) Driver() driver.Driver { return c.driver }
@@ -42,8 +42,8 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{sqliteConn: sqlite, timeout: wait}, nil
 }
 
-// open opens a connection. A new database goes over to a log of changes (WAL) with the first one, and of several that
-// do so at once SQLite refuses all but one, without waiting: they try again, for as long as a statement may wait.
+// open opens a connection. The first one switches a new database to a write-ahead log. When several do so at once,
+// SQLite refuses all but one without waiting, so they try again, for as long as a statement may wait.
 func (c *connector) open(ctx context.Context, wait time.Duration) (driver.Conn, error) {
 	for end := time.Now().Add(wait); ; {
 		raw, err := c.driver.Open(c.dsn(wait))
@@ -82,15 +82,15 @@ type sqliteConn interface {
 	driver.Pinger
 }
 
-// A conn keeps deadlines where the driver does not: the driver interrupts a statement when its context ends, but
-// SQLite's busy handler, which sleeps while another process holds the lock, does not look at interrupts. So the busy
-// timeout is made to fit the context's deadline before anything that may wait. A context that is cancelled without a
-// deadline waits its time.
+// A conn keeps deadlines where the driver does not. The driver interrupts a statement when its context ends, but
+// SQLite's busy handler, which sleeps while another process holds the lock, ignores interrupts. So the busy timeout is
+// set to what is left until the context's deadline before anything that may wait. Cancelling a context without a
+// deadline does not end such a wait.
 type conn struct {
 	sqliteConn
-	timeout time.Duration // the busy timeout as it is set now
+	timeout time.Duration // the busy timeout that is set
 	inTx    bool          // between BEGIN and COMMIT or ROLLBACK
-	short   bool          // and that of sqlite.Write
+	short   bool          // inTx, in a transaction of sqlite.Write
 }
 
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
@@ -109,8 +109,8 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 	}
 }
 
-// IsValid and ResetSession pass on what the driver knows: a connection whose last statement was interrupted may be no
-// good.
+// IsValid and ResetSession ask the driver, if it can tell: a connection may be unusable after a statement was
+// interrupted.
 func (c *conn) IsValid() bool {
 	v, ok := c.sqliteConn.(driver.Validator)
 	return !ok || v.IsValid()
@@ -157,9 +157,9 @@ func (c *conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	return alike(rows), nil
 }
 
-// unwatched returns the context of a statement. For one that can end the driver has a goroutine of its own watch each
-// statement, which costs more than most of them. A short transaction waits for no lock inside, and ends with its
-// context by itself, between two statements.
+// unwatched returns the context for a statement. If a context can end, the driver starts a goroutine for each statement
+// that watches it, which costs more than most statements. A transaction of sqlite.Write waits for no lock once it has
+// begun, and checks its context between statements (waitFor), so its statements need none.
 func (c *conn) unwatched(ctx context.Context) context.Context {
 	if c.inTx && c.short {
 		return context.WithoutCancel(ctx)
@@ -167,10 +167,10 @@ func (c *conn) unwatched(ctx context.Context) context.Context {
 	return ctx
 }
 
-// fit sets the busy timeout for what ctx allows.
+// fit sets the busy timeout to what ctx allows.
 func (c *conn) fit(ctx context.Context) error { return c.waitFor(ctx, busyTimeout(ctx)) }
 
-// waitFor sets the busy timeout. Inside a transaction the lock is held already and nothing waits.
+// waitFor sets the busy timeout, unless ctx has ended. Inside of a transaction the lock is held, and nothing waits.
 func (c *conn) waitFor(ctx context.Context, wait time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (c *conn) waitFor(ctx context.Context, wait time.Duration) error {
 	return nil
 }
 
-// busyTimeout is what ctx leaves of it, in whole milliseconds.
+// busyTimeout is how long a statement may wait for a lock under ctx.
 func busyTimeout(ctx context.Context) time.Duration {
 	wait := sqlite.LockWait(ctx, defaultBusyTimeout)
 	if deadline, ok := ctx.Deadline(); ok {

@@ -8,15 +8,15 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// DriverName is what this build's driver is called in sql.Open: SQLite in C, with its full-text search. It needs
-// about half the CPU of the one in Go.
+// DriverName is what this build's driver is called in sql.Open: SQLite in C, with its full-text search. It needs about
+// half the CPU of the one in Go.
 const DriverName = "sqlite3"
 
 func newDriver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
-// alike returns rows that are the same with either driver.
+// alike makes rows of both drivers the same.
 func alike(rows driver.Rows) driver.Rows { return rows }
 
-// ourPragmas are the settings of a connection that writes, in this driver's words.
+// ourPragmas are the settings of a connection that writes, as this driver's DSN spells them.
 const ourPragmas = "_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on" +
 	"&_secure_delete=on&_cache_size=-1024&_stmt_cache_size=64"

@@ -14,7 +14,7 @@ const DriverName = "sqlite"
 
 func newDriver() driver.Driver { return &sqlite.Driver{} }
 
-// alike returns rows that are the same with either driver: this one takes an empty BLOB for NULL.
+// alike makes rows of both drivers the same: this one returns an empty BLOB as NULL.
 func alike(rows driver.Rows) driver.Rows { return blobRows{rows} }
 
 type blobRows struct{ driver.Rows }
@@ -29,6 +29,6 @@ func (r blobRows) Next(dest []driver.Value) error {
 	return err
 }
 
-// ourPragmas are the settings of a connection that writes, in this driver's words.
+// ourPragmas are the settings of a connection that writes, as this driver's DSN spells them.
 const ourPragmas = "_txlock=immediate&_journal_mode=WAL&_synchronous=NORMAL&_foreign_keys=on" +
 	"&_pragma=secure_delete(1)&_pragma=cache_size(-1024)"

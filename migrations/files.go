@@ -12,12 +12,12 @@ import (
 var ErrNetworkFS = errors.New("on a network file system, where SQLite's locks cannot be trusted: " +
 	"choose a local file with --db")
 
-// ours is the name of the folder that belongs to us alone; any other folder is the person's, and its mode is theirs
-// to choose.
+// ours is the name of the folder that belongs to this program alone. The mode of any other folder is the person's to
+// choose.
 const ours = "acp"
 
-// secure makes sure that the database file and its folder are there and nobody else's to read. SQLite gives its -wal
-// and -shm files the mode of the database file.
+// secure makes the database file and its folder, if they are missing, and makes sure that nobody else can read them.
+// SQLite makes its -wal and -shm files with the mode of the database file.
 func secure(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -32,8 +32,8 @@ func secure(path string) error {
 		}
 		tightenBelow(dir)
 	}
-	// A file that is there is not opened: closing it would drop the locks (POSIX) of a connection that this process
-	// has on it.
+	// An existing file is not opened: closing it would drop the POSIX locks that a connection of this process holds on
+	// it.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	switch {
 	case err == nil:
@@ -54,18 +54,18 @@ func secure(path string) error {
 	return nil
 }
 
-// tightenBelow does what it can for what else is in our folder: locks, logs, transcripts. The folder itself keeps
-// others out already.
+// tightenBelow tightens what else is in our folder: locks, logs, transcripts. Errors are ignored, because the folder
+// itself keeps others out already.
 func tightenBelow(dir string) {
 	_ = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if err == nil && (e.IsDir() || e.Type().IsRegular()) { // a link leads to what may be somebody else's
+		if err == nil && (e.IsDir() || e.Type().IsRegular()) { // a link may lead to another user's file
 			_ = tighten(name)
 		}
 		return nil
 	})
 }
 
-// tighten takes what group and others may do from a file, if it is there.
+// tighten removes the permissions of group and others from a file, if it is there.
 func tighten(name string) error {
 	info, err := os.Stat(name)
 	if err == nil && info.Mode().Perm()&0o077 != 0 {

@@ -2,7 +2,7 @@ package migrations
 
 import "golang.org/x/sys/unix"
 
-// onNetwork reports whether dir is on a network file system, and on which kind. What cannot be found out counts as
+// onNetwork reports whether dir is on a network file system, and its type. If that cannot be found out, it counts as
 // local.
 func onNetwork(dir string) (bool, string) {
 	var st unix.Statfs_t
@@ -12,5 +12,5 @@ func onNetwork(dir string) (bool, string) {
 	return true, unix.ByteSliceToString(st.Fstypename[:])
 }
 
-// writable reports why path cannot be written, asking without opening it.
+// writable returns an error if path cannot be written, without opening it.
 func writable(path string) error { return unix.Access(path, unix.W_OK) }

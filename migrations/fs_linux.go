@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kinds of file systems that statfs(2) knows to be remote.
+// The network file systems, by their magic number in statfs(2).
 var remote = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:  "nfs",
 	unix.SMB_SUPER_MAGIC:  "smb",
@@ -22,14 +22,13 @@ var remote = map[uint32]string{
 	unix.V9FS_MAGIC:       "9p",
 }
 
-// Most of FUSE is local; these are not. Their names are in mountinfo only.
+// Most FUSE file systems are local; these are not. Their types are only in mountinfo.
 var remoteFuse = map[string]bool{
 	"fuse.sshfs": true, "fuse.rclone": true, "fuse.s3fs": true, "fuse.gcsfuse": true, "fuse.glusterfs": true,
-	"fuse.ceph-fuse": true,
-	"fuse.curlftpfs": true, "fuse.davfs2": true, "fuse.juicefs": true,
+	"fuse.ceph-fuse": true, "fuse.curlftpfs": true, "fuse.davfs2": true, "fuse.juicefs": true,
 }
 
-// onNetwork reports whether dir is on a network file system, and on which kind. What cannot be found out counts as
+// onNetwork reports whether dir is on a network file system, and its type. If that cannot be found out, it counts as
 // local.
 func onNetwork(dir string) (bool, string) {
 	var fs unix.Statfs_t
@@ -48,7 +47,7 @@ func onNetwork(dir string) (bool, string) {
 	return remoteFuse[kind], kind
 }
 
-// mountKind finds the type of the file system on a device in /proc/self/mountinfo (proc(5)).
+// mountKind returns the type of the file system on a device from /proc/self/mountinfo (proc(5)); "" if it is not there.
 func mountKind(mounts string, major, minor uint32) string {
 	device := fmt.Sprintf("%d:%d", major, minor)
 	for line := range strings.Lines(mounts) {
@@ -61,5 +60,5 @@ func mountKind(mounts string, major, minor uint32) string {
 	return ""
 }
 
-// writable reports why path cannot be written, asking without opening it.
+// writable returns an error if path cannot be written, without opening it.
 func writable(path string) error { return unix.Access(path, unix.W_OK) }

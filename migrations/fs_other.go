@@ -2,8 +2,8 @@
 
 package migrations
 
-// onNetwork is not known on this system.
+// onNetwork cannot be found out on this system.
 func onNetwork(string) (bool, string) { return false, "" }
 
-// writable leaves it to SQLite to find out.
+// writable is left to SQLite on this system.
 func writable(string) error { return nil }

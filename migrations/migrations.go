@@ -1,9 +1,9 @@
 // Package migrations opens the database file and brings its schema up to date. It is the only package that links
-// SQLite: mattn/go-sqlite3 where there is cgo and the tag sqlite_fts5 (make, releases), else modernc.org/sqlite, the
-// same program translated to Go. Both write the same file.
+// SQLite: mattn/go-sqlite3 with cgo and the tag sqlite_fts5 (make, releases), otherwise modernc.org/sqlite, the same
+// program translated to Go. Both write the same file format.
 //
-// The schema is the numbered .sql files of this folder, applied in order of their names, one transaction each, and
-// recorded by name. A file that was released is never changed.
+// The schema is the numbered .sql files of this folder. They are applied in the order of their names, each in a
+// transaction, and recorded by name. A file that was released is never changed.
 package migrations
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// ErrNewer is an error of Open, as are ErrNetworkFS and those of package sqlite (ErrReadOnly, ErrBusy, ErrFull,
+// ErrNewer is an error of Open, like ErrNetworkFS and those of package sqlite (ErrReadOnly, ErrBusy, ErrFull,
 // ErrCorrupt, ErrDisk).
 var ErrNewer = errors.New("written by a newer version: update signet-acp-proxy")
 
 //go:embed *.sql
 var files embed.FS
 
-// Open opens the database at path, creating it (0600) and its folder (0700) where they are missing, takes permissions
-// of others away from the files and from a folder of ours, and applies what is missing of the schema. Waiting for
-// another process ends with ctx, or after 5 s. The database has one connection; write in transactions (BEGIN
-// IMMEDIATE), whose contexts' deadlines are kept. Opening does not look for damage: an error may be found only when a
-// damaged page is read.
+// Open opens the database at path. It makes the file (0600) and its folder (0700) if they are missing, removes the
+// permissions of others from the files and from a folder named acp, and applies what is missing of the schema. It waits
+// for another process's lock until ctx ends, and 5 s at most. The database has one connection. Write in transactions
+// (BEGIN IMMEDIATE); the deadlines of their contexts are kept. Open does not search for damage, which may be found only
+// when a damaged page is read. The caller closes the database.
 func Open(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := open(ctx, path, files)
 	if err != nil {
@@ -41,9 +41,9 @@ func Open(ctx context.Context, path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// Look opens the database at path to read what is in it, and leaves no trace: no file is made, nothing is written and
-// no schema applied, so that what is looked for may be missing. A database that is not there is an error that
-// errors.Is fs.ErrNotExist.
+// Look opens the database at path for reading, and leaves no trace: no file is made, nothing is written and no schema
+// applied, so tables and columns of newer migrations may be missing. The error is fs.ErrNotExist (errors.Is) if there
+// is no database. The caller closes the database.
 func Look(path string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err == nil {
@@ -96,8 +96,8 @@ func apply(ctx context.Context, db *sql.DB, schema fs.FS) error {
 	return nil
 }
 
-// Missing lists the files of the schema that a database does not have, which Open would apply. It changes nothing.
-// The error is an ErrNewer for a schema that is not ours to understand.
+// Missing returns the names of the schema's files that Open would apply to a database. It changes nothing. The error is
+// ErrNewer if the database has files that this version does not know.
 func Missing(ctx context.Context, db *sql.DB) ([]string, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {
@@ -119,7 +119,7 @@ func missing(ctx context.Context, db *sql.DB, names []string) ([]string, error) 
 	return slices.DeleteFunc(names, func(name string) bool { return applied[name] }), nil
 }
 
-// appliedTo returns the names of the files that the database has, none for a new one.
+// appliedTo returns the names of the files that were applied to the database, none for a new one.
 func appliedTo(ctx context.Context, db *sql.DB) (map[string]bool, error) {
 	var n int
 	err := db.QueryRowContext(ctx,
@@ -143,7 +143,7 @@ func appliedTo(ctx context.Context, db *sql.DB) (map[string]bool, error) {
 	return applied, rows.Err()
 }
 
-// applyFile runs one file in a transaction, unless another process did so meanwhile.
+// applyFile runs one file in a transaction, unless another process has done so meanwhile.
 func applyFile(ctx context.Context, db *sql.DB, name, script string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

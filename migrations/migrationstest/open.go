@@ -1,4 +1,4 @@
-// Package migrationstest has a database for examples.
+// Package migrationstest makes databases for examples, which have no *testing.T.
 package migrationstest
 
 import (
@@ -10,7 +10,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// Open makes a database in a folder of its own, acp/sessions.db. Both go with remove.
+// Open makes a database, acp/sessions.db in a temporary folder. The caller calls remove, which removes both. It panics
+// if that fails.
 func Open() (db *sql.DB, dir string, remove func()) {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
