@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// What a person can act on. See Explain.
+// Errors that a person can do something about. Explain finds them.
 var (
 	ErrBusy     = errors.New("another process holds the lock: try again, or end the process that keeps it")
 	ErrReadOnly = errors.New("it cannot be written: give this user write permission to the file and its folder, " +
@@ -18,8 +18,8 @@ var (
 	ErrDisk    = errors.New("the disk fails to read or write: check it")
 )
 
-// SQLite's messages are part of its interface (sqlite3_errstr), which is how its errors are told apart here without
-// linking a driver.
+// SQLite's messages are part of its interface (sqlite3_errstr). Errors are told apart by them, so that no driver has to
+// be linked.
 var messages = []struct {
 	text string
 	err  error
@@ -37,8 +37,8 @@ var messages = []struct {
 	{"disk I/O error", ErrDisk},
 }
 
-// Explain wraps an error of the database or the file system with the one of ErrBusy, ErrReadOnly, ErrFull, ErrCorrupt
-// and ErrDisk that it means, and returns any other, nil included, as it is.
+// Explain wraps an error of the database or the file system in that of ErrBusy, ErrReadOnly, ErrFull, ErrCorrupt and
+// ErrDisk which it means. Any other error, and nil, is returned as it is.
 func Explain(err error) error {
 	if err == nil {
 		return nil
@@ -63,7 +63,7 @@ func Explain(err error) error {
 	return err
 }
 
-// While says what was being done when err came up, and what it means; nil stays nil.
+// While wraps an error with what was being done, a gerund, and explains it (Explain). nil stays nil.
 func While(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package sqlite is what every package that keeps something in our database needs: transactions, rows, times, and
-// errors that tell a person what to do. It links no driver (package migrations does), and knows no table.
+// Package sqlite has what every package with tables in our database needs: transactions, rows, times, and errors that
+// tell a person what to do. It links no driver (package migrations does), and knows no table.
 package sqlite
 
 import (
@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Write runs f in a transaction, which it rolls back where f fails. doing names it in the error. Keep it short: while
-// it is open everybody else's writing waits. It ends with its context between two statements, not within one.
+// Write runs f in a transaction, and rolls back if f fails. doing is in the error, as with While. Keep f short: all
+// other writers wait for it. When ctx ends, the transaction fails at the next statement; the one that is running is not
+// interrupted.
 func Write(ctx context.Context, db *sql.DB, doing string, f func(tx *sql.Tx) error) error {
 	tx, err := db.BeginTx(context.WithValue(ctx, shortKey{}, true), nil)
 	if err != nil {
@@ -22,7 +23,7 @@ func Write(ctx context.Context, db *sql.DB, doing string, f func(tx *sql.Tx) err
 	return While(doing, tx.Commit())
 }
 
-// MustHit runs a statement and returns none when it changed no row.
+// MustHit runs a statement, and returns the error none if it changed no row.
 func MustHit(ctx context.Context, tx *sql.Tx, none error, query string, args ...any) error {
 	r, err := tx.ExecContext(ctx, query, args...)
 	if err != nil {
@@ -43,7 +44,7 @@ type Querier interface {
 // A Row is a *sql.Row or *sql.Rows.
 type Row interface{ Scan(dest ...any) error }
 
-// Collect reads all rows of a query.
+// Collect returns all rows of a query, as scan reads them.
 func Collect[T any](ctx context.Context, q Querier, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -61,10 +62,10 @@ func Collect[T any](ctx context.Context, q Querier, scan func(Row) (T, error), q
 	return all, rows.Err()
 }
 
-// One scans the only column of a row.
+// One scans a row's only column, for Collect.
 func One[T any](row Row) (v T, err error) { return v, row.Scan(&v) }
 
-// Stamp is a time as the database has it: unix milliseconds, 0 for the zero time.
+// Stamp returns a time as the database stores it: Unix milliseconds, 0 for the zero time.
 func Stamp(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -72,7 +73,7 @@ func Stamp(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// Unstamp is the time of a stamp.
+// Unstamp returns the time of a stamp, the zero time for 0.
 func Unstamp(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -82,18 +83,18 @@ func Unstamp(ms int64) time.Time {
 
 type shortKey struct{}
 
-// Short reports whether a transaction's context says that it is one of Write.
+// Short reports whether a context is that of a transaction of Write.
 func Short(ctx context.Context) bool { return ctx.Value(shortKey{}) != nil }
 
 type lockWaitKey struct{}
 
-// WithLockWait returns a context under which a statement, or a transaction's beginning, waits no longer than d for
-// somebody else's lock; what comes after that has the time that ctx leaves.
+// WithLockWait returns a context under which a statement, or the beginning of a transaction, waits no longer than d for
+// another process's lock. The work itself has the time that ctx leaves.
 func WithLockWait(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, lockWaitKey{}, d)
 }
 
-// LockWait returns what WithLockWait has set, else otherwise.
+// LockWait returns the wait that WithLockWait has set, or otherwise if none is set.
 func LockWait(ctx context.Context, otherwise time.Duration) time.Duration {
 	if d, ok := ctx.Value(lockWaitKey{}).(time.Duration); ok {
 		return d

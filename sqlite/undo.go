@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// Recorded runs work, and keeps in the database file at path, which is made, the statements that take back what work
-// changes in db: triggers write them down, row by row, so that a transaction that fails leaves none
-// (sqlite.org/undoredo.html). what says for people what was done. Tables of except, which the schema's own triggers or
-// their readers keep up, are left out. kept says whether anything was changed, also where work failed halfway. db has
-// one connection, which work keeps: no statement of it is interrupted by its context, and nobody else uses it.
+// Recorded runs work, and records in a new database file at path the statements that undo what work changes in db.
+// Triggers write them row by row, in the same transaction, so that one that fails leaves none
+// (sqlite.org/undoredo.html). what describes for people what was done. Tables in except are left out: those that the
+// schema's own triggers, or their readers, keep up to date. kept reports whether anything was changed, also if work has
+// failed halfway. db must have one connection, which nobody else uses meanwhile, and whose statements work must not
+// interrupt by their context: the triggers live as long as the connection.
 func Recorded(
 	ctx context.Context, db *sql.DB, path, what string, except []string, work func() error,
 ) (kept bool, err error) {
@@ -46,8 +47,9 @@ func Recorded(
 	return kept, errors.Join(err, While(doing, e))
 }
 
-// Undo takes back what Recorded has kept in the file at path, in one transaction, and says what that was. The caller
-// removes the file. What has come since stays, unless it stands in the place of what comes back: then nothing changes.
+// Undo runs the statements that Recorded has recorded in the file at path, in one transaction, and returns what was
+// undone, as described there. The caller removes the file. What was added since stays; if it conflicts with what comes
+// back, nothing is changed.
 func Undo(ctx context.Context, db *sql.DB, path string) (what string, err error) {
 	detach, err := attach(ctx, db, path)
 	if err != nil {
@@ -59,7 +61,7 @@ func Undo(ctx context.Context, db *sql.DB, path string) (what string, err error)
 		return "", While("undoing", err)
 	}
 	return what, Write(ctx, db, "undoing", func(tx *sql.Tx) error {
-		// what hangs on a row went after it, and comes back before it
+		// rows that refer to a row were removed after it, and come back before it
 		if _, err := tx.ExecContext(ctx, `PRAGMA defer_foreign_keys = ON`); err != nil {
 			return err
 		}
@@ -90,7 +92,7 @@ func attach(ctx context.Context, db *sql.DB, path string) (detach func() error, 
 	}, nil
 }
 
-// watch makes the triggers, which live as long as the connection, and gives their names.
+// watch makes the triggers, which live as long as the connection, and returns their names.
 func watch(ctx context.Context, db *sql.DB, except []string) (names []string, err error) {
 	tables, err := Collect(ctx, db, One[string], `SELECT name FROM pragma_table_list WHERE schema = 'main'
 		AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
@@ -118,7 +120,7 @@ func watch(ctx context.Context, db *sql.DB, except []string) (names []string, er
 	return names, nil
 }
 
-// A table as its triggers need to know it.
+// A table is what its triggers need to know of it.
 type table struct {
 	name    string
 	columns []string
@@ -137,7 +139,7 @@ func tableOf(ctx context.Context, db *sql.DB, name string) (t table, err error) 
 	return t, err
 }
 
-// A trigger: when it fires, and the expression of the statement that takes the change back.
+// A trigger says when it fires, and has an SQL expression for the statement that undoes the change.
 type trigger struct{ when, statement string }
 
 func (t table) triggers() []trigger {
@@ -160,7 +162,7 @@ func (t table) triggers() []trigger {
 	return all
 }
 
-// which is the expression of the condition that finds a row again.
+// which returns an SQL expression for the condition that finds a row again. row is new or old.
 func (t table) which(row string) string {
 	var parts []string
 	for _, c := range t.key {
