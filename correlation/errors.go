@@ -17,11 +17,5 @@ var (
 	ErrTaken        = errors.New("another process has this id")
 )
 
-// What a person can act on (package sqlite).
-var (
-	ErrBusy     = sqlite.ErrBusy
-	ErrReadOnly = sqlite.ErrReadOnly
-	ErrFull     = sqlite.ErrFull
-	ErrCorrupt  = sqlite.ErrCorrupt
-	ErrDisk     = sqlite.ErrDisk
-)
+// ErrBusy is the error of package sqlite that callers branch on.
+var ErrBusy = sqlite.ErrBusy

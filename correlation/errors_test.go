@@ -11,6 +11,7 @@ import (
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // What the real driver says when something is wrong with the file, and what is made of it.
@@ -25,11 +26,11 @@ func TestFaults(t *testing.T) {
 				"file:"+filepath.Join(b.dir, "acp", "sessions.db")+"?mode=ro"))(b.tb)
 			b.tb.Cleanup(func() { check(b.tb, db.Close()) })
 			b.Store = New(db, Options{Now: b.clock.Now})
-		}, ErrReadOnly},
+		}, sqlite.ErrReadOnly},
 		{"full", func(b *bench) {
 			_, err := b.db.ExecContext(b.ctx(), fmt.Sprintf("PRAGMA max_page_count = %d", b.count("PRAGMA page_count")))
 			check(b.tb, err)
-		}, ErrFull},
+		}, sqlite.ErrFull},
 		{"damaged", func(b *bench) {
 			_, err := b.db.ExecContext(b.ctx(), "PRAGMA wal_checkpoint(TRUNCATE)")
 			check(b.tb, err)
@@ -43,7 +44,7 @@ func TestFaults(t *testing.T) {
 			b.db = must(sql.Open(migrations.DriverName, "file:"+path))(b.tb)
 			b.tb.Cleanup(func() { check(b.tb, b.db.Close()) })
 			b.Store = New(b.db, Options{Now: b.clock.Now})
-		}, ErrCorrupt},
+		}, sqlite.ErrCorrupt},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)

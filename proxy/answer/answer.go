@@ -94,13 +94,7 @@ func (t *Text) Said() bool {
 	return t.used > 0
 }
 
-// Empty reports whether there is nothing to take.
-func (t *Text) Empty() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.emptyLocked()
-}
-
+// emptyLocked reports whether there is nothing to take.
 func (t *Text) emptyLocked() bool { return t.open || len(t.head) == 0 && len(t.tail) == 0 }
 
 func (t *Text) writeLocked(raw []byte) {

@@ -30,7 +30,7 @@ func taken(t *Text) (text string, left int) {
 
 func TestText(t *testing.T) {
 	var a Text
-	if !a.Empty() || a.Take() != nil || a.Said() {
+	if !a.emptyLocked() || a.Take() != nil || a.Said() {
 		t.Error("there is something in an empty answer")
 	}
 	a.Break() // a tool ran before any word
@@ -48,7 +48,7 @@ func TestText(t *testing.T) {
 	if got, _ := taken(&a); got != "\n\nA new paragraph.\nNo other line." {
 		t.Errorf("got %q", got)
 	}
-	if !a.Empty() || !a.Said() {
+	if !a.emptyLocked() || !a.Said() {
 		t.Error("taken text stays")
 	}
 }

@@ -15,7 +15,7 @@ func Example() {
 	for _, part := range said.Take() {
 		fmt.Printf("%q\n", part.Text)
 	}
-	fmt.Println(said.Empty(), said.Said())
+	fmt.Println(said.Take() == nil, said.Said())
 	// Output:
 	// true false
 	// "The mast is 11.42\u00a0metres.\n\nAnything else?"

@@ -1,6 +1,7 @@
 package frame_test
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
@@ -8,11 +9,15 @@ import (
 
 // A prompt gets a block in front, and every other byte stays as it came.
 func Example() {
-	line := []byte(`{"jsonrpc": "2.0","id":1e0, "method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"Hi"}]}}`)
+	line := []byte(`{"jsonrpc": "2.0","id":1e0, "method":"session/prompt",` +
+		`"params":{"sessionId":"s","prompt":[{"type":"text","text":"Hi"}]}}`)
 	var h frame.Head
 	need := func([]byte) frame.Need { return frame.NeedID | frame.NeedSession }
 	if frame.Peek(line, true, need, &h) && string(h.Method) == "session/prompt" {
-		line, _ = frame.Prepend(line, []byte(`{"type":"text","text":"You know Ines."}`), "params", "prompt")
+		block := []byte(`{"type":"text","text":"You know Ines."}`)
+		if parts, ok := frame.PrependParts(line, block, "params", "prompt"); ok {
+			line = bytes.Join(parts, nil)
+		}
 	}
 	fmt.Printf("%s, session %s, id %s\n%s\n", h.Method, h.Session, h.ID, line)
 	// Output:

@@ -8,7 +8,7 @@
 //	if !frame.Peek(buf, whole, need, &h) {
 //		// read more, or give up and pass the bytes on
 //	}
-//	line, ok := frame.Prepend(line, block, "params", "prompt")
+//	parts, ok := frame.PrependParts(line, block, "params", "prompt")
 //
 // Two scanners share the work. The loose one (scan.go) goes by quotes, brackets and commas: it is fast, never wrong
 // about valid JSON, and harmless on anything else. The strict one (valid.go) decides what is valid. Whatever is edited,

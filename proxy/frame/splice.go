@@ -6,15 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Prepend returns a copy of line with elem as the first element of the array at path, every other byte as it was. ok is
-// false when there is no array, when line is not Valid, or when elem is not one JSON value on one line.
-func Prepend(line, elem []byte, path ...string) (edited []byte, ok bool) {
-	parts, ok := PrependParts(line, elem, path...)
-	return bytes.Join(parts, nil), ok
-}
-
-// PrependParts is Prepend without a copy of line, which may be large: it returns the edited frame in parts, of which
-// the first and the last are slices of line.
+// PrependParts returns line with elem as the first element of the array at path, every other byte as it was: in parts, of
+// which the first and the last are slices of line, because that may be large. ok is false when there is no array, when
+// line is not Valid, or when elem is not one JSON value on one line.
 func PrependParts(line, elem []byte, path ...string) (parts [][]byte, ok bool) {
 	if !Valid(line) || !insertable(elem) {
 		return nil, false

@@ -44,12 +44,12 @@ func TestArrayEdits(t *testing.T) {
 					t.Errorf("%s: got %q, %v, want %q", what, got, ok, want)
 				}
 			}
-			check("Prepend", Prepend, c.prepended)
+			check("PrependParts", prepend, c.prepended)
 			check("Append", Append, c.appended)
 		})
 	}
 	for _, bad := range []string{``, `x`, `1,2`, "[\n]"} {
-		if _, ok := Prepend([]byte(`[]`), []byte(bad)); ok {
+		if _, ok := prepend([]byte(`[]`), []byte(bad)); ok {
 			t.Errorf("Prepend takes %q", bad)
 		}
 		if _, ok := Append([]byte(`[]`), []byte(bad)); ok {
@@ -139,7 +139,7 @@ func checkArrayEdits(t failer, line []byte, path []string) {
 	var array []json.RawMessage
 	isArray := found && json.Unmarshal(raw, &array) == nil && raw[0] == '['
 
-	got, ok := Prepend(line, []byte(ours), path...)
+	got, ok := prepend(line, []byte(ours), path...)
 	if ok != isArray {
 		t.Fatalf("Prepend at %q in %q: %v", path, line, ok)
 	}
@@ -234,10 +234,16 @@ func BenchmarkPrepend(b *testing.B) {
 			b.SetBytes(int64(len(line)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, ok := Prepend(line, []byte(ours), "params", "prompt"); !ok {
+				if _, ok := prepend(line, []byte(ours), "params", "prompt"); !ok {
 					b.Fatal("refused")
 				}
 			}
 		})
 	}
+}
+
+// prepend is PrependParts in one piece.
+func prepend(line, elem []byte, path ...string) (edited []byte, ok bool) {
+	parts, ok := PrependParts(line, elem, path...)
+	return bytes.Join(parts, nil), ok
 }

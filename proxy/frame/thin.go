@@ -24,7 +24,7 @@ type Thinner struct {
 	colon    bool // a colon has followed it
 	depth    int  // objects and arrays that are open
 	part     part // of the current string
-	lost     int  // bytes
+	lost     int  // bytes that there was no room for: those cut out of strings and those past Limit
 }
 
 // Seam replaces what was cut out of a string.
@@ -34,17 +34,6 @@ const Seam = " […] "
 // texts.
 func NewThinner(limit int) *Thinner {
 	return &Thinner{Without: []string{"data", "blob"}, Halve: true, Limit: limit}
-}
-
-// Thin returns a frame as it is if it has no more than limit bytes, or else a copy without what NewThinner leaves out,
-// cut at limit.
-func Thin(line []byte, limit int) []byte {
-	if len(line) <= limit {
-		return line
-	}
-	t := NewThinner(limit)
-	t.Write(line)
-	return t.Bytes()
 }
 
 type thinState uint8
@@ -217,10 +206,6 @@ func (t *Thinner) keep(b []byte) {
 	}
 	t.kept = append(t.kept, b...)
 }
-
-// Lost is how many bytes there was no room for: those cut out of strings and those past Limit, as far as they were
-// read.
-func (t *Thinner) Lost() int { return t.lost }
 
 // Bytes returns what was kept. It is the caller's, if nothing more is written.
 func (t *Thinner) Bytes() []byte { return t.kept }

@@ -82,8 +82,8 @@ func TestThinnerHalves(t *testing.T) {
 				if first == "" {
 					first = got
 				}
-				if got != first || len(got) > limit || th.Lost() > 0 != tt.lost {
-					t.Errorf("in pieces of %d: %d bytes, %d lost; at once: %d bytes", size, len(got), th.Lost(),
+				if got != first || len(got) > limit || th.lost > 0 != tt.lost {
+					t.Errorf("in pieces of %d: %d bytes, %d lost; at once: %d bytes", size, len(got), th.lost,
 						len(first))
 				}
 			}

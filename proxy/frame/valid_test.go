@@ -49,7 +49,7 @@ func TestGarbage(t *testing.T) {
 		if _, ok := Find(line); ok != valid {
 			t.Errorf("Find of %.60q: %v", text, ok)
 		}
-		if _, ok := Prepend(line, []byte("0")); ok && !valid {
+		if _, ok := prepend(line, []byte("0")); ok && !valid {
 			t.Errorf("Prepend to %.60q", text)
 		}
 		if _, ok := Append(line, []byte("0"), "a"); ok && !valid {

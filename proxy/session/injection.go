@@ -129,9 +129,6 @@ func (s *Session) expectReplay() {
 // EndReplay notes that what the harness shows from now on may be more than its history.
 func (s *Session) EndReplay() { s.replay = replay{} }
 
-// Replaying reports whether what the harness shows may be its history.
-func (s *Session) Replaying() bool { return s.replay.open }
-
 // UserTextShown notes that the harness has replayed some of the user's text, in bytes of its frame.
 func (s *Session) UserTextShown(bytes int) {
 	if s.replay.open {
