@@ -1,0 +1,107 @@
+package eventlog_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	. "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// What a process could not fold in is folded in by whoever comes next, however far it had come, and however it died.
+func TestSweep(t *testing.T) {
+	for _, attached := range []bool{false, true} {
+		b := newBench(t)
+		l := b.log(attached)
+		conversation(l, "s")
+		check(t, l.Flush(t.Context()))
+		if did := b.sweep(); did.Events != 0 || len(b.files()) != 1 {
+			t.Errorf("the file of a living process was taken: %+v", did)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // the database gets nothing at the end
+		left := must(l.Close(ctx))(t)
+		if left != (len(b.files()) == 1) {
+			t.Errorf("left: %t, files: %q", left, b.files())
+		}
+		b.sweep()
+		b.found("s")
+		if again := b.sweep(); again != (Swept{}) || len(b.files()) != 0 {
+			t.Errorf("swept again: %+v, files: %q", again, b.files())
+		}
+		if n := b.count("SELECT count(*) FROM deliveries WHERE done = 0"); !attached && n != 1 {
+			t.Errorf("%d deliveries are owed, want 1", n)
+		}
+	}
+}
+
+// A process that dies between the look at its file and the look at its lock is left to the next sweep, which takes its
+// last words in first: else a part of its session would be handed over as the whole. One whose file nobody takes in has
+// ended all the same.
+func TestSweepBesideADeath(t *testing.T) {
+	for _, damaged := range []bool{false, true} {
+		b := newBench(t)
+		l := b.log(false)
+		conversation(l, "s")
+		check(t, l.Flush(t.Context()))
+		must(Sweep{Store: b.store, Living: true}.Run(t.Context()))(t) // which makes the process known
+		must(l.Close(t.Context()))(t)
+		file := filepath.Join(b.dir, b.files()[0])
+		if damaged {
+			check(t, os.WriteFile(file, []byte("{}\n"), 0o600))
+			b.sweep()
+		} else {
+			must(Sweep{Store: b.store, Except: l.Process()}.Run(t.Context()))(t) // as if it had looked at the file
+		}
+		if n := b.count("SELECT count(*) FROM deliveries"); n != 0 && !damaged || n != 1 && damaged {
+			t.Errorf("damaged: %t: %d deliveries are owed", damaged, n)
+		}
+		if b.sweep(); b.count("SELECT count(*) FROM deliveries") != 1 {
+			t.Errorf("damaged: %t: nothing is owed", damaged)
+		}
+	}
+}
+
+// Many fold the same file, living and dead, and each event counts once.
+func TestSweepRace(t *testing.T) {
+	b := newBench(t)
+	l := b.log(true)
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	for range 4 {
+		db := must(migrations.Open(t.Context(), b.path))(t)
+		defer db.Close()
+		store := correlation.New(db, correlation.Options{LiveDir: b.dir})
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				_, err := (Sweep{Store: store, Living: true}).Run(t.Context())
+				if err != nil && !errors.Is(err, sqlite.ErrBusy) { // the others may take it long on a busy machine
+					t.Error(err)
+				}
+			}
+		})
+	}
+	const sessions = 25
+	ids := make([]int, sessions)
+	for i := range ids {
+		ids[i], _ = conversation(l, "s"+string(rune('a'+i)))
+		must(l.Row(t.Context(), ids[i]))(t)
+	}
+	check(t, l.Folded(t.Context()))
+	close(stop)
+	wg.Wait()
+	for i := range ids {
+		b.found("s" + string(rune('a'+i)))
+	}
+}
