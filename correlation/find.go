@@ -2,7 +2,6 @@ package correlation
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -38,26 +37,4 @@ func (s *Store) Mentioning(ctx context.Context, word string) (map[int64]bool, er
 		found[id] = true
 	}
 	return found, sqlite.While("looking for a word", err)
-}
-
-// LastUsage returns the last report of usage, by session.
-func (s *Store) LastUsage(ctx context.Context) (map[int64]Usage, error) {
-	type last struct {
-		session int64
-		usage   Usage
-	}
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (l last, err error) {
-		var raw []byte
-		u := &l.usage
-		err = row.Scan(&l.session, &u.Reporter, &u.Input, &u.Output, &u.CachedRead, &u.CachedWrite, &u.Thought,
-			&u.Total, &u.ContextUsed, &u.ContextSize, &u.Cost, &u.Currency, &raw)
-		u.Raw = json.RawMessage(raw)
-		return l, err
-	}, `SELECT session, reporter, input, output, cached_read, cached_write, thought, total, context_used, context_size,
-		cost, currency, raw FROM usage WHERE id IN (SELECT max(id) FROM usage GROUP BY session)`)
-	found := make(map[int64]Usage, len(all))
-	for _, l := range all {
-		found[l.session] = l.usage
-	}
-	return found, sqlite.While("reading usage", err)
 }
