@@ -155,9 +155,10 @@ func TestStateProperty(t *testing.T) {
 				agree(r, "settle", err, m.settle(p, name))
 			},
 			"happen": func(r *rapid.T) {
-				p, from, name := living(r), some.Draw(r,
-					"from"), rapid.SampledFrom([]EventName{NothingToTell, Placed, Compacted, Cleared, Marked, Clean, AssumedKept,
-					Forked, SwitchedOff}).Draw(r, "event")
+				p, from := living(r), some.Draw(r, "from")
+				name := rapid.SampledFrom([]EventName{
+					NothingToTell, Placed, Compacted, Cleared, Marked, Clean, AssumedKept, Forked, SwitchedOff,
+				}).Draw(r, "event")
 				_, err := store(r).Step(ctx, v.ID, p.ID(), from, Event{Name: name})
 				agree(r, "happen", err, m.happen(from, name))
 			},

@@ -30,7 +30,8 @@ func TestOneLength(t *testing.T) {
 				c.call(1, "session/new", cwd)
 				c.call(2, "session/prompt", `{"sessionId":"s1","prompt":[`+tt.prompt+`]}`)
 				c.call(3, "session/prompt", `{"sessionId":"s1","prompt":[`+tt.prompt+`]}`)
-				line := fmt.Sprintf(`{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"s1","prompt":[%s]}}`,
+				line := fmt.Sprintf(`{"jsonrpc":"2.0","id":4,"method":"session/prompt","params":{"sessionId":"s1",`+
+					`"prompt":[%s]}}`,
 					tt.prompt)
 				for piece := range slices.Chunk([]byte(line+"\n"), max(100, len(line)/7)) {
 					if _, err := c.in.Write(piece); err != nil { // the pipe gives what it is given

@@ -85,7 +85,8 @@ func (k *conversations) compare(id string, shown []string) {
 
 func (k *conversations) load(s *oneProxy, id string) {
 	k.n++
-	s.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/load","params":{"sessionId":%q,"cwd":"/tmp/x","mcpServers":[]}}`, k.n, id)
+	s.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/load","params":{"sessionId":%q,"cwd":"/tmp/x",`+
+		`"mcpServers":[]}}`, k.n, id)
 	shows := id
 	if k.model.silent {
 		shows = ""
@@ -99,7 +100,8 @@ func (k *conversations) say(s *oneProxy, id, text string, a outcome) {
 	s.r.next.Store(a)
 	quoted, _ := json.Marshal(text)
 	k.n++
-	s.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%s}]}}`, k.n, id, quoted)
+	s.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,`+
+		`"prompt":[{"type":"text","text":%s}]}}`, k.n, id, quoted)
 	if a == succeed || a == cancel || k.model.keeps && a != refuse {
 		k.words[id] = append(k.words[id], text)
 	}
@@ -235,7 +237,8 @@ func (k *conversations) actions() map[string]func(*rapid.T) {
 			}
 			quoted, _ := json.Marshal(text)
 			k.n++
-			s.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%s}]}}`, k.n, id, quoted)
+			s.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,`+
+				`"prompt":[{"type":"text","text":%s}]}}`, k.n, id, quoted)
 			s.c.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`, id)
 			k.await(s, k.n, "")
 		}),

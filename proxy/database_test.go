@@ -63,8 +63,9 @@ func TestMadeElsewhereJustNow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close(t.Context())
-	other.Append(eventlog.Opened{Session: other.NewSession(), Open: correlation.OpenSession{Harness: "echo", ACPID: "s1",
-		New: true, Made: time.Now(), Key: "acp-theirs"}})
+	other.Append(eventlog.Opened{Session: other.NewSession(), Open: correlation.OpenSession{
+		Harness: "echo", ACPID: "s1", New: true, Made: time.Now(), Key: "acp-theirs",
+	}})
 	if err := other.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -108,8 +109,8 @@ func TestLoadedAgain(t *testing.T) {
 			t.Errorf("beside %s: %+v, %v", method, all, err)
 		}
 		var opened int
-		if err := w.db.QueryRow(`SELECT count(*) FROM events WHERE kind = 'session_opened'`).Scan(&opened); err != nil ||
-			opened != 2 {
+		err = w.db.QueryRow(`SELECT count(*) FROM events WHERE kind = 'session_opened'`).Scan(&opened)
+		if err != nil || opened != 2 {
 			t.Errorf("beside %s it was opened %d times, %v", method, opened, err)
 		}
 	}
@@ -307,7 +308,8 @@ func TestIdleSessionsHoldLittle(t *testing.T) {
 	c.relay.table.Update(func(all *session.Connection) {
 		s := all.Session("s1")
 		block := s.Blocks()[0]
-		if n := s.MatchBlock(block + "hello"); !strings.Contains(block, mem.context.Identity[:9000]) || n != len(block) {
+		n := s.MatchBlock(block + "hello")
+		if !strings.Contains(block, mem.context.Identity[:9000]) || n != len(block) {
 			t.Errorf("%d bytes of %d are known again: %.200q", n, len(block), block)
 		}
 		if given := s.Injections(); len(given) != 1 || given[0].Text != block {

@@ -98,11 +98,13 @@ func TestEarlierAfterFailedLoad(t *testing.T) {
 
 			for range 2 { // it is lost once more, and has the first one's turns to tell too
 				p.process = p.model.process()
-				p.c = p.w.start(p.mem, refusesLoad(p.process, tt.code), longLimits, goesOn(p.w, "model"), func(o *Options) {
+				recorded := func(o *Options) {
 					if tt.code != -32000 {
 						o.Record = func(string) string { return record }
 					}
-				})
+				}
+				agent := refusesLoad(p.process, tt.code)
+				p.c = p.w.start(p.mem, agent, longLimits, goesOn(p.w, "model"), recorded)
 				p.ask("initialize", `{"protocolVersion":1,"clientInfo":{"name":"acpx","version":"0.19.1"}}`)
 				if tt.method != "" {
 					p.ask(tt.method, load)

@@ -74,7 +74,8 @@ func TestSummarised(t *testing.T) {
 	start, done := update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"in_progress"`),
 		update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed"`)
 	piece := func(text string) string {
-		return update(`"sessionUpdate":"compaction_summary_chunk","compactionId":"a","content":{"type":"text","text":"` +
+		return update(`"sessionUpdate":"compaction_summary_chunk","compactionId":"a",` +
+			`"content":{"type":"text","text":"` +
 			text + `"}`)
 	}
 	for name, tt := range map[string]struct {
@@ -84,7 +85,8 @@ func TestSummarised(t *testing.T) {
 		"whole":     {[]string{update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed","summary":[{"type":"text","text":"one"},{"type":"text","text":"two"}]`)}, []string{"one\ntwo"}},
 		"in pieces": {[]string{start, piece("one "), piece("two"), done}, []string{"one two"}},
 		"replaced": {[]string{piece("draft"),
-			update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed","summary":[{"type":"text","text":"final"}]`)}, []string{"final"}},
+			update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"completed",` +
+				`"summary":[{"type":"text","text":"final"}]`)}, []string{"final"}},
 		"failed": {[]string{piece("one"),
 			update(`"sessionUpdate":"compaction_update","compactionId":"a","status":"failed"`)}, nil},
 		"without a word": {[]string{start, done}, nil},

@@ -127,12 +127,15 @@ func echo() agent {
 	return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
 		switch method(f) {
 		case "initialize":
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":"echo","version":"1"},"agentCapabilities":{"loadSession":true}}}`, f["id"])
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":"echo","version":"1"},`+
+				`"agentCapabilities":{"loadSession":true}}}`, f["id"])
 		case "session/new":
 			n++
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"s%d"}}`, f["id"], n)
 		case "session/prompt":
-			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"heard"}}}}`, param(f, "sessionId"))
+			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":`+
+				`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"heard"}}}}`,
+				param(f, "sessionId"))
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"end_turn"}}`, f["id"])
 		default:
 			if f["id"] != nil && f["method"] != nil {

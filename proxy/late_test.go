@@ -237,7 +237,8 @@ func TestSteering(t *testing.T) {
 	c.openFor(h)
 	c.write(promptOf(2, "look at it"))
 	h.await("look at it")
-	c.write(`{"jsonrpc":"2.0","id":3,"method":"_session/steering","params":{"sessionId":"s1","prompt":[{"type":"text","text":"not that one"}]}}` + "\n")
+	c.write(`{"jsonrpc":"2.0","id":3,"method":"_session/steering","params":{"sessionId":"s1",` +
+		`"prompt":[{"type":"text","text":"not that one"}]}}` + "\n")
 	h.await("not that one")
 	h.say(chunk("s1", "all right") + responseTo(2))
 	c.until(`"id":2`)

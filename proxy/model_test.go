@@ -99,7 +99,8 @@ func (r *modelProcess) agent(f map[string]json.RawMessage, line []byte, say func
 		reply(`"result":{"sessionId":%q}`, id)
 		say("%s",
 			update(id,
-				`{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"compact"},{"name":"clear"},{"name":"review/all"}]}`))
+				`{"sessionUpdate":"available_commands_update","availableCommands":`+
+					`[{"name":"compact"},{"name":"clear"},{"name":"review/all"}]}`))
 	case "session/fork":
 		if s == nil {
 			reply(`"error":{"code":-32002,"message":"Resource not found"}`)
@@ -177,7 +178,8 @@ func (h *model) prompt(r *modelProcess, id string, line []byte, say, reply func(
 		say("%s", extra)
 	}
 	if next != hang {
-		say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"heard"}}}}`, id)
+		say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":`+
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"heard"}}}}`, id)
 		reply("%s", string(next))
 	}
 }
@@ -345,7 +347,8 @@ func TestModel(t *testing.T) { // the model itself: what it shows is what it hea
 		r.agent(f, []byte(line), say)
 	}
 	ask(`{"id":1,"method":"session/new","params":{}}`)
-	ask(`{"id":2,"method":"session/prompt","params":{"sessionId":"model-session-0001","prompt":[{"type":"text","text":"hi"}]}}`)
+	ask(`{"id":2,"method":"session/prompt","params":{"sessionId":"model-session-0001",` +
+		`"prompt":[{"type":"text","text":"hi"}]}}`)
 	said = nil
 	ask(`{"id":3,"method":"session/load","params":{"sessionId":"model-session-0001"}}`)
 	if len(said) != 2 || !strings.Contains(said[0], `"text":"hi"`) {

@@ -275,7 +275,8 @@ func TestClosedAndLoadedAgain(t *testing.T) {
 	}
 	for i := range 5 {
 		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/close","params":{"sessionId":"s1"}}`, 10+i)
-		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/load","params":{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}}`, 20+i)
+		c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/load","params":{"sessionId":"s1","cwd":"/tmp/x",`+
+			`"mcpServers":[]}}`, 20+i)
 		c.until(fmt.Sprintf(`"id":%d,`, 20+i))
 		c.prompt(30+i, "s1", "and now?")
 		c.synced()

@@ -76,7 +76,8 @@ func TestOverlappingPrompts(t *testing.T) {
 }
 
 func promptOf(id int, words string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":%q}]}}`, id, words) + "\n"
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s1",`+
+		`"prompt":[{"type":"text","text":%q}]}}`, id, words) + "\n"
 }
 
 func responseTo(id int) string {

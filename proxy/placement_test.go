@@ -16,7 +16,9 @@ func systemAgent() agent {
 	return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
 		switch method(f) {
 		case "initialize":
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":"echo","version":"1"},"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"fork":{},"systemPrompt":{"mode":{"override":{}}}}}}}`, f["id"])
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":"echo","version":"1"},`+
+				`"agentCapabilities":{"loadSession":true,`+
+				`"sessionCapabilities":{"fork":{},"systemPrompt":{"mode":{"override":{}}}}}}}`, f["id"])
 		case "session/fork":
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"forked"}}`, f["id"])
 		default:

@@ -54,7 +54,8 @@ func (p *scenario) prompt(text string, a outcome) {
 	p.process.next.Store(a)
 	p.n++
 	quoted, _ := json.Marshal(text)
-	p.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":%s}]}}`, p.n, p.id, quoted)
+	p.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,`+
+		`"prompt":[{"type":"text","text":%s}]}}`, p.n, p.id, quoted)
 	p.model.awaitPrompt(p.n)
 	if a != hang {
 		p.c.until(fmt.Sprintf(`"id":%d,`, p.n))
@@ -86,7 +87,8 @@ func (p *scenario) says(updates ...string) {
 }
 
 func message(id string) string {
-	return fmt.Sprintf(`{"sessionUpdate":"agent_message_chunk","messageId":%q,"content":{"type":"text","text":"word "}}`,
+	return fmt.Sprintf(`{"sessionUpdate":"agent_message_chunk","messageId":%q,`+
+		`"content":{"type":"text","text":"word "}}`,
 		id)
 }
 
@@ -123,7 +125,8 @@ var steps = map[string]func(p *scenario){
 	"not advertised": func(p *scenario) { p.prompt("/reset", succeed) },
 	"prompt, off": func(p *scenario) {
 		p.ask("session/prompt",
-			fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"x"}],"_meta":{"signet.ai":{"inject":false}}}`, p.id))
+			fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"x"}],`+
+				`"_meta":{"signet.ai":{"inject":false}}}`, p.id))
 		p.c.synced()
 	},
 	"compacts itself": func(p *scenario) {
@@ -150,14 +153,16 @@ var steps = map[string]func(p *scenario){
 	},
 	"compacts slowly": func(p *scenario) {
 		p.process.extra.Store(update(p.id,
-			`{"sessionUpdate":"tool_call","toolCallId":"c","status":"in_progress","_meta":{"claudeCode":{"toolName":"compact"}}}`) +
+			`{"sessionUpdate":"tool_call","toolCallId":"c","status":"in_progress",`+
+				`"_meta":{"claudeCode":{"toolName":"compact"}}}`) +
 			"\n" + update(p.id, `{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}`))
 		p.prompt("a plain prompt", succeed)
 		p.process.extra.Store("")
 	},
 	"runs a tool": func(p *scenario) {
 		p.process.extra.Store(update(p.id,
-			`{"sessionUpdate":"tool_call","toolCallId":"c","status":"completed","_meta":{"claudeCode":{"toolName":"Bash"}}}`))
+			`{"sessionUpdate":"tool_call","toolCallId":"c","status":"completed",`+
+				`"_meta":{"claudeCode":{"toolName":"Bash"}}}`))
 		p.prompt("a plain prompt", succeed)
 		p.process.extra.Store("")
 	},

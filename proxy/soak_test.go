@@ -117,7 +117,8 @@ func openDescriptors(t *testing.T) (all []string) {
 	}
 	for _, fd := range fds {
 		to, err := os.Readlink("/proc/self/fd/" + fd.Name())
-		if err == nil && !strings.HasSuffix(to, "/fd") && to != "anon_inode:[eventpoll]" && to != "anon_inode:[eventfd]" {
+		if err == nil && !strings.HasSuffix(to, "/fd") &&
+			to != "anon_inode:[eventpoll]" && to != "anon_inode:[eventfd]" {
 			all = append(all, fmt.Sprint(fd.Name(), " ", to))
 		}
 	}

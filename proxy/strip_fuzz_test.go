@@ -51,8 +51,8 @@ func FuzzLeadingBlock(f *testing.F) {
 		if p, whole := session.FoldedPrefix(text, block); p < 0 || p > len(text) || whole && p == 0 {
 			t.Errorf("prefix of %d bytes", p)
 		}
-		if cut := titleBlockLength(text, []*session.Injection{{Injection: correlation.Injection{Text: block}}}); cut != 0 &&
-			cut != n && cut != len(text) {
+		ours := []*session.Injection{{Injection: correlation.Injection{Text: block}}}
+		if cut := titleBlockLength(text, ours); cut != 0 && cut != n && cut != len(text) {
 			t.Errorf("%d bytes of a title are cut", cut)
 		}
 	})
@@ -77,8 +77,10 @@ func FuzzChunk(f *testing.F) {
 		f.Add([]byte(userChunk("s1", text)))
 		f.Add([]byte(update("s1", `{"sessionUpdate":"session_info_update","title":`+unescaped(text)+`}`)))
 	}
-	f.Add([]byte(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message_chunk","content":{"text":1}}}}`))
-	f.Add([]byte(`{"method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message_chunk","content":{"text":"` + "\xff" + `"}}}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` +
+		`{"sessionUpdate":"user_message_chunk","content":{"text":1}}}}`))
+	f.Add([]byte(`{"method":"session/update","params":{"sessionId":"s1","update":` +
+		`{"sessionUpdate":"user_message_chunk","content":{"text":"` + "\xff" + `"}}}}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		if bytes.IndexByte(line, '\n') >= 0 || len(line) > 1<<16 {
 			return

@@ -39,7 +39,8 @@ func shown(t *testing.T, w *world, lines ...string) []string {
 		plain(f, line, say)
 	}, longLimits)
 	c.open()
-	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}}`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/tmp/x",` +
+		`"mcpServers":[]}}`)
 	got := c.until(`"id":1,`)
 	c.close()
 	return got[:len(got)-1]
@@ -154,7 +155,8 @@ func TestStripOthers(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message_chunk"},"text":` + q + `}}`,
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s2","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":` + q + `}}}}`,
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"session_info_update","title":null,"x":` + q + `}}}`,
-		`{"jsonrpc":"2.0","id":"x","method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"title":` +
+		`{"jsonrpc":"2.0","id":"x","method":"session/request_permission","params":{"sessionId":"s1",` +
+			`"toolCall":{"title":` +
 			q + `}}}`,
 	}
 	if got := shown(t, w, lines...); !slices.Equal(got, lines) {
@@ -203,7 +205,8 @@ func TestLongReplay(t *testing.T) {
 		}
 	})
 	c.open()
-	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}}`)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/tmp/x",` +
+		`"mcpServers":[]}}`)
 	lines := 0
 	for line := ""; !strings.Contains(line, `"id":1,`); lines++ {
 		var err error

@@ -36,7 +36,8 @@ func TestStripTitles(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			info := func(title string) string {
-				return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"session_info_update","updatedAt":"x","title":` + unescaped(title) + `}}}`
+				return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` +
+					`{"sessionUpdate":"session_info_update","updatedAt":"x","title":` + unescaped(title) + `}}}`
 			}
 			if got := shown(t, w, info(tt.title)); !slices.Equal(got, []string{info(tt.left)}) {
 				t.Errorf("the client gets %q", got)
@@ -51,7 +52,8 @@ func TestStripTitles(t *testing.T) {
 func TestTitleOfBlockAlone(t *testing.T) {
 	const words = "How long is the mast?"
 	info := func(title string) string {
-		return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"session_info_update","title":` + unescaped(title) + `}}}`
+		return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` +
+			`{"sessionUpdate":"session_info_update","title":` + unescaped(title) + `}}}`
 	}
 	for _, tt := range []struct {
 		name     string
@@ -75,7 +77,8 @@ func TestTitleOfBlockAlone(t *testing.T) {
 						say("%s", info(<-titles))
 					}
 				case "session/list":
-					say(`{"jsonrpc":"2.0","id":%s,"result":{"sessions":[{"sessionId":"s1","title":"Clerk of a yard"},{"sessionId":"s2","title":"Clerk of a yard"}]}}`, f["id"])
+					say(`{"jsonrpc":"2.0","id":%s,"result":{"sessions":[{"sessionId":"s1","title":"Clerk of a yard"},`+
+						`{"sessionId":"s2","title":"Clerk of a yard"}]}}`, f["id"])
 					return
 				}
 				plain(f, line, say)
@@ -110,12 +113,14 @@ func TestTitleOfBlockAlone(t *testing.T) {
 			c = w.start(newSource(), harness, shortens)
 			c.open()
 			titles <- "Clerk of a yard"
-			c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}}`)
+			c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"s1","cwd":"/tmp/x",` +
+				`"mcpServers":[]}}`)
 			if got := c.until(`"id":1,`); !slices.Contains(got, info(tt.first)) {
 				t.Errorf("loaded, the client gets\n%s", strings.Join(got, "\n"))
 			}
 			for _, list := range []string{listed, c.call(5, "session/list", `{}`)} {
-				want := fmt.Sprintf(`{"sessionId":"s1","title":%q},{"sessionId":"s2","title":"Clerk of a yard"}`, tt.first)
+				want := fmt.Sprintf(`{"sessionId":"s1","title":%q},`+
+					`{"sessionId":"s2","title":"Clerk of a yard"}`, tt.first)
 				if !strings.Contains(list, want) {
 					t.Errorf("the list is\n%s, want\n%s", list, want)
 				}

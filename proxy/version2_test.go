@@ -19,13 +19,16 @@ func second(idle string) agent {
 	prompts := 0
 	return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
 		update := func(what string, args ...any) {
-			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"two-session-00001","update":{"sessionUpdate":%s}}}`, fmt.Sprintf(what, args...))
+			say(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"two-session-00001","update":`+
+				`{"sessionUpdate":%s}}}`, fmt.Sprintf(what, args...))
 		}
 		switch method(f) {
 		case "initialize":
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":2,"info":{"name":"two","version":"7"},"capabilities":{"session":{"mcp":{"stdio":{},"sse":null}}}}}`, f["id"])
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":2,"info":{"name":"two","version":"7"},`+
+				`"capabilities":{"session":{"mcp":{"stdio":{},"sse":null}}}}}`, f["id"])
 		case "session/new":
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"two-session-00001","availableCommands":[{"name":"of/two"}]}}`,
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"two-session-00001","availableCommands":`+
+				`[{"name":"of/two"}]}}`,
 				f["id"])
 		case "session/prompt":
 			prompts++
@@ -134,18 +137,21 @@ func TestUserMessageOfVersion2(t *testing.T) {
 		w := newWorld(t)
 		c, h := w.scripted(longLimits)
 		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + openVersion2 + `}`)
-		h.answer(`"initialize"`, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"info":{"name":"two","version":"1"}}}`+"\n")
+		h.answer(`"initialize"`, `{"jsonrpc":"2.0","id":0,`+
+			`"result":{"protocolVersion":2,"info":{"name":"two","version":"1"}}}`+"\n")
 		c.until(`"id":0,`)
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":` + cwd + `}`)
 		h.answer(`"session/new"`, `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}`+"\n")
 		c.until(`"id":1,`)
 		w.awaitFetch(c, "s1")
 		c.relay.table.Update(func(conn *session.Connection) {
-			conn.Placed(conn.Session("s1"), &session.Injection{Injection: correlation.Injection{Kind: session.KindSystem,
-				Text: block}})
+			conn.Placed(conn.Session("s1"), &session.Injection{
+				Injection: correlation.Injection{Kind: session.KindSystem, Text: block},
+			})
 		})
 		message := func(kind, content string) string {
-			return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"` + kind + `","messageId":"u","content":` + content + `}}}`
+			return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` +
+				`{"sessionUpdate":"` + kind + `","messageId":"u","content":` + content + `}}}`
 		}
 		if tt[1] == "" {
 			tt[1] = tt[0]
@@ -179,7 +185,8 @@ func TestServersOfVersion2(t *testing.T) {
 			}
 		})
 		c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":` + openVersion2 + `}`)
-		h.answer(`"initialize"`, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"info":{"name":"two","version":"1"},"capabilities":`+capabilities+"}}\n")
+		h.answer(`"initialize"`, `{"jsonrpc":"2.0","id":0,`+
+			`"result":{"protocolVersion":2,"info":{"name":"two","version":"1"},"capabilities":`+capabilities+"}}\n")
 		c.until(`"id":0,`)
 		c.send(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/tmp/x"}}`)
 		h.await(`"session/new"`)

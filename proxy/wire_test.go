@@ -12,17 +12,20 @@ import (
 
 // The least of a conversation, line by line.
 const (
-	upInit   = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"tester","version":"1"}}}` + "\n"
+	upInit = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,` +
+		`"clientInfo":{"name":"tester","version":"1"}}}` + "\n"
 	downInit = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"scripted","version":"1"}}}` +
 		"\n"
 	upNew   = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/tmp/x","mcpServers":[]}}` + "\n"
 	downNew = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}` + "\n"
-	upHello = `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}` + "\n"
+	upHello = `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1",` +
+		`"prompt":[{"type":"text","text":"hello"}]}}` + "\n"
 	downEnd = `{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}` + "\n"
 )
 
 func chunk(session, text string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%q}}}}`, session, text) + "\n"
+	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":`+
+		`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%q}}}}`, session, text) + "\n"
 }
 
 // openFor opens a session of h, and has read what it said.
@@ -333,17 +336,21 @@ func TestOrder(t *testing.T) {
 	said.WriteString(downNew)
 	for i := range 50 {
 		fmt.Fprintf(&said,
-			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"available_commands_update","availableCommands":[],"n":%d}}}`+"\n", i)
+			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":`+
+				`{"sessionUpdate":"available_commands_update","availableCommands":[],"n":%d}}}`+"\n", i)
 	}
 	opened := said.Len()
 	for i := range 200 {
 		said.WriteString(chunk("s1", fmt.Sprint("call ", i, " ")))
 		fmt.Fprintf(&said,
-			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"tool_call","toolCallId":"c%d","title":"t"}}}`+"\n", i)
+			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":`+
+				`{"sessionUpdate":"tool_call","toolCallId":"c%d","title":"t"}}}`+"\n", i)
 		fmt.Fprintf(&said,
-			`{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c%d"},"options":[]}}`+"\n", i, i)
+			`{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s1",`+
+				`"toolCall":{"toolCallId":"c%d"},"options":[]}}`+"\n", i, i)
 		fmt.Fprintf(&said,
-			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"%d"}}}}`+"\n", i)
+			`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":`+
+				`{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"%d"}}}}`+"\n", i)
 	}
 	said.WriteString(downEnd)
 	for i := range 50 {

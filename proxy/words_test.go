@@ -18,7 +18,8 @@ func TestWordsBehindAnImage(t *testing.T) {
 			said := []string{"what is this?", "and that?"} // held for its context, and not
 			for i, words := range said {
 				c.call(2+i, "session/prompt",
-					fmt.Sprintf(`{"sessionId":"s1","prompt":[{"type":"image","mimeType":"image/png","data":%q},{"type":"text","text":%q}]}`,
+					fmt.Sprintf(`{"sessionId":"s1","prompt":[{"type":"image","mimeType":"image/png","data":%q},`+
+						`{"type":"text","text":%q}]}`,
 						strings.Repeat("iVBORw0K", size/8), words))
 			}
 			c.close()

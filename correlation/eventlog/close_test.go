@@ -184,8 +184,8 @@ func TestIdleFile(t *testing.T) {
 	l.Append(Said{Turn: turn, Text: "and the end."}, TurnEnded{Turn: turn, Stop: "end_turn"})
 	must(l.Close(t.Context()))(t)
 	turns := must(b.store.Turns(t.Context(), must(b.store.Find(t.Context(), "claude", "s"))(t).ID))(t)
-	if len(turns) != 1 || turns[0].Stop != "end_turn" || !strings.HasSuffix(turns[0].Assistant, "CANARY and the end.") ||
-		len(b.files()) != 0 {
+	if len(turns) != 1 || turns[0].Stop != "end_turn" ||
+		!strings.HasSuffix(turns[0].Assistant, "CANARY and the end.") || len(b.files()) != 0 {
 		t.Errorf("%d turns; files: %q", len(turns), b.files())
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-const update = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",` +
+const update = `{"jsonrpc":"2.0","method":"session/update",` +
+	`"params":{"sessionId":"0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b",` +
 	`"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"and so it goes on"}}}}` + "\n"
 
 func needUpdate([]byte) Need { return NeedSession | NeedUpdate }

@@ -229,7 +229,8 @@ func BenchmarkPrepend(b *testing.B) {
 		size int
 	}{{"1KB", 1 << 10}, {"16MB", 16 << 20}} {
 		b.Run(c.name, func(b *testing.B) {
-			line := []byte(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"` +
+			line := []byte(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s",` +
+				`"prompt":[{"type":"text","text":"` +
 				strings.Repeat(`a line of a prompt, with an \"escape\" or two\n`, c.size/48) + `"}]}}`)
 			b.SetBytes(int64(len(line)))
 			b.ReportAllocs()
