@@ -36,7 +36,7 @@ type Options struct {
 	// LiveDir is the folder of the lock files of living processes ($SIGNET_PATH/acp/live), made when needed. Empty: no
 	// process can be registered, and every other one counts as alive.
 	LiveDir string
-	// Path is the database's file, by which Intact knows whether it is still the same. Empty: nobody asks.
+	// Path is the database's file, for Intact. Empty: Intact checks nothing.
 	Path string
 	// Claims is another connection to the same database, for Claim alone, so that a prompt does not wait for other work
 	// of this process. nil: the one of New.

@@ -42,7 +42,7 @@ type ProcessInfo struct {
 type Process struct {
 	store *Store
 	id    string
-	lock  *Lock // nil: somebody else holds and releases it
+	lock  *Lock // nil: package eventlog holds and releases it
 	once  sync.Once
 	err   error
 

@@ -41,7 +41,7 @@ const (
 	Failed   EventName = "failed"        // it has any other error
 	Died     EventName = "died"          // the harness, or the process that holds the session, died in the turn
 	Marked   EventName = "replay marked" // a replay of the history shows the block
-	// a replay shows a user's turn without the block, or nobody knows which block it was
+	// a replay shows a user's turn without the block, or the block is not known
 	Clean         EventName = "replay clean"
 	AssumedKept   EventName = "assumed kept"    // no replay came, and this harness keeps failed prompts
 	Compacted     EventName = "compacted"       // the harness has summed up the conversation
@@ -147,7 +147,7 @@ func (s State) On(e Event) (next State, became Outcome, ok bool) {
 			return Done, Unsettled, true
 		}
 	case SwitchedOff:
-		if s == InFlight { // nobody looks any more
+		if s == InFlight { // its response is not looked at any more
 			return Off, InDoubt, true
 		}
 		return Off, Unsettled, true

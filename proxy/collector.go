@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
 
-// A collector keeps the texts of a prompt, which frame.Texts tells it as they come. Up to maxPrompt bytes are kept as
+// A collector keeps the texts of a prompt, which frame.Texts gives it as they come. Up to maxPrompt bytes are kept as
 // they came and decoded by Words. Of more, private passages are taken out first, and then the middle of each long text,
 // so that what is kept depends on the prompt alone and not on the pieces in which it comes.
 type collector struct {

@@ -108,7 +108,7 @@ func (m *stream) learn(l tappedUpdate, line []byte, text frame.Span) {
 	var before, whole frame.Head
 	if !frame.Peek(line[:text.Start], false, downNeeds, &before) || !frame.Peek(line, true, downNeeds, &whole) ||
 		!bytes.Equal(before.Update, whole.Update) || !bytes.Equal(before.Session, whole.Session) {
-		return // they stand behind the text, where the next chunk's may differ
+		return // they come after the text, where the next chunk's may differ
 	}
 	m.shape.Learn(line, text)
 	m.session, m.turn, m.turnChanges = l.session, l.turn, l.turnChanges

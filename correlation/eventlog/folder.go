@@ -92,7 +92,7 @@ func (f *folder) run() {
 			f.pauseUnlessUrged(foldSoon)
 		case f.ctx.Err() == nil:
 			f.report(err)
-			note := f.o.Log.Debug() // somebody else is writing
+			note := f.o.Log.Debug() // usually another process is writing
 			if wait >= foldNews {
 				note = f.o.Log.Info()
 			}
@@ -172,7 +172,7 @@ func (f *folder) catchUp(ctx context.Context) error {
 		if f.r == nil {
 			r, err := fileOf(f.o.Dir, f.o.Process.ID, f.number).reader(f.store, f.o.Log, f.o.Now)
 			if errors.Is(err, fs.ErrNotExist) && f.number < target.number {
-				f.number++ // somebody else has folded it in
+				f.number++ // another process has folded it in
 				continue
 			}
 			if err != nil {
@@ -190,7 +190,7 @@ func (f *folder) catchUp(ctx context.Context) error {
 			return err
 		}
 		f.applied(did)
-		if ctx == f.ctx { // nobody waits for the end
+		if ctx == f.ctx { // not at the end of the process, which must not pause
 			f.pauseUnlessUrged(pace.Rest(time.Since(began)))
 		}
 		switch {

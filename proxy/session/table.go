@@ -1,7 +1,7 @@
 // Package session is what one connection knows of its sessions: their states, their turns, what went into their
-// prompts, and which requests wait for their responses. All of it stands behind one lock and is changed in one
-// function, Table.Update. The package waits for nothing and reads no frames: what has to happen because of a change is
-// left for whoever owns the table.
+// prompts, and which requests wait for their responses. All of it is behind one lock, and is changed in one function,
+// Table.Update. The package waits for nothing and reads no frames: what has to happen because of a change is left for
+// whoever owns the table.
 package session
 
 import (
