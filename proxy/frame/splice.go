@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// PrependParts returns line with elem as the first element of the array at path, every other byte as it was: in parts, of
-// which the first and the last are slices of line, because that may be large. ok is false when there is no array, when
-// line is not Valid, or when elem is not one JSON value on one line.
+// PrependParts returns line with elem as the first element of the array at path, every other byte as it was: in parts,
+// of which the first and the last are slices of line, because that may be large. ok is false when there is no array,
+// when line is not Valid, or when elem is not one JSON value on one line.
 func PrependParts(line, elem []byte, path ...string) (parts [][]byte, ok bool) {
 	if !Valid(line) || !insertable(elem) {
 		return nil, false
