@@ -135,6 +135,9 @@ func (w *collector) scan(raw []byte) {
 func (w *collector) block(raw []byte, plain bool) {
 	switch {
 	case w.headOnly && plain && w.headSize < maxPrompt+maxPrompt/4:
+		if w.head == nil { // which most long texts fill
+			w.head = make([]byte, 0, maxPrompt+maxPrompt/4+lookBlock)
+		}
 		w.head = append(w.head, raw...)
 		w.headSize += decodedSize(raw)
 	case w.headOnly && plain:
@@ -226,6 +229,9 @@ func (w *collector) Words() (words string, private []string) {
 	if w.headOnly {
 		w.finish()
 	}
+	if len(w.texts) == 1 {
+		return w.last().words(), w.passages.Found()
+	}
 	if w.thinned {
 		var all strings.Builder
 		for _, t := range w.texts {
@@ -233,7 +239,7 @@ func (w *collector) Words() (words string, private []string) {
 		}
 		return all.String(), w.passages.Found()
 	}
-	var all []byte
+	all := make([]byte, 0, len(w.raw)+len(w.begins)) // most say less than they have bytes
 	for i := range w.begins {
 		if i > 0 {
 			all = append(all, '\n')
@@ -257,6 +263,9 @@ func (t *longText) add(text string) {
 	if t.room < leastRoom {
 		end = 0
 	} else if n := min(t.room-end-len(t.head), len(text)); n > 0 {
+		if len(t.head) > 0 { // a long one
+			t.head = slices.Grow(t.head, t.room-end-len(t.head))
+		}
 		t.head = append(t.head, text[:n]...)
 		text = text[n:]
 	}

@@ -115,10 +115,11 @@ func (f file) overwrite(ctx context.Context, before int64, which func(Event) boo
 	if err != nil {
 		return fmt.Errorf("erasing in %s: %w", f.path, err)
 	}
+	buf := make([]byte, maxRead)
 	for err == nil && at < before {
 		var lines []line
 		var end int64
-		if lines, end, _, err = readLines(w, at); err != nil || end == at {
+		if lines, end, _, err = readLines(w, at, buf); err != nil || end == at {
 			break
 		}
 		for _, l := range lines {

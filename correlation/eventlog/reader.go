@@ -27,6 +27,7 @@ type reader struct {
 	start  int64 // behind the header
 	at     int64 // where it believes to be; the database has the last word
 	known  bool  // it has said where that is
+	buf    []byte
 
 	poison int64 // the end of a line that the database does not take for what it says; it is skipped
 }
@@ -39,7 +40,8 @@ func (f file) reader(store *correlation.Store, log zerolog.Logger, now func() ti
 	if h.Process.ID != f.process { // renamed by somebody
 		return nil, errors.Join(errNoHeader, in.Close())
 	}
-	return &reader{store: store, log: log, now: now, file: f, in: in, header: h, start: start, at: start}, nil
+	return &reader{store: store, log: log, now: now, file: f, in: in, header: h, start: start, at: start,
+		buf: make([]byte, maxRead)}, nil
 }
 
 func (r *reader) close() error { return r.in.Close() }
@@ -49,7 +51,7 @@ var errMoved = errors.New("somebody else has folded some of it in")
 // step folds in what the file has at its position, in one transaction: about maxRead bytes, or what takes maxHold.
 func (r *reader) step(ctx context.Context) (stepResult, error) {
 	for {
-		lines, end, strange, err := readLines(r.in, r.at)
+		lines, end, strange, err := readLines(r.in, r.at, r.buf)
 		if err != nil {
 			return stepResult{}, err
 		}
