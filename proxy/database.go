@@ -66,11 +66,34 @@ func (d *database) run() {
 		case <-d.learnable:
 			learn = time.After(learnAfter)
 		case <-learn:
-			d.learn(pace.Gently(d.ctx), learnLimit)
+			if learn = nil; d.interrupted() {
+				learn = time.After(learnAfter)
+			}
 		case <-d.stop:
 			return
 		}
 	}
+}
+
+// interrupted learns until more was said: what is left then can wait for a silence. It reports whether there was more.
+func (d *database) interrupted() (more bool) {
+	ctx, cancel := context.WithCancel(pace.Gently(d.ctx))
+	defer cancel()
+	learned := make(chan struct{})
+	go func() {
+		defer close(learned)
+		d.learn(ctx, learnLimit)
+	}()
+	select {
+	case <-learned:
+		return false
+	case <-d.learnable:
+		more = true
+	case <-d.stop:
+	}
+	cancel()
+	<-learned
+	return more
 }
 
 // open opens the backend. A locked database is tried again until the conversation ends.
