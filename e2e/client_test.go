@@ -30,9 +30,6 @@ type client struct {
 	session string
 }
 
-// quickRace lets a process that was built with the race detector end at once, not after a second.
-const quickRace = "GORACE=atexit_sleep_ms=0"
-
 // unleash starts the proxy in front of a harness that behaves as the words say.
 func (b *box) unleash(t *testing.T, words string, flags ...string) *client {
 	t.Helper()
@@ -54,7 +51,7 @@ func (b *box) unleash(t *testing.T, words string, flags ...string) *client {
 	ctx, cancel := context.WithCancel(context.Background())
 	command := append(append([]string{proxyBin, "--agent", "unruly", "--memory", "embedded"}, flags...), "--", self)
 	command = append(slices.Clone(b.wrap), command...)
-	c.cmd = b.Command(ctx, []string{unrulyVariable + "=" + words, signalsFile + "=" + c.signals, quickRace}, command...)
+	c.cmd = b.Command(ctx, []string{unrulyVariable + "=" + words, signalsFile + "=" + c.signals}, command...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = stdin, stdout, &c.stderr
 	err = c.cmd.Start()
 	stdin.Close()

@@ -228,7 +228,7 @@ func TestTerminal(t *testing.T) {
 			config := fmt.Sprintf("acp:\n  agents:\n    mine:\n      command: [%q, --acp]\n", self)
 			must(b, os.WriteFile(b.Signet+"/agent.yaml", []byte(config), 0o600))
 			terminal, end := openTerminal(t)
-			cmd := b.Command(t.Context(), []string{unrulyVariable + "=hello", quickRace},
+			cmd := b.Command(t.Context(), []string{unrulyVariable + "=hello"},
 				append([]string{proxyBin}, tc.args...)...)
 			cmd.Stdin, cmd.Stdout, cmd.Stderr = end, end, end
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

@@ -44,8 +44,8 @@ func New() (*Sandbox, error) {
 	home := filepath.Join(dir, "home")
 	temp := filepath.Join(dir, "tmp")
 	s := &Sandbox{
-		Dir: dir, Home: home, Signet: filepath.Join(home, ".agents"), Work: filepath.Join(dir,
-			"work"), Echo: filepath.Join(dir, "echo"),
+		Dir: dir, Home: home, Signet: filepath.Join(home, ".agents"),
+		Work: filepath.Join(dir, "work"), Echo: filepath.Join(dir, "echo"),
 		config: filepath.Join(home, ".acpx", "config.json"), mine: true,
 	}
 	if err := s.folders(s.Signet, filepath.Dir(s.config), filepath.Join(s.Work, ".git"), s.Echo, temp); err != nil {
@@ -54,6 +54,8 @@ func New() (*Sandbox, error) {
 	s.Env = []string{
 		mark + "=" + dir, "HOME=" + s.Home, "USERPROFILE=" + s.Home, "SIGNET_PATH=" + s.Signet, "TMPDIR=" + temp,
 		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "ECHOAGENT_DIR=" + s.Echo,
+		// a test binary plays some harnesses: built with the race detector it would end a second late
+		"GORACE=atexit_sleep_ms=0",
 		// a crowded machine can keep a process waiting for longer than a person's does
 		"SIGNET_ACP_HOLD=30s", "SIGNET_ACP_DATABASE_WAIT=20s",
 	}

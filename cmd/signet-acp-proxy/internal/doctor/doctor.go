@@ -23,7 +23,7 @@ type Options struct {
 // Examine makes all checks. Those that wait for nobody run beside each other; harnesses are started two at a time.
 // It ends with ctx; each check has a limit of its own.
 func Examine(ctx context.Context, o Options) []Finding {
-	e := examination{c: o.Config, step: o.Step}
+	e := examination{c: o.Config, step: o.Step, patience: ordinary}
 	if e.step == nil {
 		e.step = func(string) {}
 	}

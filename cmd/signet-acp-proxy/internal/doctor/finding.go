@@ -19,8 +19,9 @@ type Finding struct {
 
 // An examination is what checks share.
 type examination struct {
-	c    *config.Config
-	step func(string)
+	c        *config.Config
+	step     func(string)
+	patience patience // with each harness
 }
 
 // Problems counts what is wrong.

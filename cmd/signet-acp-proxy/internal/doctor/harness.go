@@ -135,9 +135,6 @@ func started(command []string) string {
 // fetcher reports whether a command line begins with a program that fetches what it is to run.
 func fetcher(command []string) bool { return command[0] == "npx" || command[0] == "uvx" }
 
-// slowTime is how long a harness takes that is worth a word.
-const slowTime = 5 * time.Second
-
 const byHand = "run it by hand, and see how it is started as an ACP agent"
 
 // ask starts a harness and asks it who it is. npx and uvx may start what they have fetched before, and fetch nothing.
@@ -158,7 +155,7 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 			fix + "; or take it out of the client's configuration"}
 	}
 	line := strings.Join(options.Command, " ")
-	limit, fetched := ordinary, fetcher(options.Command)
+	limit, fetched := e.patience, fetcher(options.Command)
 	if fetched {
 		limit.silent = cachedTime
 		options.Command = slices.Insert(slices.Clone(options.Command), 1, "--offline")
@@ -187,7 +184,7 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 	took := time.Since(begun)
 	text := strings.TrimRight(fmt.Sprintf("%s speaks ACP after %d ms: %s %s", name, took.Milliseconds(),
 		agent.AgentInfo.Name, agent.AgentInfo.Version), ": ")
-	if took > slowTime {
+	if took > limit.slow {
 		return Finding{check, Note, text + "; nothing is wrong with it, but it is slow to start",
 			"see what else keeps the machine busy; some clients wait no longer than 15 s"}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,46 @@ func TestPatience(t *testing.T) {
 				t.Errorf("it is called %q, and %v; want %v", agent.AgentInfo.Name, err, tt.want)
 			}
 		})
+	}
+}
+
+// A harness that hangs is a problem, with the time that it was given; one that is slow is worth a word.
+func TestUnanswered(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it is not known here what a process does")
+	}
+	const never = time.Hour
+	for _, tt := range []struct {
+		agent string
+		limit patience
+		want  Finding // its text is the beginning of it
+	}{
+		{"hangs", patience{silent: 20 * time.Millisecond, working: never, quiet: 1, look: time.Millisecond, slow: never},
+			Finding{"harness", Problem, "mine: " + os.Args[0] + " does not answer initialize within 20ms: ", byHand}},
+		{"works", patience{silent: never, working: never, look: time.Millisecond, slow: 1},
+			Finding{"harness", Note, "mine speaks ACP after ", "see what else keeps the machine busy; some clients wait no " +
+				"longer than 15 s"}},
+		{"works", patience{silent: never, working: never, look: time.Millisecond, slow: never},
+			Finding{"harness", Fine, "mine speaks ACP after ", ""}},
+	} {
+		t.Run(tt.agent+", "+tt.want.Status, func(t *testing.T) {
+			t.Setenv(agentVariable, tt.agent)
+			e := examination{c: &config.Config{}, patience: tt.limit}
+			got := e.ask(t.Context(), harness{name: "mine", command: []string{os.Args[0]}})
+			text := got.Text
+			if !strings.HasPrefix(text, tt.want.Text) {
+				t.Errorf("it says %q, want %q", text, tt.want.Text)
+			}
+			if slow := strings.Contains(text, "slow to start"); slow != (tt.want.Status == Note) {
+				t.Errorf("it says %q", text)
+			}
+			if got.Text = tt.want.Text; got != tt.want {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+	if ordinary.silent != 30*time.Second || ordinary.slow != 5*time.Second {
+		t.Errorf("people wait for %v, and hear of it after %v", ordinary.silent, ordinary.slow)
 	}
 }
 

@@ -13,9 +13,11 @@ type patience struct {
 	working time.Duration // for one that is still at work
 	quiet   time.Duration // how long one does nothing before it is taken to hang
 	look    time.Duration // how often it is looked what it does
+	slow    time.Duration // how long an answer takes that is worth a word
 }
 
-var ordinary = patience{silent: 30 * time.Second, working: 3 * time.Minute, quiet: 5 * time.Second, look: time.Second}
+var ordinary = patience{silent: 30 * time.Second, working: 3 * time.Minute, quiet: 5 * time.Second, look: time.Second,
+	slow: 5 * time.Second}
 
 // cachedTime is silent's for npx and uvx, which look through what they have fetched before they start it.
 const cachedTime = time.Minute
