@@ -79,29 +79,11 @@ func TestBackfillIsAsGoodAsTheRelay(t *testing.T) {
 // hold holds a conversation through the relay.
 func (b *box) hold(session string, said []string) {
 	b.t.Helper()
-	frames := [][2]string{
-		{`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`,
-			`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}`},
-		{fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, b.Work),
-			fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"sessionId":%q}}`, session)},
-	}
+	all := []exchange{initialized, opening(b.Work, session)}
 	for i := 0; i < len(said); i += 2 {
-		frames = append(frames, [2]string{fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":`+
-			`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, 2+i, session, said[i]),
-			fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":{"sessionUpdate":`+
-				`"agent_message_chunk","content":{"type":"text","text":%q}}}}`+"\n"+
-				`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`, session, said[i+1], 2+i)})
+		all = append(all, turn(2+i, session, said[i], said[i+1]))
 	}
-	var steps []step
-	for _, f := range frames {
-		steps = append(steps, step{1, []byte(f[1] + "\n")})
-	}
-	s := b.startScript(nil, steps...)
-	for _, f := range frames {
-		s.send(f[0] + "\n")
-		b.wait("an answer", func() bool { return strings.Contains(s.sent(), f[1]) })
-	}
-	s.end()
+	b.converse(nil, all...)
 }
 
 // passages are what the memory has of conversations, by whom it was said.

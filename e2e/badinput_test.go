@@ -12,39 +12,6 @@ import (
 	"testing"
 )
 
-// The least of a conversation, for tests that want a session to send something odd into.
-const (
-	initializeUp   = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}` + "\n"
-	initializeDown = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"scripted","version":"1"},"agentCapabilities":{}}}` + "\n"
-	newUp          = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/srv","mcpServers":[{"name":"signet","command":"/bin/true","args":[],"env":[]}]}}` + "\n"
-	newDown        = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"scripted-0123456789"}}` + "\n"
-	promptUp       = `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"scripted-0123456789","prompt":[{"type":"text","text":"Good morning."}]}}` + "\n"
-	promptDown     = `{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}` + "\n"
-)
-
-// converse sends each frame, waits for its answer and hangs up. What the client got must be what the harness said.
-func (b *box) converse(flags []string, frames ...[2]string) *scriptedEnd {
-	b.t.Helper()
-	var steps []step
-	for _, f := range frames {
-		steps = append(steps, step{strings.Count(f[0], "\n"), []byte(f[1])})
-	}
-	s := b.startScript(flags, steps...)
-	want := ""
-	for _, f := range frames {
-		s.send(f[0])
-		want += f[1]
-		b.wait("an answer to "+fmt.Sprintf("%.100q", f[0]), func() bool { return len(s.sent()) >= len(want) })
-	}
-	received := s.end()
-	if got := s.sent(); got != want {
-		b.t.Errorf("the client was sent\n%.2000s\nwant\n%.2000s", got, want)
-	}
-	return &scriptedEnd{received, s.stderr.String()}
-}
-
-type scriptedEnd struct{ received, stderr string }
-
 // Frames that are odd or wrong: what cannot be edited passes byte for byte, and the conversation goes on.
 func TestBadFrames(t *testing.T) {
 	const session = `"params":{"sessionId":"scripted-0123456789",`
@@ -60,15 +27,15 @@ func TestBadFrames(t *testing.T) {
 		{name: "a bare number", frame: "1"},
 		{name: "invalid UTF-8", frame: "{\"jsonrpc\":\"2.0\",\"method\":\"_x\",\"params\":\"\xff\xfe\"}"},
 		{name: "NUL", frame: "\x00\x00"},
-		{name: "batch", frame: "[" + strings.TrimSpace(promptUp) + "]"},
+		{name: "batch", frame: "[" + strings.TrimSpace(prompted.up) + "]"},
 		{name: "empty prompt", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":[]}}`},
 		{name: "prompt is an object", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":{"type":"text","text":"x"}}}`},
 		{name: "prompt is text", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":"x"}}`},
 		{name: "prompt is null", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"prompt":null}}`},
 		{name: "no prompt", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt",` + session + `"x":1}}`},
 		{name: "no params", frame: `{"jsonrpc":"2.0","id":2,"method":"session/prompt"}`},
-		{name: "another session", frame: strings.ReplaceAll(strings.TrimSpace(promptUp), "scripted-0123456789", "scripted-unknown-000")},
-		{name: "wrong case", frame: strings.ReplaceAll(strings.TrimSpace(promptUp), `"method"`, `"Method"`)},
+		{name: "another session", frame: strings.ReplaceAll(strings.TrimSpace(prompted.up), "scripted-0123456789", "scripted-unknown-000")},
+		{name: "wrong case", frame: strings.ReplaceAll(strings.TrimSpace(prompted.up), `"method"`, `"Method"`)},
 		{name: "mcpServers is text", frame: `{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"/srv","mcpServers":"none"}}`},
 		{name: "mcpServers is an object", frame: `{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"/srv","mcpServers":{}}}`},
 		{name: "64 MB of something unknown", frame: `{"jsonrpc":"2.0","method":"_big","params":"` + big + `"}`},
@@ -92,17 +59,17 @@ func TestBadFrames(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
 			b := newBox(t)
 			// The last frame shows that the conversation goes on, and that everything before it has arrived.
 			const after, answered = `{"jsonrpc":"2.0","id":3,"method":"_after"}` + "\n",
 				`{"jsonrpc":"2.0","id":3,"result":{}}` + "\n"
-			end := b.converse([]string{"--memory", "embedded"}, [2]string{initializeUp, initializeDown},
-				[2]string{newUp, newDown}, [2]string{row.frame + "\n" + after, answered})
-			received := end.received
+			received, _ := b.converse([]string{"--memory", "embedded"}, initialized, opened,
+				exchange{row.frame + "\n" + after, answered})
 			if row.edited != "" {
 				received = withoutBlock(t, received, row.edited)
 			}
-			if want := initializeUp + newUp + row.frame + "\n" + after; received != want {
+			if want := initialized.up + opened.up + row.frame + "\n" + after; received != want {
 				t.Errorf("the harness was sent %d bytes\n%.2000s\nwant %d\n%.2000s", len(received),
 					received, len(want), want)
 			}
@@ -117,9 +84,9 @@ func TestNoMCPServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBox(t)
 			frame := `{"jsonrpc":"2.0","id":1,"method":"session/new","params":` + params + "}\n"
-			end := b.converse([]string{"--memory", "embedded"}, [2]string{initializeUp, initializeDown},
-				[2]string{frame, newDown}, [2]string{promptUp, promptDown})
-			if got := withoutBlock(t, end.received, `"prompt":[`); !strings.HasSuffix(got, promptUp) {
+			received, _ := b.converse([]string{"--memory", "embedded"}, initialized, exchange{frame, opened.down},
+				prompted)
+			if got := withoutBlock(t, received, `"prompt":[`); !strings.HasSuffix(got, prompted.up) {
 				t.Errorf("the harness was sent\n%s", got)
 			}
 		})
@@ -151,13 +118,12 @@ func TestBadDatabase(t *testing.T) {
 				must(b, os.Mkdir(filepath.Dir(db), 0o700))
 			}
 			row.path(b, db)
-			end := b.converse([]string{"--memory", "embedded", "--db", db}, [2]string{initializeUp, initializeDown},
-				[2]string{newUp, newDown}, [2]string{promptUp, promptDown})
-			if want := initializeUp + newUp + promptUp; end.received != want {
-				t.Errorf("the harness was sent\n%s\nwant\n%s", end.received, want)
+			received, told := b.converse([]string{"--memory", "embedded", "--db", db}, initialized, opened, prompted)
+			if want := initialized.up + opened.up + prompted.up; received != want {
+				t.Errorf("the harness was sent\n%s\nwant\n%s", received, want)
 			}
-			if n := strings.Count(end.stderr, "\n"); n != 1 || !strings.Contains(end.stderr, "signet-acp-proxy:") {
-				t.Errorf("stderr has %d lines, want one of ours:\n%s", n, end.stderr)
+			if n := strings.Count(told, "\n"); n != 1 || !strings.Contains(told, "signet-acp-proxy:") {
+				t.Errorf("stderr has %d lines, want one of ours:\n%s", n, told)
 			}
 		})
 	}
@@ -167,7 +133,7 @@ func TestBadDatabase(t *testing.T) {
 func TestLockedDatabase(t *testing.T) {
 	b := newBox(t)
 	flags := []string{"--memory", "embedded"}
-	b.converse(flags, [2]string{initializeUp, initializeDown}) // makes the database
+	b.converse(flags, initialized) // makes the database
 	b.set("SIGNET_ACP_HOLD=1.5s", "SIGNET_ACP_DATABASE_WAIT=100ms")
 	db, err := sql.Open("sqlite3", "file:"+b.database())
 	must(b, err)
@@ -175,10 +141,9 @@ func TestLockedDatabase(t *testing.T) {
 	db.SetMaxOpenConns(1)
 	_, err = db.Exec("BEGIN EXCLUSIVE")
 	must(b, err)
-	end := b.converse(flags, [2]string{initializeUp, initializeDown}, [2]string{newUp, newDown},
-		[2]string{promptUp, promptDown})
-	if want := initializeUp + newUp + promptUp; end.received != want {
-		t.Errorf("the harness was sent\n%s\nwant\n%s", end.received, want)
+	received, _ := b.converse(flags, initialized, opened, prompted)
+	if want := initialized.up + opened.up + prompted.up; received != want {
+		t.Errorf("the harness was sent\n%s\nwant\n%s", received, want)
 	}
 	_, err = db.Exec("ROLLBACK")
 	must(b, err)
@@ -242,16 +207,15 @@ func TestBadDaemon(t *testing.T) {
 				t.Cleanup(daemon.Close) // after the test's context, which ends what never answers
 				url = daemon.URL
 			}
-			end := b.converse([]string{"--daemon-url", url}, [2]string{initializeUp, initializeDown},
-				[2]string{newUp, newDown}, [2]string{promptUp, promptDown})
-			if !strings.Contains(end.received, "You are Halyard") {
-				t.Errorf("no identity in the prompt:\n%.3000s", end.received)
+			received, _ := b.converse([]string{"--daemon-url", url}, initialized, opened, prompted)
+			if !strings.Contains(received, "You are Halyard") {
+				t.Errorf("no identity in the prompt:\n%.3000s", received)
 			}
-			if got, want := withoutBlock(t, end.received, `"prompt":[`), initializeUp+newUp+promptUp; got != want {
+			if got, want := withoutBlock(t, received, `"prompt":[`), initialized.up+opened.up+prompted.up; got != want {
 				t.Errorf("the harness was sent\n%.3000s\nwant\n%s", got, want)
 			}
-			if strings.Contains(end.received, "html") || strings.Contains(end.received, "yyyy") {
-				t.Errorf("the daemon's answer is in the prompt:\n%.3000s", end.received)
+			if strings.Contains(received, "html") || strings.Contains(received, "yyyy") {
+				t.Errorf("the daemon's answer is in the prompt:\n%.3000s", received)
 			}
 		})
 	}

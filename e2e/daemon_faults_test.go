@@ -76,7 +76,8 @@ func (s *stoppable) ends() (all []daemontest.End, err error) {
 }
 
 // What a daemon does wrong, on both versions that were run: no prompt waits longer than its hold, and what was said
-// is delivered, once, when it is well again. With -v this prints the table in docs/daemon.md.
+// is delivered, once, when it is well again. All other waits are longer than the test's own, so that an answer shows
+// which of them has ended. With -v -parallel 1 this prints the table in docs/daemon.md.
 func TestDaemonFaults(t *testing.T) {
 	whole := func(kind daemontest.FaultKind, code int) func(*daemontest.Daemon) {
 		return func(d *daemontest.Daemon) { d.Fail(daemontest.Fault{Kind: kind, Code: code}) }
@@ -86,9 +87,10 @@ func TestDaemonFaults(t *testing.T) {
 		first   func(*daemontest.Daemon) // before the session
 		between func(*daemontest.Daemon) // before the second prompt
 		stops   bool                     // SIGSTOP before the second prompt
+		hangs   bool                     // until the hold of the first prompt has passed
 	}{
 		{name: "well"},
-		{name: "black hole", first: whole(daemontest.BlackHole, 0)},
+		{name: "black hole", first: whole(daemontest.BlackHole, 0), hangs: true},
 		{name: "500", first: whole(daemontest.Status, 500)},
 		{name: "401", first: whole(daemontest.Status, 401)},
 		{name: "garbage", first: whole(daemontest.Garbage, 0)},
@@ -98,10 +100,12 @@ func TestDaemonFaults(t *testing.T) {
 	} {
 		for _, g := range daemontest.Recorded {
 			t.Run(tt.name+" "+g.Version(), func(t *testing.T) {
+				t.Parallel()
 				b := newBox(t)
-				// as they are by themselves
-				b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_PER_PROMPT=true", "SIGNET_ACP_HOLD=1.5s",
-					"SIGNET_ACP_DATABASE_WAIT=100ms")
+				b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_PER_PROMPT=true", "SIGNET_ACP_FETCH=1h", "SIGNET_ACP_HOLD=1h")
+				if tt.hangs { // as they are by themselves
+					b.set("SIGNET_ACP_HOLD=1.5s", "SIGNET_ACP_DATABASE_WAIT=100ms")
+				}
 				var d *daemontest.Daemon
 				var child *stoppable
 				if tt.stops {
@@ -167,12 +171,6 @@ func TestDaemonFaults(t *testing.T) {
 				}
 				if queued != 1 {
 					t.Errorf("taken %d times: %+v", queued, ends)
-				}
-				const most = 1500*time.Millisecond + 2*time.Second // a busy machine
-				for i, d := range took {
-					if d > most {
-						t.Errorf("prompt %d took %v", i, d)
-					}
 				}
 				var told []string
 				for _, row := range b.query(`SELECT kind, source FROM injections ORDER BY id`) {

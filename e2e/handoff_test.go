@@ -130,38 +130,21 @@ func TestAcpxContinues(t *testing.T) {
 func takenUp(t *testing.T, setting string, said ...string) (prompt string) {
 	b := newBox(t)
 	b.set("SIGNET_ACP_CONTINUE="+setting, "SIGNET_ACP_MEMORY=embedded")
-	const initialized = `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,` +
-		`"agentInfo":{"name":"scripted","version":"1"}}}`
-	conversation := func(session string, lost bool, prompts ...string) string {
-		opened := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"sessionId":%q}}`, session)
-		opens := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, b.Work)
-		frames := [][2]string{{`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,` +
-			`"clientInfo":{"name":"acpx","version":"0.19.1"}}}`, initialized}}
-		if lost {
-			frames = append(frames, [2]string{fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"session/load","params":`+
-				`{"sessionId":"first-0123456789","cwd":%q,"mcpServers":[]}}`, b.Work),
-				`{"jsonrpc":"2.0","id":9,"error":{"code":-32002,"message":"Resource not found"}}`})
-		}
-		frames = append(frames, [2]string{opens, opened})
-		for i, text := range prompts {
-			frames = append(frames, [2]string{fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":`+
-				`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}}`, 10+i, session, text),
-				fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`, 10+i)})
-		}
-		var steps []step
-		for _, f := range frames {
-			steps = append(steps, step{1, []byte(f[1] + "\n")})
-		}
-		s := b.startScript(nil, steps...)
-		for _, f := range frames {
-			s.send(f[0] + "\n")
-			b.wait("an answer", func() bool { return strings.Contains(s.sent(), f[1]) })
-		}
-		received := strings.TrimSpace(s.end())
-		return received[strings.LastIndexByte(received, '\n')+1:]
+	acpx := initialized
+	acpx.up = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,` +
+		`"clientInfo":{"name":"acpx","version":"0.19.1"}}}` + "\n"
+	lost := exchange{fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":"session/load","params":`+
+		`{"sessionId":"first-0123456789","cwd":%q,"mcpServers":[]}}`+"\n", b.Work),
+		`{"jsonrpc":"2.0","id":9,"error":{"code":-32002,"message":"Resource not found"}}` + "\n"}
+	all := []exchange{acpx, opening(b.Work, "first-0123456789")}
+	for i, text := range said {
+		all = append(all, turn(10+i, "first-0123456789", text, ""))
 	}
-	conversation("first-0123456789", false, said...)
-	return conversation("second-0123456789", true, "Good morning.")
+	b.converse(nil, all...)
+	received, _ := b.converse(nil, acpx, lost, opening(b.Work, "second-0123456789"),
+		turn(10, "second-0123456789", "Good morning.", ""))
+	received = strings.TrimSpace(received)
+	return received[strings.LastIndexByte(received, '\n')+1:]
 }
 
 // With continue off, and where nothing was said before, the first prompt is the one of a new conversation, byte for

@@ -137,10 +137,12 @@ func (b *box) try(command ...string) sandbox.Result {
 	return r
 }
 
-// wait polls until done, and fails the test when that takes too long.
+// wait polls until done, more and more seldom, and fails the test when that takes too long.
 func (b *box) wait(what string, done func() bool) {
 	b.t.Helper()
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
+	deadline := time.Now().Add(patience)
+	for pause := time.Millisecond; !done(); pause = min(2*pause, 20*time.Millisecond) {
+		time.Sleep(pause)
 		if time.Now().After(deadline) {
 			b.t.Fatalf("waited %v for %s", patience, what)
 		}

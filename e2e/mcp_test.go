@@ -35,13 +35,8 @@ type toolSession struct {
 // openTools opens a session whose client has no servers; agent is what the harness calls itself.
 func (b *box) openTools(agent string, flags ...string) toolSession {
 	b.t.Helper()
-	initialized := strings.Replace(initializeDown, `"scripted"`, fmt.Sprintf("%q", agent), 1)
-	s := b.startScript(flags, step{1, []byte(initialized)}, step{1, []byte(newDown)})
-	s.send(initializeUp)
-	b.wait("initialize", func() bool { return len(s.sent()) >= len(initialized) })
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+
-		"\n", b.Work))
-	b.wait("session/new", func() bool { return len(s.sent()) >= len(initialized)+len(newDown) })
+	named := exchange{initialized.up, strings.Replace(initialized.down, `"scripted"`, fmt.Sprintf("%q", agent), 1)}
+	s := b.startConversation(flags, named, opening(b.Work, "scripted-0123456789"))
 	received, err := os.ReadFile(s.record)
 	if err != nil {
 		b.t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -166,6 +167,69 @@ func (s *scripted) end() string {
 		s.t.Fatal(err)
 	}
 	return string(received)
+}
+
+// An exchange is what a client sends, and what the harness answers to it: lines.
+type exchange struct{ up, down string }
+
+// The least of a conversation.
+var (
+	initialized = exchange{`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}` + "\n",
+		`{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"scripted","version":"1"},` +
+			`"agentCapabilities":{}}}` + "\n"}
+	opened   = opening("/srv", "scripted-0123456789", `{"name":"signet","command":"/bin/true","args":[],"env":[]}`)
+	prompted = turn(2, "scripted-0123456789", "Good morning.", "")
+)
+
+// opening is a session/new with MCP servers of the client's, and its answer.
+func opening(cwd, session string, servers ...string) exchange {
+	return exchange{fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[%s]}}`+
+		"\n", cwd, strings.Join(servers, ",")),
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"sessionId":%q}}`+"\n", session)}
+}
+
+// turn is a prompt, what the harness says to it, unless that is nothing, and the end of the turn.
+func turn(id int, session, asked, said string) exchange {
+	var down string
+	if said != "" {
+		down = fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%q,"update":`+
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%q}}}}`+"\n", session, said)
+	}
+	return exchange{fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,`+
+		`"prompt":[{"type":"text","text":%q}]}}`+"\n", id, session, asked),
+		down + fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`+"\n", id)}
+}
+
+// startConversation goes through a conversation, exchange by exchange. The client must get what the harness said.
+func (b *box) startConversation(flags []string, all ...exchange) *scripted {
+	b.t.Helper()
+	var steps []step
+	for _, one := range all {
+		steps = append(steps, step{strings.Count(one.up, "\n"), []byte(one.down)})
+	}
+	s := b.startScript(flags, steps...)
+	want := ""
+	for _, one := range all {
+		s.send(one.up)
+		want += one.down
+		b.wait("an answer to "+fmt.Sprintf("%.100q", one.up), func() bool { return len(s.sent()) >= len(want) })
+	}
+	if got := s.sent(); got != want {
+		b.t.Errorf("the client was sent\n%.2000s\nwant\n%.2000s", got, want)
+	}
+	return s
+}
+
+// converse has a conversation to its end, and gives what the harness was sent and what people were told.
+func (b *box) converse(flags []string, all ...exchange) (received, told string) {
+	b.t.Helper()
+	s := b.startConversation(flags, all...)
+	before := s.sent()
+	received = s.end()
+	if more := strings.TrimPrefix(s.sent(), before); more != "" {
+		b.t.Errorf("the client was sent in the end\n%.2000s", more)
+	}
+	return received, s.stderr.String()
 }
 
 // withoutBlock takes our block out of what a harness was sent: the first element of the prompt after the given text.
