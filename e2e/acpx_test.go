@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,6 +35,7 @@ func eachAcpx(t *testing.T, test func(t *testing.T, a *acpxBox)) {
 func newAcpx(t *testing.T, script string, flags ...string) *acpxBox {
 	t.Helper()
 	a := &acpxBox{box: newBox(t)}
+	a.set("NODE_COMPILE_CACHE=" + nodeCache)
 	var err error
 	if a.acpx, err = modules.Script(script); err != nil {
 		t.Fatal(err)
@@ -103,16 +105,24 @@ func (a *acpxBox) cleanHistory() {
 	}
 }
 
-// ownerless waits until the session's queue owner and its agent have gone.
-func (a *acpxBox) ownerless() {
+// endOwners ends the processes that keep agents between two prompts, as their time to live does, and waits until they
+// and their agents have gone.
+func (a *acpxBox) endOwners() {
 	a.t.Helper()
-	left, err := a.Settle(patience)
-	if err != nil || len(left) > 0 {
-		a.t.Fatalf("still running: %v (%v)", left, err)
+	owners, err := a.Owners()
+	if err != nil || len(owners) == 0 {
+		a.t.Fatalf("queue owners: %v (%v)", owners, err)
 	}
+	for _, pid := range owners {
+		owner, err := os.FindProcess(pid)
+		must(a.box, err)
+		must(a.box, owner.Signal(syscall.SIGTERM))
+	}
+	a.alone()
 }
 
 func TestAcpxExec(t *testing.T) {
+	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		reply := a.say("exec", "Hello there.")
 		for _, want := range []string{"[1] text\n> <signet-memory ", "You are Halyard", "[2] text\n> Hello there."} {
@@ -120,7 +130,7 @@ func TestAcpxExec(t *testing.T) {
 				t.Errorf("no %q in the reply:\n%s", want, reply)
 			}
 		}
-		a.ownerless()
+		a.alone()
 		id := a.requests("session/prompt")[0].Session
 		if diff := cmp.Diff([][]string{{id, "context", "kept"}}, a.injected()); diff != "" {
 			t.Errorf("ledger (-want +got):\n%s", diff)
@@ -134,6 +144,7 @@ func TestAcpxExec(t *testing.T) {
 
 // The session is opened in one process and prompted in another.
 func TestAcpxSession(t *testing.T) {
+	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		a.set("ECHOAGENT_TERSE=1")
 		id := a.newSession()
@@ -157,6 +168,7 @@ func TestAcpxSession(t *testing.T) {
 
 // A session goes on after its process has gone: its owner was killed, or it had nothing to do for its time to live.
 func TestAcpxResumed(t *testing.T) {
+	t.Parallel()
 	ends := map[string]func(a *acpxBox){
 		"owner killed": func(a *acpxBox) {
 			a.say("first words")
@@ -176,7 +188,7 @@ func TestAcpxResumed(t *testing.T) {
 				a.set("ECHOAGENT_TERSE=1")
 				id := a.newSession()
 				end(a)
-				a.ownerless()
+				a.alone()
 				a.say("second words")
 				if loads := a.requests("session/load"); len(loads) != 2 {
 					t.Errorf("loads: %v, want one before each prompt", loads)
@@ -190,6 +202,7 @@ func TestAcpxResumed(t *testing.T) {
 // Claude saves no session without a prompt, so that the load before the first prompt fails and acpx opens another
 // session.
 func TestAcpxLoadFails(t *testing.T) {
+	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		a.set("ECHOAGENT_TERSE=1", "ECHOAGENT_LAZY=1")
 		record := a.newSession()
@@ -204,6 +217,7 @@ func TestAcpxLoadFails(t *testing.T) {
 }
 
 func TestAcpxClose(t *testing.T) {
+	t.Parallel()
 	for name, flags := range map[string][]string{"with session/close": {"-close"}, "without": nil} {
 		t.Run(name, func(t *testing.T) {
 			for version, script := range acpxVersions {
@@ -214,7 +228,7 @@ func TestAcpxClose(t *testing.T) {
 					id := a.newSession()
 					a.say("first words")
 					a.say("sessions", "close")
-					a.ownerless()
+					a.alone()
 					a.once(id, id)
 					if diff := cmp.Diff([][]string{{"first words", "end_turn"}},
 						a.query(`SELECT user, stop FROM turns`)); diff != "" {
@@ -227,6 +241,7 @@ func TestAcpxClose(t *testing.T) {
 }
 
 func TestAcpxCancel(t *testing.T) {
+	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		a.set("ECHOAGENT_TERSE=1", "ECHOAGENT_SLOW=1m")
 		id := a.newSession()
@@ -253,6 +268,7 @@ func TestAcpxCancel(t *testing.T) {
 
 // acpx 0.7.0 starts a second agent on the session for this, while the first one lives.
 func TestAcpxSetMode(t *testing.T) {
+	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		a.set("ECHOAGENT_TERSE=1")
 		id := a.newSession()
@@ -268,9 +284,10 @@ func TestAcpxSetMode(t *testing.T) {
 
 // What one session said is found in the next one.
 func TestAcpxRecall(t *testing.T) {
+	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		a.say("exec", "The mast of the Curlew is 11.42 metres long.")
-		a.ownerless()
+		a.alone()
 		a.say("exec", "How long is the mast of the Curlew?")
 		prompted := a.requests("session/prompt")
 		given := a.received(prompted[len(prompted)-1].Session).Turns[0].Blocks
@@ -281,12 +298,13 @@ func TestAcpxRecall(t *testing.T) {
 }
 
 func TestAcpxPermission(t *testing.T) {
+	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		a.set("ECHOAGENT_ASK=1")
 		r := a.try(append(append([]string{}, a.acpx...), "--approve-all", "signet-echo", "exec", "Write it.")...)
 		if r.Code != 0 || !strings.Contains(r.Stdout, "Write a file") {
 			t.Errorf("exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)
 		}
-		a.ownerless()
+		a.alone()
 	})
 }

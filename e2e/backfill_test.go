@@ -23,6 +23,7 @@ var dialogues = [][]string{
 // Dialogues that are written out as transcripts of Claude's and taken in leave the same passages, and tell a first
 // prompt the same, as those that are held through the relay.
 func TestBackfillIsAsGoodAsTheRelay(t *testing.T) {
+	t.Parallel()
 	held := newBox(t)
 	held.set("SIGNET_ACP_MEMORY=embedded")
 	for n, said := range dialogues {

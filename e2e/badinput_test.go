@@ -14,6 +14,7 @@ import (
 
 // Frames that are odd or wrong: what cannot be edited passes byte for byte, and the conversation goes on.
 func TestBadFrames(t *testing.T) {
+	t.Parallel()
 	const session = `"params":{"sessionId":"scripted-0123456789",`
 	big := strings.Repeat("x", 64<<20)
 	rows := []struct {
@@ -79,6 +80,7 @@ func TestBadFrames(t *testing.T) {
 
 // Missing and null mcpServers are for the harness to judge; we may fill them in, and break nothing.
 func TestNoMCPServers(t *testing.T) {
+	t.Parallel()
 	for name, params := range map[string]string{"missing": `{"cwd":"/srv"}`,
 		"null": `{"mcpServers":null,"cwd":"/srv"}`} {
 		t.Run(name, func(t *testing.T) {
@@ -95,6 +97,7 @@ func TestNoMCPServers(t *testing.T) {
 
 // A database that cannot be used costs the memory, one line on stderr, and nothing else.
 func TestBadDatabase(t *testing.T) {
+	t.Parallel()
 	rows := []struct {
 		name string
 		path func(b *box, db string) // makes db what it should not be
@@ -131,6 +134,7 @@ func TestBadDatabase(t *testing.T) {
 
 // A database that somebody holds for long does not hold the conversation.
 func TestLockedDatabase(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	flags := []string{"--memory", "embedded"}
 	b.converse(flags, initialized) // makes the database
@@ -151,6 +155,7 @@ func TestLockedDatabase(t *testing.T) {
 
 // Whatever the daemon does, the prompt goes out with what we have ourselves.
 func TestBadDaemon(t *testing.T) {
+	t.Parallel()
 	healthy := func(b *box, w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/health" {
 			fmt.Fprintf(w, `{"status":"healthy","version":"0.140.0","agentsDir":%q}`, b.Signet)
@@ -197,7 +202,7 @@ func TestBadDaemon(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
-			b.set("SIGNET_ACP_FETCH=1s")
+			b.set("SIGNET_ACP_FETCH=1s", "SIGNET_ACP_HOLD=10s") // of which what never answers takes half
 			url := closedPort(b)
 			if row.serve != nil {
 				daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
@@ -249,6 +254,7 @@ func must(b *box, err error) {
 // A disk that fills up in the middle of a conversation is told of once when it does, and at the end; what fits is kept,
 // and nobody waits.
 func TestDiskFills(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	b.wrap = []string{"sh", "-c", `ulimit -f 4096; exec "$@"`, "sh"} // 2 MB a file, or 4
 	c := b.unleash(t, "leaves")

@@ -79,6 +79,7 @@ func (s *stoppable) ends() (all []daemontest.End, err error) {
 // is delivered, once, when it is well again. All other waits are longer than the test's own, so that an answer shows
 // which of them has ended. With -v -parallel 1 this prints the table in docs/daemon.md.
 func TestDaemonFaults(t *testing.T) {
+	t.Parallel()
 	whole := func(kind daemontest.FaultKind, code int) func(*daemontest.Daemon) {
 		return func(d *daemontest.Daemon) { d.Fail(daemontest.Fault{Kind: kind, Code: code}) }
 	}

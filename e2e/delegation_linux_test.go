@@ -62,6 +62,7 @@ func TestDelegateFullDisk(t *testing.T) {
 // What a delegation costs beyond the other's own session: the runner, and who waits for it. With -v it prints the table
 // in docs/delegation.md.
 func TestDelegateCost(t *testing.T) {
+	t.Parallel()
 	b := delegating(t, map[string][]string{"heron": nil, "stubborn": {"ECHOAGENT_HANG=session/prompt"}})
 	middle := func(runs int, once func(i int) time.Duration) time.Duration {
 		var all []time.Duration

@@ -162,7 +162,7 @@ func TestDelegateDaemon(t *testing.T) {
 	if _, reply := b.turnWith("stork", id, "And now?"); strings.Contains(reply, "Message from agent") {
 		t.Errorf("it was told again:\n%s", reply)
 	}
-	b.orphans(patience)
+	b.alone() // what is owed is handed over while the daemon is there
 }
 
 // Where it is off the conversation is byte for byte what it is without, and no tool more is offered; where it is on

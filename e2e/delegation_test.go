@@ -354,6 +354,7 @@ func TestDelegationTools(t *testing.T) {
 		{"depth 2", []string{"SIGNET_ACP_DELEGATION=01M80NBSRTFAV0S21ENPW2PM13", "SIGNET_ACP_DELEGATION_DEPTH=2"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			b := delegating(t, map[string][]string{"heron": nil})
 			if tt.name == "off" {
 				must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),

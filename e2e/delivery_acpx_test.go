@@ -47,6 +47,7 @@ func (b *box) queued(d *daemontest.Daemon, n int) []daemontest.End {
 
 // However a conversation ends, what was said in it is delivered, and nobody has to start another one for it.
 func TestAcpxDelivered(t *testing.T) {
+	t.Parallel()
 	ends := map[string]func(a *acpxBox){
 		"exec": func(a *acpxBox) { a.say("exec", words) },
 		"sessions close": func(a *acpxBox) {
@@ -87,7 +88,7 @@ func TestAcpxDelivered(t *testing.T) {
 				if got.Harness != "acp" || got.Cwd != a.Work || got.Reason == "clear" {
 					t.Errorf("%+v", got)
 				}
-				a.ownerless()
+				a.alone()
 				if rows := a.query(`SELECT state, attempts, file FROM deliveries`); len(rows) != 1 ||
 					rows[0][0] != "delivered" || rows[0][1] != "1" || rows[0][2] != "" {
 					t.Errorf("rows: %q", rows)
@@ -102,11 +103,12 @@ func TestAcpxDelivered(t *testing.T) {
 
 // A connection without a prompt owes nothing.
 func TestAcpxPromptless(t *testing.T) {
+	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		d := a.withDaemon(daemontest.Older)
 		a.newSession()
 		a.say("sessions", "close")
-		a.ownerless()
+		a.alone()
 		if rows := a.query(`SELECT id FROM deliveries`); len(rows) != 0 || len(d.Ends()) != 0 {
 			t.Errorf("%d rows, session-ends: %+v", len(rows), d.Ends())
 		}

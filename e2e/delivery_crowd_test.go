@@ -18,6 +18,7 @@ import (
 // out without its context, and a later one has it: each session gets it once, everything is stored and delivered, and
 // nobody is warned of a lock: who meets another's tries again. SIGNET_TEST_CROWD sets for how many seconds.
 func TestCrowd(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	b.set("ECHOAGENT_TERSE=1")
 	d := b.withDaemon(daemontest.Older)

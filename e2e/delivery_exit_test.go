@@ -43,7 +43,9 @@ func (b *box) workers() (workers []sandbox.Process) {
 
 // Where nothing outlives the client, delivery is over when the proxy is, and takes no longer than it may.
 func TestDeliverAtExit(t *testing.T) {
+	t.Parallel()
 	t.Run("taken", func(t *testing.T) {
+		t.Parallel()
 		b := newBox(t)
 		b.set("SIGNET_ACP_DELIVER_AT_EXIT=30s", "ECHOAGENT_TERSE=1")
 		d := b.withDaemon(daemontest.Older)
@@ -56,6 +58,7 @@ func TestDeliverAtExit(t *testing.T) {
 		}
 	})
 	t.Run("no answer", func(t *testing.T) {
+		t.Parallel()
 		b := newBox(t)
 		b.set("SIGNET_ACP_DELIVER_AT_EXIT=300ms", "ECHOAGENT_TERSE=1")
 		d := b.withDaemon(daemontest.Older)
@@ -70,6 +73,7 @@ func TestDeliverAtExit(t *testing.T) {
 
 // on_session_end runs without a daemon too, and again when it failed.
 func TestSessionEndHook(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	b.set("ECHOAGENT_TERSE=1")
 	script := filepath.Join(b.Dir, "hook.sh")
@@ -111,6 +115,7 @@ say '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"late-sess
 `
 
 func TestLateWords(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	d := b.withDaemon(daemontest.Older)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -147,6 +152,7 @@ func TestLateWords(t *testing.T) {
 
 // A turn that is under way when the client goes, in a proxy that is killed before the harness has ended.
 func TestKilledInTurn(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	b.set("ECHOAGENT_SLOW=1m")
 	d := b.withDaemon(daemontest.Older)
@@ -177,6 +183,7 @@ func TestKilledInTurn(t *testing.T) {
 // A proxy that is killed before the harness has named its session has sent a session-start, which is ended by whoever
 // comes next.
 func TestKilledBeforeItsSession(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	b.set("ECHOAGENT_HANG=session/new", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_CONTEXT_AGE=1ms")
 	d := b.withDaemon(daemontest.Older)
@@ -199,6 +206,7 @@ func TestKilledBeforeItsSession(t *testing.T) {
 
 // A daemon that is down at the end of a session gets it when it is back, without another session.
 func TestDownUntilLater(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	b.set("ECHOAGENT_TERSE=1")
 	d := b.withDaemon(daemontest.Older)
@@ -218,6 +226,7 @@ func TestDownUntilLater(t *testing.T) {
 
 // Without a daemon nobody collects rows.
 func TestNoDaemonNoRows(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	b.set("SIGNET_PORT=1")
 	b.talk(words)

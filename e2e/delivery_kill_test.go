@@ -38,6 +38,7 @@ type killing struct {
 // Whatever is killed with kill -9 at whatever moment, what was said is there and is delivered, and nothing that was
 // answered is delivered again. SIGNET_TEST_KILLS sets how often.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	runs := number("SIGNET_TEST_KILLS", 40)
 	m := &killing{box: newBox(t), answered: map[string]time.Time{}, mustHave: map[string]bool{},
 		kills: map[string]int{}}

@@ -13,6 +13,7 @@ import (
 // However many sessions end while the daemon refuses or hangs, there is one worker for them, and in the end the daemon
 // has each of them once. SIGNET_TEST_WORKERS sets how many there are.
 func TestOneWorker(t *testing.T) {
+	t.Parallel()
 	sessions := number("SIGNET_TEST_WORKERS", 4)
 	for _, tt := range []struct {
 		name  string
@@ -24,6 +25,7 @@ func TestOneWorker(t *testing.T) {
 			func(d *daemontest.Daemon) error { d.Heal(); return nil }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			b := newBox(t)
 			b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_FETCH=1s")
 			d := b.withDaemon(daemontest.Older)
@@ -64,9 +66,11 @@ func (b *box) detached() (lasting []int) {
 // nothing that was said: a worker takes it in once that is possible, and hands it over.
 // SIGNET_TEST_LOCK_SECONDS keeps it locked for longer.
 func TestLockedAroundTheEnd(t *testing.T) {
+	t.Parallel()
 	longer := time.Duration(number("SIGNET_TEST_LOCK_SECONDS", 0)) * time.Second
 	for _, sessions := range []int{1, 5, 12} {
 		t.Run(fmt.Sprint(sessions), func(t *testing.T) {
+			t.Parallel()
 			b := newBox(t)
 			b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_FETCH=1s")
 			d := b.withDaemon(daemontest.Older)

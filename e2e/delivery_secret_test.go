@@ -17,6 +17,7 @@ import (
 // The daemon's token, which also stands in the environment and is said in a prompt, is in nothing that we write or
 // start: no file, no log, no argument list, no environment of a worker or of its hook, no transcript.
 func TestToken(t *testing.T) {
+	t.Parallel()
 	const token = "sig_sk_Zk3vQ9xWm7LpT2cRb8NdY5hJf4Gs6Ae1"
 	b := newBox(t)
 	d := daemontest.Start(t, daemontest.Options{AgentsDir: b.Signet, Token: token})

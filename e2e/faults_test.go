@@ -192,6 +192,7 @@ var faults = []fault{
 // as far as it can be. With -v this prints the table in docs/faults.md; that no prompt waits longer is held to by
 // TestDeadlines in package proxy, whose clock does not know how busy the machine is.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	const hold = 1500 * time.Millisecond
 	rows := make([]string, len(faults))
 	t.Cleanup(func() { t.Log("\n" + strings.Join(rows, "\n")) })
@@ -330,6 +331,9 @@ func (f *faulty) delivered(tt fault) string {
 	if tt.owed {
 		if deliver(); len(f.d.Ends()) > 0 {
 			f.t.Errorf("a daemon that is not ours got %+v", f.d.Ends())
+		}
+		for _, worker := range f.workers() { // which would wait half a minute for it to be ours
+			_ = kill(worker.ID)
 		}
 		return "owed to the daemon"
 	}

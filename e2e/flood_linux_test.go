@@ -13,6 +13,7 @@ import (
 // A million updates arrive in order, none lost, at a client that stops reading for two seconds in the middle; the proxy
 // keeps none of them meanwhile.
 func TestMillionUpdates(t *testing.T) {
+	t.Parallel()
 	const (
 		updates = 1_000_000
 		pause   = 2 * time.Second

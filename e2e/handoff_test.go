@@ -38,6 +38,7 @@ func (s echoSession) told() (blocks []string) {
 // From each of the seven agents to each other one, under the names that they give themselves: the second is told once
 // what the first was, and both know each other.
 func TestHandoff(t *testing.T) {
+	t.Parallel()
 	seven := map[string]string{
 		"claude": "@agentclientprotocol/claude-agent-acp", "codex": "@agentclientprotocol/codex-acp", "opencode": "OpenCode",
 		"gemini": "gemini-cli", "qwen": "qwen-code", "pi": "pi-acp", "copilot": "Copilot",
@@ -87,35 +88,35 @@ func TestHandoff(t *testing.T) {
 // Where acpx cannot load a session and opens another one, that one is told once what was said; with continue off it is
 // given what a new session is.
 func TestAcpxContinues(t *testing.T) {
-	for _, code := range []string{"-32001", "-32002", "-32601", "-32602"} {
-		t.Run(code, func(t *testing.T) {
-			eachAcpx(t, func(t *testing.T, a *acpxBox) {
-				a.set("ECHOAGENT_TERSE=1")
-				first := a.newSession()
-				a.run(a.command(1, "The keel of the Curlew weighs 1,730 kg.")...)
-				a.ownerless()
-				a.set("ECHOAGENT_LOAD_ERROR=" + code)
-				a.say("What does the keel weigh?")
-				a.say("And the mast?")
-				prompted := a.requests("session/prompt")
-				second := prompted[len(prompted)-1].Session
-				told := a.received(second).told()
-				if second == first || len(told) != 1 ||
-					!strings.Contains(told[0], "> User: The keel of the Curlew weighs 1,730 kg.") {
-					t.Errorf("%s goes on from %s and was told %q", second, first, told)
-				}
-				a.cleanHistory()
-			})
-		})
-	}
+	t.Parallel()
+	eachAcpx(t, func(t *testing.T, a *acpxBox) {
+		a.set("ECHOAGENT_TERSE=1")
+		before, said := a.newSession(), "The keel of the Curlew weighs 1,730 kg."
+		a.say(said)
+		for _, code := range []string{"-32001", "-32002", "-32601", "-32602"} {
+			a.endOwners()
+			a.set("ECHOAGENT_LOAD_ERROR=" + code)
+			again := "What was said before " + code + "?"
+			a.say(again)
+			a.say("And the mast?")
+			prompted := a.requests("session/prompt")
+			after := prompted[len(prompted)-1].Session
+			if told := a.received(after).told(); after == before || len(told) != 1 ||
+				!strings.Contains(told[0], "> User: "+said) {
+				t.Errorf("%s: %s goes on from %s and was told %q", code, after, before, told)
+			}
+			before, said = after, again
+		}
+		a.cleanHistory()
+	})
 	for _, setting := range []string{"on", "off"} {
 		t.Run("no load, continue "+setting, func(t *testing.T) {
 			t.Parallel()
 			a := newAcpx(t, acpxVersions["0.19.1"], "-no-load")
 			a.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_CONTINUE="+setting)
 			a.newSession()
-			a.run(a.command(1, "The keel weighs 1,730 kg.")...)
-			a.ownerless()
+			a.say("The keel weighs 1,730 kg.")
+			a.endOwners()
 			a.say("What does it weigh?")
 			told := a.received(a.requests("session/prompt")[1].Session).told()
 			if (len(told) == 1) != (setting == "on") {
@@ -150,6 +151,7 @@ func takenUp(t *testing.T, setting string, said ...string) (prompt string) {
 // With continue off, and where nothing was said before, the first prompt is the one of a new conversation, byte for
 // byte.
 func TestContinueOff(t *testing.T) {
+	t.Parallel()
 	const keel = "The keel of the Curlew weighs 1,730 kg."
 	on, off, silent, silentOff := takenUp(t, "on", keel), takenUp(t, "off", keel), takenUp(t, "on"), takenUp(t, "off")
 	if !strings.Contains(on, earlierHeading) || !strings.Contains(on, keel) {

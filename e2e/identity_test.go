@@ -14,6 +14,7 @@ import (
 // A recorded conversation passes unchanged in both directions, apart from the one block, and not even that when we
 // are off.
 func TestByteIdentity(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "transcripts", "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("transcripts: %v (%v)", files, err)

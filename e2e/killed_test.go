@@ -17,9 +17,11 @@ import (
 // comes next takes in none twice; also while somebody else holds the database. Only words of the last moment may be
 // missing (250 ms on a machine that has nothing else to do). SIGNET_TEST_RESPONSE_KILLS sets how often.
 func TestKilledAfterAResponse(t *testing.T) {
+	t.Parallel()
 	runs := number("SIGNET_TEST_RESPONSE_KILLS", 6)
 	for _, locked := range []bool{false, true} {
 		t.Run(fmt.Sprintf("locked %t", locked), func(t *testing.T) {
+			t.Parallel()
 			b := newBox(t)
 			b.set("ECHOAGENT_TERSE=1", "SIGNET_PORT=1", "SIGNET_ACP_MEMORY=embedded")
 			b.run(proxyBin, "sessions") // makes the database

@@ -29,6 +29,8 @@ var (
 	self     string // this test binary, which plays harnesses of its own (scripted_test.go)
 
 	transcriptsBin string // scripts/transcripts
+	makeDir        string // what make builds
+	nodeCache      string // what Node keeps of the scripts that it has compiled
 	modules        npm.Modules
 )
 
@@ -51,7 +53,7 @@ func TestMain(m *testing.M) {
 }
 
 // atOnce is how many tests run beside each other on a core: most of the time they wait for other programs.
-const atOnce = 2
+const atOnce = 3
 
 func testMain(m *testing.M) (int, error) {
 	flag.Parse()
@@ -65,11 +67,10 @@ func testMain(m *testing.M) (int, error) {
 	defer os.RemoveAll(dir)
 	proxyBin, echoBin = filepath.Join(dir, "signet-acp-proxy"), filepath.Join(dir, "echoagent")
 	transcriptsBin = filepath.Join(dir, "transcripts")
-	for bin, pkg := range map[string]string{proxyBin: "../cmd/signet-acp-proxy", echoBin: "./echoagent",
-		transcriptsBin: "../scripts/transcripts"} {
-		if out, err := exec.Command("go", "build", "-tags", "sqlite_fts5", "-o", bin, pkg).CombinedOutput(); err != nil {
-			return 1, fmt.Errorf("building %s: %w\n%s", pkg, err, out)
-		}
+	makeDir, nodeCache = filepath.Join(dir, "made"), filepath.Join(dir, "node")
+	if out, err := exec.Command("go", "build", "-tags", "sqlite_fts5", "-o", dir+string(filepath.Separator),
+		"../cmd/signet-acp-proxy", "./echoagent", "../scripts/transcripts").CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("building the programs: %w\n%s", err, out)
 	}
 	if self, err = os.Executable(); err != nil {
 		return 1, err
@@ -151,6 +152,14 @@ func (b *box) wait(what string, done func() bool) {
 
 // database is the path of the proxy's database.
 func (b *box) database() string { return filepath.Join(b.Signet, "acp", "sessions.db") }
+
+// alone waits until nothing runs in the sandbox any more.
+func (b *box) alone() {
+	b.t.Helper()
+	if left, err := b.Settle(patience); err != nil || len(left) > 0 {
+		b.t.Fatalf("still running: %v (%v)", left, err)
+	}
+}
 
 // query reads rows from the proxy's database, every column as text.
 func (b *box) query(statement string, args ...any) [][]string {

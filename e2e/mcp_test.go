@@ -194,6 +194,7 @@ func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Who gets no server, and who another one.
 func TestMCPConfigured(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, agent, config string
 		flags               []string
@@ -283,7 +284,7 @@ func TestMCPOpencode(t *testing.T) {
 	exec := func(words string) {
 		a.run(append(append([]string{}, a.acpx...), "--approve-all", "--format", "quiet", "signet-echo",
 			"exec", words)...)
-		a.ownerless()
+		a.alone()
 	}
 	exec("Keep it.")
 	if got := a.query(`SELECT content, source FROM memories

@@ -30,7 +30,7 @@ func TestNestedOff(t *testing.T) {
 	t.Parallel()
 	a := calling(t)
 	reply := a.say("exec", "Outer words.")
-	a.ownerless()
+	a.alone()
 	if !strings.Contains(reply, "I called an agent, which said:\nI was given 1 block(s).") {
 		t.Errorf("the reply:\n%s", reply)
 	}
@@ -47,7 +47,7 @@ func TestNestedInject(t *testing.T) {
 	d := a.withDaemon(daemontest.Newer)
 	a.set("SIGNET_ACP_NESTED=inject")
 	reply := a.say("exec", "Outer words.")
-	a.ownerless()
+	a.alone()
 	if !strings.Contains(reply, "I called an agent, which said:\nI was given 2 block(s).") {
 		t.Errorf("the reply:\n%s", reply)
 	}
@@ -75,6 +75,7 @@ func TestNestedInject(t *testing.T) {
 // Signet drives harnesses through acpx itself. What it says then is none of its memories: we are a byte pump that
 // leaves no file.
 func TestSignetInference(t *testing.T) {
+	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		d := a.withDaemon(daemontest.Newer)
 		file := filepath.Join(a.Dir, "prompt")
@@ -84,7 +85,7 @@ func TestSignetInference(t *testing.T) {
 		if !strings.Contains(reply, "I was given 1 block(s).") || !strings.Contains(reply, "> Distil this.") {
 			t.Errorf("the reply:\n%s", reply)
 		}
-		a.ownerless()
+		a.alone()
 		if _, err := os.Stat(filepath.Join(a.Signet, "acp")); !os.IsNotExist(err) {
 			t.Errorf("a folder of ours was made (%v)", err)
 		}
@@ -96,6 +97,7 @@ func TestSignetInference(t *testing.T) {
 
 // Signet's scheduler has a named session for each task. It goes on from run to run, under one Signet key.
 func TestScheduler(t *testing.T) {
+	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		a.set("ECHOAGENT_TERSE=1")
 		run := func(task, words string) {
@@ -103,7 +105,7 @@ func TestScheduler(t *testing.T) {
 			command := slices.Concat(a.acpx, []string{"--format", "quiet", "--ttl", "1", "signet-echo"})
 			a.run(append(slices.Clone(command), "sessions", "ensure", "--name", task)...)
 			a.run(append(slices.Clone(command), "-s", task, words)...)
-			a.ownerless()
+			a.alone()
 		}
 		run("task-7", "Count the boats.")
 		run("task-8", "Count the gulls.")

@@ -79,11 +79,11 @@ func TestOpencode(t *testing.T) {
 	t.Parallel()
 	a, model := openCode(t, nil)
 	a.say("exec", "The mast of the Curlew is 11.42 metres long.")
-	a.ownerless()
+	a.alone()
 
 	id := a.newSession()
-	a.run(a.command(1, "How long is the mast of the Curlew?")...)
-	a.ownerless()
+	a.say("How long is the mast of the Curlew?")
+	a.endOwners()
 	a.say("And its boom?")
 	first, last := prompts(model, "How long"), prompts(model, "And its boom?")
 	if len(first) == 0 || len(last) == 0 {
@@ -187,7 +187,7 @@ func TestOpencodeCancel(t *testing.T) {
 		t.Errorf("turns (-want +got):\n%s", diff)
 	}
 	a.say("sessions", "close")
-	a.ownerless()
+	a.alone()
 }
 
 // A slash command reaches opencode as it was typed, and the next plain prompt has the context.
@@ -220,7 +220,7 @@ func TestOpencodePermission(t *testing.T) {
 		return fakemodel.Reply{Text: "done"}
 	})
 	a.run(append(append([]string{}, a.acpx...), "--approve-all", "signet-echo", "exec", "Say it.")...)
-	a.ownerless()
+	a.alone()
 	if _, err := os.Stat(filepath.Join(a.Work, "said")); err != nil {
 		t.Errorf("the tool did not run: %v (%d requests)", err, len(model.Requests()))
 	}

@@ -10,6 +10,7 @@ import (
 
 // What a person says of the ways of an agent of their own is heeded.
 func TestOwnAgent(t *testing.T) {
+	t.Parallel()
 	const failing = "ECHOAGENT_FAIL=1:-32603"
 	hello, squeezed := []string{"Hello.", "Hello again."}, []string{"Hello.", "/squeeze", "Hello again."}
 	for _, tt := range []struct {
@@ -27,6 +28,7 @@ func TestOwnAgent(t *testing.T) {
 		{"a command does anything", "compact_commands: []", squeezed, nil, 1, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			b := newBox(t)
 			b.set(append(tt.set, "SIGNET_ACP_MEMORY=embedded")...)
 			must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),

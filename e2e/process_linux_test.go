@@ -21,18 +21,9 @@ func (c *client) signal(sig os.Signal) {
 	}
 }
 
-// alone waits until nothing runs in the sandbox any more.
-func (b *box) alone() {
-	b.t.Helper()
-	b.wait("an empty sandbox", func() bool {
-		left, err := b.Processes()
-		must(b, err)
-		return len(left) == 0
-	})
-}
-
 // Told to end, the proxy passes the signal on, and how the harness ends is how the proxy ends.
 func TestSignalsPassedOn(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		words string
 		sig   syscall.Signal
@@ -74,6 +65,7 @@ func TestSignalsPassedOn(t *testing.T) {
 // Ctrl-C reaches everybody in front of the terminal; the client cancels over the protocol, so we stay, and so does the
 // harness.
 func TestInterruptIgnored(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	c := b.unleash(t, "slow")
 	c.open()
@@ -98,6 +90,7 @@ func TestInterruptIgnored(t *testing.T) {
 // A harness that ends by itself takes us along: the same code, nothing invented on stdout, and its last words on
 // stderr.
 func TestHarnessEnds(t *testing.T) {
+	t.Parallel()
 	for _, at := range []string{"start", "initialize", "session/prompt"} {
 		for how, code := range map[string]int{"9": 9, "0": 0, "kill": 128 + 9, "term": 128 + 15} {
 			t.Run(strings.ReplaceAll(at, "/", " ")+"/"+how, func(t *testing.T) {
@@ -136,6 +129,7 @@ func TestHarnessEnds(t *testing.T) {
 
 // What cannot be started is said in a line, with the code of a shell.
 func TestNotStarted(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	r := b.try(proxyBin, "--memory", "embedded", "--", "/nowhere/agent")
 	if r.Code != 127 || r.Stdout != "" || strings.Count(r.Stderr, "\n") != 1 ||
@@ -196,6 +190,7 @@ func TestNeverLeaves(t *testing.T) {
 
 // Whoever kills the proxy -9 leaves no orphan, whatever the harness ignores and has started.
 func TestKilledProxy(t *testing.T) {
+	t.Parallel()
 	for _, words := range []string{"slow", "slow stays deaf", "slow stays deaf litters"} {
 		t.Run(words, func(t *testing.T) {
 			t.Parallel()
@@ -212,6 +207,7 @@ func TestKilledProxy(t *testing.T) {
 // A client that logs in runs our command line on a terminal, with arguments of the agent's appended: the harness gets
 // both.
 func TestTerminal(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name string
 		args []string

@@ -15,6 +15,7 @@ import (
 
 // Every configuration in the pages is one that the program takes, or what it writes.
 func TestPageBlocks(t *testing.T) {
+	t.Parallel()
 	for _, p := range pages(t) {
 		for _, b := range p.blocks {
 			check := map[string]func(*reader, *page, string){"yaml": (*reader).settings, "json": (*reader).object,

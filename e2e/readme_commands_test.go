@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -91,6 +92,7 @@ func (r *reader) fill(line string) string {
 
 // Every command of README.md and docs does what it is there for.
 func TestPageCommands(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, p := range pages(t) {
 		for _, c := range p.commands {
@@ -231,12 +233,16 @@ func (r *reader) inCheckout(line string) (string, error) {
 	return string(out), err
 }
 
-// make runs a target, which builds into the sandbox.
+// building is held by who builds into makeDir, where what is up to date is not linked again.
+var building sync.Mutex
+
+// make runs a target, which builds where the other pages do.
 func (r *reader) make(line string) string {
 	r.t.Helper()
-	built := filepath.Join(r.Dir, "built")
-	out, err := r.inCheckout(fmt.Sprintf("%s BIN=%s ECHO=%s", line, filepath.Join(built, "signet-acp-proxy"),
-		filepath.Join(built, "echoagent")))
+	building.Lock()
+	defer building.Unlock()
+	out, err := r.inCheckout(fmt.Sprintf("%s BIN=%s ECHO=%s", line, filepath.Join(makeDir, "signet-acp-proxy"),
+		filepath.Join(makeDir, "echoagent")))
 	if err != nil {
 		r.t.Errorf("%s: %v\n%s", line, err, out)
 	}
@@ -248,9 +254,12 @@ func (r *reader) install(line string) string {
 	r.t.Helper()
 	words := strings.Fields(line)
 	module, _, _ := strings.Cut(words[len(words)-1], "@")
-	bin := filepath.Join(r.Dir, "installed")
-	if out, err := r.inCheckout(fmt.Sprintf("go build %s -o %s %s", strings.Join(words[2:len(words)-1], " "), bin,
-		module)); err != nil {
+	flags := strings.Join(words[2:len(words)-1], " ")
+	bin := filepath.Join(makeDir, "installed"+strings.ReplaceAll(flags, " ", ""))
+	building.Lock()
+	out, err := r.inCheckout(fmt.Sprintf("go build %s -o %s %s", flags, bin, module))
+	building.Unlock()
+	if err != nil {
 		r.t.Errorf("%s: %v\n%s", line, err, out)
 	}
 	return r.run(bin, "doctor")

@@ -88,6 +88,7 @@ func (p *peer) prompt(session, text string) (before []string) {
 
 // However a harness shows its history, titles included, nothing of ours is in it, and the person's words are.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	for _, form := range []string{"own", "glued", "space", "newline"} {
 		t.Run(form, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 // Clients on the TypeScript SDK see through the proxy what they see without it, and the harness is given our block
 // besides.
 func TestSDKClient(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		scenario string
 		flags    []string

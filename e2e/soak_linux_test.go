@@ -193,6 +193,7 @@ func soak() (all []soakSession) {
 // 220 sessions with one database, some at a time, are opened, prompted and cancelled and end in every way, before
 // harnesses of every manner: no process is left, and the next start brings the database to rest.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	b.unleash(t, "leaves").open() // makes the database, and stays to the end
 	everybody := &startedProcesses{started: map[int]string{}}

@@ -14,6 +14,7 @@ import (
 // the client sends arrives but for our block, all that the harness says arrives but for our block, and of that nothing
 // is left where a history or a title shows it. The traces are made by `make harnesses` (e2e/harnesses/trace_test.go).
 func TestTraces(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "traces", "*.txtar"))
 	if err != nil || len(files) < 7 {
 		t.Fatalf("traces: %v (%v)", files, err)

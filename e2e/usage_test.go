@@ -127,6 +127,7 @@ func onTheWire(t *testing.T, a *txtar.Archive) (all used) {
 
 // A follower is told of what happens while it looks on.
 func TestEventsFollow(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	p := b.connect()
 	result, _ := p.call("session/new", map[string]any{"cwd": b.Work, "mcpServers": []any{}})

@@ -8,6 +8,7 @@ import (
 
 // Of what a session was told show says later what its answers used.
 func TestUsed(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	b.set(`ECHOAGENT_CALL=["echo","At 1240 degrees, which is cone ten."]`, "ECHOAGENT_TERSE=1")
 	ids := map[string]string{}

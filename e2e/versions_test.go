@@ -12,6 +12,7 @@ import (
 // The same conversation in version 1 and in version 2 of the protocol, with the TypeScript SDK on both ends: the model
 // is given the same, and the same is kept. In neither is our block shown.
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	const words = "How long is the mast of the Curlew?"
 	var asked, kept [2]string
 	for i, version := range []string{"1", "2"} {

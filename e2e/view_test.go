@@ -12,6 +12,7 @@ import (
 
 // A live page says where it is and nothing else, shows what is there, and ends well when it is interrupted.
 func TestViewLive(t *testing.T) {
+	t.Parallel()
 	b := newBox(t)
 	b.run(proxyBin, "memory", "add", "The mast of the Curlew is 11.42 metres long.")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
