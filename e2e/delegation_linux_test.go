@@ -99,8 +99,11 @@ func TestDelegateCost(t *testing.T) {
 			t.Errorf("%s takes %d KiB", who, kib)
 		}
 	}
-	if busy > 3*time.Second {
-		t.Errorf("it takes %v of the processor", busy)
+	bare := b.Command(t.Context(), nil, proxyBin, "delegations")
+	must(b, bare.Run())
+	start := bare.ProcessState.UserTime() + bare.ProcessState.SystemTime()
+	if floor := max(start, 10*time.Millisecond); busy > 50*floor { // as they are counted: in ticks of 10 ms
+		t.Errorf("it takes %v of the processor, and our program's start %v", busy, start)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestDeliverAtExit(t *testing.T) {
 	t.Run("no answer", func(t *testing.T) {
 		t.Parallel()
 		b := newBox(t)
-		b.set("SIGNET_ACP_DELIVER_AT_EXIT=300ms", "ECHOAGENT_TERSE=1")
+		b.set("SIGNET_ACP_DELIVER_AT_EXIT=3s", "ECHOAGENT_TERSE=1")
 		d := b.withDaemon(daemontest.Older)
 		d.Fail(daemontest.Fault{Path: "/api/hooks/session-end", Kind: daemontest.BlackHole})
 		b.talk(words)

@@ -32,13 +32,10 @@ func TestOneWorker(t *testing.T) {
 			b.talk(words) // the daemon is known
 			b.queued(d, 1)
 			tt.fall(d)
-			most := 0
 			for i := range sessions {
 				b.talk(fmt.Sprint("session ", i, " ", words))
-				most = max(most, len(b.detached()))
-			}
-			if most > 1 {
-				t.Errorf("%d workers at once", most)
+				// who finds that there is one ends
+				b.wait("one worker alone", func() bool { return len(b.workers()) == 1 })
 			}
 			must(b, tt.stand(d))
 			b.queued(d, 1+sessions)
@@ -46,24 +43,9 @@ func TestOneWorker(t *testing.T) {
 	}
 }
 
-// detached counts the workers that have become one: whoever finds that there is one ends at once, and is that short.
-func (b *box) detached() (lasting []int) {
-	b.t.Helper()
-	before := map[int]bool{}
-	for _, p := range b.workers() {
-		before[p.ID] = true
-	}
-	time.Sleep(300 * time.Millisecond)
-	for _, p := range b.workers() {
-		if before[p.ID] {
-			lasting = append(lasting, p.ID)
-		}
-	}
-	return lasting
-}
-
-// A database that somebody holds around the end costs a client no more than a moment, however many sessions it has, and
-// nothing that was said: a worker takes it in once that is possible, and hands it over.
+// A database that somebody holds around the end is not waited for, however many sessions there are, and nothing that
+// was said is lost: a worker takes it in once that is possible, and hands it over. How long an end may take is
+// TestLockedAtTheEnd's in package proxy, whose clock does not know how busy the machine is.
 // SIGNET_TEST_LOCK_SECONDS keeps it locked for longer.
 func TestLockedAroundTheEnd(t *testing.T) {
 	t.Parallel()
@@ -94,12 +76,9 @@ func TestLockedAroundTheEnd(t *testing.T) {
 			for _, id := range ids {
 				must(b, c.prompt(id, "while it was locked "+words))
 			}
-			began := time.Now()
 			c.hangUp()
-			took := time.Since(began)
-			t.Logf("%d sessions: the end took %v", sessions, took)
-			if took > 3*time.Second { // 0.2 s where nothing else works
-				t.Errorf("the end took %v", took)
+			if code := c.cmd.ProcessState.ExitCode(); code != 0 {
+				t.Errorf("while it was locked the proxy ended with %d (%v)", code, ctx.Err())
 			}
 			time.Sleep(longer)
 			must(b, tx.Rollback())

@@ -21,12 +21,11 @@ func TestToken(t *testing.T) {
 	const token = "sig_sk_Zk3vQ9xWm7LpT2cRb8NdY5hJf4Gs6Ae1"
 	b := newBox(t)
 	d := daemontest.Start(t, daemontest.Options{AgentsDir: b.Signet, Token: token})
-	// so that the worker is seen
-	d.Fail(daemontest.Fault{Path: "/api/hooks/session-end", Kind: daemontest.Slow, Delay: 500 * time.Millisecond})
 	b.set("ECHOAGENT_TERSE=1", "SIGNET_API_KEY="+token, "SIGNET_TOKEN="+token)
-	hook := filepath.Join(b.Dir, "environment")
+	hook, gate := filepath.Join(b.Dir, "environment"), filepath.Join(b.Dir, "gate")
+	b.run("mkfifo", gate) // the worker's hook waits until it was seen
 	must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),
-		[]byte("acp:\n  on_session_end: [sh, -c, 'env > "+hook+"; sleep 0.3']\n"), 0o600))
+		[]byte("acp:\n  on_session_end: [sh, -c, 'env > "+hook+"; read l < "+gate+"']\n"), 0o600))
 
 	seen := map[string]int{}
 	var mu sync.Mutex
@@ -60,15 +59,15 @@ func TestToken(t *testing.T) {
 	}()
 	b.talk("My key is "+token+", remember it. "+words, "--daemon-url", d.URL(), "--log-level", "trace")
 	got := b.queued(d, 1)[0]
-	b.wait("the hook", func() bool {
+	b.wait("a worker", func() bool { mu.Lock(); defer mu.Unlock(); return seen["worker"] > 0 })
+	b.wait("its hook", func() bool { _, err := os.Stat(hook); return err == nil })
+	must(b, os.WriteFile(gate, []byte("go on\n"), 0o600))
+	b.wait("the hook's end", func() bool {
 		return len(b.query(`SELECT 1 FROM deliveries WHERE kind = 'hook' AND state = 'delivered'`)) == 1
 	})
 	b.Settle(patience)
 	cancel()
 	<-done
-	if seen["worker"] == 0 {
-		t.Error("no worker was seen")
-	}
 	if strings.Contains(got.Transcript, token) || !strings.Contains(got.Transcript, "My key is ") {
 		t.Errorf("transcript:\n%s", got.Transcript)
 	}

@@ -28,6 +28,7 @@ func TestUsed(t *testing.T) {
 		Injections []struct{ Items, Used []string }
 	}
 	b.wait("what was used is known", func() bool {
+		b.run(proxyBin, "memory", "list") // learns from what the relay had no time for
 		must(b, json.Unmarshal([]byte(b.run(proxyBin, "show", id, "--json")), &shown))
 		return len(shown.Injections) == 1 && len(shown.Injections[0].Used) > 0
 	})
