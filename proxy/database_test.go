@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -158,41 +160,45 @@ func TestLockedAtTheStart(t *testing.T) {
 	}
 }
 
-// A database that stays locked costs the end of the conversation no more than a moment, and nothing that was said.
+// A database that stays locked costs the end of the conversation no more than a moment, and nothing that was said. The
+// clock is the test's, as in TestDeadlines.
 func TestLockedAtTheEnd(t *testing.T) {
-	w := newWorld(t)
-	c := w.start(newSource(), echo())
-	c.open()
-	var ids []string
-	for i := range 5 {
-		c.call(10+i, "session/new", cwd)
-		ids = append(ids, fmt.Sprintf("s%d", i+1))
-		c.prompt(20+i, ids[i], "before")
-	}
-	c.synced()
-	tx, err := w.db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, id := range ids {
-		c.prompt(30+i, id, "while it was locked")
-	}
-	began := time.Now()
-	c.ends()
-	if took := time.Since(began); took > patience/2 {
-		t.Errorf("the end took %v", took)
-	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	c.close() // which takes in what is left
-	for _, id := range ids {
-		turns, err := w.store.Turns(t.Context(), w.session("echo", id).ID)
-		if err != nil || len(turns) != 2 || turns[1].User != "while it was locked" || turns[1].Assistant != "heard" ||
-			turns[1].Stop != "end_turn" {
-			t.Errorf("%s: %+v, %v", id, turns, err)
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.pipe = func() (io.ReadCloser, io.WriteCloser) { r, wr := io.Pipe(); return r, wr }
+		c := w.start(newSource(), echo(), func(o *Options) { o.HoldLimit, o.ClaimLimit, o.Now = 0, 0, nil })
+		c.open()
+		var ids []string
+		for i := range 5 {
+			c.call(10+i, "session/new", cwd)
+			ids = append(ids, fmt.Sprintf("s%d", i+1))
+			c.prompt(20+i, ids[i], "before")
 		}
-	}
+		c.synced()
+		tx, err := w.db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, id := range ids {
+			c.prompt(30+i, id, "while it was locked")
+		}
+		began := time.Now()
+		c.ends()
+		if took := time.Since(began); took > 300*time.Millisecond {
+			t.Errorf("the end took %v", took)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		c.close() // which takes in what is left
+		for _, id := range ids {
+			turns, err := w.store.Turns(t.Context(), w.session("echo", id).ID)
+			if err != nil || len(turns) != 2 || turns[1].User != "while it was locked" || turns[1].Assistant != "heard" ||
+				turns[1].Stop != "end_turn" {
+				t.Errorf("%s: %+v, %v", id, turns, err)
+			}
+		}
+	})
 }
 
 // A session that the client has closed leaves nothing behind in memory, however many there were on the connection; what

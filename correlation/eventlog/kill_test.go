@@ -194,7 +194,8 @@ func TestDiskFull(t *testing.T) {
 		!strings.Contains(said["told"][1], "could not be written") {
 		t.Errorf("told: %q", said["told"])
 	}
-	if len(said["turn"]) < 5 || len(said["turn"]) > 45 || len(said["slow"]) > 0 {
+	refused := 50 - len(said["turn"])
+	if refused < 5 || refused > 45 || len(said["slow"]) == refused { // those of a busy machine are not all of them
 		t.Errorf("turns %q are written down, slow: %q", said["turn"], said["slow"])
 	}
 	if len(said["closed"]) != 1 || said["closed"][0] != "true <nil>" {

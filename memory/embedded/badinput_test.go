@@ -9,11 +9,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// What people and programs may throw at it: an answer comes in time, or none, and never an error.
+// What people and programs may throw at it: an answer comes in time, or none, and never an error. In time is measured
+// in the processor's, beside what it takes to look at 1 MB, so that a busy machine does not count.
 func TestBadInput(t *testing.T) {
 	w := newWorld(t)
 	w.said("/p", "a", "The lighthouse keeper paints the railing every April, with red lead.", "Noted, every April.")
 	session := memory.Session{Key: "k", Project: "/p"}
+	floor := processorTime(t)
+	for range 10 {
+		strings.Fields(strings.ToLower(strings.Repeat("some words of a paste that says nothing ", 25_000)))
+	}
+	floor = max(processorTime(t)-floor, 50*time.Millisecond) / 10
 	for name, prompt := range map[string]string{
 		"1 MB": strings.Repeat("some words of a paste that says nothing ", 25_000) +
 			"Who paints the railing of the lighthouse?",
@@ -29,15 +35,15 @@ func TestBadInput(t *testing.T) {
 		"brackets":         strings.Repeat("([{", 10_000),
 		"newlines":         strings.Repeat("\n", 100_000),
 	} {
-		begun := time.Now()
+		begun := processorTime(t)
 		if _, err := w.Recall(t.Context(), session, prompt, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := w.Search(t.Context(), Query{Text: prompt, AllProjects: true}); err != nil {
 			t.Errorf("searching for %s: %v", name, err)
 		}
-		if took := time.Since(begun); took > 20*time.Second { // milliseconds; a machine may be busy
-			t.Errorf("%s took %v", name, took)
+		if took := processorTime(t) - begun; took > 100*floor {
+			t.Errorf("%s took %v of the processor, looking at 1 MB %v", name, took, floor)
 		}
 	}
 	if found := w.search(strings.Repeat("some words of a paste that says nothing ",
