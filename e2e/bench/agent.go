@@ -14,6 +14,8 @@ import (
 // The agent does no more than it must, so that what is measured is the way to it: it looks for what it needs by its
 // place in the frames that the client of this program writes.
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // sessionID is the id of the session that an agent opens as its nth.
 func sessionID(n int) string { return fmt.Sprintf("bench-%016x", n) }
 
@@ -78,7 +80,7 @@ func number(digits []byte) int {
 	return n
 }
 
-// Flood sends numbered updates of exactly size bytes and returns the sum of all of them.
+// flood sends numbered updates of exactly size bytes and returns the sum of all of them.
 func flood(out io.Writer, session string, count, size int, each bool) (uint32, error) {
 	head := `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"` + session +
 		`","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"`

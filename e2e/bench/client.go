@@ -3,21 +3,15 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // A client is one end of a connection to the agent.
 type client struct {
@@ -28,80 +22,6 @@ type client struct {
 
 	opened int  // sessions, of which the last is talked to
 	edited bool // the prompts carry the context, and are not at the agent what left
-}
-
-// measure starts a command, opens a session, has a first turn that no time is taken of (it carries the context,
-// unless that is what the scenario is about) and runs the scenario. Only the proxy is asked when it has given memory
-// back.
-func measure(ctx context.Context, box *sandbox.Sandbox, command []string, s scenario,
-	proxied bool) (got sample, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	cmd := box.Command(ctx, nil, command...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return got, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return got, err
-	}
-	cmd.Stderr = os.Stderr
-	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		return got, err
-	}
-	c := &client{in: in, out: bufio.NewReaderSize(out, 1<<20), pid: cmd.Process.Pid}
-	got, err = c.converse(began, box.Work, s, proxied)
-	in.Close()
-	if err == nil {
-		_, err = io.Copy(io.Discard, out)
-	} else {
-		cancel()
-	}
-	if werr := cmd.Wait(); err == nil {
-		err = werr
-	}
-	return got, err
-}
-
-func (c *client) converse(began time.Time, cwd string, s scenario, proxied bool) (got sample, err error) {
-	if _, err := c.call("initialize", `{"protocolVersion":1,"clientInfo":{"name":"bench","version":"1"}}`); err != nil {
-		return got, err
-	}
-	got.frames = s.frames
-	if s.kind == start {
-		got.took, got.used = time.Since(began), usageOf(c.pid)
-		return got, nil
-	}
-	if err := c.open(cwd); err != nil {
-		return got, err
-	}
-	if c.edited = s.kind == held; !c.edited {
-		if err := c.ask("Good morning, and thank you for being measured."); err != nil {
-			return got, err
-		}
-	}
-	before := usageOf(c.pid)
-	if got.took, err = s.run(c); err != nil {
-		return got, err
-	}
-	got.used = usageOf(c.pid)
-	got.used.cpu -= before.cpu
-	if s.kind == held && proxied {
-		got.returned = c.returns(before.resident + heldSize/4)
-	}
-	return got, nil
-}
-
-// returns waits, at most for some multiple of what is allowed, until the process is no larger than this, and says how
-// long that took.
-func (c *client) returns(size int64) time.Duration {
-	began := time.Now()
-	for time.Since(began) < 20*time.Second && usageOf(c.pid).resident > size {
-		time.Sleep(20 * time.Millisecond)
-	}
-	return time.Since(began)
 }
 
 // open opens a session.
@@ -141,7 +61,7 @@ func (c *client) call(method, params string) (answer, error) {
 	return c.wait()
 }
 
-// Wait reads to the next response, frames of any size in pieces.
+// wait reads to the next response, frames of any size in pieces.
 func (c *client) wait() (answer, error) {
 	var a answer
 	start, response := true, false
@@ -173,7 +93,7 @@ func (c *client) wait() (answer, error) {
 	return a, nil
 }
 
-// Down times one turn in which the agent says so many frames of a size, each in a write of its own or as fast as it
+// down times one turn in which the agent says so many frames of a size, each in a write of its own or as fast as it
 // can.
 func (c *client) down(count, size int, each bool) (time.Duration, error) {
 	began := time.Now()
@@ -185,7 +105,7 @@ func (c *client) down(count, size int, each bool) (time.Duration, error) {
 	return took, err
 }
 
-// Up times prompts of a size, one at a time.
+// up times prompts of a size, one at a time.
 func (c *client) up(count, size int) (time.Duration, error) {
 	params := c.prompt(strings.Repeat("u", size-len(c.prompt(""))))
 	var took time.Duration
@@ -208,7 +128,7 @@ func (c *client) up(count, size int) (time.Duration, error) {
 	return took, nil
 }
 
-// Pings returns the median time of a small request.
+// pings gives the median time of a small request.
 func (c *client) pings(count int) (time.Duration, error) {
 	var times []time.Duration
 	for range count {

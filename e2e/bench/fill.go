@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
 )
 
 const (
@@ -18,9 +20,9 @@ const (
 	age        = 180 * 24 * time.Hour // of the first: within what is kept
 )
 
-// fill has the database hold so many sessions: conversations of Claude's, which `memory backfill` takes in.
-func (g growth) fill(ctx context.Context, sessions int) error {
-	dir := filepath.Join(g.box.Home, ".claude", "projects", "-work")
+// fill has the database of a proxy hold so many sessions: conversations of Claude's, which `memory backfill` takes in.
+func fill(ctx context.Context, box *sandbox.Sandbox, proxy string, sessions int) error {
+	dir := filepath.Join(box.Home, ".claude", "projects", "-work")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -28,13 +30,13 @@ func (g growth) fill(ctx context.Context, sessions int) error {
 	words := rand.NewZipf(dice, 1.2, 8, vocabulary-1)
 	for n := range sessions {
 		name := filepath.Join(dir, fmt.Sprintf("%08d-0000-4000-8000-000000000000.jsonl", n))
-		if err := writeTranscript(name, n, g.box.Work, dice, words); err != nil {
+		if err := writeTranscript(name, n, box.Work, dice, words); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(os.Stderr, "taking in %d sessions\n", sessions)
 	began := time.Now()
-	r, err := g.box.Run(ctx, nil, g.proxy, "memory", "backfill", "claude")
+	r, err := box.Run(ctx, nil, proxy, "memory", "backfill", "claude")
 	if err == nil && r.Code != 0 {
 		err = fmt.Errorf("memory backfill: exit %d: %s", r.Code, r.Stderr)
 	}

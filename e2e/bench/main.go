@@ -18,24 +18,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
 )
-
-// A variant is a way to reach the agent.
-type variant struct {
-	name    string
-	command []string
-	samples map[string][]sample // by scenario
-}
-
-// A bench is what is measured, and what has been.
-type bench struct {
-	box                  *sandbox.Sandbox
-	scenarios, judged    []scenario
-	direct, floor, proxy *variant
-}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -132,48 +117,7 @@ func (o options) run(ctx context.Context) (err error) {
 		}
 	}
 	if o.limits {
-		return b.judge(ctx, o)
+		return b.judge(ctx, o.rounds, o.tries, o.slack)
 	}
 	return nil
-}
-
-func (b *bench) variants() []*variant { return []*variant{b.direct, b.floor, b.proxy} }
-
-func (b *bench) rounds(ctx context.Context, scenarios []scenario, rounds int) error {
-	for round := range rounds {
-		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, rounds)
-		for _, s := range scenarios {
-			for _, v := range b.variants() {
-				got, err := measure(ctx, b.box, v.command, s, v == b.proxy)
-				if err != nil {
-					return fmt.Errorf("%s, %s: %w", s.name, v.name, err)
-				}
-				v.samples[s.name] = append(v.samples[s.name], got)
-			}
-		}
-	}
-	return nil
-}
-
-// judge fails for what misses the limits in all tries; a new try adds its rounds to those before, and the best of all
-// count.
-func (b *bench) judge(ctx context.Context, o options) error {
-	l, err := readLimits()
-	if err != nil {
-		return err
-	}
-	for try := 1; ; try++ {
-		again, misses := b.misses(l, o.slack)
-		if len(misses) == 0 {
-			fmt.Printf("\nall %d scenarios are within %g times the limits\n", len(b.judged), o.slack)
-			return nil
-		}
-		fmt.Printf("\nmisses, try %d of %d:\n  %s\n", try, o.tries, strings.Join(misses, "\n  "))
-		if try == o.tries {
-			return fmt.Errorf("%d limits missed", len(misses))
-		}
-		if err := b.rounds(ctx, again, o.rounds); err != nil {
-			return err
-		}
-	}
 }

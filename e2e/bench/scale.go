@@ -74,7 +74,7 @@ func (g growth) run(ctx context.Context, sessions int) error {
 		}
 	}
 	for n := min(1000, sessions); ; n = min(10*n, sessions) {
-		if err := g.fill(ctx, n); err != nil {
+		if err := fill(ctx, g.box, g.proxy, n); err != nil {
 			return err
 		}
 		m, err := g.converse(ctx, 1, last)
