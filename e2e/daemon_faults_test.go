@@ -118,12 +118,7 @@ func TestDaemonFaults(t *testing.T) {
 				if tt.first != nil {
 					tt.first(d)
 				}
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
-				defer cancel()
-				c, err := b.dial(ctx, []string{"--memory", "daemon"}, echoBin)
-				must(b, err)
-				session, err := c.newSession(b.Work)
-				must(b, err)
+				c, session := b.dialSession([]string{"--memory", "daemon"}, echoBin)
 				var took []time.Duration
 				for i := range 3 {
 					if i == 1 && tt.between != nil {
@@ -152,6 +147,7 @@ func TestDaemonFaults(t *testing.T) {
 				})
 				var ends []daemontest.End
 				if tt.stops {
+					var err error
 					ends, err = child.ends()
 					must(b, err)
 				} else {

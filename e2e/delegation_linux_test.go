@@ -56,7 +56,7 @@ func TestDelegateFullDisk(t *testing.T) {
 	if d := b.delegations()[0]; d.ID != id || d.State != "done" || !strings.Contains(d.Answer, "> Go on.") {
 		t.Errorf("%+v", d)
 	}
-	b.orphans(patience)
+	b.orphans()
 }
 
 // What a delegation costs beyond the other's own session: the runner, and who waits for it. With -v it prints the table
@@ -81,17 +81,17 @@ func TestDelegateCost(t *testing.T) {
 	whole := middle(5, func(i int) time.Duration {
 		return clock(func() { b.run(ask("heron", "--key", fmt.Sprint(i), "Look.")...) })
 	})
-	b.orphans(patience)
+	b.orphans()
 	cmd := b.Command(t.Context(), nil, ask("stubborn", "Look.")...)
 	must(b, cmd.Start())
 	b.wait("the prompt", func() bool { return len(b.requests("session/prompt")) == 11 })
 	runner := b.runner()
-	kept := map[string]int{"runner": memoryOf(b, runner), "who waits": memoryOf(b, cmd.Process.Pid)}
+	kept := map[string]int{"runner": peakMemory(b, runner), "who waits": peakMemory(b, cmd.Process.Pid)}
 	busy := cpuOf(b, runner)
 	must(b, cmd.Process.Signal(unix.SIGTERM)) // which ends what it waits for, too
 	_ = cmd.Wait()
 	busy += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	b.orphans(patience)
+	b.orphans()
 	t.Logf("a session %v, delegated %v; processor time of the runner, git and who waits %v; KiB at most %v",
 		session.Round(time.Millisecond), whole.Round(time.Millisecond), busy.Round(time.Millisecond), kept)
 	for who, kib := range kept {
@@ -105,17 +105,6 @@ func TestDelegateCost(t *testing.T) {
 	if floor := max(start, 10*time.Millisecond); busy > 50*floor { // as they are counted: in ticks of 10 ms
 		t.Errorf("it takes %v of the processor, and our program's start %v", busy, start)
 	}
-}
-
-// memoryOf is the most that a process has had of its own and its files, in KiB.
-func memoryOf(b *box, pid int) (kib int) {
-	b.t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	must(b, err)
-	_, rest, _ := strings.Cut(string(text), "VmHWM:")
-	_, err = fmt.Sscan(rest, &kib)
-	must(b, err)
-	return kib
 }
 
 // cpuOf is the processor time of a process and of those that it has waited for.

@@ -132,7 +132,7 @@ func TestDelegateDetached(t *testing.T) {
 	if _, reply := b.turnWith("stork", "", "Anything new?"); strings.Contains(reply, "Message from agent") {
 		t.Errorf("another one was told:\n%s", reply)
 	}
-	b.orphans(patience)
+	b.orphans()
 }
 
 // With a daemon the result is in its inbox as well, and is told once all the same; the daemon has both memories.
@@ -229,7 +229,7 @@ func TestDelegateNoFolder(t *testing.T) {
 				len(b.requests("session/prompt")) > 0 {
 				t.Errorf("exit %d, %+v\n%s", r.Code, d, r.Stderr)
 			}
-			b.orphans(patience)
+			b.orphans()
 		})
 	}
 }

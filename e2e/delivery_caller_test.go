@@ -25,6 +25,18 @@ func (b *box) dial(ctx context.Context, flags []string, harness ...string) (*cal
 		append(append(append([]string{proxyBin}, flags...), "--agent", "echo", "--"), harness...)...))
 }
 
+// dialSession starts the proxy in front of a harness, and opens a session; all of it has the test's patience.
+func (b *box) dialSession(flags []string, harness ...string) (c *caller, session string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
+	b.t.Cleanup(cancel)
+	c, err := b.dial(ctx, flags, harness...)
+	must(b, err)
+	session, err = c.newSession(b.Work)
+	must(b, err)
+	return c, session
+}
+
 // call starts a command and greets the agent that it is.
 func call(cmd *exec.Cmd) (*caller, error) {
 	in, err := cmd.StdinPipe()

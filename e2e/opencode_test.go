@@ -7,12 +7,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
 )
+
+// oneOpencode is held by the test that has opencode run: a start takes seconds of both cores.
+var oneOpencode sync.Mutex
 
 // openCode is real opencode behind the proxy, real acpx in front, and a model that follows a script.
 func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*acpxBox, *fakemodel.Server) {
@@ -21,6 +25,8 @@ func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*ac
 	if err != nil {
 		t.Skipf("opencode is not published for this platform: %v", err)
 	}
+	oneOpencode.Lock()
+	t.Cleanup(oneOpencode.Unlock) // after the box's, which ends it
 	model := fakemodel.Start(script)
 	t.Cleanup(model.Close)
 	a := newAcpx(t, acpxVersions["0.19.1"])

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,12 +32,7 @@ func TestOwnAgent(t *testing.T) {
 			b.set(append(tt.set, "SIGNET_ACP_MEMORY=embedded")...)
 			must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),
 				[]byte("acp:\n  agents:\n    echo: {command: echoagent, "+tt.ways+"}\n"), 0o600))
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			c, err := b.dial(ctx, nil, echoBin)
-			must(b, err)
-			session, err := c.newSession(b.Work)
-			must(b, err)
+			c, session := b.dialSession(nil, echoBin)
 			for i, words := range tt.prompts {
 				if err := c.prompt(session, words); err != nil && (i > 0 || tt.set == nil) {
 					t.Fatal(err)

@@ -1,0 +1,70 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/sandbox"
+)
+
+// A delegated is a row of delegations --json.
+type delegated struct {
+	ID, Agent, State, Mode, Kind, Task, Session, Parent, Stop, Reason, Branch, Folder, Answer, Next string
+	Depth                                                                                           int
+	Scope, Kept, Paths, Refused                                                                     []string
+	Ended                                                                                           *time.Time
+	Usage                                                                                           struct{ Turns int }
+}
+
+// delegating is a box in which agents may ask one another, each by a name and with variables for echoagent.
+func delegating(t *testing.T, agents map[string][]string) *box {
+	t.Helper()
+	b := newBox(t)
+	var config strings.Builder
+	config.WriteString("acp:\n  delegation: on\n  memory: embedded\n  agents:\n")
+	for name, variables := range agents {
+		command, err := json.Marshal(slices.Concat([]string{"env"}, variables, []string{echoBin, "-name", name}))
+		must(b, err)
+		fmt.Fprintf(&config, "    %s:\n      command: %s\n", name, command)
+	}
+	must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte(config.String()), 0o600))
+	must(b, os.RemoveAll(filepath.Join(b.Work, ".git")))
+	must(b, os.WriteFile(filepath.Join(b.Work, "heron.txt"), []byte("grey\n"), 0o600))
+	b.run("git", "init", "-q")
+	b.run("git", "add", "-A")
+	b.run("git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "one")
+	return b
+}
+
+func (b *box) delegations() []delegated {
+	b.t.Helper()
+	var all []delegated
+	must(b, json.Unmarshal([]byte(b.run(proxyBin, "delegations", "--json")), &all))
+	return all
+}
+
+// ask is a delegate command that asks an agent for something.
+func ask(agent string, more ...string) []string {
+	return slices.Concat([]string{proxyBin, "delegate", "--to", agent, "--scope", "heron.txt", "--keep",
+		"the release"}, more)
+}
+
+// orphans waits until nothing of a delegation runs.
+func (b *box) orphans() {
+	b.t.Helper()
+	b.wait("the end of all that a delegation runs", func() bool {
+		all, err := b.Processes()
+		must(b, err)
+		return !slices.ContainsFunc(all, func(p sandbox.Process) bool {
+			return slices.ContainsFunc([]string{"echoagent", "--run", "--agent"}, func(word string) bool {
+				return strings.Contains(p.Command, word)
+			})
+		})
+	})
+}

@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Tools are offered where they are switched on, and nowhere else; who is at the end of a chain has none.
+func TestDelegationTools(t *testing.T) {
+	t.Parallel()
+	names := func(session *mcp.ClientSession) (names []string) {
+		list, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range list.Tools {
+			names = append(names, tool.Name)
+		}
+		return names
+	}
+	offered := []string{"agents_list", "delegate", "delegation_cancel", "delegation_feedback", "delegation_status",
+		"delegation_wait"}
+	for _, tt := range []struct {
+		name string
+		set  []string
+		want bool
+	}{
+		{"on", nil, true}, {"off", []string{"SIGNET_ACP_DELEGATION_ALLOW=execute"}, false},
+		{"depth 1", []string{"SIGNET_ACP_DELEGATION=01M80NBSRTFAV0S21ENPW2PM13", "SIGNET_ACP_DELEGATION_DEPTH=1"}, true},
+		{"depth 2", []string{"SIGNET_ACP_DELEGATION=01M80NBSRTFAV0S21ENPW2PM13", "SIGNET_ACP_DELEGATION_DEPTH=2"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := delegating(t, map[string][]string{"heron": nil})
+			if tt.name == "off" {
+				must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),
+					[]byte("acp:\n  memory: embedded\n"), 0o600))
+			}
+			b.set(tt.set...)
+			s := b.openTools("scripted")
+			e := s.entries[0]
+			got := names(b.startTools(append([]string{e.Command}, e.Args...)...))
+			for _, name := range offered {
+				if slices.Contains(got, name) != tt.want {
+					t.Errorf("%s: %v", name, got)
+				}
+			}
+		})
+	}
+}
+
+// An agent asks another through its tool: the result comes back, and both sessions are in the record, one as the
+// other's child.
+func TestDelegateByTool(t *testing.T) {
+	t.Parallel()
+	tool := `{"name":"delegate","arguments":{"agent":"heron","task":"Review heron.txt.","delegated_scope":["heron.txt"],` +
+		`"kept_work":"the release","budget":{"turns":5}}}`
+	b := delegating(t, map[string][]string{"heron": nil, "egret": {"ECHOAGENT_TOOL=" + tool}})
+	reply := b.converseOnce("egret", "Ask the heron.")
+	if !strings.Contains(reply, `\"state\":\"done\"`) || !strings.Contains(reply, `Review heron.txt.`) {
+		t.Errorf("the reply:\n%s", reply)
+	}
+	b.orphans()
+	var rows []struct{ Harness, ACPXSessionID, Parent string }
+	must(b, json.Unmarshal([]byte(b.run(proxyBin, "sessions", "--json")), &rows))
+	of := map[string]int{}
+	for i, r := range rows {
+		of[r.Harness] = i
+	}
+	if len(rows) != 2 || rows[of["heron"]].Parent != rows[of["egret"]].ACPXSessionID || rows[of["egret"]].Parent != "" {
+		t.Errorf("sessions: %+v", rows)
+	}
+	if got := b.query(`SELECT m.content FROM memories m JOIN sessions s ON s.key = m.key WHERE m.source = 'delegation'
+		AND s.harness = 'egret'`); len(got) != 1 || !strings.Contains(got[0][0], "heron was asked") {
+		t.Errorf("egret remembers %q", got)
+	}
+	if list := b.run(proxyBin, "sessions"); !strings.Contains(list, "└ Review heron.txt.") {
+		t.Errorf("the list shows no tree:\n%s", list)
+	}
+	asker, worker := rows[of["egret"]].ACPXSessionID, rows[of["heron"]].ACPXSessionID
+	var shown struct {
+		Delegation  *delegated
+		Delegations []delegated
+	}
+	must(b, json.Unmarshal([]byte(b.run(proxyBin, "show", asker, "--json")), &shown))
+	if shown.Delegation != nil || len(shown.Delegations) != 1 || shown.Delegations[0].Session != worker {
+		t.Fatalf("show of who asked: %+v", shown)
+	}
+	id := shown.Delegations[0].ID
+	must(b, json.Unmarshal([]byte(b.run(proxyBin, "show", worker, "--json")), &shown))
+	if shown.Delegation == nil || shown.Delegation.ID != id || len(shown.Delegations) != 0 {
+		t.Errorf("show of who was asked: %+v", shown)
+	}
+	if text := b.run(proxyBin, "show", id); !strings.Contains(text, "heron, read, review") ||
+		!strings.Contains(text, "I was given 2 block(s)") {
+		t.Errorf("show of the delegation:\n%s", text)
+	}
+	var states []string
+	for line := range strings.Lines(b.run(proxyBin, "events", asker, "--json")) {
+		var e struct{ Kind, Delegation, State string }
+		must(b, json.Unmarshal([]byte(line), &e))
+		if e.Delegation == id && (len(states) == 0 || states[len(states)-1] != e.State) {
+			states = append(states, e.State)
+		}
+	}
+	if diff := cmp.Diff([]string{"queued", "running", "done"}, states); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	b.run(proxyBin, "forget", asker, "--yes")
+	if got := b.query(`SELECT task || answer FROM delegations UNION ALL SELECT content FROM memories
+		WHERE source = 'delegation'`); len(got) != 1 || got[0][0] != "" {
+		t.Errorf("after who asked was forgotten: %q", got)
+	}
+}
