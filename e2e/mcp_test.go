@@ -265,8 +265,7 @@ func TestMCPAlone(t *testing.T) {
 }
 
 // Real opencode, and a model that calls the tools: what one session stores another one finds.
-func TestMCPOpencode(t *testing.T) {
-	t.Parallel()
+func opencodeTools(t *testing.T) {
 	const fact = "The anchor of the Curlew weighs 23 kilograms."
 	a, model := openCode(t, func(r fakemodel.Request) fakemodel.Reply {
 		said := strings.Join(r.User, "\n")

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,8 +14,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/e2e/fakemodel"
 )
 
-// oneOpencode is held by the test that has opencode run: a start takes seconds of both cores.
-var oneOpencode sync.Mutex
+// Real opencode, one at a time: a start of it takes seconds of both cores.
+func TestOpencode(t *testing.T) {
+	t.Parallel()
+	t.Run("remembers", opencodeRemembers)
+	t.Run("load", opencodeLoads)
+	t.Run("cancel", opencodeCancels)
+	t.Run("command", opencodeCommand)
+	t.Run("permission", opencodePermission)
+	t.Run("tools", opencodeTools)
+}
 
 // openCode is real opencode behind the proxy, real acpx in front, and a model that follows a script.
 func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*acpxBox, *fakemodel.Server) {
@@ -25,8 +32,6 @@ func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*ac
 	if err != nil {
 		t.Skipf("opencode is not published for this platform: %v", err)
 	}
-	oneOpencode.Lock()
-	t.Cleanup(oneOpencode.Unlock) // after the box's, which ends it
 	model := fakemodel.Start(script)
 	t.Cleanup(model.Close)
 	a := newAcpx(t, acpxVersions["0.19.1"])
@@ -81,8 +86,7 @@ func contexts(texts []string) int {
 
 // The model sees the identity and what an earlier session said, once, and acpx sees nothing of it when the session is
 // loaded in a new process.
-func TestOpencode(t *testing.T) {
-	t.Parallel()
+func opencodeRemembers(t *testing.T) {
 	a, model := openCode(t, nil)
 	a.say("exec", "The mast of the Curlew is 11.42 metres long.")
 	a.alone()
@@ -125,8 +129,7 @@ func count(all []string, one string) (n int) {
 }
 
 // Loaded in a new process, the conversation is shown as the person had it, titles included.
-func TestOpencodeLoad(t *testing.T) {
-	t.Parallel()
+func opencodeLoads(t *testing.T) {
 	a, model := openCode(t, nil)
 	session := map[string]any{"cwd": a.Work, "mcpServers": []any{}}
 	p := a.connect(a.opencode...)
@@ -157,8 +160,7 @@ func TestOpencodeLoad(t *testing.T) {
 }
 
 // A cancel reaches a turn for which the model has nothing to say, and the session goes on.
-func TestOpencodeCancel(t *testing.T) {
-	t.Parallel()
+func opencodeCancels(t *testing.T) {
 	over := make(chan struct{})
 	defer close(over) // before the model is closed, which waits for its last answer
 	asked := make(chan struct{}, 100)
@@ -197,8 +199,7 @@ func TestOpencodeCancel(t *testing.T) {
 }
 
 // A slash command reaches opencode as it was typed, and the next plain prompt has the context.
-func TestOpencodeCommand(t *testing.T) {
-	t.Parallel()
+func opencodeCommand(t *testing.T) {
 	a, model := openCode(t, nil)
 	a.newSession()
 	a.say("/weather Horta")
@@ -216,8 +217,7 @@ func TestOpencodeCommand(t *testing.T) {
 }
 
 // A tool call that needs permission: the request reaches acpx, and its answer the harness.
-func TestOpencodePermission(t *testing.T) {
-	t.Parallel()
+func opencodePermission(t *testing.T) {
 	a, model := openCode(t, func(r fakemodel.Request) fakemodel.Reply {
 		if slices.Contains(r.Tools, "bash") && !r.Result {
 			return fakemodel.Reply{Tool: "bash", Args: map[string]any{"command": "echo allowed > said",
