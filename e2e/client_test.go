@@ -129,10 +129,18 @@ func (c *client) openSession() {
 // prompt begins a turn and reads its first words.
 func (c *client) prompt() (id int) {
 	c.t.Helper()
+	id = c.sendPrompt("Good morning.")
+	c.until("word 0")
+	return id
+}
+
+// sendPrompt begins a turn.
+func (c *client) sendPrompt(text string) (id int) {
+	c.t.Helper()
 	id = c.id
 	c.id++
-	c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"Good morning."}]}}`, id, c.session)
-	c.until("word 0")
+	c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,`+
+		`"prompt":[{"type":"text","text":%q}]}}`, id, c.session, text)
 	return id
 }
 

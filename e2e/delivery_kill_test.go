@@ -272,9 +272,8 @@ func (m *killing) check(runs int) {
 		WHERE t.key = d.key)`); len(bare) > 0 {
 		m.t.Errorf("promptless sessions owe something: %q", bare)
 	}
-	m.t.Logf("%d runs, killed: %v; %d turns answered, %d of them for certain, %d not stored; %d session-ends, %d posts "+
-		"without an answer",
-		runs, m.kills, len(m.answered), len(m.mustHave), lost, len(m.d.Ends()), unanswered)
+	m.t.Logf("%d runs, killed: %v; %d turns answered, %d of them for certain, %d not stored; %d session-ends, "+
+		"%d posts without an answer", runs, m.kills, len(m.answered), len(m.mustHave), lost, len(m.d.Ends()), unanswered)
 }
 
 // kill ends a process at once, by its id.

@@ -138,12 +138,13 @@ var faults = []fault{
 	}, said: `fatal: the last words`, code: 128 + 9},
 	{who: "harness", what: "dies when a session is opened", words: "dies=session/new:1", talk: func(f *faulty) {
 		f.call("initialize", `{"protocolVersion":1}`)
-		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, f.Work))
+		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`,
+			f.Work))
 		f.rest()
 	}, said: `fatal: the last words`, code: 1},
 	{who: "harness", what: "dies in the middle of a turn", words: "dies=session/prompt:kill", talk: func(f *faulty) {
 		f.open()
-		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"x"}]}}`, f.session))
+		f.sendPrompt("x")
 		f.rest()
 	}, said: `fatal: the last words`, code: 128 + 9, kept: 1},
 	{who: "harness", what: "says what is no frame", words: "noise", said: `not a frame, on the harness's stdout: Loading model`, kept: 2},

@@ -24,7 +24,7 @@ func TestMillionUpdates(t *testing.T) {
 	c := b.unleash(t, "flood="+strconv.Itoa(updates))
 	c.open()
 	start := 0
-	c.send(`{"jsonrpc":"2.0","id":9,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"Go on."}]}}`, c.session)
+	c.sendPrompt("Go on.")
 	if err := c.out.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func TestHarnessEnds(t *testing.T) {
 					c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
 				case "session/prompt":
 					c.open()
-					c.send(`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text","text":"x"}]}}`, c.session)
+					c.sendPrompt("x")
 				}
 				if rest := c.rest(); rest != "" {
 					t.Errorf("the client was sent %s", rest)

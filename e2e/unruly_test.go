@@ -162,7 +162,8 @@ func (u unruly) serve() {
 		u.die(f.Method)
 		switch f.Method {
 		case "initialize":
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%s,"agentInfo":{"name":"unruly","version":"1"},"agentCapabilities":{"loadSession":true}}}`, f.ID, version)
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%s,"agentInfo":{"name":"unruly","version":"1"},`+
+				`"agentCapabilities":{"loadSession":true}}}`, f.ID, version)
 		case "session/new":
 			opened++
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"sessionId":"%s%d"}}`, f.ID, session, opened)

@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("USERPROFILE", home)
 			env.Setenv("TZ", "UTC")
-			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program that the race detector watches ends a second late
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else programs under the race detector end a second late
 			example, err := filepath.Abs("../../docs/agent.example.yaml")
 			if err != nil {
 				return err
@@ -176,8 +176,8 @@ func goodAgent(in io.Reader, out io.Writer) {
 			for _, block := range request.Params.Prompt {
 				text, _ := json.Marshal(block.Text)
 				id, _ := json.Marshal(request.Params.SessionID)
-				fmt.Fprintf(out,
-					`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}}}`+"\n", id, text)
+				fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%s,"update":`+
+					`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":%s}}}}`+"\n", id, text)
 			}
 			result = `{"stopReason":"end_turn"}`
 		}
