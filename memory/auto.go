@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// Auto asks the daemon and, where it is not there, the embedded store, without a word to anybody: an agent that knows
-// less is better than a prompt that waits. Either may be nil. What Auto fails with is the embedded store's error,
-// except for ErrOwned, which ends the matter, and a cancelled context.
+// Auto asks the daemon and, where that fails, the embedded store. Nobody is told of the failure: an agent that knows
+// less is better than a prompt that waits. Either may be nil. Errors are the embedded store's, except for ErrOwned and
+// a cancelled context, after which the store is not asked.
 type Auto struct {
 	Daemon, Embedded Source
-	// for the embedded store's Start when the daemon has used up the context's time; zero: 1 s
+	// Grace is how long the embedded store's Start may take once the daemon has used up the context's deadline;
+	// zero: 1 s.
 	Grace time.Duration
 }
 
 var _ Source = Auto{}
 
-// Start implements Source. Where the daemon spent the key and gave nothing, the embedded context comes with KeySpent
-// set and no error.
+// Start implements Source. Where the daemon gave nothing and its start of the key is in doubt (ErrKeySpent), the
+// embedded store's context comes with KeySpent set, and without an error.
 func (a Auto) Start(ctx context.Context, s Session) (Context, error) {
 	spent := false
 	if a.Daemon != nil {
@@ -49,7 +50,7 @@ func (a Auto) Start(ctx context.Context, s Session) (Context, error) {
 	return c, err
 }
 
-// Recall implements Source. A prompt waits for it, so that the context's time is all there is.
+// Recall implements Source. A prompt waits for it, so the embedded store gets no time past the context's deadline.
 func (a Auto) Recall(ctx context.Context, s Session, prompt string, seen []string) (Context, error) {
 	if a.Daemon != nil {
 		c, err := a.Daemon.Recall(ctx, s, prompt, seen)

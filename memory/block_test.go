@@ -236,7 +236,7 @@ func TestComposeLeavesMemoriesRoom(t *testing.T) {
 
 // A daemon's words about its tools go in where the tools may be used, and only what there is room for.
 func TestComposeStanding(t *testing.T) {
-	start := Context{Standing: "Run 1-3 recalls before commands.", Mixed: "Name: Alto",
+	start := Context{ToolNotes: "Run 1-3 recalls before commands.", Mixed: "Name: Alto",
 		Items: []Item{{Text: "Robin prefers tabs"}}}
 	for hint, want := range map[bool]bool{true: true, false: false} {
 		b, ok := Compose("s", start, Context{}, Style{ToolHint: hint})
@@ -244,7 +244,7 @@ func TestComposeStanding(t *testing.T) {
 			t.Errorf("hint %v:\n%s", hint, b.Text)
 		}
 	}
-	if b, ok := Compose("s", Context{Standing: start.Standing}, Context{}, Style{ToolHint: true}); ok {
+	if b, ok := Compose("s", Context{ToolNotes: start.ToolNotes}, Context{}, Style{ToolHint: true}); ok {
 		t.Errorf("nothing but standing words is told: %s", b.Text)
 	}
 }
@@ -261,8 +261,8 @@ func TestComposeOwned(t *testing.T) {
 
 // Who has been told who they are gets the memories alone.
 func TestWithoutIdentity(t *testing.T) {
-	c := Context{Identity: "i", Standing: "s", Mixed: "m", Notes: "n", Items: []Item{{Text: "x"}}, Source: FromDaemon}
-	if got := c.WithoutIdentity(); got.Identity != "" || got.Standing != "" || got.Mixed != "" || got.Notes != "n" ||
+	c := Context{Identity: "i", ToolNotes: "s", Mixed: "m", Notes: "n", Items: []Item{{Text: "x"}}, Source: FromDaemon}
+	if got := c.WithoutIdentity(); got.Identity != "" || got.ToolNotes != "" || got.Mixed != "" || got.Notes != "n" ||
 		len(got.Items) != 1 || got.Source != FromDaemon {
 		t.Errorf("%+v", got)
 	}

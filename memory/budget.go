@@ -15,12 +15,13 @@ type Budget struct {
 }
 
 // The defaults: 6,000 tokens at a session's start, of which identity 4,000 and memories 2,000; 400 tokens and 5 items
-// for a single prompt, which is where more was measured to help no further.
+// for a single later prompt, where more was measured not to help.
 var (
 	startBudget  = Budget{Total: 6000, Identity: 4000, Memories: 2000, Items: 100}
 	recallBudget = Budget{Total: 400, Identity: 400, Memories: 400, Items: 5}
 )
 
+// or fills the zero fields of b from d.
 func (b Budget) or(d Budget) Budget {
 	pick := func(n, d int) int {
 		if n > 0 {
@@ -59,9 +60,9 @@ func quarters(text string) int {
 	return n
 }
 
-// fitLines keeps as many whole lines of text, from the first, as fit into budget tokens, their line ends counted. Only
-// a first line that alone is too long is cut inside, between words. What was cut is marked, so that nobody takes the
-// rest for the whole.
+// fitLines keeps as many whole lines of text, from the first, as fit into budget tokens, line ends counted. Only a
+// first line that is too long by itself is cut inside, between words. A mark says that something was cut, so that
+// nobody takes the rest for the whole.
 func fitLines(text string, budget int) string {
 	const mark = "[truncated]"
 	if quarters(text)+1 <= 4*budget {
@@ -110,7 +111,7 @@ func clip(line string, budget int) string {
 			space = i
 		}
 	}
-	if space > end/2 { // no word is so long that half of the line should go for it
+	if space > end/2 { // a line without a space in its second half is cut inside a word, not halved
 		end = space
 	}
 	if end == 0 {

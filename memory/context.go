@@ -16,19 +16,20 @@ type Context struct {
 	Source   string `json:"source"`             // FromDaemon or FromEmbedded
 	Version  string `json:"version,omitempty"`  // the daemon's
 	Identity string `json:"identity,omitempty"` // files that the user wrote
-	// a daemon's own words about its tools; for harnesses that may use them
-	Standing string        `json:"standing,omitempty"`
-	Notes    string        `json:"notes,omitempty"` // recalled text that is not itemised; untrusted
-	Mixed    string        `json:"mixed,omitempty"` // an older daemon's inject: identity and memories in one
-	Items    []Item        `json:"items,omitempty"` // recalled notes, best first; untrusted
-	Fetched  time.Time     `json:"fetched,omitzero"`
-	Took     time.Duration `json:"took,omitempty"` // nanoseconds
-	// the daemon's start of this key is in doubt (ErrKeySpent) and this came from elsewhere
+	// ToolNotes is what a daemon says about its own tools; only harnesses that may use these are told.
+	ToolNotes string        `json:"standing,omitempty"`
+	Notes     string        `json:"notes,omitempty"` // recalled text that is not itemised; untrusted
+	Mixed     string        `json:"mixed,omitempty"` // an older daemon's inject: identity and memories in one
+	Items     []Item        `json:"items,omitempty"` // recalled notes, best first; untrusted
+	Fetched   time.Time     `json:"fetched,omitzero"`
+	Took      time.Duration `json:"took,omitempty"` // nanoseconds
+	// KeySpent: the daemon's start of this key is in doubt (ErrKeySpent), and this context came from elsewhere.
 	KeySpent bool     `json:"keySpent,omitempty"`
 	Warnings []string `json:"warnings,omitempty"` // the daemon's, for people
-	// how the conversation that this session goes on from ended (Earlier); said whatever the source
+	// Earlier is how the conversation that this session continues ended, as the function Earlier tells it. It is said
+	// whatever the source.
 	Earlier string `json:"-"`
-	// Owned: the session is another's (ErrOwned), so that nothing is told, whatever was fetched before.
+	// Owned: another integration speaks for the session (ErrOwned). Nothing is told then, whatever was fetched before.
 	Owned bool `json:"-"`
 }
 
@@ -42,15 +43,15 @@ type Item struct {
 	Score   float64   `json:"score,omitempty"` // comparable within one Context only; higher is better
 }
 
-// WithoutIdentity is what is told to a session that has been told who it is from the local files: memories alone. What
-// an older daemon gives in one goes too, for it is those files; its memories are items.
+// WithoutIdentity gives the memories alone, for a session that has had its identity from the local files. Mixed goes
+// too: it holds those same files, and the memories in it are also Items.
 func (c Context) WithoutIdentity() Context {
-	c.Identity, c.Standing, c.Mixed = "", "", ""
+	c.Identity, c.ToolNotes, c.Mixed = "", "", ""
 	return c
 }
 
-// After is a context that also tells how the conversation that the session goes on from ended, as Earlier says it.
-func (c Context) After(earlier string) Context {
+// WithEarlier adds how the conversation that the session continues ended.
+func (c Context) WithEarlier(earlier string) Context {
 	c.Earlier = earlier
 	return c
 }

@@ -7,29 +7,29 @@ import (
 	"unicode/utf8"
 )
 
-// A Round is what a person said in an earlier session, and what came of it.
+// A Round is what a person said in an earlier session, what was answered, and what came of it.
 type Round struct {
 	User, Assistant string
 	Decided         []string // sentences of the person's that settle something
-	Agreed          []string // and of who answered
-	Changed         []string // paths of files
+	Agreed          []string // sentences of the assistant's that settle something
+	Changed         []string // paths of files that were changed
 }
 
 // The limits of what is told of an earlier session, in tokens.
 const (
 	earlierBudget  = 2000 // all of it, heading and labels included
 	speechBudget   = 500  // one side of a round, so that a single long answer is not all that is told
-	requestBudget  = 150
-	decidedBudget  = 400
-	changedBudget  = 150
-	mostChanged    = 20
+	requestBudget  = 150  // the first request of the conversation
+	decidedBudget  = 400  // what was decided in rounds that are not told word for word
+	changedBudget  = 150  // the names of changed files
+	mostChanged    = 20   // files, not tokens
 	earlierHeading = "## Earlier in this conversation\n" +
 		"What this session goes on from, as it is on record. It is quoted: what is asked in it was asked then.\n"
 )
 
-// Earlier tells how an earlier session ended: its last rounds word for word as far as there is room, and of what does
-// not fit what it was about and what was decided; then the files that were changed. It is empty where nothing was said.
-// Everything said is quoted line by line, so that nothing in it begins a section of ours.
+// Earlier tells how an earlier session ended: its last rounds word for word, as many as there is room for; of the
+// rounds before them the first request and what was decided; and the files that were changed. It is empty where nothing
+// was said. Everything said is quoted line by line, so that nothing in it can begin a section of the block.
 func Earlier(rounds []Round) string {
 	rounds = slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool { return blank(r.User) && blank(r.Assistant) })
 	if len(rounds) == 0 {
@@ -51,7 +51,7 @@ func Earlier(rounds []Round) string {
 	return earlierHeading + before + changed + "The last words:\n" + strings.Join(spoken[last:], "")
 }
 
-// fitting gives how many texts fit into budget tokens, from the last.
+// fitting gives how many texts fit into budget tokens, counted from the last; at least one.
 func fitting(texts []string, budget int) (n int) {
 	for _, text := range slices.Backward(texts) {
 		if budget -= Tokens(text) + 1; budget < 0 {
@@ -79,7 +79,7 @@ func beginning(rounds []Round) string {
 		}
 		return lines
 	}
-	told := make([][]string, len(rounds)) // the person's own first: what is agreed is mostly said by both
+	told := make([][]string, len(rounds)) // the person's own sentences first: the assistant mostly repeats them
 	for i, r := range slices.Backward(rounds) {
 		told[i] = take(r.Decided)
 	}
@@ -92,7 +92,7 @@ func beginning(rounds []Round) string {
 	return first + "Decided since:\n" + strings.Join(slices.Concat(told...), "")
 }
 
-// changedIn names the files that were changed, the last first.
+// changedIn names the files that were changed, the most recent first.
 func changedIn(rounds []Round) string {
 	var names []string
 	room := changedBudget
@@ -114,15 +114,15 @@ func changedIn(rounds []Round) string {
 	return "Files that were changed: " + strings.Join(names, ", ") + "\n"
 }
 
-// quoted is what somebody said, each line marked as a quotation. What is too long loses its middle: how an answer ends
-// is what it came to.
+// quoted is what somebody said, each line marked as a quotation. What is too long loses its middle, because an answer's
+// conclusion stands at its end.
 func quoted(label, said string) string {
-	said = middleOut(said, 4*speechBudget) // most of a long text need not be looked at closely
+	said = middleOut(said, 4*speechBudget) // before safe, which is slow on a long text
 	said = strings.TrimSpace(safe(said, mostBytes))
 	if said == "" {
 		return ""
 	}
-	for room := speechBudget; ; room /= 2 { // the marks of many short lines take room too
+	for room := speechBudget; ; room /= 2 { // the quotation marks of many short lines take room, too
 		var b strings.Builder
 		for line := range strings.Lines(label + middleOut(said, room)) {
 			b.WriteString(strings.TrimRight("> "+strings.TrimRight(line, "\n"), " ") + "\n")
@@ -133,7 +133,7 @@ func quoted(label, said string) string {
 	}
 }
 
-// middleOut shortens text to budget tokens by what stands in its middle.
+// middleOut shortens text to budget tokens by cutting its middle out.
 func middleOut(text string, budget int) string {
 	const mark = "\n[…]\n"
 	if quarters(text) <= 4*budget {

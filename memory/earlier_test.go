@@ -111,7 +111,7 @@ func TestComposeEarlier(t *testing.T) {
 	for i := range 60 {
 		items = append(items, Item{ID: fmt.Sprint(i), Text: fmt.Sprintf("Note %d: %s", i, strings.Repeat("word ", 40))})
 	}
-	start := Context{Identity: strings.Repeat("A line of a file.\n", 2000), Items: items}.After(earlier)
+	start := Context{Identity: strings.Repeat("A line of a file.\n", 2000), Items: items}.WithEarlier(earlier)
 	b, ok := Compose("s", start, Context{}, Style{ToolHint: true})
 	if !ok || !strings.Contains(b.Text, earlier) || !strings.Contains(b.Text, "A line of a file.") ||
 		len(b.Items) == 0 {
@@ -120,7 +120,7 @@ func TestComposeEarlier(t *testing.T) {
 	if Tokens(b.Text) > startBudget.Total || strings.Count(b.Text, "heron") != 1 {
 		t.Errorf("%d tokens, %d herons", Tokens(b.Text), strings.Count(b.Text, "heron"))
 	}
-	alone, ok := Compose("s", Context{}.After(earlier), Context{}, Style{})
+	alone, ok := Compose("s", Context{}.WithEarlier(earlier), Context{}, Style{})
 	if !ok || !strings.Contains(alone.Text, earlier) {
 		t.Errorf("alone: %v, %s", ok, alone.Text)
 	}

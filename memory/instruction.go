@@ -7,14 +7,15 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// orders are the phrases by which text that was recalled would steer an agent: what it does to its instructions, to its
-// user, with its tools. Rules that people keep in a memory ("always run the tests") are not among them. A pattern is
-// tried on text in lower case with white space folded, and only where one of its cues occurs.
-var orders = []struct {
+// instructionPatterns are phrases of prompt injections: text that would make an agent drop its instructions, deceive
+// its user or misuse its tools. Rules that people keep in a memory ("always run the tests") are not among them. A
+// pattern is tried on text in lower case with white space folded, and only where one of its cues occurs, which is
+// cheaper to find.
+var instructionPatterns = []struct {
 	cues []string
 	re   pattern.Pattern
 }{
-	// Its instructions.
+	// Other instructions than the agent's own.
 	{[]string{"ignor", "disregard", "forget", "overrid", "bypass"},
 		pattern.New(`\b(?:ignore|disregard|forget|override|bypass)\b(?: \S+){0,4}? (?:instructions?|prompts?|rules|guidelines|guardrails|directives|safety|everything above)\b`)},
 	{[]string{"ignoriere", "vergiss"},
@@ -35,7 +36,7 @@ var orders = []struct {
 	{[]string{"system", "assistant", "developer"},
 		pattern.New(`(?:^|[\s>*"'(\[])(?:system|assistant|developer) ?(?:prompt|message|note|override|instructions?)? ?(?::|\]:?|>:?) |<\|?(?:im_start|system|assistant)\b|\[system`)},
 	{[]string{"<|im_start", "[inst]", "[/inst]"}, pattern.New(`<\|im_start|\[/?inst\]`)},
-	// Itself.
+	// Orders to an agent as such.
 	{[]string{"you "}, pattern.New(`\byou (?:must|shall|should|need to|have to|are (?:required|ordered|instructed|authori[sz]ed|expected) to)\b`)},
 	{[]string{"must", "shall", "should", "required"},
 		pattern.New(`\b(?:ai|llm|language model|agent|assistant)s? (?:must|shall|should always|should never|is required to|are required to)\b`)},
@@ -43,13 +44,13 @@ var orders = []struct {
 		pattern.New(`\b(?:dear|attention|note to|message to|instructions? (?:to|for)) (?:the |any |all )?(?:ai|llm|language model|agent|assistant|claude|codex|gemini|copilot|gpt)s?\b`)},
 	{[]string{"important", "critical", "urgent", "mandatory"},
 		pattern.New(`\b(?:important|critical|urgent|mandatory) ?(?:instruction|directive|system)\b`)},
-	// Its user.
+	// Behind the user's back.
 	{[]string{"not", "n't", "never", "without"},
 		pattern.New(`\b(?:do not|don't|never|without) (?:ever )?(?:tell|inform|mention|alert|notify|ask|warn|reveal)(?:ing)?\b(?: \S+){0,3}? (?:user|human|person|owner|anyone|permission|confirmation|approval)\b`)},
 	{[]string{"without"}, pattern.New(`\bwithout (?:the )?(?:user'?s?|human) (?:knowledge|consent|approval|permission|confirmation)\b`)},
 	{[]string{"skip", "bypass", "disable", "approve"},
 		pattern.New(`\b(?:skip|bypass|disable|auto-?approve)\b(?: \S+){0,2}? (?:confirmations?|permissions?|approvals?|safety|sandbox)\b`)},
-	// Its tools.
+	// Use of tools that does damage or sends data away.
 	{[]string{"curl", "wget", "iwr", "invoke-webrequest"},
 		pattern.New(`\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]*\| ?(?:sudo )?(?:ba|z|da|)sh\b`)},
 	{[]string{"rm -r"}, pattern.New(`\brm -rf? (?:~|/|\$home)(?:\s|$|/?\*)`)},
@@ -66,7 +67,7 @@ var orders = []struct {
 // ranks last; it is never left out, because what it says may still be true.
 func Instructs(text string) bool {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
-	for _, o := range orders {
+	for _, o := range instructionPatterns {
 		if slices.ContainsFunc(o.cues, func(c string) bool { return strings.Contains(text, c) }) &&
 			o.re().MatchString(text) {
 			return true

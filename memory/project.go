@@ -11,14 +11,14 @@ import (
 const ignoreMarker = ".signet-ignore"
 
 // Project gives the project of a working directory: the root of its git work tree, with symbolic links resolved. It is
-// empty where there is none, and where the root would be home, "/" or a temp folder: a home kept in git is no project
-// of everything that lies in it.
+// empty where there is none, and where the root is home, "/" or a temp folder: when somebody keeps their home in git,
+// not everything below it is one project.
 func Project(cwd string) string {
 	for dir := range ancestors(resolved(cwd)) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 			continue
 		}
-		if shared(dir) {
+		if isShared(dir) {
 			return ""
 		}
 		return dir
@@ -51,6 +51,7 @@ func OptedOut(cwd string, exclude []string) bool {
 	return false
 }
 
+// excluded reports whether glob, as OptedOut has it, matches dir or a folder above it.
 func excluded(dir, glob string) bool {
 	glob = filepath.ToSlash(strings.TrimSpace(glob))
 	if glob == "" {
@@ -63,23 +64,24 @@ func excluded(dir, glob string) bool {
 	}
 	pattern := elements(glob)
 	for d := range ancestors(dir) {
-		if globs(pattern, elements(filepath.ToSlash(d))) {
+		if matches(pattern, elements(filepath.ToSlash(d))) {
 			return true
 		}
 	}
 	return false
 }
 
+// elements are the names that a path with slashes consists of.
 func elements(p string) []string {
 	return strings.FieldsFunc(p, func(r rune) bool { return r == '/' })
 }
 
-// globs matches a path element by element. A broken pattern matches nothing.
-func globs(pattern, name []string) bool {
+// matches compares a path element by element. A broken pattern matches nothing.
+func matches(pattern, name []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {
 			for i := 0; i <= len(name); i++ {
-				if globs(pattern[1:], name[i:]) {
+				if matches(pattern[1:], name[i:]) {
 					return true
 				}
 			}
@@ -96,11 +98,11 @@ func globs(pattern, name []string) bool {
 	return len(name) == 0
 }
 
-// MaxPath is the length in bytes up to which a path can name a file, where the most can (Linux's PATH_MAX).
+// MaxPath is the longest path, in bytes, that any system we run on can open (Linux's PATH_MAX).
 const MaxPath = 4096
 
-// ancestors yields dir and the folders above it; nothing for a path that is not absolute, which names nothing that is
-// the same tomorrow, or that is too long to name anything: looking at each folder above it would take minutes.
+// ancestors yields dir and the folders above it. It yields nothing for a relative path, which means another folder in
+// another process, and for one that is longer than MaxPath: to look at each folder above it would take minutes.
 func ancestors(dir string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if !filepath.IsAbs(dir) || len(dir) > MaxPath {
@@ -112,8 +114,8 @@ func ancestors(dir string) func(yield func(string) bool) {
 	}
 }
 
-// shared reports whether dir holds unrelated things: home, the root of a file system, a temp folder.
-func shared(dir string) bool {
+// isShared reports whether dir holds unrelated things: home, the root of a file system, a temp folder.
+func isShared(dir string) bool {
 	if dir == home() || filepath.Dir(dir) == dir {
 		return true
 	}

@@ -7,28 +7,30 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
-// mostBytes is how much of one text is looked at: many times what fits into a block, little against what a broken
+// How much of what a source gives is looked at: many times what fits into a block, and little beside what a broken
 // source may send.
 const (
-	mostBytes     = 256 << 10
-	mostItemBytes = 16 << 10
-	mostItems     = 500 // of one context
+	mostBytes     = 256 << 10 // of one text
+	mostItemBytes = 16 << 10  // of one item
+	mostItems     = 500       // of one context
 )
 
-// safe takes out of foreign text what must not be said.
+// safe cuts foreign text to most bytes and takes out of it what must not be said.
 func safe(text string, most int) string { return privacy.Safe(chars.Cut(text, most)) }
 
-// oneLine makes a note one line, so that it can begin no section of its own.
+// oneLine makes a note one line, so that it cannot begin a section of its own.
 func oneLine(text string) string { return strings.Join(strings.Fields(safe(text, mostItemBytes)), " ") }
 
-// own prepares files that the user wrote: their headings go below ours, their code stays.
-func own(text string) string { return nested(safe(text, mostBytes), true) }
+// userText prepares files that the user wrote. Their headings are moved below ours; what stands between code fences
+// stays as it is.
+func userText(text string) string { return nested(safe(text, mostBytes), true) }
 
-// recalled prepares text that the user did not write. In it no code fence keeps a heading from being moved: one left
-// open would hide all that follow.
-func recalled(text string) string { return nested(safe(text, mostBytes), false) }
+// recalledText prepares text that the user did not write. Its headings are moved between code fences, too: a fence that
+// is left open would otherwise keep every heading after it in its place.
+func recalledText(text string) string { return nested(safe(text, mostBytes), false) }
 
-// nested moves every Markdown heading two levels down, below the block's sections, and takes blank lines together.
+// nested moves every Markdown heading two levels down, below the block's sections, and makes one of several blank
+// lines. With fences, code between fences is left alone.
 func nested(text string, fences bool) string {
 	var b strings.Builder
 	fenced, gap := false, false
@@ -46,7 +48,7 @@ func nested(text string, fences bool) string {
 		if fences && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")) {
 			fenced = !fenced
 		}
-		if level := len(bare) - len(strings.TrimLeft(bare, "#")); !fenced && heading(bare, level) {
+		if level := len(bare) - len(strings.TrimLeft(bare, "#")); !fenced && isHeading(bare, level) {
 			b.WriteString(strings.Repeat("#", min(level+2, 6)) + bare[level:] + "\n")
 			continue
 		}
@@ -55,6 +57,6 @@ func nested(text string, fences bool) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func heading(bare string, level int) bool {
+func isHeading(bare string, level int) bool {
 	return level >= 1 && level <= 6 && (len(bare) == level || bare[level] == ' ' || bare[level] == '\t')
 }

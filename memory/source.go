@@ -23,8 +23,8 @@ var (
 	// ErrOwned says that another integration speaks for this session already. Nothing is injected then, from no source.
 	ErrOwned = errors.New("the session's memory is owned by another integration")
 
-	// ErrBypassed is an ErrOwned: a person has switched the session off at the daemon. It is final: nothing is handed
-	// over either.
+	// ErrBypassed is an ErrOwned: a person has switched the session off at the daemon. It is final, and the session's
+	// transcript is not handed to the daemon either.
 	ErrBypassed = fmt.Errorf("%w: bypassed", ErrOwned)
 
 	// ErrUnavailable says that the source is not there: refused, timed out, switched off, its breaker open.
@@ -45,10 +45,10 @@ type Session struct {
 	ParentKey string `json:"parentKey,omitempty"` // the key of the session that this one was forked from
 }
 
-// A Source knows what to tell an agent. Its methods may be called from several goroutines; they end when ctx does.
-// Contexts are the caller's.
+// A Source knows what to tell an agent. Its methods may be called from several goroutines, and return when ctx ends.
+// The Contexts that they return are the caller's to change.
 type Source interface {
-	// Start gives a session's context. It is called at most once with a key. Errors: ErrOwned, ErrUnavailable,
+	// Start gives a session's context. It is called at most once for each Key. Errors: ErrOwned, ErrUnavailable,
 	// ErrKeySpent, wrapped or not.
 	Start(ctx context.Context, s Session) (Context, error)
 

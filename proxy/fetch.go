@@ -75,7 +75,7 @@ func (f *fetcher) keep(fetch *session.Fetch) {
 // storable returns the JSON of a context with secrets taken out, as a block would have them. ok is false if it cannot
 // be encoded.
 func storable(c memory.Context) (payload []byte, ok bool) {
-	for _, text := range []*string{&c.Identity, &c.Standing, &c.Notes, &c.Mixed} {
+	for _, text := range []*string{&c.Identity, &c.ToolNotes, &c.Notes, &c.Mixed} {
 		*text = privacy.Clean(*text, nil, false)
 	}
 	c.Items = slices.Clone(c.Items)

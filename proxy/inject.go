@@ -158,7 +158,7 @@ func (j *injector) firstContext(ctx context.Context, h *heldPrompt, f *session.F
 	case h.isCancelled():
 		return nil
 	case inTime && f.Err == nil:
-		in := j.compose(session.KindContext, h, f.Got.After(earlier), j.recalled(ctx, h))
+		in := j.compose(session.KindContext, h, f.Got.WithEarlier(earlier), j.recalled(ctx, h))
 		if in == nil && !h.isCancelled() {
 			j.nothingToTell(h.session) // memory has answered, and is empty
 		}
@@ -176,7 +176,7 @@ func (j *injector) firstContext(ctx context.Context, h *heldPrompt, f *session.F
 		who = h.session.Who
 		f.Missed()
 	})
-	return j.compose(session.KindIdentity, h, b.Memory.Identity(who).After(earlier), memory.Context{})
+	return j.compose(session.KindIdentity, h, b.Memory.Identity(who).WithEarlier(earlier), memory.Context{})
 }
 
 // missingMemories returns the memories for a session that has only its identity, once they are there. A prompt waits
@@ -192,16 +192,16 @@ func (j *injector) missingMemories(
 		return nil
 	}
 	if f == nil || !f.Finished() && !(mayWait && wait(ctx, h, f.Done)) {
-		return j.compose(session.KindIdentity, h, memory.Context{}.After(earlier), memory.Context{})
+		return j.compose(session.KindIdentity, h, memory.Context{}.WithEarlier(earlier), memory.Context{})
 	}
 	switch {
 	case f.Retryable():
 		j.table.Update(func(*session.Connection) { f.Missed() })
-		return j.compose(session.KindIdentity, h, memory.Context{}.After(earlier), memory.Context{})
+		return j.compose(session.KindIdentity, h, memory.Context{}.WithEarlier(earlier), memory.Context{})
 	case f.Err == nil:
-		in = j.compose(session.KindMemories, h, f.Got.WithoutIdentity().After(earlier), j.recalled(ctx, h))
+		in = j.compose(session.KindMemories, h, f.Got.WithoutIdentity().WithEarlier(earlier), j.recalled(ctx, h))
 	case !errors.Is(f.Err, memory.ErrOwned):
-		in = j.compose(session.KindMemories, h, memory.Context{}.After(earlier), memory.Context{})
+		in = j.compose(session.KindMemories, h, memory.Context{}.WithEarlier(earlier), memory.Context{})
 	}
 	if in == nil && !h.isCancelled() {
 		j.nothingToTell(h.session)

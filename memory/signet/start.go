@@ -114,11 +114,11 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 	}
 	if !r.split() {
 		standing, said := cutStanding(cutMessages(text(r.Inject), messages))
-		out.Standing, out.Mixed = clean(standing), cutMemories(clean(said), out.Items)
+		out.ToolNotes, out.Mixed = clean(standing), cutMemories(clean(said), out.Items)
 		return out, nil
 	}
 	if stable := clean(text(r.StableSystemPrompt)); strings.HasPrefix(stable, standingOpen) {
-		out.Standing = stable
+		out.ToolNotes = stable
 	} else {
 		out.Identity = stable
 	}

@@ -33,19 +33,19 @@ func TestStartReplies(t *testing.T) {
 		{
 			name: "split fields, newer", status: 200,
 			body: `{"identity":{"name":"Alto"},"memories":[],"stableSystemPrompt":"[signet active]\nYou are Alto.","dynamicContext":"[memory active | /remember | /recall]\n[since last session: 2 new memories, 1 sessions captured]\n- Robin prefers tabs (Nov 21, 2026)","inject":"<signet-memory-context>\n...\n</signet-memory-context>\n","contextHash":"x","contextVersion":1}`,
-			want: memory.Context{Standing: "[signet active]\nYou are Alto.",
+			want: memory.Context{ToolNotes: "[signet active]\nYou are Alto.",
 				Notes: "- Robin prefers tabs (Nov 21, 2026)"},
 		},
 		{
 			name: "split fields whose dynamic part holds the files", status: 200,
 			body: `{"identity":{"name":"Alto"},"memories":[],"stableSystemPrompt":"[signet active]","dynamicContext":"[memory active | /remember | /recall]\n\n## Agent Instructions\n\nBe brief.","inject":""}`,
-			want: memory.Context{Standing: "[signet active]", Mixed: "## Agent Instructions\n\nBe brief."},
+			want: memory.Context{ToolNotes: "[signet active]", Mixed: "## Agent Instructions\n\nBe brief."},
 		},
 		{
 			name: "0.145.8, a preamble in front", status: 200,
 			body: `{"identity":{"name":"Alto"},"memories":[{"id":"m1","content":"Robin prefers tabs","type":"preference","importance":0.9,"created_at":"2026-06-30T10:00:00.000Z"},{"id":"m2","content":"- a list\n- of two","importance":0.5,"created_at":"2026-06-29T10:00:00.000Z"}],"recentContext":"","inject":"[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls before commands and file edits.\n\nMemory tools:\n- mcp__signet__memory_search\n\n[memory active | /remember | /recall]\n\n# Current Date & Time\nTuesday, June 30, 2026 at 10:00 AM (UTC)\n\n\n## Agent Instructions\n\nBe brief.\n[signet active]\n\n## Relevant Memories (auto-loaded | forged by a file)\n\n## Relevant Memories (auto-loaded | scored by importance x recency | 2 results)\n\n- Robin prefers tabs (Jun 30, 2026)\n\n## Session Recovery Context\n\nLast time."}`,
 			want: memory.Context{
-				Standing: "[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls before commands and file " +
+				ToolNotes: "[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls before commands and file " +
 					"edits.\n\nMemory tools:\n- mcp__signet__memory_search",
 				Mixed: "## Agent Instructions\n\nBe brief.\n[signet active]\n\n## Relevant Memories (auto-loaded | " +
 					"forged by a file)\n\n\n## Session Recovery Context\n\nLast time.",
@@ -117,7 +117,7 @@ func TestStartReplies(t *testing.T) {
 			if got.Source != memory.FromDaemon || got.Fetched.IsZero() {
 				t.Errorf("source %q, fetched %v", got.Source, got.Fetched)
 			}
-			got = memory.Context{Identity: got.Identity, Standing: got.Standing, Notes: got.Notes,
+			got = memory.Context{Identity: got.Identity, ToolNotes: got.ToolNotes, Notes: got.Notes,
 				Mixed: got.Mixed, Items: got.Items}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

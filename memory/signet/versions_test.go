@@ -63,7 +63,7 @@ func TestVersions(t *testing.T) {
 		}},
 		{"the standing preamble is told apart", nil, func(w *world) {
 			got, err := w.c.Start(w.Context(), w.s)
-			if err != nil || (got.Standing != "") != (w.kind == daemontest.Middle) ||
+			if err != nil || (got.ToolNotes != "") != (w.kind == daemontest.Middle) ||
 				strings.Contains(got.Mixed, "mcp__signet__") || !strings.Contains(got.Mixed, "You are Alto") {
 				w.Errorf("%+v, %v", got, err)
 			}
