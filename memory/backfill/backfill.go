@@ -1,8 +1,9 @@
 // Package backfill reads the conversations that harnesses have written down themselves: what was said, by whom and
-// when, one file a harness. It opens foreign files for reading only, follows no links, and takes of them the words of
-// the user and of the agent: no tool output, no thoughts, nothing that the harness says to its model.
+// when; each harness's format has a file of this package. It opens foreign files for reading only, follows no links,
+// and takes from them the words of the user and of the agent: no tool output, no thoughts, nothing that the harness
+// says to its model.
 //
-// It stores nothing: whoever calls it redacts and stores (docs/backfill.md has the formats).
+// It stores nothing: whoever calls it redacts (Clean) and stores. docs/backfill.md describes the formats.
 package backfill
 
 import (
@@ -16,7 +17,7 @@ import (
 	"strings"
 )
 
-// A Skip is a file of which nothing was taken, or not all.
+// A Skip is a file that was not read, or not to its end.
 type Skip struct {
 	File string `json:"file"`
 	Why  string `json:"why"`
@@ -33,16 +34,17 @@ func Agents() []string {
 	return names
 }
 
-// A Found is told of what Walk meets.
-type Found struct {
-	Conversation func(Conversation) error // or a part of one; an error ends the walk
-	File         func(agent string)       // before each file; may be nil
+// A Visitor is called with what Walk finds.
+type Visitor struct {
+	Conversation func(Conversation) error // a conversation or a part of one; an error ends the walk
+	File         func(agent string)       // called before each file is read; may be nil
 	Skip         func(agent string, s Skip)
 }
 
-// Walk reads all that an agent has written, files in the order of their names. A file that cannot be read is skipped
-// and told; an agent that has written nothing is no error.
-func Walk(ctx context.Context, p Place, agent string, found Found) error {
+// Walk reads all that an agent has written, files in the order of their names. A file that cannot be read goes to
+// visit.Skip; an agent that has written nothing is no error. Errors: that of visit.Conversation, ctx's, and an agent
+// that is not among Agents.
+func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 	i := slices.IndexFunc(formats, func(f format) bool { return f.agent == agent })
 	if i < 0 {
 		return fmt.Errorf("nothing is known of how %q writes its conversations: name one of %s", agent,
@@ -51,7 +53,7 @@ func Walk(ctx context.Context, p Place, agent string, found Found) error {
 	f := formats[i]
 	root := f.root(p)
 	if to, err := filepath.EvalSymlinks(root); err == nil {
-		root = to // where somebody keeps it
+		root = to // people link the whole folder to another disk
 	}
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
@@ -62,20 +64,20 @@ func Walk(ctx context.Context, p Place, agent string, found Found) error {
 		case err != nil && path == root:
 			return nil // it is not installed, or has written nothing
 		case err != nil:
-			found.Skip(agent, Skip{path, "it cannot be read: " + reason(err)})
+			visit.Skip(agent, Skip{path, "it cannot be read: " + reason(err)})
 			return nil
 		case relErr != nil:
 			return nil
-		case entry.Type()&fs.ModeSymlink != 0 && (f.is(filepath.ToSlash(rel)) || isFolder(path)):
-			found.Skip(agent, Skip{path, "it is a link, and these are not followed"})
+		case entry.Type()&fs.ModeSymlink != 0 && (f.match(filepath.ToSlash(rel)) || isFolder(path)):
+			visit.Skip(agent, Skip{path, "it is a link, and these are not followed"})
 			return nil
-		case !entry.Type().IsRegular() || !f.is(filepath.ToSlash(rel)):
+		case !entry.Type().IsRegular() || !f.match(filepath.ToSlash(rel)):
 			return nil
 		}
-		if found.File != nil {
-			found.File(agent)
+		if visit.File != nil {
+			visit.File(agent)
 		}
-		return f.take(ctx, p, path, found)
+		return f.visitFile(ctx, p, path, visit)
 	})
 }
 
@@ -84,22 +86,22 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// take reads one file.
-func (f format) take(ctx context.Context, p Place, path string, found Found) error {
+// visitFile reads one file.
+func (f format) visitFile(ctx context.Context, p Place, path string, visit Visitor) error {
 	info, err := os.Lstat(path)
-	if err == nil && !ours(info) {
-		found.Skip(f.agent, Skip{path, "it belongs to another user"})
+	if err == nil && !belongsToUser(info) {
+		visit.Skip(f.agent, Skip{path, "it belongs to another user"})
 		return nil
 	}
 	n := 0
 	var stopped error
 	err = f.read(ctx, p, path, func(c Conversation) error {
 		c.Agent, c.File = f.agent, path
-		if c.Turns = said(c.Turns); c.ID == "" || len(c.Turns) == 0 {
+		if c.Turns = withUserText(c.Turns); c.ID == "" || len(c.Turns) == 0 {
 			return nil
 		}
 		n++
-		stopped = found.Conversation(c)
+		stopped = visit.Conversation(c)
 		return stopped
 	})
 	switch {
@@ -108,17 +110,17 @@ func (f format) take(ctx context.Context, p Place, path string, found Found) err
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil && n > 0:
-		found.Skip(f.agent, Skip{path, "not all of it can be read: " + reason(err)})
+		visit.Skip(f.agent, Skip{path, "not all of it can be read: " + reason(err)})
 	case err != nil:
-		found.Skip(f.agent, Skip{path, "it cannot be read: " + reason(err)})
+		visit.Skip(f.agent, Skip{path, "it cannot be read: " + reason(err)})
 	case n == 0:
-		found.Skip(f.agent, Skip{path, "nobody has said anything in it, or it is written in a way " +
+		visit.Skip(f.agent, Skip{path, "nobody has said anything in it, or it is written in a way " +
 			"that is not known here"})
 	}
 	return nil
 }
 
-// reason is an error without the path, which stands beside it.
+// reason is an error's text without the path, which a Skip names already.
 func reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -127,7 +129,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// said leaves out turns in which the user said nothing.
-func said(turns []Turn) []Turn {
+// withUserText leaves out turns in which the user said nothing.
+func withUserText(turns []Turn) []Turn {
 	return slices.DeleteFunc(turns, func(t Turn) bool { return t.User == "" })
 }

@@ -20,7 +20,7 @@ import (
 // walk reads all that an agent has written below a home.
 func walk(t *testing.T, home, agent string) (all []Conversation, skipped []Skip) {
 	t.Helper()
-	err := Walk(t.Context(), Place{Home: home}, agent, Found{
+	err := Walk(t.Context(), Place{Home: home}, agent, Visitor{
 		Conversation: func(c Conversation) error { all = append(all, c); return nil },
 		Skip:         func(_ string, s Skip) { skipped = append(skipped, s) },
 	})
@@ -304,7 +304,7 @@ func TestNothingToRead(t *testing.T) {
 	if all, skipped := walk(t, home, "opencode"); len(all) != 0 || len(skipped) != 1 {
 		t.Errorf("%v, %v", all, skipped)
 	}
-	if err := Walk(t.Context(), Place{Home: home}, "nobody", Found{}); err == nil ||
+	if err := Walk(t.Context(), Place{Home: home}, "nobody", Visitor{}); err == nil ||
 		!strings.Contains(err.Error(), "claude, codex") {
 		t.Error(err)
 	}
@@ -315,13 +315,13 @@ func TestWalkStops(t *testing.T) {
 	full := errors.New("full")
 	n := 0
 	err := Walk(t.Context(), Place{Home: "testdata"}, "claude",
-		Found{Conversation: func(Conversation) error { n++; return full }, Skip: func(string, Skip) {}})
+		Visitor{Conversation: func(Conversation) error { n++; return full }, Skip: func(string, Skip) {}})
 	if !errors.Is(err, full) || n != 1 {
 		t.Errorf("%d, %v", n, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Walk(ctx, Place{Home: "testdata"}, "claude", Found{}); !errors.Is(err, context.Canceled) {
+	if err := Walk(ctx, Place{Home: "testdata"}, "claude", Visitor{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// claude is Claude Code: ~/.claude/projects/FOLDER/SESSION.jsonl (seen: 2.1.316). Lines of many types; "user" and
-// "assistant" hold what was said, sidechains are subagents'. A branched conversation begins with a copy of what it was
-// branched from, which is taken with that one where it is there.
+// claude is Claude Code: ~/.claude/projects/FOLDER/SESSION.jsonl (seen: 2.1.316). Lines are of many types: "user" and
+// "assistant" hold what was said, and sidechains belong to subagents. A branched conversation begins with a copy of the
+// one it was branched from; the copy is passed over where the original's file is still there.
 var claude = format{
 	agent: "claude",
 	root:  func(p Place) string { return filepath.Join(p.env("CLAUDE_CONFIG_DIR", ".claude"), "projects") },
-	is:    func(rel string) bool { return strings.Count(rel, "/") == 1 && strings.HasSuffix(rel, ".jsonl") },
+	match: func(rel string) bool { return strings.Count(rel, "/") == 1 && strings.HasSuffix(rel, ".jsonl") },
 	read: jsonLines(func(b *builder, line struct {
 		Type        string    `json:"type"`
 		SessionID   string    `json:"sessionId"`
@@ -37,7 +37,7 @@ var claude = format{
 		b.from = line.ForkedFrom.SessionID
 		switch {
 		case line.IsSidechain || line.IsMeta || line.IsSummary:
-		case b.stands(b.from):
+		case b.hasFile(b.from):
 		case line.Type == "user":
 			b.user(line.Message.Content.join(), line.Timestamp)
 		case line.Type == "assistant":

@@ -11,7 +11,7 @@ import (
 var codex = format{
 	agent: "codex",
 	root:  func(p Place) string { return filepath.Join(p.env("CODEX_HOME", ".codex"), "sessions") },
-	is: func(rel string) bool {
+	match: func(rel string) bool {
 		return strings.HasPrefix(filepath.Base(rel), "rollout-") && strings.HasSuffix(rel, ".jsonl")
 	},
 	read: jsonLines(func(b *builder, line struct {

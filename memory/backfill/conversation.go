@@ -13,18 +13,18 @@ import (
 
 // A Conversation is what a harness has written down of one session.
 type Conversation struct {
-	Agent string   // the harness: claude, codex, …
-	ID    string   // its own id, which is the ACP sessionId where ACP was spoken
-	Cwd   string   // "" where the harness does not say
-	Also  []string // other folders that it is about
-	File  string
-	Part  int // a long one comes in parts, from 0 on, one behind the other
-	Turns []Turn
+	Agent        string   // the harness: claude, codex, …
+	ID           string   // its own id, which is the ACP sessionId where ACP was spoken
+	Cwd          string   // "" where the harness does not say
+	OtherFolders []string // further folders that it is about
+	File         string   // the path that it was read from
+	Part         int      // a long conversation comes in parts, numbered from 0, in order
+	Turns        []Turn
 }
 
 const (
-	maxPart = 4 << 20 // bytes of words, after which the turns so far are a part
-	maxSide = 1 << 20 // bytes of one side of a turn; the rest of it is left
+	maxPart = 4 << 20 // bytes of text, after which the turns so far make a part
+	maxSide = 1 << 20 // bytes of one side of a turn; the rest of it is dropped
 )
 
 // A Turn is what the user said and what the agent answered.
@@ -34,23 +34,23 @@ type Turn struct {
 	From            string    // the conversation that it was copied from, where the harness says so
 }
 
-// A builder makes turns of what is said, in the order in which it stands in a file.
+// A builder makes turns of what is said, given to it in the order of the file.
 type builder struct {
 	Conversation
 	from   string          // the conversation that what is said now was copied from
 	size   int             // bytes of what was said since the last part
-	beside map[string]bool // whether conversations have a file beside this one
+	beside map[string]bool // by conversation: whether it has a file of its own beside this one
 }
 
-// in notes the folders of a conversation.
-func (b *builder) in(folders []string) {
+// setFolders notes the folders that a conversation is about.
+func (b *builder) setFolders(folders []string) {
 	if len(folders) > 0 {
-		b.Cwd, b.Also = folders[0], folders[1:]
+		b.Cwd, b.OtherFolders = folders[0], folders[1:]
 	}
 }
 
-// stands reports whether another conversation, "" for none, stands in a file of its own beside this one.
-func (b *builder) stands(id string) bool {
+// hasFile reports whether another conversation, "" for none, has a file of its own beside this one.
+func (b *builder) hasFile(id string) bool {
 	there, known := b.beside[id]
 	if id == "" || id != filepath.Base(id) || known {
 		return there
@@ -64,9 +64,9 @@ func (b *builder) stands(id string) bool {
 	return there
 }
 
-// part gives the turns so far but for the last, which may go on, once they are a part. What a file holds is not held
-// in memory as a whole: it may have gigabytes.
-func (b *builder) part() (c Conversation, full bool) {
+// takePart gives the turns so far, without the last, which may go on, once they are large enough for a part. So a file
+// of gigabytes is never held in memory as a whole.
+func (b *builder) takePart() (c Conversation, full bool) {
 	n := len(b.Turns) - 1
 	if b.size < maxPart || n < 1 || b.ID == "" {
 		return c, false
@@ -80,14 +80,14 @@ func (b *builder) part() (c Conversation, full bool) {
 
 // user takes what the user said: a new turn, or more of the last one where nothing was answered yet.
 func (b *builder) user(text string, at time.Time) {
-	text = own(text)
+	text = userWords(text)
 	if text == "" {
 		return
 	}
 	text = chars.Cut(text, maxSide)
 	b.size += len(text)
 	if n := len(b.Turns); n > 0 && b.Turns[n-1].Assistant == "" && b.Turns[n-1].From == b.from {
-		if last := &b.Turns[n-1]; last.User != text && len(last.User) < maxSide { // some write it twice
+		if last := &b.Turns[n-1]; last.User != text && len(last.User) < maxSide { // some harnesses write it twice
 			last.User += "\n\n" + text
 		}
 		return
@@ -108,7 +108,7 @@ func (b *builder) assistant(text string, at time.Time) {
 	switch {
 	case last.Assistant == "":
 		last.Assistant = text
-	case strings.HasSuffix(last.Assistant, text), len(last.Assistant) >= maxSide: // written twice; enough
+	case strings.HasSuffix(last.Assistant, text), len(last.Assistant) >= maxSide: // written twice, or too much
 	default:
 		last.Assistant += "\n\n" + text
 	}
@@ -117,21 +117,20 @@ func (b *builder) assistant(text string, at time.Time) {
 	}
 }
 
-// block is one that this program put in front of a prompt.
+// block matches a context block of ours at the start of a prompt.
 var block = pattern.New(`(?s)^\s*<signet-memory source="acp-proxy".*?</signet-memory>\s*`)
 
-// told is how texts begin that a harness puts into the user's mouth.
-var told = []string{
-	"<environment_context>", "<user_instructions>", "<session_context>", "<system-reminder>", "<command-name>",
-	"<command-message>",
-	"<local-command-", "<skills_instructions>", "<permissions instructions>", "# AGENTS.md instructions",
-	"Caveat: The messages below",
+// harnessPrefixes are how texts begin that a harness writes itself and files under the user's name.
+var harnessPrefixes = []string{
+	"<environment_context>", "<user_instructions>", "<session_context>", "<system-reminder>",
+	"<command-name>", "<command-message>", "<local-command-", "<skills_instructions>", "<permissions instructions>",
+	"# AGENTS.md instructions", "Caveat: The messages below",
 }
 
-// own gives the user's own words in a text: without our block, nothing of what a harness says by itself.
-func own(text string) string {
+// userWords gives a text without our block; of a text that the harness wrote nothing.
+func userWords(text string) string {
 	text = strings.TrimSpace(block().ReplaceAllString(text, ""))
-	for _, prefix := range told {
+	for _, prefix := range harnessPrefixes {
 		if strings.HasPrefix(text, prefix) {
 			return ""
 		}
@@ -139,10 +138,10 @@ func own(text string) string {
 	return text
 }
 
-// A content is what was said: a string, or a list of blocks of which the texts count.
+// A content is a message's texts. In JSON it is a string, or a list of blocks of which only texts are taken.
 type content []string
 
-// UnmarshalJSON takes either form; any other is nothing.
+// UnmarshalJSON takes either form. Of any other it takes nothing, and gives no error: the line's other fields count.
 func (c *content) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) == nil {
@@ -168,7 +167,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// join gives the texts as one, our own block left out, which is a text by itself.
+// join makes one text of all, without our block, which is a text of its own.
 func (c content) join() string {
 	var own []string
 	for _, text := range c {

@@ -10,7 +10,7 @@ import (
 var copilot = format{
 	agent: "copilot",
 	root:  func(p Place) string { return filepath.Join(p.env("COPILOT_HOME", ".copilot"), "session-state") },
-	is:    func(rel string) bool { return strings.Count(rel, "/") == 1 && strings.HasSuffix(rel, "/events.jsonl") },
+	match: func(rel string) bool { return strings.Count(rel, "/") == 1 && strings.HasSuffix(rel, "/events.jsonl") },
 	read: jsonLines(func(b *builder, line struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`

@@ -8,10 +8,10 @@ import (
 // A Place is where harnesses keep what they write.
 type Place struct {
 	Home   string
-	Getenv func(string) string // of the harnesses' own variables; nil is none
+	Getenv func(string) string // for variables that move a harness's folder; nil: none is set
 }
 
-// env gives a folder that a variable names, or else one under Home.
+// env gives the folder that a variable names, or else the one under Home.
 func (p Place) env(name string, under ...string) string {
 	if p.Getenv != nil {
 		if dir := p.Getenv(name); filepath.IsAbs(dir) {
@@ -21,12 +21,12 @@ func (p Place) env(name string, under ...string) string {
 	return filepath.Join(append([]string{p.Home}, under...)...)
 }
 
-// A format is how a harness writes.
+// A format is how a harness writes its conversations down.
 type format struct {
 	agent string
 	root  func(Place) string
-	// is reports whether a file below root, by its path from there with slashes, is a conversation.
-	is func(rel string) bool
+	// match reports whether a file is a conversation, by its path below root, with slashes.
+	match func(rel string) bool
 	// read gives the conversations of a file.
 	read func(ctx context.Context, p Place, path string, yield func(Conversation) error) error
 }

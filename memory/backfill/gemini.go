@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// gemini is Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-….jsonl (seen: 0.61.0), a head, messages, and "$set" lines
-// that replace what is there; before that one JSON object, session-….json. PROJECT is a name of projects.json.
+// gemini is Gemini CLI: ~/.gemini/tmp/PROJECT/chats/session-….jsonl (seen: 0.61.0), with a head, messages, and "$set"
+// lines that replace all messages before them; older versions wrote one JSON object, session-….json. PROJECT is a name
+// that ~/.gemini/projects.json maps to a folder.
 var gemini = format{
 	agent: "gemini",
 	root:  func(p Place) string { return filepath.Join(p.Home, ".gemini", "tmp") },
-	is: func(rel string) bool {
+	match: func(rel string) bool {
 		return strings.Contains(rel, "/chats/session-") && (strings.HasSuffix(rel, ".jsonl") ||
 			strings.HasSuffix(rel, ".json"))
 	},
@@ -37,7 +38,7 @@ var gemini = format{
 			err := json.Unmarshal(line, &v)
 			switch {
 			case err != nil:
-				return broken(err)
+				return lineError(err)
 			case v.SessionID != "":
 				head.SessionID = v.SessionID
 				messages = append(messages[:0], v.Messages...)
@@ -59,7 +60,7 @@ var gemini = format{
 			return nil
 		}
 		odd := eachLine(ctx, path, add)
-		if odd != nil && !isOdd(odd) {
+		if odd != nil && !isBadLines(odd) {
 			return odd
 		}
 		if head.SessionID == "" { // one object over many lines
@@ -95,7 +96,7 @@ type geminiMessage struct {
 	Content   content   `json:"content"`
 }
 
-// size is how many bytes of words it holds.
+// size is how many bytes of text it holds.
 func (m geminiMessage) size() (n int) {
 	for _, text := range m.Content {
 		n += len(text)
@@ -103,7 +104,8 @@ func (m geminiMessage) size() (n int) {
 	return n
 }
 
-// geminiFolder gives the folder of a conversation, which Gemini keeps in a file of its own.
+// geminiFolder gives the working directory of a conversation, which Gemini keeps in projects.json; "" where it is not
+// known.
 func geminiFolder(p Place, path string) string {
 	text, err := os.ReadFile(filepath.Join(p.Home, ".gemini", "projects.json"))
 	if err != nil {

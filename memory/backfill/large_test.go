@@ -38,7 +38,7 @@ func TestLargeFiles(t *testing.T) {
 	var most uint64
 	parts := map[string]int{}
 	users := map[string][]string{}
-	err := Walk(t.Context(), Place{Home: home}, "claude", Found{
+	err := Walk(t.Context(), Place{Home: home}, "claude", Visitor{
 		Conversation: func(c Conversation) error {
 			if c.Part != parts[c.ID] {
 				t.Errorf("part %d of %s comes behind %d others", c.Part, c.ID, parts[c.ID])

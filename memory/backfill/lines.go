@@ -14,39 +14,41 @@ import (
 
 var errTooLarge = errors.New("it is too large to be read at once")
 
-// maxLine is the longest line that is looked at; a longer one holds files, not words.
+// maxLine is the longest line that is read, in bytes; a longer one holds files, not words.
 const maxLine = 16 << 20
 
-// errOdd is a line that cannot be read.
-var errOdd = errors.New("no JSON object")
+// errNotJSON says that a line cannot be read.
+var errNotJSON = errors.New("no JSON object")
 
-// An oddLines error is how many lines of a file are no JSON objects or too long, which the others are not.
-type oddLines int
+// badLines is an error: how many lines of a file are too long or no JSON objects. The others were read.
+type badLines int
 
-func (n oddLines) Error() string {
+func (n badLines) Error() string {
 	if n == 1 {
 		return fmt.Sprintf("one of its lines is broken or longer than %d MB", maxLine>>20)
 	}
 	return fmt.Sprintf("%d of its lines are broken or longer than %d MB", int(n), maxLine>>20)
 }
 
-func isOdd(err error) bool {
-	var odd oddLines
+func isBadLines(err error) bool {
+	var odd badLines
 	return errors.As(err, &odd)
 }
 
-// broken gives errOdd for a line that is no JSON. One that is of another shape than it is known here is nobody's words.
-func broken(err error) error {
+// lineError gives errNotJSON for a line that is no JSON. A line of JSON whose fields have other types than we know is
+// no error: harnesses write many lines that hold nobody's words.
+func lineError(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return errOdd
+		return errNotJSON
 	}
 	return nil
 }
 
-// eachLine calls f for each line of a file, in memory that does not grow with it. A line that is too long, is no JSON
-// object, or of which f says errOdd, is passed over, and counted unless it is the last one, which may still be on its
-// way. Any other error of f ends it.
+// eachLine calls f for each line of a file, in memory that does not grow with the file. A line that is too long, is no
+// JSON object, or for which f gives errNotJSON, is passed over, and counted in the badLines that eachLine gives at the
+// end. A last line without a line end is not counted: the harness may still be writing it. Any other error of f ends
+// the reading.
 func eachLine(ctx context.Context, path string, f func(line []byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -73,7 +75,7 @@ func eachLine(ctx context.Context, path string, f func(line []byte) error) error
 		line = bytes.TrimSpace(line)
 		is := long || len(line) > 0 && line[0] != '{'
 		if len(line) > 0 && !is {
-			if failed := f(line); errors.Is(failed, errOdd) {
+			if failed := f(line); errors.Is(failed, errNotJSON) {
 				is = true
 			} else if failed != nil {
 				return failed
@@ -84,7 +86,7 @@ func eachLine(ctx context.Context, path string, f func(line []byte) error) error
 		}
 		switch {
 		case err != nil && odd > 0:
-			return oddLines(odd)
+			return badLines(odd)
 		case err != nil:
 			return nil
 		}
@@ -95,16 +97,16 @@ func eachLine(ctx context.Context, path string, f func(line []byte) error) error
 	}
 }
 
-// toolOutput reports whether a line holds nothing but what a tool said, which is most of what harnesses write: it is
-// not worth reading. One that may hold words too is read.
+// toolOutput reports whether a line holds nothing but a tool's call or result, which most lines do: they are not
+// decoded. A line that may hold words as well is.
 func toolOutput(line []byte) bool {
 	return (bytes.Contains(line, toolResult) || bytes.Contains(line, toolUse)) && !bytes.Contains(line, textBlock)
 }
 
-// What stands in a text has its quotation marks escaped.
+// These cannot be found inside a text, where quotation marks are escaped.
 var toolResult, toolUse, textBlock = []byte(`"tool_result"`), []byte(`"tool_use"`), []byte(`"text"`)
 
-// jsonLines makes one conversation of a file of JSON lines, each of which is a T.
+// jsonLines makes the read function of a format whose files are one conversation each, in JSON lines of type T.
 func jsonLines[T any](take func(b *builder, line T)) func(context.Context, Place, string,
 	func(Conversation) error) error {
 	return func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
@@ -115,15 +117,15 @@ func jsonLines[T any](take func(b *builder, line T)) func(context.Context, Place
 				return nil
 			}
 			if err := json.Unmarshal(line, &v); err != nil {
-				return broken(err)
+				return lineError(err)
 			}
 			take(&b, v)
-			if part, full := b.part(); full {
+			if part, full := b.takePart(); full {
 				return yield(part)
 			}
 			return nil
 		})
-		if err != nil && !isOdd(err) {
+		if err != nil && !isBadLines(err) {
 			return err
 		}
 		return cmp.Or(yield(b.Conversation), err)

@@ -19,19 +19,19 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
-// A Note is something that an agent has in a file of its own, to read it in each session: a point of a list or a
-// paragraph, without secrets.
+// A Note is a list item or a paragraph of a file that an agent reads at the start of each session (CLAUDE.md,
+// AGENTS.md, the agent's own memory files), without secrets.
 type Note struct {
-	ID      string // a digest of agent, file and text: the same as long as it stands there
-	Agent   string
-	File    string
-	Line    int
-	Heading string // that it stands under
-	Text    string
-	Cwd     string // the folder that it is about; "" for every one
-	Unknown bool   // it is about a folder that is not known
-	ByAgent bool   // the agent wrote it, not the user
-	Written time.Time
+	ID         string // a digest of agent, file and text: the same as long as the text stands in the file
+	Agent      string
+	File       string
+	Line       int    // from 1
+	Heading    string // that it stands under
+	Text       string
+	Cwd        string // the folder that it is about; "" for any
+	CwdUnknown bool   // it is about one folder, and nobody knows which
+	ByAgent    bool   // the agent wrote it, not the user
+	Written    time.Time
 }
 
 // noteFiles are where agents keep notes, below their folder.
@@ -47,18 +47,18 @@ var noteFiles = []struct {
 }
 
 const (
-	maxNotes  = 1 << 20 // bytes of a file of notes; the rest is left
-	maxNote   = 4 << 10 // bytes of a note
-	leastNote = 3       // words
+	maxNotes     = 1 << 20 // bytes of a file of notes; the rest is not read
+	maxNote      = 4 << 10 // bytes of a note; a longer paragraph is none
+	minNoteWords = 3       // words
 )
 
-// Notes reads what agents keep for themselves (Claude Code and Codex). here is the folder that somebody asks from, for
-// Claude names folders in a way that cannot be undone.
+// Notes reads the notes of Claude Code and Codex. here is the working directory of whoever asks: Claude names its
+// folders in a way that cannot be turned back into a path, but a path can be compared with it.
 func Notes(p Place, here string) (all []Note, skipped []Skip) {
 	for _, of := range noteFiles {
 		root := p.env(of.variable, of.folder)
 		for _, pattern := range of.files {
-			names, err := filepath.Glob(filepath.Join(escaped(root), filepath.FromSlash(pattern)))
+			names, err := filepath.Glob(filepath.Join(globEscape(root), filepath.FromSlash(pattern)))
 			if err != nil {
 				continue // there is no such folder
 			}
@@ -67,7 +67,7 @@ func Notes(p Place, here string) (all []Note, skipped []Skip) {
 				switch {
 				case err == nil && !info.Mode().IsRegular():
 					err = errors.New("it is no file")
-				case err == nil && !ours(info):
+				case err == nil && !belongsToUser(info):
 					err = errors.New("it belongs to another user")
 				}
 				var found []Note
@@ -85,7 +85,7 @@ func Notes(p Place, here string) (all []Note, skipped []Skip) {
 				}
 				for _, n := range found {
 					n.Agent, n.File, n.ByAgent, n.Written = of.agent, name, of.byAgent, info.ModTime().UTC()
-					n.Cwd, n.Unknown = cmp.Or(cwd, n.Cwd), unknown
+					n.Cwd, n.CwdUnknown = cmp.Or(cwd, n.Cwd), unknown
 					sum := sha256.Sum256([]byte(n.Agent + "\x00" + n.File + "\x00" + n.Text))
 					n.ID = hex.EncodeToString(sum[:6])
 					all = append(all, n)
@@ -96,17 +96,17 @@ func Notes(p Place, here string) (all []Note, skipped []Skip) {
 	return all, skipped
 }
 
-// escaped is a folder's path as a pattern that is that path alone.
-func escaped(path string) string {
+// globEscape gives a path as a glob that matches that path alone.
+func globEscape(path string) string {
 	if filepath.Separator == '\\' {
 		return path
 	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// notesIn cuts a file of Markdown into points and paragraphs. Headings, code, comments and what stands in front of the
-// text (between lines of ---) are none. Agents write such a front before each part of a file, too, and list under
-// headings of their own where they have something from.
+// notesIn cuts a Markdown file into list items and paragraphs. Headings, code, comments and front matter (between lines
+// of ---) are none. Files that an agent wrote may have front matter before each part, and lists of sources under
+// metaHeadings.
 func notesIn(name string, byAgent bool) ([]Note, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -121,7 +121,7 @@ func notesIn(name string, byAgent bool) ([]Note, error) {
 		text := strings.TrimSpace(privacy.Clean(strings.Join(lines, " "), nil, false))
 		lines = lines[:0]
 		words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if len(words) >= leastNote && len(text) <= maxNote && !slices.Contains(ofNotes, heading) {
+		if len(words) >= minNoteWords && len(text) <= maxNote && !slices.Contains(metaHeadings, heading) {
 			all = append(all, Note{Line: began, Heading: heading, Text: text, Cwd: about})
 		}
 	}
@@ -134,7 +134,7 @@ func notesIn(name string, byAgent bool) ([]Note, error) {
 		}
 		line := strings.TrimSpace(scan.Text())
 		mark := strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
-		point, isPoint := cutPoint(line)
+		point, isPoint := cutListItem(line)
 		folder, isAbout := strings.CutPrefix(line, "applies_to: cwd=")
 		switch {
 		case line == "---" && (at == 1 || front):
@@ -149,7 +149,7 @@ func notesIn(name string, byAgent bool) ([]Note, error) {
 			fence = line[:3]
 		case line == "" || line == "---" || strings.HasPrefix(line, "<!--"):
 			flush()
-		case byAgent && last == "---" && frontLine().MatchString(line):
+		case byAgent && last == "---" && frontMatterLine().MatchString(line):
 			front = true
 		case byAgent && isAbout:
 			about = folderOf(folder)
@@ -173,13 +173,13 @@ func notesIn(name string, byAgent bool) ([]Note, error) {
 	return all, scan.Err()
 }
 
-// ofNotes are headings under which an agent keeps what its notes are from and found by (Codex).
-var ofNotes = []string{"rollout_summary_files", "keywords"}
+// metaHeadings are headings under which Codex lists where its notes come from, and words to find them by.
+var metaHeadings = []string{"rollout_summary_files", "keywords"}
 
-// frontLine is the first line of what stands in front of a text.
-var frontLine = pattern.New(`^[a-z_-]+:( |$)`)
+// frontMatterLine matches the first line of front matter, "key: value".
+var frontMatterLine = pattern.New(`^[a-z_-]+:( |$)`)
 
-// folderOf gives the folder that Codex says a part of its notes is about: the first, of several.
+// folderOf gives the folder that a part of Codex's notes is about; the first one of several.
 func folderOf(text string) string {
 	text, _, _ = strings.Cut(text, ";")
 	text, _, _ = strings.Cut(text, " and /")
@@ -189,8 +189,8 @@ func folderOf(text string) string {
 	return ""
 }
 
-// cutPoint gives what a point of a list says.
-func cutPoint(line string) (string, bool) {
+// cutListItem gives a list item without its mark; ok is false where line is none.
+func cutListItem(line string) (text string, ok bool) {
 	for _, mark := range []string{"- ", "* ", "+ "} {
 		if rest, ok := strings.CutPrefix(line, mark); ok {
 			return strings.TrimSpace(rest), true
@@ -203,10 +203,10 @@ func cutPoint(line string) (string, bool) {
 	return "", false
 }
 
-// claudeFolder gives the folder that one of Claude's is about: what its conversations say, else here if its name is
-// made of that.
+// claudeFolder gives the working directory that a folder of Claude's (~/.claude/projects/NAME) belongs to: the one that
+// its conversations name, else here, if NAME is made of it; else "".
 func claudeFolder(dir, here string) string {
-	files, _ := filepath.Glob(filepath.Join(escaped(dir), "*.jsonl"))
+	files, _ := filepath.Glob(filepath.Join(globEscape(dir), "*.jsonl"))
 	for _, name := range files[:min(len(files), 3)] {
 		if cwd := firstCwd(name); cwd != "" {
 			return cwd
@@ -224,7 +224,7 @@ func claudeFolder(dir, here string) string {
 	return ""
 }
 
-// firstCwd gives the folder that the beginning of a conversation names.
+// firstCwd gives the first working directory that the beginning of a conversation's file names.
 func firstCwd(name string) string {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return ""
@@ -247,8 +247,8 @@ func firstCwd(name string) string {
 	return ""
 }
 
-// FindNote gives the note that somebody names: by its id or the beginning of that, by FILE:LINE, or by what it says. ok
-// is false for none, and for more than one.
+// FindNote gives the note that a person names: by its id or the beginning of it, by FILE:LINE, or by its text. ok is
+// false when none or more than one has that name.
 func FindNote(all []Note, name string) (n Note, ok bool) {
 	found := slices.DeleteFunc(slices.Clone(all), func(n Note) bool {
 		place := fmt.Sprintf("%s:%d", n.File, n.Line)

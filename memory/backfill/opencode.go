@@ -12,14 +12,14 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// opencode is OpenCode: the SQLite database ~/.local/share/opencode/opencode.db (seen: 1.18.33), with sessions,
-// messages and their parts as JSON.
+// opencode is OpenCode: the SQLite database ~/.local/share/opencode/opencode.db (seen: 1.18.33), with tables of
+// sessions, of messages and of their parts; the latter two hold JSON.
 var opencode = format{
 	agent: "opencode",
 	root: func(p Place) string {
 		return filepath.Join(p.env("XDG_DATA_HOME", ".local", "share"), "opencode", "opencode.db")
 	},
-	is: func(rel string) bool { return rel == "." }, // nothing else in that folder is looked at
+	match: func(rel string) bool { return rel == "." }, // nothing else in that folder is looked at
 	read: func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
 		db, err := migrations.Look(path)
 		if err != nil {
@@ -86,7 +86,7 @@ func opencodeTurns(ctx context.Context, db *sql.DB, c Conversation, yield func(C
 		}
 		if message != id {
 			end()
-			if part, full := b.part(); full {
+			if part, full := b.takePart(); full {
 				if err := yield(part); err != nil {
 					return err
 				}
@@ -94,7 +94,7 @@ func opencodeTurns(ctx context.Context, db *sql.DB, c Conversation, yield func(C
 			var m struct {
 				Role string `json:"role"`
 			}
-			_ = json.Unmarshal([]byte(data), &m) // a message of another shape is nobody's
+			_ = json.Unmarshal([]byte(data), &m) // without a role nothing is taken of it
 			id, role, at = message, m.Role, time.UnixMilli(created)
 		}
 		var p struct {

@@ -4,5 +4,5 @@ package backfill
 
 import "io/fs"
 
-// ours reports whether a file belongs to the user that we run as, which the folder's rights have to say here.
-func ours(fs.FileInfo) bool { return true }
+// belongsToUser reports whether a file belongs to the user that we run as. Here only the folder's permissions can tell.
+func belongsToUser(fs.FileInfo) bool { return true }

@@ -11,7 +11,7 @@ import (
 var pi = format{
 	agent: "pi",
 	root:  func(p Place) string { return filepath.Join(p.env("PI_CODING_AGENT_DIR", ".pi", "agent"), "sessions") },
-	is:    func(rel string) bool { return strings.HasSuffix(rel, ".jsonl") },
+	match: func(rel string) bool { return strings.HasSuffix(rel, ".jsonl") },
 	read: jsonLines(func(b *builder, line struct {
 		Type      string    `json:"type"`
 		ID        string    `json:"id"`

@@ -10,7 +10,7 @@ import (
 var qwen = format{
 	agent: "qwen",
 	root:  func(p Place) string { return filepath.Join(p.Home, ".qwen", "projects") },
-	is:    func(rel string) bool { return strings.Contains(rel, "/chats/") && strings.HasSuffix(rel, ".jsonl") },
+	match: func(rel string) bool { return strings.Contains(rel, "/chats/") && strings.HasSuffix(rel, ".jsonl") },
 	read: jsonLines(func(b *builder, line struct {
 		Type        string    `json:"type"`
 		SessionID   string    `json:"sessionId"`

@@ -17,13 +17,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// zed is Zed's own agent: the SQLite database threads/threads.db in Zed's folder, a row a thread, as JSON that is
-// compressed in all but the oldest (read in Zed's source: threads of version 0.3.0, 0.2.0, 0.1.0 and none; not seen
-// from a running one). Threads with a parent are subagents'.
+// zed is Zed's own agent: the SQLite database threads/threads.db in Zed's folder, a row a thread, as JSON that all but
+// the oldest versions compress. The format is taken from Zed's source (threads of version 0.3.0, 0.2.0, 0.1.0 and
+// none), not from a running Zed. Threads with a parent are subagents'.
 var zed = format{
 	agent: "zed",
-	root:  func(p Place) string { return filepath.Join(zedFolder(p, runtime.GOOS), "threads") },
-	is:    func(rel string) bool { return rel == "threads.db" },
+	root:  func(p Place) string { return filepath.Join(zedData(p, runtime.GOOS), "threads") },
+	match: func(rel string) bool { return rel == "threads.db" },
 	read: func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
 		db, err := migrations.Look(path)
 		if err != nil {
@@ -41,7 +41,7 @@ var zed = format{
 				return err
 			}
 			b := builder{Conversation: Conversation{ID: t.id, File: path}}
-			b.in(t.folders)
+			b.setFolders(t.folders)
 			if !t.read(data, &b) {
 				odd++
 			} else if err := yield(b.Conversation); err != nil {
@@ -56,8 +56,8 @@ var zed = format{
 	},
 }
 
-// zedFolder is where Zed keeps what it writes.
-func zedFolder(p Place, system string) string {
+// zedData is the folder where Zed keeps what it writes.
+func zedData(p Place, system string) string {
 	switch system {
 	case "darwin":
 		return filepath.Join(p.Home, "Library", "Application Support", "Zed")
@@ -67,14 +67,14 @@ func zedFolder(p Place, system string) string {
 	return filepath.Join(p.env("XDG_DATA_HOME", ".local", "share"), "zed")
 }
 
-// A zedThread is a row but for what was said, which may be large.
+// A zedThread is a row without its data, which may be large.
 type zedThread struct {
 	id               string
-	folders          []string // that it is about, the first of them first
+	folders          []string // that it is about, the one that was opened first in front
 	created, updated time.Time
 }
 
-// zedThreads gives the threads that a person had. Columns came one by one: databases from before lack some.
+// zedThreads gives the threads that a person had. Columns were added one by one: older databases lack some.
 func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
 	names, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT name FROM pragma_table_info('threads')`)
 	if err != nil {
@@ -94,7 +94,7 @@ func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
 			return t, err
 		}
 		t.folders = zedFolders(folders, order)
-		t.updated, _ = time.Parse(time.RFC3339, updated) // one of another form is no time
+		t.updated, _ = time.Parse(time.RFC3339, updated) // zero where it has another form
 		if t.created, err = time.Parse(time.RFC3339, created); err != nil {
 			t.created = t.updated
 		}
@@ -104,11 +104,11 @@ func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
 		WHERE `+column("parent_id")+` = '' ORDER BY updated_at, id`)
 }
 
-// maxThread is how long a conversation may be that is held at once: a thread of Zed's, as JSON, and the words of one of
-// Gemini's, which are written anew while it goes on.
+// maxThread is how large a conversation may be, in bytes, that has to be held in memory as a whole: a thread of Zed's,
+// as JSON, and the texts of one of Gemini's, where a later line may replace all before it.
 const maxThread = 64 << 20
 
-// data gives a thread as JSON, nil where it cannot be unpacked.
+// data gives a thread as JSON: nil where it cannot be decompressed, empty where it is larger than maxThread.
 func (t zedThread) data(ctx context.Context, db *sql.DB) ([]byte, error) {
 	var kind string
 	var data []byte
@@ -120,6 +120,7 @@ func (t zedThread) data(ctx context.Context, db *sql.DB) ([]byte, error) {
 	return unpack(kind, data), nil
 }
 
+// unpack decompresses data of a kind, and gives nil where it is broken or larger than maxThread.
 func unpack(kind string, data []byte) []byte {
 	if kind != "zstd" {
 		return data
@@ -136,7 +137,7 @@ func unpack(kind string, data []byte) []byte {
 	return data
 }
 
-// A zedMessage is one of a thread: of somebody by name, or, in a thread from before, with a role.
+// A zedMessage is a message of a thread: {"User": …} or {"Agent": …}, in older versions with a role.
 type zedMessage struct {
 	User, Agent *struct {
 		Content []struct{ Text string }
@@ -144,13 +145,13 @@ type zedMessage struct {
 
 	Role        string            `json:"role"`
 	Segments    content           `json:"segments"`
-	Text        string            `json:"text"` // in the oldest
+	Text        string            `json:"text"` // in the oldest version
 	ToolResults []json.RawMessage `json:"tool_results"`
 	Hidden      bool              `json:"is_hidden"`
 }
 
-// read makes turns of a thread. It says when it began and when it was last changed, and no more. ok is false where it
-// is none that is known here.
+// read makes turns of a thread. Their times are those of the thread, when it began and when it was last changed: its
+// messages have none. ok is false where data is no thread of a version that is known here.
 func (t zedThread) read(data []byte, b *builder) (ok bool) {
 	var thread struct {
 		Messages []zedMessage `json:"messages"`
@@ -160,7 +161,7 @@ func (t zedThread) read(data []byte, b *builder) (ok bool) {
 			} `json:"worktree_snapshots"`
 		} `json:"initial_project_snapshot"`
 	}
-	var odd *json.UnmarshalTypeError // what is of another shape is passed over
+	var odd *json.UnmarshalTypeError // fields of another type are passed over
 	if err := json.Unmarshal(data, &thread); err != nil && !errors.As(err, &odd) {
 		return false
 	}
@@ -169,7 +170,7 @@ func (t zedThread) read(data []byte, b *builder) (ok bool) {
 		for _, w := range thread.Snapshot.Worktrees {
 			folders = append(folders, w.Path)
 		}
-		b.in(folders)
+		b.setFolders(folders)
 	}
 	for _, m := range thread.Messages {
 		asked := t.updated
@@ -179,16 +180,16 @@ func (t zedThread) read(data []byte, b *builder) (ok bool) {
 		switch {
 		case m.Hidden || len(m.ToolResults) > 0 && m.Role == "user":
 		case m.User != nil, m.Role == "user":
-			b.user(m.said(), asked)
+			b.user(m.words(), asked)
 		case m.Agent != nil, m.Role == "assistant":
-			b.assistant(m.said(), t.updated)
+			b.assistant(m.words(), t.updated)
 		}
 	}
 	return len(b.Turns) > 0 || len(thread.Messages) == 0 && odd == nil
 }
 
-// said gives the words of a message.
-func (m zedMessage) said() string {
+// words gives the words of a message.
+func (m zedMessage) words() string {
 	texts := append(m.Segments, m.Text)
 	for _, of := range []*struct{ Content []struct{ Text string } }{m.User, m.Agent} {
 		if of != nil {
@@ -200,7 +201,8 @@ func (m zedMessage) said() string {
 	return texts.join()
 }
 
-// zedFolders gives folders, which stand one a line in the order of their names, in the order that they were opened in.
+// zedFolders gives the folders with the one that was opened first in front. lines holds them one a line, in the order of
+// their names; order says at which place each was opened.
 func zedFolders(lines, order string) []string {
 	folders := strings.FieldsFunc(lines, func(r rune) bool { return r == '\n' })
 	for i, place := range strings.Split(order, ",") {

@@ -133,8 +133,9 @@ func TestZedColumns(t *testing.T) {
 		t.Fatalf("%d threads, skipped %v", len(all), skipped)
 	}
 	c := all[0]
-	if c.ID != "one" || c.Cwd != "/home/robin/b" || !slices.Equal(c.Also, []string{"/home/robin/a", "/home/robin/c"}) {
-		t.Errorf("%s in %s and %q", c.ID, c.Cwd, c.Also)
+	if c.ID != "one" || c.Cwd != "/home/robin/b" ||
+		!slices.Equal(c.OtherFolders, []string{"/home/robin/a", "/home/robin/c"}) {
+		t.Errorf("%s in %s and %q", c.ID, c.Cwd, c.OtherFolders)
 	}
 	if began := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC); !c.Turns[0].Started.Equal(began) ||
 		!c.Turns[1].Started.After(began) {
@@ -195,7 +196,7 @@ func TestZedFolder(t *testing.T) {
 	p := Place{Home: "/home/robin", Getenv: func(name string) string { return map[string]string{"XDG_DATA_HOME": "/data"}[name] }}
 	for system, want := range map[string]string{"linux": "/data/zed", "darwin": "/home/robin/Library/Application Support/Zed",
 		"windows": "/home/robin/AppData/Local/Zed"} {
-		if got := filepath.ToSlash(zedFolder(p, system)); got != want && runtime.GOOS != "windows" {
+		if got := filepath.ToSlash(zedData(p, system)); got != want && runtime.GOOS != "windows" {
 			t.Errorf("%s: %s", system, got)
 		}
 	}

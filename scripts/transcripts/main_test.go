@@ -22,7 +22,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said []string
-	err := backfill.Walk(t.Context(), backfill.Place{Home: home}, "claude", backfill.Found{
+	err := backfill.Walk(t.Context(), backfill.Place{Home: home}, "claude", backfill.Visitor{
 		Conversation: func(c backfill.Conversation) error {
 			if c.ID != "d1-001-0123456789" || c.Cwd != "/srv/boats" {
 				t.Errorf("%s in %s", c.ID, c.Cwd)

@@ -71,7 +71,7 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 	for _, agent := range agents {
 		in := &intake{Backfill: b, process: process, gone: map[string]bool{},
 			got: Backfilled{Agent: agent, Skipped: []backfill.Skip{}}}
-		err := backfill.Walk(ctx, backfill.Place{Home: home, Getenv: os.Getenv}, agent, backfill.Found{
+		err := backfill.Walk(ctx, backfill.Place{Home: home, Getenv: os.Getenv}, agent, backfill.Visitor{
 			File: func(string) {
 				if in.got.Files++; b.Step != nil {
 					b.Step(agent, in.got.Files)
@@ -132,7 +132,7 @@ func (in *intake) result() Backfilled {
 // take takes in one conversation, or a part of one, unless a person does not want it.
 func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	last := c.Turns[len(c.Turns)-1]
-	project, out := in.about(c.Cwd, c.Also)
+	project, out := in.about(c.Cwd, c.OtherFolders)
 	first := c.File != in.file || c.ID != in.id
 	if first {
 		in.file, in.id, in.into, in.counted = c.File, c.ID, nil, false

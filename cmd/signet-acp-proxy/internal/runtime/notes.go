@@ -73,7 +73,7 @@ func (d *Data) Promote(ctx context.Context, id string) (m embedded.Memory, added
 	switch {
 	case !ok:
 		return m, false, fmt.Errorf("no line has the id %q: memory list --agents shows them", id)
-	case n.Unknown:
+	case n.CwdUnknown:
 		return m, false, fmt.Errorf("%s is about a folder that is not known: run this in that folder",
 			filepath.Base(filepath.Dir(filepath.Dir(n.File))))
 	}
