@@ -201,8 +201,8 @@ func (m zedMessage) words() string {
 	return texts.join()
 }
 
-// zedFolders gives the folders with the one that was opened first in front. lines holds them one a line, in the order of
-// their names; order says at which place each was opened.
+// zedFolders gives the folders with the one that was opened first in front. lines holds them one a line, in the order
+// of their names; order says at which place each was opened.
 func zedFolders(lines, order string) []string {
 	folders := strings.FieldsFunc(lines, func(r rune) bool { return r == '\n' })
 	for i, place := range strings.Split(order, ",") {

@@ -9,7 +9,8 @@ import (
 )
 
 // assignments finds the values of secret-like names: NAME=value, "name": "value", name := `value`, --name value,
-// <name>value, name is value. It looks at the names in text[from:to], which no name reaches beyond.
+// <name>value</name>, name is value. The names are looked for in text[from:to], which begins and ends between two
+// words; the values may stand behind it.
 func (f *findings) assignments(text string, from, to int) {
 	for i := from; i < to; {
 		if !identifier(text[i]) {
@@ -23,7 +24,7 @@ func (f *findings) assignments(text string, from, to int) {
 		}
 		if letters.mayBeSecret() {
 			before := ""
-			if letters.follow() {
+			if letters.mayContinueName() {
 				before = nameBehind(text, i)
 			}
 			if n, ok := secretName(text[i:end], before); ok {
@@ -35,7 +36,7 @@ func (f *findings) assignments(text string, from, to int) {
 	}
 }
 
-// nameBehind gives the last name in front of i, for "api key".
+// nameBehind gives the last name before i: "api" for the "key" of "api key".
 func nameBehind(text string, i int) string {
 	end := i
 	for end > 0 && !identifier(text[end-1]) {
@@ -48,14 +49,15 @@ func nameBehind(text string, i int) string {
 	return text[start:end]
 }
 
-// joint is what stands between a name and its value: quotes that close the name, an operator or "is", a type in
-// between. The groups are the operator, the type, and the quote that opens the value.
-var joint = pattern.New("^(?:\\\\?[\"'`])?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}\\s{1,3})??((?::{1,3}|[?.+|])?={1,3}>?|:|\\|\\||>|,|\\s(?:is|was|ist)\\s*:?)\\s*(?:([A-Za-z.]{1,20})\\s*=\\s*)?(\\\\?[\"'`])?")
+// separator is what stands between a name and its value: a quote that closes the name, an operator or "is", perhaps a
+// type. The groups are the operator, the type, and the quote that opens the value.
+var separator = pattern.New("^(?:\\\\?[\"'`])?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}\\s{1,3})??((?::{1,3}|[?.+|])?={1,3}>?|:|\\|\\||>|,|\\s(?:is|was|ist)\\s*:?)\\s*(?:([A-Za-z.]{1,20})\\s*=\\s*)?(\\\\?[\"'`])?")
 
+// assigned looks for the value that follows the name n, and adds it if it is a secret.
 func (f *findings) assigned(text string, n name) {
 	rest := text[n.end:min(len(text), n.end+mostValue)]
 	flag := strings.HasPrefix(text[n.start:], "--")
-	at := joint().FindStringSubmatchIndex(rest)
+	at := separator().FindStringSubmatchIndex(rest)
 	if at == nil {
 		if !flag || !strings.HasPrefix(rest, " ") {
 			return
@@ -70,7 +72,7 @@ func (f *findings) assigned(text string, n name) {
 	switch {
 	case opening == '{' && n.start > 1 && text[n.start-2] == '$', // ${NAME:-default}
 		opening == ':' && operator == ":", // a part of a resource name
-		opening != '<' && operator == ">": // no element
+		opening != '<' && operator == ">": // not an XML element
 		return
 	}
 	quote := ""
@@ -81,7 +83,7 @@ func (f *findings) assigned(text string, n name) {
 		at[1]++
 	}
 	unended := n.end+mostValue > len(text) // more text may belong to it
-	// Of lists those are meant whose members are quoted, on one line: the arguments of a call, and none in prose.
+	// After a comma only a quoted value on the same line counts, the next argument of a call: prose has commas, too.
 	if operator == "," {
 		if quote == "" || quote == "`" || strings.IndexByte("\"'", rest[0]) < 0 ||
 			strings.Contains(rest[:at[1]], "\n") {
@@ -107,16 +109,16 @@ func (f *findings) assigned(text string, n name) {
 		}
 	}
 	v := assignment{n, value, quote != "", operator}
-	if v.secret() {
+	if v.isSecret() {
 		start := n.end + at[1]
 		f.add(start, start+len(value), v.kind())
 	}
 }
 
-const mostValue = 4 << 10
+const mostValue = 4 << 10 // bytes behind a name that are looked at
 
-// unquoted gives the value at the start of s: to white space, a quote, a bracket of markup, or what separates it from
-// the next.
+// unquoted gives the value at the start of s, up to white space, a quote, an angle bracket, or what separates it from
+// the next assignment; with query, also to the end of a URL's parameter.
 func unquoted(s string, query bool) string {
 	stop := "\"'`<> \t\r\n;"
 	if query {
@@ -161,10 +163,10 @@ var (
 	version = pattern.New(`^v?\d+(?:[.:/-]\d+)+\w*$`)
 )
 
-// phrase decides about a value of several words: a password that somebody thought of, or what a form says about one.
-func (a assignment) phrase() bool {
+// isPassphrase tells a password of several words from a text about passwords, as forms and error messages have it.
+func (a assignment) isPassphrase() bool {
 	v := strings.ToLower(a.value)
-	if !a.quoted || !a.password() || !a.name.last || strings.Contains(v, "pass") {
+	if !a.quoted || !a.password() || !a.name.atEnd || strings.Contains(v, "pass") {
 		return false
 	}
 	if a.name.secret == "passphrase" {
@@ -175,7 +177,7 @@ func (a assignment) phrase() bool {
 	switch {
 	case len(v) > 80 || strings.ContainsAny(v, "\n{}()<>"):
 		return false
-	case a.name.shouting:
+	case a.name.upperCase:
 		return true
 	case len(words) > 8 || slices.ContainsFunc(words, said):
 		return false
@@ -185,7 +187,7 @@ func (a assignment) phrase() bool {
 	return len(words) >= 3 && class(a.value[0]) != 'A' && !strings.ContainsAny(v, ".:?,/=")
 }
 
-// sentenceWords are in what is said about passwords, and in none.
+// sentenceWords occur in texts about passwords, and seldom in passphrases.
 var sentenceWords = func() map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(`a an the is are was be must should can cannot not no of for to in on at by with
@@ -209,7 +211,7 @@ func (f *findings) defaults(text string) {
 		if m != nil {
 			n, ok := secretName(text[i+m[2]:i+m[3]], "")
 			v := assignment{n, text[i+m[4] : i+m[5]], true, "="}
-			if ok && v.secret() {
+			if ok && v.isSecret() {
 				f.add(i+m[4], i+m[5], v.kind())
 			}
 		}
@@ -219,9 +221,9 @@ func (f *findings) defaults(text string) {
 
 var variable = pattern.New(`^variable\s+"([^"]{1,80})"\s*\{[^{}]{0,400}?\bdefault\s*=\s*"([^"\n]{4,})"`)
 
-// secret decides. The surer the name and the more the writing looks like configuration, the less must the value look
-// like a secret by itself.
-func (a assignment) secret() bool {
+// isSecret decides whether the value is a secret. The clearer the name says so, and the more the assignment looks like
+// configuration, the less must the value itself look like a secret.
+func (a assignment) isSecret() bool {
 	v := a.value
 	if len(v) < 6 || placeholder(v) || strings.Contains(v, "://") || strings.HasPrefix(plainName(v), a.name.plain) {
 		return false
@@ -232,33 +234,33 @@ func (a assignment) secret() bool {
 	if !a.quoted && (strings.ContainsAny(v, "()[]{}") || codePath().MatchString(v) && wordy(v)) {
 		return false
 	}
-	if !a.quoted && !a.name.shouting && len(v) < 40 && !a.password() {
+	if !a.quoted && !a.name.upperCase && len(v) < 40 && !a.password() {
 		low := []byte(strings.ToLower(v))
 		if slices.ContainsFunc(roots, func(r []byte) bool { return bytes.HasSuffix(low, r) }) {
-			return false // a variable that is named like what it holds
+			return false // token = access_token: the name of another variable
 		}
 	}
 	prose := a.operator == "is" || a.operator == "was" || a.operator == "ist"
 	if strings.ContainsAny(v, space) {
-		return a.phrase()
+		return a.isPassphrase()
 	}
 	if len(v) >= 16 && (random(v) || hexadecimal(v) && digitsIn(v) && entropy(v) >= 2.5) {
 		return true
 	}
-	if !a.name.last || a.name.secret == "auth" || a.name.secret == "sig" || a.name.secret == "sas" {
+	if !a.name.atEnd || a.name.secret == "auth" || a.name.secret == "sig" || a.name.secret == "sas" {
 		return false
 	}
 	strong := digitsIn(v) || strings.ContainsAny(v, "!@#%^&*+~?$")
 	letters := strings.ContainsFunc(v, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
 	switch {
-	case len(v) >= 10 && 3*turns(v) >= len(v) && !wordy(v):
+	case len(v) >= 10 && 3*classChanges(v) >= len(v) && !wordy(v):
 		return true
 	case a.password() && strong:
 		return true
 	case a.password():
-		return !prose && letters && (a.quoted && !strings.Contains(v, "assw") || a.name.shouting && len(v) >= 8)
+		return !prose && letters && (a.quoted && !strings.Contains(v, "assw") || a.name.upperCase && len(v) >= 8)
 	case strong && letters && len(v) >= 8 && !wordy(v):
 		return true
 	}
-	return strong && letters && len(v) >= 8 && (a.quoted || a.name.shouting) && !codePath().MatchString(v)
+	return strong && letters && len(v) >= 8 && (a.quoted || a.name.upperCase) && !codePath().MatchString(v)
 }

@@ -9,20 +9,20 @@ import (
 )
 
 // Conceal replaces what text repeats of private passages, as WithoutPrivate gives them, by "[private]": a passage, one
-// of its lines, and those of its words that are no words (digits, inner capitals, signs, great length), in any case and
-// with other white space too. open says that text is still growing: then an end that may be the beginning of such a
-// passage is held back as well.
-func Conceal(text string, private []string, open bool) string {
+// of its lines, and those of its words that no dictionary has (digits, inner capitals, signs, great length), whatever
+// their case and white space. growing says that more of the text will come: then an end that may be the beginning of
+// such a passage is left out.
+func Conceal(text string, private []string, growing bool) string {
 	var c concealer
 	c.learn(private)
-	return c.add(text, !open)
+	return c.add(text, !growing)
 }
 
 // A concealer conceals in text that arrives in pieces.
 type concealer struct {
 	known  map[string]bool
-	pieces map[rune][]piece // by the first character, folded; longest first, or a word would break the line around it
-	held   string           // may be the beginning of a piece
+	pieces map[rune][]piece // by the first character, folded; longest first: a line is replaced before its words are
+	held   string           // the end of what came, which may be the beginning of a piece
 	before rune             // what stands before held
 }
 
@@ -30,7 +30,7 @@ type concealer struct {
 type piece struct {
 	text   string
 	folded []rune // in lower case, any white space a single space
-	short  bool   // a few letters, which stand in other words, too: in another case it counts as a word only
+	short  bool   // a few letters, which other words contain: in another case it is replaced only where it is a word
 }
 
 // learn adds passages, which are concealed from here on.
@@ -55,7 +55,8 @@ func (c *concealer) learn(private []string) {
 	}
 }
 
-// add gives the text so far that was not given before. After the end nothing is held back.
+// add takes the next piece of text and gives what is concealed by now and was not given before. At the end it holds
+// nothing back.
 func (c *concealer) add(text string, end bool) string {
 	text, c.held = c.held+text, ""
 	if len(c.pieces) == 0 {
@@ -114,7 +115,7 @@ func (c *concealer) match(text string, list []piece, end bool) (n int, more bool
 	return 0, false
 }
 
-const mostSpace = 64 // bytes of white space that count as one
+const mostSpace = 64 // bytes of white space that are taken for one space
 
 // match gives the length of p at the start of text, 0 where it is not there. more says that text ends within it.
 func (p piece) match(text string) (n int, more bool) {
@@ -140,7 +141,7 @@ func (p piece) match(text string) (n int, more bool) {
 // pieces are the parts of a private passage that tell something by themselves.
 func pieces(passage string) []string {
 	var list []string
-	if len(passage) >= 3 { // what is shorter is everywhere
+	if len(passage) >= 3 { // what is shorter stands in every text
 		list = append(list, passage)
 	}
 	for line := range strings.Lines(passage) {
@@ -156,8 +157,7 @@ func pieces(passage string) []string {
 	return list
 }
 
-// plainWord reports whether word is one that a language may well have: letters in one case but for the first, and no
-// more than 15 of them.
+// plainWord reports whether word may stand in a dictionary: at most 15 letters, none but the first a capital.
 func plainWord(word string) bool {
 	n := 0
 	for i, r := range word {

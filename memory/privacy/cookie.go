@@ -9,12 +9,13 @@ import (
 var (
 	cookieLine = pattern.New(`(?i)^cookie["']?\s{0,4}[:=,]\s{0,4}["'` + "`" + `]?`)
 	cookiePair = pattern.New(`([\w.$-]{1,60})=("?[^\s"'` + "`" + `;,<>]+)`)
-	// What servers name the cookie by which they know a person again.
-	sessionCookie = pattern.New(`(?i)^(?:PHPSESSID|JSESSIONID|ASPSESSIONID\w*|ASP\.NET_SessionId|connect\.sid|laravel_session|_gitlab_session|_session_id|sessionid|sid|` +
+	// The names of cookies by which servers recognise a session.
+	sessionCookie = pattern.New(`(?i)^(?:PHPSESSID|JSESSIONID|ASPSESSIONID\w*|ASP\.NET_SessionId|` +
+		`connect\.sid|laravel_session|_gitlab_session|_session_id|sessionid|sid|` +
 		`wordpress_logged_in_\w+|remember_(?:me|token|web_\w+)|__Secure-[\w.-]+|__Host-[\w.-]+)$`)
 )
 
-// cookies finds what Cookie and Set-Cookie headers hold that says who somebody is.
+// cookies finds the values in Cookie and Set-Cookie headers that identify a session.
 func (f *findings) cookies(text string) {
 	for _, need := range []string{"ookie", "OOKIE"} {
 		for i := 0; ; {
@@ -30,6 +31,7 @@ func (f *findings) cookies(text string) {
 	}
 }
 
+// cookie looks at the header whose "cookie" begins at at.
 func (f *findings) cookie(text string, at int) {
 	line, _, _ := strings.Cut(text[at:min(len(text), at+mostValue)], "\n")
 	head := cookieLine().FindStringIndex(line)

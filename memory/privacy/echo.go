@@ -7,25 +7,25 @@ import (
 	"unicode"
 )
 
-// WithoutEcho takes out of text what repeats one of the blocks, quoted or not: lines that stand there one behind the
-// other. A few short ones may be the assistant's own.
+// WithoutEcho takes out of text what repeats one of the blocks, quoted or not: lines that follow each other there, too.
+// Less than leastEcho bytes stay: a few short lines may be the assistant's own.
 func WithoutEcho(text string, blocks []string) string {
 	e := newEcho(blocks)
 	return e.add(text, true)
 }
 
-const leastEcho = 24 // bytes of lines that are no coincidence
+const leastEcho = 24 // bytes of equal lines that are no coincidence
 
 // An echo takes out of text that arrives in pieces what it repeats of blocks.
 type echo struct {
 	places map[string][]int // where a line stands in the blocks
 	lines  []string         // of the blocks, sorted
 
-	part    string   // of a line that is not at its end and may be one of theirs
-	passing bool     // the rest of this line is not
-	run     []string // lines that may be an echo; of more than leastEcho none is kept here
-	size    int      // how much they say
-	ends    []int    // where in the blocks the run may end
+	part    string   // of a line whose end has not come, which may be a line of the blocks
+	passing bool     // this line is none of the blocks': the rest of it is passed on as it comes
+	run     []string // lines of a possible echo that are held back, until it has leastEcho bytes
+	size    int      // bytes of the possible echo, without white space and quotation marks
+	ends    []int    // the places in the blocks where the possible echo may have got to
 }
 
 func newEcho(blocks []string) *echo {
@@ -38,7 +38,7 @@ func newEcho(blocks []string) *echo {
 				n++
 			}
 		}
-		n++ // no line stands behind the last
+		n++ // a gap, so that the next block's first line does not follow this block's last
 	}
 	for line := range e.places {
 		e.lines = append(e.lines, line)
@@ -47,7 +47,8 @@ func newEcho(blocks []string) *echo {
 	return e
 }
 
-// add gives what is left of the text so far and was not given before. After the end nothing is held back.
+// add takes the next piece of text and gives what is judged by now and was not given before. At the end it holds
+// nothing back.
 func (e *echo) add(text string, end bool) string {
 	if len(e.lines) == 0 {
 		return text
@@ -101,8 +102,8 @@ func (e *echo) line(line string, kept *strings.Builder) {
 	e.hold(line, kept)
 }
 
-// hold keeps a line of the run until it is known whether the run is an echo. Blank lines stay in any case, blank lines
-// of a quotation only where it is none.
+// hold keeps a line of the run until it is known whether the run is an echo. Then the run is dropped, except for its
+// blank lines; a quotation's empty lines (">") are dropped, too.
 func (e *echo) hold(line string, kept *strings.Builder) {
 	e.run = append(e.run, line)
 	if e.size > 0 && e.size < leastEcho && len(e.run) < 1000 {
@@ -118,7 +119,7 @@ func (e *echo) hold(line string, kept *strings.Builder) {
 
 // stop ends the run.
 func (e *echo) stop(kept *strings.Builder) {
-	for _, line := range e.run { // less than leastEcho
+	for _, line := range e.run { // they are too short to be an echo
 		kept.WriteString(line)
 	}
 	e.run, e.size, e.ends = e.run[:0], 0, nil
@@ -134,5 +135,5 @@ func (e *echo) mayBeTheirs(part string) bool {
 	return at < len(e.lines) && strings.HasPrefix(e.lines[at], words) || len(e.places[strings.TrimSpace(words)]) > 0
 }
 
-// bare is a line without white space around it and the signs of a quotation.
+// bare is a line without the white space around it and without quotation marks.
 func bare(line string) string { return strings.TrimSpace(strings.TrimLeft(line, "> \t")) }

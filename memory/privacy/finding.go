@@ -4,9 +4,10 @@ import "strings"
 
 const (
 	space    = " \t\r\n\v\f"
-	mostOpen = 64 << 10 // bytes of a span that is open; for a longer one a placeholder stands
+	mostOpen = 64 << 10 // bytes of an unfinished span that are held back; a longer one is replaced as a whole
 )
 
+// A finding is a span of the text, text[start:end], that a placeholder is to replace.
 type finding struct {
 	start, end int
 	kind       string
@@ -15,11 +16,11 @@ type finding struct {
 // findings gathers what the rules find, in any order and overlapping.
 type findings struct {
 	spans  []finding
-	public []finding // blocks and URLs, in which randomness means nothing
+	public []finding // public PEM blocks and URLs, in which random strings are no secrets
 
 	growing bool   // more text follows
-	open    int    // where the first span begins that more text may lengthen or make a secret of
-	closes  string // what may end it; empty where nobody knows
+	open    int    // where the first span begins that more text may lengthen or make a secret
+	closes  string // the text that may end this span; empty where it is not known
 }
 
 func (f *findings) add(start, end int, kind string) {

@@ -20,7 +20,7 @@ func skip(s string, f func(rune) bool) int {
 	return n
 }
 
-// glyph reads the next character that can be seen. At the end of s it gives 0.
+// glyph reads the next visible character; size counts the invisible ones before it. At the end of s r is 0.
 func glyph(s string) (r rune, size int) {
 	for size < len(s) {
 		r, n := decode(s[size:])
@@ -32,8 +32,8 @@ func glyph(s string) (r rune, size int) {
 	return 0, size
 }
 
-// decode reads one character at the start of s, which is not empty, as a lenient reader of markup would: an entity for
-// what it stands for, however often its ampersand was escaped, a full-width form for its ASCII twin.
+// decode reads one character at the start of s, which is not empty, as a lenient reader of markup would: an entity
+// stands for its character, however often its ampersand was escaped, and a full-width form for the ASCII character.
 func decode(s string) (r rune, size int) {
 	switch r, size = rune(s[0]), 1; {
 	case r == '&':
@@ -50,16 +50,15 @@ func decode(s string) (r rune, size int) {
 	return r, size
 }
 
-// entities are the named ones that matter to a tag.
+// entities are the named ones that may stand in a tag.
 var entities = map[string]rune{
 	"lt": '<', "LT": '<', "gt": '>', "GT": '>', "amp": '&', "AMP": '&', "sol": '/', "hyphen": '-', "dash": '-',
-	"lowbar": '_', "nbsp": ' ', "Tab": ' ',
-	"NewLine": ' ', "ensp": ' ', "emsp": ' ', "thinsp": ' ', "shy": 0, "zwj": 0, "zwnj": 0, "lang": '\u27e8',
-	"langle": '\u27e8', "lsaquo": '\u2039',
+	"lowbar": '_', "nbsp": ' ', "Tab": ' ', "NewLine": ' ', "ensp": ' ', "emsp": ' ', "thinsp": ' ',
+	"shy": 0, "zwj": 0, "zwnj": 0, "lang": '\u27e8', "langle": '\u27e8', "lsaquo": '\u2039',
 }
 
-// entity decodes the entity at the start of s, which begins with "&"; a semicolon is not asked for. What is no entity
-// is an ampersand.
+// entity decodes the entity at the start of s, which begins with "&"; its semicolon may be missing. Where there is no
+// entity it gives the ampersand.
 func entity(s string) (r rune, size int) {
 	i := 1
 	for {
@@ -90,7 +89,7 @@ func entity(s string) (r rune, size int) {
 	return '&', 1
 }
 
-// numeric decodes "#60;" or "#x3c;"; n is 0 where s does not begin with such.
+// numeric decodes "#60;" or "#x3c;" at the start of s; n is 0 where there is neither.
 func numeric(s string) (r rune, n int) {
 	if len(s) < 2 || s[0] != '#' {
 		return 0, 0

@@ -7,8 +7,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// keys are the tokens that begin in a way of their own. The tail is what follows the prefix; it counts from least
-// characters on, if it looks random.
+// keys are the tokens that are known by their prefix. What follows it, the tail, must have at least least bytes and
+// look random.
 var keys = []struct {
 	kind, prefix string
 	least        int
@@ -79,16 +79,16 @@ var keys = []struct {
 	{"openai", "sk-", 32},
 }
 
-// vague prefixes begin other things too: their tails must be one unbroken run.
-func vague(prefix string) bool {
+// ambiguous prefixes begin other things, too: behind them the tail must be one run of letters and digits.
+func ambiguous(prefix string) bool {
 	return len(prefix) <= 3 && prefix != "SG." && prefix != "sl." || prefix == "secret_" || prefix == "key-" ||
 		prefix == "4b1d" || prefix == "dapi" || prefix == "api_org_"
 }
 
-// lettersOnly reports whether a tail without digits is a key's all the same: behind a prefix that begins nothing else,
-// or a long one in both cases.
+// lettersOnly reports whether a tail is a key's although it has no digits: behind a prefix that begins nothing else, or
+// where it is long and in upper and lower case.
 func lettersOnly(prefix, tail string) bool {
-	telling := len(prefix) >= 5 && strings.ContainsAny(prefix[len(prefix)-1:], "_-.") && !vague(prefix)
+	telling := len(prefix) >= 5 && strings.ContainsAny(prefix[len(prefix)-1:], "_-.") && !ambiguous(prefix)
 	return !wordy(tail) && (telling && entropy(tail) >= 2.5 || len(tail) >= 30 && unbroken(tail) && mixed(tail) &&
 		entropy(tail) >= 3.5)
 }
@@ -101,8 +101,8 @@ var byFirst = func() (rows [256][]int) {
 	return rows
 }()
 
-// words finds keys and scrambled strings among the words of text, and what is assigned to secret-like names among them.
-// Text is gone through once for both.
+// words finds keys and random strings among the words of text, and what is assigned to secret-like names. It does both
+// in one pass over the text, which is the costly part.
 func (f *findings) words(text string) {
 	named := findings{growing: f.growing, open: f.open, closes: f.closes}
 	for i := 0; i < len(text); {
@@ -124,21 +124,22 @@ func (f *findings) words(text string) {
 		}
 		i = end
 	}
-	f.spans = append(f.spans, named.spans...) // of two that begin together what the words are counts
+	f.spans = append(f.spans, named.spans...) // of two that begin together the first one's kind counts
 	f.open, f.closes = named.open, named.closes
 }
 
-const leastWord = 17 // bytes of a key, its prefix counted
+const leastWord = 17 // bytes of the shortest key, prefix included
 
+// word looks for a key or a random string in text[start:end], which is one word.
 func (f *findings) word(text string, start, end int) {
-	for end > start && (text[end-1] == '.' || text[end-1] == '/') { // of the sentence
+	for end > start && (text[end-1] == '.' || text[end-1] == '/') { // the sentence's full stop
 		end--
 	}
 	if end-start < leastWord {
 		return
 	}
 	for i := start; i < end; i++ {
-		if i > start && text[i-1] != '=' && text[i-1] != '/' { // a key is no part of a longer name
+		if i > start && text[i-1] != '=' && text[i-1] != '/' { // a key does not begin inside a longer name
 			continue
 		}
 		for _, n := range byFirst[text[i]] {
@@ -147,7 +148,7 @@ func (f *findings) word(text string, start, end int) {
 			if !ok || len(tail) < k.least || placeholder(tail) {
 				continue
 			}
-			if vague(k.prefix) && !unbroken(tail[:k.least]) || !random(tail) && !lettersOnly(k.prefix, tail) {
+			if ambiguous(k.prefix) && !unbroken(tail[:k.least]) || !random(tail) && !lettersOnly(k.prefix, tail) {
 				continue
 			}
 			f.add(i, end, k.kind)
@@ -158,11 +159,12 @@ func (f *findings) word(text string, start, end int) {
 		f.add(start, end, "discord")
 		return
 	}
-	f.scrambles(text, start, end)
+	f.randomStrings(text, start, end)
 }
 
 var discordBot = pattern.New(`^[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}$`)
 
+// unbroken reports whether s is letters and digits alone.
 func unbroken(s string) bool {
 	for i := range len(s) {
 		if class(s[i]) == 0 {
@@ -172,9 +174,9 @@ func unbroken(s string) bool {
 	return true
 }
 
-// scrambles finds what is too random to be anything but a secret: 32 to 200 characters, outside of URLs, hashes, public
-// keys and symbol names.
-func (f *findings) scrambles(text string, start, end int) {
+// randomStrings finds what is too random to be anything but a secret: 32 to 200 characters, outside of URLs, hashes,
+// public keys and symbol names.
+func (f *findings) randomStrings(text string, start, end int) {
 	if n := sort.Search(len(f.public), func(n int) bool { return f.public[n].start > start }); n > 0 &&
 		start < f.public[n-1].end {
 		return
@@ -195,8 +197,9 @@ func (f *findings) scrambles(text string, start, end int) {
 		for stop < end && strings.IndexByte(".~%=", text[stop]) < 0 {
 			stop++
 		}
-		called := stop < len(text) && text[stop] == '(' // a function
-		if part := text[i:stop]; !called && len(part) >= 32 && len(part) <= 200 && !named(part) && scrambled(part) &&
+		called := stop < len(text) && text[stop] == '(' // a function's name
+		part := text[i:stop]
+		if !called && len(part) >= 32 && len(part) <= 200 && !publicByPrefix(part) && veryRandom(part) &&
 			!harmless(nameBefore(text, i)) {
 			f.add(i, stop, "high-entropy")
 		}
@@ -204,9 +207,9 @@ func (f *findings) scrambles(text string, start, end int) {
 	}
 }
 
-// named reports whether part begins like something that is public by nature: a hash that says so, a compiler's symbol,
-// a public key, or an id of the kind "chatcmpl-…", whose prefix says what it is and does not say key.
-func named(part string) bool {
+// publicByPrefix reports whether part begins like something public: a hash that says so, a compiler's symbol, a public
+// key, or an id such as "chatcmpl-…", whose prefix says what it is and names no secret.
+func publicByPrefix(part string) bool {
 	for _, p := range []string{"sha1-", "sha256-", "sha384-", "sha512-", "md5-", "_Z", "__Z", "_R", "AAAAB3Nza",
 		"AAAAC3Nza", "AAAAE2Vj", "MII"} {
 		if strings.HasPrefix(part, p) {

@@ -2,8 +2,8 @@ package privacy
 
 import "unicode"
 
-// looks are letters of other scripts by the small Latin letter that a reader takes them for.
-var looks = func() map[rune]rune {
+// lookalikes maps letters of other scripts to the small Latin letter that a reader takes them for.
+var lookalikes = func() map[rune]rune {
 	set := map[rune]rune{}
 	for latin, others := range map[rune]string{
 		'a': "аαɑᴀ", 'b': "вьβʙƄ", 'c': "сϲᴄ", 'd': "ԁɗᴅ", 'e': "еεєҽᴇℯ", 'f': "ƒꜰϝ", 'g': "ɡցɢℊ", 'h': "һнհʜℎ",
@@ -29,7 +29,7 @@ func lookalike(r rune) rune {
 	case 0x1f130 <= r && r <= 0x1f149: // in a square
 		return 'a' + r - 0x1f130
 	}
-	if to, ok := looks[unicode.ToLower(r)]; ok {
+	if to, ok := lookalikes[unicode.ToLower(r)]; ok {
 		return to
 	}
 	return r

@@ -10,62 +10,65 @@ import (
 type name struct {
 	start, end int
 	plain      string // lower case, without "-", "_" and "."
-	shouting   bool   // LIKE_THIS
+	upperCase  bool   // LIKE_THIS
 	secret     string // the secret-like word in it
-	last       bool   // that word is its end
+	atEnd      bool   // the name ends in that word, perhaps with a number behind it
 }
 
-// secrets are the words that make a name secret-like; password ones mean that a person may have made the secret up.
+// passwords and secrets are the words that make a name secret-like. A password may have been thought of by a person,
+// and then does not look random.
 var (
 	passwords = []string{"password", "passwort", "passwd", "passphrase", "pwd", "pass"}
 	secrets   = []string{
 		"secretaccesskey", "secretid", "secret", "token", "apikey", "accesskey", "privatekey", "encryptionkey",
-		"signingkey", "authkey", "accountkey", "sharedkey",
-		"masterkey", "licensekey", "storagekey", "servicekey", "adminkey", "deploykey", "userkey", "appkey", "credentials",
-		"credential", "creds", "signature", "sig",
-		"sas", "auth", "authorization", "mnemonic", "clientkeydata",
+		"signingkey", "authkey", "accountkey", "sharedkey", "masterkey", "licensekey", "storagekey", "servicekey",
+		"adminkey", "deploykey", "userkey", "appkey", "credentials", "credential", "creds", "signature", "sig", "sas",
+		"auth", "authorization", "mnemonic", "clientkeydata",
 	}
-	// roots are in all of them, for a quick no.
+	// roots: each of the words above contains one, so that most names are ruled out quickly.
 	roots = [][]byte{
 		[]byte("key"), []byte("token"), []byte("pass"), []byte("secret"), []byte("auth"), []byte("cred"), []byte("pwd"),
 		[]byte("sig"), []byte("sas"), []byte("mnemonic"),
 	}
 
-	// harmlessEnds and harmlessWords turn a secret-like name into one that tells about a secret, or of something else.
+	// Names that end in one of harmlessEnds, or contain one of harmlessWords, say something about a secret
+	// (token_count), or mean something else (tokenizer).
 	harmlessEnds = []string{
 		"count", "limit", "budget", "length", "len", "size", "name", "id", "ids", "type", "url", "uri", "endpoint", "host",
-		"path", "file", "dir", "field", "label", "hint",
-		"policy", "expiry", "expires", "expiration", "expiresin", "expiresat", "ttl", "ref", "prefix", "header",
-		"provider", "manager", "version", "usage", "used", "hash",
-		"at", "tokens", "secrets", "audience", "scope", "author", "algorithm", "alg", "format", "class", "kind", "method",
+		"path", "file", "dir", "field", "label", "hint", "policy", "expiry", "expires", "expiration", "expiresin",
+		"expiresat", "ttl", "ref", "prefix", "header", "provider", "manager", "version", "usage", "used", "hash", "at",
+		"tokens", "secrets", "audience", "scope", "author", "algorithm", "alg", "format", "class", "kind", "method",
 		"mode", "state", "regex", "pattern", "digest", "checksum",
 	}
 	harmlessWords = []string{
 		"public", "pubkey", "csrf", "xsrf", "pagetoken", "nexttoken", "continuationtoken", "synctoken", "tokeniz",
-		"tokenis", "author.", "maxtoken", "numtoken", "monkey",
-		"hash", "checksum", "integrity", "digest", "etag", "fingerprint", "issuer",
+		"tokenis", "author.", "maxtoken", "numtoken", "monkey", "hash", "checksum", "integrity", "digest", "etag",
+		"fingerprint", "issuer",
 	}
 )
 
-// harmless reports whether a name promises a value that is public or no secret.
+// harmless reports whether a plain name (plainName) says that its value is no secret.
 func harmless(plain string) bool {
 	return contains(plain, harmlessWords) ||
 		slices.ContainsFunc(harmlessEnds, func(w string) bool { return strings.HasSuffix(plain, w) }) &&
 			!strings.HasSuffix(plain, "secretid")
 }
 
+// identifier reports whether c may stand in a name.
 func identifier(c byte) bool { return characters[c]&^otherSign != 0 }
 
-// letters are those of a word, in whatever case, and a bit each for what else stands in it.
+// letters is the set of letters in a word, whatever their case: bit 0 is a. Two more bits say whether other characters
+// stand in it.
 type letters uint32
 
 const (
 	anyLetter letters = 1<<26 - 1
-	nameSign  letters = 1 << 26 // of names
-	otherSign letters = 1 << 27 // of tokens, and of no names
+	nameSign  letters = 1 << 26 // a digit or a sign that names have
+	otherSign letters = 1 << 27 // a sign that tokens have, and names do not
 )
 
-// characters are those of tokens of any kind; strings of them are looked at as one.
+// characters has the characters that names and tokens of any kind consist of, each with its bit. A word is an unbroken
+// run of them.
 var characters = func() (set [256]letters) {
 	for c := range set {
 		switch c := byte(c); class(c) {
@@ -96,7 +99,7 @@ var (
 	sigLetters, sasLetters    = lettersOf("sig"), lettersOf("sas")
 	signature                 = lettersOf("signature")
 
-	// secretLetters are those of what makes a name secret-like: the roots, and "phrase" behind the name before it.
+	// secretLetters are the sets of letters of the roots, and of the "phrase" in "pass phrase".
 	secretLetters = func() (sets []letters) {
 		for _, root := range roots {
 			sets = append(sets, lettersOf(string(root)))
@@ -105,14 +108,14 @@ var (
 	}()
 )
 
-// mayBeSecret reports whether a word of such letters may be, or hold, a secret-like name: most words of a text have not
-// what it takes.
+// mayBeSecret reports whether a word of these letters may contain a secret-like name. It rules out most words of a text
+// at little cost.
 func (l letters) mayBeSecret() bool {
 	for _, set := range secretLetters {
 		if l&set != set {
 			continue
 		}
-		// these count alone, or in "signature"
+		// "sig" and "sas" count alone, or in "signature": many words contain their letters
 		if (set == sigLetters || set == sasLetters) && l&otherSign == 0 && l&anyLetter != set &&
 			l&signature != signature {
 			continue
@@ -122,10 +125,13 @@ func (l letters) mayBeSecret() bool {
 	return false
 }
 
-// follow reports whether a name of such letters may be the second half of one: "key" or "phrase".
-func (l letters) follow() bool { return l&anyLetter == keyLetters || l&anyLetter == phraseLetters }
+// mayContinueName reports whether a word of these letters may be the second half of a name in two words: the "key" of
+// "api key", the "phrase" of "pass phrase".
+func (l letters) mayContinueName() bool {
+	return l&anyLetter == keyLetters || l&anyLetter == phraseLetters
+}
 
-// nameBefore gives the plain name that the value at i is assigned to; empty when it is not.
+// nameBefore gives the plain name that the value at i is assigned to; empty where nothing is assigned.
 func nameBefore(text string, i int) string {
 	end := i
 	for end > 0 && strings.IndexByte(" \t\"'`=:>", text[end-1]) >= 0 {
@@ -160,8 +166,10 @@ func plain(buf []byte, s string) []byte {
 	return buf
 }
 
-const mostName = 80
+const mostName = 80 // bytes of a name; a longer one is none
 
+// secretName reports whether a word is a secret-like name; before is the word before it, where that may be its first
+// half.
 func secretName(word, before string) (name, bool) {
 	if len(word) > mostName || len(word) < 3 {
 		return name{}, false
@@ -183,32 +191,34 @@ func secretName(word, before string) (name, bool) {
 			if (len(s) <= 4 && s != "pwd" || s == "signature") && at+len(s) != len(p) { // "author" has no auth in it
 				continue
 			}
-			if s == "pass" && !passes(word) {
+			if s == "pass" && !endsInPass(word) {
 				continue
 			}
 			n := name{plain: string(p), secret: s,
-				shouting: word == strings.ToUpper(word) && strings.ToLower(word) != word}
-			n.last = strings.Trim(n.plain[at+len(s):], "0123456789") == ""
-			return n, n.last && !contains(n.plain, harmlessWords) || !n.last && !harmless(n.plain)
+				upperCase: word == strings.ToUpper(word) && strings.ToLower(word) != word}
+			n.atEnd = strings.Trim(n.plain[at+len(s):], "0123456789") == ""
+			return n, n.atEnd && !contains(n.plain, harmlessWords) || !n.atEnd && !harmless(n.plain)
 		}
 	}
 	return name{}, false
 }
 
-// runs are the words before "pass" that make it a run over something.
-var runs = []string{"first", "second", "third", "last", "next", "one", "two", "multi", "single", "render", "by"}
+// countedPasses are the words before "pass" that make it a run over something, as in first_pass.
+var countedPasses = []string{
+	"first", "second", "third", "last", "next", "one", "two", "multi", "single", "render", "by",
+}
 
-// passes reports whether a name ends in the word "pass" and not in a compass or a first pass.
-func passes(word string) bool {
+// endsInPass reports whether a name ends in the word "pass" and means a password: not compass, not first_pass.
+func endsInPass(word string) bool {
 	before, ok := cutSuffixFold(word, "pass")
-	if !ok || word == "PASS" { // what tests print
+	if !ok || word == "PASS" { // which test runners print
 		return false
 	}
 	if before == "" || strings.IndexByte("_-.", before[len(before)-1]) >= 0 {
-		return !slices.Contains(runs, strings.ToLower(strings.Trim(before, "_-.")))
+		return !slices.Contains(countedPasses, strings.ToLower(strings.Trim(before, "_-.")))
 	}
 	return word[len(before)] == 'P' && class(before[len(before)-1]) == 'a' &&
-		!slices.Contains(runs, strings.ToLower(before))
+		!slices.Contains(countedPasses, strings.ToLower(before))
 }
 
 func cutSuffixFold(s, suffix string) (before string, ok bool) {

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Neutralise makes foreign text safe to stand inside our block: what no reader sees is taken out (control, bidi,
-// zero-width, tag and other ignorable characters; any line end becomes \n, bytes that are not UTF-8 become U+FFFD), and
-// the opening bracket of every tag that a harness, the daemon or we give a meaning to becomes "[", in whatever case,
-// spacing or entity form it is written. Words stay as they are.
+// Neutralise makes foreign text safe to stand inside our block. Invisible characters are taken out (control, bidi,
+// zero-width, tag and other ignorable ones; any line end becomes \n, bytes that are not UTF-8 become U+FFFD). The
+// opening bracket of every tag that a harness, the daemon or we give a meaning to becomes "[", in whatever case,
+// spacing or entity form the tag is written. Words stay as they are.
 //
 // Neutralise(Neutralise(x)) == Neutralise(x). Clean text is given back as it is and allocates nothing.
 func Neutralise(text string) string { return unmark(visible(text)) }
 
-// marks are the tags, with "-" between the words. Our own and the daemon's older one start alike: whatever begins with
-// signet-memory is one of them.
+// marks are the names of these tags, with "-" between the words. Our own and one of the daemon's begin with
+// signet-memory.
 var marks = []struct {
 	name   string
 	prefix bool // longer names count too
@@ -45,10 +45,10 @@ var marks = []struct {
 	{"sys", false},
 }
 
-// squares are those in square brackets, whole.
-var squares = []string{"inst", "tool-calls", "tool-results", "available-tools", "system-prompt", "system-message"}
+// bracketMarks are the marks that stand in square brackets: [INST].
+var bracketMarks = []string{"inst", "tool-calls", "tool-results", "available-tools", "system-prompt", "system-message"}
 
-// unmark puts "[" in place of the bracket that opens each mark, and "(" where that would be one.
+// unmark puts "[" in place of the bracket that opens each mark, and "(" where "[" would make another mark.
 func unmark(text string) string {
 	var b strings.Builder
 	done := 0
@@ -58,14 +58,14 @@ func unmark(text string) string {
 			r, n := decode(text[i:])
 			if size, ok = bracket(text[i:]); ok {
 				name, _, _ := mark(text[i+size:])
-				ok = name != "" || barred(text[i+size:])
+				ok = name != "" || isBarMark(text[i+size:])
 			} else if r == '[' {
-				size, ok = n, square(text[i+n:])
+				size, ok = n, isBracketMark(text[i+n:])
 			}
 		}
 		if ok {
 			b.WriteString(text[done:i])
-			if square(text[i+size:]) {
+			if isBracketMark(text[i+size:]) {
 				b.WriteByte('(')
 			} else {
 				b.WriteByte('[')
@@ -81,8 +81,8 @@ func unmark(text string) string {
 	return b.String()
 }
 
-// bracket reads an opening angle bracket at the start of s, in any spelling. Where there is none, size is what to step
-// over.
+// bracket reads an opening angle bracket at the start of s, in any spelling. Where there is none, size is how many
+// bytes to step over.
 func bracket(s string) (size int, ok bool) {
 	r, size := decode(s)
 	switch r {
@@ -117,9 +117,9 @@ func mark(s string) (name, rest string, closing bool) {
 	return "", "", false
 }
 
-// barred reports whether what follows an opening bracket is a sign like |im_start|>: a name between bars. In code,
-// which has such operators too, a space stands beside the bar.
-func barred(s string) bool {
+// isBarMark reports whether what follows an opening bracket is a mark like |im_start|>: a name between bars. Code has
+// such operators, too, but a space stands beside the bar.
+func isBarMark(s string) bool {
 	r, size := glyph(s)
 	if !bar(r) {
 		return false
@@ -145,12 +145,12 @@ func bar(r rune) bool {
 	return r == '|' || r == '¦' || r == '│' || r == '∣' || r == 'ǀ' || r == '￨'
 }
 
-// square reports whether what follows an opening square bracket is one of squares, or its end.
-func square(s string) bool {
+// isBracketMark reports whether what follows an opening square bracket is one of bracketMarks, or its closing tag.
+func isBracketMark(s string) bool {
 	if r, size := glyph(s); slash(r) {
 		s = s[size:]
 	}
-	for _, name := range squares {
+	for _, name := range bracketMarks {
 		if n, ok := readName(s, name); ok {
 			if r, _ := glyph(s[n:]); r == ']' {
 				return true
@@ -160,8 +160,8 @@ func square(s string) bool {
 	return false
 }
 
-// readName matches name at the start of s: letters in any case and width, for "-" any dash, underscore, white space or
-// nothing.
+// readName matches name at the start of s: letters in any case and width, and for "-" any run of dashes, underscores
+// and white space, also an empty one.
 func readName(s, name string) (n int, ok bool) {
 	for _, want := range name {
 		if want == '-' {
@@ -179,8 +179,8 @@ func readName(s, name string) (n int, ok bool) {
 
 func hyphen(r rune) bool { return r == '_' || unicode.Is(unicode.Dash, r) }
 
-// sameLetter folds case beyond ASCII, where ſ is an s and the Kelvin sign a k, and takes letters for those that they
-// look like.
+// sameLetter reports whether r is the small letter want, whatever its case (ſ is an s, the Kelvin sign a k), or looks
+// like it.
 func sameLetter(r, want rune) bool {
 	if r == want || r|0x20 == want && r < utf8.RuneSelf {
 		return true

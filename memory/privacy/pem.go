@@ -6,8 +6,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// pem finds private keys, also those cut off before their end or written with "\n" for line ends, and notes public
-// blocks.
+// pem finds private keys in PEM blocks, also those cut off before their end or with "\n" written out for line ends, and
+// notes the blocks that are public.
 func (f *findings) pem(text string) {
 	for i := 0; ; {
 		at := pemBegin().FindStringSubmatchIndex(text[i:])
@@ -26,7 +26,7 @@ func (f *findings) pem(text string) {
 			}
 		}
 		i = end
-		if end == body { // a header that somebody wrote about
+		if end == body { // no body: a text about such headers
 			continue
 		}
 		if strings.Contains(label, "PRIVATE") {
@@ -38,7 +38,7 @@ func (f *findings) pem(text string) {
 }
 
 const (
-	mostPEM  = 32 << 10
+	mostPEM  = 32 << 10 // bytes of a block
 	pemOpen  = "-----BEGIN "
 	pemClose = "-----END "
 )

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// WithoutPrivate takes <private>…</private> out of text, in any case and spacing, nested, and to the end where it is
-// not closed. private are the passages, trimmed; what an agent repeats of them Conceal finds.
+// WithoutPrivate takes <private>…</private> out of text, in any case and spacing, also nested; one that is not closed
+// reaches to the text's end. private are the passages, trimmed, for Conceal to find what an agent repeats of them.
 func WithoutPrivate(text string) (kept string, private []string) {
 	var p passages
 	return p.add(text, true), p.found
@@ -17,32 +17,33 @@ func WithoutPrivate(text string) (kept string, private []string) {
 // concurrent use.
 type Passages struct{ passages }
 
-// Add gives what is left of the text so far and was not given before. After the end nothing is held back.
+// Add takes the next piece of text and gives what is not private and was not given before; what may be the beginning of
+// a tag waits for the next piece. At the end nothing is held back.
 func (p *Passages) Add(text string, end bool) string { return p.add(text, end) }
 
-// Outside reports whether the text so far ends neither in a passage nor in what may begin one.
+// Outside reports whether the text so far ends neither inside a passage nor in what may be the beginning of a tag.
 func (p *Passages) Outside() bool { return p.depth == 0 && p.part == "" && !p.gap }
 
-// Found gives the passages: those that are closed, and at the end the open one.
+// Found gives the passages that are closed, and after the end also one that is not.
 func (p *Passages) Found() []string { return p.found }
 
-// mostPassage is how many bytes of a private passage are kept for Conceal. It is private to its end, however long.
+// mostPassage is how many bytes of a private passage are kept for Conceal. The whole of it is taken out.
 const mostPassage = 64 << 10
 
-// Passages take <private>…</private> out of text that arrives in pieces.
+// passages is Passages, for the use of a Stream.
 type passages struct {
 	found []string // those that are closed, and at the end the open one
 
 	depth   int
 	passage []byte // the open one
-	part    string // may be the beginning of a tag
-	gap     bool   // nobody knows what stood before: it may have opened a passage that ends in what comes
+	part    string // the end of what came, which may be the beginning of a tag
+	gap     bool   // text before was lost, in which a passage may have begun that ends in what comes
 }
 
-// mostGap is how much text behind a gap is held back, in bytes, to see whether it ends a passage.
+// mostGap is how many bytes after a gap are held back to see whether a passage ends in them.
 const mostGap = 4 << 10
 
-// add gives what is left of the text so far and was not given before. After the end nothing is held back.
+// add does what Passages.Add says.
 func (p *passages) add(text string, end bool) string {
 	text, p.part = p.part+text, ""
 	if p.gap {
@@ -62,7 +63,7 @@ func (p *passages) add(text string, end bool) string {
 	}
 	i := 0
 	for i < len(text) {
-		if untagged[text[i]] || text[i] == '<' && otherTag(text[i+1:]) {
+		if noTagStart[text[i]] || text[i] == '<' && otherTag(text[i+1:]) {
 			i++
 			continue
 		}
@@ -98,8 +99,8 @@ func (p *passages) add(text string, end bool) string {
 	return kept.String()
 }
 
-// behindGap takes off what ends a passage that began in the gap before text. known is false, and text is kept, while
-// that cannot be told.
+// behindGap takes off text, up to its end, a passage that began in the gap before it. known is false, and text is held
+// back, while it cannot be told whether there is one.
 func (p *passages) behindGap(text string, end bool) (rest string, known bool) {
 	for i := 0; i < min(len(text), mostGap); {
 		t, ok := privateTag(text[i:])
@@ -129,8 +130,8 @@ func (p *passages) close() {
 	p.passage, p.depth = nil, 0
 }
 
-// untagged are the bytes that begin no tag: all of ASCII but for the bracket, which may be spelled as an entity.
-var untagged = func() (p [256]bool) {
+// noTagStart has the bytes that begin no tag: all of ASCII except "<" and the "&" of an entity.
+var noTagStart = func() (p [256]bool) {
 	for c := range utf8.RuneSelf {
 		p[c] = c != '<' && c != '&'
 	}
@@ -138,17 +139,17 @@ var untagged = func() (p [256]bool) {
 }()
 
 type tag struct {
-	size    int // what to step over, where there is no tag
+	size    int // in bytes; where there is no tag, how many to step over
 	closing bool
 }
 
-// mostTag is how many bytes a tag may have: one that is not closed by then is prose about tags.
+// mostTag is how many bytes a tag may have: one that is not closed by then is a text about tags.
 const mostTag = 1 << 10
 
 // privateTag reads a whole tag, attributes included, at the start of s.
 func privateTag(s string) (tag, bool) {
 	switch c := s[0]; {
-	case untagged[c]:
+	case noTagStart[c]:
 		return tag{size: 1}, false
 	case c == '&' && len(s) > 1 && s[1] != '#' && !isLetter(s[1]): // no entity
 		return tag{size: 1}, false
@@ -193,8 +194,8 @@ func mayBePrivate(s string) bool {
 	return sameLetter(r, 'p')
 }
 
-// tagEnd gives where the tag ends whose attributes s begins with: behind its bracket, 0 where another begins before, -1
-// where s ends before.
+// tagEnd gives the end of the tag whose attributes s begins with, behind its closing bracket: 0 where another tag
+// begins before that, -1 where s ends before that.
 func tagEnd(s string) int {
 	for n := 0; n < len(s); {
 		r, size := decode(s[n:])
@@ -208,7 +209,7 @@ func tagEnd(s string) int {
 	return -1
 }
 
-// unfinishedTag reports whether s, which begins with no whole tag, may do so once more of it has come.
+// unfinishedTag reports whether s, which does not begin with a whole tag, may do so once more text has come.
 func unfinishedTag(s string) bool {
 	if len(s) >= mostTag || s[0] != '<' && s[0] != '&' && s[0] < utf8.RuneSelf {
 		return false
@@ -239,7 +240,7 @@ func unfinishedTag(s string) bool {
 	return tagEnd(s) < 0
 }
 
-// unfinishedGlyph reports whether s ends within its first character that can be seen.
+// unfinishedGlyph reports whether s ends before or inside its first visible character.
 func unfinishedGlyph(s string) bool {
 	for s != "" {
 		if !utf8.FullRuneInString(s) {
@@ -257,7 +258,7 @@ func unfinishedGlyph(s string) bool {
 	return true
 }
 
-// mostEntity is longer than any entity that anybody writes, its ampersand escaped a few times.
+// mostEntity is longer, in bytes, than any entity that anybody writes, also with its ampersand escaped a few times.
 const mostEntity = 64
 
 func inEntity(r rune) bool { return r == '#' || r == ';' || r < utf8.RuneSelf && class(byte(r)) != 0 }

@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// random reports whether s looks made by a generator: many different characters, digits among letters, or without
-// digits letters that change their case all the time, and not of words.
+// random reports whether s looks made by a generator: it has many different characters, no words, and either digits
+// among the letters or letters that often change their case.
 func random(s string) bool {
 	if entropy(s) < 3 || !mixed(s) || wordy(s) {
 		return false
 	}
-	n := turns(s)
+	n := classChanges(s)
 	return n >= 2 && (digitsIn(s) || 3*n >= len(s))
 }
 
-// scrambled is stricter: without a name or a prefix beside it, nothing but a secret should look like that. Hexadecimal
-// never does.
-func scrambled(s string) bool {
+// veryRandom is stricter than random, for strings with neither a name nor a prefix beside them: nothing but a secret
+// should look like that. Hexadecimal strings never do.
+func veryRandom(s string) bool {
 	upper, lower, digits, n := 0, 0, 0, 0
 	for i := range len(s) {
 		switch class(s[i]) {
@@ -36,10 +36,10 @@ func scrambled(s string) bool {
 		n++
 	}
 	all := upper > 0 && lower > 0 && digits > 0
-	return all && entropy(s) >= 4 && float64(turns(s)) >= 0.45*float64(n-1) && !wordy(s) && !readable(s)
+	return all && entropy(s) >= 4 && float64(classChanges(s)) >= 0.45*float64(n-1) && !wordy(s) && !base64Text(s)
 }
 
-// entropy gives the bits a character of s, counted over s itself.
+// entropy gives the Shannon entropy of s in bits per byte, by how often each byte occurs in s itself.
 func entropy(s string) float64 {
 	var counts [256]int
 	for i := range len(s) {
@@ -55,7 +55,7 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// class files a byte: 'A', 'a', '0', or 0 for a sign.
+// class gives the class of a byte: 'A' for upper case, 'a' for lower case, '0' for a digit, 0 for anything else.
 func class(c byte) byte {
 	switch {
 	case 'A' <= c && c <= 'Z':
@@ -68,8 +68,8 @@ func class(c byte) byte {
 	return 0
 }
 
-// turns counts how often s changes between upper case, lower case and digits.
-func turns(s string) int {
+// classChanges counts how often s changes between upper case, lower case and digits.
+func classChanges(s string) int {
 	n, last := 0, byte(0)
 	for i := range len(s) {
 		if c := class(s[i]); c != 0 {
@@ -114,7 +114,7 @@ func wordy(s string) bool {
 			end++
 		}
 		all += end - i
-		if end-i >= 3 && spoken(s[i:end]) {
+		if end-i >= 3 && likelyWord(s[i:end]) {
 			inWords += end - i
 		}
 		i = end
@@ -122,20 +122,20 @@ func wordy(s string) bool {
 	return 2*inWords > all
 }
 
-// spoken reports whether a run of letters is likely a word: two thirds of its pairs of letters are common ones. Of
-// random runs one in ten passes, of words four in five.
-func spoken(run string) bool {
+// likelyWord reports whether a run of letters is likely a word: at least two thirds of its letterPairs are common ones.
+// One in ten random runs passes, and four in five words.
+func likelyWord(run string) bool {
 	common := 0
 	for i := range len(run) - 1 {
-		if pairs[run[i]|0x20-'a'][run[i+1]|0x20-'a'] {
+		if letterPairs[run[i]|0x20-'a'][run[i+1]|0x20-'a'] {
 			common++
 		}
 	}
 	return 3*common >= 2*(len(run)-1)
 }
 
-// pairs are the 180 most frequent ones in English and in code: 84 in a hundred of all.
-var pairs = func() (set [26][26]bool) {
+// letterPairs are the 180 most frequent pairs of letters in English and in code, which make up 84 % of all.
+var letterPairs = func() (set [26][26]bool) {
 	for p := range strings.FieldsSeq(`ab ac ad ag ai al am an ap ar as at ba be bi bl bu ca cc ce ch ci ck cl co cr ct
 		cu da dd de di do dr ds ea ec ed ee ef eg
 		el em en ep er es et ev ex fa fe ff fi fl fo ge gi gn go gr ha he hi ho ia ic id ie if ig il im in io ip ir is
@@ -149,8 +149,8 @@ var pairs = func() (set [26][26]bool) {
 	return set
 }()
 
-// readable reports whether s is the base64 of plain text, which is an encoding and no secret by itself.
-func readable(s string) bool {
+// base64Text reports whether s is the base64 of plain text, which is an encoding and no secret by itself.
+func base64Text(s string) bool {
 	s = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(s), "=")
 	raw, err := base64.RawStdEncoding.DecodeString(s)
 	if err != nil || !utf8.Valid(raw) {
@@ -159,13 +159,13 @@ func readable(s string) bool {
 	return strings.IndexFunc(string(raw), func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) }) < 0
 }
 
-// hexadecimal reports whether s is nothing else, dashes of a UUID allowed.
+// hexadecimal reports whether s consists of hexadecimal digits, the dashes of a UUID allowed.
 func hexadecimal(s string) bool {
 	return strings.Trim(s, "0123456789abcdefABCDEF-") == ""
 }
 
-// placeholder reports whether value stands for a secret and is none: a variable, a blank to fill in, what we redacted
-// before.
+// placeholder reports whether value stands for a secret and is none: a variable, a blank to fill in, or what was
+// redacted before.
 func placeholder(value string) bool {
 	if value == "" || strings.ContainsAny(value[:1], "$<{%[*") {
 		return true

@@ -8,12 +8,13 @@ import (
 // Redact puts [redacted:kind] in the place of secrets: keys of the known providers, tokens in authorization headers,
 // JWTs, private PEM blocks, passwords in URLs, values assigned to secret-like names, and strings too random to be
 // anything else. What people need to find their way stays: commit and lock file hashes, UUIDs, paths, identifiers,
-// public keys. Text without secrets is given back as it is. Redact(Redact(x)) == Redact(x) for all practical x.
+// public keys. Text without secrets is given back as it is. Redacting twice changes nothing more, for all practical
+// text.
 func Redact(text string) string {
 	return find(text, false).replace(text, 0, len(text))
 }
 
-// find tries all rules.
+// find tries all rules. growing says that more text will come: spans that it may change are noted (findings.open).
 func find(text string, growing bool) *findings {
 	f := &findings{growing: growing, open: len(text)}
 	f.pem(text)

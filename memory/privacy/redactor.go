@@ -3,35 +3,40 @@ package privacy
 import "strings"
 
 const (
-	nearEnd     = 256 // bytes of an unfinished line that are held back: what stands there may be half a secret
-	leastBefore = 512 // bytes, white space not counted, that tell what the text behind them is
-	mostBefore  = 8 << 10
+	// nearEnd is how many bytes at the end of an unfinished line are held back: they may be half a secret.
+	nearEnd = 256
+	// leastBefore is how many bytes before a text are kept, white space not counted, because they decide what it is.
+	leastBefore = 512
+	// mostBefore is how many with white space.
+	mostBefore = 8 << 10
 )
 
-// A redactor takes secrets out of text that arrives in pieces. Text is given once it can be judged: up to a line's end,
-// or between words far from the end, and not from where a span is open.
+// A redactor takes secrets out of text that arrives in pieces. Text is given once it can be judged: up to a line's end
+// or, in a long line, to a space far from its end, and no further than where a possible secret begins whose end has not
+// come.
 type redactor struct {
-	before  string // the end of what was given, as it came: "password:" says what the next word is
-	held    string
-	closes  string // what the open span that held begins with waits for; looked at again when this comes or
-	again   int    // when so much is held
-	leaving leaving
+	before   string // the end of what was given, as it came: "password:" says what the next word is
+	held     string // what was not given yet
+	closes   string // where held begins with an unfinished span: it is judged again when this text comes,
+	again    int    // or when so many bytes are held
+	skipping skipState
 }
 
-// leaving says what is left out now.
-type leaving uint8
+// skipState says what of the text to come is left out.
+type skipState uint8
 
 const (
-	nothing  leaving = iota
-	theWord          // to the next white space
-	theBlock         // lines of a PEM block
+	nothing  skipState = iota
+	theWord            // up to the next white space
+	theBlock           // the lines of a PEM block, and its end
 )
 
-// add gives what can be judged of the text so far and was not given before. After the end nothing is held back.
+// add takes the next piece of text and gives what can be judged by now and was not given before. At the end it holds
+// nothing back.
 func (r *redactor) add(text string, end bool) string {
 	fresh := len(r.held)
 	r.held += text
-	if r.leave(); r.leaving != nothing {
+	if r.dropSkipped(); r.skipping != nothing {
 		return ""
 	}
 	if end {
@@ -47,27 +52,28 @@ func (r *redactor) add(text string, end bool) string {
 	if len(r.held) <= mostOpen {
 		return given
 	}
-	r.leaving = theWord
+	r.skipping = theWord
 	kind := "unbroken"
 	if at := pemBegin().FindStringIndex(r.held[:nearEnd]); at != nil {
-		r.leaving, kind = theBlock, "private-key"
+		r.skipping, kind = theBlock, "private-key"
 		r.held = r.held[at[1]:]
 	}
 	r.before, r.closes = "", ""
-	r.leave()
+	r.dropSkipped()
 	return given + "[redacted:" + kind + "]"
 }
 
-// cut gives what can be judged of the text so far where it is cut off, and drops the rest of it.
+// cut takes the last text before a gap. It gives what can be judged, drops the rest, and skips the rest of the word
+// that the gap may end in.
 func (r *redactor) cut(text string) string {
 	given := r.add(text, false)
 	given += r.give(strings.LastIndexAny(r.held, space)+1, true)
-	*r = redactor{leaving: theWord}
+	*r = redactor{skipping: theWord}
 	return given
 }
 
-// lineEnd is where text may be cut: behind its last line end, or of a long unfinished line behind a space far from the
-// end.
+// lineEnd is where text may be cut: behind its last line end or, in a long unfinished line, behind a space at least
+// nearEnd before its end.
 func lineEnd(text string) int {
 	n := strings.LastIndexByte(text, '\n') + 1
 	if far := len(text) - nearEnd; far > n {
@@ -76,7 +82,7 @@ func lineEnd(text string) int {
 	return n
 }
 
-// give judges the first n bytes held, as far as that is possible.
+// give gives the first n bytes held, redacted, as far as they can be judged.
 func (r *redactor) give(n int, growing bool) string {
 	r.closes = ""
 	if n == 0 {
@@ -103,7 +109,7 @@ func (r *redactor) give(n int, growing bool) string {
 	return f.replace(text, from, to)
 }
 
-// lastWords gives what of text tells what may follow it.
+// lastWords gives the end of text, as much as can decide what the text behind it is.
 func lastWords(text string) string {
 	i, n := len(text), 0
 	for i > 0 && len(text)-i < mostBefore {
@@ -116,17 +122,17 @@ func lastWords(text string) string {
 	}
 	text = text[i:]
 	if n := strings.LastIndex(text, pemOpen); n > strings.LastIndex(text, pemClose) {
-		text = text[n+len(pemOpen):] // it was judged: no end that comes now is its
+		text = text[n+len(pemOpen):] // this block was judged: an end that comes now is not its end
 	}
 	return strings.Clone(text)
 }
 
-// leave takes off what is left out.
-func (r *redactor) leave() {
-	switch r.leaving {
+// dropSkipped takes off held what is left out.
+func (r *redactor) dropSkipped() {
+	switch r.skipping {
 	case theWord:
 		if n := strings.IndexAny(r.held, space); n >= 0 {
-			r.held, r.leaving = r.held[n:], nothing
+			r.held, r.skipping = r.held[n:], nothing
 		} else {
 			r.held = ""
 		}
@@ -141,10 +147,10 @@ func (r *redactor) leave() {
 		case at != nil:
 			rest = rest[at[1]:]
 		case len(rest) < len(pemClose)+60 && (strings.HasPrefix(rest, pemClose) || strings.HasPrefix(pemClose, rest)):
-			r.held = rest // the end of the end is missing
+			r.held = rest // the rest of the line "-----END …" has not come
 			return
 		}
-		r.held, r.leaving = rest, nothing
+		r.held, r.skipping = rest, nothing
 	}
 }
 

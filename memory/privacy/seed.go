@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// The English words of BIP 39, from which the seed phrases of wallets are made. "The", "and", "of" are not among them,
-// so that prose seldom has four in a row.
+// seedList has the English words of BIP 39, from which the seed phrases of wallets are made. "The", "and" and "of" are
+// not among them, so that prose seldom has four in a row.
 //
 //go:embed seed.txt
 var seedList string
@@ -22,13 +22,13 @@ var seedWords = sync.OnceValue(func() map[string]bool {
 })
 
 const (
-	leastSeed  = 12 // words of a phrase, of which
-	otherSeeds = 8  // are different, and
-	mostSeed   = 48 // are all: of more, a list is made
-	likelySeed = 4  // words that may become one
+	leastSeed  = 12 // words that a phrase has at least
+	otherSeeds = 8  // different words among them at least
+	mostSeed   = 48 // words that a phrase has at most; a longer run is a list of words
+	likelySeed = 4  // words at the text's end from which on more text may make a phrase
 )
 
-// seeds finds phrases of at least leastSeed such words, with no more than numbers, commas and quotes between them.
+// seeds finds seed phrases: words of seedList with nothing but white space, numbers, commas and quotes between them.
 func (f *findings) seeds(text string) {
 	words := seedWords()
 	start, last, n := 0, 0, 0 // of the run

@@ -7,24 +7,24 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// A shape is a secret that a pattern tells and a prefix does not. It is looked for only around one of the strings of
-// need: they are rare, and a pattern that runs over all of a text costs more than everything else.
+// A shape is a kind of secret that is known by a pattern, and not by a prefix alone. The pattern is tried only around
+// the strings of need, which are rare: over all of a text it would cost more than everything else together.
 type shape struct {
 	kind   string
 	need   []string
-	before int // bytes that the pattern may match before that string; 0: it begins there, and where a word begins
+	before int // bytes that the pattern may match before that string; 0: it begins there, at the start of a word
 	re     pattern.Pattern
-	sure   bool            // not to be doubted for its words
-	open   pattern.Pattern // the beginning of one that holds white space, at the text's end
+	sure   bool            // a match is a secret even if it consists of words
+	open   pattern.Pattern // for shapes with white space inside: matches an unfinished one at the text's end
 }
 
-// far is how many bytes behind its need a shape is looked for, and to the end of the word there.
-const far = 512
+// searchRange is how many bytes behind its need a shape may reach, and then to the end of the word there.
+const searchRange = 512
 
-// given is a value on a command line: in quotes, which may hold several words, or one word.
-const given = `(?:"([^"\n]{4,})"|'([^'\n]{4,})'|["']?([^\s"']{4,}))`
+// argument matches an argument on a command line: one word, or several in quotes.
+const argument = `(?:"([^"\n]{4,})"|'([^'\n]{4,})'|["']?([^\s"']{4,}))`
 
-// Of the groups of a pattern, where it has any, the one that matched is the secret.
+// shapes: where a pattern has groups, the secret is the last one that matched.
 var shapes = []shape{
 	{"jwt", []string{"eyJ"}, 0, begin(`eyJ[A-Za-z0-9_-]{15,}(?:\.[A-Za-z0-9_-]*){2,4}`), true, nil},
 	{"jwt", []string{"ZXlK"}, 0, begin(`ZXlK[A-Za-z0-9+/=]{60,}`), true, nil},
@@ -70,17 +70,17 @@ var shapes = []shape{
 	{"cookie", []string{"PHPSESSID", "JSESSIONID", "connect.sid", "laravel_session", "_gitlab_session",
 		"ASP.NET_SessionId"}, 0, pattern.New(`^[\w.]+["']?\s?[=:]\s?["']?([\w%.:-]{16,})`), true, nil},
 
-	// What commands are given. Words that follow are theirs up to the line's end, a pipe or another command.
+	// Passwords on command lines.
 	{"password", []string{"curl"}, 0,
 		begin(`(?s)curl\b.{0,400}?\s(?:-u|--user|--proxy-user)[ =]\s*["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), true, nil},
-	{"password", []string{"mysql", "mariadb"}, 0, command(`(?:mysql|mariadb)[\w-]*`, `-p`+given), true, nil},
-	{"password", []string{"sshpass"}, 0, command(`sshpass`, `-p\s{0,4}`+given), true, nil},
+	{"password", []string{"mysql", "mariadb"}, 0, command(`(?:mysql|mariadb)[\w-]*`, `-p`+argument), true, nil},
+	{"password", []string{"sshpass"}, 0, command(`sshpass`, `-p\s{0,4}`+argument), true, nil},
 	{"password", []string{"redis-cli", "valkey-cli"}, 0, command(`(?:redis|valkey)-cli`,
-		`(?:-a|--pass)[\s=]{1,4}`+given), true, nil},
+		`(?:-a|--pass)[\s=]{1,4}`+argument), true, nil},
 	{"password", []string{"docker ", "podman ", "nerdctl ", "helm ", "oras ", "skopeo "}, 0,
-		command(`\w+\s(?:registry\s)?login`, `(?:-p|--password)[\s=]{1,4}`+given), true, nil},
+		command(`\w+\s(?:registry\s)?login`, `(?:-p|--password)[\s=]{1,4}`+argument), true, nil},
 	{"password", []string{"mongo"}, 0, command(`mongo\w*`, `-p\s{0,4}["']?([^\s"'-][^\s"']{3,})`), true, nil},
-	{"password", []string{"ldap"}, 0, command(`ldap\w+`, `-w\s{0,4}`+given), true, nil},
+	{"password", []string{"ldap"}, 0, command(`ldap\w+`, `-w\s{0,4}`+argument), true, nil},
 	{"password", []string{"smbclient", "rpcclient"}, 0, command(`(?:smb|rpc)client`,
 		`-U\s{0,4}["']?[^\s"'%]+%([^\s"']{4,})`), true, nil},
 	{"password", []string{"zip ", "7z "}, 2,
@@ -89,12 +89,12 @@ var shapes = []shape{
 		begin(`(?:machine\s+\S+\s+login\s+\S+\s+password\s+(\S{4,})|default\s+login\s+\S+\s+password\s+(\S*\d\S*))`), true,
 		nil},
 
-	// What is said in two places of a form.
+	// A password in a settings file of the form <add key="Password" value="…">.
 	{"password", []string{"ssword"}, 128, pattern.New(`(?i)key="[^"]*password"\s+value="([^"]{6,})"`), false,
 		pattern.New(`(?i)key="[^"]*password"\s+value="[^"]*$`)},
 }
 
-// begin makes a pattern that stands at the start of a text.
+// begin makes a pattern that matches at the start of a text only.
 func begin(text string) pattern.Pattern {
 	if flags, rest, ok := strings.Cut(text, ")"); ok && strings.HasPrefix(flags, "(?s") {
 		return pattern.New(flags + ")^" + rest)
@@ -102,24 +102,24 @@ func begin(text string) pattern.Pattern {
 	return pattern.New("^(?:" + text + ")")
 }
 
-// command makes the pattern of an option of a program.
+// command makes the pattern of a program's option, which stands before the end of the line, a pipe or another command.
 func command(program, option string) pattern.Pattern {
 	return pattern.New(`^` + program + `\b(?:[^\n|;&]|\\\n){0,200}?\s` + option)
 }
 
-// A needTable has the needs by their first two bytes. A pair without any is at 0.
+// A needTable finds needs by their first two bytes: lists[at[b0<<8|b1]]. lists[0] is empty.
 type needTable struct {
 	lists [][]need
 	at    [1 << 16]uint8
 }
 
-// A need is a string that some shapes need.
+// A need is a string that a shape needs, and the index of the shape.
 type need struct {
 	text  string
 	shape int
 }
 
-// needs are all of them: the text is gone through once.
+// needs has those of all shapes, to find them in one pass over a text.
 var needs = sync.OnceValue(func() *needTable {
 	n := &needTable{lists: make([][]need, 1)}
 	add := func(first, second byte, what need) {
@@ -138,6 +138,7 @@ var needs = sync.OnceValue(func() *needTable {
 	return n
 })
 
+// shapes finds the secrets that are known by a pattern.
 func (f *findings) shapes(text string) {
 	n := needs()
 	for i := 1; i < len(text); i++ {
@@ -155,14 +156,14 @@ func (f *findings) shapes(text string) {
 
 // shape looks for s where one of its needs stands.
 func (f *findings) shape(text string, at int, s shape) {
-	from, most := at, mostOpen // a pattern that begins here gives up soon
+	from, most := at, mostOpen // a pattern that must match here is cheap, however long the word
 	switch {
 	case s.before > 0:
 		from, most = max(0, at-s.before-1), mostValue
 	case at > 0 && wordByte(text[at-1]) && wordByte(text[at]):
 		return
 	}
-	to := min(len(text), at+far)
+	to := min(len(text), at+searchRange)
 	for to < len(text) && to < at+most && strings.IndexByte(space, text[to]) < 0 {
 		to++
 	}

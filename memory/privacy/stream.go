@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// A Stream makes text storable while it arrives, as Storable does with a whole one. What it gives may be written to
-// disk; what it holds back is not on its way yet: the end of an unfinished line, a span that is still open (a PEM
-// block, <private>, a quote behind a secret's name), the beginning of what the user marked private, and lines that may
-// be an echo. It is not safe for concurrent use.
+// A Stream makes text storable while it arrives, as Storable does with a whole text. What it gives may be written to
+// disk. It holds back what cannot be judged yet: the end of an unfinished line, a span that is still open (a PEM block,
+// <private>, a quote behind a secret's name), the beginning of what the user marked private, and lines that may be an
+// echo. It is not safe for concurrent use.
 type Stream struct {
 	echo     *echo
 	passages passages
@@ -16,29 +16,30 @@ type Stream struct {
 	in       strings.Builder // what was written and not looked at yet
 }
 
-// NewStream makes the stream of one answer. It takes out what the answer repeats of blocks, which are our own, and of
-// what the user marked private.
+// NewStream makes the stream of one answer. It takes out what the answer repeats of blocks, our own context blocks, and
+// of private, the passages that the user marked private.
 func NewStream(blocks, private []string) *Stream {
 	s := &Stream{echo: newEcho(blocks)}
 	s.conceal.learn(private)
 	return s
 }
 
-// Conceal adds passages that the user marked private. What Ready has given stays.
+// Conceal adds passages that the user marked private. It does not reach what Ready has given before.
 func (s *Stream) Conceal(private []string) { s.conceal.learn(private) }
 
-// Write takes what comes next, cut wherever it may be.
+// Write takes the next piece of text, which may begin and end anywhere.
 func (s *Stream) Write(text string) { s.in.WriteString(text) }
 
-// Ready gives what may be written to disk now and was not given before. Its cost is that of the text which is new.
+// Ready gives what may be written to disk by now and was not given before. It costs as much as the new text is long.
 func (s *Stream) Ready() string { return s.take(false) }
 
-// End gives the rest.
+// End gives the rest. The stream is not used after it.
 func (s *Stream) End() string { return s.take(true) }
 
-// Skip takes text that is to be left out, "" where nobody knows it, and gives what may be written of the text before
-// it. What is known is looked through for <private>. Of what follows, the rest of the word goes, and so does what ends
-// a passage that may have begun in a text that nobody knows. A span that was open before is given up.
+// Skip is for a gap: text that is left out on purpose, or "" where it was lost. It gives what may be written of the
+// text before the gap; a span that was open there is dropped. text is looked through for <private>. Of what follows the
+// gap, the rest of a word is left out and, where the text was lost, the rest of a private passage that may have begun
+// in it.
 func (s *Stream) Skip(text string) string {
 	before := s.redactor.cut(s.conceal.add(s.passages.add(s.echo.add(s.in.String(), true), false), true))
 	s.in.Reset()

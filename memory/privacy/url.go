@@ -2,8 +2,8 @@ package privacy
 
 import "strings"
 
-// urls finds the passwords, and the random user names, before the @ of a URL, and notes where URLs are: they are full
-// of random ids.
+// urls finds the passwords, and the random user names, before the @ of a URL, and notes where the URLs are, because
+// random strings in them are ids.
 func (f *findings) urls(text string) {
 	for i := 0; ; {
 		n := strings.Index(text[i:], "://")

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// visible drops what cannot be seen and makes text valid UTF-8.
+// visible drops invisible characters, makes every line end \n, and makes text valid UTF-8.
 func visible(text string) string {
 	i := firstUnseen(text)
 	if i == len(text) {
@@ -32,6 +32,7 @@ func visible(text string) string {
 	return b.String()
 }
 
+// firstUnseen gives where the first byte is that visible changes, or the text's length.
 func firstUnseen(text string) int {
 	for i := 0; i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf {
@@ -50,6 +51,7 @@ func firstUnseen(text string) int {
 	return len(text)
 }
 
+// unseen reports whether r is invisible; line feed and tab count as visible.
 func unseen(r rune) bool {
 	if r == '\n' || r == '\t' {
 		return false
@@ -59,6 +61,6 @@ func unseen(r rune) bool {
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector,
 		unicode.Other_Default_Ignorable_Code_Point) &&
-		// these can be seen, though Unicode files them under format
+		// these are visible, though Unicode files them under format
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
