@@ -61,7 +61,7 @@ func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, 
 		WHERE given > 0 AND memory IS NULL)`).Scan(&read.AllMemories); err != nil {
 		return read, sqlite.While("counting memories", err)
 	}
-	told, err := src.Memories.Told(ctx, mostMemories-len(all))
+	told, err := src.Memories.ToldPassages(ctx, mostMemories-len(all))
 	if err != nil {
 		return read, err
 	}

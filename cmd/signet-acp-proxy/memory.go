@@ -36,7 +36,7 @@ func newMemoryAdd(f *config.Flags, std term.Streams) *cobra.Command {
 		Use: "add TEXT", Short: "Keep a memory.", Args: cli.Arguments,
 		Long: "Keep a memory: TEXT, or what stdin holds if that is -.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a.Content, a.Weighed = args[0], cmd.Flags().Changed("importance")
+			a.Content, a.ImportanceSet = args[0], cmd.Flags().Changed("importance")
 			return a.run(f, std)
 		},
 	}

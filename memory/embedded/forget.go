@@ -17,8 +17,9 @@ import (
 )
 
 // Forget takes a memory out of everything that is searched or learned from: the index, the turns that say it, the
-// memories of the same project that say the same, contexts that wait for a session. The same turn never teaches it
-// again. What was injected already stays in the ledger. Errors: ErrNotFound, ErrAmbiguous, correlation's.
+// memories of the same project that say the same, and stored contexts that wait for a session. The same turn never
+// teaches it again. What was inserted into a prompt stays in the ledger. Errors: ErrNotFound, ErrAmbiguous,
+// correlation's.
 func (s *Store) Forget(ctx context.Context, id string) error {
 	if err := s.Remove(ctx, id); err != nil {
 		return err
@@ -37,7 +38,7 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if err := hide(ctx, tx, uid); err != nil {
+		if err := forgetInTurn(ctx, tx, uid); err != nil {
 			return err
 		}
 		if err := s.forgetSame(ctx, tx, m); err != nil {
@@ -55,27 +56,28 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 		if err := correlation.DropContexts(ctx, tx, uid); err != nil {
 			return err
 		}
-		return refresh(ctx, tx, mostAgain)
+		return refresh(ctx, tx, mostRelearned)
 	})
 }
 
-// Erase takes out of the files of events, and out of SQLite's log, what was removed from the database.
+// Erase takes what was removed from the database out of the files of events, and out of SQLite's write-ahead log.
 func (s *Store) Erase(ctx context.Context) error {
 	if s.opts.Erase != nil {
 		if err := s.opts.Erase(ctx); err != nil {
 			return err
 		}
 	}
-	// The log still holds what was deleted. Where another process reads it just now, it is folded in later.
+	// The log still holds what was deleted. Where another process reads it just now, a later checkpoint empties it.
 	var busy, logged, folded int
 	return sqlite.While("emptying the log", s.db.QueryRowContext(ctx,
 		`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &logged, &folded))
 }
 
-// forgetSame deletes m and what says the same in its project, and takes it out of what others were said about. What
-// was stored on purpose goes only where it is the same text: likeness is no proof that a person wants it gone.
+// forgetSame deletes m and what says the same in its project, and takes it out of what others were said about (their
+// context). What a person or a tool stored is deleted only where it is the same text: other words for the same are no
+// proof that the person wants it gone.
 func (s *Store) forgetSame(ctx context.Context, tx *sql.Tx, m Memory) error {
-	what := gist(m.Content)
+	what := gistOf(m.Content)
 	type twin struct {
 		id, turn                            int64
 		content, about, uid, digest, source string
@@ -108,10 +110,10 @@ func (s *Store) forgetSame(ctx context.Context, tx *sql.Tx, m Memory) error {
 	return nil
 }
 
-// forgetTurns takes what m says out of the turns that say it in its words, and out of the turns of its project that
-// say it in others.
+// forgetTurns takes what m says out of the turns of all projects that say it in the same words, and out of the turns of
+// its own project that say it in other words. changed are the turns' ids.
 func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) (changed []int64, err error) {
-	what := gist(m.Content)
+	what := gistOf(m.Content)
 	probe := probeOf(m.Content)
 	if probe == "" {
 		return nil, nil
@@ -138,44 +140,44 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) (changed []int64, er
 	return changed, nil
 }
 
-// telling are the terms of a text that say something.
-func telling(text string) language.Set {
+// termSet gives the terms of a text, each once.
+func termSet(text string) language.Set {
 	set := language.SetOf(language.Terms(text))
 	return set
 }
 
-// A said is what a memory says, to be found elsewhere.
-type said struct {
+// A gist is what a memory says, in a form by which texts that say the same can be found.
+type gist struct {
 	digest   string
 	terms    language.Set
 	passages []*regexp.Regexp
 }
 
-func gist(text string) said { return said{digest(text), told(text), patternsOf(text)} }
+func gistOf(text string) gist { return gist{digest(text), statedTerms(text), patternsOf(text)} }
 
-// told are the terms of what a text tells, without those by which it is told.
-func told(text string) language.Set {
-	set := telling(text)
-	maps.DeleteFunc(set, func(t string, _ bool) bool { return tellingWords()[t] })
+// statedTerms gives the terms of what a text states, without those that only announce it ("note: …").
+func statedTerms(text string) language.Set {
+	set := termSet(text)
+	maps.DeleteFunc(set, func(t string, _ bool) bool { return announcingWords()[t] })
 	return set
 }
 
-var tellingWords = sync.OnceValue(func() language.Set {
+var announcingWords = sync.OnceValue(func() language.Set {
 	return language.SetOf(language.Terms("noted note understood recorded " +
 		"saved reminder fyi"))
 })
 
-// isAll reports whether a text says that and nothing more: with the same terms, or in the same words among words that
-// say little.
-func (w said) isAll(text string) bool {
-	if len(w.terms) >= 2 && maps.Equal(told(text), w.terms) {
+// isAll reports whether a text says this and nothing more: with the same terms, or in the same words with nothing but
+// common words beside them.
+func (w gist) isAll(text string) bool {
+	if len(w.terms) >= 2 && maps.Equal(statedTerms(text), w.terms) {
 		return true
 	}
 	rest := cutPassages(text, w.passages)
 	if rest == text {
 		return false
 	}
-	for t := range telling(strings.ReplaceAll(rest, passage.Forgotten, " ")) {
+	for t := range termSet(strings.ReplaceAll(rest, passage.Forgotten, " ")) {
 		if !language.Common(t) {
 			return false
 		}
@@ -183,8 +185,8 @@ func (w said) isAll(text string) bool {
 	return true
 }
 
-// cut takes out of a text what is said there in the same words, and the sentences that say it with the same terms.
-func (w said) cut(text string) string {
+// cut replaces in a text what it says of this in the same words, and the sentences that say it with the same terms.
+func (w gist) cut(text string) string {
 	cut := slices.Clone(w.passages)
 	for _, sentence := range language.Sentences(text) {
 		if w.isAll(sentence.Text) {
@@ -194,7 +196,8 @@ func (w said) cut(text string) string {
 	return cutPassages(text, cut)
 }
 
-// probeOf is the longest word of a text that SQLite's lower, which knows ASCII only, finds again.
+// probeOf gives a word by which SQL finds the texts that say the same: the longest one, of ASCII where there is one,
+// because SQLite's lower changes no other letters.
 func probeOf(text string) string {
 	longest := ""
 	for _, w := range language.Words(text) {
@@ -217,7 +220,7 @@ func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
 }
 
-// patternsOf are patterns that find the sentences of text where they stand with Markdown between their words.
+// patternsOf gives patterns that find the sentences of text, also where Markdown stands between their words.
 func patternsOf(text string) []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for piece := range strings.SplitSeq(strings.TrimSuffix(text, " …"), passage.Forgotten) {
@@ -240,6 +243,7 @@ func patternsOf(text string) []*regexp.Regexp {
 	return list
 }
 
+// cutPassages puts passage.Forgotten in the place of what the patterns match.
 func cutPassages(text string, passages []*regexp.Regexp) string {
 	for _, p := range passages {
 		text = p.ReplaceAllLiteralString(text, passage.Forgotten)
@@ -247,8 +251,7 @@ func cutPassages(text string, passages []*regexp.Regexp) string {
 	return text
 }
 
-// Unlearn takes what was learned from turns out again, in the transaction that deletes them. It is a
-// correlation.Unlearn.
+// Unlearn removes what was learned from turns, in the transaction that deletes them. It is a correlation.Unlearn.
 func (s *Store) Unlearn(ctx context.Context, tx *sql.Tx, turns []int64) error {
 	list, err := json.Marshal(turns)
 	if err != nil {
@@ -266,7 +269,7 @@ func (s *Store) Unlearn(ctx context.Context, tx *sql.Tx, turns []int64) error {
 // Learned is how much was taken in from conversations.
 type Learned struct{ Passages, Memories int }
 
-// LearnedFrom gives what goes when sessions (their rows' ids) go.
+// LearnedFrom counts what was learned from sessions (ids of their rows), and so goes when they go.
 func (s *Store) LearnedFrom(ctx context.Context, sessions []int64) (l Learned, err error) {
 	list, err := json.Marshal(sessions)
 	if err != nil {

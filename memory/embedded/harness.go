@@ -9,14 +9,14 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// What a harness reads by itself need not be told twice. Signet's connectors write the identity files there, whole or
-// as a part of a larger file.
+// Identity that a harness reads by itself is not told twice: Signet's connectors write the identity files into the
+// files that harnesses read, whole or as a part.
 
-// Names of the files that harnesses look for in the working directory and above it.
+// projectFiles are the files that harnesses look for in the working directory and in those above it.
 var projectFiles = []string{"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md",
 	filepath.Join(".claude", "CLAUDE.md")}
 
-// homeFiles are the harnesses' own files, below home.
+// homeFiles are the files that a harness reads for every project, below home.
 var homeFiles = map[string][]string{
 	"claude":   {".claude/CLAUDE.md"},
 	"codex":    {".codex/AGENTS.md", ".codex/AGENTS.override.md"},
@@ -26,24 +26,25 @@ var homeFiles = map[string][]string{
 	"pi":       {".pi/agent/AGENTS.md"},
 }
 
-// Where an environment variable moves a harness's folder.
+// homeVariables are the environment variables that move a harness's folder, and the file in that folder.
 var homeVariables = map[string]struct{ variable, file string }{
 	"claude":   {"CLAUDE_CONFIG_DIR", "CLAUDE.md"},
 	"codex":    {"CODEX_HOME", "AGENTS.md"},
 	"opencode": {"XDG_CONFIG_HOME", filepath.Join("opencode", "AGENTS.md")},
 }
 
-// namesOf gives the parts of a harness's name: it may be the name that the agent gives itself, as in
+// namesOf gives the words of a harness's name, which may be the one that the agent gives itself, as in
 // "@agentclientprotocol/claude-agent-acp".
 func namesOf(harness string) []string {
 	return strings.FieldsFunc(strings.ToLower(harness),
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// texts are files as they are compared: folded.
+// texts are files' contents with white space folded, to be compared.
 type texts []string
 
-// has reports whether one of them holds text. Short texts would be found in anything.
+// has reports whether one of them holds text. A text of less than 80 bytes must be the whole of it, for it would be
+// found in anything.
 func (t texts) has(text string) bool {
 	folded := foldFile(text)
 	for _, known := range t {

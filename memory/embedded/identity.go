@@ -9,16 +9,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// An identityFile is one of the person's own.
+// An identityFile is one of the person's own files, and how many tokens of it are told.
 type identityFile struct {
 	name   string
 	tokens int
 }
 
-// namedTokens is how many tokens a file may take that the person named and we do not know.
+// namedTokens is how many tokens are told of a file that the person named in the settings and that is not among
+// identityFiles.
 const namedTokens = 1000
 
-// The person's own files in the order in which an agent reads them, and how many tokens each may take. What one
+// identityFiles are the person's own files in the order in which they are told, with the tokens of each. What one
 // leaves goes to those after it.
 var identityFiles = []identityFile{
 	{"IDENTITY.md", 1000},
@@ -29,7 +30,7 @@ var identityFiles = []identityFile{
 }
 
 // Identity gives the person's own files. Missing ones are skipped, and so is one that the session's harness reads by
-// itself. The same files give the same text.
+// itself. The same files give the same text, byte for byte.
 func (s *Store) Identity(session memory.Session) memory.Context {
 	c := memory.Context{Source: memory.FromEmbedded}
 	if s.opts.SignetPath == "" {
@@ -56,7 +57,8 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 	return c
 }
 
-// identityFiles gives the files that are read: those that the person named, inside their folder, or ours.
+// identityFiles gives the files that are read: those that the person named in the settings, if they lie in the Signet
+// folder, or the usual ones.
 func (s *Store) identityFiles() []identityFile {
 	if s.opts.Files == nil {
 		return identityFiles
@@ -78,7 +80,7 @@ func (s *Store) identityFiles() []identityFile {
 	return files
 }
 
-// isComment reports whether a text is one HTML comment and no more, as the templates of init are: it tells an agent
+// isComment reports whether a text is one HTML comment, as the templates are that init writes: it tells an agent
 // nothing.
 func isComment(text string) bool {
 	return strings.HasPrefix(text, "<!--") && strings.Index(text, "-->")+len("-->") == len(text)

@@ -14,30 +14,31 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// Rows that changed are stale until the index has them as they are: triggers note them. Some are indexed in the
-// transaction that changed them, the many beside the conversations, in transactions so short that no prompt waits.
+// The full-text index follows the rows of memories and passages: triggers note in tables which rows have changed
+// ("stale"). A few are indexed in the transaction that changed them; many are indexed beside the conversations, in
+// transactions so short that no prompt waits for them.
 
-// Derived are the tables that the index is kept up with: whoever puts rows back leaves them alone, and the index
-// follows with the next Learn.
+// Derived are the tables by which the index is kept up to date. Whoever restores rows leaves them out; the next Learn
+// indexes what was restored.
 var Derived = []string{"memories_stale", "passages_stale", "passages_total"}
 
 const (
-	// rows that are read, and whose terms are made, before the index is locked for them
-	atOnce    = 64
-	mostNow   = 16                   // rows that are indexed in a transaction that changed some: its own are the newest
-	mostAgain = 512                  // the same where turns are learned from again
-	shortly   = 5 * time.Millisecond // how long a transaction goes on to the next row that nothing else needs
+	// choresPerRead is how many rows are read, and their terms made, before the database is locked to index them.
+	choresPerRead = 64
+	mostInline    = 16                   // rows indexed by a transaction that changed some: the newest, so its own
+	mostRelearned = 512                  // the same where turns are learned from anew
+	writeTime     = 5 * time.Millisecond // after which a transaction that only indexes begins no further row
 )
 
 // A chore brings the index up to date with one row, unless that has changed since the chore was made.
 type chore func(ctx context.Context, tx *sql.Tx) error
 
-// catchUp indexes what is stale, the newest first, until a time; the zero time is never.
+// catchUp indexes what is stale, the newest first, until the time until; the zero time is never.
 func (s *Store) catchUp(ctx context.Context, until time.Time) error {
 	const doing = "bringing the index up to date"
 	for {
 		began := time.Now()
-		chores, err := choresOf(ctx, s.db, atOnce)
+		chores, err := choresOf(ctx, s.db, choresPerRead)
 		if err != nil || len(chores) == 0 {
 			return sqlite.While(doing, err)
 		}
@@ -46,7 +47,7 @@ func (s *Store) catchUp(ctx context.Context, until time.Time) error {
 				return nil
 			}
 			if err := sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
-				for begun := time.Now(); len(chores) > 0 && time.Since(begun) < shortly; chores = chores[1:] {
+				for begun := time.Now(); len(chores) > 0 && time.Since(begun) < writeTime; chores = chores[1:] {
 					if err := chores[0](ctx, tx); err != nil {
 						return err
 					}
@@ -61,8 +62,8 @@ func (s *Store) catchUp(ctx context.Context, until time.Time) error {
 	}
 }
 
-// refresh brings the index up to date in the transaction that changed rows: what is gone leaves it, and the newest of
-// the others are indexed, at most so many of memories and of passages.
+// refresh brings the index up to date in the transaction that changed rows: entries of rows that are gone are deleted,
+// and the newest of the others are indexed, at most most memories and most passages.
 func refresh(ctx context.Context, tx *sql.Tx, most int) error {
 	for _, statement := range []string{
 		`DELETE FROM passages WHERE memory IN (SELECT memory FROM memories_stale WHERE NOT EXISTS (SELECT 1
@@ -85,7 +86,7 @@ func refresh(ctx context.Context, tx *sql.Tx, most int) error {
 
 const gonePassages = `SELECT passage FROM passages_stale WHERE NOT EXISTS (SELECT 1 FROM passages WHERE id = passage)`
 
-// choresOf gives what is to be done for the newest of the stale rows.
+// choresOf gives the chores for the newest stale rows, at most most of memories and most of passages.
 func choresOf(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
 	chores, err := memoryChores(ctx, q, most)
 	if err != nil {
@@ -95,7 +96,7 @@ func choresOf(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) 
 	return append(chores, more...), err
 }
 
-// A storedPassage is a passage as it is indexed.
+// A storedPassage is what the index needs of a passage's row.
 type storedPassage struct {
 	id                        int64
 	content, context, project string
@@ -128,20 +129,20 @@ func passageChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, er
 	return chores, err
 }
 
-// index makes a passage's entry what it should be.
+// index replaces the passage's entry, or deletes it where the row is gone.
 func (p storedPassage) index(ctx context.Context, tx *sql.Tx, terms []string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_fts WHERE rowid = ?`, p.id); err != nil {
 		return err
 	}
 	if !p.gone {
-		return p.enter(ctx, tx, terms)
+		return p.insertEntry(ctx, tx, terms)
 	}
 	_, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage = ?`, p.id)
 	return err
 }
 
-// enter makes the entry of a passage that has none.
-func (p storedPassage) enter(ctx context.Context, tx *sql.Tx, terms []string) error {
+// insertEntry adds the entry of a passage that has none yet.
+func (p storedPassage) insertEntry(ctx context.Context, tx *sql.Tx, terms []string) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage = ?`, p.id); err != nil {
 		return err
 	}
@@ -157,7 +158,7 @@ func (p storedPassage) enter(ctx context.Context, tx *sql.Tx, terms []string) er
 	return err
 }
 
-// A storedMemory is a memory as its passage is made of it.
+// A storedMemory is what is needed of a memory's row to make its passage: every memory that is searched has one.
 type storedMemory struct {
 	id                            int64
 	gone, personal                bool
@@ -195,8 +196,8 @@ func memoryChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, err
 	return chores, err
 }
 
-// index makes the passage of a memory, and its entry. What was learned from a turn has one only where it is true of the
-// person: the turn's own passages say it, in their project.
+// index makes the passage of a memory, and that passage's entry. A memory that was learned from a turn has one only
+// where it is true of the person in all projects: within its project the turn's own passages say it.
 func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, traits passage.Traits) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM memories_stale WHERE memory = ?`, m.id); err != nil {
 		return err
@@ -209,7 +210,8 @@ func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, tra
 	if m.position.Valid && m.key != "" {
 		thread = threadOf(m.project, m.key)
 	}
-	// the trigger notes it again: under an upsert's rules it could not where it is noted already
+	// the upsert below fires the trigger that notes the passage as stale, which fails in it where the passage is noted
+	// already
 	if _, err := tx.ExecContext(ctx, `DELETE FROM passages_stale WHERE passage IN (SELECT id FROM passages
 		WHERE memory = ?)`, m.id); err != nil {
 		return err
@@ -228,19 +230,19 @@ func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, tra
 	return p.index(ctx, tx, terms)
 }
 
-// threadOf names the conversation that imported memories are of.
+// threadOf gives the thread of imported memories of a session: a negative number, which no session's row has.
 func threadOf(project, session string) int64 {
 	sum := sha256.Sum256([]byte(project + "\x00" + session))
 	return -int64(binary.BigEndian.Uint64(sum[:8])>>2) - 1
 }
 
-// Terms of the column scope. Private use characters stand in no term of a text.
+// Terms of the index's column scope. They begin with private use characters, which stand in no term of a text.
 const (
-	anyProject = "\ue000" // of what every project may see
-	changeTerm = "\ue001" // of what says that something changed
+	anyProject = "\ue000" // every project may see it
+	changeTerm = "\ue001" // it says that something changed
 )
 
-// projectTerm stands for a project, whose path is no term.
+// projectTerm gives the term of a project.
 func projectTerm(project string) string { return "\ue002" + digest(project)[:12] }
 
 // quote makes a term a string of FTS5's query language.

@@ -17,19 +17,20 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// batch is how many turns are read at a time.
+// batch is how many turns are read from the database at a time.
 const batch = 16
 
-// backlogTime is how long one call takes in what an older version left: the newest first, the rest with the next calls.
+// backlogTime is how long one call of Learn works on turns that an older version learned from: the newest first, the
+// rest with the next calls.
 const backlogTime = 2 * time.Second
 
-// mostHeard is how many passages of a turn are written in one transaction, so that no prompt waits for a long answer's.
-// Turns share one until they have so many together.
-const mostHeard = 32
+// mostNewPassages is how many new passages are written in one transaction, so that no prompt waits for a long one.
+// Small turns share a transaction up to it.
+const mostNewPassages = 32
 
-// Learn takes in the turns that have ended and were not taken in yet, whichever process left them. What it finds in a
-// turn depends on that turn alone, so it may be called at any time, by several processes at once, and again after it
-// was killed. In a context of pace.Gently it takes its time. Errors are correlation's.
+// Learn makes passages and memories of the turns that have ended and were not learned from yet, whichever process left
+// them. The result depends on each turn alone, so Learn may be called at any time, by several processes at once, and
+// again after it was killed. Under pace.Gently it pauses between transactions. Errors are correlation's.
 func (s *Store) Learn(ctx context.Context) error {
 	begun := time.Now()
 	for old, next := range []func(context.Context) ([]correlation.Said, error){s.unlearned, s.backlog} {
@@ -52,6 +53,7 @@ func (s *Store) Learn(ctx context.Context) error {
 	return nil
 }
 
+// unlearned gives turns that were not learned from yet.
 func (s *Store) unlearned(ctx context.Context) ([]correlation.Said, error) {
 	return correlation.Unlearned(ctx, s.db, batch)
 }
@@ -65,12 +67,13 @@ func (s *Store) backlog(ctx context.Context) ([]correlation.Said, error) {
 	return correlation.LearnedUpTo(ctx, s.db, last, batch)
 }
 
-// learn makes the passages and memories of turns what they should be: a turn may have gone on after it was learned.
+// learn makes the passages and memories of turns what they should be: a turn may have gone on after it was learned
+// from.
 func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 	for len(turns) > 0 {
 		began := time.Now()
 		var found []learned // the costly part: nobody waits for the lock meanwhile
-		for size := 0; len(found) < len(turns) && size < mostHeard; size += len(found[len(found)-1].passages) {
+		for size := 0; len(found) < len(turns) && size < mostNewPassages; size += len(found[len(found)-1].passages) {
 			found = append(found, readTurn(turns[len(found)]))
 		}
 		for more := true; more; began = time.Now() {
@@ -92,15 +95,15 @@ func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 	return nil
 }
 
-// learnOne does so with one turn, as far as mostHeard new passages go. It gives whether there are more. A turn that has
-// changed since it was read, or was learned by another process, is left.
+// learnOne does that for one turn, up to mostNewPassages new passages; more says that it has more. A turn that has
+// changed since it was read, or that another process has learned from, is left alone.
 func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned) (more bool, err error) {
 	same, err := correlation.Unchanged(ctx, tx, t)
 	if err != nil {
 		return false, err
 	}
 	if same {
-		if more, err := teach(ctx, tx, t, found, mostHeard); err != nil || more {
+		if more, err := saveLearned(ctx, tx, t, found, mostNewPassages); err != nil || more {
 			return more, err
 		}
 		if err := s.noteUse(ctx, tx, t); err != nil {
@@ -116,8 +119,8 @@ func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, fo
 	return false, err
 }
 
-// A heard passage is one as it goes into the database.
-type heard struct {
+// A newPassage is a passage of a turn as it goes into the database.
+type newPassage struct {
 	origin, content string
 	traits          passage.Traits
 	terms           []string
@@ -125,27 +128,27 @@ type heard struct {
 
 // learned is what a turn teaches.
 type learned struct {
-	passages []heard
+	passages []newPassage
 	notes    []note
 }
 
 func readTurn(t correlation.Said) learned {
 	user, assistant := privacy.Redact(t.User), privacy.Redact(t.Assistant)
-	l := learned{notes: standingIn(user)}
+	l := learned{notes: standingNotes(user)}
 	for _, side := range []struct{ origin, text string }{{fromUser, user}, {fromAssistant, assistant}} {
 		for _, p := range passage.Cut(side.text) {
 			if side.origin == fromAssistant && harnessSpeaks(p) {
 				continue
 			}
 			read := language.Read(p)
-			l.passages = append(l.passages, heard{side.origin, p, passage.TraitsOf(p, read), read.Terms})
+			l.passages = append(l.passages, newPassage{side.origin, p, passage.TraitsOf(p, read), read.Terms})
 		}
 	}
 	return l
 }
 
-// harnessSpeaks reports whether a passage of an answer is the harness's own: codex says such things before the first
-// answer.
+// harnessSpeaks reports whether a passage of an answer was written by the harness itself: codex shows such warnings
+// before the first answer.
 func harnessSpeaks(passage string) bool {
 	for _, start := range []string{"Warning: Model metadata for", "Warning: ", "⚠", "Heads up, "} {
 		if strings.HasPrefix(passage, start) && (start != "Warning: " || strings.Contains(passage, "MCP")) {
@@ -155,9 +158,9 @@ func harnessSpeaks(passage string) bool {
 	return false
 }
 
-// teach makes the rows of a turn, at most so many new passages. It gives whether there are more. Most turns have none
-// yet, and nothing of theirs was forgotten, which one look tells.
-func teach(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned, most int) (more bool, err error) {
+// saveLearned makes the rows of a turn, at most most new passages; more says that there are more. One query tells
+// whether the turn has rows already, or whether something of it was forgotten: for most turns neither is so.
+func saveLearned(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned, most int) (more bool, err error) {
 	var forgotten, heard, noted bool
 	if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM memories_forgotten WHERE turn = ?1),
 		EXISTS (SELECT 1 FROM passages WHERE turn = ?1), EXISTS (SELECT 1 FROM memories WHERE turn = ?1)`,
@@ -188,16 +191,16 @@ func teach(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned, m
 	return false, learnNotes(ctx, tx, t, found.notes, language.SetOf(notes), skip)
 }
 
-// A passageRow is a passage that a turn has.
+// A passageRow is the row of a passage that a turn has already.
 type passageRow struct {
 	id              int64
 	position        float64
 	origin, content string
 }
 
-// learnPassages keeps the rows of passages that stand as they did. Those that the turn does not say any more go with
-// the last of the new ones.
-func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages []heard, have []passageRow,
+// learnPassages keeps the rows of passages that stand in the turn as before. Rows of what the turn does not say any
+// more are deleted once all new ones are written.
+func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages []newPassage, have []passageRow,
 	skip language.Set, most int) (more bool, err error) {
 	for n, p := range passages {
 		if len(skip) > 0 && skip[digest(p.content)] {
@@ -229,8 +232,8 @@ func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages
 	return false, nil
 }
 
-// insert makes the row of a passage of a turn, and its entry in the index: its terms are at hand.
-func (h heard) insert(ctx context.Context, tx *sql.Tx, t correlation.Said, position float64) error {
+// insert makes the row of a passage of a turn, and its index entry at once, because its terms are at hand.
+func (h newPassage) insert(ctx context.Context, tx *sql.Tx, t correlation.Said, position float64) error {
 	row, err := tx.ExecContext(ctx, `INSERT INTO passages (uid, turn, thread, position, origin, project, created,
 		traits, length, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		newID(), t.Turn, t.Session, position, h.origin, t.Project, t.Started, h.traits, len(h.terms), h.content)
@@ -241,22 +244,24 @@ func (h heard) insert(ctx context.Context, tx *sql.Tx, t correlation.Said, posit
 	if err != nil {
 		return err
 	}
-	return storedPassage{id: id, project: t.Project, traits: h.traits}.enter(ctx, tx, h.terms)
+	return storedPassage{id: id, project: t.Project, traits: h.traits}.insertEntry(ctx, tx, h.terms)
 }
 
-// learnAgain makes passages and notes of a turn what it says now.
+// learnAgain makes the passages and notes of a turn those of what it says now.
 func learnAgain(ctx context.Context, tx *sql.Tx, turn int64) error {
 	t, err := correlation.SaidIn(ctx, tx, turn)
 	if err != nil {
 		return err
 	}
-	_, err = teach(ctx, tx, t, readTurn(t), math.MaxInt)
+	_, err = saveLearned(ctx, tx, t, readTurn(t), math.MaxInt)
 	return err
 }
 
-// positionsOfTurn is how many positions in its thread a turn has.
+// positionsOfTurn is how many positions in its thread a turn has: its row's id times this is the first.
 const positionsOfTurn = 1 << 12
 
+// learnNotes makes the memories of a turn its notes: has are the digests of those that it has, skip those that were
+// forgotten.
 func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []note, has, skip language.Set) error {
 	if len(has) == 0 && len(notes) == 0 { // of most turns
 		return nil

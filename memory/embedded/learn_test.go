@@ -16,7 +16,7 @@ import (
 // nothing twice.
 func TestLongTurn(t *testing.T) {
 	w := newWorld(t)
-	const paragraphs = 3 * mostHeard
+	const paragraphs = 3 * mostNewPassages
 	text := func(who string) string {
 		var b strings.Builder
 		for i := range paragraphs {
@@ -45,14 +45,14 @@ func TestLongTurn(t *testing.T) {
 		t.Fatalf("%d turns to learn from, %v", len(turns), err)
 	}
 	err = sqlite.Write(t.Context(), w.db, "beginning", func(tx *sql.Tx) error {
-		more, err := teach(t.Context(), tx, turns[0], readTurn(turns[0]), mostHeard)
+		more, err := saveLearned(t.Context(), tx, turns[0], readTurn(turns[0]), mostNewPassages)
 		if !more {
 			t.Error("it is all there at once")
 		}
 		return err
 	})
-	if all, _, _ := count(); err != nil || all != mostHeard {
-		t.Fatalf("%d passages, %v; want %d", all, err, mostHeard)
+	if all, _, _ := count(); err != nil || all != mostNewPassages {
+		t.Fatalf("%d passages, %v; want %d", all, err, mostNewPassages)
 	}
 	for range 2 {
 		if err := w.Learn(t.Context()); err != nil {
@@ -81,7 +81,7 @@ func TestCounts(t *testing.T) {
 			t.Fatalf("%d lists, %v", len(lists), err)
 		}
 		for i, want := range [][2]int{want, {6, 6}, {0, 0}} {
-			if n := holding(lists[i], most, 3000); n < want[0] || n > want[1] {
+			if n := passageCount(lists[i], most, 3000); n < want[0] || n > want[1] {
 				t.Errorf("read up to %d entries: list %d has %d", most, i, n)
 			}
 		}

@@ -19,44 +19,47 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// How passages are looked up: of the index ids alone are read, until it is known which are the best; then the rows of
-// these and of their neighbours, in one query. What is common costs no more than what is not.
+// How passages are looked up: only ids are read from the index until it is known which are the best; then the rows of
+// these and of their neighbours, in one query. So a common term costs no more than a rare one.
 
 // A search says what to look for, and what may be seen.
 type search struct {
 	text    string
 	project string
-	all     bool     // of other projects too
+	all     bool     // what other projects said, too
 	kind    string   // the type; empty: any
 	seen    []string // ids and texts that are left out
 	most    int
 
-	// of the session that asks and of the one that it was forked from: what they said is left out
+	// keys are those of the session that asks and of the one that it was forked from: what these said is left out.
 	keys     [2]string
-	sessions [2]int64 // theirs
+	sessions [2]int64 // their rows' ids
 }
 
 const (
-	mostEntries = 8_000  // entries of which passages are found; of commoner terms they only count what they hold
-	mostCounted = 4_000  // entries of the index that are read to learn how common a term is, and
-	countedOver = 40_000 // of all the terms; beyond them it is estimated
-	fewEntries  = 2_000  // the same, where something besides is looked for
-	mostLooked  = 1_000  // ids of which is seen whether they may be shown
-	mostHits    = 120    // passages that are found by themselves, and
-	seeds       = 60     // of these ranked with their neighbours, and
-	seedsLarge  = 80     // in an index of more than
+	// mostEntries is how many entries of the index are read to find passages; commoner terms only add to the scores of
+	// what the rarer ones find.
+	mostEntries = 8_000
+
+	mostCounted = 4_000  // entries read to learn how common one term is,
+	countedOver = 40_000 // and of all terms; beyond that it is estimated
+	fewEntries  = 2_000  // the same as mostEntries, for passages that say that something changed
+	mostLooked  = 1_000  // ids, best first, that are checked for whether the session may see them
+	mostHits    = 120    // passages that are found by their own words
+	seeds       = 60     // of these, the best that are ranked with their neighbours
+	seedsLarge  = 80     // the same, in an index of more than largeIndex passages
 	largeIndex  = 50_000
 	mostChanges = 10 // passages that say that something changed, found beside the others
-	mostNaming  = 3  // of the best whose names are looked for in what changed
+	mostNaming  = 3  // of the best passages whose names are looked for in changes
 	mostNames   = 8
-	mostNamed   = 250 // passages that have one, and that are looked at: what more have tells nothing
+	mostNamed   = 250 // passages that may have such a name: one that more have tells nothing
 	mostDated   = 300 // passages of the days that a question names
 )
 
-// look gives the passages that may answer, and their neighbours.
-func (s *Store) look(ctx context.Context, q *rank.Query, in search) ([]*rank.Passage, error) {
+// candidates gives the passages that may answer the query, and their neighbours.
+func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*rank.Passage, error) {
 	most := max(min(mostCounted, countedOver/max(len(q.Terms), 1)), 2)
-	lists, err := s.entries(ctx, matches(q.Terms, func(t language.Term) string { return match(t.Forms, "") }), most)
+	lists, err := s.entries(ctx, termQueries(q.Terms), most)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +71,7 @@ func (s *Store) look(ctx context.Context, q *rank.Query, in search) ([]*rank.Pas
 	}
 	docs := make([]int, len(lists))
 	for i, ids := range lists {
-		docs[i] = holding(ids, most, last)
+		docs[i] = passageCount(ids, most, last)
 		if len(ids) == most {
 			lists[i] = nil // there may be more: if it is looked for by this term, they are read again
 		}
@@ -77,7 +80,7 @@ func (s *Store) look(ctx context.Context, q *rank.Query, in search) ([]*rank.Pas
 	if in.sessions, err = s.sessionsOf(ctx, in.keys); err != nil {
 		return nil, err
 	}
-	ids, err := s.find(ctx, q, lists, in)
+	ids, err := s.candidateIDs(ctx, q, lists, in)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -88,17 +91,17 @@ func (s *Store) look(ctx context.Context, q *rank.Query, in search) ([]*rank.Pas
 	return s.rows(ctx, q, ids, max(n, 2*in.most), in)
 }
 
-// holding gives how many passages have a term, of which the first ids are known. If these are as many as were read, it
-// is estimated by how close they are.
-func holding(ids []int64, read int, last int64) int {
+// passageCount gives how many passages have a term. ids are the first of them in ascending order, at most read; where
+// there are so many, the count is estimated by how close together they lie below last, the highest id.
+func passageCount(ids []int64, read int, last int64) int {
 	if len(ids) < read {
 		return len(ids)
 	}
 	return int(int64(read) * (last - ids[0]) / (ids[read-1] - ids[0]))
 }
 
-// matches makes FTS5 queries.
-func matches[T any](terms []T, match func(T) string) []string {
+// matchQueries makes an FTS5 query of each term.
+func matchQueries[T any](terms []T, match func(T) string) []string {
 	list := make([]string, len(terms))
 	for i, t := range terms {
 		list[i] = match(t)
@@ -106,21 +109,26 @@ func matches[T any](terms []T, match func(T) string) []string {
 	return list
 }
 
-// match is a term in FTS5's language: any of its forms, or what begins so.
-func match(forms []string, prefix string) string {
+// matchQuery gives a term in FTS5's query language: any of its forms or, with a prefix, any word that begins with it.
+func matchQuery(forms []string, prefix string) string {
 	if prefix != "" {
 		return quote(prefix) + "*"
 	}
-	return "(" + strings.Join(matches(forms, quote), " OR ") + ")"
+	return "(" + strings.Join(matchQueries(forms, quote), " OR ") + ")"
 }
 
-// find gives the ids of what the terms and the days of a question find, best first. known are passages that have each
-// of its terms, where they are known.
-func (s *Store) find(ctx context.Context, q *rank.Query, known [][]int64, in search) ([]int64, error) {
+// termQueries makes an FTS5 query of each term of a question.
+func termQueries(terms []language.Term) []string {
+	return matchQueries(terms, func(t language.Term) string { return matchQuery(t.Forms, "") })
+}
+
+// candidateIDs gives the ids of passages that the terms and the days of a question find, best first. known has, by the
+// place of a term, all ids of passages with it, or nil where they were not all read.
+func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64, in search) ([]int64, error) {
 	wanted := max(mostHits, 2*in.most)
-	found, whole, err := s.matching(ctx, q, known, in, "", wanted)
+	found, whole, err := s.matchingIDs(ctx, q, known, in, "", wanted)
 	if err == nil && len(found) < wanted && !whole { // what may be seen is little of the index
-		found, _, err = s.matching(ctx, q, nil, in,
+		found, _, err = s.matchingIDs(ctx, q, nil, in,
 			"scope : ("+quote(projectTerm(in.project))+" OR "+quote(anyProject)+") AND ", wanted)
 	}
 	if err != nil || !q.Dated || len(found) > 0 && q.Days.Days() > 31 {
@@ -130,11 +138,11 @@ func (s *Store) find(ctx context.Context, q *rank.Query, known [][]int64, in sea
 		LEFT JOIN memories m ON m.id = p.memory
 		WHERE p.created >= ?9 AND p.created < ?10`+scope+` ORDER BY p.created, p.position LIMIT ?1`,
 		append(in.scope(mostDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
-	return among(found, dated), err
+	return insertAmong(found, dated), err
 }
 
-// among puts ids that were found in another way where they are ranked with their neighbours.
-func among(found, others []int64) []int64 {
+// insertAmong adds ids that were found in another way, high enough that they are ranked with their neighbours.
+func insertAmong(found, others []int64) []int64 {
 	for _, id := range others {
 		if at := slices.Index(found, id); at < 0 || at >= seeds {
 			found = slices.Insert(found, min(seeds/2, len(found)), id)
@@ -143,16 +151,16 @@ func among(found, others []int64) []int64 {
 	return found
 }
 
-// matching gives the ids of what has a question's terms, best first, and whether there is no more; narrow is a
-// condition besides, in FTS5's language.
-func (s *Store) matching(ctx context.Context, q *rank.Query, known [][]int64, in search, narrow string,
+// matchingIDs gives the ids of passages that have terms of a question, best first; whole says that there are no more.
+// narrow is a further condition in FTS5's query language.
+func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64, in search, narrow string,
 	most int) (found []int64, whole bool, err error) {
 	terms := q.Rarest(mostEntries)
 	if len(terms) == 0 {
 		return nil, true, nil
 	}
 	lists := make([][]int64, len(terms))
-	asked := func(a rank.Asked) string { return match(a.Forms, a.Prefix) }
+	asked := func(a rank.Asked) string { return matchQuery(a.Forms, a.Prefix) }
 	var missing []*[]int64
 	var queries []string
 	for i, a := range terms {
@@ -163,7 +171,7 @@ func (s *Store) matching(ctx context.Context, q *rank.Query, known [][]int64, in
 		missing, queries = append(missing, &lists[i]), append(queries, narrow+asked(a))
 	}
 	queries = append(queries, "scope : "+quote(changeTerm)+" AND ("+
-		strings.Join(matches(q.Rarest(fewEntries), asked), " OR ")+")")
+		strings.Join(matchQueries(q.Rarest(fewEntries), asked), " OR ")+")")
 	read, err := s.entries(ctx, queries, mostEntries)
 	if err != nil {
 		return nil, false, err
@@ -182,23 +190,23 @@ func (s *Store) matching(ctx context.Context, q *rank.Query, known [][]int64, in
 			scores[id] += t.IDF
 		}
 	}
-	best := foremost(scores, mostLooked)
+	best := topScored(scores, mostLooked)
 	found, err = s.visible(ctx, in, best, most, 0)
-	if err == nil && len(found) > seeds { // what changed is short, and long talk of what was stands before it
+	if err == nil && len(found) > seeds { // a change is one sentence, which ranks behind long talk of how it was
 		changes := make(map[int64]float64, len(changing))
 		for _, id := range changing {
 			changes[id] = scores[id]
 		}
 		var changed []int64
-		changed, err = s.visible(ctx, in, foremost(changes, 4*mostChanges), mostChanges, 0)
-		found = among(found, changed)
+		changed, err = s.visible(ctx, in, topScored(changes, 4*mostChanges), mostChanges, 0)
+		found = insertAmong(found, changed)
 	}
 	return found, len(best) < mostLooked, err
 }
 
-// foremost gives the ids with the highest scores, of equals the newer first. There are few different scores: they are
-// sums of what a few terms tell.
-func foremost(scores map[int64]float64, most int) []int64 {
+// topScored gives the ids with the highest scores, of equal ones the newer first. It groups by score, because there are
+// few different ones: they are sums over a few terms.
+func topScored(scores map[int64]float64, most int) []int64 {
 	equals := map[float64][]int64{}
 	for id, score := range scores {
 		equals[score] = append(equals[score], id)
@@ -213,8 +221,8 @@ func foremost(scores map[int64]float64, most int) []int64 {
 	return ids
 }
 
-// entries gives the ids of the passages that match each of some FTS5 queries, in their order, of each at most so many.
-// When time runs out the last ones lack.
+// entries gives the ids of the passages that match each of some FTS5 queries, in the order of the queries, at most most
+// of each. When the deadline passes, those of the last queries are missing.
 func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]int64, error) {
 	list, err := json.Marshal(queries)
 	if err != nil {
@@ -231,13 +239,13 @@ func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]in
 	}, `SELECT (SELECT group_concat(rowid)
 			FROM (SELECT rowid FROM passages_fts WHERE passages_fts MATCH j.value LIMIT ?2))
 		FROM json_each(?1) j`, string(list), most)
-	if err != nil && (!late(err) || len(all) == 0) {
+	if err != nil && (!timedOut(err) || len(all) == 0) {
 		return nil, err
 	}
 	return append(all, make([][]int64, len(queries)-len(all))...), nil
 }
 
-// numbers reads what group_concat writes.
+// numbers reads integers separated by commas, as group_concat writes them.
 func numbers(text []byte) []int64 {
 	if len(text) == 0 {
 		return nil
@@ -253,7 +261,7 @@ func numbers(text []byte) []int64 {
 	return append(list, n)
 }
 
-// scope is what a search may see, with the parameters of search.scope.
+// scope is the condition of what a search may see; its parameters are those of search.scope.
 const scope = ` AND (?2 OR p.personal OR p.project IN (?3, '')) AND (?4 = '' OR coalesce(m.type, 'said') = ?4)
 	AND (m.key IS NULL OR m.key = '' OR m.key NOT IN (?5, ?6)) AND p.thread NOT IN (?7, ?8)`
 
@@ -261,7 +269,7 @@ func (in search) scope(most int) []any {
 	return []any{most, in.all, in.project, in.kind, in.keys[0], in.keys[1], in.sessions[0], in.sessions[1]}
 }
 
-// sessionsOf gives the sessions of keys; what is no session has a number that none has.
+// sessionsOf gives the ids of the sessions with these keys; for a key without one a number that no session has.
 func (s *Store) sessionsOf(ctx context.Context, keys [2]string) ([2]int64, error) {
 	list := [2]int64{math.MinInt64, math.MinInt64}
 	found, err := correlation.SessionsOf(ctx, s.db, keys)
@@ -269,7 +277,8 @@ func (s *Store) sessionsOf(ctx context.Context, keys [2]string) ([2]int64, error
 	return list, err
 }
 
-// visible keeps of some ids those that a search may see and that have some traits, at most so many.
+// visible keeps of some ids, in their order, those that a search may see and that have all of some traits, at most
+// most.
 func (s *Store) visible(ctx context.Context, in search, ids []int64, most int,
 	having passage.Traits) ([]int64, error) {
 	list, err := json.Marshal(ids)
@@ -282,8 +291,8 @@ func (s *Store) visible(ctx context.Context, in search, ids []int64, most int,
 		LIMIT ?1`, append(in.scope(most), string(list), having)...)
 }
 
-// rows reads passages as they are ranked, the first n with their neighbours, which are ranked as well. It keeps what it
-// has when time runs out.
+// rows reads passages for ranking, the first n of the ids with their neighbours, which are ranked as well. When the
+// deadline passes it gives what it has.
 func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in search) ([]*rank.Passage, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {
@@ -316,13 +325,14 @@ func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in 
 		q.Read(p, content, about)
 		all = append(all, p)
 	}
-	if err := rows.Err(); err != nil && !(late(err) && len(all) > 0) {
+	if err := rows.Err(); err != nil && !(timedOut(err) && len(all) > 0) {
 		return nil, err
 	}
 	return all, nil
 }
 
-// neighbours are the passages beside a seed, by how far they are: an index seek each.
+// neighbours is the part of the query in rows that finds the passages beside each seed, nearest first. Each costs one
+// index seek.
 func neighbours() string {
 	var b strings.Builder
 	for k := range rank.Reach {
@@ -334,7 +344,7 @@ func neighbours() string {
 	return b.String()
 }
 
-// late reports whether time ran out.
-func late(err error) bool {
+// timedOut reports whether an error means that the deadline passed.
+func timedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "interrupted")
 }

@@ -14,48 +14,47 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// What callers branch on.
+// Errors that callers tell apart.
 var (
-	ErrNotFound  = errors.New("no memory has this id")
-	ErrAmbiguous = errors.New("more than one memory has an id that begins so")
-	ErrEmpty     = errors.New("there is nothing to keep")
-	ErrTooLong   = errors.New("the text is too long: keep the part that matters")
-	ErrWeight    = errors.New("importance is a number from 0 to 1")
+	ErrNotFound   = errors.New("no memory has this id")
+	ErrAmbiguous  = errors.New("more than one memory has an id that begins so")
+	ErrEmpty      = errors.New("there is nothing to keep")
+	ErrTooLong    = errors.New("the text is too long: keep the part that matters")
+	ErrImportance = errors.New("importance is a number from 0 to 1")
 )
 
-// Limits of what is stored, in bytes. What an agent or a person stores on purpose is refused beyond them, never cut
-// without a word.
+// Limits of what is stored, in bytes. Something longer is refused, never silently cut.
 const (
 	MaxContent = 64 << 10
 	maxField   = 1 << 10 // type, tags, project, …
 )
 
-// A Memory is one thing that is known. Its JSON is what commands print and export writes; the names are a promise.
+// A Memory is one thing that is known. Its JSON is what commands print and what export writes; the names are a promise.
 type Memory struct {
 	ID      string `json:"id"`
 	Content string `json:"content"`
 	// preference, decision, fact, answer, request, or what the caller of Add said
-	Type       string    `json:"type"`
-	Project    string    `json:"project"`            // the git root that it was said in; "" for none
-	Personal   bool      `json:"personal,omitempty"` // true of the person, whatever the project
-	Origin     string    `json:"origin"`             // who said it: user or assistant
-	Source     string    `json:"source"`             // by which call it came: turn, memory_store, memory add, …
-	Harness    string    `json:"harness,omitempty"`
-	Session    string    `json:"session,omitempty"`  // the Signet key; of an import any text
-	Position   *float64  `json:"position,omitempty"` // in the session: what stands beside it
-	Turn       int64     `json:"-"`                  // for Add: the row of the turn that it goes with, 0 for none
-	Importance float64   `json:"importance"`         // 0 to 1
-	Weighed    bool      `json:"-"`                  // for Add: Importance is given, also where it is 0
-	Rating     float64   `json:"rating,omitempty"`   // the mean of the feedback, -1 to 1
-	Ratings    int       `json:"ratings,omitempty"`  // how many
-	Given      int       `json:"given,omitempty"`    // how many sessions it was told to
-	Used       int       `json:"used,omitempty"`     // and in how many of these an answer came back to it
-	Tags       string    `json:"tags,omitempty"`     // comma-separated
-	Context    string    `json:"context,omitempty"`  // what it was said about; searched, not shown
-	Created    time.Time `json:"created"`
-	Updated    time.Time `json:"updated"`
-	Score      float64   `json:"score,omitempty"` // of a search, 0 to 1
-	// ids of older ones that it says are not so any more; where one is shown
+	Type          string    `json:"type"`
+	Project       string    `json:"project"`            // the git root that it was said in; "" for none
+	Personal      bool      `json:"personal,omitempty"` // true of the person, whatever the project
+	Origin        string    `json:"origin"`             // who said it: user or assistant
+	Source        string    `json:"source"`             // how it was stored: turn, memory_store, memory add, …
+	Harness       string    `json:"harness,omitempty"`
+	Session       string    `json:"session,omitempty"`  // the Signet key; of an import any text
+	Position      *float64  `json:"position,omitempty"` // its place in the session, by which neighbours are found
+	Turn          int64     `json:"-"`                  // for Add: the row of the turn that it goes with, 0 for none
+	Importance    float64   `json:"importance"`         // 0 to 1
+	ImportanceSet bool      `json:"-"`                  // for Add: Importance is given, also where it is 0
+	Rating        float64   `json:"rating,omitempty"`   // the mean of the feedback, -1 to 1
+	Ratings       int       `json:"ratings,omitempty"`  // how many
+	Given         int       `json:"given,omitempty"`    // how many sessions it was told to
+	Used          int       `json:"used,omitempty"`     // in how many of these an answer used it
+	Tags          string    `json:"tags,omitempty"`     // comma-separated
+	Context       string    `json:"context,omitempty"`  // what it was said about; searched, not shown
+	Created       time.Time `json:"created"`
+	Updated       time.Time `json:"updated"`
+	Score         float64   `json:"score,omitempty"` // of a search, 0 to 1
+	// Replaces has the ids of older memories that are no longer true since this one; set where one memory is shown.
 	Replaces []string `json:"replaces,omitempty"`
 	Matched  []string `json:"matched,omitempty"` // words of the query that it or its neighbours have
 }
@@ -75,8 +74,8 @@ func scanMemory(row sqlite.Row) (m Memory, err error) {
 	return m, err
 }
 
-// passageColumns are those of a memory, for a passage p that is one (m) or was said in a turn. The turn is asked for
-// row by row: SQLite would make all rows of the view that it is read from before it joined the first.
+// passageColumns are the columns of a memory for a passage p, which is a memory's (m) or was said in a turn. The turn's
+// columns are subqueries, row by row: in a join SQLite would make all rows of the view turns_said first.
 const passageColumns = `coalesce(m.uid, p.uid), coalesce(m.content, p.content), coalesce(m.type, 'said'), p.project,
 	p.personal, p.origin, coalesce(m.source, 'turn'), coalesce(m.harness, (SELECT harness FROM turns_said
 	WHERE id = p.turn), ''), coalesce(m.key, (SELECT key FROM turns_said WHERE id = p.turn), ''),
@@ -86,7 +85,8 @@ const passageColumns = `coalesce(m.uid, p.uid), coalesce(m.content, p.content), 
 
 const passageJoins = `LEFT JOIN memories m ON m.id = p.memory`
 
-// prepare makes what a caller gives fit to be stored: no private passages, no secrets, defaults in place.
+// prepare checks what a caller gives and makes it fit to be stored: without private passages and secrets, and with
+// defaults.
 func (m *Memory) prepare(now time.Time) error {
 	if len(m.Content) > MaxContent || len(m.Context) > MaxContent {
 		return ErrTooLong
@@ -119,12 +119,12 @@ func (m *Memory) prepare(now time.Time) error {
 	if m.Source == "" {
 		m.Source = "memory add"
 	}
-	if m.Importance == 0 && !m.Weighed {
+	if m.Importance == 0 && !m.ImportanceSet {
 		m.Importance = 0.5
 	}
-	m.Weighed = false
+	m.ImportanceSet = false
 	if !(m.Importance >= 0 && m.Importance <= 1) {
-		return ErrWeight
+		return ErrImportance
 	}
 	if m.Created.IsZero() {
 		m.Created = now
@@ -135,9 +135,9 @@ func (m *Memory) prepare(now time.Time) error {
 	return nil
 }
 
-// Add keeps a memory: its Content, and of the other fields those that are not zero (Weighed: Importance as well).
-// Something that stands already in the project is updated instead. It gives the memory as stored and whether it is
-// new. Errors: ErrEmpty, ErrTooLong, ErrWeight, correlation's.
+// Add stores a memory: Content, and of the other fields those that are not zero (Importance also where ImportanceSet).
+// If the project has the same text already, that memory is updated instead. It gives the memory as stored, and whether
+// it is new. Errors: ErrEmpty, ErrTooLong, ErrImportance, correlation's.
 func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, err error) {
 	given := m
 	m.ID = ""
@@ -157,13 +157,13 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 			uid = m.ID
 			err = s.insert(ctx, tx, m)
 		} else if err == nil {
-			// What the caller said on purpose outlives the turn that said it first.
+			// What was stored on purpose stays when the turn that said it first goes.
 			_, err = tx.ExecContext(ctx, `UPDATE memories
 				SET content = ?, updated = ?, type = coalesce(nullif(?, ''), type), tags = coalesce(nullif(?, ''),
 				tags), importance = CASE WHEN ? THEN ? ELSE importance END, personal = max(personal, ?), source = ?,
 				turn = NULL
 				WHERE uid = ?`,
-				m.Content, s.opts.Now().UnixMilli(), kind, m.Tags, given.Weighed ||
+				m.Content, s.opts.Now().UnixMilli(), kind, m.Tags, given.ImportanceSet ||
 					given.Importance != 0, m.Importance, m.Personal, m.Source, uid)
 		}
 		if err != nil {
@@ -172,7 +172,7 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 		if stored, err = memoryOf(ctx, tx, uid); err != nil {
 			return err
 		}
-		return refresh(ctx, tx, mostNow)
+		return refresh(ctx, tx, mostInline)
 	})
 	return stored, added, err
 }
@@ -188,7 +188,7 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, m Memory) error {
 	return err
 }
 
-// memoryOf gives the memory, or the passage of a conversation, with an id.
+// memoryOf gives the memory, or the passage of a conversation, with an id; ErrNotFound.
 func memoryOf(ctx context.Context, q sqlite.Querier, uid string) (Memory, error) {
 	m, err := scanMemory(q.QueryRowContext(ctx, `SELECT `+memoryColumns+` FROM memories m WHERE m.uid = ?`, uid))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -201,7 +201,7 @@ func memoryOf(ctx context.Context, q sqlite.Querier, uid string) (Memory, error)
 	return m, err
 }
 
-// resolve gives the one id that name is or begins.
+// resolve gives the id that name is, or the only one that begins with it; ErrNotFound, ErrAmbiguous.
 func resolve(ctx context.Context, q sqlite.Querier, name string) (string, error) {
 	if name = strings.ToLower(strings.TrimSpace(name)); name == "" {
 		return "", ErrNotFound
@@ -220,7 +220,8 @@ func resolve(ctx context.Context, q sqlite.Querier, name string) (string, error)
 	return uids[0], nil
 }
 
-// Get gives the memory with an id, or with the one id that begins so. Errors: ErrNotFound, ErrAmbiguous, correlation's.
+// Get gives the memory or passage with an id, or with the only id that begins so. Errors: ErrNotFound, ErrAmbiguous,
+// correlation's.
 func (s *Store) Get(ctx context.Context, id string) (Memory, error) {
 	uid, err := resolve(ctx, s.db, id)
 	if err != nil {
@@ -247,8 +248,8 @@ func (s *Store) OtherProjects() bool { return s.opts.OtherProjects }
 // A Filter says which memories to list.
 type Filter struct {
 	Type    string // empty: any
-	Project string // with the person's own; empty: all
-	Within  bool   // only Project's and the person's own, also where Project is empty
+	Project string // of this project, and the person's own; empty: all
+	Within  bool   // an empty Project means that there is none, not all
 	Said    bool   // passages of conversations as well
 	Limit   int    // 0: 100
 	Offset  int
@@ -269,7 +270,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 	}
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
 		var at, n int64
-		return scanMemory(before{row, []any{&at, &n}})
+		return scanMemory(trailingColumns{row, []any{&at, &n}})
 	}, query+` ORDER BY at DESC, n DESC LIMIT ?3 OFFSET ?4`, f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within)
 	return all, sqlite.While("listing memories", err)
 }
@@ -285,8 +286,8 @@ type Change struct {
 // stays pinned when its content is changed. Nobody else writes it: tools have sources of their own.
 const Pinned = "memory pin"
 
-// Modify changes a memory. What a turn taught is not learned again as it was. Errors: ErrNotFound, ErrAmbiguous,
-// ErrEmpty, ErrTooLong, ErrWeight, correlation's.
+// Modify changes a memory. What a turn taught is not learned again as it was; a passage of a conversation becomes a
+// memory. Errors: ErrNotFound, ErrAmbiguous, ErrEmpty, ErrTooLong, ErrImportance, correlation's.
 func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error) {
 	var m Memory
 	err := sqlite.Write(ctx, s.db, "changing a memory", func(tx *sql.Tx) error {
@@ -305,7 +306,7 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 		if c.Importance != nil {
 			m.Importance = *c.Importance
 		}
-		m.Weighed = true
+		m.ImportanceSet = true
 		if m.Source != Pinned {
 			m.Source = cmp.Or(c.Source, "memory_modify")
 		}
@@ -313,7 +314,7 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 		if err := m.prepare(m.Updated); err != nil {
 			return err
 		}
-		if err := hide(ctx, tx, uid); err != nil {
+		if err := forgetInTurn(ctx, tx, uid); err != nil {
 			return err
 		}
 		r, err := tx.ExecContext(ctx, `UPDATE memories
@@ -333,7 +334,7 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 				return err
 			}
 		}
-		return refresh(ctx, tx, mostNow)
+		return refresh(ctx, tx, mostInline)
 	})
 	if err != nil {
 		return Memory{}, err
@@ -341,9 +342,9 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 	return m, nil
 }
 
-// hide takes what a memory or passage said in its turn out of what that turn teaches: it says something else from now
-// on.
-func hide(ctx context.Context, tx *sql.Tx, uid string) error {
+// forgetInTurn notes that a turn does not teach a memory or passage any more, and deletes its passages that say it: the
+// memory says something else from now on, or goes.
+func forgetInTurn(ctx context.Context, tx *sql.Tx, uid string) error {
 	if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO memories_forgotten (turn, digest) SELECT turn, digest
 		FROM memories WHERE uid = ? AND turn IS NOT NULL`, uid); err != nil {
 		return err
@@ -382,7 +383,8 @@ func hide(ctx context.Context, tx *sql.Tx, uid string) error {
 	return nil
 }
 
-// Feedback notes how helpful memories were, -1 (harmful) to 1 (helpful). Ids that nothing has are given back.
+// Feedback notes how helpful memories were, -1 (harmful) to 1 (helpful). unknown are the ids that no memory and no
+// passage has. Errors: a rating out of range, correlation's.
 func (s *Store) Feedback(ctx context.Context, ratings map[string]float64) (unknown []string, err error) {
 	err = sqlite.Write(ctx, s.db, "noting feedback", func(tx *sql.Tx) error {
 		unknown = nil

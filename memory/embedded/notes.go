@@ -9,17 +9,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// NoteOf is the session of a memory that was taken from what an agent keeps for itself.
-func NoteOf(agent string) string { return "agent:" + agent }
+// NoteSession is the Session of memories that were imported from the files in which an agent keeps notes for itself.
+func NoteSession(agent string) string { return "agent:" + agent }
 
-// Unread gives those of items that a harness does not read by itself: not what was taken from its own notes.
-func (s *Store) Unread(ctx context.Context, harness string, items []memory.Item) ([]memory.Item, error) {
+// WithoutOwnNotes leaves out items that were imported from the notes of this harness, which reads them by itself.
+func (s *Store) WithoutOwnNotes(ctx context.Context, harness string, items []memory.Item) ([]memory.Item, error) {
 	ids, own := []string{}, []string{}
 	for _, it := range items {
 		ids = append(ids, it.ID)
 	}
 	for _, name := range namesOf(harness) {
-		own = append(own, NoteOf(name))
+		own = append(own, NoteSession(name))
 	}
 	list, err := json.Marshal([][]string{ids, own})
 	if err != nil || len(ids) == 0 {

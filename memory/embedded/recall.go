@@ -9,13 +9,13 @@ import (
 var _ memory.Source = (*Store)(nil)
 
 // Start implements memory.Source: the identity, and what the project's earlier sessions decided. It never fails: what
-// cannot be read is left out.
+// cannot be read in time is left out.
 func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Context, error) {
 	begun := s.opts.Now()
 	c := s.Identity(session)
 	ctx, cancel := context.WithTimeout(ctx, s.opts.RecallLimit)
 	defer cancel()
-	items, err := s.standing(ctx, session)
+	items, err := s.startItems(ctx, session)
 	if err != nil {
 		s.opts.Log.Debug().Err(err).Str("key", session.Key).Msg("start without memories")
 	}
@@ -24,9 +24,9 @@ func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Conte
 	return c, nil
 }
 
-// Recall implements memory.Source: what earlier sessions and stored memories say about a prompt, at most five items,
-// nothing when nothing is relevant or the database takes more than 100 ms. What the session itself said is not
-// recalled to it.
+// Recall implements memory.Source: what earlier sessions and stored memories say about a prompt, at most mostRecalled
+// items; nothing when nothing is relevant, or when the database takes longer than Options.RecallLimit. What the session
+// itself said is not recalled to it. It never fails.
 func (s *Store) Recall(ctx context.Context, session memory.Session, prompt string,
 	seen []string) (memory.Context, error) {
 	begun := s.opts.Now()

@@ -8,7 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 )
 
-// Replaced gives what a memory or passage has replaced: older ones about the same that are not so since.
+// Replaced gives the older memories and passages about the same thing that are no longer true since m, at most five.
 func (s *Store) Replaced(ctx context.Context, m Memory) ([]Memory, error) {
 	const mostLater, most = 40, 5
 	if changed, _ := passage.TellsChange(m.Content); !changed {

@@ -10,38 +10,39 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// What stands in columns.
+// Values of columns.
 const (
-	fromUser      = "user" // origins
-	fromAssistant = "assistant"
-	sourceTurn    = "turn" // the source of what was learned; whatever else was stored by a call
-	typeSaid      = "said" // the type of the passages of conversations
+	fromUser      = "user"      // origin
+	fromAssistant = "assistant" // origin
+	sourceTurn    = "turn"      // source of what was learned from turns; any other source is a call
+	typeSaid      = "said"      // type of the passages of conversations
 )
 
-// after scans columns before those that its user knows.
-type after struct {
+// leadingColumns scans the first columns of a row itself, and leaves the rest to a scan function that does not know
+// them.
+type leadingColumns struct {
 	sqlite.Row
 	first []any
 }
 
-func (a after) Scan(dest ...any) error {
+func (a leadingColumns) Scan(dest ...any) error {
 	return a.Row.Scan(append(slices.Clone(a.first), dest...)...)
 }
 
-// before scans columns after those.
-type before struct {
+// trailingColumns scans the last columns of a row itself.
+type trailingColumns struct {
 	sqlite.Row
 	last []any
 }
 
-func (b before) Scan(dest ...any) error {
+func (b trailingColumns) Scan(dest ...any) error {
 	return b.Row.Scan(append(slices.Clone(dest), b.last...)...)
 }
 
-// newID begins with what is random, so that a few characters name a memory among all.
+// newID gives a random id, so that its first few characters tell it from all others.
 func newID() string { return strings.ToLower(rand.Text()) }
 
-// digest names what a text says: case, white space and the stop at its end do not count.
+// digest identifies what a text says, whatever its case, white space and final full stop.
 func digest(text string) string {
 	folded := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	sum := sha256.Sum256([]byte(strings.TrimRight(folded, ".!")))

@@ -12,15 +12,15 @@ import (
 // A Query says what to search for.
 type Query struct {
 	Text        string
-	Limit       int    // 0: 10
-	Type        string // empty: any; "said": passages of conversations
-	Project     string // whose memories come first
-	AllProjects bool   // else only the project's and the person's own
-	MinScore    float64
+	Limit       int     // 0: 10
+	Type        string  // empty: any; "said": passages of conversations
+	Project     string  // memories of it come first
+	AllProjects bool    // search other projects, too; else the project's and the person's own
+	MinScore    float64 // 0 to 1
 }
 
-// Search gives the memories and passages that a person or an agent asks for, best first, as many as there are up to
-// Limit.
+// Search gives the memories and passages that match, best first, at most Limit. Unlike Recall it does not judge whether
+// they are worth telling.
 func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
@@ -37,15 +37,15 @@ func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
 	return slices.DeleteFunc(found, func(m Memory) bool { return m.Score < q.MinScore }), nil
 }
 
-// How much of the time that is left looking may take, and comparing of what is left then: the rest is for reading what
-// is told.
+// The shares of the time before the deadline that looking up may take, and then of the rest that comparing may take.
+// What remains is for reading what is told.
 const (
-	toLook    = .6
-	toCompare = .5
+	lookShare    = .6
+	compareShare = .5
 )
 
-// within gives a context that ends when some part of the time that is left has passed.
-func within(ctx context.Context, part float64) (context.Context, context.CancelFunc) {
+// partOfDeadline gives a context that ends after a share of the time before ctx's deadline.
+func partOfDeadline(ctx context.Context, part float64) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return ctx, func() {}
@@ -53,26 +53,27 @@ func within(ctx context.Context, part float64) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, time.Duration(part*float64(time.Until(deadline))))
 }
 
-// rank gives what may answer a text, the best first. When time runs out it is what was found until then.
+// rank gives the passages that may answer a text, the best first. When the deadline passes it gives what was found
+// until then.
 func (s *Store) rank(ctx context.Context, in search) (rank.Query, []*rank.Passage, error) {
 	q := rank.Ask(in.text, s.opts.Now())
-	looking, cancel := within(ctx, toLook)
+	looking, cancel := partOfDeadline(ctx, lookShare)
 	defer cancel()
-	all, err := s.look(looking, &q, in)
+	all, err := s.candidates(looking, &q, in)
 	if err != nil || len(all) == 0 {
 		return q, nil, err
 	}
 	ranked := q.Rank(all, s.opts.KeepUnused)
-	comparing, cancel := within(ctx, toCompare)
+	comparing, cancel := partOfDeadline(ctx, compareShare)
 	defer cancel()
 	compared, err := s.supersede(comparing, &q, ranked, in)
-	if err != nil && late(err) {
+	if err != nil && timedOut(err) {
 		return q, ranked, nil
 	}
 	return q, compared, err
 }
 
-// read gives passages as memories, in their order.
+// read gives passages as memories, in their order, without memories that repeat a passage.
 func (s *Store) read(ctx context.Context, q *rank.Query, list []*rank.Passage) ([]Memory, error) {
 	texts, err := s.texts(ctx, list)
 	if err != nil {
@@ -81,14 +82,16 @@ func (s *Store) read(ctx context.Context, q *rank.Query, list []*rank.Passage) (
 	found := make([]Memory, 0, len(list))
 	said := map[string]bool{}
 	for _, p := range list {
-		if m, ok := texts[p.ID]; ok && !(m.Source == sourceTurn && said[m.Content]) { // a note of what a turn says
+		m, ok := texts[p.ID]
+		repeats := m.Source == sourceTurn && said[m.Content] // a note, whose passage is there
+		if ok && !repeats {
 			said[m.Content] = true
-			m.Score, m.Matched = shown(p.Score), q.Matched(p)
+			m.Score, m.Matched = shownScore(p.Score), q.Matched(p)
 			found = append(found, m)
 		}
 	}
 	return found, nil
 }
 
-// shown is a score as it is shown, 0 to 1.
-func shown(score float64) float64 { return max(score, 0) / (max(score, 0) + 6) }
+// shownScore maps a rank's score to the 0 to 1 that people and agents are shown.
+func shownScore(score float64) float64 { return max(score, 0) / (max(score, 0) + 6) }

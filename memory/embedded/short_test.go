@@ -55,7 +55,7 @@ func TestPinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := func() (texts []string) {
-		items, err := s.standing(t.Context(), memory.Session{Key: "acp-1"})
+		items, err := s.startItems(t.Context(), memory.Session{Key: "acp-1"})
 		if err != nil {
 			t.Fatal(err)
 		}

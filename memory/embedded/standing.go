@@ -11,17 +11,18 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// What a session should know from its start, whatever it will ask: what its user prefers, has decided and asked to be
-// remembered. What was said beyond that is found when it is asked for.
+// What a session should know from its start, whatever it will be about: what its user prefers, has decided and asked to
+// be remembered. Everything else is found when a prompt asks for it.
 
-// A note is a sentence of the user that stands until he says otherwise.
+// A note is a sentence of the user that holds until the user says otherwise.
 type note struct {
 	kind     string // preference, decision, fact
 	personal bool   // true of the person, whatever the project
 	content  string
 }
 
-// How such sentences are said, in phrases of folded words; in scripts without spaces they stand anywhere.
+// The phrases by which such sentences are recognised, in folded words; those of scripts without spaces may stand
+// anywhere.
 var (
 	preferences = language.NewPhrases(`i prefer|i really like|i like|i love|i hate|i dislike|i don't like|i don't want|
 		i'd rather|i always|i never|i usually|i strongly prefer|my favorite|my favourite|my preferred|please always|
@@ -52,13 +53,13 @@ var (
 )
 
 const (
-	mostNotes    = 8   // of a turn
-	noteLength   = 400 // bytes
+	mostNotes    = 8   // per turn
+	noteLength   = 400 // bytes; a longer sentence is none
 	mostStanding = 8   // items for a session's start
 )
 
-// standingIn gives the sentences of what a user said that stand. The same text gives the same notes.
-func standingIn(user string) []note {
+// standingNotes gives the sentences of what a user said that are notes. The same text gives the same notes.
+func standingNotes(user string) []note {
 	var notes []note
 	for _, s := range language.Sentences(user) {
 		if language.EndsInQuestion(s.Text) || len(notes) == mostNotes || len(s.Text) > noteLength || tooShort(s.Text) {
@@ -84,12 +85,12 @@ func standingIn(user string) []note {
 	return notes
 }
 
-// tooShort reports whether a sentence is too short to say anything to somebody who was not there.
+// tooShort reports whether a sentence says nothing to somebody who does not know its context.
 func tooShort(text string) bool { return len(language.Terms(text)) < 2 }
 
-// standing gives what a session of a project should know from its start: what a person has pinned, and the newest
-// preferences and decisions.
-func (s *Store) standing(ctx context.Context, session memory.Session) ([]memory.Item, error) {
+// startItems gives what a session should know from its start: what a person has pinned, and the newest preferences and
+// decisions of its project and of the person.
+func (s *Store) startItems(ctx context.Context, session memory.Session) ([]memory.Item, error) {
 	keys := [2]string{session.Key, session.ParentKey}
 	own, err := s.sessionsOf(ctx, keys)
 	if err != nil {
@@ -122,7 +123,7 @@ func (m Memory) item() memory.Item {
 	return memory.Item{ID: m.ID, Text: m.Content, Project: m.Project, Origin: m.Origin, Date: m.Created, Score: m.Score}
 }
 
-// repeats reports whether most of set stands in one of the others.
+// repeats reports whether set has mostly the same terms as one of the others.
 func repeats(set language.Set, others []language.Set) bool {
 	for _, other := range others {
 		common := 0
@@ -138,13 +139,13 @@ func repeats(set language.Set, others []language.Set) bool {
 	return false
 }
 
-// Settled gives the sentences of a turn that settle something: what its user has decided, prefers or asked to be
-// remembered, and what was decided in the answer.
+// Settled gives the sentences of a turn that settle something: decided are those in which its user decided, preferred
+// or asked to remember something, agreed are decisions in the answer.
 func Settled(user, assistant string) (decided, agreed []string) {
-	for _, n := range standingIn(user) {
+	for _, n := range standingNotes(user) {
 		decided = append(decided, n.content)
 	}
-	for _, n := range standingIn(assistant) {
+	for _, n := range standingNotes(assistant) {
 		if n.kind == "decision" {
 			agreed = append(agreed, n.content)
 		}

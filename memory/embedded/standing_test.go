@@ -20,7 +20,7 @@ func FuzzPassages(f *testing.F) {
 				t.Errorf("passage of %d bytes: %.60q", len(p), p)
 			}
 		}
-		for _, n := range standingIn(text) {
+		for _, n := range standingNotes(text) {
 			if n.content == "" || len(n.content) > noteLength {
 				t.Errorf("note %+v", n)
 			}
@@ -42,7 +42,7 @@ func TestStanding(t *testing.T) {
 		"I prefer the layout of cmd/main.go.":                           "preference",
 	} {
 		got := ""
-		for _, n := range standingIn(text) {
+		for _, n := range standingNotes(text) {
 			if got += n.kind; n.personal {
 				got = "personal " + got
 			}

@@ -1,9 +1,9 @@
 // Package embedded is the memory source that needs no daemon: the person's identity files, and full-text search over
 // what earlier sessions said and what was stored, in our own database.
 //
-// What was said is what is searched: each side of a turn is cut into passages (passages.go), which are ranked with
-// their neighbours and the conversation that they are of (rank.go). A first prompt is told what concerns it, or
-// nothing (gate.go, tell.go). There is no model in it, and nothing leaves the machine.
+// Each side of a turn is cut into passages (package passage). These are searched, and ranked with their neighbours and
+// the conversation that they are part of (package rank). A first prompt is told what concerns it, or nothing
+// (rank.Query.WorthTelling, tell.go). There is no model in it, and nothing leaves the machine.
 package embedded
 
 import (
@@ -20,10 +20,11 @@ type Options struct {
 	// Files are the identity files that are read, by name; nil: the usual ones.
 	Files         []string
 	OtherProjects bool // recall from other projects as well
-	// how long a prompt may wait for the database; past it the prompt goes with what was found. 0: 100 ms
+	// RecallLimit is how long a prompt may wait for the database; past it the prompt goes with what was found. 0: 100
+	// ms.
 	RecallLimit time.Duration
-	KeepUnused  bool // what is told often and never used ranks as before
-	// Erase takes what was forgotten here out of where it stands besides the database. nil: nothing does.
+	KeepUnused  bool // do not lower the rank of what was told often and never used
+	// Erase takes what was forgotten here out of other places that hold it, the files of events. nil: there are none.
 	Erase func(context.Context) error
 	Now   func() time.Time // nil: time.Now
 	Log   zerolog.Logger
@@ -32,8 +33,8 @@ type Options struct {
 // recallTime is how long a prompt may wait for the database, unless Options say otherwise.
 const recallTime = 100 * time.Millisecond
 
-// A Store is the embedded memory. It owns neither the database nor its connection. Methods may be called from several
-// goroutines, and other processes may use the same database.
+// A Store is the embedded memory. It does not close the database. Methods may be called from several goroutines, and
+// other processes may use the same database.
 type Store struct {
 	db   *sql.DB
 	opts Options

@@ -8,7 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 )
 
-// supersede puts newer passages before those that they replace.
+// supersede puts newer passages before those whose facts they replace.
 func (s *Store) supersede(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	in search) ([]*rank.Passage, error) {
 	ranked, err := s.addChanges(ctx, q, ranked, in)
@@ -27,8 +27,8 @@ func (s *Store) supersede(ctx context.Context, q *rank.Query, ranked []*rank.Pas
 	return ranked, nil
 }
 
-// addChanges adds passages that say that something changed about what the best of the ranked name, in whatever words
-// the question has.
+// addChanges adds passages that say that something changed about the things that the best passages name, even where
+// they share no word with the question.
 func (s *Store) addChanges(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	in search) ([]*rank.Passage, error) {
 	best := ranked[:min(len(ranked), mostNaming)]
@@ -44,11 +44,11 @@ func (s *Store) addChanges(ctx context.Context, q *rank.Query, ranked []*rank.Pa
 			}
 		}
 	}
-	lists, err := s.entries(ctx, matches(named, func(t language.Term) string { return match(t.Forms, "") }), mostNamed)
+	lists, err := s.entries(ctx, termQueries(named), mostNamed)
 	if err != nil {
 		return nil, err
 	}
-	scores := map[int64]float64{} // the rarer a name, the more it tells
+	scores := map[int64]float64{} // a rare name counts more than a common one
 	for _, list := range lists {
 		if len(list) < mostNamed {
 			for _, id := range list {
@@ -59,7 +59,7 @@ func (s *Store) addChanges(ctx context.Context, q *rank.Query, ranked []*rank.Pa
 	for _, p := range ranked {
 		delete(scores, p.ID)
 	}
-	found, err := s.visible(ctx, in, foremost(scores, mostNamed), mostChanges, passage.Changes)
+	found, err := s.visible(ctx, in, topScored(scores, mostNamed), mostChanges, passage.Changes)
 	if err != nil || len(found) == 0 {
 		return ranked, err
 	}

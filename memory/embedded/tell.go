@@ -12,22 +12,22 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 )
 
-// What a prompt is told: a few items that can be read by themselves. A passage is joined with its neighbours as far
-// as there is room: the answer with what was asked, the sentence before that says what "it" is.
+// What a prompt is told: a few items that can be understood by themselves. A passage is joined with its neighbours as
+// far as there is room: the answer with its question, a sentence with the one that says what "it" is.
 
 const (
-	mostRecalled = 5   // more was measured to help no further
+	mostRecalled = 5   // items; more were measured not to help
 	mostTold     = 400 // tokens, of all items
-	frameOfItem  = 8   // tokens, of an item's date and project
-	mostOpening  = 8   // of the best passages that open an item or join one
-	joinWithin   = 2   // passages between two of one item
-	mostExcerpt  = 600 // bytes of a memory that is longer
+	frameOfItem  = 8   // tokens of an item's date and project
+	mostOpening  = 8   // of the best passages that begin an item or are joined to one
+	joinWithin   = 2   // how far, in passages, one may be from an item to be joined to it
+	mostExcerpt  = 600 // bytes that are told of a longer memory
 )
 
 // An excerpt is an item that is being made: passages of one conversation that follow each other.
 type excerpt struct {
 	best        *rank.Passage
-	first, last int // places in the conversation
+	first, last int // indices in the conversation, inclusive
 }
 
 // tell makes items of the best passages.
@@ -49,7 +49,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	t := selection{q: q, places: places, texts: texts, left: mostTold, said: map[string]bool{},
 		cut: map[string][]sentence{}}
 	for _, text := range in.seen {
-		t.seen(text)
+		t.markSeen(text)
 	}
 	opened := 0
 	for _, c := range ranked {
@@ -72,7 +72,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	return t.finish(), nil
 }
 
-// places are passages in the order of their conversations.
+// places has passages by conversation, in order.
 type places struct {
 	threads map[int64][]*rank.Passage
 	at      map[int64]int // a passage's place in its conversation
@@ -103,21 +103,21 @@ func (p places) of(c *rank.Passage) []*rank.Passage {
 	return p.threads[c.Thread]
 }
 
-// A selection is a block's items in the making.
+// A selection is the items of a block while they are being chosen.
 type selection struct {
 	q      *rank.Query
 	places places
 	texts  map[int64]Memory
 	items  []excerpt
-	left   int             // tokens
-	said   map[string]bool // sentences
-	cut    map[string][]sentence
+	left   int                   // tokens that are free
+	said   map[string]bool       // sentences in the items, by key
+	cut    map[string][]sentence // texts that were cut into sentences before
 }
 
-// A sentence of a text, and what it is compared by.
+// A sentence of a text; equal keys say the same.
 type sentence struct{ text, key string }
 
-// sentences cuts a text.
+// sentences cuts a text into sentences.
 func (t *selection) sentences(text string) []sentence {
 	list, ok := t.cut[text]
 	if !ok {
@@ -129,7 +129,7 @@ func (t *selection) sentences(text string) []sentence {
 	return list
 }
 
-// take opens an item with a passage, or joins it to one that it stands beside.
+// take begins an item with a passage, or joins the passage to an item that it stands beside.
 func (t *selection) take(c *rank.Passage) {
 	at := t.places.at[c.ID]
 	for i := range t.items {
@@ -152,38 +152,38 @@ func (t *selection) take(c *rank.Passage) {
 		return
 	}
 	t.left -= cost
-	t.note(text)
+	t.markSaid(text)
 	t.items = append(t.items, excerpt{c, at, at})
 }
 
-// extend takes the passage at a place, which is beside the item, into it, if there is room and it says something new.
+// extend adds the passage at a place beside the item to it, if there is room and the passage says something new.
 func (t *selection) extend(e *excerpt, at int) bool {
 	thread := t.places.of(e.best)
 	if at < 0 || at >= len(thread) {
 		return false
 	}
-	if thread[at].Outdated && !e.best.Outdated { // it stands by itself, behind what replaced it
+	if thread[at].Outdated && !e.best.Outdated { // it gets an item of its own, behind the one that replaced it
 		return false
 	}
 	text := t.text(thread[at])
 	cost := 3 + memory.Tokens(text)
-	if text == "" || cost > t.left || t.repeats(text) || t.taken(thread[at].ID) {
+	if text == "" || cost > t.left || t.repeats(text) || t.contains(thread[at].ID) {
 		return false
 	}
 	t.left -= cost
-	t.note(text)
+	t.markSaid(text)
 	e.first, e.last = min(e.first, at), max(e.last, at)
 	return true
 }
 
-func (t *selection) taken(id int64) bool {
+func (t *selection) contains(id int64) bool {
 	return slices.ContainsFunc(t.items, func(e excerpt) bool {
 		return slices.ContainsFunc(t.places.of(e.best)[e.first:e.last+1],
 			func(c *rank.Passage) bool { return c.ID == id })
 	})
 }
 
-// answer is the place after an item that ends in a question.
+// answer gives the place after an item, and true where the item ends in a question.
 func (t *selection) answer(e *excerpt) (int, bool) {
 	thread := t.places.of(e.best)
 	return e.last + 1, thread[e.last].Traits.Has(passage.Asks)
@@ -243,19 +243,19 @@ func (t *selection) repeats(text string) bool {
 	return !slices.ContainsFunc(t.sentences(text), func(s sentence) bool { return !t.said[s.key] })
 }
 
-func (t *selection) note(text string) {
+func (t *selection) markSaid(text string) {
 	for _, s := range t.sentences(text) {
 		t.said[s.key] = true
 	}
 }
 
-func (t *selection) seen(text string) {
+func (t *selection) markSeen(text string) {
 	if len(text) > 40 { // no id
-		t.note(text)
+		t.markSaid(text)
 	}
 }
 
-// finish writes the items: what gives orders last, a question without its answer not at all.
+// finish writes the items: those that read like instructions last, a question without its answer not at all.
 func (t *selection) finish() []memory.Item {
 	var items, orders []memory.Item
 	said := map[string]bool{}
@@ -265,7 +265,7 @@ func (t *selection) finish() []memory.Item {
 			continue
 		}
 		it := t.texts[e.best.ID].item()
-		it.Text, it.Score = text, shown(e.best.Score)
+		it.Text, it.Score = text, shownScore(e.best.Score)
 		if memory.Instructs(text) {
 			orders = append(orders, it)
 		} else {
@@ -275,7 +275,7 @@ func (t *selection) finish() []memory.Item {
 	return append(items, orders...)
 }
 
-// write joins an item's passages: "asked: … / answered: …" where both sides of a conversation speak. A sentence that
+// write joins an item's passages, as "asked: … / answered: …" where both sides of a conversation speak. A sentence that
 // was said before is left out.
 func (t *selection) write(e excerpt, said map[string]bool) (text string, answered bool) {
 	var parts []string

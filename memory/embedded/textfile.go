@@ -11,7 +11,7 @@ import (
 	"unicode/utf16"
 )
 
-// identityBytes is how much of a file is read: more than fits, and little of one that is 100 MB long.
+// identityBytes is how much of a file is read: more than is ever told.
 const identityBytes = 64 << 10
 
 // readText reads the first most bytes of a regular file, symbolic links followed, as valid UTF-8 with line feeds
@@ -37,7 +37,8 @@ func readText(name string, most int64) (string, error) {
 	return strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "").Replace(text)), nil
 }
 
-// decodeText gives UTF-16 with a byte order mark, as Windows editors write it, and bytes of Latin-1 as UTF-8.
+// decodeText turns UTF-16 with a byte order mark, as Windows editors write it, into UTF-8, and leaves other bytes
+// alone.
 func decodeText(data []byte) []byte {
 	big := bytes.HasPrefix(data, []byte{0xFE, 0xFF})
 	if !big && !bytes.HasPrefix(data, []byte{0xFF, 0xFE}) {

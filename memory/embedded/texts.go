@@ -9,8 +9,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// What passages say, by their ids.
-
 // texts gives passages as memories, by their ids.
 func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]Memory, error) {
 	list, err := json.Marshal(idsOf(passages))
@@ -22,7 +20,7 @@ func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]
 		Memory
 	}
 	rows, err := sqlite.Collect(ctx, s.db, func(from sqlite.Row) (r row, err error) {
-		r.Memory, err = scanMemory(after{from, []any{&r.id}})
+		r.Memory, err = scanMemory(leadingColumns{from, []any{&r.id}})
 		return r, err
 	}, `SELECT p.id, `+passageColumns+` FROM json_each(?) j CROSS JOIN passages p ON p.id = j.value `+passageJoins,
 		string(list))
@@ -44,7 +42,7 @@ func idsOf(passages []*rank.Passage) []int64 {
 	return ids
 }
 
-// pieces reads what is told of passages.
+// pieces reads passages with the fields that are told of them, by their ids: fewer than texts, and faster.
 func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {
@@ -64,7 +62,7 @@ func (s *Store) pieces(ctx context.Context, ids []int64) (map[int64]Memory, erro
 	return texts, err
 }
 
-// contents reads what passages say.
+// contents reads the text of passages, by their ids.
 func (s *Store) contents(ctx context.Context, list []*rank.Passage) (map[int64]string, error) {
 	pieces, err := s.pieces(ctx, idsOf(list))
 	texts := make(map[int64]string, len(pieces))

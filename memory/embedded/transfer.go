@@ -21,18 +21,18 @@ import (
 // for the rest.
 const longestLine = 6*MaxContent + 64<<10
 
-// Export writes all memories as JSON Lines, in the order in which they came, and gives how many; said: with the
-// passages of conversations behind them.
+// Export writes all memories to w as JSON Lines, in the order in which they came, and gives how many. With said it
+// writes the passages of conversations after them.
 func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (n int, err error) {
 	const doing = "exporting memories"
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	// Some at a time, and read before they are written: a slow reader must not hold the one connection.
+	// A page is read before it is written: a slow reader of w must not hold the only connection to the database.
 	pages := func(query string, after ...any) error {
 		for {
 			page, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
-				return scanMemory(before{row, after})
+				return scanMemory(trailingColumns{row, after})
 			}, query, append(values(after), exportPage)...)
 			if err != nil {
 				return err
@@ -74,9 +74,9 @@ func values(pointers []any) []any {
 // Imported is what an import did.
 type Imported struct{ Added, Updated, Unchanged int }
 
-// Import reads what Export wrote, or lines with a "content" at least, in one transaction: all of it or nothing. A
-// memory whose id is known is made what the line says. Behind that it is indexed, in many transactions: who is searched
-// for what was imported finds it then. Errors name the line; beyond them correlation's.
+// Import reads what Export wrote, or lines with at least a "content", in one transaction: all of it or nothing. A
+// memory whose id is known is changed to what its line says. After that the index is brought up to date, in many short
+// transactions. Errors name the line, or are correlation's.
 func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
 	const doing = "importing memories"
 	var done Imported
@@ -91,7 +91,7 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
 	err = sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
 		done = Imported{}
 		return lines.each(func(l importedLine) error {
-			if err := s.take(ctx, tx, l, &done); err != nil {
+			if err := s.importOne(ctx, tx, l, &done); err != nil {
 				return fmt.Errorf("line %d: %w", l.Line, err)
 			}
 			return nil
@@ -103,15 +103,15 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
 	return done, s.catchUp(ctx, time.Time{})
 }
 
-// An importedLine is a memory as it is stored.
+// An importedLine is a memory as it will be stored, and where it came from.
 type importedLine struct {
 	Memory
-	Line         int
-	Named, Dated bool // it gives its id; its time
+	Line           int
+	HasID, HasDate bool // the line names its id; its time
 }
 
-// A spool keeps lines on the disk from when they were read until they are stored: nobody waits for the database while
-// they are read, and a million of them need no more memory than one.
+// A spool keeps the lines on disk between reading and storing: the database is not locked while they are read, and a
+// million lines need no more memory than one.
 type spool struct {
 	file *os.File
 	out  *bufio.Writer
@@ -122,7 +122,7 @@ func newSpool() (*spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(file.Name()) // where that can be done to an open file: who is killed leaves nothing
+	os.Remove(file.Name()) // on Unix at once, so that a killed process leaves nothing behind
 	return &spool{file, bufio.NewWriter(file)}, nil
 }
 
@@ -154,16 +154,16 @@ func (s *spool) each(f func(importedLine) error) error {
 	}
 }
 
-// take makes one memory stand as m says.
-func (s *Store) take(ctx context.Context, tx *sql.Tx, l importedLine, done *Imported) error {
+// importOne stores one memory, or changes the one with its id, and counts which in done.
+func (s *Store) importOne(ctx context.Context, tx *sql.Tx, l importedLine, done *Imported) error {
 	m := l.Memory
 	have, err := Memory{}, error(ErrNotFound)
-	if l.Named {
+	if l.HasID {
 		have, err = memoryOf(ctx, tx, m.ID)
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
-		if known, err := knows(ctx, tx, m, l.Dated); err != nil || known {
+		if known, err := exists(ctx, tx, m, l.HasDate); err != nil || known {
 			done.Unchanged++
 			return err
 		}
@@ -186,9 +186,9 @@ func (s *Store) take(ctx context.Context, tx *sql.Tx, l importedLine, done *Impo
 	return err
 }
 
-// knows reports whether the project has a memory with the same text, made at the same time where one is named, and at
-// the same place of the same session.
-func knows(ctx context.Context, tx *sql.Tx, m Memory, dated bool) (known bool, err error) {
+// exists reports whether the project has a memory with the same text; with dated also made at the same time, and with a
+// position also at that place of the same session.
+func exists(ctx context.Context, tx *sql.Tx, m Memory, dated bool) (known bool, err error) {
 	same, args := `digest = ? AND project = ?`, []any{digest(m.Content), m.Project}
 	if dated {
 		same, args = same+` AND created = ?`, append(args, m.Created.UnixMilli())
@@ -200,8 +200,7 @@ func knows(ctx context.Context, tx *sql.Tx, m Memory, dated bool) (known bool, e
 	return known, err
 }
 
-// readMemories reads JSON Lines and makes them fit to be stored. Blank lines and fields that are not known are passed
-// over.
+// readMemories reads JSON Lines and prepares each memory to be stored. Blank lines and unknown fields are passed over.
 func (s *Store) readMemories(r io.Reader, keep func(importedLine) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), longestLine)
@@ -220,18 +219,18 @@ func (s *Store) readMemories(r io.Reader, keep func(importedLine) error) error {
 			return fmt.Errorf("line %d is no memory as export writes it: %w", n, err)
 		}
 		m := read.Memory
-		if m.Weighed = read.Importance != nil; m.Weighed {
+		if m.ImportanceSet = read.Importance != nil; m.ImportanceSet {
 			m.Importance = *read.Importance
 		}
 		if m.Content == "" {
 			return fmt.Errorf("line %d has no content", n)
 		}
 		m.ID = strings.ToLower(m.ID)
-		if m.Source == "" || m.Source == sourceTurn && m.Type == typeSaid { // of a conversation that is not here
+		if m.Source == "" || m.Source == sourceTurn && m.Type == typeSaid { // its conversation is not imported
 			m.Source = "import"
 		}
 		m.Score, m.Matched, m.Given, m.Used = 0, nil, 0, 0
-		l := importedLine{Line: n, Named: m.ID != "", Dated: !m.Created.IsZero()}
+		l := importedLine{Line: n, HasID: m.ID != "", HasDate: !m.Created.IsZero()}
 		if err := m.prepare(s.opts.Now()); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}

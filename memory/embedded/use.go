@@ -11,14 +11,14 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// Does it help? What a session was told is looked for in its answers: where words come back that the person did not
-// say himself, it was of use. What is told often and never comes back sinks in the ranking.
+// Whether memories help: what a session was told is looked for in its answers. Where words of it come back that the
+// person did not say, it was used. What is told often and never used sinks in the ranking.
 
 const (
-	mostTelling = 2 // different words that must come back; fewer where an item has no more
+	wordsNeeded = 2 // different words that must come back, or all where an item has fewer
 )
 
-// noteUse notes what a turn's session was told, and whether the turn's answer uses it.
+// noteUse notes which items a turn's session was told, and which of them the turn's answer uses.
 func (s *Store) noteUse(ctx context.Context, tx *sql.Tx, t correlation.Said) error {
 	told, err := correlation.ItemsInserted(ctx, tx, t.Session)
 	if err != nil || len(told) == 0 {
@@ -35,18 +35,18 @@ func (s *Store) noteUse(ctx context.Context, tx *sql.Tx, t correlation.Said) err
 			continue
 		}
 		m, err := memoryOf(ctx, tx, item)
-		if errors.Is(err, ErrNotFound) { // a daemon's, or gone
+		if errors.Is(err, ErrNotFound) { // an item of the daemon's, or forgotten since
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if err := count(ctx, tx, "given", item, `INSERT OR IGNORE INTO passages_told (session, item) VALUES (?, ?)`,
+		if err := addOne(ctx, tx, "given", item, `INSERT OR IGNORE INTO passages_told (session, item) VALUES (?, ?)`,
 			t.Session); err != nil {
 			return err
 		}
-		if comesBack(m.Content, asked, answer) {
-			if err := count(ctx, tx, "used", item, `UPDATE passages_told SET used = 1 WHERE session = ? AND item = ?
+		if isUsed(m.Content, asked, answer) {
+			if err := addOne(ctx, tx, "used", item, `UPDATE passages_told SET used = 1 WHERE session = ? AND item = ?
 				AND used = 0`, t.Session); err != nil {
 				return err
 			}
@@ -55,8 +55,9 @@ func (s *Store) noteUse(ctx context.Context, tx *sql.Tx, t correlation.Said) err
 	return nil
 }
 
-// count adds one to a passage's column where a statement about its item and a session changed something.
-func count(ctx context.Context, tx *sql.Tx, column, item, statement string, session int64) error {
+// addOne runs a statement about an item and a session, and where that changed a row adds one to the column of the
+// item's passage.
+func addOne(ctx context.Context, tx *sql.Tx, column, item, statement string, session int64) error {
 	r, err := tx.ExecContext(ctx, statement, session, item)
 	if err != nil {
 		return err
@@ -69,8 +70,8 @@ func count(ctx context.Context, tx *sql.Tx, column, item, statement string, sess
 	return err
 }
 
-// comesBack reports whether an answer has words of what was told that the person did not say.
-func comesBack(told string, asked, answer language.Set) bool {
+// isUsed reports whether an answer has enough words of what was told that the person did not say.
+func isUsed(told string, asked, answer language.Set) bool {
 	telling, back := 0, 0
 	for t := range language.SetOf(language.Terms(told)) {
 		if asked[t] || language.Common(t) {
@@ -81,16 +82,16 @@ func comesBack(told string, asked, answer language.Set) bool {
 			back++
 		}
 	}
-	return back > 0 && back >= min(mostTelling, telling)
+	return back > 0 && back >= min(wordsNeeded, telling)
 }
 
 // A Use is an item that a session was told.
 type Use struct {
 	ID   string
-	Used bool // an answer came back to it
+	Used bool // an answer used it
 }
 
-// Uses gives what a session (its row's id) was told of ours.
+// Uses gives the items of this store that a session (its row's id) was told.
 func (s *Store) Uses(ctx context.Context, session int64) ([]Use, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (u Use, err error) {
 		return u,
@@ -100,8 +101,8 @@ func (s *Store) Uses(ctx context.Context, session int64) ([]Use, error) {
 	return all, sqlite.While("reading what was used", err)
 }
 
-// Told gives the passages of conversations that sessions were told, the newest first.
-func (s *Store) Told(ctx context.Context, limit int) ([]Memory, error) {
+// ToldPassages gives passages of conversations that sessions were told, the newest first, at most limit.
+func (s *Store) ToldPassages(ctx context.Context, limit int) ([]Memory, error) {
 	all, err := sqlite.Collect(ctx, s.db, scanMemory, `SELECT `+passageColumns+` FROM passages p `+passageJoins+`
 		WHERE p.given > 0 AND p.memory IS NULL ORDER BY p.created DESC, p.id DESC LIMIT ?`, limit)
 	return all, sqlite.While("listing what was told", err)

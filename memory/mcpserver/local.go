@@ -77,7 +77,7 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 		importance := given[float64](v, "importance")
 		m, added, err := store.Add(ctx, embedded.Memory{
 			Content: v.text("content"), Type: v.text("type"), Tags: v.text("tags"), Importance: deref(importance),
-			Weighed: importance != nil,
+			ImportanceSet: importance != nil,
 			Project: who.Project, Harness: who.Harness, Session: who.Key, Source: t.name, Origin: "assistant",
 		})
 		return object{"id": m.ID, "status": map[bool]string{true: "stored", false: "updated"}[added]}, err

@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// What questions ask for, and the words by which a text may answer. All are folded.
+// What questions ask for, and the words by which a text may answer. All words are folded.
 
+// setOf makes the set of the words in lists, when it is first used.
 func setOf(lists ...string) func() map[string]bool {
 	return sync.OnceValue(func() map[string]bool {
 		m := map[string]bool{}
@@ -39,6 +40,7 @@ var (
 		`wie wat welke waar naam heet`, `кто что какой какая где`)
 )
 
+// asksWhen reports whether a question, with its words folded, asks for a time.
 func asksWhen(text string, folded []string) bool {
 	return slices.ContainsFunc(folded, func(w string) bool { return whenWords()[w] }) ||
 		follows(folded, "how long", "what time", "what day", "what month", "what year", "which year", "which month",
@@ -46,6 +48,7 @@ func asksWhen(text string, folded []string) bool {
 		containsAny(text, "什么时候", "何时", "哪天", "几号", "いつ", "언제", "เมื่อไ")
 }
 
+// asksMany reports whether a question asks for a number.
 func asksMany(text string, folded []string) bool {
 	return follows(folded, "how many", "how much", "how often", "how long", "how old", "how large", "how big",
 		"wie viel", "wie viele", "wie oft", "wie lange", "wieviel", "wieviele", "combien", "cuanto", "cuantos", "cuanta",
@@ -54,6 +57,7 @@ func asksMany(text string, folded []string) bool {
 		containsAny(text, "多少", "几个", "几次", "多久", "いくつ", "何回", "何個", "몇", "얼마", "กี่")
 }
 
+// asksWho reports whether a question asks for a name or a thing.
 func asksWho(text string, folded []string) bool {
 	return slices.ContainsFunc(folded, func(w string) bool { return whoWords()[w] }) ||
 		containsAny(text, "谁", "什么", "哪", "叫", "誰", "何", "どこ", "どれ", "누가", "무엇", "어디", "ใคร", "อะไร")
@@ -63,7 +67,7 @@ func containsAny(text string, list ...string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(text, s) })
 }
 
-// follows reports whether the words of one of the phrases follow each other.
+// follows reports whether the words of one of the phrases stand in folded, in their order and next to each other.
 func follows(folded []string, phrases ...string) bool {
 	for _, p := range phrases {
 		want := strings.Fields(p)

@@ -5,18 +5,19 @@ import (
 	"sync"
 )
 
-// How times are said, by language. Words are folded when the tables are read; alternatives are separated by |.
+// A calendar is how times are said in a language. Alternatives are separated by |; words are folded when the tables are
+// made.
 type calendar struct {
 	months, weekdays string // from January and from Monday on
 	units            string // day, week, month, year
 	ago              string // N stands for a number and U for a unit
-	on               string // words before a month that make it a time where it is another word, too
+	on               string // words before a month's name that make it a time, for names in ambiguousMonths
 	phrases          map[span]string
 }
 
-// A span is a time as seen from today: so many units back, and how many units long.
+// A span is a time as seen from today: how many units back it is. It is one unit long.
 type span struct {
-	unit byte // d, w, m, y
+	unit byte // d, w, m, y for day, week, month, year; e for weekend
 	back int
 }
 
@@ -118,10 +119,11 @@ var calendars = map[set]calendar{
 	},
 }
 
-// doubtful are names of months that are other words, too: they need a word before or a number beside.
-var doubtful = setOf(`may march mars mai marzo maio mei mayo august`)
+// ambiguousMonths are names of months that mean something else, too: they count with a word of on before them or a
+// number beside them.
+var ambiguousMonths = setOf(`may march mars mai marzo maio mei mayo august`)
 
-// unspacedTimes are those of the scripts that set no spaces, longer ones before what they begin with.
+// unspacedTimes are the phrases of scripts without spaces; a longer one stands before those that it begins with.
 var unspacedTimes = []struct {
 	said string
 	span span
@@ -138,21 +140,21 @@ var unspacedTimes = []struct {
 	{"สัปดาห์ที่แล้ว", span{'w', 1}}, {"เดือนที่แล้ว", span{'m', 1}}, {"ปีที่แล้ว", span{'y', 1}},
 }
 
-// A timeTable is a calendar as it is looked up.
+// A timeTable is a calendar in the form in which it is searched.
 type timeTable struct {
 	months, weekdays map[string]int
 	units            map[string]byte
 	on               map[string]bool
 	ago              [][]string
-	phrases          []saidSpan // longest first
+	phrases          []spanPhrase // longest first
 }
 
-type saidSpan struct {
+type spanPhrase struct {
 	words []string
 	span  span
 }
 
-// foldedWords are the words of a phrase as texts have them.
+// foldedWords gives the words of a phrase as they are compared with a text's.
 func foldedWords(phrase string) []string {
 	var list []string
 	for _, w := range Words(phrase) {
@@ -192,7 +194,7 @@ var timeTables = sync.OnceValue(func() map[set]timeTable {
 		}
 		for s, list := range c.phrases {
 			for p := range strings.SplitSeq(list, "|") {
-				t.phrases = append(t.phrases, saidSpan{foldedWords(p), s})
+				t.phrases = append(t.phrases, spanPhrase{foldedWords(p), s})
 			}
 		}
 		tables[lang] = t
@@ -200,7 +202,7 @@ var timeTables = sync.OnceValue(func() map[set]timeTable {
 	return tables
 })
 
-// timeWords are the words of time of all languages.
+// timeWords are the words about time of all languages.
 var timeWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, t := range timeTables() {
@@ -224,13 +226,13 @@ var timeWords = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// timeWord reports whether a folded word tells a time.
+// timeWord reports whether a folded word is about a time: such a word, a year, a date.
 func timeWord(folded string) bool {
 	return timeWords()[folded] || len(folded) == 4 && (strings.HasPrefix(folded, "19") ||
 		strings.HasPrefix(folded, "20")) || len(folded) >= 8 && isoDay(folded)
 }
 
-// isoDay reports whether a word begins with a day as in 2026-03-12.
+// isoDay reports whether a word begins with a date such as 2026-03-12.
 func isoDay(w string) bool {
 	return len(w) >= 10 && w[4] == '-' && w[7] == '-' && digits(w[:4]) && digits(w[5:7]) && digits(w[8:10])
 }

@@ -1,8 +1,8 @@
 package language
 
-// Content gives the words of each text that say something, without cases, accents and endings. All texts are read in
-// one language, the one that the small words of all of them together are of, so that a word is the same in each. Of an
-// identifier it gives the parts.
+// Content gives the words of each text that say something, in lower case, without accents and endings; of an identifier
+// the parts. All texts are taken to be in one language, that of the stop words in all of them together, so that a word
+// comes out the same in each.
 func Content(texts ...string) [][]string {
 	words := make([][]Word, len(texts))
 	var folded []string
@@ -23,7 +23,7 @@ func Content(texts ...string) [][]string {
 }
 
 func (w Word) content(lang set) (list []string) {
-	if silent()[Fold(w.Text)]&(lang|english_) != 0 {
+	if isStopWord(Fold(w.Text), lang|english_) {
 		return nil
 	}
 	if w.Unspaced() {
@@ -34,7 +34,7 @@ func (w Word) content(lang set) (list []string) {
 		lang = english_ // as identifiers are indexed
 	}
 	for _, p := range parts {
-		if silent()[Fold(p)]&english_ != 0 && len(parts) > 1 {
+		if isStopWord(Fold(p), english_) && len(parts) > 1 {
 			continue
 		}
 		if t := term(p, lang); t != "" {

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// A Range is a time that a question names: days, from the first to before the last.
+// A Range is the time that a question names: whole days in UTC, To excluded.
 type Range struct{ From, To time.Time }
 
-// Days is how long it is.
+// Days is its length in days.
 func (r Range) Days() float64 { return r.To.Sub(r.From).Hours() / 24 }
 
-// FindTime looks for the first time that a text names, as a day, a month, a year or seen from now. rest is the text
-// without it.
+// FindTime looks for the first time that a text names: a date, a month, a year, or a time as seen from now ("last
+// week"). rest is the text without it.
 func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
-	if len(text) > 4<<10 { // no question
+	if len(text) > 4<<10 { // it is no question
 		return Range{}, text, false
 	}
 	now = now.UTC()
@@ -47,8 +47,8 @@ func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
 	return unspacedTime(text, today)
 }
 
-// languagesToTry are the likeliest first; all of them, for a short question may have no small words. French "hier" is
-// a German word.
+// languagesToTry gives all languages, the likeliest first: a short question may have no stop words to know its language
+// by. French is left out for German, where "hier" means here.
 func languagesToTry(lang set) []set {
 	list := []set{lang}
 	for l := english_; l <= all; l <<= 1 {
@@ -59,8 +59,8 @@ func languagesToTry(lang set) []set {
 	return list
 }
 
-// explicit reads a day in digits at the start of words: 2026-03-12, 12.03.2026, 3/12/2026 (month first, unless that
-// cannot be).
+// explicit reads a date in digits at the start of words, and gives how many words it takes: 2026-03-12, 12.03.2026,
+// 3/12/2026 (month first, unless that cannot be).
 func explicit(words []string, today time.Time) (Range, int, bool) {
 	w := words[0]
 	if isoDay(w) {
@@ -106,7 +106,7 @@ func (t timeTable) at(words []string, i int, today time.Time) (Range, int, bool)
 		return best.seenFrom(today), n, true
 	}
 	for _, a := range t.ago {
-		if s, rolling, ok := t.said(a, words[i:]); ok {
+		if s, rolling, ok := t.matchAgo(a, words[i:]); ok {
 			if rolling {
 				return Range{s.seenFrom(today).From, today.AddDate(0, 0, 1)}, len(a), true
 			}
@@ -127,9 +127,9 @@ func (t timeTable) at(words []string, i int, today time.Time) (Range, int, bool)
 	return Range{}, 0, false
 }
 
-// said reads a pattern with a number and a unit; rolling: all of the time since, where the unit is the last word or
-// the number stands after "last".
-func (t timeTable) said(pattern, words []string) (s span, rolling, ok bool) {
+// matchAgo matches words with a pattern of a number and a unit. rolling says that the pattern means all of the time
+// since ("the last three weeks"), not a time so long ago.
+func (t timeTable) matchAgo(pattern, words []string) (s span, rolling, ok bool) {
 	if len(words) < len(pattern) {
 		return s, false, false
 	}
@@ -156,6 +156,7 @@ func (t timeTable) said(pattern, words []string) (s span, rolling, ok bool) {
 	return s, rolling, true
 }
 
+// counts has the numerals of several languages.
 var counts = sync.OnceValue(func() map[string]int {
 	m := map[string]int{"a": 1, "an": 1, "couple": 2, "few": 3, "einem": 1, "einer": 1, "un": 1, "une": 1, "una": 1,
 		"uno": 1, "um": 1, "uma": 1, "een": 1}
@@ -170,6 +171,7 @@ var counts = sync.OnceValue(func() map[string]int {
 	return m
 })
 
+// count reads a numeral.
 func count(w string) (int, bool) {
 	if n, ok := counts()[w]; ok {
 		return n, true
@@ -178,7 +180,7 @@ func count(w string) (int, bool) {
 	return n, err == nil && n > 0 && n < 1000
 }
 
-// seenFrom gives the time that a span is, whole days, weeks (from Monday), months or years.
+// seenFrom gives the span in whole days, weeks (from Monday), months or years.
 func (s span) seenFrom(today time.Time) Range {
 	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
 	switch s.unit {
@@ -190,9 +192,6 @@ func (s span) seenFrom(today time.Time) Range {
 		return Range{from, from.AddDate(0, 0, 7)}
 	case 'e': // weekend
 		from := monday.AddDate(0, 0, -2)
-		if today.Weekday() == time.Sunday || today.Weekday() == time.Saturday {
-			from = monday.AddDate(0, 0, -2)
-		}
 		return Range{from, from.AddDate(0, 0, 2)}
 	case 'm':
 		from := time.Date(today.Year(), today.Month()-time.Month(s.back), 1, 0, 0, 0, 0, time.UTC)
@@ -202,7 +201,7 @@ func (s span) seenFrom(today time.Time) Range {
 	return Range{from, from.AddDate(1, 0, 0)}
 }
 
-// near gives the time around so many units ago: "three weeks ago" is no Monday.
+// near gives the days around that long ago: "three weeks ago" does not mean a week from Monday on.
 func (s span) near(today time.Time) Range {
 	switch s.unit {
 	case 'd':
@@ -254,7 +253,7 @@ func (t timeTable) month(words []string, i int, today time.Time) (Range, int, bo
 		year, _ = strconv.Atoi(words[next])
 		at, named = next+1, true
 	}
-	if doubtful()[name] && dayOf == 0 && !named && !(i > 0 && (t.on[words[i-1]] || len(t.on) == 0)) {
+	if ambiguousMonths()[name] && dayOf == 0 && !named && !(i > 0 && (t.on[words[i-1]] || len(t.on) == 0)) {
 		return Range{}, 0, false
 	}
 	if !named && time.Date(year, time.Month(m), max(dayOf, 1), 0, 0, 0, 0, time.UTC).After(today) {
@@ -268,7 +267,7 @@ func (t timeTable) month(words []string, i int, today time.Time) (Range, int, bo
 	return Range{from, from.AddDate(0, 1, 0)}, at - i, true
 }
 
-// short reads the first three letters of a month.
+// short reads an abbreviated month of three or four letters.
 func (t timeTable) short(w string) (int, bool) {
 	if len(w) < 3 || len(w) > 4 {
 		return 0, false
@@ -281,7 +280,7 @@ func (t timeTable) short(w string) (int, bool) {
 	return 0, false
 }
 
-// ordinal reads a day of a month: 3, 3rd, 3.
+// ordinal reads a day of the month: 3, 3rd, 3º.
 func ordinal(w string) (int, bool) {
 	bare := strings.TrimRight(w, "stndrheº")
 	n, err := strconv.Atoi(bare)

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// Phrases are ways to say one thing, in several languages.
+// Phrases are ways to say one thing, in several languages. Words are compared folded.
 type Phrases struct {
 	parse func() map[string][][]string // words by the first of them
 	runs  []string                     // of scripts that set no spaces
 }
 
-// NewPhrases makes them of a list separated by |, and of runs of unspaced scripts separated by spaces. They are read
-// when they are first used.
+// NewPhrases makes Phrases of list, separated by |, and of runs of scripts without spaces, separated by spaces. They
+// are parsed when they are first used.
 func NewPhrases(list, runs string) Phrases {
 	return Phrases{sync.OnceValue(func() map[string][][]string {
 		m := map[string][][]string{}
@@ -29,10 +29,10 @@ func NewPhrases(list, runs string) Phrases {
 // In reports whether one of them stands in a text.
 func (p Phrases) In(text string) bool { return p.find(text, false) }
 
-// Begins reports whether a text begins with one of them, a few words of address or politeness before it.
+// Begins reports whether a text begins with one of them, or with up to three stop words before it: "and please also …".
 func (p Phrases) Begins(text string) bool { return p.find(text, true) }
 
-// After gives the terms of the words that follow one of them in a text, at most so many words.
+// After gives the terms of the words that follow one of them in a text, of at most most words.
 func (p Phrases) After(text string, most int) []string {
 	words := Words(text)
 	folded := make([]string, len(words))
@@ -59,7 +59,7 @@ func (p Phrases) After(text string, most int) []string {
 	return terms
 }
 
-const before = 3 // words before a beginning: "and please also …"
+const mostLeading = 3 // words before a beginning: "and please also …"
 
 func (p Phrases) find(text string, beginning bool) bool {
 	for _, run := range p.runs {
@@ -69,7 +69,7 @@ func (p Phrases) find(text string, beginning bool) bool {
 	}
 	folded := foldedWords(text)
 	for i, w := range folded {
-		if beginning && i > 0 && (i > before || silent()[folded[i-1]] == 0) {
+		if beginning && i > 0 && (i > mostLeading || stopWordLanguages()[folded[i-1]] == 0) {
 			return false
 		}
 		if slices.ContainsFunc(p.parse()[w], func(words []string) bool {

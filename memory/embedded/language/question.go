@@ -7,34 +7,34 @@ import (
 	"unicode/utf8"
 )
 
-// A Term is one thing that a question asks for.
+// A Term is a word, or a part of an identifier, that a question asks for.
 type Term struct {
-	Forms      []string // as texts may have it: its stems in the languages that the question may be in
-	Name       bool     // a capital inside a sentence
-	Identifier bool     // digits, signs or capitals within: nobody says that by chance
-	Common     bool     // says little in work with an agent
-	Pair       bool     // of characters: two of them make a word
-	Part       bool     // of an identifier that is asked for as a whole, too
+	Forms      []string // how texts may have it: its stems in the languages that the question may be in
+	Name       bool     // it has a capital inside a sentence
+	Identifier bool     // it has digits, signs or capitals inside
+	Common     bool     // it says little in work with an agent (Common)
+	Pair       bool     // it is a pair of characters of a script without spaces
+	Part       bool     // it is a part of an identifier that is a term, too
 	Word       string   // as it was asked
 }
 
-// A Question is a prompt as it is looked for.
+// A Question is a prompt as it is looked for in the index.
 type Question struct {
 	Terms []Term
 	When  bool // it asks for a time
-	Many  bool // it asks how many
-	Who   bool // it asks for a name
+	Many  bool // it asks for a number
+	Who   bool // it asks for a name or a thing
 	Asks  bool // it ends in a question
-	Names int  // different words with a capital inside a sentence
-	Nouns bool // its language gives all nouns a capital
+	Names int  // how many different words have a capital inside a sentence
+	Nouns bool // its language writes all nouns with a capital
 }
 
-// MostTerms is how many terms of a question are looked at; a prompt may be a megabyte.
+// MostTerms is how many terms a question has at most; a prompt may have a megabyte.
 const MostTerms = 400
 
 // Ask reads a question. Of a very long one the beginning and the end are read.
 func Ask(text string) Question {
-	text = ends(text, 24<<10)
+	text = bothEnds(text, 24<<10)
 	words := Words(text)
 	folded := make([]string, len(words))
 	for i, w := range words {
@@ -60,7 +60,7 @@ func Ask(text string) Question {
 	}
 	shouts := strings.ToUpper(text) == text
 	for i, w := range words {
-		if silent()[folded[i]]&(lang|english_) != 0 {
+		if isStopWord(folded[i], lang|english_) {
 			continue
 		}
 		if w.Unspaced() {
@@ -69,7 +69,7 @@ func Ask(text string) Question {
 			}
 			continue
 		}
-		named := capital(w.Text) && !opens(text[:w.At])
+		named := isCapitalized(w.Text) && !opensSentence(text[:w.At])
 		parts := w.Parts()
 		if len(parts) == 1 {
 			digits := strings.IndexFunc(w.Text, unicode.IsDigit) >= 0
@@ -80,8 +80,8 @@ func Ask(text string) Question {
 		}
 		// utilisons-nous
 		if rest := parts[1:]; strings.Contains(w.Text, "-") &&
-			!slices.ContainsFunc(rest, func(p string) bool { return len(p) > 1 && silent()[Fold(p)]&lang == 0 }) {
-			if f := Fold(parts[0]); silent()[f]&(lang|english_) == 0 {
+			!slices.ContainsFunc(rest, func(p string) bool { return len(p) > 1 && !isStopWord(Fold(p), lang) }) {
+			if f := Fold(parts[0]); !isStopWord(f, lang|english_) {
 				add(Term{Forms: formsOf(parts[0], forms), Common: common()[f], Word: parts[0]})
 			}
 			continue
@@ -98,7 +98,7 @@ func Ask(text string) Question {
 		}
 		for _, p := range parts {
 			f := Fold(p)
-			if silent()[f]&english_ == 0 {
+			if !isStopWord(f, english_) {
 				add(Term{Forms: formsOf(p, english_|lang), Name: short && named,
 					Common: common()[f], Part: !short, Word: p})
 			}
@@ -125,8 +125,8 @@ func formsOf(part string, in set) []string {
 	return list
 }
 
-// ends keeps the beginning and the end of a text, most bytes in all.
-func ends(text string, most int) string {
+// bothEnds keeps the beginning and the end of a text, most bytes in all.
+func bothEnds(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

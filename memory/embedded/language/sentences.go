@@ -9,12 +9,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// A Sentence is what prose is made of, as it stands in the text.
+// A Sentence is one of a text in prose.
 type Sentence struct {
 	Text    string // white space folded, without Markdown's bullet and emphasis
-	Heading string // that it stands under
-	First   bool   // of its paragraph
-	Item    bool   // of a list
+	Heading string // the heading that it stands under
+	First   bool   // it is the first of its paragraph
+	Item    bool   // it is in a list
 }
 
 var (
@@ -26,10 +26,10 @@ var (
 	emphasis    = pattern.New(`(\*\*|__)(\S(?:.*?\S)?)(\*\*|__)`)
 )
 
-const mostProse = 64 << 10 // bytes of a text that are read; what is longer is a dump
+const mostProse = 64 << 10 // bytes of a text that are read; a longer one is pasted output
 
-// Sentences cuts Markdown into its sentences. Code blocks, quoted logs and rules go; a code block that is a single
-// command stays, as that.
+// Sentences cuts Markdown into its sentences. Code blocks, quoted logs and horizontal rules are left out; a code block
+// that is a single command counts as a sentence.
 func Sentences(text string) []Sentence {
 	if len(text) > mostProse {
 		text = chars.Cut(text, mostProse)
@@ -50,7 +50,7 @@ func Sentences(text string) []Sentence {
 		bare := strings.TrimLeft(line, " \t")
 		if fence != "" {
 			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
-				if len(code) == 1 && len(code[0]) <= 120 && command(code[0]) {
+				if len(code) == 1 && len(code[0]) <= 120 && isCommand(code[0]) {
 					list = append(list, Sentence{Text: "`" + strings.TrimPrefix(code[0], "$ ") + "`", Heading: heading})
 				}
 				fence, code = "", nil
@@ -79,7 +79,7 @@ func Sentences(text string) []Sentence {
 			flush()
 			para.WriteString(bulletMark().ReplaceAllString(line, ""))
 			item = true
-		case dump(bare):
+		case isDump(bare):
 			flush()
 		default:
 			para.WriteString(" " + strings.TrimLeft(bare, "> "))
@@ -89,8 +89,8 @@ func Sentences(text string) []Sentence {
 	return list
 }
 
-// clean folds white space and takes out emphasis and the targets of links. Code spans keep their back quotes: they mark
-// names.
+// clean folds white space and takes out emphasis and the targets of links. Code spans keep their back quotes, because
+// these mark names.
 func clean(text string) string {
 	text = link().ReplaceAllString(text, "$1")
 	text = emphasis().ReplaceAllString(text, "$2")
@@ -99,15 +99,15 @@ func clean(text string) string {
 
 var commandStart = pattern.New(`^(?:\$ )?[a-z./][\w./-]*(?: \S+)+$`)
 
-// command reports whether a line of code is one that a person would type.
-func command(line string) bool {
+// isCommand reports whether a line of code is one that a person would type.
+func isCommand(line string) bool {
 	return commandStart().MatchString(line) && !strings.ContainsAny(line, "{};=")
 }
 
 var dumpLine = pattern.New(`^(?:at \S+\(|[\w.*/()-]+\([^()]*\)$|\S+\.\w{1,4}:\d+(?::\d+)?:? \+?0x|\s*File ".*", line \d+|goroutine \d+|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]();,]+$|[+-]{3} [ab]/|@@ |diff --git|import .* from |package \w+$|func |def |class |const |let |var |return\b.*[;)]$|if \(|\}|<\/?\w+[^>]*>$)`)
 
-// dump reports whether a line is of code, a log, a stack trace or a diff, pasted without a fence.
-func dump(line string) bool {
+// isDump reports whether a line is of code, a log, a stack trace or a diff, pasted without a fence.
+func isDump(line string) bool {
 	if dumpLine().MatchString(line) || len(line) > 4000 {
 		return true
 	}
@@ -123,13 +123,13 @@ func dump(line string) bool {
 	return signs*2 > letters && len(line) > 12
 }
 
-// abbreviations end in a full stop that ends no sentence.
+// abbreviations: the full stop behind them does not end a sentence.
 var abbreviations = map[string]bool{"e.g": true, "i.e": true, "etc": true, "vs": true, "cf": true, "mr": true,
 	"mrs": true, "dr": true, "z.b": true,
 	"approx": true, "no": true, "fig": true, "bzw": true, "ca": true, "usw": true, "incl": true, "resp": true,
 	"p.ej": true, "d.h": true}
 
-// SplitSentences cuts at the ends of sentences, not inside code spans, versions or abbreviations.
+// SplitSentences cuts a text at the ends of its sentences, but not inside code spans, versions or abbreviations.
 func SplitSentences(text string) []string {
 	var list []string
 	start, code := 0, false

@@ -19,7 +19,7 @@ import (
 	"github.com/blevesearch/snowballstem/spanish"
 )
 
-// A set of languages, one bit each.
+// A set of languages, one bit each; the bit's number is the index in stemmers.
 type set uint16
 
 const (
@@ -37,14 +37,14 @@ const (
 var stemmers = [...]func(*snowballstem.Env) bool{english.Stem, german.Stem, french.Stem, spanish.Stem, italian.Stem,
 	portuguese.Stem, dutch.Stem, russian.Stem}
 
-// stem takes the endings off a word in lower case, as one language has them. Most words of a conversation come again
-// and again: what they came to is kept for those that were met last.
+// stem removes the endings of a word in lower case, as one language has them. The results for the words met last are
+// kept: most words of a conversation occur again and again.
 func stem(word string, in set) string {
 	place := &stems[maphash.String(stemSeed, word)%uint64(len(stems))]
 	if known := place.Load(); known != nil && known.word == word && known.in == in {
 		return known.stem
 	}
-	word = strings.Clone(word) // which may be a piece of a long text
+	word = strings.Clone(word) // it may be a part of a long text, which would stay in memory
 	env := snowballstem.NewEnv(word)
 	stemmers[bits.TrailingZeros16(uint16(in))](env)
 	found := &stemmed{word, in, Fold(env.Current())}
@@ -63,9 +63,10 @@ var (
 	stemSeed = maphash.MakeSeed()
 )
 
-// term is a part as it is indexed; empty when it says nothing by itself.
+// term gives a word, or a part of an identifier, as it is indexed; empty when it says nothing by itself.
 func term(part string, in set) string {
-	if n := len(part) - 1; n >= 2 && part[n] == 's' && strings.ToUpper(part[:n]) == part[:n] && capital(part) { // PDFs
+	if n := len(part) - 1; n >= 2 && part[n] == 's' && strings.ToUpper(part[:n]) == part[:n] &&
+		isCapitalized(part) { // PDFs
 		part = part[:n]
 	}
 	p := strings.ToLower(part)
@@ -80,8 +81,8 @@ func term(part string, in set) string {
 	return stem(p, in)
 }
 
-// capital reports whether a word begins with a capital letter.
-func capital(word string) bool {
+// isCapitalized reports whether a word begins with a capital letter.
+func isCapitalized(word string) bool {
 	r, _ := utf8.DecodeRuneInString(word)
 	return unicode.IsUpper(r)
 }

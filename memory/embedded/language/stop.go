@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// stopWords say nothing in any collection. They also tell which language a text is in.
+// stopWords say nothing in any text. They also tell which language a text is in.
 var stopWords = map[set]string{
 	english_: `a about above after again all also am an and another any anybody anyone anything are aren't as ask asked
 		at back be because been before being below
@@ -57,8 +57,8 @@ om te als dan dat die dit deze wat wie waar wanneer waarom hoe welke kan moet zo
 до вас уже для мы их чем была без это этот эта эти кто где какой какая какие почему который мой наш наша наши`,
 }
 
-// silent gives for each word that says nothing, without its accents, the languages in which that is so.
-var silent = sync.OnceValue(func() map[string]set {
+// stopWordLanguages gives for each stop word, folded, the languages that it is one in.
+var stopWordLanguages = sync.OnceValue(func() map[string]set {
 	m := map[string]set{}
 	for lang, list := range stopWords {
 		for _, w := range Words(list) {
@@ -68,12 +68,15 @@ var silent = sync.OnceValue(func() map[string]set {
 	return m
 })
 
-// languageOf is the language whose small words stand in a text most; English where that cannot be told. sure is false
-// where there are none.
+// isStopWord reports whether a folded word says nothing in one of the languages.
+func isStopWord(folded string, in set) bool { return stopWordLanguages()[folded]&in != 0 }
+
+// languageOf gives the language that most stop words of a text are of; English where there are none, and then sure is
+// false.
 func languageOf(folded []string) (lang set, sure bool) {
 	var counts [len(stemmers)]int
 	for _, w := range folded {
-		for in := silent()[w]; in != 0; in &= in - 1 {
+		for in := stopWordLanguages()[w]; in != 0; in &= in - 1 {
 			counts[bits.TrailingZeros16(uint16(in))]++
 		}
 	}
@@ -86,7 +89,7 @@ func languageOf(folded []string) (lang set, sure bool) {
 	return 1 << best, counts[best] > 0
 }
 
-// commonWords say little in work with an agent: a prompt that has no others names nothing that was spoken of.
+// commonWords say little in work with an agent: a prompt that has no others does not name what it is about.
 const commonWords = `able according actually add added adding allow allowed already always answer app apply around
 	available away bad based become begin best better big bigger break bring broken bug
 build built bump call called came cannot case cause caused certain change changed changes check clean clear code come
@@ -129,7 +132,7 @@ var common = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// Common reports whether a word, or its stem, says little in work with an agent.
+// Common reports whether a folded word, or a stem, says little in work with an agent.
 func Common(word string) bool { return common()[word] || commonStems()[word] }
 
 var commonStems = sync.OnceValue(func() map[string]bool {

@@ -4,15 +4,15 @@ import "strings"
 
 // A Text is what the index holds of a text.
 type Text struct {
-	Terms []string // in their order
-	Names int      // different words with a capital letter inside a sentence
-	First int      // how often the speaker speaks of himself
-	Time  bool     // a word of time stands in it
-	Many  bool     // a number stands in it
-	Asks  bool     // it ends in a question
+	Terms       []string // in their order
+	Names       int      // how many different words have a capital inside a sentence
+	FirstPerson int      // how many words speak of the speaker: I, my, we
+	Time        bool     // it has a word about a time
+	Many        bool     // it has a number
+	Asks        bool     // it ends in a question
 }
 
-// Read makes a text's terms and notes what questions may ask for.
+// Read makes a text's terms, and notes which questions it may answer.
 func Read(text string) Text {
 	words := Words(text)
 	folded := make([]string, len(words))
@@ -24,14 +24,14 @@ func Read(text string) Text {
 	names := map[string]bool{}
 	for i, w := range words {
 		if firstPerson()[folded[i]] {
-			t.First++
+			t.FirstPerson++
 		}
 		t.Time = t.Time || timeWord(folded[i])
-		t.Many = t.Many || number(folded[i])
-		if capital(w.Text) && !opens(text[:w.At]) && !firstPerson()[folded[i]] {
+		t.Many = t.Many || isNumber(folded[i])
+		if isCapitalized(w.Text) && !opensSentence(text[:w.At]) && !firstPerson()[folded[i]] {
 			names[folded[i]] = true
 		}
-		if silent()[folded[i]]&(lang|english_) == 0 {
+		if !isStopWord(folded[i], lang|english_) {
 			t.Terms = w.terms(t.Terms, lang)
 		}
 	}
@@ -54,8 +54,8 @@ func SetOf(terms []string) Set {
 	return set
 }
 
-// terms appends the terms of one word: itself and, of an identifier, its parts. Where the text is not English, the
-// word's English stem is there as well: names are the same in all languages.
+// terms appends the terms of one word: itself and, of an identifier, its parts. In a text that is not English the
+// word's English stem is added, because names are the same in all languages.
 func (w Word) terms(list []string, lang set) []string {
 	if w.Unspaced() {
 		return append(list, pairs(w.Text)...)
@@ -79,7 +79,7 @@ func (w Word) terms(list []string, lang set) []string {
 	whole := ""
 	for _, p := range parts {
 		whole += Fold(p)
-		if silent()[Fold(p)]&english_ == 0 {
+		if !isStopWord(Fold(p), english_) {
 			add(p, english_)
 		}
 	}
@@ -89,19 +89,20 @@ func (w Word) terms(list []string, lang set) []string {
 	return list
 }
 
-// opens reports whether what follows text begins a sentence.
-func opens(text string) bool {
+// opensSentence reports whether what follows text begins a sentence.
+func opensSentence(text string) bool {
 	text = strings.TrimRight(text, " \t\n\r\"'([{*`#>-¿¡«“„")
 	return text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:")
 }
 
-// EndsInQuestion reports whether a text ends in a question.
+// EndsInQuestion reports whether a text ends in a question mark, quotation marks and Markdown aside, or asks in
+// Japanese.
 func EndsInQuestion(text string) bool {
 	text = strings.TrimRight(text, " \t\r\n*_`\"')»”")
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "か。")
 }
 
-// number reports whether a folded word is a number.
-func number(folded string) bool {
+// isNumber reports whether a folded word is a number.
+func isNumber(folded string) bool {
 	return folded != "" && folded[0] >= '0' && folded[0] <= '9' || numberWords()[folded]
 }

@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// A Word is a run of letters and digits, joined by single signs where an identifier or a name is (retry_count, v1.2,
+// A Word is a run of letters and digits. Inside an identifier or a name single signs join them (retry_count, v1.2,
 // it's).
 type Word struct {
 	Text string
 	At   int // in bytes, from the start of the text
 }
 
-// Words cuts a text into words. Runs of scripts that set no spaces are words of their own.
+// Words cuts a text into words. A run of a script that sets no spaces is one word.
 func Words(text string) []Word {
 	list := make([]Word, 0, len(text)/6+1)
 	start, run := -1, false
@@ -25,7 +25,7 @@ func Words(text string) []Word {
 	}
 	for i, r := range text {
 		switch {
-		case r < 0x80 && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' || r == '_'), // most of most texts
+		case r < 0x80 && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' || r == '_'), // quick, for ASCII
 			!(r < 0x80) && !unspaced(r) && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)):
 			if run {
 				flush(i)
@@ -42,7 +42,7 @@ func Words(text string) []Word {
 			}
 			run = true
 			continue
-		case (r == '\'' || r == '’' || r == '.' || r == '-') && start >= 0 && !run && joins(text[i:]):
+		case (r == '\'' || r == '’' || r == '.' || r == '-') && start >= 0 && !run && continuesWord(text[i:]):
 		default:
 			flush(i)
 		}
@@ -52,8 +52,8 @@ func Words(text string) []Word {
 	return list
 }
 
-// joins reports whether a sign, the first character of s, stands directly before a letter or digit.
-func joins(s string) bool {
+// continuesWord reports whether the first character of s, a sign, stands directly before a letter or digit.
+func continuesWord(s string) bool {
 	first := true
 	for _, r := range s {
 		if !first {
@@ -64,8 +64,8 @@ func joins(s string) bool {
 	return false
 }
 
-// unspaced reports whether a character is of a script whose words no spaces set apart; such words are looked for by
-// pairs of characters. Korean is among them for the particles that its words end in.
+// unspaced reports whether a character is of a script that sets no spaces between words; of these, pairs of characters
+// are indexed. Korean counts as one, because its words end in particles.
 func unspaced(r rune) bool {
 	switch {
 	case r < 0xE00:
@@ -84,7 +84,7 @@ func (w Word) Unspaced() bool {
 	return false
 }
 
-// Parts cuts an identifier at signs and at changes of case. What is no identifier is one part.
+// Parts cuts an identifier at signs and at changes of case. A word that is no identifier is one part.
 func (w Word) Parts() []string {
 	plain := true
 	for i := range len(w.Text) {
@@ -109,11 +109,11 @@ func (w Word) Parts() []string {
 	}
 	for i, r := range runes {
 		switch {
-		case r == '_' || r == '.' || r == '-' || r == '\'' || r == '’': // it's, l'index: the short side says nothing
+		case r == '_' || r == '.' || r == '-' || r == '\'' || r == '’': // it's, l'index: the short part is a stop word
 			cut(i)
 			start = i + 1
 		case i > start && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) &&
-			i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !plural(runes[i+1:])):
+			i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !isPlural(runes[i+1:])):
 			cut(i)
 		}
 	}
@@ -121,13 +121,15 @@ func (w Word) Parts() []string {
 	return parts
 }
 
-// plural reports whether rest is the s of a plural, as in PDFs.
-func plural(rest []rune) bool { return rest[0] == 's' && (len(rest) == 1 || !unicode.IsLower(rest[1])) }
+// isPlural reports whether rest is the s of a plural, as in PDFs.
+func isPlural(rest []rune) bool {
+	return rest[0] == 's' && (len(rest) == 1 || !unicode.IsLower(rest[1]))
+}
 
-// LongestTerm is how long a term may be, in bytes; what is longer is no word that anybody types.
+// LongestTerm is how long a term may be, in bytes; a longer word is one that nobody types.
 const LongestTerm = 64
 
-// accents maps letters to what people type when their keyboard has none of them.
+// accents maps letters to what people type whose keyboard does not have them.
 var accents = sync.OnceValue(func() map[rune]string {
 	m := map[rune]string{'’': "'", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'þ': "th",
 		'ł': "l", 'ı': "i", 'ё': "е"}

@@ -2,7 +2,7 @@ package passage
 
 import "github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 
-// Ways to say that something is not as it was; sure ones say so in no other sense.
+// Phrases that say that something is not as it was: sureChanges can mean nothing else, newStates can.
 var (
 	sureChanges = language.NewPhrases(`moved|moving to|switched|switch to|switching to|migrated|replaced|replace|
 		instead of|rather than|no longer|not anymore|any more|from now on|changed to|changed from|change it to|raised|
@@ -19,17 +19,17 @@ var (
 		adesso|agora|nu|теперь`, `现在 目前 如今 今は 現在 이제 지금은`)
 )
 
-// replacedBy come before what is not used any more.
+// replacedBy are phrases that what is no longer used stands behind.
 var replacedBy = language.NewPhrases(`instead of|rather than|no longer|no longer use|away from|moved from|switched from|
 	migrated from|from|replace|replaced|dropped|retired|got rid of|stopped using|statt|anstelle von|von|ersetzen|
 	au lieu de|remplace|remplacé|plus|
 	en lugar de|en vez de|reemplazamos|ya no usamos|invece di|in plaats van|вместо`, `不再使用 不再 放弃`)
 
-// TellsChange reports whether a text says that something changed, and whether it can be meant in no other sense.
+// TellsChange reports whether a text says that something changed; surely says that it can mean nothing else.
 func TellsChange(text string) (changed, surely bool) {
 	surely = sureChanges.In(text)
 	return surely || newStates.In(text), surely
 }
 
-// Replaced gives the terms of what a text says is not used any more.
+// Replaced gives the terms of what a text says is no longer used.
 func Replaced(text string) []string { return replacedBy.After(text, 3) }

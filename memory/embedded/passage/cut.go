@@ -1,4 +1,5 @@
-// Package passage cuts what was said into what is searched and told, and notes what a passage may answer.
+// Package passage cuts what was said into passages, which are what is searched and told, and notes which questions a
+// passage may answer.
 package passage
 
 import (
@@ -8,15 +9,15 @@ import (
 )
 
 const (
-	Length   = 600      // bytes of a passage: what is longer is cut at the end of a line or a sentence
-	mostSide = 64 << 10 // bytes of one side of a turn that are cut into passages: its beginning and its end
+	Length   = 600      // bytes of a passage; what is longer is cut at the end of a line or a sentence
+	mostSide = 64 << 10 // bytes of one side of a turn that are read: of its beginning and of its end
 )
 
-// Forgotten stands where something was that a person had forgotten.
+// Forgotten stands in a text in the place of what a person had forgotten.
 const Forgotten = "[forgotten]"
 
-// Cut cuts one side of a turn into what is searched and told: its paragraphs, code blocks whole as far as they
-// fit. What holds no word is left out.
+// Cut cuts one side of a turn into passages: paragraphs, and code blocks, whole where they are short enough. Passages
+// without a word are left out.
 func Cut(text string) []string {
 	if len(text) > mostSide {
 		text = strings.ToValidUTF8(text[:mostSide*3/4],
@@ -27,7 +28,7 @@ func Cut(text string) []string {
 	size, fence := 0, ""
 	flush := func() {
 		if p := strings.TrimSpace(strings.Join(lines,
-			"\n")); strings.ContainsFunc(strings.ReplaceAll(p, Forgotten, ""), word) {
+			"\n")); strings.ContainsFunc(strings.ReplaceAll(p, Forgotten, ""), isWordCharacter) {
 			list = append(list, p)
 		}
 		lines, size = lines[:0], 0
@@ -63,15 +64,15 @@ func Cut(text string) []string {
 	return list
 }
 
-func word(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isWordCharacter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// headingOnly reports whether lines are a heading that waits for its text.
+// headingOnly reports whether lines are a heading without its text, which belongs into the same passage.
 func headingOnly(lines []string) bool {
 	return len(lines) == 1 &&
 		(strings.HasPrefix(lines[0], "#") || strings.HasSuffix(lines[0], ":") && len(lines[0]) < 120)
 }
 
-// cutAt is where a line is cut that is longer than most bytes: after a sentence, else between words, else between
+// cutAt gives where to cut a line that is longer than most bytes: after a sentence, else between words, else between
 // characters.
 func cutAt(line string, most int) int {
 	end := most

@@ -2,35 +2,35 @@ package passage
 
 import "github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 
-// Traits are what questions may ask for, a bit or two each. They are stored.
+// Traits say which questions a passage may answer. They are stored in the database, so the bits do not change.
 type Traits uint16
 
-// What a passage may be or have.
+// Bits of Traits.
 const (
-	Asks       Traits = 1 << iota // ends in a question
-	Timed                         // has a word of time
-	Counts                        // has a number
-	Changes                       // says that something changed
-	Surely                        // and can be meant in no other sense
-	firstShift = 5                // how often the speaker speaks of himself, up to 3: two bits
-	nameShift  = 7                // how many names stand in it, up to 7: three bits
+	Asks             Traits = 1 << iota // ends in a question
+	Timed                               // has a word about a time
+	Counts                              // has a number
+	Changes                             // says that something changed
+	SurelyChanges                       // says so, and can mean nothing else
+	firstPersonShift = 5                // two bits from here: FirstPerson
+	nameShift        = 7                // three bits from here: Names
 )
 
-// Has reports whether one of them is there.
+// Has reports whether t has one trait, or one of several.
 func (t Traits) Has(one Traits) bool { return t&one != 0 }
 
-// First is how often the speaker speaks of himself, up to 3.
-func (t Traits) First() int { return int(t>>firstShift) & 3 }
+// FirstPerson is how many words speak of the speaker, up to 3.
+func (t Traits) FirstPerson() int { return int(t>>firstPersonShift) & 3 }
 
-// Names is how many names stand in it, up to 7.
+// Names is how many names a passage has, up to 7.
 func (t Traits) Names() int { return int(t>>nameShift) & 7 }
 
-// TraitsOf notes what a text may answer.
+// TraitsOf gives the traits of a text; read is language.Read of it.
 func TraitsOf(text string, read language.Text) Traits {
-	t := Traits(min(read.First, 3))<<firstShift | Traits(min(read.Names, 7))<<nameShift
+	t := Traits(min(read.FirstPerson, 3))<<firstPersonShift | Traits(min(read.Names, 7))<<nameShift
 	changed, sure := TellsChange(text)
 	for trait, on := range map[Traits]bool{Asks: read.Asks, Timed: read.Time, Counts: read.Many,
-		Changes: changed, Surely: sure} {
+		Changes: changed, SurelyChanges: sure} {
 		if on {
 			t |= trait
 		}

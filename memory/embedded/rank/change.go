@@ -11,19 +11,19 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
 
-// What was true once is told apart from what is true by what was said later: a passage that says that something
-// changed, about the same thing. After ranking, such a passage is put before what it replaces, whatever words the
-// question has: old facts were often discussed at length, and changed in one short sentence.
+// What was true once is told from what is true now by what was said later: a passage that says that something changed
+// about the same thing. After ranking, such a passage is put before the one that it replaces, whatever the words of the
+// question: old facts were often discussed at length, and changed in one short sentence.
 
 const (
-	mostReplaced = 12          // of the best that may be outdated
-	mostLater    = 40          // of the best that may say so, and
-	mostFurther  = 20          // of the others
-	sameTalk     = time.Minute // what is said within it in one conversation is one thought
+	mostReplaced = 12          // of the best passages, how many are checked for being outdated
+	mostLater    = 40          // of the best, how many may be what replaces them,
+	mostFurther  = 20          // and how many of the others, if they tell a change
+	sameTalk     = time.Minute // passages of a conversation that are this close belong together: none replaces another
 )
 
-// Comparable gives those of the ranked passages that are compared: the best, and what says further down that something
-// changed; nothing, if nothing says so. Of some of them the texts are needed.
+// Comparable gives those of the ranked passages that Supersede compares: the best, and those further down that tell a
+// change; none, if no passage tells one. texts are those of them whose text it needs.
 func Comparable(ranked []*Passage) (list, texts []*Passage) {
 	list = slices.Clone(ranked[:min(len(ranked), mostLater)])
 	for _, p := range ranked[len(list):] {
@@ -35,18 +35,18 @@ func Comparable(ranked []*Passage) (list, texts []*Passage) {
 		return nil, nil
 	}
 	for i, p := range list {
-		if i < mostReplaced || p.Traits.Has(passage.Surely) {
+		if i < mostReplaced || p.Traits.Has(passage.SurelyChanges) {
 			texts = append(texts, p)
 		}
 	}
 	return list, texts
 }
 
-// Supersede puts newer passages before those that they replace: ranked, of which those of list (of Comparable) are
-// compared by their texts.
+// Supersede puts newer passages before those that they replace. It sorts ranked; list are those of them that Comparable
+// gave, and texts the texts that it asked for, by id.
 func (q *Query) Supersede(ranked, list []*Passage, texts map[int64]string) {
 	said := make([]*statement, len(list))
-	holding := map[string]*tally{} // of the terms by which a passage may be found to be about the same
+	holding := map[string]*tally{} // in how many passages each term stands, of those that say what a change is about
 	for i, p := range list {
 		said[i] = stated(p, texts[p.ID])
 		for _, t := range said[i].terms {
@@ -92,7 +92,7 @@ func (q *Query) Supersede(ranked, list []*Passage, texts map[int64]string) {
 	}
 }
 
-// Replaced gives which of some passages are not so any more since what one of them says.
+// Replaced gives those of list that are no longer true since what by says. texts has the texts of all, by id.
 func (q *Query) Replaced(by *Passage, list []*Passage, texts map[int64]string) []*Passage {
 	this := stated(by, texts[by.ID])
 	var replaced []*Passage
@@ -104,20 +104,20 @@ func (q *Query) Replaced(by *Passage, list []*Passage, texts map[int64]string) [
 	return replaced
 }
 
-// A tally is how many passages have a term, and which had it last.
+// A tally counts the passages that have a term; last is the one counted last.
 type tally struct {
 	n    int
 	last *Passage
 }
 
-// A statement is a passage as it is compared.
+// A statement is a passage with what it is compared by.
 type statement struct {
 	*Passage
 	text   string
-	terms  []string     // what it is about, of one that may replace another
-	values []string     // numbers: what may have changed
-	said   language.Set // what about gives
-	gone   language.Set // what replaced gives
+	terms  []string     // what it is about; set where it tells a change
+	values []string     // numbers, which may be what changed
+	said   language.Set // the result of about
+	gone   language.Set // the result of replaced
 }
 
 func stated(p *Passage, text string) *statement {
@@ -134,10 +134,10 @@ func stated(p *Passage, text string) *statement {
 	return s
 }
 
-// changes reports whether a passage says that something is not as it was.
+// changes reports whether a passage says, and does not ask, that something is not as it was.
 func (p *Passage) changes() bool { return p.Traits.Has(passage.Changes) && !p.Traits.Has(passage.Asks) }
 
-// about gives the terms of the sentences in which it has one of the question, else of the first.
+// about gives the terms of the sentences that have a term of the question, or else of the first sentence.
 func (s *statement) about(q *Query) language.Set {
 	if s.said != nil {
 		return s.said
@@ -160,18 +160,19 @@ func (s *statement) about(q *Query) language.Set {
 	return s.said
 }
 
-// replaced gives the terms of what it says is not used any more.
+// replaced gives the terms of what it says is no longer used.
 func (s *statement) replaced() language.Set {
-	if s.gone == nil && s.Traits.Has(passage.Surely) {
+	if s.gone == nil && s.Traits.Has(passage.SurelyChanges) {
 		s.gone = language.SetOf(passage.Replaced(s.text))
 	}
 	return s.gone
 }
 
-// replaces reports whether what a says is not so since what s says; common are terms that many of the passages have.
+// replaces reports whether what a says is no longer true since what s says. common are terms that many of the passages
+// have.
 func (q *Query) replaces(s, a *statement, common language.Set) bool {
 	if !s.changes() || s.Whose != a.Whose || !s.later(a) ||
-		s.Thread != 0 && s.Thread == a.Thread && (!s.Traits.Has(passage.Surely) ||
+		s.Thread != 0 && s.Thread == a.Thread && (!s.Traits.Has(passage.SurelyChanges) ||
 			s.Created.Sub(a.Created) < sameTalk) {
 		return false
 	}
@@ -188,10 +189,10 @@ func (q *Query) replaces(s, a *statement, common language.Set) bool {
 		}
 	}
 	values := len(s.values) > 0 && len(a.values) > 0
-	switch sure := s.Traits.Has(passage.Surely); {
+	switch sure := s.Traits.Has(passage.SurelyChanges); {
 	case sure && (telling >= 2 || telling >= 1 && (values || asked || gone)):
 		return true
-	case values && !within(s.values, a.values): // "it is 15000 now": what it is, its neighbours say
+	case values && !isSubset(s.values, a.values): // "it is 15000 now": its neighbours say what "it" is
 		return telling >= 2 && asked ||
 			s.window >= .6*a.window && bits.OnesCount32(q.nearTerms(s.near)&q.nearTerms(a.near)) >= 3
 	}
@@ -206,11 +207,11 @@ func (s *statement) later(a *statement) bool {
 	return s.Created.After(a.Created)
 }
 
-func within(a, b []string) bool {
+func isSubset(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(t string) bool { return !slices.Contains(b, t) })
 }
 
-// nearTerms are the terms of the question that some passages have, a bit each.
+// nearTerms gives the terms of the question that some passages have, a bit each.
 func (q *Query) nearTerms(near []*Passage) (terms uint32) {
 	for _, c := range near {
 		terms |= c.terms

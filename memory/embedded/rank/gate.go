@@ -2,19 +2,21 @@ package rank
 
 import "slices"
 
-// A first prompt is told what concerns it, or nothing: what was not asked for must not be foreign.
+// A first prompt is told what concerns it, or nothing: memories that have nothing to do with it would mislead. These
+// thresholds decide.
 
 const (
-	leastHeld  = .3 // of what a question's terms tell, less what speaks against it
-	againstNew = .5 // the share of its names that nobody ever said
-	againstFew = .3 // by the number of its terms: one that is met says little where there are few
-	leastOfOne = .5 // the same, of a question with one term
-	leastOfTwo = .6 // of one that meets a common term besides
-	forOthers  = .5 // and to that, of what its words tell that nobody ever used: there may be others for the same
-	bestOf     = 10 // passages of which one must meet two terms
+	leastHeld  = .3 // the least share of the question that a passage must hold, after deductions
+	againstNew = .5 // deducted for names that nobody ever said, by their share
+	againstFew = .3 // deducted, divided by the number of terms: with few terms a match is more likely chance
+	leastOfOne = .5 // the same as leastHeld, for a question with one term
+	leastOfTwo = .6 // the same, where only one term and a common one match
+	forOthers  = .5 // added there for words that nobody ever used, by their share: others may say the same
+	bestOf     = 10 // of the best passages, how many may be the one that matches enough terms
 )
 
-// WorthTelling reports whether the best of what was found concerns the prompt enough to be told unasked.
+// WorthTelling reports whether the best of what was found (ranked by Rank) concerns the prompt enough to be told
+// without being asked for.
 func (q *Query) WorthTelling(ranked []*Passage) bool {
 	if len(ranked) == 0 {
 		return false
@@ -34,9 +36,9 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 	switch {
 	case met >= 2, met >= 1.4 && q.unspaced(), named:
 		return held > leastHeld
-	case met >= 1.5: // one that tells, and a common one
+	case met >= 1.5: // one term and a common one
 		return held+forOthers*q.unused(ranked) > leastOfTwo && q.asking()
-	case q.content == 1 && met >= 1: // a question about one thing that was spoken of a few times
+	case q.content == 1 && met >= 1: // a question about one thing that was mentioned a few times
 		return held > leastOfOne && (q.asking() || len(q.asked) == 1) &&
 			!slices.ContainsFunc(q.asked, func(a Asked) bool { return !a.Common && !q.rare(a) })
 	}
@@ -51,21 +53,21 @@ func (q *Query) unspaced() bool {
 // asking reports whether a prompt is a question.
 func (q *Query) asking() bool { return q.Who || q.When || q.Many || q.Asks }
 
-// unused is the share of a question's words that nobody ever used, names aside, in all that its terms tell.
+// unused is the share of the question that lies in words, other than names, which nobody ever used.
 func (q *Query) unused(ranked []*Passage) (share float64) {
 	var met uint32
 	for _, c := range ranked {
 		met |= q.nearTerms(c.near)
 	}
 	for i, a := range q.asked {
-		if a.Docs == 0 && !a.Name && met>>i&1 == 0 { // it may have been found by how it begins
+		if a.Docs == 0 && !a.Name && met>>i&1 == 0 { // words beginning like it may have matched
 			share += a.share
 		}
 	}
 	return share
 }
 
-// unknownNames is the share of a question's names that the index does not know.
+// unknownNames is the share of the question's names that no passage has.
 func (q *Query) unknownNames() float64 {
 	if q.Nouns {
 		return 0

@@ -7,47 +7,47 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
 
-// Whose a passage is, for the session that asks.
+// Values of Passage.Whose, relative to the session that asks.
 const (
-	Own      = iota // of its project
-	Anybodys        // of no project
-	Others          // of another
+	OwnProject   = iota // said in its project
+	NoProject           // said in no project
+	OtherProject        // said in another project
 )
 
-// A Passage is one as it is ranked. The exported fields are what the index keeps of it.
+// A Passage is a passage to be ranked. The exported fields but Score and Outdated are what the database keeps of it.
 type Passage struct {
 	ID       int64
-	Thread   int64 // whose neighbours; 0: it has none
+	Thread   int64 // the conversation in which its neighbours stand; 0: it has none
 	Position float64
 	Created  time.Time
 	Traits   passage.Traits
 	Length   float64 // in terms
 	Whose    int
 	Given    int // sessions that it was told to
-	Used     int // and of them those that used it
+	Used     int // sessions of these that used it
 	Rating   float64
-	Found    bool // by itself, not as a neighbour
+	Found    bool // found by its own words, not as a neighbour
 
 	Score    float64
-	Outdated bool // a newer one says that it is not so any more
+	Outdated bool // a newer passage says that it is no longer true
 
-	content string             // its terms
-	weights [mostAsked]float32 // of each asked term, saturating (BM25)
-	terms   uint32             // which of them it has, a bit each
-	matched int                // different terms
-	pairs   int                // of terms that follow each other in the question, too
-	opens   bool               // begins with a name that the question names
-	shared  int                // names of the question in it
-	own     float64            // what it holds of the question by itself
-	wide    float64            // what it and a wider neighbourhood hold
-	met     float64            // terms of the question in it and beside it
-	named   bool               // an identifier among them
+	content string             // its terms, separated by spaces
+	weights [mostAsked]float32 // of each asked term in it (BM25)
+	terms   uint32             // which asked terms it has, a bit each
+	matched int                // how many different ones
+	pairs   int                // of asked terms that follow each other in it
+	opens   bool               // it begins with a name that the question has
+	shared  int                // how many names of the question it has
+	own     float64            // the share of the question that it holds by itself
+	wide    float64            // the same with wideReach neighbours
+	met     float64            // how many terms of the question stand in near
+	named   bool               // one of them is a rare identifier
 	near    []*Passage         // itself and, once it is ranked, its neighbours
 	features
 }
 
-// Read notes what a passage holds of the question, from the terms that the index keeps of its text and of what it was
-// said about.
+// Read notes what a passage holds of the question. content are the terms of its text as the index has them, about those
+// of its context, which count half.
 func (q *Query) Read(p *Passage, content string, about []byte) {
 	p.content, p.near = content, []*Passage{p}
 	var counts [mostAsked]float64

@@ -11,39 +11,39 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 )
 
-// A Query is what a prompt asks for, weighed by what the index knows.
+// A Query is what a prompt asks for, weighed by what the index holds.
 type Query struct {
 	language.Question
 	Days  language.Range // that the prompt names
-	Dated bool           // it names any
+	Dated bool           // it names such days
 
 	asked    []Asked
 	at       map[string]int // form → its place in asked
-	prefixes bool           // some are looked for by how they begin
-	texts    float64        // passages in the index
-	average  float64        // terms of one
-	content  int            // terms that are not common: what the prompt is about
+	prefixes bool           // some asked terms have a Prefix
+	texts    float64        // number of passages in the index
+	average  float64        // mean number of terms of a passage
+	content  int            // how many terms are not common, which say what the prompt is about
 }
 
-// An Asked term is one that is looked for.
+// An Asked term is a term of the question that is looked for.
 type Asked struct {
 	language.Term
-	Place  int     // among the question's terms
-	Docs   int     // passages that have it
-	IDF    float64 // how much it tells
-	Prefix string  // how its other forms begin, where no passage has the term
-	share  float64 // of what all asked terms tell
+	Place  int     // its index among the question's terms
+	Docs   int     // how many passages have it
+	IDF    float64 // inverse document frequency: how much it tells
+	Prefix string  // of its other forms; set where no passage has the term itself
+	share  float64 // its part of the sum of all IDFs
 }
 
 const (
-	fewest      = 300 // passages that an index is taken to have: a small one cannot know which words are rare
-	mostAsked   = 24  // terms of a prompt that are looked for: the rarest
-	acrossWords = .25 // what a pair of characters tells that nobody wrote
-	rareDocs    = 6   // passages that hold a rare term, or
-	rareShare   = .01 // of all
+	fewest      = 300 // passages that an index is taken to have at least: a small one cannot tell which words are rare
+	mostAsked   = 24  // terms of a prompt that are looked for, the rarest
+	acrossWords = .25 // factor for a pair of characters that no passage has: it may span two words
+	rareDocs    = 6   // how many passages may have a rare term,
+	rareShare   = .01 // or which part of all
 )
 
-// Ask reads a prompt. Before anything is ranked by it, its terms have to be weighed.
+// Ask reads a prompt. Weigh must be called before passages are read and ranked.
 func Ask(prompt string, now time.Time) Query {
 	days, rest, dated := language.FindTime(prompt, now)
 	if dated {
@@ -52,21 +52,21 @@ func Ask(prompt string, now time.Time) Query {
 	return Query{Question: language.Ask(prompt), Days: days, Dated: dated}
 }
 
-// Weigh notes how telling each term is: in how many passages it stands, in the order of Terms, how many there are, and
-// how many terms they have together.
+// Weigh sets how much each term tells. docs has for each of Terms how many passages have it; passages is how many there
+// are, terms how many terms they have together.
 func (q *Query) Weigh(docs []int, passages, terms float64) {
 	q.texts = max(passages, fewest)
 	q.average = max(terms/max(passages, 1), 4)
 	for i, t := range q.Terms {
 		a := Asked{Term: t, Place: i, Docs: docs[i]}
 		if a.Docs == 0 && t.Part {
-			continue // of an identifier that is asked for as a whole
+			continue // the identifier as a whole is a term, too
 		}
 		a.IDF = math.Log(1 + (q.texts-float64(a.Docs)+.5)/(float64(a.Docs)+.5))
 		if t.Pair {
 			a.IDF /= 2
 		}
-		if t.Pair && a.Docs == 0 { // it may stand across two words
+		if t.Pair && a.Docs == 0 { // the two characters may belong to two words
 			a.IDF *= acrossWords
 		}
 		if a.Docs == 0 {
@@ -95,8 +95,8 @@ func (q *Query) Weigh(docs []int, passages, terms float64) {
 	}
 }
 
-// Rarest gives the terms that passages are looked for by: from the rarest on, as long as no more passages have them
-// together, but the rarest in any case. The commoner ones only count in what these find.
+// Rarest gives the terms that passages are looked up by: the rarest ones, as many as have most passages together, but
+// at least one that has any. The others only add to the score of what these find.
 func (q *Query) Rarest(most int) []Asked {
 	byDocs := slices.Clone(q.asked)
 	slices.SortStableFunc(byDocs, func(a, b Asked) int { return cmp.Compare(a.Docs, b.Docs) })
@@ -116,10 +116,10 @@ func (q *Query) Rarest(most int) []Asked {
 	return list
 }
 
-// rare reports whether a term stands in so few passages that it tells which of them are meant.
+// rare reports whether so few passages have a term that it tells which of them are meant.
 func (q *Query) rare(a Asked) bool { return float64(a.Docs) <= max(rareDocs, q.texts*rareShare) }
 
-// find gives the place of a term among the asked ones, or -1.
+// find gives the index in asked of a passage's term, or -1.
 func (q *Query) find(term []byte) int {
 	if i, ok := q.at[string(term)]; ok {
 		return i
@@ -134,7 +134,7 @@ func (q *Query) find(term []byte) int {
 	return -1
 }
 
-// Share is how much of what all its terms tell a term of a text tells; 0 if it is not asked for.
+// Share is the weight of a passage's term in the question, from 0 to 1; 0 if it is not asked for.
 func (q *Query) Share(term string) float64 {
 	if i := q.find([]byte(term)); i >= 0 {
 		return q.asked[i].share
@@ -142,8 +142,8 @@ func (q *Query) Share(term string) float64 {
 	return 0
 }
 
-// beginning is how the other forms of a word begin that stands in no passage; empty for short ones, which begin too
-// much.
+// beginning gives the prefix by which other forms of a word are looked for that no passage has; empty for short words,
+// which too many words begin with.
 func beginning(term string) string {
 	n := utf8.RuneCountInString(term)
 	if r, _ := utf8.DecodeRuneInString(term); n == 1 && r >= 0x2E80 {
@@ -156,8 +156,8 @@ func beginning(term string) string {
 	return string(runes[:max(4, n-2)])
 }
 
-// near says how near a time is to the days that a question names, from 0 to 1.
-func (q *Query) near(at time.Time) float64 {
+// dateNearness says how near a time is to the days that the question names, from 0 to 1.
+func (q *Query) dateNearness(at time.Time) float64 {
 	if !q.Dated {
 		return 0
 	}

@@ -1,5 +1,5 @@
-// Package rank says which passages answer a prompt, and whether they are worth telling. It computes: what is looked up
-// in the index, and what is told, others do.
+// Package rank decides which passages answer a prompt, and whether they are worth telling. It only computes: package
+// embedded looks up the passages and tells them.
 package rank
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
 
-// What answers a question often stands beside the words that it is asked in: a passage counts with its neighbours, and
-// with the conversation that it is of.
+// What answers a question often stands beside the words that it is asked in: a passage is ranked together with its
+// neighbours, and with its conversation.
 
-// Reach is how many passages on each side count with one.
+// Reach is how many passages on each side of one count as its neighbours.
 const Reach = 3
 
-// fades are how much a neighbour counts, by how far it is.
+// fades are the weights of neighbours, by their distance.
 type fades [wideReach + 1]float32
 
 func fading(by float64) (f fades) {
@@ -29,8 +29,8 @@ func fading(by float64) (f fades) {
 
 var quickly, slowly = fading(.6), fading(.8)
 
-// best gives what is most of the terms' weights at some places before and after the i-th of a thread, fading with
-// distance.
+// best gives the share of the question that the i-th passage of a thread and its neighbours hold, back before and ahead
+// after it. Of each term the passage counts that holds most of it, less with distance.
 func (q *Query) best(thread []*Passage, i, back, ahead int, fade *fades) float64 {
 	var most [mostAsked]float32
 	for k := -min(back, i); k <= ahead && i+k < len(thread); k++ {
@@ -47,8 +47,8 @@ func (q *Query) best(thread []*Passage, i, back, ahead int, fade *fades) float64
 	return sum
 }
 
-// Rank scores passages; those that were found by themselves are given, the best first. keepUnused: what is told often
-// and never used ranks as the others.
+// Rank scores passages and gives those that were found by their own words, the best first. all also holds their
+// neighbours. With keepUnused, what was told often and never used does not sink.
 func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
 	slices.SortFunc(all, ByPlace)
 	sessions := q.sessions(all)
@@ -71,7 +71,7 @@ func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
 			} else {
 				c.session = min(c.own, 1)
 			}
-			c.Score = c.features.score() * c.standing()
+			c.Score = c.features.score() * c.weight()
 			if !keepUnused {
 				c.Score *= c.usefulness()
 			}
@@ -89,7 +89,7 @@ func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
 	return ranked
 }
 
-// byScore orders the best first, of equals the newer.
+// byScore orders by score, the best first, of equal ones the newer.
 func byScore(a, b *Passage) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 }
@@ -100,9 +100,9 @@ func (q *Query) features(thread []*Passage, i int) features {
 		window: q.best(thread, i, Reach, Reach, &quickly),
 		before: q.best(thread, i, Reach, 0, &slowly),
 		terms:  float64(min(c.matched, 4)) / 4,
-		first:  float64(min(c.Traits.First(), 2)) / 2,
+		first:  float64(min(c.Traits.FirstPerson(), 2)) / 2,
 		pairs:  float64(min(c.pairs, 2)) / 2,
-		date:   q.near(c.Created),
+		date:   q.dateNearness(c.Created),
 	}
 	if c.Traits.Has(passage.Asks) {
 		f.question = 1
@@ -125,7 +125,7 @@ func (q *Query) features(thread []*Passage, i int) features {
 	return f
 }
 
-// sessions gives how much of the question each conversation holds, beside the best.
+// sessions gives the share of the question that each conversation holds, relative to the best one.
 func (q *Query) sessions(all []*Passage) map[int64]float64 {
 	sums := map[int64]*[mostAsked]float64{}
 	for _, c := range all {
@@ -159,11 +159,11 @@ func (q *Query) sessions(all []*Passage) map[int64]float64 {
 	return scores
 }
 
-// wideReach is how far the evidence may stand that a prompt is about something that was spoken of.
+// wideReach is how many passages on each side are searched for evidence that what the prompt is about was spoken of.
 const wideReach = 8
 
-// met gives how many different terms of the question stand in a passage and beside it, and whether an identifier is
-// among them. Common words and pairs of characters count less.
+// met gives how many different terms of the question stand in some passages, and whether a rare identifier is among
+// them. Common words and pairs of characters count less.
 func (q *Query) met(near []*Passage) (n float64, named bool) {
 	for t, a := range q.asked {
 		if !holds(near, t) {
@@ -182,7 +182,7 @@ func (q *Query) met(near []*Passage) (n float64, named bool) {
 	return n, named
 }
 
-// holds reports whether one of some passages has a term.
+// holds reports whether one of some passages has the asked term with this index.
 func holds(list []*Passage, term int) bool {
 	return slices.ContainsFunc(list, func(c *Passage) bool { return c.terms>>term&1 == 1 })
 }
@@ -198,13 +198,14 @@ func (q *Query) Matched(c *Passage) []string {
 	return words
 }
 
-// standing is what a passage's score counts for, whatever it says: whose it is, and what people made of it.
-func (c *Passage) standing() float64 {
+// weight is the factor for a passage's score that does not depend on the question: whose it is, and how people rated
+// it.
+func (c *Passage) weight() float64 {
 	f := 1 + .1*c.Rating
 	switch c.Whose {
-	case Anybodys:
+	case NoProject:
 		f *= .97
-	case Others:
+	case OtherProject:
 		f *= .8
 	}
 	return f
@@ -216,12 +217,12 @@ func ByPlace(a, b *Passage) int {
 }
 
 const (
-	givenOften = 5   // sessions that an item was told to before it sinks
-	sunk       = .85 // what its score counts for then, and
-	sunkDeeper = .7  // after twice as many
+	givenOften = 5   // sessions that were told an unused item, from which on it sinks
+	sunk       = .85 // factor for its score then
+	sunkDeeper = .7  // the same, after twice as many sessions
 )
 
-// usefulness is what a score counts for, by how often an item was told and used.
+// usefulness is the factor for how often an item was told and used.
 func (c *Passage) usefulness() float64 {
 	switch {
 	case c.Used > 0 || c.Given < givenOften:

@@ -32,7 +32,7 @@ func (d *Data) AgentNotes() (rows []NoteRow, skipped []backfill.Skip, err error)
 	rows = []NoteRow{}
 	for _, n := range all {
 		rows = append(rows, NoteRow{ID: n.ID, Content: n.Text, Project: memory.Project(n.Cwd), Created: n.Written,
-			Source: embedded.NoteOf(n.Agent), Agent: n.Agent, File: n.File, Line: n.Line, Heading: n.Heading,
+			Source: embedded.NoteSession(n.Agent), Agent: n.Agent, File: n.File, Line: n.Line, Heading: n.Heading,
 			Origin: origin(n)})
 	}
 	return rows, skipped, err
@@ -78,7 +78,7 @@ func (d *Data) Promote(ctx context.Context, id string) (m embedded.Memory, added
 			filepath.Base(filepath.Dir(filepath.Dir(n.File))))
 	}
 	return d.Memories.Add(ctx, embedded.Memory{Content: n.Text, Project: memory.Project(n.Cwd), Origin: origin(n),
-		Source: "memory promote", Harness: n.Agent, Session: embedded.NoteOf(n.Agent), Context: n.Heading})
+		Source: "memory promote", Harness: n.Agent, Session: embedded.NoteSession(n.Agent), Context: n.Heading})
 }
 
 // An untold source is the embedded store without what the session's agent reads by itself.
@@ -99,7 +99,8 @@ func (u untold) Recall(ctx context.Context, who memory.Session, prompt string, s
 // unread leaves out what the agent has. Where that cannot be found out no memory is told, and the rest is.
 func (u untold) unread(ctx context.Context, who memory.Session, got memory.Context, err error) (memory.Context, error) {
 	if err == nil && len(got.Items) > 0 {
-		got.Items, _ = u.Store.Unread(context.WithoutCancel(ctx), who.Harness, got.Items) // a few rows by their ids
+		// it reads a few rows by their ids, so it may outlast the deadline
+		got.Items, _ = u.Store.WithoutOwnNotes(context.WithoutCancel(ctx), who.Harness, got.Items)
 	}
 	return got, err
 }
