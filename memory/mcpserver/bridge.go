@@ -18,25 +18,26 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// A bridge has the daemon answer the calls of one session: over a session with its MCP server, or by its HTTP API.
+// A bridge passes the tool calls of one session on to the daemon: over a session with the daemon's MCP server, or by
+// its HTTP API.
 type bridge struct {
 	*watch
 
 	mu      sync.Mutex // guards what follows
-	link    *link
+	link    *daemonInfo
 	session *daemonSession
 }
 
 const (
-	foreignTime = 2 * time.Minute // of its other tools, some of which run commands
-	mostForward = 500 << 10       // bytes of arguments; newer daemons read 512 KiB
+	otherToolTime = 2 * time.Minute // of a call of the daemon's other tools, some of which run commands
+	mostForward   = 500 << 10       // bytes of a call's arguments; newer daemons read 512 KiB
 )
 
-// errGone says that the daemon has gone and that the call did nothing: somebody else may answer it.
+// errGone says that the daemon has gone and that the call changed nothing, so that the embedded store may answer it.
 var errGone = errors.New("the daemon has gone")
 
-// open gives the session, which it may have to open.
-func (b *bridge) open(ctx context.Context, l *link, who memory.Session) (*daemonSession, error) {
+// open gives the session with the daemon's MCP server, and opens it if need be.
+func (b *bridge) open(ctx context.Context, l *daemonInfo, who memory.Session) (*daemonSession, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.session != nil && b.link == l {
@@ -59,6 +60,7 @@ func (b *bridge) close() {
 	b.drop()
 }
 
+// drop closes the session. The lock is held.
 func (b *bridge) drop() {
 	if b.session != nil {
 		b.session.Close()
@@ -66,15 +68,16 @@ func (b *bridge) drop() {
 	b.link, b.session = nil, nil
 }
 
-// call has the daemon answer. The error is errGone, or one of the protocol that the daemon gave.
-func (b *bridge) call(ctx context.Context, l *link, who memory.Session, name string, raw json.RawMessage, t tool,
+// call has the daemon answer, and says by which way it did, for the log. The error is errGone, or one of the protocol
+// that the daemon gave.
+func (b *bridge) call(ctx context.Context, l *daemonInfo, who memory.Session, name string, raw json.RawMessage, t tool,
 	v values) (*mcp.CallToolResult, string, error) {
 	ours := t.name != ""
 	if len(raw) > mostForward {
 		return failure(fmt.Errorf("the arguments have %d bytes, and at most %d fit; keep the part that matters",
 			len(raw), mostForward)), "bridge", nil
 	}
-	limit := foreignTime
+	limit := otherToolTime
 	if ours {
 		limit = memoryTime
 		if err := v.conceal(); err != nil {
@@ -87,26 +90,26 @@ func (b *bridge) call(ctx context.Context, l *link, who memory.Session, name str
 	scope := b.scopeOf(who)
 	if ours {
 		var refused error
-		if raw, refused = scope.held(ctx, b.daemon.Get, raw, v); refused != nil {
+		if raw, refused = scope.allowed(ctx, b.daemon.Get, raw, v); refused != nil {
 			return failure(refused), "bridge", nil
 		}
 	}
 	raw = l.fill(name, raw, who, scope, v)
 	if ours && l.direct {
 		r, err := b.direct(ctx, who, t, v)
-		return scope.keep(r), "api", err
+		return scope.filter(r), "api", err
 	}
 	session, err := b.open(ctx, l, who)
 	if err == nil {
 		var r *mcp.CallToolResult
 		r, err = session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: raw})
 		if err == nil {
-			if ours && lost(r) {
-				b.set(&link{version: l.version, tools: l.tools, direct: true})
+			if ours && daemonUnreached(r) {
+				b.set(&daemonInfo{version: l.version, tools: l.tools, direct: true})
 				r, err := b.direct(ctx, who, t, v)
-				return scope.keep(r), "api", err
+				return scope.filter(r), "api", err
 			}
-			return scope.keep(r), "bridge", nil
+			return scope.filter(r), "bridge", nil
 		}
 		b.close()
 	} else if !t.readOnly { // nothing of the call itself was sent
@@ -120,32 +123,32 @@ func (b *bridge) call(ctx context.Context, l *link, who memory.Session, name str
 		return failure(errors.New("the Signet daemon is busy and nothing was done; call again in a moment")), "bridge",
 			nil
 	}
-	r, err := b.broken(ctx, name, t.readOnly || name == storeTool || untouched(err), err)
+	r, err := b.afterFailure(ctx, name, t.readOnly || name == storeTool || notExecuted(err), err)
 	return r, "bridge", err
 }
 
-// rejected is the code that the SDK gives to what its transport could not send or was refused.
+// rejected is the code that the SDK gives to a request that its transport could not send or that was refused.
 const rejected = -32005
 
 var errNotSent = errors.New("not sent")
 
-// untouched reports whether a call certainly did nothing.
-func untouched(err error) bool {
+// notExecuted reports whether a call that failed certainly changed nothing.
+func notExecuted(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, errNotSent) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, signet.ErrNotOurs) ||
 		errors.As(err, &op) && op.Op == "dial"
 }
 
-// broken decides what becomes of a call whose reply did not come. One that may be made again is answered without the
-// daemon (what is stored is looked for before the daemon gets it a second time); for any other the agent is told that
-// nobody knows.
-func (b *bridge) broken(ctx context.Context, name string, again bool, err error) (*mcp.CallToolResult, error) {
+// afterFailure decides what becomes of a call whose reply did not come. A call that may be made again is answered
+// without the daemon (before a memory is handed to the daemon later, it is checked whether the daemon has it already).
+// For any other the agent is told that the outcome is not known.
+func (b *bridge) afterFailure(ctx context.Context, name string, again bool, err error) (*mcp.CallToolResult, error) {
 	b.log.Warn().Err(err).Str("tool", name).Bool("again", again).Msg("the daemon did not answer a tool")
 	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil, ctx.Err() // the client has cancelled it
 	}
 	b.set(nil)
-	b.again()
+	b.lookAgain()
 	if again {
 		return nil, errGone
 	}
@@ -153,11 +156,12 @@ func (b *bridge) broken(ctx context.Context, name string, again bool, err error)
 		"with memory_search, and call again if it was not", name)), nil
 }
 
-// lostCall is how the tools of 0.58.1 fail when they do not reach their own daemon, or reach it without its token.
+// lostCall matches how the tools of 0.58.1's MCP server fail when they do not reach their own daemon, or reach it
+// without its token.
 var lostCall = pattern.New(`(?i)ECONNREFUSED|connection ?refused|unable to connect|fetch failed|failed to fetch|\b401\b|unauthori[sz]ed|authentication required`)
 
-// lost reports whether a tool of the daemon's could not reach the daemon.
-func lost(r *mcp.CallToolResult) bool {
+// daemonUnreached reports whether a tool of the daemon's MCP server could not reach the daemon.
+func daemonUnreached(r *mcp.CallToolResult) bool {
 	if !r.IsError {
 		return false
 	}
@@ -177,20 +181,22 @@ func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v value
 	id := v.text("id")
 	switch t.name {
 	case "memory_search":
-		out, err = d.Search(ctx, signet.Query{Query: v.text("query"), Limit: v.whole("limit"), Type: v.text("type"),
-			MinScore: given[float64](v, "min_score")})
+		out, err = d.Search(ctx, signet.Query{Query: v.text("query"), Limit: v.integer("limit"), Type: v.text("type"),
+			MinScore: optional[float64](v, "min_score")})
 	case "memory_store":
 		out, err = d.Remember(ctx, signet.Note{Content: v.text("content"), Type: v.text("type"),
-			Importance: given[float64](v, "importance"), Tags: v.text("tags")})
+			Importance: optional[float64](v, "importance"), Tags: v.text("tags")})
 	case "memory_get":
 		out, err = d.Get(ctx, id)
 	case "memory_list":
-		out, err = d.List(ctx, v.whole("limit"), v.whole("offset"), v.text("type"))
+		out, err = d.List(ctx, v.integer("limit"), v.integer("offset"), v.text("type"))
 	case "memory_modify":
 		out, err = d.Modify(ctx, id, signet.Change{
-			Content: given[string](v, "content"), Type: given[string](v,
-				"type"), Importance: given[float64](v, "importance"),
-			Tags: given[string](v, "tags"), Reason: v.text("reason"),
+			Content:    optional[string](v, "content"),
+			Type:       optional[string](v, "type"),
+			Importance: optional[float64](v, "importance"),
+			Tags:       optional[string](v, "tags"),
+			Reason:     v.text("reason"),
 		})
 	case "memory_forget":
 		out, err = d.Forget(ctx, id, v.text("reason"))
@@ -201,14 +207,14 @@ func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v value
 	var status *signet.StatusError
 	switch {
 	case err == nil:
-		return say(string(out)), nil
+		return textResult(string(out)), nil
 	case errors.As(err, &status):
 		return failure(fmt.Errorf("the Signet daemon refused: %s", status.Error())), nil
 	}
-	return b.broken(ctx, t.name, t.readOnly || t.name == storeTool || untouched(err), err)
+	return b.afterFailure(ctx, t.name, t.readOnly || t.name == storeTool || notExecuted(err), err)
 }
 
-// scopeOf is a session's.
+// scopeOf gives what a session may see and change.
 func (b *bridge) scopeOf(who memory.Session) scope {
 	if b.allProjects {
 		return scope{}

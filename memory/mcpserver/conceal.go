@@ -8,7 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
-// conceal takes what must not be stored out of the texts of a call that are kept.
+// conceal removes from the texts of a call that will be stored what must not be: private passages and secrets.
 func (v values) conceal() error {
 	for _, name := range keptTexts {
 		given, ok := v[name].(string)
@@ -24,10 +24,11 @@ func (v values) conceal() error {
 	return nil
 }
 
-// keptTexts are the arguments of the memory tools that are stored; type also filters, where it is the same.
+// keptTexts are the arguments of the memory tools that are stored; type also filters a search, where concealing does no
+// harm.
 var keptTexts = []string{"content", "type", "tags", "reason"}
 
-// into gives a call's arguments with the texts as they may be stored. All else stays as the client sent it.
+// into gives a call's arguments with those texts as they may be stored. All else stays as the client sent it.
 func (v values) into(raw json.RawMessage) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(raw, &fields) != nil {

@@ -166,7 +166,7 @@ func TestDaemonDiesInACall(t *testing.T) {
 func TestWrongPort(t *testing.T) {
 	stand := newStandIn()
 	stand.answer = func(string) *mcp.CallToolResult {
-		r := say("Search failed: ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:3850")
+		r := textResult("Search failed: ECONNREFUSED: connect ECONNREFUSED 127.0.0.1:3850")
 		r.IsError = true
 		return r
 	}

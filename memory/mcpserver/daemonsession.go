@@ -33,14 +33,16 @@ func (s *daemonSession) Close() {
 	_ = s.ClientSession.Close() // the daemon may have gone
 }
 
-// openSession opens a session with a daemon's MCP server on behalf of one of ours, for the proxy of a version.
-func openSession(ctx context.Context, daemon *signet.Client, version string, who memory.Session) (*daemonSession, error) {
+// openSession opens a session with a daemon's MCP server on behalf of a session of ours; version is the proxy's.
+func openSession(
+	ctx context.Context, daemon *signet.Client, version string, who memory.Session,
+) (*daemonSession, error) {
 	endpoint, hc := daemon.MCP()
 	open, hangUp := context.WithCancel(context.Background())
 	hc.Transport = onBehalf{hc.Transport, who, open}
 	client := mcp.NewClient(&mcp.Implementation{Name: "signet-acp-proxy", Version: version},
 		&mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
-	// Its server keeps no session, and has nothing to say by itself.
+	// The daemon's MCP server keeps no session, and sends nothing on its own.
 	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: hc, DisableStandaloneSSE: true,
 		MaxRetries: -1}
 	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
@@ -53,7 +55,8 @@ func openSession(ctx context.Context, daemon *signet.Client, version string, who
 
 var errBusy = errors.New("the daemon has too much to do")
 
-// onBehalf says for whom a call is made, bounds what is read of a reply, and ends requests with the session.
+// onBehalf is a transport that tells the daemon for whom a call is made, limits how much of a reply is read, and ends
+// requests with the session.
 type onBehalf struct {
 	http.RoundTripper
 	who  memory.Session
@@ -87,7 +90,7 @@ func (t onBehalf) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// A reply is a body whose request has ended once it is closed.
+// A reply is a response's body that ends the request's context when it is closed.
 type reply struct {
 	io.ReadCloser
 	end func()

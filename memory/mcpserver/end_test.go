@@ -117,17 +117,17 @@ func TestOwed(t *testing.T) {
 	}
 	for _, answer := range []string{`{"id":2,"result":{}}`, `{"id":"1","result":{}}`, `{"id":"a","result":{}}`,
 		`{"method":"x"}`, `{"id":1,"result":{}}`} {
-		if len(w.owed) == 0 {
+		if len(w.expected) == 0 {
 			t.Errorf("paid before %s", answer)
 		}
 		if _, err := w.Write([]byte(answer)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(w.owed) != 1 || w.owed[`"a"`] != 1 {
-		t.Errorf("owed: %v", w.owed)
+	if len(w.expected) != 1 || w.expected[`"a"`] != 1 {
+		t.Errorf("owed: %v", w.expected)
 	}
-	waiting := w.paid()
+	waiting := w.allAnswered()
 	if _, err := w.Write([]byte(`{"id":"a","error":{}}`)); err != nil {
 		t.Fatal(err)
 	}

@@ -19,14 +19,14 @@ type service struct {
 	ctx     context.Context // ends with the server
 	watch   *watch
 	local   local
-	owe     func(ctx context.Context, who memory.Session, note signet.Note) (bool, error) // may be nil
+	owe     func(ctx context.Context, who memory.Session, note signet.Note) (bool, error) // Options.Owe; may be nil
 	extras  extras
 	exclude []string
 	version string
 	log     zerolog.Logger
 }
 
-// An endpoint is what the clients of one session speak to. Its MCP server is made with the first of them.
+// An endpoint is what the clients of one session connect to. Its MCP server is made when the first of them comes.
 type endpoint struct {
 	*service
 	who    func() memory.Session
@@ -62,8 +62,9 @@ func (e *endpoint) mcp() *mcp.Server {
 	return e.server
 }
 
-// showLocked makes the tools those of the daemon, or with nil our own. Clients are told.
-func (e *endpoint) showLocked(l *link) {
+// showLocked makes the tools that are listed those of the daemon or, with nil, our own. The SDK tells clients that the
+// list has changed.
+func (e *endpoint) showLocked(l *daemonInfo) {
 	list := e.extras.beside(l)
 	var names []string
 	for _, t := range list {
@@ -94,14 +95,13 @@ func (e *endpoint) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 	}
 	answered, by, err := e.answer(ctx, who, name, req)
 	failed := err != nil || answered.IsError
-	e.log.Info().Str("tool", name).Str("by", by).Str("key", who.Key).Int("bytes",
-		len(req.Params.Arguments)).Bool("failed", failed).
-		Dur("took", time.Since(began)).Msg("memory tool called")
+	e.log.Info().Str("tool", name).Str("by", by).Str("key", who.Key).Int("bytes", len(req.Params.Arguments)).
+		Bool("failed", failed).Dur("took", time.Since(began)).Msg("memory tool called")
 	return answered, err
 }
 
-// answer gives a tool's result and who gave it. An error is one of the protocol; what a tool could not do is in the
-// result.
+// answer gives a tool's result and who gave it, for the log. An error is one of the protocol; what a tool could not do
+// is in the result.
 func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 	req *mcp.CallToolRequest) (r *mcp.CallToolResult, by string, err error) {
 	raw := req.Params.Arguments
@@ -116,7 +116,7 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is " +
 			"read, stored or changed from here")), "opt-out", nil
 	}
-	l := e.watch.sure(ctx)
+	l := e.watch.confirmed(ctx)
 	if x := e.extras.named(l, name); x != nil {
 		r, err = x.call(ctx, who, req)
 		return r, "us", err
@@ -137,7 +137,7 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		return failure(fmt.Errorf("%s needs the Signet daemon, which does not answer; start it and call again", name)),
 			"nobody", nil
 	case e.local.store == nil && t.name == storeTool && e.owes(ctx, who, v):
-		return say(`{"status":"owed","note":"` + owedNote + `"}`), "owed", nil
+		return textResult(`{"status":"owed","note":"` + owedNote + `"}`), "owed", nil
 	case e.local.store == nil:
 		return failure(errors.New("the Signet daemon does not answer; start it and call again")), "nobody", nil
 	}
@@ -153,19 +153,20 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 
 const owedNote = "the Signet daemon does not answer, and gets it when it is back."
 
-// owes leaves what a tool stored to be handed to the daemon, where one is expected back.
+// owes reports whether what a tool stored will be handed to the daemon later, where one is expected back.
 func (e *endpoint) owes(ctx context.Context, who memory.Session, v values) bool {
 	if e.owe == nil {
 		return false
 	}
 	owed, err := e.owe(ctx, who, signet.Note{Content: v.text("content"), Type: v.text("type"),
-		Importance: given[float64](v, "importance"), Tags: v.text("tags"), AgentID: who.AgentID})
+		Importance: optional[float64](v, "importance"), Tags: v.text("tags"), AgentID: who.AgentID})
 	if err != nil {
 		e.log.Warn().Err(err).Str("key", who.Key).Msg("leaving a memory for the daemon")
 	}
 	return owed && err == nil
 }
 
+// without gives a new list without x.
 func without[T comparable](list []T, x T) []T {
 	kept := list[:0:0]
 	for _, y := range list {

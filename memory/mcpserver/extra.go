@@ -10,20 +10,21 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// An Extra is a tool beside those of the memory, which is there whether a daemon runs or not.
+// An Extra is a tool beside the memory tools, offered whether a daemon runs or not.
 type Extra struct {
 	Tool *mcp.Tool // as clients see it
 	// Yields says that a daemon's tool of the same name stands in place of it.
 	Yields bool
-	// Answer gives what is shown as JSON, or an error for the agent to read.
+	// Answer gives a value that is shown as JSON, or an error for the agent to read.
 	Answer func(ctx context.Context, who memory.Session, arguments json.RawMessage) (any, error)
 }
 
-// extras are the tools of a server beside those of the memory.
+// extras are the tools of a server beside the memory tools.
 type extras []Extra
 
-// beside is the list of tools with these beside them; a daemon's of the same name goes, unless ours yields.
-func (all extras) beside(l *link) []*mcp.Tool {
+// beside gives the tools of a daemon (nil: our own) with the extras. A daemon's tool of the same name is left out,
+// unless the extra yields.
+func (all extras) beside(l *daemonInfo) []*mcp.Tool {
 	list := l.list()
 	if len(all) == 0 {
 		return list
@@ -37,13 +38,13 @@ func (all extras) beside(l *link) []*mcp.Tool {
 	return list
 }
 
-// yields reports whether the daemon has the tool, and is to have it.
-func (x *Extra) yields(l *link) bool {
+// yields reports whether the daemon's tool of the same name stands in its place.
+func (x *Extra) yields(l *daemonInfo) bool {
 	return x.Yields && l != nil && slices.ContainsFunc(l.tools, func(t *mcp.Tool) bool { return t.Name == x.Tool.Name })
 }
 
-// named finds one that is shown by its name, nil if there is none.
-func (all extras) named(l *link, name string) *Extra {
+// named gives the extra with this name, nil if there is none or it yields.
+func (all extras) named(l *daemonInfo, name string) *Extra {
 	i := slices.IndexFunc(all, func(x Extra) bool { return x.Tool.Name == name && !x.yields(l) })
 	if i < 0 {
 		return nil
@@ -51,7 +52,7 @@ func (all extras) named(l *link, name string) *Extra {
 	return &all[i]
 }
 
-// call answers a call of it.
+// call answers a call of the extra.
 func (x *Extra) call(ctx context.Context, who memory.Session, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	ctx = context.WithValue(ctx, requestKey{}, req)
 	raw := req.Params.Arguments
@@ -67,8 +68,8 @@ func (x *Extra) call(ctx context.Context, who memory.Session, req *mcp.CallToolR
 
 type requestKey struct{}
 
-// Progress tells the client how far a call has come, where the client has asked to be told. ctx is that of an Extra's
-// Answer.
+// Progress tells the client how far a call has come, where the client has asked to be told. ctx is the one that an
+// Extra's Answer was given.
 func Progress(ctx context.Context, step float64, message string) {
 	req, ok := ctx.Value(requestKey{}).(*mcp.CallToolRequest)
 	if !ok || req.Params.GetProgressToken() == nil {
@@ -76,5 +77,5 @@ func Progress(ctx context.Context, step float64, message string) {
 	}
 	_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 		ProgressToken: req.Params.GetProgressToken(), Progress: step, Message: message,
-	}) // who does not listen misses nothing
+	}) // a client that has gone needs no progress
 }

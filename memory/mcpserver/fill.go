@@ -8,11 +8,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// feedbackTool takes ratings for the session in which memories were given. Its key the model cannot know; a daemon
-// rejects what was not given under it.
+// feedbackTool rates memories for the session in which they were given. The model does not know that session's key, and
+// a daemon rejects ratings of what was not given under the key.
 const feedbackTool = "memory_feedback"
 
-// sessionKey is the key that a call is made for: the session's own, or where there is none the one that was given.
+// sessionKey gives the key that a call is made for: the session's own or, where it has none, the one among the
+// arguments.
 func sessionKey(who memory.Session, v values) string {
 	if who.Key != "" {
 		return who.Key
@@ -20,10 +21,10 @@ func sessionKey(who memory.Session, v values) string {
 	return v.text("session_key")
 }
 
-// fill gives a call's arguments with those that only we know, or that a harness with an older list does not give: the
-// session's key, the project that it keeps to, and hints, without which 0.145.8 refuses to store. All else stays as
-// the client sent it.
-func (l *link) fill(name string, raw json.RawMessage, who memory.Session, s scope, v values) json.RawMessage {
+// fill gives a call's arguments with those that the client cannot know, or does not give because its list of tools is
+// older than the daemon: the session's key, the project that it is limited to, and hints, without which 0.145.8 refuses
+// to store. All else stays as the client sent it.
+func (l *daemonInfo) fill(name string, raw json.RawMessage, who memory.Session, s scope, v values) json.RawMessage {
 	properties, required := l.schema(name)
 	fields := map[string]json.RawMessage{}
 	if len(properties) == 0 || len(raw) > 0 && json.Unmarshal(raw, &fields) != nil {
@@ -49,7 +50,7 @@ func (l *link) fill(name string, raw json.RawMessage, who memory.Session, s scop
 	}
 	if _, takes := properties["project"]; takes && s.project != "" {
 		_, given := fields["project"]
-		// the memory tools look through what is of no project too
+		// without a project the memory tools also find what belongs to none
 		if ours := slices.ContainsFunc(tools, func(t tool) bool { return t.name == name }); given || !ours {
 			edited = set("project", s.project) || edited
 		}
@@ -64,10 +65,10 @@ func (l *link) fill(name string, raw json.RawMessage, who memory.Session, s scop
 	return text
 }
 
-// mostHinted is how many words of a memory are its hint.
+// mostHinted is how many words of a memory make its hint.
 const mostHinted = 8
 
-// hints are what a memory is found by: its tags, or its first words.
+// hints gives the words by which a memory is to be found: its tags or, without tags, its first words.
 func hints(v values) []string {
 	var list []string
 	for tag := range strings.SplitSeq(v.text("tags"), ",") {

@@ -13,28 +13,28 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A web serves the tools over HTTP on loopback, for harnesses that start no program. Each session has a token of its
-// own; without one nothing is said.
-type web struct {
-	*life
+// An httpServer serves the tools over HTTP on loopback, for harnesses that cannot start a program. Each session has a
+// token of its own; a request without one gets 401.
+type httpServer struct {
+	*lifetime
 	roster *roster
 	log    zerolog.Logger
 
 	mu     sync.Mutex // guards what follows
 	at     string     // "" until it listens
 	server *http.Server
-	ends   map[tokenHash]*visited
+	ends   map[tokenHash]*httpEndpoint
 }
 
-// A visited is an endpoint that clients come to and leave with every request.
-type visited struct {
+// An httpEndpoint is an endpoint with its HTTP handler. Its clients connect anew with every request.
+type httpEndpoint struct {
 	*endpoint
 	once    sync.Once
 	handler http.Handler
 }
 
-// address gives the address of an endpoint and the Authorization header that opens it. The first one begins to listen.
-func (w *web) address(e *endpoint) (url, authorization string, err error) {
+// address gives the URL of an endpoint and the Authorization header that opens it. The first call begins to listen.
+func (w *httpServer) address(e *endpoint) (url, authorization string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ctx.Err() != nil {
@@ -46,11 +46,11 @@ func (w *web) address(e *endpoint) (url, authorization string, err error) {
 		}
 	}
 	authorization = "Bearer " + rand.Text()
-	w.ends[hashOf(authorization)] = &visited{endpoint: e}
+	w.ends[hashOf(authorization)] = &httpEndpoint{endpoint: e}
 	return "http://" + w.at + "/mcp", authorization, nil
 }
 
-func (w *web) listenLocked() error {
+func (w *httpServer) listenLocked() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listening for the memory tools: %w", err)
@@ -66,11 +66,11 @@ func (w *web) listenLocked() error {
 		l.Close()
 		return errClosed
 	}
-	w.at, w.server, w.ends = l.Addr().String(), server, map[tokenHash]*visited{}
+	w.at, w.server, w.ends = l.Addr().String(), server, map[tokenHash]*httpEndpoint{}
 	return nil
 }
 
-func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+func (w *httpServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	v := w.ends[hashOf(r.Header.Get("Authorization"))]
 	w.mu.Unlock()
@@ -82,7 +82,7 @@ func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.NotFound(out, r)
 	default:
 		v.once.Do(func() {
-			w.roster.join(v.endpoint) // for good
+			w.roster.join(v.endpoint) // until close or release
 			v.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return v.mcp() },
 				&mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxLine})
 		})
@@ -95,7 +95,7 @@ func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 }
 
 // close ends the HTTP server and its sessions.
-func (w *web) close() {
+func (w *httpServer) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.server == nil {
@@ -108,7 +108,7 @@ func (w *web) close() {
 }
 
 // release ends the sessions of an Authorization header.
-func (w *web) release(authorization string) {
+func (w *httpServer) release(authorization string) {
 	w.mu.Lock()
 	v := w.ends[hashOf(authorization)]
 	delete(w.ends, hashOf(authorization))
@@ -119,9 +119,9 @@ func (w *web) release(authorization string) {
 }
 
 // part ends the sessions of an endpoint.
-func (w *web) part(v *visited) {
+func (w *httpServer) part(v *httpEndpoint) {
 	v.once.Do(func() {})
-	if v.handler == nil { // nobody came
+	if v.handler == nil { // no client has come
 		return
 	}
 	for session := range v.mcp().Sessions() {

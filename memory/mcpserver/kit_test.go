@@ -213,7 +213,7 @@ func newStandIn() *standIn {
 			if d.answer != nil {
 				return d.answer(r.Params.Name), nil
 			}
-			return say(`{"by":"daemon"}`), nil
+			return textResult(`{"by":"daemon"}`), nil
 		})
 	}
 	d.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	localTime = 5 * time.Second // of a call to the database, waiting for other writers included
+	localTime = 5 * time.Second // of a call, waiting for other writers of the database included
 	mostShown = 2000            // bytes of a memory in a list; memory_get gives it whole
 )
 
@@ -56,9 +56,10 @@ func (l local) call(ctx context.Context, who memory.Session, t tool, v values) (
 	return nil, err
 }
 
+// answerFrom gives the answer of a tool, which is shown as JSON.
 func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, t tool, v values) (any, error) {
 	type object = map[string]any
-	if id := v.text("id"); id != "" { // what a session may not see is not there for it
+	if id := v.text("id"); id != "" { // a session is told of what it may not see that it does not exist
 		if m, err := store.Get(ctx, id); err != nil {
 			return nil, err
 		} else if !store.Sees(who.Project, m) {
@@ -68,16 +69,16 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 	switch t.name {
 	case "memory_search":
 		found, err := store.Search(ctx, embedded.Query{
-			Text: v.text("query"), Limit: v.whole("limit"), Type: v.text("type"),
-			MinScore: deref(given[float64](v, "min_score")),
+			Text: v.text("query"), Limit: v.integer("limit"), Type: v.text("type"),
+			MinScore: deref(optional[float64](v, "min_score")),
 			Project:  who.Project, AllProjects: store.OtherProjects(),
 		})
 		return object{"results": shorten(found)}, err
 	case "memory_store":
-		importance := given[float64](v, "importance")
+		importance := optional[float64](v, "importance")
 		m, added, err := store.Add(ctx, embedded.Memory{
-			Content: v.text("content"), Type: v.text("type"), Tags: v.text("tags"), Importance: deref(importance),
-			ImportanceSet: importance != nil,
+			Content: v.text("content"), Type: v.text("type"), Tags: v.text("tags"),
+			Importance: deref(importance), ImportanceSet: importance != nil,
 			Project: who.Project, Harness: who.Harness, Session: who.Key, Source: t.name, Origin: "assistant",
 		})
 		return object{"id": m.ID, "status": map[bool]string{true: "stored", false: "updated"}[added]}, err
@@ -86,7 +87,7 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 		m.Content = privacy.Neutralise(m.Content)
 		return m, err
 	case "memory_list":
-		filter := embedded.Filter{Type: v.text("type"), Limit: v.whole("limit"), Offset: v.whole("offset")}
+		filter := embedded.Filter{Type: v.text("type"), Limit: v.integer("limit"), Offset: v.integer("offset")}
 		if !store.OtherProjects() {
 			filter.Project, filter.Within = who.Project, true
 		}
@@ -94,8 +95,11 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 		return object{"memories": shorten(all)}, err
 	case "memory_modify":
 		m, err := store.Modify(ctx, v.text("id"), embedded.Change{
-			Content: given[string](v, "content"), Type: given[string](v, "type"), Tags: given[string](v, "tags"),
-			Importance: given[float64](v, "importance"), Source: t.name,
+			Content:    optional[string](v, "content"),
+			Type:       optional[string](v, "type"),
+			Tags:       optional[string](v, "tags"),
+			Importance: optional[float64](v, "importance"),
+			Source:     t.name,
 		})
 		return object{"id": m.ID, "status": "updated"}, err
 	case "memory_forget":
@@ -104,7 +108,7 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 		ratings, _ := v["ratings"].(map[string]float64)
 		seen := map[string]float64{}
 		var hidden []string
-		for id, rating := range ratings { // what a session may not see it cannot rate, and is not there for it
+		for id, rating := range ratings { // nor can it rate what it may not see
 			if m, err := store.Get(ctx, id); err == nil && !store.Sees(who.Project, m) {
 				hidden = append(hidden, id)
 				continue
@@ -119,8 +123,8 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 	return nil, fmt.Errorf("no memory tool is called %q", t.name)
 }
 
-// shorten cuts what is long in a list, and makes an empty list one. Like all that is shown to an agent, content is
-// neutralised.
+// shorten cuts long contents in a list, and neutralises them, as all that is shown to an agent. A nil list becomes an
+// empty one, for JSON.
 func shorten(all []embedded.Memory) []embedded.Memory {
 	for i := range all {
 		all[i].Content = privacy.Neutralise(all[i].Content)

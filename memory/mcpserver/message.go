@@ -7,10 +7,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// isStray reports whether a message answers nothing: to what could not be read, an answer has no id.
+// isStray reports whether a message is neither a request nor a notification, and answers nothing: an error without an
+// id.
 func isStray(line []byte) bool { m := headOf(line); return m.id() == "" && m.Method == nil }
 
-// A head is what of a message says which kind it is.
+// A head is what tells the kind of a message.
 type head struct {
 	ID     json.RawMessage
 	Method *string
@@ -26,11 +27,11 @@ func headOf(line []byte) (m head) {
 func (m head) asks() bool    { return m.Method != nil && m.id() != "" }
 func (m head) answers() bool { return m.Method == nil && m.id() != "" }
 
-// longLived reports whether a request is answered only when its client takes it back or leaves: Claude Code keeps one
-// open for as long as it lives (MCP 2026-07-28). Nobody waits for that answer.
+// longLived reports whether a request is answered only when its client cancels it or leaves: Claude Code keeps one open
+// for as long as it lives (MCP 2026-07-28). Nothing waits for that answer.
 func (m head) longLived() bool { return m.Method != nil && *m.Method == "subscriptions/listen" }
 
-// id gives a message's id in one spelling, for an answer may spell it in another; empty when there is none.
+// id gives a message's id in one spelling, because an answer may spell it in another; empty when there is none.
 func (m head) id() string {
 	var id any
 	if json.Unmarshal(m.ID, &id) != nil || id == nil {
@@ -43,8 +44,8 @@ func (m head) id() string {
 	return string(same)
 }
 
-// misformed says why JSON is no message, and gives the id to say it to, where there is one. Keys count in their exact
-// case, as in the SDK.
+// misformed says why JSON is no message, "" if it is one, and gives the id to answer to, where there is one. Keys count
+// in their exact case, as in the SDK.
 func misformed(line []byte) (id json.RawMessage, why string) {
 	var m map[string]json.RawMessage
 	switch {
@@ -88,11 +89,10 @@ func isError(fault json.RawMessage) bool {
 	return json.Unmarshal(fault, &e) == nil
 }
 
-// lastID is an id among the last members of a message.
+// lastID finds an id among the last members of a message.
 var lastID = pattern.New(`,\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*)*\}\s*$`)
 
-// idIn finds the id of a message that is too long to be read whole, of which the first bytes are there and the last;
-// nil where it has none.
+// idIn finds the id of a message that is too long to be kept, from its first bytes and its last; nil where it has none.
 func idIn(first, last []byte) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(first))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -11,7 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// Options of a server. Store or Daemon must be set.
+// Options of a Server. Store or Daemon must be set.
 type Options struct {
 	// Store gives the embedded store, and may wait until it is open. It is called for each call of a tool. If nil,
 	// only a daemon answers.
@@ -20,18 +20,19 @@ type Options struct {
 	// own folder.
 	Daemon     *signet.Client
 	Configured bool
-	// OtherProjects says that the tools see and change all that a daemon keeps, not only what is of the session's
-	// project or of none. The embedded store has an option of its own.
+	// OtherProjects says that the tools see and change everything that a daemon keeps, not only what belongs to the
+	// session's project or to none. The embedded store has an option of its own.
 	OtherProjects bool
 
-	// Owe, if not nil, leaves a memory that a tool stored to be handed to the daemon when that is back; owed is false
-	// where nobody expects one. It is called where the daemon did not take it, with what may be stored.
+	// Owe, if not nil, keeps a memory that a tool stored until the daemon is back, and then hands it over; owed is
+	// false where no daemon is expected. It is called where the daemon did not take the memory; note holds no private
+	// passages and no secrets.
 	Owe func(ctx context.Context, who memory.Session, note signet.Note) (owed bool, err error)
-	// Back, if not nil, is told when a daemon answers that did not before.
-	Back func()
-	// Remembered is a file with the tools that daemons had, so that the first list is whole before the daemon has
+	// OnDaemon, if not nil, is called when a daemon answers that did not before.
+	OnDaemon func()
+	// ToolCache is a file with the tools that daemons had, so that the first list is whole before the daemon has
 	// been asked; "": none.
-	Remembered string
+	ToolCache string
 
 	Extras  []Extra       // tools beside those of the memory
 	Exclude []string      // globs of folders that are neither read nor written for

@@ -35,7 +35,7 @@ func (d *debts) leave(expected bool) func(*Options) {
 			}
 			return expected, nil
 		}
-		o.Back = func() {
+		o.OnDaemon = func() {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.back++
@@ -120,7 +120,7 @@ func TestStoreIsOwed(t *testing.T) {
 // The first list is whole before the daemon has been asked, and corrected once it has.
 func TestToolsAreRemembered(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tools.json")
-	remember := func(o *Options) { o.Remembered, o.Poll = file, time.Hour }
+	remember := func(o *Options) { o.ToolCache, o.Poll = file, time.Hour }
 	stand := newStandIn()
 	d := daemontest.Start(t, daemontest.Options{MCP: stand.handler})
 	c := connect(t, newServer(t, newStore(t), withDaemon(t, d), remember), robin)
@@ -158,7 +158,7 @@ func TestFill(t *testing.T) {
 		}
 		return map[string]any{"type": "object", "properties": properties, "required": required}
 	}
-	l := &link{tools: []*mcp.Tool{
+	l := &daemonInfo{tools: []*mcp.Tool{
 		{Name: "memory_store", InputSchema: schema([]any{"content", "hints"}, "content", "hints", "tags")},
 		{Name: "memory_feedback", InputSchema: schema([]any{"session_key"}, "session_key", "ratings")},
 		{Name: "session_bypass", InputSchema: schema([]any{"sessionKey"}, "sessionKey")},

@@ -4,5 +4,5 @@ package mcpserver
 
 import "os"
 
-// peerUID cannot ask here: the folder's mode is what keeps others out.
+// peerUID gives our own user: the system does not tell, and the folder's mode keeps others out.
 func peerUID(int) (int, error) { return os.Getuid(), nil }

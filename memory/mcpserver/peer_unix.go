@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// checkPeer refuses a process of another user.
+// checkPeer gives an error for a connection from a process of another user.
 func checkPeer(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -29,7 +29,7 @@ func checkPeer(conn *net.UnixConn) error {
 	return nil
 }
 
-// own reports whether a folder is ours.
+// own reports whether dir is a folder that belongs to our user.
 func own(dir string) bool {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() {

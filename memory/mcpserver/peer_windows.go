@@ -2,7 +2,7 @@ package mcpserver
 
 import "net"
 
-// checkPeer has nobody to ask here: the temp folder is the user's own.
+// checkPeer checks nothing: the temp folder belongs to the user alone.
 func checkPeer(*net.UnixConn) error { return nil }
 
 func own(string) bool { return true }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// dial connects to what Socket gave.
+// dial connects to an address that Server.Socket gave.
 func dial(address string) (net.Conn, error) {
 	colon := strings.LastIndexByte(address, ':')
 	if colon < 0 {
@@ -26,8 +26,8 @@ func dial(address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// Pipe carries a client's stdin and stdout to the socket of a server until either ends: what a harness starts as its
-// MCP server. It keeps no state and reads no configuration. The error says what to do when nobody listens.
+// Pipe copies in and out to and from the socket of a server until either ends. It is what a harness starts as its MCP
+// server: it keeps no state and reads no configuration. The error says what to do when nobody listens at the address.
 func Pipe(address string, in io.Reader, out io.Writer) error {
 	conn, err := dial(address)
 	if err != nil {

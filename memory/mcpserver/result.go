@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// result shows an answer as JSON text, as the daemon's tools do.
+// result gives an answer as a result of JSON text, as the daemon's tools do.
 func result(answer any) (*mcp.CallToolResult, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -16,16 +16,16 @@ func result(answer any) (*mcp.CallToolResult, error) {
 	if err := enc.Encode(answer); err != nil {
 		return nil, fmt.Errorf("writing the answer: %w", err)
 	}
-	return say(string(bytes.TrimSpace(b.Bytes()))), nil
+	return textResult(string(bytes.TrimSpace(b.Bytes()))), nil
 }
 
-func say(words string) *mcp.CallToolResult {
+func textResult(words string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: words}}}
 }
 
-// failure is an error that the agent sees and can do something about.
+// failure gives a result that tells the agent of an error.
 func failure(err error) *mcp.CallToolResult {
-	r := say(err.Error())
+	r := textResult(err.Error())
 	r.IsError = true
 	return r
 }

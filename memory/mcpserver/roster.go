@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A roster knows which sessions have clients. Nobody looks for a daemon that nobody wants, and a session that nobody
-// asks for holds nothing.
+// A roster knows which sessions have clients, so that the daemon is not looked for while there are none, and a session
+// without clients holds no connection to it.
 type roster struct {
 	watch *watch
 
@@ -20,7 +20,7 @@ type roster struct {
 	clients   int         // connected now
 }
 
-// join counts a client of an endpoint.
+// join counts a client of an endpoint; leave must follow.
 func (r *roster) join(e *endpoint) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,10 +30,10 @@ func (r *roster) join(e *endpoint) {
 		r.watch.guess()
 		e.showLocked(r.watch.now.Load())
 	}
-	r.watch.again()
+	r.watch.lookAgain()
 }
 
-// leave ends what join began.
+// leave counts a client off.
 func (r *roster) leave(e *endpoint) {
 	r.mu.Lock()
 	r.clients--
@@ -48,24 +48,24 @@ func (r *roster) leave(e *endpoint) {
 	}
 }
 
-// wanted reports whether there is a client.
+// wanted reports whether there is any client.
 func (r *roster) wanted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.clients > 0
 }
 
-// show tells every client which daemon there is, nil for none.
-func (r *roster) show(*link) {
+// show tells every client which tools there are now.
+func (r *roster) show(*daemonInfo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.watch.now.Load() // what is told may be older than what another has told
+	now := r.watch.now.Load() // not the argument, which another call may have overtaken
 	for _, e := range r.endpoints {
 		e.showLocked(now)
 	}
 }
 
-// serve serves one client over a stream until it ends, ctx or the server does. It closes both.
+// serve serves one client over a stream until the client, ctx or the server ends. It closes both in and out.
 func (r *roster) serve(ctx context.Context, e *endpoint, in io.ReadCloser, out io.WriteCloser) error {
 	r.join(e)
 	defer r.leave(e)
@@ -76,7 +76,7 @@ func (r *roster) serve(ctx context.Context, e *endpoint, in io.ReadCloser, out i
 		return fmt.Errorf("serving the memory tools: %w", err)
 	}
 	hangUp := func() {
-		lines.Close() // the stream below alone would leave the reader waiting for answers that nobody gives any more
+		lines.Close() // or the reader would wait for answers that nobody gives any more
 		session.Close()
 	}
 	defer context.AfterFunc(ctx, hangUp)()

@@ -11,12 +11,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A scope is what of a daemon's memories the tools of a session may see and change: those of its project, and those
-// of none. A daemon keeps all of a person's in one, and gives each to whoever knows its id.
-type scope struct{ project string } // "": all
+// A scope is what of a daemon's memories the tools of a session may see and change: those of its project, and those of
+// none. A daemon keeps the memories of all projects together, and gives each to whoever knows its id.
+type scope struct{ project string } // "": all memories
 
-// within reports whether a memory is in it, by the daemon's row.
-func (s scope) within(row json.RawMessage) bool {
+// includes reports whether a memory, as the daemon's JSON, is in the scope.
+func (s scope) includes(row json.RawMessage) bool {
 	var m struct{ Project string }
 	if s.project == "" || json.Unmarshal(row, &m) != nil || m.Project == "" {
 		return true
@@ -24,28 +24,29 @@ func (s scope) within(row json.RawMessage) bool {
 	return m.Project == s.project || strings.HasPrefix(m.Project, strings.TrimSuffix(s.project, "/")+"/")
 }
 
-// lists are what the rows of an answer stand under.
+// lists are the fields of an answer that hold memories.
 var lists = []string{"results", "memories"}
 
-// keep takes the rows out of an answer that are not in the scope. What is no such list stays as it came.
-func (s scope) keep(r *mcp.CallToolResult) *mcp.CallToolResult {
+// filter removes from an answer the memories that are not in the scope. An answer without such a list stays as it came.
+func (s scope) filter(r *mcp.CallToolResult) *mcp.CallToolResult {
 	if s.project == "" || r == nil || r.IsError {
 		return r
 	}
 	for _, c := range r.Content {
 		if words, ok := c.(*mcp.TextContent); ok {
-			words.Text = s.kept(words.Text)
+			words.Text = s.filterText(words.Text)
 		}
 	}
 	if structured, err := json.Marshal(r.StructuredContent); err == nil && r.StructuredContent != nil {
-		if kept := s.kept(string(structured)); kept != string(structured) {
+		if kept := s.filterText(string(structured)); kept != string(structured) {
 			r.StructuredContent = json.RawMessage(kept)
 		}
 	}
 	return r
 }
 
-func (s scope) kept(text string) string {
+// filterText does so with an answer's JSON.
+func (s scope) filterText(text string) string {
 	var answer map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &answer) != nil {
 		return text
@@ -58,7 +59,7 @@ func (s scope) kept(text string) string {
 		}
 		own := []json.RawMessage{}
 		for _, row := range rows {
-			if s.within(row) {
+			if s.includes(row) {
 				own = append(own, row)
 			}
 		}
@@ -66,7 +67,7 @@ func (s scope) kept(text string) string {
 			continue
 		}
 		dropped = true
-		answer[name], _ = json.Marshal(own) // which were read as JSON
+		answer[name], _ = json.Marshal(own) // raw JSON always encodes
 		if _, counted := answer["count"]; counted {
 			answer["count"] = json.RawMessage(fmt.Sprint(len(own)))
 		}
@@ -81,15 +82,15 @@ func (s scope) kept(text string) string {
 	return string(kept)
 }
 
-// mostRated is how many memories a call may rate: each is looked at before.
+// mostRated is how many memories a call may rate: each is asked for before.
 const mostRated = 50
 
 // A rowOf asks the daemon for a memory by its id.
 type rowOf func(ctx context.Context, id string) (json.RawMessage, error)
 
-// held gives a call's arguments without ratings of what is not in the scope. refused says to the agent why nothing is
-// done.
-func (s scope) held(ctx context.Context, row rowOf, raw json.RawMessage,
+// allowed checks the ids among a call's arguments. It gives the arguments without ratings of memories outside the
+// scope; refused tells the agent why the call is not made.
+func (s scope) allowed(ctx context.Context, row rowOf, raw json.RawMessage,
 	v values) (edited json.RawMessage, refused error) {
 	if s.project == "" {
 		return raw, nil
@@ -118,8 +119,8 @@ func (s scope) held(ctx context.Context, row rowOf, raw json.RawMessage,
 	return json.Marshal(fields)
 }
 
-// sees reports whether a memory is in the scope, as far as the daemon says.
+// sees reports whether the memory with an id is in the scope, as far as the daemon says.
 func (s scope) sees(ctx context.Context, row rowOf, id string) bool {
 	kept, err := row(ctx, id)
-	return err != nil || s.within(kept) // what is not there the daemon refuses itself
+	return err != nil || s.includes(kept) // an id that does not exist the daemon refuses itself
 }

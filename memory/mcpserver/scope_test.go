@@ -93,7 +93,7 @@ func TestScopeKeeps(t *testing.T) {
 		{`{ "results": [ {"project":"/src/heron/a"} ] }`, `{ "results": [ {"project":"/src/heron/a"} ] }`},
 		{`no JSON`, `no JSON`}, {`[1]`, `[1]`}, {`{"results":7}`, `{"results":7}`}, {`null`, `null`}, {``, ``},
 	} {
-		if got := s.kept(tt.in); got != tt.want {
+		if got := s.filterText(tt.in); got != tt.want {
 			t.Errorf("%s became %s", tt.in, got)
 		}
 	}
@@ -101,7 +101,7 @@ func TestScopeKeeps(t *testing.T) {
 
 // A tool of the daemon's own that takes a project gets the session's.
 func TestFillProject(t *testing.T) {
-	var l link
+	var l daemonInfo
 	if err := json.Unmarshal([]byte(`[{"name":"session_search","inputSchema":{"type":"object","properties":{"project":{}}}},
 		{"name":"memory_search","inputSchema":{"type":"object","properties":{"project":{},"query":{}}}}]`),
 		&l.tools); err != nil {

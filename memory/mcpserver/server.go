@@ -1,16 +1,16 @@
-// Package mcpserver gives agents the memory tools over MCP: memory_search and its kin, and with a Signet daemon
-// whatever else that one has.
+// Package mcpserver gives agents the memory tools over MCP: memory_search and its kin and, with a Signet daemon, all
+// other tools of that daemon.
 //
-// A Server is one process's. It answers from the daemon while there is one, through its /mcp or, where that is
-// broken, its HTTP API, and from the embedded store otherwise; when the daemon comes or goes, clients are told that
-// the list of tools changed. A session of an agent is reached over a Unix socket (Socket, and Pipe at the other end),
-// over loopback HTTP (HTTP), or over stdin and stdout (Serve).
+// A Server is one per process. It answers from the daemon while there is one, through the daemon's MCP server or, where
+// that is broken, its HTTP API, and from the embedded store otherwise. When the daemon comes or goes, clients are told
+// that the list of tools has changed. The tools are served over a Unix socket (Socket, and Pipe at the other end), over
+// loopback HTTP (HTTP), or over stdin and stdout (Serve).
 //
 //	s := mcpserver.New(mcpserver.Options{Store: store, Daemon: daemon})
 //	defer s.Close()
 //	address, err := s.Socket(func() memory.Session { return session })
 //
-// Until an agent connects it holds a listener and nothing else: the relay is small, and most of its life nobody asks.
+// Until an agent connects it holds a listener and nothing else: most relays are never asked.
 package mcpserver
 
 import (
@@ -31,37 +31,36 @@ const (
 
 // A Server serves the memory tools to the sessions of one process. Its methods may be called from several goroutines.
 type Server struct {
-	*life
+	*lifetime
 	o       Options
 	service *service
 	roster  *roster
 	sockets *sockets
-	web     *web
+	web     *httpServer
 
 	watching sync.Once
 }
 
-// New makes a server. Nothing runs or listens until a session is given an address.
+// New makes a server. Nothing runs or listens until Serve, Socket or HTTP is called.
 func New(o Options) *Server {
 	if o.Poll <= 0 {
 		o.Poll = defaultPoll
 	}
-	s := &Server{life: newLife(), o: o, roster: &roster{}}
+	s := &Server{lifetime: newLifetime(), o: o, roster: &roster{}}
 	watch := newWatch(o, s.roster.show)
 	s.roster.watch = watch
 	s.service = &service{ctx: s.ctx, watch: watch, local: local{o.Store, o.Log}, owe: o.Owe, extras: o.Extras,
-		exclude: o.Exclude,
-		version: o.Version, log: o.Log}
-	s.sockets = &sockets{life: s.life, log: o.Log, serve: func(ctx context.Context, e *endpoint,
+		exclude: o.Exclude, version: o.Version, log: o.Log}
+	s.sockets = &sockets{lifetime: s.lifetime, log: o.Log, serve: func(ctx context.Context, e *endpoint,
 		conn net.Conn) error {
 		return s.roster.serve(ctx, e, conn, conn)
 	}}
-	s.web = &web{life: s.life, roster: s.roster, log: o.Log}
+	s.web = &httpServer{lifetime: s.lifetime, roster: s.roster, log: o.Log}
 	return s
 }
 
-// Serve serves one client that speaks over in and out until it ends, ctx does or Close is called. It closes both. who
-// says for whom the tools are called; a session without a harness has the client's own name.
+// Serve serves one client over in and out until the client, ctx or the server ends. It closes both. who says for which
+// session a tool is called, each time; where that has no harness, the client's own name is taken.
 func (s *Server) Serve(ctx context.Context, who func() memory.Session, in io.ReadCloser, out io.WriteCloser) error {
 	if !s.begin() {
 		return errClosed
@@ -71,17 +70,17 @@ func (s *Server) Serve(ctx context.Context, who func() memory.Session, in io.Rea
 	return s.roster.serve(ctx, s.service.endpoint(who), in, out)
 }
 
-// Socket gives the address at which the tools are served on behalf of a session, until Release or Close: for Pipe. who
-// says whose session it is, whenever a tool is called.
+// Socket gives an address for Pipe at which the tools are served for a session, until Release or Close. who says which
+// session that is, whenever a tool is called.
 func (s *Server) Socket(who func() memory.Session) (address string, err error) {
 	if address, err = s.sockets.address(s.service.endpoint(who)); err == nil {
-		s.look() // so that it is known by the time that the harness asks
+		s.look() // so that the daemon is known by the time that the harness asks
 	}
 	return address, err
 }
 
-// HTTP gives the address at which the tools are served on behalf of a session, until Release or Close, and the
-// Authorization header that opens it. who says whose session it is, whenever a tool is called.
+// HTTP gives the URL at which the tools are served for a session, until Release or Close, and the Authorization header
+// that opens it. who says which session that is, whenever a tool is called.
 func (s *Server) HTTP(who func() memory.Session) (url, authorization string, err error) {
 	if url, authorization, err = s.web.address(s.service.endpoint(who)); err == nil {
 		s.look()
@@ -89,14 +88,14 @@ func (s *Server) HTTP(who func() memory.Session) (url, authorization string, err
 	return url, authorization, err
 }
 
-// Release ends what Socket has given by its address, or HTTP by its header: nobody else may come there. Who has come
-// over the socket is still served.
+// Release ends an address of Socket, or an Authorization header of HTTP: no client can connect with it any more. Those
+// connected to the socket are still served.
 func (s *Server) Release(address string) {
 	s.sockets.release(address)
 	s.web.release(address)
 }
 
-// look begins to look for the daemon, if it has not begun.
+// look begins to watch for the daemon, once.
 func (s *Server) look() {
 	if s.o.Daemon == nil {
 		return
@@ -106,10 +105,10 @@ func (s *Server) look() {
 	})
 }
 
-// Close ends every connection, and calls that are under way. What has not ended after closeTime, such as a write to a
-// client that does not read, is left to the end of the process: an agent's end waits for us.
+// Close ends every connection and every call. What has not ended after closeTime, such as a write to a client that does
+// not read, is left to the end of the process, because the agent waits for our end.
 func (s *Server) Close() {
-	s.life.close()
+	s.lifetime.close()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

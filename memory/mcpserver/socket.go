@@ -18,11 +18,11 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// sockets is the Unix socket of a server, in a folder that only its owner can enter. Each session has a token of its
-// own there, and who connects begins with one: a socket for each would cost a descriptor until the end, for few
-// clients close their sessions.
+// sockets is the Unix socket of a server, in a folder that only its owner can enter. All sessions share it: a client
+// begins with its session's token. A socket each would cost a file descriptor until the server's end, for few clients
+// close their sessions.
 type sockets struct {
-	*life
+	*lifetime
 	serve func(ctx context.Context, e *endpoint, conn net.Conn) error
 	log   zerolog.Logger
 
@@ -32,7 +32,8 @@ type sockets struct {
 	ends map[tokenHash]*endpoint
 }
 
-// A tokenHash is the hash of a session's token, so that no clock tells how much of a guess was right.
+// A tokenHash is the hash of a session's token. Tokens are compared by it, so that the time of the comparison tells
+// nothing about them.
 type tokenHash [sha256.Size]byte
 
 func hashOf(token string) tokenHash { return sha256.Sum256([]byte(token)) }
@@ -42,12 +43,12 @@ const (
 	socketName   = "mcp"
 	longestPath  = 100 // bytes of a socket's path; macOS takes 103, Linux 107
 
-	longestToken = 64
+	longestToken = 64               // bytes
 	tokenLimit   = 10 * time.Second // for a client to say its token
 	acceptPause  = 100 * time.Millisecond
 )
 
-// address gives the address of an endpoint: the socket's path and a token. The first one begins to listen.
+// address gives the address of an endpoint: the socket's path and a token. The first call begins to listen.
 func (s *sockets) address(e *endpoint) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +66,7 @@ func (s *sockets) address(e *endpoint) (string, error) {
 	return filepath.Join(s.dir, socketName) + ":" + token, nil
 }
 
-// release ends an address.
+// release makes an address invalid.
 func (s *sockets) release(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +90,7 @@ func (s *sockets) listenLocked() error {
 	return nil
 }
 
-// accept serves what connects to the socket until the server ends.
+// accept serves connections to the socket until the server ends.
 func (s *sockets) accept(l net.Listener) {
 	defer context.AfterFunc(s.ctx, func() { l.Close() })()
 	for {
@@ -127,7 +128,7 @@ func (s *sockets) accept(l net.Listener) {
 	}
 }
 
-// endpointOf reads whose tools a client wants: a line with the session's token. Nothing behind it is read.
+// endpointOf reads the session's token, one line, and gives its endpoint. It reads nothing behind that line.
 func (s *sockets) endpointOf(conn net.Conn) (*endpoint, error) {
 	defer context.AfterFunc(s.ctx, func() { conn.Close() })()
 	if err := conn.SetReadDeadline(time.Now().Add(tokenLimit)); err != nil {
@@ -151,7 +152,7 @@ func (s *sockets) endpointOf(conn net.Conn) (*endpoint, error) {
 	return e, conn.SetReadDeadline(time.Time{})
 }
 
-// remove removes the folder. Nothing listens any more.
+// remove removes the folder, once nothing listens any more.
 func (s *sockets) remove() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,11 +163,10 @@ func (s *sockets) remove() {
 	}
 }
 
-// lockName is the file in such a folder that its server holds a lock on: where the lock can be taken, the server was
-// killed.
+// lockName is a file in the folder that the server holds a lock on. Where the lock is free, the server was killed.
 const lockName = "lock"
 
-// youngTime is how old a folder is at least before it is taken for a killed server's.
+// youngTime is the age before which a folder is never taken for that of a killed server.
 const youngTime = time.Minute
 
 // socketFolder makes a folder of mode 0700 in which a socket's path is short enough, and locks it.
@@ -191,7 +191,7 @@ func socketFolder() (string, *flock.Flock, error) {
 	return "", nil, err
 }
 
-// socketParents are where such a folder can be.
+// socketParents are the folders in which that folder can be made.
 func socketParents() []string {
 	parents := []string{os.TempDir()}
 	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
@@ -200,7 +200,8 @@ func socketParents() []string {
 	return append(parents, "/tmp")
 }
 
-// sweep removes what killed servers have left. A young folder is left alone: its server may be about to lock it.
+// sweep removes the folders of servers that were killed. A young folder is left alone: its server may be about to lock
+// it.
 func sweep() {
 	for _, parent := range socketParents() {
 		found, _ := filepath.Glob(filepath.Join(parent, folderPrefix+"*", lockName))

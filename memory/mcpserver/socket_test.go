@@ -124,8 +124,8 @@ func TestNoMessage(t *testing.T) {
 			t.Errorf("%s: %v in %s", c.line, err, &refused)
 		}
 		if err != nil || len(got) > 0 || string(m.ID) != c.id || m.Error.Code != -32600 ||
-			!strings.Contains(m.Error.Message, c.say) || len(w.owed) != 0 {
-			t.Errorf("%s: passed %q (%v), said %s, owes %v", c.line, got, err, &refused, w.owed)
+			!strings.Contains(m.Error.Message, c.say) || len(w.expected) != 0 {
+			t.Errorf("%s: passed %q (%v), said %s, owes %v", c.line, got, err, &refused, w.expected)
 		}
 
 		var out buffer

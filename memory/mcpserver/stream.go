@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// maxLine bounds a message, in bytes. What a tool can be given is far smaller.
+// maxLine is the longest message, in bytes; a call of a tool is far smaller.
 const maxLine = 8 << 20
 
-// drainTime is how long a client that has hung up can still get answers: a script sends everything at once and reads
-// until the end.
+// drainTime is how long a client that has closed its end still gets answers: a script sends everything at once and then
+// reads to the end.
 const drainTime = 10 * time.Second
 
-// A lineReader passes on lines that are messages. Any other gets the error that JSON-RPC has for it and costs nothing
-// more: the SDK would end the connection, and a harness starts a server once. The end of the stream comes when what
-// was asked is answered, for with it the SDK drops what is not.
+// A lineReader passes on the lines that are messages. Any other line is answered with JSON-RPC's error and goes no
+// further: the SDK would end the connection over it, and a harness starts a server only once. It reports the end of the
+// stream only when every request is answered, because at the end the SDK drops those that are not.
 type lineReader struct {
 	in     io.Closer
 	lines  *bufio.Reader
 	answer *lineWriter
-	rest   []byte        // of a line that is being read
-	closed chan struct{} // by Close
+	rest   []byte        // of the line that is being passed on
+	closed chan struct{} // closed by Close
 	once   sync.Once
 }
 
@@ -48,7 +48,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line gives the next line that is a message, with its end; nil for one that is not.
+// line gives the next line, with its end, if it is a message; nil if it is not.
 func (r *lineReader) line() ([]byte, error) {
 	var line, last []byte
 	size := 0
@@ -65,7 +65,7 @@ func (r *lineReader) line() ([]byte, error) {
 		if err != nil && len(bytes.TrimSpace(line)) == 0 {
 			return nil, err
 		}
-		break // a last line without an end is a line too
+		break // a last line without a line end counts
 	}
 	line = bytes.TrimSpace(line)
 	switch {
@@ -84,47 +84,48 @@ func (r *lineReader) line() ([]byte, error) {
 		return nil, nil
 	}
 	if m := headOf(line); m.asks() && !m.longLived() {
-		r.answer.owe(m.id())
+		r.answer.expect(m.id())
 	}
 	return append(line, '\n'), nil
 }
 
-// drain waits until nothing is owed.
+// drain waits until every request is answered, at most drainTime.
 func (r *lineReader) drain() {
 	limit := time.NewTimer(drainTime)
 	defer limit.Stop()
 	select {
-	case <-r.answer.paid():
+	case <-r.answer.allAnswered():
 	case <-limit.C:
 	case <-r.closed:
 	}
 }
 
+// refuse answers a line that is no message.
 func (r *lineReader) refuse(id json.RawMessage, code int, why string) error {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
 	answer := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`+"\n", id, code, why)
-	if m := headOf(answer); m.answers() { // of its own, beside what else may have that id
-		r.answer.owe(m.id())
+	if m := headOf(answer); m.answers() { // counted apart from a request with the same id
+		r.answer.expect(m.id())
 	}
 	_, err := r.answer.Write(answer)
 	return err
 }
 
-// Close ends reading, and waiting for what is owed.
+// Close ends reading and draining.
 func (r *lineReader) Close() error {
 	r.once.Do(func() { close(r.closed) })
 	return r.in.Close()
 }
 
-// A lineWriter keeps messages whole, for the reader's answers stand between the SDK's, and knows what is still to be
-// answered.
+// A lineWriter writes whole messages, those of the SDK and those of the lineReader, and counts which requests are still
+// to be answered.
 type lineWriter struct {
-	mu   sync.Mutex
-	out  io.WriteCloser
-	owed map[string]int // requests without an answer, by id: a client may use one twice
-	wait chan struct{}  // closed when nothing is owed; nil while nobody waits
+	mu       sync.Mutex
+	out      io.WriteCloser
+	expected map[string]int // requests without an answer, by id, which a client may use twice
+	wait     chan struct{}  // closed when all is answered; nil while nobody waits
 }
 
 // Write writes one message, or several whole ones.
@@ -139,35 +140,35 @@ func (w *lineWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// owe notes a request that was read.
-func (w *lineWriter) owe(id string) {
+// expect notes a request that was read.
+func (w *lineWriter) expect(id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.owed == nil {
-		w.owed = map[string]int{}
+	if w.expected == nil {
+		w.expected = map[string]int{}
 	}
-	w.owed[id]++
+	w.expected[id]++
 }
 
-// settleLocked notes an answer. One to a request that nobody waits for changes nothing.
+// settleLocked notes an answer; one to no known request changes nothing.
 func (w *lineWriter) settleLocked(id string) {
-	if w.owed[id] > 1 {
-		w.owed[id]--
+	if w.expected[id] > 1 {
+		w.expected[id]--
 		return
 	}
-	delete(w.owed, id)
-	if len(w.owed) == 0 && w.wait != nil {
+	delete(w.expected, id)
+	if len(w.expected) == 0 && w.wait != nil {
 		close(w.wait)
 		w.wait = nil
 	}
 }
 
-// paid gives a channel that is closed once nothing is owed.
-func (w *lineWriter) paid() <-chan struct{} {
+// allAnswered gives a channel that is closed once every request is answered.
+func (w *lineWriter) allAnswered() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := make(chan struct{})
-	if len(w.owed) == 0 {
+	if len(w.expected) == 0 {
 		close(c)
 	} else {
 		w.wait = c

@@ -12,8 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A tool is one of the memory tools that exist whether a daemon runs or not, under the daemon's name and with its
-// arguments.
+// A tool is one of the memory tools that exist whether a daemon runs or not. Names and arguments are the daemon's.
 type tool struct {
 	name, about string
 	readOnly    bool
@@ -25,24 +24,24 @@ type tool struct {
 type kind string
 
 const (
-	text   kind = "string"
-	number kind = "number"
-	whole  kind = "integer"
-	rates  kind = "object" // numbers by memory id
+	text    kind = "string"
+	number  kind = "number"
+	integer kind = "integer"
+	ratings kind = "object" // of numbers, by memory id
 )
 
 type argument struct {
 	name     string
 	kind     kind
 	required bool
-	low      float64 // with high: the bounds of a number
-	high     float64
+	low      float64 // the least that a number may be
+	high     float64 // the most
 	about    string
 }
 
 const (
-	mostResults = 1000
-	mostText    = 1 << 20 // bytes of one text argument, as a last bound; what is kept has a tighter one
+	mostResults = 1000    // of a search or a list
+	mostText    = 1 << 20 // bytes of one text argument; what is stored has a tighter limit
 )
 
 var tools = []tool{
@@ -51,15 +50,16 @@ var tools = []tool{
 		about: "Search what is remembered about the user, their projects and earlier sessions. Best first.",
 		arguments: []argument{
 			{name: "query", kind: text, required: true, about: "what to look for, in plain words"},
-			{name: "limit", kind: whole, low: 1, high: mostResults, about: "at most so many results; 10 if not given"},
+			{name: "limit", kind: integer, low: 1, high: mostResults, about: "at most so many results; 10 if not given"},
 			{name: "type", kind: text, about: "only memories of this type, such as fact, preference or decision"},
 			{name: "min_score", kind: number, low: 0, high: 1, about: "only results that score at least this"},
 		},
 	},
 	{
 		name: "memory_store",
-		about: "Remember something for later sessions: a fact, a preference, a decision. What stands already is " +
-			"updated.", arguments: []argument{
+		about: "Remember something for later sessions: a fact, a preference, a decision. " +
+			"What stands already is updated.",
+		arguments: []argument{
 			{name: "content", kind: text, required: true,
 				about: "what to remember, in words that are clear without this conversation"},
 			{name: "type", kind: text, about: "fact, preference, decision, …; fact if not given"},
@@ -69,14 +69,15 @@ var tools = []tool{
 	},
 	{
 		name: "memory_get", readOnly: true, about: "Get one memory whole, by its id.",
-		arguments: []argument{{name: "id", kind: text, required: true, about: "as memory_search or memory_list " +
-			"gave it"}},
+		arguments: []argument{
+			{name: "id", kind: text, required: true, about: "as memory_search or memory_list gave it"},
+		},
 	},
 	{
 		name: "memory_list", readOnly: true, about: "List memories, the newest first.",
 		arguments: []argument{
-			{name: "limit", kind: whole, low: 1, high: mostResults, about: "at most so many; 100 if not given"},
-			{name: "offset", kind: whole, low: 0, high: math.MaxInt32, about: "how many of the newest to pass over"},
+			{name: "limit", kind: integer, low: 1, high: mostResults, about: "at most so many; 100 if not given"},
+			{name: "offset", kind: integer, low: 0, high: math.MaxInt32, about: "how many of the newest to pass over"},
 			{name: "type", kind: text, about: "only memories of this type"},
 		},
 	},
@@ -102,16 +103,16 @@ var tools = []tool{
 		name: "memory_feedback", about: "Say how helpful memories were.",
 		arguments: []argument{
 			{name: "session_key", kind: text, required: true, about: "the session in which they were given"},
-			{name: "ratings", kind: rates, required: true, low: -1, high: 1,
+			{name: "ratings", kind: ratings, required: true, low: -1, high: 1,
 				about: "memory id to a number from -1 (harmful) to 1 (helpful)"},
 		},
 	},
 }
 
-// storeTool is what stores.
+// storeTool is the tool that stores a memory.
 const storeTool = "memory_store"
 
-// toolNamed finds one of the memory tools.
+// toolNamed gives the memory tool with a name.
 func toolNamed(name string) (tool, bool) {
 	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
 	if i < 0 {
@@ -126,9 +127,9 @@ func (t tool) describe() *mcp.Tool {
 	for _, a := range t.arguments {
 		p := map[string]any{"type": a.kind, "description": a.about}
 		switch a.kind {
-		case rates:
+		case ratings:
 			p["additionalProperties"] = map[string]any{"type": number, "minimum": a.low, "maximum": a.high}
-		case number, whole:
+		case number, integer:
 			p["minimum"], p["maximum"] = a.low, a.high
 		}
 		properties[a.name] = p
@@ -145,7 +146,7 @@ func (t tool) describe() *mcp.Tool {
 	}
 }
 
-// values are the arguments of a call, read: string, float64 or map[string]float64 by name.
+// values are the arguments of a call, checked and decoded: string, float64 or map[string]float64 by name.
 type values map[string]any
 
 func (v values) text(name string) string {
@@ -153,21 +154,21 @@ func (v values) text(name string) string {
 	return s
 }
 
-func (v values) whole(name string) int {
+func (v values) integer(name string) int {
 	n, _ := v[name].(float64)
 	return int(n)
 }
 
-// given gives an argument as a pointer, nil where the caller left it out.
-func given[T any](v values, name string) *T {
+// optional gives an argument as a pointer, nil where the caller left it out.
+func optional[T any](v values, name string) *T {
 	if x, ok := v[name].(T); ok {
 		return &x
 	}
 	return nil
 }
 
-// read checks a call's arguments. What is not known is passed over, as the daemon does; null counts as left out. The
-// error says what to do.
+// read checks and decodes a call's arguments. Unknown ones are ignored, as the daemon does; null counts as left out.
+// The error tells the agent what to do.
 func (t tool) read(raw json.RawMessage) (values, error) {
 	fields := map[string]json.RawMessage{}
 	if len(raw) > 0 && json.Unmarshal(raw, &fields) != nil {
@@ -191,7 +192,7 @@ func (t tool) read(raw json.RawMessage) (values, error) {
 	return v, nil
 }
 
-// usage names the arguments, those in brackets as optional.
+// usage names the arguments, optional ones in brackets.
 func (t tool) usage() string {
 	var names []string
 	for _, a := range t.arguments {
@@ -217,7 +218,7 @@ func (a argument) read(raw json.RawMessage) (any, error) {
 			return nil, fmt.Errorf("has %d bytes; give at most %d", len(s), mostText)
 		}
 		return strings.ToValidUTF8(s, string(utf8.RuneError)), nil
-	case rates:
+	case ratings:
 		var m map[string]float64
 		if json.Unmarshal(raw, &m) != nil || len(m) == 0 {
 			return nil, fmt.Errorf("give an object, %s", a.about)
@@ -231,8 +232,8 @@ func (a argument) read(raw json.RawMessage) (any, error) {
 	default:
 		var n float64
 		switch {
-		case json.Unmarshal(raw, &n) != nil, a.kind == whole && n != math.Trunc(n):
-			return nil, fmt.Errorf("give a%s number from %v to %v", map[bool]string{true: " whole"}[a.kind == whole],
+		case json.Unmarshal(raw, &n) != nil, a.kind == integer && n != math.Trunc(n):
+			return nil, fmt.Errorf("give a%s number from %v to %v", map[bool]string{true: " whole"}[a.kind == integer],
 				a.low, a.high)
 		case n < a.low || n > a.high:
 			return nil, fmt.Errorf("%v is too %s; give a number from %v to %v", n,

@@ -16,35 +16,36 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// A watch knows whether there is a daemon, and what it offers. Its methods may be called from several goroutines.
+// A watch knows whether there is a daemon, and which tools it offers. Its methods may be called from several
+// goroutines.
 type watch struct {
 	daemon     *signet.Client
-	configured bool // a person named the daemon: any other must serve our own folder
+	configured bool // Options.Configured
 	version    string
 	log        zerolog.Logger
-	changed    func(*link)
-	back       func() // may be nil
-	file       remembered
-	// its memories of all projects are given to every session
+	changed    func(*daemonInfo)
+	onDaemon   func() // Options.OnDaemon; may be nil
+	file       toolCache
+	// allProjects is Options.OtherProjects.
 	allProjects bool
 
-	now    atomic.Pointer[link] // nil while there is none
-	looked chan struct{}        // closed once it is known whether there is one
-	hurry  chan struct{}        // 1-buffered: look again now
+	now     atomic.Pointer[daemonInfo] // nil while there is none
+	looked  chan struct{}              // closed once it is known whether there is one
+	lookNow chan struct{}              // 1-buffered: look again now
 }
 
-// newWatch makes a watch that tells of every change. Without a daemon there is nothing to look for.
-func newWatch(o Options, changed func(*link)) *watch {
+// newWatch makes a watch that calls changed. Without a daemon in the options there is nothing to look for.
+func newWatch(o Options, changed func(*daemonInfo)) *watch {
 	w := &watch{daemon: o.Daemon, configured: o.Configured, version: o.Version, log: o.Log, changed: changed,
-		back: o.Back, file: remembered(o.Remembered), allProjects: o.OtherProjects}
-	w.looked, w.hurry = make(chan struct{}), make(chan struct{}, 1)
+		onDaemon: o.OnDaemon, file: toolCache(o.ToolCache), allProjects: o.OtherProjects}
+	w.looked, w.lookNow = make(chan struct{}), make(chan struct{}, 1)
 	if o.Daemon == nil {
 		close(w.looked)
 	}
 	return w
 }
 
-// awaitFirst waits a little until it is known whether there is a daemon.
+// awaitFirst waits until it is known whether there is a daemon, at most listWait.
 func (w *watch) awaitFirst(ctx context.Context) {
 	limit := time.NewTimer(listWait)
 	defer limit.Stop()
@@ -55,7 +56,8 @@ func (w *watch) awaitFirst(ctx context.Context) {
 	}
 }
 
-// guess takes the daemon to be there as it was the last time, until it is known. Nothing is told of it.
+// guess assumes, until the daemon is asked, that it offers the tools that it had the last time. Nobody is told of the
+// change.
 func (w *watch) guess() {
 	if w.daemon == nil || w.now.Load() != nil {
 		return
@@ -67,12 +69,13 @@ func (w *watch) guess() {
 	}
 	version, tools := w.file.read(w.daemon.URL())
 	if len(tools) > 0 {
-		w.now.CompareAndSwap(nil, &link{version: version, tools: tools, guessed: true})
+		w.now.CompareAndSwap(nil, &daemonInfo{version: version, tools: tools, guessed: true})
 	}
 }
 
-// sure gives what is known of the daemon, and waits for that a while where it is guessed.
-func (w *watch) sure(ctx context.Context) *link {
+// confirmed gives the daemon, nil for none. Where it is only guessed, it waits until the daemon was asked, at most
+// memoryTime.
+func (w *watch) confirmed(ctx context.Context) *daemonInfo {
 	l := w.now.Load()
 	if l == nil || !l.guessed {
 		return l
@@ -88,31 +91,32 @@ func (w *watch) sure(ctx context.Context) *link {
 	return nil
 }
 
-// again has the daemon looked for now.
-func (w *watch) again() {
+// lookAgain has the daemon looked for at once.
+func (w *watch) lookAgain() {
 	select {
-	case w.hurry <- struct{}{}:
+	case w.lookNow <- struct{}{}:
 	default:
 	}
 }
 
-// set changes whether there is a daemon.
-func (w *watch) set(l *link) {
+// set changes what is known of the daemon, nil for none, and tells those who want to know.
+func (w *watch) set(l *daemonInfo) {
 	before := w.now.Swap(l)
 	if (before != nil || l != nil) && !before.shows(l) {
 		w.changed(l)
 	}
-	if w.back != nil && l != nil && (before == nil || before.guessed) {
-		w.back()
+	if w.onDaemon != nil && l != nil && (before == nil || before.guessed) {
+		w.onDaemon()
 	}
 }
 
 const (
-	// listWait is how long the first tools/list waits to hear whether there is a daemon: harnesses wait little longer
-	// for us (codex and qwen go on without tools), and what comes later comes with list_changed.
+	// listWait is how long the first tools/list waits to hear whether there is a daemon. Harnesses do not wait much
+	// longer for us (codex and qwen then go on without tools); tools that are known later are announced with
+	// list_changed.
 	listWait = 8 * time.Millisecond
 
-	// memoryTime is how long a call of a tool takes at most to find out whether the daemon answers.
+	// memoryTime is how long a memory tool's call to the daemon may take.
 	memoryTime = 3 * time.Second
 
 	lookTime    = 2 * time.Second // for /health
@@ -120,8 +124,8 @@ const (
 	defaultPort = "3850"
 )
 
-// run notices when the daemon comes and goes, until ctx ends: at once when it is told to look again, and at times while
-// anybody wants it.
+// run looks for the daemon until ctx ends: at once after lookAgain, and each time every has passed while there are
+// clients.
 func (w *watch) run(ctx context.Context, every time.Duration, wanted func() bool) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -134,7 +138,7 @@ func (w *watch) run(ctx context.Context, every time.Duration, wanted func() bool
 			select {
 			case <-tick.C:
 				due = wanted()
-			case <-w.hurry:
+			case <-w.lookNow:
 				due = true
 			case <-ctx.Done():
 				return
@@ -143,7 +147,7 @@ func (w *watch) run(ctx context.Context, every time.Duration, wanted func() bool
 	}
 }
 
-// look finds out whether the daemon is there, and what it offers.
+// look asks the daemon whether it is there, and what it offers.
 func (w *watch) look(ctx context.Context) {
 	asking, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -157,7 +161,7 @@ func (w *watch) look(ctx context.Context) {
 	if known && !now.partial {
 		return
 	}
-	l := &link{version: health.Version, direct: w.strays(asking, health)}
+	l := &daemonInfo{version: health.Version, direct: w.callsWrongPort(asking, health)}
 	listing, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	if l.tools, err = w.listTools(listing); err != nil {
@@ -165,25 +169,25 @@ func (w *watch) look(ctx context.Context) {
 			return
 		}
 		w.log.Info().Err(err).Str("version", health.Version).Msg("the daemon has no MCP server")
-		l.tools, l.direct, l.partial = (*link)(nil).list(), true, true
+		l.tools, l.direct, l.partial = (*daemonInfo)(nil).list(), true, true
 	} else if err := w.file.write(w.daemon.URL(), l.version, l.tools); err != nil {
 		w.log.Warn().Err(err).Msg("remembering the daemon's tools")
 	}
-	w.log.Info().Str("version", l.version).Int("tools", len(l.tools)).Bool("direct",
-		l.direct).Msg("memory tools of the daemon")
+	w.log.Info().Str("version", l.version).Int("tools", len(l.tools)).Bool("direct", l.direct).
+		Msg("memory tools of the daemon")
 	w.set(l)
 }
 
-// strays reports whether the tools of a daemon's /mcp would reach another daemon: those of 0.58.1 call port 3850
-// whatever port they are served from (docs/facts/signet-daemon.md, "Tools"). Where nobody listens there they fail,
-// which call notices; where somebody does they must not be called at all.
-func (w *watch) strays(ctx context.Context, h signet.Health) bool {
+// callsWrongPort reports whether the tools of a daemon's MCP server would call another daemon: those of 0.58.1 call
+// port 3850 whatever port they are served from (docs/facts/signet-daemon.md, "Tools"). Where nobody listens there they
+// fail, which bridge.call notices; where somebody does they must not be called at all.
+func (w *watch) callsWrongPort(ctx context.Context, h signet.Health) bool {
 	at, err := url.Parse(w.daemon.URL())
 	if err != nil || h.Newer || at.Port() == defaultPort {
 		return false
 	}
 	if ip := net.ParseIP(at.Hostname()); at.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return true // who listens there cannot be seen from here
+		return true // from here it cannot be seen who listens on its port 3850
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", defaultPort))
@@ -194,7 +198,7 @@ func (w *watch) strays(ctx context.Context, h signet.Health) bool {
 	return true
 }
 
-// listTools gives all tools of the daemon's MCP server that can be shown on.
+// listTools gives all tools of the daemon's MCP server that can be offered in turn.
 func (w *watch) listTools(ctx context.Context) ([]*mcp.Tool, error) {
 	session, err := openSession(ctx, w.daemon, w.version, memory.Session{})
 	if err != nil {

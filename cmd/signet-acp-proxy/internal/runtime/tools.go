@@ -28,7 +28,7 @@ func ToolOptions(c *config.Config, log *Log, store func(context.Context) (*embed
 	if c.Memory == "embedded" {
 		return o, nil
 	}
-	o.Remembered = filepath.Join(c.Dir(), "tools.json")
+	o.ToolCache = filepath.Join(c.Dir(), "tools.json")
 	var err error
 	if o.Daemon, err = NewDaemon(c, config.Token(), o.Log); err != nil {
 		return o, err
@@ -66,7 +66,7 @@ func newMemoryTools(c *config.Config, name, id string, log *Log, b relayStore) (
 		return nil, err
 	}
 	if o.Daemon != nil {
-		o.Owe, o.Back = b.owe, b.back
+		o.Owe, o.OnDaemon = b.owe, b.back
 	}
 	o.Extras = append(delegationTools(c, name, id, b.current), HandoffTool(c, log, b.current))
 	t := &memoryTools{c: c, name: name, log: log, server: mcpserver.New(o)}

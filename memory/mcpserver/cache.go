@@ -11,20 +11,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// remembered is a file with the tools that daemons had, by their url; "" keeps nothing. Processes may write it at once:
-// the last one stands.
-type remembered string
+// toolCache is the path of a file with the tools that daemons had, by their URL; with "" nothing is kept. Several
+// processes may write it at once: the last one wins.
+type toolCache string
 
-type rememberedTools struct {
+type cachedTools struct {
 	Version string      `json:"version"`
 	Tools   []*mcp.Tool `json:"tools"`
 }
 
-// mostRemembered bounds the file, in bytes: 57 tools take about 60 KB.
-const mostRemembered = 4 << 20
+// mostCached is the largest file that is read, in bytes: 57 tools take about 60 KB.
+const mostCached = 4 << 20
 
-// read gives the tools of the daemon at a url; none where none are remembered, or the file cannot be read as ours.
-func (r remembered) read(url string) (version string, tools []*mcp.Tool) {
+// read gives the tools that the daemon at a URL had; none where nothing is cached, or the file is not as we write it.
+func (r toolCache) read(url string) (version string, tools []*mcp.Tool) {
 	known := r.all()[url]
 	for _, t := range known.Tools {
 		if t == nil || !showable(t) {
@@ -34,11 +34,11 @@ func (r remembered) read(url string) (version string, tools []*mcp.Tool) {
 	return known.Version, known.Tools
 }
 
-func (r remembered) all() (all map[string]rememberedTools) {
+func (r toolCache) all() (all map[string]cachedTools) {
 	if r == "" {
 		return nil
 	}
-	if info, err := os.Stat(string(r)); err != nil || info.Size() > mostRemembered {
+	if info, err := os.Stat(string(r)); err != nil || info.Size() > mostCached {
 		return nil
 	}
 	text, err := os.ReadFile(string(r))
@@ -48,16 +48,16 @@ func (r remembered) all() (all map[string]rememberedTools) {
 	return all
 }
 
-// write remembers the tools of the daemon at a url.
-func (r remembered) write(url, version string, tools []*mcp.Tool) (err error) {
+// write keeps the tools of the daemon at a URL.
+func (r toolCache) write(url, version string, tools []*mcp.Tool) (err error) {
 	if r == "" {
 		return nil
 	}
 	all := r.all()
 	if all == nil {
-		all = map[string]rememberedTools{}
+		all = map[string]cachedTools{}
 	}
-	all[url] = rememberedTools{version, tools}
+	all[url] = cachedTools{version, tools}
 	text, err := json.Marshal(all)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (r remembered) write(url, version string, tools []*mcp.Tool) (err error) {
 	return err
 }
 
-// showable reports whether the SDK takes a tool, for it panics about one that it does not.
+// showable reports whether the SDK accepts a tool: it panics about one that it does not.
 func showable(t *mcp.Tool) bool {
 	schema, ok := t.InputSchema.(map[string]any)
 	if !ok || schema["type"] != "object" || t.Name == "" {

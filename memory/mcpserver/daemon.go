@@ -7,28 +7,28 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A link is a daemon that answers. It does not change.
-type link struct {
+// A daemonInfo is what is known of a daemon that answers. It is not changed once it is made; nil stands for no daemon.
+type daemonInfo struct {
 	version string
 	tools   []*mcp.Tool
-	// direct: the memory tools go to the daemon's HTTP API, for those of its /mcp would not reach it.
+	// direct: the memory tools are called by the daemon's HTTP API, because those of its MCP server would not reach it.
 	direct bool
-	// partial: the daemon answers, its MCP server does not (yet), so these tools are ours.
+	// partial: the daemon answers, but its MCP server does not (yet), so these tools are our own.
 	partial bool
-	// guessed: so it was the last time that this daemon was there. What is shown by it is not called before the daemon
-	// has been asked.
+	// guessed: this is what the daemon offered the last time. Its tools are shown, but not called before the daemon has
+	// been asked.
 	guessed bool
 }
 
-// shows reports whether two links show the same tools.
-func (l *link) shows(other *link) bool {
+// shows reports whether both show the same tools.
+func (l *daemonInfo) shows(other *daemonInfo) bool {
 	a, err := json.Marshal(l.list())
 	b, failed := json.Marshal(other.list())
 	return err == nil && failed == nil && bytes.Equal(a, b)
 }
 
-// list gives the tools to show: the daemon's, and with no daemon our own.
-func (l *link) list() []*mcp.Tool {
+// list gives the tools to show: the daemon's or, without one, our own.
+func (l *daemonInfo) list() []*mcp.Tool {
 	if l != nil {
 		return l.tools
 	}
@@ -40,7 +40,7 @@ func (l *link) list() []*mcp.Tool {
 }
 
 // schema gives the properties of a tool's arguments, and which of them are required.
-func (l *link) schema(name string) (properties map[string]any, required []string) {
+func (l *daemonInfo) schema(name string) (properties map[string]any, required []string) {
 	for _, t := range l.tools {
 		schema, ok := t.InputSchema.(map[string]any)
 		if t.Name != name || !ok {
