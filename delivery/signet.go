@@ -35,8 +35,8 @@ func (s Signet) Health(ctx context.Context) (whole bool, err error) {
 	h, err := s.Client.Health(ctx)
 	switch {
 	case err != nil || s.Trusted:
-	case h.Stranger:
-		err = signet.ErrStranger
+	case h.OtherUser:
+		err = signet.ErrOtherUser
 	case !h.Ours:
 		err = signet.ErrNotOurs
 	}

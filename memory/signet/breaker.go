@@ -10,8 +10,8 @@ const (
 	breakFor   = 30 * time.Second
 )
 
-// A breaker keeps callers from paying for a daemon that does not work: three
-// failures in a row open it for 30 s, then one call is let through to try.
+// A breaker keeps this process's callers from paying for a daemon that does not work: three failures in a row open it
+// for 30 s, and then one call is let through to probe.
 type breaker struct {
 	now func() time.Time
 
@@ -21,8 +21,7 @@ type breaker struct {
 	trying bool      // the one call is under way
 }
 
-// allow reports whether a call may be made. After true, exactly one of ok, fail
-// and leave must follow.
+// allow reports whether a call may be made. After true, exactly one of ok, fail and leave must follow.
 func (b *breaker) allow() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -36,12 +35,14 @@ func (b *breaker) allow() bool {
 	return true
 }
 
+// ok ends a call that succeeded.
 func (b *breaker) ok() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.failed, b.trying = 0, false
 }
 
+// fail ends a call that failed.
 func (b *breaker) fail() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

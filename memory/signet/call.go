@@ -20,8 +20,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// A StatusError is an answer that is not a success. The daemon refused, so
-// nothing was done.
+// A StatusError is an answer that is not a success. The daemon refused, so nothing was changed.
 type StatusError struct {
 	Code    int
 	Message string // the daemon's, one line, at most 200 bytes
@@ -34,7 +33,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("daemon answered %d: %s", e.Code, e.Message)
 }
 
-// A callError is a call without a reply that can be read.
+// A callError is a call that got no readable reply.
 type callError struct {
 	sent bool // the request went out whole or in part: the daemon may have acted on it
 	err  error
@@ -54,14 +53,13 @@ func inDoubt(err error) bool {
 	return errors.As(err, &ce) && ce.sent
 }
 
-// post calls a hook, once, whatever happens, and decodes the reply into out.
+// post calls a hook, exactly once, and decodes the reply into out. Errors as of call.
 func (c *Client) post(ctx context.Context, path string, body, out any) error {
 	return c.call(ctx, c.hooks, http.MethodPost, path, body, out, true)
 }
 
-// call makes a request, with the token where that is safe if shown says so, and
-// reads the reply whole. Errors: *StatusError for an
-// answer outside 2xx, *callError otherwise.
+// call makes a request, with the token where that is safe if shown says so, and decodes the reply into out, if not nil.
+// Errors: *StatusError for an answer outside 2xx, *callError otherwise.
 func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, path string, body, out any,
 	shown bool) error {
 	var payload []byte
@@ -89,6 +87,7 @@ func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, pat
 	return err
 }
 
+// roundTrip makes the request and reads the reply, at most maxReply bytes. sent is set once headers went out.
 func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method, path string, payload []byte,
 	shown bool, sent *atomic.Bool) (int, []byte, error) {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -100,7 +99,7 @@ func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method
 	}
 	req, err := retryablehttp.NewRequestWithContext(ctx, method, c.base.String()+path, body)
 	if err != nil {
-		return 0, nil, fmt.Errorf("making request: %w", plain(err))
+		return 0, nil, fmt.Errorf("making request: %w", withoutURL(err))
 	}
 	c.identify(req.Header, shown)
 	if payload != nil {
@@ -109,7 +108,7 @@ func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method
 	req.Header.Set("Accept", "application/json")
 	res, err := by.Do(req)
 	if err != nil {
-		return 0, nil, plain(err)
+		return 0, nil, withoutURL(err)
 	}
 	defer res.Body.Close()
 	reply, err := io.ReadAll(io.LimitReader(res.Body, maxReply+1))
@@ -122,7 +121,7 @@ func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method
 	return res.StatusCode, reply, nil
 }
 
-// identify says who asks, and shows the token where that is wanted and safe.
+// identify sets the headers that say who asks, and shows the token where that is wanted and safe.
 func (c *Client) identify(h http.Header, shown bool) {
 	h.Set("User-Agent", "signet-acp-proxy")
 	h.Set("X-Signet-Runtime-Path", "plugin")
@@ -133,7 +132,8 @@ func (c *Client) identify(h http.Header, shown bool) {
 	}
 }
 
-// tokenSafe: who listens on loopback may be anybody.
+// tokenSafe reports whether the token may be shown to who listens at the address: on loopback that may be any user, so
+// it must be known to be ours or root, or a person named the address.
 func (c *Client) tokenSafe() bool {
 	if c.opts.Configured || !loopback(c.base.Hostname()) {
 		return true
@@ -144,8 +144,8 @@ func (c *Client) tokenSafe() bool {
 	return seen || c.owner(c.base) == ownerOurs
 }
 
-// message takes the reason out of a refusal: `{"error":"..."}` or plain text.
-// It ends in logs and on screens, so it is one line, short, and without the token.
+// message gives the reason of a refusal: `{"error":"..."}` or plain text. It ends in logs and on screens, so it is one
+// line, short, and without the token.
 func (c *Client) message(reply []byte) string {
 	var e struct{ Error string }
 	text := string(reply)
@@ -160,8 +160,8 @@ func (c *Client) message(reply []byte) string {
 	return chars.Cut(oneLine(strings.ToValidUTF8(text, "")), 200)
 }
 
-// plain takes off the layers that repeat method and URL.
-func plain(err error) error {
+// withoutURL unwraps an error that repeats the method and the URL.
+func withoutURL(err error) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
 		return ue.Err
@@ -169,7 +169,7 @@ func plain(err error) error {
 	return err
 }
 
-// unavailable wraps what kept a source from answering.
+// unavailable wraps an error in memory.ErrUnavailable.
 func unavailable(err error) error {
 	if err == nil || errors.Is(err, memory.ErrUnavailable) {
 		return err

@@ -1,15 +1,12 @@
-// Package signet speaks to a Signet daemon over its HTTP hooks: it is the
-// memory.Source of people who run one, the delivery of what was said, and the
-// way to the daemon's memory tools.
+// Package signet speaks to a Signet daemon over its HTTP hooks: it is the memory.Source of people who run one, the
+// delivery of what was said, and the way to the daemon's memory tools.
 //
 //	c, err := signet.New(signet.Options{URL: url, Configured: true, Token: token})
 //	context, err := c.Start(ctx, session)
 //
-// It remembers of a session only whether the daemon knows it and a person has
-// switched it off, composes no text for a model, and asks nothing twice that must
-// not be asked twice: hooks are never retried, a read
-// is retried once at most. It works with daemons of 0.58.1 and of the newer
-// kind; where they differ, the difference is said at the place.
+// It remembers of a session only whether the daemon knows it and a person has switched it off, composes no text for a
+// model, and asks nothing twice that must not be asked twice: hooks are never retried, a read is retried once at most.
+// It works with daemons of 0.58.1 and of the newer kind; where they differ, the difference is said at the place.
 package signet
 
 import (
@@ -31,36 +28,33 @@ import (
 // DefaultURL is where a daemon listens unless told otherwise.
 const DefaultURL = "http://127.0.0.1:3850"
 
-// Harness is the name that every hook is called under. The daemon takes "codex"
-// for a transcript format and would drop ours, so the real harness's name never
-// goes to it.
+// Harness is the name that every hook is called under. The daemon takes "codex" for a transcript format and would drop
+// ours, so the real harness's name never goes to it.
 const Harness = "acp"
 
 const (
 	defaultStartTimeout  = 15 * time.Second // daemons take 2 s on a median day, 30 s with a cold model
 	defaultPromptTimeout = 5 * time.Second
-	endTimeout           = 60 * time.Second
+	endTimeout           = 60 * time.Second // the daemon reads a whole transcript within the request
 	callTimeout          = 10 * time.Second // what the daemon's own MCP tools allow a call
-	trustFor             = 30 * time.Second
+	trustFor             = 30 * time.Second // before an unconfigured daemon is asked again whose it is
 
 	maxReply  = 4 << 20 // bytes; a full start is 24,000 characters
 	maxPrompt = 8 << 10 // bytes of a prompt sent for recall; the daemon searches by the first 200 characters
 )
 
-// Options say which daemon, and who asks. The zero value is the daemon of
-// SignetPath on DefaultURL.
+// Options say which daemon, and who asks. The zero value is the daemon on DefaultURL, which is never trusted without
+// SignetPath.
 type Options struct {
-	// URL is the daemon's origin; "" means DefaultURL. The caller takes it from
-	// a flag, SIGNET_DAEMON_URL, or SIGNET_HOST and SIGNET_PORT.
+	// URL is the daemon's origin; "" means DefaultURL. The caller takes it from a flag, SIGNET_DAEMON_URL, or
+	// SIGNET_HOST and SIGNET_PORT.
 	URL string
-	// Configured says that a person named the URL. Such a daemon is trusted. Any
-	// other must name SignetPath as agentsDir before it is told anything, and no
-	// other user may listen there, where the system tells who does.
+	// Configured says that a person named the URL. Such a daemon is trusted. Any other must name SignetPath as
+	// agentsDir before it is told anything, and no other user may listen there, where the system tells who does.
 	Configured bool
 	SignetPath string
-	// Token is sent as a bearer token, to loopback or over https only, and on
-	// loopback only once it is known who listens, or where Configured. It is in no
-	// log and no error of this package.
+	// Token is sent as a bearer token, to loopback or over https only, and on loopback only once it is known who
+	// listens, or where Configured. It is in no log and no error of this package.
 	Token string
 	// AgentID scopes memories; "" leaves it to the daemon.
 	AgentID string
@@ -71,15 +65,15 @@ type Options struct {
 	StartTimeout  time.Duration // of Start; zero: 15 s
 	PromptTimeout time.Duration // of Recall; zero: 5 s
 
-	// RestFile is where processes tell each other of a daemon that takes calls and
-	// does not answer; "" keeps that to this one. A start that takes longer than
-	// Hold, which is what a prompt waits, counts as one; zero: none does.
-	RestFile string
-	Hold     time.Duration
+	// BreakerFile is where processes tell each other of a daemon that takes calls and does not answer; "" keeps that to
+	// this process. A start that takes longer than Hold, which is how long a prompt waits for it, counts as a failure;
+	// zero: none does.
+	BreakerFile string
+	Hold        time.Duration
 }
 
-// A Client speaks to one daemon. It is safe for concurrent use, and has no
-// connection beyond its calls. Who gave it a RestFile closes it.
+// A Client speaks to one daemon. It is safe for concurrent use, and keeps no connection open between calls. One with a
+// BreakerFile has to be closed.
 type Client struct {
 	opts  Options
 	base  *url.URL
@@ -89,22 +83,21 @@ type Client struct {
 	hooks     *retryablehttp.Client // never repeats a request
 	reads     *retryablehttp.Client // repeats one once
 
-	// starts counts what says that the daemon is not well; prompts counts
-	// recalls that missed the caller's limit, which a daemon that is only slow
-	// may do while its session-starts are fine.
+	// starts counts failures of any call; prompts counts recalls that missed the caller's deadline, which a daemon that
+	// is only slow may do while its session-starts are fine.
 	starts, prompts breaker
 
-	conversations conversations
-	rest          rest
-	life          context.Context // ends with Close
-	end           context.CancelFunc
-	tries         sync.WaitGroup
+	keys   keyStates
+	shared sharedBreaker
+	life   context.Context // ends with Close
+	end    context.CancelFunc
+	probes sync.WaitGroup
 
 	mu      sync.Mutex
 	trusted time.Time // until when agentsDir need not be asked again
-	seen    bool      // and who listens there was seen to be our user or root
+	seen    bool      // it listens as our user or root
 	version string    // the daemon's, as last seen
-	whole   bool      // it has said that it reads whole transcripts
+	whole   bool      // see Whole
 }
 
 var _ memory.Source = (*Client)(nil)
@@ -129,7 +122,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{opts: o, base: base, transport: newTransport(), owner: ownerOf}
 	c.starts.now, c.prompts.now = o.Now, o.Now
-	c.rest = rest{file: o.RestFile, url: base.String(), now: o.Now}
+	c.shared = sharedBreaker{file: o.BreakerFile, url: base.String(), now: o.Now}
 	c.life, c.end = context.WithCancel(context.Background())
 	plain := &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
 	c.hooks = newRetrying(plain, 0)
@@ -141,51 +134,50 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Close ends what runs beside calls.
+// Close ends the probes, which run beside calls, and waits for them.
 func (c *Client) Close() {
 	c.end()
-	c.tries.Wait()
+	c.probes.Wait()
 }
 
-// beside makes the call that tries whether a daemon that was left alone answers
-// again: one that would have been made anyhow, of a hook, for a daemon may tell
-// of its health and hang in all else. Nobody waits for it.
-func (c *Client) beside(done func(), limit time.Duration, call func(context.Context) error) {
-	c.tries.Go(func() {
+// probe makes the call that tries whether a daemon that was left alone answers again: one that would have been made
+// anyhow, of a hook, for a daemon may tell of its health and hang in all else. Nobody waits for it.
+func (c *Client) probe(done func(), limit time.Duration, call func(context.Context) error) {
+	c.probes.Go(func() {
 		defer done()
 		ctx, cancel := context.WithTimeout(c.life, limit)
 		defer cancel()
-		c.tried(call(ctx))
+		c.probed(call(ctx))
 	})
 }
 
-// tried notes what a try has found.
-func (c *Client) tried(err error) {
+// probed notes what a try has found.
+func (c *Client) probed(err error) {
 	switch {
 	case c.life.Err() != nil:
 	case errors.Is(err, memory.ErrUnavailable):
-		c.rest.failed()
+		c.shared.failed()
 	default:
-		c.rest.answered()
+		c.shared.answered()
 	}
 }
 
-// settleRest notes what became of a call that somebody waited for since began. A
-// start without an answer that can be read has cost its key, however soon.
-func (c *Client) settleRest(began time.Time, err error) {
+// settleShared notes for other processes how a call ended that somebody waited for since began. A start that got no
+// readable answer has cost its key, however soon it failed.
+func (c *Client) settleShared(began time.Time, err error) {
 	switch {
 	case err == nil, !errors.Is(err, memory.ErrUnavailable):
-		c.rest.answered()
+		c.shared.answered()
 	case time.Since(began) >= costly, errors.Is(err, memory.ErrKeySpent):
-		c.rest.failed()
+		c.shared.failed()
 	}
 }
 
 // URL is the daemon's origin.
 func (c *Client) URL() string { return c.base.String() }
 
-// parseOrigin takes an origin only, as the daemon's own clients do: a path would
-// be lost, and a password would end in logs.
+// parseOrigin accepts an origin only, as the daemon's own clients do: a path would be dropped, and a password would end
+// in logs.
 func parseOrigin(s string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(s), "/"))
 	if err != nil {
@@ -204,7 +196,7 @@ func parseOrigin(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// distrust makes the next call ask again: what listens there may be another.
+// distrust makes the next call verify the daemon again: another may be listening there by now.
 func (c *Client) distrust() {
 	c.mu.Lock()
 	c.trusted, c.seen = time.Time{}, false
@@ -218,21 +210,19 @@ func (c *Client) sawWhole() {
 	c.whole = true
 }
 
-// Whole reports whether the daemon has said, to this client, that it reads a
-// session's transcript whole each time. Others take what is new.
+// Whole reports whether the daemon has told this client that it reads a session's transcript whole each time
+// (contextVersion). Others take only what is new in it.
 func (c *Client) Whole() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.whole
 }
 
-// Bypassed reports whether the daemon has said, to this client, that a person
-// switched a session off.
-func (c *Client) Bypassed(key string) bool { return c.conversations.bypassed(key) != nil }
+// Bypassed reports whether the daemon has told this client that a person switched the session off.
+func (c *Client) Bypassed(key string) bool { return c.keys.bypassed(key) != nil }
 
-// Resumed makes the next prompt of a key the first one again: its end was posted,
-// and it goes on.
-func (c *Client) Resumed(key string) { c.conversations.resumed(key) }
+// Resumed makes the next prompt of a key count as its first: its end was posted, and the session goes on.
+func (c *Client) Resumed(key string) { c.keys.resumed(key) }
 
 func (c *Client) seenVersion() string {
 	c.mu.Lock()
@@ -240,8 +230,8 @@ func (c *Client) seenVersion() string {
 	return c.version
 }
 
-// settle tells a breaker how a call ended. A session that is another's, or a
-// key that is spent, is a daemon that works; a caller who left says nothing.
+// settle tells a breaker how a call ended. A session that another integration owns, or a spent key, is the answer of a
+// daemon that works; a call that its caller gave up says nothing.
 func (c *Client) settle(b *breaker, ctx context.Context, err error) {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -253,6 +243,7 @@ func (c *Client) settle(b *breaker, ctx context.Context, err error) {
 	}
 }
 
+// agent is the agent id that a session's requests carry.
 func (c *Client) agent(s memory.Session) string {
 	if s.AgentID != "" {
 		return s.AgentID
@@ -260,7 +251,7 @@ func (c *Client) agent(s memory.Session) string {
 	return c.opts.AgentID
 }
 
-// tokenAllowed: a token crosses no wire in the clear.
+// tokenAllowed reports whether the connection may carry the token: it never crosses a network unencrypted.
 func (c *Client) tokenAllowed() bool {
 	return c.opts.Token != "" && (c.base.Scheme == "https" || loopback(c.base.Hostname()))
 }

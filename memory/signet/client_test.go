@@ -184,7 +184,7 @@ func TestHealth(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := daemontest.Start(t, tc.opts)
-			tc.want.Unseen = true // nobody looks who listens at an address that a person configured
+			tc.want.OwnerUnknown = true // nobody looks who listens at an address that a person configured
 			got, err := client(t, d.URL(), func(o *Options) { o.SignetPath = tc.path }).Health(t.Context())
 			if err != nil || got != tc.want {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, tc.want)
@@ -342,7 +342,7 @@ func TestBreaker(t *testing.T) {
 	}
 	d.Heal()
 	for name, call := range map[string]func() error{"start": start, "recall": recall} {
-		if err := call(); !errors.Is(err, memory.ErrUnavailable) || !errors.Is(err, errResting) ||
+		if err := call(); !errors.Is(err, memory.ErrUnavailable) || !errors.Is(err, errOpen) ||
 			errors.Is(err, memory.ErrKeySpent) {
 			t.Errorf("%s with the breaker open: %v", name, err)
 		}
@@ -360,7 +360,7 @@ func TestBreaker(t *testing.T) {
 	if err := start(); !isStatus(err, 500) {
 		t.Errorf("the one try: %v", err)
 	}
-	if err := start(); !errors.Is(err, errResting) {
+	if err := start(); !errors.Is(err, errOpen) {
 		t.Errorf("after the try failed: %v", err)
 	}
 	now = now.Add(breakFor)
@@ -409,7 +409,7 @@ func TestSlowRecallLeavesStartAlone(t *testing.T) {
 		}
 		cancel()
 	}
-	if _, err := c.Recall(t.Context(), memory.Session{}, "heron", nil); !errors.Is(err, errResting) {
+	if _, err := c.Recall(t.Context(), memory.Session{}, "heron", nil); !errors.Is(err, errOpen) {
 		t.Errorf("recall: %v", err)
 	}
 	if _, err := c.Start(t.Context(), memory.Session{Key: "k"}); err != nil {

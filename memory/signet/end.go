@@ -14,13 +14,13 @@ import (
 )
 
 var (
-	// ErrNoAnswer: the request went out and no readable answer came. The daemon
-	// may have taken it; sending it again may make it twice.
+	// ErrNoAnswer: the request went out and no readable answer came. The daemon may have taken it; sending it again may
+	// store it twice.
 	ErrNoAnswer = errors.New("no answer from the daemon")
-	// ErrRefused: the daemon did not take it: not reached, or an answer that is
-	// no success (a *StatusError says which). Sending it again is safe.
+	// ErrRefused: the daemon did not take it: it was not reached, or its answer is no success (a *StatusError says
+	// which). Sending it again is safe.
 	ErrRefused = errors.New("not taken by the daemon")
-	// ErrNotOffered: this daemon knows no such request.
+	// ErrNotOffered: this daemon does not know such a request.
 	ErrNotOffered = errors.New("not offered by the daemon")
 )
 
@@ -31,31 +31,28 @@ type EndRequest struct {
 	AgentID string
 	Cwd     string
 	Reason  string // never "clear", by which a daemon discards the session
-	// TranscriptPath is absolute; the daemon opens it within the request, so it
-	// may be removed as soon as End returns. "User: ..." and "Assistant: ..."
-	// lines are what every version takes.
+	// TranscriptPath is absolute; the daemon opens it within the request, so it may be removed as soon as End returns.
+	// "User: ..." and "Assistant: ..." lines are what every version takes.
 	TranscriptPath string
-	// Transcript is the same inline; only the newer kind reads it, and only
-	// where it cannot open the path.
+	// Transcript is the same inline; only the newer kind reads it, and only where it cannot open the path.
 	Transcript string
 }
 
-// An EndReply is what became of it. Of Queued, Skipped, Bypassed and Dropped at
-// most one is true; none is for a session that ended without a transcript.
+// An EndReply is what the daemon made of an EndRequest. At most one of Queued, Skipped, Bypassed and Dropped is true;
+// none is for a session that ended without a transcript.
 type EndReply struct {
 	Queued    bool
 	JobID     string // summary job, or the newer kind's capture job
 	CaptureID string // the newer kind's capture job, which Captured asks about
-	// Bypassed: a person has switched the session off. Final: 0.58.1 extracts
-	// what is posted a second time.
+	// Bypassed: a person has switched the session off. Final: 0.58.1 extracts what is posted a second time.
 	Bypassed bool
-	// Skipped: not now. Duplicate: the key was ended within the last 30 minutes,
-	// by EndedBy; otherwise the session is claimed by ClaimedBy.
+	// Skipped: not now. Duplicate: the key was ended within the last 30 minutes, by EndedBy; otherwise the session is
+	// claimed by ClaimedBy.
 	Skipped, Duplicate bool
 	EndedBy, ClaimedBy string
-	// Dropped: a transcript was given and not queued. An older daemon does not
-	// say why: under 500 characters, unreadable, or its pipeline is off. Kept: the
-	// daemon has said that it makes no job of it, and keeps the transcript.
+	// Dropped: a transcript was given and not queued. An older daemon does not say why: under 500 characters,
+	// unreadable, or its pipeline is off. Kept: the daemon has said that it makes no job of it, and keeps the
+	// transcript.
 	Dropped, Kept bool
 }
 
@@ -70,20 +67,18 @@ type endRequest struct {
 	RuntimePath    string `json:"runtimePath"`
 }
 
-// maxInline bounds an inline transcript, in bytes: the daemon reads a body on
-// its one event loop, 10 MB in 0.6 s.
+// maxInline bounds an inline transcript, in bytes: the daemon reads a body on its one event loop, 10 MB in 0.6 s.
 const maxInline = 4 << 20
 
-// End posts session-end, once, and reads what the daemon made of it rather than
-// the status, which is 200 either way. It ends with ctx or after 60 s. It does
-// not mind the breaker: who delivers has a back-off of its own.
+// End posts session-end, once, and reads what the daemon made of it from the reply, for the status is 200 either way.
+// It ends with ctx or after 60 s. It ignores the breakers: deliveries have a back-off of their own.
 //
-// Errors: ErrNoAnswer or ErrRefused, never both; ErrRefused with
-// memory.ErrOwned for a session that another runtime path holds.
+// Errors: ErrNoAnswer or ErrRefused, never both; ErrRefused with memory.ErrOwned for a session that another runtime
+// path holds.
 func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	if err := c.ours(ctx); err != nil {
+	if err := c.verify(ctx); err != nil {
 		return EndReply{}, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	if r.Reason == "clear" {
@@ -112,7 +107,7 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 		RuntimePath:    "plugin",
 	}, &got)
 	if err != nil {
-		return EndReply{}, handedOver(err)
+		return EndReply{}, deliveryError(err)
 	}
 	out := EndReply{
 		Queued:    got.Queued != nil && *got.Queued || got.CaptureJobID != "",
@@ -128,7 +123,7 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 		out.JobID = out.CaptureID
 	}
 	if out.Bypassed {
-		c.conversations.heard(r.Key, memory.ErrBypassed)
+		c.keys.heard(r.Key, memory.ErrBypassed)
 		return out, nil
 	}
 	if !out.Queued && !out.Skipped && got.MemoriesSaved == nil {
@@ -139,17 +134,15 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 	return out, nil
 }
 
-// Checkpoint hands over what a session that goes on has said so far (POST
-// /api/hooks/session-checkpoint-extract), once: a daemon that knows this takes
-// from the whole what is new to it, and the session's claim stays. The daemon
-// takes the transcript inline, whatever file is named. jobID is empty where it
-// makes no job of it. It ends with ctx or after 60 s.
+// Checkpoint hands over what a session that goes on has said so far (POST /api/hooks/session-checkpoint-extract), once.
+// A daemon that knows this takes from the transcript what is new to it; the session's claim stays. The daemon takes the
+// transcript inline only. jobID is empty where it makes no job of it. It ends with ctx or after 60 s.
 //
 // Errors: ErrNotOffered, and as of End.
 func (c *Client) Checkpoint(ctx context.Context, r EndRequest, project string) (jobID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	if err := c.ours(ctx); err != nil {
+	if err := c.verify(ctx); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	var got struct {
@@ -168,20 +161,19 @@ func (c *Client) Checkpoint(ctx context.Context, r EndRequest, project string) (
 	case isStatus(err, http.StatusNotFound), isStatus(err, http.StatusMethodNotAllowed), isStatus(err, http.StatusGone):
 		return "", fmt.Errorf("%w: %w", ErrNotOffered, err)
 	case err != nil:
-		return "", handedOver(err)
+		return "", deliveryError(err)
 	case got.Queued == nil && got.Skipped == nil:
 		return "", fmt.Errorf("%w: %w", ErrNoAnswer, errGarbage)
 	}
 	return chars.Cut(got.JobID, 128), nil
 }
 
-// Captured asks a newer daemon what became of a transcript that it took (GET
-// /api/hooks/transcript-capture/ID): the status in its own word, "" where it
-// gives none. It ends with ctx or after 10 s. Errors wrap memory.ErrUnavailable.
+// Captured asks a newer daemon what became of a transcript that it took (GET /api/hooks/transcript-capture/ID). status
+// is the daemon's own word, "" where it gives none. It ends with ctx or after 10 s. Errors wrap memory.ErrUnavailable.
 func (c *Client) Captured(ctx context.Context, id string) (status string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := c.ours(ctx); err != nil {
+	if err := c.verify(ctx); err != nil {
 		return "", err
 	}
 	var got struct{ Status, State string }
@@ -189,9 +181,9 @@ func (c *Client) Captured(ctx context.Context, id string) (status string, err er
 	return chars.Cut(oneLine(cmp.Or(got.Status, got.State)), 40), unavailable(err)
 }
 
-// handedOver sorts an error by whether a request may be sent again. A gateway
-// that gave up waiting does not know what the daemon did.
-func handedOver(err error) error {
+// deliveryError sorts an error by whether the request may be sent again. Behind a gateway that timed out it is not
+// known what the daemon did.
+func deliveryError(err error) error {
 	switch {
 	case inDoubt(err), isStatus(err, 502), isStatus(err, 504):
 		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
@@ -201,7 +193,7 @@ func handedOver(err error) error {
 	return fmt.Errorf("%w: %w", ErrRefused, err)
 }
 
-// inline cuts a transcript at a line to what may be sent.
+// inline cuts a transcript, at the end of a line, to maxInline bytes.
 func inline(s string) string {
 	if len(s) <= maxInline {
 		return s
@@ -219,12 +211,12 @@ type Compaction struct {
 	Summary               string
 }
 
-// CompactionComplete keeps a summary as a memory and gives that memory's id. It
-// ends with ctx or after 10 s. Errors as of End.
+// CompactionComplete keeps a summary as a memory and gives that memory's id. It ends with ctx or after 10 s. Errors as
+// of End.
 func (c *Client) CompactionComplete(ctx context.Context, s Compaction) (memoryID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := c.ours(ctx); err != nil {
+	if err := c.verify(ctx); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	if s.AgentID == "" {
@@ -244,7 +236,7 @@ func (c *Client) CompactionComplete(ctx context.Context, s Compaction) (memoryID
 		RuntimePath string `json:"runtimePath"`
 	}{Harness, inline(s.Summary), s.Key, s.AgentID, s.Project, "plugin"}, &got)
 	if err != nil {
-		return "", handedOver(err)
+		return "", deliveryError(err)
 	}
 	if err := got.err(); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrRefused, err)

@@ -7,42 +7,41 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Follow tells the daemon of a prompt that nothing was asked for, beside the
-// conversation: once of a session that was resumed, so that its end is taken at
-// once and others see that it is there; with each, of every prompt. It asks
-// nothing while the daemon is left alone. It ends with ctx or after
-// Options.PromptTimeout, and a session's start that is under way is waited for.
+// Follow tells the daemon of a prompt for which nothing was recalled, beside the conversation. Without each it does so
+// only for a key that the daemon has not heard of from this client, as after a resume: then the daemon takes the
+// session's end at once, and others see that the session is there. It makes no call while the daemon is left alone. It
+// waits for a start of the key that is under way, and ends with ctx or callTimeout after that.
 //
 // Errors: memory.ErrOwned, memory.ErrUnavailable.
 func (c *Client) Follow(ctx context.Context, p Prompt, each bool) (err error) {
 	key := p.Session.Key
 	p.Text = sendable(p.Text)
-	if key == "" || p.Text == "" || !each && !c.conversations.unheard(key) {
+	if key == "" || p.Text == "" || !each && !c.keys.unheard(key) {
 		return nil
 	}
-	if err := c.conversations.bypassed(key); err != nil {
+	if err := c.keys.bypassed(key); err != nil {
 		return err
 	}
-	switch turn, done := c.rest.take(); turn {
-	case callNone:
-		return unavailable(errResting)
-	case callTry:
+	switch turn, done := c.shared.allow(); turn {
+	case callDenied:
+		return unavailable(errOpen)
+	case callProbe:
 		defer done()
-		defer func() { c.tried(err) }()
+		defer func() { c.probed(err) }()
 	}
 	return c.follow(ctx, p, each)
 }
 
-// follow does so now, of a prompt as it may be told.
+// follow does that without asking whether the daemon is left alone; the prompt's text is sendable already.
 func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 	key := p.Session.Key
-	if err := c.conversations.awaitStart(ctx, key); err != nil {
+	if err := c.keys.awaitStart(ctx, key); err != nil {
 		return unavailable(err)
 	}
-	if err := c.conversations.bypassed(key); err != nil {
+	if err := c.keys.bypassed(key); err != nil {
 		return err
 	}
-	first := c.conversations.unheard(key)
+	first := c.keys.unheard(key)
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	h, err := c.Health(ctx)
@@ -55,32 +54,30 @@ func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 		}
 	}
 	r, err := c.submit(ctx, p)
-	c.conversations.heard(key, err)
+	c.keys.heard(key, err)
 	if err != nil {
 		return err
 	}
-	c.conversations.keepMessages(key, r.messages())
+	c.keys.keepMessages(key, r.messages())
 	if h.Newer && r.SessionKnown != nil && !*r.SessionKnown {
 		return c.Claim(ctx, p.Session)
 	}
 	return nil
 }
 
-// Compacting tells the daemon that a session's harness has begun to sum the
-// conversation up (POST /api/hooks/pre-compaction), beside it. What the daemon
-// would have the summary say comes too late for a harness that has begun. It ends
-// with ctx or after 10 s, and asks nothing while the daemon is left alone. Errors
-// as of Follow.
+// Compacting tells the daemon that a session's harness has begun to summarise the conversation (POST
+// /api/hooks/pre-compaction). What the daemon answers is dropped: it comes too late for the harness. It ends with ctx
+// or after 10 s, and makes no call while the daemon is left alone. Errors as of Follow.
 func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
-	if err := c.conversations.bypassed(s.Key); err != nil {
+	if err := c.keys.bypassed(s.Key); err != nil {
 		return err
 	}
-	if c.rest.rests() {
-		return unavailable(errResting)
+	if c.shared.open() {
+		return unavailable(errOpen)
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := c.ours(ctx); err != nil {
+	if err := c.verify(ctx); err != nil {
 		return err
 	}
 	var r ownership
@@ -95,10 +92,10 @@ func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 		return unavailable(err)
 	}
 	if err = r.err(); err != nil {
-		c.conversations.heard(s.Key, err)
+		c.keys.heard(s.Key, err)
 	}
 	return err
 }
 
-// FollowTimeout is how long Follow takes at most, starts that are waited for included.
+// FollowTimeout is how long Follow takes at most, waiting for a start included.
 const FollowTimeout = defaultStartTimeout + callTimeout + time.Second

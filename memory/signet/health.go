@@ -19,22 +19,19 @@ type Health struct {
 	Version   string
 	Status    string // "healthy", "degraded", "shutting_down"
 	AgentsDir string // the folder that it serves
-	// Newer: as documented from spring 2026 on. Its /mcp calls itself on whatever
-	// port it has, and it knows claimOnly.
+	// Newer: of the kind documented from spring 2026 on. Its MCP server calls its own port, and it knows claimOnly.
 	Newer bool
-	// Ours: AgentsDir is our SignetPath, symlinks resolved, and no other user
-	// listens there. A configured daemon is used even if it is not.
+	// Ours: AgentsDir is our SignetPath, symlinks resolved, and no other user listens there. A configured daemon is
+	// used even if it is not.
 	Ours bool
-	// Stranger: another user listens there. Unseen: the system does not tell who
-	// does, so that no token is shown unless a person configured the address.
-	Stranger, Unseen bool
+	// OtherUser: another user listens at the address. OwnerUnknown: the system does not tell who does, so that no token
+	// is shown unless a person configured the address.
+	OtherUser, OwnerUnknown bool
 }
 
-// Health asks the daemon who it is, without the token: who answers may be
-// anybody. One that wants a token (team mode) is shown it if a person configured
-// the address, or our own user or root listens there. Errors wrap
-// memory.ErrUnavailable; a *StatusError with 401 is a daemon that got no token
-// that it takes.
+// Health asks the daemon who it is, without the token, because anybody may answer. Where the daemon wants a token (team
+// mode), it is shown if a person configured the address, or our own user or root listens there. It ends with ctx or
+// after 10 s. Errors wrap memory.ErrUnavailable; a *StatusError with 401 is a daemon that got no token that it accepts.
 func (c *Client) Health(ctx context.Context) (Health, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -54,21 +51,21 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 		return Health{}, unavailable(errGarbage)
 	}
 	h := Health{
-		Version:   chars.Cut(r.Version, 64),
-		Status:    chars.Cut(r.Status, 64),
-		AgentsDir: r.AgentsDir,
-		Newer:     newer(r.Version),
-		Ours:      samePath(r.AgentsDir, c.opts.SignetPath) && listens != ownerStranger,
-		Stranger:  listens == ownerStranger,
-		Unseen:    listens == ownerUnknown || listens == ownerNobody,
+		Version:      chars.Cut(r.Version, 64),
+		Status:       chars.Cut(r.Status, 64),
+		AgentsDir:    r.AgentsDir,
+		Newer:        newer(r.Version),
+		Ours:         samePath(r.AgentsDir, c.opts.SignetPath) && listens != ownerOther,
+		OtherUser:    listens == ownerOther,
+		OwnerUnknown: listens == ownerUnknown || listens == ownerNobody,
 	}
 	c.trust(h)
 	return h, nil
 }
 
-// newer reports a version from 0.200 on: 0.145.8 was run and is of the older kind,
-// 0.214 is documented to be of the newer. What is no version counts as old: the
-// old rules lose nothing on a new daemon, the new ones do on an old one.
+// newer reports a version from 0.200 on: 0.145.8 was run and is of the older kind, 0.214 is documented to be of the
+// newer. Text that is no version counts as older: the older rules do no harm on a newer daemon, the newer ones do on an
+// older one.
 func newer(version string) bool {
 	major, rest, ok := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	if !ok {
@@ -94,9 +91,9 @@ func resolved(path string) string {
 	return filepath.Clean(path)
 }
 
-// ours asks an unconfigured daemon which folder it serves, at most every 30
-// seconds. Prompts and transcripts go only to a daemon that passed.
-func (c *Client) ours(ctx context.Context) error {
+// verify asks an unconfigured daemon which folder it serves, at most every 30 seconds. Prompts and transcripts go only
+// to a daemon that passed.
+func (c *Client) verify(ctx context.Context) error {
 	if c.opts.Configured {
 		return nil
 	}
@@ -111,15 +108,15 @@ func (c *Client) ours(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case h.Stranger:
-		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrStranger)
+	case h.OtherUser:
+		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrOtherUser)
 	case !h.Ours:
 		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrNotOurs)
 	}
 	return nil
 }
 
-// listens says who listens at the daemon's address; it is not asked where a person configured that.
+// listens says who listens at the daemon's address; it does not ask where a person configured the address.
 func (c *Client) listens() owner {
 	if c.opts.Configured {
 		return ownerUnknown
@@ -133,12 +130,12 @@ func (c *Client) trust(h Health) {
 	defer c.mu.Unlock()
 	c.version = h.Version
 	c.trusted = time.Time{}
-	c.seen = h.Ours && !h.Unseen
+	c.seen = h.Ours && !h.OwnerUnknown
 	if h.Ours {
 		c.trusted = c.opts.Now().Add(trustFor)
 	}
 }
 
-// ErrNotOurs is the reason when a daemon that nobody configured answers, but
-// serves another folder than ours: another user's daemon, or another profile's.
+// ErrNotOurs is the reason when a daemon that nobody configured serves another folder than ours: it is another user's,
+// or another profile's.
 var ErrNotOurs = errors.New("the daemon serves another folder")

@@ -12,15 +12,14 @@ import (
 const maxText = 256 << 10
 
 var (
-	// The fences that daemons put around what they inject, alone on their line.
-	// An end of feedback that nothing began goes with them.
+	// fence matches the tags that daemons put around what they inject, alone on their line. A closing tag of feedback
+	// that nothing opened counts, too.
 	fence = pattern.New(`(?i)^\s*<(?:/?(?:signet-memory-context|signet-memory|memory-context)|/memory-feedback)\b[^<>]*>\s*$`)
 
 	feedbackOpen  = pattern.New(`(?i)^\s*<memory-feedback\b[^<>]*>`)
 	feedbackClose = pattern.New(`(?i)</memory-feedback\s*>\s*$`)
 
-	// What a daemon says of itself. It changes from call to call and tells a
-	// model nothing.
+	// status matches lines that a daemon says of itself. They change from call to call and tell a model nothing.
 	status = pattern.New(`(?i)^\s*(?:` + strings.Join([]string{
 		`\[memory active\b[^\]]*\]`,
 		`\[predictor:[^\]]*\]`,
@@ -31,25 +30,25 @@ var (
 		`current date(?:/time)?: \d{4}-\d{2}-\d{2}.*`,
 	}, "|") + `)\s*$`)
 
-	clock   = pattern.New(`(?i)^\s*#{1,6}\s+current date (?:&|and) time\s*$`)
-	another = pattern.New(`^\s*(?:[#<>\[\-*|]|$)`) // cannot be the clock's one line
+	clock    = pattern.New(`(?i)^\s*#{1,6}\s+current date (?:&|and) time\s*$`)
+	notClock = pattern.New(`^\s*(?:[#<>\[\-*|]|$)`) // a line that cannot be the clock's
 )
 
-// standingOpen begins what a daemon from 0.145 on says of itself and its tools.
-const standingOpen = "[signet active]"
+// toolNotesOpen begins what a daemon from 0.145 on says of itself and its tools.
+const toolNotesOpen = "[signet active]"
 
 var statusOpen = pattern.New(`(?m)^[ \t]*\[memory active\b`)
 
-// cutStanding cuts off the words with which 0.145.8 begins an inject, about 2 KB
-// on its tools, up to its first status line. No file stands before that.
-func cutStanding(s string) (standing, rest string) {
+// cutToolNotes cuts off the text with which 0.145.8 begins an inject: about 2 KB on its tools, up to its first status
+// line. None of the user's files stands before that.
+func cutToolNotes(s string) (notes, rest string) {
 	s = newlines(chars.Cut(s, maxText))
 	open := strings.TrimLeft(s, " \t\n")
 	if first, behind, _ := strings.Cut(open, "\n"); fence().MatchString(first) {
 		open = strings.TrimLeft(behind, " \t\n")
 	}
 	at := statusOpen().FindStringIndex(open)
-	if !strings.HasPrefix(open, standingOpen) || at == nil {
+	if !strings.HasPrefix(open, toolNotesOpen) || at == nil {
 		return "", s
 	}
 	return open[:at[0]], open[at[0]:]
@@ -57,9 +56,8 @@ func cutStanding(s string) (standing, rest string) {
 
 var memoriesHeading = pattern.New(`^## Relevant Memories \(auto-loaded \|.*\)$`)
 
-// cutMemories takes the list of memories out of a cleaned text: they are items by
-// themselves. A line goes only if it says one of these, and the heading only if
-// such a line follows, for a file can forge it.
+// cutMemories removes the list of memories from a cleaned text, because they are items already. A line is removed only
+// if it says one of the items, and the heading only if such a line follows, because a file can forge it.
 func cutMemories(s string, items []memory.Item) string {
 	if len(items) == 0 {
 		return s
@@ -108,11 +106,10 @@ func listed(line string, said map[string]bool) bool {
 	return false
 }
 
-// clean takes out of an inject what is not for a model: fences, requests for
-// feedback, status lines and the clock, which would make every session's prompt
-// differ. It goes by whole lines and leaves every other line and their order
-// alone; headings are not trusted to say where text comes from, since a file
-// can forge them. It reads maxText bytes. clean(clean(s)) == clean(s).
+// clean removes from an inject what is not for a model: fences, requests for feedback, status lines and the clock,
+// which would make every session's prompt differ. It removes whole lines and leaves every other line, and the order,
+// alone. Headings are not trusted to say where text comes from, since a file can forge them. It reads maxText bytes.
+// clean(clean(s)) == clean(s).
 func clean(s string) string {
 	lines := strings.Split(newlines(chars.Cut(s, maxText)), "\n")
 	closed := len(lines) - 1 // the last line that closes a request for feedback
@@ -134,7 +131,7 @@ func clean(s string) string {
 			for ; i < closed && !closesFeedback(lines[i]); i++ {
 			}
 		case clock().MatchString(line):
-			if i+1 < len(lines) && !another().MatchString(lines[i+1]) {
+			if i+1 < len(lines) && !notClock().MatchString(lines[i+1]) {
 				i++
 			}
 		default:
@@ -144,7 +141,7 @@ func clean(s string) string {
 	return strings.TrimRight(strings.Join(kept, "\n"), " \t\n")
 }
 
-// suspect reports whether a line begins as those do that go.
+// suspect reports whether a line begins like one that may have to be removed.
 func suspect(line string) bool {
 	line = strings.TrimLeft(line, " \t\f")
 	return line != "" && strings.IndexByte("<[(#cC", line[0]) >= 0

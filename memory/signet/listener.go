@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Anybody on this machine can listen on the daemon's port and claim to serve our
-// folder. Who does is the system's to say; see listener_linux.go.
+// Any user of this machine can listen on the daemon's port and claim to serve our folder. Only the system knows who
+// does; see listener_linux.go.
 
-// ErrStranger is the reason when another user's process listens where a daemon
-// would, and nobody configured that address.
-var ErrStranger = errors.New("another user listens there")
+// ErrOtherUser is the reason when another user's process listens where a daemon would, and nobody configured that
+// address.
+var ErrOtherUser = errors.New("another user listens there")
 
 // An owner is what is known of who listens at a daemon's address.
 type owner int
 
 const (
-	ownerUnknown  owner = iota // the system does not tell, or it is no address of this machine
-	ownerOurs                  // our own user, or root
-	ownerStranger              // somebody else
-	ownerNobody                // nobody listens there
+	ownerUnknown owner = iota // the system does not tell, or it is no address of this machine
+	ownerOurs                 // our own user, or root
+	ownerOther                // somebody else
+	ownerNobody               // nobody listens there
 )
 
 // ownerOf says who listens at a daemon's origin.
@@ -39,7 +39,7 @@ func ownerOf(base *url.URL) owner {
 	found := ownerNobody
 	for _, uid := range uids { // one on each of several addresses: we do not know which is reached
 		if uid != 0 && uid != os.Getuid() {
-			return ownerStranger
+			return ownerOther
 		}
 		found = ownerOurs
 	}

@@ -29,8 +29,8 @@ func listeners(port int) (uids []int, err error) {
 // nativeBytes are the bytes of a word as this machine keeps it.
 func nativeBytes(word uint32) []byte { return binary.NativeEndian.AppendUint32(nil, word) }
 
-// parseListeners gives the users that listen on a port at an address that loopback
-// reaches, from a table as the kernel writes it (proc_pid_net(5), "tcp").
+// parseListeners gives the users that listen on a port at an address that loopback reaches, from a table as the kernel
+// writes it (proc_pid_net(5), "tcp").
 func parseListeners(table []byte, port int) (uids []int) {
 	const local, state, user, listening = 1, 3, 7, "0A"
 	for line := range bytes.Lines(table) {
@@ -39,7 +39,8 @@ func parseListeners(table []byte, port int) (uids []int) {
 			continue
 		}
 		address, hexPort, ok := strings.Cut(fields[local], ":")
-		if n, err := strconv.ParseUint(hexPort, 16, 16); !ok || err != nil || int(n) != port || !reached(address) {
+		n, err := strconv.ParseUint(hexPort, 16, 16)
+		if !ok || err != nil || int(n) != port || !reachedByLoopback(address) {
 			continue
 		}
 		if uid, err := strconv.Atoi(fields[user]); err == nil {
@@ -49,9 +50,9 @@ func parseListeners(table []byte, port int) (uids []int) {
 	return uids
 }
 
-// reached reports whether an address, in 32-bit words of the machine's order, is
-// a loopback one or the one that stands for all.
-func reached(address string) bool {
+// reachedByLoopback reports whether an address, in 32-bit words of the machine's order, is a loopback one or the one
+// that stands for all.
+func reachedByLoopback(address string) bool {
 	if strings.Trim(address, "0") == "" {
 		return true
 	}

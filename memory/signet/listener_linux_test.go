@@ -93,7 +93,7 @@ func TestAnotherUserListens(t *testing.T) {
 		th := newImpostor(t, nobody, dir, needsToken)
 		c := client(t, th.url, func(o *Options) { o.Configured, o.SignetPath, o.Token = false, dir, "sig_sk_canary" })
 		h, err := c.Health(t.Context())
-		if !needsToken && (err != nil || h.Ours || !h.Stranger) || needsToken && !isStatus(err, 401) {
+		if !needsToken && (err != nil || h.Ours || !h.OtherUser) || needsToken && !isStatus(err, 401) {
 			t.Errorf("health: %+v, %v", h, err)
 		}
 		ctx := t.Context()
@@ -111,7 +111,7 @@ func TestAnotherUserListens(t *testing.T) {
 			res.Body.Close()
 		}
 		for name, err := range calls {
-			if err == nil || !needsToken && !errors.Is(err, ErrStranger) {
+			if err == nil || !needsToken && !errors.Is(err, ErrOtherUser) {
 				t.Errorf("%s (401 %v): %v", name, needsToken, err)
 			}
 		}
@@ -135,12 +135,12 @@ func TestOurOwnListens(t *testing.T) {
 	dir := t.TempDir()
 	ours := newImpostor(t, os.Getuid(), dir, true)
 	c := client(t, ours.url, func(o *Options) { o.Configured, o.SignetPath, o.Token = false, dir, "sig_sk_canary" })
-	if h, err := c.Health(t.Context()); err != nil || !h.Ours || h.Stranger || h.Unseen {
+	if h, err := c.Health(t.Context()); err != nil || !h.Ours || h.OtherUser || h.OwnerUnknown {
 		t.Errorf("ours: %+v, %v", h, err)
 	}
 	other := newImpostor(t, nobody, dir, true)
 	c = client(t, other.url, func(o *Options) { o.SignetPath, o.Token = dir, "sig_sk_canary" })
-	if h, err := c.Health(t.Context()); err != nil || !h.Ours || h.Stranger {
+	if h, err := c.Health(t.Context()); err != nil || !h.Ours || h.OtherUser {
 		t.Errorf("configured: %+v, %v", h, err)
 	}
 }

@@ -13,12 +13,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// The daemon's HTTP API for single memories, as its own MCP tools call it. It
-// stands in for /mcp where that cannot be used: 0.58.1's tools call port 3850
-// whatever port they are served from, and carry no token.
+// The daemon's HTTP API for single memories, as its own MCP tools call it. It stands in for /mcp where that cannot be
+// used: 0.58.1's tools call port 3850 whatever port they are served from, and carry no token.
 //
-// Every method ends with ctx or after 10 s and gives the daemon's reply as it
-// came. Errors: *StatusError for a refusal, memory.ErrUnavailable otherwise.
+// Every method ends with ctx or after 10 s and gives the daemon's reply as it came. Errors: *StatusError for a refusal,
+// memory.ErrUnavailable otherwise.
 
 // A Note is a memory to keep.
 type Note struct {
@@ -30,8 +29,7 @@ type Note struct {
 	AgentID    string // "" means Options.AgentID
 }
 
-// Remember keeps a memory (POST /api/memory/remember). Tags go as the prefix
-// that every daemon version reads.
+// Remember keeps a memory (POST /api/memory/remember). Tags go as the prefix that every daemon version reads.
 func (c *Client) Remember(ctx context.Context, n Note) (json.RawMessage, error) {
 	if n.Tags != "" {
 		n.Content = "[" + n.Tags + "]: " + n.Content
@@ -54,8 +52,7 @@ type Query struct {
 	Project  string
 }
 
-// Search searches memories (POST /api/memory/recall), best first under
-// "results".
+// Search searches memories (POST /api/memory/recall). The reply has them, best first, under "results".
 func (c *Client) Search(ctx context.Context, q Query) (json.RawMessage, error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
@@ -108,16 +105,14 @@ func (c *Client) Modify(ctx context.Context, id string, ch Change) (json.RawMess
 	return c.memories(ctx, http.MethodPatch, memoryPath(id), ch)
 }
 
-// Forget takes a memory out of recall (DELETE /api/memory/ID). The daemon
-// requires a reason.
+// Forget removes a memory from recall (DELETE /api/memory/ID). The daemon requires a reason.
 func (c *Client) Forget(ctx context.Context, id, reason string) (json.RawMessage, error) {
 	return c.memories(ctx, http.MethodDelete, memoryPath(id), struct {
 		Reason string `json:"reason"`
 	}{reason})
 }
 
-// Feedback rates memories by id, -1 (harmful) to 1 (helpful), within a session
-// (POST /api/memory/feedback).
+// Feedback rates memories by id, -1 (harmful) to 1 (helpful), within a session (POST /api/memory/feedback).
 func (c *Client) Feedback(ctx context.Context, key string, ratings map[string]float64) (json.RawMessage, error) {
 	return c.memories(ctx, http.MethodPost, "/api/memory/feedback", struct {
 		SessionKey string             `json:"sessionKey"`
@@ -128,10 +123,11 @@ func (c *Client) Feedback(ctx context.Context, key string, ratings map[string]fl
 
 func memoryPath(id string) string { return "/api/memory/" + url.PathEscape(id) }
 
+// memories calls the memory API. Only reads are repeated.
 func (c *Client) memories(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := c.ours(ctx); err != nil {
+	if err := c.verify(ctx); err != nil {
 		return nil, err
 	}
 	by := c.hooks
@@ -146,22 +142,22 @@ func (c *Client) memories(ctx context.Context, method, path string, body any) (j
 	return out, err
 }
 
-// MCP gives the address of the daemon's own MCP server (streamable HTTP) and a
-// client for it that identifies us, shows the token where that is safe, asks
-// nobody but this daemon, and refuses one that is not ours. The client has no
-// time limit of its own; contexts have.
+// MCP gives the URL of the daemon's own MCP server (streamable HTTP) and an HTTP client for it, which identifies us,
+// shows the token where that is safe, calls no other host, and refuses a daemon that is not ours. The client has no
+// timeout of its own.
 func (c *Client) MCP() (endpoint string, hc *http.Client) {
-	return c.base.String() + "/mcp", &http.Client{Transport: toDaemon{c}, CheckRedirect: noRedirect}
+	return c.base.String() + "/mcp", &http.Client{Transport: daemonTransport{c}, CheckRedirect: noRedirect}
 }
 
-type toDaemon struct{ c *Client }
+// daemonTransport is the transport of the client that MCP gives.
+type daemonTransport struct{ c *Client }
 
-func (t toDaemon) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t daemonTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Scheme != t.c.base.Scheme || r.URL.Host != t.c.base.Host {
 		closeBody(r)
 		return nil, fmt.Errorf("%w: not this daemon's address", memory.ErrUnavailable)
 	}
-	if err := t.c.ours(r.Context()); err != nil {
+	if err := t.c.verify(r.Context()); err != nil {
 		closeBody(r)
 		return nil, err
 	}

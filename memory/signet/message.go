@@ -11,21 +11,20 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Messages gives what other agents have sent under a key that came beside its
-// prompts (Follow), until it is acknowledged.
+// Messages gives the messages of other agents that came for a key with the replies to its prompts (Follow), until they
+// are acknowledged.
 func (c *Client) Messages(key string) []memory.Item {
-	c.conversations.mu.Lock()
-	defer c.conversations.mu.Unlock()
-	v := c.conversations.all[key]
+	c.keys.mu.Lock()
+	defer c.keys.mu.Unlock()
+	v := c.keys.all[key]
 	if v == nil {
 		return nil
 	}
 	return slices.Clone(v.messages)
 }
 
-// Send leaves a message of an agent's for a session, as that one's inbox and the
-// replies to its hooks show it, and gives its id (POST /api/cross-agent/messages).
-// It ends with ctx or after 10 s. Errors are those of Remember.
+// Send leaves a message from an agent for a session, which finds it in its inbox and in the replies to its hooks (POST
+// /api/cross-agent/messages). It gives the message's id, and ends with ctx or after 10 s. Errors are those of Remember.
 func (c *Client) Send(ctx context.Context, from, key, content string) (id string, err error) {
 	raw, err := c.memories(ctx, http.MethodPost, "/api/cross-agent/messages", struct {
 		From    string `json:"fromAgentId,omitempty"`
@@ -43,12 +42,11 @@ func (c *Client) Send(ctx context.Context, from, key, content string) (id string
 	return reply.Message.ID, nil
 }
 
-// Acknowledge says that a session was given items, as far as they are messages
-// (POST /api/cross-agent/messages/ID/ack). It ends with ctx or after 10 s for
-// each. Errors wrap memory.ErrUnavailable; what was not acknowledged comes again
-// in another session.
+// Acknowledge tells the daemon which messages among items a session was given (POST /api/cross-agent/messages/ID/ack).
+// It ends with ctx or after 10 s for each. Errors wrap memory.ErrUnavailable; a message that was not acknowledged comes
+// again in another session.
 func (c *Client) Acknowledge(ctx context.Context, s memory.Session, items []string) (err error) {
-	for _, id := range c.conversations.tell(s.Key, items) {
+	for _, id := range c.keys.newlyTold(s.Key, items) {
 		_, failed := c.memories(ctx, http.MethodPost, "/api/cross-agent/messages/"+url.PathEscape(id)+"/ack", struct {
 			AgentID    string `json:"agentId,omitempty"`
 			SessionKey string `json:"sessionKey"`

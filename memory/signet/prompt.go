@@ -30,26 +30,25 @@ type promptReply struct {
 	notifications
 }
 
-// sendable is what of a prompt may reach the daemon, in the form that it has in a
-// transcript: a daemon from 0.145 on keeps the longer of the two. The first cut
-// bounds the work; it leaves more than is sent, so that no secret is cut through
-// unseen.
+// sendable gives what of a prompt may reach the daemon, in the form that it has in a transcript, because a daemon from
+// 0.145 on keeps the longer of the two. The first cut limits the work; it leaves more than is sent, so that no secret
+// is cut in two and missed.
 func sendable(prompt string) string {
 	return strings.TrimSpace(chars.Cut(privacy.Line(chars.Cut(prompt, 2*maxPrompt)), maxPrompt))
 }
 
-// A Prompt is one that the daemon is told of.
+// A Prompt is a prompt that the daemon is told of.
 type Prompt struct {
 	Session memory.Session
 	Text    string // the user's words
 	Last    string // what the assistant said last, "" where that is not told
 }
 
-// submit posts a prompt, as it may be told (POST /api/hooks/user-prompt-submit). The
-// daemon answers with what it knows of it.
+// submit posts a prompt whose text is sendable (POST /api/hooks/user-prompt-submit). The daemon answers with what it
+// knows about it.
 func (c *Client) submit(ctx context.Context, p Prompt) (promptReply, error) {
 	var r promptReply
-	if err := c.ours(ctx); err != nil {
+	if err := c.verify(ctx); err != nil {
 		return r, err
 	}
 	err := c.post(ctx, "/api/hooks/user-prompt-submit", promptRequest{

@@ -12,14 +12,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// Recall asks what the daemon knows of a prompt (POST
-// /api/hooks/user-prompt-submit), once. It ends with ctx or after
-// Options.PromptTimeout. The daemon keeps what it is asked, so private parts and
-// secrets are taken out before. A miss is an empty Context; whether it is one
-// is said by memoryCount, for the text holds a clock even then.
+// Recall asks what the daemon knows about a prompt (POST /api/hooks/user-prompt-submit), once. It ends with ctx or
+// after Options.PromptTimeout. The daemon keeps what it is asked, so private passages and secrets are removed before.
+// When it knows nothing the Context is empty; memoryCount says so, for the text holds a clock even then.
 //
-// A start of the key that is under way is waited for. For a session that is
-// another's the context says so too.
+// It waits for a start of the key that is under way. For a session that another integration owns the Context has Owned
+// set.
 //
 // Errors: memory.ErrOwned, memory.ErrUnavailable.
 func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, seen []string) (memory.Context, error) {
@@ -27,30 +25,30 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	if prompt == "" {
 		return memory.Context{Source: memory.FromDaemon, Fetched: c.opts.Now()}, nil
 	}
-	if err := c.conversations.bypassed(s.Key); err != nil {
+	if err := c.keys.bypassed(s.Key); err != nil {
 		return memory.Context{Owned: true}, err
 	}
-	switch turn, done := c.rest.take(); turn {
-	case callNone:
-		return memory.Context{}, unavailable(errResting)
-	case callTry:
-		c.beside(done, c.opts.StartTimeout, func(ctx context.Context) error {
+	switch turn, done := c.shared.allow(); turn {
+	case callDenied:
+		return memory.Context{}, unavailable(errOpen)
+	case callProbe:
+		c.probe(done, c.opts.StartTimeout, func(ctx context.Context) error {
 			return c.follow(ctx, Prompt{Session: s, Text: prompt}, true)
 		})
-		return memory.Context{}, unavailable(errResting)
+		return memory.Context{}, unavailable(errOpen)
 	}
-	if err := c.conversations.awaitStart(ctx, s.Key); err != nil {
+	if err := c.keys.awaitStart(ctx, s.Key); err != nil {
 		return memory.Context{}, unavailable(err)
 	}
-	if err := c.conversations.bypassed(s.Key); err != nil {
+	if err := c.keys.bypassed(s.Key); err != nil {
 		return memory.Context{Owned: true}, err
 	}
 	if !c.prompts.allow() {
-		return memory.Context{}, unavailable(errResting)
+		return memory.Context{}, unavailable(errOpen)
 	}
 	if !c.starts.allow() {
 		c.prompts.leave()
-		return memory.Context{}, unavailable(errResting)
+		return memory.Context{}, unavailable(errOpen)
 	}
 	limited, cancel := context.WithTimeout(ctx, c.opts.PromptTimeout)
 	defer cancel()
@@ -58,14 +56,14 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	r, err := c.submit(limited, Prompt{Session: s, Text: prompt})
 	c.settle(&c.prompts, limited, err)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		c.starts.leave() // too slow for this caller is not yet broken
+		c.starts.leave() // a daemon that is too slow for this caller may still work
 	} else {
 		c.settle(&c.starts, limited, err)
 	}
-	if ctx.Err() == nil { // what is too slow for this caller is not yet broken
-		c.settleRest(began, err)
+	if ctx.Err() == nil { // the same holds for other processes
+		c.settleShared(began, err)
 	}
-	c.conversations.heard(s.Key, err)
+	c.keys.heard(s.Key, err)
 	if err != nil {
 		return memory.Context{Owned: errors.Is(err, memory.ErrOwned)}, err
 	}
@@ -92,7 +90,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	return out, nil
 }
 
-// unseen are the items that a session was not given before, by id or text.
+// unseen gives the items that a session was not given before, by id or text.
 func unseen(items []memory.Item, seen []string) []memory.Item {
 	had := map[string]bool{}
 	for _, name := range seen {
@@ -109,8 +107,8 @@ var (
 	feedbackIDs  = pattern.New(`(?m)^IDs: (.+)$`)
 )
 
-// parseRecall takes a recall's text apart into count items. Where it does not
-// come apart so, as text of another shape does not, it is given whole as notes.
+// parseRecall cuts a recall's text into count items. Text that does not come apart into so many is given whole, as
+// notes.
 func parseRecall(s string, count int) (items []memory.Item, notes string) {
 	s = newlines(chars.Cut(s, maxText))
 	body := s
@@ -122,8 +120,7 @@ func parseRecall(s string, count int) (items []memory.Item, notes string) {
 
 	texts := split(body, func(string) bool { return true })
 	if len(texts) != count {
-		// Notes of several lines may hold lists: then only a line after a dated
-		// end begins the next one.
+		// A note of several lines may hold a list: then only a line after one that ends in a date begins the next note.
 		if dated := split(body, itemDate().MatchString); len(dated) == count {
 			texts = dated
 		}
@@ -148,8 +145,7 @@ func parseRecall(s string, count int) (items []memory.Item, notes string) {
 	return items, ""
 }
 
-// split cuts a list into the texts of its items. A "- " begins an item where
-// after allows it for the line before.
+// split cuts a list into the texts of its items. "- " begins an item only where after allows it for the line before.
 func split(s string, after func(line string) bool) []string {
 	var texts []string
 	begun, last := -1, ""
@@ -170,6 +166,7 @@ func split(s string, after func(line string) bool) []string {
 	return texts
 }
 
+// idList gives the ids that a recall's request for feedback names, in the order of the items.
 func idList(s string) []string {
 	var ids []string
 	all := feedbackIDs().FindAllStringSubmatch(s, -1)

@@ -9,7 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// ownership: how the reply to a hook says that the session is another's.
+// ownership is how the reply to a hook says that another integration owns the session.
 type ownership struct {
 	Bypassed, Skipped, DuplicateRuntimePath bool
 	ClaimedBy                               string
@@ -27,19 +27,19 @@ func (o ownership) err() error {
 	return nil
 }
 
-// notifications is what a newer daemon adds to the replies of its hooks: what
-// other agents have sent to this one, again with each until it is acknowledged.
+// notifications are the messages that other agents have sent to this one. A newer daemon adds them to the replies of
+// its hooks, each time until they are acknowledged.
 type notifications struct {
-	Notifications json.RawMessage // read apart: a reply is not lost to what they are
+	Notifications json.RawMessage // decoded apart, so that an odd message does not spoil the reply
 }
 
 const (
-	messagePrefix = "message:" // in front of a message's id, among those of memories
-	mostMessages  = 8          // that a session is told of at once
+	messagePrefix = "message:" // before a message's id, which stands among the ids of memories
+	mostMessages  = 8          // that a session is told at once
 	maxMessage    = 2 << 10    // bytes of one; the daemon cuts at 1,800 characters
 )
 
-// messages are notes like any other recalled ones: somebody else's words.
+// messages gives them as recalled notes, because they are somebody else's words.
 func (n notifications) messages() (all []memory.Item) {
 	var sent struct {
 		Items []struct{ ID, FromAgentID, Type, Content, CreatedAt string }
@@ -63,12 +63,11 @@ func (n notifications) messages() (all []memory.Item) {
 	return all
 }
 
-// messagesHeading begins what a daemon adds to its text for messages.
+// messagesHeading begins the messages in a daemon's text.
 const messagesHeading = "## Cross-agent notifications"
 
-// cutMessages takes messages out of a daemon's text, for they are items by
-// themselves: what stands last, if it names one of them. A file can forge the
-// heading, but not the id.
+// cutMessages removes the messages from a daemon's text, because they are items already: all from the last such heading
+// on, if an id of them stands there. A file can forge the heading, but not the id.
 func cutMessages(s string, messages []memory.Item) string {
 	at := strings.LastIndex("\n"+s, "\n"+messagesHeading)
 	if at < 0 || len(messages) == 0 || !strings.Contains(s[at:], strings.TrimPrefix(messages[0].ID, messagePrefix)) {

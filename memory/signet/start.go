@@ -28,7 +28,7 @@ type startReply struct {
 	Memories []startMemory
 	// An older daemon puts all it has to say into one text.
 	Inject *string
-	// A newer one says it in two parts as well.
+	// A newer one also gives it in two parts.
 	StableSystemPrompt, DynamicContext *string
 
 	ownership
@@ -45,58 +45,56 @@ type startMemory struct {
 	CreatedAt   string `json:"created_at"`
 }
 
-// Start asks for a session's context (POST /api/hooks/session-start), once: the
-// daemon gives a key's context to the first who asks and a stub to everyone
-// after. It ends with ctx or after Options.StartTimeout. Memories are the items
+// Start asks for a session's context (POST /api/hooks/session-start), once: the daemon gives a key's context to the
+// first caller and a stub to everyone after. It ends with ctx or after Options.StartTimeout. Memories are the items
 // that the daemon names, not lines of its text, which is long and has them last.
 //
-// While the daemon is left alone it fails at once. Where it is time to try it, the
-// start goes on beside, and what it gives is there for the key's next Start.
+// While the daemon is left alone it fails at once. Where it is time to probe it, the start goes on in a goroutine, and
+// the key's next Start gives its result.
 //
-// Errors: memory.ErrOwned; memory.ErrUnavailable; memory.ErrKeySpent for the
-// stub, and together with ErrUnavailable where the request went out and no
-// readable answer came. ErrUnavailable alone leaves the key fresh.
+// Errors: memory.ErrOwned; memory.ErrUnavailable; memory.ErrKeySpent for the stub, and together with ErrUnavailable
+// where the request went out and no readable answer came. After ErrUnavailable alone the key can still be started.
 func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
-	turn, done := c.rest.take()
-	if before := c.conversations.takeTried(s.Key); before != nil {
+	turn, done := c.shared.allow()
+	if before := c.keys.takeProbed(s.Key); before != nil {
 		if done != nil {
 			done()
 		}
 		return before.got, before.err
 	}
 	switch turn {
-	case callNone:
-		return memory.Context{}, unavailable(errResting)
-	case callTry:
-		ended := c.conversations.starts(s.Key)
-		c.beside(done, c.opts.StartTimeout, func(ctx context.Context) error {
+	case callDenied:
+		return memory.Context{}, unavailable(errOpen)
+	case callProbe:
+		ended := c.keys.starts(s.Key)
+		c.probe(done, c.opts.StartTimeout, func(ctx context.Context) error {
 			got, err := c.context(ctx, s)
-			c.conversations.keepTried(s.Key, &outcome{got, err})
+			c.keys.keepProbed(s.Key, &outcome{got, err})
 			ended(err)
 			return err
 		})
-		return memory.Context{}, unavailable(errResting)
+		return memory.Context{}, unavailable(errOpen)
 	}
 	if !c.starts.allow() {
-		return memory.Context{}, unavailable(errResting)
+		return memory.Context{}, unavailable(errOpen)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.opts.StartTimeout)
 	defer cancel()
 	began := time.Now()
-	if c.opts.Hold > 0 { // a prompt has waited for nothing by then
-		defer time.AfterFunc(c.opts.Hold, c.rest.failed).Stop()
+	if c.opts.Hold > 0 { // by then a prompt has waited in vain
+		defer time.AfterFunc(c.opts.Hold, c.shared.failed).Stop()
 	}
-	ended := c.conversations.starts(s.Key)
+	ended := c.keys.starts(s.Key)
 	got, err := c.context(ctx, s)
 	ended(err)
 	c.settle(&c.starts, ctx, err)
 	if !errors.Is(ctx.Err(), context.Canceled) {
-		c.settleRest(began, err)
+		c.settleShared(began, err)
 	}
 	return got, err
 }
 
-// context makes the start, and what is told of its reply.
+// context makes the start, and the Context of its reply.
 func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context, error) {
 	began := time.Now()
 	r, err := c.start(ctx, s, false)
@@ -112,12 +110,12 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 		Items:    append(messages, r.items()...),
 		Warnings: r.warnings(),
 	}
-	if !r.split() {
-		standing, said := cutStanding(cutMessages(text(r.Inject), messages))
-		out.ToolNotes, out.Mixed = clean(standing), cutMemories(clean(said), out.Items)
+	if !r.isSplit() {
+		notes, said := cutToolNotes(cutMessages(text(r.Inject), messages))
+		out.ToolNotes, out.Mixed = clean(notes), cutMemories(clean(said), out.Items)
 		return out, nil
 	}
-	if stable := clean(text(r.StableSystemPrompt)); strings.HasPrefix(stable, standingOpen) {
+	if stable := clean(text(r.StableSystemPrompt)); strings.HasPrefix(stable, toolNotesOpen) {
 		out.ToolNotes = stable
 	} else {
 		out.Identity = stable
@@ -131,9 +129,10 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 	return out, nil
 }
 
+// start posts session-start and sorts the replies that are no context. Errors as of Start.
 func (c *Client) start(ctx context.Context, s memory.Session, claimOnly bool) (startReply, error) {
 	var r startReply
-	if err := c.ours(ctx); err != nil {
+	if err := c.verify(ctx); err != nil {
 		return r, err
 	}
 	err := c.post(ctx, "/api/hooks/session-start", startRequest{
@@ -159,7 +158,7 @@ func (c *Client) start(ctx context.Context, s memory.Session, claimOnly bool) (s
 	if err := r.err(); err != nil || claimOnly {
 		return r, err
 	}
-	if r.Inject == nil && !r.split() {
+	if r.Inject == nil && !r.isSplit() {
 		return r, fmt.Errorf("%w: %w", memory.ErrKeySpent, unavailable(errGarbage))
 	}
 	if r.stub() {
@@ -168,14 +167,13 @@ func (c *Client) start(ctx context.Context, s memory.Session, claimOnly bool) (s
 	return r, nil
 }
 
-// Claim tells the daemon that a key's conversation goes on, and nothing else: a
-// daemon that knows claimOnly gives no context, and what another gives is dropped.
-// It ends with ctx or after 10 s. Errors as of Start.
+// Claim tells the daemon that a key's session goes on, and nothing else: a daemon that knows claimOnly gives no
+// context, and what another gives is dropped. It ends with ctx or after 10 s. Errors as of Start.
 func (c *Client) Claim(ctx context.Context, s memory.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	_, err := c.start(ctx, s, true)
-	c.conversations.heard(s.Key, err)
+	c.keys.heard(s.Key, err)
 	return err
 }
 
@@ -197,7 +195,7 @@ const (
 	mostWarnings = 10
 )
 
-// warnings are a newer daemon's, as text: a line each, or what an object says.
+// warnings gives a newer daemon's warnings, a line each: they are texts, or objects with a message.
 func (r *startReply) warnings() (lines []string) {
 	for _, raw := range r.Warnings[:min(len(r.Warnings), mostWarnings)] {
 		var line string
@@ -212,17 +210,17 @@ func (r *startReply) warnings() (lines []string) {
 	return lines
 }
 
-// holdsFiles finds a newer daemon's dynamicContext that holds the user's files
-// beside memories: upstream's stableSystemPrompt is Signet's own instructions
-// and all else is dynamic. Such a text is as mixed as an older daemon's inject.
+// holdsFiles matches a newer daemon's dynamicContext that holds the user's files beside memories: its
+// stableSystemPrompt is then Signet's own instructions, and all else is dynamic. Such a text is as mixed as an older
+// daemon's inject.
 var holdsFiles = pattern.New(`(?m)^## (?:Agent Instructions|Soul|Identity|About Your User|Working Memory)\s*$`)
 
-func (r *startReply) split() bool { return r.StableSystemPrompt != nil || r.DynamicContext != nil }
+// isSplit reports whether the reply is a newer daemon's, with its text in two parts.
+func (r *startReply) isSplit() bool { return r.StableSystemPrompt != nil || r.DynamicContext != nil }
 
-// stub reports the reply that a second start with one key gets. It is told from
-// an identity by holding nothing: no memories, a placeholder for a name, and a
-// text of status lines and the clock alone. Its standing words are repeated too,
-// so they do not count.
+// stub reports whether this is the reply that a second start with one key gets. It differs from an identity by being
+// empty: no memories, a placeholder for a name, and a text of nothing but status lines and the clock. The notes on
+// tools are repeated in it, so they do not count.
 func (r *startReply) stub() bool {
 	if r.Deduped {
 		return true
@@ -235,6 +233,6 @@ func (r *startReply) stub() bool {
 	if r.DynamicContext != nil {
 		said = r.DynamicContext
 	}
-	_, rest := cutStanding(text(said))
+	_, rest := cutToolNotes(text(said))
 	return clean(rest) == "" && strings.TrimSpace(text(said)) != ""
 }

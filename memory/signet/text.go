@@ -15,7 +15,7 @@ func newlines(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-// text is what a reply has in a field that it may leave out.
+// text gives an optional field of a reply, "" where it is missing.
 func text(s *string) string {
 	if s == nil {
 		return ""
@@ -34,5 +34,5 @@ func parseDate(s string) time.Time {
 	return time.Time{}
 }
 
-// itemDate is the date that a daemon writes behind a memory.
+// itemDate matches the date that a daemon writes after a memory.
 var itemDate = pattern.New(`\s*\(([A-Z][a-z]{2,8} \d{1,2}, \d{4}|\d{4}-\d{2}-\d{2}(?:[T ][0-9:.]+(?:Z|[+-]\d{2}:?\d{2})?)?|Invalid Date)(?:, [^()\n]*)?\)\s*$`)

@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// newTransport opens a connection for each request. One kept from before may
-// have been closed by the daemon, which shows only once a hook was written to it
-// and is then in doubt for nothing; a new one costs 0.1 ms on loopback.
+// newTransport opens a connection for each request. A connection kept from before may have been closed by the daemon,
+// which shows only once a hook was written to it; it would then be in doubt whether the daemon took the hook. A new
+// connection costs 0.1 ms on loopback.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment, // which never takes loopback
@@ -25,12 +25,11 @@ func newTransport() *http.Transport {
 	}
 }
 
-// noRedirect: a redirect would take prompts and the token elsewhere.
+// noRedirect follows none: a redirect would take prompts and the token elsewhere.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// newRetrying is go-retryablehttp without what does not suit us: it logs to
-// stderr, waits for seconds, obeys Retry-After, retries refused connections and
-// hides the last answer.
+// newRetrying is go-retryablehttp without what does not suit us: by default it logs to stderr, waits for seconds, obeys
+// Retry-After, retries refused connections and hides the last answer.
 func newRetrying(hc *http.Client, retries int) *retryablehttp.Client {
 	return &retryablehttp.Client{
 		HTTPClient:   hc,
@@ -43,6 +42,8 @@ func newRetrying(hc *http.Client, retries int) *retryablehttp.Client {
 	}
 }
 
+// worthAnother reports whether a request is worth another attempt: after a broken connection or a 5xx, not after a
+// refused connection.
 func worthAnother(ctx context.Context, res *http.Response, err error) (bool, error) {
 	switch {
 	case ctx.Err() != nil:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A hook is the part of a hook's request that they share.
+// A hook is the body of a hook's request: the fields of all of them.
 type hook struct {
 	Harness, SessionKey, SessionID, AgentID, RuntimePath string
 	Project, Cwd, Reason, Source                         string
@@ -15,8 +15,8 @@ type hook struct {
 	ClaimOnly                                            bool
 }
 
-// read decodes a hook's request; false when it was answered already. The older
-// kind fails on bad JSON with 500, not 400.
+// read decodes a hook's request; false when it was answered already. The older kind fails on bad JSON with 500, not
+// 400.
 func read(w http.ResponseWriter, r *http.Request) (hook, bool) {
 	var h *hook
 	if json.NewDecoder(r.Body).Decode(&h) != nil || h == nil {
@@ -33,6 +33,7 @@ func read(w http.ResponseWriter, r *http.Request) (hook, bool) {
 	return *h, true
 }
 
+// reply answers with JSON.
 func reply(w http.ResponseWriter, code int, body map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Access-Control-Allow-Origin", "*")

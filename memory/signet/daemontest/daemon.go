@@ -1,14 +1,13 @@
-// Package daemontest stands in for a Signet daemon in tests: it listens on
-// loopback, answers the hooks and the memory API as the real one was recorded
-// to (0.58.1 and 0.145.8) or reads to (the newer kind), records what it is
-// asked, and fails on demand.
+// Package daemontest stands in for a Signet daemon in tests: it listens on loopback, answers the hooks and the memory
+// API as the real one was recorded to (0.58.1 and 0.145.8) or reads to (the newer kind), records what it is asked, and
+// fails on demand.
 //
 //	d := daemontest.Start(t, daemontest.Options{AgentsDir: dir})
 //	d.Remember("Robin prefers tabs", "preference")
 //	d.Fail(daemontest.Fault{Path: "/api/hooks/session-start", Kind: daemontest.BlackHole})
 //
-// It ranks nothing and summarises nothing: recall is by shared words, and what
-// session-end gets is kept for the test to look at.
+// It ranks nothing and summarises nothing: recall is by shared words, and what session-end gets is kept for the test to
+// look at.
 package daemontest
 
 import (
@@ -24,7 +23,7 @@ import (
 type Generation int
 
 const (
-	Older  Generation = iota // 0.58.1, recorded
+	Older  Generation = iota // 0.58.1, as it was recorded
 	Newer                    // 0.214.3, as documented: split fields, fenced inject, one end a session
 	Middle                   // 0.145.8, recorded: one end a session, a preamble, the prompts as a live transcript
 )
@@ -35,7 +34,7 @@ var (
 	All      = []Generation{Older, Middle, Newer}
 )
 
-// Version is the version that a generation's /health names.
+// Version is the version that the /health of a generation names.
 func (g Generation) Version() string {
 	switch g {
 	case Newer:
@@ -46,12 +45,11 @@ func (g Generation) Version() string {
 	return "0.58.1"
 }
 
-// Options of a daemon. The zero value is an older one without authentication,
-// whose identity is that of Files.
+// Options of a daemon. The zero value is an older one without authentication, with SampleFiles.
 type Options struct {
 	Generation Generation
 	Version    string // "" means the generation's
-	AgentsDir  string // what /health names
+	AgentsDir  string // the folder that /health names
 	Token      string // team mode: every route needs it
 	// Files are the identity files by name; nil means the sample of SampleFiles.
 	Files map[string]string
@@ -60,7 +58,7 @@ type Options struct {
 	// Addr to listen on; "" means a free port of 127.0.0.1.
 	Addr string
 	Now  func() time.Time // nil: time.Now
-	// Warnings come with each start, of the newer kind.
+	// Warnings come with each start of the newer kind.
 	Warnings []string
 }
 
@@ -73,8 +71,8 @@ var SampleFiles = map[string]string{
 	"MEMORY.md":   "# Working memory\nThe heron staging rollout is half done.",
 }
 
-// A Daemon is the stand-in. It is an http.Handler, and serves itself between
-// Start (or Listen, Resume) and Close (or Stop). Safe for concurrent use.
+// A Daemon is the stand-in. It is an http.Handler, and serves itself between Start (or Listen, Resume) and Close (or
+// Stop). Safe for concurrent use.
 type Daemon struct {
 	record
 	faults
@@ -102,12 +100,12 @@ type session struct {
 	ended      time.Time
 	endedBy    string
 	project    string
-	given      [][]string // ids of the last prompt-submit hits, newest first
+	given      [][]string // ids that the last prompt-submits gave, newest first
 	prompts    []string
 	live       string   // the prompts as they came, Middle and Newer
 	transcript string   // the longest that was captured, Newer
 	bypassSaid bool     // a session-end was answered with bypassed, Older
-	extracted  int      // characters of its transcript that checkpoints have brought, Newer
+	extracted  int      // characters of its transcript that checkpoints have handed over, Newer
 	recorded   []string // ids that were given under the key: feedback for others is rejected
 }
 
@@ -121,8 +119,8 @@ func (d *Daemon) session(key string) *session {
 	return s
 }
 
-// Know makes words entities that the daemon knows: all but the older kind recall for prompts with one of them alone.
-// Without any, every word is one.
+// Know makes words entities that the daemon knows: the newer and the middle kind then recall only for prompts with one
+// of them. Before that, every word counts as one.
 func (d *Daemon) Know(words ...string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -136,7 +134,7 @@ func (d *Daemon) Live(key string) string {
 	return d.session(key).live
 }
 
-// Sessions gives the keys that are claimed, which is who is present.
+// Sessions gives the keys that are claimed: the sessions that the daemon takes to be present.
 func (d *Daemon) Sessions() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -150,7 +148,7 @@ func (d *Daemon) Sessions() []string {
 	return keys
 }
 
-// Claim makes another runtime path ("legacy") the owner of a key.
+// Claim makes another runtime path, such as "legacy", the owner of a key.
 func (d *Daemon) Claim(key, path string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -174,7 +172,7 @@ func (d *Daemon) id(kind string) string {
 // A Memory is one that the daemon knows.
 type Memory struct {
 	ID, Content, Type, Tags string
-	Project                 string // that it is of; "": of none
+	Project                 string // "": none
 	Importance              float64
 	Pinned, Forgotten       bool
 	Created                 time.Time
@@ -188,8 +186,7 @@ type message struct {
 	acknowledged      []string // keys
 }
 
-// heldByOther reports a claim of another path, which lasts 4 h. The caller
-// holds d.mu.
+// heldByOther reports a claim of another path, which lasts 4 h. The caller holds d.mu.
 func (d *Daemon) heldByOther(s *session, path string) bool {
 	return s.path != "" && s.path != path && d.opts.Now().Sub(s.claimed) < 4*time.Hour
 }

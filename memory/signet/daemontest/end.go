@@ -13,11 +13,10 @@ import (
 
 var injected = regexp.MustCompile(`(?is)<(signet-memory-context|signet-memory|memory-context)\b.*?(?:</(?:signet-memory-context|signet-memory|memory-context)>|$)`)
 
-// duplicateWindow is how long a session that has ended is no new one.
+// duplicateWindow is how long after an end another end of the same key is a duplicate.
 const duplicateWindow = 30 * time.Minute
 
-// sessionEnd reads the transcript within the request, so that the file may be
-// gone once the answer is there.
+// sessionEnd reads the transcript within the request: the file may be gone once the answer is there.
 func (d *Daemon) sessionEnd(w http.ResponseWriter, r *http.Request) {
 	h, ok := read(w, r)
 	if !ok {
@@ -71,6 +70,7 @@ func (d *Daemon) sessionEnd(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, m)
 }
 
+// endOlder reads no inline transcript, and extracts a session again that is ended again.
 func (d *Daemon) endOlder(h hook, e *End, m map[string]any, given bool) {
 	kept, why := normalise(h.Harness, e.Transcript)
 	switch {
@@ -114,6 +114,7 @@ func (d *Daemon) endMiddle(h hook, s *session, e *End, m map[string]any, given b
 	}
 }
 
+// endNewer keeps the longer of the given and the captured transcript, and ends a key once.
 func (d *Daemon) endNewer(h hook, s *session, e *End, m map[string]any, given bool) {
 	now := d.opts.Now()
 	switch {
@@ -149,8 +150,9 @@ func (d *Daemon) endNewer(h hook, s *session, e *End, m map[string]any, given bo
 }
 
 // extracted is how much of a transcript a job reads, in UTF-16 units as JavaScript counts.
-const extracted = 100000
+const extracted = 100_000
 
+// cutUnits cuts s to n UTF-16 units, and marks that it did.
 func cutUnits(s string, n int, mark string) string {
 	for i, r := range s {
 		if n -= utf16.RuneLen(r); n < 0 {
@@ -160,8 +162,8 @@ func cutUnits(s string, n int, mark string) string {
 	return s
 }
 
-// normalise is what the older kind makes of a transcript: JSON lines of role
-// and text are rendered, other JSON lines are dropped, all else stays.
+// normalise renders a transcript as the older kind does: JSON lines of role and text become lines of text, other JSON
+// lines are dropped, all else stays.
 func normalise(harness, raw string) (kept, why string) {
 	if strings.TrimSpace(raw) == "" {
 		return "", "missing or empty"

@@ -41,7 +41,7 @@ type Fault struct {
 	Times int           // how often; zero: until Heal
 }
 
-// faults are those that are on.
+// faults are those that are switched on.
 type faults struct {
 	lock sync.Mutex // guards what follows
 	all  []*Fault
@@ -79,7 +79,7 @@ func (f *faults) on(path string) *Fault {
 	return nil
 }
 
-// serve fails; answer is how the daemon would answer.
+// serve fails a request in the fault's way; answer is how the daemon would answer it.
 func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stopping chan struct{}, answer http.HandlerFunc) {
 	delay := cmp.Or(f.Delay, 10*time.Millisecond)
 	switch f.Kind {
@@ -119,8 +119,8 @@ func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stopping chan stru
 	}
 }
 
-// wait returns true after delay, false when the client or the daemon went
-// before. No delay waits for ever.
+// wait returns true after delay, false when the client or the daemon went away before. Without a delay it waits for
+// that.
 func wait(r *http.Request, stopping chan struct{}, delay time.Duration) bool {
 	var after <-chan time.Time
 	if delay > 0 {
@@ -137,6 +137,7 @@ func wait(r *http.Request, stopping chan struct{}, delay time.Duration) bool {
 	return false
 }
 
+// huge answers with 100 MB.
 func huge(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	chunk := bytes.Repeat([]byte("heron "), 1<<14)

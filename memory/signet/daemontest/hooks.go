@@ -14,11 +14,11 @@ const (
 	statusLine = "[memory active | /remember | /recall]"
 	fenceOpen  = "<signet-memory-context>\n"
 	fenceClose = "\n</signet-memory-context>\n"
-	// What the newer kind says of itself at every start.
+	// standing is what the newer kind says of itself at every start.
 	standing = "[signet active]\nYou have persistent memory managed by Signet.\n\nMemory tools:\n- " +
 		"mcp__signet__memory_search: search stored memories by keyword or meaning"
-	// The preamble of 0.145.8, shortened: five tools, a call to recall before commands and edits, and where the files
-	// are.
+	// preamble is that of 0.145.8, shortened: five tools, a call to recall before commands and edits, and where the
+	// files are.
 	preamble = "[signet active]\n\n## Memory Check Loop\n\nRun 1-3 recalls before commands and file edits.\n\nMemory " +
 		"tools:\n" +
 		"- mcp__signet__memory_search\n- mcp__signet__memory_store\n- mcp__signet__memory_list\n- " +
@@ -27,7 +27,7 @@ const (
 		"AGENTS.md, SOUL.md, IDENTITY.md, USER.md, MEMORY.md\n" +
 		"Secrets: use secret_exec.\n"
 
-	recallWindow = 5 // hits whose memories are not given again
+	recallWindow = 5 // prompts whose memories are not given again
 	peerLimit    = 6
 )
 
@@ -89,6 +89,7 @@ func (d *Daemon) sessionStart(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, d.full(h))
 }
 
+// stub is the reply to every start of a key after the first.
 func (d *Daemon) stub() map[string]any {
 	m := map[string]any{"identity": map[string]any{"name": "Agent"}, "memories": []any{}}
 	if d.opts.Generation == Newer {
@@ -102,7 +103,7 @@ func (d *Daemon) stub() map[string]any {
 	return m
 }
 
-// full is a first start's reply. The caller holds d.mu.
+// full is the reply to a key's first start. The caller holds d.mu.
 func (d *Daemon) full(h hook) map[string]any {
 	parts := []string{statusLine}
 	switch d.opts.Generation {
@@ -180,8 +181,7 @@ func (d *Daemon) identity() map[string]any {
 	return m
 }
 
-// peers lists the other live sessions of the project, which is where a session
-// that was started and never ended shows. The caller holds d.mu.
+// peers lists the other sessions of the project that were started and not ended. The caller holds d.mu.
 func (d *Daemon) peers(h hook) []string {
 	var keys []string
 	for key, s := range d.sessions {
@@ -289,8 +289,7 @@ func (d *Daemon) promptSubmit(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// match finds memories that share a word of four letters with the prompt. The
-// caller holds d.mu.
+// match finds memories that share a word of four letters with the prompt. The caller holds d.mu.
 func (d *Daemon) match(prompt string, s *session) []*Memory {
 	var hits []*Memory
 	for _, m := range d.memories {

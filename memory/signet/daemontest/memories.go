@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// Remember makes the daemon know something, of now, and gives its id.
+// Remember stores a memory, dated now, and gives its id.
 func (d *Daemon) Remember(content, kind string) string {
 	return d.RememberAt(content, kind, d.opts.Now())
 }
@@ -25,7 +25,7 @@ func (d *Daemon) RememberAt(content, kind string, at time.Time) string {
 	return m.ID
 }
 
-// RememberIn is Remember of a project.
+// RememberIn is Remember for a project.
 func (d *Daemon) RememberIn(project, content, kind string) string {
 	id := d.Remember(content, kind)
 	d.mu.Lock()
@@ -34,7 +34,7 @@ func (d *Daemon) RememberIn(project, content, kind string) string {
 	return id
 }
 
-// Memories gives what the daemon knows, forgotten ones too.
+// Memories gives all memories, forgotten ones included.
 func (d *Daemon) Memories() []Memory {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -18,7 +18,7 @@ func (d *Daemon) Send(from, content string) string {
 	return m.id
 }
 
-// sent takes a message in, as agents and runners send them.
+// sent stores a message that an agent or a runner sends.
 func (d *Daemon) sent(w http.ResponseWriter, r *http.Request) {
 	var b struct{ FromAgentID, ToSessionKey, Content string }
 	if json.NewDecoder(r.Body).Decode(&b) != nil || b.Content == "" || b.ToSessionKey == "" {
@@ -38,7 +38,7 @@ func (d *Daemon) Inbox() (texts []string) {
 	return texts
 }
 
-// Acknowledged gives the keys under which a message was.
+// Acknowledged gives the keys under which a message was acknowledged.
 func (d *Daemon) Acknowledged(id string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -50,7 +50,7 @@ func (d *Daemon) Acknowledged(id string) []string {
 	return nil
 }
 
-// notify adds to a reply what was sent and not acknowledged, in its text too. The caller holds d.mu.
+// notify adds to a reply, and to its text, the messages that were not acknowledged. The caller holds d.mu.
 func (d *Daemon) notify(m map[string]any, h hook) map[string]any {
 	items, text := []any{}, "\n\n## Cross-agent notifications\n\nAcknowledge with agent_message_ack.\n"
 	for _, n := range d.messages {

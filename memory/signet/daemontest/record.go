@@ -45,8 +45,7 @@ func (r Request) JSON() map[string]any {
 	return m
 }
 
-// Requests gives what was asked of the given paths so far, in order; of all,
-// without one.
+// Requests gives what was asked of the given paths so far, in order; of all, without one.
 func (r *record) Requests(paths ...string) []Request {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -83,8 +82,7 @@ const (
 	Bypassed  = "bypassed"
 )
 
-// An End is what a session-end brought, read within the request as the real
-// daemon does.
+// An End is what a session-end brought, read within the request as the real daemon does.
 type End struct {
 	At                    time.Time
 	Harness, Key, AgentID string

@@ -49,7 +49,7 @@ func Listen(o Options) (*Daemon, error) {
 	return d, d.Resume()
 }
 
-// Resume listens, again after Stop, on the same address.
+// Resume listens, after Stop again on the same address.
 func (d *Daemon) Resume() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,9 +67,8 @@ func (d *Daemon) Resume() error {
 	return nil
 }
 
-// Stop ends every connection and listens no more, so that connections are
-// refused. What the daemon knows stays; session-start dedup and claims go, as
-// with a restart of the older kind.
+// Stop ends every connection and stops listening, so that connections are refused. Memories stay. The older kind loses
+// its claims and which keys were started, as a restart does.
 func (d *Daemon) Stop() {
 	d.mu.Lock()
 	server := d.server
@@ -133,7 +132,7 @@ func (d *Daemon) routes() *http.ServeMux {
 	return mux
 }
 
-// answer is the daemon at its best.
+// answer answers as a daemon without faults.
 func (d *Daemon) answer(w http.ResponseWriter, r *http.Request) {
 	if d.opts.Token != "" {
 		given := r.Header.Get("Authorization")
@@ -150,7 +149,7 @@ func (d *Daemon) answer(w http.ResponseWriter, r *http.Request) {
 	d.mux.ServeHTTP(w, r)
 }
 
-// ServeHTTP records the request, then answers it, or fails as it was told to.
+// ServeHTTP records the request, then answers it, or fails as Fail told it to.
 func (d *Daemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -71,7 +71,7 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 	case err != nil:
 		return []Finding{{check, Problem, fmt.Sprintf("%s does not answer as a Signet daemon does: %v", url, err),
 			"see what listens there"}}
-	case health.Stranger && !c.DaemonConfigured:
+	case health.OtherUser && !c.DaemonConfigured:
 		return []Finding{{check, Problem,
 			url + " belongs to another user: nothing is told to it, and nothing of it is used",
 			"see who listens there; if it is to be used, name it in daemon_url"}}
@@ -87,7 +87,7 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 		found = append(found, Finding{check, Note, fmt.Sprintf("it serves %s, not %s; it is used because it was named",
 			health.AgentsDir, c.SignetPath), ""})
 	}
-	if health.Unseen && !c.DaemonConfigured && config.Token() != "" {
+	if health.OwnerUnknown && !c.DaemonConfigured && config.Token() != "" {
 		found = append(found, Finding{check, Note, "who listens there is not known here, so the token is not sent",
 			"name the daemon in daemon_url if it wants one"})
 	}

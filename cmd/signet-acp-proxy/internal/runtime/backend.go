@@ -281,7 +281,7 @@ func (b *Backend) source(store *correlation.Store, local memory.Source, log zero
 		return local, nil
 	}
 	o := DaemonOptions(b.c, config.Token(), log)
-	o.RestFile, o.Hold = filepath.Join(b.c.Dir(), "daemon.json"), b.c.Hold
+	o.BreakerFile, o.Hold = filepath.Join(b.c.Dir(), "daemon.json"), b.c.Hold
 	client, err := signet.New(o)
 	if err != nil {
 		return nil, err

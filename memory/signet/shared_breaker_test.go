@@ -19,7 +19,7 @@ func TestRestIsShared(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	process := func() *Client {
 		c := client(t, d.URL(), func(o *Options) {
-			o.RestFile, o.Now, o.StartTimeout = file, func() time.Time { return now }, costly+50*time.Millisecond
+			o.BreakerFile, o.Now, o.StartTimeout = file, func() time.Time { return now }, costly+50*time.Millisecond
 		})
 		t.Cleanup(c.Close)
 		return c
@@ -29,19 +29,19 @@ func TestRestIsShared(t *testing.T) {
 		_, err := process().Start(t.Context(), memory.Session{Key: key})
 		return err
 	}
-	// tries is how many processes try a hook, once all that run have tried.
+	// probes is how many processes try a hook, once all that run have tried.
 	tries := func(n int) int {
 		d.ForgetRequests()
 		var all []*Client
 		for range n {
 			c := process()
-			if _, err := c.Start(t.Context(), memory.Session{Key: "try"}); !errors.Is(err, errResting) {
+			if _, err := c.Start(t.Context(), memory.Session{Key: "try"}); !errors.Is(err, errOpen) {
 				t.Errorf("while it is left alone: %v", err)
 			}
 			all = append(all, c)
 		}
 		for _, c := range all {
-			c.tries.Wait()
+			c.probes.Wait()
 		}
 		return starts()
 	}
@@ -52,7 +52,7 @@ func TestRestIsShared(t *testing.T) {
 	if n := tries(3); n != 0 {
 		t.Errorf("within the rest %d processes tried", n)
 	}
-	if _, err := process().Recall(t.Context(), memory.Session{Key: "try"}, "heron", nil); !errors.Is(err, errResting) {
+	if _, err := process().Recall(t.Context(), memory.Session{Key: "try"}, "heron", nil); !errors.Is(err, errOpen) {
 		t.Errorf("while it is left alone: %v", err)
 	}
 	d.Heal()
@@ -86,7 +86,7 @@ func TestTryIsAHook(t *testing.T) {
 		d := daemontest.Start(t, daemontest.Options{Generation: kind})
 		d.Remember("Robin prefers tabs", "preference")
 		c := client(t, d.URL(), func(o *Options) {
-			o.RestFile, o.Now = filepath.Join(t.TempDir(), "daemon.json"), func() time.Time { return now }
+			o.BreakerFile, o.Now = filepath.Join(t.TempDir(), "daemon.json"), func() time.Time { return now }
 			o.StartTimeout = 2 * costly // in which a busy machine sends the request
 		})
 		t.Cleanup(c.Close)
@@ -96,22 +96,22 @@ func TestTryIsAHook(t *testing.T) {
 		}
 		ask := func(key string) (memory.Context, error) {
 			got, err := c.Start(t.Context(), memory.Session{Key: key})
-			c.tries.Wait()
+			c.probes.Wait()
 			return got, err
 		}
-		now = now.Add(restFor(1))
-		if _, err := ask("b"); !errors.Is(err, errResting) {
+		now = now.Add(openFor(1))
+		if _, err := ask("b"); !errors.Is(err, errOpen) {
 			t.Errorf("%s: somebody waited for the try: %v", kind.Version(), err)
 		}
-		if _, err := ask("c"); !errors.Is(err, errResting) || len(d.Requests(startPath)) != 2 {
+		if _, err := ask("c"); !errors.Is(err, errOpen) || len(d.Requests(startPath)) != 2 {
 			t.Errorf("%s: its hooks hang: %v, %d starts", kind.Version(), err, len(d.Requests(startPath)))
 		}
 		if _, err := ask("b"); !errors.Is(err, memory.ErrKeySpent) {
 			t.Errorf("%s: a start that got no answer: %v", kind.Version(), err)
 		}
 		d.Heal()
-		now = now.Add(restFor(2))
-		if _, err := ask("c"); !errors.Is(err, errResting) {
+		now = now.Add(openFor(2))
+		if _, err := ask("c"); !errors.Is(err, errOpen) {
 			t.Errorf("%s: %v", kind.Version(), err)
 		}
 		got, err := ask("c")
@@ -129,7 +129,7 @@ func TestPromptsTry(t *testing.T) {
 	now := time.Now()
 	d := daemontest.Start(t, daemontest.Options{})
 	c := client(t, d.URL(), func(o *Options) {
-		o.RestFile, o.Now = filepath.Join(t.TempDir(), "daemon.json"), func() time.Time { return now }
+		o.BreakerFile, o.Now = filepath.Join(t.TempDir(), "daemon.json"), func() time.Time { return now }
 	})
 	t.Cleanup(c.Close)
 	for name, ask := range map[string]func() error{
@@ -140,18 +140,18 @@ func TestPromptsTry(t *testing.T) {
 		"follow": func() error { return c.Follow(t.Context(), Prompt{memory.Session{Key: "k"}, "heron", ""}, true) },
 	} {
 		now = now.Add(time.Second)
-		c.rest.failed()
-		if err := ask(); !errors.Is(err, errResting) {
+		c.shared.failed()
+		if err := ask(); !errors.Is(err, errOpen) {
 			t.Errorf("%s: while it is left alone: %v", name, err)
 		}
-		now = now.Add(restFor(1))
+		now = now.Add(openFor(1))
 		before := len(d.Requests(submitPath))
 		_ = ask()
-		c.tries.Wait()
+		c.probes.Wait()
 		if n := len(d.Requests(submitPath)); n != before+1 {
 			t.Errorf("%s: it was asked %d times", name, n-before)
 		}
-		if turn, _ := c.rest.take(); turn != callAway {
+		if turn, _ := c.shared.allow(); turn != callAllowed {
 			t.Errorf("%s: it answered, and is left alone", name)
 		}
 	}
@@ -160,15 +160,15 @@ func TestPromptsTry(t *testing.T) {
 // One process at a time tries.
 func TestOneTries(t *testing.T) {
 	now := time.Now()
-	r := rest{file: filepath.Join(t.TempDir(), "daemon.json"), url: "u", now: func() time.Time { return now }}
+	r := sharedBreaker{file: filepath.Join(t.TempDir(), "daemon.json"), url: "u", now: func() time.Time { return now }}
 	r.failed()
 	now = now.Add(30 * time.Second)
-	first, done := r.take()
-	if second, _ := r.take(); first != callTry || second != callNone {
+	first, done := r.allow()
+	if second, _ := r.allow(); first != callProbe || second != callDenied {
 		t.Errorf("%v, %v", first, second)
 	}
 	done()
-	if third, done := r.take(); third != callTry {
+	if third, done := r.allow(); third != callProbe {
 		t.Errorf("%v", third)
 	} else {
 		done()
@@ -180,7 +180,7 @@ func TestOneTries(t *testing.T) {
 func TestRestCountsWhatCosts(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "daemon.json")
 	d := daemontest.Start(t, daemontest.Options{})
-	c := client(t, d.URL(), func(o *Options) { o.RestFile, o.Hold = file, 20*time.Millisecond })
+	c := client(t, d.URL(), func(o *Options) { o.BreakerFile, o.Hold = file, 20*time.Millisecond })
 	defer c.Close()
 	d.Fail(daemontest.Fault{Path: startPath, Kind: daemontest.Slow, Delay: 500 * time.Millisecond})
 	done := make(chan error)
@@ -189,7 +189,7 @@ func TestRestCountsWhatCosts(t *testing.T) {
 		done <- err
 	}()
 	for deadline := time.Now().Add(10 * time.Second); ; {
-		if turn, _ := c.rest.take(); turn == callNone {
+		if turn, _ := c.shared.allow(); turn == callDenied {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -200,14 +200,14 @@ func TestRestCountsWhatCosts(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if turn, _ := c.rest.take(); turn != callAway {
+	if turn, _ := c.shared.allow(); turn != callAllowed {
 		t.Error("answered, and still left alone")
 	}
 	d.Stop()
 	if _, err := c.Start(t.Context(), memory.Session{Key: "l"}); !errors.Is(err, memory.ErrUnavailable) {
 		t.Fatal(err)
 	}
-	if turn, _ := c.rest.take(); turn != callAway {
+	if turn, _ := c.shared.allow(); turn != callAllowed {
 		t.Error("refused at once, and left alone")
 	}
 }
@@ -215,17 +215,17 @@ func TestRestCountsWhatCosts(t *testing.T) {
 // A file that is no file of ours counts as none.
 func TestRestFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "daemon.json")
-	r := rest{file: file, url: "u", now: time.Now}
+	r := sharedBreaker{file: file, url: "u", now: time.Now}
 	for _, text := range []string{"", "null", "{", `{"u":1}`, `[]`} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if turn, _ := r.take(); turn != callAway {
+		if turn, _ := r.allow(); turn != callAllowed {
 			t.Errorf("%q: %v", text, turn)
 		}
 	}
 	r.failed()
-	if turn, _ := r.take(); turn != callNone {
+	if turn, _ := r.allow(); turn != callDenied {
 		t.Error("not written over")
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {

@@ -10,21 +10,21 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// conversations is what a client knows of the keys that it has used.
-type conversations struct {
+// keyStates is what a client knows of the keys that it has used.
+type keyStates struct {
 	mu  sync.Mutex
-	all map[string]*conversation
+	all map[string]*keyState
 }
 
-// A conversation is one key's.
-type conversation struct {
+// A keyState is what is known of one key.
+type keyState struct {
 	starting chan struct{} // closed when the start that is under way has ended; nil: none was made
 	known    bool          // the daemon has heard of the key from us
-	tried    *outcome      // of a start that nobody waited for, until somebody asks
-	owned    error         // it is another's, or a person has switched it off: final
+	probed   *outcome      // of a probe's start, until Start takes it
+	owned    error         // a person has switched the session off: final
 
-	messages []memory.Item   // of other agents, to be told
-	told     map[string]bool // their ids, of those that were
+	messages []memory.Item   // from other agents, not told to the session yet
+	told     map[string]bool // the ids of those that were told
 }
 
 // An outcome is what a start gave.
@@ -33,26 +33,26 @@ type outcome struct {
 	err error
 }
 
-// of gives a key's conversation. The lock is held.
-func (c *conversations) ofLocked(key string) *conversation {
+// ofLocked gives a key's state, and makes it if need be. The lock is held.
+func (c *keyStates) ofLocked(key string) *keyState {
 	if c.all == nil {
-		c.all = make(map[string]*conversation)
+		c.all = make(map[string]*keyState)
 	}
 	if c.all[key] == nil {
-		c.all[key] = &conversation{}
+		c.all[key] = &keyState{}
 	}
 	return c.all[key]
 }
 
-// Left is told that nobody uses a key any more: what is known of it is given up.
+// Left drops what is known of a key that nobody uses any more.
 func (c *Client) Left(key string) {
-	c.conversations.mu.Lock()
-	defer c.conversations.mu.Unlock()
-	delete(c.conversations.all, key)
+	c.keys.mu.Lock()
+	defer c.keys.mu.Unlock()
+	delete(c.keys.all, key)
 }
 
-// starts notes a start; ended is to be called when it has been answered.
-func (c *conversations) starts(key string) (ended func(error)) {
+// starts notes that a start was made; ended must be called when it has ended.
+func (c *keyStates) starts(key string) (ended func(error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
@@ -69,26 +69,26 @@ func (c *conversations) starts(key string) (ended func(error)) {
 	}
 }
 
-// keepTried keeps what a start has given that nobody waited for.
-func (c *conversations) keepTried(key string, o *outcome) {
+// keepProbed keeps what a probe's start has given.
+func (c *keyStates) keepProbed(key string, o *outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ofLocked(key).tried = o
+	c.ofLocked(key).probed = o
 }
 
-// takeTried gives that, once; nil where there is none.
-func (c *conversations) takeTried(key string) *outcome {
+// takeProbed gives what keepProbed has kept, once; nil where there is nothing.
+func (c *keyStates) takeProbed(key string) *outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
-	o := v.tried
-	v.tried = nil
+	o := v.probed
+	v.probed = nil
 	return o
 }
 
-// awaitStart waits until a start of the key that is under way has ended: a prompt
-// that overtakes it is missing from the daemon's checkpoints.
-func (c *conversations) awaitStart(ctx context.Context, key string) error {
+// awaitStart waits until a start of the key that is under way has ended: a prompt that overtakes it would be missing
+// from the daemon's checkpoints.
+func (c *keyStates) awaitStart(ctx context.Context, key string) error {
 	c.mu.Lock()
 	starting := c.ofLocked(key).starting
 	c.mu.Unlock()
@@ -104,7 +104,7 @@ func (c *conversations) awaitStart(ctx context.Context, key string) error {
 }
 
 // heard notes what the daemon answered about a key.
-func (c *conversations) heard(key string, err error) {
+func (c *keyStates) heard(key string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
@@ -116,31 +116,32 @@ func (c *conversations) heard(key string, err error) {
 	}
 }
 
-// bypassed gives the error with which a person's wish is repeated, nil where there is none.
-func (c *conversations) bypassed(key string) error {
+// bypassed gives the error for a key that a person has switched off, nil for any other.
+func (c *keyStates) bypassed(key string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ofLocked(key).owned
 }
 
 // unheard reports whether the daemon has not heard of the key from us.
-func (c *conversations) unheard(key string) bool {
+func (c *keyStates) unheard(key string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
 	return !v.known && v.starting == nil && v.owned == nil
 }
 
-// keepMessages keeps what has come for a key. What was told is not kept again.
-func (c *conversations) keepMessages(key string, messages []memory.Item) {
+// keepMessages keeps messages that have come for a key, without those that were told to it before.
+func (c *keyStates) keepMessages(key string, messages []memory.Item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
 	v.messages = slices.DeleteFunc(messages, func(m memory.Item) bool { return v.told[m.ID] })
 }
 
-// tell notes which of the items that a session was given are messages, and gives those that are news.
-func (c *conversations) tell(key string, items []string) (ids []string) {
+// newlyTold notes which of the items that a session was given are messages, and gives the ids of those that it had not
+// been given before.
+func (c *keyStates) newlyTold(key string, items []string) (ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
@@ -160,7 +161,7 @@ func (c *conversations) tell(key string, items []string) (ids []string) {
 }
 
 // resumed forgets that the daemon has heard of a key.
-func (c *conversations) resumed(key string) {
+func (c *keyStates) resumed(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
