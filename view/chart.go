@@ -7,35 +7,36 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-const leastDays, mostDays = 30, 60 // bars of a chart
+const leastDays, mostDays = 30, 60 // how many days a chart shows
 
-// A Chart is bars, one a day.
+// A Chart is a bar chart with a bar for each day.
 type Chart struct {
 	Title, Summary string
-	Most           string // what the highest line stands for
+	Most           string // the value of the highest bar, in words
 	From, To       time.Time
 	Bars           []Bar
 	Width          int
 	Legend         []string // of the parts of a bar, the lowest first
 }
 
-// Chart sizes, in units of the picture.
+// Sizes in units of the SVG picture.
 const (
 	barWidth    = 12
 	chartHeight = 120
 )
 
-// A Bar is a day. Its parts stand on each other.
+// A Bar is a day. Its parts are stacked.
 type Bar struct {
 	Title string // the day and its figures
 	X     int
 	Parts []Part
 }
 
-// A Part of a bar, the lowest first.
+// A Part of a bar; N is its place among the parts, the lowest first.
 type Part struct{ N, Y, Height int }
 
-// chart draws figures by day; without any it has no bars.
+// chart makes a chart of the values that of gives of each day, one for each entry of legend; words formats a value.
+// Where all are zero it has no bars.
 func chart(title string, legend []string, days []telemetry.Sum, of func(telemetry.Sum) []float64,
 	words func(float64) string) Chart {
 	c := Chart{Title: title, Legend: legend}
@@ -56,7 +57,7 @@ func chart(title string, legend []string, days []telemetry.Sum, of func(telemetr
 		for n, v := range of(d) {
 			height := int(v / most * chartHeight)
 			if v > 0 {
-				height = max(height, 1) // it can be seen
+				height = max(height, 1) // so that it can be seen
 			}
 			y -= height
 			if height > 0 {

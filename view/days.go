@@ -7,7 +7,7 @@ import (
 
 // A Day has the sessions that began on it, by project.
 type Day struct {
-	ID       string // on the page
+	ID       string // the HTML id of its list
 	Date     time.Time
 	Projects []Group
 }
@@ -18,7 +18,7 @@ type Group struct {
 	Sessions []*Session
 }
 
-// days groups the sessions that nobody called, the newest day first.
+// days groups the sessions that no other session called, the newest day first.
 func days(sessions map[int64]*Session) []Day {
 	var roots []*Session
 	for _, s := range sessions {
@@ -46,17 +46,18 @@ func days(sessions map[int64]*Session) []Day {
 	return all
 }
 
-// mostUnfolded sessions, the newest, can be searched as any text of a page.
+// mostUnfolded is how many sessions, the newest, have their turns in the page's text, where the browser's search finds
+// them.
 const mostUnfolded = 200
 
 func sameDay(a, b time.Time) bool {
 	return a.Local().Format(time.DateOnly) == b.Local().Format(time.DateOnly)
 }
 
-// dayID is what a day's list is called on the page.
+// dayID gives the HTML id of a day's list.
 func dayID(at time.Time) string { return "d" + at.Local().Format(time.DateOnly) }
 
-// dayNumber counts the days of this machine's calendar.
+// dayNumber numbers the days of the local calendar.
 func dayNumber(at time.Time) int {
 	y, m, d := at.Local().Date()
 	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))

@@ -23,12 +23,12 @@ type Changes interface {
 	Edit(ctx context.Context, id, text string) error
 }
 
-// Live serves a page on loopback for as long as somebody looks at it, and tells it what has changed.
+// Live serves a page on loopback while a browser window shows it, and tells the window what has changed.
 type Live struct {
 	Source
 	Changes Changes
-	Opened  func(address string) error // called once, when somebody can look; its error ends all
-	Grace   time.Duration              // after the last window has closed, which may be loading anew; 0: 3 s
+	Opened  func(address string) error // called once the page is served; its error ends Serve
+	Grace   time.Duration              // how long it serves on after the last window, which may be reloading; 0: 3 s
 
 	host, token string
 	watch       *watch
@@ -36,10 +36,10 @@ type Live struct {
 
 const (
 	headerTime = 10 * time.Second
-	shutdown   = 2 * time.Second
+	shutdown   = 2 * time.Second // for requests that are under way at the end
 )
 
-// Serve serves until the last window has closed or the context ends.
+// Serve serves until the last window has closed or ctx ends, which is no error.
 func (l *Live) Serve(ctx context.Context) error {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -60,11 +60,11 @@ func (l *Live) Serve(ctx context.Context) error {
 	server := &http.Server{Handler: l.handler(), ReadHeaderTimeout: headerTime,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(ownUser{listener}) }()
+	go func() { served <- server.Serve(sameUserListener{listener}) }()
 	if err = l.Opened("http://" + l.host + "/" + l.token + "/"); err == nil {
 		l.watch.untilLeft(ctx, l.Grace)
 	}
-	cancel() // which ends what windows listen to
+	cancel() // ends the windows' event streams
 	<-watched
 	closing, stop := context.WithTimeout(context.Background(), shutdown)
 	defer stop()
@@ -77,13 +77,13 @@ func (l *Live) Serve(ctx context.Context) error {
 	return err
 }
 
-// handler answers who knows the token and asks as this page does.
+// handler answers requests that know the token and come from this page.
 func (l *Live) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", l.page)
 	mux.HandleFunc("GET /parts/{part}", l.part)
 	mux.HandleFunc("GET /sessions/{id}", l.session)
-	mux.HandleFunc("GET /changes", l.watch.tell)
+	mux.HandleFunc("GET /changes", l.watch.stream)
 	mux.HandleFunc("POST /memories/{id}/{change}", l.change)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rest, right := l.admits(r)
@@ -103,8 +103,9 @@ func (l *Live) handler() http.Handler {
 	})
 }
 
-// admits reports whether a request is of the page: it names this very host (a page elsewhere whose name leads to
-// loopback does not), knows the token, and was made by no other page. It gives the path below the token.
+// admits reports whether a request comes from this page: it names this very host (which a page elsewhere with a name
+// that resolves to loopback does not), knows the token, and was made by no other page. rest is the path below the
+// token.
 func (l *Live) admits(r *http.Request) (rest string, right bool) {
 	token, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
@@ -128,7 +129,7 @@ func (l *Live) part(w http.ResponseWriter, r *http.Request) {
 	l.write(w, r, func(p *Page) error { return p.writePart(w, name, p) }, name)
 }
 
-// write reads parts of a page and writes something of it.
+// write reads some parts of the page, and has write write them.
 func (l *Live) write(w http.ResponseWriter, r *http.Request, write func(*Page) error, parts ...string) {
 	p, err := read(r.Context(), l.Source, parts...)
 	if err != nil {
@@ -140,7 +141,7 @@ func (l *Live) write(w http.ResponseWriter, r *http.Request, write func(*Page) e
 	_ = write(p) // who asked has gone
 }
 
-// session writes one session, without what it has to do with others.
+// session writes one session, without links to others.
 func (l *Live) session(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
@@ -189,14 +190,14 @@ func (l *Live) change(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ownUser lets in only processes of our own user, as far as the system tells, and root's.
-type ownUser struct{ net.Listener }
+// sameUserListener accepts only connections from processes of our own user or of root, as far as the system tells.
+type sameUserListener struct{ net.Listener }
 
-// Accept gives the next connection of ours.
-func (l ownUser) Accept() (net.Conn, error) {
+// Accept closes all other connections.
+func (l sameUserListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
-		if err != nil || ours(c.RemoteAddr()) {
+		if err != nil || sameUser(c.RemoteAddr()) {
 			return c, err
 		}
 		_ = c.Close()

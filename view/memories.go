@@ -14,27 +14,27 @@ import (
 
 const (
 	mostMemories   = 10_000
-	mostReplacing  = 200    // memories, the newest, of which is looked up what they replaced: each costs a search
-	mostTold       = 10_000 // blocks, the newest, of which is said to whom they told what
-	mostInjections = 20     // of a memory
+	mostReplacing  = 200    // memories, the newest, whose predecessors are looked up: each costs a search
+	mostRead       = 10_000 // inserted blocks, the newest, that are read for who was told a memory
+	mostInjections = 20     // shown of a memory
 )
 
-// A Memory is one as the page shows it.
+// A Memory is a memory as the page shows it.
 type Memory struct {
 	embedded.Memory
 	From       *Session    // the session that it came from, where that is on the page
 	Injections []Injection // the newest first
-	Told       int         // how often it was told
-	Back       int         // to how many of these an answer came back
+	Told       int         // how many sessions were told it
+	Back       int         // how many of these used it in an answer
 	Pinned     bool
 	Replaced   []embedded.Memory
 }
 
-// An Injection is a session that was told a memory.
+// An Injection is that a session was told a memory.
 type Injection struct {
 	Session *Session // nil: it is not on the page
 	At      time.Time
-	Used    bool // an answer came back to it
+	Used    bool // an answer used it
 }
 
 // A MemoryGroup is the memories of a project, the newest first.
@@ -44,13 +44,13 @@ type MemoryGroup struct {
 	Memories []*Memory
 }
 
-// Memories are those of a page, by project.
+// Memories are the memories of a page, by project.
 type Memories struct {
 	Groups             []MemoryGroup
 	Shown, AllMemories int
 }
 
-// readMemories reads memories, and the passages of conversations that somebody was told.
+// readMemories reads memories, and those passages of conversations that a session was told.
 func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, error) {
 	var read Memories
 	all, err := src.Memories.List(ctx, embedded.Filter{Limit: mostMemories})
@@ -73,7 +73,7 @@ func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, 
 	groups := map[[2]string]*MemoryGroup{}
 	for _, one := range append(all, told...) {
 		m := &Memory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
-		m.tell(injected[one.ID])
+		m.setInjections(injected[one.ID])
 		if changed, _ := passage.TellsChange(one.Content); changed && replacing < mostReplacing {
 			replacing++
 			if m.Replaced, err = src.Memories.Replaced(ctx, one); err != nil {
@@ -103,8 +103,9 @@ func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, 
 	return read, nil
 }
 
-// tell says to whom it was told. The store has counted them all, but for the last ones.
-func (m *Memory) tell(all []Injection) {
+// setInjections notes who was told the memory: all are those among the last blocks, while the store has counted all but
+// for the last ones.
+func (m *Memory) setInjections(all []Injection) {
 	back := 0
 	for _, g := range all {
 		if g.Used {
@@ -115,7 +116,7 @@ func (m *Memory) tell(all []Injection) {
 	m.Injections = all[:min(len(all), mostInjections)]
 }
 
-// injections gives who was told a memory and when, by its id.
+// injections gives by a memory's id who was told it and when, the newest first.
 func injections(ctx context.Context, db *sql.DB, sessions map[int64]*Session) (map[string][]Injection, error) {
 	all := map[string][]Injection{}
 	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
@@ -127,6 +128,6 @@ func injections(ctx context.Context, db *sql.DB, sessions map[int64]*Session) (m
 		return struct{}{}, err
 	}, `SELECT i.session, j.value, i.at, coalesce(t.used, 0) FROM (SELECT session, items, at FROM injections
 		WHERE outcome <> 'refused' ORDER BY id DESC LIMIT ?) i, json_each(i.items) j
-		LEFT JOIN passages_told t ON t.session = i.session AND t.item = j.value ORDER BY i.at DESC`, mostTold)
+		LEFT JOIN passages_told t ON t.session = i.session AND t.item = j.value ORDER BY i.at DESC`, mostRead)
 	return all, sqlite.While("reading what was told", err)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// harnessName is what people call a harness.
+// harnessName gives the title of a harness, its name where it is not known.
 func harnessName(name string) string {
 	if p, known := upstream.ByAgent(name); known {
 		return p.Title
@@ -18,7 +18,7 @@ func harnessName(name string) string {
 // A home is the path of the home folder; "" where there is none.
 type home string
 
-// short is a path with ~ for the home folder.
+// short abbreviates the home folder in a path to ~.
 func (h home) short(path string) string {
 	rest, below := strings.CutPrefix(path, string(h))
 	if below && h != "" && (rest == "" || rest[0] == filepath.Separator) {

@@ -1,6 +1,6 @@
-// Package view is the page on which a person sees what was recorded: sessions, memories, what was used. It is one file
-// that needs nothing else, or served on loopback for as long as somebody looks at it. It reads the database with
-// queries of its own; what it changes (live.go) the embedded store does.
+// Package view is the page on which a person sees what was recorded: sessions, memories, usage. It is one HTML file
+// that needs nothing else, or it is served on loopback while a browser shows it. It reads the database with queries of
+// its own; changes of memories (live.go) go through the embedded store.
 package view
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// A Page is what its templates show.
+// A Page is what the templates are given.
 type Page struct {
 	About
 	Made time.Time
@@ -52,7 +52,7 @@ func Read(ctx context.Context, src Source) (*Page, error) {
 	return read(ctx, src, partSessions, partMemories, partUsage)
 }
 
-// read reads what some parts of a page show. Memories and usage name sessions, and sessions say what they used.
+// read reads what some parts of a page show. Sessions are read in any case: memories and usage refer to them.
 func read(ctx context.Context, src Source, parts ...string) (*Page, error) {
 	p, used, err := readConversations(ctx, src, 0)
 	p.Made = time.Now()
@@ -71,14 +71,14 @@ func read(ctx context.Context, src Source, parts ...string) (*Page, error) {
 	return p, nil
 }
 
-// readOne reads one session, without what others have to do with it; nil: it has nothing to show.
+// readOne reads one session, without links to others; nil: it has nothing to show.
 func readOne(ctx context.Context, src Source, id int64) (*Page, *Session, error) {
 	p, _, err := readConversations(ctx, src, id)
 	p.Live = true
 	return p, p.byID[id], err
 }
 
-// readConversations begins a page with its sessions; only, where not 0, is the one to read.
+// readConversations makes a page with its sessions; only, if not 0, is the one to read.
 func readConversations(ctx context.Context, src Source, only int64) (*Page, *telemetry.Usage, error) {
 	p := &Page{About: src.About}
 	dir, _ := os.UserHomeDir()
@@ -88,12 +88,12 @@ func readConversations(ctx context.Context, src Source, only int64) (*Page, *tel
 		err = p.Conversations.read(ctx, src, used, only)
 	}
 	if err == nil {
-		err = p.readAsked(ctx, src)
+		err = p.readDelegations(ctx, src)
 	}
 	return p, used, err
 }
 
-// writePart writes what one of the templates makes of data.
+// writePart executes one of the templates.
 func (p *Page) writePart(w io.Writer, name string, data any) error {
 	t, err := p.template()
 	if err != nil {
@@ -118,12 +118,13 @@ var style string
 //go:embed page/page.js
 var script string
 
-// element is the page's own style or script, the only one that may be: policy names its hash.
+// element gives the page's style or script as an HTML element. policy allows no other, by its hash.
 func element(name, text string) template.HTML {
 	return template.HTML("<" + name + ">" + text + "</" + name + ">")
 }
 
-// policy allows a page nothing but its one style and its one script. A live one may also ask who serves it.
+// policy is the page's Content-Security-Policy: its one style and one script; a live page may also make requests to its
+// own server.
 func policy(live bool) string {
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
@@ -137,7 +138,7 @@ func policy(live bool) string {
 		"form-action 'none'", hash(style), hash(script), connect)
 }
 
-// template reads the templates. They are read when a page is made: a relay needs none.
+// template parses the templates, only when a page is made: a relay needs none.
 func (p *Page) template() (*template.Template, error) {
 	t := template.New("page").Funcs(template.FuncMap{
 		"day":     func(t time.Time) string { return t.Local().Format("Monday, 2 January 2006") },
@@ -165,7 +166,7 @@ func (p *Page) template() (*template.Template, error) {
 		if err != nil {
 			return nil, err
 		}
-		// each end of a line would be a node for the browser: of ten thousand turns, hundreds of thousands
+		// each line end would be a node in the browser's document: with ten thousand turns, hundreds of thousands
 		if t, err = t.New(path.Base(name)).Parse(strings.ReplaceAll(string(text), "\n", "")); err != nil {
 			return nil, err
 		}
@@ -173,7 +174,7 @@ func (p *Page) template() (*template.Template, error) {
 	return t, nil
 }
 
-// What a template of one of many is given: the one, and the page that it is on.
+// sessionOn and memoryOn are one session or memory together with the page that it is on, for templates that need both.
 type (
 	sessionOn struct {
 		*Session
@@ -185,5 +186,5 @@ type (
 	}
 )
 
-// laidOut is how many memories a browser lays out at a time: what is far from the screen it leaves for later.
+// laidOut is how many memories make a chunk of the page: a browser lays chunks out only when they come near the screen.
 const laidOut = 100

@@ -9,16 +9,16 @@ import (
 	"strconv"
 )
 
-// ours reports whether the other end of a connection over loopback is a process of our own user or of root. The system
-// lists every socket with its user (proc_pid_net(5), "tcp"); one that it does not list has gone.
-func ours(peer net.Addr) bool {
+// sameUser reports whether the other end of a connection over loopback is a process of our own user or of root. The
+// system lists every socket with its user (proc_pid_net(5), "tcp"); one that it does not list was closed.
+func sameUser(peer net.Addr) bool {
 	address, ok := peer.(*net.TCPAddr)
 	if !ok || address.IP.To4() == nil {
 		return false
 	}
 	table, err := os.ReadFile("/proc/net/tcp")
 	if err != nil {
-		return true // nobody tells: the token has to do
+		return true // it cannot be known, and the token must do
 	}
 	uid, found := userOf(table, address)
 	return found && (uid == 0 || uid == os.Getuid())

@@ -8,7 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 )
 
-// A Session is a conversation as the page shows it.
+// A Session is a session as the page shows it.
 type Session struct {
 	ID                  int64
 	ACPID, Key          string
@@ -17,17 +17,17 @@ type Session struct {
 	Project, Cwd        string
 	Started, LastActive time.Time
 	Live                bool
-	Turns               []*Turn // the newest, as far as the page has room
-	Older               int     // turns that it has no room for
+	Turns               []*Turn // the newest, as many as the page has room for
+	Older               int     // how many turns it has no room for
 	Used                string  // tokens and cost in words
 	Continues           *Session
 	ContinuedBy         []*Session
-	Caller              *Session   // the session that called it
-	Called              []*Session // sessions that it called; they stand below it
-	For                 *Asked     // what it was asked by another agent, or with the command delegate
-	Asked               []*Asked   // what it asked of other agents, the newest first
-	AtWork              int        // agents that are at that now
-	Folded              bool       // its turns are made elements only when somebody opens it
+	Caller              *Session         // the session that called it
+	Called              []*Session       // sessions that it called; the page shows them below it
+	For                 *DelegatedTask   // the task that it works on, from another agent or the command delegate
+	Asked               []*DelegatedTask // the tasks that it gave other agents, the newest first
+	AtWork              int              // how many of these are being worked on
+	Folded              bool             // its turns become elements of the page only when somebody opens it
 
 	parentKey  string
 	continueOf int64
@@ -35,18 +35,18 @@ type Session struct {
 	cost       map[string]float64
 }
 
-// Asked is what a session, or a person, asked of another agent.
-type Asked struct {
+// DelegatedTask is what a session, or a person, asked of another agent.
+type DelegatedTask struct {
 	delegation.Delegation
-	Child   *Session // that works on it, where it is on the page
-	By      *Session // that asked, where it is on the page
-	Working bool     // it is not at its end
+	Child   *Session // the session that works on it, where it is on the page
+	By      *Session // the session that asked, where it is on the page
+	Working bool     // it has not ended
 	Took    time.Duration
-	Why     string // how it ended, or how far it is
+	Why     string // why it ended so, or how far it is
 }
 
-// add puts a block with the turn that it was inserted in.
-func (s *Session) add(t Told) {
+// addInsertion adds a block to the turn that it was inserted in.
+func (s *Session) addInsertion(t Insertion) {
 	if len(s.Turns) == 0 {
 		return
 	}
@@ -57,8 +57,8 @@ func (s *Session) add(t Told) {
 	s.Turns[at].Told = append(s.Turns[at].Told, t)
 }
 
-// below reports whether a session is other, or was called by it, at whatever distance.
-func (s *Session) below(other *Session) bool {
+// isBelow reports whether s is other, or was called by it, directly or through others.
+func (s *Session) isBelow(other *Session) bool {
 	for s != other {
 		if s.Caller == nil {
 			return false
@@ -72,7 +72,7 @@ func oldestFirst(a, b *Session) int {
 	return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
 }
 
-// fold leaves a session's turns out until somebody opens it, and those of the sessions that it called.
+// fold folds a session and those that it called.
 func (s *Session) fold() {
 	s.Folded = true
 	for _, called := range s.Called {

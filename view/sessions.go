@@ -17,10 +17,10 @@ type Conversations struct {
 	Sessions, AllSessions int
 
 	byID  map[int64]*Session
-	byKey map[string]*Session // by Signet keys that they have, or had
+	byKey map[string]*Session // by all Signet keys that they have had
 }
 
-// read reads what a page shows of sessions; only, where not 0, is the one to read.
+// read reads the sessions of a page with their turns; only, if not 0, is the one to read.
 func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Usage, only int64) error {
 	if err := src.DB.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM turns), (SELECT count(*) FROM sessions)`).
 		Scan(&c.AllTurns, &c.AllSessions); err != nil {
@@ -30,7 +30,7 @@ func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Us
 	if err != nil {
 		return err
 	}
-	in := scope{only: only, since: time.Now()}
+	in := pageScope{only: only, since: time.Now()}
 	if len(turns) > 0 {
 		in.since = turns[0].At
 	}
@@ -43,14 +43,14 @@ func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Us
 			s.Turns = append(s.Turns, t.Turn)
 		}
 	}
-	c.account(used)
-	told, err := readTold(ctx, src.DB, in)
+	c.addUsage(used)
+	told, err := readInsertions(ctx, src.DB, in)
 	if err != nil {
 		return err
 	}
 	for _, t := range told {
 		if s := c.byID[t.session]; s != nil {
-			s.add(t.Told)
+			s.addInsertion(t.Insertion)
 		}
 	}
 	if err := c.readKeys(ctx, src.DB, in); err != nil {
@@ -60,8 +60,8 @@ func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Us
 	return nil
 }
 
-// readKeys finds the sessions of the page by the Signet keys that they have, or had.
-func (c *Conversations) readKeys(ctx context.Context, db *sql.DB, in scope) error {
+// readKeys fills byKey.
+func (c *Conversations) readKeys(ctx context.Context, db *sql.DB, in pageScope) error {
 	c.byKey = map[string]*Session{}
 	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
 		var key string
@@ -74,8 +74,8 @@ func (c *Conversations) readKeys(ctx context.Context, db *sql.DB, in scope) erro
 	return sqlite.While("reading keys", err)
 }
 
-// readSessions reads those that have one of the turns.
-func (c *Conversations) readSessions(ctx context.Context, src Source, in scope) error {
+// readSessions fills byID.
+func (c *Conversations) readSessions(ctx context.Context, src Source, in pageScope) error {
 	all, err := sqlite.Collect(ctx, src.DB, func(row sqlite.Row) (*Session, error) {
 		s := &Session{cost: map[string]float64{}}
 		var version string
@@ -110,11 +110,11 @@ func (c *Conversations) readSessions(ctx context.Context, src Source, in scope) 
 	return nil
 }
 
-// mostLive is among how many sessions, the last active, living ones are looked for.
+// mostLive is how many sessions, the last active, are checked for being live.
 const mostLive = 100
 
-// account numbers the turns, and says what they used.
-func (c *Conversations) account(used *telemetry.Usage) {
+// addUsage numbers the turns, makes titles, and adds what turns and sessions used.
+func (c *Conversations) addUsage(used *telemetry.Usage) {
 	turns := map[int64]*Turn{}
 	for _, s := range c.byID {
 		s.Older -= len(s.Turns)
@@ -143,14 +143,14 @@ func (c *Conversations) account(used *telemetry.Usage) {
 	}
 }
 
-// relate links sessions: which continues which, and which called which.
+// relate links sessions: which one continues which, and which one called which.
 func (c *Conversations) relate() {
 	for _, s := range c.byID {
 		if before := c.byID[s.continueOf]; before != nil && before != s {
 			s.Continues = before
 			before.ContinuedBy = append(before.ContinuedBy, s)
 		}
-		if parent := c.byKey[s.parentKey]; parent != nil && !parent.below(s) {
+		if parent := c.byKey[s.parentKey]; parent != nil && !parent.isBelow(s) {
 			s.Caller = parent
 			parent.Called = append(parent.Called, s)
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// A Source is what a page is made of.
+// A Source is where a page reads from.
 type Source struct {
 	DB          *sql.DB
 	Sessions    *correlation.Store
 	Memories    *embedded.Store
-	Delegations *delegation.Ledger // nil: nothing is said of them
+	Delegations *delegation.Ledger // nil: the page shows none
 	About       About
 }
 
@@ -21,6 +21,6 @@ type Source struct {
 type About struct {
 	Database, Log, Settings string // paths
 	Retention               string // how long turns are kept, in words
-	Daemon                  string // where what was said is handed over to; "" for nowhere
+	Daemon                  string // the daemon that turns are handed over to; "" for none
 	Flags                   string // what a command needs to find the same database, with a space before it
 }

@@ -15,7 +15,7 @@ type Text struct {
 	More string // how much is left out; "" for nothing
 }
 
-// cut keeps the beginning of a text that has size bytes.
+// cut keeps the beginning of a text, most bytes of it; the whole of it has size bytes.
 func (t *Text) cut(size, most int) {
 	t.Body = chars.Cut(t.Body, most)
 	if left := size - len(t.Body); left > 0 {
@@ -25,7 +25,7 @@ func (t *Text) cut(size, most int) {
 
 const mostTitle = 80 // characters
 
-// titleOf is the first words of a text, in one line.
+// titleOf gives the first words of a text, on one line.
 func titleOf(text string) string {
 	text = strings.Join(strings.Fields(chars.Printable(chars.Cut(text, 8*mostTitle))), " ")
 	if runes := []rune(text); len(runes) > mostTitle {
@@ -34,7 +34,7 @@ func titleOf(text string) string {
 	return text
 }
 
-// tokens is what a report says, in words.
+// tokens gives reported tokens in words.
 func tokens(input, output *int64) string {
 	switch {
 	case input == nil && output == nil:
@@ -47,6 +47,7 @@ func tokens(input, output *int64) string {
 	return telemetry.Figure(*input) + " tokens in, " + telemetry.Figure(*output) + " out"
 }
 
+// took gives a duration in words.
 func took(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -61,6 +62,7 @@ func took(d time.Duration) string {
 	return words
 }
 
+// count gives a number with its noun.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -12,7 +12,7 @@ const (
 	laneHeight = 28
 )
 
-// A Timeline shows when sessions began, by project: a lane each, and a bar for each day.
+// A Timeline shows when sessions began: a lane for each project, with a bar for each day.
 type Timeline struct {
 	From, To time.Time
 	Width    int
@@ -23,23 +23,23 @@ type Timeline struct {
 // A Lane is a project.
 type Lane struct {
 	Project  string // "" for none
-	Others   int    // projects that share it
+	Others   int    // how many projects share it; 0: it is one project's
 	Sessions int
 	Marks    []Mark // oldest first
 	Summary  string
 
 	newest time.Time
-	days   map[int]int // sessions of each day, counted back from the last
+	days   map[int]int // sessions by day; 0 is the last day of the timeline
 }
 
 // A Mark is a day of a project.
 type Mark struct {
-	Day          string // the id of that day's list
+	Day          string // the HTML id of that day's list
 	Title        string
 	X, Y, Height int
 }
 
-// timeline is that of the last days on which sessions began; without sessions it has no lanes.
+// timeline gives the timeline of the last days on which sessions began; without sessions it has no lanes.
 func timeline(sessions map[int64]*Session) Timeline {
 	var t Timeline
 	first := time.Now()
@@ -104,7 +104,7 @@ func (l *Lane) mark(t Timeline, days int) {
 			continue
 		}
 		day := t.To.AddDate(0, 0, -back)
-		height := max(n*laneHeight/t.Most, 3) // it can be seen
+		height := max(n*laneHeight/t.Most, 3) // so that it can be seen
 		l.Marks = append(l.Marks, Mark{Day: dayID(day), X: (days - 1 - back) * barWidth, Y: laneHeight - height,
 			Height: height, Title: day.Local().Format("2 January 2006") + ": " + count(n, "session", "sessions")})
 	}

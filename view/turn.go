@@ -13,21 +13,22 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// How much of the conversations a page holds: the newest turns, and of a long text its beginning. The rest is counted.
+// Limits of what a page holds of conversations: the newest turns, and the beginning of a long text. The rest is
+// counted.
 const (
 	mostTurns = 10_000
 	mostText  = 16 << 10 // bytes of one side of a turn
 	mostTexts = 24 << 20 // of all turns
 )
 
-// A Turn is what a person said and what came of it.
+// A Turn is a turn as the page shows it.
 type Turn struct {
 	N           int
 	At          time.Time
 	Took        time.Duration
 	User, Agent Text
-	Note        string // how it ended, where that is not as usual
-	Told        []Told
+	Note        string // how it ended, unless as usual
+	Told        []Insertion
 	Tools       []correlation.ToolCall
 	Used        string // tokens in words
 
@@ -35,13 +36,13 @@ type Turn struct {
 	ended time.Time
 }
 
-// A turnOf is a turn and the session that it is of.
+// A turnOf is a turn and the session that it belongs to.
 type turnOf struct {
 	*Turn
 	session int64
 }
 
-// readTurns reads the newest turns, oldest first; only, where not 0, is the session to read.
+// readTurns reads the newest turns, oldest first; only, if not 0, is the session to read.
 func readTurns(ctx context.Context, db *sql.DB, only int64) ([]turnOf, error) {
 	room := mostTexts
 	full := false
@@ -82,7 +83,7 @@ func readTurns(ctx context.Context, db *sql.DB, only int64) ([]turnOf, error) {
 	return turns, nil
 }
 
-// howItEnded says of a turn what its text does not.
+// howItEnded says what is unusual about a turn's end.
 func howItEnded(ended bool, stop string, code int, truncated bool) string {
 	var notes []string
 	switch {

@@ -12,37 +12,36 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-const mostRows = 30 // of a table
+const mostRows = 30 // rows of a table
 
-// A Usage is what was used, and what memory itself cost.
+// A Usage is what was used, and what memory added.
 type Usage struct {
 	Charts []Chart
 	Tables []Table
-	Memory string // what memory cost, in words; "" if there was none
-	Silent []string
+	Memory string   // what memory added to prompts, in words; "" for nothing
+	Silent []string // harnesses that report no usage
 }
 
-// A Table is what was used by one of several things.
+// A Table is usage by harness, project, day or session.
 type Table struct {
-	By, Title string // harness, Harness
+	By, Title string // such as "harness" and "Harness"
 	Rows      []Row
 	More      int // rows that are left out
 }
 
-// A Row is what one of them used, in words. "" is not reported.
+// A Row is one line of a table, in words; "" where nothing was reported.
 type Row struct {
 	Key                    string
-	Session                *Session // of a table by session, where it is on the page
+	Session                *Session // in a table by session, where it is on the page
 	Sessions, Turns        string
 	Input, Output, Cost    string
 	Memory                 string
-	Unreported, TurnsTotal int // of so many turns nobody reported tokens
+	Unreported, TurnsTotal int // how many turns reported no tokens, of how many
 }
 
-// readUsage reads what was used. Tables name the sessions of the page.
-func readUsage(
-	ctx context.Context, db *sql.DB, used *telemetry.Usage, sessions map[int64]*Session, at home,
-) (Usage, error) {
+// readUsage reads usage. Tables by session link to those of the page.
+func readUsage(ctx context.Context, db *sql.DB, used *telemetry.Usage, sessions map[int64]*Session, at home) (Usage,
+	error) {
 	var u Usage
 	days := calendar(used.Sums(telemetry.ByDay))
 	u.Charts = slices.DeleteFunc([]Chart{
@@ -73,7 +72,7 @@ func readUsage(
 	return u, err
 }
 
-// calendar gives the last days one after the other, those on which nothing happened too.
+// calendar gives the last days without gaps, empty ones included.
 func calendar(sums []telemetry.Sum) []telemetry.Sum {
 	if len(sums) == 0 {
 		return nil
@@ -98,7 +97,7 @@ func calendar(sums []telemetry.Sum) []telemetry.Sum {
 	return days
 }
 
-// table shows sums, those by session with the sessions of the page.
+// table makes a table of sums.
 func table(title, by string, sums []telemetry.Sum, sessions map[int64]*Session, at home) Table {
 	switch by {
 	case telemetry.ByDay:
@@ -146,7 +145,7 @@ func float(n *int64) float64 {
 	return float64(*n)
 }
 
-// currencyOf is the currency that days have a cost in.
+// currencyOf gives the currency in which days have a cost.
 func currencyOf(days []telemetry.Sum) string {
 	for _, d := range days {
 		if d.Currency != nil {
@@ -156,7 +155,7 @@ func currencyOf(days []telemetry.Sum) string {
 	return ""
 }
 
-// costOfMemory says what memory added to prompts, and how long these waited for it.
+// costOfMemory says how much memory added to prompts, and how long these waited for it.
 func costOfMemory(ctx context.Context, db *sql.DB) (string, error) {
 	var prompts int
 	var bytes, most, half int64

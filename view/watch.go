@@ -12,34 +12,35 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// lookPause is how long a watch waits before it looks again, while a window is open.
-const lookPause = 300 * time.Millisecond
+// lookEvery is how often a watch looks at the database.
+const lookEvery = 300 * time.Millisecond
 
-// A watch tells windows what has changed in the database: "memories", "sessions" (some went, or came), "session 12".
+// A watch tells browser windows what has changed in the database: "memories", "sessions" (there are more or fewer),
+// "session 12".
 type watch struct {
 	db *sql.DB
 
-	mu      sync.Mutex
-	windows map[chan string]bool
-	news    chan struct{} // closed, and another, when a window opens or closes
+	mu             sync.Mutex
+	windows        map[chan string]bool
+	windowsChanged chan struct{} // closed and replaced when a window opens or closes
 }
 
 func newWatch(db *sql.DB) *watch {
-	return &watch{db: db, windows: map[chan string]bool{}, news: make(chan struct{})}
+	return &watch{db: db, windows: map[chan string]bool{}, windowsChanged: make(chan struct{})}
 }
 
-// A snapshot of the database: what differs from it later has changed.
+// A snapshot of the database, to be compared with a later one.
 type snapshot struct {
-	version            int64 // of the database, as other processes change it
+	version            int64 // PRAGMA data_version, which changes with writes of other processes
 	memories, sessions string
-	asked              string // how many delegations there are, and how far they are
-	event              int64  // the last one that was seen
-	open               []int64
+	delegations        string  // how many there are, and how far they have come
+	event              int64   // the id of the last one
+	open               []int64 // sessions with a turn under way
 }
 
-// run looks until the context ends.
+// run looks until ctx ends.
 func (w *watch) run(ctx context.Context) {
-	tick := time.NewTicker(lookPause)
+	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var seen snapshot
 	for {
@@ -59,7 +60,7 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// look gives what is there now, and what of it was not seen.
+// look takes a snapshot, and says what has changed since the one before, seen.
 func (w *watch) look(ctx context.Context, seen snapshot) (now snapshot, changes []string, err error) {
 	if err := w.db.QueryRowContext(ctx, `PRAGMA data_version`).Scan(&now.version); err != nil {
 		return now, nil, err
@@ -74,7 +75,7 @@ func (w *watch) look(ctx context.Context, seen snapshot) (now snapshot, changes 
 		(SELECT count(*) || ' ' || coalesce(max(id), '') || ' ' || coalesce(max(ended), 0) FROM delegations) || ' ' ||
 		(SELECT coalesce(group_concat(state || acp_id || progress), '') FROM delegations WHERE ended = 0),
 		(SELECT coalesce(max(id), 0) FROM events)`).
-		Scan(&now.memories, &now.sessions, &now.asked, &now.event); err != nil {
+		Scan(&now.memories, &now.sessions, &now.delegations, &now.event); err != nil {
 		return now, nil, err
 	}
 	now.open, err = sqlite.Collect(ctx, w.db, sqlite.One[int64], `SELECT DISTINCT session FROM turns WHERE ended = 0`)
@@ -89,7 +90,7 @@ func (w *watch) look(ctx context.Context, seen snapshot) (now snapshot, changes 
 	if now.memories != seen.memories {
 		changes = append(changes, "memories")
 	}
-	if now.sessions != seen.sessions || now.asked != seen.asked {
+	if now.sessions != seen.sessions || now.delegations != seen.delegations {
 		return now, append(changes, "sessions"), nil
 	}
 	done := map[int64]bool{}
@@ -104,7 +105,7 @@ func (w *watch) look(ctx context.Context, seen snapshot) (now snapshot, changes 
 	return now, changes, nil
 }
 
-// changed tells every window. One that does not listen is told of less: it will have all of it with the next.
+// changed tells every window. A window that does not keep up misses some changes, but not the last ones.
 func (w *watch) changed(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,14 +117,14 @@ func (w *watch) changed(what string) {
 	}
 }
 
-// mostNews are kept for a window that is slow.
-const mostNews = 256
+// mostPending is how many changes are kept for a slow window.
+const mostPending = 256
 
-// tell is a window's ear: it stays open for as long as the window is.
-func (w *watch) tell(rw http.ResponseWriter, r *http.Request) {
-	window := make(chan string, mostNews)
-	w.turn(func() { w.windows[window] = true })
-	defer w.turn(func() { delete(w.windows, window) })
+// stream sends changes to a window as server-sent events, for as long as the window is open.
+func (w *watch) stream(rw http.ResponseWriter, r *http.Request) {
+	window := make(chan string, mostPending)
+	w.update(func() { w.windows[window] = true })
+	defer w.update(func() { delete(w.windows, window) })
 	rw.Header().Set("Content-Type", "text/event-stream")
 	out := http.NewResponseController(rw)
 	_, err := fmt.Fprint(rw, "retry: 500\n\n")
@@ -137,21 +138,21 @@ func (w *watch) tell(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// turn changes which windows are open.
-func (w *watch) turn(change func()) {
+// update changes which windows are open, and wakes untilLeft.
+func (w *watch) update(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change()
-	close(w.news)
-	w.news = make(chan struct{})
+	close(w.windowsChanged)
+	w.windowsChanged = make(chan struct{})
 }
 
-// untilLeft waits until windows have been open and none has been for as long as grace, or the context ends.
+// untilLeft waits until a window was open and then none has been for grace, or until ctx ends.
 func (w *watch) untilLeft(ctx context.Context, grace time.Duration) {
 	visited := false
 	for {
 		w.mu.Lock()
-		open, news := len(w.windows), w.news
+		open, news := len(w.windows), w.windowsChanged
 		w.mu.Unlock()
 		visited = visited || open > 0
 		var left <-chan time.Time

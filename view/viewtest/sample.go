@@ -1,4 +1,4 @@
-// Package viewtest fills a database with what a page can show: for tests and pictures. All of it is made up.
+// Package viewtest fills a database with made-up content for the page, for tests and pictures.
 package viewtest
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Hostile is text that a page must show as it is.
+// Hostile is text that would break a page that does not escape it.
 const Hostile = `<img src=x onerror="document.title='broken'"></script><script>document.title='broken'</script> ` +
 	`${x} {{.}} 'q' &amp; אבג ` + "\u202egnp \U0001F6A9"
 
-// A Sample says how much there is.
+// A Sample says how much there is to be.
 type Sample struct {
 	Turns, Memories int
 	Now             time.Time
@@ -36,7 +36,7 @@ var places = []struct{ project, harness string }{
 	{"/home/sample/src/kiln", "opencode"}, {"/home/sample/orchard", "qwen-code"}, {"", "gemini-cli"},
 }
 
-// Fill writes a sample into a database that is up to date.
+// Fill writes the sample into an empty database with the newest schema.
 func (s Sample) Fill(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -56,7 +56,7 @@ type filler struct {
 	ctx context.Context
 	tx  *sql.Tx
 	now time.Time
-	ids []string // of memories
+	ids []string // of the memories
 	err error
 }
 
@@ -133,7 +133,7 @@ func (f *filler) sessions(turns int) {
 	}
 }
 
-// asked inserts what one session asked of the one that it called.
+// asked inserts the delegation by which one session called another.
 func (f *filler) asked(i int, caller, child string, at time.Time) {
 	state, reason, ended := "done", "", at.Add(40*time.Minute).UnixMilli()
 	if i%2 == 1 {
@@ -146,7 +146,7 @@ func (f *filler) asked(i int, caller, child string, at time.Time) {
 		fmt.Sprintf("01k%022d", i), caller, caller, child, state, child, reason, at.UnixMilli(), at.UnixMilli(), ended)
 }
 
-// told inserts what goes before a session's first prompt.
+// told inserts the block before a session's first prompt.
 func (f *filler) told(session int64, i int, at time.Time) {
 	if len(f.ids) == 0 || i%5 == 3 {
 		return

@@ -13,48 +13,48 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// How much of what was inserted a page holds.
+// Limits of what a page holds of inserted blocks.
 const (
-	mostBlock  = 32 << 10 // bytes of a block that was inserted
+	mostBlock  = 32 << 10 // bytes of one block
 	mostBlocks = 8 << 20  // of all blocks
 )
 
-// Told is a block that was inserted.
-type Told struct {
-	What    string // 3 memories, 1.1 KB
+// Insertion is a block that was inserted.
+type Insertion struct {
+	What    string // such as "3 memories, 1.1 KB"
 	Source  string
-	Waited  string // how long it took
-	Outcome string // what became of it
+	Waited  string // how long it took, in words
+	Outcome string // what became of it, in words
 	Block   Text
 	Items   []Item
 
 	at time.Time
 }
 
-// An Item is a memory, or a passage of a conversation, that stood in a block.
+// An Item is a memory, or a passage of a conversation, in a block.
 type Item struct {
 	ID, Text string
-	Used     bool // an answer came back to it
-	Shown    bool // it stands among the page's memories
+	Used     bool // an answer used it
+	Shown    bool // it is among the page's memories
 }
 
-// outcomes says what became of a block.
+// outcomes gives in words what became of a block.
 var outcomes = map[correlation.Outcome]string{
 	correlation.Kept: "the agent has it", correlation.WasRefused: "the agent refused the prompt",
 	correlation.InDoubt: "sent, perhaps lost", correlation.Sending: "on its way",
 }
 
-// useOf names a memory that a session was told.
-type useOf struct {
+// itemUse names a memory that a session was told.
+type itemUse struct {
 	session int64
 	item    string
 }
 
-// usedItems gives what sessions were told, and that an answer came back to.
-func usedItems(ctx context.Context, db *sql.DB, in scope) (map[useOf]bool, error) {
-	used := map[useOf]bool{}
+// usedItems gives the items that an answer used of those that sessions were told.
+func usedItems(ctx context.Context, db *sql.DB, in pageScope) (map[itemUse]bool, error) {
+	used := map[itemUse]bool{}
 	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		var u useOf
+		var u itemUse
 		err = row.Scan(&u.session, &u.item)
 		used[u] = true
 		return struct{}{}, err
@@ -62,8 +62,8 @@ func usedItems(ctx context.Context, db *sql.DB, in scope) (map[useOf]bool, error
 	return used, sqlite.While("reading what was used", err)
 }
 
-// itemTexts gives the beginnings of what was inserted and is still known, by id.
-func itemTexts(ctx context.Context, db *sql.DB, in scope) (map[string]string, error) {
+// itemTexts gives the beginnings of the items that are still known, by id.
+func itemTexts(ctx context.Context, db *sql.DB, in pageScope) (map[string]string, error) {
 	texts := map[string]string{}
 	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
 		var id, text string
@@ -77,14 +77,14 @@ func itemTexts(ctx context.Context, db *sql.DB, in scope) (map[string]string, er
 	return texts, sqlite.While("reading memories", err)
 }
 
-// A toldOf is a block and the session that it is of.
-type toldOf struct {
-	Told
+// An insertionOf is an insertion and the session that it belongs to.
+type insertionOf struct {
+	Insertion
 	session int64
 }
 
-// readTold reads what was inserted, oldest first.
-func readTold(ctx context.Context, db *sql.DB, in scope) ([]toldOf, error) {
+// readInsertions reads the insertions, oldest first.
+func readInsertions(ctx context.Context, db *sql.DB, in pageScope) ([]insertionOf, error) {
 	used, err := usedItems(ctx, db, in)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func readTold(ctx context.Context, db *sql.DB, in scope) ([]toldOf, error) {
 		return nil, err
 	}
 	room := mostBlocks
-	all, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (t toldOf, err error) {
+	all, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (t insertionOf, err error) {
 		var kind, outcome, items string
 		var bytes, fetch, held, at int64
 		err = row.Scan(&t.session, &kind, &t.Source, &bytes, &fetch, &held, &at, &outcome, &items, &t.Block.Body)
@@ -108,7 +108,7 @@ func readTold(ctx context.Context, db *sql.DB, in scope) ([]toldOf, error) {
 		}
 		for _, id := range ids {
 			t.Items = append(t.Items, Item{ID: id, Text: titleOf(texts[id]), Shown: texts[id] != "",
-				Used: used[useOf{t.session, id}]})
+				Used: used[itemUse{t.session, id}]})
 		}
 		t.What = count(len(ids), "memory", "memories") + ", " + telemetry.Bytes(bytes)
 		t.Waited = fmt.Sprintf("%d ms to find, the prompt waited %d ms", fetch, held)

@@ -8,12 +8,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// mostAsked is how many delegations a page tells of, the newest.
-const mostAsked = 2000
+// mostDelegations is how many delegations a page shows, the newest.
+const mostDelegations = 2000
 
-// asked says of a delegation what the page shows of it.
-func asked(d delegation.Delegation) *Asked {
-	a := &Asked{Delegation: d, Working: !d.State.Ended(), Why: d.Reason}
+// delegatedTask gives what the page shows of a delegation.
+func delegatedTask(d delegation.Delegation) *DelegatedTask {
+	a := &DelegatedTask{Delegation: d, Working: !d.State.Ended(), Why: d.Reason}
 	if a.Working {
 		a.Why = d.Progress
 	}
@@ -27,12 +27,12 @@ func asked(d delegation.Delegation) *Asked {
 	return a
 }
 
-// readAsked puts what was asked with the sessions that asked for it, and with those that do it.
-func (c *Conversations) readAsked(ctx context.Context, src Source) error {
+// readDelegations links delegations with the sessions that asked for them, and with those that work on them.
+func (c *Conversations) readDelegations(ctx context.Context, src Source) error {
 	if src.Delegations == nil {
 		return nil
 	}
-	all, err := src.Delegations.List(ctx, "", mostAsked)
+	all, err := src.Delegations.List(ctx, "", mostDelegations)
 	if err != nil {
 		return sqlite.While("reading delegations", err)
 	}
@@ -41,7 +41,7 @@ func (c *Conversations) readAsked(ctx context.Context, src Source) error {
 		children[s.ACPID] = s
 	}
 	for _, d := range all {
-		a := asked(d)
+		a := delegatedTask(d)
 		a.By, a.Child = c.byKey[d.Caller.Key], children[d.ACPID]
 		if a.By != nil {
 			a.By.Asked = append(a.By.Asked, a)
