@@ -19,14 +19,14 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// Limits of what one caller can ask for.
+// Limits of what one caller may ask for.
 const (
-	mostAtOnce = 4  // of one session
-	mostInAll  = 20 // of a tree, from the session at its top
+	mostAtOnce = 4  // delegations of one session that are under way
+	mostInAll  = 20 // delegations of a tree, from the session at its top
 )
 
 // Create makes the row of a delegation, or finds the one that the same request made before; fresh says which. A refusal
-// makes no row, and its text is for the caller.
+// makes no row; its text is for the caller. follow resolves symbolic links (scope.Request.Follow).
 func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string, follow func(string) string) (
 	d Delegation, fresh bool, err error) {
 	if err := r.check(); err != nil {
@@ -66,7 +66,7 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string,
 		if err := l.insert(ctx, tx, d, key); err != nil {
 			return err
 		}
-		return l.tell(ctx, tx, d.ID)
+		return l.noteEvent(ctx, tx, d.ID)
 	})
 	if refused != nil {
 		err = refused
@@ -74,7 +74,7 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string,
 	return d, fresh, err
 }
 
-// refuse holds a request to the delegation that it is made in, and to the rule.
+// refuse checks a request against the delegation that it is made in, and against the rule of package scope.
 func (l *Ledger) refuse(ctx context.Context, tx *sql.Tx, d *Delegation, follow func(string) string) error {
 	check := scope.Request{Delegated: d.Scope, Kept: d.Kept, Dir: d.Cwd, Follow: follow}
 	if d.Parent != "" {
@@ -90,7 +90,7 @@ func (l *Ledger) refuse(ctx context.Context, tx *sql.Tx, d *Delegation, follow f
 	return check.Check()
 }
 
-// inherit gives a delegation inside another what that one leaves it.
+// inherit limits a delegation inside another to what that one leaves it.
 func (l *Ledger) inherit(d *Delegation, outer Delegation) error {
 	d.Root, d.Depth = outer.Root, outer.Depth+1
 	switch {
@@ -110,7 +110,7 @@ func (l *Ledger) inherit(d *Delegation, outer Delegation) error {
 	return nil
 }
 
-// checkNumber refuses one too many.
+// checkNumber refuses a delegation past mostAtOnce or mostInAll.
 func (l *Ledger) checkNumber(ctx context.Context, tx *sql.Tx, d Delegation) error {
 	var now, all int
 	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE ended = 0 AND caller = ?1 AND parent = ?2),
@@ -142,7 +142,7 @@ func (l *Ledger) insert(ctx context.Context, tx *sql.Tx, d Delegation, key strin
 	return err
 }
 
-// defaultKey names a request by what it asks for.
+// defaultKey identifies a request by what it asks for.
 func defaultKey(who Caller, r Request) string {
 	h := sha256.New()
 	for _, part := range []string{who.Project, who.Cwd, r.Agent, string(r.Mode), r.Scope, r.Task} {
@@ -151,7 +151,7 @@ func defaultKey(who Caller, r Request) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// clean is a text as it may be stored.
+// clean gives a text as it may be stored: without private passages and secrets.
 func clean(text string) string {
 	text, _ = privacy.WithoutPrivate(strings.ToValidUTF8(text, "\ufffd"))
 	return privacy.Redact(strings.ReplaceAll(text, "\x00", ""))
@@ -165,7 +165,7 @@ func cleaned(all []string) []string {
 	return kept
 }
 
-// Begin makes a runner the one that runs a delegation. ErrTaken: another has, or nobody is to any more.
+// Begin makes runner the one that runs a delegation. ErrTaken: another process does, or it may not begin any more.
 func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, error) {
 	var d Delegation
 	err := sqlite.Write(ctx, l.db, "beginning a delegation", func(tx *sql.Tx) error {
@@ -175,7 +175,7 @@ func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, erro
 		if err != nil {
 			return err
 		}
-		if err := l.tell(ctx, tx, id); err != nil {
+		if err := l.noteEvent(ctx, tx, id); err != nil {
 			return err
 		}
 		d, err = byID(ctx, tx, id)
@@ -184,9 +184,9 @@ func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, erro
 	return d, err
 }
 
-// tell notes how a delegation stands among the events of the session that asked (docs/events.md). It follows a change,
-// and says nothing where that hit no row.
-func (l *Ledger) tell(ctx context.Context, tx *sql.Tx, id string) error {
+// noteEvent adds the state of a delegation to the events of the session that asked for it (docs/events.md). It directly
+// follows an UPDATE, and does nothing where that changed no row.
+func (l *Ledger) noteEvent(ctx context.Context, tx *sql.Tx, id string) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO events (at, kind, process, session, turn, data)
 		SELECT ?2, 'delegation_changed', iif(runner = '', process, runner), k.session,
 			(SELECT id FROM turns WHERE id = d.turn), json_object('delegation', d.id, 'agent', agent, 'mode', mode,
@@ -196,14 +196,15 @@ func (l *Ledger) tell(ctx context.Context, tx *sql.Tx, id string) error {
 	return err
 }
 
-// RunProgress is what a runner notes while it works.
+// RunProgress is what a runner saves while it works.
 type RunProgress struct {
 	ACPID, Folder, Branch, Progress string
 	Usage                           Usage
 }
 
-// Note keeps what a runner notes, and gives why the delegation is to end, "" for no reason.
-func (l *Ledger) Note(ctx context.Context, id, runner string, s RunProgress) (cancel string, err error) {
+// SaveProgress saves how far a run is, and gives why it is to end, "" for no reason. ErrTaken: it is not this runner's
+// any more.
+func (l *Ledger) SaveProgress(ctx context.Context, id, runner string, s RunProgress) (cancel string, err error) {
 	err = sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
 		before, err := byID(ctx, tx, id)
 		if err != nil {
@@ -217,13 +218,13 @@ func (l *Ledger) Note(ctx context.Context, id, runner string, s RunProgress) (ca
 		if err != nil || before.ACPID == s.ACPID && before.Usage.Turns == s.Usage.Turns {
 			return err
 		}
-		return l.tell(ctx, tx, id)
+		return l.noteEvent(ctx, tx, id)
 	})
 	return cancel, err
 }
 
-// Watch gives why a delegation is to end, "" for no reason, and what those inside it have used.
-func (l *Ledger) Watch(ctx context.Context, d Delegation) (cancel string, inside Usage, err error) {
+// CheckStop gives why a delegation is to end, "" for no reason, and what the delegations inside it have used.
+func (l *Ledger) CheckStop(ctx context.Context, d Delegation) (cancel string, inside Usage, err error) {
 	var asked, stop string
 	var gone bool
 	err = l.db.QueryRowContext(ctx, `SELECT d.cancel, coalesce(sum(i.turns), 0), sum(i.tokens), sum(i.cost),
@@ -256,7 +257,7 @@ type Outcome struct {
 	Usage          Usage
 }
 
-// End ends a delegation that its runner has run.
+// End stores how a run ended. ErrTaken: it is not this runner's any more.
 func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
 	paths, err := json.Marshal(cleaned(o.Paths))
 	if err != nil {
@@ -275,11 +276,11 @@ func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
 		if err != nil {
 			return err
 		}
-		return l.tell(ctx, tx, id)
+		return l.noteEvent(ctx, tx, id)
 	})
 }
 
-// Cancel asks for the end of a delegation; one that nobody has begun ends at once.
+// Cancel asks the runner to end a delegation; one that has not begun ends at once.
 func (l *Ledger) Cancel(ctx context.Context, id, why string) error {
 	return l.change(ctx, "cancelling a delegation", id, `UPDATE delegations SET cancel = ?2,
 		reason = iif(state = 'queued', ?2, reason), ended = iif(state = 'queued', ?3, ended),
@@ -287,30 +288,30 @@ func (l *Ledger) Cancel(ctx context.Context, id, why string) error {
 		WHERE id = ?1 AND ended = 0 AND cancel = ''`, id, why, sqlite.Stamp(l.now()))
 }
 
-// Fail ends one that nobody could begin.
+// Fail ends a delegation whose runner could not be started.
 func (l *Ledger) Fail(ctx context.Context, id, why string) error {
 	return l.change(ctx, "ending a delegation", id, `UPDATE delegations SET state = ?, reason = ?, ended = ?
 		WHERE id = ? AND state = ?`, Failed, why, sqlite.Stamp(l.now()), id, Queued)
 }
 
-// change changes a row where it can, and tells of it.
+// change runs an UPDATE of a row, and notes the event if it changed the row.
 func (l *Ledger) change(ctx context.Context, doing, id, query string, args ...any) error {
 	return sqlite.Write(ctx, l.db, doing, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
 			return err
 		}
-		return l.tell(ctx, tx, id)
+		return l.noteEvent(ctx, tx, id)
 	})
 }
 
-// Turn gives the turn that a session is in, 0 for none.
+// Turn gives the turn that a session is in, by its row's id; 0 for none.
 func (l *Ledger) Turn(ctx context.Context, key string) (turn int64, err error) {
 	err = l.db.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM turns WHERE key = ? AND ended = 0 AND ?1 <> ''`,
 		key).Scan(&turn)
 	return turn, sqlite.While("looking for the turn that asks", err)
 }
 
-// Judge keeps what a caller thinks of a result.
+// Judge stores what a caller thinks of a result, -1 to 1.
 func (l *Ledger) Judge(ctx context.Context, id string, verdict float64, note string) error {
 	return sqlite.Write(ctx, l.db, "keeping a verdict", func(tx *sql.Tx) error {
 		return sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE delegations SET verdict = ?, note = ?
@@ -318,14 +319,14 @@ func (l *Ledger) Judge(ctx context.Context, id string, verdict float64, note str
 	})
 }
 
-// Settle gives those whose runner is dead the state that is true.
+// Settle stores the state Lost or Failed for delegations whose runner is dead or never began.
 func (l *Ledger) Settle(ctx context.Context) error {
 	open, err := l.stored(ctx, `WHERE ended = 0`)
 	if err != nil {
 		return err
 	}
 	for _, d := range open {
-		state, why := l.truth(d)
+		state, why := l.actualState(d)
 		if state == d.State {
 			continue
 		}
@@ -338,16 +339,16 @@ func (l *Ledger) Settle(ctx context.Context) error {
 	return nil
 }
 
-// left gives what runners that were killed have left to be thrown away.
-func (l *Ledger) left(ctx context.Context) ([]Delegation, error) {
+// leftovers gives the delegations whose runner was killed and whose folder is to be thrown away.
+func (l *Ledger) leftovers(ctx context.Context) ([]Delegation, error) {
 	if err := l.Settle(ctx); err != nil {
 		return nil, err
 	}
 	return l.stored(ctx, `WHERE state = ? AND mode = ? AND folder <> ''`, Lost, Read)
 }
 
-// gone notes that a folder is no more.
-func (l *Ledger) gone(ctx context.Context, id string) error {
+// forgetFolder notes that a delegation's folder was removed.
+func (l *Ledger) forgetFolder(ctx context.Context, id string) error {
 	_, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = '' WHERE id = ?`, id)
 	return sqlite.While("noting that a folder is gone", err)
 }

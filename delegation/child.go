@@ -9,7 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
 )
 
-// A child is what is known of the other agent while it works: what it said last, what it used, what it was refused.
+// A child is what is known of the other agent while it works: its last message, its usage, what it was refused.
 type child struct {
 	budget Budget
 	stop   func(State, string) // ends the delegation
@@ -17,19 +17,19 @@ type child struct {
 	mu       sync.Mutex // guards what follows
 	policy   policy
 	message  answerText
-	before   string // the message before a tool was used: the last one may stay empty
+	before   string // the last message that has ended: the one after a tool call may stay empty
 	id       string // of the message
-	named    bool   // before has an id: what comes without one beside such is a notice, no answer
+	named    bool   // before has an id: a message without one is then a notice, not an answer
 	tools    map[string]bool
 	title    string // of the tool used last
 	usage    Usage
-	inside   Usage // of what was delegated on
+	inside   Usage // of the delegations that the child has made
 	commands []string
 }
 
 var _ client.Handler = (*child)(nil)
 
-// Update takes in what the child says.
+// Update implements client.Handler.
 func (c *child) Update(u client.Update) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,7 +42,7 @@ func (c *child) Update(u client.Update) {
 		c.message.add(u.Content.Text)
 	case "tool_call", "tool_call_update":
 		u.Changes = u.Content.Diffs
-		c.policy.see(u.ToolCall)
+		c.policy.remember(u.ToolCall)
 		if !c.tools[u.ToolCall.ID] && len(c.tools) < mostTools {
 			c.tools[u.ToolCall.ID] = true
 			c.endMessage()
@@ -68,9 +68,10 @@ func (c *child) Update(u client.Update) {
 	c.check()
 }
 
-// mostTools is how many calls of tools are counted.
+// mostTools is how many tool calls are counted.
 const mostTools = 10_000
 
+// endMessage ends the message that is being received. The lock is held.
 func (c *child) endMessage() {
 	if text := c.message.String(); strings.TrimSpace(text) != "" && (c.id != "" || !c.named) {
 		c.before, c.named = text, c.id != ""
@@ -78,30 +79,30 @@ func (c *child) endMessage() {
 	c.message = answerText{}
 }
 
-// asked is the moment when the child is told its task: what it said before is no answer, such as gemini's word of the
+// taskSent is called when the child is given its task: what it said before is no answer, such as gemini's notice of the
 // mode that it was put into.
-func (c *child) asked() {
+func (c *child) taskSent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.message, c.before, c.named = answerText{}, "", false
 }
 
-// Allow answers a request for permission.
+// Allow implements client.Handler.
 func (c *child) Allow(call client.ToolCall) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.policy.allow(call)
 }
 
-// spent notes what those have used whom the child has asked in its turn.
-func (c *child) spent(inside Usage) {
+// addInside notes what the delegations that the child has made have used.
+func (c *child) addInside(inside Usage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inside = inside
 	c.check()
 }
 
-// used is the child's own and what was delegated on.
+// usedLocked is the child's own usage and that of the delegations that it has made.
 func (c *child) usedLocked() Usage {
 	u := c.usage
 	u.Turns += c.inside.Turns
@@ -121,13 +122,14 @@ func sum[T int64 | float64](a *T, b T) *T {
 	return &b
 }
 
+// check ends the run once a bound of its budget is reached. The lock is held.
 func (c *child) check() {
 	if why := c.budget.over(c.usedLocked()); why != "" {
 		c.stop(Stopped, why)
 	}
 }
 
-// ended takes in how the turn ended.
+// ended notes what the end of the turn reports.
 func (c *child) ended(t client.Turn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +138,7 @@ func (c *child) ended(t client.Turn) {
 	}
 }
 
-// progress says in a line what the child is at.
+// progress says in a line what the child is doing.
 func (c *child) progress() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +148,7 @@ func (c *child) progress() string {
 	return chars.Cut(fmt.Sprintf("%d tool calls, the last: %s", len(c.tools), c.title), 200)
 }
 
-// outcome is what the child leaves.
+// outcome gives the child's answer, its usage and what it was refused.
 func (c *child) outcome() (answer string, u Usage, refused []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,10 +156,10 @@ func (c *child) outcome() (answer string, u Usage, refused []string) {
 	return strings.TrimSpace(c.before), c.usedLocked(), c.policy.refused
 }
 
-// An answerText is a text of which, when it is long, the beginning and the end are kept.
+// An answerText is a text of which, if it is long, only the beginning and the end are kept.
 type answerText struct {
 	head, tail []byte
-	left       int // bytes out of the middle
+	omitted    int // bytes of the middle that are not kept
 }
 
 const mostAnswer = 32 << 10 // bytes of its beginning, and of its end
@@ -169,14 +171,14 @@ func (a *answerText) add(text string) {
 	}
 	a.tail = append(a.tail, text...)
 	if over := len(a.tail) - mostAnswer; over > mostAnswer {
-		a.left += over
+		a.omitted += over
 		a.tail = append(a.tail[:0], a.tail[over:]...)
 	}
 }
 
 func (a *answerText) String() string {
-	if a.left == 0 {
+	if a.omitted == 0 {
 		return string(a.head) + string(a.tail)
 	}
-	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", a.head, a.left, strings.ToValidUTF8(string(a.tail), ""))
+	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", a.head, a.omitted, strings.ToValidUTF8(string(a.tail), ""))
 }

@@ -1,10 +1,10 @@
-// Package delegation is one agent that asks another for a piece of work: who can be asked, what may be asked, and how
-// it is run once and ends in a state that is true.
+// Package delegation is how one agent asks another for a piece of work: who can be asked, what may be asked, and how
+// the work is run once and ends in a known state.
 //
-// A delegation is a row before it is anything else. Ledger keeps the rows; Runner carries one out, in a process of its
+// Each delegation is first a row in the database. Ledger keeps the rows; Runner carries one out, in a process of its
 // own that outlives the caller, by starting this program before the other agent as any client does; Service is what
-// callers see: tools and commands ask it. What may be handed on is package scope's to say, where a child works package
-// worktree's, how it is spoken to package client's.
+// callers use, by tools and commands. Package scope decides what may be handed on, package worktree where a child
+// works, and package client speaks ACP with it.
 package delegation
 
 import (
@@ -16,21 +16,21 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation/scope"
 )
 
-// A State of a delegation. Those after Running are ends.
+// A State of a delegation. Those after Running are final.
 type State string
 
 // The states.
 const (
-	Queued    State = "queued"    // a row, and nobody has begun
+	Queued    State = "queued"    // no runner has begun it
 	Running   State = "running"   // its runner lives
 	Done      State = "done"      // the other agent ended its turn by itself
 	Failed    State = "failed"    // it could not be run, or the other agent failed
 	Cancelled State = "cancelled" // the caller, or its end, ended it
-	Stopped   State = "stopped"   // a bound of its budget was reached
+	Stopped   State = "stopped"   // its budget was used up
 	Lost      State = "lost"      // its runner was killed: how far it came is not known
 )
 
-// Ended reports whether nothing changes any more.
+// Ended reports whether the state is final.
 func (s State) Ended() bool { return s != Queued && s != Running }
 
 // A Mode says what the other agent may do with files.
@@ -42,28 +42,29 @@ const (
 	Edit Mode = "edit"
 )
 
-// A Budget bounds a delegation; zero means not bounded by that.
+// A Budget limits a delegation; zero means no limit.
 type Budget struct {
-	Turns   int     `json:"turns,omitempty"`   // of the model: one, and one more for each call of a tool
+	Turns   int     `json:"turns,omitempty"`   // calls of the model: one, and one more for each tool call
 	Tokens  int64   `json:"tokens,omitempty"`  // as far as the agent reports them
-	Cost    float64 `json:"cost,omitempty"`    // in whatever currency it reports
-	Seconds int     `json:"seconds,omitempty"` // on the clock
+	Cost    float64 `json:"cost,omitempty"`    // in the currency that the agent reports
+	Seconds int     `json:"seconds,omitempty"` // wall-clock time
 }
 
 const (
-	// DefaultTime bounds a delegation that names no bound of its own, and mostTime any.
+	// DefaultTime limits a delegation that names no time, mostTime any.
 	DefaultTime = 30 * time.Minute
 	mostTime    = 24 * time.Hour
 
-	mostTask = 48 << 10 // bytes
+	mostTask = 48 << 10 // bytes of a task
 )
 
-// within gives b where it is smaller than the bounds of the delegation that it is asked in.
+// within gives b, cut down to what the delegation that it is asked in has left.
 func (b Budget) within(outer Budget) Budget {
 	return Budget{smaller(b.Turns, outer.Turns), smaller(b.Tokens, outer.Tokens), smaller(b.Cost, outer.Cost),
 		smaller(b.Seconds, outer.Seconds)}
 }
 
+// smaller gives the smaller one of two limits, where 0 is no limit.
 func smaller[T int | int64 | float64](a, b T) T {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -79,7 +80,7 @@ type Usage struct {
 	Currency string   `json:"currency,omitempty"`
 }
 
-// over names the bound that is reached, "" for none.
+// over says which limit is reached, "" for none.
 func (b Budget) over(u Usage) string {
 	switch {
 	case b.Turns > 0 && u.Turns > b.Turns:
@@ -92,10 +93,10 @@ func (b Budget) over(u Usage) string {
 	return ""
 }
 
-// A Caller is who asks.
+// A Caller is the session, or the person, that asks.
 type Caller struct {
 	Key     string // the Signet key of the session; "": a person
-	Process string // whose end is the caller's
+	Process string // the correlation id of the caller's process; when that ends, the caller has ended
 	Harness string
 	Turn    int64 // the row of the turn that asks, 0: not known
 	Cwd     string
@@ -105,17 +106,17 @@ type Caller struct {
 
 // A Request is what a caller asks for.
 type Request struct {
-	Agent  string // "": the best
+	Agent  string // "": the best one for the task
 	Task   string
-	Scope  string // delegated_scope
-	Kept   string // kept_work
+	Scope  string // delegated_scope: what the other agent is responsible for
+	Kept   string // kept_work: what stays with the caller
 	Mode   Mode   // "": Read
 	Budget Budget
-	Key    string // "": made of scope and task
-	Detach bool
+	Key    string // requests with the same key are one; "": made of scope and task
+	Detach bool   // it goes on when the caller ends
 }
 
-// check refuses what no agent could be given, whoever asks. It puts defaults in place.
+// check refuses what no agent could be given, and puts defaults in place.
 func (r *Request) check() error {
 	r.Task = strings.TrimSpace(r.Task)
 	if r.Mode == "" {
@@ -140,7 +141,7 @@ func (r *Request) check() error {
 	return nil
 }
 
-// A Delegation is a row.
+// A Delegation is a row. Fields without a comment are explained at Row and Request.
 type Delegation struct {
 	ID string
 	Caller
@@ -149,16 +150,16 @@ type Delegation struct {
 	Depth    int    // 1: nobody delegated to the caller
 	Agent    string
 	Mode     Mode
-	Kind     string // of work
+	Kind     string // of work: a capability, or one of kinds
 	Detach   bool
 	Budget   Budget
 	Scope    string
 	Kept     string
 	Task     string
 	State    State
-	Runner   string
-	Cancel   string
-	ACPID    string
+	Runner   string // the process that runs it
+	Cancel   string // why it is to end; "" for no reason
+	ACPID    string // the child's session
 	Folder   string
 	Branch   string
 	Progress string
@@ -181,26 +182,26 @@ type Row struct {
 	Agent    string     `json:"agent"`
 	State    State      `json:"state"`
 	Mode     Mode       `json:"mode"`
-	Kind     string     `json:"kind"`
+	Kind     string     `json:"kind"` // of work: a capability, or one of kinds
 	Task     string     `json:"task"`
-	Scope    []string   `json:"scope"`
-	Kept     []string   `json:"kept"`
-	Session  string     `json:"session"` // the child's
+	Scope    []string   `json:"scope"`   // items of delegated_scope
+	Kept     []string   `json:"kept"`    // items of kept_work
+	Session  string     `json:"session"` // the child's ACP session
 	Parent   string     `json:"parent"`  // the delegation that it was asked in, else the Signet key of the caller
-	Depth    int        `json:"depth"`
+	Depth    int        `json:"depth"`   // 1: nobody delegated to the caller
 	Started  time.Time  `json:"started"`
 	Ended    *time.Time `json:"ended"`
 	Usage    Usage      `json:"usage"`
-	Progress string     `json:"progress,omitempty"`
-	Stop     string     `json:"stop,omitempty"`
-	Reason   string     `json:"reason,omitempty"`
-	Branch   string     `json:"branch,omitempty"`
-	Folder   string     `json:"folder,omitempty"`
-	Paths    []string   `json:"paths"`
-	Refused  []string   `json:"refused"`
-	Verdict  *float64   `json:"verdict,omitempty"`
-	Note     string     `json:"note,omitempty"`
-	Answer   string     `json:"answer,omitempty"`
+	Progress string     `json:"progress,omitempty"` // what the child is doing, until it has ended
+	Stop     string     `json:"stop,omitempty"`     // the stop reason of the child's turn
+	Reason   string     `json:"reason,omitempty"`   // why it ended so, for people
+	Branch   string     `json:"branch,omitempty"`   // with the changes, in git
+	Folder   string     `json:"folder,omitempty"`   // with the changes, outside of git or after Lost
+	Paths    []string   `json:"paths"`              // files that the child wrote
+	Refused  []string   `json:"refused"`            // requests for permission that were refused
+	Verdict  *float64   `json:"verdict,omitempty"`  // the caller's, from -1 to 1
+	Note     string     `json:"note,omitempty"`     // beside the verdict
+	Answer   string     `json:"answer,omitempty"`   // the child's last message
 }
 
 // Row is the delegation as agents and scripts read it.
@@ -224,5 +225,5 @@ func (d Delegation) Row() Row {
 	return r
 }
 
-// list is never nil, which JSON would show as null.
+// list gives a list that is not nil, which JSON would show as null.
 func list(all []string) []string { return append([]string{}, all...) }

@@ -12,16 +12,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// What callers branch on.
+// Errors that callers tell apart.
 var (
 	ErrNotFound = errors.New("no delegation has this id")
 	ErrTaken    = errors.New("it was begun already")
 )
 
-// DefaultDepth is how deep a delegation may lie inside others.
+// DefaultDepth is how deep delegations may be nested.
 const DefaultDepth = 2
 
-// beginLimit is how long after its row a runner may begin; then it counts as one that never did.
+// beginLimit is how long after a row was made its runner may begin; after that the delegation has failed.
 const beginLimit = 20 * time.Second
 
 // A Ledger keeps delegations in the database. Every change of state is a compare-and-set. Its methods may be called
@@ -33,13 +33,14 @@ type Ledger struct {
 	now   func() time.Time
 }
 
-// NewLedger makes a ledger on a database that migrations.Open has opened; live is the folder of the locks of living
-// processes.
+// NewLedger makes a ledger on a database that migrations.Open has opened; live is the folder with the lock files of
+// living processes.
 func NewLedger(db *sql.DB, live string) *Ledger {
 	return &Ledger{db: db, live: live, depth: DefaultDepth, now: time.Now}
 }
 
-// Get gives a delegation, by its id or a beginning of it that is the only one.
+// Get gives a delegation by its id, or by a beginning that no other id has. Errors: ErrNotFound, more than one, the
+// database's.
 func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
 	if id == "" {
 		return Delegation{}, ErrNotFound
@@ -56,7 +57,7 @@ func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
 	return Delegation{}, ErrNotFound
 }
 
-// List gives delegations, the newest first; of the tree of one caller, or with "" all; limit 0 means all.
+// List gives delegations, the newest first: those of the tree of one caller's key or, with "", all; limit 0 means all.
 func (l *Ledger) List(ctx context.Context, caller string, limit int) ([]Delegation, error) {
 	if limit == 0 {
 		limit = -1
@@ -64,22 +65,23 @@ func (l *Ledger) List(ctx context.Context, caller string, limit int) ([]Delegati
 	return l.query(ctx, `WHERE ?1 = '' OR caller = ?1 OR root = ?1 ORDER BY id DESC LIMIT ?2`, caller, limit)
 }
 
-// query reads rows, each in the state that is true, also where that cannot be written.
+// query reads rows, each corrected to its actual state, also where the database cannot be written.
 func (l *Ledger) query(ctx context.Context, where string, args ...any) ([]Delegation, error) {
 	all, err := l.stored(ctx, where, args...)
 	for i := range all {
-		l.settle(&all[i])
+		l.correct(&all[i])
 	}
 	return all, err
 }
 
-// settle gives a delegation as it was read the state that is true.
-func (l *Ledger) settle(d *Delegation) {
-	if state, why := l.truth(*d); state != d.State {
+// correct sets a delegation's actual state.
+func (l *Ledger) correct(d *Delegation) {
+	if state, why := l.actualState(*d); state != d.State {
 		d.State, d.Reason = state, why
 	}
 }
 
+// stored reads rows as they are stored.
 func (l *Ledger) stored(ctx context.Context, where string, args ...any) ([]Delegation, error) {
 	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (Delegation, error) { return scanOne(row) },
 		`SELECT `+columns+` FROM delegations `+where, args...)
@@ -98,7 +100,7 @@ const columns = `id, caller, process, harness, turn, cwd, project, parent, root,
 	budget, scope, kept, task, state, runner, cancel, acp_id, folder, branch, progress, stop, reason, turns, tokens,
 	cost, currency, paths, refused, verdict, note, created, started, ended, answer`
 
-// scanOne reads columns, and what a query has behind them into more.
+// scanOne reads columns, and those that a query has after them into more.
 func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
 	var budget, paths, refused string
 	var created, started, ended int64
@@ -116,7 +118,7 @@ func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
 		json.Unmarshal([]byte(refused), &d.Refused))
 }
 
-// Runners gives what is run now, by the process ids of the runners.
+// Runners gives the delegations that are being run, by the process id of their runner.
 func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
 	type runner struct {
 		id, process string
@@ -135,7 +137,7 @@ func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
 	return running, sqlite.While("looking for runners", err)
 }
 
-// A Linked delegation is one with the sessions on its two sides, as rows of the table sessions.
+// A Linked delegation is one with the sessions on its two sides, by their rows' ids.
 type Linked struct {
 	Delegation
 	AskedBy  int64 // 0: a person, or a session that is forgotten
@@ -143,11 +145,11 @@ type Linked struct {
 }
 
 // Linked gives delegations with their sessions, oldest first: those that a session asked for and the one that it works
-// for, or with 0 all.
+// for or, with 0, all.
 func (l *Ledger) Linked(ctx context.Context, session int64) ([]Linked, error) {
 	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (one Linked, err error) {
 		one.Delegation, err = scanOne(row, &one.AskedBy, &one.WorkedBy)
-		l.settle(&one.Delegation)
+		l.correct(&one.Delegation)
 		return one, err
 	}, `SELECT * FROM (SELECT `+columns+`,
 			coalesce((SELECT session FROM session_keys WHERE key = caller), 0) AS asked_by,
@@ -158,8 +160,8 @@ func (l *Ledger) Linked(ctx context.Context, session int64) ([]Linked, error) {
 	return all, sqlite.While("reading delegations", err)
 }
 
-// truth is the state of a row that says that it is not at its end.
-func (l *Ledger) truth(d Delegation) (State, string) {
+// actualState gives the state of a delegation whose row may not say yet that its runner is dead or never began.
+func (l *Ledger) actualState(d Delegation) (State, string) {
 	switch {
 	case d.State.Ended():
 		return d.State, d.Reason

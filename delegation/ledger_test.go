@@ -242,11 +242,11 @@ func TestWatch(t *testing.T) {
 	defer other.Release()
 	why := func(want string) {
 		t.Helper()
-		got, _, err := l.Watch(t.Context(), d)
+		got, _, err := l.CheckStop(t.Context(), d)
 		if err != nil || got != want {
 			t.Errorf("%q, %v, want %q", got, err, want)
 		}
-		if got, _, err := l.Watch(t.Context(), detached); err != nil || got != "" {
+		if got, _, err := l.CheckStop(t.Context(), detached); err != nil || got != "" {
 			t.Errorf("detached: %q, %v", got, err)
 		}
 	}
@@ -310,7 +310,7 @@ func TestLinked(t *testing.T) {
 	defer lock.Release()
 	stand := RunProgress{ACPID: "worker", Usage: Usage{Turns: 1}}
 	for range 2 { // the second says nothing new
-		if _, err := l.Note(t.Context(), d.ID, lock.ID(), stand); err != nil {
+		if _, err := l.SaveProgress(t.Context(), d.ID, lock.ID(), stand); err != nil {
 			t.Fatal(err)
 		}
 	}

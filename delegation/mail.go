@@ -19,26 +19,28 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A Message is what one agent has left for another's next session in a project, where no daemon carries it.
+// A Message is what one agent has left for the next session of another in a project. It is for agents without a daemon,
+// which has messages of its own.
 type Message struct {
-	ID      string    `json:"id"`
-	To      string    `json:"to"`
-	From    string    `json:"from"` // an agent; "": a person
-	Session string    `json:"session,omitempty"`
-	For     string    `json:"-"` // the Signet key of the only conversation that it is for; "": any session of To
-	Project string    `json:"project"`
-	Created time.Time `json:"created"`
-	Text    string    `json:"message"`
+	ID        string    `json:"id"`
+	To        string    `json:"to"`
+	From      string    `json:"from"` // an agent; "": a person
+	Session   string    `json:"session,omitempty"`
+	Recipient string    `json:"-"` // the Signet key of the session that it is for; "": any session of To
+	Project   string    `json:"project"`
+	Created   time.Time `json:"created"`
+	Text      string    `json:"message"`
 }
 
 const (
-	mostMessage = 8 << 10 // bytes
-	mostUnread  = 20      // of one agent in one project
-	// messagePrefix stands in front of a message's id where it is told among memories.
+	mostMessage = 8 << 10 // bytes of a message
+	mostUnread  = 20      // unread messages of one agent in one project
+	// messagePrefix stands before a message's id among the ids of memories.
 	messagePrefix = "message:"
 )
 
-// Send leaves a message, under the id that it may have elsewhere.
+// Send stores a message, under its ID where it has one elsewhere. Errors: nothing is left of the text, it is too long,
+// the recipient has too many unread ones; the database's.
 func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
 	if m.ID == "" {
 		m.ID = ulid.Make().String()
@@ -59,11 +61,11 @@ func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
 	}
 	_, err = l.db.ExecContext(ctx, `INSERT INTO messages (id, agent, sender, session, project, created, message,
 		recipient) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.To, m.From, m.Session, m.Project, sqlite.Stamp(m.Created),
-		m.Text, m.For)
+		m.Text, m.Recipient)
 	return m, sqlite.While("leaving a message", err)
 }
 
-// Inbox gives what was left for an agent, by any of its names, and was not told to a session yet; the oldest first.
+// Inbox gives the messages for an agent, by any of its names, that no session was told yet; the oldest first.
 func (l *Ledger) Inbox(ctx context.Context, names []string, project string) ([]Message, error) {
 	list, err := json.Marshal(list(names))
 	if err != nil {
@@ -81,16 +83,17 @@ const (
 		WHERE at >= m.created AND outcome <> 'refused' AND instr(items, m.id) > 0)`
 )
 
-// scanMessage reads messageColumns, and what a query has behind them into more.
+// scanMessage reads messageColumns, and those that a query has after them into more.
 func scanMessage(row sqlite.Row, more ...any) (m Message, err error) {
 	var created int64
-	err = row.Scan(append([]any{&m.ID, &m.To, &m.From, &m.Session, &m.Project, &created, &m.Text, &m.For}, more...)...)
+	columns := []any{&m.ID, &m.To, &m.From, &m.Session, &m.Project, &created, &m.Text, &m.Recipient}
+	err = row.Scan(append(columns, more...)...)
 	m.Created = sqlite.Unstamp(created).UTC()
 	return m, err
 }
 
-// Waiting gives what was left for conversations and was not told yet, by the keys of the sessions that are to be told
-// it with their next prompt: the one that it is for, and those that go on from it.
+// Waiting gives the messages for single sessions that were not told yet, by the keys of the sessions that are to be
+// told with their next prompt: the recipient, and those that continue it.
 func (l *Ledger) Waiting(ctx context.Context) (map[string][]Message, error) {
 	waiting := map[string][]Message{}
 	_, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (m Message, err error) {
@@ -108,8 +111,8 @@ func (l *Ledger) Waiting(ctx context.Context) (map[string][]Message, error) {
 	return waiting, sqlite.While("reading messages that wait", err)
 }
 
-// read notes that messages were told.
-func (l *Ledger) read(ctx context.Context, all []Message) error {
+// markRead notes that messages were told.
+func (l *Ledger) markRead(ctx context.Context, all []Message) error {
 	return sqlite.Write(ctx, l.db, "noting that messages were read", func(tx *sql.Tx) error {
 		for _, m := range all {
 			if _, err := tx.ExecContext(ctx, `UPDATE messages SET read = ? WHERE id = ?`, sqlite.Stamp(l.now()),
@@ -121,7 +124,7 @@ func (l *Ledger) read(ctx context.Context, all []Message) error {
 	})
 }
 
-// Item is the message as a session is told it among its memories: somebody else's words.
+// Item gives the message as a memory item, which it is told as: it is somebody else's words.
 func (m Message) Item() memory.Item {
 	from := "agent " + m.From
 	if m.From == "" {
@@ -131,8 +134,8 @@ func (m Message) Item() memory.Item {
 		Date: m.Created}
 }
 
-// MailTools are those by which agents leave messages for one another. A daemon's go before them. names gives what the
-// agent of a session is called.
+// MailTools are the tools by which agents leave messages for one another; a daemon's tools of the same names take their
+// place. names gives the names of a session's agent.
 func MailTools(service func(context.Context) (*Service, error), names func(memory.Session) []string) []mcpserver.Extra {
 	m := mailbox{service, names}
 	tools := []mcpserver.Extra{
@@ -168,7 +171,7 @@ func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessa
 		return nil, err
 	}
 	to := service.Canonical(given.To)
-	if !slices.ContainsFunc(known, func(k Known) bool { return k.ID == to }) {
+	if !slices.ContainsFunc(known, func(k KnownAgent) bool { return k.ID == to }) {
 		return nil, fmt.Errorf("no agent is known as %q: agents_list names those that are", chars.Cut(to, 60))
 	}
 	from := ""
@@ -192,7 +195,7 @@ func (m mailbox) inbox(ctx context.Context, who memory.Session, _ json.RawMessag
 	if err != nil {
 		return nil, err
 	}
-	if err := service.Ledger.read(ctx, all); err != nil {
+	if err := service.Ledger.markRead(ctx, all); err != nil {
 		return nil, err
 	}
 	for i := range all {

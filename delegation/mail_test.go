@@ -60,7 +60,7 @@ func TestMail(t *testing.T) {
 	inbox("The mast is 11.42 metres.", "password=[redacted:password]  stays")
 	injected("kept")
 	left := inbox("password=[redacted:password]  stays")
-	if err := l.read(t.Context(), left); err != nil {
+	if err := l.markRead(t.Context(), left); err != nil {
 		t.Fatal(err)
 	}
 	inbox()
@@ -98,7 +98,7 @@ func TestWaiting(t *testing.T) {
 	run(`UPDATE sessions SET continue_of = ? WHERE id = ?`, asker.ID, after.ID)
 	run(`INSERT INTO handoffs (session, agent, place, at, taken_by) VALUES (?, 'gemini', '/', 1,
 		?)`, after.ID, handed.ID)
-	m, err := l.Send(t.Context(), Message{ID: "daemon's", To: "codex", From: "gemini", For: asker.Key, Text: "Done."})
+	m, err := l.Send(t.Context(), Message{ID: "daemon's", To: "codex", From: "gemini", Recipient: asker.Key, Text: "Done."})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,23 +11,24 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
 )
 
-// A policy answers the child's requests for permission: nobody sits in front of it. The zero value allows reading.
+// A policy answers the child's requests for permission, because no person sits in front of it. The zero value allows
+// reading.
 type policy struct {
-	mode    Mode
-	inside  func(path string) bool // in the folder that is the child's
-	granted []string               // kinds that a person has allowed: execute, fetch
+	mode         Mode
+	inside       func(path string) bool // whether it lies in the child's folder
+	allowedKinds []string               // tool kinds that a person has allowed: execute, fetch
 
-	calls   map[string]client.ToolCall // as far as they were told before they were asked for
+	calls   map[string]client.ToolCall // what was said of calls before the request for permission
 	refused []string
 }
 
 const (
-	mostCalls   = 256 // that are remembered at once
+	mostCalls   = 256 // calls that are remembered at once
 	mostRefused = 50
 )
 
-// see remembers what is said of a tool call.
-func (p *policy) see(call client.ToolCall) {
+// remember keeps what is said of a tool call.
+func (p *policy) remember(call client.ToolCall) {
 	if call.ID == "" {
 		return
 	}
@@ -37,10 +38,14 @@ func (p *policy) see(call client.ToolCall) {
 	p.calls[call.ID] = complete(call, p.calls[call.ID])
 }
 
-// complete fills what is not told in one message from an earlier one.
+// complete fills fields that a message leaves out from an earlier one.
 func complete(call, earlier client.ToolCall) client.ToolCall {
-	for _, field := range []struct{ now, was *string }{{&call.Title, &earlier.Title}, {&call.Does, &earlier.Does},
-		{&call.Name, &earlier.Name}, {&call.Meta.Claude.Tool, &earlier.Meta.Claude.Tool}} {
+	for _, field := range []struct{ now, was *string }{
+		{&call.Title, &earlier.Title},
+		{&call.ToolKind, &earlier.ToolKind},
+		{&call.Name, &earlier.Name},
+		{&call.Meta.Claude.Tool, &earlier.Meta.Claude.Tool},
+	} {
 		if *field.now == "" {
 			*field.now = *field.was
 		}
@@ -57,10 +62,10 @@ func complete(call, earlier client.ToolCall) client.ToolCall {
 	return call
 }
 
-// allow decides, and remembers what it refused.
+// allow decides a request, and notes what it refuses.
 func (p *policy) allow(call client.ToolCall) bool {
 	call = complete(call, p.calls[call.ID])
-	why := p.against(call)
+	why := p.refusalReason(call)
 	if why != "" && len(p.refused) < mostRefused {
 		name := call.Title
 		if name == "" {
@@ -72,9 +77,9 @@ func (p *policy) allow(call client.ToolCall) bool {
 	return why == ""
 }
 
-// against says why a call is refused, "" for one that is not.
-func (p *policy) against(call client.ToolCall) string {
-	switch call.Does {
+// refusalReason says why a call is refused, "" for one that is allowed.
+func (p *policy) refusalReason(call client.ToolCall) string {
+	switch call.ToolKind {
 	case "read", "search", "think":
 		return ""
 	case "edit", "delete", "move":
@@ -90,10 +95,10 @@ func (p *policy) against(call client.ToolCall) string {
 		}
 		return ""
 	case "execute", "fetch":
-		if slices.Contains(p.granted, call.Does) {
+		if slices.Contains(p.allowedKinds, call.ToolKind) {
 			return ""
 		}
-		return call.Does + " is not allowed here (delegation_allow)"
+		return call.ToolKind + " is not allowed here (delegation_allow)"
 	}
 	for _, name := range []string{call.Name, call.Meta.Claude.Tool, call.Title} {
 		if ownTool.MatchString(name) {
@@ -103,7 +108,7 @@ func (p *policy) against(call client.ToolCall) string {
 	return "nobody is there to ask"
 }
 
-// ownTool names the tools of our own server that change nothing of anybody's, as harnesses spell them.
+// ownTool matches the tools of our own server that change nothing of the user's, as harnesses spell their names.
 var ownTool = regexp.MustCompile(`^(mcp[_.:]+)?signet[_.:/ -]+(memory_(search|get|list)|agents_list|delegat[a-z_]+)\b` +
 	`|^(memory_(search|get|list)|agents_list|delegat[a-z_]+) \(signet MCP Server\)`)
 

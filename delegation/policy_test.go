@@ -56,7 +56,7 @@ func TestPolicy(t *testing.T) {
 			inside := func(path string) bool { return strings.HasPrefix(path, "/work/") }
 			got := []bool{
 				(&policy{mode: Read, inside: inside}).allow(call), (&policy{mode: Edit, inside: inside}).allow(call),
-				(&policy{mode: Edit, inside: inside, granted: []string{"execute"}}).allow(call),
+				(&policy{mode: Edit, inside: inside, allowedKinds: []string{"execute"}}).allow(call),
 			}
 			if diff := cmp.Diff([]bool{tt.read, tt.edit, tt.withExecute}, got); diff != "" {
 				t.Errorf("read, edit, with execute (-want +got):\n%s", diff)
@@ -68,8 +68,8 @@ func TestPolicy(t *testing.T) {
 // A request for permission may leave out what was told of the call before; what was refused is told.
 func TestPolicyRemembers(t *testing.T) {
 	p := &policy{mode: Edit, inside: func(string) bool { return false }}
-	p.see(client.ToolCall{ID: "1", Does: "read", Title: "Read"})
-	p.see(client.ToolCall{ID: "2", Does: "edit", Title: "Write\nhere", Input: json.RawMessage(`{"path":"/etc/x"}`)})
+	p.remember(client.ToolCall{ID: "1", ToolKind: "read", Title: "Read"})
+	p.remember(client.ToolCall{ID: "2", ToolKind: "edit", Title: "Write\nhere", Input: json.RawMessage(`{"path":"/etc/x"}`)})
 	if !p.allow(client.ToolCall{ID: "1"}) || p.allow(client.ToolCall{ID: "2"}) {
 		t.Error("what was told before is forgotten")
 	}
@@ -114,7 +114,7 @@ func TestAnswer(t *testing.T) {
 	}
 	c := &child{tools: map[string]bool{}, stop: func(State, string) {}}
 	c.Update(say("", "[MODE_UPDATE] plan")) // gemini's, when it is put into its mode
-	c.asked()
+	c.taskSent()
 	c.Update(say("", "It is grey."))
 	if got, _, _ := c.outcome(); got != "It is grey." {
 		t.Errorf("with what was said before the task: %q", got)
@@ -145,7 +145,7 @@ func TestBounds(t *testing.T) {
 		"tokens": {Budget{Tokens: 100}, func(c *child) {
 			n := int64(60)
 			c.Update(client.Update{Kind: "usage_update", Used: &n})
-			c.spent(Usage{Tokens: &n})
+			c.addInside(Usage{Tokens: &n})
 		}, "100 tokens"},
 		"cost": {Budget{Cost: 0.5}, func(c *child) {
 			var u client.Update

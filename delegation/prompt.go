@@ -6,8 +6,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation/scope"
 )
 
-// prompt is what the child is told: the task, what it answers for and what it is to leave alone. Of the caller's
-// conversation it has what the caller wrote into the task; identity and memories come from the proxy before it.
+// prompt gives what the child is told: the task, what it is responsible for and what it is to leave alone. Of the
+// caller's conversation it knows only what the caller wrote into the task; identity and memories come from the proxy in
+// front of it.
 func prompt(d Delegation, task string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(task))

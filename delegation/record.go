@@ -11,7 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A Record is how an agent's delegations of one kind of work went.
+// A Record says how an agent's delegations of one kind of work went.
 type Record struct {
 	Kind  string  `json:"kind"`
 	Count int     `json:"count"`
@@ -19,12 +19,13 @@ type Record struct {
 	Score float64 `json:"score"` // -1 to 1; a hint, no more
 }
 
-// halfLife is how old a result is when it counts half.
+// halfLife is the age at which a result counts half.
 const halfLife = 90 * 24 * time.Hour
 
-// records sums up an agent's past, the newest first: a verdict counts as it was given, a result without one by what its
-// caller did with it, a failure of the agent's as bad; what others ended says nothing.
-func records(agent string, past []Delegation, used map[string]bool, now time.Time) []Record {
+// recordsOf sums up an agent's past, which is given newest first. A verdict counts as it was given, a result without
+// one by what its caller did with it (impliedScore), a failure of the agent as -1. Delegations that somebody else ended
+// do not count.
+func recordsOf(agent string, past []Delegation, used map[string]bool, now time.Time) []Record {
 	all := []Record{}
 	weights := map[string]float64{}
 	for at, d := range past {
@@ -41,7 +42,7 @@ func records(agent string, past []Delegation, used map[string]bool, now time.Tim
 		case d.Verdict != nil:
 			score = *d.Verdict
 		case d.State == Done:
-			score = worth(d, past[:at], used)
+			score = impliedScore(d, past[:at], used)
 		}
 		w := math.Exp2(-float64(now.Sub(d.Ended)) / float64(halfLife))
 		all[i].Count++
@@ -52,23 +53,23 @@ func records(agent string, past []Delegation, used map[string]bool, now time.Tim
 		weights[d.Kind] += w
 	}
 	for i := range all {
-		// as if one more had gone neither well nor badly: one result is no record
+		// as if one more delegation had gone neither well nor badly, so that a single result does not decide
 		all[i].Score = math.Round(all[i].Score/(weights[all[i].Kind]+1)*100) / 100
 	}
 	slices.SortFunc(all, func(a, b Record) int { return strings.Compare(a.Kind, b.Kind) })
 	return all
 }
 
-// What a result without a verdict counts.
+// Scores of a result without a verdict, from -1 to 1.
 const (
 	scoreUnknown = 0.5
-	scoreSaid    = 0.7 // its caller went on to say it
-	scoreUnsaid  = 0.3 // its caller spoke of something else
-	scoreRedone  = -0.5
+	scoreUsed    = 0.7  // its caller's answer says it
+	scoreUnused  = 0.3  // its caller's answer does not
+	scoreRedone  = -0.5 // its caller gave the same work to another agent
 )
 
-// worth is what a result counts that nobody gave a verdict on; after are the delegations since.
-func worth(d Delegation, after []Delegation, used map[string]bool) float64 {
+// impliedScore is the score of a result without a verdict; after are the delegations since.
+func impliedScore(d Delegation, after []Delegation, used map[string]bool) float64 {
 	again := func(other Delegation) bool {
 		return d.Key != "" && other.Key == d.Key && other.Agent != d.Agent &&
 			strings.EqualFold(strings.TrimSpace(other.Scope), strings.TrimSpace(d.Scope))
@@ -80,20 +81,20 @@ func worth(d Delegation, after []Delegation, used map[string]bool) float64 {
 	case !known:
 		return scoreUnknown
 	case said:
-		return scoreSaid
+		return scoreUsed
 	}
-	return scoreUnsaid
+	return scoreUnused
 }
 
 const (
-	lastUsed  = 50      // results that are looked at
-	enoughOf  = 5       // words of an answer; half of them are enough, too
-	wordsRead = 4 << 10 // bytes of a text
+	lastUsed    = 50      // results that are checked, the newest
+	wordsNeeded = 5       // different words of a result that its caller must use, or half of all
+	wordsRead   = 4 << 10 // bytes of a text that are compared
 )
 
-// used says of results whether the turn that asked goes on to say them: five of the answer's content words that were
-// not in the task, or half of them. It looks at words and at nothing else.
-func (l *Ledger) used(ctx context.Context) (map[string]bool, error) {
+// usedResults says of results whether the rest of the turn that asked for them uses them: whether it has enough of
+// their content words that were not in the task.
+func (l *Ledger) usedResults(ctx context.Context) (map[string]bool, error) {
 	found := map[string]bool{}
 	_, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (none struct{}, err error) {
 		var id, task, answer, said string
@@ -112,7 +113,7 @@ func (l *Ledger) used(ctx context.Context) (map[string]bool, error) {
 			}
 		}
 		if len(all) > 0 {
-			found[id] = hits >= enoughOf || 2*hits >= len(all)
+			found[id] = hits >= wordsNeeded || 2*hits >= len(all)
 		}
 		return none, nil
 	}, `SELECT d.id, d.task, substr(d.answer, 1, ?1), substr(t.assistant, 1, ?1) FROM delegations d

@@ -14,32 +14,32 @@ import (
 // Availability of an agent.
 const (
 	Available = "available"
-	Busy      = "busy"    // a session of its is live; another can be begun
+	Busy      = "busy"    // it has a live session; another one can be started
 	Missing   = "missing" // it cannot be started; Fix says what to do
 )
 
-// An Agent is one that can be asked.
+// An Agent is an agent that can be asked, as tools and commands list it.
 type Agent struct {
 	ID           string   `json:"id"`
 	Title        string   `json:"title"`
 	Capabilities []string `json:"capabilities"`
 	Status       string   `json:"status"`
-	Session      string   `json:"session,omitempty"` // that keeps it busy
+	Session      string   `json:"session,omitempty"` // the one that keeps it busy
 	Fix          string   `json:"fix,omitempty"`
-	Commands     []string `json:"commands,omitempty"` // that it said it takes
+	Commands     []string `json:"commands,omitempty"` // the slash commands that it advertised
 	Records      []Record `json:"records"`
 }
 
-// Known is what the configuration and the system say of an agent.
-type Known struct {
+// A KnownAgent is what the configuration and the system say of an agent.
+type KnownAgent struct {
 	ID, Title    string
 	Capabilities []string
 	Fix          string // "": it can be started
-	Session      string // that is live, "" for none
+	Session      string // a live one; "" for none
 }
 
-// Seen keeps what an agent says of itself.
-func (l *Ledger) Seen(ctx context.Context, agent string, a client.Agent, commands []string) error {
+// NoteAgent stores what an agent says of itself.
+func (l *Ledger) NoteAgent(ctx context.Context, agent string, a client.Agent, commands []string) error {
 	names, err := json.Marshal(list(commands))
 	if err != nil {
 		return err
@@ -55,8 +55,8 @@ func (l *Ledger) Seen(ctx context.Context, agent string, a client.Agent, command
 	return sqlite.While("noting what an agent says of itself", err)
 }
 
-// Agents joins what is known of agents with what they did.
-func (l *Ledger) Agents(ctx context.Context, known []Known) ([]Agent, error) {
+// Agents joins what is known of agents with how their work went, those that can be started first.
+func (l *Ledger) Agents(ctx context.Context, known []KnownAgent) ([]Agent, error) {
 	past, err := l.List(ctx, "", 0)
 	if err != nil {
 		return nil, err
@@ -65,14 +65,14 @@ func (l *Ledger) Agents(ctx context.Context, known []Known) ([]Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	used, err := l.used(ctx)
+	used, err := l.usedResults(ctx)
 	if err != nil {
 		return nil, err
 	}
 	agents := make([]Agent, 0, len(known))
 	for _, k := range known {
 		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: Available,
-			Commands: seen[k.ID], Records: records(k.ID, past, used, l.now())}
+			Commands: seen[k.ID], Records: recordsOf(k.ID, past, used, l.now())}
 		for _, r := range a.Records {
 			if r.Done > 0 && r.Score > 0 && !slices.Contains(a.Capabilities, r.Kind) {
 				a.Capabilities = append(a.Capabilities, r.Kind)
@@ -100,6 +100,7 @@ func statusOrder(status string) string {
 	return "0"
 }
 
+// seen gives the slash commands that agents advertised.
 func (l *Ledger) seen(ctx context.Context) (map[string][]string, error) {
 	type row struct {
 		agent    string
@@ -119,7 +120,7 @@ func (l *Ledger) seen(ctx context.Context) (map[string][]string, error) {
 	return m, sqlite.While("reading what agents said of themselves", err)
 }
 
-// Kinds of work that are known by the words of a task, in the order in which they are looked for.
+// kinds are kinds of work with words of a task that tell them, in the order in which they are tried.
 var kinds = []struct{ kind, words string }{
 	{"review", "review audit inspect critique prüfen relecture revisar"},
 	{"test", "test tests testing coverage fuzz benchmark"},
@@ -130,8 +131,8 @@ var kinds = []struct{ kind, words string }{
 	{"build", "implement add build create write feature"},
 }
 
-// kindOf names the kind of work that a request is: the capability of somebody's that its words name, else by its
-// words, else by what it may do.
+// kindOf gives the kind of work that a request is: a capability of one of the agents that its words name, else one of
+// kinds, else its mode.
 func kindOf(r Request, agents []Agent) string {
 	texts := []string{r.Task + "\n" + r.Scope}
 	var names []string
@@ -163,8 +164,8 @@ func kindOf(r Request, agents []Agent) string {
 	return string(r.Mode)
 }
 
-// best chooses who is asked where nobody was named: who has the capability, then who did such work well, then who is
-// free; never who asks, while there is another.
+// best chooses the agent where none was named: one that has the capability, then one that did such work well, then one
+// that is free; the caller itself only if there is no other.
 func best(agents []Agent, kind, caller string) (Agent, bool) {
 	rank := func(a Agent) float64 {
 		n := 0.0

@@ -56,7 +56,7 @@ func TestRecords(t *testing.T) {
 		return Delegation{Agent: "codex", Kind: "review", State: state, Ended: now.Add(-age), Verdict: verdict}
 	}
 	score := func(past ...Delegation) float64 {
-		r := records("codex", past, nil, now)
+		r := recordsOf("codex", past, nil, now)
 		if len(r) == 0 {
 			return 0
 		}
@@ -88,14 +88,14 @@ func TestWorth(t *testing.T) {
 		want  float64
 	}{
 		{"nothing known", nil, nil, scoreUnknown},
-		{"said", nil, map[string]bool{"1": true}, scoreSaid},
-		{"not said", nil, map[string]bool{"1": false}, scoreUnsaid},
+		{"said", nil, map[string]bool{"1": true}, scoreUsed},
+		{"not said", nil, map[string]bool{"1": false}, scoreUnused},
 		{"asked of another", other("gemini", robin.Key, " The Parser"), map[string]bool{"1": true}, scoreRedone},
 		{"asked of the same", other("codex", robin.Key, "the parser"), nil, scoreUnknown},
 		{"asked by another", other("gemini", "acp-wren", "the parser"), nil, scoreUnknown},
 		{"something else asked", other("gemini", robin.Key, "the lexer"), nil, scoreUnknown},
 	} {
-		if got := worth(asked, tt.after, tt.used); got != tt.want {
+		if got := impliedScore(asked, tt.after, tt.used); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestUsed(t *testing.T) {
 		run(`DELETE FROM delegations`)
 		d := l.must(t, Caller{Key: s.Key}, Request{Agent: "codex", Task: task, Scope: "feathers", Kept: "wings"})
 		run(`UPDATE delegations SET state = 'done', answer = ?, turn = (SELECT max(id) FROM turns)`, answer)
-		used, err := l.used(t.Context())
+		used, err := l.usedResults(t.Context())
 		if got, known := used[d.ID]; err != nil || got != want || !known {
 			t.Errorf("%q: %v, %v, %v", said, got, known, err)
 		}

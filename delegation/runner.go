@@ -24,18 +24,19 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// Variable names the delegation that a process works for. Whatever inherits it, through a shell too, is that child.
+// Variable is the environment variable with the id of the delegation that a process works for. Whatever inherits it,
+// through a shell too, is that child.
 const Variable = "SIGNET_ACP_DELEGATION"
 
-// Beside Variable: how deep it is, by which tools are offered or not (the ledger does not believe it), and the Signet
-// key of the session that asked.
+// Further variables of a child: how deep it is nested, by which it is offered tools for delegating or not (the ledger
+// does not trust it), and the Signet key of the session that asked.
 const (
 	depthVariable  = "SIGNET_ACP_DELEGATION_DEPTH"
 	CallerVariable = "SIGNET_ACP_CALLER"
 )
 
-// Inside gives the delegation that who inherits this environment works for, "" for none. The variable may also hold the
-// setting of its name, on or off.
+// Inside gives the delegation that a process with this environment works for, "" for none. The variable may also hold
+// the setting of the same name, on or off.
 func Inside(environment func(string) string) string {
 	id := environment(Variable)
 	if _, err := ulid.ParseStrict(id); err != nil {
@@ -44,8 +45,8 @@ func Inside(environment func(string) string) string {
 	return id
 }
 
-// AtTheEnd reports whether who inherits this environment may hand nothing on.
-func AtTheEnd(environment func(string) string) bool {
+// AtDepthLimit reports whether a process with this environment is a child that may not delegate.
+func AtDepthLimit(environment func(string) string) bool {
 	depth, _ := strconv.Atoi(environment(depthVariable))
 	return Inside(environment) != "" && depth >= DefaultDepth
 }
@@ -53,34 +54,36 @@ func AtTheEnd(environment func(string) string) bool {
 // Limits of a run.
 const (
 	openLimit  = time.Minute            // for initialize and session/new, each
-	watchEvery = 100 * time.Millisecond // whether it is to end
-	noteEvery  = time.Second
-	// A cancelled child has cancelLimit to end its turn, then TERM, and killLimit later KILL: within two seconds.
+	watchEvery = 100 * time.Millisecond // how often it is checked whether the run is to end
+	noteEvery  = time.Second            // how often progress is saved
+	// A cancelled child has cancelLimit to end its turn, then gets SIGTERM, and killLimit later SIGKILL: within two
+	// seconds.
 	cancelLimit = 400 * time.Millisecond
 	killLimit   = 1200 * time.Millisecond
-	leaveLimit  = time.Second // from the end of its stdin to TERM, when its work is done
-	endLimit    = 30 * time.Second
+	leaveLimit  = time.Second      // from the end of its stdin to SIGTERM, when its work is done
+	endLimit    = 30 * time.Second // for taking the work back and storing the end
 )
 
 // A Runner carries out one delegation, in a process of its own.
 type Runner struct {
 	Ledger  *Ledger
-	LiveDir string   // of the locks of living processes
-	Command []string // that relays to an agent, but for its name
-	Env     []string // in which it is started
-	Folders string   // where the children's folders are made
+	LiveDir string   // the folder with the lock files of living processes
+	Command []string // the relay's command line without --agent and the name
+	Env     []string // its environment; nil: ours
+	Folders string   // the folder in which the children's folders are made
 	Version string   // ours
 	Granted []string // kinds of tools that need a permission and have it: execute, fetch
 	// ReadMode gives the mode in which an agent writes nothing, "" where none is known.
 	ReadMode func(agent string) string
-	// Made, if not nil, is told of a delegation's folder before anybody works there.
+	// Made, if not nil, is called with a delegation's folder before the child works there.
 	Made func(d Delegation, folder string) error
-	// Ended, if not nil, is told of the end, before it stands in the row.
+	// Ended, if not nil, is called with the outcome before it is stored.
 	Ended func(ctx context.Context, d Delegation, o Outcome)
 	Log   zerolog.Logger
 }
 
-// Run carries a delegation out, unless somebody has or nobody is to any more. task is what was asked, word for word.
+// Run carries a delegation out, unless another process does or it may not begin any more. task is the task word for
+// word, which the row does not have. Errors are the database's; how the run went is in the row.
 func (r Runner) Run(ctx context.Context, id, task string) error {
 	lock, err := correlation.TakeLock(r.LiveDir, correlation.NewProcessID())
 	if err != nil {
@@ -113,15 +116,15 @@ func (r Runner) Run(ctx context.Context, id, task string) error {
 	return err
 }
 
-// tidy throws away what those were to throw away that were killed.
+// tidy removes the folders of runs that were killed.
 func (r Runner) tidy(ctx context.Context) {
-	left, err := r.Ledger.left(ctx)
+	left, err := r.Ledger.leftovers(ctx)
 	for _, d := range left {
 		if err == nil {
 			err = worktree.Discard(ctx, d.Cwd, d.Folder)
 		}
 		if err == nil {
-			err = r.Ledger.gone(ctx, d.ID)
+			err = r.Ledger.forgetFolder(ctx, d.ID)
 		}
 	}
 	if err != nil {
@@ -129,28 +132,28 @@ func (r Runner) tidy(ctx context.Context) {
 	}
 }
 
-// A run is one that is under way.
+// A run is one run that is under way.
 type run struct {
 	Runner
 	d     Delegation
-	by    string // our process
-	noted RunProgress
+	by    string      // the id of our process
+	noted RunProgress // what SaveProgress is given, but for progress and usage
 	child *child
 
-	ctx  context.Context // ends when it is to end
-	over context.CancelFunc
-	mu   sync.Mutex // guards what follows
-	end  State      // why ctx ended; "": it did not
-	why  string
+	ctx    context.Context // ends when the run is to end
+	cancel context.CancelFunc
+	mu     sync.Mutex // guards what follows
+	end    State      // what stop was given; "": the run goes on
+	why    string
 }
 
-// stop ends the run; the first reason counts.
+// stop ends the run. Only the first call counts.
 func (r *run) stop(state State, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.end == "" {
 		r.end, r.why = state, why
-		r.over()
+		r.cancel()
 	}
 }
 
@@ -160,12 +163,13 @@ func (r *run) stopped() (State, string) {
 	return r.end, r.why
 }
 
+// carryOut runs the delegation within its budget, and gives the outcome.
 func (r Runner) carryOut(ctx context.Context, d Delegation, by, task string) Outcome {
 	run := &run{Runner: r, d: d, by: by}
 	run.child = &child{budget: d.Budget, stop: run.stop, tools: map[string]bool{}, usage: Usage{Turns: 1},
-		policy: policy{mode: d.Mode, granted: r.Granted}}
-	run.ctx, run.over = context.WithCancel(context.WithoutCancel(ctx))
-	defer run.over()
+		policy: policy{mode: d.Mode, allowedKinds: r.Granted}}
+	run.ctx, run.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	defer run.cancel()
 	defer context.AfterFunc(ctx, func() { run.stop(Cancelled, "its runner was told to end") })()
 	limit := time.AfterFunc(time.Duration(d.Budget.Seconds)*time.Second, func() {
 		run.stop(Stopped, fmt.Sprintf("its budget of %d seconds is used up", d.Budget.Seconds))
@@ -184,7 +188,7 @@ func (r Runner) carryOut(ctx context.Context, d Delegation, by, task string) Out
 	return o
 }
 
-// watch ends the run when it is to end, and notes how it stands.
+// watch ends the run when it is to end, and saves its progress.
 func (r *run) watch(ctx context.Context) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -195,7 +199,7 @@ func (r *run) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		cancel, inside, err := r.Ledger.Watch(ctx, r.d)
+		cancel, inside, err := r.Ledger.CheckStop(ctx, r.d)
 		switch {
 		case err != nil && ctx.Err() == nil:
 			r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("watching")
@@ -204,7 +208,7 @@ func (r *run) watch(ctx context.Context) {
 			r.stop(Cancelled, cancel)
 			return
 		}
-		r.child.spent(inside)
+		r.child.addInside(inside)
 		if time.Since(noted) >= noteEvery {
 			noted = time.Now()
 			r.note(ctx)
@@ -212,7 +216,7 @@ func (r *run) watch(ctx context.Context) {
 	}
 }
 
-// note writes down how the run stands.
+// note saves the run's progress.
 func (r *run) note(ctx context.Context) {
 	r.mu.Lock()
 	s := r.noted
@@ -221,12 +225,12 @@ func (r *run) note(ctx context.Context) {
 	r.child.mu.Lock()
 	s.Usage = r.child.usedLocked()
 	r.child.mu.Unlock()
-	if _, err := r.Ledger.Note(ctx, r.d.ID, r.by, s); err != nil && ctx.Err() == nil {
+	if _, err := r.Ledger.SaveProgress(ctx, r.d.ID, r.by, s); err != nil && ctx.Err() == nil {
 		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("noting progress")
 	}
 }
 
-// work makes the folder, has the child work there, and takes back what it wrote.
+// work makes the child's folder, has the child work there, and takes back what it wrote.
 func (r *run) work(task string) Outcome {
 	branch := ""
 	if r.d.Mode == Edit {
@@ -236,12 +240,12 @@ func (r *run) work(task string) Outcome {
 	r.mu.Lock()
 	r.noted.Folder, r.noted.Branch = root, branch
 	r.mu.Unlock()
-	r.note(r.ctx) // so that it is found when we are killed
+	r.note(r.ctx) // so that the folder is found if we are killed
 	readMode := r.ReadMode(r.d.Agent)
 	folder, err := worktree.Make(r.ctx, r.d.Cwd, root, branch)
 	cwd := r.d.Cwd
 	switch {
-	case worktree.TooLarge(err) && r.d.Mode == Read && readMode != "": // its own mode holds it
+	case worktree.TooLarge(err) && r.d.Mode == Read && readMode != "": // its read-only mode keeps it from writing
 		r.child.policy.inside = func(string) bool { return false }
 	case err != nil:
 		return Outcome{State: Failed, Reason: err.Error()}
@@ -276,7 +280,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// converse starts the agent behind a proxy of its own and has it do the task.
+// converse starts the agent behind a proxy of its own and has it do the task. inPlace says that it works in the
+// caller's own folder.
 func (r *run) converse(cwd, task, readMode string, inPlace bool) (o Outcome) {
 	command := slices.Concat(r.Command, []string{"--agent", r.d.Agent})
 	process, err := upstream.Start(upstream.Options{Command: command, Env: r.environment(), Stderr: io.Discard,
@@ -295,7 +300,7 @@ func (r *run) converse(cwd, task, readMode string, inPlace bool) (o Outcome) {
 	}
 	reading.Wait()
 	exit := process.Wait()
-	conn.Wait()
+	conn.WaitWrites()
 	r.child.ended(turn)
 	o.Answer, o.Usage, o.Refused = r.child.outcome()
 	o.Stop = chars.Cut(turn.Stop, 40)
@@ -310,7 +315,7 @@ func (r *run) converse(cwd, task, readMode string, inPlace bool) (o Outcome) {
 	return o
 }
 
-// prompt brings the child to work and waits for the end of its turn.
+// prompt opens a session, sends the task and waits for the end of the turn.
 func (r *run) prompt(conn *client.Conn, cwd, task, readMode string, inPlace bool) (t client.Turn, err error) {
 	opening, cancel := context.WithTimeout(r.ctx, openLimit)
 	defer cancel()
@@ -331,7 +336,7 @@ func (r *run) prompt(conn *client.Conn, cwd, task, readMode string, inPlace bool
 	r.noted.ACPID = session.ID
 	r.mu.Unlock()
 	r.note(r.ctx)
-	if r.d.Mode == Read && session.Has(readMode) {
+	if r.d.Mode == Read && session.HasMode(readMode) {
 		if err := conn.SetMode(opening, session.ID, readMode); err != nil {
 			return t, fmt.Errorf("setting its read-only mode: %w", err)
 		}
@@ -342,11 +347,11 @@ func (r *run) prompt(conn *client.Conn, cwd, task, readMode string, inPlace bool
 		r.child.mu.Lock()
 		commands := slices.Clone(r.child.commands)
 		r.child.mu.Unlock()
-		if err := r.Ledger.Seen(context.WithoutCancel(r.ctx), r.d.Agent, agent, commands); err != nil {
+		if err := r.Ledger.NoteAgent(context.WithoutCancel(r.ctx), r.d.Agent, agent, commands); err != nil {
 			r.Log.Warn().Err(err).Msg("noting what an agent says of itself")
 		}
 	}()
-	r.child.asked()
+	r.child.taskSent()
 	answered := make(chan error, 1)
 	asking, giveUp := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer giveUp()
@@ -374,7 +379,7 @@ func (r *run) prompt(conn *client.Conn, cwd, task, readMode string, inPlace bool
 func (r *run) reason(err error, exit upstream.Exit, last []string) string {
 	text := err.Error()
 	switch {
-	case client.NoLogin(err):
+	case client.NeedsLogin(err):
 		text += fmt.Sprintf("; log %s in first: run signet-acp-proxy --agent %s on a terminal", r.d.Agent, r.d.Agent)
 	case errors.Is(err, context.DeadlineExceeded):
 		text = strings.Replace(text, context.DeadlineExceeded.Error(), fmt.Sprintf("no answer within %v", openLimit), 1)
@@ -387,7 +392,8 @@ func (r *run) reason(err error, exit upstream.Exit, last []string) string {
 	return chars.Cut(text, 1000)
 }
 
-// environment is the caller's, without what would keep memory from the child: by Variable it is known for what it is.
+// environment gives the caller's environment without what would keep the child from its memory; Variable marks it as a
+// child.
 func (r *run) environment() []string {
 	env := r.Env
 	if env == nil {
@@ -395,7 +401,7 @@ func (r *run) environment() []string {
 	}
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		// CLAUDECODE: a Claude inside another one's shell refuses to start
+		// with CLAUDECODE, Claude Code refuses to start, as inside another one's shell
 		return slices.Contains([]string{Variable, depthVariable, CallerVariable, "SIGNET_ACP_PARENT", "SIGNET_NO_HOOKS",
 			"CLAUDECODE"}, name)
 	})

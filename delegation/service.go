@@ -11,22 +11,21 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 )
 
-// A Service begins delegations for those who ask for them, the tools of a session and the command, and says how they
-// are getting on.
+// A Service starts delegations for the tools of a session and the command line, and says how they are getting on.
 type Service struct {
 	Ledger *Ledger
 	// Known gives the agents that there are.
-	Known func(ctx context.Context) ([]Known, error)
-	// Canonical is the one name of an agent that may have several.
+	Known func(ctx context.Context) ([]KnownAgent, error)
+	// Canonical gives the one name of an agent that may have several.
 	Canonical func(name string) string
-	// Start starts a runner that outlives us, and tells it the task.
+	// Start starts a runner that outlives us, and gives it the task.
 	Start func(d Delegation, task string) error
 }
 
-// lookEvery is how often somebody who waits looks at the row.
+// lookEvery is how often Wait reads the row.
 const lookEvery = 100 * time.Millisecond
 
-// Agents gives those that can be asked.
+// Agents gives the agents, also those that cannot be started.
 func (s *Service) Agents(ctx context.Context) ([]Agent, error) {
 	known, err := s.Known(ctx)
 	if err != nil {
@@ -35,7 +34,8 @@ func (s *Service) Agents(ctx context.Context) ([]Agent, error) {
 	return s.Ledger.Agents(ctx, known)
 }
 
-// Delegate begins a delegation, or gives the one that the same request began before; fresh says which.
+// Delegate starts a delegation, or gives the one that the same request started before; fresh says which. Errors are for
+// the caller to read.
 func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delegation, fresh bool, err error) {
 	if err := r.check(); err != nil {
 		return d, false, err
@@ -61,7 +61,7 @@ func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delega
 	return d, true, nil
 }
 
-// choose finds the agent that is asked for, or where none is named the best.
+// choose gives the agent with a name or, where none is named, the best one.
 func (s *Service) choose(agents []Agent, name, kind, caller string) (string, error) {
 	if name == "" {
 		a, ok := best(agents, kind, caller)
@@ -87,8 +87,8 @@ func (s *Service) choose(agents []Agent, name, kind, caller string) (string, err
 	return name, nil
 }
 
-// Wait waits until a delegation has ended or limit is over, and gives it as it stands. progress, if not nil, is told
-// when there is something new.
+// Wait waits until a delegation has ended, at most for limit, and gives it as it stands. progress, if not nil, is
+// called when there is something new.
 func (s *Service) Wait(ctx context.Context, id string, limit time.Duration,
 	progress func(Delegation)) (Delegation, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -117,8 +117,9 @@ func (s *Service) Wait(ctx context.Context, id string, limit time.Duration,
 	}
 }
 
-// Of gives a delegation that a caller may see: within a delegation only what was asked inside it.
-func (s *Service) Of(ctx context.Context, who Caller, id string) (Delegation, error) {
+// Find gives a delegation that a caller may see: a caller that is inside a delegation sees only what was asked inside
+// it.
+func (s *Service) Find(ctx context.Context, who Caller, id string) (Delegation, error) {
 	d, err := s.Ledger.Get(ctx, strings.TrimSpace(id))
 	if err == nil && who.Inside != "" && d.Parent != who.Inside {
 		err = ErrNotFound
@@ -129,9 +130,9 @@ func (s *Service) Of(ctx context.Context, who Caller, id string) (Delegation, er
 	return d, nil
 }
 
-// Cancel ends a delegation and waits until it has ended.
+// Cancel ends a delegation and waits, at most 5 s, until it has ended.
 func (s *Service) Cancel(ctx context.Context, who Caller, id string) (Delegation, error) {
-	d, err := s.Of(ctx, who, id)
+	d, err := s.Find(ctx, who, id)
 	if err != nil || d.State.Ended() {
 		return d, err
 	}
@@ -141,12 +142,12 @@ func (s *Service) Cancel(ctx context.Context, who Caller, id string) (Delegation
 	return s.Wait(ctx, d.ID, 5*time.Second, nil)
 }
 
-// Judge takes in what a caller thinks of a result.
+// Judge stores what a caller thinks of a result, -1 to 1.
 func (s *Service) Judge(ctx context.Context, who Caller, id string, verdict float64, note string) error {
 	if !(verdict >= -1 && verdict <= 1) {
 		return errors.New("verdict is a number from -1 (harmful) to 1 (helpful)")
 	}
-	d, err := s.Of(ctx, who, id)
+	d, err := s.Find(ctx, who, id)
 	switch {
 	case err != nil:
 		return err

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// handleAfter is how long delegate waits for the result before it gives a handle: clients give a tool up after 30
-	// s.
+	// handleAfter is how long the tool delegate waits for the result before it gives an id to wait for: clients give a
+	// tool call up after 30 s.
 	handleAfter = 20 * time.Second
 	mostWait    = 10 * time.Minute
 )
 
-// Tools are those of a session: caller says on whose behalf they are called, service where, and may wait until the
+// Tools are the delegation tools of a session: caller says on whose behalf they are called; service may wait until the
 // database is open.
 func Tools(service func(context.Context) (*Service, error), caller func(memory.Session) Caller) []mcpserver.Extra {
 	t := toolbox{service, caller, handleAfter}
@@ -57,13 +57,13 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 	}
 }
 
-// tool describes one, with the properties of its arguments.
+// tool makes the description of one, with the properties of its arguments.
 func tool(name string, readOnly bool, answer func(context.Context, memory.Session, json.RawMessage) (any, error),
 	about string, properties map[string]any, required ...string) mcpserver.Extra {
 	if properties == nil {
 		properties = map[string]any{}
 	}
-	no := false // what is left out counts as yes, and codex has such a call reviewed by a model first
+	no := false // a hint that is left out counts as true, and codex then has a model review the call first
 	return mcpserver.Extra{Answer: answer, Tool: &mcp.Tool{Name: name, Description: about,
 		InputSchema: map[string]any{"type": "object", "properties": properties, "required": list(required)},
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &no, OpenWorldHint: &no}}}
@@ -74,32 +74,32 @@ func text(about string) map[string]any { return map[string]any{"type": "string",
 type toolbox struct {
 	service func(context.Context) (*Service, error)
 	caller  func(memory.Session) Caller
-	// patience is how long a call waits that says nothing of it
-	patience time.Duration
+	// waitLimit is how long a call waits that names no timeout.
+	waitLimit time.Duration
 }
 
-// lines are items, as a text or as a list of texts.
-type lines string
+// items are given as one text or as a list of texts.
+type items string
 
-func (l *lines) UnmarshalJSON(raw []byte) error {
+func (l *items) UnmarshalJSON(raw []byte) error {
 	var all []string
 	if json.Unmarshal(raw, &all) == nil {
-		*l = lines(strings.Join(all, "\n"))
+		*l = items(strings.Join(all, "\n"))
 		return nil
 	}
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
 		return errors.New("give a text, or a list of texts")
 	}
-	*l = lines(text)
+	*l = items(text)
 	return nil
 }
 
 // arguments are those of all tools.
 type arguments struct {
 	Task    string   `json:"task"`
-	Scope   lines    `json:"delegated_scope"`
-	Kept    lines    `json:"kept_work"`
+	Scope   items    `json:"delegated_scope"`
+	Kept    items    `json:"kept_work"`
 	Agent   string   `json:"agent"`
 	Mode    Mode     `json:"mode"`
 	Timeout float64  `json:"timeout"`
@@ -151,10 +151,10 @@ func (t toolbox) delegate(ctx context.Context, who memory.Session, raw json.RawM
 	if err != nil {
 		return nil, err
 	}
-	return t.result(ctx, service, d.ID, t.patience)
+	return t.result(ctx, service, d.ID, t.waitLimit)
 }
 
-// result waits and gives the row, with what to do where there is no result yet.
+// result waits for a delegation and gives its row, with what to do next where it has not ended.
 func (t toolbox) result(ctx context.Context, service *Service, id string, limit time.Duration) (any, error) {
 	steps := 0.0
 	d, err := service.Wait(ctx, id, limit, func(d Delegation) {
@@ -183,7 +183,7 @@ func (t toolbox) wait(ctx context.Context, who memory.Session, raw json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	limit := t.patience
+	limit := t.waitLimit
 	if a.Timeout > 0 {
 		limit = min(time.Duration(a.Timeout*float64(time.Second)), mostWait)
 	}
@@ -210,7 +210,7 @@ func (t toolbox) feedback(ctx context.Context, who memory.Session, raw json.RawM
 	return map[string]any{"id": d.ID, "status": "noted"}, service.Judge(ctx, t.caller(who), d.ID, *a.Verdict, a.Note)
 }
 
-// named finds the delegation that a call is about.
+// named reads the arguments and gives the delegation that they name.
 func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMessage) (*Service, arguments, Delegation,
 	error) {
 	a, err := read(raw)
@@ -221,6 +221,6 @@ func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMess
 	if err != nil {
 		return nil, a, Delegation{}, err
 	}
-	d, err := service.Of(ctx, t.caller(who), a.ID)
+	d, err := service.Find(ctx, t.caller(who), a.ID)
 	return service, a, d, err
 }

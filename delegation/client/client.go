@@ -1,10 +1,10 @@
 // Package client is the client's side of an ACP connection, as far as a delegation needs it: one session, one prompt,
-// requests for permission answered by a rule. In and out are the pipes of whatever speaks ACP.
+// and requests for permission that a rule answers. It reads from and writes to the pipes of whatever speaks ACP.
 //
-// It is not built on the Go SDK's connection, whose limits a child can reach by talking much: that one closes when
-// more than 1,024 updates wait, takes no line of more than 10 MB, and answers a request for permission before it has
-// shown the call that it is about (docs/facts/acp.md, "The Go SDK on the wire"). Here one goroutine reads and decides,
-// in the order in which things came.
+// It is not built on the Go SDK's connection, whose limits a talkative child can reach: that one closes when more than
+// 1,024 updates wait, takes no line of more than 10 MB, and answers a request for permission before it has shown the
+// call that it is about (docs/facts/acp.md, "The Go SDK on the wire"). Here one goroutine reads and decides, in the
+// order in which messages come.
 package client
 
 import (
@@ -21,16 +21,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
-// ErrEnded says that the agent is gone.
+// ErrEnded says that the agent's output has ended.
 var ErrEnded = errors.New("the agent ended")
 
-// codeNoLogin is the protocol's auth_required.
-const codeNoLogin = -32000
+// codeAuthRequired is the protocol's auth_required.
+const codeAuthRequired = -32000
 
-// mostLine is how long a frame may be; a longer one is passed over.
+// mostLine is the longest frame that is read, in bytes; a longer one is passed over.
 const mostLine = 16 << 20
 
-// An Error is an agent's answer that it will not.
+// An Error is an agent's error response.
 type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -45,16 +45,16 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%d)", text, e.Code)
 }
 
-// NoLogin reports whether the agent wants a person to log in first.
-func NoLogin(err error) bool {
+// NeedsLogin reports whether the agent wants a person to log in first.
+func NeedsLogin(err error) bool {
 	var refused *Error
-	return errors.As(err, &refused) && refused.Code == codeNoLogin
+	return errors.As(err, &refused) && refused.Code == codeAuthRequired
 }
 
-// A Handler is told what the agent says, in order, from one goroutine. It must not wait.
+// A Handler is called with what the agent says, in order, from one goroutine. It must not block.
 type Handler interface {
 	Update(u Update)
-	// Allow decides what a tool may do.
+	// Allow decides whether a tool may do what it asks for.
 	Allow(call ToolCall) bool
 }
 
@@ -67,7 +67,7 @@ type Conn struct {
 
 	mu      sync.Mutex // guards what follows
 	next    int
-	waiting map[string]chan answer
+	waiting map[string]chan answer // for responses, by request id
 	ended   bool
 }
 
@@ -76,12 +76,12 @@ type answer struct {
 	err    error
 }
 
-// New makes a connection that writes to out. Read must run for it to work.
+// New makes a connection that writes to out. Calls are answered only while Read runs.
 func New(out io.Writer, h Handler) *Conn {
 	return &Conn{out: out, handler: h, waiting: map[string]chan answer{}}
 }
 
-// A frame is any message.
+// A frame is any JSON-RPC message.
 type frame struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
@@ -91,7 +91,7 @@ type frame struct {
 	Error   *Error          `json:"error,omitempty"`
 }
 
-// Read reads what the agent says until its end. What is no message is passed over.
+// Read reads what the agent says until it ends. Lines that are no messages are passed over.
 func (c *Conn) Read(in io.Reader) {
 	lines := bufio.NewReaderSize(in, 64<<10)
 	var line []byte
@@ -104,7 +104,7 @@ func (c *Conn) Read(in io.Reader) {
 			continue
 		}
 		if len(line) <= mostLine {
-			c.take(bytes.TrimSpace(line))
+			c.dispatch(bytes.TrimSpace(line))
 		}
 		if line = line[:0]; cap(line) > 1<<20 {
 			line = nil
@@ -122,7 +122,8 @@ func (c *Conn) Read(in io.Reader) {
 	}
 }
 
-func (c *Conn) take(line []byte) {
+// dispatch handles one message.
+func (c *Conn) dispatch(line []byte) {
 	var m struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
@@ -163,7 +164,7 @@ func newAnswer(result, failed json.RawMessage) answer {
 	return answer{err: refused}
 }
 
-// serve answers a request of the agent's.
+// serve answers a request of the agent.
 func (c *Conn) serve(id json.RawMessage, method string, params json.RawMessage) {
 	reply := frame{ID: id, Error: &Error{Code: -32601, Message: "method not found"}}
 	if method == "session/request_permission" {
@@ -172,7 +173,7 @@ func (c *Conn) serve(id json.RawMessage, method string, params json.RawMessage) 
 			reply.Error, reply.Result = nil, p.answer(c.handler.Allow(p.ToolCall))
 		}
 	}
-	_ = c.write(reply) // who does not read it is at its end
+	_ = c.write(reply) // an agent that cannot be written to is ending
 }
 
 func (c *Conn) write(f frame) error {
@@ -189,15 +190,15 @@ func (c *Conn) write(f frame) error {
 	return err
 }
 
-// Wait waits for requests that are still being written. Call it when out has been closed.
-func (c *Conn) Wait() { c.tasks.Wait() }
+// WaitWrites waits for requests that are still being written. It is to be called once out is closed.
+func (c *Conn) WaitWrites() { c.tasks.Wait() }
 
-// Notify tells the agent something.
+// Notify sends a notification.
 func (c *Conn) Notify(method string, params any) error {
 	return c.write(frame{Method: method, Params: params})
 }
 
-// Call asks the agent for something, until ctx ends.
+// Call sends a request and decodes the response into result, if not nil. Errors: *Error, ErrEnded, ctx's.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	wait := make(chan answer, 1)
 	c.mu.Lock()
@@ -211,7 +212,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	if ended {
 		return ErrEnded
 	}
-	sent := make(chan error, 1) // an agent may not read
+	sent := make(chan error, 1) // written in a goroutine, because an agent may not read
 	c.tasks.Go(func() { sent <- c.write(frame{ID: json.RawMessage(id), Method: method, Params: params}) })
 	for {
 		select {

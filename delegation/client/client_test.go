@@ -20,8 +20,8 @@ type heard struct{ all []string }
 
 func (h *heard) Update(u Update) { h.all = append(h.all, u.Kind+" "+u.Content.Text+u.Title) }
 func (h *heard) Allow(c ToolCall) bool {
-	h.all = append(h.all, "may it "+c.Does)
-	return c.Does == "read"
+	h.all = append(h.all, "may it "+c.ToolKind)
+	return c.ToolKind == "read"
 }
 
 // A peer is the other side, line by line.
@@ -47,7 +47,7 @@ func newPeer(t *testing.T, h Handler) *peer {
 		<-p.done
 		toPeer.Close()
 		in.Close()
-		p.Wait()
+		p.WaitWrites()
 	})
 	return p
 }
@@ -116,7 +116,7 @@ func TestFailures(t *testing.T) {
 			_, _ = p.in.ReadString('\n')
 			p.say(`{"id":1,"error":{"code":-32000,"message":"Authentication required"}}`)
 		}()
-		if _, err := p.NewSession(t.Context(), "/"); !NoLogin(err) {
+		if _, err := p.NewSession(t.Context(), "/"); !NeedsLogin(err) {
 			t.Error(err)
 		}
 	})

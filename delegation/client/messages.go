@@ -14,7 +14,7 @@ type Agent struct {
 	} `json:"agentInfo"`
 }
 
-// Initialize begins the conversation. We have no files and no terminal to offer: agents have their own.
+// Initialize opens the connection. We offer no files and no terminal: agents have their own.
 func (c *Conn) Initialize(ctx context.Context, name, version string) (a Agent, err error) {
 	err = c.Call(ctx, "initialize", map[string]any{
 		"protocolVersion": 1,
@@ -27,7 +27,7 @@ func (c *Conn) Initialize(ctx context.Context, name, version string) (a Agent, e
 	return a, err
 }
 
-// A Session is one that the agent has made.
+// A Session is a session that the agent has made.
 type Session struct {
 	ID    string `json:"sessionId"`
 	Modes struct {
@@ -37,8 +37,8 @@ type Session struct {
 	} `json:"modes"`
 }
 
-// Has reports whether the session has a mode.
-func (s Session) Has(mode string) bool {
+// HasMode reports whether the session has a mode with this id.
+func (s Session) HasMode(mode string) bool {
 	for _, m := range s.Modes.Available {
 		if m.ID == mode {
 			return mode != ""
@@ -47,7 +47,7 @@ func (s Session) Has(mode string) bool {
 	return false
 }
 
-// NewSession has the agent make a session in a folder.
+// NewSession has the agent make a session in the folder cwd.
 func (c *Conn) NewSession(ctx context.Context, cwd string) (s Session, err error) {
 	err = c.Call(ctx, "session/new", map[string]any{"cwd": cwd, "mcpServers": []any{}}, &s)
 	return s, err
@@ -58,7 +58,7 @@ func (c *Conn) SetMode(ctx context.Context, session, mode string) error {
 	return c.Call(ctx, "session/set_mode", map[string]string{"sessionId": session, "modeId": mode}, nil)
 }
 
-// A Turn is how a prompt was answered.
+// A Turn is the response to a prompt.
 type Turn struct {
 	Stop  string `json:"stopReason"`
 	Usage *struct {
@@ -72,20 +72,20 @@ type Turn struct {
 				Input  int64 `json:"input_tokens"`
 				Output int64 `json:"output_tokens"`
 			} `json:"token_count"`
-		} `json:"quota"` // gemini's
+		} `json:"quota"` // as gemini reports it
 	} `json:"_meta"`
 }
 
-// Tokens gives what the agent reports of the turn, false for nothing.
-func (t Turn) Tokens() (int64, bool) {
+// Tokens gives the tokens that the agent reports for the turn; ok is false where it reports none.
+func (t Turn) Tokens() (n int64, ok bool) {
 	if t.Usage != nil {
 		return max(t.Usage.Total, t.Usage.Input+t.Usage.Output), true
 	}
-	n := t.Meta.Quota.Count.Input + t.Meta.Quota.Count.Output
+	n = t.Meta.Quota.Count.Input + t.Meta.Quota.Count.Output
 	return n, n > 0
 }
 
-// Prompt says something and waits for the end of the turn.
+// Prompt sends a prompt and waits for the end of the turn.
 func (c *Conn) Prompt(ctx context.Context, session, text string) (t Turn, err error) {
 	err = c.Call(ctx, "session/prompt", map[string]any{
 		"sessionId": session, "prompt": []any{map[string]string{"type": "text", "text": text}},
@@ -93,7 +93,7 @@ func (c *Conn) Prompt(ctx context.Context, session, text string) (t Turn, err er
 	return t, err
 }
 
-// Cancel asks for the end of the turn. It does not wait for an agent that does not read.
+// Cancel asks the agent to end the turn. It does not block on an agent that does not read.
 func (c *Conn) Cancel(session string) {
 	c.tasks.Go(func() {
 		_ = c.write(frame{Method: "session/cancel", Params: map[string]string{"sessionId": session}})

@@ -2,7 +2,7 @@ package client
 
 import "encoding/json"
 
-// An Update is one thing that the agent says in a session.
+// An Update is one session/update: Kind says which of the fields it has.
 type Update struct {
 	Kind    string  `json:"sessionUpdate"`
 	Message string  `json:"messageId"`
@@ -18,13 +18,13 @@ type Update struct {
 	} `json:"availableCommands"`
 }
 
-// Content is a text block, or what a tool call holds; what is neither is empty.
+// Content is a text block, or the content of a tool call; it is empty for anything else.
 type Content struct {
 	Text  string
 	Diffs []string // paths of files that are shown as changed
 }
 
-// UnmarshalJSON takes a block or a list of a tool's.
+// UnmarshalJSON accepts a block or a tool call's list.
 func (c *Content) UnmarshalJSON(text []byte) error {
 	var block struct{ Text string }
 	if json.Unmarshal(text, &block) == nil {
@@ -44,11 +44,11 @@ func (c *Content) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// A ToolCall is a tool that the agent uses, as far as it has been told.
+// A ToolCall is a call of a tool, as far as the agent has described it.
 type ToolCall struct {
 	ID        string `json:"toolCallId"`
 	Title     string `json:"title"`
-	Does      string `json:"kind"`
+	ToolKind  string `json:"kind"`
 	Name      string `json:"name"`
 	Status    string `json:"status"`
 	Locations []struct {
@@ -63,7 +63,7 @@ type ToolCall struct {
 	Changes []string `json:"-"` // files that it shows as changed
 }
 
-// permission is a request for it.
+// A permission is a request for permission.
 type permission struct {
 	ToolCall ToolCall `json:"toolCall"`
 	Options  []struct {
@@ -72,7 +72,7 @@ type permission struct {
 	} `json:"options"`
 }
 
-// UnmarshalJSON takes the changes out of the content as well.
+// UnmarshalJSON also takes the changed files from the content.
 func (p *permission) UnmarshalJSON(text []byte) error {
 	type plain permission
 	var content struct {
@@ -87,11 +87,11 @@ func (p *permission) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// answer chooses the narrowest option that says it. Where there is none to refuse by, the request counts as cancelled.
+// answer chooses the narrowest option that allows or refuses. Where there is none, the request counts as cancelled.
 func (p permission) answer(allowed bool) any {
 	kinds := []string{"reject_once", "reject_always"}
 	if allowed {
-		kinds = []string{"allow_once"} // never for good: it would be kept in the person's own settings
+		kinds = []string{"allow_once"} // never allow_always, which would be kept in the person's own settings
 	}
 	for _, kind := range kinds {
 		for _, o := range p.Options {

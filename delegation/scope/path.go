@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// A pattern is a path or glob, cut into its elements, and stands for all that lies below it too.
+// A pattern is a path or glob, cut into its elements. It also covers everything below it.
 type pattern []string
 
 const anything = "**"
 
-// asPath reads an item as a path or glob: text in quotes or a single word. It is surely one where it has a slash, a
-// wildcard or an ending.
-func asPath(item string) (name string, sure, ok bool) {
+// readPath reads an item as a path or glob: text in quotes, or a single word. sure says that it can be nothing else,
+// because it has a slash, a wildcard or a file extension.
+func readPath(item string) (name string, sure, ok bool) {
 	quoted := len(item) > 2 && strings.ContainsRune("\"'`", rune(item[0])) && item[len(item)-1] == item[0]
 	if quoted {
 		item = item[1 : len(item)-1]
@@ -26,7 +26,7 @@ func asPath(item string) (name string, sure, ok bool) {
 	return item, strings.ContainsAny(item, "/*?[") || item == "." || item == ".." || hasEnding(item), true
 }
 
-// hasEnding reports whether a word ends as files do: heron.go, .gitignore, but not v1.2 and e.g.
+// hasEnding reports whether a word has a file extension: heron.go, .gitignore, but not v1.2 and e.g.
 func hasEnding(word string) bool {
 	ending := path.Ext(word)
 	if len(ending) < 2 || len(ending) > 9 || !unicode.IsLetter(rune(ending[1])) {
@@ -36,7 +36,8 @@ func hasEnding(word string) bool {
 	return !strings.ContainsFunc(ending[1:], odd) && strings.Count(word, ".")*2 < len(word)
 }
 
-// newPattern takes a path apart, seen from the folder dir, with the links in it followed as far as it has no wildcard.
+// newPattern makes the pattern of a path, relative to the folder dir, with symbolic links followed in the part before
+// the first wildcard.
 func newPattern(name, dir string, follow func(string) string) pattern {
 	for _, below := range []string{"/...", "/**/*", "/**"} {
 		name = strings.TrimSuffix(name, below)
@@ -56,21 +57,21 @@ func newPattern(name, dir string, follow func(string) string) pattern {
 	return slices.DeleteFunc(strings.Split(plain+wild, "/"), func(e string) bool { return e == "" })
 }
 
-// holds reports whether all that q stands for lies under p. Where that cannot be told it is false.
-func (p pattern) holds(q pattern) bool {
+// covers reports whether all that q covers is covered by p. Where that cannot be told it is false.
+func (p pattern) covers(q pattern) bool {
 	switch {
 	case len(p) == 0:
 		return true
 	case p[0] == anything:
-		return p[1:].holds(q) || len(q) > 0 && p.holds(q[1:])
+		return p[1:].covers(q) || len(q) > 0 && p.covers(q[1:])
 	case len(q) == 0 || q[0] == anything:
 		return false
 	}
-	return elementHolds(p[0], q[0]) && p[1:].holds(q[1:])
+	return elementCovers(p[0], q[0]) && p[1:].covers(q[1:])
 }
 
-// elementHolds does the same for one element.
-func elementHolds(p, q string) bool {
+// elementCovers does the same for one element.
+func elementCovers(p, q string) bool {
 	if p == q || p == "*" {
 		return true
 	}

@@ -1,9 +1,9 @@
-// Package scope is the rule that a delegation must obey: whoever asks another agent for something says what that one
-// answers for, and what stays with himself; and inside a delegation nothing can be handed on that was not received,
-// nor all of it.
+// Package scope is the rule that a delegation must obey: whoever asks another agent for something names what that one
+// is responsible for, and what stays with the caller; and inside a delegation only a part of what was received can be
+// handed on.
 //
-// The rule looks at words and paths, never at what they mean, so that the same request always has the same answer.
-// Text in, verdict out: it knows no agents, no database, and of the disk only what Follow tells it.
+// The rule looks at words and paths, never at their meaning, so that the same request always gets the same answer. Text
+// in, verdict out: it knows no agents, no database, and of the disk only what Follow tells it.
 package scope
 
 import (
@@ -18,54 +18,54 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 )
 
-// A Request is what one agent wants another to answer for.
+// A Request is what one agent wants another to be responsible for.
 type Request struct {
 	Delegated string // items, one a line or between semicolons: what the other is responsible for
-	Kept      string // what stays with who asks
-	Caller    string // what who asks was himself given; "": a person or an agent that nobody delegated to
+	Kept      string // what stays with the caller
+	Caller    string // what the caller itself was given; "": a person, or an agent that nobody delegated to
 
-	Dir string // the folder from which relative paths are seen, with slashes
-	// Follow gives an absolute path with its symbolic links followed as far as it exists. If nil, there are none.
+	Dir string // the folder that relative paths start from, with slashes
+	// Follow resolves the symbolic links of an absolute path as far as it exists. If nil, there are none.
 	Follow func(path string) string
 }
 
 const (
-	mostItems = 100
-	mostBytes = 16 << 10
+	mostItems = 100      // of a field
+	mostBytes = 16 << 10 // of a field
 )
 
-// Check gives nil or a refusal, which says what to write instead.
+// Check gives nil or a refusal, whose text tells the caller what to write instead.
 func (r Request) Check() error {
 	delegated, kept, caller, err := r.read()
 	switch {
 	case err != nil:
 		return err
-	case !delegated.says():
+	case !delegated.hasContent():
 		return errors.New("delegated_scope says nothing: write what the other agent is responsible for, one item a " +
 			"line, such as proxy/frame or tests of the parser")
-	case !kept.says():
+	case !kept.hasContent():
 		return errors.New("kept_work says nothing: write what you go on doing yourself, one item a line; if " +
 			"nothing is left for you, do not delegate but do it")
-	case kept.within(delegated):
+	case kept.isWithin(delegated):
 		return fmt.Errorf("kept_work names nothing that is not delegated as well: write what stays with you in "+
 			"words or paths that delegated_scope does not have (it has %s), or narrow delegated_scope", delegated)
 	case len(caller) == 0:
 		return nil
 	}
 	for _, one := range delegated {
-		if !caller.take(one) {
+		if !caller.contains(one) {
 			return fmt.Errorf("%q is no part of what was delegated to you: write a path below, or only words of, "+
 				"one of your own items: %s", chars.Cut(one.text, 80), caller)
 		}
 	}
-	if !caller.left(delegated, kept) {
+	if !caller.leaves(delegated, kept) {
 		return fmt.Errorf("nothing of what was delegated to you is left with you: take at least one item or word "+
 			"of it (%s) out of delegated_scope and name it in kept_work", caller)
 	}
 	return nil
 }
 
-// Items gives the items of a field, as they are to be shown.
+// Items gives the items of a field, for people to read.
 func Items(field string) []string {
 	var list []string
 	ends := func(r rune) bool { return r == '\n' || r == '\r' || r == ';' }
@@ -81,7 +81,7 @@ func Items(field string) []string {
 	return list
 }
 
-// visible takes out what no reader sees and what would make two words of one.
+// visible removes invisible characters, which would make two words of one.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -91,7 +91,7 @@ func visible(text string) string {
 	}, strings.ToValidUTF8(text, ""))
 }
 
-// cutBullet cuts the sign off by which lists are written.
+// cutBullet cuts off the bullet of a list.
 func cutBullet(line string) (string, bool) {
 	for _, sign := range []string{"- ", "* ", "+ ", "• "} {
 		if rest, ok := strings.CutPrefix(line, sign); ok {
@@ -103,20 +103,20 @@ func cutBullet(line string) (string, bool) {
 
 // An item is one line of a field.
 type item struct {
-	text  string
-	words []string
-	path  pattern  // nil: it can be none
-	name  []string // of a path: the words of its last element, which it cannot be spoken of without
-	sure  bool     // it is a path, and not a word that could be the name of a folder
-	out   bool     // a path that lies outside of the folder, where no word leads
+	text       string
+	words      []string
+	path       pattern  // nil: it cannot be a path
+	name       []string // the words of a path's last element, without which no words mean the path
+	surelyPath bool     // it is a path, and not a word that may also name a folder
+	outside    bool     // a path outside of the folder, which no word can mean
 }
 
-// says reports whether the item has content: a word, or a file's ending.
-func (i item) says() bool {
+// hasContent reports whether the item has a word or a file extension.
+func (i item) hasContent() bool {
 	return len(i.words) > 0 || len(i.path) > 0 && hasEnding(i.path[len(i.path)-1])
 }
 
-// A field is the items of one.
+// A field is the list of items of one field of the request.
 type field []item
 
 func (r Request) read() (delegated, kept, caller field, err error) {
@@ -130,13 +130,13 @@ func (r Request) read() (delegated, kept, caller field, err error) {
 		for _, one := range Items(text) {
 			i := item{text: one}
 			words, last := one, ""
-			name, sure, single := asPath(one)
-			if nothing[language.Fold(strings.Trim(one, " .!-()"))] {
+			name, sure, single := readPath(one)
+			if sayNothing[language.Fold(strings.Trim(one, " .!-()"))] {
 				words, single = "", false
 			}
 			if single {
-				i.path, i.sure = newPattern(name, r.Dir, r.Follow), sure
-				i.out = !newPattern("", r.Dir, r.Follow).holds(i.path)
+				i.path, i.surelyPath = newPattern(name, r.Dir, r.Follow), sure
+				i.outside = !newPattern("", r.Dir, r.Follow).covers(i.path)
 				words, last = path.Clean(name), path.Base(path.Join("/", r.Dir, name))
 			}
 			fields[n] = append(fields[n], i)
@@ -157,8 +157,8 @@ func (r Request) read() (delegated, kept, caller field, err error) {
 	return fields[0], fields[1], fields[2], nil
 }
 
-// nothing is how people say that there is nothing, in words that stand for something elsewhere.
-var nothing = func() map[string]bool {
+// sayNothing are ways to say that there is nothing, with words that mean something elsewhere.
+var sayNothing = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range []string{"nothing", "none", "nil", "null", "n/a", "na", "tbd", "todo", "nothing else", "no work",
 		"nichts", "keines", "rien", "nada", "niente", "niets", "ничего", "没有", "なし", "없음", "*", "all", "everything"} {
@@ -167,10 +167,10 @@ var nothing = func() map[string]bool {
 	return m
 }()
 
-// says reports whether any item has content.
-func (f field) says() bool { return slices.ContainsFunc(f, item.says) }
+// hasContent reports whether any item has content.
+func (f field) hasContent() bool { return slices.ContainsFunc(f, item.hasContent) }
 
-// words are all of the field's.
+// words gives the words of all items.
 func (f field) words() map[string]bool {
 	m := map[string]bool{}
 	for _, i := range f {
@@ -181,41 +181,42 @@ func (f field) words() map[string]bool {
 	return m
 }
 
-// within reports whether all that f names, other names too.
-func (f field) within(other field) bool {
-	words, spoken := other.words(), slices.DeleteFunc(slices.Clone(other), func(i item) bool { return i.sure }).words()
+// isWithin reports whether other names all that f names.
+func (f field) isWithin(other field) bool {
+	words := other.words()
+	spoken := slices.DeleteFunc(slices.Clone(other), func(i item) bool { return i.surelyPath }).words() // not paths
 	return !slices.ContainsFunc(f, func(i item) bool {
 		switch {
 		case i.path != nil && other.coversPath(i.path):
 			return false
-		case i.sure: // beside the paths of the other
-			return i.says() && (len(i.words) == 0 || !all(i.words, spoken))
+		case i.surelyPath: // not below a path of the other
+			return i.hasContent() && (len(i.words) == 0 || !all(i.words, spoken))
 		}
 		return !all(i.words, words)
 	})
 }
 
-// coversPath reports whether a path lies under one of the field's.
+// coversPath reports whether one of the items covers a path.
 func (f field) coversPath(p pattern) bool {
-	return slices.ContainsFunc(f, func(i item) bool { return i.path != nil && i.path.holds(p) })
+	return slices.ContainsFunc(f, func(i item) bool { return i.path != nil && i.path.covers(p) })
 }
 
-// take reports whether an item is part of one of the field's.
-func (f field) take(one item) bool {
+// contains reports whether an item is a part of one of the field's items.
+func (f field) contains(one item) bool {
 	return slices.ContainsFunc(f, func(own item) bool {
 		switch {
-		case own.path != nil && one.path != nil && own.path.holds(one.path):
+		case own.path != nil && one.path != nil && own.path.covers(one.path):
 			return true
-		case own.sure && one.sure, one.out, len(one.words) == 0, !all(one.words, field{own}.words()):
+		case own.surelyPath && one.surelyPath, one.outside, len(one.words) == 0, !all(one.words, field{own}.words()):
 			return false
 		}
-		// A path is spoken of by its last element: the word proxy is more than proxy/frame.
-		return !own.sure || len(own.name) > 0 && all(own.name, field{one}.words())
+		// Words mean a path only if they have those of its last element: proxy is more than proxy/frame.
+		return !own.surelyPath || len(own.name) > 0 && all(own.name, field{one}.words())
 	})
 }
 
-// left reports whether something of what the caller has, f, is not delegated and is kept by name.
-func (f field) left(delegated, kept field) bool {
+// leaves reports whether something of f, which the caller has, is not delegated and is named as kept.
+func (f field) leaves(delegated, kept field) bool {
 	gone, named := delegated.words(), kept.words()
 	for w := range f.words() {
 		if named[w] && !gone[w] {
@@ -227,7 +228,7 @@ func (f field) left(delegated, kept field) bool {
 	})
 }
 
-// String names the items in a line, for an error.
+// String gives the items on one line, for an error.
 func (f field) String() string {
 	var list []string
 	for _, i := range f {

@@ -164,8 +164,8 @@ func FuzzPaths(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, caller, delegated string) {
-		own, whole, _ := asPath(caller)
-		name, single, _ := asPath(delegated)
+		own, whole, _ := readPath(caller)
+		name, single, _ := readPath(delegated)
 		if !whole || !single || strings.ContainsAny(caller+delegated, "*?[\\;\n\r") || len(Items(caller)) != 1 {
 			return
 		}

@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// MostCopied is how many bytes of a folder outside of git are copied, and mostFiles how many files.
+// Limits of the copy of a folder that is in no git repository. MostCopied is in bytes.
 const (
 	MostCopied = 200 << 20
 	mostFiles  = 50_000
 )
 
-// A tooLarge folder is not copied.
+// A tooLarge error says that a folder is too large to be copied.
 type tooLarge struct{ dir string }
 
 func (e tooLarge) Error() string {
@@ -27,15 +27,15 @@ func (e tooLarge) Error() string {
 		"there, or delegate from the folder that matters", e.dir, MostCopied>>20)
 }
 
-// A copied folder knows what it was.
-type copied struct {
+// A folderCopy is the copy of a folder, with the digest of each file as it was copied, by its path.
+type folderCopy struct {
 	path   string
 	before map[string][sha256.Size]byte
 }
 
-// copyFolder copies a folder that no repository has. Links that lead out of it are left out.
-func copyFolder(ctx context.Context, from, to string) (*copied, error) {
-	c := &copied{path: to, before: map[string][sha256.Size]byte{}}
+// copyFolder copies a folder. Symbolic links that lead out of it are left out.
+func copyFolder(ctx context.Context, from, to string) (*folderCopy, error) {
+	c := &folderCopy{path: to, before: map[string][sha256.Size]byte{}}
 	bytes := int64(0)
 	err := filepath.WalkDir(from, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil {
@@ -67,6 +67,7 @@ func copyFolder(ctx context.Context, from, to string) (*copied, error) {
 	return c, err
 }
 
+// copyLink copies a symbolic link, unless it leads out of the folder.
 func copyLink(from, to, rel string) error {
 	leads, err := os.Readlink(from)
 	if err != nil || filepath.IsAbs(leads) || !filepath.IsLocal(filepath.Join(filepath.Dir(rel), leads)) {
@@ -75,6 +76,7 @@ func copyLink(from, to, rel string) error {
 	return os.Symlink(leads, to)
 }
 
+// copyFile copies a file and gives its digest.
 func copyFile(from, to string, mode fs.FileMode) (sum [sha256.Size]byte, err error) {
 	in, err := os.Open(from)
 	if err != nil {
@@ -91,8 +93,8 @@ func copyFile(from, to string, mode fs.FileMode) (sum [sha256.Size]byte, err err
 	return sum, cmp.Or(err, out.Close())
 }
 
-// result gives the paths that differ from what was copied.
-func (c *copied) result() ([]string, error) {
+// changes gives the paths that differ from what was copied.
+func (c *folderCopy) changes() ([]string, error) {
 	var paths []string
 	seen := map[string]bool{}
 	err := filepath.WalkDir(c.path, func(name string, e fs.DirEntry, err error) error {

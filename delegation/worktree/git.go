@@ -15,10 +15,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
-// gitLimit bounds one command of git: a work tree of a large repository takes a while.
+// gitLimit is how long one git command may take: a work tree of a large repository takes a while.
 const gitLimit = 2 * time.Minute
 
-// A repository is one that a folder belongs to.
+// A repository is a git repository, by the top of its work tree.
 type repository struct{ top string }
 
 // repositoryOf gives the repository of a folder; false where it is in none, or there is no git.
@@ -27,7 +27,7 @@ func repositoryOf(ctx context.Context, dir string) (repository, bool) {
 	return repository{top}, err == nil && top != ""
 }
 
-// git runs git in the repository, with none of its hooks. It asks nobody.
+// git runs git in the repository, without hooks and without asking anybody, and gives what it prints.
 func (r repository) git(ctx context.Context, env []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -35,7 +35,7 @@ func (r repository) git(ctx context.Context, env []string, args ...string) (stri
 		"core.fsmonitor=false", "-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "core.quotePath=false"},
 		args...)...)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG") // of a git that runs us
+		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG") // set by a git that runs us
 	}), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_AUTHOR_NAME=signet-acp-proxy",
 		"GIT_AUTHOR_EMAIL=signet-acp-proxy@localhost",
 		"GIT_COMMITTER_NAME=signet-acp-proxy", "GIT_COMMITTER_EMAIL=signet-acp-proxy@localhost")
@@ -54,13 +54,13 @@ func (r repository) git(ctx context.Context, env []string, args ...string) (stri
 	return strings.TrimRight(string(out), "\n"), nil
 }
 
-// snapshot gives a commit of the folder as it stands, with what is not committed and not ignored. The repository's own
-// index is left alone.
+// snapshot makes a commit of the folder as it stands, with what is not committed but without what is ignored. It leaves
+// the repository's own index alone.
 func (r repository) snapshot(ctx context.Context, at string) (string, error) {
 	index := filepath.Join(at, "index")
 	defer os.Remove(index)
 	if own, err := r.git(ctx, nil, "rev-parse", "--absolute-git-dir"); err == nil {
-		// which saves reading what did not change
+		// a copy of the index saves git reading files that did not change
 		if text, err := os.ReadFile(filepath.Join(own, "index")); err == nil {
 			if err := os.WriteFile(index, text, 0o600); err != nil {
 				return "", err
@@ -74,7 +74,7 @@ func (r repository) snapshot(ctx context.Context, at string) (string, error) {
 	return r.commit(ctx, tree, "The folder as it stood when it was delegated")
 }
 
-// tree stores all that stands in the folder.
+// tree stores all files of the work tree as a git tree.
 func (r repository) tree(ctx context.Context, env []string) (string, error) {
 	if _, err := r.git(ctx, env, "add", "-A", "."); err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (r repository) tree(ctx context.Context, env []string) (string, error) {
 	return r.git(ctx, env, "write-tree")
 }
 
-// commit gives HEAD, or a commit on top of it where it has another tree.
+// commit makes a commit of a tree on top of HEAD, or gives HEAD where that has the same tree.
 func (r repository) commit(ctx context.Context, tree, message string) (string, error) {
 	args := []string{"commit-tree", tree, "-m", message}
 	if head, err := r.git(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD"); err == nil {
@@ -94,16 +94,16 @@ func (r repository) commit(ctx context.Context, tree, message string) (string, e
 	return r.git(ctx, nil, args...)
 }
 
-// linked is a work tree of its own beside the repository's.
-type linked struct {
+// A worktree is a git work tree of a delegation, beside the repository's own.
+type worktree struct {
 	main   repository
 	own    repository
-	base   string // the commit that it began with
+	base   string // the commit that it was made from
 	branch string // "" for none
 }
 
-// link adds a work tree at path, on a new branch where one is named.
-func (r repository) link(ctx context.Context, path, branch string) (*linked, error) {
+// addWorktree adds a work tree at path, on a new branch where one is named.
+func (r repository) addWorktree(ctx context.Context, path, branch string) (*worktree, error) {
 	base, err := r.snapshot(ctx, filepath.Dir(path))
 	if err != nil {
 		return nil, err
@@ -112,15 +112,15 @@ func (r repository) link(ctx context.Context, path, branch string) (*linked, err
 	if branch != "" {
 		args = []string{"worktree", "add", "--quiet", "-b", branch, path, base}
 	}
-	w := &linked{main: r, own: repository{path}, base: base, branch: branch}
+	w := &worktree{main: r, own: repository{path}, base: base, branch: branch}
 	if _, err := r.git(ctx, nil, args...); err != nil {
-		return nil, errors.Join(err, r.unlink(ctx, path))
+		return nil, errors.Join(err, r.removeWorktree(ctx, path))
 	}
 	return w, nil
 }
 
-// result gives the paths that differ from the beginning, and puts them on the branch.
-func (w *linked) result(ctx context.Context, message string) (paths []string, err error) {
+// changes gives the paths that differ from the base, and commits them on the branch, if there is one.
+func (w *worktree) changes(ctx context.Context, message string) (paths []string, err error) {
 	tree, err := w.own.tree(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -140,20 +140,21 @@ func (w *linked) result(ctx context.Context, message string) (paths []string, er
 	return paths, err
 }
 
-// unlink takes a work tree away.
-func (r repository) unlink(ctx context.Context, path string) error {
+// removeWorktree removes the work tree at path.
+func (r repository) removeWorktree(ctx context.Context, path string) error {
 	_, err := r.git(ctx, nil, "worktree", "remove", "--force", "--force", path)
 	if err != nil {
 		err = os.RemoveAll(path)
-		_, _ = r.git(ctx, nil, "worktree", "unlock", path) // one that was being made when we were killed is locked
+		// git locks a work tree while it makes it, and the runner may have been killed then
+		_, _ = r.git(ctx, nil, "worktree", "unlock", path)
 		_, pruned := r.git(ctx, nil, "worktree", "prune")
 		err = errors.Join(err, pruned)
 	}
 	return err
 }
 
-// dropBranch removes a branch that nothing was done on.
-func (w *linked) dropBranch(ctx context.Context) error {
+// dropBranch removes the branch, which has nothing of the child's.
+func (w *worktree) dropBranch(ctx context.Context) error {
 	if w.branch == "" {
 		return nil
 	}

@@ -1,6 +1,6 @@
-// Package worktree gives each delegation a folder of its own to work in: a work tree of git with all that stands in
-// the caller's folder, committed or not; outside of git a copy. What is written there changes nothing of the caller's
-// until he takes it.
+// Package worktree gives each delegation a folder of its own to work in: a git work tree with all that stands in the
+// caller's folder, committed or not; outside of git a copy. What is written there changes nothing of the caller's until
+// the caller takes it.
 //
 // It is no sandbox: a program that means to can leave it.
 package worktree
@@ -13,27 +13,27 @@ import (
 	"path/filepath"
 )
 
-// A Folder is one delegation's.
+// A Folder is the folder of one delegation.
 type Folder struct {
-	Cwd string // where the child works: in it the same folder as the caller's
+	Cwd string // where the child works, which corresponds to the caller's folder
 
 	root   string // all of it, to be removed
-	linked *linked
-	copied *copied
+	linked *worktree
+	copied *folderCopy
 }
 
-// A Result is what was written.
+// A Result is what was written in a folder.
 type Result struct {
 	Paths  []string // as git names them, from the top
-	Branch string   // that has them, "" for none
-	Folder string   // that has them, where no branch can
+	Branch string   // the branch that has them, "" for none
+	Folder string   // the folder that has them, where there is no branch
 }
 
-// work is the folder's name inside its root, which is what agents see.
+// work is the name of the folder's part that agents see.
 const work = "work"
 
-// Make makes the folder at root, which must not be there yet, for a caller in dir. With a branch it is to be handed
-// back.
+// Make makes the folder at root, which must not exist yet, for a caller in dir. With a branch the work can be handed
+// back on it; git only.
 func Make(ctx context.Context, dir, root, branch string) (*Folder, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -47,11 +47,11 @@ func Make(ctx context.Context, dir, root, branch string) (*Folder, error) {
 	}
 	f := &Folder{root: root, Cwd: filepath.Join(root, work)}
 	if repository, ok := repositoryOf(ctx, dir); ok {
-		if f.linked, err = repository.link(ctx, f.Cwd, branch); err == nil {
+		if f.linked, err = repository.addWorktree(ctx, f.Cwd, branch); err == nil {
 			var rel string
 			if rel, err = filepath.Rel(repository.top, dir); err == nil {
 				f.Cwd = filepath.Join(f.Cwd, rel)
-				err = os.MkdirAll(f.Cwd, 0o700) // one that git knows nothing of
+				err = os.MkdirAll(f.Cwd, 0o700) // git does not keep empty folders
 			}
 		}
 	} else {
@@ -69,11 +69,11 @@ func TooLarge(err error) bool {
 	return errors.As(err, &large)
 }
 
-// Finish gives what was written and lets go of the folder. Where it is to be handed back it stands on the branch, or
-// without git stays in the folder.
+// Finish gives what was written, and removes the folder. With keep the work is handed back: on the branch or, without
+// git, in the folder, which then stays.
 func (f *Folder) Finish(ctx context.Context, keep bool, message string) (r Result, err error) {
 	if f.linked != nil {
-		if r.Paths, err = f.linked.result(ctx, message); err != nil {
+		if r.Paths, err = f.linked.changes(ctx, message); err != nil {
 			return Result{Folder: f.root}, fmt.Errorf("looking for what was written: %w", err)
 		}
 		if keep && len(r.Paths) > 0 {
@@ -82,7 +82,7 @@ func (f *Folder) Finish(ctx context.Context, keep bool, message string) (r Resul
 		}
 		return r, f.Drop(ctx)
 	}
-	if r.Paths, err = f.copied.result(); err != nil {
+	if r.Paths, err = f.copied.changes(); err != nil {
 		return Result{Folder: f.root}, fmt.Errorf("looking for what was written: %w", err)
 	}
 	if keep && len(r.Paths) > 0 {
@@ -96,21 +96,21 @@ func (f *Folder) Finish(ctx context.Context, keep bool, message string) (r Resul
 func (f *Folder) Drop(ctx context.Context) error {
 	var err error
 	if f.linked != nil {
-		err = errors.Join(f.linked.main.unlink(ctx, f.linked.own.top), f.linked.dropBranch(ctx))
+		err = errors.Join(f.linked.main.removeWorktree(ctx, f.linked.own.top), f.linked.dropBranch(ctx))
 	}
 	return errors.Join(err, os.RemoveAll(f.root))
 }
 
-// Discard removes a folder that a process which was killed has left, and its work tree.
+// Discard removes the folder that the killed runner of a caller in dir left at root, and its work tree.
 func Discard(ctx context.Context, dir, root string) error {
 	var err error
 	if repository, ok := repositoryOf(ctx, dir); ok {
-		err = repository.unlink(ctx, filepath.Join(root, work))
+		err = repository.removeWorktree(ctx, filepath.Join(root, work))
 	}
 	return errors.Join(err, os.RemoveAll(root))
 }
 
-// Inside reports whether a path, with its links followed as far as it exists, lies in the folder.
+// Inside reports whether a path, with symbolic links followed as far as it exists, lies in the folder, and not in .git.
 func (f *Folder) Inside(path string) bool {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(f.Cwd, path)
@@ -123,7 +123,7 @@ func (f *Folder) Inside(path string) bool {
 	return err == nil && filepath.IsLocal(rel) && rel != ".git"
 }
 
-// Follow gives a path with its links followed as far as it exists.
+// Follow gives a path with symbolic links followed as far as it exists.
 func Follow(path string) string {
 	path = filepath.Clean(path)
 	rest := ""

@@ -57,10 +57,11 @@ func (r result) keep(ctx context.Context) {
 // leave puts it where the conversation that asked finds it: into its next prompt, and with a daemon into that one's
 // inbox, both under one id, so that it is told once.
 func (r result) leave(ctx, at context.Context, daemon *signet.Client) error {
-	m := delegation.Message{To: r.d.Harness, From: r.d.Agent, Session: r.d.Key, For: r.d.Key, Project: r.d.Project,
-		Text: fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.o.State, r.o.Reason, chars.Cut(r.o.Answer, 2<<10))}
+	text := fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.o.State, r.o.Reason, chars.Cut(r.o.Answer, 2<<10))
+	m := delegation.Message{To: r.d.Harness, From: r.d.Agent, Session: r.d.Key, Recipient: r.d.Key,
+		Project: r.d.Project, Text: text}
 	if daemon != nil {
-		m.ID, _ = daemon.Send(at, m.From, m.For, m.Text) // ours is told, whatever it says
+		m.ID, _ = daemon.Send(at, m.From, m.Recipient, m.Text) // ours is told, whatever it says
 	}
 	_, err := delegation.NewLedger(r.db, r.c.LiveDir()).Send(ctx, m)
 	return err

@@ -48,7 +48,7 @@ func delegationTools(c *config.Config, harness, process string, db func(context.
 			return namesOf(who.Harness, harness)
 		})
 	}
-	if !c.Delegation || delegation.AtTheEnd(os.Getenv) {
+	if !c.Delegation || delegation.AtDepthLimit(os.Getenv) {
 		return tools
 	}
 	return append(tools, delegation.Tools(service, func(who memory.Session) delegation.Caller {
@@ -74,7 +74,7 @@ func DelegationTools(c *config.Config, harness string, db func(context.Context) 
 func NewDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 	return &delegation.Service{
 		Ledger: delegation.NewLedger(db, c.LiveDir()), Canonical: config.Canonical,
-		Known: func(ctx context.Context) ([]delegation.Known, error) { return knownAgents(ctx, c, db) },
+		Known: func(ctx context.Context) ([]delegation.KnownAgent, error) { return knownAgents(ctx, c, db) },
 		Start: func(d delegation.Delegation, task string) error {
 			said, err := json.Marshal(assignment{task})
 			if err != nil {
@@ -105,18 +105,18 @@ func ownFlags(c *config.Config) []string {
 }
 
 // knownAgents lists the harnesses that are known here.
-func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegation.Known, error) {
+func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegation.KnownAgent, error) {
 	sessions, err := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()}).Sessions(ctx, 200)
 	if err != nil {
 		return nil, err
 	}
-	var known []delegation.Known
+	var known []delegation.KnownAgent
 	for _, name := range c.AgentNames() {
 		profile, ok := c.Profile(name)
 		if !ok {
 			continue
 		}
-		k := delegation.Known{ID: name, Title: profile.Title, Capabilities: c.Agent(name).Capabilities}
+		k := delegation.KnownAgent{ID: name, Title: profile.Title, Capabilities: c.Agent(name).Capabilities}
 		if err := profile.Prepare(ctx, &upstream.Options{}); err != nil {
 			k.Fix = strings.TrimPrefix(err.Error(), upstream.ErrNotStarted.Error()+": ")
 		}
