@@ -11,60 +11,60 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// An attempt is one try at a delivery that is leased.
+// An attempt is one attempt at a leased delivery.
 type attempt struct {
 	store *correlation.Store
-	files folder
-	owner string // whose lease it is
+	files transcripts
+	owner string // the process that holds the lease
 	d     correlation.Delivery
-	// session is the one that it was said in.
+	// session is the one that the delivery belongs to.
 	session correlation.Session
 }
 
-// What an attempt says of itself where the delivery waits on purpose.
+// Outcomes of attempts whose delivery waits on purpose.
 const (
 	notYet = "not worth it yet"
 	later  = "later"
 )
 
-// noteLimit is for noting what became of a post, also when the time for posting is over.
+// noteLimit is how long storing the outcome of a post may take.
 const noteLimit = 5 * time.Second
 
-// inItsTime runs what records an outcome, in a time of its own: what was posted must not be forgotten because the
-// time for posting is over.
-func inItsTime(ctx context.Context, f func(context.Context) error) error {
+// withOwnTime runs what stores an outcome, with a deadline of its own: when the time for posting is over, what was
+// posted must still be noted.
+func withOwnTime(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
 	defer cancel()
 	return f(ctx)
 }
 
 func (a *attempt) retry(ctx context.Context, why string, after time.Duration) error {
-	return inItsTime(ctx, func(ctx context.Context) error { return a.store.Retry(ctx, a.d, why, after) })
+	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Retry(ctx, a.d, why, after) })
 }
 
-func (a *attempt) wait(ctx context.Context, until time.Time) error {
-	return inItsTime(ctx, func(ctx context.Context) error { return a.store.Defer(ctx, a.d, until) })
+func (a *attempt) deferUntil(ctx context.Context, until time.Time) error {
+	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Defer(ctx, a.d, until) })
 }
 
 func (a *attempt) delivered(ctx context.Context, post correlation.Selection, note string) error {
-	return inItsTime(ctx, func(ctx context.Context) error { return a.store.Delivered(ctx, a.d, post, note) })
+	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Delivered(ctx, a.d, post, note) })
 }
 
 func (a *attempt) dropped(ctx context.Context, post correlation.Selection, note, why string) error {
-	return inItsTime(ctx, func(ctx context.Context) error { return a.store.Dropped(ctx, a.d, post, note, why) })
+	return withOwnTime(ctx, func(ctx context.Context) error { return a.store.Dropped(ctx, a.d, post, note, why) })
 }
 
-// agent is Signet's agent: the one that the row carries, else the session's.
+// agent is the Signet agent of the delivery or, where that has none, of the session.
 func (a *attempt) agent() string { return cmp.Or(a.d.AgentID, a.session.AgentID) }
 
-// errLedger marks an error of the database before the post.
+// errLedger marks an error of the database before a post.
 var errLedger = errors.New("noting the post")
 
-// A diskError is one of the disk before the post.
+// A diskError is an error of the disk before a post.
 type diskError struct{ error }
 
-// withFile posts a transcript that lies in a file meanwhile. The post is noted first, so that a worker that dies from
-// here on leaves a doubt, not a loss, and the file is gone before anything else is noted.
+// withFile posts a transcript that is in a file during the post. That a post is made is stored first, so that after a
+// crash it is in doubt and not lost; and the file is removed before anything else is stored.
 func (a *attempt) withFile(ctx context.Context, p part, post func(file string) (Reply, error)) (Reply, error) {
 	file := filepath.Join(a.files.dir, fmt.Sprintf("%s-%d.txt", a.owner, a.d.ID))
 	if err := a.store.Attempt(ctx, a.d, p.post, file); err != nil {
@@ -77,7 +77,7 @@ func (a *attempt) withFile(ctx context.Context, p part, post func(file string) (
 	return post(file)
 }
 
-// settle notes what became of a post that was not taken now; it gives "" for one that was answered, and otherwise
+// settle stores what became of a post that was not taken now. did is "" for a post that was answered, and otherwise
 // what happened.
 func (a *attempt) settle(ctx context.Context, reply Reply, failed error) (did string, err error) {
 	var disk diskError
@@ -87,7 +87,7 @@ func (a *attempt) settle(ctx context.Context, reply Reply, failed error) (did st
 	case errors.Is(failed, errLedger):
 		return "not noted", failed
 	case errors.Is(failed, ErrNoAnswer):
-		return "unanswered", inItsTime(ctx,
+		return "unanswered", withOwnTime(ctx,
 			func(ctx context.Context) error { return a.store.Unanswered(ctx, a.d, failed.Error()) })
 	case failed != nil:
 		return "refused", a.retry(ctx, failed.Error(), 0)

@@ -20,38 +20,37 @@ import (
 // error of a Daemon says that it did not.
 var ErrNoAnswer = errors.New("no answer")
 
-// ErrNotOffered says that a daemon is of a version that knows no such request.
+// ErrNotOffered says that a daemon's version does not know such a request.
 var ErrNotOffered = errors.New("not offered")
 
-// A Daemon takes what sessions leave. Its methods end when ctx does, and by limits of their own.
+// A Daemon takes what sessions leave. Its methods end when ctx does, and by deadlines of their own.
 type Daemon interface {
-	// Health reports whether the daemon answers, and whether it is of a kind that takes the whole of a session each
-	// time.
+	// Health reports whether the daemon answers, and whether it reads a session's transcript whole each time.
 	Health(ctx context.Context) (whole bool, err error)
 	// End hands a session over.
 	End(ctx context.Context, e End) (Reply, error)
-	// Checkpoint hands over what a session that goes on has said so far, to a daemon that takes the whole each time;
-	// ErrNotOffered where it knows nothing like it.
+	// Checkpoint hands over what a session that goes on has said so far, to a daemon that reads transcripts whole;
+	// ErrNotOffered where the daemon has no such request.
 	Checkpoint(ctx context.Context, e End) (Reply, error)
 	// Compacted hands over a harness's own summary.
 	Compacted(ctx context.Context, c Compaction) (Reply, error)
-	// Remember hands over a memory that a tool stored, unless it is there.
+	// Remember hands over a memory that a tool stored, unless the daemon has it.
 	Remember(ctx context.Context, m Memory) (Reply, error)
 }
 
-// An End is a session-end. File and Text are empty for a session in which nothing was said.
+// An End is a session's end. File and Text are empty for a session in which nothing was said.
 type End struct {
 	Key, AgentID, Cwd, Reason string
 	Project                   string
 	File                      string // absolute path of the transcript
-	Again                     bool   // it was posted before, and no answer came
+	Again                     bool   // it was posted before without an answer
 	Text                      string // the same, for daemons that take it inline
 }
 
-// A Compaction is a compaction-complete.
+// A Compaction is a harness's summary of a conversation that it shortened.
 type Compaction struct{ Key, AgentID, Project, Summary string }
 
-// A Memory is what a tool stored while the daemon did not answer. It is kept as JSON, so that the names are a promise.
+// A Memory is what a tool stored while the daemon did not answer. It is stored as JSON, so the names are a promise.
 type Memory struct {
 	Content    string   `json:"content"`
 	Type       string   `json:"type,omitempty"`
@@ -60,12 +59,12 @@ type Memory struct {
 	AgentID    string   `json:"agentId,omitempty"`
 }
 
-// A Reply is what a daemon made of it.
+// A Reply is what a daemon made of a post.
 type Reply struct {
 	Note    string        // one line, for people
 	Dropped bool          // answered, and not taken
 	Why     string        // why it was dropped, where that is known
 	Off     bool          // a person has switched the session off: nothing of it is handed over, now or later
-	Later   bool          // not now: it has to come again
+	Later   bool          // not taken now: it has to be posted again
 	After   time.Duration // with Later: not before
 }

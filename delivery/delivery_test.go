@@ -93,7 +93,7 @@ func (b *bench) process(info correlation.ProcessInfo) *correlation.Process {
 }
 
 // files is where transcripts lie.
-func (b *bench) files() folder { return folder{dir: b.o.Dir} }
+func (b *bench) files() transcripts { return transcripts{dir: b.o.Dir} }
 
 // say leaves a session with a turn.
 func (b *bench) say(info correlation.ProcessInfo, user, assistant string) correlation.Session {
@@ -118,7 +118,7 @@ func (b *bench) sayIn(id string, info correlation.ProcessInfo, user, assistant s
 
 func (b *bench) work() {
 	b.t.Helper()
-	if _, err := New(b.o).Run(b.t.Context(), UntilPassed); err != nil {
+	if _, err := New(b.o).Run(b.t.Context(), OnePass); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -237,7 +237,7 @@ func TestRunEnds(t *testing.T) {
 	s := b.say(toDaemon, "hello", "hi")
 	ctx, cancel := context.WithCancel(t.Context())
 	b.daemon.answer = func(End) (Reply, error) { cancel(); return Reply{Note: "queued"}, nil }
-	if _, err := New(b.o).Run(ctx, UntilPaid); err != nil {
+	if _, err := New(b.o).Run(ctx, UntilSettled); err != nil {
 		t.Fatal(err)
 	}
 	if d := b.only(s); d.State != correlation.Delivered {
@@ -264,7 +264,7 @@ func TestRunUntilPaid(t *testing.T) {
 		return Reply{Note: "skipped", Later: true, After: time.Hour}, nil
 	}
 	for _, want := range []Left{{Failed: 1}, {Waiting: 1}, {Waiting: 1}} {
-		if left, err := New(b.o).Run(t.Context(), UntilPaid); err != nil || left != want {
+		if left, err := New(b.o).Run(t.Context(), UntilSettled); err != nil || left != want {
 			t.Errorf("left %+v, want %+v (%v)", left, want, err)
 		}
 	}

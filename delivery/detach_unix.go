@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// apart starts a command in a session of its own, out of reach of terminals and process groups.
-func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+// separate has a command started in a session of its own, out of reach of terminals and process groups.
+func separate(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// apart starts a command without our console.
-func apart(cmd *exec.Cmd) {
+// separate has a command started without our console.
+func separate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP,
 		HideWindow: true}
 }

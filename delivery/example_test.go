@@ -18,7 +18,7 @@ func ExampleRun() {
 	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "acp", "live")})
 	info := correlation.ProcessInfo{Kind: correlation.Worker, Memory: "auto"}
 	o := delivery.Options{Store: store, Dir: filepath.Join(dir, "acp", "transcripts")}
-	left, err := delivery.Run(ctx, o, info, delivery.Retention{}, delivery.UntilPassed)
+	left, err := delivery.Run(ctx, o, info, delivery.Retention{}, delivery.OnePass)
 	fmt.Println(left, err)
 	// Output: {0 0} <nil>
 }

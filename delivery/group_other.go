@@ -4,5 +4,5 @@ package delivery
 
 import "os/exec"
 
-// inOwnGroup does nothing: the command alone is ended.
+// inOwnGroup does nothing here: only the command itself is killed.
 func inOwnGroup(*exec.Cmd) {}

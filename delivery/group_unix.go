@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// inOwnGroup makes a command's end that of everything that it started.
+// inOwnGroup gives a command a process group, so that all that it started is killed with it.
 func inOwnGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {

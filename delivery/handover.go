@@ -14,31 +14,32 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
 
-// goLimit is for what a process still asks its database when it goes: somebody waits for that.
+// goLimit is how long a process may use its database when it ends: the client waits for that.
 const goLimit = 100 * time.Millisecond
 
-// sweepLimit is for looking at what others have left.
+// sweepLimit is how long looking at what others have left may take.
 const sweepLimit = time.Minute
 
-// HandoverOptions of a Handover.
+// HandoverOptions are the options of a Handover.
 type HandoverOptions struct {
 	Store   *correlation.Store
 	Process *correlation.Process
 	Spawn   Spawn // how a worker is started
-	// ContextAge is how old a context may be that was fetched and not used.
+	// ContextAge is how old a context may be that was fetched and not used; older ones are removed.
 	ContextAge time.Duration
 	Retention  Retention
-	// Nothing says that turns which are still under way will owe nothing, whatever becomes of them.
+	// Nothing says that the turns still under way will owe nothing, because nothing is configured that takes them.
 	Nothing bool
-	// AtExit, if not zero, is how long End may take to deliver by itself, with Deliver; nobody is started then.
+	// AtExit, if not zero, is how long End may take to deliver with Deliver, in this process; no worker is started
+	// then.
 	AtExit  time.Duration
 	Deliver func(ctx context.Context) error
 
 	Log zerolog.Logger
 }
 
-// A Handover sees to it that what a process owes, and what others have left, finds a worker to deliver it. It posts
-// nothing itself, but for AtExit: a relay must not wait, and may be killed at any moment.
+// A Handover starts a worker for what a process owes, and for what others have left. It posts nothing itself, except
+// with AtExit: a relay must not wait, and may be killed at any moment.
 type Handover struct {
 	o HandoverOptions
 
@@ -48,10 +49,10 @@ type Handover struct {
 	tasks  sync.WaitGroup  // the sweep, and the first processes of workers
 
 	mu      sync.Mutex // guards leaving
-	leaving []*os.File // their end is ours: workers wait for it
+	leaving []*os.File // pipes to workers, which begin when these are closed
 }
 
-// NewHandover begins with a sweep, beside the conversation. The caller ends it.
+// NewHandover makes a Handover, and begins a sweep in a goroutine. End must be called.
 func NewHandover(o HandoverOptions) *Handover {
 	h := &Handover{o: o}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
@@ -63,7 +64,7 @@ func NewHandover(o HandoverOptions) *Handover {
 	return h
 }
 
-// sweep looks at what dead processes have left, and starts a worker if anything is due.
+// sweep folds in what dead processes have left, and starts a worker if anything is due.
 func (h *Handover) sweep() {
 	if _, err := (eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}).Run(pace.Gently(h.looks)); err != nil &&
 		h.looks.Err() == nil {
@@ -72,12 +73,12 @@ func (h *Handover) sweep() {
 	if err := h.o.Store.DropContexts(h.looks, h.o.ContextAge); err != nil && h.looks.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("removing old contexts")
 	}
-	if h.due(h.looks) || h.stale(h.looks) {
+	if h.due(h.looks) || h.hasStaleKeys(h.looks) {
 		h.spawn(false)
 	}
 }
 
-// due reports whether a delivery is known to be due now.
+// due reports whether a delivery is due now; false where that cannot be known.
 func (h *Handover) due(ctx context.Context) bool {
 	due, err := h.ask(ctx)
 	return due && err == nil
@@ -92,13 +93,13 @@ func (h *Handover) ask(ctx context.Context) (bool, error) {
 	return open > 0 && !next.After(time.Now()), err
 }
 
-// stale reports whether the daemon knows of keys that nobody will use.
-func (h *Handover) stale(ctx context.Context) bool {
+// hasStaleKeys reports whether keys were started at the daemon that nobody will use.
+func (h *Handover) hasStaleKeys(ctx context.Context) bool {
 	keys, err := h.o.Process.StaleKeys(ctx, h.o.ContextAge)
 	return err == nil && len(keys) > 0
 }
 
-// spawn starts a worker, which begins at once, or when we have gone.
+// spawn starts a worker, which begins at once or, with atOurEnd, when we have ended.
 func (h *Handover) spawn(atOurEnd bool) {
 	began := time.Now()
 	leaving, first, err := h.o.Spawn.start()
@@ -117,15 +118,16 @@ func (h *Handover) spawn(atOurEnd bool) {
 	h.leaving = append(h.leaving, leaving)
 }
 
+// reap waits for the intermediate process.
 func (h *Handover) reap(first *exec.Cmd) {
 	if err := first.Wait(); err != nil {
 		h.o.Log.Error().Err(err).Msg("detaching a worker")
 	}
 }
 
-// Over is told when the client has gone, or we are told to end; ended says that what is owed stands in rows already.
-// Else, and where the database does not say, there may be something.
-func (h *Handover) Over(ended bool) {
+// ClientGone is called when the client has gone, or we are told to end. It starts a worker if anything may be owed.
+// ended says that all that is owed is in the database already, which is then asked.
+func (h *Handover) ClientGone(ended bool) {
 	if h.o.AtExit > 0 {
 		return
 	}
@@ -142,7 +144,7 @@ func (h *Handover) Over(ended bool) {
 	}
 }
 
-// Deliver starts a worker if anything is due now.
+// Deliver starts a worker if anything is due, without waiting for the database.
 func (h *Handover) Deliver() {
 	h.tasks.Go(func() {
 		if h.due(h.ctx) {
@@ -151,14 +153,15 @@ func (h *Handover) Deliver() {
 	})
 }
 
-// Now starts a worker if anything is due already: the client has closed a session.
+// Now starts a worker if anything is due, as after a session that the client has closed.
 func (h *Handover) Now(ctx context.Context) {
 	if h.due(ctx) {
 		h.spawn(false)
 	}
 }
 
-// End is the last thing that a process does with its database: from here on workers begin.
+// End waits for what runs, delivers with AtExit, and lets the workers begin. It is the last use of the database by this
+// process.
 func (h *Handover) End() {
 	h.cancel()
 	ctx, cancel := context.WithTimeout(context.Background(), goLimit)
@@ -170,9 +173,9 @@ func (h *Handover) End() {
 	}()
 	select {
 	case <-done:
-	case <-ctx.Done(): // somebody else has the database locked; whatever still waits for it goes with us
+	case <-ctx.Done(): // another process has the database locked; what still waits for it ends with this process
 	}
-	if h.o.Retention.Keep == 0 { // without anything to deliver there is no worker to do so
+	if h.o.Retention.Keep == 0 { // where nothing is to be delivered no worker does it
 		h.o.Retention.Expire(ctx, h.o.Store, h.o.Log)
 	}
 	if h.o.AtExit > 0 {

@@ -14,23 +14,23 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
-// A Hook is the command that a person wants run after a session.
+// A Hook is the command that a person has configured to be run after a session (on_session_end).
 type Hook struct {
-	Command []string      // and its arguments; empty: none
+	Command []string      // with its arguments; empty: none
 	Limit   time.Duration // zero: 1 min
 }
 
 const (
 	hookLimit  = time.Minute
 	hookOutput = 2 << 10         // bytes of its output that are kept
-	hookDrain  = 2 * time.Second // for what it started and left with its output
+	hookDrain  = 2 * time.Second // how long its output may stay open after its end, in processes that it started
 )
 
-// renewEvery is well inside correlation.LeaseTime. Tests have less time.
+// renewEvery is how often the lease is renewed while the hook runs, well within correlation.LeaseTime. Tests set less.
 var renewEvery = time.Minute
 
-// An Ended is what a hook reads on its standard input: one JSON object. The names are a promise.
-type Ended struct {
+// A HookInput is what a hook reads on its standard input: one JSON object. The names are a promise.
+type HookInput struct {
 	AcpxSessionID    string    `json:"acpxSessionId"` // the harness's session id
 	AcpxRecordID     string    `json:"acpxRecordId"`
 	SignetSessionKey string    `json:"signetSessionKey"`
@@ -51,8 +51,9 @@ func (h Hook) limit() time.Duration {
 	return h.Limit
 }
 
-// run runs the command and gives what it printed. The error, if any, ends in that too.
-func (h Hook) run(ctx context.Context, in Ended, renew func() error) (string, error) {
+// run runs the command and gives the end of what it printed, which an error includes. renew keeps the lease; if it
+// fails, the command is killed.
+func (h Hook) run(ctx context.Context, in HookInput, renew func() error) (string, error) {
 	limit := h.limit()
 	ctx, lose := context.WithCancelCause(ctx)
 	defer lose(nil)
@@ -82,7 +83,7 @@ func (h Hook) run(ctx context.Context, in Ended, renew func() error) (string, er
 	for {
 		select {
 		case err := <-ended:
-			if errors.Is(err, exec.ErrWaitDelay) { // it went well, and what it started goes on
+			if errors.Is(err, exec.ErrWaitDelay) { // it succeeded, and processes that it started go on
 				err = nil
 			}
 			if cause := context.Cause(ctx); err != nil && cause != nil {
@@ -102,8 +103,8 @@ func (h Hook) run(ctx context.Context, in Ended, renew func() error) (string, er
 	}
 }
 
-// asFile gives what a hook reads: a file, for a hook may not read it at all, and a pipe would break then.
-func asFile(in Ended) (*os.File, error) {
+// asFile gives the hook's input as a file: a hook may not read it, and writing to a pipe would then fail.
+func asFile(in HookInput) (*os.File, error) {
 	text, err := json.Marshal(in)
 	if err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ func asFile(in Ended) (*os.File, error) {
 		discard(f)
 		return nil, err
 	}
-	_ = os.Remove(f.Name()) // its descriptor is enough, where the system lets it go
+	_ = os.Remove(f.Name()) // where the system can remove an open file, nobody else needs the name
 	return f, nil
 }
 
@@ -129,7 +130,7 @@ func discard(f *os.File) {
 	_ = os.Remove(f.Name())
 }
 
-// A tail keeps the end of what is written to it.
+// A tail keeps the last hookOutput bytes that are written to it.
 type tail struct{ kept []byte }
 
 func (t *tail) Write(b []byte) (int, error) {
@@ -140,7 +141,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is what was kept, without secrets: it is shown to people and stands in the database.
+// String is what was kept, without secrets, because it is stored and shown to people.
 func (t *tail) String() string {
 	return privacy.Redact(strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "")))
 }

@@ -41,7 +41,7 @@ func newPost(t *testing.T, g daemontest.Generation) *post {
 	return p
 }
 
-// at gives the stand-in as a worker sees it.
+// daemonAt gives the stand-in as a worker sees it.
 func (p *post) at(string) (Daemon, error) {
 	c, err := signet.New(signet.Options{URL: p.daemon.URL(), Configured: true, SignetPath: p.dir, Now: p.clock})
 	whole := ""
@@ -91,7 +91,7 @@ func (p *post) workFor(limit time.Duration) {
 	files := filepath.Join(p.dir, "acp", "transcripts")
 	o := Options{Store: p.store, Daemon: p.at, Dir: files, StaleAfter: 15 * time.Minute, Now: p.clock}
 	_, err := Run(ctx, o, correlation.ProcessInfo{SignetPath: p.dir, Memory: "daemon"},
-		Retention{Keep: p.keep}, UntilPassed)
+		Retention{Keep: p.keep}, OnePass)
 	check(p.t, err)
 	if left, _ := os.ReadDir(files); len(left) > 0 {
 		p.t.Errorf("transcripts are left: %v", left)

@@ -10,17 +10,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// endLimit is for marking the end of a process.
+// endLimit is how long storing the end of a process may take.
 const endLimit = 3 * time.Second
 
-// A Retention says how long turns are kept that nobody is owed any more, and takes what was learned from them along.
-// Its zero value removes turns at once.
+// A Retention says how long turns are kept once they are not owed to anybody any more. What was learned from them is
+// removed with them. Its zero value removes turns at once.
 type Retention struct {
 	Keep    time.Duration
 	Unlearn correlation.Unlearn
 }
 
-// Expire lets turns go that are older than they are to be kept.
+// Expire removes turns that are older than that.
 func (r Retention) Expire(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
 	gone, err := store.Expire(ctx, time.Now().Add(-r.Keep), r.Unlearn)
 	if err != nil && ctx.Err() == nil {
@@ -31,8 +31,8 @@ func (r Retention) Expire(ctx context.Context, store *correlation.Store, log zer
 	}
 }
 
-// Run registers this process as a worker and works (Worker.Run), then lets turns go that were kept for deliveries
-// alone.
+// Run registers this process as a worker and works (Worker.Run), then removes turns that were kept for deliveries only.
+// Left is set with UntilSettled.
 func Run(ctx context.Context, o Options, info correlation.ProcessInfo, r Retention, until Until) (Left, error) {
 	info.Kind = correlation.Worker
 	process, err := o.Store.Register(ctx, info)

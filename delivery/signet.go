@@ -19,14 +19,15 @@ import (
 // Signet is the Signet daemon as a worker sees it.
 type Signet struct {
 	*signet.Client
-	Trusted bool // a person named it: it may serve another folder
-	// Whole is the version in which it has said that it reads a session's transcript whole each time; "": none.
+	Trusted bool // a person named the daemon: it may serve another folder
+	// Whole is the version in which the daemon said that it reads a session's transcript whole each time; "": it has
+	// not said so.
 	Whole string
 }
 
 var _ Daemon = Signet{}
 
-// duplicateWindow is how long a daemon from 0.145 on takes no second end of a session (docs/facts/signet-daemon.md,
+// duplicateWindow is how long a daemon from 0.145 on refuses a second end of a session (docs/facts/signet-daemon.md,
 // "The end of a session").
 const duplicateWindow = 30*time.Minute + time.Second
 
@@ -43,8 +44,9 @@ func (s Signet) Health(ctx context.Context) (whole bool, err error) {
 	return s.Whole != "" && h.Version == s.Whole, err
 }
 
-// End implements Daemon. A second end within half an hour is not taken unless the key is said to go on, which it has:
-// the turns are new. Only where they were posted before without an answer it has been taken already.
+// End implements Daemon. Within duplicateWindow the daemon refuses a second end, unless it is told that the key goes
+// on, which it does: the turns are new. Only if these turns were posted before without an answer, they have been taken
+// already.
 func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 	request := signet.EndRequest{Key: e.Key, AgentID: e.AgentID, Cwd: e.Cwd, Reason: e.Reason,
 		TranscriptPath: e.File, Transcript: e.Text}
@@ -64,7 +66,7 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 	case got.Bypassed:
 		return Reply{Off: true}, nil
 	case got.Queued:
-		return Reply{Note: "queued " + got.JobID + s.captured(ctx, got.CaptureID) + unread(e.Project)}, nil
+		return Reply{Note: "queued " + got.JobID + s.captured(ctx, got.CaptureID) + temporaryNote(e.Project)}, nil
 	case got.Duplicate:
 		return Reply{Note: "skipped: ended a short while ago, by " + got.EndedBy, Later: true,
 			After: duplicateWindow}, nil
@@ -73,7 +75,7 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 	case got.Skipped:
 		return Reply{Note: "skipped", Later: true}, nil
 	case got.Kept:
-		return Reply{Note: "kept, not queued", Dropped: true, Why: Kept}, nil
+		return Reply{Note: "kept, not queued", Dropped: true, Why: KeptByDaemon}, nil
 	case got.Dropped:
 		return Reply{Note: "not queued", Dropped: true}, nil
 	}
@@ -95,10 +97,10 @@ func (s Signet) Checkpoint(ctx context.Context, e End) (Reply, error) {
 	return Reply{Note: "so far: queued " + job}, nil
 }
 
-// Kept is why a transcript was dropped that the daemon has kept all the same.
-const Kept = "kept by the daemon, too short to summarise"
+// KeptByDaemon is why a transcript was dropped that the daemon has kept all the same.
+const KeptByDaemon = "kept by the daemon, too short to summarise"
 
-// captured asks once what became of a transcript. It is a word for people, so that not to hear of it is no failure.
+// captured asks once what became of a transcript. It is for people to read, so a failure does not matter.
 func (s Signet) captured(ctx context.Context, id string) string {
 	if id == "" {
 		return ""
@@ -110,8 +112,9 @@ func (s Signet) captured(ctx context.Context, id string) string {
 	return ": " + status
 }
 
-// unread says of a project that the daemon takes it for noise and makes no summary of it (docs/facts/signet-daemon.md).
-func unread(project string) string {
+// temporaryNote says of a project in a temp folder that the daemon makes no summary of it
+// (docs/facts/signet-daemon.md).
+func temporaryNote(project string) string {
 	temporary := filepath.Clean(os.TempDir())
 	if project != temporary && !strings.HasPrefix(project, temporary+string(filepath.Separator)) {
 		return ""
@@ -126,8 +129,8 @@ func (s Signet) Compacted(ctx context.Context, c Compaction) (Reply, error) {
 	return Reply{Note: "kept " + id}, unanswered(err)
 }
 
-// Remember implements Daemon. The daemon may have taken it from the tool itself, too late for us to hear, or from a
-// post without an answer: it is looked for first.
+// Remember implements Daemon. It searches for the memory first: the daemon may have taken it from the tool, too late
+// for us to notice, or from a post without an answer.
 func (s Signet) Remember(ctx context.Context, m Memory) (Reply, error) {
 	there, err := s.remembers(ctx, m.Content)
 	if err != nil {
@@ -145,7 +148,7 @@ func (s Signet) Remember(ctx context.Context, m Memory) (Reply, error) {
 	return Reply{Note: "remembered"}, err
 }
 
-// remembers reports whether the daemon has a memory with just this text.
+// remembers reports whether the daemon has a memory with exactly this text.
 func (s Signet) remembers(ctx context.Context, content string) (bool, error) {
 	found, err := s.Search(ctx, signet.Query{Query: chars.Cut(content, querySize), Limit: 20})
 	if err != nil {
@@ -163,10 +166,10 @@ func (s Signet) remembers(ctx context.Context, content string) (bool, error) {
 	return false, nil
 }
 
-// querySize is how much of a memory is looked for, in bytes: daemons search by the first 200 characters.
+// querySize is how much of a memory is searched for, in bytes: daemons search by the first 200 characters.
 const querySize = 200
 
-// unanswered says in this package's words whether the daemon may have taken a post.
+// unanswered turns the client's ErrNoAnswer into this package's.
 func unanswered(err error) error {
 	if errors.Is(err, signet.ErrNoAnswer) {
 		return fmt.Errorf("%w: %w", ErrNoAnswer, err)

@@ -225,7 +225,7 @@ func TestDeliverKept(t *testing.T) {
 	p.work()
 	rows, err := p.store.Deliveries(t.Context(), s.ID)
 	check(t, err)
-	if d := rows[0]; d.State != correlation.Dropped || d.Error != Kept ||
+	if d := rows[0]; d.State != correlation.Dropped || d.Error != KeptByDaemon ||
 		p.daemon.Ends()[0].Stored != "User: hello\nAssistant: hi\n" {
 		t.Errorf("%+v, %+v", d, p.daemon.Ends())
 	}

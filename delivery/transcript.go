@@ -10,11 +10,11 @@ import (
 
 const (
 	// partSize is how much of a transcript an older daemon is given at a time, in UTF-16 units, as it counts: it cuts
-	// what is longer than 100,000.
+	// off what is beyond 100,000.
 	partSize = 95000
-	// lineSize is how much of it a line may be: longer ones are cut, so that parts come out even.
+	// lineSize is how long a line may be in them: longer ones are cut, so that parts come out even.
 	lineSize = partSize / 5
-	// leadInSize bounds the earlier turns that go along.
+	// leadInSize is how much of the earlier turns goes along for context.
 	leadInSize = 8000
 )
 
@@ -98,9 +98,9 @@ func join(lines []line) string {
 	return b.String()
 }
 
-// inParts cuts a transcript into pieces of at most partSize units and about one size: a short last one would be
-// dropped. whole: into one.
-func inParts(post correlation.Selection, whole bool) []part {
+// cutIntoParts cuts a transcript into parts of at most partSize units and of similar size, because the daemon would
+// drop a short last one; with whole into a single part.
+func cutIntoParts(post correlation.Selection, whole bool) []part {
 	if whole {
 		return []part{{join(transcript(post, 0)), post}}
 	}
@@ -135,7 +135,7 @@ func inParts(post correlation.Selection, whole bool) []part {
 	return parts
 }
 
-// trimLeadIn drops earlier turns from the start until what is left of them is short.
+// trimLeadIn drops earlier turns from the start until at most leadInSize of them is left.
 func trimLeadIn(lines []line, earlier int) []line {
 	size, from := 0, 0
 	for i := len(lines) - 1; i >= 0; i-- {

@@ -10,16 +10,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
-// A server is a daemon and what it said of itself when it was asked whether it is there: to post to one that does not
-// answer at all would leave a doubt for nothing.
-type server struct {
+// A daemonState is a daemon and how it answered Health. A daemon that does not answer is not posted to, which would
+// only leave the post in doubt.
+type daemonState struct {
 	daemon Daemon
-	whole  bool  // it takes the whole of a session each time
-	err    error // why there is no use in posting
+	whole  bool  // it reads a session's transcript whole each time
+	err    error // why nothing can be posted
 }
 
-// Reasons that daemons know as the end of a session (docs/facts/signet-daemon.md, "The end of a session"); at "clear"
-// they would discard it.
+// Reasons that daemons know for the end of a session (docs/facts/signet-daemon.md, "The end of a session"). With
+// "clear" they would discard it.
 const (
 	reasonEnded = "session_shutdown"
 	reasonDied  = "stale-session-sweep"
@@ -32,14 +32,14 @@ func reasonFor(d correlation.Delivery) string {
 	return reasonEnded
 }
 
-// switchedOff is what stands with a delivery of a session that a person has switched off at the daemon.
+// switchedOff is the note of a delivery of a session that a person has switched off at the daemon.
 const switchedOff = "nothing is kept: the session is bypassed at the daemon"
 
-// minTranscript is how many characters an older daemon wants.
+// minTranscript is how many characters a transcript needs for an older daemon to make a job of it.
 const minTranscript = 500
 
-// handTurns hands a session's turns to the daemon, and says what became of them.
-func (a *attempt) handTurns(ctx context.Context, to *server) (string, error) {
+// handTurns hands a session's turns to the daemon, and gives the outcome for the log.
+func (a *attempt) handTurns(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
 		return "not reached", a.retry(ctx, to.err.Error(), 0)
 	}
@@ -55,9 +55,9 @@ func (a *attempt) handTurns(ctx context.Context, to *server) (string, error) {
 		return "switched off", a.delivered(ctx, post, switchedOff)
 	}
 	if !post.Wait.IsZero() {
-		return notYet, a.wait(ctx, post.Wait)
+		return notYet, a.deferUntil(ctx, post.Wait)
 	}
-	parts := inParts(post, to.whole)
+	parts := cutIntoParts(post, to.whole)
 	for i, p := range parts {
 		if p.text == "" {
 			return "nothing to say", a.delivered(ctx, p.post, "nothing was said")
@@ -81,15 +81,15 @@ func (a *attempt) handTurns(ctx context.Context, to *server) (string, error) {
 		if did, err := a.settlePost(ctx, to, reply, err); did != "" {
 			return did, err
 		}
-		if reply.Off { // final, for every turn
-			if err := inItsTime(ctx,
+		if reply.Off { // final, for all turns
+			if err := withOwnTime(ctx,
 				func(ctx context.Context) error { return a.store.Bypass(ctx, a.d.Key) }); err != nil {
 				return "", err
 			}
 			return "switched off", a.delivered(ctx, post, switchedOff)
 		}
 		if i+1 < len(parts) {
-			if err := inItsTime(ctx,
+			if err := withOwnTime(ctx,
 				func(ctx context.Context) error { return a.store.Part(ctx, a.d, p.post, reply.Note) }); err != nil {
 				return "", err
 			}
@@ -106,9 +106,9 @@ func (a *attempt) handTurns(ctx context.Context, to *server) (string, error) {
 	return "", nil
 }
 
-// checkpoint hands over what a session has said that goes on, where the daemon has a way for that, and says what became
-// of it. The turns stay owed: its end brings the whole.
-func (a *attempt) checkpoint(ctx context.Context, to *server, end End) (string, error) {
+// checkpoint hands over what a session that goes on has said, where the daemon has a request for that. did is the
+// outcome, "" where there is no such request. The turns stay owed: the session's end hands over the whole.
+func (a *attempt) checkpoint(ctx context.Context, to *daemonState, end End) (did string, err error) {
 	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}, ""); err != nil {
 		return "", err
 	}
@@ -122,8 +122,8 @@ func (a *attempt) checkpoint(ctx context.Context, to *server, end End) (string, 
 	return "delivered", a.delivered(ctx, correlation.Selection{}, reply.Note)
 }
 
-// handSummary hands a compaction's summary to the daemon, and says what became of it.
-func (a *attempt) handSummary(ctx context.Context, to *server) (string, error) {
+// handSummary hands a compaction's summary to the daemon, and gives the outcome for the log.
+func (a *attempt) handSummary(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
 		return "not reached", a.retry(ctx, to.err.Error(), 0)
 	}
@@ -139,9 +139,9 @@ func (a *attempt) handSummary(ctx context.Context, to *server) (string, error) {
 	return "delivered", a.delivered(ctx, correlation.Selection{}, reply.Note)
 }
 
-// handMemory hands over what a tool stored, and says what became of it. It may be there already, so that a post
-// without an answer is no doubt.
-func (a *attempt) handMemory(ctx context.Context, to *server) (string, error) {
+// handMemory hands over what a tool stored, and gives the outcome for the log. A post without an answer can be
+// repeated, because Remember checks whether the daemon has the memory.
+func (a *attempt) handMemory(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
 		return "not reached", a.retry(ctx, to.err.Error(), 0)
 	}
@@ -169,8 +169,8 @@ func (a *attempt) handMemory(ctx context.Context, to *server) (string, error) {
 	return "delivered", a.delivered(ctx, correlation.Selection{}, reply.Note)
 }
 
-// settlePost is settle, and spares the rest of a pass a daemon that did not answer.
-func (a *attempt) settlePost(ctx context.Context, to *server, reply Reply, failed error) (string, error) {
+// settlePost does what settle does, and keeps the rest of a pass from posting to a daemon that did not answer.
+func (a *attempt) settlePost(ctx context.Context, to *daemonState, reply Reply, failed error) (string, error) {
 	if errors.Is(failed, ErrNoAnswer) {
 		to.err = fmt.Errorf("it did not answer before: %w", failed)
 	}

@@ -14,14 +14,14 @@ import (
 // Options of a Worker.
 type Options struct {
 	Store   *correlation.Store
-	Process *correlation.Process // whose leases they are; Run registers one
-	// Daemon gives the daemon at a url; "" is the one that we are configured for. nil: there is none.
+	Process *correlation.Process // the holder of the leases; Run registers one
+	// Daemon gives the daemon at a URL; "" is the configured one. nil: there is none.
 	Daemon func(url string) (Daemon, error)
 	Hook   Hook   // on_session_end; its zero value runs nothing
 	Dir    string // where transcripts lie while they are delivered; made when needed
-	// StaleAfter is when a key that was started and never used is ended. Zero: never.
+	// StaleAfter is the age at which a key that was started and never used is ended. Zero: never.
 	StaleAfter time.Duration
-	// Wake, if not nil, says that something new may be owed.
+	// Wake, if not nil, says that there may be something new to deliver.
 	Wake <-chan struct{}
 
 	Now func() time.Time // nil: time.Now
@@ -32,35 +32,35 @@ type Options struct {
 type Until int
 
 const (
-	UntilPassed Until = iota // one pass over what is due
-	UntilQuiet               // until nothing comes due within half a minute
-	UntilPaid                // until nothing is owed but what waits on purpose or has failed in this run
+	OnePass      Until = iota // for one pass over what is due
+	UntilQuiet                // until nothing becomes due within half a minute
+	UntilSettled              // until all that is left waits on purpose or has failed in this run
 )
 
 const (
 	quiet     = 30 * time.Second       // UntilQuiet
-	leastWait = 200 * time.Millisecond // between two passes; what another worker holds looks due all the time
-	mostWait  = 2 * time.Second        // others may leave something at any time
+	leastWait = 200 * time.Millisecond // between two passes: what another worker has leased looks due all the time
+	mostWait  = 2 * time.Second        // between two looks: another process may leave something at any time
 )
 
-// What is Left after a run: deliveries that wait on purpose, as one that is not worth a job yet does, and those that
-// failed in it.
+// Left counts the deliveries that are left after a run: those that wait on purpose, because they are not worth a job
+// yet, and those that failed in it.
 type Left struct{ Waiting, Failed int }
 
-// A Worker works off deliveries, one at a time. It is used by one goroutine.
+// A Worker makes deliveries, one at a time. It is used by one goroutine.
 type Worker struct {
 	o        Options
-	files    folder
-	daemons  map[string]*server // by url, in this pass
-	outcomes map[int64]outcome  // of what is open still, in this run
+	files    transcripts
+	daemons  map[string]*daemonState // by URL, for this pass
+	outcomes map[int64]outcome       // of deliveries that are still open, in this run
 }
 
-// An outcome is what an attempt came to that did not end a delivery.
+// An outcome is that of an attempt which did not end its delivery.
 type outcome int
 
 const (
 	failed outcome = iota + 1
-	waits
+	waiting
 )
 
 // New makes a worker.
@@ -68,13 +68,13 @@ func New(o Options) *Worker {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Worker{o: o, files: folder{o.Dir, o.Log}, outcomes: make(map[int64]outcome)}
+	return &Worker{o: o, files: transcripts{o.Dir, o.Log}, outcomes: make(map[int64]outcome)}
 }
 
-// Run works until there is no more to do, or ctx ends, which is no error: what was begun is noted, and what is left
-// is left to the next worker. Left is told for UntilPaid alone.
+// Run works until there is no more to do, or until ctx ends, which is no error: what was begun is stored, and the rest
+// is left to the next worker. Left is set only with UntilSettled.
 func (w *Worker) Run(ctx context.Context, until Until) (Left, error) {
-	if until == UntilPaid {
+	if until == UntilSettled {
 		if err := w.o.Store.MakeDue(ctx); err != nil {
 			return Left{}, err
 		}
@@ -92,20 +92,20 @@ func (w *Worker) Run(ctx context.Context, until Until) (Left, error) {
 		if ctx.Err() != nil {
 			return Left{}, nil
 		}
-		if err != nil && until != UntilPaid {
+		if err != nil && until != UntilSettled {
 			return Left{}, err
 		}
 		if err != nil {
 			w.o.Log.Warn().Err(err).Msg("delivering")
 		}
-		if until == UntilPassed {
+		if until == OnePass {
 			return Left{}, nil
 		}
 		next, open, err := w.o.Store.Due(ctx)
 		if err != nil || open == 0 {
 			return Left{}, err
 		}
-		if until == UntilPaid {
+		if until == UntilSettled {
 			left, settled, err := w.left(ctx)
 			if err != nil || settled {
 				return left, err
@@ -142,7 +142,7 @@ func (w *Worker) left(ctx context.Context) (left Left, settled bool, err error) 
 		case !d.Done.IsZero():
 		case w.outcomes[d.ID] == failed:
 			left.Failed++
-		case w.outcomes[d.ID] == waits && later, later && d.Error == "" && d.Lease == "":
+		case w.outcomes[d.ID] == waiting && later, later && d.Error == "" && d.Lease == "":
 			left.Waiting++
 		default:
 			return Left{}, false, nil
@@ -151,9 +151,9 @@ func (w *Worker) left(ctx context.Context) (left Left, settled bool, err error) 
 	return left, true, nil
 }
 
-// pass works off what is due now, and gives how many deliveries that were.
+// pass delivers what is due now, and gives how many deliveries that were.
 func (w *Worker) pass(ctx context.Context) (int, error) {
-	w.daemons = make(map[string]*server)
+	w.daemons = make(map[string]*daemonState)
 	w.files.tidy(ctx, w.o.Now().Add(-orphanAge-w.o.Hook.limit()))
 	seen := make(map[int64]bool)
 	for ctx.Err() == nil {
@@ -165,8 +165,8 @@ func (w *Worker) pass(ctx context.Context) (int, error) {
 			return len(seen), err
 		}
 		a := &attempt{store: w.o.Store, files: w.files, owner: w.o.Process.ID(), d: d}
-		if seen[d.ID] { // it came due again while others took their time
-			return len(seen), a.wait(ctx, d.Due)
+		if seen[d.ID] { // it became due again during this pass
+			return len(seen), a.deferUntil(ctx, d.Due)
 		}
 		seen[d.ID] = true
 		if err := w.deliver(ctx, a); err != nil {
@@ -180,40 +180,40 @@ func (w *Worker) pass(ctx context.Context) (int, error) {
 	return len(seen), nil
 }
 
-// deliver makes one attempt at a delivery. Errors are the database's, or the disk's.
+// deliver makes one attempt. Errors are the database's, or the disk's.
 func (w *Worker) deliver(ctx context.Context, a *attempt) (err error) {
 	d := a.d
-	w.files.remove(d.File) // a dead worker's
+	w.files.remove(d.File) // left by a killed worker
 	if a.session, err = w.o.Store.Get(ctx, d.Session); err != nil {
 		return err
 	}
 	began := w.o.Now()
-	posting, cancel := w.share(ctx)
+	posting, cancel := w.postTime(ctx)
 	defer cancel()
 	var did string
 	switch d.Kind {
 	case correlation.KindDaemon:
-		did, err = a.handTurns(posting, w.at(posting, d.URL))
+		did, err = a.handTurns(posting, w.daemonAt(posting, d.URL))
 	case correlation.KindCompaction:
-		did, err = a.handSummary(posting, w.at(posting, d.URL))
+		did, err = a.handSummary(posting, w.daemonAt(posting, d.URL))
 	case correlation.KindMemory:
-		did, err = a.handMemory(posting, w.at(posting, d.URL))
+		did, err = a.handMemory(posting, w.daemonAt(posting, d.URL))
 	case correlation.KindHook:
 		did, err = a.runHook(ctx, w.o.Hook)
-	default: // a newer version's
+	default: // written by a newer version
 		did, err = "deferred", a.retry(ctx, "this version does not know "+d.Kind, 0)
 	}
 	w.outcomes[d.ID] = failed // where the row is still open
 	if did == notYet || did == later {
-		w.outcomes[d.ID] = waits
+		w.outcomes[d.ID] = waiting
 	}
-	w.o.Log.Info().Int64("delivery", d.ID).Str("kind", d.Kind).Str("key", d.Key).Str("outcome", did).Dur("took",
-		w.o.Now().Sub(began)).AnErr("err", err).Msg("delivery")
+	w.o.Log.Info().Int64("delivery", d.ID).Str("kind", d.Kind).Str("key", d.Key).Str("outcome", did).
+		Dur("took", w.o.Now().Sub(began)).AnErr("err", err).Msg("delivery")
 	return err
 }
 
-// share is how much of a worker's time a post may take: half, where it has little and a hook comes after it.
-func (w *Worker) share(ctx context.Context) (context.Context, context.CancelFunc) {
+// postTime limits a post to half of the worker's time, where that is short and a hook comes after the post.
+func (w *Worker) postTime(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, short := ctx.Deadline()
 	if !short || len(w.o.Hook.Command) == 0 {
 		return ctx, func() {}
@@ -221,13 +221,13 @@ func (w *Worker) share(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
-// at gives the daemon at a url, which is asked once in a pass.
-func (w *Worker) at(ctx context.Context, url string) *server {
+// daemonAt gives the daemon at a URL, whose health is asked once in a pass.
+func (w *Worker) daemonAt(ctx context.Context, url string) *daemonState {
 	to := w.daemons[url]
 	if to != nil {
 		return to
 	}
-	to = &server{err: errors.New("no daemon is configured")}
+	to = &daemonState{err: errors.New("no daemon is configured")}
 	if w.o.Daemon != nil {
 		if to.daemon, to.err = w.o.Daemon(url); to.err == nil {
 			to.whole, to.err = to.daemon.Health(ctx)
@@ -237,8 +237,7 @@ func (w *Worker) at(ctx context.Context, url string) *server {
 	return to
 }
 
-// endStale ends keys that were started and never used, so that the daemon does not go on counting them as live
-// sessions.
+// endStale ends keys that were started and never used, which the daemon would go on counting as live sessions.
 func (w *Worker) endStale(ctx context.Context) {
 	if w.o.StaleAfter == 0 || w.o.Daemon == nil || ctx.Err() != nil {
 		return
@@ -250,9 +249,9 @@ func (w *Worker) endStale(ctx context.Context) {
 		return
 	}
 	for _, k := range stale {
-		to := w.at(ctx, "")
+		to := w.daemonAt(ctx, "")
 		if to.err != nil {
-			return // they keep until it is there
+			return // they stay until it answers
 		}
 		if first, err := w.o.Store.EndKey(ctx, k.Key); err != nil || !first {
 			if err != nil {

@@ -59,7 +59,7 @@ func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
 	token := func(string) string { return config.Token() }
 	known := &delivery.Credentials{}
 	if d.parted {
-		left, err := delivery.Parted(ctx, std.In)
+		left, err := delivery.AwaitRelay(ctx, std.In)
 		if err != nil {
 			return err
 		}
@@ -86,9 +86,9 @@ func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
 	until := delivery.UntilQuiet
 	switch {
 	case d.once:
-		until = delivery.UntilPassed
+		until = delivery.OnePass
 	case d.wait:
-		until = delivery.UntilPaid
+		until = delivery.UntilSettled
 	}
 	done := runtime.WatchOwed(ctx, store, term.NewProgress(std.Err))
 	left, err := delivery.Run(ctx, o, runtime.WorkerInfo(c), runtime.RetentionOf(c), until)

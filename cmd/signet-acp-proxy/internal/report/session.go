@@ -78,7 +78,7 @@ func Session(v runtime.Shown, s term.Screen) error {
 				answer = one.Error
 			}
 			state := one.State
-			if one.Error == delivery.Kept { // taken in, though no summary is made of it
+			if one.Error == delivery.KeptByDaemon { // taken in, though no summary is made of it
 				state = "kept"
 			}
 			t.Add(term.Local(one.Owed), one.Kind, state, strconv.Itoa(one.Turns), strconv.Itoa(one.Attempts), answer)

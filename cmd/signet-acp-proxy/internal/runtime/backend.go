@@ -176,7 +176,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		Messages: b.messages,
 		CatchUp:  func(ctx context.Context) { b.catchUp(ctx, store) },
 		Learn:    b.learn,
-		HandOver: handover.Over,
+		HandOver: handover.ClientGone,
 		Left:     handover.Now,
 	}, nil
 }

@@ -75,12 +75,12 @@ func TestSingleSilent(t *testing.T) {
 
 // What a relay leaves is a line with the credential; anything else is a mistake.
 func TestParted(t *testing.T) {
-	got, err := Parted(t.Context(), strings.NewReader(`{"url":"http://x","token":"secret"}`+"\n"))
+	got, err := AwaitRelay(t.Context(), strings.NewReader(`{"url":"http://x","token":"secret"}`+"\n"))
 	if err != nil || got != (Credential{URL: "http://x", Token: "secret"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, odd := range []string{"", "secret\n", `{"url":`} {
-		if _, err := Parted(t.Context(), strings.NewReader(odd)); err == nil {
+		if _, err := AwaitRelay(t.Context(), strings.NewReader(odd)); err == nil {
 			t.Errorf("%q is taken", odd)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// runHook runs on_session_end for a session's turns that it has not been run for: the command that the delivery
-// carries, else the one that we are configured for. Failing it is tried again like a post.
+// runHook runs on_session_end for a session's turns that it was not run for: the command that the delivery carries,
+// else the configured one. If it fails it is run again later, like a post.
 func (a *attempt) runHook(ctx context.Context, hook Hook) (string, error) {
 	if len(a.d.HookCommand) > 0 {
 		hook = Hook{a.d.HookCommand, a.d.HookLimit}
@@ -19,12 +19,12 @@ func (a *attempt) runHook(ctx context.Context, hook Hook) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := inParts(post, true)[0]
+	p := cutIntoParts(post, true)[0]
 	if p.text == "" {
 		return "nothing to say", a.delivered(ctx, p.post, "nothing was said")
 	}
 	last := post.Turns[len(post.Turns)-1]
-	in := Ended{
+	in := HookInput{
 		AcpxSessionID: a.session.ACPID, AcpxRecordID: a.session.Record, SignetSessionKey: a.d.Key,
 		Harness: a.session.Harness, Cwd: a.session.Cwd,
 		Project: a.session.Project, Started: a.session.Started.UTC(), Ended: last.Ended.UTC(), Turns: len(post.Turns),

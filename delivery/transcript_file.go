@@ -10,18 +10,18 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// orphanAge is when a transcript that no row names any more is removed, past the time that a hook may take to read
-// it: its worker died between two steps.
+// orphanAge is the age at which a transcript file without a row is removed, added to the time that a hook may take to
+// read it: its worker was killed between two steps.
 const orphanAge = time.Hour
 
-// A folder is where transcripts lie while they are delivered.
-type folder struct {
+// transcripts is the folder in which transcripts are while they are delivered.
+type transcripts struct {
 	dir string
 	log zerolog.Logger
 }
 
-// write makes a file in the folder, which it may have to make too.
-func (f folder) write(name, text string) error {
+// write makes a file in the folder, and the folder if need be.
+func (f transcripts) write(name, text string) error {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (f folder) write(name, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-func (f folder) remove(name string) {
+func (f transcripts) remove(name string) {
 	if name == "" {
 		return
 	}
@@ -42,8 +42,8 @@ func (f folder) remove(name string) {
 	}
 }
 
-// tidy removes transcripts that dead workers left before a time.
-func (f folder) tidy(ctx context.Context, before time.Time) {
+// tidy removes transcripts from before a time, which killed workers have left.
+func (f transcripts) tidy(ctx context.Context, before time.Time) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
 		return
