@@ -63,7 +63,7 @@ func readTurns(ctx context.Context, db *sql.DB, only int64) ([]turnOf, error) {
 		}
 		t.User.cut(user, mostText)
 		t.Agent.cut(agent, mostText)
-		t.Note = howItEnded(ended > 0, stop, code, truncated)
+		t.Note = HowItEnded(ended > 0, stop, code, truncated)
 		if room -= len(t.User.Body) + len(t.Agent.Body); room < 0 {
 			full = true
 		}
@@ -83,8 +83,9 @@ func readTurns(ctx context.Context, db *sql.DB, only int64) ([]turnOf, error) {
 	return turns, nil
 }
 
-// howItEnded says what is unusual about a turn's end.
-func howItEnded(ended bool, stop string, code int, truncated bool) string {
+// HowItEnded says in words what is unusual about a turn's end, "" for nothing: why it stopped, or the code of the error
+// that it failed with.
+func HowItEnded(ended bool, stop string, code int, truncated bool) string {
 	var notes []string
 	switch {
 	case !ended:

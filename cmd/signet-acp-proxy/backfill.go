@@ -16,13 +16,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
 )
 
-// memoryBackfill takes in what harnesses have written down before this program stood in front of them.
+// memoryBackfill imports conversations that harnesses had without this program.
 type memoryBackfill struct {
 	since, project        string
 	dryRun, deliver, json bool
 }
 
-// mostShown is how many files are shown to a person that nothing was taken of.
+// mostShown is how many skipped files a person is shown.
 const mostShown = 20
 
 func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {

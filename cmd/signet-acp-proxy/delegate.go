@@ -16,7 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 )
 
-// delegateCommand has an agent do something, and is the runner of what was asked.
+// delegateCommand has an agent do something; with run it is the runner that carries it out.
 type delegateCommand struct {
 	delegation.Request
 	mode    string

@@ -21,11 +21,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// deliverCommand hands over what sessions have left: by hand, and as the worker that a relay leaves behind.
+// deliverCommand delivers what sessions have left: run by a person, or as the worker of a relay.
 type deliverCommand struct {
-	once   bool
-	wait   bool
-	parted bool // started by a relay: the daemon's token comes on stdin, and when stdin ends the relay has gone
+	once      bool
+	wait      bool
+	fromRelay bool // started by a relay, which writes the daemon's token to stdin, and has ended when stdin ends
 }
 
 func newDeliver(f *config.Flags, std term.Streams) *cobra.Command {
@@ -39,18 +39,18 @@ func newDeliver(f *config.Flags, std term.Streams) *cobra.Command {
 	flags.BoolVar(&d.once, "once", false, "One pass over what is due.")
 	flags.BoolVar(&d.wait, "wait", false,
 		"Go on until nothing is owed but what waits on purpose, or all that is left has failed.")
-	flags.BoolVar(&d.parted, "parted", false, "")
+	flags.BoolVar(&d.fromRelay, "parted", false, "")
 	flags.Lookup("parted").Hidden = true
 	return cmd
 }
 
 func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
-	// A hook that does not read its stdin breaks a pipe of ours, which is no reason to end.
+	// A hook that does not read its stdin causes SIGPIPE, which must not end us.
 	ends := slices.DeleteFunc(slices.Clone(endSignals), func(s os.Signal) bool { return s == syscall.SIGPIPE })
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	c, err := config.Load(*f)
-	if err != nil && !d.parted {
+	if err != nil && !d.fromRelay {
 		return err
 	}
 	if _, err := os.Stat(c.DB); errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +58,7 @@ func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
 	}
 	token := func(string) string { return config.Token() }
 	known := &delivery.Credentials{}
-	if d.parted {
+	if d.fromRelay {
 		left, err := delivery.AwaitRelay(ctx, std.In)
 		if err != nil {
 			return err
@@ -76,7 +76,7 @@ func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
 	runtime.DropUndo(c, log)
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()})
 	o := runtime.WorkerOptions(c, store, token, log.Logger())
-	if d.parted {
+	if d.fromRelay {
 		return delivery.RunSingle(ctx, c.Dir(), known, o.Log, func(wake <-chan struct{}) error {
 			o.Wake = wake
 			_, err := delivery.Run(ctx, o, runtime.WorkerInfo(c), runtime.RetentionOf(c), delivery.UntilQuiet)

@@ -12,7 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// doctorCommand looks for what is wrong.
+// doctorCommand checks the machine for what is wrong.
 type doctorCommand struct {
 	agents []string
 	json   bool

@@ -33,7 +33,7 @@ func newEvents(f *config.Flags, std term.Streams) *cobra.Command {
 	return cmd
 }
 
-// followPause is how long a follower waits before it looks again.
+// followPause is how often --follow looks for new events.
 const followPause = 200 * time.Millisecond
 
 func (cmd *eventsCommand) run(name string, f *config.Flags, std term.Streams) error {

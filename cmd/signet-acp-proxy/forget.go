@@ -16,7 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// forgetCommand removes one conversation, or puts back what was removed last.
+// forgetCommand removes one conversation, or restores what was removed last.
 type forgetCommand struct {
 	yes, forGood, undo bool
 	source             string

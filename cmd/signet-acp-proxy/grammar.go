@@ -14,7 +14,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// grammar is the whole command line: the relay, and the commands beside it.
+// grammar makes the whole command line: the relay, and the commands beside it.
 func grammar(std term.Streams) *cobra.Command {
 	var f config.Flags
 	var version bool
@@ -62,7 +62,7 @@ func grammar(std term.Streams) *cobra.Command {
 	return root
 }
 
-// run is the program: it obeys a command line and turns its error into lines and an exit code.
+// run executes a command line, prints its error and gives the exit code.
 func run(args []string, std term.Streams) int {
 	if term.IsTerminal(std.In) {
 		args = forLogin(args)
@@ -89,9 +89,9 @@ func run(args []string, std term.Streams) int {
 	return exit.Code
 }
 
-// forLogin puts what we cannot read of a command line behind "-- --", where it is the known harness's. A client that
-// logs in on a terminal runs our command line with arguments of the agent's appended (docs/facts/acp.md, "Starting
-// and logging in").
+// forLogin puts the part of a command line that we do not know after "-- --", where it is arguments of the harness. A
+// client that logs in on a terminal runs our command line with the agent's arguments appended (docs/facts/acp.md,
+// "Starting and logging in").
 func forLogin(args []string) []string {
 	if slices.Contains(args, "--") {
 		return args
@@ -109,7 +109,7 @@ func forLogin(args []string) []string {
 	return args
 }
 
-// parse reads a command line and does not obey it.
+// parse parses a command line without executing it.
 func parse(args []string) (*cobra.Command, error) {
 	cmd, args, err := grammar(term.Streams{}).Find(args)
 	if err == nil {

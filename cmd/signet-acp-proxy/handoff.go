@@ -12,7 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// handoffCommand leaves a conversation for another agent.
+// handoffCommand has another agent continue a conversation.
 type handoffCommand struct {
 	to  string
 	run bool
@@ -43,7 +43,7 @@ func (h handoffCommand) do(session string, f *config.Flags, std term.Streams) er
 	})
 }
 
-// leave leaves a session for the other agent, and says how to begin there.
+// leave hands a session over, and says how to begin the next one.
 func (h handoffCommand) leave(ctx context.Context, d *runtime.Data, session string, std term.Streams) error {
 	left, err := d.HandOver(ctx, session, h.to)
 	if err != nil {

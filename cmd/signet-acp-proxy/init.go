@@ -12,7 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/tryout"
 )
 
-// initCommand makes what a beginner needs. It changes nothing that is there.
+// initCommand sets up what a beginner needs. It changes no existing file.
 type initCommand struct{ yes, dryRun bool }
 
 func newInit(f *config.Flags, std term.Streams) *cobra.Command {
@@ -29,7 +29,7 @@ func newInit(f *config.Flags, std term.Streams) *cobra.Command {
 	return cmd
 }
 
-// newEcho is the agent that init shows with.
+// newEcho makes the command of the agent that init demonstrates with.
 func newEcho(std term.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use: tryout.EchoWord, Short: "Be an agent that repeats what it is told.",
@@ -44,8 +44,8 @@ func (cmd *initCommand) run(f *config.Flags, std term.Streams) error {
 		return err
 	}
 	s := install.Steps{Config: c, Std: std, Yes: cmd.yes, DryRun: cmd.dryRun}
-	if err := s.Put(); err != nil || cmd.dryRun {
+	if err := s.SetUp(); err != nil || cmd.dryRun {
 		return err
 	}
-	return s.Prove(context.Background())
+	return s.Demonstrate(context.Background())
 }

@@ -30,11 +30,11 @@ func main() {
 	if len(os.Args) == 4 && os.Args[1] == runtime.MCPWord && os.Args[2] == runtime.ConnectFlag {
 		os.Exit(connectPipe(os.Args[3], std))
 	}
-	cobra.EnableCommandSorting = false // they stand in an order
+	cobra.EnableCommandSorting = false // grammar has them in a useful order
 	os.Exit(run(os.Args[1:], std))
 }
 
-// versionName is the release's, or the module's where the program was built by its path.
+// versionName is the release's version, or that of the Go module if it was built by its path.
 func versionName() string {
 	if version != "" {
 		return version

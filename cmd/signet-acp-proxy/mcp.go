@@ -20,7 +20,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// mcpCommand serves the memory tools over stdin and stdout: what harnesses start as their MCP server.
+// mcpCommand serves the memory tools over stdin and stdout, as an MCP server.
 type mcpCommand struct{ connect string }
 
 func newMCP(f *config.Flags, std term.Streams) *cobra.Command {
@@ -46,7 +46,7 @@ func (m mcpCommand) run(f *config.Flags, std term.Streams) error {
 	if c.Memory == "off" {
 		return errors.New("memory is off, so there are no memory tools (see signet-acp-proxy config show)")
 	}
-	if std.Talks() {
+	if std.Interactive() {
 		std.Say("waiting for an MCP client on stdin; this is for programs to start (Ctrl-D ends it)")
 	}
 	log := runtime.NewLog(c, std)
@@ -57,7 +57,7 @@ func (m mcpCommand) run(f *config.Flags, std term.Streams) error {
 	}
 	who := memory.Session{Harness: os.Getenv("SIGNET_HARNESS"), Cwd: cwd, Project: memory.Project(cwd),
 		AgentID: c.AgentID}
-	open := sync.OnceValues(func() (*sql.DB, error) { // with the first call: a harness waits for the list of tools
+	open := sync.OnceValues(func() (*sql.DB, error) { // at the first call: the harness waits for the tools' list
 		return migrations.Open(context.Background(), c.DB)
 	})
 	store := sync.OnceValues(func() (*embedded.Store, error) {
@@ -80,15 +80,15 @@ func (m mcpCommand) run(f *config.Flags, std term.Streams) error {
 	o.Extras = append(extras, runtime.HandoffTool(c, log, database))
 	server := mcpserver.New(o)
 	defer server.Close()
-	return server.Serve(context.Background(), func() memory.Session { return who }, std.In, unclosed{std.Out})
+	return server.Serve(context.Background(), func() memory.Session { return who }, std.In, nopCloser{std.Out})
 }
 
-// unclosed keeps a writer open that is not ours to close.
-type unclosed struct{ io.Writer }
+// nopCloser is a writer that Close leaves open, because it is not ours to close.
+type nopCloser struct{ io.Writer }
 
-func (unclosed) Close() error { return nil }
+func (nopCloser) Close() error { return nil }
 
-// connectPipe is `mcp --connect SOCKET` in front of the command line: harnesses wait for it.
+// connectPipe is `mcp --connect SOCKET` without parsing the command line: harnesses wait for it.
 func connectPipe(socket string, std term.Streams) int {
 	if err := mcpserver.Pipe(socket, std.In, std.Out); err != nil {
 		std.Say("%v", err)

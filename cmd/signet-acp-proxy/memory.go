@@ -16,7 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// newMemory is about the memories of the embedded store. Those of a daemon are the daemon's to show.
+// newMemory makes the commands about the embedded store's memories. A daemon has commands of its own.
 func newMemory(f *config.Flags, std term.Streams) *cobra.Command {
 	return cli.Group("memory", "Look into and change the memories of this machine.",
 		newMemoryAdd(f, std), newMemorySearch(f, std), newMemoryList(f, std), newMemoryShow(f, std),
@@ -41,8 +41,8 @@ func newMemoryAdd(f *config.Flags, std term.Streams) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&a.project, "project", ".", "The project that it belongs to, by its `DIR`; none with an empty "+
-		"text.")
+	flags.StringVar(&a.project, "project", ".",
+		"The project that it belongs to, by its `DIR`; none with an empty text.")
 	flags.BoolVar(&a.Personal, "personal", false, "True of the person, whatever the project.")
 	flags.StringVar(&a.Type, "type", "", "Its `TYPE`: preference, decision, fact, …")
 	flags.StringVar(&a.Tags, "tags", "", "Its tags: `A,B`.")
@@ -114,7 +114,7 @@ func (cmd *memorySearch) run(query string, f *config.Flags, std term.Streams) er
 		return cli.Exit{Code: cli.Usage, Err: errors.New("--limit: give a number from 1 on")}
 	}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		if err := d.Memories.Learn(ctx); err != nil { // what was said since a relay last had the time
+		if err := d.Memories.Learn(ctx); err != nil { // from turns that no relay has had the time for
 			return err
 		}
 		found, err := d.Memories.Search(ctx, embedded.Query{

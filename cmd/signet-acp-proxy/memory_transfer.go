@@ -48,9 +48,9 @@ func newMemoryImport(f *config.Flags, std term.Streams) *cobra.Command {
 			"With session and position, what stands beside a memory helps to find it.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				if std.Talks() {
-					std.Say("reading memories from the terminal, a JSON object a line, to its end (Ctrl-D); or give " +
-						"a FILE")
+				if std.Interactive() {
+					std.Say("reading memories from the terminal, a JSON object a line, to its end (Ctrl-D); " +
+						"or give a FILE")
 				}
 				return importMemories(std.In, 0, asJSON, f, std)
 			}

@@ -48,8 +48,8 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	if errors.As(err, &flag) {
 		return err
 	}
-	switch { // an agent must start, whatever stands in a file
-	case errors.Is(err, config.ErrNoPlace):
+	switch { // the agent must start, whatever is wrong with the configuration
+	case errors.Is(err, config.ErrNoFolder):
 		if f.Memory != "off" && !runtime.Bypassed(c) {
 			std.Say("%v", err)
 		}
@@ -127,16 +127,15 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	return cli.Exit{Code: ended.Status()}
 }
 
-// gcPercent keeps the relay small: it lives beside an agent all day and has
-// little to collect.
+// gcPercent keeps the relay small: it runs beside an agent all day, and has little garbage.
 const gcPercent = 50
 
-// goneAfter is how long we stay, once told to end, whoever does not read: supervisors kill after two seconds or more.
-const goneAfter = 1800 * time.Millisecond
+// exitAfter is how long after being told to end we exit even if nobody reads our output: supervisors kill after two
+// seconds or more.
+const exitAfter = 1800 * time.Millisecond
 
-// handle passes signals on until done is closed. The value it gives then
-// says whether we were told to end. SIGINT is the terminal's to everybody in
-// front of it; the client cancels over the protocol, so we stay.
+// handle passes signals on to the harness until done is closed, and then gives whether we were told to end. A terminal
+// sends SIGINT to everybody, and the client cancels over the protocol, so SIGINT does not end us.
 func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, done <-chan struct{}) <-chan bool {
 	told := make(chan bool, 1)
 	go func() {
@@ -147,13 +146,13 @@ func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, d
 			case s := <-signals:
 				if s == syscall.SIGTERM || s == hangupSignal {
 					if !hurried {
-						late = time.After(goneAfter)
+						late = time.After(exitAfter)
 					}
 					hurried = true
 					p.Terminate(s)
 					go relay.Flush()
 				}
-			case <-late: // somebody does not read what we write; what was said is on disk
+			case <-late: // nobody reads what we write; what was said is on disk
 				os.Exit(128 + int(syscall.SIGTERM))
 			case <-done:
 				told <- hurried

@@ -32,8 +32,9 @@ func newSetup(f *config.Flags, std term.Streams) *cobra.Command {
 			"CLIENT is acpx, zed, or print for what goes into any other client. " +
 			"NAME is a harness; without one all those that are found on this machine are meant.",
 		Args: cli.FirstOf(clients),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion,
-			cobra.ShellCompDirective) {
+		ValidArgsFunction: func(
+			cmd *cobra.Command, args []string, typed string,
+		) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return clients, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -108,9 +109,9 @@ func putIn(c *config.Config, file *clients.File, names []string, dryRun bool, st
 	done, err := file.PutIn(c, names)
 	for _, one := range done {
 		switch {
-		case one.Result == clients.ThereOurs:
+		case one.Result == clients.AlreadyOurs:
 			std.Say("%s is there already", one.Name)
-		case one.Result == clients.ThereOther:
+		case one.Result == clients.AlreadyOther:
 			std.Say("%s is there already and not ours: left alone", one.Name)
 		case !dryRun:
 			std.Say("%s added: %s", one.Name, strings.Join(one.Command, " "))

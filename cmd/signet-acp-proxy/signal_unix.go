@@ -11,6 +11,5 @@ import (
 // hangupSignal is what a closing terminal sends.
 const hangupSignal = unix.SIGHUP
 
-// endSignals are the signals that are taken rather than died of. They are
-// taken by a handler, not ignored: what we ignore the harness would ignore too.
+// endSignals are the signals that are handled. They are not ignored, because the harness would then ignore them, too.
 var endSignals = []os.Signal{unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGPIPE}

@@ -8,5 +8,5 @@ import (
 // hangupSignal is what closing a console window counts as.
 const hangupSignal = syscall.SIGHUP
 
-// endSignals are the signals that are taken rather than died of.
+// endSignals are the signals that are handled.
 var endSignals = []os.Signal{syscall.SIGTERM, syscall.SIGINT}

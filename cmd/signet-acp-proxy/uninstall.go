@@ -9,7 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// uninstallCommand takes away what we have put on the machine, the program excepted.
+// uninstallCommand removes what we have put on the machine, except for the program itself.
 type uninstallCommand struct{ yes bool }
 
 func newUninstall(f *config.Flags, std term.Streams) *cobra.Command {
@@ -32,5 +32,5 @@ func (cmd *uninstallCommand) run(f *config.Flags, std term.Streams) error {
 	if err != nil {
 		return err
 	}
-	return install.Steps{Config: c, Std: std, Yes: cmd.yes}.TakeAway()
+	return install.Steps{Config: c, Std: std, Yes: cmd.yes}.Uninstall()
 }

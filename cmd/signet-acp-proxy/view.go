@@ -74,7 +74,7 @@ func (cmd *viewCommand) show(page string, std term.Streams) error {
 	return nil
 }
 
-// serve serves the page until nobody looks at it any more, or a signal comes.
+// serve serves the page until its last window closes, or a signal comes.
 func (cmd *viewCommand) serve(ctx context.Context, d *runtime.Data, f config.Flags, std term.Streams) error {
 	ctx, stop := signal.NotifyContext(ctx, endSignals...)
 	defer stop()
@@ -83,25 +83,25 @@ func (cmd *viewCommand) serve(ctx context.Context, d *runtime.Data, f config.Fla
 	return live.Serve(ctx)
 }
 
-// changes are what is done with a click, as the commands do it.
+// changes are the changes that a person makes on a live page.
 type changes struct {
 	data *runtime.Data
 	std  term.Streams
 }
 
-// Forget is memory forget.
+// Forget does what memory forget does.
 func (c changes) Forget(ctx context.Context, id string) error {
 	_, err := removal.Removal{Data: c.data, Std: c.std, Yes: true}.Memory(ctx, id)
 	return err
 }
 
-// Pin is memory pin.
+// Pin does what memory pin does.
 func (c changes) Pin(ctx context.Context, id string) error {
 	_, err := c.data.Memories.Modify(ctx, id, embedded.Change{Source: embedded.Pinned})
 	return err
 }
 
-// Edit is memory edit.
+// Edit does what memory edit does.
 func (c changes) Edit(ctx context.Context, id, text string) error {
 	_, err := c.data.Memories.Modify(ctx, id, embedded.Change{Content: &text, Source: "memory edit"})
 	return err

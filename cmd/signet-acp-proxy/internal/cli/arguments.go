@@ -15,13 +15,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 )
 
-// Misuse is the error of a command line that cannot be read.
+// Misuse makes the error of a command line that is not valid.
 func Misuse(format string, args ...any) error {
 	return Exit{Usage, fmt.Errorf(format+" (see signet-acp-proxy -h)", args...)}
 }
 
-// Arguments holds a command to the arguments that its usage line names: each WORD is one, a [WORD…] at the end any
-// number.
+// Arguments checks a command's arguments by its usage line: each WORD is one, a [WORD…] at the end any number.
 func Arguments(cmd *cobra.Command, args []string) error {
 	names := strings.Fields(cmd.Use)[1:]
 	for i, name := range names {
@@ -38,7 +37,7 @@ func Arguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// FirstOf is Arguments for a command whose first one must be among words.
+// FirstOf is Arguments for a command whose first argument must be one of words.
 func FirstOf(words []string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := Arguments(cmd, args); err != nil {
@@ -52,12 +51,12 @@ func FirstOf(words []string) cobra.PositionalArgs {
 	}
 }
 
-// Unexpected is the error of an argument that a command does not take.
+// Unexpected makes the error of an argument that a command does not take.
 func Unexpected(cmd *cobra.Command, arg string) error {
 	return Misuse("unexpected argument %q%s", arg, config.DidYouMean(arg, commandNames(cmd)))
 }
 
-// FlagMisuse is the error of a flag that cannot be read.
+// FlagMisuse makes the error of a flag that is not valid.
 func FlagMisuse(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -87,7 +86,7 @@ func commandNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// Group is a command that does nothing without one of its own commands.
+// Group makes a command that has only subcommands.
 func Group(name, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: name + " COMMAND", Short: short, Args: cobra.ArbitraryArgs,
@@ -102,12 +101,12 @@ func Group(name, short string, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// ForScripts gives a command the flag that makes it print JSON.
+// ForScripts adds the flag --json to a command.
 func ForScripts(cmd *cobra.Command, asJSON *bool) {
 	cmd.Flags().BoolVar(asJSON, "json", false, "Print JSON for scripts.")
 }
 
-// OneOf is the error of a flag that must be among words and is not.
+// OneOf gives an error for a flag whose value is not one of words.
 func OneOf(flag, value string, words []string) error {
 	if slices.Contains(words, value) {
 		return nil
@@ -115,12 +114,12 @@ func OneOf(flag, value string, words []string) error {
 	return Misuse("%s must be one of %s, not %q", flag, strings.Join(words, ", "), value)
 }
 
-// Since gives a command the flag that leaves out what is older; ParseSince reads it.
+// Since adds the flag --since to a command; ParseSince reads its value.
 func Since(cmd *cobra.Command, when *string) {
 	cmd.Flags().StringVar(when, "since", "", "Only since `WHEN`: a date, a time or an age (7d, 12h).")
 }
 
-// ParseSince reads what Since was given: the zero time where that is nothing.
+// ParseSince reads the value of --since; "" is the zero time.
 func ParseSince(when string) (time.Time, error) {
 	if when == "" {
 		return time.Time{}, nil
@@ -132,7 +131,7 @@ func ParseSince(when string) (time.Time, error) {
 	return at, nil
 }
 
-// UnknownAgent is the error of a harness that nobody knows by that name.
+// UnknownAgent makes the error of a harness that is not known.
 func UnknownAgent(c *config.Config, name string) error {
 	return Exit{Usage, fmt.Errorf("no agent is known as %q: name one of %v, or give its command behind --",
 		name, c.AgentNames())}

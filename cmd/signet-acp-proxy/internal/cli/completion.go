@@ -12,7 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// Complete says how the value of a flag is completed. Whatever completes makes no file and no request.
+// Complete sets how the value of a flag is completed. Completions make no file and no request.
 func Complete(cmd *cobra.Command, flag string, how cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, how); err != nil {
 		panic(err) // there is no such flag, or it has one already
@@ -48,11 +48,11 @@ func AgentNames(f *config.Flags) cobra.CompletionFunc {
 const (
 	// completionTime is how long a key press may wait for the database.
 	completionTime = 500 * time.Millisecond
-	// completedSessions are offered, the newest.
+	// completedSessions is how many sessions are offered, the newest.
 	completedSessions = 50
 )
 
-// SessionIDs completes the one argument of commands that are about a session.
+// SessionIDs completes the argument of commands about one session.
 func SessionIDs(f *config.Flags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

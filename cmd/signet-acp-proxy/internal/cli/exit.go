@@ -11,7 +11,7 @@ const (
 	NotStarted = 127
 )
 
-// An Exit is an error that carries an exit code to the one place that uses it. Without Err nothing is said.
+// An Exit is an error that carries the exit code to main. Without Err nothing is printed.
 type Exit struct {
 	Code int
 	Err  error

@@ -17,7 +17,7 @@ const relayUsage = `  signet-acp-proxy [flags] --agent NAME               relay 
   signet-acp-proxy [flags] COMMAND                    one of these:
 `
 
-// NewHelp is the command that explains the others.
+// NewHelp makes the command that explains the others.
 func NewHelp() *cobra.Command {
 	return &cobra.Command{
 		Use: "help [COMMAND…]", Short: "Explain a command.", Args: Arguments,
@@ -34,12 +34,12 @@ func NewHelp() *cobra.Command {
 	}
 }
 
-// helpWidth is how wide help is where no terminal says otherwise.
+// helpWidth is the width of help in columns where the output is no terminal.
 const helpWidth = 80
 
-// PrintHelp explains a command, and for the root of them all the whole configuration surface.
+// PrintHelp prints the help of a command; for the root command with all settings.
 func PrintHelp(cmd *cobra.Command, _ []string) {
-	cmd.Flags().SortFlags = false // they stand in an order
+	cmd.Flags().SortFlags = false // they are defined in a useful order
 	s := term.On(cmd.OutOrStdout())
 	width := s.Width
 	if width == 0 {
@@ -81,8 +81,8 @@ func PrintHelp(cmd *cobra.Command, _ []string) {
 	_, _ = io.WriteString(s.W, b.String())
 }
 
-// settingsHelp is the table of settings. A narrow screen is told the rule by which variables are named in place of
-// each name.
+// settingsHelp is the table of settings. On a narrow screen the rule for the variables' names stands in place of each
+// name.
 func settingsHelp(width int) string {
 	all := config.Settings()
 	var names, variables, defaults int

@@ -10,11 +10,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 )
 
-// program is the name that others start us by where PATH has it.
+// program is the name of our program on PATH.
 const program = "signet-acp-proxy"
 
-// Installed lists the harnesses that are on this machine, in alphabetical order: their adapter, or the program that the
-// adapter is for. What npx can fetch is on every machine and says nothing.
+// Installed lists the harnesses that are on this machine, in alphabetical order: their adapter, or the program that it
+// adapts, is on PATH. What npx can download does not count.
 func Installed(c *config.Config) []string {
 	var names []string
 	for _, name := range c.AgentNames() {
@@ -33,7 +33,7 @@ func Installed(c *config.Config) []string {
 	return names
 }
 
-// Ready gives a harness that is on this machine and needs nothing fetched to be started: its name and its command.
+// Ready gives a harness that can be started without a download: its name and its command.
 func Ready(c *config.Config) (name string, command []string, there bool) {
 	for _, name := range Installed(c) {
 		p, _ := c.Profile(name)
@@ -46,24 +46,24 @@ func Ready(c *config.Config) (name string, command []string, there bool) {
 	return "", nil, false
 }
 
-// OnPath reports whether a program is there to be started.
+// OnPath reports whether a program can be started by this name.
 func OnPath(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil
 }
 
-// Command is how a client starts us for a harness. The harness's own command stands in it, for acpx goes by
-// claude-agent-acp among the arguments, and does for Claude what it otherwise would not.
+// Command gives the command line by which a client starts us for a harness. It contains the harness's own command,
+// because acpx looks for claude-agent-acp among the arguments, and treats Claude differently without it.
 func Command(c *config.Config, name string) []string {
 	command := []string{ourProgram(), "--agent", name}
-	if len(c.Agent(name).Command) > 0 { // the configuration may change
+	if len(c.Agent(name).Command) > 0 { // it is looked up at each start, because it may change
 		return command
 	}
 	p, _ := c.Profile(name)
 	return append(append(command, "--"), p.CommandHere()...)
 }
 
-// ourProgram is how others start us: by name where PATH has us, else by path.
+// ourProgram gives how others start us: by name if PATH finds us, else by path.
 func ourProgram() string {
 	self, err := os.Executable()
 	if err != nil {
@@ -81,7 +81,7 @@ func sameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// HarnessOf gives the harness that a command line of ours names: by --agent, by its command behind --, or by both.
+// HarnessOf gives the harness that a command line of ours names: by --agent, by its command after --, or by both.
 func HarnessOf(ours []string) (name string, command []string) {
 	for i := 1; i < len(ours); i++ {
 		switch value, given := strings.CutPrefix(ours[i], "--agent="); {
@@ -97,7 +97,7 @@ func HarnessOf(ours []string) (name string, command []string) {
 	return name, nil
 }
 
-// Found lists the clients that are on this machine: their file, its folder, or their program is there.
+// Found lists the clients that are on this machine: their file's folder or their program exists.
 func Found() []string {
 	programs := map[string][]string{"acpx": {"acpx"}, "zed": {"zed", "zeditor"}}
 	var found []string

@@ -16,7 +16,7 @@ type Entry struct {
 	Argv    bool     // in the form that acpx 0.7.0 cannot read
 }
 
-// Entries lists the agents of the file, those of one name once.
+// Entries lists the agents of the file; of several with one name the last.
 func (c *File) Entries() ([]Entry, error) {
 	_, section, _, err := c.agents()
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *File) Entries() ([]Entry, error) {
 	return all, nil
 }
 
-// command reads the command line of an entry, in any of its forms.
+// command reads the command line of an entry, in any of the forms that clients accept.
 func (c *File) command(o object, e *Entry) {
 	text := func(at int) string {
 		var s string

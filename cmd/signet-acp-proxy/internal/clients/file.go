@@ -1,5 +1,5 @@
-// Package clients keeps our entries in the configuration files of ACP clients, acpx and Zed: what a person has
-// written there stays to the byte.
+// Package clients edits our entries in the configuration files of ACP clients, acpx and Zed, and leaves every other
+// byte of these files as it is.
 package clients
 
 import (
@@ -19,14 +19,14 @@ import (
 // Names are the clients whose files we know.
 var Names = []string{"acpx", "zed"}
 
-// A File is a client's file with agents in it.
+// A File is a client's configuration file.
 type File struct {
 	Client string
 	Path   string
-	There  bool // the file exists
+	Exists bool // the file exists
 
-	section string // the member that holds the agents
-	fields  string // what an entry begins with
+	section string // the name of the member with the agents
+	fields  string // JSON that each entry begins with
 	file    jsonFile
 	read    []byte // as it was read
 }
@@ -34,15 +34,15 @@ type File struct {
 // Prefix stands before a harness's name in the names of our entries.
 const Prefix = "signet-"
 
-// emptyFile is what a file that was not there is made from. Its second line
-// end tells it from an empty one of the person's, which remains when ours goes.
+// emptyFile is the text of a new file. Its second line end tells it from an empty file of the person's, which is not
+// removed with our last entry.
 const emptyFile = "{}\n\n"
 
-// madeByUs stands between the name of a section that we made and its brace, and tells it from an empty one of the
+// madeByUs stands between the name and the brace of a section that we made, and tells it from an empty one of the
 // person's.
 const madeByUs = "  "
 
-// Open reads the file of a client, or begins one.
+// Open reads the file of a client, or begins a new one.
 func Open(client string) (*File, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -63,7 +63,7 @@ func Open(client string) (*File, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s's configuration: %w", client, err)
 	default:
-		c.There, c.read = true, bytes.Clone(c.file.text)
+		c.Exists, c.read = true, bytes.Clone(c.file.text)
 	}
 	return c, nil
 }
@@ -79,7 +79,7 @@ func zedSettings(home string) string {
 	return filepath.Join(dir, "zed", "settings.json")
 }
 
-// agents finds the file's section of agents; ok is false when it has none.
+// agents finds the section with the agents; ok is false if there is none.
 func (c *File) agents() (root, section object, ok bool, err error) {
 	broken := func(err error) error {
 		return fmt.Errorf("%s is left alone: %w", c.Path, err)
@@ -97,7 +97,7 @@ func (c *File) agents() (root, section object, ok bool, err error) {
 	return root, section, true, nil
 }
 
-// Add puts an agent into the file.
+// Add adds an agent's entry.
 func (c *File) Add(name string, command []string) error {
 	root, section, ok, err := c.agents()
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *File) Add(name string, command []string) error {
 	return nil
 }
 
-// Remove takes an agent out of the file, and what we made for it.
+// Remove removes an agent's entry, and a section that we made for it.
 func (c *File) Remove(name string) error {
 	_, section, _, err := c.agents()
 	if err != nil {
@@ -137,15 +137,15 @@ func (c *File) Remove(name string) error {
 
 // Changed reports whether there is anything to save.
 func (c *File) Changed() bool {
-	if !c.There {
+	if !c.Exists {
 		return string(c.file.text) != emptyFile
 	}
 	return !bytes.Equal(c.file.text, c.read)
 }
 
-// Save writes the file in one step, or removes one that held nothing but ours.
+// Save writes the file atomically, or removes it if it held nothing but our entries.
 func (c *File) Save() error {
-	if !c.file.comments && !json.Valid(c.file.text) { // cannot be; nothing of a person's is risked on it
+	if !c.file.comments && !json.Valid(c.file.text) { // a last check: the file is the person's
 		return fmt.Errorf("%s is left alone: the edit went wrong", c.Path)
 	}
 	path, err := filepath.EvalSymlinks(c.Path) // what a link names is replaced, not the link
@@ -165,7 +165,7 @@ func (c *File) Save() error {
 	return nil
 }
 
-// replaceFile puts a file in the place of another at once, with the same permissions.
+// replaceFile replaces a file atomically, with the same permissions.
 func replaceFile(path string, text []byte) (err error) {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
@@ -198,7 +198,7 @@ func (c *File) Diff() string {
 	return string(text)
 }
 
-// entryFields is a command line as entries have it: a text, and a list of arguments.
+// entryFields gives a command line as the fields of an entry: command and args.
 func entryFields(command []string) string {
 	args := make([]string, 0, len(command)-1)
 	for _, arg := range command[1:] {

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// A jsonFile is a person's JSON file, edited by inserting and cutting text, so
-// that every byte of theirs stays. What insert put in, remove takes out again, to the byte.
+// A jsonFile is a person's JSON file, edited by inserting and cutting text, so that every other byte stays. remove
+// undoes insert, to the byte.
 type jsonFile struct {
 	text     []byte
 	comments bool // comments and trailing commas are allowed
-	at       int  // where reading stands
+	at       int  // the position of the parser
 }
 
-// An object is where an object's text and its members are.
+// An object is the position of an object and of its members in the text.
 type object struct {
-	start, end int // of the braces and what is between them
+	start, end int // braces included
 	members    []member
 }
 
@@ -29,7 +29,7 @@ type member struct {
 	comma      int // of the comma behind it; -1: none
 }
 
-// last finds the member of a name; of several the last one counts.
+// last gives the last member with a name, which is the one that counts.
 func (o object) last(key string) (i int, ok bool) {
 	for i := len(o.members) - 1; i >= 0; i-- {
 		if o.members[i].key == key {
@@ -39,7 +39,7 @@ func (o object) last(key string) (i int, ok bool) {
 	return 0, false
 }
 
-// root reads the file, which must be one object.
+// root parses the file, which must be one object.
 func (f *jsonFile) root() (object, error) {
 	if !f.comments && !json.Valid(f.text) {
 		var v any
@@ -48,7 +48,7 @@ func (f *jsonFile) root() (object, error) {
 		if errors.As(err, &syntax) {
 			f.at = int(syntax.Offset)
 		}
-		return object{}, f.wrong("%v", err)
+		return object{}, f.errorHere("%v", err)
 	}
 	f.at = 0
 	if err := f.space(); err != nil {
@@ -63,13 +63,13 @@ func (f *jsonFile) root() (object, error) {
 		return object{}, err
 	}
 	if f.at < len(f.text) {
-		return object{}, f.wrong("something follows the object")
+		return object{}, f.errorHere("something follows the object")
 	}
 	return o, nil
 }
 
-// wrong is an error at the place where reading stands.
-func (f *jsonFile) wrong(format string, args ...any) error {
+// errorHere makes an error with the line of the parser's position.
+func (f *jsonFile) errorHere(format string, args ...any) error {
 	line := 1 + bytes.Count(f.text[:min(f.at, len(f.text))], []byte("\n"))
 	return fmt.Errorf("line %d: "+format, append([]any{line}, args...)...)
 }
@@ -96,7 +96,7 @@ func (f *jsonFile) space() error {
 		case f.comments && bytes.HasPrefix(rest, []byte("/*")):
 			n := bytes.Index(rest, []byte("*/"))
 			if n < 0 {
-				return f.wrong("a comment is not closed")
+				return f.errorHere("a comment is not closed")
 			}
 			f.at += n + 2
 		default:
@@ -106,12 +106,12 @@ func (f *jsonFile) space() error {
 	return nil
 }
 
-// object reads the object that begins at a place.
+// object parses the object at a position.
 func (f *jsonFile) object(at int) (object, error) {
 	f.at = at
 	o := object{start: at}
 	if f.peek() != '{' {
-		return o, f.wrong("an object was expected")
+		return o, f.errorHere("an object was expected")
 	}
 	f.at++
 	for {
@@ -124,7 +124,7 @@ func (f *jsonFile) object(at int) (object, error) {
 			return o, nil
 		}
 		if n := len(o.members); n > 0 && o.members[n-1].comma < 0 {
-			return o, f.wrong("a comma or } was expected")
+			return o, f.errorHere("a comma or } was expected")
 		}
 		m := member{start: f.at, comma: -1}
 		if err := f.token(&m.key); err != nil {
@@ -134,7 +134,7 @@ func (f *jsonFile) object(at int) (object, error) {
 			return o, err
 		}
 		if f.peek() != ':' {
-			return o, f.wrong("a colon was expected")
+			return o, f.errorHere("a colon was expected")
 		}
 		f.at++
 		if err := f.space(); err != nil {
@@ -156,7 +156,7 @@ func (f *jsonFile) object(at int) (object, error) {
 	}
 }
 
-// skip reads over a value.
+// skip parses a value.
 func (f *jsonFile) skip() error {
 	switch f.peek() {
 	case '{':
@@ -169,7 +169,7 @@ func (f *jsonFile) skip() error {
 	return f.token(nil)
 }
 
-// array reads the places where the elements of an array begin.
+// array gives the positions of an array's elements.
 func (f *jsonFile) array(at int) (elements []int, err error) {
 	f.at = at + 1
 	for comma := true; ; {
@@ -181,7 +181,7 @@ func (f *jsonFile) array(at int) (elements []int, err error) {
 			f.at++
 			return elements, nil
 		case !comma:
-			return nil, f.wrong("a comma or ] was expected")
+			return nil, f.errorHere("a comma or ] was expected")
 		}
 		elements = append(elements, f.at)
 		if err := f.skip(); err != nil {
@@ -196,7 +196,7 @@ func (f *jsonFile) array(at int) (elements []int, err error) {
 	}
 }
 
-// token reads a text, a number or a word, into a string when one is wanted.
+// token parses a string, a number or a word, into want if that is not nil.
 func (f *jsonFile) token(want *string) error {
 	end := f.at
 	if f.peek() == '"' {
@@ -212,24 +212,24 @@ func (f *jsonFile) token(want *string) error {
 		}
 	}
 	if end > len(f.text) {
-		return f.wrong("a text is not closed")
+		return f.errorHere("a text is not closed")
 	}
 	raw := f.text[f.at:end]
 	if !json.Valid(raw) || want != nil && json.Unmarshal(raw, want) != nil {
-		return f.wrong("%.20q was not expected", raw)
+		return f.errorHere("%.20q was not expected", raw)
 	}
 	f.at = end
 	return nil
 }
 
-// insert puts a member first in an object, on a line of its own. value is one line.
+// insert adds a member at the front of an object, on a line of its own. value is one line.
 func (f *jsonFile) insert(o object, key, value string) {
 	at := o.start + 1
 	if f.comments {
-		at = f.lineRest(at)
+		at = f.commentEnd(at)
 	}
 	newline, outer := f.newline(), f.indent(o.start)
-	inner := outer + f.unit()
+	inner := outer + f.indentUnit()
 	if len(o.members) > 0 {
 		if first := o.members[0].start; f.ownLine(first) {
 			inner = f.indent(first)
@@ -244,7 +244,7 @@ func (f *jsonFile) insert(o object, key, value string) {
 	f.text = append(f.text[:at:at], append([]byte(text), f.text[at:]...)...)
 }
 
-// remove takes a member out, with the line that it stands on.
+// remove removes a member, with the line that it stands on.
 func (f *jsonFile) remove(o object, i int) {
 	m := o.members[i]
 	start, end := m.start, m.end
@@ -275,8 +275,8 @@ func (f *jsonFile) remove(o object, i int) {
 	f.text = kept
 }
 
-// lineRest gives the end of a comment that ends the line, or at where none does.
-func (f *jsonFile) lineRest(at int) int {
+// commentEnd gives the end of a comment that follows at and ends the line; at if there is none.
+func (f *jsonFile) commentEnd(at int) int {
 	rest := f.text[at:]
 	if n := bytes.IndexByte(rest, '\n'); n >= 0 {
 		rest = rest[:n]
@@ -290,14 +290,14 @@ func (f *jsonFile) lineRest(at int) int {
 	return at
 }
 
-// ownLine reports whether nothing but white space stands before a place on its line.
+// ownLine reports whether only white space stands before a position on its line.
 func (f *jsonFile) ownLine(at int) bool {
 	before := f.text[:at]
 	nl := bytes.LastIndexByte(before, '\n')
 	return nl >= 0 && len(bytes.TrimLeft(before[nl+1:], " \t")) == 0
 }
 
-// indent gives the white space that begins the line of a place.
+// indent gives the white space at the beginning of a position's line.
 func (f *jsonFile) indent(at int) string {
 	begin := bytes.LastIndexByte(f.text[:at], '\n') + 1
 	end := begin
@@ -307,7 +307,7 @@ func (f *jsonFile) indent(at int) string {
 	return string(f.text[begin:end])
 }
 
-func (f *jsonFile) unit() string {
+func (f *jsonFile) indentUnit() string {
 	if bytes.Contains(f.text, []byte("\n\t")) {
 		return "\t"
 	}

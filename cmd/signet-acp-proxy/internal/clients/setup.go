@@ -8,36 +8,36 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 )
 
-// An Outcome is what became of an entry that was asked for.
+// An Outcome is what PutIn did about one entry.
 type Outcome struct {
 	Name    string // of the entry
 	Command []string
 	Result  Result
 }
 
-// A Result says what became of an entry.
+// A Result is the kind of an Outcome.
 type Result int
 
 // Results of putting an entry in.
 const (
-	Added      Result = iota
-	ThereOurs         // already
-	ThereOther        // somebody else's of the same name: left alone
+	Added        Result = iota
+	AlreadyOurs         // there already
+	AlreadyOther        // the name is taken by an entry that is not ours, which is left alone
 )
 
-// PutIn adds entries for harnesses; what is there stays as it is.
+// PutIn adds entries for harnesses; existing ones stay as they are.
 func (c *File) PutIn(conf *config.Config, harnesses []string) ([]Outcome, error) {
 	have, err := c.Entries()
 	if err != nil {
 		return nil, err
 	}
 	var done []Outcome
-	for _, harness := range slices.Backward(harnesses) { // each goes in front
+	for _, harness := range slices.Backward(harnesses) { // each is added at the front
 		name := Prefix + harness
 		if i := slices.IndexFunc(have, func(e Entry) bool { return e.Name == name }); i >= 0 {
-			result := ThereOther
-			if have[i].Ours() { // its command may be the name of sessions: acpx finds them by it
-				result = ThereOurs
+			result := AlreadyOther
+			if have[i].Ours() { // not rewritten: acpx finds sessions by the command
+				result = AlreadyOurs
 			}
 			done = append(done, Outcome{Name: name, Command: have[i].Command, Result: result})
 			continue
@@ -56,7 +56,7 @@ func (c *File) PutIn(conf *config.Config, harnesses []string) ([]Outcome, error)
 	return done, nil
 }
 
-// TakeOut removes our entries for harnesses, all of them if none is named, and says which went.
+// TakeOut removes our entries for harnesses, all of them if none is named, and gives their names.
 func (c *File) TakeOut(harnesses []string) ([]string, error) {
 	have, err := c.Entries()
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *File) TakeOut(harnesses []string) ([]string, error) {
 	return taken, nil
 }
 
-// Snippet is what goes into any other client's file.
+// Snippet gives the entries for the configuration of any other client.
 func Snippet(c *config.Config, harnesses []string) string {
 	var lines []string
 	for _, name := range harnesses {

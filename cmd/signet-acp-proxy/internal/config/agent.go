@@ -6,8 +6,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// AgentConfig is what the acp: section says of one harness, under agents: and its name. A name that is not known
-// makes an agent of its own, which needs a command.
+// AgentConfig is a harness's section of the configuration, below agents:. A name that is not known makes a new agent,
+// which needs a command.
 type AgentConfig struct {
 	Inject  bool        `yaml:"inject" default:"true" help:"off: the harness runs as without us, nothing is stored"`
 	MCP     string      `yaml:"mcp" enum:"auto,off,stdio,http" help:"how it gets the memory tools, in place of the common way"`
@@ -21,8 +21,8 @@ type AgentConfig struct {
 	CompactCommands []string      `yaml:"compact_commands" help:"its commands, without the slash, that sum the conversation up"`
 }
 
-// over gives a profile as the section has it: what it does not name stays.
-func (a AgentConfig) over(p upstream.Profile) upstream.Profile {
+// applyTo gives a profile with the section's settings in the place of its own.
+func (a AgentConfig) applyTo(p upstream.Profile) upstream.Profile {
 	if a.Grace > 0 {
 		p.Grace = a.Grace
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// Canonical is the one name of an agent that may have several.
+// Canonical gives the one name of an agent that may have several.
 func Canonical(name string) string {
 	if p, known := upstream.Lookup(name); known {
 		return p.Name
@@ -15,7 +15,7 @@ func Canonical(name string) string {
 	return strings.ToLower(strings.TrimSpace(name))
 }
 
-// Agent gives what the configuration says of a harness.
+// Agent gives the section of a harness.
 func (c *Config) Agent(name string) AgentConfig {
 	if a, ok := c.Agents[Canonical(name)]; ok {
 		return a
@@ -23,7 +23,7 @@ func (c *Config) Agent(name string) AgentConfig {
 	return AgentConfig{Inject: true}
 }
 
-// Profile finds a harness by name, one of the configuration's too.
+// Profile gives the profile of a harness by name, also one that only the configuration knows.
 func (c *Config) Profile(name string) (upstream.Profile, bool) {
 	p, known := upstream.Lookup(name)
 	a := c.Agent(name)
@@ -34,7 +34,7 @@ func (c *Config) Profile(name string) (upstream.Profile, bool) {
 		}
 		p.Command, p.Installed = slices.Clone(a.Command), nil
 	}
-	return a.over(p), known
+	return a.applyTo(p), known
 }
 
 // AgentNames lists the harnesses that can be named.
@@ -47,7 +47,7 @@ func (c *Config) AgentNames() []string {
 	return slices.Compact(names)
 }
 
-// MCPFor says how a harness, by its own name or the one that it was started by, gets the memory tools:
+// MCPFor gives how a harness, by its own name or the one that it was started by, gets the memory tools:
 // upstream.MCPStdio, upstream.MCPHTTP or "off".
 func (c *Config) MCPFor(agent, name string) string {
 	profile, known := c.ProfileOf(agent, name)
@@ -70,21 +70,21 @@ func (c *Config) MCPFor(agent, name string) string {
 	return profile.MCP
 }
 
-// ProfileOf finds what is known of a harness, by its own name or the one that it was started by, and what the
-// configuration says of either.
+// ProfileOf gives the profile of a harness, by its own name or the one that it was started by, with the settings of
+// either's section.
 func (c *Config) ProfileOf(agent, name string) (upstream.Profile, bool) {
 	p, known := ProfileOf(agent, name)
-	return c.Agent(name).over(c.Agent(p.Name).over(p)), known
+	return c.Agent(name).applyTo(c.Agent(p.Name).applyTo(p)), known
 }
 
-// ProfileBy finds what is known of the harness that a command line starts, and what the configuration says of it by its
-// own name or the one that it is given.
+// ProfileBy gives the profile of the harness that a command line starts, with the settings of its own section or of the
+// one named.
 func (c *Config) ProfileBy(command []string, name string) upstream.Profile {
 	p, _ := upstream.ByCommand(command)
-	return c.Agent(name).over(c.Agent(p.Name).over(p))
+	return c.Agent(name).applyTo(c.Agent(p.Name).applyTo(p))
 }
 
-// ProfileOf finds what is known of a harness whatever the configuration says.
+// ProfileOf gives the profile of a harness without the configuration.
 func ProfileOf(agent, name string) (upstream.Profile, bool) {
 	if p, ok := upstream.ByAgent(agent); ok {
 		return p, true

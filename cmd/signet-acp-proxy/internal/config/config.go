@@ -11,7 +11,7 @@ import (
 // Flags are the settings that every command takes.
 type Flags struct{ Memory, DaemonURL, SignetPath, DB, LogLevel, LogFile string }
 
-// A FlagError is a flag that cannot be what it was given as.
+// A FlagError says that a flag's value is not valid.
 type FlagError struct {
 	Flag string
 	Err  error
@@ -60,24 +60,24 @@ type Config struct {
 	// Agents are the sections of single harnesses, by canonical name.
 	Agents map[string]AgentConfig `yaml:"-"`
 
-	// SignetPath has no place in the file that lies in it.
+	// SignetPath is not read from the file, which lies in that folder.
 	SignetPath string `yaml:"-" env:"SIGNET_PATH" help:"identity files, configuration and database (~/.agents)"`
 
-	// DaemonConfigured says that a person named the daemon: then it need not prove that it is ours. IdentityFiles are
-	// those that a session begins with where no daemon answers, as Signet's own settings name them; nil: the usual
-	// ones.
+	// IdentityFiles are those that a session begins with where no daemon answers, as Signet's own settings name them;
+	// nil: the usual ones.
 	IdentityFiles []string `yaml:"-"`
+
+	// DaemonConfigured says that a person named the daemon, which then need not prove that it is ours.
 
 	DaemonConfigured bool `yaml:"-"`
 
 	sources map[string]string // where each value came from
 }
 
-// ErrNoPlace says that nobody has named a folder for memories. The configuration that comes with it is that of no
-// memory.
-var ErrNoPlace = errors.New("no memory: there is no folder for it; set HOME or SIGNET_PATH")
+// ErrNoFolder says that there is no folder for memories. The configuration that comes with it has memory off.
+var ErrNoFolder = errors.New("no memory: there is no folder for it; set HOME or SIGNET_PATH")
 
-// Dir is the folder of the database, as a process in another folder names it.
+// Dir is the absolute path of the database's folder.
 func (c *Config) Dir() string {
 	dir := filepath.Dir(c.DB)
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -86,7 +86,7 @@ func (c *Config) Dir() string {
 	return dir
 }
 
-// LiveDir is the folder of the locks of living processes.
+// LiveDir is the folder with the lock files of living processes.
 func (c *Config) LiveDir() string { return filepath.Join(filepath.Dir(c.DB), "live") }
 
 // Source says where a setting's value came from: a flag, a variable, a line of the file, or "default".

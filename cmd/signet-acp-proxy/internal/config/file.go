@@ -25,7 +25,7 @@ func (e configError) Error() string {
 	return fmt.Sprintf("%s: %v", e.file, e.err)
 }
 
-// readFile takes the acp: section of agent.yaml. A missing file is no mistake.
+// readFile reads the acp: section of agent.yaml. A missing file is no mistake.
 func (c *Config) readFile(path string) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -57,7 +57,7 @@ func (c *Config) readFile(path string) error {
 		if !known {
 			mistakes = append(mistakes, configError{path, key.Line,
 				fmt.Errorf("unknown setting %q; did you mean %q?", key.Value,
-					Nearest(key.Value, settingNames(settingsOf(c))))})
+					nearest(key.Value, settingNames(settingsOf(c))))})
 			continue
 		}
 		if err := s.decode(value); err != nil {
@@ -69,8 +69,8 @@ func (c *Config) readFile(path string) error {
 	return errors.Join(mistakes...)
 }
 
-// readIdentity takes what Signet's own section says of the identity files: which a session begins with, and whether
-// Signet gives any. What is not of that form is Signet's to complain about.
+// readIdentity reads from Signet's own section which identity files a session begins with, and whether there are any.
+// Mistakes in that section are Signet's to report.
 func (c *Config) readIdentity(node *yaml.Node) {
 	var section struct {
 		Mode    string
@@ -127,7 +127,7 @@ func (c *Config) readAgents(path string, node *yaml.Node) error {
 			if i < 0 {
 				mistakes = append(mistakes, configError{path, key.Line,
 					fmt.Errorf("unknown setting %q of an agent; did you mean %q?", key.Value,
-						Nearest(key.Value, settingNames(fields)))})
+						nearest(key.Value, settingNames(fields)))})
 				continue
 			}
 			if err := fields[i].decode(value); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Folder is the path of a folder as a person names it; of --cwd=~/x a shell leaves the ~ to us.
+// Folder gives the absolute path of a folder that a person names; in --cwd=~/x the shell leaves the ~ to us.
 func Folder(name string) (string, error) {
 	if rest, ok := strings.CutPrefix(name, "~"+string(filepath.Separator)); ok || name == "~" {
 		home, err := os.UserHomeDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 )
 
-// Load gives the configuration. With mistakes in it the error names
-// them all, and the configuration stands with the defaults in their places: the relay must start.
+// Load gives the configuration. If it has mistakes, the error names them all, and the configuration has the defaults in
+// their places, because the relay must start.
 func Load(f Flags) (*Config, error) {
 	c := &Config{sources: map[string]string{}}
 	var mistakes []error
@@ -29,7 +29,7 @@ func Load(f Flags) (*Config, error) {
 		c.sources[s.Name] = "default"
 	}
 	if err := c.locate(f); err != nil {
-		// Nothing is read from the folder that we stand in, and nothing written there.
+		// Nothing is read from or written to the working directory instead.
 		c.Memory, c.sources["memory"] = "off", "no folder to keep it in"
 		return c, err
 	}
@@ -78,7 +78,7 @@ func (c *Config) locate(f Flags) error {
 	if c.SignetPath == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return ErrNoPlace
+			return ErrNoFolder
 		}
 		c.SignetPath, c.sources["signet_path"] = filepath.Join(home, ".agents"), "default"
 	}
@@ -90,8 +90,8 @@ func (c *Config) locate(f Flags) error {
 	return nil
 }
 
-// findDaemon settles the daemon's address. One that a person named is
-// trusted; the default one has to prove that it is ours.
+// findDaemon sets the daemon's address. A daemon that a person named is trusted; the default one has to prove that it
+// is ours.
 func (c *Config) findDaemon() {
 	if c.DaemonURL == "" {
 		if c.DaemonURL = os.Getenv("SIGNET_DAEMON_URL"); c.DaemonURL != "" {
@@ -112,8 +112,7 @@ func (c *Config) findDaemon() {
 	c.DaemonURL = "http://" + host + ":" + port
 }
 
-// fetchLikeSignet takes the limit that Signet's own clients have, in
-// milliseconds, where it is one that they accept.
+// fetchLikeSignet takes the limit from the variables of Signet's own clients, in milliseconds, if they would accept it.
 func (c *Config) fetchLikeSignet() {
 	for _, name := range []string{"SIGNET_SESSION_START_TIMEOUT", "SIGNET_FETCH_TIMEOUT"} {
 		ms, err := strconv.Atoi(os.Getenv(name))

@@ -25,7 +25,7 @@ type Setting struct {
 // Settings lists every setting that the file may hold, with its default.
 func Settings() []Setting { return settingsOf(&Config{}) }
 
-// AgentSettings lists those of one agent's section.
+// AgentSettings lists those of an agent's section.
 func AgentSettings() []Setting { return settingsOf(&AgentConfig{}) }
 
 // Named finds a setting by its name.
@@ -68,7 +68,7 @@ func settingNamed(c *Config, name string) (Setting, bool) {
 	return Setting{}, false
 }
 
-// set reads a value as the environment and the flags have it; a list has commas.
+// set sets a value from text, as environment and flags have it; a list is separated by commas.
 func (s Setting) set(text string) error {
 	if on, err := parseBool(text); err == nil && slices.Contains(s.Enum, "on") { // it was true or false once
 		text = map[bool]string{true: "on", false: "off"}[on]
@@ -92,7 +92,7 @@ func (s Setting) set(text string) error {
 			s.value.SetBool(b)
 		}
 	case time.Duration:
-		d, err := ParseDuration(text)
+		d, err := parseDuration(text)
 		if err != nil || d < 0 {
 			return fmt.Errorf("%s must be a duration such as 1.5s, 15m or 30d, not %q", s.Name, text)
 		}
@@ -107,7 +107,7 @@ func (s Setting) set(text string) error {
 	return nil
 }
 
-// parseBool takes YAML's words for it too.
+// parseBool also accepts on, off, yes and no, as YAML does.
 func parseBool(text string) (bool, error) {
 	switch strings.ToLower(text) {
 	case "on", "yes":
@@ -118,7 +118,7 @@ func parseBool(text string) (bool, error) {
 	return strconv.ParseBool(text)
 }
 
-// decode reads a value as the file has it.
+// decode sets a value from the file.
 func (s Setting) decode(node *yaml.Node) error {
 	if node.Kind == yaml.SequenceNode && s.value.Kind() == reflect.Slice {
 		if err := node.Decode(s.value.Addr().Interface()); err != nil {
@@ -132,8 +132,8 @@ func (s Setting) decode(node *yaml.Node) error {
 	return s.set(node.Value)
 }
 
-// ParseDuration is time.ParseDuration, which knows no days and weeks, with these.
-func ParseDuration(text string) (time.Duration, error) {
+// parseDuration is time.ParseDuration with days (d) and weeks (w).
+func parseDuration(text string) (time.Duration, error) {
 	for unit, hours := range map[string]uint64{"d": 24, "w": 7 * 24} {
 		if number, ok := strings.CutSuffix(text, unit); ok {
 			n, err := strconv.ParseUint(number, 10, 12)

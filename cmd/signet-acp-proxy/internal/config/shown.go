@@ -44,7 +44,7 @@ func (c *Config) Shown() []ShownSetting {
 	return all
 }
 
-// plainValue is a value as a person would write it, a list or a truth value as JSON has them.
+// plainValue gives a value as config show prints it.
 func plainValue(s Setting) any {
 	switch v := s.value.Interface().(type) {
 	case time.Duration:

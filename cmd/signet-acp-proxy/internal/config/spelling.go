@@ -14,11 +14,11 @@ func DidYouMean(wrong string, words []string) string {
 	if len(likely) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", did you mean %q?", Nearest(wrong, likely))
+	return fmt.Sprintf(", did you mean %q?", nearest(wrong, likely))
 }
 
-// Nearest finds the word that is most like a wrong one.
-func Nearest(wrong string, words []string) string {
+// nearest finds the word that is most like a wrong one.
+func nearest(wrong string, words []string) string {
 	best, least := "", 1<<30
 	for _, word := range words {
 		if d := distance(wrong, word); d < least {

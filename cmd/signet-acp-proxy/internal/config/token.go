@@ -2,7 +2,7 @@ package config
 
 import "os"
 
-// Token is the secret for the daemon, from where its own clients take it.
+// Token gives the secret for the daemon from the environment, "" for none.
 func Token() string {
 	for _, name := range TokenVariables {
 		if token := os.Getenv(name); token != "" {
@@ -12,5 +12,5 @@ func Token() string {
 	return ""
 }
 
-// TokenVariables hold the secret for the daemon.
+// TokenVariables are the environment variables for it, the same as for Signet's own clients.
 var TokenVariables = []string{"SIGNET_API_KEY", "SIGNET_TOKEN"}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// trustHook refuses to take on_session_end from a file that others can write to, or to run a program that they can:
-// either is a way to run a command as us. What an environment or a flag says is the person's own.
+// trustHook drops on_session_end if it comes from a file that others can write, or runs a program that they can write:
+// either would let others run commands as us. The environment and flags are trusted.
 func (c *Config) trustHook(file string) error {
 	if len(c.OnSessionEnd) == 0 {
 		return nil
@@ -23,7 +23,7 @@ func (c *Config) trustHook(file string) error {
 		}
 	}
 	for _, name := range names {
-		if writable := openToOthers(name); writable != "" {
+		if writable := writableByOthers(name); writable != "" {
 			c.OnSessionEnd = nil
 			return fmt.Errorf("on_session_end is not run: others can write to %s (chmod go-w %s)", writable, writable)
 		}

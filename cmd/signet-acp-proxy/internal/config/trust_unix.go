@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// openToOthers names the file, or the folder that it lies in, that somebody but us and root can write to; "" where
-// nobody can. A link is followed, and looked at by the place that it leads to.
-func openToOthers(file string) string {
+// writableByOthers gives the file, or the folder that it is in, if anybody but us and root can write it; "" otherwise.
+// Links are followed.
+func writableByOthers(file string) string {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
 		return ""
@@ -26,7 +26,7 @@ func openToOthers(file string) string {
 		if !ok {
 			continue
 		}
-		// In a folder that is sticky, such as /tmp, others can add files and replace none of ours.
+		// In a sticky folder such as /tmp others can add files, but not replace ours.
 		byAll := info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0
 		byGroup := info.Mode().Perm()&0o020 != 0 && info.Mode()&os.ModeSticky == 0 && stat.Gid != 0 &&
 			!ownGroup(stat.Gid)
@@ -37,7 +37,8 @@ func openToOthers(file string) string {
 	return ""
 }
 
-// ownGroup reports whether a group is the user's private one, as most systems make for each user: named like them.
+// ownGroup reports whether a group is the user's private one, which most systems make for each user, with the same
+// name.
 func ownGroup(gid uint32) bool {
 	us, err := user.Current()
 	if err != nil || us.Gid != strconv.Itoa(int(gid)) {

@@ -1,4 +1,4 @@
 package config
 
-// openToOthers: who may write here is not told by modes.
-func openToOthers(string) string { return "" }
+// writableByOthers: who may write here is not told by modes.
+func writableByOthers(string) string { return "" }

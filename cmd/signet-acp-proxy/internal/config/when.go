@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ParseWhen reads a moment: a date, a time (RFC 3339), or an age such as 7d or 12h.
+// ParseWhen reads a date, a time (RFC 3339), or an age such as 7d or 12h before now.
 func ParseWhen(text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
@@ -16,15 +16,15 @@ func ParseWhen(text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	if age, err := ParseDuration(text); err == nil && age > 0 {
+	if age, err := parseDuration(text); err == nil && age > 0 {
 		return now.Add(-age), nil
 	}
 	return time.Time{}, fmt.Errorf("give a date (2026-10-03), a time (RFC 3339) or an age (7d, 12h), not %q", text)
 }
 
-// ParseAge reads how old something has to be.
+// ParseAge reads an age such as 90d, 12w or 36h.
 func ParseAge(text string) (time.Duration, error) {
-	age, err := ParseDuration(text)
+	age, err := parseDuration(text)
 	if err != nil || age <= 0 {
 		return 0, errors.New("give an age such as 90d, 12w or 36h")
 	}

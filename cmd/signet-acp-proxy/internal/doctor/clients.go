@@ -7,7 +7,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 )
 
-// clients looks at our entries in clients' files.
+// clients checks our entries in clients' files.
 func (e *examination) clients() []Finding {
 	var found []Finding
 	for _, name := range clients.Names {
@@ -16,7 +16,7 @@ func (e *examination) clients() []Finding {
 			found = append(found, Finding{name, Problem, err.Error(), ""})
 			continue
 		}
-		if !file.There {
+		if !file.Exists {
 			continue
 		}
 		entries, err := file.Entries()
@@ -29,11 +29,10 @@ func (e *examination) clients() []Finding {
 			if !entry.Ours() {
 				continue
 			}
-			if why, fix := e.stale(name, entry); why != "" {
+			if why, fix := e.problemOf(name, entry); why != "" {
 				stale++
 				found = append(found, Finding{name, Problem,
-					fmt.Sprintf("%s:%d: %s: %s", file.Path, entry.Line, entry.Name,
-						why), fix})
+					fmt.Sprintf("%s:%d: %s: %s", file.Path, entry.Line, entry.Name, why), fix})
 				continue
 			}
 			good = append(good, entry.Name)
@@ -53,8 +52,8 @@ func (e *examination) clients() []Finding {
 	return found
 }
 
-// stale says what is wrong with an entry of ours, and what to do.
-func (e *examination) stale(client string, entry clients.Entry) (why, fix string) {
+// problemOf says what is wrong with an entry of ours, and how to fix it; "" for nothing.
+func (e *examination) problemOf(client string, entry clients.Entry) (why, fix string) {
 	again := fmt.Sprintf("signet-acp-proxy setup %s --remove %[2]s, then signet-acp-proxy setup %[1]s %[2]s", client,
 		strings.TrimPrefix(entry.Name, clients.Prefix))
 	name, command := clients.HarnessOf(entry.Command)

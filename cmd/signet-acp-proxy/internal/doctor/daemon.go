@@ -16,10 +16,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// daemonTime is how long the daemon may take to say that it is there, or longer where prompts are held for longer.
+// daemonTime is how long the daemon may take to answer; longer where prompts are held longer.
 const daemonTime = 3 * time.Second
 
-// daemon asks the daemon how it is, and whether it takes our token.
+// daemon checks whether the daemon answers, and whether it accepts our token.
 func (e *examination) daemon(ctx context.Context) []Finding {
 	const check = "daemon"
 	c := e.c
@@ -32,7 +32,7 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 	}
 	url := client.URL()
 	missing, without := Problem, "start it, or correct daemon_url, see signet-acp-proxy config show"
-	if c.Memory == "auto" && !c.DaemonConfigured { // nobody said that there is one
+	if c.Memory == "auto" && !c.DaemonConfigured { // nobody has configured one
 		missing, without = Note, "for the daemon's memory start it; without it this works as it is"
 	}
 	limit := max(daemonTime, c.Hold)
@@ -47,7 +47,7 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 	}
 	health, err := client.Health(ctx)
 	if err == nil && (health.Ours || c.DaemonConfigured) {
-		_, err = client.List(ctx, 1, 0, "") // asks for nothing but leave to ask
+		_, err = client.List(ctx, 1, 0, "") // any call that needs the token
 		if answered := new(signet.StatusError); errors.As(err, &answered) && answered.Code != http.StatusUnauthorized &&
 			answered.Code != http.StatusForbidden {
 			err = nil

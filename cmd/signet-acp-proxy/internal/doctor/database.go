@@ -16,13 +16,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// How long the check of the whole file may take, and what is asked of it then.
+// Limits of the check for damage, and of the queries after it.
 const (
 	checkTime = 30 * time.Second
 	askTime   = 10 * time.Second
 )
 
-// database looks for damage and for what is owed.
+// database checks the database for damage, and lists what is owed.
 func (e *examination) database(ctx context.Context) []Finding {
 	const check = "database"
 	c := e.c
@@ -83,10 +83,10 @@ func (e *examination) database(ctx context.Context) []Finding {
 	return append(found, deliveries(owed, name)...)
 }
 
-// errNotChecked is a file that could not be looked through in time: it is large, or its disk slow, which is no damage.
+// errNotChecked says that a file could not be checked to its end in time: it is large, or its disk slow.
 var errNotChecked = errors.New("not looked through to its end")
 
-// checkFile looks for damage, in all of the file.
+// checkFile checks the whole file for damage.
 func checkFile(ctx context.Context, db *sql.DB, limit time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -103,7 +103,7 @@ func checkFile(ctx context.Context, db *sql.DB, limit time.Duration) error {
 	return nil
 }
 
-// deliveries sums up what is owed. name gives a session's by its row.
+// deliveries sums up what is owed. name gives the ACP id of a session's row.
 func deliveries(owed []correlation.Delivery, name func(row int64) string) []Finding {
 	const check = "deliveries"
 	var open, waiting, memories, dead, unknown int
@@ -163,7 +163,7 @@ func deliveries(owed []correlation.Delivery, name func(row int64) string) []Find
 	return found
 }
 
-// search makes a real full-text table, and finds something in it.
+// search checks that full-text search works, by using it.
 func search(ctx context.Context) []Finding {
 	const check = "search"
 	if err := tryFullText(ctx); err != nil {

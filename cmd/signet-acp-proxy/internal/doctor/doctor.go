@@ -1,5 +1,5 @@
-// Package doctor looks for what is wrong on a machine. It changes nothing: files are opened to be read, the database
-// too, and a harness is started only where it is installed, asked who it is, and ended.
+// Package doctor finds out what is wrong on a machine. It changes nothing: files and the database are only read, and a
+// harness is started only if it is installed, sent initialize, and ended.
 package doctor
 
 import (
@@ -14,16 +14,16 @@ import (
 // Options of an examination.
 type Options struct {
 	Config    *config.Config
-	ConfigErr error    // what config.Load said
-	Agents    []string // harnesses to look at beside those in use here
-	// Step, if not nil, is told what is being looked at. It is called by one goroutine at a time.
+	ConfigErr error    // the error of config.Load
+	Agents    []string // harnesses to check beside those in use here
+	// Step, if not nil, is called with what is being checked, by one goroutine at a time.
 	Step func(what string)
 }
 
-// Examine makes all checks. Those that wait for nobody run beside each other; harnesses are started two at a time.
-// It ends with ctx; each check has a limit of its own.
+// Examine makes all checks, most of them at once; harnesses are started two at a time. It ends with ctx; each check has
+// a deadline of its own.
 func Examine(ctx context.Context, o Options) []Finding {
-	e := examination{c: o.Config, step: o.Step, patience: ordinary}
+	e := examination{c: o.Config, step: o.Step, timeouts: defaultTimeouts}
 	if e.step == nil {
 		e.step = func(string) {}
 	}

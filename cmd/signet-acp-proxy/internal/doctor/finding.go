@@ -17,11 +17,11 @@ type Finding struct {
 	Fix    string `json:"fix,omitempty"` // what to do, as a command where there is one
 }
 
-// An examination is what checks share.
+// An examination is what the checks share.
 type examination struct {
 	c        *config.Config
 	step     func(string)
-	patience patience // with each harness
+	timeouts timeouts // of each harness
 }
 
 // Problems counts what is wrong.

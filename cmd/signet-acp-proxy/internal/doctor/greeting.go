@@ -17,7 +17,7 @@ import (
 const initializeRequest = `{"jsonrpc":"2.0","id":"signet-acp-proxy-doctor","method":"initialize",` +
 	`"params":{"protocolVersion":1,"clientInfo":{"name":"signet-acp-proxy","version":%s},"clientCapabilities":{}}}` + "\n"
 
-// An introduction is what an agent says of itself.
+// An introduction is what an agent says of itself in its response to initialize.
 type introduction struct {
 	ProtocolVersion int `json:"protocolVersion"`
 	AgentInfo       struct {
@@ -26,9 +26,9 @@ type introduction struct {
 	} `json:"agentInfo"`
 }
 
-// initialize starts an agent, greets it, and ends it. Without an answer the error says what came instead, and is
-// errHangs or errAtWork where the patience came to an end.
-func initialize(ctx context.Context, o upstream.Options, limit patience) (introduction, error) {
+// initialize starts an agent, sends initialize, and ends the agent. If it does not answer, the error says what came
+// instead, and wraps errHangs or errAtWork if it was ended by limit.
+func initialize(ctx context.Context, o upstream.Options, limit timeouts) (introduction, error) {
 	version, err := json.Marshal(runtime.Version)
 	if err != nil {
 		return introduction{}, err
@@ -62,7 +62,7 @@ func initialize(ctx context.Context, o upstream.Options, limit patience) (introd
 
 var errSilent = errors.New("it ended without a word")
 
-// greet sends initialize and reads up to the answer, or what came from one that reads nothing.
+// greet sends initialize and reads up to its response.
 func greet(p *upstream.Process, request string) (introduction, error) {
 	_, unread := p.Stdin.Write([]byte(request))
 	lines := bufio.NewScanner(p.Stdout)

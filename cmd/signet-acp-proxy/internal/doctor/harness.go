@@ -16,17 +16,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// A harness to be started and asked.
+// A harness that is checked.
 type harness struct {
 	name    string
 	command []string // nil: by name
 }
 
-// atOnce is how many harnesses are started at a time: seven at once make each other slow, and one that is silent is
-// not waited for alone.
-const atOnce = 2
+// startedAtOnce is how many harnesses are started at a time: seven at once slow each other down, and one at a time
+// would wait long for one that does not answer.
+const startedAtOnce = 2
 
-// harnesses starts the harnesses that are in use here, and sees whether they speak ACP.
+// harnesses checks whether the harnesses that are in use here speak ACP.
 func (e *examination) harnesses(ctx context.Context, named []string) []Finding {
 	const check = "harness"
 	var found []Finding
@@ -42,7 +42,7 @@ func (e *examination) harnesses(ctx context.Context, named []string) []Finding {
 			"install one, or name it: signet-acp-proxy doctor --agent NAME"})
 	}
 	answers := make([]Finding, len(all))
-	places := make(chan struct{}, atOnce)
+	places := make(chan struct{}, startedAtOnce)
 	var wg sync.WaitGroup
 	for i, one := range all {
 		places <- struct{}{}
@@ -63,11 +63,11 @@ func (h harness) title() string {
 	return strings.Join(h.command, " ")
 }
 
-// inUse lists each harness once, whatever it is named by: those that are named, those in clients' files, those of the
-// configuration, and those on PATH.
+// inUse lists each harness once: those that the person names, those in clients' files, those of the configuration, and
+// those on PATH.
 func (e *examination) inUse(named []string) []harness {
 	var all []harness
-	seen := map[string]int{} // what starts it, and where it stands in all
+	seen := map[string]int{} // by commandKey: its index in all
 	add := func(name string, command []string) {
 		p, known := e.c.Profile(name)
 		if !known && len(command) == 0 {
@@ -80,10 +80,10 @@ func (e *examination) inUse(named []string) []harness {
 		if line == nil {
 			line = p.CommandHere()
 		}
-		at, there := seen[started(line)]
+		at, there := seen[commandKey(line)]
 		switch {
 		case !there:
-			seen[started(line)] = len(all)
+			seen[commandKey(line)] = len(all)
 			all = append(all, harness{name, command})
 		case all[at].name == "":
 			all[at].name = name
@@ -111,7 +111,7 @@ func (e *examination) inUse(named []string) []harness {
 	}
 	for _, name := range upstream.Names() {
 		p, _ := upstream.Lookup(name)
-		if !fetcher(p.Command) && clients.OnPath(p.Command[0]) ||
+		if !fetches(p.Command) && clients.OnPath(p.Command[0]) ||
 			len(p.Installed) > 0 && clients.OnPath(p.Installed[0]) {
 			add(name, nil)
 		}
@@ -120,8 +120,8 @@ func (e *examination) inUse(named []string) []harness {
 	return all
 }
 
-// started is what a command line starts: the same for a program by its name, by its path and by a link to it.
-func started(command []string) string {
+// commandKey identifies what a command line starts: a program by its name, by its path or by a link to it is the same.
+func commandKey(command []string) string {
 	program := command[0]
 	if path, err := exec.LookPath(program); err == nil {
 		program = path
@@ -132,12 +132,12 @@ func started(command []string) string {
 	return strings.Join(append([]string{program}, command[1:]...), "\x00")
 }
 
-// fetcher reports whether a command line begins with a program that fetches what it is to run.
-func fetcher(command []string) bool { return command[0] == "npx" || command[0] == "uvx" }
+// fetches reports whether a command line begins with a program that downloads what it runs.
+func fetches(command []string) bool { return command[0] == "npx" || command[0] == "uvx" }
 
 const byHand = "run it by hand, and see how it is started as an ACP agent"
 
-// ask starts a harness and asks it who it is. npx and uvx may start what they have fetched before, and fetch nothing.
+// ask starts a harness and sends it initialize. npx and uvx may start only what they have downloaded before.
 func (e *examination) ask(ctx context.Context, h harness) Finding {
 	const check = "harness"
 	profile, _ := e.c.Profile(h.name)
@@ -155,7 +155,7 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 			fix + "; or take it out of the client's configuration"}
 	}
 	line := strings.Join(options.Command, " ")
-	limit, fetched := e.patience, fetcher(options.Command)
+	limit, fetched := e.timeouts, fetches(options.Command)
 	if fetched {
 		limit.silent = cachedTime
 		options.Command = slices.Insert(slices.Clone(options.Command), 1, "--offline")

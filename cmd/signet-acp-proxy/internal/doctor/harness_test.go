@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	case "hangs":
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "works":
-		work(func() bool { used, _ := workOf(os.Getpid()); return used < 200*time.Millisecond })
+		work(func() bool { used, _ := cpuOf(os.Getpid()); return used < 200*time.Millisecond })
 		fmt.Println(answer)
 	case "works for ever":
 		work(func() bool { return true })
@@ -53,12 +53,12 @@ func TestPatience(t *testing.T) {
 	const never = time.Hour
 	for _, tt := range []struct {
 		agent string
-		limit patience
+		limit timeouts
 		want  error
 	}{
-		{"works", patience{silent: 1, working: never, quiet: time.Minute, look: time.Millisecond}, nil},
-		{"hangs", patience{silent: 1, working: never, quiet: 1, look: time.Millisecond}, errHangs},
-		{"works for ever", patience{silent: 1, working: 1, quiet: never, look: time.Millisecond}, errAtWork},
+		{"works", timeouts{silent: 1, working: never, quiet: time.Minute, look: time.Millisecond}, nil},
+		{"hangs", timeouts{silent: 1, working: never, quiet: 1, look: time.Millisecond}, errHangs},
+		{"works for ever", timeouts{silent: 1, working: 1, quiet: never, look: time.Millisecond}, errAtWork},
 	} {
 		t.Run(tt.agent, func(t *testing.T) {
 			t.Parallel()
@@ -78,20 +78,20 @@ func TestUnanswered(t *testing.T) {
 	const never = time.Hour
 	for _, tt := range []struct {
 		agent string
-		limit patience
+		limit timeouts
 		want  Finding // its text is the beginning of it
 	}{
-		{"hangs", patience{silent: 20 * time.Millisecond, working: never, quiet: 1, look: time.Millisecond, slow: never},
+		{"hangs", timeouts{silent: 20 * time.Millisecond, working: never, quiet: 1, look: time.Millisecond, slow: never},
 			Finding{"harness", Problem, "mine: " + os.Args[0] + " does not answer initialize within 20ms: ", byHand}},
-		{"works", patience{silent: never, working: never, look: time.Millisecond, slow: 1},
+		{"works", timeouts{silent: never, working: never, look: time.Millisecond, slow: 1},
 			Finding{"harness", Note, "mine speaks ACP after ", "see what else keeps the machine busy; some clients wait no " +
 				"longer than 15 s"}},
-		{"works", patience{silent: never, working: never, look: time.Millisecond, slow: never},
+		{"works", timeouts{silent: never, working: never, look: time.Millisecond, slow: never},
 			Finding{"harness", Fine, "mine speaks ACP after ", ""}},
 	} {
 		t.Run(tt.agent+", "+tt.want.Status, func(t *testing.T) {
 			t.Setenv(agentVariable, tt.agent)
-			e := examination{c: &config.Config{}, patience: tt.limit}
+			e := examination{c: &config.Config{}, timeouts: tt.limit}
 			got := e.ask(t.Context(), harness{name: "mine", command: []string{os.Args[0]}})
 			text := got.Text
 			if !strings.HasPrefix(text, tt.want.Text) {
@@ -105,8 +105,8 @@ func TestUnanswered(t *testing.T) {
 			}
 		})
 	}
-	if ordinary.silent != 30*time.Second || ordinary.slow != 5*time.Second {
-		t.Errorf("people wait for %v, and hear of it after %v", ordinary.silent, ordinary.slow)
+	if defaultTimeouts.silent != 30*time.Second || defaultTimeouts.slow != 5*time.Second {
+		t.Errorf("people wait for %v, and hear of it after %v", defaultTimeouts.silent, defaultTimeouts.slow)
 	}
 }
 

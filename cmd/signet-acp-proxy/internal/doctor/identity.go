@@ -11,7 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 )
 
-// identity looks at the person's own files.
+// identity checks the person's identity files.
 func (e *examination) identity() []Finding {
 	const check = "identity"
 	var there []string

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// integrations looks for Signet's own integrations in harnesses, which would inject beside us.
+// integrations checks harnesses for Signet's own integrations, which would inject beside us.
 func (e *examination) integrations() []Finding {
 	const check = "injection"
 	home, err := os.UserHomeDir()
@@ -21,8 +21,8 @@ func (e *examination) integrations() []Finding {
 	places := []struct {
 		agent   string
 		globs   []string
-		mention bool // the file is everybody's: it has to name Signet
-		deaf    bool // does not look at SIGNET_NO_HOOKS
+		mention bool // the file has other settings, too: it counts if it names Signet
+		deaf    bool // the integration ignores SIGNET_NO_HOOKS
 	}{
 		{"claude", []string{filepath.Join(folder("CLAUDE_CONFIG_DIR", home, ".claude"), "settings*.json")}, true, false},
 		{"codex", []string{filepath.Join(folder("CODEX_HOME", home, ".codex"), "hooks.json"),
@@ -69,7 +69,7 @@ func (e *examination) integrations() []Finding {
 	return found
 }
 
-// folder is where a variable says, else below home.
+// folder gives the folder that a variable names, else name below home.
 func folder(variable, home, name string) string {
 	if dir := os.Getenv(variable); dir != "" {
 		return dir
@@ -77,8 +77,8 @@ func folder(variable, home, name string) string {
 	return filepath.Join(home, name)
 }
 
-// hooksSignet reports whether a settings file runs Signet's hooks, or for a deaf harness names its plugin. That the
-// file names the signet MCP server, or us, is no matter.
+// hooksSignet reports whether a settings file runs Signet's hooks or, with plugin, loads its plugin. The signet MCP
+// server, or our own program, may stand in it.
 func hooksSignet(file string, plugin bool) bool {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// permissions looks for what others may read.
+// permissions checks that nobody else may read what is recorded.
 func (e *examination) permissions() []Finding {
 	const check = "permissions"
 	if goruntime.GOOS == "windows" {

@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// narrow is a screen with no room for two columns.
+// narrow is the width in columns below which findings are not printed in two columns.
 const narrow = 64
 
 // Print shows findings to a person, each with its fix.

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// leastSpace is what a session may need, in bytes: the database's log of changes and some turns.
+// leastSpace is what a session may need, in bytes: SQLite's log and some turns.
 const leastSpace = 1 << 20
 
-// space looks whether the folder of the database takes what is written there, by writing it.
+// space checks that the folder of the database can be written, by writing a file.
 func (e *examination) space() []Finding {
 	const check = "space"
 	if e.c.DB == "" { // nobody has named a folder

@@ -10,10 +10,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 )
 
-// A Template is a file that init writes: one comment that says what belongs there, which no agent is told.
+// A Template is a file that init writes: a comment that says what belongs there. Agents are not told comments.
 type Template struct{ Name, About, text string }
 
-// Templates are the person's own files that a beginner needs.
+// Templates are the identity files that a beginner needs.
 var Templates = []Template{
 	{"IDENTITY.md", "who the agent is", `<!--
 Who the agent is: its name, what it is there for, how it speaks.
@@ -38,13 +38,13 @@ Tests first. Say what you did not check. No emoji.
 `},
 }
 
-// Missing reports whether the file is not there yet.
-func (t Template) Missing(c *config.Config) bool {
+// missing reports whether the file is not there yet.
+func (t Template) missing(c *config.Config) bool {
 	_, err := os.Lstat(filepath.Join(c.SignetPath, t.Name))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// Write writes a file that is missing. One that is there stays as it is.
+// Write writes the file, if it is missing.
 func (t Template) Write(c *config.Config) error {
 	f, err := os.OpenFile(filepath.Join(c.SignetPath, t.Name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

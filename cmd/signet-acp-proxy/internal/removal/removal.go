@@ -1,4 +1,5 @@
-// Package removal takes out of the database what a person wants gone, after a question, and puts back what went last.
+// Package removal removes from the database what a person wants gone, after a question, and restores what was removed
+// last.
 package removal
 
 import (
@@ -19,7 +20,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A Removal is how things are removed.
+// A Removal says how things are removed.
 type Removal struct {
 	Data    *runtime.Data
 	Std     term.Streams
@@ -38,10 +39,10 @@ func (r Removal) Session(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	r.Std.Say("%s %q, %s: %s", s.ACPID, s.Title, term.Count(s.Turns, "turn"), goes(learned))
+	r.Std.Say("%s %q, %s: %s", s.ACPID, s.Title, term.Count(s.Turns, "turn"), goesToo(learned))
 	switch {
 	case r.Yes:
-	case r.Std.Talks():
+	case r.Std.Interactive():
 		if !r.Std.Ask("remove it?") {
 			r.Std.Say("nothing is removed")
 			return nil
@@ -65,7 +66,7 @@ func (r Removal) Session(ctx context.Context, name string) error {
 	return nil
 }
 
-// Source removes all conversations that an import brought.
+// Source removes all conversations of an import.
 func (r Removal) Source(ctx context.Context, source string) error {
 	d := r.Data
 	ids, err := d.Sessions.Imported(ctx, source)
@@ -77,7 +78,7 @@ func (r Removal) Source(ctx context.Context, source string) error {
 	case len(ids) == 0:
 		return nil
 	case r.Yes:
-	case !r.Std.Talks():
+	case !r.Std.Interactive():
 		return fmt.Errorf("to remove them, add --yes")
 	case !r.Std.Ask("remove them?"):
 		r.Std.Say("nothing is removed")
@@ -106,7 +107,7 @@ func (r Removal) Source(ctx context.Context, source string) error {
 	return nil
 }
 
-// Prune removes old conversations, or says which would go.
+// Prune removes old conversations or, with o.DryRun, says which it would remove.
 func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	d := r.Data
 	o.Unlearn = d.Memories.Unlearn
@@ -119,7 +120,7 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 		return err
 	}
 	if learned.Passages+learned.Memories > 0 {
-		r.Std.Say("%s", goes(learned))
+		r.Std.Say("%s", goesToo(learned))
 	}
 	progress := term.NewProgress(r.Std.Err)
 	progress.Step("looking through " + term.Count(len(all), "session"))
@@ -160,7 +161,7 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	return err
 }
 
-// Memory removes a memory and gives it.
+// Memory removes a memory, and gives it.
 func (r Removal) Memory(ctx context.Context, id string) (embedded.Memory, error) {
 	m, err := r.Data.Memories.Get(ctx, id)
 	if err != nil {
@@ -173,7 +174,7 @@ func (r Removal) Memory(ctx context.Context, id string) (embedded.Memory, error)
 	return m, r.Data.Memories.Erase(ctx)
 }
 
-// Undo puts back what was removed last.
+// Undo restores what was removed last.
 func Undo(ctx context.Context, d *runtime.Data, std term.Streams) error {
 	path := runtime.UndoFile(d.Config)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -188,13 +189,13 @@ func Undo(ctx context.Context, d *runtime.Data, std term.Streams) error {
 		return err
 	}
 	std.Say("back again: %s", what)
-	return d.Memories.Learn(ctx) // what is found again
+	return d.Memories.Learn(ctx) // so that what is back can be found
 }
 
 var errNothing = fmt.Errorf("nothing was removed in the last %d minutes, or it went for good",
 	int(runtime.UndoTime.Minutes()))
 
-// sessions removes sessions, and then what they have left outside of the database.
+// sessions removes sessions, and then what is left of them outside of the database.
 func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	left func() correlation.Forgotten) error {
 	eraser, err := eventlog.Sweep{Store: r.Data.Sessions, Log: r.Data.Log.Logger()}.Eraser(ctx)
@@ -204,15 +205,15 @@ func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	err = r.keep(ctx, what, work)
 	gone := left()
 	return errors.Join(err, r.Data.Sessions.Checkpoint(ctx), eraser.Erase(ctx, gone.Sessions),
-		runtime.RemoveFiles(gone.Files),
-		runtime.RemovePage(r.Data.Config))
+		runtime.RemoveFiles(gone.Files), runtime.RemovePage(r.Data.Config))
 }
 
-// keep does what removes something, and keeps for an hour what it takes to undo that, in a file that nobody else reads.
+// keep runs work, which removes something, and keeps for an hour what is needed to undo it, in a file that nobody else
+// can read.
 func (r Removal) keep(ctx context.Context, what string, work func() error) error {
 	path := runtime.UndoFile(r.Data.Config)
 	if r.ForGood {
-		return errors.Join(work(), runtime.RemoveUndo(path)) // which may hold a part of the same
+		return errors.Join(work(), runtime.RemoveUndo(path)) // the undo file may hold parts of what is removed now
 	}
 	making := path + ".new"
 	if err := runtime.RemoveUndo(making); err != nil {
@@ -232,7 +233,7 @@ func (r Removal) keep(ctx context.Context, what string, work func() error) error
 	return errors.Join(err, os.Rename(making, path))
 }
 
-// SayUndo says until when, and how, what went can come back.
+// SayUndo says how, and until when, the removal can be undone.
 func (r Removal) SayUndo() {
 	if !r.ForGood {
 		r.Std.Say("until %s signet-acp-proxy forget --undo brings it back",
@@ -240,8 +241,8 @@ func (r Removal) SayUndo() {
 	}
 }
 
-// goes says what goes with sessions, before it does.
-func goes(l embedded.Learned) string {
+// goesToo says what will be removed with sessions.
+func goesToo(l embedded.Learned) string {
 	return fmt.Sprintf("with what was said go %s and %s learned from it; what was stored stays",
 		term.Count(l.Passages, "passage"), term.Count(l.Memories, "memory"))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
 // Conversation prints what was said in a session.
@@ -30,8 +31,8 @@ func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) er
 			if e.Text != "" {
 				p("%s\n", body(e.Text, "  ", screen))
 			}
-			if note := howItEnded(e); note != "" {
-				p("  %s\n", screen.Paint(term.Yellow, note))
+			if note := view.HowItEnded(e.Ended, e.Stop, e.Code, e.Truncated); note != "" {
+				p("  %s\n", screen.Paint(term.Yellow, "("+note+")"))
 			}
 		case runtime.Tool:
 			text := fmt.Sprintf("· %s: %s (%s)", cmp.Or(e.Kind, "tool"), e.Text, e.Status)
@@ -55,29 +56,7 @@ func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) er
 	return err
 }
 
-// howItEnded says of an answer what its text does not.
-func howItEnded(e runtime.Entry) string {
-	var notes []string
-	switch {
-	case !e.Ended:
-		notes = append(notes, "still answering")
-	case e.Code != 0:
-		notes = append(notes, fmt.Sprintf("failed with error %d", e.Code))
-	case e.Stop == "":
-		notes = append(notes, "ended without an answer to the prompt")
-	case e.Stop != "end_turn":
-		notes = append(notes, strings.ReplaceAll(e.Stop, "_", " "))
-	}
-	if e.Truncated {
-		notes = append(notes, "longer than what is kept")
-	}
-	if len(notes) == 0 {
-		return ""
-	}
-	return "(" + strings.Join(notes, "; ") + ")"
-}
-
-// body is text of several lines, each behind a margin and no wider than the screen.
+// body indents text by a margin, and wraps it at the screen's width.
 func body(text, margin string, s term.Screen) string {
 	var b strings.Builder
 	for _, line := range strings.Split(term.Visible(strings.Trim(text, "\n")), "\n") {

@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 )
 
-// Agents prints those that can be asked.
+// Agents prints the agents that can be asked.
 func Agents(all []delegation.Agent, s term.Screen) error {
 	t := &term.Table{Columns: []term.Column{
 		{Title: "AGENT"}, {Title: "STATUS"}, {Title: "GOOD AT", Least: 12, Spare: 3}, {Title: "RECORD", Least: 12, Spare: 2},
@@ -30,7 +30,7 @@ func Agents(all []delegation.Agent, s term.Screen) error {
 	return t.Print(s)
 }
 
-// Delegations prints what was asked.
+// Delegations prints delegations as a table.
 func Delegations(all []delegation.Row, s term.Screen) error {
 	t := &term.Table{Columns: []term.Column{
 		{Title: "DELEGATION"}, {Title: "AGENT"}, {Title: "STATE"}, {Title: "TASK", Least: 24},
@@ -47,7 +47,7 @@ func Delegations(all []delegation.Row, s term.Screen) error {
 	return t.Print(s)
 }
 
-// Delegation prints all that is known of one.
+// Delegation prints all that is known of one delegation.
 func Delegation(d delegation.Row, s term.Screen) {
 	var l term.List
 	l.Add("delegation", d.ID)
@@ -85,12 +85,13 @@ func Delegation(d delegation.Row, s term.Screen) {
 	}
 }
 
-// Delegated prints a result: on stdout the last message alone. What did not end well is an error.
-func Delegated(a runtime.Asked, std term.Streams) error {
-	if a.Again {
+// Delegated prints the result of the command delegate: on stdout only the child's last message. It gives an error for a
+// delegation that did not end well.
+func Delegated(a runtime.Delegated, std term.Streams) error {
+	if a.Repeated {
 		std.Say("asked before, as %s; give another --key to ask again", a.ID)
 	}
-	if a.Left {
+	if a.Running {
 		fmt.Fprintln(std.Out, a.ID)
 		return nil
 	}

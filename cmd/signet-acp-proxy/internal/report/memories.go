@@ -11,7 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// Memories prints memories as a table, or for scripts.
+// Memories prints memories as a table, or as JSON.
 func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embedded.Memory, asJSON bool) error {
 	if asJSON {
 		if all == nil {
@@ -30,7 +30,7 @@ func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embe
 	}}
 	for _, m := range all {
 		id, created := m.ID, term.Local(m.Created)
-		if s.Width > 0 { // the text needs the room
+		if s.Width > 0 { // leave room for the text
 			var err error
 			if id, err = d.Memories.Short(ctx, m.ID); err != nil {
 				return err
@@ -52,7 +52,7 @@ func projectName(m embedded.Memory) string {
 	return filepath.Base(m.Project)
 }
 
-// Memory prints one memory, and those whose place it took.
+// Memory prints one memory, and those that it has replaced.
 func Memory(
 	ctx context.Context, d *runtime.Data, std term.Streams, m embedded.Memory, replaced []embedded.Memory,
 ) error {

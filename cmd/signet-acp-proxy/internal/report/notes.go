@@ -9,7 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
 )
 
-// AgentNotes prints what agents keep for themselves, and where it stands.
+// AgentNotes prints the notes that agents keep for themselves, with their place.
 func AgentNotes(rows []runtime.NoteRow, skipped []backfill.Skip, std term.Streams, asJSON bool) error {
 	for _, s := range skipped {
 		std.Say("%s: %s", s.File, s.Why)

@@ -5,7 +5,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// Preview says of each piece why it is in or out.
+// Preview prints why each file and memory is told or left out.
 func Preview(p runtime.Preview, std term.Streams) {
 	std.Say("from: %s", p.Source)
 	for _, f := range p.Files {

@@ -12,7 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 )
 
-// Session prints a session and what hangs on it.
+// Session prints a session with all that belongs to it.
 func Session(v runtime.Shown, s term.Screen) error {
 	var l term.List
 	l.Add("session", v.ACPXSessionID)
@@ -95,7 +95,7 @@ func versioned(version string) string {
 	return " " + version
 }
 
-// Injected prints what was injected, oldest first, without a byte more.
+// Injected prints the inserted texts, oldest first, byte for byte.
 func Injected(inserted []correlation.Injection, s correlation.Session, std term.Streams) error {
 	if len(inserted) == 0 {
 		std.Say("nothing was injected into %s (%s)", s.ACPID, s.State)

@@ -1,5 +1,5 @@
-// Package report is how what commands have found looks to a person: tables, lists and texts as wide as the screen
-// is. It looks nothing up, but for how short an id may be.
+// Package report prints for people what commands have found: tables, lists and texts as wide as the screen. It looks up
+// nothing but how short an id may be.
 package report
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// Sessions prints sessions, those that work for another below it. On a screen ids are as short as they can be.
+// Sessions prints sessions, each below the one that it works for. On a screen ids are abbreviated.
 func Sessions(all []runtime.Listed, s term.Screen) error {
 	t := &term.Table{Columns: []term.Column{
 		{Title: "SESSION"}, {Title: "TITLE", Least: 24}, {Title: "HARNESS", Least: 6, Spare: 5},
@@ -34,13 +34,13 @@ func Sessions(all []runtime.Listed, s term.Screen) error {
 	return t.Print(s)
 }
 
-// A branch is a session and how many it works for, one above the other.
+// A branch is a session and its depth below the sessions that it works for.
 type branch struct {
 	runtime.Listed
 	depth int
 }
 
-// tree puts sessions below the one that they work for, where that is listed too; else they stay in their order.
+// tree puts sessions below the one that they work for, if that is listed, too; otherwise it keeps their order.
 func tree(all []runtime.Listed) []branch {
 	below, listed := map[string][]runtime.Listed{}, map[string]bool{}
 	for _, one := range all {
@@ -65,13 +65,13 @@ func tree(all []runtime.Listed) []branch {
 			add(one, 0)
 		}
 	}
-	for _, one := range all { // those that work for each other: a database can say anything
+	for _, one := range all { // sessions that work for each other, in a broken database
 		add(one, 0)
 	}
 	return branches
 }
 
-// contextOf says in words how far a session has come with its context.
+// contextOf says in words what a session has been told.
 func contextOf(s correlation.Session) string {
 	text := map[correlation.State]string{
 		correlation.Armed:         "not yet",

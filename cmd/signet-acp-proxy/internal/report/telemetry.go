@@ -11,7 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// Usage prints what was used. What nobody reported is a dash.
+// Usage prints sums of usage; a dash stands for what nobody reported.
 func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 	t := &term.Table{Columns: []term.Column{
 		{Title: strings.ToUpper(by), Least: 12, Left: by == telemetry.ByProject}, {Title: "SESSIONS", Spare: 2},
@@ -35,7 +35,7 @@ func Usage(sums []telemetry.Sum, by string, s term.Screen) error {
 	return t.Print(s)
 }
 
-// Event prints what happened as one line.
+// Event prints an event on one line.
 func Event(e telemetry.Event, s term.Screen) error {
 	fields, err := e.Fields()
 	if err != nil {

@@ -29,8 +29,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// A Backend is what the relay remembers with: database, daemon, log. It is
-// opened beside the conversation, so that the harness's start waits for none of it.
+// A Backend is what the relay remembers with: database, daemon, log. It is opened beside the conversation, so that the
+// harness's start does not wait for it.
 type Backend struct {
 	c   *config.Config
 	std term.Streams
@@ -38,19 +38,19 @@ type Backend struct {
 
 	events   *eventlog.Log
 	follower *follower
-	opened   chan struct{} // closed when own or failed stands
+	opened   chan struct{} // closed when own or failed is set
 	own      *embedded.Store
-	post     *posted
-	owing    *correlation.Process // whose debts tools leave
+	mail     *messageSource
+	process  *correlation.Process // this process, for what tools leave owed
 	failed   error
 
-	tools *memoryTools // nil when there can be none
+	tools *memoryTools // nil if they could not be set up
 
 	mu       sync.Mutex // guards what follows
 	db       *sql.DB
-	claims   *sql.DB // a connection of its own: a prompt waits for nothing else that we write
+	claims   *sql.DB // a connection for claims alone, so that a prompt waits for no other write of ours
 	handover *delivery.Handover
-	daemon   *signet.Client // nil where there is none to ask
+	daemon   *signet.Client // nil where no daemon is used
 }
 
 // NewBackend makes the backend of a relay. It opens nothing yet.
@@ -58,9 +58,9 @@ func NewBackend(c *config.Config, std term.Streams) *Backend {
 	return &Backend{c: c, std: std, log: NewLog(c, std), opened: make(chan struct{})}
 }
 
-// Configure makes a relay use the backend: for a harness that was started as name, by the process id.
+// Configure makes a relay use the backend. name is what the harness was started as, id the process's.
 func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.Profile) {
-	o.Compat = asAcpx(profile)
+	o.Compat = acpxCompat(profile)
 	o.Events = func(folded func(bool, []int)) (proxy.Events, error) {
 		var err error
 		b.events, err = eventlog.Open(eventlog.Options{
@@ -75,7 +75,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	}
 	o.Open = func(ctx context.Context) (*proxy.Backend, error) {
 		opened, err := b.open(ctx, name)
-		if !errors.Is(err, sqlite.ErrBusy) { // else it is tried again
+		if !errors.Is(err, sqlite.ErrBusy) { // after ErrBusy the relay tries again
 			b.failed = err
 			close(b.opened)
 		}
@@ -88,8 +88,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		b.tools = tools
 		o.MCPServer = tools.entry
 	}
-	// what a claim may take is left of the hold once the context is there: half is the context's, whatever is
-	// configured
+	// a claim's time is part of the hold; half of that is left for the context, whatever is configured
 	o.HoldLimit, o.ClaimLimit, o.ContextAge = b.c.Hold, min(b.c.DatabaseWait, b.c.Hold/2), b.c.ContextAge
 	o.FetchLimit = b.c.Fetch
 	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait)
@@ -120,7 +119,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.Log = b.log.Logger()
 }
 
-// open opens the database and puts memory together.
+// open opens the database and makes the relay's memory from it.
 func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error) {
 	log := b.log.Logger()
 	db, err := migrations.Open(ctx, b.c.DB)
@@ -139,21 +138,21 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.claims = claims
 	b.mu.Unlock()
 	store := correlation.New(db, correlation.Options{LiveDir: b.c.LiveDir(), Path: b.c.DB, Claims: claims, Log: log})
-	tellOnce(ctx, b.c, store, b.log, b.std)
+	announceRecording(ctx, b.c, store, b.log, b.std)
 	process := store.Process(b.events.Process())
 	handover := newHandover(b.c, store, process, log)
 	b.mu.Lock()
 	b.handover = handover
 	b.mu.Unlock()
-	b.own, b.owing = NewStore(b.c, db, b.log), process
-	source, err := b.source(store, untold{b.own}, log)
+	b.own, b.process = NewStore(b.c, db, b.log), process
+	source, err := b.source(store, withoutOwnNotes{b.own}, log)
 	if err != nil {
 		return nil, err
 	}
-	b.post = &posted{Source: source, ledger: delegation.NewLedger(db, b.c.LiveDir()), name: name, log: b.log}
+	b.mail = &messageSource{Source: source, ledger: delegation.NewLedger(db, b.c.LiveDir()), name: name, log: b.log}
 	if b.c.Delegation {
-		b.post.look(ctx)
-		b.follower.onTurn(b.post.look)
+		b.mail.refresh(ctx)
+		b.follower.onTurn(b.mail.refresh)
 	}
 	b.events.Attach(store)
 	b.follower.attach(b.daemon, func(ctx context.Context, key string) error {
@@ -168,10 +167,10 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	})
 	return &proxy.Backend{
 		Ledger: store,
-		Memory: localSource{b.post, b.own},
+		Memory: localSource{b.mail, b.own},
 		Parent: parentOfSessions(store, log),
 		Earlier: func(ctx context.Context, row int64, agent string) (string, error) {
-			return goesOn(ctx, b.c, store, row, namesOf(agent, name))
+			return earlierOf(ctx, b.c, store, row, namesOf(agent, name))
 		},
 		Messages: b.messages,
 		CatchUp:  func(ctx context.Context) { b.catchUp(ctx, store) },
@@ -181,16 +180,16 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	}, nil
 }
 
-// messages gives what other agents have sent to the session of a key, and what has come of its delegations.
+// messages gives what other agents have sent to a key's session, and the results of its delegations.
 func (b *Backend) messages(key string) []memory.Item {
 	var sent []memory.Item
-	if b.daemon != nil { // which stands before anybody asks
+	if b.daemon != nil { // set by open, before anybody asks
 		sent = b.daemon.Messages(key)
 	}
-	return b.post.of(key, sent)
+	return b.mail.messagesFor(key, sent)
 }
 
-// info is what stays known of this process when it dies.
+// info is what others can know of this process once it is dead.
 func (b *Backend) info(name, id string) correlation.ProcessInfo {
 	info := correlation.ProcessInfo{
 		ID: id, Kind: correlation.Relay, Harness: name, Version: Version, SignetPath: b.c.SignetPath,
@@ -203,10 +202,10 @@ func (b *Backend) info(name, id string) correlation.ProcessInfo {
 	return info
 }
 
-// catchUpWait is how long it is waited for whoever has the database locked, at a time: a prompt is held meanwhile.
+// catchUpWait is how long to wait for a lock on the database at a time: a prompt is held meanwhile.
 const catchUpWait = 25 * time.Millisecond
 
-// catchUp takes in what other processes have said just now.
+// catchUp folds in what other processes have recorded just now.
 func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
 	log := b.log.Logger()
 	sweep := eventlog.Sweep{Store: store, Log: log, Living: true, Except: b.events.Process(),
@@ -222,9 +221,9 @@ func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
 	b.learn(ctx)
 }
 
-// learn lets memory take in the turns that have ended.
+// learn makes memories of the turns that have ended.
 func (b *Backend) learn(ctx context.Context) {
-	// there will be quieter moments
+	// a busy database is no reason to warn: it is tried again after the next turn
 	if err := b.own.Learn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) {
 		log := b.log.Logger()
 		log.Warn().Err(err).Msg("learning from turns")
@@ -241,7 +240,7 @@ func (b *Backend) store(ctx context.Context) (*embedded.Store, error) {
 	}
 }
 
-// current gives the database once it has what was said just now.
+// current gives the database with all that this process has recorded folded in.
 func (b *Backend) current(ctx context.Context) (*sql.DB, error) {
 	if _, err := b.store(ctx); err != nil {
 		return nil, err
@@ -252,7 +251,7 @@ func (b *Backend) current(ctx context.Context) (*sql.DB, error) {
 	return db, b.events.Folded(ctx)
 }
 
-// owe leaves a memory that a tool stored for the daemon.
+// owe leaves a memory that a tool stored to be handed to the daemon.
 func (b *Backend) owe(ctx context.Context, who memory.Session, note signet.Note) (bool, error) {
 	if _, err := b.store(ctx); err != nil {
 		return false, err
@@ -262,10 +261,10 @@ func (b *Backend) owe(ctx context.Context, who memory.Session, note signet.Note)
 	if err != nil {
 		return false, err
 	}
-	return b.owing.OweMemory(ctx, who.Key, string(payload))
+	return b.process.OweMemory(ctx, who.Key, string(payload))
 }
 
-// back has what is owed delivered, now that the daemon is back.
+// back starts a delivery, because the daemon answers again.
 func (b *Backend) back() {
 	b.mu.Lock()
 	handover := b.handover
@@ -275,12 +274,12 @@ func (b *Backend) back() {
 	}
 }
 
-// source is where context comes from, as configured; local is the embedded store.
+// source is the configured source of context; local is the embedded store.
 func (b *Backend) source(store *correlation.Store, local memory.Source, log zerolog.Logger) (memory.Source, error) {
 	if b.c.Memory == "embedded" {
 		return local, nil
 	}
-	o := DaemonOptions(b.c, config.Token(), log)
+	o := daemonOptions(b.c, config.Token(), log)
 	o.BreakerFile, o.Hold = filepath.Join(b.c.Dir(), "daemon.json"), b.c.Hold
 	client, err := signet.New(o)
 	if err != nil {
@@ -289,16 +288,16 @@ func (b *Backend) source(store *correlation.Store, local memory.Source, log zero
 	b.mu.Lock()
 	b.daemon = client
 	b.mu.Unlock()
-	daemon := &notedDaemon{Client: client, follower: b.follower, bypass: store.Bypass, signetPath: b.c.SignetPath,
+	daemon := &recordingDaemon{Client: client, follower: b.follower, bypass: store.Bypass, signetPath: b.c.SignetPath,
 		log: log}
 	if b.c.Memory == "daemon" {
-		daemon.tell, daemon.patience = b.std.Say, b.c.Hold-b.c.DatabaseWait
+		daemon.tell, daemon.holdLimit = b.std.Say, b.c.Hold-b.c.DatabaseWait
 		return daemon, nil
 	}
 	return memory.Auto{Daemon: daemon, Embedded: local}, nil
 }
 
-// localSource is a source with the local identity files beside it.
+// localSource is a source together with the local identity files.
 type localSource struct {
 	memory.Source
 	own *embedded.Store

@@ -15,20 +15,20 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// BackfillSource is what the sessions are from that a harness has written down itself, as `forget --source` names it.
-func BackfillSource(agent string) string { return "backfill:" + agent }
+// backfillSource names the origin of imported sessions, as `forget --source` has it.
+func backfillSource(agent string) string { return "backfill:" + agent }
 
-// A Backfill takes in what harnesses have written down.
+// A Backfill imports the conversations that harnesses have written down.
 type Backfill struct {
 	Data    *Data
-	DryRun  bool      // only count
-	Since   time.Time // conversations that went on after it; zero: all
-	Project string    // of this project alone; "": of all
-	Deliver bool      // and hand it to the daemon, at its pace
-	Step    func(agent string, files int)
+	DryRun  bool                          // only count
+	Since   time.Time                     // conversations that ended after it; zero: all
+	Project string                        // conversations of this project; "": all
+	Deliver bool                          // hand them to the daemon, too
+	Step    func(agent string, files int) // called before each file; may be nil
 }
 
-// A Backfilled is what was found of one agent.
+// A Backfilled says what was found of one agent. Its JSON names are a promise.
 type Backfilled struct {
 	Agent    string          `json:"agent"`
 	Files    int             `json:"files"`
@@ -37,14 +37,15 @@ type Backfilled struct {
 	Skipped  []backfill.Skip `json:"skipped"`
 }
 
-// gcBackfill lets garbage grow to more than what is in use, which is little: collecting it took an eighth of the time.
+// gcBackfill is the GC percentage for an import, which has little in use at a time: with the default, collecting took
+// an eighth of the time.
 const gcBackfill = 400
 
-// inBulk keeps 16 MB of the database in memory: what is taken in is written all over its indexes. Carrying the log of
-// changes over less often would save as much, but then a relay beside it has to do that when it commits.
-const inBulk = `PRAGMA cache_size = -16384`
+// bulkCache lets SQLite keep 16 MB of pages, because an import writes all over the indexes. Fewer checkpoints would
+// save as much, but a relay beside the import would then have to make them.
+const bulkCache = `PRAGMA cache_size = -16384`
 
-// Run takes in what the agents have written, in their order.
+// Run imports what the agents have written, one agent after the other.
 func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, err error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcBackfill))
 	home, err := os.UserHomeDir()
@@ -52,7 +53,7 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 		return nil, err
 	}
 	if !b.DryRun {
-		if _, err := b.Data.DB.ExecContext(ctx, inBulk); err != nil {
+		if _, err := b.Data.DB.ExecContext(ctx, bulkCache); err != nil {
 			return nil, sqlite.While("preparing to take in conversations", err)
 		}
 	}
@@ -65,7 +66,7 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 		if err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, p.End(ctx, "backfill")) }() // which leaves what is owed for the worker
+		defer func() { err = errors.Join(err, p.End(ctx, "backfill")) }() // which makes what is owed due
 		process = p.ID()
 	}
 	for _, agent := range agents {
@@ -91,26 +92,26 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 	return all, b.Data.Memories.Learn(ctx)
 }
 
-// mostSkipped is how many files are named that nothing was taken of; the others are counted.
+// mostSkipped is how many skipped files are named; the others are counted.
 const mostSkipped = 1000
 
-// An intake takes in what one agent has written.
+// An intake imports what one agent has written.
 type intake struct {
 	Backfill
 	process string
 	got     Backfilled
-	skipped int // files that are not named
+	skipped int // skipped files past mostSkipped
 
-	file, id string              // the conversation whose parts are coming
-	into     *correlation.Import // nil where it is not wanted
-	counted  bool                // it counts as one
+	file, id string              // of the conversation that is being imported
+	into     *correlation.Import // nil until a part of it is imported
+	counted  bool                // it is counted in got.Sessions
 
-	last struct { // what about gave
+	last struct { // the last result of about
 		known, out   bool
 		cwd, project string
 	}
 
-	gone map[string]bool // whether a conversation that others were copied from was forgotten
+	gone map[string]bool // by conversation: whether it was forgotten
 }
 
 func (in *intake) skip(s backfill.Skip) {
@@ -121,7 +122,7 @@ func (in *intake) skip(s backfill.Skip) {
 	in.got.Skipped = append(in.got.Skipped, s)
 }
 
-// result is what came of it.
+// result gives what was found.
 func (in *intake) result() Backfilled {
 	if in.skipped > 0 {
 		in.got.Skipped = append(in.got.Skipped, backfill.Skip{Why: fmt.Sprintf("and %d more files", in.skipped)})
@@ -129,7 +130,7 @@ func (in *intake) result() Backfilled {
 	return in.got
 }
 
-// take takes in one conversation, or a part of one, unless a person does not want it.
+// take imports one conversation, or a part of one, unless it is filtered out, opted out or forgotten.
 func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	last := c.Turns[len(c.Turns)-1]
 	project, out := in.about(c.Cwd, c.OtherFolders)
@@ -150,7 +151,7 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	if err == nil && in.into == nil {
 		in.into, err = in.Data.Sessions.Import(ctx, correlation.OpenSession{
 			Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: in.Data.Config.AgentID,
-			Client: BackfillSource(c.Agent), Agent: c.Agent, Process: in.process,
+			Client: backfillSource(c.Agent), Agent: c.Agent, Process: in.process,
 		})
 	}
 	if errors.Is(err, correlation.ErrForgotten) {
@@ -167,8 +168,8 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	return err
 }
 
-// about gives the project of a conversation, and whether one of its folders is left out of memory. Those that stand one
-// behind the other are of one folder, mostly.
+// about gives the project of a conversation, and whether one of its folders is left out of memory. The last result is
+// kept, because consecutive conversations mostly have the same folder.
 func (in *intake) about(cwd string, also []string) (project string, out bool) {
 	leftOut := func(folder string) bool { return memory.OptedOut(folder, in.Data.Config.Exclude) }
 	if in.last.known && in.last.cwd == cwd {
@@ -180,7 +181,7 @@ func (in *intake) about(cwd string, also []string) (project string, out bool) {
 	return project, out || slices.ContainsFunc(also, leftOut)
 }
 
-// add takes in turns of the conversation, or only counts those that are new.
+// add imports turns of the conversation; with DryRun it counts those that are new.
 func (in *intake) add(ctx context.Context, turns []correlation.Turn) (added int, err error) {
 	if in.DryRun {
 		fresh, err := in.into.NewTurns(ctx, turns)
@@ -189,7 +190,7 @@ func (in *intake) add(ctx context.Context, turns []correlation.Turn) (added int,
 	return in.into.Add(ctx, turns)
 }
 
-// leaveForgotten leaves out turns that were copied from a conversation that was forgotten.
+// leaveForgotten removes turns that were copied from a conversation that was forgotten.
 func (in *intake) leaveForgotten(ctx context.Context, c *backfill.Conversation) (err error) {
 	c.Turns = slices.DeleteFunc(c.Turns, func(t backfill.Turn) bool {
 		gone, known := in.gone[t.From]
@@ -211,7 +212,7 @@ func (in *intake) count(turns int) {
 	in.got.Turns += turns
 }
 
-// turnsOf gives the turns of a conversation as they may be stored.
+// turnsOf gives the turns of a conversation as they are stored.
 func turnsOf(c backfill.Conversation) []correlation.Turn {
 	turns := make([]correlation.Turn, 0, len(c.Turns))
 	for _, t := range c.Turns {

@@ -14,12 +14,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// ErrInUse says that a process of ours lives, so that the database must stay as it is.
-var ErrInUse = errors.New("a session, or the worker that delivers, is alive: end it first (see signet-acp-proxy " +
-	"sessions)")
+// ErrInUse says that a process of ours is alive, so that the database must not be replaced.
+var ErrInUse = errors.New("a session, or the worker that delivers, is alive: " +
+	"end it first (see signet-acp-proxy sessions)")
 
-// Backup writes a copy of the database, as it stands now, into a file that is not there yet. Sessions may go on
-// meanwhile.
+// Backup writes a copy of the database, as it is now, into a new file. Sessions may go on meanwhile.
 func (d *Data) Backup(ctx context.Context, name string) (err error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
@@ -28,7 +27,7 @@ func (d *Data) Backup(ctx context.Context, name string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s is there already: name a new file", path)
 	}
-	// SQLite takes an empty file that is there: so nobody else may read it at any moment.
+	// SQLite accepts an existing file if it is empty; made here, nobody else can read it at any moment.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("making the backup: %w", err)
@@ -45,7 +44,8 @@ func (d *Data) Backup(ctx context.Context, name string) (err error) {
 	return sqlite.While("writing the backup", sqlite.Explain(err))
 }
 
-// Restore puts a backup in the place of the database, which is kept as FILE.before-restore. No session may live.
+// Restore puts a backup in the place of the database, which is kept as FILE.before-restore; kept is its path. Errors:
+// ErrInUse, a backup that is broken or none of ours, the disk's.
 func Restore(ctx context.Context, c *config.Config, name string) (kept string, err error) {
 	backup, err := migrations.Look(name)
 	if err != nil {
@@ -84,7 +84,7 @@ func Restore(ctx context.Context, c *config.Config, name string) (kept string, e
 		return "", errors.Join(sqlite.While("copying the backup", sqlite.Explain(err)), os.Remove(copied))
 	}
 	kept, err = setAside(c.DB)
-	if err == nil { // what was removed from that one is not to come back into this one
+	if err == nil { // an undo file of the old database does not fit the new one
 		err = RemoveUndo(UndoFile(c))
 	}
 	if err == nil {
@@ -93,7 +93,7 @@ func Restore(ctx context.Context, c *config.Config, name string) (kept string, e
 	return kept, err
 }
 
-// setAside renames a database with what belongs to it; "" where there is none.
+// setAside renames a database and the files that belong to it; kept is "" where there is none.
 func setAside(path string) (kept string, err error) {
 	kept = path + ".before-restore"
 	for _, ending := range []string{"-wal", "-shm", ""} {
@@ -108,7 +108,7 @@ func setAside(path string) (kept string, err error) {
 	return kept, err
 }
 
-// Unused is ErrInUse while a process of ours holds a session.
+// Unused gives ErrInUse while a process of ours is alive.
 func Unused(c *config.Config) error {
 	locks, err := filepath.Glob(filepath.Join(c.LiveDir(), "*.lock"))
 	if err != nil {

@@ -29,25 +29,25 @@ type Entry struct {
 	*EndFields
 }
 
-// ToolFields are those of a tool's entry; its text is its title.
+// ToolFields are the fields of a tool's entry, whose text is its title.
 type ToolFields struct {
 	Kind      string   `json:"kind"`
 	Status    string   `json:"status"`
 	Locations []string `json:"locations"` // paths
 }
 
-// ContextFields are those of what was inserted.
+// ContextFields are the fields of a context that we inserted.
 type ContextFields struct {
 	BlockID string `json:"blockId"`
 	Source  string `json:"source"`
 	Outcome string `json:"outcome"`
 }
 
-// EndFields are those of an answer.
+// EndFields are the fields of an answer.
 type EndFields struct {
 	Stop      string `json:"stop"`                // why the turn ended; "" if it goes on, died, or failed
 	Code      int    `json:"code,omitempty"`      // of the error that it failed with
-	Ended     bool   `json:"ended"`               // else it goes on
+	Ended     bool   `json:"ended"`               // false: the turn is under way
 	Truncated bool   `json:"truncated,omitempty"` // it was longer than what is kept
 }
 
@@ -62,8 +62,7 @@ func (d *Data) Conversation(ctx context.Context, session int64) ([]Entry, error)
 		return nil, err
 	}
 	slices.SortStableFunc(inserted, func(a, b correlation.Injection) int {
-		return cmp.Compare(a.At.UnixMilli(),
-			b.At.UnixMilli())
+		return cmp.Compare(a.At.UnixMilli(), b.At.UnixMilli())
 	})
 	all := []Entry{}
 	for i, t := range turns {

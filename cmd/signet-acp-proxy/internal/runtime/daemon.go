@@ -15,51 +15,51 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// NewDaemon makes a client of the configured daemon. It makes no request.
+// NewDaemon makes a client of the configured daemon, without a request.
 func NewDaemon(c *config.Config, token string, log zerolog.Logger) (*signet.Client, error) {
-	return signet.New(DaemonOptions(c, token, log))
+	return signet.New(daemonOptions(c, token, log))
 }
 
-// DaemonOptions are those of a client of the configured daemon.
-func DaemonOptions(c *config.Config, token string, log zerolog.Logger) signet.Options {
+// daemonOptions are those of a client of the configured daemon.
+func daemonOptions(c *config.Config, token string, log zerolog.Logger) signet.Options {
 	return signet.Options{
 		URL: c.DaemonURL, Configured: c.DaemonConfigured, SignetPath: c.SignetPath, Token: token, AgentID: c.AgentID,
 		Log:          log,
 		StartTimeout: c.Fetch,
-		// so that a daemon that does not answer leaves the embedded store some of a prompt's time
+		// the rest is for the embedded store, where the daemon does not answer
 		PromptTimeout: max(c.Hold*2/3, time.Millisecond),
 	}
 }
 
-// A notedDaemon is the daemon as a source; what is written down hears which keys it was told, and that it answers:
-// without either nobody could say what it is owed.
-type notedDaemon struct {
+// A recordingDaemon is the daemon as a source that records which keys it was told and that it answers: from that others
+// know later what the daemon is owed.
+type recordingDaemon struct {
 	*signet.Client
 	follower   *follower
 	bypass     func(ctx context.Context, key string) error
 	signetPath string
 	log        zerolog.Logger
-	tell       func(format string, args ...any) // people, where the daemon is all the memory that there is; else nil
+	tell       func(format string, args ...any) // tells people; nil where there is other memory than the daemon's
 	told       sync.Once
-	patience   time.Duration // how long a prompt waits for it; zero: nobody is told of that
+	holdLimit  time.Duration // how long a prompt waits for it; zero: people are not told of a late answer
 
 	mu   sync.Mutex // guards seen
-	seen time.Time  // when it was last written down
+	seen time.Time  // when an answer was last recorded
 }
 
-// seenEvery is how often it is written down that a daemon goes on answering.
+// seenEvery is how often it is recorded that a daemon goes on answering.
 const seenEvery = time.Minute
 
 // Start implements memory.Source.
-func (d *notedDaemon) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
+func (d *recordingDaemon) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
 	d.follower.starting(ctx, s)
-	if d.patience > 0 { // a prompt has gone without by then
-		defer time.AfterFunc(d.patience, func() { d.lacking("no answer yet") }).Stop()
+	if d.holdLimit > 0 { // by then a prompt has gone without memories
+		defer time.AfterFunc(d.holdLimit, func() { d.warnMissing("no answer yet") }).Stop()
 	}
 	got, err := d.Client.Start(ctx, s)
 	d.answered(ctx, s.Key, got.Version, err)
 	if errors.Is(err, memory.ErrUnavailable) && ctx.Err() == nil {
-		d.lacking(strings.TrimPrefix(strings.TrimPrefix(err.Error(), memory.ErrKeySpent.Error()+": "),
+		d.warnMissing(strings.TrimPrefix(strings.TrimPrefix(err.Error(), memory.ErrKeySpent.Error()+": "),
 			memory.ErrUnavailable.Error()+": "))
 	}
 	if len(got.Warnings) > 0 {
@@ -69,8 +69,8 @@ func (d *notedDaemon) Start(ctx context.Context, s memory.Session) (memory.Conte
 	return got, err
 }
 
-// lacking tells people, once, that memory is missing, and why.
-func (d *notedDaemon) lacking(why string) {
+// warnMissing tells people, once, that memory is missing, and why.
+func (d *recordingDaemon) warnMissing(why string) {
 	if d.tell != nil {
 		d.told.Do(func() {
 			d.tell("the daemon at %s: %s; agents get the identity files alone until it answers", d.URL(), why)
@@ -79,17 +79,18 @@ func (d *notedDaemon) lacking(why string) {
 }
 
 // Recall implements memory.Source.
-func (d *notedDaemon) Recall(ctx context.Context, s memory.Session, prompt string, seen []string) (memory.Context,
-	error) {
+func (d *recordingDaemon) Recall(
+	ctx context.Context, s memory.Session, prompt string, seen []string,
+) (memory.Context, error) {
 	got, err := d.Client.Recall(ctx, s, prompt, seen)
 	d.answered(ctx, s.Key, got.Version, err)
 	return got, err
 }
 
-// readsWhole stands behind the version of a daemon that has said that it reads a session's transcript whole each time.
+// readsWhole is added to the recorded version of a daemon that reads a session's transcript whole each time.
 const readsWhole = " whole"
 
-func (d *notedDaemon) answered(ctx context.Context, key, version string, err error) {
+func (d *recordingDaemon) answered(ctx context.Context, key, version string, err error) {
 	if errors.Is(err, memory.ErrBypassed) {
 		if err := d.bypass(context.WithoutCancel(ctx), key); err != nil {
 			d.log.Warn().Err(err).Str("key", key).Msg("noting that a session is switched off at the daemon")

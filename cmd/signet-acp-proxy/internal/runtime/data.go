@@ -17,13 +17,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// IdentityFiles are the person's own, in the order in which an agent reads them.
+// IdentityFiles are the person's own files, in the order in which an agent reads them.
 var IdentityFiles = []string{"IDENTITY.md", "USER.md", "SOUL.md", "AGENTS.md", "MEMORY.md"}
 
-// commandTime is how long a command for people may wait for the database to open.
+// commandTime is how long opening the database may take for a command.
 const commandTime = time.Minute
 
-// Data is what the commands for people work on. Unlike the relay they stop at a mistake in the configuration.
+// Data is what commands work on. Unlike the relay, commands stop at a mistake in the configuration.
 type Data struct {
 	Config   *config.Config
 	Log      *Log
@@ -32,7 +32,7 @@ type Data struct {
 	Memories *embedded.Store
 }
 
-// WithData opens the data for as long as work takes.
+// WithData opens the data while work runs.
 func WithData(f *config.Flags, std term.Streams, work func(ctx context.Context, d *Data) error) error {
 	c, err := config.Load(*f)
 	if err != nil {
@@ -44,11 +44,12 @@ func WithData(f *config.Flags, std term.Streams, work func(ctx context.Context, 
 	if err != nil {
 		return err
 	}
-	// an import may take as long as it takes; a person can end it
+	// work has no deadline: an import may take long, and a person can interrupt it
 	return errors.Join(work(context.Background(), d), d.Close())
 }
 
-// OpenData opens the data of a configuration, and takes in what was said and is not in it yet. The caller closes it.
+// OpenData opens the data of a configuration, and folds in what was recorded and is not in the database yet. The caller
+// closes it.
 func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, error) {
 	db, err := migrations.Open(ctx, c.DB)
 	if err != nil {
@@ -65,7 +66,7 @@ func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, e
 	return d, nil
 }
 
-// NewStore is the embedded store in a database.
+// NewStore gives the embedded store in a database.
 func NewStore(c *config.Config, db *sql.DB, log *Log) *embedded.Store {
 	files := eventlog.Sweep{Store: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()}),
 		Log: log.Logger()}
@@ -75,13 +76,13 @@ func NewStore(c *config.Config, db *sql.DB, log *Log) *embedded.Store {
 		Erase: erase, Log: log.Logger()})
 }
 
-// Close lets go of the database and the log.
+// Close closes the database and the log.
 func (d *Data) Close() error {
 	d.Log.Close()
 	return d.DB.Close()
 }
 
-// RemoveFiles removes transcript files that a forgotten session has left.
+// RemoveFiles removes the transcript files of forgotten sessions.
 func RemoveFiles(files []string) error {
 	var failed error
 	for _, name := range files {

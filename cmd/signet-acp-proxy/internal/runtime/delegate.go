@@ -14,13 +14,13 @@ import (
 
 // Agents gives the agents that can be asked.
 func (d *Data) Agents(ctx context.Context) ([]delegation.Agent, error) {
-	return NewDelegationService(d.Config, d.DB).Agents(ctx)
+	return newDelegationService(d.Config, d.DB).Agents(ctx)
 }
 
-// Delegations gives what was asked, the newest first.
+// Delegations gives all delegations, the newest first.
 func (d *Data) Delegations(ctx context.Context) ([]delegation.Row, error) {
-	ledger := NewDelegationService(d.Config, d.DB).Ledger
-	if err := ledger.Settle(ctx); err != nil { // each row is read as it is all the same
+	ledger := newDelegationService(d.Config, d.DB).Ledger
+	if err := ledger.Settle(ctx); err != nil { // List corrects each state without it, too
 		log := d.Log.Logger()
 		log.Warn().Err(err).Msg("settling delegations")
 	}
@@ -32,49 +32,50 @@ func (d *Data) Delegations(ctx context.Context) ([]delegation.Row, error) {
 	return rows, err
 }
 
-// Delegation gives one by its id, or a beginning of it that is the only one.
+// Delegation gives one by its id, or by a beginning that no other id has.
 func (d *Data) Delegation(ctx context.Context, id string) (delegation.Row, error) {
-	one, err := NewDelegationService(d.Config, d.DB).Ledger.Get(ctx, id)
+	one, err := newDelegationService(d.Config, d.DB).Ledger.Get(ctx, id)
 	return one.Row(), err
 }
 
-// An Asked is what came of what a person, or an agent's shell, has asked.
-type Asked struct {
+// An Delegated is what came of what a person, or an agent's shell, has asked.
+type Delegated struct {
 	delegation.Row
-	Again bool // it was asked before, and not again
-	Left  bool // it goes on
+	Repeated bool // the same request was made before, and not again now
+	Running  bool // it is still being worked on, detached
 }
 
-// Delegate has an agent do something and waits for it, unless it is to go on by itself. It ends with ctx, or with us.
-func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func(line string)) (Asked, error) {
+// Delegate has an agent do something and waits for it, unless it is to be detached. If ctx ends, so does the
+// delegation.
+func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func(line string)) (Delegated, error) {
 	if !d.Config.Delegation {
-		return Asked{}, ErrNoDelegation
+		return Delegated{}, ErrNoDelegation
 	}
 	who, err := d.caller(ctx)
 	if err != nil {
-		return Asked{}, err
+		return Delegated{}, err
 	}
 	lock, err := correlation.TakeLock(d.Config.LiveDir(), correlation.NewProcessID())
 	if err != nil {
-		return Asked{}, err
+		return Delegated{}, err
 	}
 	defer lock.Release()
 	who.Process = lock.ID()
-	service := NewDelegationService(d.Config, d.DB)
+	service := newDelegationService(d.Config, d.DB)
 	asked, fresh, err := service.Delegate(ctx, who, r)
 	if err != nil || r.Detach && !asked.State.Ended() {
-		return Asked{asked.Row(), !fresh, true}, err
+		return Delegated{asked.Row(), !fresh, true}, err
 	}
 	id := asked.ID
 	asked, err = service.Wait(ctx, id, 2*time.Duration(asked.Budget.Seconds)*time.Second+time.Minute,
 		func(now delegation.Delegation) { progress(now.Agent + ": " + now.Progress) })
-	if err == nil && ctx.Err() != nil { // somebody ends us, and with us what we wait for
+	if err == nil && ctx.Err() != nil { // we are told to end
 		asked, err = service.Cancel(context.WithoutCancel(ctx), who, id)
 	}
-	return Asked{asked.Row(), !fresh, false}, err
+	return Delegated{asked.Row(), !fresh, false}, err
 }
 
-// caller says who asks: a person, or the shell of an agent.
+// caller gives who asks: a person, or an agent in its shell.
 func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -100,10 +101,10 @@ func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 	return who, nil
 }
 
-// insideOf finds the delegation whose runner started us, whatever became of the environment on the way: who drops the
-// variable is that child all the same, where the system says who started whom.
+// insideOf finds the delegation whose runner is our ancestor, where the system knows ancestors: dropping the
+// environment variable does not free a child of its limits.
 func (d *Data) insideOf(ctx context.Context) string {
-	running, err := NewDelegationService(d.Config, d.DB).Ledger.Runners(ctx)
+	running, err := newDelegationService(d.Config, d.DB).Ledger.Runners(ctx)
 	if err != nil || len(running) == 0 {
 		return ""
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// A result is what has come of a delegation, and where it is kept.
-type result struct {
+// A delegationResult is the outcome of a delegation, and where it is stored.
+type delegationResult struct {
 	c   *config.Config
 	db  *sql.DB
 	log *Log
@@ -26,12 +26,12 @@ type result struct {
 	o   delegation.Outcome
 }
 
-// daemonPart is how long a daemon may take with a result: somebody waits for it.
-const daemonPart = 2 * time.Second
+// daemonTime is how long the daemon may take for a result: the caller waits for it.
+const daemonTime = 2 * time.Second
 
-// keep has the caller's side remember it, and leaves it for the conversation that asked where nobody waits for it.
-// The other's side is its own conversation.
-func (r result) keep(ctx context.Context) {
+// store stores the result as a memory of the caller's side, and sends it to the caller's session if that does not wait.
+// The child's side has its own conversation.
+func (r delegationResult) store(ctx context.Context) {
 	log := r.log.Logger()
 	var daemon *signet.Client
 	if r.c.Memory == "auto" || r.c.Memory == "daemon" {
@@ -42,10 +42,10 @@ func (r result) keep(ctx context.Context) {
 			defer daemon.Close()
 		}
 	}
-	at, cancel := context.WithTimeout(ctx, daemonPart)
+	at, cancel := context.WithTimeout(ctx, daemonTime)
 	defer cancel()
 	if r.d.Detach && r.d.Key != "" && r.d.Parent == "" {
-		if err := r.leave(ctx, at, daemon); err != nil {
+		if err := r.sendToCaller(ctx, at, daemon); err != nil {
 			log.Warn().Err(err).Str("delegation", r.d.ID).Msg("leaving a result")
 		}
 	}
@@ -54,20 +54,20 @@ func (r result) keep(ctx context.Context) {
 	}
 }
 
-// leave puts it where the conversation that asked finds it: into its next prompt, and with a daemon into that one's
-// inbox, both under one id, so that it is told once.
-func (r result) leave(ctx, at context.Context, daemon *signet.Client) error {
+// sendToCaller sends the result to the session that asked: for its next prompt and, with a daemon, to its inbox, under
+// one id, so that it is told once.
+func (r delegationResult) sendToCaller(ctx, at context.Context, daemon *signet.Client) error {
 	text := fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.o.State, r.o.Reason, chars.Cut(r.o.Answer, 2<<10))
 	m := delegation.Message{To: r.d.Harness, From: r.d.Agent, Session: r.d.Key, Recipient: r.d.Key,
 		Project: r.d.Project, Text: text}
 	if daemon != nil {
-		m.ID, _ = daemon.Send(at, m.From, m.Recipient, m.Text) // ours is told, whatever it says
+		m.ID, _ = daemon.Send(at, m.From, m.Recipient, m.Text) // without it ours is told
 	}
 	_, err := delegation.NewLedger(r.db, r.c.LiveDir()).Send(ctx, m)
 	return err
 }
 
-func (r result) remember(ctx, at context.Context, daemon *signet.Client) error {
+func (r delegationResult) remember(ctx, at context.Context, daemon *signet.Client) error {
 	if r.o.State != delegation.Done || r.o.Answer == "" {
 		return nil
 	}
@@ -82,13 +82,13 @@ func (r result) remember(ctx, at context.Context, daemon *signet.Client) error {
 		Project: r.d.Project, Origin: "assistant", Harness: r.d.Harness, Session: r.d.Key, Turn: r.d.Turn,
 		Source: "delegation", Tags: tags})
 	if err == nil && daemon != nil {
-		_, _ = daemon.Remember(at, signet.Note{Content: stored.Content, Tags: tags}) // without it ours has it
+		_, _ = daemon.Remember(at, signet.Note{Content: stored.Content, Tags: tags}) // the embedded store has it anyway
 	}
 	return err
 }
 
-// posted is a source with what other agents have left for a session.
-type posted struct {
+// messageSource is a source with what other agents have left for a session.
+type messageSource struct {
 	memory.Source
 	ledger *delegation.Ledger
 	name   string // what the harness was started as
@@ -99,7 +99,7 @@ type posted struct {
 }
 
 // Start gives a session's context with its messages before its memories.
-func (p *posted) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
+func (p *messageSource) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
 	c, err := p.Source.Start(ctx, who)
 	if err != nil {
 		return c, err
@@ -109,12 +109,12 @@ func (p *posted) Start(ctx context.Context, who memory.Session) (memory.Context,
 		log := p.log.Logger()
 		log.Warn().Err(err).Msg("looking for messages of other agents")
 	}
-	c.Items = besides(items(messages), c.Items)
+	c.Items = messagesFirst(items(messages), c.Items)
 	return c, nil
 }
 
-// look finds what waits for conversations of which somebody may go on.
-func (p *posted) look(ctx context.Context) {
+// refresh reads the messages for sessions that this process may continue.
+func (p *messageSource) refresh(ctx context.Context) {
 	waiting, err := p.ledger.Waiting(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -131,15 +131,15 @@ func (p *posted) look(ctx context.Context) {
 	}
 }
 
-// of gives what waits for the session of a key, beside what a daemon has for it. It waits for nothing.
-func (p *posted) of(key string, daemons []memory.Item) []memory.Item {
+// messagesFor gives the messages for a key's session, with those that a daemon has for it. It waits for nothing.
+func (p *messageSource) messagesFor(key string, daemons []memory.Item) []memory.Item {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return besides(p.waiting[key], daemons)
+	return messagesFirst(p.waiting[key], daemons)
 }
 
-// besides puts messages before items, of which a daemon's may be the same ones.
-func besides(messages, all []memory.Item) []memory.Item {
+// messagesFirst puts messages before items; a daemon's items may include them.
+func messagesFirst(messages, all []memory.Item) []memory.Item {
 	messages = slices.DeleteFunc(slices.Clone(messages), func(m memory.Item) bool {
 		return slices.ContainsFunc(all, func(it memory.Item) bool { return it.ID == m.ID })
 	})

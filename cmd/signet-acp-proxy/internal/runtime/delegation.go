@@ -23,7 +23,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// ErrNoDelegation says that nobody has switched it on.
+// ErrNoDelegation says that delegation is switched off.
 var ErrNoDelegation = errors.New("delegation is off: set delegation: on in the acp: section of agent.yaml")
 
 // The command line of a runner: DelegateWord RunFlag ID, with the task on its stdin.
@@ -32,15 +32,16 @@ const (
 	RunFlag      = "--run"
 )
 
-// delegationTools are those by which the agents of a process ask others.
-func delegationTools(c *config.Config, harness, process string, db func(context.Context) (*sql.DB,
-	error)) []mcpserver.Extra {
+// delegationTools are the tools by which the agents of a process ask others.
+func delegationTools(
+	c *config.Config, harness, process string, db func(context.Context) (*sql.DB, error),
+) []mcpserver.Extra {
 	service := func(ctx context.Context) (*delegation.Service, error) {
 		db, err := db(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return NewDelegationService(c, db), nil
+		return newDelegationService(c, db), nil
 	}
 	var tools []mcpserver.Extra
 	if c.Memory != "daemon" {
@@ -57,9 +58,10 @@ func delegationTools(c *config.Config, harness, process string, db func(context.
 	})...)
 }
 
-// DelegationTools are those of a server without a relay. The function that comes with them is to be called at its end.
-func DelegationTools(c *config.Config, harness string, db func(context.Context) (*sql.DB, error)) (
-	[]mcpserver.Extra, func(), error) {
+// DelegationTools are these tools for a server without a relay. The second result must be called at its end.
+func DelegationTools(
+	c *config.Config, harness string, db func(context.Context) (*sql.DB, error),
+) ([]mcpserver.Extra, func(), error) {
 	if !c.Delegation {
 		return delegationTools(c, harness, "", db), func() {}, nil
 	}
@@ -70,8 +72,8 @@ func DelegationTools(c *config.Config, harness string, db func(context.Context) 
 	return delegationTools(c, harness, lock.ID(), db), func() { _ = lock.Release() }, nil
 }
 
-// NewDelegationService is where delegations are asked for, on a database.
-func NewDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
+// newDelegationService makes the delegation service on a database.
+func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 	return &delegation.Service{
 		Ledger: delegation.NewLedger(db, c.LiveDir()), Canonical: config.Canonical,
 		Known: func(ctx context.Context) ([]delegation.KnownAgent, error) { return knownAgents(ctx, c, db) },
@@ -86,12 +88,12 @@ func NewDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 	}
 }
 
-// An assignment is what a runner is told: the row has the task without its secrets.
+// An assignment is what a runner reads on its stdin: the task word for word, because the row has it without secrets.
 type assignment struct {
 	Task string `json:"task"`
 }
 
-// ownFlags make another process of ours work with the same configuration.
+// ownFlags gives the flags by which another process of ours gets the same configuration.
 func ownFlags(c *config.Config) []string {
 	flags := []string{"--db", absolute(c.DB), "--signet-path", c.SignetPath, "--memory", c.Memory, "--log-level",
 		c.LogLevel}
@@ -129,13 +131,13 @@ func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegatio
 	return known, nil
 }
 
-// delegationFolders is where those work that were delegated to.
+// delegationFolders is the folder in which the folders of delegations are made.
 func delegationFolders(c *config.Config) string { return filepath.Join(c.Dir(), "work") }
 
-// projectFile, beside the folder of a delegation, names the project that it is of.
+// projectFile is a file beside a delegation's folder with the caller's project.
 const projectFile = "project"
 
-// delegatedProject gives the project of a folder: of a delegation's the caller's.
+// delegatedProject gives the project of a folder; for a delegation's folder it is the caller's.
 func delegatedProject(c *config.Config) func(cwd string) string {
 	folders := delegationFolders(c)
 	return func(cwd string) string {
@@ -152,7 +154,7 @@ func delegatedProject(c *config.Config) func(cwd string) string {
 	}
 }
 
-// RunDelegation is a runner's process: it carries out what it is told on in.
+// RunDelegation is the process of a runner. It reads its assignment from in.
 func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reader, std term.Streams) error {
 	var told assignment
 	if err := json.NewDecoder(io.LimitReader(in, 1<<20)).Decode(&told); err != nil {
@@ -181,7 +183,7 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 			return os.WriteFile(filepath.Join(root, projectFile), []byte(d.Project), 0o600)
 		},
 		Ended: func(ctx context.Context, d delegation.Delegation, o delegation.Outcome) {
-			result{c, db, log, d, o}.keep(ctx)
+			delegationResult{c, db, log, d, o}.store(ctx)
 		},
 	}
 	return runner.Run(ctx, id, told.Task)

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	earlierTurns = 50      // the last ones of a conversation that are looked at, beside its first
-	earlierText  = 8 << 10 // bytes of each side of one that are searched for decisions
+	earlierTurns = 50      // turns that are read, the last of a conversation and its first
+	earlierText  = 8 << 10 // bytes of each side of a turn that are searched for decisions
 )
 
-// goesOn tells how the conversation ended that a session goes on from. names are those of its agent.
-func goesOn(
+// earlierOf tells how the conversation ended that a session continues. names are those of its agent.
+func earlierOf(
 	ctx context.Context, c *config.Config, store *correlation.Store, session int64, names []string,
 ) (string, error) {
 	before, err := store.Predecessor(ctx, session, names)
@@ -48,7 +48,7 @@ func earlier(ctx context.Context, store *correlation.Store, session int64) (stri
 	return memory.Earlier(rounds), nil
 }
 
-// changedBy gives the files that the tools of a turn have changed, as they are called in folder cwd.
+// changedBy gives the files that the tools of a turn have changed, relative to cwd where they are below it.
 func changedBy(t correlation.Turn, cwd string) (paths []string) {
 	for _, tool := range t.Tools {
 		if !slices.Contains([]string{"edit", "delete", "move"}, tool.Kind) || tool.Status == "failed" {
@@ -64,7 +64,8 @@ func changedBy(t correlation.Turn, cwd string) (paths []string) {
 	return paths
 }
 
-// namesOf gives the names of an agent, by its own and the one that it was started as, as handoffs have them.
+// namesOf gives the names under which an agent may be handed something: its own, the one that it was started as, and
+// its profile's.
 func namesOf(agent, started string) []string {
 	names := []string{config.Canonical(started), strings.ToLower(agent)}
 	if p, known := config.ProfileOf(agent, started); known {

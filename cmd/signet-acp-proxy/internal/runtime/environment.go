@@ -18,15 +18,14 @@ import (
 const (
 	hooksVariable  = "SIGNET_NO_HOOKS"
 	bypassVariable = "SIGNET_BYPASS"
-	// parentVariable is what a proxy inside ours finds its parent by: our name
-	// as a process, for a harness is started once and may hold many sessions, and
-	// which of them calls is known only when it does. A Signet key will do too.
+	// parentVariable is how a proxy below ours finds its parent: it holds our process id. A session's key would not do,
+	// for a harness is started once and may hold many sessions; but a key is accepted, too.
 	parentVariable = "SIGNET_ACP_PARENT"
 )
 
-// Bypassed reports whether we are to do nothing. SIGNET_NO_HOOKS=1 is
-// Signet's own, which must not be fed its own work, or a proxy's around us: that
-// one says who it is, and a person may want memory for the agents that agents call.
+// Bypassed reports whether the relay is to pass everything unchanged. SIGNET_NO_HOOKS=1 is set by Signet, which must
+// not be fed its own work, or by a proxy around us, which then also names itself: a person may want memory for agents
+// that are called by agents.
 func Bypassed(c *config.Config) bool {
 	if os.Getenv(bypassVariable) == "1" {
 		return true
@@ -37,8 +36,8 @@ func Bypassed(c *config.Config) bool {
 	return os.Getenv(hooksVariable) == "1"
 }
 
-// WithHooks says in the harness's environment, ours if env is nil, what its own
-// Signet hooks are to do: they would inject a second time.
+// WithHooks tells the harness's own Signet hooks, in its environment (ours if env is nil), whether to run: they would
+// inject a second time.
 func WithHooks(env []string, hooks string) []string {
 	switch hooks {
 	case "inherit":
@@ -49,7 +48,7 @@ func WithHooks(env []string, hooks string) []string {
 	return append(without(environment(env), hooksVariable), hooksVariable+"=1")
 }
 
-// WithParent says in the harness's environment who we are.
+// WithParent names our process in the harness's environment.
 func WithParent(env []string, process string) []string {
 	return append(without(environment(env), parentVariable), parentVariable+"="+process)
 }
@@ -66,12 +65,12 @@ func without(env []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, name+"=") })
 }
 
-// parentOfSessions finds the Signet key of the session that our sessions work for; nil when nobody says that there is
-// one.
+// parentOfSessions gives a function that finds the Signet key of the session that our sessions work for; nil when there
+// is none.
 func parentOfSessions(store *correlation.Store, log zerolog.Logger) func(ctx context.Context, cwd string) string {
 	parent := os.Getenv(parentVariable)
 	if parent == "" {
-		// who was delegated to has memory, whatever agents get that others call
+		// a delegated child has memory, whatever the setting nested says
 		parent = os.Getenv(delegation.CallerVariable)
 	}
 	if parent == "" {

@@ -63,13 +63,13 @@ func TestAsAcpx(t *testing.T) {
 	for value, want := range map[string][]string{"": {"project", "local"}, " 1 ": {"user", "project", "local"},
 		"true": {"project", "local"}} {
 		t.Setenv("ACPX_CLAUDE_INCLUDE_USER_SETTINGS", value)
-		if got := asAcpx(claude).SettingSources; !slices.Equal(got, want) {
+		if got := acpxCompat(claude).SettingSources; !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", value, got, want)
 		}
 	}
 	codex, _ := upstream.Lookup("codex")
 	pi, _ := upstream.Lookup("pi")
-	if c := asAcpx(codex); c.SettingSources != nil {
+	if c := acpxCompat(codex); c.SettingSources != nil {
 		t.Errorf("codex has %q", c.SettingSources)
 	}
 	if !placement("system", pi).System || placement("auto", pi).System || !placement("auto", codex).System ||

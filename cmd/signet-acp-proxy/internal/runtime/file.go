@@ -8,8 +8,7 @@ import (
 	"path/filepath"
 )
 
-// WriteFile writes a file that only its owner can read, at once: nobody sees half of it, and one that cannot be written
-// leaves what was there.
+// WriteFile writes a file with mode 0600, atomically: nobody sees half of it, and on an error the old file stays.
 func WriteFile(name string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), ".signet-acp-proxy-*") // mode 0600
 	if err != nil {

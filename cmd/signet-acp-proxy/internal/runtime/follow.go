@@ -15,11 +15,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// A follower reads what a process writes down of its conversations, and does what the daemon is to hear of them
-// beside: a resumed one goes on, a long one hands over what it has, and with presence each prompt is told of. It
-// makes no conversation wait: what it cannot take it leaves.
+// A follower reads the events that a process records, and tells the daemon what it needs to know of them, in a
+// goroutine of its own: that a resumed session goes on, what a long session has said so far and, with presence, each
+// prompt. No conversation waits for it: what does not fit its queue is dropped.
 type follower struct {
-	*eventlog.Log // what is appended to it goes on to the file
+	*eventlog.Log // where events go on to
 
 	presence bool
 	log      zerolog.Logger
@@ -32,35 +32,35 @@ type follower struct {
 	mu        sync.Mutex // guards what follows
 	daemon    *signet.Client
 	handOver  func(ctx context.Context, key string) error
-	turned    func(ctx context.Context) // is done after each turn
-	warnings  map[string][]string       // what the daemon said with a key whose session has no name yet
-	sessions  map[int]*followed
-	turns     map[int]*followed // those that are open
-	prompting map[int]bool      // whose user text is to come
+	afterTurn func(ctx context.Context) // called after each turn; may be nil
+	warnings  map[string][]string       // by key, of sessions that are not known yet
+	sessions  map[int]*followedSession
+	turns     map[int]*followedSession // the turns under way
+	prompting map[int]bool             // turns whose user text has not come yet
 }
 
-// A followed is a session.
-type followed struct {
+// A followedSession is what the follower knows of a session.
+type followedSession struct {
 	number  int
 	who     memory.Session
-	last    string // what the assistant said last
+	last    string // the assistant's last message
 	said    strings.Builder
-	turns   int // that ended and were not handed over
+	turns   int // turns that have ended since the last hand-over
 	since   time.Time
-	command bool // the turn at hand is a slash command
+	command bool // the current turn is a slash command
 }
 
 const (
-	followQueue  = 64      // things to do; more are left
-	lastSize     = 2 << 10 // bytes of the assistant's last message
-	turnsAtOnce  = 20      // that a session hands over before its end,
-	handOverTime = time.Hour
+	followQueue   = 64        // calls that wait; more are dropped
+	lastSize      = 2 << 10   // bytes that are kept of the assistant's last message
+	handOverTurns = 20        // turns after which a session is handed over before its end
+	handOverTime  = time.Hour // the same, by time
 )
 
 func newFollower(log *eventlog.Log, presence bool, l zerolog.Logger) *follower {
 	f := &follower{
 		Log: log, presence: presence, log: l, work: make(chan func(context.Context), followQueue),
-		warnings: map[string][]string{}, sessions: map[int]*followed{}, turns: map[int]*followed{},
+		warnings: map[string][]string{}, sessions: map[int]*followedSession{}, turns: map[int]*followedSession{},
 		prompting: map[int]bool{},
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
@@ -77,21 +77,21 @@ func newFollower(log *eventlog.Log, presence bool, l zerolog.Logger) *follower {
 	return f
 }
 
-// attach gives the daemon to tell, and the way to hand over what a session has said.
+// attach sets the daemon to tell, and the function that hands over what a session has said so far.
 func (f *follower) attach(daemon *signet.Client, handOver func(ctx context.Context, key string) error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.daemon, f.handOver = daemon, handOver
 }
 
-// onTurn gives what else is to be done after each turn.
+// onTurn sets what else is done after each turn.
 func (f *follower) onTurn(do func(ctx context.Context)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.turned = do
+	f.afterTurn = do
 }
 
-// close ends what is done beside.
+// close ends the goroutine.
 func (f *follower) close() {
 	f.cancel()
 	f.tasks.Wait()
@@ -101,26 +101,26 @@ func (f *follower) close() {
 func (f *follower) Append(events ...eventlog.Event) {
 	f.Log.Append(events...)
 	for _, e := range events {
-		f.hear(e)
+		f.note(e)
 	}
 }
 
 // AppendWait implements proxy.Events.
 func (f *follower) AppendWait(ctx context.Context, e eventlog.Event) error {
 	err := f.Log.AppendWait(ctx, e)
-	f.hear(e)
+	f.note(e)
 	return err
 }
 
-// starting notes a session-start before it is sent: an unused key is to be ended some day, also where we are killed
-// before the harness has named its session.
+// starting records a session-start before it is sent: a key that is never used must be ended some day, also if we are
+// killed before the harness has named its session.
 func (f *follower) starting(ctx context.Context, s memory.Session) {
 	if err := f.Log.AppendWait(ctx, eventlog.KeyStarted{Key: s.Key, AgentID: s.AgentID}); err != nil {
 		f.log.Warn().Err(err).Str("key", s.Key).Msg("noting a session-start")
 	}
 }
 
-// warned notes what the daemon says to people about a key's session.
+// warned records the daemon's warnings for people about a key's session.
 func (f *follower) warned(key string, lines []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,8 +133,8 @@ func (f *follower) warned(key string, lines []string) {
 	}
 }
 
-// hear takes in an event. The relay waits for it, so it only notes.
-func (f *follower) hear(e eventlog.Event) {
+// note notes an event. The relay waits for it, so it makes no call.
+func (f *follower) note(e eventlog.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch e := e.(type) {
@@ -164,10 +164,8 @@ func (f *follower) hear(e eventlog.Event) {
 	case eventlog.Injected:
 		f.gaveLocked(f.sessionLocked(e.Session), e.Injection.Items)
 	case eventlog.Compacting:
-		f.tellLocked(f.sessionLocked(e.Session), "a compaction", func(ctx context.Context, d *signet.Client,
-			who memory.Session) error {
-			return d.Compacting(ctx, who)
-		})
+		f.tellLocked(f.sessionLocked(e.Session), "a compaction",
+			func(ctx context.Context, d *signet.Client, who memory.Session) error { return d.Compacting(ctx, who) })
 	case eventlog.Left:
 		f.leftLocked(e.Session)
 	case eventlog.TurnEnded:
@@ -180,14 +178,14 @@ func (f *follower) hear(e eventlog.Event) {
 	}
 }
 
-func (f *follower) sessionLocked(n int) *followed {
+func (f *follower) sessionLocked(n int) *followedSession {
 	if f.sessions[n] == nil {
-		f.sessions[n] = &followed{number: n, since: time.Now()}
+		f.sessions[n] = &followedSession{number: n, since: time.Now()}
 	}
 	return f.sessions[n]
 }
 
-// leftLocked lets go of a session that the client has closed. Should it come back, it is told of as in a new process.
+// leftLocked drops a session that the client has closed. If it comes back, the daemon is told as by a new process.
 func (f *follower) leftLocked(n int) {
 	s := f.sessions[n]
 	if s == nil {
@@ -205,8 +203,8 @@ func (f *follower) leftLocked(n int) {
 	}
 }
 
-// keyLocked notes a session's key, which the file knows from now on.
-func (f *follower) keyLocked(s *followed, key string) {
+// keyLocked sets a session's key.
+func (f *follower) keyLocked(s *followedSession, key string) {
 	if key == "" {
 		return
 	}
@@ -217,8 +215,8 @@ func (f *follower) keyLocked(s *followed, key string) {
 	delete(f.warnings, key)
 }
 
-// tellLocked tells the daemon something of a session.
-func (f *follower) tellLocked(s *followed, what string,
+// tellLocked queues a call to the daemon about a session.
+func (f *follower) tellLocked(s *followedSession, what string,
 	tell func(context.Context, *signet.Client, memory.Session) error) {
 	daemon, who := f.daemon, s.who
 	if daemon == nil || who.Key == "" {
@@ -234,15 +232,15 @@ func (f *follower) tellLocked(s *followed, what string,
 }
 
 // promptLocked tells the daemon of a prompt.
-func (f *follower) promptLocked(s *followed, text string) {
+func (f *follower) promptLocked(s *followedSession, text string) {
 	last := s.last
 	f.tellLocked(s, "a prompt", func(ctx context.Context, d *signet.Client, who memory.Session) error {
 		return d.Follow(ctx, signet.Prompt{Session: who, Text: text, Last: last}, f.presence)
 	})
 }
 
-// gaveLocked tells the daemon of messages of other agents that a session was given.
-func (f *follower) gaveLocked(s *followed, items []string) {
+// gaveLocked tells the daemon which messages of other agents a session was given.
+func (f *follower) gaveLocked(s *followedSession, items []string) {
 	if slices.ContainsFunc(items, signet.IsMessage) {
 		f.tellLocked(s, "messages that were given",
 			func(ctx context.Context, d *signet.Client, who memory.Session) error {
@@ -251,13 +249,13 @@ func (f *follower) gaveLocked(s *followed, items []string) {
 	}
 }
 
-// endedLocked counts a turn, and hands over what a long session has.
-func (f *follower) endedLocked(s *followed) {
+// endedLocked counts a turn, and hands over what a long session has said.
+func (f *follower) endedLocked(s *followedSession) {
 	s.turns++
-	if f.turned != nil {
-		f.doLocked(f.turned)
+	if f.afterTurn != nil {
+		f.doLocked(f.afterTurn)
 	}
-	if f.handOver == nil || s.turns < turnsAtOnce && time.Since(s.since) < handOverTime {
+	if f.handOver == nil || s.turns < handOverTurns && time.Since(s.since) < handOverTime {
 		return
 	}
 	s.turns, s.since = 0, time.Now()

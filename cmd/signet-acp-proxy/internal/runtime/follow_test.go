@@ -69,7 +69,7 @@ func TestFollower(t *testing.T) {
 		// which may take longer than anybody waits
 		_ = f.AppendWait(t.Context(), eventlog.TurnEnded{Turn: turn, Stop: "end_turn"})
 	}
-	for i := range turnsAtOnce {
+	for i := range handOverTurns {
 		say(i)
 	}
 	select {
@@ -118,7 +118,7 @@ func TestFollower(t *testing.T) {
 	waitFor("the daemon is not told that a message was given",
 		func() bool { return slices.Equal(d.Acknowledged(id), []string{key}) })
 
-	say(turnsAtOnce) // its end was posted, and it goes on
+	say(handOverTurns) // its end was posted, and it goes on
 	waitFor("the daemon is not told that it goes on",
 		func() bool { return len(d.Requests(claim)) == 2 })
 

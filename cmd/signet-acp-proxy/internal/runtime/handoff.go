@@ -21,20 +21,20 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 )
 
-// ErrNothingSaid is a session that there is nothing to tell of.
+// ErrNothingSaid says that nothing was said in a session.
 var ErrNothingSaid = errors.New("nothing was said in it: there is nothing to hand over")
 
-// A Handoff is a session that waits for the next one of another agent.
+// A Handoff is a session that the next session of another agent continues.
 type Handoff struct {
 	Session correlation.Session
 	To      string     // the agent
-	acpx    [][]string // the command lines that begin it; nil where no command of the agent's is known
+	acpx    [][]string // command lines that begin that session; nil where no command of the agent is known
 }
 
-// goOn is what the other agent is asked.
-const goOn = "Go on where we were."
+// continuePrompt is the other agent's first prompt.
+const continuePrompt = "Go on where we were."
 
-// handOver leaves a session for the next one of an agent.
+// handOver stores that the next session of an agent continues this one.
 func handOver(
 	ctx context.Context, c *config.Config, store *correlation.Store, s correlation.Session, to string,
 ) (Handoff, error) {
@@ -55,7 +55,7 @@ func handOver(
 	return Handoff{s, to, viaAcpx(c, s.Cwd, to)}, err
 }
 
-// HandOver leaves the session that a person names for the next one of an agent.
+// HandOver does so for the session that a person names.
 func (d *Data) HandOver(ctx context.Context, id, to string) (Handoff, error) {
 	s, err := d.Sessions.Resolve(ctx, id)
 	if err != nil {
@@ -64,8 +64,8 @@ func (d *Data) HandOver(ctx context.Context, id, to string) (Handoff, error) {
 	return handOver(ctx, d.Config, d.Sessions, s, to)
 }
 
-// viaAcpx gives the command lines by which acpx begins a session of an agent in a folder and has it go on: under the
-// name that acpx has for it, else by a command of ours.
+// viaAcpx gives the command lines by which acpx begins a session of an agent in a folder and prompts it: by the name
+// that acpx has for the agent, else by a command of ours.
 func viaAcpx(c *config.Config, cwd, to string) [][]string {
 	acpx := []string{"acpx"}
 	if !clients.OnPath("acpx") {
@@ -75,14 +75,17 @@ func viaAcpx(c *config.Config, cwd, to string) [][]string {
 	if name := acpxName(to); name != "" {
 		acpx = append(acpx, name)
 	} else if _, known := c.Profile(to); known {
-		acpx = append(acpx, "--agent", Shell(clients.Command(c, to)))
+		acpx = append(acpx, "--agent", shellLine(clients.Command(c, to)))
 	} else {
 		return nil
 	}
-	return [][]string{slices.Concat(acpx, []string{"sessions", "new"}), slices.Concat(acpx, []string{"prompt", goOn})}
+	return [][]string{
+		slices.Concat(acpx, []string{"sessions", "new"}),
+		slices.Concat(acpx, []string{"prompt", continuePrompt}),
+	}
 }
 
-// acpxName is what acpx calls an agent that it starts through us, "" if it does not.
+// acpxName gives acpx's name for an agent that it starts through us, "" if it does not.
 func acpxName(agent string) string {
 	file, err := clients.Open("acpx")
 	if err != nil {
@@ -100,18 +103,18 @@ func acpxName(agent string) string {
 	return ""
 }
 
-// Place is where that one has to be: the project, or the folder of none.
+// Place is the folder for the other session: the project or, where there is none, the same folder.
 func (h Handoff) Place() string { return cmp.Or(h.Session.Project, h.Session.Cwd) }
 
-// Command is the line for a shell that begins the session that goes on.
+// Command is the shell's command line that begins the other session.
 func (h Handoff) Command() string {
 	if h.acpx == nil {
-		return Shell([]string{"signet-acp-proxy", "--agent", h.To, "--", "COMMAND"})
+		return shellLine([]string{"signet-acp-proxy", "--agent", h.To, "--", "COMMAND"})
 	}
-	return Shell(h.acpx[0]) + " && " + Shell(h.acpx[1])
+	return shellLine(h.acpx[0]) + " && " + shellLine(h.acpx[1])
 }
 
-// Run begins that session through acpx.
+// Run begins the other session through acpx.
 func (h Handoff) Run(ctx context.Context, std term.Streams) error {
 	if h.acpx == nil {
 		return fmt.Errorf("no command is known for %s: begin its session in your own client", h.To)
@@ -129,8 +132,8 @@ func (h Handoff) Run(ctx context.Context, std term.Streams) error {
 	return nil
 }
 
-// Shell is a command line as a shell takes it.
-func Shell(words []string) string {
+// shellLine quotes a command line for a shell.
+func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		if quoted[i] = word; word == "" || strings.ContainsFunc(word, special) {
@@ -140,13 +143,13 @@ func Shell(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// special reports whether a shell may give a character a meaning.
+// special reports whether a character may have a meaning for a shell.
 func special(r rune) bool {
 	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-^", r)
 }
 
-// HandoffTool is the tool by which an agent leaves its own session for another one. open gives the database, and may
-// wait until it has what was said just now.
+// HandoffTool is the tool by which an agent hands its own session over to another agent. open gives the database, and
+// may wait until it is current.
 func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB, error)) mcpserver.Extra {
 	closed := false
 	return mcpserver.Extra{
@@ -174,8 +177,8 @@ func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB
 			store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()})
 			s, err := store.FindByKey(ctx, who.Key)
 			if errors.Is(err, correlation.ErrNotFound) {
-				return nil, errors.New("this session is not on record here; signet-acp-proxy handoff SESSION does it " +
-					"for any that is")
+				return nil, errors.New("this session is not on record here; " +
+					"signet-acp-proxy handoff SESSION does it for any that is")
 			}
 			if err != nil {
 				return nil, err

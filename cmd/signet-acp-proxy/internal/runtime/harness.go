@@ -15,8 +15,8 @@ var (
 	ErrUnknownAgent = errors.New("no agent is known by that name")
 )
 
-// Harness finds the profile and the command line of what is to be started: by name, by a command, or both. A command
-// that begins with -- is arguments of the named agent's own.
+// Harness finds the profile and the command line of the harness to start: by name, by a command, or by both. A command
+// that begins with -- is arguments for the named harness.
 func Harness(c *config.Config, name string, command []string, o *upstream.Options) (upstream.Profile, error) {
 	profile, known := c.Profile(name)
 	own := len(command) > 0 && command[0] == "--"

@@ -13,9 +13,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-const maxLogSize = 4 << 20 // then the file becomes the .old one
+const maxLogSize = 4 << 20 // bytes; then the file is renamed to .old
 
-// A Log is the log, opened when something is first written to it: a start waits for no file.
+// A Log is the log. Its file is opened at the first write, so that a start does not wait for it.
 type Log struct {
 	path  string
 	level zerolog.Level
@@ -27,7 +27,7 @@ type Log struct {
 	failed bool
 }
 
-// NewLog is the log as configured. It opens nothing yet.
+// NewLog gives the configured log.
 func NewLog(c *config.Config, std term.Streams) *Log {
 	level, err := zerolog.ParseLevel(c.LogLevel)
 	if err != nil {
@@ -40,7 +40,7 @@ func NewLog(c *config.Config, std term.Streams) *Log {
 	return &Log{path: path, level: level, std: std}
 }
 
-// Logger gives a logger into the file. It logs ids, sizes and durations, never what anybody said.
+// Logger gives a logger that writes to it. What is logged are ids, sizes and durations, never what anybody said.
 func (l *Log) Logger() zerolog.Logger {
 	if l.path == "-" {
 		return zerolog.New(l.std.Err).Level(l.level).With().Timestamp().Logger()
@@ -48,7 +48,7 @@ func (l *Log) Logger() zerolog.Logger {
 	return zerolog.New(l).Level(l.level).With().Timestamp().Int("pid", os.Getpid()).Logger()
 }
 
-// Write implements io.Writer. A log that cannot be written is given up with one word to the person.
+// Write implements io.Writer. If the log cannot be written, it tells the person once and drops everything.
 func (l *Log) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +67,7 @@ func (l *Log) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// openLocked makes sure of a file with room for n bytes.
+// openLocked opens the file, and replaces it if n more bytes do not fit.
 func (l *Log) openLocked(n int64) error {
 	if l.file != nil && l.size+n <= maxLogSize {
 		return nil

@@ -12,11 +12,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// A NoteRow is a note of an agent's own, as scripts read it.
+// A NoteRow is a note of an agent's own (backfill.Note), as scripts read it.
 type NoteRow struct {
 	ID      string    `json:"id"`
 	Content string    `json:"content"`
-	Project string    `json:"project"` // "" for every one
+	Project string    `json:"project"` // "" for any
 	Created time.Time `json:"created"` // when the file was written
 	Source  string    `json:"source"`  // agent:NAME
 	Agent   string    `json:"agent"`
@@ -26,7 +26,7 @@ type NoteRow struct {
 	Origin  string    `json:"origin"` // who wrote it: user or assistant
 }
 
-// AgentNotes gives what agents keep for themselves, but for folders that have opted out.
+// AgentNotes gives the notes that agents keep for themselves, without those about folders that have opted out.
 func (d *Data) AgentNotes() (rows []NoteRow, skipped []backfill.Skip, err error) {
 	all, skipped, err := d.notes()
 	rows = []NoteRow{}
@@ -63,7 +63,7 @@ func origin(n backfill.Note) string {
 	return "user"
 }
 
-// Promote takes a note of an agent's own into our memory. The agent that has it is never told it by us.
+// Promote stores a note of an agent's own as a memory for the other agents.
 func (d *Data) Promote(ctx context.Context, id string) (m embedded.Memory, added bool, err error) {
 	all, _, err := d.notes()
 	if err != nil {
@@ -81,23 +81,27 @@ func (d *Data) Promote(ctx context.Context, id string) (m embedded.Memory, added
 		Source: "memory promote", Harness: n.Agent, Session: embedded.NoteSession(n.Agent), Context: n.Heading})
 }
 
-// An untold source is the embedded store without what the session's agent reads by itself.
-type untold struct{ *embedded.Store }
+// withoutOwnNotes is the embedded store without what the session's agent reads by itself.
+type withoutOwnNotes struct{ *embedded.Store }
 
 // Start implements memory.Source.
-func (u untold) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
+func (u withoutOwnNotes) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
 	got, err := u.Store.Start(ctx, who)
 	return u.unread(ctx, who, got, err)
 }
 
 // Recall implements memory.Source.
-func (u untold) Recall(ctx context.Context, who memory.Session, prompt string, seen []string) (memory.Context, error) {
+func (u withoutOwnNotes) Recall(
+	ctx context.Context, who memory.Session, prompt string, seen []string,
+) (memory.Context, error) {
 	got, err := u.Store.Recall(ctx, who, prompt, seen)
 	return u.unread(ctx, who, got, err)
 }
 
-// unread leaves out what the agent has. Where that cannot be found out no memory is told, and the rest is.
-func (u untold) unread(ctx context.Context, who memory.Session, got memory.Context, err error) (memory.Context, error) {
+// unread leaves out what the agent reads by itself. If that fails, the context goes without memories.
+func (u withoutOwnNotes) unread(
+	ctx context.Context, who memory.Session, got memory.Context, err error,
+) (memory.Context, error) {
 	if err == nil && len(got.Items) > 0 {
 		// it reads a few rows by their ids, so it may outlast the deadline
 		got.Items, _ = u.Store.WithoutOwnNotes(context.WithoutCancel(ctx), who.Harness, got.Items)

@@ -8,9 +8,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// tellOnce tells the person, once for each Signet folder, that conversations are recorded, and how to have it
-// otherwise.
-func tellOnce(ctx context.Context, c *config.Config, store *correlation.Store, log *Log, std term.Streams) {
+// announceRecording tells the person, once for each Signet folder, that conversations are recorded, and how to turn
+// that off.
+func announceRecording(ctx context.Context, c *config.Config, store *correlation.Store, log *Log, std term.Streams) {
 	first, err := store.Once(ctx, "recording "+c.SignetPath)
 	if err != nil {
 		log := log.Logger()

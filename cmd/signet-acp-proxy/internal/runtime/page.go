@@ -10,10 +10,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 )
 
-// PageFile is where a page is written unless a person says otherwise.
+// PageFile is where view writes the page by default.
 func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view.html") }
 
-// RemovePage removes a page that shows what was forgotten since. One that a person had written elsewhere stays.
+// RemovePage removes that page, which may show what was forgotten since. A page that a person had written elsewhere
+// stays.
 func RemovePage(c *config.Config) error {
 	if err := os.Remove(PageFile(c)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the page that view wrote is left: %w", err)

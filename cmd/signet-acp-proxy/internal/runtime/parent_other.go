@@ -2,5 +2,5 @@
 
 package runtime
 
-// parentOf gives the parent of a process: unknown here without asking another program.
+// parentOf is not known here without running another program.
 func parentOf(int) (int, bool) { return 0, false }

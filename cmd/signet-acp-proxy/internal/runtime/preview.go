@@ -18,16 +18,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// A PreviewQuery says for which session a preview is made.
+// A PreviewQuery says for which session the preview is.
 type PreviewQuery struct {
 	Prompt string
 	Cwd    string
 	Agent  string // a harness by name; empty: any
 
-	Continues string // a session whose place it takes, as a person names it; empty: none, unless one was handed over
+	Continues string // a session, as a person names it, that it continues; empty: one that was handed over, if any
 }
 
-// Preview says what a session's first prompt would get now. Nothing is recorded.
+// Preview gives what a session's first prompt would get now. Nothing is stored.
 func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 	nothing := func(format string, args ...any) (Preview, error) {
 		return Preview{Nothing: fmt.Sprintf(format, args...), Items: []PreviewItem{}, Out: []PreviewPiece{}}, nil
@@ -81,7 +81,7 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 	return p, nil
 }
 
-// earlier tells how the conversation ended that the session would go on from.
+// earlier tells how the conversation ended that the session would continue.
 func (d *Data) earlier(ctx context.Context, q PreviewQuery, who memory.Session) (string, error) {
 	if q.Continues == "" {
 		id, err := d.Sessions.HandoffFor(ctx, cmp.Or(who.Project, who.Cwd), namesOf("", q.Agent))
@@ -97,11 +97,11 @@ func (d *Data) earlier(ctx context.Context, q PreviewQuery, who memory.Session) 
 	return earlier(ctx, d.Sessions, s.ID)
 }
 
-// source is where context would come from. forget takes the preview's key out of the daemon's list of sessions again.
+// source gives where context would come from. forget ends the preview's key at the daemon.
 func (d *Data) source(who memory.Session) (source memory.Source, forget func(), err error) {
 	forget = func() {}
 	if d.Config.Memory == "embedded" {
-		return untold{d.Memories}, forget, nil
+		return withoutOwnNotes{d.Memories}, forget, nil
 	}
 	daemon, err := NewDaemon(d.Config, config.Token(), d.Log.Logger())
 	if err != nil {
@@ -119,7 +119,7 @@ func (d *Data) source(who memory.Session) (source memory.Source, forget func(), 
 	if d.Config.Memory == "daemon" {
 		return daemon, forget, nil
 	}
-	return memory.Auto{Daemon: daemon, Embedded: untold{d.Memories}}, forget, nil
+	return memory.Auto{Daemon: daemon, Embedded: withoutOwnNotes{d.Memories}}, forget, nil
 }
 
 // A Preview is what preview --json prints.
@@ -129,9 +129,9 @@ type Preview struct {
 	Out   []PreviewPiece `json:"out"`
 
 	Nothing string         `json:"-"` // why nothing would be injected at all
-	Files   []PreviewPiece `json:"-"` // identity files that are in
+	Files   []PreviewPiece `json:"-"` // identity files that would be told
 	Source  string         `json:"-"`
-	Notes   []string       `json:"-"` // what went wrong, or came to nothing
+	Notes   []string       `json:"-"` // what failed, or found nothing
 	Took    time.Duration  `json:"-"`
 }
 
@@ -150,12 +150,12 @@ type PreviewPiece struct {
 	Why  string `json:"why"`
 }
 
-// previewOf says of each piece why it is in or out.
+// previewOf lists each file and memory, with why it would be told or left out.
 func previewOf(c *config.Config, start, recalled memory.Context, block memory.Block) Preview {
 	p := Preview{Block: block.Text, Items: []PreviewItem{}, Out: []PreviewPiece{}}
 	if start.Source == memory.FromEmbedded {
 		for _, name := range IdentityFiles {
-			fate := fateOf(filepath.Join(c.SignetPath, name), start.Identity)
+			fate := identityFileStatus(filepath.Join(c.SignetPath, name), start.Identity)
 			if why, out := strings.CutPrefix(fate, "out: "); out {
 				p.Out = append(p.Out, PreviewPiece{File: name, Why: why})
 			} else {
@@ -186,8 +186,8 @@ func previewOf(c *config.Config, start, recalled memory.Context, block memory.Bl
 	return p
 }
 
-// fateOf says what became of an identity file.
-func fateOf(path, identity string) string {
+// identityFileStatus says whether an identity file would be told, or why not ("out: …").
+func identityFileStatus(path, identity string) string {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// sessionSchema names the shape of a Row. A field may be added under it; one that changes or goes needs a new one.
+// sessionSchema is the version of Row. Fields may be added without a new one, but not changed or removed.
 const sessionSchema = "signet-acp.session.v1"
 
 // A Row is a session as scripts and extraction hooks read it.
@@ -13,7 +13,7 @@ type Row struct {
 	ACPXSessionID    string `json:"acpxSessionId"` // the agent's session id
 	ACPXRecordID     string `json:"acpxRecordId"`  // "" when acpx did not open it
 	SignetSessionKey string `json:"signetSessionKey"`
-	Title            string `json:"title"` // what its harness calls it, else its first words
+	Title            string `json:"title"` // the harness's title for it, else its first words
 	Harness          string `json:"harness"`
 	Client           string `json:"client"`
 	ClientVersion    string `json:"clientVersion"`
@@ -21,10 +21,10 @@ type Row struct {
 	AgentVersion     string `json:"agentVersion"`
 	AgentID          string `json:"agentId"` // Signet's
 	ParentSessionKey string `json:"parentSessionKey"`
-	// the agent's id of the session that it works for, or that one's key
+	// Parent is the agent's id of the session that it works for, or that session's key.
 	Parent      string    `json:"parent"`
-	Continues   string    `json:"continues"`   // the agent's id of the session that it goes on from
-	ContinuedBy string    `json:"continuedBy"` // and of the last one that goes on from it
+	Continues   string    `json:"continues"`   // the agent's id of the session that it continues
+	ContinuedBy string    `json:"continuedBy"` // and of the last one that continues it
 	Cwd         string    `json:"cwd"`
 	Project     string    `json:"project"`
 	State       string    `json:"state"`
@@ -35,7 +35,7 @@ type Row struct {
 	Usage       *RowUsage `json:"usage"` // null: nobody reported any
 }
 
-// RowUsage is what was last reported of a session; null is not reported, never zero.
+// RowUsage is the last usage reported of a session; null is not reported.
 type RowUsage struct {
 	InputTokens  *int64   `json:"inputTokens"`
 	OutputTokens *int64   `json:"outputTokens"`

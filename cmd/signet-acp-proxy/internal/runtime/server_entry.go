@@ -1,7 +1,7 @@
 package runtime
 
-// A serverEntry is an element of mcpServers in the shapes of ACP's version 1: stdio has no type, and env even where
-// it is empty.
+// A serverEntry is an element of mcpServers as ACP version 1 has it: for stdio without a type, and with env even if
+// that is empty.
 type serverEntry struct {
 	Type    string      `json:"type,omitempty"`
 	Name    string      `json:"name"`

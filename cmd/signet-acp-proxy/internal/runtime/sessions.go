@@ -18,27 +18,27 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// A SessionFilter says which sessions are meant; its zero value means all.
+// A SessionFilter says which sessions to list; the zero value lists all.
 type SessionFilter struct {
-	Here    string // a folder: only those of its project, or of the folder itself where that is in none
+	Here    string // a folder: only sessions of its project or, where it has none, of the folder itself
 	Harness string
-	Since   time.Time // last active then or later
-	Words   []string  // all of them were said in it, or stand in its title or folder
-	Limit   int       // the newest; 0: all
+	Since   time.Time // only those last active then or later
+	Words   []string  // only those where each was said, or is in the title or folder
+	Limit   int       // at most so many, the newest; 0: all
 }
 
-// A Listed session is one with what people tell it by.
+// A Listed session is a session with what people recognise it by.
 type Listed struct {
 	correlation.Session
 	Title       string // what its harness calls it, else its first words
 	Short       string // the beginning of its id that no other session has
-	Continues   string // the ACP id of the session whose place it took, or that was handed to it
-	ContinuedBy string // and of the last one that took its place or was handed it
-	Parent      string // the ACP id of the session that it works for, or that one's key
+	Continues   string // the ACP id of the session that it continues
+	ContinuedBy string // and of the last one that continues it
+	Parent      string // the ACP id of the session that it works for, or that session's key
 	Usage       *correlation.Usage
 }
 
-// List gives sessions, the last active first, and how many more the filter's limit has left out.
+// List gives sessions, the last active first, and how many more there are past the filter's limit.
 func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more int, err error) {
 	all, err := d.Sessions.Sessions(ctx, 0)
 	if err != nil {
@@ -138,7 +138,8 @@ func (f SessionFilter) matches(s Listed, project string) bool {
 	return (f.Harness == "" || isHarness(s.Harness, f.Harness)) && !s.LastActive.Before(f.Since)
 }
 
-// isHarness reports whether a harness, by what it calls itself or was started as, is the one that a person names.
+// isHarness reports whether a harness, by its own name or the one that it was started as, is the one that a person
+// names.
 func isHarness(harness, name string) bool {
 	if strings.EqualFold(harness, name) {
 		return true
@@ -159,10 +160,10 @@ func saidAll(s Listed, chain []int64, words []string, said []map[int64]bool) boo
 	return true
 }
 
-// titleWidth is how many characters a title has at most.
+// titleWidth is the length of a title in characters.
 const titleWidth = 80
 
-// title is the first words of a text, in one line.
+// title gives the first words of a text, on one line.
 func title(text string) string {
 	text = strings.Join(strings.Fields(term.Printable(text)), " ")
 	if utf8.RuneCountInString(text) <= titleWidth {
@@ -171,7 +172,7 @@ func title(text string) string {
 	return string([]rune(text)[:titleWidth-1]) + "…"
 }
 
-// shortIDs gives the beginning of each session's id that names no other session, as Resolve understands it.
+// shortIDs gives each session's id as short as Resolve still understands it.
 func shortIDs(all []correlation.Session) map[int64]string {
 	var names []Named
 	for _, s := range all {
@@ -189,16 +190,17 @@ func shortIDs(all []correlation.Session) map[int64]string {
 	return short
 }
 
-// A Named is a name of a thing that may have several.
+// A Named is one of the names of a thing.
 type Named struct {
 	Thing int64
 	Name  string
 }
 
-// leastID is how short an id may become.
+// leastID is the shortest abbreviation of an id, in characters.
 const leastID = 8
 
-// Beginnings gives for each name the beginning that no name of another thing has, of 8 characters at least.
+// Beginnings gives for each name its shortest beginning, of at least leastID characters, that no name of another thing
+// has.
 func Beginnings(names []Named) map[Named]string {
 	names = slices.Clone(names)
 	slices.SortFunc(names, func(a, b Named) int { return strings.Compare(a.Name, b.Name) })
@@ -223,7 +225,7 @@ func Beginnings(names []Named) map[Named]string {
 	return found
 }
 
-// common is how many characters two texts begin with alike.
+// common gives the length in characters of the common beginning of two texts.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -232,7 +234,7 @@ func common(a, b string) int {
 	return utf8.RuneCountInString(a[:n])
 }
 
-// HomeShort is a path with ~ for the home folder.
+// HomeShort abbreviates the home folder in a path to ~.
 func HomeShort(path string) string {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
@@ -247,7 +249,7 @@ func HomeShort(path string) string {
 	return path
 }
 
-// LearnedFrom counts what goes with the sessions that a pruning takes.
+// LearnedFrom counts what was learned from the sessions that a pruning would remove.
 func (d *Data) LearnedFrom(ctx context.Context, o correlation.PruneOptions) (embedded.Learned, error) {
 	o.DryRun = true
 	p, err := d.Sessions.Prune(ctx, o)

@@ -10,18 +10,18 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// Shown is what show --json prints: the session's row and what hangs on it.
+// Shown is what show --json prints: a session's row with its keys, injections, deliveries and delegations.
 type Shown struct {
 	Row
 	Keys       []string         `json:"keys"` // Signet keys, the current one last
 	Injections []ShownInjection `json:"injections"`
 	Deliveries []ShownDelivery  `json:"deliveries"`
-	Delegation *delegation.Row  `json:"delegation"`  // that it works for, null for none
-	Delegated  []delegation.Row `json:"delegations"` // that it asked for, oldest first
+	Delegation *delegation.Row  `json:"delegation"`  // the one that it works for; null for none
+	Delegated  []delegation.Row `json:"delegations"` // those that it asked for, oldest first
 	Warnings   []string         `json:"warnings"`    // the daemon's
 }
 
-// ShownInjection is one line of the ledger.
+// ShownInjection is one insertion.
 type ShownInjection struct {
 	Kind    string    `json:"kind"`
 	BlockID string    `json:"blockId"`
@@ -32,12 +32,12 @@ type ShownInjection struct {
 	FetchMS int64     `json:"fetchMs"`
 	HeldMS  int64     `json:"heldMs"`
 	Items   []string  `json:"items"` // ids of the memories inside
-	Used    []string  `json:"used"`  // of these, those that an answer came back to
+	Used    []string  `json:"used"`  // of these, those that an answer used
 	At      time.Time `json:"at"`
 	Text    string    `json:"text,omitempty"` // with --context
 }
 
-// ShownDelivery is one thing that was owed after the session.
+// ShownDelivery is one delivery.
 type ShownDelivery struct {
 	Kind     string     `json:"kind"`
 	State    string     `json:"state"`
@@ -52,8 +52,8 @@ type ShownDelivery struct {
 	Error    string     `json:"error,omitempty"`
 }
 
-// Show gives a session with what hangs on it. inserted are its injections, oldest first; withText says whether their
-// texts are wanted.
+// Show gives a session with all that belongs to it. inserted are its injections, oldest first; withText includes their
+// texts.
 func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Injection, withText bool) (Shown, error) {
 	keys, err := d.Sessions.Keys(ctx, s.ID)
 	if err != nil {
@@ -71,7 +71,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if err != nil {
 		return Shown{}, err
 	}
-	linked, err := NewDelegationService(d.Config, d.DB).Ledger.Linked(ctx, s.ID)
+	linked, err := newDelegationService(d.Config, d.DB).Ledger.Linked(ctx, s.ID)
 	if err != nil {
 		return Shown{}, err
 	}
@@ -105,7 +105,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	return shown, nil
 }
 
-// usedOf gives the items of an injection that an answer came back to.
+// usedOf gives the items of an injection that an answer used.
 func usedOf(items []string, uses []embedded.Use) []string {
 	used := []string{}
 	for _, u := range uses {

@@ -19,12 +19,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// ToolOptions are those of the server of the memory tools, as configured.
-func ToolOptions(c *config.Config, log *Log, store func(context.Context) (*embedded.Store,
-	error)) (mcpserver.Options, error) {
+// ToolOptions gives the options of the memory tools' server, as configured.
+func ToolOptions(
+	c *config.Config, log *Log, store func(context.Context) (*embedded.Store, error),
+) (mcpserver.Options, error) {
 	o := mcpserver.Options{Store: store, Configured: c.DaemonConfigured, OtherProjects: c.OtherProjects,
-		Exclude: c.Exclude, Version: Version,
-		Log: log.Logger()}
+		Exclude: c.Exclude, Version: Version, Log: log.Logger()}
 	if c.Memory == "embedded" {
 		return o, nil
 	}
@@ -46,7 +46,7 @@ type memoryTools struct {
 	log    *Log
 	server *mcpserver.Server
 
-	command []string    // mcp_command, which is used in place of ours while the daemon is there
+	command []string    // mcp_command, the server in place of ours while the daemon is there; may be nil
 	healthy atomic.Bool // the daemon was there when we started
 	tasks   sync.WaitGroup
 }
@@ -89,11 +89,11 @@ func newMemoryTools(c *config.Config, name, id string, log *Log, b relayStore) (
 	return t, nil
 }
 
-// entry gives the mcpServers element of a session, nil where its harness is to get none, and what releases it.
+// entry gives the mcpServers element for a session, nil if its harness is to get none, and a function that releases it.
 func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byte, release func()) {
 	entry := serverEntry{Name: memory.ServerName}
 	var err error
-	var address string // "" where it is none of ours
+	var address string // at our server; "" with mcp_command
 	switch t.c.MCPFor(agent, t.name) {
 	case upstream.MCPStdio:
 		env := []variable{}
@@ -126,13 +126,13 @@ func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byt
 	return text, func() { t.server.Release(address) }
 }
 
-// pipe gives the command line that reaches an address of this relay.
+// pipe gives the command line that connects to an address of this relay's server.
 func pipe(address string) ([]string, error) {
 	self, err := os.Executable()
 	return []string{self, MCPWord, ConnectFlag, address}, err
 }
 
-// The command line by which a harness reaches a relay's memory tools: MCPWord ConnectFlag SOCKET.
+// The command line by which a harness connects to a relay's memory tools: MCPWord ConnectFlag SOCKET.
 const (
 	MCPWord     = "mcp"
 	ConnectFlag = "--connect"

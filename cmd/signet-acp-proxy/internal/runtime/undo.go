@@ -15,7 +15,7 @@ const UndoTime = time.Hour
 // UndoFile holds what the last removal took out of the database.
 func UndoFile(c *config.Config) string { return c.DB + "-undo" }
 
-// DropUndo removes what was kept of a removal once its time is over: whatever opens the database does so.
+// DropUndo removes the undo file once its time is over. Every process that opens the database calls it.
 func DropUndo(c *config.Config, log *Log) {
 	info, err := os.Lstat(UndoFile(c))
 	if err == nil && time.Since(info.ModTime()).Abs() >= UndoTime {
@@ -27,7 +27,7 @@ func DropUndo(c *config.Config, log *Log) {
 	}
 }
 
-// RemoveUndo removes such a file, with the journal that SQLite leaves where it is killed.
+// RemoveUndo removes an undo file, and the journal that SQLite leaves if it is killed.
 func RemoveUndo(path string) error {
 	var failed error
 	for _, name := range []string{path, path + "-journal"} {

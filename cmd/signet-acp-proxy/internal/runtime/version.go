@@ -1,4 +1,4 @@
 package runtime
 
-// Version is the program's. main sets it, once, before anything else.
+// Version is the program's version. main sets it before anything else.
 var Version = "devel"

@@ -15,7 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
-// Page is what a page is made of.
+// Page gives what the page is made from.
 func (d *Data) Page(f config.Flags) view.Source {
 	about := view.About{
 		Database: d.Config.DB, Log: d.Log.path, Settings: filepath.Join(d.Config.SignetPath, "agent.yaml"),
@@ -33,7 +33,7 @@ func (d *Data) Page(f config.Flags) view.Source {
 		Delegations: delegation.NewLedger(d.DB, d.Config.LiveDir())}
 }
 
-// kept says how long something is kept.
+// kept says in words how long turns are kept.
 func kept(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -45,7 +45,7 @@ func kept(d time.Duration) string {
 	return fmt.Sprintf("%d days", d/day)
 }
 
-// quoted is an argument as a shell reads it.
+// quoted quotes an argument for a shell.
 func quoted(arg string) string {
 	if !strings.ContainsAny(arg, " \t\n\"'`$\\!*?[]{}()<>|&;#~") {
 		return arg
@@ -53,7 +53,7 @@ func quoted(arg string) string {
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }
 
-// OpenInBrowser opens a file or an address as the desktop does, and does not wait for it.
+// OpenInBrowser has the desktop open a file or an address, and does not wait for it.
 func OpenInBrowser(target string) error {
 	var cmd *exec.Cmd
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// WorkerOptions are those of a worker, as configured. token gives the secret for the daemon at a url.
+// WorkerOptions gives the options of a worker, as configured. token gives the secret for the daemon at a URL.
 func WorkerOptions(c *config.Config, store *correlation.Store, token func(url string) string,
 	log zerolog.Logger) delivery.Options {
 	return delivery.Options{
@@ -51,21 +51,21 @@ func WorkerOptions(c *config.Config, store *correlation.Store, token func(url st
 	}
 }
 
-// askLimit is how long a worker waits for the database to say which daemon it was.
+// askLimit is how long a worker waits for the database to say which version the daemon had.
 const askLimit = 5 * time.Second
 
-// WorkerInfo is what stays known of a worker when it dies.
+// WorkerInfo is what others can know of a worker once it is dead.
 func WorkerInfo(c *config.Config) correlation.ProcessInfo {
 	return correlation.ProcessInfo{Version: Version, SignetPath: c.SignetPath, Memory: c.Memory}
 }
 
-// RetentionOf is how long turns are kept, and what goes with them.
+// RetentionOf gives how long turns are kept, and what removes what was learned from them.
 func RetentionOf(c *config.Config) delivery.Retention {
-	// which takes no database but the transaction's
+	// Unlearn uses only the transaction that it is given
 	return delivery.Retention{Keep: c.Retention, Unlearn: embedded.New(nil, embedded.Options{}).Unlearn}
 }
 
-// newHandover has what a relay owes delivered.
+// newHandover makes the hand-over of a relay.
 func newHandover(c *config.Config, store *correlation.Store, process *correlation.Process,
 	log zerolog.Logger) *delivery.Handover {
 	return delivery.NewHandover(delivery.HandoverOptions{
@@ -80,8 +80,9 @@ func newHandover(c *config.Config, store *correlation.Store, process *correlatio
 	})
 }
 
-// spawn is how a relay starts a worker: with our environment but the token, which the worker is told, and with a
-// daemon that was named by a flag, which in an argument would stand above the one that a row is owed to.
+// spawn says how a relay starts a worker: with our environment but without the token, which the worker reads from its
+// stdin. A daemon that a flag names goes into the environment: as a flag it would take precedence over the one that a
+// row is owed to.
 func spawn(c *config.Config) delivery.Spawn {
 	s := delivery.Spawn{
 		Args: []string{"deliver", "--parted", "--db", absolute(c.DB), "--signet-path", c.SignetPath,
@@ -105,7 +106,7 @@ func spawn(c *config.Config) delivery.Spawn {
 	return s
 }
 
-// absolute is a path as a process in another folder names it.
+// absolute makes a path independent of the working directory.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
@@ -113,7 +114,7 @@ func absolute(path string) string {
 	return path
 }
 
-// WatchOwed shows how much is owed until the function that it gives is called.
+// WatchOwed shows how much is owed until done is called.
 func WatchOwed(ctx context.Context, store *correlation.Store, p *term.Progress) (done func()) {
 	if !p.Shown() {
 		return func() {}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Talks reports whether a person can be asked: somebody types and reads along.
-func (s Streams) Talks() bool { return s.In != nil && IsTerminal(s.In) && IsPerson(s.Err) }
+// Interactive reports whether a person can be asked: stdin and stderr are a terminal.
+func (s Streams) Interactive() bool { return s.In != nil && IsTerminal(s.In) && IsPerson(s.Err) }
 
-// Ask puts a question that is answered by yes or no. What is not clearly yes is no.
+// Ask asks a question to be answered by yes or no; anything but a clear yes is no.
 func (s Streams) Ask(format string, args ...any) bool {
 	fmt.Fprintf(s.Err, "signet-acp-proxy: "+format+" [y/N] ", args...)
 	line, _ := bufio.NewReader(s.In).ReadString('\n')

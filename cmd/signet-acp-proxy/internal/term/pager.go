@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// Page shows what write writes: through a pager ($PAGER, else less) where a person reads, else as it is. The pager
-// leaves what fits on the screen to the screen.
+// Page shows what write writes: for a person through a pager ($PAGER, else less), otherwise as it is.
 func Page(out io.Writer, write func(Screen) error) error {
 	s := On(out)
 	pager := strings.Fields(os.Getenv("PAGER"))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Progress is one line on a terminal that says what is being done; elsewhere it is nothing. Its methods may be called
-// from several goroutines.
+// A Progress is a line on a terminal that says what is being done; nothing is printed elsewhere. Its methods may be
+// called from several goroutines.
 type Progress struct {
 	screen Screen
 	show   bool
@@ -18,16 +18,16 @@ type Progress struct {
 	last    time.Time
 }
 
-// NewProgress begins one on a writer.
+// NewProgress makes a Progress on a writer.
 func NewProgress(w io.Writer) *Progress { return &Progress{screen: On(w), show: IsPerson(w)} }
 
-// Shown reports whether anybody sees it.
+// Shown reports whether the line is printed.
 func (p *Progress) Shown() bool { return p.show }
 
 // Step says what is being done now.
 func (p *Progress) Step(what string) { p.write(what+" …", true) }
 
-// Reader is r, of size bytes (0: nobody knows), with how far it has been read as progress.
+// Reader gives r, of size bytes (0: unknown), and shows how far it has been read.
 func (p *Progress) Reader(what string, r io.Reader, size int64) io.Reader {
 	return &progressReader{p: p, what: what, r: r, size: size}
 }
@@ -50,7 +50,7 @@ func (r *progressReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// repaint is how often a Reader changes the line.
+// repaint is how often a Reader updates the line.
 const repaint = 100 * time.Millisecond
 
 func (p *Progress) write(text string, atOnce bool) {
@@ -69,7 +69,7 @@ func (p *Progress) write(text string, atOnce bool) {
 	fmt.Fprint(p.screen.W, "\r\x1b[K"+p.screen.Paint(Faint, text))
 }
 
-// Done takes the line away.
+// Done removes the line.
 func (p *Progress) Done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -5,15 +5,14 @@ import (
 	"os"
 )
 
-// A Screen is where a command's answer goes, as it may be used: nothing is
-// cut and nothing coloured unless a person looks at it.
+// A Screen is where a command prints its answer: nothing is cut or coloured unless it is a terminal.
 type Screen struct {
 	W      io.Writer
 	Width  int // columns; 0: no limit
 	Colour bool
 }
 
-// On gives the screen that a writer is.
+// On gives the screen of a writer.
 func On(w io.Writer) Screen {
 	s := Screen{W: w}
 	if f, ok := w.(*os.File); ok && IsTerminal(f) {

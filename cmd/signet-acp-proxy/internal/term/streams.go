@@ -1,5 +1,5 @@
-// Package term is how the program speaks to people: on a terminal as wide as
-// that is, elsewhere plainly, and for scripts in JSON. It decides nothing about what is said.
+// Package term is how the program prints: on a terminal as wide as that is, elsewhere plainly, and for scripts as JSON.
+// It does not decide what is said.
 package term
 
 import (
@@ -14,29 +14,28 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
-// Streams are a process's own. Out is the protocol, or what a command was
-// asked for. Everything else is for people: Err, lower case, after
-// "signet-acp-proxy: ", one line, no period at the end.
+// Streams are those of a process. Out is the protocol, or what a command was asked for. Err is for people: lower case,
+// after "signet-acp-proxy: ", one line, no period at the end.
 type Streams struct {
 	In       *os.File
 	Out, Err io.Writer
 }
 
-// Say tells a person one line.
+// Say prints one line to Err.
 func (s Streams) Say(format string, args ...any) {
 	fmt.Fprintln(s.Err, "signet-acp-proxy: "+Visible(fmt.Sprintf(format, args...)))
 }
 
-// IsTerminal reports whether a person types into f.
+// IsTerminal reports whether f is a terminal.
 func IsTerminal(f *os.File) bool { return isatty.IsTerminal(f.Fd()) }
 
-// IsPerson reports whether somebody reads along.
+// IsPerson reports whether a writer is a terminal, where a person reads.
 func IsPerson(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && IsTerminal(f)
 }
 
-// JSON prints v for scripts. What a terminal would act on is escaped.
+// JSON prints v for scripts, with control characters escaped.
 func JSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -10,9 +10,9 @@ import (
 // A Column of a table.
 type Column struct {
 	Title string
-	Least int  // how narrow it may become; 0: never cut
-	Spare int  // when not zero: it goes where there is no room, the lowest first
-	Left  bool // is cut at its beginning
+	Least int  // its least width in columns; 0: it is never cut
+	Spare int  // if not zero, it is left out where there is no room, the lowest first
+	Left  bool // it is cut at its beginning
 }
 
 // A Table is rows of cells, one a column.
@@ -56,8 +56,8 @@ func (t *Table) Print(s Screen) error {
 	return err
 }
 
-// fit narrows columns until they fit into width; -1 stands for a column that is left out. Columns that can be spared
-// go before the others become narrower than they may.
+// fit narrows columns until they fit into width; -1 stands for a column that is left out. A column is left out before
+// others become narrower than their least width.
 func (t *Table) fit(widths []int, width int) {
 	whole := slices.Clone(widths)
 	for {
@@ -116,10 +116,10 @@ func (t *Table) line(cells []string, widths []int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// A List is a name and a value a line, for one thing.
+// A List prints a name and a value on each line, for one thing.
 type List struct{ names, values []string }
 
-// Add leaves out what has no value.
+// Add adds a line, if the value is not empty.
 func (l *List) Add(name, value string) {
 	if value = Printable(value); value != "" {
 		l.names, l.values = append(l.names, name), append(l.values, value)

@@ -31,7 +31,7 @@ func Cut(text string, width int) string {
 	return text[:kept] + "…"
 }
 
-// CutLeft shortens text to width columns, at its beginning: of a path the end says most.
+// CutLeft shortens text to width columns, at its beginning, for paths, whose end says most.
 func CutLeft(text string, width int) string {
 	over := Width(text) - width
 	if over <= 0 {
@@ -46,7 +46,7 @@ func CutLeft(text string, width int) string {
 	return "…" + text
 }
 
-// Wrap breaks text between words where the screen ends, all lines but the first indented.
+// Wrap breaks text between words at width columns; all lines but the first are indented.
 func Wrap(text string, width, indent int) string {
 	room := width - indent
 	if width == 0 || room < 20 {
@@ -71,7 +71,7 @@ func Wrap(text string, width, indent int) string {
 	return b.String()
 }
 
-// Printable takes out of text what a terminal would act on, and line ends.
+// Printable removes control characters and line ends.
 func Printable(text string) string { return chars.Printable(text) }
 
 // Visible is Printable for text of several lines.
@@ -84,7 +84,7 @@ func Visible(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Local is a time as people read it.
+// Local gives a time for people, in local time.
 func Local(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -92,7 +92,7 @@ func Local(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// Count is a number with its noun.
+// Count gives a number with its noun.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -1,5 +1,5 @@
-// Package tryout has a short conversation through the relay, twice, with an agent that only repeats what it is told,
-// and sees whether the second one was told what was said in the first.
+// Package tryout shows that memory works: it holds two short sessions through the relay, and checks whether the second
+// one was told what was said in the first.
 package tryout
 
 import (
@@ -10,10 +10,10 @@ import (
 	"io"
 )
 
-// maxLine bounds a message; an inserted context has 24 KB at most.
+// maxLine is the longest message, in bytes; an inserted context has 24 KB at most.
 const maxLine = 1 << 20
 
-// Echo is an ACP agent on stdin and stdout, with one session, that answers each prompt with the text that it got.
+// Echo is an ACP agent on in and out, with one session, that repeats each prompt.
 func Echo(in io.Reader, out io.Writer) error {
 	session := rand.Text()
 	lines := bufio.NewScanner(in)

@@ -16,40 +16,40 @@ import (
 	"time"
 )
 
-// What is said in the two sessions, and what the second must be told.
+// What is said in the two sessions, and what the second one must be told.
 const (
-	Told   = "Remember this for later: the mast of the Curlew is 11.42 metres long."
-	Asked  = "How long is the mast of the Curlew?"
-	wanted = "11.42"
+	Statement = "Remember this for later: the mast of the Curlew is 11.42 metres long."
+	Question  = "How long is the mast of the Curlew?"
+	fact      = "11.42"
 )
 
-// EchoWord is the command of ours that is Echo.
+// EchoWord is our command that runs Echo.
 const EchoWord = "echo-agent"
 
 const (
-	limit    = 30 * time.Second // for all sessions with Echo
-	patience = 2 * time.Minute  // and with a harness, which asks its model
-	attempts = 4
-	endLimit = 3 * time.Second // for a relay to end by itself
+	echoLimit    = 30 * time.Second // for both sessions, with Echo
+	harnessLimit = 2 * time.Minute  // the same with a harness, which asks its model
+	attempts     = 4
+	endLimit     = 3 * time.Second // for the relay to end by itself
 )
 
 // ErrNotTold says that the second session was not told what was said in the first.
 var ErrNotTold = errors.New("the second session was not told what the first one said")
 
-// An Agent is who takes part; the zero value is Echo.
+// An Agent takes part in the sessions; the zero value is Echo.
 type Agent struct {
 	Name    string
 	Command []string
 }
 
-// A Proof is what the second session came to.
+// A Proof is the outcome of the second session.
 type Proof struct {
-	Given  string // the line that its agent was given of what was said in the first
-	Answer string // what the agent said; of Echo all that it was told
+	Given  string // the line of its context that tells what was said in the first
+	Answer string // what the agent answered; Echo repeats all that it was told
 }
 
-// Run has the two sessions through our own program, with a database and identity of their own, in a folder that it
-// removes. Of the person's own, a harness reads its login.
+// Run holds the two sessions through our own program, with a database and identity of their own, in a temporary folder.
+// A harness uses the person's login. Errors: ErrNotTold, what failed.
 func Run(ctx context.Context, a Agent) (proof Proof, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -60,27 +60,26 @@ func Run(ctx context.Context, a Agent) (proof Proof, err error) {
 		return proof, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	time, tries := limit, attempts
-	if a.Name != "" { // each try costs the person something
-		time, tries = patience, 2
+	time, tries := echoLimit, attempts
+	if a.Name != "" { // each attempt costs the person tokens
+		time, tries = harnessLimit, 2
 	} else {
 		a = Agent{Name: "echo", Command: []string{self, EchoWord}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, time)
 	defer cancel()
 	t := trial{self: self, dir: dir, agent: a}
-	if _, _, err := t.session(ctx, Told); err != nil {
+	if _, _, err := t.session(ctx, Statement); err != nil {
 		return proof, fmt.Errorf("the first session: %w", err)
 	}
-	// On a busy machine a prompt goes on without its memories rather than wait for them. That is as it should be, and
-	// not what is asked here.
+	// On a busy machine a prompt goes on without its memories rather than wait for them, so a few attempts are made.
 	for range tries {
-		id, answer, err := t.session(ctx, Asked)
+		id, answer, err := t.session(ctx, Question)
 		if err != nil {
 			return proof, fmt.Errorf("the second session: %w", err)
 		}
 		proof.Answer = answer
-		if proof.Given, err = t.given(ctx, id); err != nil || proof.Given != "" && strings.Contains(answer, wanted) {
+		if proof.Given, err = t.given(ctx, id); err != nil || proof.Given != "" && strings.Contains(answer, fact) {
 			return proof, err
 		}
 	}
@@ -90,7 +89,7 @@ func Run(ctx context.Context, a Agent) (proof Proof, err error) {
 	return proof, nil
 }
 
-// A trial is where the sessions are held: a folder, and the agent.
+// A trial is a folder and the agent for the sessions.
 type trial struct {
 	self, dir string
 	agent     Agent
@@ -98,7 +97,7 @@ type trial struct {
 
 func (t trial) signet() string { return filepath.Join(t.dir, "agents") }
 
-// given is the line of what a session was given that says what it is to be told; "" if none does.
+// given gives the line of a session's context that has the fact; "" if none has.
 func (t trial) given(ctx context.Context, id string) (string, error) {
 	show := exec.CommandContext(ctx, t.self, "show", id, "--context", "--signet-path", t.signet())
 	show.Env = environment()
@@ -107,14 +106,14 @@ func (t trial) given(ctx context.Context, id string) (string, error) {
 		return "", fmt.Errorf("looking at what was given: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if strings.Contains(line, wanted) {
+		if strings.Contains(line, fact) {
 			return strings.TrimPrefix(strings.TrimSpace(line), "- "), nil
 		}
 	}
 	return "", nil
 }
 
-// session has one prompt answered in a session of its own, and gives its id and the answer.
+// session has one prompt answered in a new session, and gives its id and the answer.
 func (t trial) session(ctx context.Context, prompt string) (id, answer string, err error) {
 	agent := exec.CommandContext(ctx, t.self, slices.Concat(
 		[]string{"--memory", "embedded", "--signet-path", t.signet(), "--agent", t.agent.Name, "--"},
@@ -148,7 +147,7 @@ func (t trial) session(ctx context.Context, prompt string) (id, answer string, e
 	return id, answer, err
 }
 
-// environment is ours without what would switch the relay off or point it elsewhere, and with patience.
+// environment gives our environment without what would switch the relay off or redirect it, and with longer waits.
 func environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SIGNET_") })
 	return append(env, "SIGNET_ACP_HOLD=5s", "SIGNET_ACP_DATABASE_WAIT=2s")
@@ -181,7 +180,7 @@ type client struct {
 	said  strings.Builder // by the agent
 }
 
-// A message of the agent's.
+// A message from the agent.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -197,7 +196,7 @@ type message struct {
 	} `json:"params"`
 }
 
-// call sends a request, collects what the agent says on the way to the answer, and does nothing that it asks for.
+// call sends a request, collects what the agent says before the response, and refuses the agent's requests.
 func (c *client) call(result any, method string, params any) error {
 	c.calls++
 	id := fmt.Sprint(c.calls)

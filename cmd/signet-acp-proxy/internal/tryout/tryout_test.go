@@ -11,8 +11,8 @@ func TestConverse(t *testing.T) {
 	clientIn, fromAgent := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- Echo(toAgent, fromAgent) }()
-	id, answer, err := converse(clientOut, clientIn, t.TempDir(), Told)
-	if err != nil || id == "" || answer != Told {
+	id, answer, err := converse(clientOut, clientIn, t.TempDir(), Statement)
+	if err != nil || id == "" || answer != Statement {
 		t.Errorf("%q, %q, %v", id, answer, err)
 	}
 	clientOut.Close()

@@ -1,5 +1,5 @@
-// Package install puts on a machine what the program needs there, and takes it away again: the Signet folder with
-// templates, entries in clients' files, what was recorded. What is there stays as it is, and a person is asked.
+// Package install sets the program up on a machine and removes it again: the Signet folder with templates, entries in
+// clients' files, what was recorded. Existing files stay as they are, and a person is asked.
 package install
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// Steps are what init and uninstall do, one after another.
+// Steps are the steps of init and uninstall.
 type Steps struct {
 	Config *config.Config
 	Std    term.Streams
@@ -23,8 +23,8 @@ type Steps struct {
 	DryRun bool // only say what would be done
 }
 
-// Put makes the Signet folder and its templates, and sets up the clients that are found.
-func (s Steps) Put() error {
+// SetUp makes the Signet folder and its templates, and adds entries to the clients that are found.
+func (s Steps) SetUp() error {
 	if err := s.folder(); err != nil {
 		return err
 	}
@@ -46,11 +46,11 @@ func (s Steps) folder() error {
 		if err := os.MkdirAll(s.Config.SignetPath, 0o700); err != nil {
 			return err
 		}
-		s.Done("%s made; only you can read it", dir)
+		s.done("%s made; only you can read it", dir)
 	}
 	for _, t := range Templates {
 		switch {
-		case !t.Missing(s.Config):
+		case !t.missing(s.Config):
 			s.skip("%s is there already", t.Name)
 		case s.DryRun:
 			s.would("write %s: %s", t.Name, t.About)
@@ -58,13 +58,13 @@ func (s Steps) folder() error {
 			if err := t.Write(s.Config); err != nil {
 				return err
 			}
-			s.Done("%s written, empty but for a comment: %s", t.Name, t.About)
+			s.done("%s written, empty but for a comment: %s", t.Name, t.About)
 		}
 	}
 	return nil
 }
 
-// clients sets up the clients that are found, for the harnesses that are.
+// clients adds entries for the installed harnesses to the clients that are found.
 func (s Steps) clients() error {
 	found, harnesses := clients.Found(), clients.Installed(s.Config)
 	if len(found) == 0 {
@@ -95,7 +95,7 @@ func (s Steps) clients() error {
 			s.skip("%s is set up already", name)
 		case s.DryRun:
 			s.would("add %s to %s", names, path)
-		case !s.Yes && !s.Std.Talks():
+		case !s.Yes && !s.Std.Interactive():
 			s.skip("%s: %s would go into %s; signet-acp-proxy init --yes does it", name, names, path)
 		case !s.Yes && !s.Std.Ask("add %s to %s?", names, path):
 			s.skip("%s: left as it is; later: signet-acp-proxy setup %[1]s", name)
@@ -103,14 +103,14 @@ func (s Steps) clients() error {
 			if err := file.Save(); err != nil {
 				return err
 			}
-			s.Done("%s: %s added to %s", name, names, path)
+			s.done("%s: %s added to %s", name, names, path)
 		}
 	}
 	return nil
 }
 
-// Done says that something was done.
-func (s Steps) Done(format string, args ...any) {
+// done says that something was done.
+func (s Steps) done(format string, args ...any) {
 	s.line(term.On(s.Std.Out).Paint(term.Green, "✓"), format, args...)
 }
 

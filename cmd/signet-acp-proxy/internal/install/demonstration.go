@@ -12,15 +12,16 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/tryout"
 )
 
-// Prove shows that it remembers, and says what comes next. The sessions are had with a harness that is there, if the
-// person agrees: it asks its model under their login. Else, and where that fails, with a small agent of ours.
-func (s Steps) Prove(ctx context.Context) error {
-	if !s.proveWithHarness(ctx) {
+// Demonstrate shows that what is said in one session is remembered in the next, and says what to do next. The sessions
+// are with an installed harness, if the person agrees, because its model is asked under the person's login; else, or if
+// that fails, with a small agent of ours.
+func (s Steps) Demonstrate(ctx context.Context) error {
+	if !s.demonstrateWithHarness(ctx) {
 		proof, err := s.try(ctx, "a small agent of ours", tryout.Agent{})
 		if err != nil {
 			return fmt.Errorf("trying it out: %w; signet-acp-proxy doctor looks for the cause", err)
 		}
-		s.Done("it remembered. In one session: %q; in the next the agent was told: %s", tryout.Told, proof.Given)
+		s.done("it remembered. In one session: %q; in the next the agent was told: %s", tryout.Statement, proof.Given)
 	}
 	s.say("From now on what you and agents say is recorded in %s, on this machine only. "+
 		"signet-acp-proxy sessions lists it, signet-acp-proxy forget SESSION removes it, and memory: off in %s turns "+
@@ -30,13 +31,13 @@ func (s Steps) Prove(ctx context.Context) error {
 	return nil
 }
 
-// proveWithHarness reports whether a harness has taken part.
-func (s Steps) proveWithHarness(ctx context.Context) bool {
+// demonstrateWithHarness demonstrates with an installed harness, and reports whether it could.
+func (s Steps) demonstrateWithHarness(ctx context.Context) bool {
 	name, command, there := clients.Ready(s.Config)
 	switch {
 	case !there:
 		return false
-	case !s.Yes && !s.Std.Talks():
+	case !s.Yes && !s.Std.Interactive():
 		s.skip("%s is there: with signet-acp-proxy init --yes the proof is with it", name)
 		return false
 	case !s.Yes && !s.Std.Ask("try it with %s? It is asked two short questions, under your login", name):
@@ -47,13 +48,13 @@ func (s Steps) proveWithHarness(ctx context.Context) bool {
 		s.skip("%s did not take part: %v", name, err)
 		return false
 	}
-	s.Done("it remembered. In one session with %s: %q; the next was told: %s", name, tryout.Told, proof.Given)
-	s.line(" ", "%q, and %s answered: %s", tryout.Asked, name,
+	s.done("it remembered. In one session with %s: %q; the next was told: %s", name, tryout.Statement, proof.Given)
+	s.line(" ", "%q, and %s answered: %s", tryout.Question, name,
 		term.Cut(strings.Join(strings.Fields(proof.Answer), " "), 200))
 	return true
 }
 
-// try has the two sessions, and shows that this takes its time.
+// try runs the two sessions, and shows progress.
 func (s Steps) try(ctx context.Context, with string, a tryout.Agent) (tryout.Proof, error) {
 	progress := term.NewProgress(s.Std.Err)
 	progress.Step("two sessions with " + with)

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// kernelTick is what times in /proc count, on every Linux of today.
+// kernelTick is the unit of CPU times in /proc, on every Linux of today.
 const kernelTick = 10 * time.Millisecond
 
-// workOf says how much CPU time the processes of a group have used, and whether one of their threads uses the CPU now,
-// waits for it, or for a disk.
-func workOf(group int) (used time.Duration, running bool) {
+// cpuOf gives how much CPU time the processes of a group have used, and whether one of their threads is running,
+// waiting for the CPU, or waiting for a disk.
+func cpuOf(group int) (used time.Duration, running bool) {
 	all, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
 	for _, process := range all {
 		fields := statOf(process)
@@ -34,8 +34,8 @@ func workOf(group int) (used time.Duration, running bool) {
 	return used, running
 }
 
-// statOf gives the fields behind the name, which may hold anything, of a process or a thread: its state, its parent,
-// its group, and so on. None where it has ended meanwhile.
+// statOf gives the fields after the name of a process's or thread's stat file: its state, its parent, its group, and so
+// on. None if it has ended.
 func statOf(folder string) [][]byte {
 	text, err := os.ReadFile(filepath.Join(folder, "stat"))
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// TakeAway takes our entries out of clients' files and, asked or not, removes what was recorded. It wants nobody alive.
-func (s Steps) TakeAway() error {
+// Uninstall removes our entries from clients' files and, unless Yes, after a question, what was recorded. No process of
+// ours may be alive.
+func (s Steps) Uninstall() error {
 	recorded := filepath.Join(s.Config.SignetPath, "acp")
-	if !s.Yes && !s.Std.Talks() {
+	if !s.Yes && !s.Std.Interactive() {
 		return fmt.Errorf("this would take our entries out of clients' files and remove %s: give --yes", recorded)
 	}
 	if err := runtime.Unused(s.Config); err != nil {
@@ -33,15 +34,15 @@ func (s Steps) TakeAway() error {
 		runtime.UndoFile(s.Config)} {
 		failed = errors.Join(failed, s.remove(path))
 	}
-	failed = errors.Join(failed, s.removeKept())
+	failed = errors.Join(failed, s.removeNpxCopy())
 	if failed == nil {
 		s.Std.Say("done; remove the program itself the way it came. %s stays", s.Config.SignetPath)
 	}
 	return failed
 }
 
-// removeKept removes the program that npx has copied to where it stays, for clients to start (npm/bin).
-func (s Steps) removeKept() error {
+// removeNpxCopy removes the copy of the program that our npm package made for clients to start (npm/bin).
+func (s Steps) removeNpxCopy() error {
 	data := os.Getenv("XDG_DATA_HOME")
 	if goruntime.GOOS == "windows" {
 		data = os.Getenv("LOCALAPPDATA")
@@ -63,10 +64,10 @@ func (s Steps) removeKept() error {
 	return nil
 }
 
-// takeOut takes our entries out of a client's file.
+// takeOut removes our entries from a client's file.
 func (s Steps) takeOut(name string) error {
 	file, err := clients.Open(name)
-	if err != nil || !file.There {
+	if err != nil || !file.Exists {
 		return err
 	}
 	taken, err := file.TakeOut(nil)
@@ -83,7 +84,7 @@ func (s Steps) takeOut(name string) error {
 	return nil
 }
 
-// remove removes a file or folder with what is in it.
+// remove removes a file, or a folder with all that is in it.
 func (s Steps) remove(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
