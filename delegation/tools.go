@@ -211,8 +211,8 @@ func (t toolbox) feedback(ctx context.Context, who memory.Session, raw json.RawM
 }
 
 // named reads the arguments and gives the delegation that they name.
-func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMessage) (*Service, arguments, Delegation,
-	error) {
+func (t toolbox) named(ctx context.Context, who memory.Session, raw json.RawMessage) (
+	*Service, arguments, Delegation, error) {
 	a, err := read(raw)
 	if err != nil {
 		return nil, a, Delegation{}, err

@@ -40,8 +40,9 @@ type Row struct {
 }
 
 // readUsage reads usage. Tables by session link to those of the page.
-func readUsage(ctx context.Context, db *sql.DB, used *telemetry.Usage, sessions map[int64]*Session, at home) (Usage,
-	error) {
+func readUsage(
+	ctx context.Context, db *sql.DB, used *telemetry.Usage, sessions map[int64]*Session, at home,
+) (Usage, error) {
 	var u Usage
 	days := calendar(used.Sums(telemetry.ByDay))
 	u.Charts = slices.DeleteFunc([]Chart{

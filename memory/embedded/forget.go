@@ -142,8 +142,7 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) (changed []int64, er
 
 // termSet gives the terms of a text, each once.
 func termSet(text string) language.Set {
-	set := language.SetOf(language.Terms(text))
-	return set
+	return language.SetOf(language.Terms(text))
 }
 
 // A gist is what a memory says, in a form by which texts that say the same can be found.
@@ -163,8 +162,7 @@ func statedTerms(text string) language.Set {
 }
 
 var announcingWords = sync.OnceValue(func() language.Set {
-	return language.SetOf(language.Terms("noted note understood recorded " +
-		"saved reminder fyi"))
+	return language.SetOf(language.Terms("noted note understood recorded saved reminder fyi"))
 })
 
 // isAll reports whether a text says this and nothing more: with the same terms, or in the same words with nothing but

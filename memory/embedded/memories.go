@@ -354,10 +354,8 @@ func forgetInTurn(ctx context.Context, tx *sql.Tx, uid string) error {
 		uid, content string
 	}
 	said, err := sqlite.Collect(ctx, tx, func(row sqlite.Row) (p place, err error) {
-		return p,
-			row.Scan(&p.id, &p.turn, &p.uid, &p.content)
-	},
-		`SELECT id, turn, uid, content FROM passages WHERE uid = ?1 OR turn IN (SELECT turn FROM memories
+		return p, row.Scan(&p.id, &p.turn, &p.uid, &p.content)
+	}, `SELECT id, turn, uid, content FROM passages WHERE uid = ?1 OR turn IN (SELECT turn FROM memories
 			WHERE uid = ?1)`, uid)
 	if err != nil {
 		return err

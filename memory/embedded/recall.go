@@ -36,8 +36,8 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 	items, err := s.recall(ctx, session, prompt, seen)
 	if err != nil {
 		if ctx.Err() == nil || context.Cause(ctx) == context.DeadlineExceeded {
-			s.opts.Log.Info().Err(err).Str("key", session.Key).Int("bytes",
-				len(prompt)).Msg("prompt goes without recall")
+			s.opts.Log.Info().Err(err).Str("key", session.Key).Int("bytes", len(prompt)).
+				Msg("prompt goes without recall")
 		}
 		return c, nil
 	}
@@ -49,8 +49,8 @@ func (s *Store) Recall(ctx context.Context, session memory.Session, prompt strin
 func (s *Store) recall(ctx context.Context, session memory.Session, prompt string,
 	seen []string) ([]memory.Item, error) {
 	in := search{
-		text: prompt, project: session.Project, keys: [2]string{session.Key,
-			session.ParentKey}, all: s.opts.OtherProjects, seen: seen, most: mostRecalled,
+		text: prompt, project: session.Project, keys: [2]string{session.Key, session.ParentKey},
+		all: s.opts.OtherProjects, seen: seen, most: mostRecalled,
 	}
 	q, ranked, err := s.rank(ctx, in)
 	if err != nil || !q.WorthTelling(ranked) {

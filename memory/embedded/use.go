@@ -94,10 +94,8 @@ type Use struct {
 // Uses gives the items of this store that a session (its row's id) was told.
 func (s *Store) Uses(ctx context.Context, session int64) ([]Use, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (u Use, err error) {
-		return u,
-			row.Scan(&u.ID, &u.Used)
-	},
-		`SELECT item, used FROM passages_told WHERE session = ? ORDER BY item`, session)
+		return u, row.Scan(&u.ID, &u.Used)
+	}, `SELECT item, used FROM passages_told WHERE session = ? ORDER BY item`, session)
 	return all, sqlite.While("reading what was used", err)
 }
 

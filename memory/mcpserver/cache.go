@@ -92,9 +92,7 @@ func showable(t *mcp.Tool) bool {
 			ok = false
 		}
 	}()
-	mcp.NewServer(&mcp.Implementation{}, nil).AddTool(t, func(context.Context,
-		*mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return nil, nil
-	})
+	mcp.NewServer(&mcp.Implementation{}, nil).AddTool(t,
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
 	return ok
 }

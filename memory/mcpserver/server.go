@@ -51,10 +51,10 @@ func New(o Options) *Server {
 	s.roster.watch = watch
 	s.service = &service{ctx: s.ctx, watch: watch, local: local{o.Store, o.Log}, owe: o.Owe, extras: o.Extras,
 		exclude: o.Exclude, version: o.Version, log: o.Log}
-	s.sockets = &sockets{lifetime: s.lifetime, log: o.Log, serve: func(ctx context.Context, e *endpoint,
-		conn net.Conn) error {
-		return s.roster.serve(ctx, e, conn, conn)
-	}}
+	s.sockets = &sockets{lifetime: s.lifetime, log: o.Log,
+		serve: func(ctx context.Context, e *endpoint, conn net.Conn) error {
+			return s.roster.serve(ctx, e, conn, conn)
+		}}
 	s.web = &httpServer{lifetime: s.lifetime, roster: s.roster, log: o.Log}
 	return s
 }

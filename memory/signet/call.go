@@ -82,8 +82,8 @@ func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, pat
 	}
 	route, _, _ := strings.Cut(path, "?")
 	c.opts.Log.Debug().Str("method", method).Str("path", route).Int("status", status).
-		Int("sent", len(payload)).Int("got", len(reply)).Dur("took", time.Since(began)).AnErr("err",
-		err).Msg("daemon called")
+		Int("sent", len(payload)).Int("got", len(reply)).Dur("took", time.Since(began)).
+		AnErr("err", err).Msg("daemon called")
 	return err
 }
 

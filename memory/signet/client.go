@@ -128,8 +128,8 @@ func New(o Options) (*Client, error) {
 	c.hooks = newRetrying(plain, 0)
 	c.reads = newRetrying(plain, 1)
 	if o.Token != "" && !c.tokenAllowed() {
-		o.Log.Warn().Str("url", base.String()).Msg("daemon token not sent: the connection is neither loopback nor " +
-			"https")
+		o.Log.Warn().Str("url", base.String()).
+			Msg("daemon token not sent: the connection is neither loopback nor https")
 	}
 	return c, nil
 }
