@@ -98,7 +98,8 @@ func TestWaiting(t *testing.T) {
 	run(`UPDATE sessions SET continue_of = ? WHERE id = ?`, asker.ID, after.ID)
 	run(`INSERT INTO handoffs (session, agent, place, at, taken_by) VALUES (?, 'gemini', '/', 1,
 		?)`, after.ID, handed.ID)
-	m, err := l.Send(t.Context(), Message{ID: "daemon's", To: "codex", From: "gemini", Recipient: asker.Key, Text: "Done."})
+	m, err := l.Send(t.Context(),
+		Message{ID: "daemon's", To: "codex", From: "gemini", Recipient: asker.Key, Text: "Done."})
 	if err != nil {
 		t.Fatal(err)
 	}

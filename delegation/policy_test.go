@@ -69,7 +69,8 @@ func TestPolicy(t *testing.T) {
 func TestPolicyRemembers(t *testing.T) {
 	p := &policy{mode: Edit, inside: func(string) bool { return false }}
 	p.remember(client.ToolCall{ID: "1", ToolKind: "read", Title: "Read"})
-	p.remember(client.ToolCall{ID: "2", ToolKind: "edit", Title: "Write\nhere", Input: json.RawMessage(`{"path":"/etc/x"}`)})
+	p.remember(client.ToolCall{ID: "2", ToolKind: "edit", Title: "Write\nhere",
+		Input: json.RawMessage(`{"path":"/etc/x"}`)})
 	if !p.allow(client.ToolCall{ID: "1"}) || p.allow(client.ToolCall{ID: "2"}) {
 		t.Error("what was told before is forgotten")
 	}
@@ -149,8 +150,8 @@ func TestBounds(t *testing.T) {
 		}, "100 tokens"},
 		"cost": {Budget{Cost: 0.5}, func(c *child) {
 			var u client.Update
-			if err := json.Unmarshal([]byte(`{"sessionUpdate":"usage_update","used":1,"cost":{"amount":0.6,"currency":"USD"}}`),
-				&u); err != nil {
+			text := `{"sessionUpdate":"usage_update","used":1,"cost":{"amount":0.6,"currency":"USD"}}`
+			if err := json.Unmarshal([]byte(text), &u); err != nil {
 				t.Fatal(err)
 			}
 			c.Update(u)

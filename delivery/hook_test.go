@@ -21,7 +21,8 @@ func sh(script string) Hook { return Hook{Command: []string{"sh", "-c", script}}
 // The hook gets the session as JSON, and a transcript to read while it runs.
 func TestHook(t *testing.T) {
 	b := newBench(t)
-	b.o.Hook = sh(`cat > in.json; cp "$(sed 's/.*"transcriptPath":"\([^"]*\)".*/\1/' in.json)" said.txt; echo saved 3; echo warned >&2`)
+	b.o.Hook = sh(`cat > in.json; cp "$(sed 's/.*"transcriptPath":"\([^"]*\)".*/\1/' in.json)" said.txt; ` +
+		`echo saved 3; echo warned >&2`)
 	s := b.say(toHook, "hello", "hi")
 	b.work()
 	d := b.only(s)
@@ -144,7 +145,8 @@ func TestHookEnded(t *testing.T) {
 			defer cancel()
 			h := sh("sleep 60")
 			h.Limit = tt.limit
-			if _, err := h.run(ctx, HookInput{}, func() error { return tt.renewed }); err == nil || err.Error() != tt.want {
+			_, err := h.run(ctx, HookInput{}, func() error { return tt.renewed })
+			if err == nil || err.Error() != tt.want {
 				t.Errorf("%v, want %s", err, tt.want)
 			}
 		})

@@ -80,24 +80,29 @@ func TestOrder(t *testing.T) {
 		got, err = p.Prompt(t.Context(), "s", "<hi>")
 		turn <- err
 	}()
-	p.hear(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"prompt":[{"text":"<hi>","type":"text"}],"sessionId":"s"}}`)
+	p.hear(`{"jsonrpc":"2.0","id":1,"method":"session/prompt",` +
+		`"params":{"prompt":[{"text":"<hi>","type":"text"}],"sessionId":"s"}}`)
 	const n = 3000 // more than the SDK's queue holds
 	for i := range n {
-		p.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%d"}}}}`, i))
+		p.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":`+
+			`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%d"}}}}`, i))
 	}
 	p.say(`no JSON`, ``, `[]`, `{"id":99,"result":{}}`, `{"id":1`, "\x00\xff", `{"method":7}`,
 		`{"id":"q","method":"fs/read_text_file","params":{}}`)
 	p.hear(`{"jsonrpc":"2.0","id":"q","error":{"code":-32601,"message":"method not found"}}`)
-	options := `"options":[{"optionId":"always","kind":"allow_always"},{"optionId":"yes","kind":"allow_once"},{"optionId":"no","kind":"reject_once"}]`
+	options := `"options":[{"optionId":"always","kind":"allow_always"},{"optionId":"yes","kind":"allow_once"},` +
+		`{"optionId":"no","kind":"reject_once"}]`
 	p.say(`{"id":0,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","kind":"read"},` +
 		options + `}}`)
 	p.hear(`{"jsonrpc":"2.0","id":0,"result":{"outcome":{"optionId":"yes","outcome":"selected"}}}`)
 	p.say(`{"id":1,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"c","kind":"edit"},` +
 		options + `}}`)
 	p.hear(`{"jsonrpc":"2.0","id":1,"result":{"outcome":{"optionId":"no","outcome":"selected"}}}`)
-	p.say(`{"id":2,"method":"session/request_permission","params":{"toolCall":{"kind":"read"},"options":[{"optionId":"a","kind":"allow_always"}]}}`)
+	p.say(`{"id":2,"method":"session/request_permission","params":{"toolCall":{"kind":"read"},` +
+		`"options":[{"optionId":"a","kind":"allow_always"}]}}`)
 	p.hear(`{"jsonrpc":"2.0","id":2,"result":{"outcome":{"outcome":"cancelled"}}}`)
-	p.say(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn","usage":{"inputTokens":3,"outputTokens":4,"totalTokens":7}}}`)
+	p.say(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn",` +
+		`"usage":{"inputTokens":3,"outputTokens":4,"totalTokens":7}}}`)
 	if err := <-turn; err != nil || got.Stop != "end_turn" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -166,7 +171,8 @@ func TestFailures(t *testing.T) {
 
 // Whatever an agent says, it is read to its end.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"method":"session/update","params":{"update":{"sessionUpdate":"tool_call","content":[{"type":"diff","path":"a"}],"locations":null}}}`))
+	f.Add([]byte(`{"method":"session/update","params":{"update":{"sessionUpdate":"tool_call",` +
+		`"content":[{"type":"diff","path":"a"}],"locations":null}}}`))
 	f.Add([]byte(`{"id":1,"method":"session/request_permission","params":{"toolCall":{"content":7},"options":{}}}` +
 		"\n\n{"))
 	f.Add([]byte(`{"id":null,"error":{"code":"x"}}` + "\n" + `{"id":1,"result":[]}`))

@@ -104,10 +104,10 @@ func TestOpencode(t *testing.T) {
 		return fmt.Sprintf(`INSERT INTO part VALUES ('%s', '%s', 'ses_1', %d, '%s')`, id, message, at, data)
 	}
 	opencodeDatabase(t, home,
-		`INSERT INTO session VALUES ('ses_1', NULL, '/home/robin/work', 'x', 1000), ('ses_2', 'ses_1', '/home/robin/work',
-			'a subagent', 2000)`,
-		`INSERT INTO message VALUES ('m1', 'ses_1', 1000, '{"role":"user"}'), ('m2', 'ses_1', 2000, '{"role":"assistant"}'),
-			('m3', 'ses_1', 3000, '{"role":"user"}')`,
+		`INSERT INTO session VALUES ('ses_1', NULL, '/home/robin/work', 'x', 1000),
+			('ses_2', 'ses_1', '/home/robin/work', 'a subagent', 2000)`,
+		`INSERT INTO message VALUES ('m1', 'ses_1', 1000, '{"role":"user"}'),
+			('m2', 'ses_1', 2000, '{"role":"assistant"}'), ('m3', 'ses_1', 3000, '{"role":"user"}')`,
 		part("p1", "m1", 1000, `{"type":"text","text":"<signet-memory source=\"acp-proxy\" id=\"1\">\nx\n</signet-memory>\n\n"}`),
 		part("p2", "m1", 1001, `{"type":"text","text":"Hello"}`),
 		part("p3", "m1", 1002, `{"type":"text","text":"made up","synthetic":true}`),
@@ -132,7 +132,8 @@ func TestOpencode(t *testing.T) {
 // Files that are broken, foreign or of another kind are passed over with a word, and those beside them are read.
 func TestOddFiles(t *testing.T) {
 	line := func(role, text string) string {
-		return fmt.Sprintf(`{"type":%q,"sessionId":"s-%s","cwd":"/w","timestamp":"2026-01-02T03:04:05Z","message":{"role":%q,"content":%q}}`+"\n", role, "1", role, text)
+		return fmt.Sprintf(`{"type":%q,"sessionId":"s-1","cwd":"/w","timestamp":"2026-01-02T03:04:05Z",`+
+			`"message":{"role":%q,"content":%q}}`+"\n", role, role, text)
 	}
 	for name, tt := range map[string]struct {
 		file  string
@@ -222,15 +223,16 @@ func claudeFile(t *testing.T, home, name string) *os.File {
 }
 
 func claudeLine(id, role, text string) string {
-	return fmt.Sprintf(`{"type":%q,"sessionId":%q,"cwd":"/w","timestamp":"2026-01-02T03:04:05Z","message":{"content":%q}}`+
-		"\n", role, id, text)
+	return fmt.Sprintf(`{"type":%q,"sessionId":%q,"cwd":"/w","timestamp":"2026-01-02T03:04:05Z",`+
+		`"message":{"content":%q}}`+"\n", role, id, text)
 }
 
 // What a branched conversation has from another one is that one's, where that is there.
 func TestBranched(t *testing.T) {
 	home := t.TempDir()
 	forked := func(from, text string) string {
-		return strings.Replace(claudeLine("s-2", "user", text), `{"type"`, `{"forkedFrom":{"sessionId":"`+from+`"},"type"`, 1)
+		return strings.Replace(claudeLine("s-2", "user", text),
+			`{"type"`, `{"forkedFrom":{"sessionId":"`+from+`"},"type"`, 1)
 	}
 	for name, text := range map[string]string{
 		"s-1.jsonl": claudeLine("s-1", "user", "the first's") + claudeLine("s-1", "assistant", "ok"),
@@ -278,7 +280,9 @@ func TestOddFolders(t *testing.T) {
 		t.Errorf("%d conversations, skipped %v", len(all), skipped[:min(len(skipped), 5)])
 	}
 	for _, s := range skipped {
-		for name, why := range map[string]string{"7.jsonl": "another user", "loop-1": "a link", "empty.jsonl": "nobody"} {
+		for name, why := range map[string]string{
+			"7.jsonl": "another user", "loop-1": "a link", "empty.jsonl": "nobody",
+		} {
 			if filepath.Base(s.File) == name && !strings.Contains(s.Why, why) {
 				t.Errorf("skipped %v", s)
 			}
@@ -337,8 +341,10 @@ func TestClean(t *testing.T) {
 
 // No file of a harness, whatever is in it, breaks a reader.
 func FuzzFormats(f *testing.F) {
-	for _, path := range []string{"testdata/.claude/projects/-home-robin-work/6f0139dd-d549-4c2a-9efc-1672fe7485b7.jsonl",
-		"testdata/.gemini/tmp/work/chats/session-2026-11-21T22-57-744224d3.jsonl"} {
+	for _, path := range []string{
+		"testdata/.claude/projects/-home-robin-work/6f0139dd-d549-4c2a-9efc-1672fe7485b7.jsonl",
+		"testdata/.gemini/tmp/work/chats/session-2026-11-21T22-57-744224d3.jsonl",
+	} {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)

@@ -103,7 +103,8 @@ func TestLongElsewhere(t *testing.T) {
 	say := func(n int, role, text string) {
 		insert = append(insert,
 			fmt.Sprintf(`INSERT INTO message VALUES ('m%03d', 'ses_1', %d, '{"role":%q}')`, n, n, role),
-			fmt.Sprintf(`INSERT INTO part VALUES ('p%03d', 'm%03d', 'ses_1', 1, '{"type":"text","text":%q}')`, n, n, text))
+			fmt.Sprintf(`INSERT INTO part VALUES ('p%03d', 'm%03d', 'ses_1', 1, '{"type":"text","text":%q}')`,
+				n, n, text))
 	}
 	for i := range 12 {
 		say(2*i, "user", fmt.Sprint("prompt ", i))

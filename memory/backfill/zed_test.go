@@ -125,7 +125,8 @@ func TestZedColumns(t *testing.T) {
 	for _, id := range []string{"one", "of a subagent"} {
 		z.add(id, "zstd", fixture(t, "thread-0.3.0.json.zst"))
 	}
-	z.do(`UPDATE threads SET folder_paths = '/home/robin/a' || char(10) || '/home/robin/b' || char(10) || '/home/robin/c',
+	z.do(`UPDATE threads
+		SET folder_paths = '/home/robin/a' || char(10) || '/home/robin/b' || char(10) || '/home/robin/c',
 		folder_paths_order = '2,0,1', created_at = '2026-03-01T08:00:00.000000000+00:00'`)
 	z.do(`UPDATE threads SET parent_id = 'one' WHERE id = 'of a subagent'`)
 	all, skipped := walk(t, z.home, "zed")
@@ -193,9 +194,13 @@ func TestZedBomb(t *testing.T) {
 }
 
 func TestZedFolder(t *testing.T) {
-	p := Place{Home: "/home/robin", Getenv: func(name string) string { return map[string]string{"XDG_DATA_HOME": "/data"}[name] }}
-	for system, want := range map[string]string{"linux": "/data/zed", "darwin": "/home/robin/Library/Application Support/Zed",
-		"windows": "/home/robin/AppData/Local/Zed"} {
+	variables := map[string]string{"XDG_DATA_HOME": "/data"}
+	p := Place{Home: "/home/robin", Getenv: func(name string) string { return variables[name] }}
+	for system, want := range map[string]string{
+		"linux":   "/data/zed",
+		"darwin":  "/home/robin/Library/Application Support/Zed",
+		"windows": "/home/robin/AppData/Local/Zed",
+	} {
 		if got := filepath.ToSlash(zedData(p, system)); got != want && runtime.GOOS != "windows" {
 			t.Errorf("%s: %s", system, got)
 		}
@@ -204,7 +209,9 @@ func TestZedFolder(t *testing.T) {
 
 // No thread, whatever is in it, breaks its reader.
 func FuzzZed(f *testing.F) {
-	for _, name := range []string{"thread-0.3.0.json.zst", "thread-0.2.0.json", "thread-0.1.0.json", "thread-none.json"} {
+	for _, name := range []string{
+		"thread-0.3.0.json.zst", "thread-0.2.0.json", "thread-0.1.0.json", "thread-none.json",
+	} {
 		f.Add(fixture(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -82,7 +82,8 @@ func TestEqualAndContradicting(t *testing.T) {
 	var lines strings.Builder
 	for i := range 10_000 {
 		fmt.Fprintf(&lines,
-			`{"id":"same-%05d","content":"The ferry leaves pier nine at noon.","created":"2026-01-01T00:00:00Z","session":"s","position":%d}`+"\n", i, i)
+			`{"id":"same-%05d","content":"The ferry leaves pier nine at noon.","created":"2026-01-01T00:00:00Z",`+
+				`"session":"s","position":%d}`+"\n", i, i)
 	}
 	if done, err := w.Import(t.Context(), strings.NewReader(lines.String())); err != nil || done.Added != 10_000 {
 		t.Fatalf("%+v, %v", done, err)

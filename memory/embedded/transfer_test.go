@@ -20,7 +20,8 @@ func TestExportPages(t *testing.T) {
 	}
 	var texts []string
 	for i := range turns {
-		texts = append(texts, fmt.Sprintf("Where is kestrel %d moored now?", i), fmt.Sprintf("Kestrel %d is in Falmouth.", i))
+		texts = append(texts,
+			fmt.Sprintf("Where is kestrel %d moored now?", i), fmt.Sprintf("Kestrel %d is in Falmouth.", i))
 	}
 	w.said("/srv/a", "one", texts[:turns]...)
 	w.said("/srv/a", "other", texts[turns:]...)

@@ -102,9 +102,10 @@ func TestScopeKeeps(t *testing.T) {
 // A tool of the daemon's own that takes a project gets the session's.
 func TestFillProject(t *testing.T) {
 	var l daemonInfo
-	if err := json.Unmarshal([]byte(`[{"name":"session_search","inputSchema":{"type":"object","properties":{"project":{}}}},
-		{"name":"memory_search","inputSchema":{"type":"object","properties":{"project":{},"query":{}}}}]`),
-		&l.tools); err != nil {
+	tools := `[
+		{"name":"session_search","inputSchema":{"type":"object","properties":{"project":{}}}},
+		{"name":"memory_search","inputSchema":{"type":"object","properties":{"project":{},"query":{}}}}]`
+	if err := json.Unmarshal([]byte(tools), &l.tools); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ tool, raw, want string }{

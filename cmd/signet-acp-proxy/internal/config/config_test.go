@@ -98,8 +98,8 @@ func TestAgentWays(t *testing.T) {
 		p, _ := c.ProfileOf(tt.agent, tt.name)
 		if p.Grace != tt.grace || p.AsksForTools != tt.asks || p.KeepsFailedPrompt != tt.keeps ||
 			strings.Join(p.CompactCommands, " ") != tt.compacts {
-			t.Errorf("%s as %s: grace %v, asks %v, keeps %v, compacts by %q", tt.agent, tt.name, p.Grace, p.AsksForTools,
-				p.KeepsFailedPrompt, p.CompactCommands)
+			t.Errorf("%s as %s: grace %v, asks %v, keeps %v, compacts by %q",
+				tt.agent, tt.name, p.Grace, p.AsksForTools, p.KeepsFailedPrompt, p.CompactCommands)
 		}
 	}
 	if p, known := c.Profile("mine"); !known || p.Grace != 3*time.Second {

@@ -21,7 +21,8 @@ import (
 const agentVariable = "SIGNET_DOCTOR_AGENT"
 
 func TestMain(m *testing.M) {
-	const answer = `{"jsonrpc":"2.0","id":"signet-acp-proxy-doctor","result":{"protocolVersion":1,"agentInfo":{"name":"late"}}}`
+	const answer = `{"jsonrpc":"2.0","id":"signet-acp-proxy-doctor",` +
+		`"result":{"protocolVersion":1,"agentInfo":{"name":"late"}}}`
 	switch os.Getenv(agentVariable) {
 	case "hangs":
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -138,7 +139,8 @@ func TestEachHarnessOnce(t *testing.T) {
 	gemini := filepath.Join(elsewhere, "gemini")
 	write := func(name, text string, mode os.FileMode) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), mode)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), mode))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,9 +25,10 @@ type transcriptWriter struct {
 	dice *rand.Rand
 }
 
-var vocabulary = strings.Fields(`the heron branch waits for review because staging was deployed without its migration we
-	decided to keep Postgres and move the queue to the worker so that a retry never blocks the request path tests fail in
-	billing store when the fixture of March is loaded twice rename it add an index on created at and drop the old table`)
+var vocabulary = strings.Fields(`the heron branch waits for review because staging was deployed without its
+	migration we decided to keep Postgres and move the queue to the worker so that a retry never blocks the request
+	path tests fail in billing store when the fixture of March is loaded twice rename it add an index on created at
+	and drop the old table`)
 
 func (s transcriptWriter) words(n int) string {
 	var b strings.Builder
@@ -266,7 +267,8 @@ func TestBackfillTakesWhatIsWanted(t *testing.T) {
 		}
 	}
 	got, err := Backfill{Data: c.Data}.Run(t.Context(), []string{"claude"})
-	if err != nil || got[0].Turns != 3 || len(got[0].Skipped) != 1 || !strings.Contains(got[0].Skipped[0].Why, "left out") {
+	if err != nil || got[0].Turns != 3 || len(got[0].Skipped) != 1 ||
+		!strings.Contains(got[0].Skipped[0].Why, "left out") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	all, err := c.Sessions.Sessions(t.Context(), 0)

@@ -87,7 +87,7 @@ func (r delegationResult) remember(ctx, at context.Context, daemon *signet.Clien
 	return err
 }
 
-// messageSource is a source with what other agents have left for a session.
+// A messageSource is a source that adds what other agents have left for a session.
 type messageSource struct {
 	memory.Source
 	ledger *delegation.Ledger

@@ -111,7 +111,8 @@ func TestFollower(t *testing.T) {
 		return err == nil && slices.Equal(warnings, []string{"the index is being rebuilt", "the disk is nearly full"})
 	})
 	f.Append(eventlog.Compacting{Session: n})
-	waitFor("the daemon is not told of a compaction", func() bool { return slices.Equal(d.Compacting(), []string{key}) })
+	waitFor("the daemon is not told of a compaction",
+		func() bool { return slices.Equal(d.Compacting(), []string{key}) })
 	id := d.Send("beta", "Can you look at the heron?")
 	f.Append(eventlog.Injected{Session: n, Claimed: true,
 		Injection: correlation.Injection{Items: []string{"mem-1", "message:" + id}}})
