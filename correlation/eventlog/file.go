@@ -151,8 +151,8 @@ const (
 )
 
 // readLines returns the whole lines that begin at a position, about maxRead bytes of them, and how many bytes were read
-// that are no events of ours. end is the position behind the last. No lines and end == from: there is no whole line. The
-// lines are good as long as buf, which has room for maxRead bytes, is left alone.
+// that are no events of ours. end is the position behind the last. No lines and end == from: there is no whole line.
+// The lines are good as long as buf, which has room for maxRead bytes, is left alone.
 func readLines(r io.ReaderAt, from int64, buf []byte) (lines []line, end int64, strange int, err error) {
 	n, err := r.ReadAt(buf, from)
 	if err != nil && !errors.Is(err, io.EOF) {
