@@ -44,6 +44,17 @@ func (s *Store) Batch(ctx context.Context, process string, f func(*Batch) error)
 	})
 }
 
+// setActive stores when something was last said.
+func (b *Batch) setActive() error {
+	for session, at := range b.active {
+		if _, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`,
+			sqlite.Stamp(at), session); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // At sets the time at which the following changes happened.
 func (b *Batch) At(at time.Time) { b.store.now = func() time.Time { return at } }
 

@@ -186,14 +186,3 @@ func (b *Batch) EndTurn(turn, session int64, stop string, code int, cut bool) er
 
 // touch notes that something was said in a session at the time of the event.
 func (b *Batch) touch(session int64) { b.active[session] = latest(b.active[session], b.store.now()) }
-
-// setActive stores when something was last said.
-func (b *Batch) setActive() error {
-	for session, at := range b.active {
-		if _, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`,
-			sqlite.Stamp(at), session); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -255,3 +255,6 @@ func (c *Client) agent(s memory.Session) string {
 func (c *Client) tokenAllowed() bool {
 	return c.opts.Token != "" && (c.base.Scheme == "https" || loopback(c.base.Hostname()))
 }
+
+// Left drops what is known of a key that nobody uses any more.
+func (c *Client) Left(key string) { c.keys.drop(key) }

@@ -44,11 +44,11 @@ func (c *keyStates) ofLocked(key string) *keyState {
 	return c.all[key]
 }
 
-// Left drops what is known of a key that nobody uses any more.
-func (c *Client) Left(key string) {
-	c.keys.mu.Lock()
-	defer c.keys.mu.Unlock()
-	delete(c.keys.all, key)
+// drop drops what is known of a key.
+func (c *keyStates) drop(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.all, key)
 }
 
 // starts notes that a start was made; ended must be called when it has ended.
