@@ -71,11 +71,8 @@ func (in *Injection) blockText() string {
 	return text.String()
 }
 
-// withText returns the injection with its text whole: itself, or a copy of one that is split.
+// withText returns a copy of the injection with its text whole. Its own text changes when the session is trimmed.
 func (in *Injection) withText() *Injection {
-	if len(in.pieces) == 0 {
-		return in
-	}
 	own := *in
 	own.Text, own.pieces = in.blockText(), nil
 	return &own
