@@ -120,16 +120,18 @@ func (e *examination) inUse(named []string) []harness {
 	return all
 }
 
-// commandKey identifies what a command line starts: a program by its name, by its path or by a link to it is the same.
+// commandKey identifies what a command line starts: a program by its name, by its path or by a link of that name is the
+// same. Links of different names to one file may be different programs: that is how Volta and mise start them.
 func commandKey(command []string) string {
 	program := command[0]
 	if path, err := exec.LookPath(program); err == nil {
 		program = path
 	}
+	name := filepath.Base(program)
 	if real, err := filepath.EvalSymlinks(program); err == nil {
 		program = real
 	}
-	return strings.Join(append([]string{program}, command[1:]...), "\x00")
+	return strings.Join(append([]string{program, name}, command[1:]...), "\x00")
 }
 
 // fetches reports whether a command line begins with a program that downloads what it runs.

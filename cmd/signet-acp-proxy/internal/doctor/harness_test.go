@@ -135,8 +135,9 @@ func TestEachHarnessOnce(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
 	t.Setenv("PATH", elsewhere)
-	real, link := filepath.Join(home, "dist", "claude.js"), filepath.Join(elsewhere, "claude-agent-acp")
-	gemini := filepath.Join(elsewhere, "gemini")
+	real, link := filepath.Join(home, "dist", "claude-agent-acp"), filepath.Join(elsewhere, "claude-agent-acp")
+	gemini, qwen := filepath.Join(elsewhere, "gemini"), filepath.Join(elsewhere, "qwen")
+	shim := filepath.Join(home, "dist", "shim") // which starts what it is called by
 	write := func(name, text string, mode os.FileMode) {
 		t.Helper()
 		err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), mode))
@@ -145,9 +146,11 @@ func TestEachHarnessOnce(t *testing.T) {
 		}
 	}
 	write(real, "", 0o700)
-	write(gemini, "", 0o700)
-	if err := os.Symlink(real, link); err != nil {
-		t.Skip(err)
+	write(shim, "", 0o700)
+	for name, target := range map[string]string{link: real, gemini: shim, qwen: shim} {
+		if err := os.Symlink(target, name); err != nil {
+			t.Skip(err)
+		}
 	}
 	write(filepath.Join(home, ".acpx", "config.json"), fmt.Sprintf(`{"agents": {
 		"a": {"command": "signet-acp-proxy", "args": ["--agent", "claude", "--", %q]},
@@ -164,7 +167,7 @@ func TestEachHarnessOnce(t *testing.T) {
 	for _, h := range e.inUse([]string{"claude"}) {
 		found = append(found, h.title())
 	}
-	if want := []string{"claude", "gemini"}; !slices.Equal(found, want) {
+	if want := []string{"claude", "gemini", "qwen"}; !slices.Equal(found, want) {
 		t.Errorf("it would start %q, want %q", found, want)
 	}
 }
