@@ -1,7 +1,6 @@
 package backfill
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -108,5 +107,8 @@ func opencodeTurns(ctx context.Context, db *sql.DB, c Conversation, yield func(C
 		}
 	}
 	end()
-	return cmp.Or(rows.Err(), yield(b.Conversation))
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return yield(b.Conversation)
 }
