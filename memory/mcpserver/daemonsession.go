@@ -45,7 +45,13 @@ func openSession(
 	// The daemon's MCP server keeps no session, and sends nothing on its own.
 	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: hc, DisableStandaloneSSE: true,
 		MaxRetries: -1}
+	// Where the handshake is given up, Connect waits for the word that it was.
+	proceed := context.AfterFunc(ctx, func() { time.AfterFunc(hangUpTime, hangUp) })
 	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
+	if !proceed() && err == nil {
+		err = context.Cause(ctx)
+		_ = session.Close()
+	}
 	if err != nil {
 		hangUp()
 		return nil, fmt.Errorf("opening the daemon's MCP server: %w", err)
