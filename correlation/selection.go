@@ -80,8 +80,8 @@ func (s *Store) selectTurns(ctx context.Context, d Delivery, whole bool) (Select
 	return p, err
 }
 
-// endedBefore reports whether an end of the session was delivered before. Deliveries while it went on are none: after
-// the first end perhaps nothing more is said for which its last turns could wait.
+// endedBefore reports whether an end of the session was delivered before. A delivery made while the session went on
+// does not count: its first end may be the last thing that is ever said, so that its turns are not held back for more.
 func (s *Store) endedBefore(ctx context.Context, d Delivery) (before bool, err error) {
 	err = s.db.QueryRowContext(ctx, `SELECT ?1 = ?2 OR EXISTS (SELECT 1 FROM deliveries WHERE key = ?3 AND kind = ?4
 		AND state IN (?5, ?6) AND reason <> ?2)`, d.Reason, SoFar, d.Key, d.Kind, Delivered, Unknown).Scan(&before)

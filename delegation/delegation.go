@@ -58,7 +58,7 @@ const (
 	mostTask = 48 << 10 // bytes of a task
 )
 
-// within gives b, cut down to what the delegation that it is asked in has left.
+// within returns b with no limit looser than outer's.
 func (b Budget) within(outer Budget) Budget {
 	return Budget{smaller(b.Turns, outer.Turns), smaller(b.Tokens, outer.Tokens), smaller(b.Cost, outer.Cost),
 		smaller(b.Seconds, outer.Seconds)}

@@ -19,8 +19,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A Message is what one agent has left for the next session of another in a project. It is for agents without a daemon,
-// which has messages of its own.
+// A Message is what one agent has left for the next session of another in a project. Where a daemon runs, messages
+// are the daemon's; then only the results of delegations are stored here too, under its ids.
 type Message struct {
 	ID        string    `json:"id"`
 	To        string    `json:"to"`

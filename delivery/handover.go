@@ -14,7 +14,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
 
-// goLimit is how long a process may use its database when it ends: the client waits for that.
+// goLimit is how long a process may use its database when its client has gone, and again when it ends.
 const goLimit = 100 * time.Millisecond
 
 // sweepLimit is how long looking at what others have left may take.

@@ -61,7 +61,11 @@ func TestToken(t *testing.T) {
 	got := b.queued(d, 1)[0]
 	b.wait("a worker", func() bool { mu.Lock(); defer mu.Unlock(); return seen["worker"] > 0 })
 	b.wait("its hook", func() bool { _, err := os.Stat(hook); return err == nil })
-	must(b, os.WriteFile(gate, []byte("go on\n"), 0o600))
+	opened, err := os.OpenFile(gate, os.O_RDWR, 0) // which waits for no reader
+	must(b, err)
+	defer opened.Close()
+	_, err = opened.WriteString("go on\n")
+	must(b, err)
 	b.wait("the hook's end", func() bool {
 		return len(b.query(`SELECT 1 FROM deliveries WHERE kind = 'hook' AND state = 'delivered'`)) == 1
 	})

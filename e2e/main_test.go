@@ -57,8 +57,12 @@ const atOnce = 3
 
 func testMain(m *testing.M) (int, error) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(atOnce*runtime.GOMAXPROCS(0))); err != nil {
-		return 1, err
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen {
+		if err := flag.Set("test.parallel", strconv.Itoa(atOnce*runtime.GOMAXPROCS(0))); err != nil {
+			return 1, err
+		}
 	}
 	dir, err := os.MkdirTemp("", "signet-e2e-bin-")
 	if err != nil {

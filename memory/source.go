@@ -9,7 +9,7 @@
 //	...
 //	block, ok := memory.Compose(session.Key, start, recall, memory.Style{ToolHint: true})
 //	if ok {
-//		line, ok = frame.Prepend(line, block.JSON(), "params", "prompt")
+//		parts, ok = frame.PrependParts(line, block.JSON(), "params", "prompt")
 //	}
 package memory
 

@@ -40,7 +40,7 @@ func (p *capture) tool(s *session.Session, line []byte) {
 	call.Title, _ = stringAt(update, "title")
 	call.Kind, _ = stringAt(update, "kind")
 	call.Status, _ = stringAt(update, "status")
-	call.Title = chars.Cut(call.Title, 2*maxTitle) // twice what is stored: of a secret at this cut no part is stored
+	call.Title = chars.Cut(call.Title, 2*maxTitle) // twice what is stored: a secret at this cut lies behind that
 	call.Kind, call.Status = chars.Cut(call.Kind, maxToolWord), chars.Cut(call.Status, maxToolWord)
 	name, _ := stringAt(update, "_meta", "claudeCode", "toolName")
 	call.ID = chars.Cut(call.ID, maxID)

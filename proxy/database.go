@@ -66,7 +66,8 @@ func (d *database) run() {
 		case <-d.learnable:
 			learn = time.After(learnAfter)
 		case <-learn:
-			if learn = nil; d.interrupted() {
+			learn = nil
+			if d.learnUntilMore() {
 				learn = time.After(learnAfter)
 			}
 		case <-d.stop:
@@ -75,8 +76,9 @@ func (d *database) run() {
 	}
 }
 
-// interrupted learns until more was said: what is left then can wait for a silence. It reports whether there was more.
-func (d *database) interrupted() (more bool) {
+// learnUntilMore learns until more was said: what is left then can wait for a silence. It reports whether there was
+// more.
+func (d *database) learnUntilMore() (more bool) {
 	ctx, cancel := context.WithCancel(pace.Gently(d.ctx))
 	defer cancel()
 	learned := make(chan struct{})

@@ -83,7 +83,7 @@ type Backend struct {
 	Earlier func(ctx context.Context, row int64, agent string) (string, error)
 	// HandOver is called once, when the client has gone or we are told to end, to start a worker that delivers what is
 	// owed. It has to be quick, because the process may be killed next. ended: the end of the process is in the ledger;
-	// else a turn may be under way. May be nil.
+	// else it is not there yet, or a turn is under way. May be nil.
 	HandOver func(ended bool)
 	// Left is called when the closing of a session is in the ledger: what the session owes is due. May be nil.
 	Left func(context.Context)

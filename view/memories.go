@@ -24,13 +24,13 @@ type Memory struct {
 	embedded.Memory
 	From       *Session    // the session that it came from, where that is on the page
 	Injections []Injection // the newest first
-	Told       int         // how many sessions were told it
-	Back       int         // how many of these used it in an answer
+	Told       int         // how often it was told, as far as is known
+	Back       int         // how often an answer used it then
 	Pinned     bool
 	Replaced   []embedded.Memory
 }
 
-// An Injection is that a session was told a memory.
+// An Injection says that a session was told a memory, and when.
 type Injection struct {
 	Session *Session // nil: it is not on the page
 	At      time.Time
@@ -103,8 +103,8 @@ func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, 
 	return read, nil
 }
 
-// setInjections notes who was told the memory: all are those among the last blocks, while the store has counted all but
-// for the last ones.
+// setInjections sets who was told the memory. all are the times among the newest blocks; the store's own counts may
+// lack the last of these.
 func (m *Memory) setInjections(all []Injection) {
 	back := 0
 	for _, g := range all {

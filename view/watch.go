@@ -105,7 +105,7 @@ func (w *watch) look(ctx context.Context, seen snapshot) (now snapshot, changes 
 	return now, changes, nil
 }
 
-// changed tells every window. A window that does not keep up misses some changes, but not the last ones.
+// changed tells every window. One that does not keep up misses changes: those that come while mostPending wait for it.
 func (w *watch) changed(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,7 +15,7 @@ type variant struct {
 	samples map[string][]sample // by scenario
 }
 
-// A bench is what is measured, and what has been.
+// A bench has what is compared, the scenarios, and the samples taken so far.
 type bench struct {
 	box                  *sandbox.Sandbox
 	scenarios, judged    []scenario

@@ -1,7 +1,7 @@
 // Package backfill reads the conversations that harnesses have written down themselves: what was said, by whom and
-// when; each harness's format has a file of this package. It opens foreign files for reading only, follows no links,
-// and takes from them the words of the user and of the agent: no tool output, no thoughts, nothing that the harness
-// says to its model.
+// when; each harness's format has a file of this package. It opens foreign files for reading only, follows links
+// only to a harness's whole folder and to files of notes, and takes from them the words of the user and of the agent:
+// no tool output, no thoughts, nothing that the harness says to its model.
 //
 // It stores nothing: whoever calls it redacts (Clean) and stores. docs/backfill.md describes the formats.
 package backfill

@@ -19,7 +19,7 @@ import (
 // Forget takes a memory out of everything that is searched or learned from: the index, the turns that say it, the
 // memories of the same project that say the same, and stored contexts that wait for a session. The same turn never
 // teaches it again. What was inserted into a prompt stays in the ledger. Errors: ErrNotFound, ErrAmbiguous,
-// correlation's.
+// package sqlite's.
 func (s *Store) Forget(ctx context.Context, id string) error {
 	if err := s.Remove(ctx, id); err != nil {
 		return err

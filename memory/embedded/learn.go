@@ -30,7 +30,7 @@ const mostNewPassages = 32
 
 // Learn makes passages and memories of the turns that have ended and were not learned from yet, whichever process left
 // them. The result depends on each turn alone, so Learn may be called at any time, by several processes at once, and
-// again after it was killed. Under pace.Gently it pauses between transactions. Errors are correlation's.
+// again after it was killed. Under pace.Gently it pauses between transactions. Errors are package sqlite's.
 func (s *Store) Learn(ctx context.Context) error {
 	begun := time.Now()
 	for old, next := range []func(context.Context) ([]correlation.Said, error){s.unlearned, s.backlog} {

@@ -137,7 +137,7 @@ func (m *Memory) prepare(now time.Time) error {
 
 // Add stores a memory: Content, and of the other fields those that are not zero (Importance also where ImportanceSet).
 // If the project has the same text already, that memory is updated instead. It gives the memory as stored, and whether
-// it is new. Errors: ErrEmpty, ErrTooLong, ErrImportance, correlation's.
+// it is new. Errors: ErrEmpty, ErrTooLong, ErrImportance, package sqlite's.
 func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, err error) {
 	given := m
 	m.ID = ""
@@ -221,7 +221,7 @@ func resolve(ctx context.Context, q sqlite.Querier, name string) (string, error)
 }
 
 // Get gives the memory or passage with an id, or with the only id that begins so. Errors: ErrNotFound, ErrAmbiguous,
-// correlation's.
+// package sqlite's.
 func (s *Store) Get(ctx context.Context, id string) (Memory, error) {
 	uid, err := resolve(ctx, s.db, id)
 	if err != nil {
@@ -287,7 +287,7 @@ type Change struct {
 const Pinned = "memory pin"
 
 // Modify changes a memory. What a turn taught is not learned again as it was; a passage of a conversation becomes a
-// memory. Errors: ErrNotFound, ErrAmbiguous, ErrEmpty, ErrTooLong, ErrImportance, correlation's.
+// memory. Errors: ErrNotFound, ErrAmbiguous, ErrEmpty, ErrTooLong, ErrImportance, package sqlite's.
 func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error) {
 	var m Memory
 	err := sqlite.Write(ctx, s.db, "changing a memory", func(tx *sql.Tx) error {
@@ -382,7 +382,7 @@ func forgetInTurn(ctx context.Context, tx *sql.Tx, uid string) error {
 }
 
 // Feedback notes how helpful memories were, -1 (harmful) to 1 (helpful). unknown are the ids that no memory and no
-// passage has. Errors: a rating out of range, correlation's.
+// passage has. Errors: a rating out of range, package sqlite's.
 func (s *Store) Feedback(ctx context.Context, ratings map[string]float64) (unknown []string, err error) {
 	err = sqlite.Write(ctx, s.db, "noting feedback", func(tx *sql.Tx) error {
 		unknown = nil

@@ -76,7 +76,7 @@ type Imported struct{ Added, Updated, Unchanged int }
 
 // Import reads what Export wrote, or lines with at least a "content", in one transaction: all of it or nothing. A
 // memory whose id is known is changed to what its line says. After that the index is brought up to date, in many short
-// transactions. Errors name the line, or are correlation's.
+// transactions. Errors name the line, or are package sqlite's.
 func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
 	const doing = "importing memories"
 	var done Imported

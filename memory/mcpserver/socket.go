@@ -201,7 +201,7 @@ func socketParents() []string {
 }
 
 // sweep removes the folders of servers that were killed. A young folder is left alone: its server may be about to lock
-// it.
+// it. So is one without a lock, which was killed before it made one.
 func sweep() {
 	for _, parent := range socketParents() {
 		found, _ := filepath.Glob(filepath.Join(parent, folderPrefix+"*", lockName))

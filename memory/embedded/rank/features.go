@@ -17,7 +17,7 @@ type features struct {
 	answers  float64 // the same in the question before it, where it answers one
 	terms    float64 // how many different terms of the question it has
 	newNames float64 // names that the question does not have, where that asks for one
-	first    float64 // the speaker speaks of himself in it
+	first    float64 // the speaker speaks of themselves in it
 	question float64 // it is a question
 	replies  float64 // it comes after a question
 	when     float64 // it has a time, and the question asks for one

@@ -38,7 +38,7 @@ func (d *Data) Delegation(ctx context.Context, id string) (delegation.Row, error
 	return one.Row(), err
 }
 
-// An Delegated is what came of what a person, or an agent's shell, has asked.
+// A Delegated is the result of Delegate.
 type Delegated struct {
 	delegation.Row
 	Repeated bool // the same request was made before, and not again now
