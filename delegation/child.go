@@ -36,7 +36,7 @@ func (c *child) Update(u client.Update) {
 	switch u.Kind {
 	case "agent_message_chunk":
 		if u.Message != c.id {
-			c.endMessage()
+			c.endMessageLocked()
 			c.id = u.Message
 		}
 		c.message.add(u.Content.Text)
@@ -45,7 +45,7 @@ func (c *child) Update(u client.Update) {
 		c.policy.remember(u.ToolCall)
 		if !c.tools[u.ToolCall.ID] && len(c.tools) < mostTools {
 			c.tools[u.ToolCall.ID] = true
-			c.endMessage()
+			c.endMessageLocked()
 			if c.title = strings.Join(strings.Fields(u.Title), " "); c.title == "" {
 				c.title = u.Name
 			}
@@ -65,14 +65,14 @@ func (c *child) Update(u client.Update) {
 			c.commands = append(c.commands, chars.Cut(command.Name, 60))
 		}
 	}
-	c.check()
+	c.checkLocked()
 }
 
 // mostTools is how many tool calls are counted.
 const mostTools = 10_000
 
-// endMessage ends the message that is being received. The lock is held.
-func (c *child) endMessage() {
+// endMessageLocked ends the message that is being received.
+func (c *child) endMessageLocked() {
 	if text := c.message.String(); strings.TrimSpace(text) != "" && (c.id != "" || !c.named) {
 		c.before, c.named = text, c.id != ""
 	}
@@ -99,7 +99,7 @@ func (c *child) addInside(inside Usage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.inside = inside
-	c.check()
+	c.checkLocked()
 }
 
 // usedLocked is the child's own usage and that of the delegations that it has made.
@@ -122,8 +122,8 @@ func sum[T int64 | float64](a *T, b T) *T {
 	return &b
 }
 
-// check ends the run once a bound of its budget is reached. The lock is held.
-func (c *child) check() {
+// checkLocked ends the run once a bound of its budget is reached.
+func (c *child) checkLocked() {
 	if why := c.budget.over(c.usedLocked()); why != "" {
 		c.stop(Stopped, why)
 	}
@@ -152,7 +152,7 @@ func (c *child) progress() string {
 func (c *child) outcome() (answer string, u Usage, refused []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.endMessage()
+	c.endMessageLocked()
 	return strings.TrimSpace(c.before), c.usedLocked(), c.policy.refused
 }
 

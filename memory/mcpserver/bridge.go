@@ -24,7 +24,7 @@ type bridge struct {
 	*watch
 
 	mu      sync.Mutex // guards what follows
-	link    *daemonInfo
+	info    *daemonInfo
 	session *daemonSession
 }
 
@@ -40,32 +40,32 @@ var errGone = errors.New("the daemon has gone")
 func (b *bridge) open(ctx context.Context, l *daemonInfo, who memory.Session) (*daemonSession, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.session != nil && b.link == l {
+	if b.session != nil && b.info == l {
 		return b.session, nil
 	}
-	b.drop()
+	b.dropLocked()
 	ctx, cancel := context.WithTimeout(ctx, memoryTime)
 	defer cancel()
 	session, err := openSession(ctx, b.daemon, b.version, who)
 	if err != nil {
 		return nil, err
 	}
-	b.link, b.session = l, session
+	b.info, b.session = l, session
 	return session, nil
 }
 
 func (b *bridge) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.drop()
+	b.dropLocked()
 }
 
-// drop closes the session. The lock is held.
-func (b *bridge) drop() {
+// dropLocked closes the session.
+func (b *bridge) dropLocked() {
 	if b.session != nil {
 		b.session.Close()
 	}
-	b.link, b.session = nil, nil
+	b.info, b.session = nil, nil
 }
 
 // call has the daemon answer, and says by which way it did, for the log. The error is errGone, or one of the protocol

@@ -113,8 +113,8 @@ func (w *httpServer) release(authorization string) {
 	v := w.ends[hashOf(authorization)]
 	delete(w.ends, hashOf(authorization))
 	w.mu.Unlock()
-	if v != nil {
-		w.run(func() { w.part(v) })
+	if v != nil && !w.run(func() { w.part(v) }) { // the server has ended
+		w.part(v)
 	}
 }
 

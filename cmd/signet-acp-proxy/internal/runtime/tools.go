@@ -121,6 +121,9 @@ func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byt
 	if err != nil {
 		log := t.log.Logger()
 		log.Warn().Err(err).Msg("a session goes without the memory tools")
+		if address != "" {
+			t.server.Release(address)
+		}
 		return nil, nil
 	}
 	return text, func() { t.server.Release(address) }
