@@ -29,7 +29,7 @@ func TestDelegateOnce(t *testing.T) {
 	b.orphans()
 }
 
-// Who waits may be ended in any way: what it asked ends within two seconds, unless it was to go on.
+// Who waits may be ended in any way: what it asked ends too, unless it was to go on.
 func TestDelegateCallerEnds(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {

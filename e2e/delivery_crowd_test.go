@@ -14,9 +14,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
-// Eight proxies write one database, sixty prompts a second. A prompt whose claim is not on disk within 100 ms goes
-// out without its context, and a later one has it: each session gets it once, everything is stored and delivered, and
-// nobody is warned of a lock: who meets another's tries again. SIGNET_TEST_CROWD sets for how many seconds.
+// Eight proxies write one database, sixty prompts a second: each session gets its context once, everything is stored and
+// delivered, and nobody is warned of a lock: who meets another's tries again. SIGNET_TEST_CROWD sets for how many seconds.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)

@@ -119,7 +119,7 @@ func (p *capture) usage(s *session.Session, line []byte) {
 		p.table.Update(func(c *session.Connection) {
 			c.Usage(s, nil, u)
 			if u.ContextUsed != nil {
-				c.ContextUsed(s, *u.ContextUsed)
+				c.SetContextUsed(s, *u.ContextUsed)
 			}
 		})
 	}

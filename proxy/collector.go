@@ -211,7 +211,7 @@ func decodedSize(raw []byte) int {
 	return len(raw) - bytes.Count(raw, []byte(`\`)) + bytes.Count(raw, []byte(`\\`)) - 4*bytes.Count(raw, []byte(`\u`))
 }
 
-// Size is how many bytes are held in memory.
+// Size is how many bytes of texts it has kept.
 func (w *collector) Size() int {
 	size := len(w.raw) + len(w.head) + len(w.ahead)
 	for _, t := range w.texts {

@@ -61,11 +61,11 @@ func TestOneLength(t *testing.T) {
 
 // The words of a prompt are those of a whole parse, without what is private, whatever pieces they come in; of more than
 // there is room for they are the beginning and the end.
-func TestPromptWords(t *testing.T) { rapid.Check(t, promptWordsCheck) }
+func TestCollector(t *testing.T) { rapid.Check(t, collectorCheck) }
 
-func FuzzPromptWords(f *testing.F) { f.Fuzz(rapid.MakeFuzz(promptWordsCheck)) }
+func FuzzCollector(f *testing.F) { f.Fuzz(rapid.MakeFuzz(collectorCheck)) }
 
-func promptWordsCheck(t *rapid.T) {
+func collectorCheck(t *rapid.T) {
 	part := rapid.SampledFrom([]string{"<private>", "</private>", "< Private x=1 >", "CANARY ",
 		"&lt;private&gt;", "<", "é", "😀", "word ", `"`, `\`, "\n", strings.Repeat("many words ", 1000),
 		strings.Repeat("unbroken", 1000)})
@@ -119,7 +119,7 @@ func TestWordsOfBlocks(t *testing.T) {
 	}
 }
 
-func BenchmarkPromptWords(b *testing.B) {
+func BenchmarkCollector(b *testing.B) {
 	for _, size := range []int{4 << 10, 1 << 20} {
 		for name, text := range map[string]string{"code": "if x := f(y); a < 1 {\n", "chinese": "汉字是很多的，",
 			"tags": "<p>b</p> "} {

@@ -101,7 +101,7 @@ func (u *up) judge() wire.Verdict {
 	case methodSetTitle:
 		u.table.Update(func(c *session.Connection) {
 			if s := c.SessionOf(u.head.Session); s != nil {
-				s.TitledByClient()
+				s.SetTitledByClient()
 			}
 		})
 	case methodSteering:

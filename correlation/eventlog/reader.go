@@ -24,10 +24,10 @@ type reader struct {
 	file   file
 	in     *os.File
 	header header
-	start  int64 // behind the header
-	at     int64 // where it believes to be; the database has the last word
-	known  bool  // it has said where that is
-	buf    []byte
+	start  int64  // behind the header
+	at     int64  // where it believes to be; the database has the last word
+	known  bool   // it has said where that is
+	buf    []byte // for readLines; one read's lines are folded before the next
 
 	poison int64 // the end of a line that the database does not take for what it says; it is skipped
 }

@@ -213,7 +213,7 @@ func TestRestCountsWhatCosts(t *testing.T) {
 }
 
 // A file that is no file of ours counts as none.
-func TestRestFile(t *testing.T) {
+func TestBreakerFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "daemon.json")
 	r := sharedBreaker{file: file, url: "u", now: time.Now}
 	for _, text := range []string{"", "null", "{", `{"u":1}`, `[]`} {

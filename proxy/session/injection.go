@@ -218,8 +218,8 @@ func spaceAt(s string) int {
 	return n
 }
 
-// TitledByClient notes that the client has set the session's title: later titles are not made from a prompt.
-func (s *Session) TitledByClient() { s.titledByClient = true }
+// SetTitledByClient notes that the client has set the session's title: later titles are not made from a prompt.
+func (s *Session) SetTitledByClient() { s.titledByClient = true }
 
 // leastSeen is how much of a person's words, in UTF-16 units, a harness must have seen for a title to be about them.
 const leastSeen = 80

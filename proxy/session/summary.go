@@ -90,9 +90,9 @@ func (c *Connection) compactionBegan(s *Session) {
 	}
 }
 
-// ContextUsed notes how many tokens of its context window a session uses. A fall to less than half is a compaction that
-// the harness did not report.
-func (c *Connection) ContextUsed(s *Session, tokens int64) {
+// SetContextUsed notes how many tokens of its context window a session uses. A fall to less than half is a compaction
+// that the harness did not report.
+func (c *Connection) SetContextUsed(s *Session, tokens int64) {
 	before := s.contextUsed
 	s.contextUsed = tokens
 	if before >= leastUsed && tokens < before/2 && !s.replay.open {
@@ -106,7 +106,7 @@ func (c *Connection) TurnUsed(t *Turn, tokens int64) {
 	if tokens == 0 { // a command
 		return
 	}
-	c.ContextUsed(t.Session, tokens)
+	c.SetContextUsed(t.Session, tokens)
 	t.Session.contextUsed = tokens / int64(len(t.tools)+1)
 	if t.dropped || len(t.tools) > correlation.MaxTools { // the number of calls is not known
 		t.Session.contextUsed = 0
