@@ -150,7 +150,7 @@ const (
 	backfillBench = "SIGNET_BACKFILL_MB=64 go test -tags sqlite_fts5 -run - -bench Backfill -benchtime 1x " +
 		"./cmd/signet-acp-proxy/internal/runtime"
 	claudeNotes     = "mkdir -p ~/.claude && echo '- The keel of the Curlew is lead.' > ~/.claude/CLAUDE.md"
-	daemonFaults    = "go test -tags sqlite_fts5 -run TestDaemonFaults -v ./e2e"
+	daemonFaults    = "go test -tags sqlite_fts5 -run TestDaemonFaults -parallel 1 -v ./e2e"
 	allFaults       = "go test -tags sqlite_fts5 -run 'TestFaults$' -v ./e2e"
 	viewLive        = "signet-acp-proxy view --live"
 	telemetryPost   = "signet-acp-proxy export otlp --endpoint http://127.0.0.1:4318 --since 7d"
