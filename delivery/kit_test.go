@@ -41,7 +41,7 @@ func newPost(t *testing.T, g daemontest.Generation) *post {
 	return p
 }
 
-// daemonAt gives the stand-in as a worker sees it.
+// at returns the stand-in as a worker sees it.
 func (p *post) at(string) (Daemon, error) {
 	c, err := signet.New(signet.Options{URL: p.daemon.URL(), Configured: true, SignetPath: p.dir, Now: p.clock})
 	whole := ""

@@ -58,6 +58,11 @@ func TestLockedAroundTheEnd(t *testing.T) {
 			d := b.withDaemon(daemontest.Older)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
+			unlocked, err := b.dial(ctx, nil, echoBin)
+			must(b, err)
+			_, err = unlocked.newSession(b.Work)
+			must(b, err)
+			floor := b.end(unlocked)
 			c, err := b.dial(ctx, nil, echoBin)
 			must(b, err)
 			var ids []string
@@ -76,7 +81,11 @@ func TestLockedAroundTheEnd(t *testing.T) {
 			for _, id := range ids {
 				must(b, c.prompt(id, "while it was locked "+words))
 			}
-			c.hangUp()
+			took := b.end(c)
+			t.Logf("%d sessions: the end took %v, with nothing locked %v", sessions, took, floor)
+			if took > 2*time.Second+10*floor { // 0.2 s where nothing else works
+				t.Errorf("the end took %v, with nothing locked %v", took, floor)
+			}
 			if code := c.cmd.ProcessState.ExitCode(); code != 0 {
 				t.Errorf("while it was locked the proxy ended with %d (%v)", code, ctx.Err())
 			}
@@ -94,4 +103,12 @@ func TestLockedAroundTheEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// end hangs up, and returns how long the proxy took to end.
+func (b *box) end(c *caller) time.Duration {
+	b.t.Helper()
+	began := time.Now()
+	c.hangUp()
+	return time.Since(began)
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -54,9 +55,10 @@ type cutOff struct {
 	said    []string
 	at      []time.Time // when the client had the responses
 	killed  time.Time
+	whole   bool // its last words were on disk
 }
 
-// cutOff prompts a few times and kills the proxy 0 to 30 ms after the last response.
+// cutOff prompts a few times and kills the proxy, 0 to 30 ms after the last response or once its words are on disk.
 func (b *box) cutOff(run int, locked bool) *cutOff {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
@@ -84,7 +86,12 @@ func (b *box) cutOff(run int, locked bool) *cutOff {
 	for n := range 1 + rand.IntN(3) {
 		prompt(1 + n)
 	}
-	time.Sleep(time.Duration(rand.IntN(30_000)) * time.Microsecond)
+	if run%2 == 0 { // then no words may be missing
+		b.wait("the last turn's words on disk", func() bool { return b.logged(one.said[len(one.said)-1]) })
+		one.whole = true
+	} else {
+		time.Sleep(time.Duration(rand.IntN(30_000)) * time.Microsecond)
+	}
 	one.killed = time.Now()
 	must(b, c.cmd.Process.Kill())
 	c.vanish()
@@ -105,7 +112,7 @@ func (one *cutOff) check(b *box) (wordless []time.Duration) {
 		case row[2] != "end_turn":
 			b.t.Errorf("%s: turn %d ended with %q", one.session, i, row[2])
 		case row[0] == one.said[i] && row[1] != "":
-		case i > 0:
+		case i > 0 && !one.whole:
 			wordless = append(wordless, one.killed.Sub(one.at[i]))
 		default:
 			b.t.Errorf("%s: turn %d says %q and %q", one.session, i, row[0], row[1])
@@ -120,7 +127,27 @@ func (b *box) logged(said string) bool {
 	must(b, err)
 	for _, name := range files {
 		raw, err := os.ReadFile(name)
-		if err == nil && strings.Contains(string(raw), said) && strings.Contains(string(raw), `"assistant_said"`) {
+		if err != nil {
+			continue // it was folded in and has gone
+		}
+		answered, asked := map[int]bool{}, 0
+		for line := range strings.Lines(string(raw)) {
+			var e struct {
+				Kind string `json:"kind"`
+				Turn int    `json:"turn"`
+				Text string `json:"text"`
+			}
+			if json.Unmarshal([]byte(line), &e) != nil {
+				continue // it is not whole yet
+			}
+			switch {
+			case e.Kind == "assistant_said":
+				answered[e.Turn] = true
+			case e.Kind == "user_said" && strings.Contains(e.Text, said):
+				asked = e.Turn
+			}
+		}
+		if asked != 0 && answered[asked] {
 			return true
 		}
 	}

@@ -47,7 +47,7 @@ func work(on func() bool) {
 }
 
 // A harness that is at work is slow, and one that does nothing is wrong.
-func TestPatience(t *testing.T) {
+func TestTimeouts(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("it is not known here what a process does")
 	}
