@@ -195,7 +195,7 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("told: %q", said["told"])
 	}
 	refused := 50 - len(said["turn"])
-	if refused < 5 || refused > 45 || len(said["slow"]) == refused { // those of a busy machine are not all of them
+	if refused < 5 || refused > 45 || 2*len(said["slow"]) > refused { // a busy machine may hold up a few
 		t.Errorf("turns %q are written down, slow: %q", said["turn"], said["slow"])
 	}
 	if len(said["closed"]) != 1 || said["closed"][0] != "true <nil>" {
