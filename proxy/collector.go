@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
@@ -31,9 +32,29 @@ type collector struct {
 	kept     int // bytes kept of all texts but the last
 }
 
+// collectors lend their buffers to the next prompt: these are most of what a prompt would leave to be collected.
+var collectors = sync.Pool{New: func() any { return new(collector) }}
+
+// newCollector returns an empty collector, to be released.
+func newCollector() *collector { return collectors.Get().(*collector) }
+
+const mostReused = 4 // texts whose buffers are kept
+
+// Release gives the buffers to another prompt.
+func (w *collector) Release() {
+	*w = collector{
+		raw: w.raw[:0], begins: w.begins[:0], ahead: w.ahead[:0], head: w.head[:0], decoded: w.decoded[:0],
+		texts: w.texts[:0],
+	}
+	if cap(w.texts) > mostReused {
+		w.texts = nil
+	}
+	collectors.Put(w)
+}
+
 // collect collects the texts of a whole frame.
 func collect(line []byte) *collector {
-	w := &collector{}
+	w := newCollector()
 	texts := frame.Texts{Into: w}
 	texts.Write(line)
 	texts.End()
@@ -65,7 +86,7 @@ func (w *collector) Write(raw []byte) {
 		w.beginText()
 		w.scan(w.text(i))
 	}
-	w.raw, w.begins = nil, nil
+	w.raw, w.begins = w.raw[:0], w.begins[:0]
 	w.scan(raw)
 }
 
@@ -79,7 +100,7 @@ func (w *collector) End() {
 func (w *collector) finish() {
 	w.readAhead()
 	w.read(w.decoder.End(), true)
-	w.ahead, w.decoded = nil, nil
+	w.ahead, w.decoded = w.ahead[:0], w.decoded[:0]
 }
 
 // text returns one of the texts in raw.
@@ -99,7 +120,10 @@ func (w *collector) beginText() {
 		w.kept += w.texts[n-1].size()
 	}
 	w.decoder, w.headOnly = frame.Decoder{}, len(w.texts) == 0
-	w.texts = append(w.texts, longText{room: maxPrompt - w.kept/2})
+	n := len(w.texts)
+	w.texts = slices.Grow(w.texts, 1)[:n+1]
+	t := &w.texts[n] // with the buffers of one that was released
+	*t = longText{room: maxPrompt - w.kept/2, head: t.head[:0], tail: t.tail[:0]}
 }
 
 const (
@@ -135,7 +159,7 @@ func (w *collector) scan(raw []byte) {
 func (w *collector) block(raw []byte, plain bool) {
 	switch {
 	case w.headOnly && plain && w.headSize < maxPrompt+maxPrompt/4:
-		if w.head == nil { // which most long texts fill
+		if cap(w.head) == 0 { // which most long texts fill
 			w.head = make([]byte, 0, maxPrompt+maxPrompt/4+lookBlock)
 		}
 		w.head = append(w.head, raw...)
@@ -160,7 +184,7 @@ func (w *collector) readHead() {
 	if w.passed > 0 {
 		w.last().skip(w.passed)
 	}
-	w.head, w.passed = nil, 0
+	w.head, w.passed = w.head[:0], 0
 }
 
 // readAhead decodes what was not scanned, because the text has ended.
@@ -239,14 +263,16 @@ func (w *collector) Words() (words string, private []string) {
 		}
 		return all.String(), w.passages.Found()
 	}
-	all := make([]byte, 0, len(w.raw)+len(w.begins)) // most say less than they have bytes
+	all := slices.Grow(w.decoded, len(w.raw)+len(w.begins)) // most say less than they have bytes
 	for i := range w.begins {
 		if i > 0 {
 			all = append(all, '\n')
 		}
 		all = frame.AppendDecoded(all, w.text(i))
 	}
-	return privacy.WithoutPrivate(string(all))
+	words, private = privacy.WithoutPrivate(string(all))
+	w.decoded = all[:0]
+	return words, private
 }
 
 // A longText keeps the beginning of a text in three quarters of its room, and the end in the last quarter.
@@ -293,25 +319,30 @@ func (t *longText) left() int { return t.tailSize - len(t.ending()) }
 // words returns what was kept, with frame.Seam in place of what was left out, cut between words where there is a space
 // nearby.
 func (t *longText) words() string {
-	head, tail := string(t.head), string(t.ending())
-	if t.left() == 0 {
-		return head + tail
-	}
-	if n := strings.LastIndexAny(head, " \n"); n >= 0 && n > len(head)-nearSpace {
-		head = head[:n]
-	}
-	if n := strings.IndexAny(tail, " \n"); n >= 0 && n < nearSpace {
-		tail = tail[n+1:]
-	}
-	for range utf8.UTFMax - 1 { // bytes of a character that is cut in two
-		if r, size := utf8.DecodeLastRuneInString(head); r == utf8.RuneError && size == 1 {
-			head = head[:len(head)-1]
+	head, seam, tail := t.head, "", t.ending()
+	if t.left() > 0 {
+		seam = frame.Seam
+		if n := bytes.LastIndexAny(head, " \n"); n >= 0 && n > len(head)-nearSpace {
+			head = head[:n]
 		}
-		if tail != "" && !utf8.RuneStart(tail[0]) {
-			tail = tail[1:]
+		if n := bytes.IndexAny(tail, " \n"); n >= 0 && n < nearSpace {
+			tail = tail[n+1:]
+		}
+		for range utf8.UTFMax - 1 { // bytes of a character that is cut in two
+			if r, size := utf8.DecodeLastRune(head); r == utf8.RuneError && size == 1 {
+				head = head[:len(head)-1]
+			}
+			if len(tail) > 0 && !utf8.RuneStart(tail[0]) {
+				tail = tail[1:]
+			}
 		}
 	}
-	return head + frame.Seam + tail
+	var all strings.Builder
+	all.Grow(len(head) + len(seam) + len(tail))
+	all.Write(head)
+	all.WriteString(seam)
+	all.Write(tail)
+	return all.String()
 }
 
 const nearSpace = 1 << 10 // bytes that may be cut off in addition, to cut between words

@@ -160,6 +160,7 @@ func (r *recorder) record() {
 func (r *recorder) recordPrompt(t *session.Turn, p session.Prompt) {
 	words, private := p.Words()
 	cut := p.Omitted() > 0
+	p.Release()
 	words = privacy.Redact(words)
 	r.waitForSpace(len(words))
 	r.table.Update(func(c *session.Connection) {

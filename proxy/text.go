@@ -64,6 +64,7 @@ type shortText struct{ text string }
 func (w *shortText) Words() (words string, private []string) { return privacy.WithoutPrivate(w.text) }
 func (w *shortText) Omitted() int                            { return 0 }
 func (w *shortText) Size() int                               { return len(w.text) }
+func (w *shortText) Release()                                {}
 
 // A promptText is what a prompt's content blocks say: the texts of text blocks, and the types of the others.
 type promptText struct{ texts, others []string }

@@ -180,7 +180,7 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
-			u.texts = frame.Texts{Into: &collector{}}
+			u.texts = frame.Texts{Into: newCollector()}
 		}
 		u.texts.Write(piece)
 	}

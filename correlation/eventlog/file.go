@@ -152,54 +152,40 @@ const (
 
 // readLines returns the whole lines that begin at a position, about maxRead bytes of them, and how many bytes were read
 // that are no events of ours. end is the position behind the last. No lines and end == from: there is no whole line.
-// The lines are good as long as buf, which has room for maxRead bytes, is left alone.
-func readLines(r io.ReaderAt, from int64, buf []byte) (lines []line, end int64, strange int, err error) {
-	n, err := r.ReadAt(buf, from)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, from, 0, err
-	}
-	buf = buf[:n]
-	if n == maxRead && bytes.IndexByte(buf, '\n') < 0 { // a long line
-		if buf, err = readLong(r, from); err != nil || buf == nil {
-			return nil, from, 0, err
-		}
-		if len(buf) >= maxLine {
+// The lines are good as long as buf is left alone, which has room for maxRead bytes or more, and grows with a long line.
+func readLines(r io.ReaderAt, from int64, buf *[]byte) (lines []line, end int64, strange int, err error) {
+	n, err := r.ReadAt(*buf, from)
+	for n == len(*buf) && bytes.IndexByte(*buf, '\n') < 0 {
+		if n == maxLine {
 			end, err = skipLine(r, from)
 			return nil, end, int(end - from), err
 		}
+		*buf = make([]byte, min(2*n, maxLine))
+		n, err = r.ReadAt(*buf, from)
 	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, from, 0, err
+	}
+	text := (*buf)[:n]
 	end = from
 	for {
-		text, rest, whole := bytes.Cut(buf, []byte{'\n'})
+		one, rest, whole := bytes.Cut(text, []byte{'\n'})
 		if !whole {
 			return lines, end, strange, nil
 		}
-		end += int64(len(text)) + 1
-		buf = rest
-		if text = bytes.TrimSpace(text); len(text) == 0 {
+		end += int64(len(one)) + 1
+		text = rest
+		if one = bytes.TrimSpace(one); len(one) == 0 {
 			continue
 		}
-		l, err := parse(text)
+		l, err := parse(one)
 		if err != nil {
-			strange += len(text)
+			strange += len(one)
 			continue
 		}
 		l.end = end
 		lines = append(lines, l)
 	}
-}
-
-// readLong returns a line that is longer than maxRead, or maxLine bytes of one that is longer than that; nil if it has
-// no line end yet.
-func readLong(r io.ReaderAt, from int64) ([]byte, error) {
-	text, err := bufio.NewReaderSize(io.NewSectionReader(r, from, maxLine), maxRead).ReadBytes('\n')
-	if errors.Is(err, io.EOF) {
-		if len(text) == maxLine {
-			return text, nil
-		}
-		return nil, nil
-	}
-	return text, err
 }
 
 // skipLine returns the offset after a line of any length, or from if it has no line end yet.

@@ -51,7 +51,7 @@ var errMoved = errors.New("somebody else has folded some of it in")
 // step folds in what the file has at its position, in one transaction: about maxRead bytes, or what takes maxHold.
 func (r *reader) step(ctx context.Context) (stepResult, error) {
 	for {
-		lines, end, strange, err := readLines(r.in, r.at, r.buf)
+		lines, end, strange, err := readLines(r.in, r.at, &r.buf)
 		if err != nil {
 			return stepResult{}, err
 		}

@@ -209,7 +209,7 @@ func (w *writer) writeAll(batch []queued) {
 		}
 		ends[i] = len(buf)
 	}
-	if w.buf = buf; cap(buf) > 2*maxWrite { // of something large, once
+	if w.buf = buf; cap(buf) > 4*maxWrite { // of something large, once
 		w.buf = nil
 	}
 	w.write(batch, ends, buf)

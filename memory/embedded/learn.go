@@ -17,8 +17,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// batch is how many turns are read from the database at a time.
-const batch = 16
+// batch is how many turns are read from the database at a time: some are long.
+const batch = 4
 
 // backlogTime is how long one call of Learn works on turns that an older version learned from: the newest first, the
 // rest with the next calls.

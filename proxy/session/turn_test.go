@@ -24,6 +24,7 @@ type unreadPrompt struct{}
 func (unreadPrompt) Words() (string, []string) { return "go", nil }
 func (unreadPrompt) Omitted() int              { return 0 }
 func (unreadPrompt) Size() int                 { return len("go") }
+func (unreadPrompt) Release()                  {}
 
 // A prompt is read only after it was forwarded, and a quick harness is at work by then. Whatever comes first begins the
 // turn in the file of events, once: if the process is killed now, a turn without a prompt shows what was done.
