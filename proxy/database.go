@@ -40,6 +40,7 @@ type database struct {
 	opening  context.Context
 	giveUp   context.CancelFunc // ends opening
 
+	catchingUp   chan struct{} // 1-buffered: full while somebody does
 	learnable    chan struct{} // 1-buffered: turns have ended that may be learned from
 	stop         chan struct{}
 	stopped      chan struct{}
@@ -49,8 +50,8 @@ type database struct {
 
 func newDatabase(e *env) *database {
 	d := &database{
-		env: e, beforeEnd: func() {}, opened: make(chan struct{}), learnable: make(chan struct{}, 1),
-		stop: make(chan struct{}), stopped: make(chan struct{}),
+		env: e, beforeEnd: func() {}, opened: make(chan struct{}), catchingUp: make(chan struct{}, 1),
+		learnable: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	d.opening, d.giveUp = context.WithCancel(context.Background())
 	return d
@@ -250,14 +251,20 @@ func askFor[T any](
 }
 
 // catchUp folds in what other processes have recorded, living or dead, so that memory finds what was said there just
-// now.
+// now. A session's context and its first prompt ask for it at the same time: the second waits for the first, or both
+// would learn from the same turns.
 func (d *database) catchUp(ctx context.Context, b *Backend) {
 	if b.CatchUp == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, catchUpLimit)
 	defer cancel()
-	b.CatchUp(ctx)
+	select {
+	case d.catchingUp <- struct{}{}:
+		b.CatchUp(ctx)
+		<-d.catchingUp
+	case <-ctx.Done():
+	}
 }
 
 // learn lets memory learn from the turns that have ended, for no longer than limit.

@@ -323,3 +323,45 @@ func TestIdleSessionsHoldLittle(t *testing.T) {
 		}
 	})
 }
+
+// Who asks for it while another does waits, so that nothing is learned twice, but no longer than one catching up may
+// take.
+func TestCatchUp(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		takes, want time.Duration
+	}{
+		{"quick", 100 * time.Millisecond, 200 * time.Millisecond},
+		{"endless", time.Hour, catchUpLimit},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDatabase(&env{})
+				var mu sync.Mutex
+				running := 0
+				b := &Backend{CatchUp: func(ctx context.Context) {
+					mu.Lock()
+					if running++; running > 1 {
+						t.Error("two at once")
+					}
+					mu.Unlock()
+					wait, cancel := context.WithTimeout(ctx, tt.takes)
+					defer cancel()
+					<-wait.Done()
+					mu.Lock()
+					running--
+					mu.Unlock()
+				}}
+				began := time.Now()
+				var both sync.WaitGroup
+				for range 2 {
+					both.Go(func() { d.catchUp(t.Context(), b) })
+				}
+				both.Wait()
+				if took := time.Since(began); took != tt.want {
+					t.Errorf("both took %v, want %v", took, tt.want)
+				}
+			})
+		})
+	}
+}
