@@ -3,12 +3,12 @@ package delegation
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
 // A policy answers the child's requests for permission, because no person sits in front of it. The zero value allows
@@ -101,7 +101,7 @@ func (p *policy) refusalReason(call client.ToolCall) string {
 		return call.ToolKind + " is not allowed here (delegation_allow)"
 	}
 	for _, name := range []string{call.Name, call.Meta.Claude.Tool, call.Title} {
-		if ownTool.MatchString(name) {
+		if ownTool().MatchString(name) {
 			return ""
 		}
 	}
@@ -109,7 +109,7 @@ func (p *policy) refusalReason(call client.ToolCall) string {
 }
 
 // ownTool matches the tools of our own server that change nothing of the user's, as harnesses spell their names.
-var ownTool = regexp.MustCompile(`^(mcp[_.:]+)?signet[_.:/ -]+(memory_(search|get|list)|agents_list|delegat[a-z_]+)\b` +
+var ownTool = pattern.New(`^(mcp[_.:]+)?signet[_.:/ -]+(memory_(search|get|list)|agents_list|delegat[a-z_]+)\b` +
 	`|^(memory_(search|get|list)|agents_list|delegat[a-z_]+) \(signet MCP Server\)`)
 
 // pathsOf gives the files that a call names.

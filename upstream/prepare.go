@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -122,10 +123,11 @@ type version [3]int
 
 func (v version) before(other version) bool { return slices.Compare(v[:], other[:]) < 0 }
 
-var versionNumber = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)`)
+// versionNumber is compiled when it is first used: most starts never do.
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)`) })
 
 func parseVersion(text string) (v version, ok bool) {
-	match := versionNumber.FindStringSubmatch(text)
+	match := versionNumber().FindStringSubmatch(text)
 	if match == nil {
 		return v, false
 	}

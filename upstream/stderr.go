@@ -68,7 +68,7 @@ func (t *tail) lines() []string {
 	}
 	t.mu.Unlock()
 	var lines []string
-	for line := range strings.Lines(escapes.ReplaceAllString(strings.ToValidUTF8(kept, "\uFFFD"), "")) {
+	for line := range strings.Lines(escapes().ReplaceAllString(strings.ToValidUTF8(kept, "\uFFFD"), "")) {
 		line = chars.Printable(line)
 		if line != "" {
 			lines = append(lines, line)
@@ -77,4 +77,6 @@ func (t *tail) lines() []string {
 	return lines[max(0, len(lines)-tailLines):]
 }
 
-var escapes = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")
+var escapes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")
+})

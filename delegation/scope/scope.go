@@ -12,6 +12,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -131,7 +132,7 @@ func (r Request) read() (delegated, kept, caller field, err error) {
 			i := item{text: one}
 			words, last := one, ""
 			name, sure, single := readPath(one)
-			if sayNothing[language.Fold(strings.Trim(one, " .!-()"))] {
+			if sayNothing()[language.Fold(strings.Trim(one, " .!-()"))] {
 				words, single = "", false
 			}
 			if single {
@@ -158,14 +159,14 @@ func (r Request) read() (delegated, kept, caller field, err error) {
 }
 
 // sayNothing are ways to say that there is nothing, with words that mean something elsewhere.
-var sayNothing = func() map[string]bool {
+var sayNothing = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range []string{"nothing", "none", "nil", "null", "n/a", "na", "tbd", "todo", "nothing else", "no work",
 		"nichts", "keines", "rien", "nada", "niente", "niets", "ничего", "没有", "なし", "없음", "*", "all", "everything"} {
 		m[language.Fold(w)] = true
 	}
 	return m
-}()
+})
 
 // hasContent reports whether any item has content.
 func (f field) hasContent() bool { return slices.ContainsFunc(f, item.hasContent) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
@@ -173,7 +174,7 @@ func (a assignment) isPassphrase() bool {
 		return true
 	}
 	words := strings.Fields(v)
-	said := func(word string) bool { return sentenceWords[strings.Trim(word, ".,:!?")] }
+	said := func(word string) bool { return sentenceWords()[strings.Trim(word, ".,:!?")] }
 	switch {
 	case len(v) > 80 || strings.ContainsAny(v, "\n{}()<>"):
 		return false
@@ -188,7 +189,7 @@ func (a assignment) isPassphrase() bool {
 }
 
 // sentenceWords occur in texts about passwords, and seldom in passphrases.
-var sentenceWords = func() map[string]bool {
+var sentenceWords = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(`a an the is are was be must should can cannot not no of for to in on at by with
 		from your you my our their it this that these and or if when then than please enter type choose confirm invalid
@@ -197,7 +198,7 @@ var sentenceWords = func() map[string]bool {
 		set[w] = true
 	}
 	return set
-}()
+})
 
 // defaults finds what Terraform gives to a secret-like variable when nobody sets it.
 func (f *findings) defaults(text string) {

@@ -1,9 +1,12 @@
 package privacy
 
-import "unicode"
+import (
+	"sync"
+	"unicode"
+)
 
 // lookalikes maps letters of other scripts to the small Latin letter that a reader takes them for.
-var lookalikes = func() map[rune]rune {
+var lookalikes = sync.OnceValue(func() map[rune]rune {
 	set := map[rune]rune{}
 	for latin, others := range map[rune]string{
 		'a': "аαɑᴀ", 'b': "вьβʙƄ", 'c': "сϲᴄ", 'd': "ԁɗᴅ", 'e': "еεєҽᴇℯ", 'f': "ƒꜰϝ", 'g': "ɡցɢℊ", 'h': "һнհʜℎ",
@@ -17,7 +20,7 @@ var lookalikes = func() map[rune]rune {
 		}
 	}
 	return set
-}()
+})
 
 // lookalike gives the small Latin letter that r looks like or is a form of, r itself where there is none.
 func lookalike(r rune) rune {
@@ -29,7 +32,7 @@ func lookalike(r rune) rune {
 	case 0x1f130 <= r && r <= 0x1f149: // in a square
 		return 'a' + r - 0x1f130
 	}
-	if to, ok := lookalikes[unicode.ToLower(r)]; ok {
+	if to, ok := lookalikes()[unicode.ToLower(r)]; ok {
 		return to
 	}
 	return r

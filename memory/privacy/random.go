@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"math"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -177,7 +178,7 @@ func placeholder(value string) bool {
 		return true
 	}
 	low := strings.ToLower(value)
-	if placeholders[strings.Trim(low, ".,!?-_ ")] {
+	if placeholders()[strings.Trim(low, ".,!?-_ ")] {
 		return true
 	}
 	for _, s := range []string{
@@ -190,7 +191,7 @@ func placeholder(value string) bool {
 	return false
 }
 
-var placeholders = func() map[string]bool {
+var placeholders = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(`password passwd pass secret token key apikey credentials credential bearer basic
 		example sample test testing todo fixme none null
@@ -203,4 +204,4 @@ var placeholders = func() map[string]bool {
 		set[w] = true
 	}
 	return set
-}()
+})
