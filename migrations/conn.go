@@ -15,9 +15,13 @@ import (
 // defaultBusyTimeout is how long a statement waits for another process's lock when its context sets no nearer deadline.
 const defaultBusyTimeout = 5 * time.Second
 
-// try is how long SQLite waits at a time for the lock of a transaction. Within one wait it checks ever less often, in
-// the end every 100 ms, so that another process that writes one transaction after the other would always win.
-const try = 25 * time.Millisecond
+// The lock of a transaction is tried again after firstRest, and then after ever longer rests up to lastRest. SQLite by
+// itself would check every 100 ms in the end, so that another process that writes one transaction after the other would
+// always win; and its wait neither ends with a context nor knows a test's clock.
+const (
+	firstRest = time.Millisecond
+	lastRest  = 10 * time.Millisecond
+)
 
 // connector opens connections to one database file.
 type connector struct {
@@ -83,9 +87,9 @@ type sqliteConn interface {
 }
 
 // A conn keeps deadlines where the driver does not. The driver interrupts a statement when its context ends, but
-// SQLite's busy handler, which sleeps while another process holds the lock, ignores interrupts. So the busy timeout is
-// set to what is left until the context's deadline before anything that may wait. Cancelling a context without a
-// deadline does not end such a wait.
+// SQLite's busy handler, which sleeps while another process holds the lock, ignores interrupts. So a transaction does
+// without it, and before a statement outside of one the busy timeout is set to what is left until the context's
+// deadline: cancelling a context without a deadline does not end such a wait.
 type conn struct {
 	sqliteConn
 	timeout time.Duration // the busy timeout that is set
@@ -94,17 +98,24 @@ type conn struct {
 }
 
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	for left := busyTimeout(ctx); ; left -= try {
-		if err := c.waitFor(ctx, max(min(left, try), 0)); err != nil {
-			return nil, err
-		}
+	if err := c.waitFor(ctx, 0); err != nil {
+		return nil, err
+	}
+	end := time.Now().Add(busyTimeout(ctx))
+	for rest := firstRest; ; rest = min(2*rest, lastRest) {
 		transaction, err := c.sqliteConn.BeginTx(ctx, opts)
-		switch {
-		case err == nil:
+		if err == nil {
 			c.inTx, c.short = true, sqlite.Short(ctx)
 			return &tx{Tx: transaction, conn: c}, nil
-		case left <= try || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy):
+		}
+		left := time.Until(end)
+		if left <= 0 || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy) {
 			return nil, err
+		}
+		select {
+		case <-time.After(min(rest, left)):
+		case <-ctx.Done():
+			return nil, errors.Join(err, ctx.Err())
 		}
 	}
 }

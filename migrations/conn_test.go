@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,34 +16,55 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// A waiting statement gives up when its context does, not after the driver's busy timeout; and one whose context sets
-// no limit is patient.
+// Who waits for the lock to begin a transaction gives up with their context, to the moment. The clock is the test's.
 func TestWaitingEndsWithTheContext(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.db")
-	schema := schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x)"})
-	one, two := mustOpen(t, path, schema), mustOpen(t, path, schema)
-	tx := must(one.BeginTx(t.Context(), nil))
-
-	gaveUp := make(chan error, 1)
-	go func() {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-		defer cancel()
-		other, err := two.BeginTx(ctx, nil)
-		if err == nil {
-			_ = other.Rollback()
-		}
-		gaveUp <- err
-	}()
-	select {
-	case err := <-gaveUp:
-		if err == nil {
-			t.Fatal("began a transaction beside another")
-		}
-	case <-time.After(defaultBusyTimeout / 2):
-		t.Error("a context of 30 ms did not end the wait")
-		<-gaveUp
+	for _, tt := range []struct {
+		name       string
+		limit      func(context.Context) (context.Context, context.CancelFunc)
+		want       time.Duration
+		isCanceled bool
+	}{
+		{"deadline", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 30*time.Millisecond)
+		}, 30 * time.Millisecond, false},
+		{"cancelled", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(17*time.Millisecond, cancel)
+			return ctx, cancel
+		}, 17 * time.Millisecond, true},
+		{"lock wait", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithCancel(sqlite.WithLockWait(ctx, 300*time.Millisecond))
+		}, 300 * time.Millisecond, false},
+		{"no limit", context.WithCancel, defaultBusyTimeout, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				one, two := twoConnections(t)
+				tx := must(one.BeginTx(t.Context(), nil))
+				ctx, cancel := tt.limit(t.Context())
+				defer cancel()
+				began := time.Now()
+				other, err := two.BeginTx(ctx, nil)
+				took := time.Since(began)
+				if err == nil {
+					_ = other.Rollback()
+				}
+				if took != tt.want || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy) ||
+					errors.Is(err, context.Canceled) != tt.isCanceled {
+					t.Errorf("%v after %v, want that it is busy after %v", err, took, tt.want)
+				}
+				if err := tx.Rollback(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
 	}
+}
 
+// A statement outside of a transaction is patient where its context sets no limit.
+func TestStatementsWait(t *testing.T) {
+	one, two := twoConnections(t)
+	tx := must(one.BeginTx(t.Context(), nil))
 	waited := make(chan error, 1)
 	go func() {
 		_, err := two.ExecContext(context.Background(), "INSERT INTO a VALUES (1)")
@@ -54,6 +76,14 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	if err := <-waited; err != nil {
 		t.Errorf("without a limit: %v", err)
 	}
+}
+
+// twoConnections opens a database of its own twice.
+func twoConnections(t *testing.T) (one, two *sql.DB) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.db")
+	schema := schemaOf(map[string]string{"0001_a.sql": "CREATE TABLE a (x)"})
+	return mustOpen(t, path, schema), mustOpen(t, path, schema)
 }
 
 // A long transaction, as an upgrade is, ends with its context in the middle of a statement; a short one behind it, and
