@@ -105,6 +105,7 @@ var byFirst = func() (rows [256][]int) {
 // in one pass over the text, which is the costly part.
 func (f *findings) words(text string) {
 	named := findings{growing: f.growing, open: f.open, closes: f.closes}
+	var harmless [256]letters // sets of letters that were looked at, by hash: a text repeats its words
 	for i := 0; i < len(text); {
 		letters := characters[text[i]]
 		if letters == 0 {
@@ -119,8 +120,12 @@ func (f *findings) words(text string) {
 		if end-i >= leastWord {
 			f.word(text, i, end)
 		}
-		if letters.mayBeSecret() {
-			named.assignments(text, i, end)
+		if seen := &harmless[uint32(letters)*0x9e3779b1>>24]; *seen != letters {
+			if letters.mayBeSecret() {
+				named.assignments(text, i, end)
+			} else {
+				*seen = letters
+			}
 		}
 		i = end
 	}

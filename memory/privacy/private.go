@@ -62,8 +62,14 @@ func (p *passages) add(text string, end bool) string {
 		}
 	}
 	i := 0
-	for i < len(text) {
-		if noTagStart[text[i]] || text[i] == '<' && otherTag(text[i+1:]) {
+	for {
+		for i < len(text) && noTagStart[text[i]] {
+			i++
+		}
+		if i == len(text) {
+			break
+		}
+		if text[i] == '<' && otherTag(text[i+1:]) {
 			i++
 			continue
 		}
