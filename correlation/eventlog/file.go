@@ -152,7 +152,7 @@ const (
 
 // readLines returns the whole lines that begin at a position, about maxRead bytes of them, and how many bytes were read
 // that are no events of ours. end is the position behind the last. No lines and end == from: there is no whole line.
-// The lines are good as long as buf is left alone, which has room for maxRead bytes or more, and grows with a long line.
+// The lines are good as long as buf is left alone. It has room for maxRead bytes or more, and grows with a long line.
 func readLines(r io.ReaderAt, from int64, buf *[]byte) (lines []line, end int64, strange int, err error) {
 	n, err := r.ReadAt(*buf, from)
 	for n == len(*buf) && bytes.IndexByte(*buf, '\n') < 0 {
