@@ -71,6 +71,9 @@ func (o options) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := readAgain(proxy); err != nil {
+		return err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
