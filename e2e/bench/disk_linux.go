@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readAgain has a program read from the disk again, as after a start of the machine. A file that was just written stands
-// in memory in larger pieces, and more of it is mapped: 2 to 3 MB more of ours are resident then.
+// readAgain has a program read from the disk again, as after a start of the machine. A file that was just written
+// stands in memory in larger pieces, and more of it is mapped: 2 to 3 MB more of ours are resident then.
 func readAgain(path string) (err error) {
 	f, err := os.Open(path)
 	if err != nil {
