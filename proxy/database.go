@@ -40,7 +40,6 @@ type database struct {
 	opening  context.Context
 	giveUp   context.CancelFunc // ends opening
 
-	catchingUp   chan struct{} // 1-buffered: full while somebody does
 	learnable    chan struct{} // 1-buffered: turns have ended that may be learned from
 	stop         chan struct{}
 	stopped      chan struct{}
@@ -50,8 +49,8 @@ type database struct {
 
 func newDatabase(e *env) *database {
 	d := &database{
-		env: e, beforeEnd: func() {}, opened: make(chan struct{}), catchingUp: make(chan struct{}, 1),
-		learnable: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
+		env: e, beforeEnd: func() {}, opened: make(chan struct{}), learnable: make(chan struct{}, 1),
+		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	d.opening, d.giveUp = context.WithCancel(context.Background())
 	return d
@@ -251,20 +250,14 @@ func askFor[T any](
 }
 
 // catchUp folds in what other processes have recorded, living or dead, so that memory finds what was said there just
-// now. A session's context and its first prompt ask for it at the same time: the second waits for the first, or both
-// would learn from the same turns.
+// now.
 func (d *database) catchUp(ctx context.Context, b *Backend) {
 	if b.CatchUp == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, catchUpLimit)
 	defer cancel()
-	select {
-	case d.catchingUp <- struct{}{}:
-		b.CatchUp(ctx)
-		<-d.catchingUp
-	case <-ctx.Done():
-	}
+	b.CatchUp(ctx)
 }
 
 // learn lets memory learn from the turns that have ended, for no longer than limit.

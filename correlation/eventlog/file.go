@@ -154,14 +154,17 @@ const (
 // that are no events of ours. end is the position behind the last. No lines and end == from: there is no whole line.
 // The lines are good as long as buf is left alone. It has room for maxRead bytes or more, and grows with a long line.
 func readLines(r io.ReaderAt, from int64, buf *[]byte) (lines []line, end int64, strange int, err error) {
-	n, err := r.ReadAt(*buf, from)
-	for n == len(*buf) && bytes.IndexByte(*buf, '\n') < 0 {
+	size := maxRead
+	n, err := r.ReadAt((*buf)[:size], from)
+	for n == size && bytes.IndexByte((*buf)[:n], '\n') < 0 {
 		if n == maxLine {
 			end, err = skipLine(r, from)
 			return nil, end, int(end - from), err
 		}
-		*buf = make([]byte, min(2*n, maxLine))
-		n, err = r.ReadAt(*buf, from)
+		if size = min(2*size, maxLine); size > len(*buf) {
+			*buf = make([]byte, size)
+		}
+		n, err = r.ReadAt((*buf)[:size], from)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, from, 0, err

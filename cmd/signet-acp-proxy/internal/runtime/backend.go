@@ -44,6 +44,8 @@ type Backend struct {
 	process  *correlation.Process // this process, for what tools leave owed
 	failed   error
 
+	catchingUp chan struct{} // 1-buffered: full while somebody learns
+
 	tools *memoryTools // nil if they could not be set up
 
 	mu       sync.Mutex // guards what follows
@@ -55,7 +57,9 @@ type Backend struct {
 
 // NewBackend makes the backend of a relay. It opens nothing yet.
 func NewBackend(c *config.Config, std term.Streams) *Backend {
-	return &Backend{c: c, std: std, log: NewLog(c, std), opened: make(chan struct{})}
+	return &Backend{
+		c: c, std: std, log: NewLog(c, std), opened: make(chan struct{}), catchingUp: make(chan struct{}, 1),
+	}
 }
 
 // Configure makes a relay use the backend. name is what the harness was started as, id the process's.
@@ -205,7 +209,8 @@ func (b *Backend) info(name, id string) correlation.ProcessInfo {
 // catchUpWait is how long to wait for a lock on the database at a time: a prompt is held meanwhile.
 const catchUpWait = 25 * time.Millisecond
 
-// catchUp folds in what other processes have recorded just now.
+// catchUp folds in what other processes have recorded just now, and learns from it. A session's context and its first
+// prompt ask for that at the same time: the second waits, or both would learn from the same turns.
 func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
 	log := b.log.Logger()
 	sweep := eventlog.Sweep{Store: store, Log: log, Living: true, Except: b.events.Process(),
@@ -218,7 +223,12 @@ func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
 	case err != nil && ctx.Err() == nil:
 		log.Warn().Err(err).Msg("taking in what was said just now")
 	}
-	b.learn(ctx)
+	select {
+	case b.catchingUp <- struct{}{}:
+		b.learn(ctx)
+		<-b.catchingUp
+	case <-ctx.Done():
+	}
 }
 
 // learn makes memories of the turns that have ended.

@@ -1,0 +1,86 @@
+package runtime
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+// While one learns another who catches up does not learn the same; but what was recorded elsewhere is folded in for it,
+// and it waits no longer than it wants to.
+func TestCatchUpWhileAnotherLearns(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("SIGNET_PATH", t.TempDir())
+	c, err := config.Load(config.Flags{Memory: "embedded"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := migrations.Open(t.Context(), c.DB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	begin := func() *eventlog.Log {
+		t.Helper()
+		log, err := eventlog.Open(eventlog.Options{Dir: filepath.Clean(c.LiveDir()),
+			Process: correlation.ProcessInfo{Kind: correlation.Relay}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return log
+	}
+	b := NewBackend(c, term.Streams{})
+	defer b.log.Close()
+	b.events = begin()
+	defer b.events.Discard()
+	b.own = NewStore(c, db, b.log)
+	other := begin()
+	defer other.Close(context.Background())
+	session, turn := other.NewSession(), other.NewTurn()
+	other.Append(eventlog.Opened{Session: session,
+		Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}},
+		eventlog.TurnBegan{Session: session, Turn: turn}, eventlog.UserSaid{Turn: turn, Text: "The mast is made of ash."},
+		eventlog.TurnEnded{Turn: turn, Stop: "end_turn"})
+	if err := other.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	learned := func() (n int) {
+		t.Helper()
+		if err := db.QueryRow("SELECT count(*) FROM turns WHERE learned = 1").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Path: c.DB})
+	b.catchingUp <- struct{}{} // another learns
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		b.catchUp(ctx, store)
+	}()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := store.Find(t.Context(), "claude", "s"); err == nil {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("beside another: %v", err)
+		}
+	}
+	cancel()
+	<-done
+	if got := learned(); got != 0 {
+		t.Errorf("beside another: %d turns learned from", got)
+	}
+	<-b.catchingUp
+	b.catchUp(t.Context(), store)
+	if got := learned(); got != 1 {
+		t.Errorf("after it: %d turns learned from", got)
+	}
+}
