@@ -30,11 +30,7 @@ func TestGarbageBesideLargePrompts(t *testing.T) {
 			}
 		}
 	}
-	w := newWorld(t)
-	mem := newSource()
-	mem.block = make(chan struct{})
-	c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = time.Hour })
-	c.open()
+	c, mem := newWorld(t).holding()
 	c.call(1, "session/new", cwd)
 	c.call(2, "session/new", cwd)
 	long := strings.Repeat("many words ", largePrompt/10)
@@ -50,4 +46,14 @@ func TestGarbageBesideLargePrompts(t *testing.T) {
 		t.Errorf("afterwards: %d %%", got)
 	}
 	c.until(`"id":4,`)
+}
+
+// holding opens a connection whose prompts are held until the source's block is closed.
+func (w *world) holding() (*connection, *source) {
+	w.t.Helper()
+	mem := newSource()
+	mem.block = make(chan struct{})
+	c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = time.Hour })
+	c.open()
+	return c, mem
 }

@@ -176,11 +176,7 @@ func TestCancelWhileHeld(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			mem := newSource()
-			mem.block = make(chan struct{})
-			c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = time.Hour })
-			c.open()
+			c, mem := newWorld(t).holding()
 			c.call(1, "session/new", cwd)
 			c.sendPrompt(2, "s1", "slow")
 			c.send(`{"jsonrpc":"2.0","method":"_between","params":{}}`)

@@ -29,8 +29,8 @@ var seedWords = sync.OnceValue(func() *seedSet {
 		for i := range len(w) {
 			hash = seedHash(hash, w[i])
 		}
-		h := hash * 0x9e3779b97f4a7c15 >> (64 - seedBits)
-		set.table[h>>6] |= 1 << (h & 63)
+		at, bit := seedSlot(hash)
+		set.table[at] |= bit
 	}
 	return set
 })
@@ -38,10 +38,16 @@ var seedWords = sync.OnceValue(func() *seedSet {
 // seedHash goes on with the hash of a word by a letter.
 func seedHash(h uint64, letter byte) uint64 { return h<<5 | uint64(letter&0x1f) }
 
+// seedSlot is where a hash stands in the table.
+func seedSlot(hash uint64) (at, bit uint64) {
+	h := hash * 0x9e3779b97f4a7c15 >> (64 - seedBits)
+	return h >> 6, 1 << (h & 63)
+}
+
 // has reports whether a word of that hash is in the set.
 func (s *seedSet) has(word string, hash uint64) bool {
-	h := hash * 0x9e3779b97f4a7c15 >> (64 - seedBits)
-	return s.table[h>>6]&(1<<(h&63)) != 0 && s.words[word]
+	at, bit := seedSlot(hash)
+	return s.table[at]&bit != 0 && s.words[word]
 }
 
 const (

@@ -44,7 +44,7 @@ type Backend struct {
 	process  *correlation.Process // this process, for what tools leave owed
 	failed   error
 
-	catchingUp chan struct{} // 1-buffered: full while somebody learns
+	learning chan struct{} // 1-buffered: full while one catchUp learns
 
 	tools *memoryTools // nil if they could not be set up
 
@@ -58,7 +58,7 @@ type Backend struct {
 // NewBackend makes the backend of a relay. It opens nothing yet.
 func NewBackend(c *config.Config, std term.Streams) *Backend {
 	return &Backend{
-		c: c, std: std, log: NewLog(c, std), opened: make(chan struct{}), catchingUp: make(chan struct{}, 1),
+		c: c, std: std, log: NewLog(c, std), opened: make(chan struct{}), learning: make(chan struct{}, 1),
 	}
 }
 
@@ -224,9 +224,9 @@ func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
 		log.Warn().Err(err).Msg("taking in what was said just now")
 	}
 	select {
-	case b.catchingUp <- struct{}{}:
+	case b.learning <- struct{}{}:
 		b.learn(ctx)
-		<-b.catchingUp
+		<-b.learning
 	case <-ctx.Done():
 	}
 }

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -29,7 +28,7 @@ func TestCatchUpWhileAnotherLearns(t *testing.T) {
 	defer db.Close()
 	begin := func() *eventlog.Log {
 		t.Helper()
-		log, err := eventlog.Open(eventlog.Options{Dir: filepath.Clean(c.LiveDir()),
+		log, err := eventlog.Open(eventlog.Options{Dir: c.LiveDir(),
 			Process: correlation.ProcessInfo{Kind: correlation.Relay}})
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +58,7 @@ func TestCatchUpWhileAnotherLearns(t *testing.T) {
 		return n
 	}
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Path: c.DB})
-	b.catchingUp <- struct{}{} // another learns
+	b.learning <- struct{}{} // another learns
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -78,7 +77,7 @@ func TestCatchUpWhileAnotherLearns(t *testing.T) {
 	if got := learned(); got != 0 {
 		t.Errorf("beside another: %d turns learned from", got)
 	}
-	<-b.catchingUp
+	<-b.learning
 	b.catchUp(t.Context(), store)
 	if got := learned(); got != 1 {
 		t.Errorf("after it: %d turns learned from", got)
