@@ -75,7 +75,7 @@ type largePrompts struct {
 	before int // the percentage of garbage that is collected at, without them
 }
 
-const gcWhileHeld = 10
+const gcWhileHeld = 10 // percent of what is in use (debug.SetGCPercent)
 
 func (l *largePrompts) hold() {
 	l.mu.Lock()
