@@ -17,16 +17,9 @@ var (
 
 // cookies finds the values in Cookie and Set-Cookie headers that identify a session.
 func (f *findings) cookies(text string) {
-	for _, need := range []string{"ookie", "OOKIE"} {
-		for i := 0; ; {
-			n := strings.Index(text[i:], need)
-			if n < 0 {
-				break
-			}
-			i += n + len(need)
-			if at := i - len("cookie"); at >= 0 {
-				f.cookie(text, at)
-			}
+	for _, at := range f.headers {
+		if at >= 0 {
+			f.cookie(text, at)
 		}
 	}
 }

@@ -18,6 +18,8 @@ type findings struct {
 	spans  []finding
 	public []finding // public PEM blocks and URLs, in which random strings are no secrets
 
+	headers []int // where "cookie" may begin a header
+
 	growing bool   // more text follows
 	open    int    // where the first span begins that more text may lengthen or make a secret
 	closes  string // the text that may end this span; empty where it is not known

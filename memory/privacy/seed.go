@@ -44,10 +44,10 @@ func seedSlot(hash uint64) (at, bit uint64) {
 	return h >> 6, 1 << (h & 63)
 }
 
-// has reports whether a word of that hash is in the set.
-func (s *seedSet) has(word string, hash uint64) bool {
+// mayHave reports whether a word of so many bytes and that hash may be in the set.
+func (s *seedSet) mayHave(size int, hash uint64) bool {
 	at, bit := seedSlot(hash)
-	return s.table[at]&bit != 0 && s.words[word]
+	return 3 <= size && size <= 8 && s.table[at]&bit != 0
 }
 
 const (
@@ -57,34 +57,135 @@ const (
 	likelySeed = 4  // words at the text's end from which on more text may make a phrase
 )
 
-// seeds finds seed phrases: words of seedList with nothing but white space, numbers, commas and quotes between them.
+// leastPhrase is how many bytes a phrase has at least: words of three letters, one byte between any two.
+const leastPhrase = 3*leastSeed + leastSeed - 1
+
+// seeds finds seed phrases: words of seedList with nothing but white space, numbers, commas and quotes between them. No
+// phrase fits between two places that are leastPhrase apart, so that it looks at one word there, and at its neighbours
+// only if that may be of seedList.
 func (f *findings) seeds(text string) {
 	set := seedWords()
+	for at := leastPhrase - 1; at < len(text); {
+		start, end, next, n := set.around(text, at)
+		if n >= leastSeed {
+			f.seedsIn(text, start, end)
+		}
+		at = next + leastPhrase - 1
+	}
+	if f.growing { // more text may make a phrase of its last words
+		f.seedsIn(text, set.startOf(text, len(text)), len(text))
+	}
+}
+
+// around returns where words begin and end that may be of seedList, of which one is at a place of the text or the next
+// behind it, how many they are, and where the next phrase may begin.
+func (s *seedSet) around(text string, at int) (start, end, next, n int) {
+	for at > 0 && lower(text[at]) && lower(text[at-1]) {
+		at--
+	}
+	for end = at; ; n++ {
+		var is bool
+		if next, is = s.next(text, end); !is {
+			break
+		}
+		end = next
+	}
+	if n == 0 {
+		return at, at, next, 0
+	}
+	for start = at; ; n++ {
+		before, is := s.before(text, start)
+		if !is {
+			return start, end, next, n
+		}
+		start = before
+	}
+}
+
+// startOf returns where the words begin that may be of seedList and reach up to a place of the text.
+func (s *seedSet) startOf(text string, end int) int {
+	for {
+		before, is := s.before(text, end)
+		if !is {
+			return end
+		}
+		end = before
+	}
+}
+
+// next returns the end of the next word, if that may be of seedList and nothing else is in front of it; otherwise the
+// end of what is.
+func (s *seedSet) next(text string, i int) (end int, is bool) {
+	for i < len(text) && betweenSeeds[text[i]] {
+		i++
+	}
+	if i == len(text) {
+		return i, false
+	}
+	if !lower(text[i]) {
+		return i + 1, false
+	}
+	end, hash := i, uint64(0)
+	for end < len(text) && lower(text[end]) {
+		hash = seedHash(hash, text[end])
+		end++
+	}
+	return end, s.mayHave(end-i, hash)
+}
+
+// before returns the start of the word before a place, if that may be of seedList and nothing else is between.
+func (s *seedSet) before(text string, i int) (start int, is bool) {
+	for i > 0 && betweenSeeds[text[i-1]] {
+		i--
+	}
+	start = i
+	for start > 0 && lower(text[start-1]) {
+		start--
+	}
+	hash := uint64(0)
+	for k := start; k < i; k++ {
+		hash = seedHash(hash, text[k])
+	}
+	return start, s.mayHave(i-start, hash)
+}
+
+func lower(c byte) bool { return c-'a' <= 'z'-'a' }
+
+// betweenSeeds has the bytes that may stand between the words of a phrase.
+var betweenSeeds = func() (is [256]bool) {
+	for _, c := range []byte(" \t\r\n,;|\"'0123456789.)") {
+		is[c] = true
+	}
+	return is
+}()
+
+// seedsIn finds the phrases in text[from:to].
+func (f *findings) seedsIn(text string, from, to int) {
+	set := seedWords()
 	var run seedRun
-	for i := 0; i < len(text); {
-		if c := text[i]; c-'a' > 'z'-'a' {
-			if run.n > 0 && strings.IndexByte(" \t\r\n,;|\"'0123456789.)", c) < 0 {
+	for i := from; i < to; {
+		if c := text[i]; !lower(c) {
+			if !betweenSeeds[c] {
 				f.endSeeds(&run)
 			}
 			i++
 			continue
 		}
-		end, hash := i, uint64(0)
-		for end < len(text) && text[end]-'a' <= 'z'-'a' {
-			hash = seedHash(hash, text[end])
+		end := i
+		for end < to && lower(text[end]) {
 			end++
 		}
-		is := end-i >= 3 && end-i <= 8 && set.has(text[i:end], hash)
+		is := set.words[text[i:end]]
 		switch {
 		case is && run.n == 0 && i > 0 && wordByte(text[i-1]): // the end of a longer word
 		case is:
 			run.add(text, i, end)
-		case run.n > 0:
+		default:
 			f.endSeeds(&run)
 		}
 		i = end
 	}
-	if run.n >= likelySeed && run.n <= mostSeed {
+	if to == len(text) && run.n >= likelySeed && run.n <= mostSeed {
 		f.wait(run.start, "")
 	}
 	f.endSeeds(&run)

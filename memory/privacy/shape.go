@@ -113,7 +113,7 @@ type needTable struct {
 	at    [1 << 16]uint8
 }
 
-// A need is a string that a shape needs, and the index of the shape.
+// A need is a string that a shape needs, and the index of the shape; ofCookie for a header with cookies.
 type need struct {
 	text  string
 	shape int
@@ -135,10 +135,15 @@ var needs = sync.OnceValue(func() *needTable {
 			add(text[0], text[1], need{text, i})
 		}
 	}
+	for _, text := range []string{"ookie", "OOKIE"} {
+		add(text[0], text[1], need{text, ofCookie})
+	}
 	return n
 })
 
-// shapes finds the secrets that are known by a pattern.
+const ofCookie = -1
+
+// shapes finds the secrets that are known by a pattern, and where headers with cookies may be.
 func (f *findings) shapes(text string) {
 	n := needs()
 	for i := 1; i < len(text); i++ {
@@ -147,7 +152,11 @@ func (f *findings) shapes(text string) {
 			continue
 		}
 		for _, need := range n.lists[at] {
-			if strings.HasPrefix(text[i-1:], need.text) {
+			switch {
+			case !strings.HasPrefix(text[i-1:], need.text):
+			case need.shape == ofCookie:
+				f.headers = append(f.headers, i-1-len("c"))
+			default:
 				f.shape(text, i-1, shapes[need.shape])
 			}
 		}
