@@ -61,17 +61,9 @@ func (p *passages) add(text string, end bool) string {
 			p.passage = append(p.passage, text[done:min(to, done+max(0, mostPassage-len(p.passage)))]...)
 		}
 	}
-	i := 0
-	for {
-		for i < len(text) && noTagStart[text[i]] {
-			i++
-		}
-		if i == len(text) {
+	for i := 0; ; {
+		if i += noTag(text[i:]); i == len(text) {
 			break
-		}
-		if text[i] == '<' && otherTag(text[i+1:]) {
-			i++
-			continue
 		}
 		t, ok := privateTag(text[i:])
 		switch {
@@ -144,6 +136,27 @@ var noTagStart = func() (p [256]bool) {
 	return p
 }()
 
+// noTag is how many bytes text has in front of what may begin a private tag.
+func noTag(text string) int {
+	i := 0
+	for i < len(text) {
+		switch c := text[i]; {
+		case noTagStart[c]:
+			i++
+		case c == '<' && otherTag(text[i+1:]):
+			i += 2
+		case isLetterLead(c) && i+1 < len(text):
+			i += 2
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// isLetterLead reports whether c begins a letter of two bytes before U+02C0: no bracket.
+func isLetterLead(c byte) bool { return utf8.RuneSelf <= c && c < 0xcb }
+
 type tag struct {
 	size    int // in bytes; where there is no tag, how many to step over
 	closing bool
@@ -159,7 +172,7 @@ func privateTag(s string) (tag, bool) {
 		return tag{size: 1}, false
 	case c == '&' && len(s) > 1 && s[1] != '#' && !isLetter(s[1]): // no entity
 		return tag{size: 1}, false
-	case utf8.RuneSelf <= c && c < 0xcb && len(s) > 1: // two bytes of a letter before U+02C0: no bracket
+	case isLetterLead(c) && len(s) > 1:
 		return tag{size: 2}, false
 	}
 	s = s[:min(len(s), mostTag)]

@@ -12,33 +12,24 @@ func escape(text []byte) (r rune, size int) {
 	if len(text) < 2 {
 		return 0, 0
 	}
-	switch text[1] {
-	case '"', '\\', '/':
-		return rune(text[1]), 2
-	case 'b':
-		return '\b', 2
-	case 'f':
-		return '\f', 2
-	case 'n':
-		return '\n', 2
-	case 'r':
-		return '\r', 2
-	case 't':
-		return '\t', 2
-	case 'u':
-		r = hex4(text)
-		if r < 0 {
-			return 0, 0
-		}
-		if !utf16.IsSurrogate(r) {
-			return r, 6
-		}
-		if pair := utf16.DecodeRune(r, hex4(text[6:])); pair != utf8.RuneError {
-			return pair, 12
-		}
-		return utf8.RuneError, 6
+	if c := shortEscapes[text[1]]; c != 0 {
+		return rune(c), 2
 	}
-	return 0, 0
+	if r = hex4(text); r < 0 {
+		return 0, 0
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if pair := utf16.DecodeRune(r, hex4(text[6:])); pair != utf8.RuneError {
+		return pair, 12
+	}
+	return utf8.RuneError, 6
+}
+
+// shortEscapes has what an escape of two bytes stands for, by its second; 0 for none.
+var shortEscapes = [256]byte{
+	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
 // hex4 returns the number in the \uXXXX that text begins with, -1 if it does not.
