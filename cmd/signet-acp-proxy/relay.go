@@ -90,6 +90,7 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	}
 
 	debug.SetGCPercent(gcPercent)
+	runtime.DropCode() // of the programs that are not this one
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, endSignals...)
 	defer signal.Stop(signals)

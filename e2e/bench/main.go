@@ -71,9 +71,6 @@ func (o options) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := readAgain(proxy); err != nil {
-		return err
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return err

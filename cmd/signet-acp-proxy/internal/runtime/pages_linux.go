@@ -1,0 +1,32 @@
+package runtime
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// DropCode gives the pages of the program's code back to the system: nearly half of them are used by the start alone.
+// What goes on running is mapped again from the page cache, page by page, as after the start of the program. Without
+// /proc it does nothing.
+func DropCode() {
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return
+	}
+	defer func() { _ = maps.Close() }()
+	us := reflect.ValueOf(DropCode).Pointer()
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		var start, end uintptr
+		var mode string
+		_, err := fmt.Sscanf(lines.Text(), "%x-%x %s", &start, &end, &mode)
+		if err == nil && start <= us && us < end && strings.HasPrefix(mode, "r-x") { // so that nothing in it was written
+			_, _, _ = unix.RawSyscall(unix.SYS_MADVISE, start, end-start, unix.MADV_DONTNEED)
+			return
+		}
+	}
+}

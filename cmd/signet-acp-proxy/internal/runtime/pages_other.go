@@ -1,0 +1,6 @@
+//go:build !linux
+
+package runtime
+
+// DropCode does nothing here.
+func DropCode() {}
