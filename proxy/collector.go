@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -178,8 +179,12 @@ func (w *collector) readHead() {
 		return
 	}
 	w.headOnly = false
-	for block := range slices.Chunk(w.head, lookBlock) {
-		w.readBlock(block, true)
+	for block := range blocks(w.head) {
+		if w.passed > 0 && w.last().headFull() && w.between() { // what is skipped begins here
+			w.passed += len(block)
+		} else {
+			w.readBlock(block, true)
+		}
 	}
 	if w.passed > 0 {
 		w.last().skip(w.passed)
@@ -187,14 +192,30 @@ func (w *collector) readHead() {
 	w.head, w.passed = w.head[:0], 0
 }
 
+// blocks cuts a piece of a JSON string, which begins outside of an escape, between two escapes as far as it can.
+func blocks(raw []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(raw) > 0 {
+			block := wholeEscapes(raw[:min(lookBlock, len(raw))])
+			if len(block) == 0 { // a lone backslash at the end
+				block = raw
+			}
+			raw = raw[len(block):]
+			if !yield(block) {
+				return
+			}
+		}
+	}
+}
+
 // readAhead decodes what was not scanned, because the text has ended.
 func (w *collector) readAhead() {
 	w.readHead()
 	plain, early := !mentionsPrivate(w.ahead), wholeEscapes(w.ahead[:max(0, len(w.ahead)-lookAhead)])
-	for block := range slices.Chunk(early, lookBlock) {
+	for block := range blocks(early) {
 		w.readBlock(block, plain)
 	}
-	for block := range slices.Chunk(w.ahead[len(early):], lookBlock) {
+	for block := range blocks(w.ahead[len(early):]) {
 		w.readBlock(block, false)
 	}
 	w.ahead = w.ahead[:0]
@@ -202,7 +223,7 @@ func (w *collector) readAhead() {
 
 // readBlock decodes a block. A plain one is skipped if there is no room for it.
 func (w *collector) readBlock(raw []byte, plain bool) {
-	if plain && w.last().left() > 0 && w.decoder.Idle() && w.passages.Outside() {
+	if plain && w.last().left() > 0 && w.between() {
 		w.last().skip(len(raw))
 		return
 	}
@@ -210,10 +231,16 @@ func (w *collector) readBlock(raw []byte, plain bool) {
 	w.read(w.decoded, false)
 }
 
+// between reports whether what was read ends between two characters, outside of private passages.
+func (w *collector) between() bool { return w.decoder.Idle() && w.passages.Outside() }
+
 func (w *collector) last() *longText { return &w.texts[len(w.texts)-1] }
 
 func (w *collector) read(text []byte, end bool) {
-	w.last().add(w.passages.Add(string(text), end))
+	if !w.passages.Plain(text) {
+		text = []byte(w.passages.Add(string(text), end))
+	}
+	w.last().add(text)
 }
 
 // Empty reports whether there were no texts.
@@ -284,7 +311,7 @@ type longText struct {
 
 const leastRoom = 512 // bytes below which nothing is kept
 
-func (t *longText) add(text string) {
+func (t *longText) add(text []byte) {
 	end := t.room / 4
 	if t.room < leastRoom {
 		end = 0
@@ -301,6 +328,9 @@ func (t *longText) add(text string) {
 		t.tail = append(t.tail[:0], t.tail[len(t.tail)-end:]...)
 	}
 }
+
+// headFull reports whether what comes is not of the head.
+func (t *longText) headFull() bool { return len(t.head) >= t.room-t.room/4 }
 
 // skip leaves out the next bytes, which are not the end.
 func (t *longText) skip(bytes int) {

@@ -21,6 +21,9 @@ type Passages struct{ passages }
 // a tag waits for the next piece. At the end nothing is held back.
 func (p *Passages) Add(text string, end bool) string { return p.add(text, end) }
 
+// Plain reports whether the next piece of text may be taken as it is: no tag begins in it, and none has before.
+func (p *Passages) Plain(text []byte) bool { return p.Outside() && noTag(text) == len(text) }
+
 // Outside reports whether the text so far ends neither inside a passage nor in what may be the beginning of a tag.
 func (p *Passages) Outside() bool { return p.depth == 0 && p.part == "" && !p.gap }
 
@@ -137,7 +140,7 @@ var noTagStart = func() (p [256]bool) {
 }()
 
 // noTag is how many bytes text has in front of what may begin a private tag.
-func noTag(text string) int {
+func noTag[T string | []byte](text T) int {
 	i := 0
 	for i < len(text) {
 		switch c := text[i]; {
@@ -145,17 +148,42 @@ func noTag(text string) int {
 			i++
 		case c == '<' && otherTag(text[i+1:]):
 			i += 2
-		case isLetterLead(c) && i+1 < len(text):
-			i += 2
+		case c == '&' && noEntity(text[i+1:]):
+			i++
 		default:
-			return i
+			n := letterSize(text[i:])
+			if n == 0 {
+				return i
+			}
+			i += n
 		}
 	}
 	return i
 }
 
-// isLetterLead reports whether c begins a letter of two bytes before U+02C0: no bracket.
-func isLetterLead(c byte) bool { return utf8.RuneSelf <= c && c < 0xcb }
+// noEntity reports whether what follows an ampersand shows that it begins no entity.
+func noEntity[T string | []byte](s T) bool { return len(s) > 0 && s[0] != '#' && !isLetter(s[0]) }
+
+// letterSize is how many bytes the letter has that s begins with, if its first byte shows that it is no bracket: one
+// before U+02C0, or one of the ideographs of Chinese and Japanese. It is 0 for all others.
+func letterSize[T string | []byte](s T) int {
+	size := 0
+	switch c := s[0]; {
+	case 0xc2 <= c && c < 0xcb:
+		size = 2
+	case 0xe4 <= c && c <= 0xe9:
+		size = 3
+	}
+	if size > len(s) {
+		return 0
+	}
+	for i := 1; i < size; i++ {
+		if utf8.RuneStart(s[i]) { // not UTF-8
+			return 0
+		}
+	}
+	return size
+}
 
 type tag struct {
 	size    int // in bytes; where there is no tag, how many to step over
@@ -167,13 +195,8 @@ const mostTag = 1 << 10
 
 // privateTag reads a whole tag, attributes included, at the start of s.
 func privateTag(s string) (tag, bool) {
-	switch c := s[0]; {
-	case noTagStart[c]:
-		return tag{size: 1}, false
-	case c == '&' && len(s) > 1 && s[1] != '#' && !isLetter(s[1]): // no entity
-		return tag{size: 1}, false
-	case isLetterLead(c) && len(s) > 1:
-		return tag{size: 2}, false
+	if n := noTag(s[:min(len(s), utf8.UTFMax)]); n > 0 {
+		return tag{size: n}, false
 	}
 	s = s[:min(len(s), mostTag)]
 	size, ok := bracket(s)
@@ -191,11 +214,11 @@ func privateTag(s string) (tag, bool) {
 }
 
 // otherTag reports whether what follows a bracket begins a name with another letter, perhaps of a closing tag.
-func otherTag(s string) bool {
-	if s != "" && s[0] == '/' {
+func otherTag[T string | []byte](s T) bool {
+	if len(s) > 0 && s[0] == '/' {
 		s = s[1:]
 	}
-	return s != "" && isLetter(s[0]) && s[0]|0x20 != 'p'
+	return len(s) > 0 && isLetter(s[0]) && s[0]|0x20 != 'p'
 }
 
 // mayBePrivate reports whether what follows a bracket begins like the name, perhaps of a closing tag.

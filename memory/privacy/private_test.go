@@ -31,6 +31,9 @@ func TestWithoutPrivate(t *testing.T) {
 		{"invisible", "a<pri\u200bvate>x</pri\u00advate>b", "ab", []string{"x"}},
 		{"full width", "a＜ｐｒｉｖａｔｅ＞x＜／ｐｒｉｖａｔｅ＞b", "ab", []string{"x"}},
 		{"a long attribute", "a<private note=\"" + strings.Repeat("n", 900) + "\">x</private>b", "ab", []string{"x"}},
+		{"behind half a letter", "a\xc3<private>x</private>\xe6\xb1<private>y</private>b", "a\xc3\xe6\xb1b",
+			[]string{"x", "y"}},
+		{"behind letters", "é<private>x</private>汉<private>y</private>b", "é汉b", []string{"x", "y"}},
 		{"no tag", "if a <private b", "if a <private b", nil},
 		{"others", "<privateKey>x</privateKey>", "<privateKey>x</privateKey>", nil},
 	} {
