@@ -105,7 +105,11 @@ func TestMCPInjected(t *testing.T) {
 		t.Errorf("socket %s: %v %v", socket, info, err)
 	}
 	session := b.startTools(append([]string{e.Command}, e.Args...)...)
-	b.wait("the session's key", func() bool { return len(b.query(`SELECT key FROM sessions`)) == 1 })
+	b.wait("the session's key", func() bool {
+		_, err := os.Stat(b.database()) // which is made beside the conversation
+		return err == nil && len(b.query(`SELECT 1 FROM sqlite_master WHERE name = 'sessions'`)) == 1 &&
+			len(b.query(`SELECT key FROM sessions`)) == 1
+	})
 	b.tool(session, "memory_store", map[string]any{"content": "The mast of the Curlew is 11.42 metres long."})
 	var key string
 	for _, row := range b.query(`SELECT m.key, m.harness, m.project, m.source, s.acp_id FROM memories m

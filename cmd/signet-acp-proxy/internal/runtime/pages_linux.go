@@ -24,7 +24,8 @@ func DropCode() {
 		var start, end uintptr
 		var mode string
 		_, err := fmt.Sscanf(lines.Text(), "%x-%x %s", &start, &end, &mode)
-		if err == nil && start <= us && us < end && strings.HasPrefix(mode, "r-x") { // so that nothing in it was written
+		// the code, in which nothing was written
+		if err == nil && start <= us && us < end && strings.HasPrefix(mode, "r-x") {
 			_, _, _ = unix.RawSyscall(unix.SYS_MADVISE, start, end-start, unix.MADV_DONTNEED)
 			return
 		}
