@@ -90,7 +90,7 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	}
 
 	debug.SetGCPercent(gcPercent)
-	runtime.DropCode() // of the programs that are not this one
+	runtime.DropCode() // what packages of other commands have set up is not used here
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, endSignals...)
 	defer signal.Stop(signals)

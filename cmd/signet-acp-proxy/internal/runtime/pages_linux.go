@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DropCode gives the pages of the program's code back to the system: nearly half of them are used by the start alone.
-// What goes on running is mapped again from the page cache, page by page, as after the start of the program. Without
-// /proc it does nothing.
+// DropCode gives the pages of the program's code back to the system: half of them are used by the start alone. What goes
+// on being used is mapped again from the page cache, a few pages at a time. Breakpoints of a debugger are lost. Without
+// /proc it does nothing. docs/facts/performance.md, "What is resident", has what it gains.
 func DropCode() {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -26,7 +26,7 @@ func DropCode() {
 		_, err := fmt.Sscanf(lines.Text(), "%x-%x %s", &start, &end, &mode)
 		// the code, in which nothing was written
 		if err == nil && start <= us && us < end && strings.HasPrefix(mode, "r-x") {
-			_, _, _ = unix.RawSyscall(unix.SYS_MADVISE, start, end-start, unix.MADV_DONTNEED)
+			_, _, _ = unix.Syscall(unix.SYS_MADVISE, start, end-start, unix.MADV_DONTNEED)
 			return
 		}
 	}
