@@ -2,6 +2,7 @@ package privacy
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,7 +11,8 @@ import (
 func TestSeedPhrases(t *testing.T) {
 	words := strings.Fields(seedList)
 	r := rand.New(rand.NewPCG(14, 24))
-	pick := func(n int) []string {
+	short := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return len(w) > 3 })
+	pick := func(words []string, n int) []string {
 		picked := make([]string, n)
 		for i := range picked {
 			picked[i] = words[r.IntN(len(words))]
@@ -19,12 +21,15 @@ func TestSeedPhrases(t *testing.T) {
 	}
 	for _, between := range []string{" ", "\n", ", ", "\" \"", " 7. "} {
 		for shift := range 2 * leastPhrase {
-			phrase := strings.Join(pick(leastSeed+r.IntN(13)), between)
-			before, behind := strings.Repeat("x", shift)+" the "+strings.Join(pick(2), " ")+" of ", " and that is "+words[shift]
-			if got := Redact(before + phrase + behind); got != before+"[redacted:seed-phrase]"+behind {
-				t.Fatalf("%d bytes shifted: %q", shift, got)
+			before := strings.Repeat("x", shift) + " the " + strings.Join(pick(words, 2), " ") + " of "
+			behind := " and that is " + words[shift]
+			for _, phrase := range [][]string{pick(words, leastSeed+r.IntN(13)), pick(short, leastSeed)} {
+				text := before + strings.Join(phrase, between) + behind
+				if got := Redact(text); got != before+"[redacted:seed-phrase]"+behind {
+					t.Fatalf("%d bytes shifted: %q", shift, got)
+				}
 			}
-			few := strings.Join(pick(leastSeed-1), between)
+			few := strings.Join(pick(words, leastSeed-1), between)
 			if got := Redact(before + few + behind); got != before+few+behind {
 				t.Fatalf("%d bytes shifted, a word less: %q", shift, got)
 			}

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DropCode gives the pages of the program's code back to the system: half of them are used by the start alone. What goes
-// on being used is mapped again from the page cache, a few pages at a time. Breakpoints of a debugger are lost. Without
-// /proc it does nothing. docs/facts/performance.md, "What is resident", has what it gains.
+// DropCode gives the pages of the program's code back to the system: half of them are used by the start alone. What
+// goes on being used is mapped again from the page cache, a few pages at a time. Breakpoints of a debugger are lost.
+// Without /proc it does nothing. docs/facts/performance.md, "What is resident", has what it gains.
 func DropCode() {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
