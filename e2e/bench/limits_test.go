@@ -30,7 +30,7 @@ func TestMisses(t *testing.T) {
 		{"a slow start", 1, func(b *bench) { b.proxy.samples["startup"][0].took += time.Millisecond }, "startup: 6ms above direct, limit 5ms"},
 		{"too much memory", 1, func(b *bench) { b.proxy.samples["up-1MB"][0].used.peak += mib }, "up-1MB: peak 21.0 MiB, limit 20.0"},
 		{"too much of its own", 1, func(b *bench) { b.proxy.samples["up-1MB"][0].used.private += mib }, "up-1MB: private 9.0 MiB, limit 8.0"},
-		{"a held prompt that is copied", 1, func(b *bench) { b.proxy.samples["held-20MB"][0].used.peak += mib }, "held-20MB: peak above that of a start 31.0 MiB, limit 30.0"},
+		{"a held prompt that is copied", 1, func(b *bench) { b.proxy.samples["held-20MB"][0].used.peak += mib }, "held-20MB: peak above the idle process 31.0 MiB, limit 30.0"},
 		{"a held prompt that is kept", 1, func(b *bench) { b.proxy.samples["held-20MB"][0].returned += time.Second }, "held-20MB: its memory is back with the system after 6s, limit 5s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestMisses(t *testing.T) {
 				case stream:
 					mine.took = 125 * time.Millisecond
 				case held:
-					mine.used.peak, mine.returned = 50*mib, l.Returned
+					mine.used.peak, mine.idle, mine.returned = 50*mib, 20*mib, l.Returned
 				}
 				b.direct.samples[s.name], b.floor.samples[s.name], b.proxy.samples[s.name] = []sample{floor}, []sample{floor},
 					[]sample{mine}

@@ -69,6 +69,7 @@ func (c *client) runIn(cwd string, began time.Time, s scenario, proxied bool) (g
 	}
 	got.used = usageOf(c.pid)
 	got.used.cpu -= before.cpu
+	got.idle = before.resident
 	if s.kind == held && proxied {
 		got.returned = c.returns(before.resident + heldSize/4)
 	}

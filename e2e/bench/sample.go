@@ -13,11 +13,13 @@ type sample struct {
 	took     time.Duration
 	frames   int
 	used     usage         // cpu: of the scenario alone
+	idle     int64         // bytes resident before it
 	returned time.Duration // of a held prompt: until its memory was back with the system
 }
 
 func (s sample) time() time.Duration { return s.took }
 func (s sample) peakMiB() float64    { return float64(s.used.peak) / (1 << 20) }
+func (s sample) aboveIdle() float64  { return float64(s.used.peak-s.idle) / (1 << 20) }
 func (s sample) privateMiB() float64 { return float64(s.used.private) / (1 << 20) }
 func (s sample) perFrame() time.Duration {
 	return s.used.cpu / time.Duration(max(1, s.frames))
