@@ -18,7 +18,7 @@ const (
 	recordEvery = 250 * time.Millisecond
 	flushLimit  = 50 * time.Millisecond // how long the disk is waited for
 	leastRest   = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
-	maxUnread   = 512 << 10             // bytes of prompts that wait to be read; with more there is no pause
+	maxUnread   = 192 << 10             // bytes of prompts that wait to be read; with more there is no pause
 	maxUnsaved  = 256 << 10             // bytes that are queued for the file before the disk is waited for
 )
 
