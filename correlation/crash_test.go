@@ -86,7 +86,7 @@ func runWorker() {
 	fmt.Println("READY")
 	for {
 		orExit(s.SweepDead(ctx, nil))
-		d, err := s.Lease(ctx, p)
+		d, _, err := s.Lease(ctx, p)
 		if errors.Is(err, ErrNothingDue) {
 			time.Sleep(time.Millisecond)
 			continue
@@ -203,7 +203,7 @@ func TestKill(t *testing.T) {
 
 	w := b.worker()
 	for {
-		d, err := b.Lease(t.Context(), w)
+		d, _, err := b.Lease(t.Context(), w)
 		if errors.Is(err, ErrNothingDue) {
 			next, open, err := b.Due(t.Context())
 			check(t, err)

@@ -36,12 +36,14 @@ func (b *bench) worker() *Process { return b.register(ProcessInfo{Kind: Worker})
 
 func (b *bench) lease(w *Process) Delivery {
 	b.tb.Helper()
-	return must(b.Lease(b.ctx(), w))(b.tb)
+	d, _, err := b.Lease(b.ctx(), w)
+	check(b.tb, err)
+	return d
 }
 
 func (b *bench) nothingDue(w *Process) {
 	b.tb.Helper()
-	if d, err := b.Lease(b.ctx(), w); !errors.Is(err, ErrNothingDue) {
+	if d, _, err := b.Lease(b.ctx(), w); !errors.Is(err, ErrNothingDue) {
 		b.tb.Fatalf("leased %+v, %v, want nothing", d, err)
 	}
 }
@@ -245,9 +247,12 @@ func TestWorkerDiesPosting(t *testing.T) {
 		unanswered int
 	}{{true, 0}, {true, 1}, {false, 2}} {
 		w := b.worker()
-		d, err := b.Lease(t.Context(), w)
+		d, left, err := b.Lease(t.Context(), w)
 		if (err == nil) != want.leased {
 			t.Fatalf("round %d: leased %+v, %v", i, d, err)
+		}
+		if (len(left) == 1) == want.leased {
+			t.Errorf("round %d: to be removed: %q", i, left)
 		}
 		if got := b.only(v.ID); got.Unanswered != want.unanswered {
 			t.Fatalf("round %d: it is %+v", i, got)

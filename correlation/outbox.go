@@ -18,13 +18,14 @@ func (s *Store) Due(ctx context.Context) (next time.Time, open int, err error) {
 }
 
 // Lease leases a delivery that is due to worker, or returns ErrNothingDue. Deliveries that another worker holds are
-// skipped as long as that one lives and renews. A post that a dead worker left without an answer is repeated once. A
-// hook waits until the daemon's first attempt with the same key is over, and both wait for a process that has departed
-// (Process.Depart) and still lives.
-func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
-	var leased Delivery
-	err := s.write(ctx, "leasing a delivery", func(tx *sql.Tx) error {
+// skipped as long as that one lives and renews. A post that a dead worker left without an answer is repeated once; left
+// are the transcript files of those that were repeated and are closed now, for the caller to remove. A hook waits until
+// the daemon's first attempt with the same key is over, and both wait for a process that has departed (Process.Depart)
+// and still lives.
+func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, left []string, err error) {
+	err = s.write(ctx, "leasing a delivery", func(tx *sql.Tx) error {
 		now := s.now()
+		left = nil
 		due, err := sqlite.Collect(ctx, tx, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d
 			WHERE d.done = 0 AND d.due <= ? ORDER BY d.due, d.id`, sqlite.Stamp(now))
 		if err != nil {
@@ -54,6 +55,9 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 					return err
 				}
 				if !again {
+					if d.File != "" {
+						left = append(left, d.File)
+					}
 					continue
 				}
 			}
@@ -68,10 +72,13 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (Delivery, error) {
 		}
 		return nil
 	})
-	if err == nil && leased.ID == 0 {
+	if err != nil {
+		return Delivery{}, nil, err
+	}
+	if leased.ID == 0 {
 		err = ErrNothingDue
 	}
-	return leased, err
+	return leased, left, err
 }
 
 // departedLimit is how long deliveries wait for a process that has departed: longer than any harness gets to end.

@@ -132,7 +132,7 @@ func TestPrune(t *testing.T) {
 		b.open(OpenSession{ACPID: "after", New: true, ContinueOf: before.ID})
 		b.said("delivered", 1)
 		for {
-			d, err := b.Lease(t.Context(), w)
+			d, _, err := b.Lease(t.Context(), w)
 			if errors.Is(err, ErrNothingDue) {
 				break
 			}

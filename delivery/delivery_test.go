@@ -169,29 +169,38 @@ func TestTranscriptFile(t *testing.T) {
 	}
 }
 
-// What dead workers left is removed: by the row, or by its age.
+// What dead workers left is removed: by the row, also if it is not tried a third time, or by its age.
 func TestLeftFiles(t *testing.T) {
-	b := newBench(t)
-	s := b.say(toDaemon, "hello", "hi")
-	dead, err := b.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Worker})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := b.Lease(t.Context(), dead)
-	if err != nil {
-		t.Fatal(err)
-	}
-	left, old := filepath.Join(b.o.Dir, "left.txt"), filepath.Join(b.o.Dir, "old.txt")
-	if err := errors.Join(b.files().write(left, "x"), b.files().write(old, "x"),
-		b.Attempt(t.Context(), d, correlation.Selection{}, left), dead.End(t.Context(), "died"),
-		os.Chtimes(old, b.now, b.now.Add(-2*time.Hour))); err != nil {
-		t.Fatal(err)
-	}
-	b.work()
-	b.now = b.now.Add(time.Minute)
-	b.work()
-	if files, _ := os.ReadDir(b.o.Dir); len(files) != 0 || b.only(s).State != correlation.Delivered {
-		t.Errorf("%v, %+v", files, b.only(s))
+	for deaths, want := range map[int]correlation.DeliveryState{1: correlation.Delivered, 2: correlation.Unknown} {
+		b := newBench(t)
+		s := b.say(toDaemon, "hello", "hi")
+		for range deaths {
+			dead, err := b.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Worker})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, _, err := b.Lease(t.Context(), dead)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.files().remove(d.File)
+			left := filepath.Join(b.o.Dir, dead.ID()+".txt")
+			if err := errors.Join(b.files().write(left, "x"), b.Attempt(t.Context(), d, correlation.Selection{}, left),
+				dead.End(t.Context(), "died")); err != nil {
+				t.Fatal(err)
+			}
+			b.now = b.now.Add(time.Minute)
+		}
+		old := filepath.Join(b.o.Dir, "old.txt")
+		if err := errors.Join(b.files().write(old, "x"), os.Chtimes(old, b.now, b.now.Add(-2*time.Hour))); err != nil {
+			t.Fatal(err)
+		}
+		b.work()
+		b.now = b.now.Add(time.Minute)
+		b.work()
+		if files, _ := os.ReadDir(b.o.Dir); len(files) != 0 || b.only(s).State != want {
+			t.Errorf("%d deaths: %v, %+v", deaths, files, b.only(s))
+		}
 	}
 }
 

@@ -157,7 +157,10 @@ func (w *Worker) pass(ctx context.Context) (int, error) {
 	w.files.tidy(ctx, w.o.Now().Add(-orphanAge-w.o.Hook.limit()))
 	seen := make(map[int64]bool)
 	for ctx.Err() == nil {
-		d, err := w.o.Store.Lease(ctx, w.o.Process)
+		d, left, err := w.o.Store.Lease(ctx, w.o.Process)
+		for _, file := range left {
+			w.files.remove(file)
+		}
 		if errors.Is(err, correlation.ErrNothingDue) {
 			break
 		}
