@@ -84,6 +84,7 @@ type Daemon struct {
 	mu       sync.Mutex
 	server   *httptest.Server
 	addr     string
+	release  func()        // of the address, which is ours also while the server is stopped; nil: it is not reserved
 	stopping chan struct{} // closed when the server stops; ends black holes
 	sessions map[string]*session
 	memories []*Memory

@@ -2,6 +2,7 @@ package daemontest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -42,11 +43,15 @@ func Start(tb testing.TB, o Options) *Daemon {
 // Listen makes a daemon that listens until Close.
 func Listen(o Options) (*Daemon, error) {
 	d := New(o)
-	d.addr = o.Addr
-	if d.addr == "" {
-		d.addr = "127.0.0.1:0"
+	var err error
+	if d.addr, d.release, err = reserve(cmp.Or(o.Addr, "127.0.0.1:0")); err != nil {
+		return nil, fmt.Errorf("daemontest: %w", err)
 	}
-	return d, d.Resume()
+	if err := d.Resume(); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
 }
 
 // Resume listens, after Stop again on the same address.
@@ -88,8 +93,16 @@ func (d *Daemon) Stop() {
 	}
 }
 
-// Close is Stop, for good.
-func (d *Daemon) Close() { d.Stop() }
+// Close is Stop, for good: the address is free again.
+func (d *Daemon) Close() {
+	d.Stop()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.release != nil {
+		d.release()
+		d.release = nil
+	}
+}
 
 // URL is the daemon's origin, also while it is stopped.
 func (d *Daemon) URL() string {
