@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
@@ -310,10 +310,7 @@ func clip(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	end := most - len(" …")
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
+	end := chars.Boundary(text, most-len(" …"))
 	if space := strings.LastIndexByte(text[:end], ' '); space > end/2 {
 		end = space
 	}

@@ -71,6 +71,9 @@ func Ask(text string) Question {
 		}
 		named := isCapitalized(w.Text) && !opensSentence(text[:w.At])
 		parts := w.Parts()
+		if len(parts) == 0 { // _
+			continue
+		}
 		if len(parts) == 1 {
 			digits := strings.IndexFunc(w.Text, unicode.IsDigit) >= 0
 			inner := strings.IndexFunc(w.Text[1:], unicode.IsUpper) >= 0 && !shouts && !strings.HasSuffix(w.Text, "s")

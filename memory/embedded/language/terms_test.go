@@ -59,6 +59,21 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// A word of signs alone asks for nothing.
+func TestAskSigns(t *testing.T) {
+	for text, want := range map[string]string{
+		"for _, f := range files": "range files", "case _ =>": "case", "_": "", "__ ___ _-_ _'_": "",
+	} {
+		got := []string{}
+		for _, term := range Ask(text).Terms {
+			got = append(got, term.Word)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q asks for %q, not %q", text, got, want)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add("It's `maxRetryCount` v1.2 — 用户表 ก็")
 	f.Add("\xff’' -.- __init__ PDFs")

@@ -84,7 +84,8 @@ func (w Word) Unspaced() bool {
 	return false
 }
 
-// Parts cuts an identifier at signs and at changes of case. A word that is no identifier is one part.
+// Parts cuts an identifier at signs and at changes of case. A word that is no identifier is one part; one of signs
+// alone, as _, has none.
 func (w Word) Parts() []string {
 	plain := true
 	for i := range len(w.Text) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 const (
@@ -75,10 +77,7 @@ func headingOnly(lines []string) bool {
 // cutAt gives where to cut a line that is longer than most bytes: after a sentence, else between words, else between
 // characters.
 func cutAt(line string, most int) int {
-	end := most
-	for !utf8.RuneStart(line[end]) {
-		end--
-	}
+	end := chars.Boundary(line, most)
 	sentence, space := 0, 0
 	for i, r := range line[:end] {
 		switch r {

@@ -26,6 +26,9 @@ func TestPassages(t *testing.T) {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
+	if list := Cut("x" + strings.Repeat("\x80", 2*Length)); len(list) != 1 { // no UTF-8, and nowhere a character begins
+		t.Errorf("bytes that are no text are %d passages", len(list))
+	}
 	for _, text := range []string{long, strings.ReplaceAll(long, " ", ""), strings.Repeat("長い文です。", 300),
 		strings.Repeat("x", 5000), strings.Repeat("line of a log\n", 400)} {
 		list := Cut(text)
