@@ -7,7 +7,7 @@ FUZZTIME ?= 30s
 # Compiling SQLite takes longest: without what a C debugger reads it takes a sixth less.
 export CGO_CFLAGS ?= -O2
 
-.PHONY: build run test bench scale bench-readme fuzz recall gitleaks harnesses pictures lint vuln licences release clean
+.PHONY: build run test bench scale bench-readme fuzz recall gitleaks harnesses pictures lint vuln licences weigh release clean
 .DEFAULT_GOAL := build
 
 # The program is a copy: of a file that the linker has just written Linux maps larger pieces, 3 to 5 MB more.
@@ -73,6 +73,10 @@ vuln:
 # What is linked into the program, and under which licence.
 licences:
 	./scripts/licences.sh
+
+# What the code weighs: lines, packages, names, branches. Signs, not aims.
+weigh:
+	@go run ./scripts/weigh
 
 # Archives, checksums, SBOMs and packages in dist/; TARGETS=linux/amd64 makes one of them.
 release:
