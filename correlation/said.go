@@ -3,6 +3,7 @@ package correlation
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -18,16 +19,23 @@ type Said struct {
 	Key              string
 	Started          int64 // unix milliseconds
 	Harness, Project string
-	User, Assistant  string
+	User             string
+	Assistant        string // with chars.ToolMark where it called tools
+	Tools            []ToolCall
 	Learned          bool
 }
 
-const selectSaid = `SELECT t.id, t.session, t.key, t.started, s.harness, s.project, t.user, t.assistant, t.learned
+const selectSaid = `SELECT t.id, t.session, t.key, t.started, s.harness, s.project, t.user, t.assistant, t.tools,
+	t.learned
 	FROM turns t JOIN sessions s ON s.id = t.session `
 
 func scanSaid(row sqlite.Row) (t Said, err error) {
-	return t, row.Scan(&t.Turn, &t.Session, &t.Key, &t.Started, &t.Harness, &t.Project, &t.User, &t.Assistant,
-		&t.Learned)
+	var tools []byte
+	if err := row.Scan(&t.Turn, &t.Session, &t.Key, &t.Started, &t.Harness, &t.Project, &t.User, &t.Assistant, &tools,
+		&t.Learned); err != nil {
+		return t, err
+	}
+	return t, json.Unmarshal(tools, &t.Tools)
 }
 
 // Unlearned returns at most so many turns that have ended and were not learned from since they were last written,

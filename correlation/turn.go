@@ -38,7 +38,7 @@ type Turn struct {
 	Key         string // empty in a new one: the session's current one
 	Process     string
 	User        string // the person's own words, never the wire's
-	Assistant   string
+	Assistant   string // to be stored with chars.ToolMark where it called tools, read without
 	Tools       []ToolCall
 	Started     time.Time // zero in a new one: now
 	Ended       time.Time // zero: it goes on
@@ -60,6 +60,7 @@ func scanTurn(row sqlite.Row) (t Turn, err error) {
 	if err != nil {
 		return t, err
 	}
+	t.Assistant = chars.WithoutToolMarks(t.Assistant)
 	t.Started, t.Ended = sqlite.Unstamp(started), sqlite.Unstamp(ended)
 	return t, json.Unmarshal(tools, &t.Tools)
 }

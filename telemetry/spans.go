@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
@@ -148,6 +149,7 @@ func (t *tracer) next(ctx context.Context) (spans []span, turns []turn, err erro
 		var started, ended int64
 		err = row.Scan(&v.id, &v.session, &started, &ended, &v.stop, &v.code, &v.user, &v.assistant, &v.harness,
 			&v.version, &v.acpID, &v.project, &v.parent)
+		v.assistant = chars.WithoutToolMarks(v.assistant)
 		v.started, v.ended = sqlite.Unstamp(started), sqlite.Unstamp(ended)
 		return v, err
 	}, `SELECT t.id, t.session, t.started, t.ended, t.stop, t.code, `+text+`, s.harness, s.agent_version, s.acp_id,

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -73,7 +74,8 @@ func readTurns(ctx context.Context, db *sql.DB, only int64) ([]turnOf, error) {
 		}
 		return t, json.Unmarshal([]byte(tools), &t.Tools)
 	}, `SELECT id, session, started, ended, stop, code, truncated, tools, substr(user, 1, ?1), octet_length(user),
-		substr(assistant, 1, ?1), octet_length(assistant) FROM turns WHERE ?2 = 0 OR session = ?2
+		substr(answer, 1, ?1), octet_length(answer)
+		FROM (SELECT *, replace(assistant, '`+chars.ToolMark+`', '') AS answer FROM turns WHERE ?2 = 0 OR session = ?2)
 		ORDER BY started DESC, id DESC LIMIT ?3`, mostText, only, mostTurns)
 	if err != nil {
 		return nil, sqlite.While("reading turns", err)

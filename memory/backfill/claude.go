@@ -41,7 +41,7 @@ var claude = format{
 		case line.Type == "user":
 			b.user(line.Message.Content.join(), line.Timestamp)
 		case line.Type == "assistant":
-			b.assistant(line.Message.Content.join(), line.Timestamp)
+			b.answered(line.Message.Content, line.Timestamp)
 		}
 	}),
 }

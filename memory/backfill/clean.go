@@ -8,5 +8,11 @@ func Clean(t Turn) Turn {
 	user, private := privacy.WithoutPrivate(t.User)
 	t.User = privacy.Redact(user)
 	t.Assistant = privacy.Storable(t.Assistant, nil, private, false)
+	for i, call := range t.Tools {
+		t.Tools[i].Title = privacy.Clean(call.Title, private, false)
+		for n, path := range call.Paths {
+			call.Paths[n] = privacy.Clean(path, private, false)
+		}
+	}
 	return t
 }

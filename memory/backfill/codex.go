@@ -1,13 +1,16 @@
 package backfill
 
 import (
+	"cmp"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"time"
 )
 
 // codex is Codex: ~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl (seen: what codex-acp 2.6.0 writes). What was said
-// stands in "event_msg" lines: as completed items, in older files as user_message and agent_message.
+// stands in "event_msg" lines: as completed items, in older files as user_message and agent_message. Calls of tools are
+// "response_item" lines.
 var codex = format{
 	agent: "codex",
 	root:  func(p Place) string { return filepath.Join(p.env("CODEX_HOME", ".codex"), "sessions") },
@@ -22,7 +25,11 @@ var codex = format{
 			ID      string `json:"id"`
 			Cwd     string `json:"cwd"`
 			Message string `json:"message"`
-			Item    struct {
+			Name    string `json:"name"`
+			// of calls: JSON in a string, or a patch
+			Arguments json.RawMessage `json:"arguments"`
+			Input     json.RawMessage `json:"input"`
+			Item      struct {
 				Type    string  `json:"type"`
 				Content content `json:"content"`
 			} `json:"item"`
@@ -32,6 +39,8 @@ var codex = format{
 		switch {
 		case line.Type == "session_meta" && b.ID == "":
 			b.ID, b.Cwd = p.ID, p.Cwd
+		case line.Type == "response_item" && (p.Type == "function_call" || p.Type == "custom_tool_call"):
+			b.tool(toolCall(p.Name, cmp.Or(string(p.Arguments), string(p.Input))))
 		case line.Type != "event_msg":
 		case p.Type == "item_completed" && p.Item.Type == "UserMessage":
 			b.user(p.Item.Content.join(), line.Timestamp)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,9 +30,11 @@ const (
 
 // A Turn is what the user said and what the agent answered.
 type Turn struct {
-	User, Assistant string
-	Started, Ended  time.Time // zero where the harness does not say
-	From            string    // the conversation that it was copied from, where the harness says so
+	User           string
+	Assistant      string    // with chars.ToolMark where it called tools
+	Tools          []Tool    // where the harness's format is known to tell them
+	Started, Ended time.Time // zero where the harness does not say
+	From           string    // the conversation that it was copied from, where the harness says so
 }
 
 // A builder makes turns of what is said, given to it in the order of the file.
@@ -78,6 +81,21 @@ func (b *builder) takePart() (c Conversation, full bool) {
 	return c, true
 }
 
+// answered takes a message of the agent, in which it may have called tools.
+func (b *builder) answered(c content, at time.Time) {
+	for len(c) > 0 {
+		n := slices.IndexFunc(c, func(p piece) bool { return p.call != nil })
+		if n < 0 {
+			n = len(c)
+		}
+		if b.assistant(c[:n].join(), at); n == len(c) {
+			return
+		}
+		b.tool(*c[n].call)
+		c = c[n+1:]
+	}
+}
+
 // user takes what the user said: a new turn, or more of the last one where nothing was answered yet.
 func (b *builder) user(text string, at time.Time) {
 	text = userWords(text)
@@ -108,7 +126,7 @@ func (b *builder) assistant(text string, at time.Time) {
 	switch {
 	case last.Assistant == "":
 		last.Assistant = text
-	case strings.HasSuffix(last.Assistant, text), len(last.Assistant) >= maxSide: // written twice, or too much
+	case strings.HasSuffix(strings.TrimSuffix(last.Assistant, chars.ToolMark), text), len(last.Assistant) >= maxSide: // written twice, or too much
 	default:
 		last.Assistant += "\n\n" + text
 	}
@@ -138,20 +156,29 @@ func userWords(text string) string {
 	return text
 }
 
-// A content is a message's texts. In JSON it is a string, or a list of blocks of which only texts are taken.
-type content []string
+// A content is what a message consists of. In JSON it is a string, or a list of blocks of which texts are taken, and
+// that a tool was called.
+type content []piece
+
+// A piece of a message is a text, or a tool that was called.
+type piece struct {
+	text string
+	call *Tool
+}
 
 // UnmarshalJSON takes either form. Of any other it takes nothing, and gives no error: the line's other fields count.
 func (c *content) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) == nil {
-		*c = content{text}
+		*c = content{{text: text}}
 		return nil
 	}
 	var blocks []struct {
 		Type    string          `json:"type"`
 		Text    string          `json:"text"`
 		Thought json.RawMessage `json:"thought"`
+		Name    string          `json:"name"`
+		Input   json.RawMessage `json:"input"`
 	}
 	if json.Unmarshal(b, &blocks) != nil {
 		return nil
@@ -160,8 +187,11 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		switch strings.ToLower(block.Type) {
 		case "", "text", "input_text", "output_text":
 			if block.Text != "" && block.Thought == nil {
-				*c = append(*c, block.Text)
+				*c = append(*c, piece{text: block.Text})
 			}
+		case "tool_use":
+			call := toolCall(block.Name, string(block.Input))
+			*c = append(*c, piece{call: &call})
 		}
 	}
 	return nil
@@ -170,8 +200,8 @@ func (c *content) UnmarshalJSON(b []byte) error {
 // join makes one text of all, without our block, which is a text of its own.
 func (c content) join() string {
 	var own []string
-	for _, text := range c {
-		if text = strings.TrimSpace(block().ReplaceAllString(text, "")); text != "" {
+	for _, p := range c {
+		if text := strings.TrimSpace(block().ReplaceAllString(p.text, "")); text != "" {
 			own = append(own, text)
 		}
 	}

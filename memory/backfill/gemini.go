@@ -98,8 +98,8 @@ type geminiMessage struct {
 
 // size is how many bytes of text it holds.
 func (m geminiMessage) size() (n int) {
-	for _, text := range m.Content {
-		n += len(text)
+	for _, p := range m.Content {
+		n += len(p.text)
 	}
 	return n
 }

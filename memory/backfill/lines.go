@@ -97,10 +97,10 @@ func eachLine(ctx context.Context, path string, f func(line []byte) error) error
 	}
 }
 
-// toolOutput reports whether a line holds nothing but a tool's call or result, which most lines do: they are not
-// decoded. A line that may hold words as well is.
+// toolOutput reports whether a line holds nothing but a tool's result, which many long lines do: they are not decoded.
+// A line that may hold words or a call as well is.
 func toolOutput(line []byte) bool {
-	return (bytes.Contains(line, toolResult) || bytes.Contains(line, toolUse)) && !bytes.Contains(line, textBlock)
+	return bytes.Contains(line, toolResult) && !bytes.Contains(line, toolUse) && !bytes.Contains(line, textBlock)
 }
 
 // These cannot be found inside a text, where quotation marks are escaped.

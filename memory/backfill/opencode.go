@@ -103,7 +103,7 @@ func opencodeTurns(ctx context.Context, db *sql.DB, c Conversation, yield func(C
 		}
 		if json.Unmarshal([]byte(part), &p) == nil && p.Type == "text" && !p.Synthetic &&
 			strings.TrimSpace(p.Text) != "" {
-			words = append(words, p.Text)
+			words = append(words, piece{text: p.Text})
 		}
 	}
 	end()

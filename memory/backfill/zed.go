@@ -190,11 +190,11 @@ func (t zedThread) read(data []byte, b *builder) (ok bool) {
 
 // words gives the words of a message.
 func (m zedMessage) words() string {
-	texts := append(m.Segments, m.Text)
+	texts := append(m.Segments, piece{text: m.Text})
 	for _, of := range []*struct{ Content []struct{ Text string } }{m.User, m.Agent} {
 		if of != nil {
-			for _, part := range of.Content {
-				texts = append(texts, part.Text)
+			for _, p := range of.Content {
+				texts = append(texts, piece{text: p.Text})
 			}
 		}
 	}

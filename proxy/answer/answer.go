@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"sync"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 )
 
@@ -20,36 +21,40 @@ const (
 
 // The texts of chunks follow one another in a buffer. These bytes, which no JSON string holds, separate them.
 const (
-	pieceEnd  = '\n'   // ends each text
-	paragraph = '\x00' // a new paragraph begins here
+	pieceEnd = '\n'   // ends each text
+	toolCall = '\x00' // the agent called a tool here
 )
 
 // A Text is the text of one answer. The zero value is empty. One goroutine may add while another takes.
 type Text struct {
-	mu            sync.Mutex // guards what follows
-	head          []byte     // the part of the answer's beginning that was not taken yet
-	used          int        // bytes of headSize that are used up
-	tail          []byte     // what came after it
-	omitted       int        // bytes that were dropped in front of tail
-	cut           bool       // tail begins in the middle of a text
-	paragraphNext bool       // the next text begins a new paragraph
-	open          bool       // a text is being added in pieces
+	mu          sync.Mutex // guards what follows
+	head        []byte     // the part of the answer's beginning that was not taken yet
+	used        int        // bytes of headSize that are used up
+	tail        []byte     // what came after it
+	omitted     int        // bytes that were dropped in front of tail
+	cut         bool       // tail begins in the middle of a text
+	toolsCalled bool       // since the last text
+	open        bool       // a text is being added in pieces
 
-	taken    bool // some text was taken; only Take uses it and endsLine
-	endsLine bool // the text that was taken ends with a line end
+	taken     bool // some text was taken; only Take uses it and those below
+	endsLine  bool // the text that was taken ends with a line end
+	paragraph bool // the next text begins a new paragraph
 }
 
 // A Part is a part of an answer, decoded.
 type Part struct {
 	Omitted int    // escaped bytes that were dropped in front of it
-	Text    string // valid UTF-8 if the agent's was
+	Text    string // valid UTF-8 if the agent's was; with chars.ToolMark where it called tools
 }
 
-// Break begins a new paragraph with what is added next: the agent has called a tool in between.
-func (t *Text) Break() {
+// ToolCalled notes that the agent calls a tool behind what it has said so far.
+func (t *Text) ToolCalled() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.paragraphNext = true
+	if t.used > 0 && !t.toolsCalled {
+		t.toolsCalled = true
+		t.appendLocked([]byte{toolCall, pieceEnd})
+	}
 }
 
 // Add adds the text of a whole chunk, as it came between its quotes. first reports that there was nothing to take
@@ -98,10 +103,7 @@ func (t *Text) Said() bool {
 func (t *Text) emptyLocked() bool { return t.open || len(t.head) == 0 && len(t.tail) == 0 }
 
 func (t *Text) writeLocked(raw []byte) {
-	if t.paragraphNext && len(raw) > 0 {
-		t.paragraphNext = false
-		t.appendLocked([]byte{paragraph})
-	}
+	t.toolsCalled = t.toolsCalled && len(raw) == 0
 	t.open = true
 	t.appendLocked(raw)
 }
@@ -177,12 +179,17 @@ func (t *Text) decode(pieces []byte, cut bool) string {
 		if cut {
 			piece, cut = frame.SkipCut(piece), false
 		}
-		if words, ok := bytes.CutPrefix(piece, []byte{paragraph}); ok {
-			piece = words
-			if t.taken && !t.endsLine {
-				text = append(text, "\n\n"...)
-			}
+		switch {
+		case len(piece) == 0:
+			continue
+		case piece[0] == toolCall:
+			text = append(text, chars.ToolMark...)
+			t.paragraph = true
+			continue
+		case t.paragraph && t.taken && !t.endsLine:
+			text = append(text, "\n\n"...)
 		}
+		t.paragraph = false
 		text = frame.AppendDecoded(text, piece)
 		if n := len(text); n > 0 {
 			t.taken, t.endsLine = true, text[n-1] == '\n'

@@ -33,19 +33,27 @@ func TestText(t *testing.T) {
 	if !a.emptyLocked() || a.Take() != nil || a.Said() {
 		t.Error("there is something in an empty answer")
 	}
-	a.Break() // a tool ran before any word
+	a.ToolCalled() // a tool ran before any word
 	for _, chunk := range []string{"Hello ", `"world"`, "", "\nand é😀"} {
 		a.Add(escaped(chunk))
 	}
 	if got, left := taken(&a); got != "Hello \"world\"\nand é😀" || left != 0 {
 		t.Errorf("got %q, %d left out", got, left)
 	}
-	a.Break()
-	a.Break()
+	a.ToolCalled()
+	a.ToolCalled()
 	a.Add(escaped("A new paragraph.\n"))
-	a.Break()
+	a.ToolCalled()
 	a.Add(escaped("No other line."))
-	if got, _ := taken(&a); got != "\n\nA new paragraph.\nNo other line." {
+	if got, _ := taken(&a); got != "\f\n\nA new paragraph.\n\fNo other line." {
+		t.Errorf("got %q", got)
+	}
+	a.ToolCalled() // and nothing is said after it
+	if got, _ := taken(&a); got != "\f" {
+		t.Errorf("got %q", got)
+	}
+	a.Add(escaped("The end."))
+	if got, _ := taken(&a); got != "\n\nThe end." {
 		t.Errorf("got %q", got)
 	}
 	if !a.emptyLocked() || !a.Said() {

@@ -10,7 +10,7 @@ import (
 func Example() {
 	var said answer.Text
 	fmt.Println(said.Add([]byte(`The mast is `)), said.Add([]byte(`11.42\u00a0metres.`)))
-	said.Break() // a tool ran
+	said.ToolCalled()
 	said.Add([]byte(`Anything else?`))
 	for _, part := range said.Take() {
 		fmt.Printf("%q\n", part.Text)
@@ -18,6 +18,6 @@ func Example() {
 	fmt.Println(said.Take() == nil, said.Said())
 	// Output:
 	// true false
-	// "The mast is 11.42\u00a0metres.\n\nAnything else?"
+	// "The mast is 11.42\u00a0metres.\f\n\nAnything else?"
 	// true true
 }

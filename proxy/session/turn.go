@@ -218,7 +218,7 @@ func (c *Connection) ToolCall(s *Session, call correlation.ToolCall) {
 		return
 	}
 	t.toolCalled = true
-	t.Answer.Break()
+	t.Answer.ToolCalled()
 	at, known := t.toolAt[call.ID]
 	now := c.o.Now()
 	if !known {

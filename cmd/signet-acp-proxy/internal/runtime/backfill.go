@@ -223,8 +223,13 @@ func turnsOf(c backfill.Conversation) []correlation.Turn {
 		if t.Ended.Before(t.Started) {
 			t.Ended = t.Started
 		}
-		turns = append(turns, correlation.Turn{User: t.User, Assistant: t.Assistant, Started: t.Started, Ended: t.Ended,
-			Stop: "end_turn"})
+		tools := make([]correlation.ToolCall, 0, len(t.Tools))
+		for _, call := range t.Tools {
+			tools = append(tools, correlation.ToolCall{Title: call.Title, Kind: call.Kind, Status: "completed",
+				Locations: call.Paths})
+		}
+		turns = append(turns, correlation.Turn{User: t.User, Assistant: t.Assistant, Tools: tools, Started: t.Started,
+			Ended: t.Ended, Stop: "end_turn"})
 	}
 	return turns
 }

@@ -1,0 +1,107 @@
+package backfill
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
+)
+
+// A Tool is a tool that the agent called: what for, and which files the call names. Neither what was written to them
+// nor what came back is kept.
+type Tool struct {
+	Title string
+	Kind  string // ACP's: read, edit, execute, search, fetch, other
+	Paths []string
+}
+
+const (
+	maxTools = 256 // of a turn
+	maxTitle = 200 // bytes
+)
+
+// toolKinds maps words that stand in the names of tools to ACP's kinds.
+var toolKinds = []struct{ kind, words string }{
+	{"edit", "edit write patch replace"}, {"execute", "bash shell exec command terminal"},
+	{"search", "grep glob search"}, {"fetch", "fetch"}, {"read", "read view list ls"},
+}
+
+// toolCall makes a Tool of a call's name and its arguments, a JSON object or, of a patch, a text.
+func toolCall(name string, arguments string) Tool {
+	call := Tool{Title: name, Kind: "other"}
+	for _, k := range toolKinds {
+		for word := range strings.FieldsSeq(k.words) {
+			if call.Kind == "other" && strings.Contains(strings.ToLower(name), word) {
+				call.Kind = k.kind
+			}
+		}
+	}
+	var text string
+	if json.Unmarshal([]byte(arguments), &text) == nil { // codex writes them as JSON in a string, a patch as it is
+		arguments = text
+	}
+	var in struct {
+		FilePath     string          `json:"file_path"`
+		NotebookPath string          `json:"notebook_path"`
+		Path         string          `json:"path"`
+		Pattern      string          `json:"pattern"`
+		Cmd          string          `json:"cmd"`
+		Command      json.RawMessage `json:"command"`
+	}
+	_ = json.Unmarshal([]byte(arguments), &in) // what has other types is left out
+	for _, path := range []string{in.FilePath, in.NotebookPath, in.Path} {
+		if path != "" && len(call.Paths) == 0 {
+			call.Paths = []string{path}
+		}
+	}
+	for _, file := range patchedFile().FindAllStringSubmatch(text, -1) {
+		call.Paths = append(call.Paths, file[1])
+	}
+	switch command := commandOf(in.Command); {
+	case command != "" || in.Cmd != "":
+		call.Title = command + in.Cmd
+	case len(call.Paths) > 0:
+		call.Title += " " + call.Paths[0]
+	case in.Pattern != "":
+		call.Title += " " + in.Pattern
+	}
+	call.Title = chars.Cut(strings.TrimSpace(call.Title), maxTitle)
+	return call
+}
+
+// patchedFile finds the files that a patch of codex's own form changes.
+var patchedFile = pattern.New(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
+
+// commandOf gives a command line: a string, or a list of words that may begin with a shell and its flags.
+func commandOf(raw json.RawMessage) string {
+	var line string
+	if json.Unmarshal(raw, &line) == nil {
+		return line
+	}
+	var words []string
+	if json.Unmarshal(raw, &words) != nil || len(words) == 0 {
+		return ""
+	}
+	if len(words) == 3 && shell().MatchString(words[0]) && strings.HasPrefix(words[1], "-") {
+		return words[2]
+	}
+	return strings.Join(words, " ")
+}
+
+var shell = pattern.New(`^(?:.*/)?(?:ba|z|da)?sh$`)
+
+// tool takes that the agent called a tool.
+func (b *builder) tool(call Tool) {
+	n := len(b.Turns)
+	if n == 0 {
+		return
+	}
+	last := &b.Turns[n-1]
+	if last.Assistant != "" && !strings.HasSuffix(last.Assistant, chars.ToolMark) {
+		last.Assistant += chars.ToolMark
+	}
+	if len(last.Tools) < maxTools {
+		last.Tools = append(last.Tools, call)
+	}
+}
