@@ -17,6 +17,7 @@ var ErrNotStarted = errors.New("harness not started")
 type Options struct {
 	Command []string  // program and arguments; no shell is involved
 	Env     []string  // the whole environment; nil: our own
+	Dir     string    // where it is started; "": where we are
 	Stderr  io.Writer // gets the harness's stderr as it comes, from one goroutine; never closed; nil: dropped
 
 	Grace     time.Duration // from Hangup to TERM; zero: 5 s

@@ -47,6 +47,7 @@ func (p Profile) Prepare(ctx context.Context, o *Options) error {
 			return checkCopilot(ctx, path, o)
 		}
 	}
+	p.fetchOutside(o)
 	if p.Name == "claude" && runtime.GOOS == "windows" {
 		setClaudePath(o)
 	}

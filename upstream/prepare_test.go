@@ -53,7 +53,7 @@ func TestPrepare(t *testing.T) {
 		asked       bool
 		fails       string
 	}{
-		{name: "npx", agent: "claude", want: "npx -y @agentclientprotocol/claude-agent-acp@latest",
+		{name: "npx", agent: "claude", want: "npx -y --package=@agentclientprotocol/claude-agent-acp@latest",
 			setup: func(t *testing.T, dir string) { tool(t, dir, "npx", "") }},
 		{name: "installed", agent: "claude", want: "claude-agent-acp",
 			setup: func(t *testing.T, dir string) { tool(t, dir, "claude-agent-acp", "") }},

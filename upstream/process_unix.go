@@ -41,7 +41,7 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 			widen(mine, pipeSize)
 		}
 	}
-	attr := &syscall.ProcAttr{Env: environment(o.Env), Files: theirs[:], Sys: inOwnGroup()}
+	attr := &syscall.ProcAttr{Dir: o.Dir, Env: environment(o.Env), Files: theirs[:], Sys: inOwnGroup()}
 	pid, err := syscall.ForkExec(path, o.Command, attr)
 	if err == syscall.ENOEXEC {
 		// A script without #!. Shells and execvp, so all other clients, run it with sh.

@@ -45,6 +45,7 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 		return nil, ours, os.NewSyscallError("CreateJobObject", err)
 	}
 	process, err := os.StartProcess(path, o.Command, &os.ProcAttr{
+		Dir:   o.Dir,
 		Env:   environment(o.Env),
 		Files: theirs,
 		Sys:   &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}, // Ctrl-C is the client's

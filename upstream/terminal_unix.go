@@ -2,7 +2,10 @@
 
 package upstream
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // OnTerminal runs the harness on our own terminal, as a client does for a login (ACP's terminal authentication),
 // without pipes and without a process group of its own. It replaces our process by the harness, so it returns only if
@@ -11,6 +14,11 @@ func OnTerminal(o Options) (Exit, error) {
 	path, err := find(o.Command)
 	if err != nil {
 		return Exit{}, err
+	}
+	if o.Dir != "" {
+		if err := os.Chdir(o.Dir); err != nil {
+			return Exit{}, notStarted(path, err)
+		}
 	}
 	env := environment(o.Env)
 	err = syscall.Exec(path, o.Command, env)

@@ -18,6 +18,7 @@ func OnTerminal(o Options) (Exit, error) {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	cmd := exec.Command(path, o.Command[1:]...)
+	cmd.Dir = o.Dir
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = environment(o.Env), os.Stdin, os.Stdout, os.Stderr
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

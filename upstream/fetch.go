@@ -1,0 +1,62 @@
+package upstream
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// fetchOutside has npx fetch and resolve an adapter where no project can say which program that is: in a project's
+// folder its .npmrc names the registry, and its node_modules/.bin comes before the package. The adapter itself is
+// started in our folder. uvx needs nothing of the kind: "uv tool" ignores a project's configuration
+// (https://docs.astral.sh/uv/concepts/configuration-files).
+//
+// What npx reads from the environment for itself does not reach the adapter, whose own calls of npx would heed it.
+func (p Profile) fetchOutside(o *Options) {
+	if len(o.Command) < 3 || o.Command[0] != "npx" || o.Command[1] != "-y" || !p.inArgument(o.Command[2]) {
+		return
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return
+	}
+	run := append([]string{p.program()}, o.Command[3:]...)
+	call, shell := callOnUnix(here, run), "/bin/sh"
+	if runtime.GOOS == "windows" {
+		call, shell = callOnWindows(here, run), "cmd.exe"
+	}
+	o.Dir = outside()
+	o.Env = append(environment(o.Env), "npm_config_call="+call, "npm_config_script_shell="+shell)
+	o.Command = []string{"npx", "-y", "--package=" + o.Command[2]}
+}
+
+// ofNpx are the variables of npx alone.
+var ofNpx = []string{"npm_config_call", "npm_config_script_shell", "npm_config_package"}
+
+func callOnUnix(dir string, command []string) string {
+	words := make([]string, len(command))
+	for i, word := range command {
+		words[i] = quoteForShell(word)
+	}
+	return "unset " + strings.Join(ofNpx, " ") + "; cd " + quoteForShell(dir) + " && exec " + strings.Join(words, " ")
+}
+
+func quoteForShell(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+func callOnWindows(dir string, command []string) string {
+	var call strings.Builder
+	for _, name := range ofNpx {
+		call.WriteString(`set "` + name + `=" & `)
+	}
+	call.WriteString(`cd /d "` + dir + `" && "` + strings.Join(command, `" "`) + `"`)
+	return call.String()
+}
+
+// outside is a folder that only administrators can write, with no project above it.
+func outside() string {
+	if runtime.GOOS == "windows" {
+		return os.Getenv("SystemRoot")
+	}
+	return string(filepath.Separator)
+}

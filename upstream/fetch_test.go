@@ -1,0 +1,77 @@
+//go:build unix
+
+package upstream
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// npx is looked for, and looks, outside of the project; the adapter starts in the project, with its arguments, and
+// finds nothing of npx's own call in its environment.
+func TestFetchOutside(t *testing.T) {
+	project, bin := t.TempDir(), t.TempDir()
+	project = filepath.Join(project, `it's "a" $HOME`)
+	if err := os.Mkdir(project, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(project)
+	tool(t, bin, "npx", `echo "npx in $(pwd -P): $*"; export npm_config_package=theirs
+PATH=`+bin+`:$PATH; exec $npm_config_script_shell -c "$npm_config_call"`)
+	tool(t, bin, "codex-acp", `echo "adapter in $(pwd -P): $*"; env | grep -c -e npm_config_call -e npm_config_package`)
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	for _, test := range []struct{ name, command, want string }{
+		{"by name", "", "npx in /: -y --package=@agentclientprotocol/codex-acp@latest\nadapter in PROJECT: \n0\n"},
+		{"another version, an argument", "npx -y @agentclientprotocol/codex-acp@2.6.0 -c model=x",
+			"npx in /: -y --package=@agentclientprotocol/codex-acp@2.6.0\nadapter in PROJECT: -c model=x\n0\n"},
+		{"another package", "npx -y somebody-elses", ""},
+		{"another way to call npx", "npx --yes @agentclientprotocol/codex-acp", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.command == "" {
+				if err := os.Rename(filepath.Join(bin, "codex-acp"), filepath.Join(bin, "away")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p, _ := Lookup("codex")
+			o := Options{Command: strings.Fields(test.command)}
+			err := p.Prepare(t.Context(), &o)
+			if test.command == "" {
+				if err := os.Rename(filepath.Join(bin, "away"), filepath.Join(bin, "codex-acp")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.want == "" {
+				if o.Dir != "" || strings.Join(o.Command, " ") != test.command {
+					t.Errorf("changed: %q in %q", o.Command, o.Dir)
+				}
+				return
+			}
+			process, err := Start(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer process.Wait()
+			defer process.Hangup()
+			out, err := io.ReadAll(process.Stdout)
+			if want := strings.ReplaceAll(test.want, "PROJECT", project); err != nil || string(out) != want {
+				t.Errorf("got %q, %v\nwant %q", out, err, want)
+			}
+		})
+	}
+}
+
+func TestCallOnWindows(t *testing.T) {
+	got := callOnWindows(`C:\Users\An Na`, []string{"codex-acp", "x y"})
+	want := `set "npm_config_call=" & set "npm_config_script_shell=" & set "npm_config_package=" & ` +
+		`cd /d "C:\Users\An Na" && "codex-acp" "x y"`
+	if got != want {
+		t.Errorf("got %s", got)
+	}
+}
