@@ -33,7 +33,7 @@ func Load(f Flags) (*Config, error) {
 		c.Memory, c.sources["memory"] = "off", "no folder to keep it in"
 		return c, err
 	}
-	mistake(c.readFile(filepath.Join(c.SignetPath, "agent.yaml")))
+	mistake(c.readTrusted(filepath.Join(c.SignetPath, "agent.yaml")))
 	for _, s := range settingsOf(c) {
 		if v := os.Getenv(s.Env); v != "" && !(s.Name == "delegation" && delegation.Inside(os.Getenv) != "") {
 			if err := s.set(v); err != nil {
@@ -61,7 +61,7 @@ func Load(f Flags) (*Config, error) {
 	if name := os.Getenv("SIGNET_AGENT_ID"); c.AgentID == "" && name != "" { // as in every plugin of Signet's
 		c.AgentID, c.sources["agent_id"] = name, "SIGNET_AGENT_ID"
 	}
-	mistake(c.trustHook(filepath.Join(c.SignetPath, "agent.yaml")))
+	mistake(c.trustHook())
 	c.findDaemon()
 	if c.DB == "" {
 		c.DB = filepath.Join(c.SignetPath, "acp", "sessions.db")

@@ -4,29 +4,39 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"strings"
 )
 
-// trustHook drops on_session_end if it comes from a file that others can write, or runs a program that they can write:
-// either would let others run commands as us. The environment and flags are trusted.
-func (c *Config) trustHook(file string) error {
+// readTrusted reads agent.yaml, unless others can write it: its addresses and commands are as good as a login. Of such
+// a file only what takes something away counts.
+func (c *Config) readTrusted(file string) error {
+	writable, mend := writableByOthers(file)
+	if writable == "" {
+		return c.readFile(file)
+	}
+	theirs := &Config{sources: map[string]string{}}
+	_ = theirs.readFile(file) // mistakes in it are nobody's
+	c.Exclude = theirs.Exclude
+	if theirs.Memory == "off" {
+		c.Memory, c.sources["memory"] = "off", theirs.sources["memory"]
+	}
+	return fmt.Errorf("%s counts for nothing: others can write to %s (%s)", file, writable, mend)
+}
+
+// trustHook drops an on_session_end whose program others can write.
+func (c *Config) trustHook() error {
 	if len(c.OnSessionEnd) == 0 {
 		return nil
 	}
-	var names []string
-	if strings.HasPrefix(c.Source("on_session_end"), file+":") {
-		names = append(names, file)
+	program, err := exec.LookPath(c.OnSessionEnd[0])
+	if err != nil {
+		return nil // running it says so
 	}
-	if program, err := exec.LookPath(c.OnSessionEnd[0]); err == nil {
-		if program, err = filepath.Abs(program); err == nil {
-			names = append(names, program)
-		}
+	if program, err = filepath.Abs(program); err != nil {
+		return nil
 	}
-	for _, name := range names {
-		if writable := writableByOthers(name); writable != "" {
-			c.OnSessionEnd = nil
-			return fmt.Errorf("on_session_end is not run: others can write to %s (chmod go-w %s)", writable, writable)
-		}
+	if writable, mend := writableByOthers(program); writable != "" {
+		c.OnSessionEnd = nil
+		return fmt.Errorf("on_session_end is not run: others can write to %s (%s)", writable, mend)
 	}
 	return nil
 }

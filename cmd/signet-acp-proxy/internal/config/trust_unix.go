@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// writableByOthers gives the file, or the folder that it is in, if anybody but us and root can write it; "" otherwise.
-// Links are followed.
-func writableByOthers(file string) string {
+// writableByOthers gives the file, or the folder that it is in, if anybody but us and root can write it, and the
+// command that mends it; "" otherwise. Links are followed.
+func writableByOthers(file string) (name, mend string) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	for _, name := range []string{real, filepath.Dir(real)} {
 		info, err := os.Stat(name)
@@ -30,11 +30,14 @@ func writableByOthers(file string) string {
 		byAll := info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0
 		byGroup := info.Mode().Perm()&0o020 != 0 && info.Mode()&os.ModeSticky == 0 && stat.Gid != 0 &&
 			!ownGroup(stat.Gid)
-		if byAll || byGroup || stat.Uid != 0 && int(stat.Uid) != os.Getuid() {
-			return name
+		if stat.Uid != 0 && int(stat.Uid) != os.Getuid() {
+			return name, "sudo chown $USER " + name
+		}
+		if byAll || byGroup {
+			return name, "chmod go-w " + name
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // ownGroup reports whether a group is the user's private one, which most systems make for each user, with the same

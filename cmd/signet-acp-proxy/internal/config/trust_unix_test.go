@@ -21,13 +21,12 @@ func TestTrustHook(t *testing.T) {
 	}{
 		{"ours", 0o600, 0o700, 0o755, false, 0, ""},
 		{"readable", 0o644, 0o755, 0o755, false, 0, ""},
-		{"the file by all", 0o602, 0o700, 0o755, false, 0, "agent.yaml"},
-		{"the folder by all", 0o600, 0o777, 0o755, false, 0, "signet"},
+		{"the file by all", 0o602, 0o700, 0o755, false, 0, "chmod go-w TOP/signet/agent.yaml"},
+		{"the folder by all", 0o600, 0o777, 0o755, false, 0, "chmod go-w TOP/signet)"},
 		{"a sticky folder", 0o600, 0o777 | os.ModeSticky, 0o755, false, 0, ""},
-		{"the program by all", 0o600, 0o700, 0o757, false, 0, "hook"},
-		{"the file, from the environment", 0o602, 0o777, 0o755, true, 0, ""},
-		{"the program, from the environment", 0o600, 0o700, 0o757, true, 0, "hook"},
-		{"another's file", 0o600, 0o700, 0o755, false, 65534, "agent.yaml"},
+		{"the program by all", 0o600, 0o700, 0o757, false, 0, "chmod go-w TOP/bin/hook)"},
+		{"the program, from the environment", 0o600, 0o700, 0o757, true, 0, "chmod go-w TOP/bin/hook)"},
+		{"another's file", 0o600, 0o700, 0o755, false, 65534, "sudo chown $USER "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.owner != 0 && os.Getuid() != 0 {
@@ -58,10 +57,31 @@ func TestTrustHook(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || len(c.OnSessionEnd) != 0 || !strings.Contains(err.Error(), tc.refused+" (chmod go-w ") ||
+			if err == nil || len(c.OnSessionEnd) != 0 || !strings.Contains(err.Error(), strings.ReplaceAll(tc.refused, "TOP", top)) ||
 				strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, %v", c.OnSessionEnd, err)
 			}
 		})
+	}
+}
+
+// A file that others can write names no daemon, database or command; what it leaves out stays out.
+func TestUntrustedFile(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "agent.yaml")
+	yaml := "acp:\n  daemon_url: http://127.0.0.1:1\n  db: /theirs\n  memory: off\n  exclude: [/secret]\n" +
+		"  agents:\n    claude:\n      command: theirs\nidentity:\n  mode: off\n"
+	if err := errors.Join(os.WriteFile(file, []byte(yaml), 0o600), os.Chmod(file, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(Flags{SignetPath: dir})
+	if err == nil || !strings.Contains(err.Error(), "(chmod go-w "+file+")") {
+		t.Errorf("said: %v", err)
+	}
+	if c.DaemonConfigured || c.DB == "/theirs" || len(c.Agents) > 0 || c.IdentityFiles != nil {
+		t.Errorf("it counts: %+v", c)
+	}
+	if c.Memory != "off" || len(c.Exclude) != 1 {
+		t.Errorf("memory %s, excluded %v", c.Memory, c.Exclude)
 	}
 }

@@ -1,4 +1,4 @@
 package config
 
 // writableByOthers: who may write here is not told by modes.
-func writableByOthers(string) string { return "" }
+func writableByOthers(string) (name, mend string) { return "", "" }
