@@ -147,7 +147,11 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 		profile, _ = upstream.ByCommand(h.command)
 	}
 	name := h.title()
-	options := upstream.Options{Command: h.command, Env: runtime.WithHooks(nil, "disabled")}
+	command := h.command
+	if command == nil {
+		command = profile.CommandHere()
+	}
+	options := upstream.Options{Command: command, Env: runtime.WithHooks(nil, "disabled")}
 	if err := profile.Prepare(ctx, &options); err != nil {
 		fix := "install it"
 		if profile.Install != "" {
@@ -156,7 +160,7 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 		return Finding{check, Problem, fmt.Sprintf("%s: %v", name, err),
 			fix + "; or take it out of the client's configuration"}
 	}
-	line := strings.Join(options.Command, " ")
+	line := strings.Join(command, " ")
 	limit, fetched := e.timeouts, fetches(options.Command)
 	if fetched {
 		limit.silent = cachedTime
@@ -175,7 +179,7 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 			limit.working, err), byHand}
 	case err != nil && fetched && ctx.Err() == nil:
 		return Finding{check, Note, fmt.Sprintf("%s is not installed, so it was not started; %s fetches it in a client",
-			name, options.Command[0]), line}
+			name, options.Command[0]), profile.Install}
 	case err != nil:
 		return Finding{check, Problem, fmt.Sprintf("%s: %s does not speak ACP: %v", name, line, err), byHand}
 	case agent.ProtocolVersion > 2:
