@@ -10,11 +10,8 @@ export CGO_CFLAGS ?= -O2
 .PHONY: build run test bench scale bench-readme fuzz recall gitleaks harnesses pictures lint vuln licences weigh release clean
 .DEFAULT_GOAL := build
 
-# The program is a copy: of a file that the linker has just written Linux maps larger pieces, 3 to 5 MB more.
 build:
-	@mkdir -p bin/linked
-	go build -tags $(TAGS) -o bin/linked/ ./cmd/signet-acp-proxy
-	@install bin/linked/signet-acp-proxy $(BIN)
+	go build -tags $(TAGS) -o $(BIN) ./cmd/signet-acp-proxy
 	go build -o $(ECHO) ./e2e/echoagent
 
 # The main job on one screen: AGENT=claude PROMPT="…" for a real harness, else the echo agent in a temporary HOME. VERBOSE=1: both replies as

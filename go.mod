@@ -3,7 +3,6 @@ module github.com/Signet-AI/signet-acp-proxy
 go 1.26.0
 
 require (
-	github.com/DataDog/datadog-agent/pkg/template v0.85.1
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/coder/acp-go-sdk v0.13.5
 	github.com/creack/pty v1.1.24

@@ -59,37 +59,8 @@ func (h *heldPrompt) Resolve() (parts [][]byte, forwarded func()) {
 	return parts, func() {
 		h.table.Update(func(c *session.Connection) { c.Touch(s) })
 		if h.size > largePrompt {
-			largeHeld.release()
 			h.tasks.run(giveBack)
 		}
-	}
-}
-
-// largeHeld are the large prompts that are held in this process.
-var largeHeld largePrompts
-
-// largePrompts keeps garbage small while there are any: with a prompt of 20 MB the heap may otherwise hold 10 MB of it.
-type largePrompts struct {
-	mu     sync.Mutex // guards what follows
-	n      int
-	before int // the percentage of garbage that is collected at, without them
-}
-
-const gcWhileHeld = 10 // percent of what is in use (debug.SetGCPercent)
-
-func (l *largePrompts) hold() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.n++; l.n == 1 {
-		l.before = debug.SetGCPercent(gcWhileHeld)
-	}
-}
-
-func (l *largePrompts) release() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.n--; l.n == 0 {
-		debug.SetGCPercent(l.before)
 	}
 }
 

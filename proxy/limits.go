@@ -3,7 +3,7 @@ package proxy
 // What the relay keeps of a frame. Package session limits what is kept of a conversation, package wire how much of a
 // frame is held on its way.
 const (
-	// bytes from which a held prompt has garbage kept small beside it, and is returned to the system at once (hold.go)
+	// bytes from which the memory of a held prompt is returned to the system at once (hold.go)
 	largePrompt = 1 << 20
 	// bytes of an update's frame that are read, without images and files; chunks of a stream have no limit
 	maxUpdate = 112 << 10

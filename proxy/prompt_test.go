@@ -310,3 +310,13 @@ func TestQueueLimit(t *testing.T) {
 		}
 	}
 }
+
+// holding opens a connection whose prompts are held until the source's block is closed.
+func (w *world) holding() (*connection, *source) {
+	w.t.Helper()
+	mem := newSource()
+	mem.block = make(chan struct{})
+	c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = time.Hour })
+	c.open()
+	return c, mem
+}

@@ -405,9 +405,6 @@ func (u *up) holdPrompt(line []byte) error {
 	if !held {
 		return u.queue.Write(line)
 	}
-	if h.size > largePrompt {
-		largeHeld.hold()
-	}
 	u.injector.beginRecall(h)
 	return u.queue.Hold(h)
 }

@@ -9,6 +9,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"fmt"
+	"html/template"
 	"io"
 	"io/fs"
 	"os"
@@ -16,10 +17,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	// html/template, but that it looks no method up by its name: that would keep every method of every type in the
-	// program (TestNoMethodIsLookedUpByName)
-	template "github.com/DataDog/datadog-agent/pkg/template/html"
 
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -54,24 +51,4 @@ func TestGrammar(t *testing.T) {
 		}
 	}
 	look(root)
-}
-
-// A program that looks a method up by its name keeps every exported method of all types, for the linker cannot tell
-// which: 2.5 MB that every relay would map. text/template does so, and parsers of command lines that go by
-// reflection.
-func TestNoMethodIsLookedUpByName(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "sqlite_fts5", "-ldflags=-dumpdep", "-o",
-		filepath.Join(t.TempDir(), "proxy"), ".").CombinedOutput()
-	if err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	lines := slices.Collect(strings.Lines(string(out)))
-	if len(lines) < 10_000 { // of 80,000
-		t.Fatalf("the linker names %d dependencies", len(lines))
-	}
-	for _, line := range lines {
-		if strings.Contains(line, "<ReflectMethod>") {
-			t.Errorf("%s", line)
-		}
-	}
 }

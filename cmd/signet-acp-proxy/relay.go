@@ -90,7 +90,6 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	}
 
 	debug.SetGCPercent(gcPercent)
-	runtime.DropCode() // what packages of other commands have set up is not used here
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, endSignals...)
 	defer signal.Stop(signals)

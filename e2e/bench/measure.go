@@ -71,16 +71,16 @@ func (c *client) runIn(cwd string, began time.Time, s scenario, proxied bool) (g
 	got.used.cpu -= before.cpu
 	got.idle = before.resident
 	if s.kind == held && proxied {
-		got.returned = c.returns(before.resident + heldSize/4)
+		got.returned = c.returns(before.private + heldSize/4)
 	}
 	return got, nil
 }
 
-// returns waits, at most for some multiple of what is allowed, until the process is no larger than this, and says how
-// long that took.
+// returns waits, at most for some multiple of what is allowed, until the process has no more memory of its own than
+// this, and says how long that took.
 func (c *client) returns(size int64) time.Duration {
 	began := time.Now()
-	for time.Since(began) < 20*time.Second && usageOf(c.pid).resident > size {
+	for time.Since(began) < 20*time.Second && usageOf(c.pid).private > size {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return time.Since(began)

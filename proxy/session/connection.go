@@ -28,7 +28,6 @@ type Connection struct {
 	requests    int                        // how many were awaited so far
 	early       map[string]map[string]bool // commands by id, of sessions not named yet
 	failed      *failedLoad                // the last request to open a session, if it failed
-	recent      []*Session                 // those that hold blocks whole (maxRecent), the last used at the end
 	commands    map[string]bool            // those advertised last, to be shared between sessions
 	changed     []*Session                 // since EachChanged
 	due         []*Turn                    // those with something to record

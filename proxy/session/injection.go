@@ -33,7 +33,8 @@ func (in *Injection) WithFetch(f *Fetch) *Injection {
 func (s *Session) Injections() []*Injection {
 	all := make([]*Injection, len(s.injections))
 	for i, g := range s.injections {
-		all[i] = g.withText()
+		own := *g // read beside the conversation, which goes on changing it
+		all[i] = &own
 	}
 	return all
 }
@@ -60,7 +61,7 @@ func (s *Session) BlockInDoubt() (*Injection, bool) {
 	if !ok {
 		return nil, false
 	}
-	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.blockText(), Items: sent.Items}
+	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.Text, Items: sent.Items}
 	return &Injection{Injection: correlation.Injection{Kind: sent.Kind, Source: sent.Source}, Block: block}, true
 }
 
@@ -68,7 +69,7 @@ func (s *Session) BlockInDoubt() (*Injection, bool) {
 // conversation.
 func (s *Session) addInjection(in *Injection) {
 	s.injections = slices.DeleteFunc(s.injections, func(g *Injection) bool {
-		return g.Outcome == correlation.WasRefused && g.blockText() == in.Text
+		return g.Outcome == correlation.WasRefused && g.Text == in.Text
 	})
 	s.injections = append(s.injections, in)
 	s.textSinceBlock = len(in.Text)
@@ -81,7 +82,7 @@ func (s *Session) CountUserText(bytes int) { s.textSinceBlock += bytes }
 func (s *Session) Blocks() []string {
 	texts := make([]string, len(s.injections))
 	for i, g := range s.injections {
-		texts[i] = g.blockText()
+		texts[i] = g.Text
 	}
 	return texts
 }
@@ -147,12 +148,12 @@ func (s *Session) MatchBlock(text string) int {
 		if g.shown {
 			continue
 		}
-		n := LeadingBlock(text, g.blockText())
+		n := LeadingBlock(text, g.Text)
 		if n == 0 {
 			continue
 		}
 		g.shown = true
-		if newest, ok := s.newest(); ok && s.replay.open && newest.blockText() == g.blockText() {
+		if newest, ok := s.newest(); ok && s.replay.open && newest.Text == g.Text {
 			s.replay.marked = true
 		}
 		return n
@@ -233,7 +234,7 @@ func (c *Connection) TitledFromBlock(s *Session, title string) *Injection {
 		return nil
 	}
 	for _, g := range s.injections {
-		if g.sentHere && g.Title == "" && g.Kind != KindSystem && units(g.blockText()) > room {
+		if g.sentHere && g.Title == "" && g.Kind != KindSystem && units(g.Text) > room {
 			g.Title = correlation.TitleHash(title)
 			return g
 		}

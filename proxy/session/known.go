@@ -22,7 +22,6 @@ func (c *Connection) Adopt(s *Session, known correlation.Session, blocks []corre
 	if known.ParentKey != "" {
 		s.Who.ParentKey = known.ParentKey
 	}
-	c.markRecent(s)
 }
 
 // InLedger reports whether the ledger had the session when last asked, or has events of it.
@@ -104,7 +103,6 @@ func (c *Connection) Forked(s, parent *Session, then ForkPoint) {
 		own.shown, own.sentHere = false, false
 		s.injections = append(s.injections, &own)
 	}
-	c.markRecent(s)
 }
 
 // LookupAnswered notes how asking the ledger about a session went. After an error the next prompt asks again.

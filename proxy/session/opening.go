@@ -142,7 +142,6 @@ func (c *Connection) Closed(s *Session, method string) {
 	if c.sessions[s.ID] == s {
 		delete(c.sessions, s.ID)
 	}
-	c.recent = slices.DeleteFunc(c.recent, func(one *Session) bool { return one == s })
 	c.closed = append(c.closed, closedSession{s, method})
 	c.Touch(s)
 }

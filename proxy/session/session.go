@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
-	"unique"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -223,10 +222,9 @@ type Injection struct {
 	Fetch *Fetch            // that it uses up; nil: none
 	From  correlation.State // in which the session was
 
-	pieces   []unique.Handle[string] // in place of Text while it is split
-	settled  bool                    // its prompt was answered, or will not be
-	shown    bool                    // the harness has replayed it since the session was last opened
-	sentHere bool                    // this connection has sent it
+	settled  bool // its prompt was answered, or will not be
+	shown    bool // the harness has replayed it since the session was last opened
+	sentHere bool // this connection has sent it
 }
 
 // replay is what a harness has shown of its history between the request that opened the session and the first prompt.

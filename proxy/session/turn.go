@@ -9,7 +9,6 @@ import (
 
 // BeginTurn notes a prompt that is to leave after those before it. PromptForwarded follows.
 func (c *Connection) BeginTurn(s *Session) *Turn {
-	c.markRecent(s)
 	t := &Turn{Session: s}
 	s.unanswered = append(s.unanswered, t)
 	return t

@@ -34,7 +34,7 @@ func main() {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || len(d.Name()) > 1 && d.Name()[0] == '.'):
+		case d.IsDir() && notOurs(d.Name()):
 			return filepath.SkipDir
 		case d.IsDir() || filepath.Ext(path) != ".go":
 			return nil
@@ -45,6 +45,10 @@ func main() {
 		log.Fatal(err)
 	}
 	w.print()
+}
+
+func notOurs(folder string) bool {
+	return folder == "node_modules" || folder == "testdata" || len(folder) > 1 && folder[0] == '.'
 }
 
 func (w *weight) file(path string) error {

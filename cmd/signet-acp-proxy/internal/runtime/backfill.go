@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -37,17 +36,12 @@ type Backfilled struct {
 	Skipped  []backfill.Skip `json:"skipped"`
 }
 
-// gcBackfill is the GC percentage for an import, which has little in use at a time: with the default, collecting took
-// an eighth of the time.
-const gcBackfill = 400
-
 // bulkCache lets SQLite keep 16 MB of pages, because an import writes all over the indexes. Fewer checkpoints would
 // save as much, but a relay beside the import would then have to make them.
 const bulkCache = `PRAGMA cache_size = -16384`
 
 // Run imports what the agents have written, one agent after the other.
 func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, err error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(gcBackfill))
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil, err

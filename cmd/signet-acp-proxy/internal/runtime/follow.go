@@ -37,7 +37,6 @@ type follower struct {
 	sessions  map[int]*followedSession
 	turns     map[int]*followedSession // the turns under way
 	prompting map[int]bool             // turns whose user text has not come yet
-	began     bool                     // a turn has begun
 }
 
 // A followedSession is what the follower knows of a session.
@@ -153,10 +152,6 @@ func (f *follower) note(e eventlog.Event) {
 		s.command = e.Command != ""
 		f.turns[e.Turn], f.prompting[e.Turn] = s, true
 		s.said.Reset()
-		if !f.began { // what led up to it is not needed again
-			f.began = true
-			f.doLocked(func(context.Context) { DropCode() })
-		}
 	case eventlog.UserSaid:
 		if s := f.turns[e.Turn]; s != nil && f.prompting[e.Turn] && !s.command {
 			delete(f.prompting, e.Turn)

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package runtime
-
-// DropCode does nothing here.
-func DropCode() {}
