@@ -54,9 +54,9 @@ func (s *Store) Claim(ctx context.Context, id int64, from []State, process strin
 }
 
 // Step applies an event to a session that is in one of the states in from (nil: in any), and returns the state that the
-// session is in then. Events that settle a claim (Answered, Refused, Failed, Died) do so only for the process that made
-// it; Event.From is taken from the claim. Sent is not allowed: that is Claim. Errors: a *StateError (ErrStateChanged),
-// ErrIllegalStep, which is logged, or ErrNotFound.
+// session is in then. Events that settle a claim (settles) do so only for the process that made it; Event.From is taken
+// from the claim. Sent is not allowed: that is Claim. Errors: a *StateError (ErrStateChanged), ErrIllegalStep, which is
+// logged, or ErrNotFound.
 func (s *Store) Step(ctx context.Context, id int64, process string, from []State, e Event) (State, error) {
 	var next State
 	err := s.write(ctx, "changing a session's state", func(tx *sql.Tx) (err error) {
@@ -96,7 +96,7 @@ func (s *Store) step(ctx context.Context, tx *sql.Tx, id int64, process string, 
 // settles reports whether an event ends a claim.
 func (e Event) settles() bool {
 	switch e.Name {
-	case Answered, Refused, Failed, Died:
+	case Answered, Refused, Failed, Cancelled, Died:
 		return true
 	}
 	return false

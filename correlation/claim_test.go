@@ -113,6 +113,7 @@ func TestSettle(t *testing.T) {
 		{Armed, Event{Name: Answered, Partly: true}, IdentityGiven, "kept"},
 		{Armed, Event{Name: Refused}, Armed, "refused"},
 		{Armed, Event{Name: Failed}, Doubt, "doubt"},
+		{Armed, Event{Name: Cancelled}, Doubt, "cancelled"},
 		{IdentityGiven, Event{Name: Answered}, Done, "kept"},
 		{IdentityGiven, Event{Name: Refused}, IdentityGiven, "refused"},
 		{IdentityGiven, Event{Name: Failed}, Doubt, "doubt"},

@@ -65,7 +65,7 @@ func (m *model) settle(p *Process, name EventName) bool {
 		return false
 	}
 	m.claimantDied = false
-	outcomes := map[EventName]string{Answered: "kept", Refused: "refused", Failed: "doubt"}
+	outcomes := map[EventName]string{Answered: "kept", Refused: "refused", Failed: "doubt", Cancelled: "cancelled"}
 	m.ledger[m.last] = outcomes[name]
 	switch {
 	case m.from == Done:
@@ -74,6 +74,8 @@ func (m *model) settle(p *Process, name EventName) bool {
 		m.state = Done
 	case name == Refused && m.from != Doubt:
 		m.state = m.from
+	case name == Cancelled:
+		m.state = Doubt
 	default:
 		m.state, m.ledger[m.last] = Doubt, "doubt"
 	}

@@ -27,20 +27,23 @@ const (
 	Unsettled  Outcome = "" // of a step that says nothing about a block
 	Sending    Outcome = "in flight"
 	Kept       Outcome = "kept"
-	WasRefused Outcome = "refused" // it never reached the conversation
+	WasRefused Outcome = "refused" // it is not in the conversation
 	InDoubt    Outcome = "doubt"
+	// WasCancelled is a doubt that "keeps failed prompts" does not settle: its turn was cancelled.
+	WasCancelled Outcome = "cancelled"
 )
 
 // An EventName names something that happens to a session's context.
 type EventName string
 
 const (
-	Sent     EventName = "sent"          // a prompt leaves with a block in front
-	Answered EventName = "answered"      // that prompt has a result, whatever its stop reason
-	Refused  EventName = "refused"       // its error says that the harness did not take it up, or it never left
-	Failed   EventName = "failed"        // it has any other error
-	Died     EventName = "died"          // the harness, or the process that holds the session, died in the turn
-	Marked   EventName = "replay marked" // a replay of the history shows the block
+	Sent      EventName = "sent"          // a prompt leaves with a block in front
+	Answered  EventName = "answered"      // that prompt has a result, and the harness keeps it
+	Refused   EventName = "refused"       // the harness did not take it up, or has forgotten it, or it never left
+	Failed    EventName = "failed"        // it has any other error
+	Cancelled EventName = "cancelled"     // its turn was cancelled, and nobody knows what the harness keeps of that
+	Died      EventName = "died"          // the harness, or the process that holds the session, died in the turn
+	Marked    EventName = "replay marked" // a replay of the history shows the block
 	// a replay shows a user's turn without the block, or the block is not known
 	Clean         EventName = "replay clean"
 	AssumedKept   EventName = "assumed kept"    // no replay came, and this harness keeps failed prompts
@@ -53,13 +56,13 @@ const (
 )
 
 // EventNames are all of them.
-var EventNames = []EventName{Sent, Answered, Refused, Failed, Died, Marked, Clean, AssumedKept, Compacted, Cleared,
-	NothingToTell, Placed, Forked, SwitchedOff}
+var EventNames = []EventName{Sent, Answered, Refused, Failed, Cancelled, Died, Marked, Clean, AssumedKept, Compacted,
+	Cleared, NothingToTell, Placed, Forked, SwitchedOff}
 
 // An Event is what happens to a session's context, with what decides where it leads.
 type Event struct {
 	Name EventName `json:"name"`
-	// From is the state in which the block in flight was sent: for Answered, Refused, Failed and Died.
+	// From is the state in which the block in flight was sent: for those that settle it.
 	From State `json:"from,omitempty"`
 	// Partly: the block was the identity alone, and the memories are still to come: for Answered, Marked and
 	// AssumedKept.
@@ -99,7 +102,7 @@ func (s State) On(e Event) (next State, became Outcome, ok bool) {
 			return InFlight, Sending, true
 		}
 		return s, Unsettled, false
-	case Answered, Refused, Failed, Died:
+	case Answered, Refused, Failed, Cancelled, Died:
 		return s.settle(e)
 	case Marked, AssumedKept:
 		switch {
@@ -172,6 +175,10 @@ func (s State) settle(e Event) (State, Outcome, bool) {
 		return Done, Kept, true
 	case e.From == Done && e.Name == Refused:
 		return Done, WasRefused, true
+	case e.Name == Cancelled && e.From == Done:
+		return Done, WasCancelled, true
+	case e.Name == Cancelled:
+		return Doubt, WasCancelled, true
 	case e.From == Done:
 		return Done, InDoubt, true
 	case e.Name == Refused && e.From != Doubt:

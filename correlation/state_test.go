@@ -25,6 +25,7 @@ answered               : -               | -               | done, kept         
 answered partly        : -               | -               | identity given, kept | identity given, kept    | identity given, kept | identity given, kept | -                       | -               | .
 refused                : -               | -               | armed, refused       | identity given, refused | doubt, doubt         | done, refused        | -                       | -               | .
 failed                 : -               | -               | doubt, doubt         | doubt, doubt            | doubt, doubt         | done, doubt          | -                       | -               | .
+cancelled              : -               | -               | doubt, cancelled     | doubt, cancelled        | doubt, cancelled     | done, cancelled      | -                       | -               | .
 died                   : .               | .               | doubt, doubt         | doubt, doubt            | doubt, doubt         | done, doubt          | .                       | .               | .
 replay marked          : .               | .               | .                    | .                       | .                    | .                    | done, kept              | .               | .
 replay marked partly   : .               | .               | .                    | .                       | .                    | .                    | identity given, kept    | .               | .
@@ -132,7 +133,7 @@ func TestStep(t *testing.T) {
 				from := Armed // what b.in claims from
 				want, outcome, legal := have.On(Event{Name: name, From: from})
 				got, err := b.Step(t.Context(), v.ID, p.ID(), nil, Event{Name: name})
-				settles := slices.Contains([]EventName{Answered, Refused, Failed, Died}, name)
+				settles := slices.Contains([]EventName{Answered, Refused, Failed, Cancelled, Died}, name)
 				switch {
 				case settles && have != InFlight: // of nobody's claim
 					if !isState(err, have) {

@@ -262,7 +262,10 @@ func TestAcpxCancel(t *testing.T) {
 			a.query(`SELECT user, stop FROM turns`)); diff != "" {
 			t.Errorf("turns (-want +got):\n%s", diff)
 		}
-		a.once(id, id)
+		if diff := cmp.Diff([][]string{{id, "context", "cancelled"}}, a.injected()); diff != "" {
+			t.Errorf("ledger (-want +got):\n%s", diff)
+		}
+		a.cleanHistory()
 	})
 }
 

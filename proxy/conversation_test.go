@@ -39,9 +39,7 @@ func (k *conversations) up(i int) *oneProxy {
 	if s.c == nil {
 		s.r = k.model.process()
 		s.open = map[string]bool{}
-		s.c, s.kill = k.w.startKillable(k.mem, s.r, func(o *Options) {
-			o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: k.model.keeps} }
-		})
+		s.c, s.kill = k.w.startKillable(k.mem, s.r, func(o *Options) { o.Traits = k.model.traits })
 		k.call(s, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"tester","version":"1"}}`)
 	}
 	return s
@@ -102,7 +100,7 @@ func (k *conversations) say(s *oneProxy, id, text string, a outcome) {
 	k.n++
 	s.c.send(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":%q,`+
 		`"prompt":[{"type":"text","text":%s}]}}`, k.n, id, quoted)
-	if a == succeed || a == cancel || k.model.keeps && a != refuse {
+	if k.model.remembers(a) {
 		k.words[id] = append(k.words[id], text)
 	}
 	if strings.Contains(text, markLetters) {
@@ -231,7 +229,9 @@ func (k *conversations) actions() map[string]func(*rapid.T) {
 		"cancelled": at(func(s *oneProxy) {
 			id, text := k.someSession(s), k.text()
 			s.r.next.Store(cancel)
-			k.words[id] = append(k.words[id], text)
+			if k.model.remembers(cancel) {
+				k.words[id] = append(k.words[id], text)
+			}
 			if strings.Contains(text, markLetters) {
 				k.sent[text] = true
 			}
@@ -275,6 +275,8 @@ func TestConversations(t *testing.T) {
 		h := newModel()
 		h.glue = rapid.SampledFrom([]string{"chunks", "", " ", "\n"}).Draw(rt, "glue")
 		h.echo, h.keeps = rapid.Bool().Draw(rt, "echo"), rapid.Bool().Draw(rt, "keeps")
+		h.cancelled = rapid.SampledFrom([]session.Cancelled{"", session.CancelledKept, session.CancelledBegun,
+			session.CancelledForgot}).Draw(rt, "cancelled")
 		h.forks, h.silent = rapid.Bool().Draw(rt, "forks"), rapid.Bool().Draw(rt, "silent")
 		k := &conversations{T: rt, w: newWorld(t), model: h, mem: newSource(), sent: map[string]bool{},
 			words: map[string][]string{}}

@@ -20,12 +20,14 @@ import (
 // A model is a harness with a memory of its own, which outlives its processes and which several of them share. It
 // speaks as the real ones do (docs/facts/harnesses.md).
 type model struct {
-	glue   string // how it shows the blocks of a user's turn: "chunks", or joined by this
-	echo   bool   // it shows a prompt again while it answers
-	keeps  bool   // a failed prompt stays in the history
-	forks  bool   // it shows a fork's history before it answers
-	silent bool   // it shows nothing on load
-	old    bool   // it tells of an old compaction on load
+	glue  string // how it shows the blocks of a user's turn: "chunks", or joined by this
+	echo  bool   // it shows a prompt again while it answers
+	keeps bool   // a failed prompt stays in the history
+	// what it keeps of a cancelled prompt, as far as the relay is told; where that is nothing, it keeps it
+	cancelled session.Cancelled
+	forks     bool // it shows a fork's history before it answers
+	silent    bool // it shows nothing on load
+	old       bool // it tells of an old compaction on load
 
 	mu       sync.Mutex
 	sessions map[string]*history
@@ -65,6 +67,24 @@ const (
 	fail    outcome = `"error":{"code":-32603,"message":"boom"}`
 	hang    outcome = "" // none
 )
+
+// traits is what the relay knows of the model.
+func (h *model) traits(string) session.Traits {
+	return session.Traits{KeepsFailed: h.keeps, Cancelled: h.cancelled}
+}
+
+// remembers reports whether a prompt that ends so stays in the history.
+func (h *model) remembers(o outcome) bool {
+	switch o {
+	case refuse:
+		return false
+	case fail, hang:
+		return h.keeps
+	case cancel:
+		return h.cancelled != session.CancelledForgot
+	}
+	return true
+}
 
 // modelProcess is one process of a model.
 type modelProcess struct {
@@ -165,10 +185,10 @@ func (h *model) prompt(r *modelProcess, id string, line []byte, say, reply func(
 	for _, b := range p.Params.Prompt {
 		blocks = append(blocks, b.Text)
 	}
-	if next == succeed || next == cancel || h.keeps && next != refuse {
+	if h.remembers(next) {
 		s.turns = append(s.turns, blocks)
 	}
-	if len(blocks) > 1 && (next == fail || next == hang) {
+	if len(blocks) > 1 && (next == fail || next == hang || next == cancel && h.cancelled == "") {
 		s.doubt = true
 	}
 	if h.echo {

@@ -90,15 +90,24 @@ func TestPromptSpellings(t *testing.T) {
 
 // What a prompt's response says of the context that it carried.
 func TestOutcomes(t *testing.T) {
+	const stopped = `"result":{"stopReason":"cancelled"}`
 	tests := []struct {
-		name   string
-		answer string
-		state  correlation.State
-		again  bool // the next prompt carries it again
-		keeps  bool // the harness is known to keep failed prompts
+		name      string
+		answer    string
+		state     correlation.State
+		again     bool // the next prompt carries it again
+		keeps     bool // the harness is known to keep failed prompts
+		cancelled session.Cancelled
 	}{
 		{name: "end_turn", answer: `"result":{"stopReason":"end_turn"}`, state: correlation.Done},
-		{name: "cancelled", answer: `"result":{"stopReason":"cancelled"}`, state: correlation.Done},
+		{name: "cancelled", answer: stopped, state: correlation.Doubt, again: true, keeps: true},
+		{name: "cancelled, kept", answer: stopped, state: correlation.Done, cancelled: session.CancelledKept},
+		{name: "cancelled early", answer: stopped, state: correlation.Doubt, again: true, keeps: true,
+			cancelled: session.CancelledBegun},
+		{name: "cancelled, forgotten", answer: stopped, state: correlation.Armed, again: true, keeps: true,
+			cancelled: session.CancelledForgot},
+		{name: "cancelled request, forgotten", answer: `"error":{"code":-32800,"message":"x"}`, again: true, keeps: true,
+			state: correlation.Armed, cancelled: session.CancelledForgot},
 		{name: "refusal", answer: `"result":{"stopReason":"refusal"}`, state: correlation.Done},
 		{name: "max_tokens", answer: `"result":{"stopReason":"max_tokens"}`, state: correlation.Done},
 		{name: "unheard of", answer: `"result":{"stopReason":"tired"}`, state: correlation.Done},
@@ -127,7 +136,7 @@ func TestOutcomes(t *testing.T) {
 				plain(f, line, say)
 			}
 			c := w.start(newSource(), a, func(o *Options) {
-				o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: tt.keeps} }
+				o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: tt.keeps, Cancelled: tt.cancelled} }
 			})
 			c.open()
 			c.call(1, "session/new", cwd)

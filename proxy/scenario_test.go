@@ -245,7 +245,15 @@ func late(p *scenario) {
 
 func keeper(p *scenario) {
 	p.model.keeps = true
-	p.change = func(o *Options) { o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: true} } }
+	p.change = func(o *Options) { o.Traits = p.model.traits }
+}
+
+// cancels is a model that keeps so much of a cancelled prompt, and failed ones.
+func cancels(keeps session.Cancelled) func(*scenario) {
+	return func(p *scenario) {
+		p.model.cancelled = keeps
+		keeper(p)
+	}
 }
 
 func likeOpencode(p *scenario) {

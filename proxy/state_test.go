@@ -30,7 +30,15 @@ func TestStates(t *testing.T) {
 		{toArmed, nil, "", correlation.Armed},
 		{toArmed + ", prompt", nil, whole, correlation.Done},
 		{toArmed + ", short", nil, whole, correlation.Done},
-		{toArmed + ", cancelled", nil, whole, correlation.Done},
+		{toArmed + ", cancelled", nil, whole, correlation.Doubt},
+		{toArmed + ", cancelled, prompt", keeper, whole, correlation.Done},               // failed ones it keeps, but of these nobody knows
+		{toArmed + ", cancelled, ends, resume, prompt", keeper, whole, correlation.Done}, // nor in the next process
+		{toArmed + ", cancelled, ends, load", nil, "", correlation.Done},                 // it shows
+		{toArmed + ", cancelled, prompt", cancels(session.CancelledKept), "", correlation.Done},
+		{toArmed + ", cancelled, prompt", cancels(session.CancelledBegun), "", correlation.Done}, // it has said something
+		{toArmed + ", cancelled", cancels(session.CancelledForgot), whole, correlation.Armed},
+		{toArmed + ", cancelled, prompt", cancels(session.CancelledForgot), whole, correlation.Done},
+		{toArmed + ", cancelled, ends, load, prompt", cancels(session.CancelledForgot), whole, correlation.Done},
 		{toArmed + ", refused", nil, whole, correlation.Armed},
 		{toArmed + ", refused, prompt", nil, whole, correlation.Done},
 		{toArmed + ", fails", nil, whole, correlation.Doubt},
@@ -114,6 +122,7 @@ func TestStates(t *testing.T) {
 		{toDone, nil, whole, correlation.Done},
 		{toDone + ", prompt", nil, "", correlation.Done},
 		{toDone + ", refused", nil, "", correlation.Done},
+		{toDone + ", cancelled, prompt", nil, "", correlation.Done},
 		{toDone + ", fails", nil, "", correlation.Done},
 		{toDone + ", hangs", nil, "", correlation.Done},
 		{toDone + ", hangs, is killed, load", nil, "", correlation.Done},

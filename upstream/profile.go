@@ -25,6 +25,7 @@ type Profile struct {
 
 	MCP               string   // which MCP servers it takes: MCPStdio (also ""), MCPHTTP or MCPNone
 	KeepsFailedPrompt bool     // a prompt that failed is in its history all the same
+	Cancelled         string   // what it keeps of a cancelled prompt: CancelledKept and so on; "" is not known
 	KeepsMessages     int      // tokens of the user's newest messages that a compaction keeps; or AllMessages
 	MessageIDs        bool     // its answers have a messageId; message chunks without one are notices
 	CompactCommands   []string // commands that make it compact, though it does not advertise them
@@ -50,6 +51,13 @@ type Profile struct {
 
 // AllMessages is KeepsMessages of a harness whose compaction keeps all that the user said.
 const AllMessages = math.MaxInt
+
+// What a harness keeps of a prompt whose turn was cancelled.
+const (
+	CancelledKept   = "kept"
+	CancelledBegun  = "kept once answered" // once it has said something; before, now and then not
+	CancelledForgot = "forgotten"
+)
 
 // Which MCP servers a harness takes from its client.
 const (

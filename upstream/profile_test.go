@@ -20,6 +20,9 @@ func TestRegistry(t *testing.T) {
 		if !slices.Contains([]string{"", MCPStdio, MCPHTTP, MCPNone}, p.MCP) {
 			t.Errorf("%s: MCP %q", name, p.MCP)
 		}
+		if !slices.Contains([]string{"", CancelledKept, CancelledBegun, CancelledForgot}, p.Cancelled) {
+			t.Errorf("%s: it keeps %q of cancelled prompts", name, p.Cancelled)
+		}
 		for _, object := range []json.RawMessage{p.ClientInfo, p.ClientMeta} {
 			if object != nil && json.Unmarshal(object, &map[string]any{}) != nil {
 				t.Errorf("%s: %s is no object", name, object)

@@ -25,6 +25,7 @@ var registry = []Profile{
 		Agents:            []string{"@zed-industries/claude-agent-acp", "@zed-industries/claude-code-acp"},
 		Install:           needsNode + ", or npm install -g @agentclientprotocol/claude-agent-acp",
 		KeepsFailedPrompt: true,
+		Cancelled:         CancelledKept,
 		AsksForTools:      true,
 		SystemPrompt:      true,
 		MetaSystemPrompt:  true,
@@ -40,6 +41,7 @@ var registry = []Profile{
 		Agents:            []string{"@zed-industries/codex-acp"},
 		Install:           needsNode + ", or npm install -g @agentclientprotocol/codex-acp",
 		KeepsFailedPrompt: true,
+		Cancelled:         CancelledBegun,
 		KeepsMessages:     20_000,
 		MessageIDs:        true,
 		TitleLength:       4000,
@@ -92,6 +94,7 @@ var registry = []Profile{
 		Install: "npm install -g @google/gemini-cli",
 		// With an MCP server, so with ours, it never ends by itself; TERM ends it within 0.1 s.
 		Grace:        time.Second,
+		Cancelled:    CancelledForgot,
 		AsksForTools: true,
 		ReadMode:     "plan",
 	},
@@ -153,16 +156,18 @@ var registry = []Profile{
 		Installed:         []string{"opencode", "acp"},
 		Install:           needsNode + ", or npm install -g opencode-ai",
 		KeepsFailedPrompt: true,
+		Cancelled:         CancelledKept,
 		CompactCommands:   []string{"compact", "summarize"},
 		SaysSummary:       true,
 		ReadMode:          "plan",
 	},
 	{
 		Name: "pi", Title: "Pi",
-		Command:   []string{"npx", "-y", "pi-acp@latest"},
-		Installed: []string{"pi-acp"},
-		Install:   needsNode + ", and npm install -g @earendil-works/pi-coding-agent",
-		MCP:       MCPNone, // ignores servers
+		Command:           []string{"npx", "-y", "pi-acp@latest"},
+		Installed:         []string{"pi-acp"},
+		Install:           needsNode + ", and npm install -g @earendil-works/pi-coding-agent",
+		MCP:               MCPNone, // ignores servers
+		KeepsFailedPrompt: true, Cancelled: CancelledKept,
 	},
 	{
 		Name: "pool", Title: "Poolside",

@@ -42,6 +42,7 @@ type Item struct {
 var outcomes = map[correlation.Outcome]string{
 	correlation.Kept: "the agent has it", correlation.WasRefused: "the agent refused the prompt",
 	correlation.InDoubt: "sent, perhaps lost", correlation.Sending: "on its way",
+	correlation.WasCancelled: "cancelled, perhaps lost",
 }
 
 // itemUse names a memory that a session was told.

@@ -165,6 +165,7 @@ type tool struct {
 // How a turn ended, where no stopReason says it.
 const (
 	StopEnd        = "end_turn"   // ACP's own word for a turn that came to its end
+	StopCancelled  = "cancelled"  // likewise, for one that the client has cancelled
 	StopError      = "error"      // its response was an error
 	StopUnanswered = "unanswered" // a later prompt was answered, and this one was not
 )

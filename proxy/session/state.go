@@ -28,7 +28,7 @@ func (c *Connection) step(s *Session, e correlation.Event) {
 	}
 	expected := []correlation.State{from}
 	switch e.Name {
-	case correlation.SwitchedOff, correlation.Answered, correlation.Refused, correlation.Failed:
+	case correlation.SwitchedOff, correlation.Answered, correlation.Refused, correlation.Failed, correlation.Cancelled:
 		// from any state: the first always counts, the others end only this process's own claim
 		expected = nil
 	}
@@ -108,21 +108,37 @@ func (c *Connection) Placed(s *Session, in *Injection) {
 	c.record(s, eventlog.Injected{Session: s.Number, Injection: in.Injection})
 }
 
-// settle applies a prompt's response to the block that the prompt carried. A refused prompt never reached the
-// conversation; after any other error it may or may not have.
-func (c *Connection) settle(s *Session, in *Injection, failed bool, code int) {
+// becameOf says what a response means for the block that its prompt carried. A refused prompt never reached the
+// conversation; after any other error it may or may not have; the traits say what is kept of a cancelled one.
+func (c *Connection) becameOf(t *Turn, failed bool, stop string, code int) correlation.EventName {
+	switch {
+	case failed && code == requestCancelled, !failed && stop == StopCancelled:
+		return c.Traits().Cancelled.became(t.toolCalled || t.Answer.Said())
+	case failed && refused(code):
+		return correlation.Refused
+	case failed:
+		return correlation.Failed
+	}
+	return correlation.Answered
+}
+
+// settle applies what became of a prompt (becameOf) to the block that it carried.
+func (c *Connection) settle(s *Session, in *Injection, became correlation.EventName) {
+	if became == correlation.Cancelled {
+		in.Outcome = correlation.WasCancelled
+	}
 	if in.settled { // a later prompt was answered before it
-		c.answeredLate(s, in, failed, code)
+		c.answeredLate(s, in, became)
 		return
 	}
 	in.settled = true
 	s.sent = false
-	switch {
-	case failed && refused(code):
+	switch became {
+	case correlation.Refused:
 		c.takeBack(s, in)
-		c.step(s, correlation.Event{Name: correlation.Refused, From: in.From})
-	case failed:
-		c.step(s, correlation.Event{Name: correlation.Failed, From: in.From})
+		fallthrough
+	case correlation.Failed, correlation.Cancelled:
+		c.step(s, correlation.Event{Name: became, From: in.From})
 	default:
 		rest := s.fetch == nil || !s.fetch.Finished() || s.fetch.Err == nil || s.fetch.Retryable()
 		c.step(s, correlation.Event{Name: correlation.Answered, From: in.From, Partly: in.Kind == KindIdentity && rest})
@@ -138,14 +154,14 @@ func (c *Connection) settle(s *Session, in *Injection, failed bool, code int) {
 }
 
 // answeredLate ends the doubt about a block whose prompt was answered after a later one was.
-func (c *Connection) answeredLate(s *Session, in *Injection, failed bool, code int) {
+func (c *Connection) answeredLate(s *Session, in *Injection, became correlation.EventName) {
 	if newest, ok := s.newest(); s.state != correlation.Doubt || !ok || newest != in {
 		return
 	}
-	switch {
-	case !failed:
+	switch became {
+	case correlation.Answered:
 		c.step(s, correlation.Event{Name: correlation.AssumedKept, Partly: in.Kind == KindIdentity})
-	case refused(code):
+	case correlation.Refused:
 		c.takeBack(s, in)
 		c.step(s, correlation.Event{Name: correlation.Clean, Placed: s.HasSystemBlock()})
 	}
@@ -174,8 +190,10 @@ func refused(code int) bool {
 	return false
 }
 
-// authRequired asks for a login, before the prompt enters the conversation (docs/facts/harnesses.md).
-const authRequired = -32000
+const (
+	authRequired     = -32000 // asks for a login, before the prompt enters the conversation (docs/facts/harnesses.md)
+	requestCancelled = -32800 // answers $/cancel_request
+)
 
 // SettleDoubt settles by what the replay has shown whether the harness has the block that was sent, and whether a
 // session that the ledger does not have was given one. late: a prompt is about to leave, so without a replay the
@@ -194,7 +212,7 @@ func (c *Connection) SettleDoubt(s *Session, late bool) {
 		c.step(s, correlation.Event{Name: correlation.Marked, Partly: partly})
 	case s.replay.user && (s.replay.whole || late), late && !known:
 		c.step(s, correlation.Event{Name: correlation.Clean, Placed: s.HasSystemBlock()})
-	case late && c.Traits().KeepsFailed:
+	case late && c.Traits().KeepsFailed && sent.Outcome != correlation.WasCancelled:
 		c.step(s, correlation.Event{Name: correlation.AssumedKept, Partly: partly})
 	}
 }

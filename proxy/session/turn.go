@@ -98,6 +98,7 @@ func (s *Session) Turn() *Turn {
 // there is none; the caller appends it. id is the request's, as it came; code is that of the error, if failed.
 func (c *Connection) EndTurn(req Request, id string, failed bool, stop string, code int) eventlog.Event {
 	s, t := req.Session, req.Turn
+	became := c.becameOf(t, failed, stop, code)
 	for slices.Contains(s.unanswered, t) && s.unanswered[0] != t {
 		c.closeUnanswered(s.unanswered[0])
 	}
@@ -118,7 +119,7 @@ func (c *Connection) EndTurn(req Request, id string, failed bool, stop string, c
 		code = 0
 	}
 	if req.Injection != nil {
-		c.settle(s, req.Injection, failed, code)
+		c.settle(s, req.Injection, became)
 	}
 	c.CommandEnded(t)
 	if s.Off || t.dropped || c.o.Events == nil {
@@ -148,7 +149,7 @@ func (c *Connection) closeUnanswered(t *Turn) {
 	t.ended, t.stop = true, StopUnanswered
 	for _, req := range c.pending {
 		if req.Turn == t && req.Injection != nil {
-			c.settle(s, req.Injection, true, 0)
+			c.settle(s, req.Injection, correlation.Failed)
 		}
 	}
 	if s.Off || t.dropped {

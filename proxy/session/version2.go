@@ -1,6 +1,9 @@
 package session
 
-import "github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+import (
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+)
 
 // In version 2 of the protocol the response to a prompt says only that the harness has accepted it. The turn goes on
 // until the harness says that it is idle (docs/facts/acp.md, "Version 2").
@@ -11,7 +14,7 @@ func (c *Connection) Accept(req Request) {
 	req.Turn.accepted = true
 	s.Live = true
 	if req.Injection != nil {
-		c.settle(s, req.Injection, false, 0)
+		c.settle(s, req.Injection, correlation.Answered)
 	}
 	c.Touch(s)
 }

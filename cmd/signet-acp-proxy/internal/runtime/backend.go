@@ -108,8 +108,9 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.Traits = func(agent string) session.Traits {
 		profile, _ := b.c.ProfileOf(agent, name)
 		return session.Traits{
-			KeepsFailed: profile.KeepsFailedPrompt, KeepsMessages: profile.KeepsMessages,
-			MessageIDs: profile.MessageIDs, CompactCommands: profile.CompactCommands, SaysSummary: profile.SaysSummary,
+			KeepsFailed: profile.KeepsFailedPrompt, Cancelled: session.Cancelled(profile.Cancelled),
+			KeepsMessages: profile.KeepsMessages, MessageIDs: profile.MessageIDs,
+			CompactCommands: profile.CompactCommands, SaysSummary: profile.SaysSummary,
 			TitleLength: profile.TitleLength,
 		}
 	}

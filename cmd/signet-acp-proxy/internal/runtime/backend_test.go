@@ -10,7 +10,21 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
+
+// What a profile says that a harness keeps of a cancelled prompt the relay understands.
+func TestCancelledWords(t *testing.T) {
+	for profile, trait := range map[string]session.Cancelled{
+		upstream.CancelledKept: session.CancelledKept, upstream.CancelledBegun: session.CancelledBegun,
+		upstream.CancelledForgot: session.CancelledForgot,
+	} {
+		if session.Cancelled(profile) != trait {
+			t.Errorf("%q and %q", profile, trait)
+		}
+	}
+}
 
 // While one learns another who catches up does not learn the same; but what was recorded elsewhere is folded in for it,
 // and it waits no longer than it wants to.
