@@ -21,6 +21,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -176,9 +177,9 @@ func (r Runner) carryOut(ctx context.Context, d Delegation, by, task string) Out
 	})
 	defer limit.Stop()
 
-	var watching sync.WaitGroup
+	var watching guard.Group
 	watched, done := context.WithCancel(run.ctx)
-	watching.Go(func() { run.watch(watched) })
+	watching.Go("delegation", func() { run.watch(watched) })
 	o := run.work(task)
 	done()
 	watching.Wait()
@@ -290,8 +291,8 @@ func (r *run) converse(cwd, task, readMode string, inPlace bool) (o Outcome) {
 		return Outcome{State: Failed, Reason: err.Error()}
 	}
 	conn := client.New(process.Stdin, r.child)
-	var reading sync.WaitGroup
-	reading.Go(func() { conn.Read(process.Stdout) })
+	var reading guard.Group
+	reading.Go("child's words", func() { conn.Read(process.Stdout) })
 	turn, err := r.prompt(conn, cwd, task, readMode, inPlace)
 	if end, _ := r.stopped(); end != "" && err != nil {
 		process.Terminate(syscall.SIGTERM)
@@ -355,11 +356,12 @@ func (r *run) prompt(conn *client.Conn, cwd, task, readMode string, inPlace bool
 	answered := make(chan error, 1)
 	asking, giveUp := context.WithCancel(context.WithoutCancel(r.ctx))
 	defer giveUp()
-	go func() {
-		var err error
-		t, err = conn.Prompt(asking, session.ID, prompt(r.d, task))
-		answered <- err
-	}()
+	guard.Go("delegation", func() {
+		answered <- guard.Try("delegation", func() (err error) {
+			t, err = conn.Prompt(asking, session.ID, prompt(r.d, task))
+			return err
+		})
+	})
 	select {
 	case err := <-answered:
 		return t, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
 
@@ -46,7 +47,7 @@ type Handover struct {
 	ctx    context.Context // ends with the process
 	cancel context.CancelFunc
 	looks  context.Context // ends with it too, or after sweepLimit
-	tasks  sync.WaitGroup  // the sweep, and the first processes of workers
+	tasks  guard.Group     // the sweep, and the first processes of workers
 
 	mu      sync.Mutex // guards leaving
 	leaving []*os.File // pipes to workers, which begin when these are closed
@@ -59,13 +60,14 @@ func NewHandover(o HandoverOptions) *Handover {
 	var over context.CancelFunc
 	h.looks, over = context.WithTimeout(h.ctx, sweepLimit)
 	context.AfterFunc(h.ctx, over)
-	h.tasks.Go(h.sweep)
-	h.tasks.Go(func() { o.Retention.Expire(pace.Gently(h.looks), o.Store, o.Log) })
+	h.tasks.Go("sweep", h.sweep)
+	h.tasks.Go("old turns", func() { o.Retention.Expire(pace.Gently(h.looks), o.Store, o.Log) })
 	return h
 }
 
 // sweep folds in what dead processes have left, and starts a worker if anything is due.
 func (h *Handover) sweep() {
+	guard.Point("sweep")
 	if _, err := (eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}).Run(pace.Gently(h.looks)); err != nil &&
 		h.looks.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
@@ -107,7 +109,7 @@ func (h *Handover) spawn(atOurEnd bool) {
 		h.o.Log.Error().Err(err).Msg("starting a worker")
 		return
 	}
-	h.tasks.Go(func() { h.reap(first) })
+	h.tasks.Go("worker's start", func() { h.reap(first) })
 	h.o.Log.Info().Bool("atEnd", atOurEnd).Dur("took", time.Since(began)).Msg("worker started")
 	if !atOurEnd {
 		leaving.Close()
@@ -128,6 +130,7 @@ func (h *Handover) reap(first *exec.Cmd) {
 // ClientGone is called when the client has gone, or we are told to end. It starts a worker if anything may be owed.
 // ended says that all that is owed is in the database already, which is then asked.
 func (h *Handover) ClientGone(ended bool) {
+	guard.Point("hand-over")
 	if h.o.AtExit > 0 {
 		return
 	}
@@ -146,7 +149,7 @@ func (h *Handover) ClientGone(ended bool) {
 
 // Deliver starts a worker if anything is due, without waiting for the database.
 func (h *Handover) Deliver() {
-	h.tasks.Go(func() {
+	h.tasks.Go("hand-over", func() {
 		if h.due(h.ctx) {
 			h.spawn(false)
 		}
@@ -167,19 +170,19 @@ func (h *Handover) End() {
 	ctx, cancel := context.WithTimeout(context.Background(), goLimit)
 	defer cancel()
 	done := make(chan struct{})
-	go func() {
+	guard.Go("hand-over's end", func() {
+		defer close(done)
 		h.tasks.Wait()
-		close(done)
-	}()
+	})
 	select {
 	case <-done:
 	case <-ctx.Done(): // another process has the database locked; what still waits for it ends with this process
 	}
 	if h.o.Retention.Keep == 0 { // where nothing is to be delivered no worker does it
-		h.o.Retention.Expire(ctx, h.o.Store, h.o.Log)
+		guard.Run("old turns", func() { h.o.Retention.Expire(ctx, h.o.Store, h.o.Log) })
 	}
 	if h.o.AtExit > 0 {
-		h.deliver()
+		guard.Run("delivery", h.deliver)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
@@ -77,7 +78,7 @@ func (h Hook) run(ctx context.Context, in HookInput, renew func() error) (string
 		return "", fmt.Errorf("on_session_end: %w", err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	guard.Go("on_session_end", func() { ended <- cmd.Wait() })
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	for {

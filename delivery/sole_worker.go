@@ -15,6 +15,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/rs/zerolog"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // One detached worker serves a database: the one that holds the lock. Any other hands its credentials to that one, over
@@ -85,10 +87,10 @@ func AwaitRelay(ctx context.Context, in io.Reader) (Credential, error) {
 		return got, fmt.Errorf("reading what the relay left: %w", err)
 	}
 	gone := make(chan struct{})
-	go func() { // ends with the relay, or with us
+	guard.Go("relay's end", func() { // ends with the relay, or with us
 		defer close(gone)
 		_, _ = io.Copy(io.Discard, said)
-	}()
+	})
 	select {
 	case <-gone:
 	case <-time.After(relayLimit):
@@ -121,7 +123,7 @@ type soleWorker struct {
 	listen net.Listener
 	known  *Credentials
 	wake   chan struct{} // 1-buffered
-	tasks  sync.WaitGroup
+	tasks  guard.Group
 	log    zerolog.Logger
 }
 
@@ -165,7 +167,7 @@ func (s *soleWorker) serve(socket string) {
 		s.log.Warn().Err(err).Msg("closing the worker's socket to others")
 	}
 	s.listen = l
-	s.tasks.Go(func() {
+	s.tasks.Go("other workers", func() {
 		for {
 			conn, err := l.Accept()
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // Options of a Worker.
@@ -172,11 +173,12 @@ func (w *Worker) pass(ctx context.Context) (int, error) {
 			return len(seen), a.deferUntil(ctx, d.Due)
 		}
 		seen[d.ID] = true
-		if err := w.deliver(ctx, a); err != nil {
-			if !errors.Is(err, correlation.ErrLeaseLost) {
-				return len(seen), err
-			}
+		switch err := guard.Try("delivery", func() error { return w.deliver(ctx, a) }); {
+		case errors.Is(err, guard.ErrPanicked): // its lease ends with this worker
+		case errors.Is(err, correlation.ErrLeaseLost):
 			w.o.Log.Warn().Int64("delivery", d.ID).Msg("another worker took over")
+		case err != nil:
+			return len(seen), err
 		}
 	}
 	w.endStale(ctx)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
@@ -82,10 +83,10 @@ func (d *database) learnUntilMore() (more bool) {
 	ctx, cancel := context.WithCancel(pace.Gently(d.ctx))
 	defer cancel()
 	learned := make(chan struct{})
-	go func() {
+	guard.Go("learner", func() {
 		defer close(learned)
 		d.learn(ctx, learnLimit)
-	}()
+	})
 	select {
 	case <-learned:
 		return false
@@ -187,15 +188,16 @@ func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) er
 		return errNoLedger
 	}
 	result := make(chan error, 1)
-	running := d.tasks.run(func(context.Context) {
-		err := d.awaitFolded(ctx, about)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			err = f(ctx, b)
-		}
-		result <- err
+	running := d.tasks.run("ledger", func(context.Context) {
+		result <- guard.Try("asking the ledger", func() error {
+			if err := d.awaitFolded(ctx, about); err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return f(ctx, b)
+		})
 	})
 	if !running {
 		return errNoLedger
@@ -257,7 +259,7 @@ func (d *database) catchUp(ctx context.Context, b *Backend) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, catchUpLimit)
 	defer cancel()
-	b.CatchUp(ctx)
+	guard.Run("catching up", func() { b.CatchUp(ctx) }) // who asks goes on without
 }
 
 // learn lets memory learn from the turns that have ended, for no longer than limit.
@@ -268,12 +270,12 @@ func (d *database) learn(ctx context.Context, limit time.Duration) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	b.Learn(ctx)
+	guard.Run("learning", func() { b.Learn(ctx) })
 }
 
 // deliverClosed has what closed sessions owe delivered, once their closing is folded in.
 func (d *database) deliverClosed() {
-	d.tasks.run(func(ctx context.Context) {
+	d.tasks.run("hand-over", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, closedLimit)
 		defer cancel()
 		if b := d.ready(ctx); b != nil && b.Left != nil && d.events.Folded(ctx) == nil {

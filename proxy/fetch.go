@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
@@ -29,10 +30,11 @@ func (f *fetcher) beginLocked(c *session.Connection, s *session.Session) {
 		return
 	}
 	who := s.Who
-	f.tasks.run(func(ctx context.Context) {
+	fetch.Err = guard.ErrPanicked // unless it comes to its end
+	f.tasks.run("fetch", func(ctx context.Context) {
 		defer close(fetch.Done)
 		if identity {
-			fetch.Got = b.Memory.Identity(who)
+			fetch.Got, fetch.Err = b.Memory.Identity(who), nil
 			fetch.Got.Fetched = f.o.Now()
 			f.keep(fetch)
 			return
@@ -47,6 +49,7 @@ func (f *fetcher) start(ctx context.Context, b *Backend, fetch *session.Fetch, w
 	defer cancel()
 	f.database.catchUp(ctx, b)
 	began := time.Now()
+	guard.Point("fetch")
 	fetch.Got, fetch.Err = b.Memory.Start(ctx, who)
 	fetch.Got.Took, fetch.Got.Fetched = time.Since(began), f.o.Now()
 	if fetch.Got.KeySpent || errors.Is(fetch.Err, memory.ErrKeySpent) {
@@ -102,6 +105,7 @@ func (f *fetcher) recall(ctx context.Context, s *session.Session, words string) 
 	var who memory.Session
 	var seen []string
 	f.table.Update(func(*session.Connection) { who, seen = s.Who, s.SeenItems() })
+	guard.Point("recall")
 	got, err := b.Memory.Recall(ctx, who, words, seen)
 	if err != nil && !errors.Is(err, memory.ErrUnavailable) {
 		f.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")

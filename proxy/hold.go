@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -37,10 +38,23 @@ func (h *heldPrompt) Cancel() { h.once.Do(func() { close(h.cancelled) }) }
 // Resolve waits for the context, and returns the prompt with the block in front, or as the client sent it.
 func (h *heldPrompt) Resolve() (parts [][]byte, forwarded func()) {
 	s := h.session
-	parts, in := h.inject(h)
+	parts = [][]byte{h.line}
+	var in *session.Injection
+	guard.Run("held prompt", func() { parts, in = h.inject(h) })
 	h.line = nil // it may be large, and is not needed any more
 	waited := h.o.Now().Sub(h.read)
-	off := false
+	guard.Run("held prompt", func() { h.leaves(in, waited) })
+	return parts, func() {
+		if h.size > largePrompt {
+			h.tasks.run("giving memory back", giveBack)
+		}
+		guard.Run("held prompt", func() { h.table.Update(func(c *session.Connection) { c.Touch(s) }) })
+	}
+}
+
+// leaves notes that the prompt is about to leave, and with what.
+func (h *heldPrompt) leaves(in *session.Injection, waited time.Duration) {
+	s, off := h.session, false
 	h.table.Update(func(c *session.Connection) {
 		s.Release()
 		if off = s.Off && in == nil; off { // switched off while it was held
@@ -49,19 +63,14 @@ func (h *heldPrompt) Resolve() (parts [][]byte, forwarded func()) {
 		c.PromptForwarded(h.turn)
 		c.Await(h.key, session.Request{Method: methodPrompt, Session: s, Injection: in, Turn: h.turn})
 	})
-	if !off {
-		log := h.o.Log.Info().Str("session", s.Label()).Dur("held", waited)
-		if in != nil {
-			log = log.Str("kind", in.Kind).Str("source", in.Source).Int("bytes", in.Bytes)
-		}
-		log.Bool("injected", in != nil).Msg("prompt")
+	if off {
+		return
 	}
-	return parts, func() {
-		h.table.Update(func(c *session.Connection) { c.Touch(s) })
-		if h.size > largePrompt {
-			h.tasks.run(giveBack)
-		}
+	log := h.o.Log.Info().Str("session", s.Label()).Dur("held", waited)
+	if in != nil {
+		log = log.Str("kind", in.Kind).Str("source", in.Source).Int("bytes", in.Bytes)
 	}
+	log.Bool("injected", in != nil).Msg("prompt")
 }
 
 // giveBack returns the memory of a large prompt to the system; the runtime would keep it for minutes.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
@@ -51,10 +52,12 @@ func (j *injector) beginRecall(h *heldPrompt) {
 		return
 	}
 	h.recall = make(chan memory.Context, 1)
-	j.tasks.run(func(ctx context.Context) {
+	j.tasks.run("recall", func(ctx context.Context) {
 		ctx, cancel := context.WithDeadline(ctx, h.read.Add(limit))
 		defer cancel()
-		h.recall <- j.fetcher.recall(ctx, s, h.words)
+		var found memory.Context
+		defer func() { h.recall <- found }()
+		found = j.fetcher.recall(ctx, s, h.words)
 	})
 }
 
@@ -63,6 +66,7 @@ func (j *injector) beginRecall(h *heldPrompt) {
 func (j *injector) inject(h *heldPrompt) ([][]byte, *session.Injection) {
 	for range 2 {
 		in := j.choose(h)
+		guard.Point("held prompt")
 		if in == nil || h.isCancelled() {
 			break
 		}
@@ -292,6 +296,7 @@ func (j *injector) claim(h *heldPrompt, in *session.Injection) (claimed, changed
 			return err
 		}
 		_, err = b.Ledger.Claim(ctx, row, []correlation.State{in.From}, j.database.events.Process(), entry)
+		guard.Point("claim")
 		if err == nil && !decided.CompareAndSwap(claimOpen, claimTaken) {
 			j.table.Update(func(c *session.Connection) { c.Unclaim(s) })
 		}

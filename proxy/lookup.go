@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -45,7 +46,7 @@ func (f *finder) startLookupLocked(
 	s *session.Session, before func(context.Context) identify, first ...*session.Session,
 ) {
 	ready := s.Ready
-	f.tasks.run(func(ctx context.Context) {
+	f.tasks.run("look-up", func(ctx context.Context) {
 		defer f.table.Update(func(c *session.Connection) {
 			c.LookupEnded(s, ready)
 		})
@@ -63,6 +64,7 @@ func (f *finder) lookUp(ctx context.Context, s *session.Session, who identify, f
 		if err := who(ctx, b.Ledger); err != nil {
 			return err
 		}
+		guard.Point("look-up")
 		f.findParent(ctx, b, s)
 		return f.takeStoredContext(ctx, b.Ledger, s)
 	}, append(first, s)...)
@@ -194,7 +196,7 @@ func (f *finder) inherit(ctx context.Context, l Ledger, s, failed *session.Sessi
 func (f *finder) openKnownLocked(s *session.Session) {
 	id := s.ID
 	f.startLookupLocked(s, func(context.Context) identify { return f.byID(s) })
-	f.tasks.run(func(context.Context) {
+	f.tasks.run("acpx's record", func(context.Context) {
 		if record := f.o.Record(id); record != "" {
 			f.table.Update(func(c *session.Connection) { c.FoundRecord(s, record) })
 		}

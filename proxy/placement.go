@@ -86,7 +86,11 @@ func (p *placer) identityBlock(ctx context.Context, s *session.Session) (block m
 	style := memory.Style{Kind: memory.KindContext}
 	p.table.Update(func(c *session.Connection) { who, style.ToolHint = s.Who, p.toolHint(c.Agent.Name) })
 	read := make(chan memory.Context, 1)
-	p.tasks.run(func(context.Context) { read <- b.Memory.Identity(who) })
+	p.tasks.run("identity", func(context.Context) {
+		var got memory.Context
+		defer func() { read <- got }()
+		got = b.Memory.Identity(who)
+	})
 	select {
 	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/answer"
@@ -38,7 +39,7 @@ type recorder struct {
 	stopped chan struct{}
 
 	// the goroutine's
-	answers   map[*session.Turn]*privacy.Stream // of turns that have not ended
+	answers   map[*session.Turn]*privacy.Stream // of turns that have not ended; nil: the rest is not recorded
 	unsaved   int                               // bytes since the disk was last waited for
 	diskHangs bool                              // it was waited for in vain, in this round
 }
@@ -91,16 +92,23 @@ func (r *recorder) run() {
 			timer = nil
 			r.record()
 		case done := <-r.flushes:
-			r.record()
-			close(done)
+			r.recordFor(done)
 		case <-r.stop:
 			r.record()
-			for t := range r.answers { // of turns whose response never came
-				r.write(t, r.answers[t].End(), 0)
+			for t, answer := range r.answers { // of turns whose response never came
+				if answer != nil {
+					guard.Run("recorder", func() { r.write(t, answer.End(), 0) })
+				}
 			}
 			return
 		}
 	}
+}
+
+// recordFor records what is due, and closes done in any case.
+func (r *recorder) recordFor(done chan struct{}) {
+	defer close(done)
+	r.record()
 }
 
 // flush records all that was said so far, and waits for the disk for flushLimit at most.
@@ -132,15 +140,30 @@ func (r *recorder) record() {
 			d.Turn.Answer.Take()
 			continue
 		}
-		if d.Prompt != nil {
-			r.recordPrompt(d.Turn, d.Prompt)
+		if !guard.Run("recorder", func() { r.recordTurn(d) }) {
+			r.answers[d.Turn] = nil // what is private in the rest is not known any more
 		}
-		for _, p := range d.Steered {
-			r.recordPrompt(d.Turn, p)
+		if d.Ended {
+			delete(r.answers, d.Turn)
 		}
-		r.recordTools(d)
-		r.recordAnswer(d)
 	}
+	guard.Run("recorder", func() { r.recordRest(summaries) })
+}
+
+// recordTurn records what is due of a turn.
+func (r *recorder) recordTurn(d session.Due) {
+	if d.Prompt != nil {
+		r.recordPrompt(d.Turn, d.Prompt)
+	}
+	for _, p := range d.Steered {
+		r.recordPrompt(d.Turn, p)
+	}
+	r.recordTools(d)
+	r.recordAnswer(d)
+}
+
+// recordRest records what belongs to no turn.
+func (r *recorder) recordRest(summaries []session.Summary) {
 	writeTitles(r.table)
 	for _, m := range summaries {
 		text := privacy.Storable(m.Text, m.Blocks, m.Private, false)
@@ -159,6 +182,7 @@ func (r *recorder) record() {
 // recordPrompt records what the user said, in a prompt or in the middle of a turn.
 func (r *recorder) recordPrompt(t *session.Turn, p session.Prompt) {
 	words, private := p.Words()
+	guard.Point("prompt's words")
 	cut := p.Omitted() > 0
 	p.Release()
 	words = privacy.Redact(words)
@@ -192,7 +216,7 @@ func (r *recorder) recordAnswer(d session.Due) {
 	t := d.Turn
 	parts := t.Answer.Take()
 	answer, going := r.answers[t]
-	if len(parts) == 0 && !going {
+	if len(parts) == 0 && !going || going && answer == nil {
 		return
 	}
 	private := r.private(t)
@@ -205,10 +229,10 @@ func (r *recorder) recordAnswer(d session.Due) {
 	for _, p := range parts {
 		skipped += r.feed(answer, t, p)
 	}
+	guard.Point("recorder")
 	rest := answer.Ready()
 	if d.Ended {
 		rest += answer.End()
-		delete(r.answers, t)
 	}
 	r.write(t, rest, skipped)
 }

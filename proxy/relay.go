@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
@@ -80,8 +81,8 @@ func New(o Options) *Relay {
 	}
 	if r.remembers() {
 		r.database.beforeEnd = finder.noteNewRecords
-		go r.database.run()
-		go r.recorder.run()
+		guard.Go("database", r.database.run)
+		guard.Go("recorder", r.recorder.run)
 	}
 	return r
 }
@@ -103,9 +104,11 @@ func (r *Relay) Run() error {
 	err := r.run(r.up.run, func() error { return wire.Pump(r.o.Harness.Out, r.down) })
 	r.cancel()
 	r.tasks.end()
-	r.table.Update((*session.Connection).HarnessEnded)
-	r.recorder.close()
-	r.database.close()
+	guard.Run("last words", func() {
+		r.table.Update((*session.Connection).HarnessEnded)
+		r.recorder.close()
+	})
+	guard.Run("end", r.database.close)
 	lost := 0
 	r.table.Update(func(c *session.Connection) { lost = c.Lost })
 	if r.down.strays > 0 || lost > 0 {
@@ -158,8 +161,8 @@ func (r *Relay) Flush() {
 // flush records what was said, and the end of the process; while a turn is under way only with end.
 func (r *Relay) flush(end bool) {
 	if r.remembers() {
-		r.recorder.flush()
-		r.database.clientGone(end)
+		guard.Run("flush", r.recorder.flush)
+		guard.Run("client's end", func() { r.database.clientGone(end) })
 	}
 }
 

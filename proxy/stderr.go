@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 const (
@@ -42,7 +44,7 @@ func (t *stderrWriter) Write(b []byte) (int, error) {
 	if !t.writing {
 		t.writing = true
 		t.idle = make(chan struct{})
-		go t.write()
+		guard.Go("stderr", t.write)
 	}
 	return len(b), nil
 }

@@ -135,7 +135,7 @@ func (p *stripper) cutsTitles() (does bool) {
 
 // storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
 func (p *stripper) storeTitle(s *session.Session, block, hash string) {
-	p.tasks.run(func(ctx context.Context) {
+	p.tasks.run("title", func(ctx context.Context) {
 		err := p.database.ask(ctx, func(ctx context.Context, b *Backend) error {
 			row, err := p.database.events.Row(ctx, s.Number)
 			if err != nil {

@@ -3,30 +3,28 @@ package proxy
 import (
 	"context"
 	"sync"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // tasks are the goroutines that work beside the conversation. They have to end soon after ctx does.
 type tasks struct {
 	ctx     context.Context
-	running sync.WaitGroup
+	running guard.Group
 
 	mu    sync.Mutex // guards what follows
 	ended bool
 }
 
-// run runs f in a goroutine that end joins, and reports whether it did. After end it does not: the goroutine that reads
-// from the client may outlive the relay.
-func (t *tasks) run(f func(context.Context)) bool {
+// run runs f, which is called work, in a goroutine that end joins, and reports whether it did. After end it does not:
+// the goroutine that reads from the client may outlive the relay.
+func (t *tasks) run(work string, f func(context.Context)) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
 		return false
 	}
-	t.running.Add(1)
-	go func() {
-		defer t.running.Done()
-		f(t.ctx)
-	}()
+	t.running.Go(work, func() { f(t.ctx) })
 	return true
 }
 

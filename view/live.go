@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
@@ -53,14 +54,14 @@ func (l *Live) Serve(ctx context.Context) error {
 	defer cancel()
 	l.watch = newWatch(l.DB)
 	watched := make(chan struct{})
-	go func() {
+	guard.Go("page", func() {
 		defer close(watched)
 		l.watch.run(ctx)
-	}()
+	})
 	server := &http.Server{Handler: l.handler(), ReadHeaderTimeout: headerTime,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(sameUserListener{listener}) }()
+	guard.Go("page", func() { served <- server.Serve(sameUserListener{listener}) })
 	if err = l.Opened("http://" + l.host + "/" + l.token + "/"); err == nil {
 		l.watch.untilLeft(ctx, l.Grace)
 	}
@@ -99,7 +100,9 @@ func (l *Live) handler() http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		r.URL.Path, r.URL.RawPath = rest, ""
-		mux.ServeHTTP(w, r)
+		if !guard.Run("page", func() { mux.ServeHTTP(w, r) }) {
+			http.Error(w, guard.ErrPanicked.Error(), http.StatusInternalServerError)
+		}
 	})
 }
 
@@ -131,6 +134,7 @@ func (l *Live) part(w http.ResponseWriter, r *http.Request) {
 
 // write reads some parts of the page, and has write write them.
 func (l *Live) write(w http.ResponseWriter, r *http.Request, write func(*Page) error, parts ...string) {
+	guard.Point("page")
 	p, err := read(r.Context(), l.Source, parts...)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

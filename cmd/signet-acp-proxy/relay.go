@@ -17,6 +17,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/proxy"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -108,8 +109,11 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	}
 	if !pumpOnly {
 		b := runtime.NewBackend(c, std)
-		b.Configure(&o, name, id, profile)
-		defer b.Close()
+		plain := o
+		if !guard.Run("setting memory up", func() { b.Configure(&o, name, id, profile) }) {
+			o = plain
+		}
+		defer guard.Run("closing", b.Close)
 	}
 	relay := proxy.New(o)
 	done := make(chan struct{})
@@ -138,7 +142,7 @@ const exitAfter = 1800 * time.Millisecond
 // sends SIGINT to everybody, and the client cancels over the protocol, so SIGINT does not end us.
 func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, done <-chan struct{}) <-chan bool {
 	told := make(chan bool, 1)
-	go func() {
+	guard.Go("signals", func() {
 		hurried := false
 		var late <-chan time.Time
 		for {
@@ -150,7 +154,7 @@ func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, d
 					}
 					hurried = true
 					p.Terminate(s)
-					go relay.Flush()
+					guard.Go("flush", relay.Flush)
 				}
 			case <-late: // nobody reads what we write; what was said is on disk
 				os.Exit(128 + int(syscall.SIGTERM))
@@ -159,7 +163,7 @@ func handle(signals <-chan os.Signal, p *upstream.Process, relay *proxy.Relay, d
 				return
 			}
 		}
-	}()
+	})
 	return told
 }
 

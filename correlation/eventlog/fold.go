@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // A stepResult says what one transaction has folded in.
@@ -32,6 +33,7 @@ type folding struct {
 // apply folds one event in. Events of what was forgotten, and those that come too late to change a state, are passed
 // over.
 func (f *folding) apply(e Event) error {
+	guard.Point("folding " + e.kind())
 	known, ok := e.(interface{ fold(*folding) error })
 	if !ok {
 		return fmt.Errorf("nothing says what %s does", e.kind())

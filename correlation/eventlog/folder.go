@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -71,7 +72,7 @@ func (f *folder) attach(store *correlation.Store) {
 		return
 	}
 	f.store, f.running = store, true
-	go f.run()
+	guard.Go("folder", f.run)
 }
 
 // run is the folder's goroutine.
@@ -79,7 +80,7 @@ func (f *folder) run() {
 	defer close(f.stopped)
 	wait := foldRetry
 	for f.ctx.Err() == nil {
-		err := f.catchUp(f.ctx)
+		err := guard.Try("folder", func() error { return f.catchUp(f.ctx) })
 		f.mu.Lock()
 		f.refused = err != nil
 		f.mu.Unlock()
@@ -328,7 +329,7 @@ func (f *folder) close(ctx context.Context) (left bool, err error) {
 	left = true
 	if f.store != nil && writing == nil {
 		if err = ctx.Err(); err == nil {
-			err = f.catchUp(ctx)
+			err = guard.Try("folder", func() error { return f.catchUp(ctx) })
 			f.report(err)
 		}
 		left = err != nil

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -108,7 +109,7 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 			}
 			if l.end != r.poison {
 				b.At(l.at)
-				if err := f.apply(l.event); err != nil {
+				if err := guard.Try("folding", func() error { return f.apply(l.event) }); err != nil {
 					failed = l.end
 					return err
 				}

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -71,7 +72,7 @@ func (s Sweep) Run(ctx context.Context) (Swept, error) {
 			continue
 		}
 		last := i+1 == len(all) || all[i+1].process != file.process
-		one := s.fold(ctx, file, last, &did)
+		one := guard.Try("sweep", func() error { return s.fold(ctx, file, last, &did) })
 		if err = errors.Join(err, one); errors.Is(one, sqlite.ErrBusy) {
 			return did, err // it is so for all files
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 const (
@@ -66,7 +68,7 @@ func newWriter(o Options) (*writer, error) {
 	if err := w.begin(1); err != nil {
 		return nil, err
 	}
-	go w.run()
+	guard.Go("writer", w.run)
 	return w, nil
 }
 
@@ -172,7 +174,7 @@ func (w *writer) run() {
 			w.drain()
 			if kept := w.kept; len(kept) > 0 { // a last time
 				w.kept = nil
-				w.writeAll(kept)
+				w.writeGuarded(kept)
 			}
 			return
 		}
@@ -191,13 +193,33 @@ func (w *writer) drain() {
 			return
 		}
 		batch, w.kept = append(w.kept, batch...), nil
-		w.writeAll(batch)
+		w.writeGuarded(batch)
 		wake(w.grown)
+	}
+}
+
+// writeGuarded is writeAll; what a panic has left unwritten is lost.
+func (w *writer) writeGuarded(batch []queued) {
+	if guard.Run("writer", func() { w.writeAll(batch) }) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, q := range batch {
+		w.lost.events++
+		w.lost.bytes += q.bytes
+		if q.written != nil {
+			select {
+			case q.written <- ErrNotWritten:
+			default: // it was told
+			}
+		}
 	}
 }
 
 // writeAll encodes events and writes them.
 func (w *writer) writeAll(batch []queued) {
+	guard.Point("writer")
 	ends := make([]int, len(batch)) // where each event's line ends
 	buf := w.buf[:0]
 	for i, q := range batch {

@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // ErrEnded says that the agent's output has ended.
@@ -63,7 +64,7 @@ type Conn struct {
 	out     io.Writer
 	handler Handler
 	writing sync.Mutex
-	tasks   sync.WaitGroup // requests that are being written
+	tasks   guard.Group // requests that are being written
 
 	mu      sync.Mutex // guards what follows
 	next    int
@@ -213,7 +214,9 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 		return ErrEnded
 	}
 	sent := make(chan error, 1) // written in a goroutine, because an agent may not read
-	c.tasks.Go(func() { sent <- c.write(frame{ID: json.RawMessage(id), Method: method, Params: params}) })
+	c.tasks.Go("request", func() {
+		sent <- c.write(frame{ID: json.RawMessage(id), Method: method, Params: params})
+	})
 	for {
 		select {
 		case err := <-sent:

@@ -95,7 +95,7 @@ func (c *Conn) Prompt(ctx context.Context, session, text string) (t Turn, err er
 
 // Cancel asks the agent to end the turn. It does not block on an agent that does not read.
 func (c *Conn) Cancel(session string) {
-	c.tasks.Go(func() {
+	c.tasks.Go("cancel", func() {
 		_ = c.write(frame{Method: "session/cancel", Params: map[string]string{"sessionId": session}})
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
@@ -74,7 +75,9 @@ func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 		began := time.Now()
 		var found []learned // the costly part: nobody waits for the lock meanwhile
 		for size := 0; len(found) < len(turns) && size < mostNewPassages; size += len(found[len(found)-1].passages) {
-			found = append(found, readTurn(turns[len(found)]))
+			var one learned // nothing of a turn that cannot be read
+			guard.Run("reading a turn", func() { one = readTurn(turns[len(found)]) })
+			found = append(found, one)
 		}
 		for more := true; more; began = time.Now() {
 			err := sqlite.Write(ctx, s.db, "learning from turns", func(tx *sql.Tx) (err error) {
@@ -102,6 +105,7 @@ func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, fo
 	if err != nil {
 		return false, err
 	}
+	guard.Point("learning")
 	if same {
 		if more, err := saveLearned(ctx, tx, t, found, mostNewPassages); err != nil || more {
 			return more, err
@@ -133,6 +137,7 @@ type learned struct {
 }
 
 func readTurn(t correlation.Said) learned {
+	guard.Point("reading a turn")
 	user, assistant := privacy.Redact(t.User), privacy.Redact(t.Assistant)
 	l := learned{notes: standingNotes(user)}
 	for _, side := range []struct{ origin, text string }{{fromUser, user}, {fromAssistant, assistant}} {

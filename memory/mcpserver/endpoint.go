@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rs/zerolog"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
@@ -53,7 +54,7 @@ func (e *endpoint) mcp() *mcp.Server {
 		e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 				if method == "tools/list" {
-					e.watch.awaitFirst(ctx)
+					guard.Run("memory tools", func() { e.watch.awaitFirst(ctx) })
 				}
 				return next(ctx, method, req)
 			}
@@ -93,7 +94,16 @@ func (e *endpoint) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 	if who.Harness == "" && req.Session.InitializeParams() != nil && req.Session.InitializeParams().ClientInfo != nil {
 		who.Harness = req.Session.InitializeParams().ClientInfo.Name
 	}
-	answered, by, err := e.answer(ctx, who, name, req)
+	var answered *mcp.CallToolResult
+	by := "nobody"
+	err := guard.Try("memory tools", func() (err error) {
+		guard.Point("memory tools")
+		answered, by, err = e.answer(ctx, who, name, req)
+		return err
+	})
+	if errors.Is(err, guard.ErrPanicked) {
+		answered, err = failure(fmt.Errorf("%w; go on without it", err)), nil
+	}
 	failed := err != nil || answered.IsError
 	e.log.Info().Str("tool", name).Str("by", by).Str("key", who.Key).Int("bytes", len(req.Params.Arguments)).
 		Bool("failed", failed).Dur("took", time.Since(began)).Msg("memory tool called")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // A lifetime is that of a server: it counts the tasks that run in it, and ends them.
@@ -42,10 +44,10 @@ func (l *lifetime) run(task func()) bool {
 	if !l.begin() {
 		return false
 	}
-	go func() {
+	guard.Go("memory tools", func() {
 		defer l.end()
 		task()
-	}()
+	})
 	return true
 }
 

@@ -7,6 +7,8 @@ import (
 	"net"
 	"strings"
 	"syscall"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // dial connects to an address that Server.Socket gave.
@@ -34,10 +36,10 @@ func Pipe(address string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer conn.Close()
-	go func() { // ends with the process, for a read from a terminal or pipe cannot be interrupted
+	guard.Go("pipe", func() { // ends with the process, for a read from a terminal or pipe cannot be interrupted
 		_, _ = io.Copy(conn, in)
 		_ = conn.(*net.UnixConn).CloseWrite()
-	}()
+	})
 	if _, err = io.Copy(out, conn); errors.Is(err, syscall.ECONNRESET) { // the relay has ended
 		return nil
 	}

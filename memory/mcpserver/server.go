@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -110,11 +111,11 @@ func (s *Server) look() {
 func (s *Server) Close() {
 	s.lifetime.close()
 	ended := make(chan struct{})
-	go func() {
+	guard.Go("memory tools' end", func() {
 		defer close(ended)
 		s.web.close()
 		s.tasks.Wait()
-	}()
+	})
 	limit := time.NewTimer(closeTime)
 	defer limit.Stop()
 	select {

@@ -22,6 +22,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 	"github.com/rs/zerolog"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -91,7 +92,7 @@ type Client struct {
 	shared sharedBreaker
 	life   context.Context // ends with Close
 	end    context.CancelFunc
-	probes sync.WaitGroup
+	probes guard.Group
 
 	mu      sync.Mutex
 	trusted time.Time // until when agentsDir need not be asked again
@@ -143,7 +144,7 @@ func (c *Client) Close() {
 // probe makes the call that tries whether a daemon that was left alone answers again: one that would have been made
 // anyhow, of a hook, for a daemon may tell of its health and hang in all else. Nobody waits for it.
 func (c *Client) probe(done func(), limit time.Duration, call func(context.Context) error) {
-	c.probes.Go(func() {
+	c.probes.Go("daemon's health", func() {
 		defer done()
 		ctx, cancel := context.WithTimeout(c.life, limit)
 		defer cancel()

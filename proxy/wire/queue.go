@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"sync"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 const (
@@ -100,7 +102,7 @@ func (q *Queue) Hold(h HeldFrame) error {
 	if !q.held {
 		q.held = true
 		q.drains.Add(1)
-		go q.drain()
+		guard.Go("queue", q.drain)
 	}
 	return q.err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
@@ -78,7 +79,12 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		return b.follower, nil
 	}
 	o.Open = func(ctx context.Context) (*proxy.Backend, error) {
-		opened, err := b.open(ctx, name)
+		var opened *proxy.Backend
+		err := guard.Try("opening", func() (err error) {
+			guard.Point("opening")
+			opened, err = b.open(ctx, name)
+			return err
+		})
 		if !errors.Is(err, sqlite.ErrBusy) { // after ErrBusy the relay tries again
 			b.failed = err
 			close(b.opened)
@@ -226,8 +232,8 @@ func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
 	}
 	select {
 	case b.learning <- struct{}{}:
+		defer func() { <-b.learning }()
 		b.learn(ctx)
-		<-b.learning
 	case <-ctx.Done():
 	}
 }

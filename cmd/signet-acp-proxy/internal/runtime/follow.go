@@ -11,6 +11,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
@@ -26,7 +27,7 @@ type follower struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	tasks  sync.WaitGroup
+	tasks  guard.Group
 	work   chan func(context.Context)
 
 	mu        sync.Mutex // guards what follows
@@ -64,11 +65,11 @@ func newFollower(log *eventlog.Log, presence bool, l zerolog.Logger) *follower {
 		prompting: map[int]bool{},
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
-	f.tasks.Go(func() {
+	f.tasks.Go("presence", func() {
 		for {
 			select {
 			case do := <-f.work:
-				do(f.ctx)
+				guard.Run("presence", func() { do(f.ctx) })
 			case <-f.ctx.Done():
 				return
 			}

@@ -27,17 +27,15 @@ type Log struct {
 	failed bool
 }
 
-// NewLog gives the configured log.
+// NewLog gives the configured log, in which every panic of guarded work in this process is from now on.
 func NewLog(c *config.Config, std term.Streams) *Log {
 	level, err := zerolog.ParseLevel(c.LogLevel)
 	if err != nil {
 		level = zerolog.InfoLevel
 	}
-	path := c.LogFile
-	if path == "" {
-		path = filepath.Join(c.SignetPath, "acp", "log", "proxy.log")
-	}
-	return &Log{path: path, level: level, std: std}
+	l := &Log{path: logPath(c), level: level, std: std}
+	l.hearPanics(c)
+	return l
 }
 
 // Logger gives a logger that writes to it. What is logged are ids, sizes and durations, never what anybody said.

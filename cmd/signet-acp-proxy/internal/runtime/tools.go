@@ -7,11 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
@@ -48,7 +48,7 @@ type memoryTools struct {
 
 	command []string    // mcp_command, the server in place of ours while the daemon is there; may be nil
 	healthy atomic.Bool // the daemon was there when we started
-	tasks   sync.WaitGroup
+	tasks   guard.Group
 }
 
 // relayStore is what the tools need of their relay.
@@ -79,7 +79,7 @@ func newMemoryTools(c *config.Config, name, id string, log *Log, b relayStore) (
 		}
 	}
 	if t.command != nil {
-		t.tasks.Go(func() {
+		t.tasks.Go("daemon's health", func() {
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 			defer cancel()
 			health, err := o.Daemon.Health(ctx)

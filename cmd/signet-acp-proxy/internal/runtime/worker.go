@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -15,6 +14,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
@@ -120,8 +120,8 @@ func WatchOwed(ctx context.Context, store *correlation.Store, p *term.Progress) 
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	watching.Go(func() {
+	var watching guard.Group
+	watching.Go("progress", func() {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
