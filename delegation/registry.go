@@ -65,14 +65,10 @@ func (l *Ledger) Agents(ctx context.Context, known []KnownAgent) ([]Agent, error
 	if err != nil {
 		return nil, err
 	}
-	used, err := l.usedResults(ctx)
-	if err != nil {
-		return nil, err
-	}
 	agents := make([]Agent, 0, len(known))
 	for _, k := range known {
 		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: Available,
-			Commands: seen[k.ID], Records: recordsOf(k.ID, past, used, l.now())}
+			Commands: seen[k.ID], Records: recordsOf(k.ID, past, l.now())}
 		for _, r := range a.Records {
 			if r.Done > 0 && r.Score > 0 && !slices.Contains(a.Capabilities, r.Kind) {
 				a.Capabilities = append(a.Capabilities, r.Kind)

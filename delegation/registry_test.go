@@ -3,8 +3,6 @@ package delegation
 import (
 	"testing"
 	"time"
-
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 func TestKindOf(t *testing.T) {
@@ -56,7 +54,7 @@ func TestRecords(t *testing.T) {
 		return Delegation{Agent: "codex", Kind: "review", State: state, Ended: now.Add(-age), Verdict: verdict}
 	}
 	score := func(past ...Delegation) float64 {
-		r := recordsOf("codex", past, nil, now)
+		r := recordsOf("codex", past, now)
 		if len(r) == 0 {
 			return 0
 		}
@@ -84,51 +82,16 @@ func TestWorth(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		after []Delegation
-		used  map[string]bool
 		want  float64
 	}{
-		{"nothing known", nil, nil, scoreUnknown},
-		{"said", nil, map[string]bool{"1": true}, scoreUsed},
-		{"not said", nil, map[string]bool{"1": false}, scoreUnused},
-		{"asked of another", other("gemini", robin.Key, " The Parser"), map[string]bool{"1": true}, scoreRedone},
-		{"asked of the same", other("codex", robin.Key, "the parser"), nil, scoreUnknown},
-		{"asked by another", other("gemini", "acp-wren", "the parser"), nil, scoreUnknown},
-		{"something else asked", other("gemini", robin.Key, "the lexer"), nil, scoreUnknown},
+		{"nothing known", nil, scoreUnknown},
+		{"asked of another", other("gemini", robin.Key, " The Parser"), scoreRedone},
+		{"asked of the same", other("codex", robin.Key, "the parser"), scoreUnknown},
+		{"asked by another", other("gemini", "acp-wren", "the parser"), scoreUnknown},
+		{"something else asked", other("gemini", robin.Key, "the lexer"), scoreUnknown},
 	} {
-		if got := impliedScore(asked, tt.after, tt.used); got != tt.want {
+		if got := impliedScore(asked, tt.after); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
-	}
-}
-
-// What a turn goes on to say of an answer is known by its words, those of the task not counted.
-func TestUsed(t *testing.T) {
-	l := newLedger(t)
-	store := correlation.New(l.db, correlation.Options{LiveDir: l.live})
-	s, err := store.Open(t.Context(), correlation.OpenSession{Harness: "claude", ACPID: "x", New: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := func(query string, args ...any) {
-		t.Helper()
-		if _, err := l.db.ExecContext(t.Context(), query, args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const task, answer = "Look at the feathers of the heron.", "The feathers of the heron are grey with black tips."
-	for said, want := range map[string]bool{
-		"They are grey, and black at the tips.": true,
-		"Black ones, they say.":                 false,
-		"I had the heron's feathers looked at.": false,
-	} {
-		run(`INSERT INTO turns (session, key, process, started, ended, user, assistant) VALUES (?, ?, 'p', 1, 2, 'x',
-			?)`, s.ID, s.Key, said)
-		run(`DELETE FROM delegations`)
-		d := l.must(t, Caller{Key: s.Key}, Request{Agent: "codex", Task: task, Scope: "feathers", Kept: "wings"})
-		run(`UPDATE delegations SET state = 'done', answer = ?, turn = (SELECT max(id) FROM turns)`, answer)
-		used, err := l.usedResults(t.Context())
-		if got, known := used[d.ID]; err != nil || got != want || !known {
-			t.Errorf("%q: %v, %v, %v", said, got, known, err)
 		}
 	}
 }

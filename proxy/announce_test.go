@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 func opensWith(result string) agent {
 	plain := echo()
 	return func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-		if opensSession(method(f)) {
+		if slices.Contains([]string{methodNew, methodLoad, methodResume, methodFork}, method(f)) {
 			say(`{"jsonrpc":"2.0","id":%s,%s}`, f["id"], result)
 			return
 		}

@@ -19,14 +19,5 @@ const (
 	methodSteering      = "_session/steering" // claude's: words of the user in the middle of a turn
 )
 
-// opensSession reports whether a method opens a session, new or known.
-func opensSession(method string) bool {
-	switch method {
-	case methodNew, methodLoad, methodResume, methodFork:
-		return true
-	}
-	return false
-}
-
 // makesSession reports whether a method makes a session.
 func makesSession(method string) bool { return method == methodNew || method == methodFork }

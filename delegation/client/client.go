@@ -194,11 +194,6 @@ func (c *Conn) write(f frame) error {
 // WaitWrites waits for requests that are still being written. It is to be called once out is closed.
 func (c *Conn) WaitWrites() { c.tasks.Wait() }
 
-// Notify sends a notification.
-func (c *Conn) Notify(method string, params any) error {
-	return c.write(frame{Method: method, Params: params})
-}
-
 // Call sends a request and decodes the response into result, if not nil. Errors: *Error, ErrEnded, ctx's.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	wait := make(chan answer, 1)
