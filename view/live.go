@@ -32,6 +32,7 @@ type Live struct {
 	Grace   time.Duration              // how long it serves on after the last window, which may be reloading; 0: 3 s
 
 	host, token string
+	entry       *entry // nil: the token stands in each address
 	watch       *watch
 }
 
@@ -47,6 +48,9 @@ func (l *Live) Serve(ctx context.Context) error {
 		return fmt.Errorf("listening on loopback: %w", err)
 	}
 	l.host, l.token = listener.Addr().String(), rand.Text()
+	if !peersKnown && l.entry == nil {
+		l.entry = &entry{}
+	}
 	if l.Grace == 0 {
 		l.Grace = 3 * time.Second
 	}
@@ -87,12 +91,16 @@ func (l *Live) handler() http.Handler {
 	mux.HandleFunc("GET /changes", l.watch.stream)
 	mux.HandleFunc("POST /memories/{id}/{change}", l.change)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
 		rest, right := l.admits(r)
-		if !right {
+		switch {
+		case !right:
 			http.Error(w, "not for you", http.StatusForbidden)
 			return
+		case l.entry != nil && rest == "/"+l.token+"/":
+			l.entry.enter(w, r)
+			return
 		}
-		h := w.Header()
 		h.Set("Content-Security-Policy", policy(true)+"; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
@@ -107,16 +115,25 @@ func (l *Live) handler() http.Handler {
 }
 
 // admits reports whether a request comes from this page: it names this very host (which a page elsewhere with a name
-// that resolves to loopback does not), knows the token, and was made by no other page. rest is the path below the
-// token.
+// that resolves to loopback does not), knows the token or has the cookie that it was exchanged for, and was made by no
+// other page. rest is the path below the token.
 func (l *Live) admits(r *http.Request) (rest string, right bool) {
 	token, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	rest = "/" + rest
+	known := same(token, l.token)
+	if l.entry != nil {
+		known = l.entry.admits(r) || known && rest == "/"
+		rest = r.URL.Path
+	}
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
-	right = r.Host == l.host && subtle.ConstantTimeCompare([]byte(token), []byte(l.token)) == 1 &&
+	right = r.Host == l.host && known &&
 		(origin == "http://"+l.host || origin == "" && r.Method == http.MethodGet) &&
 		(site == "" || site == "same-origin" || site == "none" && r.Method == http.MethodGet)
-	return "/" + rest, right
+	return rest, right
 }
+
+// same compares secrets in the same time whatever they have in common.
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
 func (l *Live) page(w http.ResponseWriter, r *http.Request) {
 	l.write(w, r, func(p *Page) error { return p.Write(w) }, partSessions, partMemories, partUsage)

@@ -9,6 +9,9 @@ import (
 	"strconv"
 )
 
+// peersKnown: the system says whose the other end of a connection is.
+const peersKnown = true
+
 // sameUser reports whether the other end of a connection over loopback is a process of our own user or of root. The
 // system lists every socket with its user (proc_pid_net(5), "tcp"); one that it does not list was closed.
 func sameUser(peer net.Addr) bool {
