@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -24,6 +26,21 @@ func TestViewLive(t *testing.T) {
 	lines := bufio.NewReader(out)
 	address, err := lines.ReadString('\n')
 	must(b, err)
+	// What ends nothing: loads that stop in the middle, whoever has no token and does not wait, a broken pipe.
+	host := strings.Split(address, "/")[2]
+	for _, request := range []string{
+		"GET " + strings.TrimPrefix(strings.TrimSpace(address), "http://"+host) + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
+		strings.Repeat("GET / HTTP/1.1\r\nHost: "+host+"\r\n\r\n", 100),
+	} {
+		for range 20 {
+			c, err := net.Dial("tcp", host)
+			must(b, err)
+			_, _ = c.Write([]byte(request)) // it may hang up
+			must(b, c.(*net.TCPConn).SetLinger(0))
+			must(b, c.Close())
+		}
+	}
+	must(b, cmd.Process.Signal(syscall.SIGPIPE))
 	answer, err := http.Get(strings.TrimSpace(address))
 	must(b, err)
 	page, err := io.ReadAll(answer.Body)

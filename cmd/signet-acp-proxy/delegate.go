@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os/signal"
 	"strings"
 	"time"
 
@@ -56,7 +55,7 @@ func (cmd *delegateCommand) carryOut(f *config.Flags, std term.Streams) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), endSignals...)
+	ctx, stop := untilTold(context.Background())
 	defer stop()
 	return runtime.RunDelegation(ctx, c, cmd.run, std.In, std)
 }
@@ -65,7 +64,7 @@ func (cmd *delegateCommand) ask(f *config.Flags, std term.Streams) error {
 	cmd.Mode = delegation.Mode(cmd.mode)
 	cmd.Budget.Seconds = max(1, int(cmd.timeout.Seconds()))
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		ctx, stop := signal.NotifyContext(ctx, endSignals...)
+		ctx, stop := untilTold(ctx)
 		defer stop()
 		progress := term.NewProgress(std.Err)
 		ended, err := d.Delegate(ctx, cmd.Request, func(line string) { progress.Step(line) })

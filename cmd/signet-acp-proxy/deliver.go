@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
-	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -45,9 +42,7 @@ func newDeliver(f *config.Flags, std term.Streams) *cobra.Command {
 }
 
 func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
-	// A hook that does not read its stdin causes SIGPIPE, which must not end us.
-	ends := slices.DeleteFunc(slices.Clone(endSignals), func(s os.Signal) bool { return s == syscall.SIGPIPE })
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	ctx, stop := untilTold(context.Background())
 	defer stop()
 	c, err := config.Load(*f)
 	if err != nil && !d.fromRelay {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -92,7 +93,8 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 
 	debug.SetGCPercent(gcPercent)
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, endSignals...)
+	// Handled, not ignored: the harness would ignore it, too.
+	signal.Notify(signals, append(slices.Clone(endSignals), syscall.SIGPIPE)...)
 	defer signal.Stop(signals)
 	process, err := upstream.Start(options)
 	if err != nil {

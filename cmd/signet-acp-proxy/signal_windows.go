@@ -8,5 +8,5 @@ import (
 // hangupSignal is what closing a console window counts as.
 const hangupSignal = syscall.SIGHUP
 
-// endSignals are the signals that are handled.
+// endSignals tell us to end.
 var endSignals = []os.Signal{syscall.SIGTERM, syscall.SIGINT}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os/signal"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -76,7 +75,7 @@ func (cmd *viewCommand) show(page string, std term.Streams) error {
 
 // serve serves the page until its last window closes, or a signal comes.
 func (cmd *viewCommand) serve(ctx context.Context, d *runtime.Data, f config.Flags, std term.Streams) error {
-	ctx, stop := signal.NotifyContext(ctx, endSignals...)
+	ctx, stop := untilTold(ctx)
 	defer stop()
 	live := view.Live{Source: d.Page(f), Changes: changes{d, std},
 		Opened: func(address string) error { return cmd.show(address, std) }}
