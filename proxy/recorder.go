@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -17,19 +18,20 @@ import (
 const (
 	// how often text is recorded while an answer streams: kill -9 costs no more of it
 	recordEvery = 250 * time.Millisecond
-	flushLimit  = 50 * time.Millisecond // how long the disk is waited for
-	leastRest   = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
-	maxUnread   = 192 << 10             // bytes of prompts that wait to be read; with more there is no pause
-	maxUnsaved  = 256 << 10             // bytes that are queued for the file before the disk is waited for
+	// how long the disk is waited for, and a response for the words of its turn to be on it
+	flushLimit = 50 * time.Millisecond
+	leastRest  = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
+	maxUnread  = 192 << 10             // bytes of prompts that wait to be read; with more there is no pause
+	maxUnsaved = 256 << 10             // bytes that are queued for the file before the disk is waited for
 )
 
 // A recorder decodes and redacts what was said and appends it to the file of events: in one goroutine, beside the
-// conversation, so that nobody waits for that work. The events that a turn began and ended are appended elsewhere, at
-// once.
+// conversation. Only the response that ends a turn waits for that work.
 type recorder struct {
 	*env
 	events   Events
-	onClosed func() // called when the closing of sessions was recorded
+	onClosed func()   // called when the closing of sessions was recorded
+	reading  sync.Map // *session.Turn → chan struct{}: prompts that have left and are being read
 
 	wake    chan struct{}      // record after leastRest
 	later   chan struct{}      // record within recordEvery
@@ -113,13 +115,44 @@ func (r *recorder) recordFor(done chan struct{}) {
 
 // flush records all that was said so far, and waits for the disk for flushLimit at most.
 func (r *recorder) flush() {
+	r.recordNow(context.Background())
+	_ = r.save() // what is not on disk by then is written later, or reported by the file of events
+}
+
+// recordNow records all that was said so far, and waits until that is done or ctx ends.
+func (r *recorder) recordNow(ctx context.Context) {
 	done := make(chan struct{})
 	select {
 	case r.flushes <- done:
-		<-done
 	case <-r.stopped:
+		return
+	case <-ctx.Done():
+		return
 	}
-	_ = r.save() // what is not on disk by then is written later, or reported by the file of events
+	await(ctx, done)
+}
+
+// begins notes that the prompt of a turn leaves, before it is read.
+func (r *recorder) begins(t *session.Turn) { r.reading.Store(t, make(chan struct{})) }
+
+// read notes that the prompt of a turn was read.
+func (r *recorder) read(t *session.Turn) {
+	if done, ok := r.reading.LoadAndDelete(t); ok {
+		close(done.(chan struct{}))
+	}
+}
+
+// end brings to the disk what a turn has said, prompt and answer, and behind it the event that it has ended. The
+// response waits for that, flushLimit at most: a disk that hangs gets the words after the end, and the file of events
+// says so.
+func (r *recorder) end(t *session.Turn, ended eventlog.Event) {
+	ctx, cancel := context.WithTimeout(r.ctx, flushLimit)
+	defer cancel()
+	if done, ok := r.reading.Load(t); ok {
+		await(ctx, done.(chan struct{}))
+	}
+	r.recordNow(ctx)
+	_ = r.events.AppendWait(ctx, ended)
 }
 
 // close records what is left and joins the goroutine.

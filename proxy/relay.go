@@ -71,12 +71,13 @@ func New(o Options) *Relay {
 	r.up = &up{
 		env: r.env, compat: compat, finder: finder,
 		injector: &injector{r.env, r.database, finder, fetcher}, placer: &placer{r.env, r.database, finder},
-		needs: compat.needs(upNeeds), queue: wire.NewQueue(options.Harness.In),
+		recorder: r.recorder,
+		needs:    compat.needs(upNeeds), queue: wire.NewQueue(options.Harness.In),
 	}
 	stripper, capture := &stripper{r.env, r.database, r.recorder, finder}, &capture{r.env}
 	r.down = &down{
 		env: r.env, compat: compat, stripper: stripper, capture: capture,
-		responses: &responses{r.env, finder, stripper, capture, r.events},
+		responses: &responses{r.env, finder, stripper, capture, r.recorder},
 		needs:     compat.needs(downNeeds), out: options.Client.Out, stream: stream{env: r.env},
 	}
 	if r.remembers() {

@@ -22,7 +22,7 @@ type responses struct {
 	finder   *finder
 	stripper *stripper
 	capture  *capture
-	events   Events
+	recorder *recorder
 }
 
 // read handles a response, and returns it as the client is to get it.
@@ -48,8 +48,8 @@ func (r *responses) read(req session.Request, line []byte, head *frame.Head) []b
 	return line
 }
 
-// promptEnded handles a prompt's response. The event that the turn ended is in the file of events before the client has
-// the response.
+// promptEnded handles a prompt's response. What the turn said, and the event that it ended, is in the file of events
+// before the client has the response.
 func (r *responses) promptEnded(req session.Request, line []byte, head *frame.Head) {
 	stop, _ := stringAt(line, "result", "stopReason")
 	code, id := errorCode(line), chars.Cut(string(head.ID), maxID)
@@ -62,7 +62,7 @@ func (r *responses) promptEnded(req session.Request, line []byte, head *frame.He
 		ended = c.EndTurn(req, id, head.Error, stop, code)
 	})
 	if ended != nil {
-		_ = r.events.AppendWait(r.ctx, ended) // it says in the log that it takes too long
+		r.recorder.end(req.Turn, ended)
 	}
 	r.capture.result(req, line)
 }
@@ -82,13 +82,15 @@ func (r *responses) state(line, id []byte) {
 	}
 	var ended eventlog.Event
 	var s *session.Session
+	var turn *session.Turn
 	r.table.Update(func(c *session.Connection) {
 		if s = c.SessionOf(id); s != nil {
+			turn = s.Turn()
 			ended = c.Idle(s, stop, code)
 		}
 	})
 	if ended != nil {
-		_ = r.events.AppendWait(r.ctx, ended) // it says in the log that it takes too long
+		r.recorder.end(turn, ended)
 	}
 	if s == nil {
 		return

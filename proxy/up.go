@@ -19,6 +19,7 @@ type up struct {
 	finder   *finder
 	injector *injector
 	placer   *placer
+	recorder *recorder
 
 	needs  func(method []byte) frame.Need
 	queue  *wire.Queue // in front of the harness's stdin
@@ -135,7 +136,9 @@ func (u *up) judgePrompt() (v wire.Verdict) {
 			v = wire.Hold
 		default:
 			v = wire.Tap
-			u.tapped = append(u.tapped, tappedInput{s, u.beginTurnLocked(c, s)})
+			t := u.beginTurnLocked(c, s)
+			u.recorder.begins(t)
+			u.tapped = append(u.tapped, tappedInput{s, t})
 		}
 	})
 	return v
@@ -219,6 +222,7 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 			c.CommandEnded(t.turn) // a quick harness may have answered by now
 		}
 	})
+	u.recorder.read(t.turn)
 }
 
 // Held handles a frame that was held, and forwards it.

@@ -163,8 +163,8 @@ type (
 		Usage   correlation.Usage `json:"usage"`
 	}
 
-	// TurnEnded: the prompt's response has come. The event is in the file before the client has the response. If the
-	// process dies, its open turns end without one.
+	// TurnEnded: the prompt's response has come. The event is in the file, behind the turn's words, before the client has
+	// the response. If the process dies, its open turns end without one.
 	TurnEnded struct {
 		Turn    int    `json:"turn"`
 		Stop    string `json:"stop,omitempty"`    // ACP's stopReason
@@ -267,16 +267,6 @@ func (DaemonAnswered) kind() string { return "daemon_answered" }
 func (ProcessEnded) kind() string   { return "process_ended" }
 func (Erased) kind() string         { return "erased" }
 func (u unknown) kind() string      { return u.name }
-
-// staysBehindText reports whether an event is text, or must not be written before the text in front of it. All others
-// overtake text, so that the end of a turn does not wait for it.
-func staysBehindText(e Event) bool {
-	switch e.(type) {
-	case UserSaid, Said, Summarised, Left, ProcessEnded:
-		return true
-	}
-	return false
-}
 
 // appendLine appends an event as a line of the file.
 func appendLine(buf []byte, at time.Time, e Event) ([]byte, error) {

@@ -23,10 +23,8 @@
 // The log sees only text that is redacted already (memory/privacy): it looks at none, and whatever it is given stands
 // in the file.
 //
-// Events keep their order, but for text: the words of a turn (UserSaid, Said) may come after its end and after later
-// events, so that an end never waits for words. Left, Summarised and ProcessEnded stay behind the words that were
-// appended before them. Claims are no events: who may inject is decided in the database (Store.Claim) before a prompt
-// leaves.
+// Events keep their order, but for an end that somebody has waited for in vain (AppendWait): it goes first. Claims are no
+// events: who may inject is decided in the database (Store.Claim) before a prompt leaves.
 package eventlog
 
 import (
@@ -64,11 +62,11 @@ func Open(o Options) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("beginning the file of events: %w", err)
 	}
-	w, err := newWriter(o)
+	w, err := newWriter(o, lock)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("beginning the file of events: %w", err), lock.Release())
 	}
-	return &Log{o: o, w: w, f: newFolder(o, lock, w)}, nil
+	return &Log{o: o, w: w, f: newFolder(o, w)}, nil
 }
 
 // Process is the id under which the process is known: that of Options, unless another process had it.
@@ -98,44 +96,37 @@ func (l *Log) Append(events ...Event) {
 	}
 }
 
-const (
-	waitShort = 5 * time.Millisecond  // for an event to be in the file
-	waitLong  = 50 * time.Millisecond // where the write itself hangs
-)
+// waitLimit is how long AppendWait waits: a busy machine takes less, a disk that hangs may take more.
+const waitLimit = 50 * time.Millisecond
 
-// AppendWait appends an event and waits until it is in the file: 5 ms, or 50 ms while a write is under way, and no
-// longer than ctx. ErrNotWritten: it is still queued, or the disk does not take it.
+// AppendWait appends an event and waits until it is in the file, behind the text that was appended before it: 50 ms, and
+// no longer than ctx. ErrNotWritten: it is still queued, in front of that text now, or the disk does not take it.
 func (l *Log) AppendWait(ctx context.Context, e Event) error {
+	ctx, cancel := context.WithTimeout(ctx, waitLimit)
+	defer cancel()
 	written := make(chan error, 1)
 	l.w.queue(e, written)
-	limit := waitLong
-	for _, wait := range []time.Duration{waitShort, waitLong - waitShort} {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		select {
-		case err := <-written:
-			return err
-		case <-ctx.Done():
-			return ErrNotWritten
-		case <-timer.C:
-		}
-		if !l.w.underWay() {
-			limit = waitShort
-			break
-		}
+	select {
+	case err := <-written:
+		return err
+	case <-ctx.Done():
 	}
-	l.o.Log.Warn().Dur("after", limit).Str("event", e.kind()).Msg("the file of events is slow; going on without it")
+	l.w.overtake(written)
+	l.o.Log.Warn().Str("event", e.kind()).Msg("the file of events is slow; going on without it")
 	return ErrNotWritten
 }
 
-// Flush waits until all that was appended is in the file, or ctx ends.
+// Flush waits until all that was appended is in the file, or ctx ends. ErrNotWritten: it is not.
 func (l *Log) Flush(ctx context.Context) error {
 	select {
 	case <-l.w.idle():
-		return nil
 	case <-ctx.Done():
 		return ErrNotWritten
 	}
+	if l.w.isFull() {
+		return ErrNotWritten
+	}
+	return nil
 }
 
 // Size is how many bytes the current file has.

@@ -38,8 +38,8 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// The end of a turn does not wait for its words, which follow.
-func TestEndsFirst(t *testing.T) {
+// The end of a turn stands behind its words, and who waits for it has waited for them.
+func TestEndsLast(t *testing.T) {
 	b := newBench(t)
 	l := b.log(false)
 	session, turn := l.NewSession(), l.NewTurn()
@@ -52,8 +52,8 @@ func TestEndsFirst(t *testing.T) {
 	l.Append(ProcessEnded{Reason: "eof"})
 	check(t, l.Flush(t.Context()))
 	text := string(must(os.ReadFile(filepath.Join(b.dir, b.files()[0])))(t))
-	if !strings.Contains(text[strings.Index(text, `"kind":"turn_ended"`):], `"kind":"assistant_said"`) {
-		t.Log("the end had no words to overtake: the writer was faster")
+	if strings.Contains(text[strings.Index(text, `"kind":"turn_ended"`):], `"kind":"assistant_said"`) {
+		t.Error("the turn ended before its words")
 	}
 	if i := strings.Index(text, `"kind":"process_ended"`); i < strings.LastIndex(text, `"kind":"assistant_said"`) {
 		t.Error("the process ended before its words")

@@ -32,9 +32,8 @@ const (
 
 // A folder folds the files of this process into a database, in a goroutine of its own.
 type folder struct {
-	o    Options
-	lock *correlation.Lock
-	w    *writer
+	o Options
+	w *writer
 
 	mu      sync.Mutex // guards what follows
 	store   *correlation.Store
@@ -58,8 +57,8 @@ type folder struct {
 	reported bool // a person was told that the database takes nothing
 }
 
-func newFolder(o Options, lock *correlation.Lock, w *writer) *folder {
-	f := &folder{o: o, lock: lock, w: w, rows: map[int]int64{}, gone: map[int]bool{}, moved: make(chan struct{}),
+func newFolder(o Options, w *writer) *folder {
+	f := &folder{o: o, w: w, rows: map[int]int64{}, gone: map[int]bool{}, moved: make(chan struct{}),
 		urged: make(chan struct{}, 1), stopped: make(chan struct{}), number: 1}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f
@@ -347,7 +346,7 @@ func (f *folder) close(ctx context.Context) (left bool, err error) {
 	if ctx.Err() != nil || isTransient(ctx, err) {
 		err = nil // another process folds the rest in
 	}
-	return left, errors.Join(writing, err, f.lock.Release())
+	return left, errors.Join(writing, err, f.w.release())
 }
 
 // lastWrite is how long the end of a process waits for a disk that hangs.
@@ -378,5 +377,5 @@ func (f *folder) discard() error {
 	if f.store == nil {
 		err = errors.Join(err, os.Remove(fileOf(f.o.Dir, f.o.Process.ID, f.number).path))
 	}
-	return errors.Join(err, f.lock.Release())
+	return errors.Join(err, f.w.release())
 }

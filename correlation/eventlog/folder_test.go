@@ -21,7 +21,7 @@ func TestHurry(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(tt.in(t.Context()))
 			cancel()
-			f := newFolder(Options{}, nil, nil)
+			f := newFolder(Options{}, nil)
 			if err := f.awaitFolded(ctx, place{number: 1, position: 1}); !errors.Is(err, context.Canceled) {
 				t.Fatalf("nothing is folded in, but: %v", err)
 			}

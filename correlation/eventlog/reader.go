@@ -30,7 +30,7 @@ type reader struct {
 	known  bool   // it has said where that is
 	buf    []byte // for readLines; one read's lines are folded before the next
 
-	poison int64 // the end of a line that the database does not take for what it says; it is skipped
+	poison map[int64]bool // the ends of lines that the database does not take for what they say; they are skipped
 }
 
 func (f file) reader(store *correlation.Store, log zerolog.Logger, now func() time.Time) (*reader, error) {
@@ -42,12 +42,16 @@ func (f file) reader(store *correlation.Store, log zerolog.Logger, now func() ti
 		return nil, errors.Join(errNoHeader, in.Close())
 	}
 	return &reader{store: store, log: log, now: now, file: f, in: in, header: h, start: start, at: start,
-		buf: make([]byte, maxRead)}, nil
+		buf: make([]byte, maxRead), poison: map[int64]bool{}}, nil
 }
 
 func (r *reader) close() error { return r.in.Close() }
 
-var errMoved = errors.New("somebody else has folded some of it in")
+// Why lines are read again at once.
+var (
+	errMoved  = errors.New("somebody else has folded some of it in")
+	errPoison = errors.New("an event is left out")
+)
 
 // step folds in what the file has at its position, in one transaction: about maxRead bytes, or what takes maxHold.
 func (r *reader) step(ctx context.Context) (stepResult, error) {
@@ -63,7 +67,7 @@ func (r *reader) step(ctx context.Context) (stepResult, error) {
 			return stepResult{atEnd: true, to: r.at}, nil
 		}
 		did, err := r.fold(ctx, lines, end)
-		if errors.Is(err, errMoved) {
+		if errors.Is(err, errMoved) || errors.Is(err, errPoison) {
 			continue
 		}
 		return did, err
@@ -107,7 +111,7 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 				end = position
 				break
 			}
-			if l.end != r.poison {
+			if !r.poison[l.end] {
 				b.At(l.at)
 				if err := guard.Try("folding", func() error { return f.apply(l.event) }); err != nil {
 					failed = l.end
@@ -133,8 +137,8 @@ func (r *reader) fold(ctx context.Context, lines []line, end int64) (did stepRes
 	case failed != 0 && !isTransient(ctx, err):
 		r.log.Error().Err(err).Str("file", r.file.path).Int64("position", failed).
 			Msg("an event that the database does not take was left out")
-		r.poison = failed
-		return r.fold(ctx, lines, end)
+		r.poison[failed] = true
+		return stepResult{}, errPoison
 	}
 	return stepResult{}, err
 }

@@ -3,37 +3,42 @@ package eventlog
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 const (
 	maxWrite  = 64 << 10  // bytes of text that are written at a time
 	maxQueued = 512 << 10 // bytes of text that wait for the disk; what is more is dropped and counted
-	maxEvents = 8192      // events beside text that wait
-	giveUpAt  = 3         // writes in a row that fail: the rest of a batch is not tried
+	maxEvents = 8192      // events that wait
+	tryAgain  = 250 * time.Millisecond
 )
 
-// A writer appends to the file of this process, in a goroutine of its own. What is no text goes first.
+// A writer appends to the file of this process, in a goroutine of its own. What the disk does not take waits, and is
+// tried again.
 type writer struct {
 	o Options
 
 	mu      sync.Mutex // guards what follows
-	first   []queued   // events but text
-	text    []queued   // and text, or what stays behind it
-	waiting int        // bytes of text in it
+	events  []queued   // in the order in which they go to the file
+	waiting int        // bytes of text in them
 	busy    bool       // the goroutine has something in hand, or is about to
+	writing bool       // a write is under way
 	last    time.Time  // when the last event was; the clock may jump, a file does not go back
 	ended   bool       // nothing more is taken
 	quiet   chan struct{}
 	lost    loss
-	full    bool // the disk takes nothing
-	told    bool // and a person knows
-	fresh   bool // what follows goes to a new file
+	lock    *correlation.Lock // shows that the process lives; it stands beside the file
+	full    bool              // the disk takes nothing
+	told    bool              // and a person knows
+	slow    bool              // a person knows that the disk hangs
+	fresh   bool              // what follows goes to a new file
 
 	wake    chan struct{} // 1-buffered
 	stop    chan struct{}
@@ -42,10 +47,10 @@ type writer struct {
 
 	// The goroutine's, but for size and number, which mu guards.
 	out    *os.File
-	buf    []byte   // reused
-	torn   bool     // a write broke off: a line end comes first
-	kept   []queued // what the disk did not take, but for text: tried again with the next
-	start  int64    // of what is behind the header
+	opened map[int]queued // sessions that are open, by number: a file that replaces a lost one begins with them
+	buf    []byte         // reused
+	torn   bool           // a write broke off: a line end comes first
+	start  int64          // of what is behind the header
 	size   int64
 	number int
 }
@@ -61,9 +66,10 @@ type queued struct {
 // loss is what could not be written.
 type loss struct{ events, bytes int }
 
-func newWriter(o Options) (*writer, error) {
-	w := &writer{o: o, wake: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
-		grown: make(chan struct{}, 1), quiet: make(chan struct{})}
+// newWriter begins the file of a process whose lock is taken.
+func newWriter(o Options, lock *correlation.Lock) (*writer, error) {
+	w := &writer{o: o, lock: lock, opened: map[int]queued{}, wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		stopped: make(chan struct{}), grown: make(chan struct{}, 1), quiet: make(chan struct{})}
 	close(w.quiet)
 	if err := w.begin(1); err != nil {
 		return nil, err
@@ -109,80 +115,98 @@ func (w *writer) queue(e Event, written chan error) {
 	}
 }
 
-// enqueueLocked puts an event where it belongs, a long text in pieces. It reports whether there was room.
+// enqueueLocked queues an event, a long text in pieces. It reports whether there was room.
 func (w *writer) enqueueLocked(at time.Time, e Event, written chan error) bool {
-	if !staysBehindText(e) && !w.returnsLocked(e) {
-		if len(w.first) >= maxEvents {
-			return false
-		}
-		w.first = append(w.first, queued{at, e, 0, written})
-		return true
-	}
 	size := textSize(e)
-	if size > 0 && w.waiting+size > maxQueued {
+	if len(w.events) >= maxEvents || size > 0 && w.waiting+size > maxQueued {
 		return false
 	}
 	w.waiting += size
 	for _, piece := range pieces(e) {
-		w.text = append(w.text, queued{at, piece, textSize(piece), nil})
+		w.events = append(w.events, queued{at: at, event: piece, bytes: textSize(piece)})
 	}
-	w.text[len(w.text)-1].written = written
+	w.events[len(w.events)-1].written = written
 	return true
 }
 
-// returnsLocked reports whether an event may open a session again whose end still waits behind its last words, under
-// whatever number: that end must not come behind the new beginning.
-func (w *writer) returnsLocked(e Event) bool {
-	_, opened := e.(Opened)
-	return opened && slices.ContainsFunc(w.text, func(q queued) bool {
-		_, left := q.event.(Left)
-		return left
-	})
+// overtake puts an event that somebody has waited for in vain in front of all others.
+func (w *writer) overtake(written chan error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := slices.IndexFunc(w.events, func(q queued) bool { return q.written == written })
+	if at > 0 {
+		q := w.events[at]
+		w.events = slices.Insert(slices.Delete(w.events, at, at+1), 0, q)
+	}
+	if w.writing && !w.slow {
+		w.slow = true
+		w.o.Tell("the disk hangs: the conversation goes on, and the last words may be lost if this program is killed")
+	}
 }
 
 // take returns what is to be written next, or nothing, and the writer rests.
 func (w *writer) take() (batch []queued, fresh bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	batch, w.first = w.first, nil
 	n, size := 0, 0
-	for n < len(w.text) && size < maxWrite {
-		size += w.text[n].bytes
+	for n < len(w.events) && size < maxWrite {
+		size += w.events[n].bytes
 		n++
 	}
-	batch = append(batch, w.text[:n]...)
+	batch = w.events[:n:n]
 	w.waiting -= size
-	if w.text = w.text[n:]; len(w.text) == 0 {
-		w.text = nil // lets go of the array
+	if w.events = w.events[n:]; len(w.events) == 0 {
+		w.events = nil // lets go of the array
 	}
-	if len(batch) == 0 && w.busy {
-		w.busy = false
-		close(w.quiet)
+	if w.writing = len(batch) > 0; !w.writing {
+		w.restLocked()
 	}
 	fresh, w.fresh = w.fresh && !w.ended, false
 	return batch, fresh
 }
 
+func (w *writer) restLocked() {
+	if w.busy {
+		w.busy = false
+		close(w.quiet)
+	}
+}
+
+// putBack queues again what the disk did not take, and the writer rests.
+func (w *writer) putBack(batch []queued) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, q := range batch {
+		q.tell(ErrNotWritten)
+		batch[i].written = nil
+		w.waiting += q.bytes
+	}
+	w.events = append(batch, w.events...)
+	w.writing = false
+	w.restLocked()
+}
+
 // run is the writer's goroutine.
 func (w *writer) run() {
 	defer close(w.stopped)
+	var again <-chan time.Time
 	for {
 		select {
 		case <-w.wake:
-			w.drain()
+		case <-again:
 		case <-w.stop:
 			w.drain()
-			if kept := w.kept; len(kept) > 0 { // a last time
-				w.kept = nil
-				w.writeGuarded(kept)
-			}
 			return
+		}
+		again = nil
+		if !w.drain() {
+			again = time.After(tryAgain)
 		}
 	}
 }
 
-// drain writes what is queued.
-func (w *writer) drain() {
+// drain writes what is queued. It returns false if the disk does not take it all.
+func (w *writer) drain() bool {
 	for {
 		batch, fresh := w.take()
 		if fresh {
@@ -190,18 +214,21 @@ func (w *writer) drain() {
 			wake(w.grown)
 		}
 		if len(batch) == 0 {
-			return
+			return true
 		}
-		batch, w.kept = append(w.kept, batch...), nil
-		w.writeGuarded(batch)
+		rest := w.writeGuarded(batch)
 		wake(w.grown)
+		if len(rest) > 0 {
+			w.putBack(rest)
+			return false
+		}
 	}
 }
 
-// writeGuarded is writeAll; what a panic has left unwritten is lost.
-func (w *writer) writeGuarded(batch []queued) {
-	if guard.Run("writer", func() { w.writeAll(batch) }) {
-		return
+// writeGuarded is write; what a panic has left unwritten is lost.
+func (w *writer) writeGuarded(batch []queued) (rest []queued) {
+	if guard.Run("writer", func() { rest = w.write(batch) }) {
+		return rest
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -215,26 +242,59 @@ func (w *writer) writeGuarded(batch []queued) {
 			}
 		}
 	}
+	return nil
 }
 
-// writeAll encodes events and writes them.
-func (w *writer) writeAll(batch []queued) {
+// write encodes events and brings them to the file, in one write where that is possible. It returns those that the disk
+// did not take.
+func (w *writer) write(batch []queued) (rest []queued) {
 	guard.Point("writer")
+	w.replace()
 	ends := make([]int, len(batch)) // where each event's line ends
 	buf := w.buf[:0]
 	for i, q := range batch {
-		grown, err := appendLine(buf, q.at, q.event)
-		if err != nil {
-			w.o.Log.Error().Err(err).Msg("an event that cannot be written")
-		} else {
-			buf = grown
-		}
+		buf = w.encode(buf, q)
 		ends[i] = len(buf)
 	}
 	if w.buf = buf; cap(buf) > 4*maxWrite { // of something large, once
 		w.buf = nil
 	}
-	w.write(batch, ends, buf)
+	if err := w.append(buf); err != nil {
+		w.fails(err)
+		for i, from := 0, 0; i < len(batch); i++ { // a disk that is nearly full takes some of it
+			if w.append(buf[from:ends[i]]) != nil {
+				w.wrote(batch[:i])
+				return batch[i:]
+			}
+			from = ends[i]
+		}
+	}
+	w.wrote(batch)
+	w.recovered()
+	return nil
+}
+
+// encode appends an event's line, or nothing if it has none.
+func (w *writer) encode(buf []byte, q queued) []byte {
+	line, err := appendLine(buf, q.at, q.event)
+	if err != nil {
+		w.o.Log.Error().Err(err).Msg("an event that cannot be written")
+		return buf
+	}
+	return line
+}
+
+// wrote notes that events are in the file.
+func (w *writer) wrote(batch []queued) {
+	for _, q := range batch {
+		switch e := q.event.(type) {
+		case Opened:
+			w.opened[e.Session] = queued{at: q.at, event: e}
+		case Left:
+			delete(w.opened, e.Session)
+		}
+		q.tell(nil)
+	}
 }
 
 // next goes on in a new file. Where that cannot be made, the old one has to do.
@@ -247,39 +307,33 @@ func (w *writer) next() {
 	_ = old.Close()
 }
 
-// write brings lines to the file, as many as it takes. What is no text and did not fit is kept for the next time.
-func (w *writer) write(batch []queued, ends []int, buf []byte) {
-	err := w.append(buf)
-	if err == nil {
-		for _, q := range batch {
-			q.tell(nil)
-		}
-		w.recovered()
+// replace goes on in a new file if the old one was removed: somebody has removed the folder. It begins with the
+// sessions that are open, because their database may have gone, too.
+func (w *writer) replace() {
+	if fileOf(w.o.Dir, w.o.Process.ID, w.number).there() {
 		return
 	}
-	w.fails(err)
-	from, failures := 0, 0
-	for i, q := range batch {
-		if failures < giveUpAt {
-			err = w.append(buf[from:ends[i]])
-		}
-		from = ends[i]
-		if err == nil {
-			failures = 0
-			q.tell(nil)
-			continue
-		}
-		failures++
-		q.tell(ErrNotWritten)
-		if !staysBehindText(q.event) && len(w.kept) < maxEvents {
-			w.kept = append(w.kept, queued{at: q.at, event: q.event})
-			continue
-		}
+	lock, err := correlation.TakeLock(w.o.Dir, w.o.Process.ID) // makes the folder, too
+	switch {
+	case err == nil:
 		w.mu.Lock()
-		w.lost.events++
-		w.lost.bytes += q.bytes
+		w.lock = lock // the old one's file is gone
 		w.mu.Unlock()
+	case !errors.Is(err, correlation.ErrTaken):
+		w.o.Log.Warn().Err(err).Msg("the lock of this process was removed")
 	}
+	number := w.number
+	if w.next(); w.number == number {
+		return
+	}
+	var buf []byte
+	for _, session := range slices.Sorted(maps.Keys(w.opened)) {
+		buf = w.encode(buf, w.opened[session])
+	}
+	if err := w.append(buf); err != nil {
+		w.fails(err)
+	}
+	w.o.Log.Warn().Msg("the file of events was removed; going on in a new one")
 }
 
 func (q queued) tell(err error) {
@@ -345,18 +399,18 @@ func (w *writer) recovered() {
 	}
 }
 
-// underWay reports whether a write is under way that may still succeed.
-func (w *writer) underWay() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.busy && !w.full
-}
-
-// idle is closed once nothing is queued any more.
+// idle is closed once nothing is queued any more, or the disk does not take it.
 func (w *writer) idle() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.quiet
+}
+
+// isFull reports whether the disk takes nothing.
+func (w *writer) isFull() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.full
 }
 
 // A place is how far something has come in the files of a process.
@@ -397,12 +451,20 @@ func (w *writer) close(limit <-chan time.Time) error {
 		return errors.New("the file of events takes nothing: a write hangs")
 	}
 	lost := w.lost // the goroutine has gone
-	lost.events += len(w.kept)
+	lost.events += len(w.events)
+	lost.bytes += w.waiting
 	if lost.events > 0 {
 		w.o.Tell(fmt.Sprintf("of this conversation %d events (%d bytes of text) could not be written down", lost.events,
 			lost.bytes))
 	}
 	return w.out.Close()
+}
+
+// release lets others see that the process has ended.
+func (w *writer) release() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lock.Release()
 }
 
 func wake(c chan struct{}) {
