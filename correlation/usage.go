@@ -60,24 +60,19 @@ func (s *Store) Usage(ctx context.Context, session int64, since time.Time) ([]St
 	return all, sqlite.While("reading usage", err)
 }
 
-// LastUsage returns the last report of usage, by session.
-func (s *Store) LastUsage(ctx context.Context) (map[int64]Usage, error) {
-	type last struct {
-		session int64
-		usage   Usage
-	}
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (l last, err error) {
-		var raw []byte
-		u := &l.usage
-		err = row.Scan(&l.session, &u.Reporter, &u.Input, &u.Output, &u.CachedRead, &u.CachedWrite, &u.Thought,
-			&u.Total, &u.ContextUsed, &u.ContextSize, &u.Cost, &u.Currency, &raw)
-		u.Raw = json.RawMessage(raw)
-		return l, err
-	}, `SELECT session, reporter, input, output, cached_read, cached_write, thought, total, context_used, context_size,
-		cost, currency, raw FROM usage WHERE id IN (SELECT max(id) FROM usage GROUP BY session)`)
-	found := make(map[int64]Usage, len(all))
-	for _, l := range all {
-		found[l.session] = l.usage
-	}
+// A Window is how much of a model's window a session takes, in tokens. nil: not reported.
+type Window struct{ Used, Size *int64 }
+
+// Windows returns what was reported last of each session's window.
+func (s *Store) Windows(ctx context.Context) (map[int64]Window, error) {
+	found := map[int64]Window{}
+	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+		var session int64
+		var w Window
+		err = row.Scan(&session, &w.Used, &w.Size)
+		found[session] = w
+		return struct{}{}, err
+	}, `SELECT session, context_used, context_size FROM usage WHERE id IN (
+		SELECT max(id) FROM usage WHERE context_used IS NOT NULL GROUP BY session)`)
 	return found, sqlite.While("reading usage", err)
 }

@@ -129,6 +129,7 @@ func (p *capture) usage(s *session.Session, line []byte) {
 func (p *capture) result(req session.Request, line []byte) {
 	byResult, one := usageAt(byResult, line, "result", "usage")
 	byQuota, two := usageAt(byQuota, line, "result", "_meta", "quota")
+	two = two && (byQuota.Input != nil || byQuota.Output != nil) // claude's and codex' repeats what usage says
 	if !one && !two {
 		return
 	}

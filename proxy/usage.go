@@ -8,7 +8,7 @@ import (
 )
 
 // reported has the members of all forms in which harnesses report usage: `usage_update`, the draft `usage` of a
-// prompt's result, and gemini's `_meta.quota` there (docs/facts/acp.md, "What is being drafted").
+// prompt's result, and gemini's `_meta.quota` there (docs/events.md, "`usage`").
 type reported struct {
 	Input       *int64 `json:"inputTokens"`
 	Output      *int64 `json:"outputTokens"`

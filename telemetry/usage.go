@@ -104,6 +104,24 @@ func ReadUsage(ctx context.Context, db sqlite.Querier, scope Scope) (*Usage, err
 	})
 }
 
+// SessionSums returns the usage of sessions by their rows: tokens and costs alone, and none where nobody reported any.
+func SessionSums(ctx context.Context, db sqlite.Querier) (map[int64]Sum, error) {
+	tallies := map[int64]*tally{}
+	err := eachReport(ctx, db, Scope{}, func(r Report) {
+		t := tallies[r.Session]
+		if t == nil {
+			t = &tally{costs: map[string]float64{}}
+			tallies[r.Session] = t
+		}
+		t.add(r)
+	})
+	sums := make(map[int64]Sum, len(tallies))
+	for session, t := range tallies {
+		sums[session] = t.sum()
+	}
+	return sums, err
+}
+
 // Reports iterates over the reports, by session and in order.
 func (u *Usage) Reports(yield func(Report) bool) {
 	for _, a := range u.accounts {

@@ -165,7 +165,17 @@ func TestUsage(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
-			c.say(w, w.session(c.harness, "a"))
+			session := w.session(c.harness, "a")
+			c.say(w, session)
+			bySession, err := telemetry.SessionSums(t.Context(), w.db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone := c.want // what harnesses report, without what else is known of a session
+			alone.Turns, alone.MemoryBytes = 0, 0
+			if diff := cmp.Diff(alone, bySession[session]); diff != "" {
+				t.Errorf("of the session (-want +got)\n%s", diff)
+			}
 			c.want.Key, c.want.Sessions = c.harness, 1
 			if diff := cmp.Diff([]telemetry.Sum{c.want}, w.sums(telemetry.ByHarness, time.Time{})); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)

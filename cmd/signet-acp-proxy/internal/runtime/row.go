@@ -35,32 +35,24 @@ type Row struct {
 	Usage       *RowUsage `json:"usage"` // null: nobody reported any
 }
 
-// RowUsage is the last usage reported of a session; null is not reported.
+// RowUsage is what was used in a session, as `usage --by session` sums it up; null is not reported.
 type RowUsage struct {
 	InputTokens  *int64   `json:"inputTokens"`
 	OutputTokens *int64   `json:"outputTokens"`
 	Cost         *float64 `json:"cost"`
 	Currency     *string  `json:"currency"`
-	ContextUsed  *int64   `json:"contextUsed"` // of the model's window, in tokens
+	ContextUsed  *int64   `json:"contextUsed"` // of the model's window, in tokens, as last reported
 	ContextSize  *int64   `json:"contextSize"`
 }
 
 // Row is the session as scripts read it.
 func (s Listed) Row() Row {
-	row := Row{
+	return Row{
 		Schema: sessionSchema, ACPXSessionID: s.ACPID, ACPXRecordID: s.Record, SignetSessionKey: s.Key, Title: s.Title,
 		Harness: s.Harness,
 		Client:  s.Client, ClientVersion: s.ClientVersion, Agent: s.Agent, AgentVersion: s.AgentVersion,
 		AgentID: s.AgentID, ParentSessionKey: s.ParentKey, Parent: s.Parent, Continues: s.Continues,
 		ContinuedBy: s.ContinuedBy, Cwd: s.Cwd, Project: s.Project, State: string(s.State), Live: s.Live,
-		Turns: s.Turns, Started: s.Started.UTC(), LastActive: s.LastActive.UTC(),
+		Turns: s.Turns, Started: s.Started.UTC(), LastActive: s.LastActive.UTC(), Usage: s.Usage,
 	}
-	if u := s.Usage; u != nil {
-		row.Usage = &RowUsage{InputTokens: u.Input, OutputTokens: u.Output, Cost: u.Cost, ContextUsed: u.ContextUsed,
-			ContextSize: u.ContextSize}
-		if u.Currency != "" {
-			row.Usage.Currency = &u.Currency
-		}
-	}
-	return row
 }

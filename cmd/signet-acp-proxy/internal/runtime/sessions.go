@@ -15,6 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -35,7 +36,7 @@ type Listed struct {
 	Continues   string // the ACP id of the session that it continues
 	ContinuedBy string // and of the last one that continues it
 	Parent      string // the ACP id of the session that it works for, or that session's key
-	Usage       *correlation.Usage
+	Usage       *RowUsage
 }
 
 // List gives sessions, the last active first, and how many more there are past the filter's limit.
@@ -48,7 +49,11 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 	if err != nil {
 		return nil, 0, err
 	}
-	usage, err := d.Sessions.LastUsage(ctx)
+	sums, err := telemetry.SessionSums(ctx, d.DB)
+	if err != nil {
+		return nil, 0, err
+	}
+	windows, err := d.Sessions.Windows(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -82,8 +87,10 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 		if id, known := keys[s.ParentKey]; known && s.ParentKey != "" {
 			one.Parent = id
 		}
-		if u, ok := usage[s.ID]; ok {
-			one.Usage = &u
+		sum, window := sums[s.ID], windows[s.ID]
+		if sum.Reported || window.Used != nil {
+			one.Usage = &RowUsage{InputTokens: sum.InputTokens, OutputTokens: sum.OutputTokens, Cost: sum.Cost,
+				Currency: sum.Currency, ContextUsed: window.Used, ContextSize: window.Size}
 		}
 		chain := conversation(rows, s)
 		for _, id := range chain { // the oldest that has words
