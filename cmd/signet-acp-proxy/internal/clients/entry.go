@@ -1,9 +1,10 @@
 package clients
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
+
+	"github.com/tailscale/hujson"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 )
@@ -23,12 +24,13 @@ func (c *File) Entries() ([]Entry, error) {
 		return nil, err
 	}
 	var all []Entry
-	for i, m := range section.members {
-		if last, _ := section.last(m.key); last != i {
+	for i, m := range section.Members {
+		name := text(m.Name)
+		if last, _ := section.last(name); last != i {
 			continue
 		}
-		e := Entry{Name: m.key, Line: 1 + bytes.Count(c.file.text[:m.start], []byte("\n"))}
-		if o, err := c.file.object(m.value); err == nil {
+		e := Entry{Name: name, Line: c.file.line(m.Name.StartOffset)}
+		if o, err := c.file.object(m.Value); err == nil {
 			c.command(o, &e)
 		}
 		all = append(all, e)
@@ -38,30 +40,24 @@ func (c *File) Entries() ([]Entry, error) {
 
 // command reads the command line of an entry, in any of the forms that clients accept.
 func (c *File) command(o object, e *Entry) {
-	text := func(at int) string {
-		var s string
-		c.file.at = at
-		if c.file.peek() != '"' || c.file.token(&s) != nil {
-			return ""
-		}
-		return s
-	}
 	texts := func(key string) (list []string, ok bool) {
 		i, ok := o.last(key)
-		if !ok || c.file.text[o.members[i].value] != '[' {
+		if !ok {
 			return nil, false
 		}
-		places, err := c.file.array(o.members[i].value)
-		for _, at := range places {
-			list = append(list, text(at))
+		values, ok := o.Members[i].Value.Value.(*hujson.Array)
+		if ok {
+			for _, v := range values.Elements {
+				list = append(list, text(v))
+			}
 		}
-		return list, err == nil
+		return list, ok
 	}
 	if argv, ok := texts("argv"); ok {
 		e.Command, e.Argv = argv, true
 	}
 	if i, ok := o.last("command"); ok {
-		program := text(o.members[i].value)
+		program := text(o.Members[i].Value)
 		args, separate := texts("args")
 		if separate || c.Client != "acpx" {
 			e.Command = append([]string{program}, args...)

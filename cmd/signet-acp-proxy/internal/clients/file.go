@@ -91,7 +91,7 @@ func (c *File) agents() (root, section object, ok bool, err error) {
 	if !ok {
 		return root, section, false, nil
 	}
-	if section, err = c.file.object(root.members[i].value); err != nil {
+	if section, err = c.file.object(root.Members[i].Value); err != nil {
 		return root, section, false, broken(fmt.Errorf("%q: %w", c.section, err))
 	}
 	return root, section, true, nil
@@ -125,11 +125,11 @@ func (c *File) Remove(name string) error {
 	}
 	c.file.remove(section, i)
 	root, section, ok, err := c.agents()
-	if err != nil || !ok || len(section.members) > 0 {
+	if err != nil || !ok || len(section.Members) > 0 {
 		return err
 	}
 	i, _ = root.last(c.section)
-	if m := root.members[i]; bytes.HasSuffix(c.file.text[m.start:m.end], []byte(":"+madeByUs+"{}")) {
+	if end := root.Members[i].Value.EndOffset; bytes.HasSuffix(c.file.text[:end], []byte(":"+madeByUs+"{}")) {
 		c.file.remove(root, i)
 	}
 	return nil

@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
 // A jsonFile is a person's JSON file, edited by inserting and cutting text, so that every other byte stays. remove
@@ -13,30 +16,12 @@ import (
 type jsonFile struct {
 	text     []byte
 	comments bool // comments and trailing commas are allowed
-	at       int  // the position of the parser
 }
 
-// An object is the position of an object and of its members in the text.
+// An object is an object of the file, with its members, and where it begins.
 type object struct {
-	start, end int // braces included
-	members    []member
-}
-
-type member struct {
-	key        string
-	start      int // of the key
-	value, end int // of the value
-	comma      int // of the comma behind it; -1: none
-}
-
-// last gives the last member with a name, which is the one that counts.
-func (o object) last(key string) (i int, ok bool) {
-	for i := len(o.members) - 1; i >= 0; i-- {
-		if o.members[i].key == key {
-			return i, true
-		}
-	}
-	return 0, false
+	hujson.Object
+	start int
 }
 
 // root parses the file, which must be one object.
@@ -44,182 +29,57 @@ func (f *jsonFile) root() (object, error) {
 	if !f.comments && !json.Valid(f.text) {
 		var v any
 		err := json.Unmarshal(f.text, &v)
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			f.at = int(syntax.Offset)
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			err = fmt.Errorf("line %d: %w", f.line(int(syntax.Offset)), err)
 		}
-		return object{}, f.errorHere("%v", err)
-	}
-	f.at = 0
-	if err := f.space(); err != nil {
 		return object{}, err
 	}
-	o, err := f.object(f.at)
+	v, err := hujson.Parse(append(slices.Clip(f.text), '\n')) // which ends a comment on the last line
 	if err != nil {
 		return object{}, err
 	}
-	f.at = o.end
-	if err := f.space(); err != nil {
-		return object{}, err
-	}
-	if f.at < len(f.text) {
-		return object{}, f.errorHere("something follows the object")
-	}
-	return o, nil
+	return f.object(v)
 }
 
-// errorHere makes an error with the line of the parser's position.
-func (f *jsonFile) errorHere(format string, args ...any) error {
-	line := 1 + bytes.Count(f.text[:min(f.at, len(f.text))], []byte("\n"))
-	return fmt.Errorf("line %d: "+format, append([]any{line}, args...)...)
+// object gives a value as an object.
+func (f *jsonFile) object(v hujson.Value) (object, error) {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return object{}, fmt.Errorf("line %d: an object was expected", f.line(v.StartOffset))
+	}
+	return object{*o, v.StartOffset}, nil
 }
 
-func (f *jsonFile) peek() byte {
-	if f.at < len(f.text) {
-		return f.text[f.at]
-	}
-	return 0
+// line gives the line of a position.
+func (f *jsonFile) line(at int) int {
+	return 1 + bytes.Count(f.text[:min(at, len(f.text))], []byte("\n"))
 }
 
-// space skips white space, and comments where they are allowed.
-func (f *jsonFile) space() error {
-	for f.at < len(f.text) {
-		switch rest := f.text[f.at:]; {
-		case strings.IndexByte(" \t\r\n", rest[0]) >= 0:
-			f.at++
-		case f.comments && bytes.HasPrefix(rest, []byte("//")):
-			if n := bytes.IndexByte(rest, '\n'); n >= 0 {
-				f.at += n
-			} else {
-				f.at = len(f.text)
-			}
-		case f.comments && bytes.HasPrefix(rest, []byte("/*")):
-			n := bytes.Index(rest, []byte("*/"))
-			if n < 0 {
-				return f.errorHere("a comment is not closed")
-			}
-			f.at += n + 2
-		default:
-			return nil
-		}
+// text gives the text of a JSON string, "" for any other value.
+func text(v hujson.Value) string {
+	if s, ok := v.Value.(hujson.Literal); ok && s.Kind() == '"' {
+		return s.String()
 	}
-	return nil
+	return ""
 }
 
-// object parses the object at a position.
-func (f *jsonFile) object(at int) (object, error) {
-	f.at = at
-	o := object{start: at}
-	if f.peek() != '{' {
-		return o, f.errorHere("an object was expected")
+// last gives the last member with a name, which is the one that counts.
+func (o object) last(key string) (i int, ok bool) {
+	for i := len(o.Members) - 1; i >= 0; i-- {
+		if text(o.Members[i].Name) == key {
+			return i, true
+		}
 	}
-	f.at++
-	for {
-		if err := f.space(); err != nil {
-			return o, err
-		}
-		if f.peek() == '}' && (f.comments || len(o.members) == 0 || o.members[len(o.members)-1].comma < 0) {
-			f.at++
-			o.end = f.at
-			return o, nil
-		}
-		if n := len(o.members); n > 0 && o.members[n-1].comma < 0 {
-			return o, f.errorHere("a comma or } was expected")
-		}
-		m := member{start: f.at, comma: -1}
-		if err := f.token(&m.key); err != nil {
-			return o, err
-		}
-		if err := f.space(); err != nil {
-			return o, err
-		}
-		if f.peek() != ':' {
-			return o, f.errorHere("a colon was expected")
-		}
-		f.at++
-		if err := f.space(); err != nil {
-			return o, err
-		}
-		m.value = f.at
-		if err := f.skip(); err != nil {
-			return o, err
-		}
-		m.end = f.at
-		if err := f.space(); err != nil {
-			return o, err
-		}
-		if f.peek() == ',' {
-			m.comma = f.at
-			f.at++
-		}
-		o.members = append(o.members, m)
-	}
+	return 0, false
 }
 
-// skip parses a value.
-func (f *jsonFile) skip() error {
-	switch f.peek() {
-	case '{':
-		_, err := f.object(f.at)
-		return err
-	case '[':
-		_, err := f.array(f.at)
-		return err
+// comma gives the position of the comma behind a member, -1 if there is none.
+func (o object) comma(i int) int {
+	v := o.Members[i].Value
+	if i == len(o.Members)-1 && v.AfterExtra == nil {
+		return -1
 	}
-	return f.token(nil)
-}
-
-// array gives the positions of an array's elements.
-func (f *jsonFile) array(at int) (elements []int, err error) {
-	f.at = at + 1
-	for comma := true; ; {
-		if err := f.space(); err != nil {
-			return nil, err
-		}
-		switch {
-		case f.peek() == ']':
-			f.at++
-			return elements, nil
-		case !comma:
-			return nil, f.errorHere("a comma or ] was expected")
-		}
-		elements = append(elements, f.at)
-		if err := f.skip(); err != nil {
-			return nil, err
-		}
-		if err := f.space(); err != nil {
-			return nil, err
-		}
-		if comma = f.peek() == ','; comma {
-			f.at++
-		}
-	}
-}
-
-// token parses a string, a number or a word, into want if that is not nil.
-func (f *jsonFile) token(want *string) error {
-	end := f.at
-	if f.peek() == '"' {
-		for end++; end < len(f.text) && f.text[end] != '"'; end++ {
-			if f.text[end] == '\\' {
-				end++
-			}
-		}
-		end++
-	} else {
-		for end < len(f.text) && strings.IndexByte(" \t\r\n,:]}[{\"/", f.text[end]) < 0 {
-			end++
-		}
-	}
-	if end > len(f.text) {
-		return f.errorHere("a text is not closed")
-	}
-	raw := f.text[f.at:end]
-	if !json.Valid(raw) || want != nil && json.Unmarshal(raw, want) != nil {
-		return f.errorHere("%.20q was not expected", raw)
-	}
-	f.at = end
-	return nil
+	return v.EndOffset + len(v.AfterExtra)
 }
 
 // insert adds a member at the front of an object, on a line of its own. value is one line.
@@ -230,24 +90,23 @@ func (f *jsonFile) insert(o object, key, value string) {
 	}
 	newline, outer := f.newline(), f.indent(o.start)
 	inner := outer + f.indentUnit()
-	if len(o.members) > 0 {
-		if first := o.members[0].start; f.ownLine(first) {
+	if len(o.Members) > 0 {
+		if first := o.Members[0].Name.StartOffset; f.ownLine(first) {
 			inner = f.indent(first)
 		}
 	}
 	text := newline + inner + quoted(key) + ":" + value
-	if len(o.members) > 0 {
+	if len(o.Members) > 0 {
 		text += ","
 	} else {
 		text += newline + outer
 	}
-	f.text = append(f.text[:at:at], append([]byte(text), f.text[at:]...)...)
+	f.text = slices.Insert(f.text, at, []byte(text)...)
 }
 
 // remove removes a member, with the line that it stands on.
 func (f *jsonFile) remove(o object, i int) {
-	m := o.members[i]
-	start, end := m.start, m.end
+	start, end := o.Members[i].Name.StartOffset, o.Members[i].Value.EndOffset
 	for start > 0 && (f.text[start-1] == ' ' || f.text[start-1] == '\t') {
 		start--
 	}
@@ -257,11 +116,11 @@ func (f *jsonFile) remove(o object, i int) {
 			start--
 		}
 	}
-	comma := m.comma
+	comma := o.comma(i)
 	if comma < 0 && i > 0 {
-		comma = o.members[i-1].comma
+		comma = o.comma(i - 1)
 	}
-	if len(o.members) == 1 {
+	if len(o.Members) == 1 {
 		if tail := f.newline() + f.indent(o.start); bytes.HasPrefix(f.text[end:], []byte(tail)) {
 			end += len(tail)
 		}
@@ -283,8 +142,8 @@ func (f *jsonFile) commentEnd(at int) int {
 	}
 	rest = bytes.TrimRight(rest, " \t\r")
 	said := bytes.TrimLeft(rest, " \t")
-	if bytes.HasPrefix(said, []byte("//")) || bytes.HasPrefix(said, []byte("/*")) &&
-		bytes.Index(said, []byte("*/")) == len(said)-2 {
+	within, ok := bytes.CutPrefix(said, []byte("/*"))
+	if bytes.HasPrefix(said, []byte("//")) || ok && len(within) > 1 && bytes.Index(within, []byte("*/")) == len(within)-2 {
 		return at + len(rest)
 	}
 	return at

@@ -34,6 +34,7 @@ var commented = []string{
 	"{\n  // nothing yet\n}\n",
 	"{\n  \"agents\": {\n    // none\n  },\n}\n",
 	"{\n  \"agents\": { // these\n    \"x\": {\"command\": \"y\",}, // that\n  } /* end */\n}\n// over\n",
+	"{/*/\n*/}",
 	"/* a */ {\"agents\":{/* b */\"x\":{}/* c */,/* d */}} // e",
 }
 
@@ -102,10 +103,10 @@ func FuzzSetup(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, comments bool) {
 		c := &File{section: "agents", file: jsonFile{text: bytes.Clone(text), comments: comments}}
-		if _, section, ok, err := c.agents(); err != nil || ok && len(section.members) > 0 &&
+		if _, section, ok, err := c.agents(); err != nil || ok && len(section.Members) > 0 &&
 			hasKey(section, "signet-fuzz") {
 			return
-		} else if ok && len(section.members) == 0 && bytes.Contains(text, []byte(":"+madeByUs+"{}")) {
+		} else if ok && len(section.Members) == 0 && bytes.Contains(text, []byte(":"+madeByUs+"{}")) {
 			return // taken for ours
 		}
 		if err := c.Add("signet-fuzz", []string{"signet-acp-proxy", "--agent", "x"}); err != nil {
