@@ -142,6 +142,18 @@ func (q *Query) Share(term string) float64 {
 	return 0
 }
 
+// Held is the share of the question that a text holds, from 0 to 1, by its terms.
+func (q *Query) Held(terms []string) (held float64) {
+	var met uint32
+	for _, t := range terms {
+		if i := q.find([]byte(t)); i >= 0 && met>>i&1 == 0 {
+			met |= 1 << i
+			held += q.asked[i].share
+		}
+	}
+	return held
+}
+
 // beginning gives the prefix by which other forms of a word are looked for that no passage has; empty for short words,
 // which too many words begin with.
 func beginning(term string) string {
