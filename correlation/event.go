@@ -27,14 +27,30 @@ func (s *Store) Events(ctx context.Context, session, after int64, limit int) ([]
 	if limit == 0 {
 		limit = -1
 	}
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (e StoredEvent, err error) {
-		var at int64
-		var data string
-		err = row.Scan(&e.ID, &at, &e.Kind, &e.Process, &e.Session, &e.Turn, &data)
-		e.At, e.Data = sqlite.Unstamp(at), json.RawMessage(data)
-		return e, err
-	}, ancestors("continue_of")+` SELECT id, at, kind, process, coalesce(session, 0), coalesce(turn, 0), data
+	all, err := sqlite.Collect(ctx, s.db, scanEvent, ancestors("continue_of")+` SELECT `+eventColumns+`
 		FROM events WHERE session IN ancestors AND id > ? ORDER BY at, id LIMIT ?`, session, after, limit)
+	return all, sqlite.While("reading events", err)
+}
+
+const eventColumns = `id, at, kind, process, coalesce(session, 0), coalesce(turn, 0), data`
+
+func scanEvent(row sqlite.Row) (e StoredEvent, err error) {
+	var at int64
+	var data string
+	err = row.Scan(&e.ID, &at, &e.Kind, &e.Process, &e.Session, &e.Turn, &data)
+	e.At, e.Data = sqlite.Unstamp(at), json.RawMessage(data)
+	return e, err
+}
+
+// TurnEvents returns the events of some kinds that turns have had since a time, in order.
+func (s *Store) TurnEvents(ctx context.Context, since time.Time, kinds ...string) ([]StoredEvent, error) {
+	names, err := json.Marshal(kinds)
+	if err != nil {
+		return nil, err
+	}
+	all, err := sqlite.Collect(ctx, s.db, scanEvent, `SELECT `+eventColumns+` FROM events
+		WHERE kind IN (SELECT value FROM json_each(?)) AND turn IS NOT NULL AND at >= ? ORDER BY at, id`,
+		string(names), sqlite.Stamp(since))
 	return all, sqlite.While("reading events", err)
 }
 

@@ -77,16 +77,18 @@ func insertInjection(ctx context.Context, tx *sql.Tx, inj Injection) (int64, err
 // newest first: the texts that its replays may hold.
 func (s *Store) Injections(ctx context.Context, id int64) ([]Injection, error) {
 	all, err := sqlite.Collect(ctx, s.db, scanInjection, ancestors("continue_of, fork_of")+`
-		SELECT id, session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, text, title
-		FROM injections WHERE session IN ancestors ORDER BY id DESC`, id)
+		SELECT `+injectionColumns+`, text FROM injections WHERE session IN ancestors ORDER BY id DESC`, id)
 	return all, sqlite.While("reading the ledger", err)
 }
 
+const injectionColumns = `id, session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, title`
+
+// scanInjection reads injectionColumns and a text.
 func scanInjection(row sqlite.Row) (inj Injection, err error) {
 	var at int64
 	var items []byte
 	err = row.Scan(&inj.ID, &inj.Session, &inj.Key, &inj.Kind, &inj.BlockID, &inj.Source, &inj.Bytes, &inj.FetchMS,
-		&inj.HeldMS, &at, &inj.Outcome, &items, &inj.Text, &inj.Title)
+		&inj.HeldMS, &at, &inj.Outcome, &items, &inj.Title, &inj.Text)
 	if err != nil {
 		return inj, err
 	}

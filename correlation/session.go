@@ -377,7 +377,7 @@ func (s *Store) Count(ctx context.Context) (all, live int, err error) {
 func (s *Store) list(ctx context.Context, where string, args ...any) ([]Session, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Session, error) {
 		var turns int
-		v, err := scanSession(extraColumn{row, &turns})
+		v, err := scanSession(extraColumns{row, []any{&turns}})
 		v.Turns = turns
 		return v, err
 	}, `SELECT `+sessionColumns+`, (WITH RECURSIVE chain (id) AS (
@@ -397,13 +397,13 @@ func (s *Store) list(ctx context.Context, where string, args ...any) ([]Session,
 	return all, nil
 }
 
-// extraColumn scans one more column than the function that is given it.
-type extraColumn struct {
+// extraColumns scans more columns than the function that is given it.
+type extraColumns struct {
 	sqlite.Row
-	dest any
+	dest []any
 }
 
-func (e extraColumn) Scan(dest ...any) error { return e.Row.Scan(append(dest, e.dest)...) }
+func (e extraColumns) Scan(dest ...any) error { return e.Row.Scan(append(dest, e.dest...)...) }
 
 // maxID is how many bytes of a sessionId are stored as they are: ACP does not limit its length.
 const maxID = 1 << 10

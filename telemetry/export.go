@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 const (
@@ -32,11 +33,11 @@ func (o Export) metrics(all []metric) []resourceMetrics {
 }
 
 // Write writes spans and metrics as one object of OTLP JSON, on one line, and returns how many turns are in it.
-func (o Export) Write(ctx context.Context, db *sql.DB, w io.Writer) (turns int, err error) {
+func (o Export) Write(ctx context.Context, store *correlation.Store, w io.Writer) (turns int, err error) {
 	b := bufio.NewWriter(w)
 	b.WriteString(`{"resourceSpans":[`)
 	begun := false
-	metrics, turns, err := o.each(ctx, db, func(spans []span) error {
+	metrics, turns, err := o.each(ctx, store, func(spans []span) error {
 		text, err := json.Marshal(o.spans(spans)[0])
 		if begun {
 			b.WriteByte(',')
@@ -58,7 +59,7 @@ func (o Export) Write(ctx context.Context, db *sql.DB, w io.Writer) (turns int, 
 
 // Post sends spans and metrics as OTLP JSON over HTTP, to an endpoint's address with /v1/traces and /v1/metrics. It
 // returns how many turns were sent, also after an error. A request takes 30 s at most.
-func (o Export) Post(ctx context.Context, db *sql.DB, endpoint string) (turns int, err error) {
+func (o Export) Post(ctx context.Context, store *correlation.Store, endpoint string) (turns int, err error) {
 	base, err := url.Parse(endpoint)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
 		return 0, fmt.Errorf("%q is no endpoint: give an address such as http://127.0.0.1:4318", endpoint)
@@ -67,7 +68,7 @@ func (o Export) Post(ctx context.Context, db *sql.DB, endpoint string) (turns in
 	client := &http.Client{Timeout: postTime, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // a redirect could send the conversation elsewhere
 	}}
-	metrics, turns, err := o.each(ctx, db, func(spans []span) error {
+	metrics, turns, err := o.each(ctx, store, func(spans []span) error {
 		return post(ctx, client, base.JoinPath("v1", "traces"), otlp{Spans: o.spans(spans)})
 	})
 	if err != nil || len(metrics) == 0 {
@@ -78,8 +79,8 @@ func (o Export) Post(ctx context.Context, db *sql.DB, endpoint string) (turns in
 
 // each calls write with the spans of a batch of turns after the other, and returns the metrics of all turns and how
 // many these were.
-func (o Export) each(ctx context.Context, db *sql.DB, write func([]span) error) ([]resourceMetrics, int, error) {
-	t, err := newTracer(ctx, db, o)
+func (o Export) each(ctx context.Context, store *correlation.Store, write func([]span) error) ([]resourceMetrics, int, error) {
+	t, err := newTracer(ctx, store, o)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -93,7 +94,7 @@ func (o Export) each(ctx context.Context, db *sql.DB, write func([]span) error) 
 			break
 		}
 		for _, v := range turns {
-			m.count(v, t.reports[v.id])
+			m.count(v, t.reports[v.ID])
 		}
 		if err := write(spans); err != nil {
 			return nil, n, err

@@ -77,7 +77,7 @@ func read(t *testing.T, text []byte, into proto.Message) {
 func TestExport(t *testing.T) {
 	w := exported(t)
 	var b bytes.Buffer
-	turns, err := telemetry.Export{Version: "1.2.3"}.Write(t.Context(), w.db, &b)
+	turns, err := telemetry.Export{Version: "1.2.3"}.Write(t.Context(), w.store, &b)
 	if err != nil || turns != 2 || bytes.Count(b.Bytes(), []byte("\n")) != 1 {
 		t.Fatalf("%d turns, %v:\n%s", turns, err, b.String())
 	}
@@ -85,7 +85,7 @@ func TestExport(t *testing.T) {
 		t.Errorf("what was said is in it:\n%s", b.String())
 	}
 	var again bytes.Buffer
-	if _, err := (telemetry.Export{Version: "1.2.3"}).Write(t.Context(), w.db, &again); err != nil ||
+	if _, err := (telemetry.Export{Version: "1.2.3"}).Write(t.Context(), w.store, &again); err != nil ||
 		again.String() != b.String() {
 		t.Error("the same is exported otherwise the next time")
 	}
@@ -159,7 +159,7 @@ func TestExport(t *testing.T) {
 // Text goes along only where it was asked for.
 func TestExportText(t *testing.T) {
 	var b bytes.Buffer
-	if _, err := (telemetry.Export{WithText: true}).Write(t.Context(), exported(t).db, &b); err != nil {
+	if _, err := (telemetry.Export{WithText: true}).Write(t.Context(), exported(t).store, &b); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"user " + canary, "agent " + canary, "memory " + canary, "cat " + canary,
@@ -174,7 +174,7 @@ func TestExportText(t *testing.T) {
 func TestExportSince(t *testing.T) {
 	w := exported(t)
 	var b bytes.Buffer
-	turns, err := telemetry.Export{Since: w.now.Add(time.Hour)}.Write(t.Context(), w.db, &b)
+	turns, err := telemetry.Export{Since: w.now.Add(time.Hour)}.Write(t.Context(), w.store, &b)
 	if want := `{"resourceSpans":[],"resourceMetrics":[]}` + "\n"; err != nil || turns != 0 || b.String() != want {
 		t.Errorf("%d turns, %v: %s", turns, err, b.String())
 	}
@@ -195,7 +195,7 @@ func TestPost(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	if turns, err := (telemetry.Export{}).Post(t.Context(), w.db, server.URL+"/"); err != nil || turns != 2 {
+	if turns, err := (telemetry.Export{}).Post(t.Context(), w.store, server.URL+"/"); err != nil || turns != 2 {
 		t.Fatalf("%d turns, %v", turns, err)
 	}
 	var traces trace.TracesData
@@ -206,12 +206,12 @@ func TestPost(t *testing.T) {
 		t.Errorf("%d paths", len(got))
 	}
 	refuse = true
-	if _, err := (telemetry.Export{}).Post(t.Context(), w.db, server.URL); err == nil ||
+	if _, err := (telemetry.Export{}).Post(t.Context(), w.store, server.URL); err == nil ||
 		!strings.Contains(err.Error(), "answered 401 Unauthorized: who are you") {
 		t.Error(err)
 	}
 	for _, bad := range []string{"", "localhost:4318", "ftp://x", "http://"} {
-		if _, err := (telemetry.Export{}).Post(t.Context(), w.db, bad); err == nil ||
+		if _, err := (telemetry.Export{}).Post(t.Context(), w.store, bad); err == nil ||
 			!strings.Contains(err.Error(), "is no endpoint") {
 			t.Errorf("%q: %v", bad, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // The bucket boundaries that OpenTelemetry's conventions for gen_ai advise: tokens and seconds.
@@ -26,19 +28,19 @@ func newMeters() *meters {
 	return &meters{tokens: map[meter]*point{}, durations: map[meter]*point{}}
 }
 
-func (m *meters) count(v turn, r Report) {
-	if m.first.IsZero() || v.started.Before(m.first) {
-		m.first = v.started
+func (m *meters) count(v correlation.EndedTurn, r Report) {
+	if m.first.IsZero() || v.Started.Before(m.first) {
+		m.first = v.Started
 	}
-	if v.ended.After(m.last) {
-		m.last = v.ended
+	if v.Ended.After(m.last) {
+		m.last = v.Ended
 	}
-	add(m.durations, meter{harness: v.harness}, timeBounds, v.ended.Sub(v.started).Seconds())
+	add(m.durations, meter{harness: v.Harness}, timeBounds, v.Ended.Sub(v.Started).Seconds())
 	if r.Input != nil {
-		add(m.tokens, meter{v.harness, "input"}, tokenBounds, float64(*r.Input))
+		add(m.tokens, meter{v.Harness, "input"}, tokenBounds, float64(*r.Input))
 	}
 	if r.Output != nil {
-		add(m.tokens, meter{v.harness, "output"}, tokenBounds, float64(*r.Output))
+		add(m.tokens, meter{v.Harness, "output"}, tokenBounds, float64(*r.Output))
 	}
 }
 

@@ -4,12 +4,10 @@ package telemetry
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"slices"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -28,23 +26,21 @@ const (
 	maxCost   = 1e6
 )
 
-// reported is a row of the table usage, with the harness and the process that reported it.
-type reported struct {
-	Report
-	reporter, harness, process string
-}
-
 // eachReport calls do for the reports of each session in order, so that each token and each cent is counted once.
 //
 // Most harnesses report the tokens of a turn, some the total of their process so far, and costs are totals of the
 // session or of the process so far (upstream.Profile). Of such a running total a report adds the difference to the one
 // before.
-func eachReport(ctx context.Context, db sqlite.Querier, scope Scope, do func(Report)) error {
-	startAnew, err := restartingHarnesses(ctx, db)
+func eachReport(ctx context.Context, store *correlation.Store, scope correlation.Scope, do func(Report)) error {
+	restarting, err := store.Harnesses(ctx)
 	if err != nil {
 		return err
 	}
-	var rows []reported // of one session
+	restarting = slices.DeleteFunc(restarting, func(name string) bool {
+		p := profileOf(name)
+		return !p.TokensAddUp && !p.CostStartsAnew
+	})
+	var rows []correlation.UsageReport // of one session
 	flush := func() {
 		for _, r := range additions(rows) {
 			if !r.At.Before(scope.Since) {
@@ -53,37 +49,23 @@ func eachReport(ctx context.Context, db sqlite.Querier, scope Scope, do func(Rep
 		}
 		rows = rows[:0]
 	}
-	_, err = sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		r, err := scanReported(row)
+	err = store.UsageReports(ctx, scope.Session, restarting, func(r correlation.UsageReport) {
 		if len(rows) > 0 && rows[0].Session != r.Session {
 			flush()
 		}
+		r.Input, r.Output, r.Cost = likely(r.Input, maxTokens), likely(r.Output, maxTokens), likely(r.Cost, maxCost)
 		rows = append(rows, r)
-		return struct{}{}, err
-	}, `SELECT u.session, coalesce(u.turn, 0), u.at, u.reporter, u.input, u.output, u.cost, u.currency, s.harness,
-		CASE WHEN s.harness IN (SELECT value FROM json_each(?2)) THEN coalesce((SELECT process FROM turns t
-			WHERE t.session = u.session AND t.id <= coalesce(u.turn, t.id) AND t.started <= u.at
-			ORDER BY t.id DESC LIMIT 1), '')
-		ELSE '' END
-		FROM usage u JOIN sessions s ON s.id = u.session WHERE `+scope.sessions()+` ORDER BY u.session, u.id`,
-		scope.Session, startAnew)
+	})
 	flush()
-	return sqlite.While("reading usage", err)
+	return err
 }
 
-// restartingHarnesses returns, as a JSON list, the harnesses whose totals restart with each process. The process of a
-// report has to be looked up only for these.
-func restartingHarnesses(ctx context.Context, db sqlite.Querier) (string, error) {
-	names, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT DISTINCT harness FROM sessions`)
-	if err != nil {
-		return "", sqlite.While("reading usage", err)
+// likely is a figure that harnesses may report, or nil.
+func likely[N int64 | float64](n *N, most N) *N {
+	if n == nil || *n < 0 || *n > most {
+		return nil
 	}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		p := profileOf(name)
-		return !p.TokensAddUp && !p.CostStartsAnew
-	})
-	list, err := json.Marshal(names)
-	return string(list), err
+	return n
 }
 
 // profileOf returns the profile of a harness, by its own name or the one that it is started by.
@@ -95,41 +77,24 @@ func profileOf(harness string) upstream.Profile {
 	return profile
 }
 
-func scanReported(row sqlite.Row) (r reported, err error) {
-	var at int64
-	var input, output sql.NullInt64
-	var cost sql.NullFloat64
-	err = row.Scan(&r.Session, &r.Turn, &at, &r.reporter, &input, &output, &cost, &r.Currency, &r.harness, &r.process)
-	r.At = sqlite.Unstamp(at)
-	if input.Valid && input.Int64 >= 0 && input.Int64 <= maxTokens {
-		r.Input = &input.Int64
-	}
-	if output.Valid && output.Int64 >= 0 && output.Int64 <= maxTokens {
-		r.Output = &output.Int64
-	}
-	if cost.Valid && cost.Float64 >= 0 && cost.Float64 <= maxCost {
-		r.Cost = &cost.Float64
-	}
-	return r, err
-}
-
 // additions returns what each row of one session adds to the usage, without rows that add nothing.
-func additions(rows []reported) []Report {
+func additions(rows []correlation.UsageReport) []Report {
 	if len(rows) == 0 {
 		return nil
 	}
-	profile := profileOf(rows[0].harness)
+	profile := profileOf(rows[0].Harness)
 	counts := countedRows(rows)
 	var all []Report
 	var input, output total[int64]
 	costs := map[string]*total[float64]{}
 	for i, r := range rows {
-		one := r.Report
+		one := Report{Session: r.Session, Turn: r.Turn, At: r.At, Input: r.Input, Output: r.Output, Cost: r.Cost,
+			Currency: r.Currency}
 		switch {
 		case !counts[i]:
 			one.Input, one.Output = nil, nil
 		case profile.TokensAddUp:
-			one.Input, one.Output = input.add(one.Input, r.process), output.add(one.Output, r.process)
+			one.Input, one.Output = input.add(one.Input, r.Process), output.add(one.Output, r.Process)
 		}
 		if one.Cost != nil {
 			cost := costs[one.Currency]
@@ -139,7 +104,7 @@ func additions(rows []reported) []Report {
 			}
 			process := ""
 			if profile.CostStartsAnew {
-				process = r.process
+				process = r.Process
 			}
 			one.Cost = cost.add(one.Cost, process)
 		}
@@ -152,7 +117,7 @@ func additions(rows []reported) []Report {
 
 // countedRows says for each row whether its tokens count. Of several reports of a turn it is the result's, or the last
 // one.
-func countedRows(rows []reported) []bool {
+func countedRows(rows []correlation.UsageReport) []bool {
 	counts := make([]bool, len(rows))
 	of := map[int64]int{}
 	for i, r := range rows {
@@ -164,7 +129,7 @@ func countedRows(rows []reported) []bool {
 		case r.Turn == 0: // of a turn that is not known (ACP version 2): it counts
 		case !known:
 			of[r.Turn] = i
-		case rows[before].reporter == "result" && r.reporter != "result":
+		case rows[before].Reporter == "result" && r.Reporter != "result":
 			continue
 		default:
 			counts[before] = false

@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -11,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -22,22 +19,15 @@ const batchSize = 500
 
 // A tracer makes spans: one for each turn, and below it one for each tool call.
 type tracer struct {
-	db       *sql.DB
+	store    *correlation.Store
 	since    time.Time
 	withText bool
 
-	reports  map[int64]Report        // by turn
-	inserted map[int64][]insertion   // by session, oldest first
-	traces   map[int64]string        // traceparents, by turn
-	tools    map[int64][]*toolReport // by turn
-	after    int64                   // row of the turn that was read last
-}
-
-type insertion struct {
-	session                   int64
-	at                        time.Time
-	source, outcome, text     string
-	bytes, items, fetch, held int64
+	reports  map[int64]Report                  // by turn
+	inserted map[int64][]correlation.Injection // by session, oldest first
+	traces   map[int64]string                  // traceparents, by turn
+	tools    map[int64][]*toolReport           // by turn
+	after    int64                             // row of the turn that was read last
 }
 
 type toolReport struct {
@@ -46,23 +36,13 @@ type toolReport struct {
 	first, last time.Time
 }
 
-// A turn as spans need it.
-type turn struct {
-	id, session                              int64
-	started, ended                           time.Time
-	stop                                     string
-	code                                     int
-	user, assistant                          string
-	harness, version, acpID, project, parent string
-}
-
-func newTracer(ctx context.Context, db *sql.DB, o Export) (*tracer, error) {
+func newTracer(ctx context.Context, store *correlation.Store, o Export) (*tracer, error) {
 	t := &tracer{
-		db: db, since: o.Since, withText: o.WithText,
-		reports: map[int64]Report{}, inserted: map[int64][]insertion{},
+		store: store, since: o.Since, withText: o.WithText,
+		reports: map[int64]Report{}, inserted: map[int64][]correlation.Injection{},
 		traces: map[int64]string{}, tools: map[int64][]*toolReport{},
 	}
-	err := eachReport(ctx, db, Scope{}, func(r Report) {
+	err := eachReport(ctx, store, correlation.Scope{}, func(r Report) {
 		if r.Turn != 0 && (r.Input != nil || r.Output != nil) {
 			t.reports[r.Turn] = r
 		}
@@ -70,51 +50,38 @@ func newTracer(ctx context.Context, db *sql.DB, o Export) (*tracer, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := `''`
-	if t.withText {
-		text = `text`
-	}
-	told, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (in insertion, err error) {
-		var at int64
-		err = row.Scan(&in.session, &at, &in.source, &in.outcome, &in.bytes, &in.items, &in.fetch, &in.held, &in.text)
-		in.at = sqlite.Unstamp(at)
-		return in, err
-	}, `SELECT session, at, source, outcome, bytes, json_array_length(items), fetch_ms, held_ms, `+text+`
-		FROM injections WHERE at >= ? ORDER BY id`, sqlite.Stamp(o.Since))
+	told, err := store.InjectionsSince(ctx, o.Since, o.WithText)
 	if err != nil {
-		return nil, sqlite.While("reading what was inserted", err)
+		return nil, err
 	}
 	for _, in := range told {
-		t.inserted[in.session] = append(t.inserted[in.session], in)
+		t.inserted[in.Session] = append(t.inserted[in.Session], in)
 	}
 	return t, t.readEvents(ctx)
 }
 
 // readEvents reads what only the events say: when tools were called, and with which traceparent a prompt was sent.
 func (t *tracer) readEvents(ctx context.Context) error {
-	_, err := sqlite.Collect(ctx, t.db, func(row sqlite.Row) (_ struct{}, err error) {
-		var at, turn int64
-		var kind string
-		var data []byte
-		if err := row.Scan(&turn, &at, &kind, &data); err != nil {
-			return struct{}{}, err
-		}
-		var e struct {
+	const traced = "trace_known"
+	events, err := t.store.TurnEvents(ctx, t.since, "tool_used", traced)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		var said struct {
 			Parent string               `json:"parent"`
 			Tool   correlation.ToolCall `json:"tool"`
 		}
-		if err := json.Unmarshal(data, &e); err != nil {
-			return struct{}{}, err
+		if err := json.Unmarshal(e.Data, &said); err != nil {
+			return fmt.Errorf("reading event %d: %w", e.ID, err)
 		}
-		if kind == "trace_known" {
-			t.traces[turn] = e.Parent
-			return struct{}{}, nil
+		if e.Kind == traced {
+			t.traces[e.Turn] = said.Parent
+		} else {
+			t.addTool(e.Turn, said.Tool, e.At)
 		}
-		t.addTool(turn, e.Tool, sqlite.Unstamp(at))
-		return struct{}{}, nil
-	}, `SELECT turn, at, kind, data FROM events WHERE kind IN ('tool_used', 'trace_known') AND turn IS NOT NULL
-		AND at >= ? ORDER BY at, id`, sqlite.Stamp(t.since))
-	return sqlite.While("reading events", err)
+	}
+	return nil
 }
 
 // addTool adds a report of a tool call. Fields that are empty stay as they were.
@@ -140,76 +107,60 @@ func (t *tracer) addTool(turn int64, call correlation.ToolCall, at time.Time) {
 }
 
 // next returns the next turns that have ended, at most batchSize of them, with their spans; none at the end.
-func (t *tracer) next(ctx context.Context) (spans []span, turns []turn, err error) {
-	text := `'', ''`
-	if t.withText {
-		text = `t.user, t.assistant`
-	}
-	turns, err = sqlite.Collect(ctx, t.db, func(row sqlite.Row) (v turn, err error) {
-		var started, ended int64
-		err = row.Scan(&v.id, &v.session, &started, &ended, &v.stop, &v.code, &v.user, &v.assistant, &v.harness,
-			&v.version, &v.acpID, &v.project, &v.parent)
-		v.assistant = chars.WithoutToolMarks(v.assistant)
-		v.started, v.ended = sqlite.Unstamp(started), sqlite.Unstamp(ended)
-		return v, err
-	}, `SELECT t.id, t.session, t.started, t.ended, t.stop, t.code, `+text+`, s.harness, s.agent_version, s.acp_id,
-		s.project, s.parent_key FROM turns t JOIN sessions s ON s.id = t.session
-		WHERE t.id > ? AND t.ended > 0 AND t.started >= ? ORDER BY t.id LIMIT ?`,
-		t.after, sqlite.Stamp(t.since), batchSize)
-	if err != nil {
-		return nil, nil, sqlite.While("reading turns", err)
-	}
+func (t *tracer) next(ctx context.Context) (spans []span, turns []correlation.EndedTurn, err error) {
+	turns, err = t.store.EndedTurns(ctx, t.after, t.since, t.withText, batchSize)
 	for _, one := range turns {
-		t.after = one.id
+		t.after = one.ID
 		spans = append(spans, t.spansOf(one)...)
 	}
-	return spans, turns, nil
+	return spans, turns, err
 }
 
-func (t *tracer) spansOf(v turn) []span {
-	id := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", v.acpID, v.id, v.started.UnixMilli()))
+func (t *tracer) spansOf(v correlation.EndedTurn) []span {
+	id := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", v.ACPID, v.ID, v.Started.UnixMilli()))
 	trace, own, parent := id[:16], id[16:24], []byte(nil)
-	if fields := strings.Split(t.traces[v.id], "-"); len(fields) == 4 {
+	if fields := strings.Split(t.traces[v.ID], "-"); len(fields) == 4 {
 		trace, parent = unhex(fields[1]), unhex(fields[2])
 	}
-	report := t.reports[v.id]
+	report := t.reports[v.ID]
 	s := span{
-		TraceID: trace, SpanID: own, ParentID: parent, Name: "invoke_agent " + v.harness, Kind: kindClient,
-		Start: nano{v.started}, End: nano{v.ended},
+		TraceID: trace, SpanID: own, ParentID: parent, Name: "invoke_agent " + v.Harness, Kind: kindClient,
+		Start: nano{v.Started}, End: nano{v.Ended},
 		Attributes: attributes(
-			"gen_ai.operation.name", "invoke_agent", "gen_ai.provider.name", provider(v.harness),
-			"gen_ai.agent.name", v.harness, "gen_ai.agent.version", v.version, "gen_ai.conversation.id", v.acpID,
+			"gen_ai.operation.name", "invoke_agent", "gen_ai.provider.name", provider(v.Harness),
+			"gen_ai.agent.name", v.Harness, "gen_ai.agent.version", v.AgentVersion, "gen_ai.conversation.id", v.ACPID,
 			"gen_ai.usage.input_tokens", report.Input, "gen_ai.usage.output_tokens", report.Output,
-			"signet.project", v.project, "signet.parent_key", v.parent,
+			"signet.project", v.Project, "signet.parent_key", v.ParentKey,
 		),
 	}
-	if v.stop != "" {
-		s.Attributes = append(s.Attributes, attributes("gen_ai.response.finish_reasons", []string{v.stop})...)
+	if v.Stop != "" {
+		s.Attributes = append(s.Attributes, attributes("gen_ai.response.finish_reasons", []string{v.Stop})...)
 	}
-	if v.stop == "" {
+	if v.Stop == "" {
 		kind := "no_response"
-		if v.code != 0 {
-			kind = strconv.Itoa(v.code)
+		if v.Code != 0 {
+			kind = strconv.Itoa(v.Code)
 		}
 		s.Attributes = append(s.Attributes, attributes("error.type", kind)...)
 		s.Status = &status{Code: statusError}
 	}
 	if t.withText {
 		s.Attributes = append(s.Attributes, attributes(
-			"gen_ai.input.messages", message("user", v.user, ""),
-			"gen_ai.output.messages", message("assistant", v.assistant, v.stop),
+			"gen_ai.input.messages", message("user", v.User, ""),
+			"gen_ai.output.messages", message("assistant", v.Assistant, v.Stop),
 		)...)
 	}
-	for told := t.inserted[v.session]; len(told) > 0 && !told[0].at.After(v.ended); told = t.inserted[v.session] {
+	for told := t.inserted[v.Session]; len(told) > 0 && !told[0].At.After(v.Ended); told = t.inserted[v.Session] {
 		in := told[0]
-		t.inserted[v.session] = told[1:]
-		s.Events = append(s.Events, spanEvent{At: nano{in.at}, Name: "signet.memory.inserted", Attributes: attributes(
-			"signet.memory.source", in.source, "signet.memory.outcome", in.outcome, "signet.memory.bytes", in.bytes,
-			"signet.memory.items", in.items, "signet.memory.fetch_ms", in.fetch, "signet.memory.held_ms", in.held,
-			"signet.memory.text", in.text)})
+		t.inserted[v.Session] = told[1:]
+		s.Events = append(s.Events, spanEvent{At: nano{in.At}, Name: "signet.memory.inserted", Attributes: attributes(
+			"signet.memory.source", in.Source, "signet.memory.outcome", string(in.Outcome),
+			"signet.memory.bytes", int64(in.Bytes), "signet.memory.items", int64(len(in.Items)),
+			"signet.memory.fetch_ms", in.FetchMS, "signet.memory.held_ms", in.HeldMS,
+			"signet.memory.text", in.Text)})
 	}
 	all := []span{s}
-	for i, tool := range t.tools[v.id] {
+	for i, tool := range t.tools[v.ID] {
 		sum := sha256.Sum256(fmt.Appendf(own, "tool %d", i))
 		name := tool.Kind
 		if name == "" {

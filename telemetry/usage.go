@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // By what usage is summed up.
@@ -67,47 +67,38 @@ func (u *Usage) account(accounts map[int64]*account, session int64) *account {
 }
 
 // ReadUsage reads the usage within a scope.
-func ReadUsage(ctx context.Context, db sqlite.Querier, scope Scope) (*Usage, error) {
-	u, accounts, since := &Usage{}, map[int64]*account{}, sqlite.Stamp(scope.Since)
-	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		a := &account{}
-		err = row.Scan(&a.session, &a.harness, &a.project, &a.id)
-		accounts[a.session] = a
-		u.accounts = append(u.accounts, a)
-		return struct{}{}, err
-	}, `SELECT id, harness, project, acp_id FROM sessions WHERE ?1 IN (0, id)`, scope.Session)
-	if err == nil {
-		_, err = sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-			var session, at int64
-			err = row.Scan(&session, &at)
-			a := u.account(accounts, session)
-			a.turns = append(a.turns, sqlite.Unstamp(at))
-			return struct{}{}, err
-		}, `SELECT session, started FROM turns WHERE `+scope.sessions()+` AND started >= ?2`, scope.Session, since)
+func ReadUsage(ctx context.Context, store *correlation.Store, scope correlation.Scope) (*Usage, error) {
+	u, accounts := &Usage{}, map[int64]*account{}
+	names, err := store.Names(ctx, scope)
+	for _, n := range names {
+		a := u.account(accounts, n.ID)
+		a.harness, a.project, a.id = n.Harness, n.Project, n.ACPID
 	}
 	if err == nil {
-		_, err = sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-			var session, at, bytes int64
-			err = row.Scan(&session, &at, &bytes)
+		err = store.TurnStarts(ctx, scope, func(session int64, at time.Time) {
 			a := u.account(accounts, session)
-			a.inserted = append(a.inserted, addition{sqlite.Unstamp(at), bytes})
-			return struct{}{}, err
-		}, `SELECT session, at, bytes FROM injections WHERE `+scope.sessions()+` AND at >= ?2 AND outcome <> 'refused'`,
-			scope.Session, since)
+			a.turns = append(a.turns, at)
+		})
+	}
+	if err == nil {
+		err = store.InsertedBytes(ctx, scope, func(session int64, at time.Time, size int64) {
+			a := u.account(accounts, session)
+			a.inserted = append(a.inserted, addition{at, size})
+		})
 	}
 	if err != nil {
-		return nil, sqlite.While("reading what was used", err)
+		return nil, err
 	}
-	return u, eachReport(ctx, db, scope, func(r Report) {
+	return u, eachReport(ctx, store, scope, func(r Report) {
 		a := u.account(accounts, r.Session)
 		a.reports = append(a.reports, r)
 	})
 }
 
 // SessionSums returns the usage of sessions by their rows: tokens and costs alone, and none where nobody reported any.
-func SessionSums(ctx context.Context, db sqlite.Querier) (map[int64]Sum, error) {
+func SessionSums(ctx context.Context, store *correlation.Store) (map[int64]Sum, error) {
 	tallies := map[int64]*tally{}
-	err := eachReport(ctx, db, Scope{}, func(r Report) {
+	err := eachReport(ctx, store, correlation.Scope{}, func(r Report) {
 		t := tallies[r.Session]
 		if t == nil {
 			t = &tally{costs: map[string]float64{}}

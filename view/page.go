@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -80,7 +81,7 @@ func readConversations(ctx context.Context, src Source, only int64) (*Page, *tel
 	p := &Page{About: src.About}
 	dir, _ := os.UserHomeDir()
 	p.home = home(dir)
-	used, err := telemetry.ReadUsage(ctx, src.DB, telemetry.Scope{Session: only})
+	used, err := telemetry.ReadUsage(ctx, src.Sessions, correlation.Scope{Session: only})
 	if err == nil {
 		err = p.Conversations.read(ctx, src, used, only)
 	}

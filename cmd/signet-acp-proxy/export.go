@@ -50,14 +50,14 @@ func (cmd *exportOTLP) run(f *config.Flags, std term.Streams) error {
 		turns := 0
 		switch {
 		case cmd.endpoint != "":
-			turns, err = o.Post(ctx, d.DB, cmd.endpoint)
+			turns, err = o.Post(ctx, d.Sessions, cmd.endpoint)
 		case cmd.out != "":
 			err = runtime.WriteFile(cmd.out, func(w io.Writer) (err error) {
-				turns, err = o.Write(ctx, d.DB, w)
+				turns, err = o.Write(ctx, d.Sessions, w)
 				return err
 			})
 		default:
-			turns, err = o.Write(ctx, d.DB, std.Out)
+			turns, err = o.Write(ctx, d.Sessions, std.Out)
 		}
 		if err != nil {
 			return err

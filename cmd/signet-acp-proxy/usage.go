@@ -10,6 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -43,7 +44,7 @@ func (cmd *usageCommand) run(f *config.Flags, std term.Streams) error {
 		return err
 	}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		used, err := telemetry.ReadUsage(ctx, d.DB, telemetry.Scope{Since: since})
+		used, err := telemetry.ReadUsage(ctx, d.Sessions, correlation.Scope{Since: since})
 		if err != nil {
 			return err
 		}

@@ -142,8 +142,9 @@ func (f *jsonFile) commentEnd(at int) int {
 	}
 	rest = bytes.TrimRight(rest, " \t\r")
 	said := bytes.TrimLeft(rest, " \t")
-	within, ok := bytes.CutPrefix(said, []byte("/*"))
-	if bytes.HasPrefix(said, []byte("//")) || ok && len(within) > 1 && bytes.Index(within, []byte("*/")) == len(within)-2 {
+	within, block := bytes.CutPrefix(said, []byte("/*"))
+	ends := len(within) > 1 && bytes.Index(within, []byte("*/")) == len(within)-2
+	if bytes.HasPrefix(said, []byte("//")) || block && ends {
 		return at + len(rest)
 	}
 	return at

@@ -49,7 +49,7 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 	if err != nil {
 		return nil, 0, err
 	}
-	sums, err := telemetry.SessionSums(ctx, d.DB)
+	sums, err := telemetry.SessionSums(ctx, d.Sessions)
 	if err != nil {
 		return nil, 0, err
 	}
