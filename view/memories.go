@@ -57,8 +57,7 @@ func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, 
 	if err != nil {
 		return read, err
 	}
-	if err := src.DB.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM memories
-		WHERE type <> 'wish') + (SELECT count(*) FROM passages
+	if err := src.DB.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM memories) + (SELECT count(*) FROM passages
 		WHERE given > 0 AND memory IS NULL)`).Scan(&read.AllMemories); err != nil {
 		return read, sqlite.While("counting memories", err)
 	}

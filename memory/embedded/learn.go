@@ -13,7 +13,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -134,20 +133,28 @@ type newPassage struct {
 // learned is what a turn teaches.
 type learned struct {
 	passages []newPassage
-	notes    []stated.Statement
+	notes    []note
 }
 
 func readTurn(t correlation.Said) learned {
 	guard.Point("reading a turn")
 	user, assistant := privacy.Redact(t.User), privacy.Redact(t.Assistant)
-	l := learned{notes: stated.In(user)}
-	for _, side := range []struct{ origin, text string }{{fromUser, user}, {fromAssistant, assistant}} {
-		for _, p := range passage.Cut(side.text) {
-			if side.origin == fromAssistant && harnessSpeaks(p) {
+	l := learned{notes: standingNotes(user)}
+	for _, part := range passage.Parts(user, assistant, len(t.Tools) > 0) {
+		origin := fromAssistant
+		if part.ByUser {
+			origin = fromUser
+		}
+		for _, p := range passage.Cut(part.Text) {
+			if !part.ByUser && harnessSpeaks(p) {
 				continue
 			}
 			read := language.Read(p)
-			l.passages = append(l.passages, newPassage{side.origin, p, passage.TraitsOf(p, read), read.Terms})
+			traits := part.Traits | passage.TraitsOf(p, read)
+			if part.ByUser {
+				traits |= passage.DirectsIn(p)
+			}
+			l.passages = append(l.passages, newPassage{origin, p, traits, read.Terms})
 		}
 	}
 	return l
@@ -181,8 +188,8 @@ func saveLearned(ctx context.Context, tx *sql.Tx, t correlation.Said, found lear
 	}
 	if err == nil && heard {
 		have, err = sqlite.Collect(ctx, tx, func(from sqlite.Row) (r passageRow, err error) {
-			return r, from.Scan(&r.id, &r.position, &r.origin, &r.content)
-		}, `SELECT id, position, origin, content FROM passages WHERE turn = ? ORDER BY position`, t.Turn)
+			return r, from.Scan(&r.id, &r.position, &r.traits, &r.origin, &r.content)
+		}, `SELECT id, position, traits, origin, content FROM passages WHERE turn = ? ORDER BY position`, t.Turn)
 	}
 	if err == nil && noted {
 		notes, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT digest FROM memories WHERE turn = ?1`, t.Turn)
@@ -201,6 +208,7 @@ func saveLearned(ctx context.Context, tx *sql.Tx, t correlation.Said, found lear
 type passageRow struct {
 	id              int64
 	position        float64
+	traits          passage.Traits
 	origin, content string
 }
 
@@ -221,8 +229,9 @@ func learnPassages(ctx context.Context, tx *sql.Tx, t correlation.Said, passages
 			most--
 			err = p.insert(ctx, tx, t, position)
 		default:
-			if have[at].position != position {
-				_, err = tx.ExecContext(ctx, `UPDATE passages SET position = ? WHERE id = ?`, position, have[at].id)
+			if h := have[at]; h.position != position || h.traits != p.traits {
+				_, err = tx.ExecContext(ctx, `UPDATE passages SET position = ?, traits = ? WHERE id = ?`, position,
+					p.traits, h.id)
 			}
 			have = slices.Delete(have, at, at+1)
 		}
@@ -268,14 +277,13 @@ const positionsOfTurn = 1 << 12
 
 // learnNotes makes the memories of a turn its notes: has are the digests of those that it has, skip those that were
 // forgotten.
-func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []stated.Statement,
-	has, skip language.Set) error {
+func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []note, has, skip language.Set) error {
 	if len(has) == 0 && len(notes) == 0 { // of most turns
 		return nil
 	}
 	now := []string{}
 	for _, n := range notes {
-		d := digest(n.Text)
+		d := digest(n.content)
 		now = append(now, d)
 		if has[d] || skip[d] {
 			continue
@@ -283,12 +291,11 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []sta
 		_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
 			session, turn, created, updated, digest, content)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			newID(), n.Kind, t.Project, n.Personal, fromUser, sourceTurn, t.Harness, t.Key, t.Session, t.Turn,
-			t.Started, t.Started, d, n.Text)
+			newID(), n.kind, t.Project, n.personal, fromUser, sourceTurn, t.Harness, t.Key, t.Session, t.Turn,
+			t.Started, t.Started, d, n.content)
 		if err != nil {
 			return err
 		}
-		has[d] = true
 	}
 	list, err := json.Marshal(now)
 	if err != nil {

@@ -303,7 +303,9 @@ func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in 
 			WHERE n < ?2 AND p.thread <> 0),
 		near AS (SELECT id, n, n < ?2 AS found FROM hit`+neighbours()+`),
 		every AS MATERIALIZED (SELECT id, max(found) AS found FROM near GROUP BY id ORDER BY min(n))
-		SELECT p.id, every.found, p.thread, p.position, p.created, p.traits, p.length,
+		SELECT p.id, every.found, p.thread, p.position, p.created, p.traits, coalesce(p.turn, 0),
+			p.origin = 'user' AND p.turn IS NOT NULL,
+			octet_length(p.content), p.length,
 			iif(p.project = '', 1, iif(p.project = ?3, 0, 2)), p.given, p.used, p.rating, c.c0, c.c1
 		FROM every CROSS JOIN passages p ON p.id = every.id CROSS JOIN passages_fts_content c ON c.id = p.id`,
 		string(list), n, in.project)
@@ -317,8 +319,8 @@ func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in 
 		var created int64
 		var content string
 		var about sql.RawBytes
-		if err := rows.Scan(&p.ID, &p.Found, &p.Thread, &p.Position, &created, &p.Traits, &p.Length, &p.Whose,
-			&p.Given, &p.Used, &p.Rating, &content, &about); err != nil {
+		if err := rows.Scan(&p.ID, &p.Found, &p.Thread, &p.Position, &created, &p.Traits, &p.Turn, &p.ByUser,
+			&p.Size, &p.Length, &p.Whose, &p.Given, &p.Used, &p.Rating, &content, &about); err != nil {
 			return nil, err
 		}
 		p.Created = time.UnixMilli(created).UTC()

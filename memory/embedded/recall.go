@@ -56,10 +56,5 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	if err != nil || !q.WorthTelling(ranked) {
 		return nil, err
 	}
-	items, err := s.tell(ctx, &q, ranked, in)
-	if err != nil {
-		return nil, err
-	}
-	rules, err := s.recallRules(ctx, &q, in)
-	return append(items, rules...), err
+	return s.tell(ctx, &q, ranked, in)
 }

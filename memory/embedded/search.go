@@ -25,11 +25,16 @@ func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
 	}
-	asked, ranked, err := s.rank(ctx, search{text: q.Text, project: q.Project, all: q.AllProjects,
-		kind: q.Type, most: q.Limit})
+	in := search{text: q.Text, project: q.Project, all: q.AllProjects, kind: q.Type, most: q.Limit}
+	asked, ranked, err := s.rank(ctx, in)
 	if err != nil {
 		return nil, sqlite.While("searching memories", err)
 	}
+	words, err := s.words(ctx, &asked, ranked, in)
+	if err != nil {
+		return nil, sqlite.While("searching memories", err)
+	}
+	ranked = rank.Alternate(words, ranked)
 	found, err := s.read(ctx, &asked, ranked[:min(len(ranked), q.Limit)])
 	if err != nil {
 		return nil, sqlite.While("searching memories", err)

@@ -16,24 +16,35 @@ import (
 // far as there is room: the answer with its question, a sentence with the one that says what "it" is.
 
 const (
-	mostRecalled = 5   // items; more were measured not to help
-	mostTold     = 400 // tokens, of all items
+	mostRecalled = 5   // items, besides the user's words; more were measured not to help
+	mostWords    = 3   // short passages of the user that are told before the others
+	mostTold     = 460 // tokens, of all items
 	frameOfItem  = 8   // tokens of an item's date and project
 	mostOpening  = 8   // of the best passages that begin an item or are joined to one
 	joinWithin   = 2   // how far, in passages, one may be from an item to be joined to it
-	mostExcerpt  = 600 // bytes that are told of a longer memory
+	mostExcerpt  = 600 // bytes that are told of a longer memory,
+	workExcerpt  = 450 // of what was said where work was done, with what stands beside it,
+	wordsExcerpt = 300 // and of the user's words there
 )
 
-// An excerpt is an item that is being made: passages of one conversation that follow each other.
+// An excerpt is an item that is being made: passages of one conversation that follow each other, or a text.
 type excerpt struct {
 	best        *rank.Passage
-	first, last int // indices in the conversation, inclusive
+	first, last int    // indices in the conversation, inclusive
+	text        string // what is told of passages where work was done
 }
 
-// tell makes items of the best passages.
+// tell makes items of the best passages: of those where work was done first the user's own words, then excerpts of
+// anybody's; of talk what was said together.
 func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search) ([]memory.Item, error) {
+	words, err := s.words(ctx, q, ranked, in)
+	if err != nil {
+		return nil, err
+	}
+	words = words[:min(len(words), 4*mostWords)]
+	ranked = slices.DeleteFunc(slices.Clone(ranked), func(c *rank.Passage) bool { return c.Traits.Has(passage.Narrates) })
 	places := placesOf(ranked)
-	var ids []int64
+	ids := idsOf(words)
 	for _, c := range ranked[:min(len(ranked), 2*mostOpening)] {
 		thread := places.of(c)
 		at := places.at[c.ID]
@@ -51,19 +62,38 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	for _, text := range in.seen {
 		t.markSeen(text)
 	}
+	seen := func(c *rank.Passage) bool {
+		m, ok := texts[c.ID]
+		return !ok || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content)
+	}
+	for _, c := range words {
+		if len(t.items) < mostWords && !seen(c) {
+			t.quote(c, clip(t.whole(c), wordsExcerpt))
+		}
+	}
+	t.most = len(t.items) + mostRecalled
 	opened := 0
 	for _, c := range ranked {
-		if opened == mostOpening || len(t.items) == mostRecalled && opened == mostOpening {
+		if opened == mostOpening {
 			break
 		}
-		if m, ok := texts[c.ID]; !ok || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
+		if seen(c) {
 			continue
 		}
 		opened++
-		t.take(c)
+		if c.Traits.Has(passage.Works) {
+			if len(t.items) < t.most {
+				t.quote(c, t.around(c))
+			}
+		} else {
+			t.take(c)
+		}
 	}
 	for _, spend := range []func(*excerpt) (int, bool){t.answer, t.next, t.previous} {
 		for i := range t.items {
+			if t.items[i].text != "" {
+				continue
+			}
 			if at, ok := spend(&t.items[i]); ok {
 				t.extend(&t.items[i], at)
 			}
@@ -109,6 +139,7 @@ type selection struct {
 	places places
 	texts  map[int64]Memory
 	items  []excerpt
+	most   int                   // how many items
 	left   int                   // tokens that are free
 	said   map[string]bool       // sentences in the items, by key
 	cut    map[string][]sentence // texts that were cut into sentences before
@@ -134,7 +165,7 @@ func (t *selection) take(c *rank.Passage) {
 	at := t.places.at[c.ID]
 	for i := range t.items {
 		e := &t.items[i]
-		if c.Thread == 0 || e.best.Thread != c.Thread || at < e.first-joinWithin || at > e.last+joinWithin {
+		if c.Thread == 0 || e.text != "" || e.best.Thread != c.Thread || at < e.first-joinWithin || at > e.last+joinWithin {
 			continue
 		}
 		for at < e.first && t.extend(e, e.first-1) {
@@ -143,7 +174,7 @@ func (t *selection) take(c *rank.Passage) {
 		}
 		return
 	}
-	if len(t.items) == mostRecalled {
+	if len(t.items) == t.most {
 		return
 	}
 	text := t.text(c)
@@ -153,7 +184,43 @@ func (t *selection) take(c *rank.Passage) {
 	}
 	t.left -= cost
 	t.markSaid(text)
-	t.items = append(t.items, excerpt{c, at, at})
+	t.items = append(t.items, excerpt{c, at, at, ""})
+}
+
+// quote makes an item of a text of a passage.
+func (t *selection) quote(c *rank.Passage, text string) {
+	cost := frameOfItem + memory.Tokens(text)
+	if text == "" || cost > t.left || t.repeats(text) {
+		return
+	}
+	t.left -= cost
+	t.markSaid(text)
+	t.items = append(t.items, excerpt{best: c, text: text})
+}
+
+// around gives what holds most of the question in a passage, with what stands beside it in the same part of its turn.
+func (t *selection) around(c *rank.Passage) string {
+	own := t.sentences(t.whole(c))
+	if len(own) == 0 {
+		return ""
+	}
+	best := t.best(own)
+	thread, at := t.places.of(c), t.places.at[c.ID]
+	all := slices.Clone(own)
+	for i := at - 1; i >= max(at-joinWithin, 0) && thread[i].SamePart(c); i-- {
+		before := t.sentences(t.whole(thread[i]))
+		all = append(slices.Clone(before), all...)
+		best += len(before)
+	}
+	for i := at + 1; i <= min(at+joinWithin, len(thread)-1) && thread[i].SamePart(c); i++ {
+		all = append(all, t.sentences(t.whole(thread[i]))...)
+	}
+	return excerptOf(all, best, workExcerpt)
+}
+
+// whole is what a passage says, on one line.
+func (t *selection) whole(c *rank.Passage) string {
+	return strings.Join(strings.Fields(t.texts[c.ID].Content), " ")
 }
 
 // extend adds the passage at a place beside the item to it, if there is room and the passage says something new.
@@ -178,7 +245,7 @@ func (t *selection) extend(e *excerpt, at int) bool {
 
 func (t *selection) contains(id int64) bool {
 	return slices.ContainsFunc(t.items, func(e excerpt) bool {
-		return slices.ContainsFunc(t.places.of(e.best)[e.first:e.last+1],
+		return e.text == "" && slices.ContainsFunc(t.places.of(e.best)[e.first:e.last+1],
 			func(c *rank.Passage) bool { return c.ID == id })
 	})
 }
@@ -202,33 +269,41 @@ func (t *selection) text(c *rank.Passage) string {
 	if len(text) <= mostExcerpt {
 		return text
 	}
-	return excerptOf(text, t.q)
+	sentences := t.sentences(text)
+	return excerptOf(sentences, t.best(sentences), mostExcerpt)
 }
 
-// excerptOf gives the sentences of a text around the one that holds most of the question.
-func excerptOf(text string, q *rank.Query) string {
-	sentences := language.SplitSentences(text)
+// best gives the index of the sentence that holds most of the question.
+func (t *selection) best(sentences []sentence) int {
 	best, most := 0, -1.0
 	for i, s := range sentences {
-		held := 0.0
-		for t := range language.SetOf(language.Terms(s)) {
-			held += q.Share(t)
-		}
-		if held > most {
+		if held := t.q.Held(strings.Fields(s.key)); held > most {
 			best, most = i, held
 		}
 	}
-	first, last, size := best, best, len(sentences[best])
+	return best
+}
+
+// excerptOf gives the sentences around the best one, most bytes in all.
+func excerptOf(sentences []sentence, best, most int) string {
+	first, last, size := best, best, len(sentences[best].text)
 	for grown := true; grown; {
 		grown = false
-		if last+1 < len(sentences) && size+1+len(sentences[last+1]) <= mostExcerpt {
-			last, size, grown = last+1, size+1+len(sentences[last+1]), true
+		if last+1 < len(sentences) && size+1+len(sentences[last+1].text) <= most {
+			last, size, grown = last+1, size+1+len(sentences[last+1].text), true
 		}
-		if first > 0 && size+1+len(sentences[first-1]) <= mostExcerpt {
-			first, size, grown = first-1, size+1+len(sentences[first-1]), true
+		if first > 0 && size+1+len(sentences[first-1].text) <= most {
+			first, size, grown = first-1, size+1+len(sentences[first-1].text), true
 		}
 	}
-	part := clip(strings.Join(sentences[first:last+1], " "), mostExcerpt)
+	var b strings.Builder
+	for i := first; i <= last; i++ {
+		if i > first {
+			b.WriteByte(' ')
+		}
+		b.WriteString(sentences[i].text)
+	}
+	part := clip(b.String(), most)
 	if first > 0 {
 		part = "… " + part
 	}
@@ -258,14 +333,19 @@ func (t *selection) markSeen(text string) {
 // finish writes the items: those that read like instructions last, a question without its answer not at all.
 func (t *selection) finish() []memory.Item {
 	var items, orders []memory.Item
+	score := 1.0
 	said := map[string]bool{}
 	for _, e := range t.items {
-		text, answered := t.write(e, said)
+		text, answered := e.text, true
+		if text == "" {
+			text, answered = t.write(e, said)
+		}
 		if text == "" || !answered {
 			continue
 		}
 		it := t.texts[e.best.ID].item()
-		it.Text, it.Score = text, shownScore(e.best.Score)
+		score = min(score, shownScore(e.best.Score)) // their order is that in which they are told
+		it.Text, it.Score = text, score
 		if memory.Instructs(text) {
 			orders = append(orders, it)
 		} else {

@@ -20,13 +20,14 @@ type Term struct {
 
 // A Question is a prompt as it is looked for in the index.
 type Question struct {
-	Terms []Term
-	When  bool // it asks for a time
-	Many  bool // it asks for a number
-	Who   bool // it asks for a name or a thing
-	Asks  bool // it ends in a question
-	Names int  // how many different words have a capital inside a sentence
-	Nouns bool // its language writes all nouns with a capital
+	Terms   []Term
+	When    bool // it asks for a time
+	Many    bool // it asks for a number
+	Who     bool // it asks for a name or a thing
+	Asks    bool // it ends in a question
+	Names   int  // how many different words have a capital inside a sentence
+	Nouns   bool // its language writes all nouns with a capital
+	Foreign bool // it is in another language than English
 }
 
 // MostTerms is how many terms a question has at most; a prompt may have a megabyte.
@@ -45,7 +46,7 @@ func Ask(text string) Question {
 	if !sure {
 		forms = all
 	}
-	q := Question{Nouns: lang == german_, Asks: EndsInQuestion(text)}
+	q := Question{Nouns: lang == german_, Foreign: sure && lang != english_, Asks: EndsInQuestion(text)}
 	q.When, q.Many, q.Who = asksWhen(text, folded), asksMany(text, folded), asksWho(text, folded)
 	seen := map[string]bool{}
 	add := func(t Term) {
@@ -64,6 +65,7 @@ func Ask(text string) Question {
 			continue
 		}
 		if w.Unspaced() {
+			q.Foreign = true
 			for _, pair := range pairs(w.Text) {
 				add(Term{Forms: []string{pair}, Pair: utf8.RuneCountInString(pair) > 1, Word: pair})
 			}

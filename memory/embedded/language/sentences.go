@@ -79,7 +79,7 @@ func Sentences(text string) []Sentence {
 			flush()
 			para.WriteString(bulletMark().ReplaceAllString(line, ""))
 			item = true
-		case isDump(bare):
+		case IsDump(bare):
 			flush()
 		default:
 			para.WriteString(" " + strings.TrimLeft(bare, "> "))
@@ -106,8 +106,8 @@ func isCommand(line string) bool {
 
 var dumpLine = pattern.New(`^(?:at \S+\(|[\w.*/()-]+\([^()]*\)$|\S+\.\w{1,4}:\d+(?::\d+)?:? \+?0x|\s*File ".*", line \d+|goroutine \d+|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[{}\[\]();,]+$|[+-]{3} [ab]/|@@ |diff --git|import .* from |package \w+$|func |def |class |const |let |var |return\b.*[;)]$|if \(|\}|<\/?\w+[^>]*>$)`)
 
-// isDump reports whether a line is of code, a log, a stack trace or a diff, pasted without a fence.
-func isDump(line string) bool {
+// IsDump reports whether a line is of code, a log, a stack trace or a diff, pasted without a fence.
+func IsDump(line string) bool {
 	if dumpLine().MatchString(line) || len(line) > 4000 {
 		return true
 	}

@@ -90,11 +90,11 @@ func languageOf(folded []string) (lang set, sure bool) {
 }
 
 // commonWords say little in work with an agent: a prompt that has no others does not name what it is about.
-const commonWords = `able according actually add added adding allow allowed already always answer app apply around
+const commonWords = `ahead able according actually add added adding allow allowed already always answer app apply around
 	available away bad based become begin best better big bigger break bring broken bug
 build built bump call called came cannot case cause caused certain change changed changes check clean clear code come
 comes commit common company complete contact continue correct create created
-current currently day days decide decided dependency dependencies diff different difference do doing easy end enough
+current currently day days decide decided dependency dependencies diff different difference do doing double easy end enough
 error exactly example exist explain fail failed fails fast faster file files fill find
 fine finish first fix fixed follow format found full function future general goal good great handle happen happened
 happens hard help high hold holds hour hours idea implement important improve include

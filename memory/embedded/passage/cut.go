@@ -10,10 +10,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
-const (
-	Length   = 600      // bytes of a passage; what is longer is cut at the end of a line or a sentence
-	mostSide = 64 << 10 // bytes of one side of a turn that are read: of its beginning and of its end
-)
+// Length is how many bytes a passage has at most; what is longer is cut at the end of a line or a sentence.
+const Length = 600
 
 // Forgotten stands in a text in the place of what a person had forgotten.
 const Forgotten = "[forgotten]"
@@ -21,10 +19,6 @@ const Forgotten = "[forgotten]"
 // Cut cuts one side of a turn into passages: paragraphs, and code blocks, whole where they are short enough. Passages
 // without a word are left out.
 func Cut(text string) []string {
-	if len(text) > mostSide {
-		text = strings.ToValidUTF8(text[:mostSide*3/4],
-			"") + "\n\n" + strings.ToValidUTF8(text[len(text)-mostSide/4:], "")
-	}
 	var list []string
 	var lines []string
 	size, fence := 0, ""

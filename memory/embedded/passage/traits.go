@@ -16,6 +16,14 @@ const (
 	nameShift        = 7                // three bits from here: Names
 )
 
+// Bits of what a passage's place in its turn says, and of the user's words.
+const (
+	Narrates Traits = 1 << (iota + 10) // said before a tool was called
+	Plans                              // the same, at some length
+	Works                              // of a turn in which work was done: tools were called
+	Directs                            // the user says how things are to be done
+)
+
 // Has reports whether t has one trait, or one of several.
 func (t Traits) Has(one Traits) bool { return t&one != 0 }
 
@@ -24,6 +32,14 @@ func (t Traits) FirstPerson() int { return int(t>>firstPersonShift) & 3 }
 
 // Names is how many names a passage has, up to 7.
 func (t Traits) Names() int { return int(t>>nameShift) & 7 }
+
+// DirectsIn gives Directs for a text in which a user says how things are to be done.
+func DirectsIn(text string) Traits {
+	if directives.In(text) {
+		return Directs
+	}
+	return 0
+}
 
 // TraitsOf gives the traits of a text; read is language.Read of it.
 func TraitsOf(text string, read language.Text) Traits {

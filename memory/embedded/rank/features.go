@@ -25,11 +25,12 @@ type features struct {
 	date     float64 // it was said at the time that the question names
 	pairs    float64 // terms that follow each other in it as in the question
 	speaker  float64 // it begins with a name that the question names
+	place    float64 // against it: it is narration, or a plan, said before a tool was called
 }
 
 // score is the weighed sum. The weights were fitted on halves of dialogues with questions, and rounded.
 func (f features) score() float64 {
 	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + f.terms + f.newNames +
 		.8*f.first - .9*f.question + .35*f.replies +
-		2.3*f.when + 1.5*f.many + 5*f.date + .5*f.pairs + .9*f.speaker
+		2.3*f.when + 1.5*f.many + 5*f.date + .5*f.pairs + .9*f.speaker - f.place
 }

@@ -1,6 +1,10 @@
 package rank
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
+)
 
 // A first prompt is told what concerns it, or nothing: memories that have nothing to do with it would mislead. These
 // thresholds decide.
@@ -13,6 +17,11 @@ const (
 	leastOfTwo = .6 // the same, where only one term and a common one match
 	forOthers  = .5 // added there for words that nobody ever used, by their share: others may say the same
 	bestOf     = 10 // of the best passages, how many may be the one that matches enough terms
+
+	// where work was done
+	leastAtWork   = .3  // the least share of the prompt that a passage must hold, after deductions,
+	leastToAnswer = .45 // and of a question, which may ask for what was never spoken of
+	againstUnused = .5  // deducted for words that nobody ever used, by their share
 )
 
 // WorthTelling reports whether the best of what was found (ranked by Rank) concerns the prompt enough to be told
@@ -32,9 +41,20 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 			named = named || c.named
 		}
 	}
-	held -= againstNew*q.unknownNames() + againstFew/float64(len(q.asked))
+	work := AtWork(ranked)
+	if work {
+		held -= againstUnused * q.neverUsed()
+	} else {
+		held -= againstNew*q.unknownNames() + againstFew/float64(len(q.asked))
+	}
 	switch {
 	case met >= 2, met >= 1.4 && q.unspaced(), named:
+		switch {
+		case work && q.asking():
+			return held > leastToAnswer
+		case work:
+			return held > leastAtWork
+		}
 		return held > leastHeld
 	case met >= 1.5: // one term and a common one
 		return held+forOthers*q.unused(ranked) > leastOfTwo && q.asking()
@@ -43,6 +63,28 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 			!slices.ContainsFunc(q.asked, func(a Asked) bool { return !a.Common && !q.rare(a) })
 	}
 	return false
+}
+
+// AtWork reports whether most of the best passages were said where work was done.
+func AtWork(ranked []*Passage) bool {
+	n, best := 0, ranked[:min(len(ranked), bestOf)]
+	for _, c := range best {
+		if c.Traits.Has(passage.Works) {
+			n++
+		}
+	}
+	return 2*n > len(best)
+}
+
+// neverUsed is the share of the prompt that lies in words which nobody ever used. Of a prompt that is not in English,
+// in which a project may speak all the same, names and identifiers alone count.
+func (q *Query) neverUsed() (share float64) {
+	for _, a := range q.asked {
+		if a.Docs == 0 && (!q.Foreign || a.Name || a.Identifier) {
+			share += a.share
+		}
+	}
+	return share
 }
 
 // unspaced reports whether a question is in a script that sets no spaces.

@@ -21,6 +21,9 @@ type Passage struct {
 	Position float64
 	Created  time.Time
 	Traits   passage.Traits
+	Turn     int64 // 0: a memory's
+	ByUser   bool
+	Size     int     // bytes of its text
 	Length   float64 // in terms
 	Whose    int
 	Given    int // sessions that it was told to
@@ -42,6 +45,7 @@ type Passage struct {
 	wide    float64            // the same with wideReach neighbours
 	met     float64            // how many terms of the question stand in near
 	named   bool               // one of them is a rare identifier
+	bearing float64            // of a short passage of the user: how well it bears on the prompt
 	near    []*Passage         // itself and, once it is ranked, its neighbours
 	features
 }

@@ -18,11 +18,12 @@ type Query struct {
 	Dated bool           // it names such days
 
 	asked    []Asked
-	at       map[string]int // form → its place in asked
-	prefixes bool           // some asked terms have a Prefix
-	texts    float64        // number of passages in the index
-	average  float64        // mean number of terms of a passage
-	content  int            // how many terms are not common, which say what the prompt is about
+	at       map[string]int    // form → its place in asked
+	prefixes bool              // some asked terms have a Prefix
+	texts    float64           // number of passages in the index
+	average  float64           // mean number of terms of a passage
+	content  int               // how many terms are not common, which say what the prompt is about
+	held     map[int64]float64 // by conversation: the share of the question that it holds, beside the best
 }
 
 // An Asked term is a term of the question that is looked for.

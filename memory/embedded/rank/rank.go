@@ -51,7 +51,7 @@ func (q *Query) best(thread []*Passage, i, back, ahead int, fade *fades) float64
 // neighbours. With keepUnused, what was told often and never used does not sink.
 func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
 	slices.SortFunc(all, ByPlace)
-	sessions := q.sessions(all)
+	q.held = q.sessions(all)
 	ranked := make([]*Passage, 0, len(all))
 	for start := 0; start < len(all); {
 		end := start + 1
@@ -67,7 +67,7 @@ func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
 			c.features = q.features(thread, i)
 			c.near = thread[max(i-Reach, 0):min(i+Reach+1, len(thread))]
 			if c.Thread != 0 {
-				c.session = sessions[c.Thread]
+				c.session = q.held[c.Thread]
 			} else {
 				c.session = min(c.own, 1)
 			}
@@ -121,6 +121,12 @@ func (q *Query) features(thread []*Passage, i int) features {
 	}
 	if c.opens {
 		f.speaker = 1
+	}
+	switch {
+	case c.Traits.Has(passage.Narrates):
+		f.place = 2
+	case c.Traits.Has(passage.Plans):
+		f.place = .5
 	}
 	return f
 }

@@ -1,0 +1,87 @@
+package passage
+
+import (
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
+)
+
+// What a user pastes into a prompt, a log, a stack trace, a diff, a file, is longer than anything they say, and little
+// of it tells.
+
+const (
+	longPrompt = 1500 // bytes of a prompt that may hold pasted text
+	longRun    = 6    // lines of pasted text in a row; a shorter run stays
+	mostKept   = 4    // lines of a longer one
+)
+
+// telling finds the lines of pasted text that say what went wrong.
+var telling = pattern.New(`(?i)error|exception|fail|fatal|panic|exit (?:code|status)|exited|denied|refused|not found|` +
+	`no such|cannot|undefined|timed? ?out|traceback|assert|✗|❌`)
+
+// WithoutPastes cuts what was pasted into a long prompt to the lines that tell. The person's own lines stay.
+func WithoutPastes(text string) string {
+	if len(text) <= longPrompt {
+		return text
+	}
+	var kept, run []string
+	seen := map[string]bool{}
+	end := func() {
+		kept = append(kept, linesThatTell(run, seen)...)
+		run = run[:0]
+	}
+	fence := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		bare := strings.TrimLeft(line, " \t")
+		opens := fence == "" && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~"))
+		switch {
+		case opens:
+			fence = bare[:3]
+			run = append(run, line)
+		case fence != "":
+			run = append(run, line)
+			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" {
+				fence = ""
+			}
+		case bare == "" && len(run) > 0, bare != "" && language.IsDump(bare):
+			run = append(run, line)
+		default:
+			end()
+			kept = append(kept, line)
+		}
+	}
+	end()
+	return strings.Join(kept, "\n")
+}
+
+// linesThatTell gives a short run as it is; of a long one those lines that tell what went wrong, else its first, each
+// once in a prompt, and each a paragraph: what stood between them is gone.
+func linesThatTell(run []string, seen map[string]bool) []string {
+	if len(run) <= longRun {
+		return run
+	}
+	var told, first []string
+	tells := false
+	for _, line := range run {
+		bare := strings.TrimSpace(line)
+		tell := telling().MatchString(bare)
+		tells = tells || tell
+		if strings.Trim(bare, "`~") == "" || seen[bare] {
+			continue
+		}
+		paragraph := []string{"", line, ""}
+		if len(first) == 0 {
+			first = paragraph
+		}
+		if tell && len(told) < mostKept*len(paragraph) {
+			seen[bare] = true
+			told = append(told, paragraph...)
+		}
+	}
+	if !tells {
+		return first
+	}
+	return told
+}

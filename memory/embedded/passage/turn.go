@@ -1,0 +1,64 @@
+package passage
+
+import (
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+)
+
+// What a turn is made of: the user's words, what the agent says before it calls a tool, which is narration, and what it
+// says after its last call, which is the result.
+
+const (
+	leastPlan = 300 // bytes of a text before a call that is more than narration: often a plan
+
+	// An answer without calls is work as well where it is so much longer than its prompt, and that long: in talk both
+	// sides say as much. Not every harness reports its calls.
+	workShare = 4
+	leastWork = 400 // bytes
+)
+
+// A Part of a turn is what the user said, or what the agent said between two calls. Narration that follows narration is
+// one part.
+type Part struct {
+	Text   string
+	Traits Traits // those that come of its place
+	ByUser bool
+}
+
+// Parts takes a turn apart. answer has chars.ToolMark where tools were called; tools says that some were, wherever.
+func Parts(user, answer string, tools bool) []Part {
+	pieces := strings.Split(answer, chars.ToolMark)
+	user = WithoutPastes(user)
+	var of Traits
+	if tools || len(pieces) > 1 || len(answer) > leastWork && len(answer) > workShare*len(user) {
+		of = Works
+	}
+	parts := []Part{{user, of, true}}
+	for i, text := range pieces {
+		text = strings.TrimSpace(text)
+		part := Part{Text: text, Traits: of}
+		switch before := &parts[len(parts)-1]; {
+		case text == "":
+			continue
+		case i == len(pieces)-1:
+		case len(text) >= leastPlan:
+			part.Traits |= Plans
+		case before.Traits.Has(Narrates):
+			before.Text += "\n" + text
+			continue
+		default:
+			part.Traits |= Narrates
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// directives are words by which a user says how things are to be done.
+var directives = language.NewPhrases(`never|always|don't|do not|must|should|shouldn't|instead|rather|let's|lets|use|want|
+	prefer|only|no need|make sure|nie|niemals|immer|nicht|muss|soll|sollte|statt|lieber|nimm|nur|jamais|toujours|doit|
+	faut|plutôt|utilise|utilisons|seulement|nunca|siempre|debe|mejor|usa|usar|solo|mai|sempre|deve|invece|nooit|altijd|
+	moet|liever|gebruik|alleen|никогда|всегда|нужно|лучше|только`,
+	`不要 必须 应该 总是 用 只 禁止 しないで 必ず べき 使って だけ 하지 마 반드시 항상 대신`)
