@@ -20,6 +20,10 @@ func (p *capture) read(l tappedUpdate, line []byte) {
 		p.commands(l.id, line)
 	case updateUsage:
 		p.usage(l.session, line)
+	case updateMode:
+		p.mode(l.session, line, "params", "update", "currentModeId")
+	case updateConfig:
+		p.config(l.session, line)
 	case updateInfo:
 		p.title(l.session, line)
 	case updateCompact:
@@ -110,6 +114,26 @@ func (p *capture) compaction(s *session.Session, line []byte) {
 func (p *capture) title(s *session.Session, line []byte) {
 	if text, ok := stringAt(line, "params", "update", "title"); ok {
 		p.table.Update(func(c *session.Connection) { c.SetTitle(s, chars.Cut(text, 2*maxTitle)) })
+	}
+}
+
+// mode notes the mode that a session is in.
+func (p *capture) mode(s *session.Session, line []byte, path ...string) {
+	if mode, ok := stringAt(line, path...); ok {
+		p.table.Update(func(*session.Connection) { s.Mode = mode })
+	}
+}
+
+// config reads the mode among a session's options: claude says it there after session/set_mode.
+func (p *capture) config(s *session.Session, line []byte) {
+	list, ok := frame.Find(line, "params", "update", "configOptions")
+	if !ok {
+		return
+	}
+	for option := range frame.Elements(line, list) {
+		if id, _ := stringAt(option.Of(line), "id"); id == "mode" {
+			p.mode(s, option.Of(line), "currentValue")
+		}
 	}
 }
 

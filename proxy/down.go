@@ -96,6 +96,10 @@ func (d *down) judgeUpdateOfLocked(s *session.Session) wire.Verdict {
 		kind = updateTool
 	case updateUsage:
 		kind = updateUsage
+	case updateMode:
+		kind = updateMode
+	case updateConfig:
+		kind = updateConfig
 	case updateCompact:
 		kind = updateCompact
 	case updateSummary:
@@ -117,6 +121,9 @@ func (d *down) judgeUpdateOfLocked(s *session.Session) wire.Verdict {
 		return wire.Pass
 	case updateAgent:
 		kind = updateAgent
+	case updateThought:
+		s.Thinks()
+		return wire.Pass
 	default:
 		return wire.Pass
 	}

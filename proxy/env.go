@@ -47,7 +47,7 @@ func await(ctx context.Context, c <-chan struct{}) {
 	}
 }
 
-// toolHint reports whether blocks for this agent mention the memory tool.
-func (e *env) toolHint(agent string) bool {
-	return e.o.MCPServer != nil && e.o.ToolHint != nil && e.o.ToolHint(agent)
+// toolHint reports whether blocks for this agent mention the memory tool in a mode of a session; "" is not known.
+func (e *env) toolHint(agent, mode string) bool {
+	return e.o.MCPServer != nil && e.o.ToolHint != nil && e.o.ToolHint(agent, mode)
 }

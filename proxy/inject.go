@@ -253,7 +253,7 @@ func (j *injector) compose(kind string, h *heldPrompt, start, recall memory.Cont
 	if kind == session.KindRecall {
 		style.Kind = memory.KindRecall
 	}
-	j.table.Update(func(c *session.Connection) { style.ToolHint = j.toolHint(c.Agent.Name) })
+	j.table.Update(func(c *session.Connection) { style.ToolHint = j.toolHint(c.Agent.Name, h.session.Mode) })
 	block, ok := memory.Compose(h.session.ID, start, recall, style)
 	if !ok {
 		return nil

@@ -120,7 +120,7 @@ type Options struct {
 	Exclude     []string                          // globs of folders whose sessions are left alone
 	AgentID     string                            // the Signet agent; "" is the daemon's default
 	Project     func(cwd string) string           // the project of a folder; nil: memory.Project
-	ToolHint    func(agent string) bool           // whether blocks mention the memory tool; nil: no
+	ToolHint    func(agent, mode string) bool     // whether blocks mention the memory tool in a mode; nil: no
 	Traits      func(agent string) session.Traits // what is known of a harness; nil: nothing
 	Placement   func(agent string) Placement      // where a harness gets the identity; nil: the first prompt
 	Compat      Compat

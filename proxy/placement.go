@@ -84,7 +84,7 @@ func (p *placer) identityBlock(ctx context.Context, s *session.Session) (block m
 	}
 	var who memory.Session
 	style := memory.Style{Kind: memory.KindContext}
-	p.table.Update(func(c *session.Connection) { who, style.ToolHint = s.Who, p.toolHint(c.Agent.Name) })
+	p.table.Update(func(c *session.Connection) { who, style.ToolHint = s.Who, p.toolHint(c.Agent.Name, s.Mode) })
 	read := make(chan memory.Context, 1)
 	p.tasks.run("identity", func(context.Context) {
 		var got memory.Context

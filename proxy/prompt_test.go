@@ -98,12 +98,15 @@ func TestOutcomes(t *testing.T) {
 		again     bool // the next prompt carries it again
 		keeps     bool // the harness is known to keep failed prompts
 		cancelled session.Cancelled
+		before    string // an update before the first answer
 	}{
 		{name: "end_turn", answer: `"result":{"stopReason":"end_turn"}`, state: correlation.Done},
 		{name: "cancelled", answer: stopped, state: correlation.Doubt, again: true, keeps: true},
 		{name: "cancelled, kept", answer: stopped, state: correlation.Done, cancelled: session.CancelledKept},
 		{name: "cancelled early", answer: stopped, state: correlation.Doubt, again: true, keeps: true,
 			cancelled: session.CancelledBegun},
+		{name: "cancelled while it thinks", answer: stopped, state: correlation.Done, cancelled: session.CancelledBegun,
+			before: `{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"x"}}`},
 		{name: "cancelled, forgotten", answer: stopped, state: correlation.Armed, again: true, keeps: true,
 			cancelled: session.CancelledForgot},
 		{name: "cancelled request, forgotten", answer: `"error":{"code":-32800,"message":"x"}`, again: true, keeps: true,
@@ -129,6 +132,9 @@ func TestOutcomes(t *testing.T) {
 			a := func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
 				if method(f) == "session/prompt" {
 					if prompts++; prompts == 1 {
+						if tt.before != "" {
+							say("%s", update("s1", tt.before))
+						}
 						say(`{"jsonrpc":"2.0","id":%s,%s}`, f["id"], tt.answer)
 						return
 					}
@@ -328,4 +334,34 @@ func (w *world) holding() (*connection, *source) {
 	c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = time.Hour })
 	c.open()
 	return c, mem
+}
+
+// An error after a cancel is a cancel's: opencode answers so where it has hardly begun.
+func TestCancelledWithError(t *testing.T) {
+	w := newWorld(t)
+	plain := echo()
+	var prompt json.RawMessage
+	c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		switch {
+		case method(f) == "session/prompt" && prompt == nil:
+			prompt = f["id"]
+			say(`{"jsonrpc":"2.0","method":"_heard"}`)
+		case method(f) == "session/cancel":
+			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error"}}`, prompt)
+		default:
+			plain(f, line, say)
+		}
+	}, func(o *Options) {
+		o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: true} }
+	})
+	c.open()
+	c.call(1, "session/new", cwd)
+	c.sendPrompt(2, "s1", "hello")
+	c.until("_heard")
+	c.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
+	c.until(`"id":2,`)
+	c.prompt(3, "s1", "hello again")
+	if b := c.blocks(1); len(b) != 2 {
+		t.Errorf("the prompt after the cancelled one: %q", b)
+	}
 }

@@ -124,7 +124,11 @@ func (r *responses) opened(req session.Request, line []byte, failed bool) (s *se
 			c.Advertise(req.Session.ID, commandNames(line, list))
 		}
 	})
-	if failed || !announce {
+	if failed {
+		return nil
+	}
+	r.capture.mode(req.Session, line, "result", "modes", "currentModeId")
+	if !announce {
 		return nil
 	}
 	return req.Session

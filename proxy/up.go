@@ -94,6 +94,11 @@ func (u *up) judge() wire.Verdict {
 			return u.judgePrompt()
 		}
 	case methodCancel:
+		u.table.Update(func(c *session.Connection) {
+			if s := c.SessionOf(u.head.Session); s != nil {
+				s.Cancel()
+			}
+		})
 		u.cancel(func(h *heldPrompt) bool { return h.session.ID == string(u.head.Session) })
 	case methodCancelRequest:
 		if u.queue.Holding() {

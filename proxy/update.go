@@ -8,6 +8,7 @@ import (
 // The kinds of session/update that are looked at.
 const (
 	updateMessage        = "agent_message_chunk"
+	updateThought        = "agent_thought_chunk"
 	updateTool           = "tool_call"
 	updateToolMore       = "tool_call_update"
 	updateUser           = "user_message_chunk"
@@ -18,6 +19,8 @@ const (
 	updateCompact        = "compaction_update"
 	updateSummary        = "compaction_summary_chunk"
 	updateUsage          = "usage_update"
+	updateMode           = "current_mode_update"
+	updateConfig         = "config_option_update"
 )
 
 // Updates of version 2.

@@ -32,6 +32,7 @@ type Profile struct {
 	SaysSummary       bool     // it compacts in the middle of a turn, and says the summary as a message of its own
 	TitleLength       int      // UTF-16 units of a first prompt that it makes its title from; 0: all
 	AsksForTools      bool     // asks for permission for each MCP call
+	UnaskedModes      []string // the modes (session/set_mode) in which it does not
 	ReadMode          string   // the mode (session/set_mode) in which it changes no files; "": none
 	SystemPrompt      bool     // takes session/new's systemPrompt, if it advertises that
 	MetaSystemPrompt  bool     // takes its _meta.systemPrompt too, but not both
@@ -65,6 +66,11 @@ const (
 	MCPHTTP  = "http"
 	MCPNone  = "none"
 )
+
+// Asks reports whether the harness asks for permission for each MCP call in a mode; "" is not known.
+func (p Profile) Asks(mode string) bool {
+	return p.AsksForTools && !slices.Contains(p.UnaskedModes, mode)
+}
 
 // program returns the name of the harness's own program: "claude-agent-acp", "gemini".
 func (p Profile) program() string {
@@ -119,6 +125,7 @@ func (p Profile) clone() Profile {
 	p.Installed = slices.Clone(p.Installed)
 	p.Agents = slices.Clone(p.Agents)
 	p.CompactCommands = slices.Clone(p.CompactCommands)
+	p.UnaskedModes = slices.Clone(p.UnaskedModes)
 	p.SettingSources = slices.Clone(p.SettingSources)
 	return p
 }

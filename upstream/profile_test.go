@@ -112,3 +112,16 @@ func TestByCommand(t *testing.T) {
 		}
 	}
 }
+
+// In its mode auto claude asks nobody before it calls a tool of ours.
+func TestAsks(t *testing.T) {
+	p, _ := Lookup("claude")
+	for mode, want := range map[string]bool{"": true, "default": true, "auto": false} {
+		if got := p.Asks(mode); got != want {
+			t.Errorf("in mode %q: %v", mode, got)
+		}
+	}
+	if p, _ := Lookup("codex"); p.Asks("") {
+		t.Error("codex asks")
+	}
+}

@@ -22,6 +22,7 @@ type Session struct {
 	Ready        chan struct{}           // closed once the ledger has answered about it, or failed to
 	Stale        bool                    // the next prompt has to ask the ledger again
 	ReplayWaited bool                    // a replayed message has waited for the ledger once
+	Mode         string                  // the harness's, as it said last; "" is not known
 	Predecessor  int64                   // the row of a session whose stored context this one may use; 0: none
 
 	Live   bool // the harness has opened it
@@ -127,6 +128,8 @@ type Turn struct {
 	Answer  answer.Text // what the agent said and is not recorded; it has a lock of its own
 
 	forwarded bool // its prompt has left, or is leaving
+	begun     bool // the harness has thought something of it
+	cancelled bool // the client has asked for its end
 	accepted  bool // version 2: the harness has accepted the prompt; the turn goes on
 	dropped   bool // nothing of it is recorded
 

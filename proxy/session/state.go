@@ -112,10 +112,10 @@ func (c *Connection) Placed(s *Session, in *Injection) {
 // conversation; after any other error it may or may not have; the traits say what is kept of a cancelled one.
 func (c *Connection) becameOf(t *Turn, failed bool, stop string, code int) correlation.EventName {
 	switch {
-	case failed && code == requestCancelled, !failed && stop == StopCancelled:
-		return c.Traits().Cancelled.became(t.toolCalled || t.Answer.Said())
 	case failed && refused(code):
 		return correlation.Refused
+	case failed && (t.cancelled || code == requestCancelled), !failed && stop == StopCancelled:
+		return c.Traits().Cancelled.became(t.begun || t.toolCalled || t.Answer.Said())
 	case failed:
 		return correlation.Failed
 	}

@@ -140,6 +140,20 @@ func (c *Connection) EndTurn(req Request, id string, failed bool, stop string, c
 	return ended
 }
 
+// Thinks notes that the harness thinks about the turn under way.
+func (s *Session) Thinks() {
+	if t := s.Turn(); t != nil {
+		t.begun = true
+	}
+}
+
+// Cancel notes that the client has cancelled what is not answered yet.
+func (s *Session) Cancel() {
+	for _, t := range s.unanswered {
+		t.cancelled = true
+	}
+}
+
 // closeUnanswered ends a turn that has no response. What its prompt carried is in doubt.
 func (c *Connection) closeUnanswered(t *Turn) {
 	s := t.Session

@@ -27,7 +27,7 @@ func (a AgentConfig) applyTo(p upstream.Profile) upstream.Profile {
 		p.Grace = a.Grace
 	}
 	if a.AsksForTools != nil {
-		p.AsksForTools = *a.AsksForTools
+		p.AsksForTools, p.UnaskedModes = *a.AsksForTools, nil
 	}
 	if a.KeepsFailed != nil {
 		p.KeepsFailedPrompt = *a.KeepsFailed

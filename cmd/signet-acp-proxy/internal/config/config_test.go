@@ -102,6 +102,16 @@ func TestAgentWays(t *testing.T) {
 				tt.agent, tt.name, p.Grace, p.AsksForTools, p.KeepsFailedPrompt, p.CompactCommands)
 		}
 	}
+	for _, tt := range []struct {
+		name, mode string
+		asks       bool
+	}{
+		{"qwen", "auto", true}, {"mine", "auto", true}, {"claude", "default", false}, // what the section says counts
+	} {
+		if p, _ := c.ProfileOf("", tt.name); p.Asks(tt.mode) != tt.asks {
+			t.Errorf("%s in mode %s: asks %v", tt.name, tt.mode, !tt.asks)
+		}
+	}
 	if p, known := c.Profile("mine"); !known || p.Grace != 3*time.Second {
 		t.Errorf("mine is known %v, and has %v to end", known, p.Grace)
 	}

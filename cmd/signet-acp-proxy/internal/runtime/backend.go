@@ -106,10 +106,10 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.Notice = b.c.Announce == "notice"
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
 	o.Project = delegatedProject(b.c)
-	o.ToolHint = func(agent string) bool {
+	o.ToolHint = func(agent, mode string) bool {
 		profile, _ := b.c.ProfileOf(agent, name)
 		return b.c.ToolHint == "always" ||
-			b.c.ToolHint == "auto" && !profile.AsksForTools && b.c.MCPFor(agent, name) != "off"
+			b.c.ToolHint == "auto" && !profile.Asks(mode) && b.c.MCPFor(agent, name) != "off"
 	}
 	o.Traits = func(agent string) session.Traits {
 		profile, _ := b.c.ProfileOf(agent, name)

@@ -74,7 +74,7 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 		return Preview{}, err
 	}
 	took := time.Since(begun)
-	hint := d.Config.ToolHint == "always" || d.Config.ToolHint == "auto" && !profile.AsksForTools
+	hint := d.Config.ToolHint == "always" || d.Config.ToolHint == "auto" && !profile.Asks("")
 	block, _ := memory.Compose(who.Key, start, recalled, memory.Style{ToolHint: hint})
 	p := previewOf(d.Config, start, recalled, block)
 	p.Source, p.Notes, p.Took = start.Source, notes, took
