@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
@@ -43,7 +44,7 @@ func (o Export) Write(ctx context.Context, store *correlation.Store, w io.Writer
 			b.WriteByte(',')
 		}
 		begun = true
-		b.Write(text)
+		b.Write(chars.EscapeJSON(text))
 		return err
 	})
 	if err != nil {
@@ -53,7 +54,7 @@ func (o Export) Write(ctx context.Context, store *correlation.Store, w io.Writer
 	if err != nil {
 		return turns, err
 	}
-	fmt.Fprintf(b, `],"resourceMetrics":%s}`+"\n", text)
+	fmt.Fprintf(b, `],"resourceMetrics":%s}`+"\n", chars.EscapeJSON(text))
 	return turns, b.Flush()
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -26,7 +27,8 @@ const longestLine = 6*MaxContent + 64<<10
 func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (n int, err error) {
 	const doing = "exporting memories"
 	out := bufio.NewWriter(w)
-	enc := json.NewEncoder(out)
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
 	// A page is read before it is written: a slow reader of w must not hold the only connection to the database.
 	pages := func(query string, after ...any) error {
@@ -38,7 +40,11 @@ func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (n int, err 
 				return err
 			}
 			for _, m := range page {
+				line.Reset()
 				if err := enc.Encode(m); err != nil {
+					return err
+				}
+				if _, err := out.Write(chars.EscapeJSON(line.Bytes())); err != nil {
 					return err
 				}
 			}

@@ -32,7 +32,7 @@ func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) er
 				p("%s\n", body(e.Text, "  ", screen))
 			}
 			if note := view.HowItEnded(e.Ended, e.Stop, e.Code, e.Truncated); note != "" {
-				p("  %s\n", screen.Paint(term.Yellow, "("+note+")"))
+				p("  %s\n", screen.Paint(term.Yellow, "("+term.Printable(note)+")"))
 			}
 		case runtime.Tool:
 			text := fmt.Sprintf("· %s: %s (%s)", cmp.Or(e.Kind, "tool"), e.Text, e.Status)

@@ -96,7 +96,11 @@ func Delegated(a runtime.Delegated, std term.Streams) error {
 		return nil
 	}
 	if a.Answer != "" {
-		fmt.Fprintln(std.Out, a.Answer)
+		answer := a.Answer
+		if term.IsPerson(std.Out) {
+			answer = term.Visible(answer)
+		}
+		fmt.Fprintln(std.Out, answer)
 	}
 	switch {
 	case a.Branch != "":

@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -136,7 +138,11 @@ func (h Handoff) Run(ctx context.Context, std term.Streams) error {
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		if quoted[i] = word; word == "" || strings.ContainsFunc(word, special) {
+		switch quoted[i] = word; {
+		case word != chars.Printable(word): // a terminal would act on it
+			escaped := strconv.QuoteToASCII(word)
+			quoted[i] = "$'" + strings.ReplaceAll(escaped[1:len(escaped)-1], "'", `\'`) + "'"
+		case word == "" || strings.ContainsFunc(word, special):
 			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}

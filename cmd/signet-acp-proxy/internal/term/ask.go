@@ -11,7 +11,7 @@ func (s Streams) Interactive() bool { return s.In != nil && IsTerminal(s.In) && 
 
 // Ask asks a question to be answered by yes or no; anything but a clear yes is no.
 func (s Streams) Ask(format string, args ...any) bool {
-	fmt.Fprintf(s.Err, "signet-acp-proxy: "+format+" [y/N] ", args...)
+	fmt.Fprint(s.Err, "signet-acp-proxy: "+Visible(fmt.Sprintf(format, args...))+" [y/N] ")
 	line, _ := bufio.NewReader(s.In).ReadString('\n')
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return answer == "y" || answer == "yes"

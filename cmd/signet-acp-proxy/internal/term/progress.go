@@ -63,6 +63,7 @@ func (p *Progress) write(text string, atOnce bool) {
 		return
 	}
 	p.last, p.written = time.Now(), true
+	text = Printable(text)
 	if p.screen.Width > 1 {
 		text = Cut(text, p.screen.Width-1)
 	}
