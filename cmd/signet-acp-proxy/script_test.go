@@ -8,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -61,6 +64,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"alone":    aloneCmd,
 			"daemon":   daemonCmd,
+			"unasked":  unaskedCmd,
 			"alive":    aliveCmd,
 			"dead":     deadCmd,
 			"writing":  writingCmd,
@@ -93,6 +97,32 @@ func daemonCmd(ts *testscript.TestScript, _ bool, args []string) {
 	if args[0] != "foreign" {
 		ts.Setenv("SIGNET_DAEMON_URL", d.URL())
 	}
+}
+
+// listeners are those of unaskedCmd, by their addresses.
+var listeners sync.Map
+
+// unaskedCmd points SIGNET_DAEMON_URL at a listener, and called again checks that nobody has connected to it, or with !
+// that somebody has.
+func unaskedCmd(ts *testscript.TestScript, neg bool, _ []string) {
+	if open, ok := listeners.Load(ts.Getenv("SIGNET_DAEMON_URL")); ok {
+		l := open.(*net.TCPListener)
+		ts.Check(l.SetDeadline(time.Now().Add(time.Millisecond))) // what has connected waits to be accepted
+		conn, err := l.Accept()
+		if err == nil {
+			conn.Close()
+		}
+		if asked := err == nil; asked != neg {
+			ts.Fatalf("somebody has connected: %t", asked)
+		}
+		return
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { l.Close() })
+	url := "http://" + l.Addr().String()
+	listeners.Store(url, l)
+	ts.Setenv("SIGNET_DAEMON_URL", url)
 }
 
 // aliveCmd is a process of ours that lives to the end of the script.
