@@ -180,3 +180,22 @@ func TestEvents(t *testing.T) {
 		}
 	}
 }
+
+// The rows of the page about faults are the cases of the test that makes it, in their order.
+func TestFaultRows(t *testing.T) {
+	all := func(file, pattern string) (names []string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range regexp.MustCompile(pattern).FindAllSubmatch(text, -1) {
+			names = append(names, string(found[1])+" "+string(found[2]))
+		}
+		return names
+	}
+	rows := all("faults.md", `(?m)^\| (daemon|client|harness|disk) \| ([^|]+) \|`)
+	cases := all("../e2e/faults_test.go", `who: "(\w+)", what: "([^"]+)"`)
+	if len(cases) == 0 || !slices.Equal(rows, cases) {
+		t.Errorf("the page has\n%q, the test\n%q", rows, cases)
+	}
+}
