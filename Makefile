@@ -37,7 +37,7 @@ scale: build
 bench-readme: build
 	go run ./e2e/bench -proxy $(BIN) -rounds 9 -into README.md
 
-# Each target in turn: go test fuzzes one at a time.
+# Each target in turn: go test fuzzes one at a time. CODING=FOLDER: also with the source code, logs and conversations of a folder.
 fuzz:
 	@grep -rHoE --include='*_test.go' 'func Fuzz[A-Za-z0-9_]+' . | grep -v node_modules | sed 's/func //' | while IFS=: read -r file target; do \
 		echo "== $$target ($$(dirname $$file))"; \

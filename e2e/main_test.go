@@ -2,6 +2,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -94,7 +95,11 @@ type box struct {
 
 	goesOn bool     // a script adds to what the one before it was sent
 	wrap   []string // what the proxy is started by, in front of an unruly harness
+	build  string   // a build of the proxy that is not the usual one
 }
+
+// program is the proxy that a script is started behind.
+func (b *box) program() string { return cmp.Or(b.build, proxyBin) }
 
 // patience is how long a test waits for what must come; it is no measure of speed.
 const patience = 2 * time.Minute

@@ -7,29 +7,37 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 )
+
+// openPage serves the page, and gives what serves it, what it says further, and the address.
+func (b *box) openPage() (cmd *exec.Cmd, lines *bufio.Reader, address string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
+	b.t.Cleanup(cancel)
+	cmd = b.Command(ctx, nil, b.program(), "view", "--live", "--no-open")
+	out, err := cmd.StdoutPipe()
+	must(b, err)
+	must(b, cmd.Start())
+	lines = bufio.NewReader(out)
+	address, err = lines.ReadString('\n')
+	must(b, err)
+	return cmd, lines, strings.TrimSpace(address)
+}
 
 // A live page says where it is and nothing else, shows what is there, and ends well when it is interrupted.
 func TestViewLive(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	b.run(proxyBin, "memory", "add", "The mast of the Curlew is 11.42 metres long.")
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := b.Command(ctx, nil, proxyBin, "view", "--live", "--no-open")
-	out, err := cmd.StdoutPipe()
-	must(b, err)
-	must(b, cmd.Start())
-	lines := bufio.NewReader(out)
-	address, err := lines.ReadString('\n')
-	must(b, err)
+	cmd, lines, address := b.openPage()
 	// What ends nothing: loads that stop in the middle, whoever has no token and does not wait, a broken pipe.
 	host := strings.Split(address, "/")[2]
 	for _, request := range []string{
-		"GET " + strings.TrimPrefix(strings.TrimSpace(address), "http://"+host) + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
+		"GET " + strings.TrimPrefix(address, "http://"+host) + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
 		strings.Repeat("GET / HTTP/1.1\r\nHost: "+host+"\r\n\r\n", 100),
 	} {
 		for range 20 {
@@ -41,7 +49,7 @@ func TestViewLive(t *testing.T) {
 		}
 	}
 	must(b, cmd.Process.Signal(syscall.SIGPIPE))
-	answer, err := http.Get(strings.TrimSpace(address))
+	answer, err := http.Get(address)
 	must(b, err)
 	page, err := io.ReadAll(answer.Body)
 	must(b, err)

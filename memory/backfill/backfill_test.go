@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -351,6 +352,9 @@ func FuzzFormats(f *testing.F) {
 		}
 		f.Add(text)
 	}
+	for _, text := range realtext.Seeds(f) {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "a.jsonl")
 		if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -374,6 +378,9 @@ func FuzzFormats(f *testing.F) {
 // No file of notes, whatever is in it, breaks their reader, and every note stands in a line of it.
 func FuzzNotes(f *testing.F) {
 	f.Add("---\nx: y\n---\n# Heading\n- one two three\n  four\n\n```\ncode\n```\n2. five six seven\n")
+	for _, text := range realtext.Seeds(f) {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		home := t.TempDir()
 		if err := os.Mkdir(filepath.Join(home, ".claude"), 0o700); err != nil {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -32,6 +33,7 @@ var identityFiles = []identityFile{
 // Identity gives the person's own files. Missing ones are skipped, and so is one that the session's harness reads by
 // itself. The same files give the same text, byte for byte.
 func (s *Store) Identity(session memory.Session) memory.Context {
+	guard.Point("identity")
 	c := memory.Context{Source: memory.FromEmbedded}
 	if s.opts.SignetPath == "" {
 		return c

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -171,6 +172,9 @@ func FuzzSearch(f *testing.F) {
 	}
 	for _, c := range readConversations(f)[:10] {
 		w.said(c.project, c.date.String(), c.texts...)
+	}
+	for _, text := range realtext.Seeds(f) {
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if _, err := w.Search(context.Background(), Query{Text: text, AllProjects: true}); err != nil {

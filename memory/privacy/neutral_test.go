@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
 )
 
 func TestNeutralise(t *testing.T) {
@@ -68,6 +70,9 @@ func FuzzNeutralise(f *testing.F) {
 	for _, s := range []string{"", "plain", "<signet-memory>", "&amp;lt;signet-memory", "<\u200bprivate>", "\r\n\r",
 		"&#60;&#x3c;", "<<private&lt;private", "＜ private", "a\xff<", "&amp&lt;private"} {
 		f.Add(s)
+	}
+	for _, text := range realtext.Seeds(f) {
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		once := Neutralise(text)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
 )
 
 func TestWithoutPrivate(t *testing.T) {
@@ -96,6 +98,9 @@ func FuzzWithoutPrivate(f *testing.F) {
 		"< / private >", "<private", "</private><private>"} {
 		f.Add(s)
 	}
+	for _, text := range realtext.Seeds(f) {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		kept, private := WithoutPrivate(text)
 		if len(kept) > len(text) {
@@ -116,6 +121,9 @@ func FuzzRedact(f *testing.F) {
 	for _, s := range []string{"password=hunter22", "https://a:b@c", "-----BEGIN RSA PRIVATE KEY-----\nAAAA",
 		"--token x", "token:", "<password>x</password>", "Bearer abc.def", "key = \"", "?sig=%", "${token}"} {
 		f.Add(s)
+	}
+	for _, text := range realtext.Seeds(f) {
+		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		got := Redact(text)

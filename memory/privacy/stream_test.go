@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
 )
 
 var placeholderForm = regexp.MustCompile(`\[redacted:[a-z0-9-]+\]|\[private\]`)
@@ -278,6 +280,9 @@ func FuzzStream(f *testing.F) {
 		f.Add(text, text, byte(3))
 	}
 	key := "gh" + "p_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+	for _, text := range realtext.Seeds(f) {
+		f.Add(text, "", byte(20))
+	}
 	f.Fuzz(func(t *testing.T, before, after string, size byte) {
 		text := before + " \n" + key + "\n<private>canary-77-x</private>\nCANARY-77-X marked-88-y " + after
 		got := streamed(text, []string{streamBlock}, []string{"it is marked-88-y"}, func() int { return 1 + int(size) })

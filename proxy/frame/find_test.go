@@ -3,11 +3,14 @@ package frame
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
 )
 
 // split makes a path of keys that are joined by dots.
@@ -129,6 +132,13 @@ func plainPath(path string) bool {
 	return utf8.ValidString(path) && !strings.ContainsRune(path, utf8.RuneError)
 }
 
+// quoted is a prompt of such a text.
+func quoted(text string) []byte {
+	said, _ := json.Marshal(text) // a string always encodes
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s",`+
+		`"prompt":[{"type":"text","text":%s}]}}`, said)
+}
+
 func FuzzFind(f *testing.F) {
 	for _, c := range heads {
 		f.Add([]byte(c.line), "params.update")
@@ -137,6 +147,9 @@ func FuzzFind(f *testing.F) {
 		if len(text) < 100 {
 			f.Add([]byte(text), "a.a")
 		}
+	}
+	for _, text := range realtext.Seeds(f) {
+		f.Add(quoted(text), "params.prompt")
 	}
 	f.Fuzz(func(t *testing.T, line []byte, path string) {
 		if !plainPath(path) {

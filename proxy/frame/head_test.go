@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
 )
 
 const update = `{"jsonrpc":"2.0","method":"session/update",` +
@@ -255,6 +257,9 @@ func TestPeekAllocatesNothing(t *testing.T) {
 func FuzzPeek(f *testing.F) {
 	for _, c := range heads {
 		f.Add([]byte(c.line), uint8(All))
+	}
+	for _, text := range realtext.Seeds(f) {
+		f.Add(quoted(text), uint8(All))
 	}
 	f.Fuzz(func(t *testing.T, line []byte, need uint8) {
 		var whole Head

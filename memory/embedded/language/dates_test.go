@@ -3,6 +3,8 @@ package language
 import (
 	"testing"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
 )
 
 // Seen from a Wednesday.
@@ -67,6 +69,9 @@ func TestFindTime(t *testing.T) {
 func FuzzFindTime(f *testing.F) {
 	f.Add("on 31.02.2026, in May 9999, 99 weeks ago")
 	f.Add("一年前 12月 上周 \xff")
+	for _, text := range realtext.Seeds(f) {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if r, _, ok := FindTime(text, now); ok && !r.From.Before(r.To) {
 			t.Errorf("%q: %v", text, r)

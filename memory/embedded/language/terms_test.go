@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
 )
 
 func TestTerms(t *testing.T) {
@@ -77,6 +79,9 @@ func TestAskSigns(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add("It's `maxRetryCount` v1.2 — 用户表 ก็")
 	f.Add("\xff’' -.- __init__ PDFs")
+	for _, text := range realtext.Seeds(f) {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, term := range Read(text).Terms {
 			if term == "" || len(term) > 2*LongestTerm || strings.ContainsAny(term, "\" \n*") {

@@ -6,6 +6,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 )
 
 func TestPassages(t *testing.T) {
@@ -41,4 +44,33 @@ func TestPassages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whatever is said, its passages are words of it, in its order, and none is too long.
+func FuzzCut(f *testing.F) {
+	for _, text := range []string{"```\n" + strings.Repeat("y", 2000) + "\n~~~\n```\n\xff", "## A:\n\n\n_ -> b, no longer c",
+		"x" + strings.Repeat("\x80", 2*Length), "we moved from A to B. ——\u2028 instead of _ use __"} {
+		f.Add(text)
+	}
+	for _, text := range realtext.Seeds(f) {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		rest := text
+		for _, p := range Cut(text) {
+			if p == "" || len(p) > 2*Length || utf8.ValidString(text) && !utf8.ValidString(p) {
+				t.Errorf("a passage of %d bytes: %.60q", len(p), p)
+			}
+			for line := range strings.SplitSeq(p, "\n") {
+				_, after, found := strings.Cut(rest, line)
+				if rest = after; !found {
+					t.Fatalf("%.60q is not said in %.60q", line, text)
+				}
+			}
+			if traits := TraitsOf(p, language.Read(p)); traits.Has(SurelyChanges) && !traits.Has(Changes) {
+				t.Errorf("%.60q surely changes, and does not", p)
+			}
+			Replaced(p)
+		}
+	})
 }

@@ -1,8 +1,14 @@
 package rank
 
 import (
+	"math"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
 
 var monday = time.Date(2026, 10, 5, 9, 0, 0, 0, time.UTC)
@@ -58,4 +64,50 @@ func TestNeighbours(t *testing.T) {
 	if words := q.Matched(ranked[1]); len(words) != 1 || words[0] != "kiln" {
 		t.Errorf("it matched %q", words)
 	}
+}
+
+// Whatever is asked and was said, each passage is ranked once at most, and none replaces itself.
+func FuzzRank(f *testing.F) {
+	f.Add("for _, f := range files", "case _ =>", "we moved from A to B", "it was A")
+	f.Add("When did Anna move pool.go?", "\xff pool_go", "用户表在哪个节点", "")
+	f.Add("kiln glaze", "the kiln is now at cone six instead of cone ten", "the kiln is at cone ten", "_")
+	texts := realtext.Seeds(f)
+	for i, text := range texts {
+		f.Add(text, text, texts[(i+1)%len(texts)], texts[(i+7)%len(texts)])
+	}
+	f.Fuzz(func(t *testing.T, question, one, two, three string) {
+		q := Ask(question, monday)
+		docs := make([]int, len(q.Terms))
+		for i := range docs {
+			docs[i] = (i * 7) % 50
+		}
+		q.Weigh(docs, 1000, 10_000)
+		var all []*Passage
+		said := map[int64]string{}
+		for i, text := range []string{one, two, three} {
+			read := language.Read(text)
+			p := &Passage{ID: int64(i + 1), Thread: int64(i / 2), Position: float64(i), Found: i != 2,
+				Created: monday.AddDate(0, 0, i), Traits: passage.TraitsOf(text, read), Length: float64(len(read.Terms))}
+			q.Read(p, strings.Join(read.Terms, " "), []byte(question))
+			all, said[p.ID] = append(all, p), text
+		}
+		ranked := q.Rank(all, false)
+		list, _ := Comparable(ranked)
+		q.Supersede(ranked, list, said)
+		q.WorthTelling(ranked)
+		q.Rarest(1000)
+		seen := map[int64]bool{}
+		for _, p := range ranked {
+			if seen[p.ID] || math.IsNaN(p.Score) {
+				t.Errorf("passage %d: ranked before is %v, its score %v", p.ID, seen[p.ID], p.Score)
+			}
+			seen[p.ID] = true
+			q.Matched(p)
+			for _, old := range q.Replaced(p, ranked, said) {
+				if old == p {
+					t.Errorf("%.60q replaces itself", said[p.ID])
+				}
+			}
+		}
+	})
 }
