@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"syscall"
 )
@@ -56,9 +57,13 @@ func Explain(err error) error {
 	}
 	text := err.Error()
 	for _, m := range messages {
-		if strings.Contains(text, m.text) {
-			return fmt.Errorf("%w (%w)", m.err, err)
+		if !strings.Contains(text, m.text) {
+			continue
 		}
+		if m.err == ErrFull { // SQLite does not say which one
+			return fmt.Errorf("%w (that of the database, or of %s: %w)", m.err, os.TempDir(), err)
+		}
+		return fmt.Errorf("%w (%w)", m.err, err)
 	}
 	return err
 }

@@ -19,6 +19,7 @@ import (
 const (
 	localTime = 5 * time.Second // of a call, waiting for other writers of the database included
 	mostShown = 2000            // bytes of a memory in a list; memory_get gives it whole
+	leastID   = 6               // characters of an id by which something is forgotten for good
 )
 
 // A local answers the memory tools from the embedded store.
@@ -56,9 +57,14 @@ func (l local) call(ctx context.Context, who memory.Session, t tool, v values) (
 	return nil, err
 }
 
+var errShortID = fmt.Errorf("give at least %d characters of the id: what is forgotten is gone for good", leastID)
+
 // answerFrom gives the answer of a tool, which is shown as JSON.
 func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, t tool, v values) (any, error) {
 	type object = map[string]any
+	if t.name == "memory_forget" && len(v.text("id")) < leastID {
+		return nil, errShortID
+	}
 	if id := v.text("id"); id != "" { // a session is told of what it may not see that it does not exist
 		if m, err := store.Get(ctx, id); err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -82,7 +83,7 @@ func (r *roster) serve(ctx context.Context, e *endpoint, in io.ReadCloser, out i
 	defer context.AfterFunc(ctx, hangUp)()
 	defer context.AfterFunc(e.ctx, hangUp)()
 	err = session.Wait()
-	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil || e.ctx.Err() != nil {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || ctx.Err() != nil || e.ctx.Err() != nil {
 		return nil
 	}
 	return fmt.Errorf("serving the memory tools: %w", err)

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -95,16 +94,16 @@ func (s *sockets) accept(l net.Listener) {
 	defer context.AfterFunc(s.ctx, func() { l.Close() })()
 	for {
 		conn, err := l.Accept()
-		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ECONNABORTED) {
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // no more files, or one that has gone: it passes
 			s.log.Warn().Err(err).Msg("taking a connection to the memory tools")
 			select {
 			case <-time.After(acceptPause):
 			case <-s.ctx.Done():
 			}
 			continue
-		}
-		if err != nil {
-			return
 		}
 		if err := checkPeer(conn.(*net.UnixConn)); err != nil {
 			s.log.Warn().Err(err).Msg("refused a connection to the memory tools")

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,8 +30,8 @@ const raw = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVe
 {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_store","arguments":{"content":"The avocet wades."}}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_list"}}
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"memory_search","arguments":{"query":"avocet"}}}
-{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"memory_get","arguments":{"id":"x"}}}
-{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"memory_modify","arguments":{"id":"x","reason":"y"}}}
+{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"memory_get","arguments":{"id":"nobody"}}}
+{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"memory_modify","arguments":{"id":"nobody","reason":"y"}}}
 {"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"memory_forget","arguments":{"id":"x","reason":"y"}}}
 {"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"memory_feedback","arguments":{"session_key":"x","ratings":{"x":1}}}}
 {"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"memory_dream","arguments":{}}}
@@ -37,6 +39,36 @@ this is no JSON
 {"jsonrpc":"2.0","id":9,"method":"ping"} {"jsonrpc":"2.0","id":10,"method":"ping"}
 
 {"jsonrpc":"2.0","id":11,"method":"ping"}`
+
+// A listener that has no more files for a moment is listened on again.
+type scarce struct {
+	net.Listener
+	errs []error
+}
+
+func (l *scarce) Accept() (net.Conn, error) {
+	if len(l.errs) == 0 {
+		return l.Listener.Accept()
+	}
+	err := l.errs[0]
+	l.errs = l.errs[1:]
+	return nil, &net.OpError{Op: "accept", Err: err}
+}
+
+func TestNoMoreFiles(t *testing.T) {
+	s := newServer(t, newStore(t))
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.sockets.ends = map[tokenHash]*endpoint{hashOf("token"): s.service.endpoint(robin)}
+	s.run(func() { s.sockets.accept(&scarce{l, []error{syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM}}) })
+	var out bytes.Buffer
+	if err := Pipe(l.Addr().String()+":token", strings.NewReader(ping+"\n"), &out); err != nil ||
+		!strings.Contains(out.String(), `"id":9`) {
+		t.Errorf("%v, %s", err, &out)
+	}
+}
 
 // A raw script that sends everything at once and hangs up gets every answer, and what is no message costs only itself.
 func TestRawScript(t *testing.T) {

@@ -20,7 +20,7 @@ type Head struct {
 	ID            []byte // the token as it came, quotes included; nil: there is none
 	Session       []byte // params.sessionId, decoded; nil as with Method
 	Update        []byte // params.update.sessionUpdate, decoded; nil as with Method
-	Result, Error bool   // the key is there at top level
+	Result, Error bool   // the key is there at top level; an error that is null is none
 }
 
 // Peek reads the head of a frame into h. b is the frame's beginning, or all of it if whole is true. Keys match in exact
@@ -168,7 +168,7 @@ func (p *peek) object(i int) int {
 			p.have |= knownAtEnd[inUpdate]
 		case nameResult, nameError:
 			h.Result = h.Result || name == nameResult
-			h.Error = h.Error || name == nameError
+			h.Error = h.Error || name == nameError && b[i] != 'n' // a null is none
 			if !p.asked {
 				p.ask()
 			}

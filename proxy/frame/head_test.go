@@ -52,7 +52,7 @@ func oracle(t failer, line []byte) (h Head) {
 	h.Method = text(top["method"])
 	h.ID = top["id"]
 	_, h.Result = top["result"]
-	_, h.Error = top["error"]
+	h.Error = top["error"] != nil && string(top["error"]) != "null"
 	if json.Unmarshal(top["params"], &params) == nil {
 		h.Session = text(params["sessionId"])
 		if json.Unmarshal(params["update"], &update) == nil {
@@ -213,6 +213,8 @@ func TestPeekStopsEarly(t *testing.T) {
 		{"no params object", `{"method":"m","params":"x"|,`, NeedUpdate, Head{Kind: Object, Method: []byte("m")}},
 		{"no params", `{"method":"m"}|`, NeedUpdate, Head{Kind: Object, Method: []byte("m")}},
 		{"response", `{"jsonrpc":"2.0","id":3,"result":{|"a":`, NeedID, Head{Kind: Object, ID: []byte("3"), Result: true}},
+		{"response, no error", `{"error":null,"result":{},"id":3}|`, NeedID,
+			Head{Kind: Object, ID: []byte("3"), Result: true}},
 		{"response, id last", `{"error":{"code":1},"id":3}|`, NeedID, Head{Kind: Object, ID: []byte("3"), Error: true}},
 		{"first duplicate", `{"method":"m"|,"method":"n"}`, 0, Head{Kind: Object, Method: []byte("m")}},
 		{"method after result", `{"result":{|},"method":"m"}`, 0, Head{Kind: Object, Result: true}},
