@@ -11,7 +11,8 @@ import (
 
 // What sessions used, for those who sum it up.
 
-// A Scope limits what is read: to what happened since a time, unless that is zero, and in one session, unless that is 0.
+// A Scope limits what is read: to what happened since a time, unless that is zero, and in one session, unless that
+// is 0.
 type Scope struct {
 	Since   time.Time
 	Session int64

@@ -137,6 +137,14 @@ func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
 	return running, sqlite.While("looking for runners", err)
 }
 
+// Pulse returns a text that differs once delegations have come further.
+func (l *Ledger) Pulse(ctx context.Context) (pulse string, err error) {
+	err = l.db.QueryRowContext(ctx, `SELECT
+		(SELECT count(*) || ' ' || coalesce(max(id), '') || ' ' || coalesce(max(ended), 0) FROM delegations) || ' ' ||
+		(SELECT coalesce(group_concat(state || acp_id || progress), '') FROM delegations WHERE ended = 0)`).Scan(&pulse)
+	return pulse, sqlite.While("looking for what is new", err)
+}
+
 // A Linked delegation is one with the sessions on its two sides, by their rows' ids.
 type Linked struct {
 	Delegation

@@ -80,7 +80,9 @@ func (o Export) Post(ctx context.Context, store *correlation.Store, endpoint str
 
 // each calls write with the spans of a batch of turns after the other, and returns the metrics of all turns and how
 // many these were.
-func (o Export) each(ctx context.Context, store *correlation.Store, write func([]span) error) ([]resourceMetrics, int, error) {
+func (o Export) each(
+	ctx context.Context, store *correlation.Store, write func([]span) error,
+) ([]resourceMetrics, int, error) {
 	t, err := newTracer(ctx, store, o)
 	if err != nil {
 		return nil, 0, err

@@ -8,7 +8,7 @@ import (
 
 // The token of the printed address is good for one request; from then on a cookie is.
 func TestEntry(t *testing.T) {
-	live := &Live{entry: &entry{}, host: "127.0.0.1:1", token: "TOKEN", watch: newWatch(nil)}
+	live := &Live{entry: &entry{}, host: "127.0.0.1:1", token: "TOKEN", watch: newWatch(Source{})}
 	h := live.handler()
 	var cookie *http.Cookie
 	for _, step := range []struct {

@@ -2,14 +2,14 @@ package view
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -45,82 +45,51 @@ var outcomes = map[correlation.Outcome]string{
 	correlation.WasCancelled: "cancelled, perhaps lost",
 }
 
-// itemUse names a memory that a session was told.
-type itemUse struct {
-	session int64
-	item    string
-}
-
-// usedItems gives the items that an answer used of those that sessions were told.
-func usedItems(ctx context.Context, db *sql.DB, in pageScope) (map[itemUse]bool, error) {
-	used := map[itemUse]bool{}
-	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		var u itemUse
-		err = row.Scan(&u.session, &u.item)
-		used[u] = true
-		return struct{}{}, err
-	}, `SELECT session, item FROM passages_told WHERE used AND `+inScope, in.args()...)
-	return used, sqlite.While("reading what was used", err)
-}
-
-// itemTexts gives the beginnings of the items that are still known, by id.
-func itemTexts(ctx context.Context, db *sql.DB, in pageScope) (map[string]string, error) {
-	texts := map[string]string{}
-	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		var id, text string
-		err = row.Scan(&id, &text)
-		texts[id] = text
-		return struct{}{}, err
-	}, `WITH items AS MATERIALIZED (SELECT DISTINCT value FROM injections, json_each(items) WHERE `+inScope+`)
-		SELECT uid, substr(content, 1, ?3) FROM items JOIN memories ON uid = value UNION ALL
-		SELECT uid, substr(content, 1, ?3) FROM items JOIN passages ON uid = value WHERE given > 0 AND memory IS NULL`,
-		in.args(8*mostTitle)...)
-	return texts, sqlite.While("reading memories", err)
-}
-
-// An insertionOf is an insertion and the session that it belongs to.
-type insertionOf struct {
-	Insertion
-	session int64
-}
-
-// readInsertions reads the insertions, oldest first.
-func readInsertions(ctx context.Context, db *sql.DB, in pageScope) ([]insertionOf, error) {
-	used, err := usedItems(ctx, db, in)
+// readInsertions adds to the sessions what was inserted into them.
+func (c *Conversations) readInsertions(ctx context.Context, src Source, in correlation.Recent) error {
+	used, err := src.Memories.UsedIn(ctx, slices.Collect(maps.Keys(c.byID)))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	texts, err := itemTexts(ctx, db, in)
-	if err != nil {
-		return nil, err
-	}
+	var all []correlation.Injection
+	ids := map[string]bool{}
 	room := mostBlocks
-	all, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (t insertionOf, err error) {
-		var kind, outcome, items string
-		var bytes, fetch, held, at int64
-		err = row.Scan(&t.session, &kind, &t.Source, &bytes, &fetch, &held, &at, &outcome, &items, &t.Block.Body)
-		if err != nil {
-			return t, err
+	err = src.Sessions.RecentInjections(ctx, in, mostBlock, func(one correlation.Injection) {
+		one.Text = chars.Cut(one.Text, mostBlock)
+		if room -= len(one.Text); room < 0 {
+			one.Text = ""
 		}
-		t.at = sqlite.Unstamp(at)
-		var ids []string
-		if err := json.Unmarshal([]byte(items), &ids); err != nil {
-			return t, err
+		for _, id := range one.Items {
+			ids[id] = true
 		}
-		for _, id := range ids {
-			t.Items = append(t.Items, Item{ID: id, Text: titleOf(texts[id]), Shown: texts[id] != "",
-				Used: used[itemUse{t.session, id}]})
+		all = append(all, one)
+	})
+	if err != nil {
+		return err
+	}
+	texts, err := src.Memories.Beginnings(ctx, slices.Collect(maps.Keys(ids)), 8*mostTitle)
+	if err != nil {
+		return err
+	}
+	for _, one := range slices.Backward(all) {
+		if s := c.byID[one.Session]; s != nil {
+			s.addInsertion(insertion(one, texts, used))
 		}
-		t.What = count(len(ids), "memory", "memories") + ", " + telemetry.Bytes(bytes)
-		t.Waited = fmt.Sprintf("%d ms to find, the prompt waited %d ms", fetch, held)
-		t.Outcome = outcomes[correlation.Outcome(outcome)]
-		t.Block.cut(int(bytes), mostBlock)
-		if room -= len(t.Block.Body); room < 0 {
-			t.Block = Text{More: telemetry.Bytes(bytes)}
-		}
-		return t, nil
-	}, `SELECT session, kind, source, bytes, fetch_ms, held_ms, at, outcome, items, substr(text, 1, ?3) FROM injections
-		WHERE `+inScope+` ORDER BY id DESC`, in.args(mostBlock)...)
-	slices.Reverse(all)
-	return all, sqlite.While("reading what was inserted", err)
+	}
+	return nil
+}
+
+// insertion gives an injection as the page shows it.
+func insertion(one correlation.Injection, texts map[string]string, used map[embedded.Told]bool) Insertion {
+	t := Insertion{
+		Source: one.Source, at: one.At, Block: Text{Body: one.Text}, Outcome: outcomes[one.Outcome],
+		What:   count(len(one.Items), "memory", "memories") + ", " + telemetry.Bytes(int64(one.Bytes)),
+		Waited: fmt.Sprintf("%d ms to find, the prompt waited %d ms", one.FetchMS, one.HeldMS),
+	}
+	for _, id := range one.Items {
+		t.Items = append(t.Items, Item{ID: id, Text: titleOf(texts[id]), Shown: texts[id] != "",
+			Used: used[embedded.Told{Session: one.Session, Item: id}]})
+	}
+	t.Block.cut(one.Bytes, mostBlock)
+	return t
 }

@@ -56,7 +56,7 @@ func (l *Live) Serve(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	l.watch = newWatch(l.DB)
+	l.watch = newWatch(l.Source)
 	watched := make(chan struct{})
 	guard.Go("page", func() {
 		defer close(watched)

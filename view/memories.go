@@ -3,13 +3,13 @@ package view
 import (
 	"cmp"
 	"context"
-	"database/sql"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 const (
@@ -57,15 +57,14 @@ func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, 
 	if err != nil {
 		return read, err
 	}
-	if err := src.DB.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM memories) + (SELECT count(*) FROM passages
-		WHERE given > 0 AND memory IS NULL)`).Scan(&read.AllMemories); err != nil {
-		return read, sqlite.While("counting memories", err)
+	if read.AllMemories, err = src.Memories.Count(ctx); err != nil {
+		return read, err
 	}
 	told, err := src.Memories.ToldPassages(ctx, mostMemories-len(all))
 	if err != nil {
 		return read, err
 	}
-	injected, err := injections(ctx, src.DB, c.byID)
+	injected, err := injections(ctx, src, c.byID)
 	if err != nil {
 		return read, err
 	}
@@ -117,17 +116,23 @@ func (m *Memory) setInjections(all []Injection) {
 }
 
 // injections gives by a memory's id who was told it and when, the newest first.
-func injections(ctx context.Context, db *sql.DB, sessions map[int64]*Session) (map[string][]Injection, error) {
+func injections(ctx context.Context, src Source, sessions map[int64]*Session) (map[string][]Injection, error) {
+	newest, err := src.Sessions.NewestInjections(ctx, mostRead)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(newest, func(a, b correlation.Injection) int { return b.At.Compare(a.At) })
+	ids := map[int64]bool{}
+	for _, one := range newest {
+		ids[one.Session] = true
+	}
+	used, err := src.Memories.UsedIn(ctx, slices.Collect(maps.Keys(ids)))
 	all := map[string][]Injection{}
-	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		var session, at int64
-		var item string
-		var used bool
-		err = row.Scan(&session, &item, &at, &used)
-		all[item] = append(all[item], Injection{sessions[session], sqlite.Unstamp(at), used})
-		return struct{}{}, err
-	}, `SELECT i.session, j.value, i.at, coalesce(t.used, 0) FROM (SELECT session, items, at FROM injections
-		WHERE outcome <> 'refused' ORDER BY id DESC LIMIT ?) i, json_each(i.items) j
-		LEFT JOIN passages_told t ON t.session = i.session AND t.item = j.value ORDER BY i.at DESC`, mostRead)
-	return all, sqlite.While("reading what was told", err)
+	for _, one := range newest {
+		for _, item := range one.Items {
+			all[item] = append(all[item], Injection{sessions[one.Session], one.At,
+				used[embedded.Told{Session: one.Session, Item: item}]})
+		}
+	}
+	return all, err
 }

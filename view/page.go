@@ -1,6 +1,6 @@
 // Package view is the page on which a person sees what was recorded: sessions, memories, usage. It is one HTML file
-// that needs nothing else, or it is served on loopback while a browser shows it. It reads the database with queries of
-// its own; changes of memories (live.go) go through the embedded store.
+// that needs nothing else, or it is served on loopback while a browser shows it. It asks the packages that keep these;
+// changes of memories (live.go) go through the embedded store.
 package view
 
 import (
@@ -61,7 +61,7 @@ func read(ctx context.Context, src Source, parts ...string) (*Page, error) {
 		p.Memories, err = readMemories(ctx, src, &p.Conversations)
 	}
 	if err == nil && slices.Contains(parts, partUsage) {
-		p.Usage, err = readUsage(ctx, src.DB, used, p.byID, p.home)
+		p.Usage, err = readUsage(ctx, src.Sessions, used, p.byID, p.home)
 	}
 	if err != nil {
 		return nil, err

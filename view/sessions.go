@@ -2,12 +2,11 @@ package view
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -21,18 +20,17 @@ type Conversations struct {
 }
 
 // read reads the sessions of a page with their turns; only, if not 0, is the one to read.
-func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Usage, only int64) error {
-	if err := src.DB.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM turns), (SELECT count(*) FROM sessions)`).
-		Scan(&c.AllTurns, &c.AllSessions); err != nil {
-		return sqlite.While("counting turns", err)
+func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Usage, only int64) (err error) {
+	if c.AllTurns, c.AllSessions, err = src.Sessions.Totals(ctx); err != nil {
+		return err
 	}
-	turns, err := readTurns(ctx, src.DB, only)
+	turns, err := readTurns(ctx, src.Sessions, only)
 	if err != nil {
 		return err
 	}
-	in := pageScope{only: only, since: time.Now()}
+	in := correlation.Recent{Session: only, Since: time.Now()}
 	if len(turns) > 0 {
-		in.since = turns[0].At
+		in.Since = turns[0].At
 	}
 	c.Turns = len(turns)
 	if err := c.readSessions(ctx, src, in); err != nil {
@@ -44,74 +42,38 @@ func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Us
 		}
 	}
 	c.addUsage(used)
-	told, err := readInsertions(ctx, src.DB, in)
+	if err := c.readInsertions(ctx, src, in); err != nil {
+		return err
+	}
+	keys, err := src.Sessions.RecentKeys(ctx, in)
 	if err != nil {
 		return err
 	}
-	for _, t := range told {
-		if s := c.byID[t.session]; s != nil {
-			s.addInsertion(t.Insertion)
+	c.byKey = map[string]*Session{}
+	for key, id := range keys {
+		if s := c.byID[id]; s != nil {
+			c.byKey[key] = s
 		}
-	}
-	if err := c.readKeys(ctx, src.DB, in); err != nil {
-		return err
 	}
 	c.relate()
 	return nil
 }
 
-// readKeys fills byKey.
-func (c *Conversations) readKeys(ctx context.Context, db *sql.DB, in pageScope) error {
-	c.byKey = map[string]*Session{}
-	_, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (_ struct{}, err error) {
-		var key string
-		var id int64
-		if err = row.Scan(&key, &id); err == nil && c.byID[id] != nil {
-			c.byKey[key] = c.byID[id]
-		}
-		return struct{}{}, err
-	}, `SELECT key, session FROM session_keys WHERE `+inScope, in.args()...)
-	return sqlite.While("reading keys", err)
-}
-
 // readSessions fills byID.
-func (c *Conversations) readSessions(ctx context.Context, src Source, in pageScope) error {
-	all, err := sqlite.Collect(ctx, src.DB, func(row sqlite.Row) (*Session, error) {
-		s := &Session{cost: map[string]float64{}}
-		var version string
-		var started, active int64
-		err := row.Scan(&s.Title, &s.ID, &s.Harness, &s.ACPID, &s.Key, &s.Cwd, &s.Project, &s.Client, &version,
-			&s.parentKey, &s.continueOf, &started, &active, &s.Older)
-		s.Client = strings.TrimSpace(s.Client + " " + version)
-		s.Started, s.LastActive = sqlite.Unstamp(started), sqlite.Unstamp(active)
-		return s, err
-	}, `SELECT title, id, harness, acp_id, key, cwd, project, client, client_version, parent_key,
-		coalesce(continue_of, 0), started, last_active, (SELECT count(*) FROM turns WHERE session = s.id)
-		FROM sessions s
-		WHERE CASE ?1 WHEN 0 THEN id IN (SELECT session FROM turns WHERE started >= ?2) ELSE id = ?1 END`,
-		in.args()...)
-	if err != nil {
-		return sqlite.While("reading sessions", err)
-	}
-	newest, err := src.Sessions.Sessions(ctx, mostLive)
-	if err != nil {
-		return err
-	}
+func (c *Conversations) readSessions(ctx context.Context, src Source, in correlation.Recent) error {
+	all, err := src.Sessions.RecentSessions(ctx, in)
 	c.byID = make(map[int64]*Session, len(all))
 	for _, s := range all {
-		c.byID[s.ID] = s
-	}
-	for _, one := range newest {
-		if s := c.byID[one.ID]; s != nil {
-			s.Live = one.Live
+		c.byID[s.ID] = &Session{
+			ID: s.ID, ACPID: s.ACPID, Key: s.Key, Title: s.Title, Harness: s.Harness, Cwd: s.Cwd, Project: s.Project,
+			Client:  strings.TrimSpace(s.Client + " " + s.ClientVersion),
+			Started: s.Started, LastActive: s.LastActive, Live: s.Live, Older: s.Turns,
+			parentKey: s.ParentKey, continueOf: s.ContinueOf, cost: map[string]float64{},
 		}
 	}
 	c.Sessions = len(all)
-	return nil
+	return err
 }
-
-// mostLive is how many sessions, the last active, are checked for being live.
-const mostLive = 100
 
 // addUsage numbers the turns, makes titles, and adds what turns and sessions used.
 func (c *Conversations) addUsage(used *telemetry.Usage) {

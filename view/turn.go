@@ -2,16 +2,12 @@ package view
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Limits of what a page holds of conversations: the newest turns, and the beginning of a long text. The rest is
@@ -44,45 +40,26 @@ type turnOf struct {
 }
 
 // readTurns reads the newest turns, oldest first; only, if not 0, is the session to read.
-func readTurns(ctx context.Context, db *sql.DB, only int64) ([]turnOf, error) {
+func readTurns(ctx context.Context, sessions *correlation.Store, only int64) ([]turnOf, error) {
 	room := mostTexts
-	full := false
-	turns, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (t turnOf, err error) {
-		t.Turn = &Turn{}
-		var started, ended int64
-		var code, user, agent int
-		var truncated bool
-		var stop, tools string
-		err = row.Scan(&t.id, &t.session, &started, &ended, &stop, &code, &truncated, &tools,
-			&t.User.Body, &user, &t.Agent.Body, &agent)
-		if err != nil {
-			return t, err
+	var turns []turnOf
+	err := sessions.NewestTurns(ctx, only, mostText, mostTurns, func(e correlation.Excerpt) {
+		t := &Turn{id: e.ID, At: e.Started, ended: e.Ended, Tools: e.Tools, User: Text{Body: e.User},
+			Agent: Text{Body: e.Assistant}, Note: HowItEnded(!e.Ended.IsZero(), e.Stop, e.Code, e.Truncated)}
+		if !e.Ended.IsZero() {
+			t.Took = e.Ended.Sub(e.Started)
 		}
-		t.At, t.ended = sqlite.Unstamp(started), sqlite.Unstamp(ended)
-		if ended > 0 {
-			t.Took = t.ended.Sub(t.At)
+		t.User.cut(e.UserSize, mostText)
+		t.Agent.cut(e.AssistantSize, mostText)
+		if room >= 0 {
+			room -= len(t.User.Body) + len(t.Agent.Body)
 		}
-		t.User.cut(user, mostText)
-		t.Agent.cut(agent, mostText)
-		t.Note = HowItEnded(ended > 0, stop, code, truncated)
-		if room -= len(t.User.Body) + len(t.Agent.Body); room < 0 {
-			full = true
+		if room >= 0 {
+			turns = append(turns, turnOf{t, e.Session})
 		}
-		if full {
-			t.Turn = nil
-			return t, nil
-		}
-		return t, json.Unmarshal([]byte(tools), &t.Tools)
-	}, `SELECT id, session, started, ended, stop, code, truncated, tools, substr(user, 1, ?1), octet_length(user),
-		substr(answer, 1, ?1), octet_length(answer)
-		FROM (SELECT *, replace(assistant, '`+chars.ToolMark+`', '') AS answer FROM turns WHERE ?2 = 0 OR session = ?2)
-		ORDER BY started DESC, id DESC LIMIT ?3`, mostText, only, mostTurns)
-	if err != nil {
-		return nil, sqlite.While("reading turns", err)
-	}
-	turns = slices.DeleteFunc(turns, func(t turnOf) bool { return t.Turn == nil })
+	})
 	slices.Reverse(turns)
-	return turns, nil
+	return turns, err
 }
 
 // HowItEnded says in words what is unusual about a turn's end, "" for nothing: why it stopped, or the code of the error

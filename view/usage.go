@@ -3,12 +3,11 @@ package view
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -41,7 +40,7 @@ type Row struct {
 
 // readUsage reads usage. Tables by session link to those of the page.
 func readUsage(
-	ctx context.Context, db *sql.DB, used *telemetry.Usage, sessions map[int64]*Session, at home,
+	ctx context.Context, store *correlation.Store, used *telemetry.Usage, sessions map[int64]*Session, at home,
 ) (Usage, error) {
 	var u Usage
 	days := calendar(used.Sums(telemetry.ByDay))
@@ -69,7 +68,7 @@ func readUsage(
 		}
 	}
 	var err error
-	u.Memory, err = costOfMemory(ctx, db)
+	u.Memory, err = costOfMemory(ctx, store)
 	return u, err
 }
 
@@ -157,18 +156,13 @@ func currencyOf(days []telemetry.Sum) string {
 }
 
 // costOfMemory says how much memory added to prompts, and how long these waited for it.
-func costOfMemory(ctx context.Context, db *sql.DB) (string, error) {
-	var prompts int
-	var bytes, most, half int64
-	err := db.QueryRowContext(ctx, `WITH told AS (SELECT bytes, held_ms FROM injections WHERE outcome <> 'refused')
-		SELECT count(*), coalesce(sum(bytes), 0), coalesce(max(held_ms), 0), coalesce((SELECT held_ms FROM told
-			ORDER BY held_ms LIMIT 1 OFFSET (SELECT count(*) / 2 FROM told)), 0) FROM told`).
-		Scan(&prompts, &bytes, &most, &half)
-	if err != nil || prompts == 0 {
-		return "", sqlite.While("reading what was inserted", err)
+func costOfMemory(ctx context.Context, sessions *correlation.Store) (string, error) {
+	c, err := sessions.InsertionCost(ctx)
+	if err != nil || c.Prompts == 0 {
+		return "", err
 	}
 	const perToken = 4 // bytes, as memory.Tokens counts letters
 	return fmt.Sprintf("%s into %s, about %s tokens. Half of these prompts waited %d ms or less for it, "+
-		"the longest %d ms.", telemetry.Bytes(bytes), count(prompts, "prompt", "prompts"),
-		telemetry.Figure(bytes/perToken), half, most), nil
+		"the longest %d ms.", telemetry.Bytes(c.Bytes), count(c.Prompts, "prompt", "prompts"),
+		telemetry.Figure(c.Bytes/perToken), c.Median, c.Most), nil
 }

@@ -2,14 +2,13 @@ package view
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
 // lookEvery is how often a watch looks at the database.
@@ -18,24 +17,22 @@ const lookEvery = 300 * time.Millisecond
 // A watch tells browser windows what has changed in the database: "memories", "sessions" (there are more or fewer),
 // "session 12".
 type watch struct {
-	db *sql.DB
+	src Source
 
 	mu             sync.Mutex
 	windows        map[chan string]bool
 	windowsChanged chan struct{} // closed and replaced when a window opens or closes
 }
 
-func newWatch(db *sql.DB) *watch {
-	return &watch{db: db, windows: map[chan string]bool{}, windowsChanged: make(chan struct{})}
+func newWatch(src Source) *watch {
+	return &watch{src: src, windows: map[chan string]bool{}, windowsChanged: make(chan struct{})}
 }
 
 // A snapshot of the database, to be compared with a later one.
 type snapshot struct {
-	version            int64 // PRAGMA data_version, which changes with writes of other processes
-	memories, sessions string
-	delegations        string  // how many there are, and how far they have come
-	event              int64   // the id of the last one
-	open               []int64 // sessions with a turn under way
+	version               int64 // PRAGMA data_version, which changes with writes of other processes
+	memories, delegations string
+	correlation.Pulse
 }
 
 // run looks until ctx ends.
@@ -62,39 +59,31 @@ func (w *watch) run(ctx context.Context) {
 
 // look takes a snapshot, and says what has changed since the one before, seen.
 func (w *watch) look(ctx context.Context, seen snapshot) (now snapshot, changes []string, err error) {
-	if err := w.db.QueryRowContext(ctx, `PRAGMA data_version`).Scan(&now.version); err != nil {
+	if err := w.src.DB.QueryRowContext(ctx, `PRAGMA data_version`).Scan(&now.version); err != nil {
 		return now, nil, err
 	}
 	if now.version == seen.version {
 		return seen, nil, nil
 	}
-	if err := w.db.QueryRowContext(ctx, `SELECT
-		(SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(max(updated), 0) FROM memories) || ' ' ||
-		(SELECT count(*) || ' ' || coalesce(sum(used), 0) FROM passages_told),
-		(SELECT count(*) || ' ' || coalesce(max(id), 0) FROM sessions),
-		(SELECT count(*) || ' ' || coalesce(max(id), '') || ' ' || coalesce(max(ended), 0) FROM delegations) || ' ' ||
-		(SELECT coalesce(group_concat(state || acp_id || progress), '') FROM delegations WHERE ended = 0),
-		(SELECT coalesce(max(id), 0) FROM events)`).
-		Scan(&now.memories, &now.sessions, &now.delegations, &now.event); err != nil {
+	if now.memories, err = w.src.Memories.Pulse(ctx); err != nil {
 		return now, nil, err
 	}
-	now.open, err = sqlite.Collect(ctx, w.db, sqlite.One[int64], `SELECT DISTINCT session FROM turns WHERE ended = 0`)
-	if err != nil {
-		return now, nil, err
+	if w.src.Delegations != nil {
+		if now.delegations, err = w.src.Delegations.Pulse(ctx); err != nil {
+			return now, nil, err
+		}
 	}
-	told, err := sqlite.Collect(ctx, w.db, sqlite.One[int64],
-		`SELECT DISTINCT session FROM events WHERE id > ? AND session IS NOT NULL`, seen.event)
-	if err != nil {
+	if now.Pulse, err = w.src.Sessions.Pulse(ctx, seen.Event); err != nil {
 		return now, nil, err
 	}
 	if now.memories != seen.memories {
 		changes = append(changes, "memories")
 	}
-	if now.sessions != seen.sessions || now.delegations != seen.delegations {
+	if now.Sessions != seen.Sessions || now.delegations != seen.delegations {
 		return now, append(changes, "sessions"), nil
 	}
 	done := map[int64]bool{}
-	for _, ids := range [][]int64{told, now.open, seen.open} {
+	for _, ids := range [][]int64{now.Told, now.Open, seen.Open} {
 		for _, id := range ids {
 			if !done[id] {
 				done[id] = true

@@ -1,0 +1,156 @@
+package correlation
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// What was said lately, for a page that shows as much of it as it has room for.
+
+// An Excerpt is a turn with the beginnings of its texts, and how many bytes these have in all.
+type Excerpt struct {
+	Turn
+	UserSize, AssistantSize int
+}
+
+// NewestTurns calls do with at most so many turns of a session (0: of all), newest first, with at most text characters
+// of the prompt and of the answer.
+func (s *Store) NewestTurns(ctx context.Context, session int64, text, most int, do func(Excerpt)) error {
+	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+		var e Excerpt
+		var started, ended int64
+		var tools []byte
+		err = row.Scan(&e.ID, &e.Session, &started, &ended, &e.Stop, &e.Code, &e.Truncated, &tools, &e.User,
+			&e.UserSize, &e.Assistant, &e.AssistantSize)
+		if err == nil {
+			err = json.Unmarshal(tools, &e.Tools)
+		}
+		e.Started, e.Ended = sqlite.Unstamp(started), sqlite.Unstamp(ended)
+		if err == nil {
+			do(e)
+		}
+		return struct{}{}, err
+	}, `SELECT id, session, started, ended, stop, code, truncated, tools, substr(user, 1, ?1), octet_length(user),
+		substr(answer, 1, ?1), octet_length(answer)
+		FROM (SELECT *, replace(assistant, '`+chars.ToolMark+`', '') AS answer FROM turns WHERE ?2 = 0 OR session = ?2)
+		ORDER BY started DESC, id DESC LIMIT ?3`, text, session, most)
+	return sqlite.While("reading turns", err)
+}
+
+// Recent are the sessions that a page shows: one or, with 0, all that have a turn since a time.
+type Recent struct {
+	Session int64
+	Since   time.Time
+}
+
+// recent is the condition that a column session is one of them; its parameters come first.
+const recent = `CASE ?1 WHEN 0 THEN session IN (SELECT session FROM turns WHERE started >= ?2)
+	ELSE session = ?1 END`
+
+// args returns the parameters of recent, and others behind them.
+func (r Recent) args(more ...any) []any {
+	return append([]any{r.Session, sqlite.Stamp(r.Since)}, more...)
+}
+
+// RecentSessions returns the sessions. Turns counts their own alone.
+func (s *Store) RecentSessions(ctx context.Context, in Recent) ([]Session, error) {
+	const doing = "reading sessions"
+	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Session, error) {
+		var turns int
+		v, err := scanSession(extraColumns{row, []any{&turns}})
+		v.Turns = turns
+		return v, err
+	}, `SELECT `+sessionColumns+`, (SELECT count(*) FROM turns WHERE session = s.id) FROM sessions s
+		WHERE CASE ?1 WHEN 0 THEN id IN (SELECT session FROM turns WHERE started >= ?2) ELSE id = ?1 END`,
+		in.args()...)
+	if err != nil {
+		return nil, sqlite.While(doing, err)
+	}
+	live, err := s.liveSessions(ctx)
+	for i := range all {
+		all[i].Live = live[all[i].ID]
+	}
+	return all, sqlite.While(doing, err)
+}
+
+// RecentKeys returns the sessions by all keys that they have had.
+func (s *Store) RecentKeys(ctx context.Context, in Recent) (map[string]int64, error) {
+	keys := map[string]int64{}
+	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+		var key string
+		var session int64
+		err = row.Scan(&key, &session)
+		keys[key] = session
+		return struct{}{}, err
+	}, `SELECT key, session FROM session_keys WHERE `+recent, in.args()...)
+	return keys, sqlite.While("reading keys", err)
+}
+
+// RecentInjections calls do with what was inserted into the sessions, newest first, with at most text characters of it.
+func (s *Store) RecentInjections(ctx context.Context, in Recent, text int, do func(Injection)) error {
+	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+		one, err := scanInjection(row)
+		if err == nil {
+			do(one)
+		}
+		return struct{}{}, err
+	}, `SELECT `+injectionColumns+`, substr(text, 1, ?3) FROM injections WHERE `+recent+` ORDER BY id DESC`,
+		in.args(text)...)
+	return sqlite.While("reading what was inserted", err)
+}
+
+// NewestInjections returns at most so many injections that were not refused, newest first, without their texts.
+func (s *Store) NewestInjections(ctx context.Context, most int) ([]Injection, error) {
+	all, err := sqlite.Collect(ctx, s.db, scanInjection, `SELECT `+injectionColumns+`, '' FROM injections
+		WHERE outcome <> ? ORDER BY id DESC LIMIT ?`, WasRefused, most)
+	return all, sqlite.While("reading what was inserted", err)
+}
+
+// Totals returns how many turns and sessions there are.
+func (s *Store) Totals(ctx context.Context) (turns, sessions int, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM turns), (SELECT count(*) FROM sessions)`).
+		Scan(&turns, &sessions)
+	return turns, sessions, sqlite.While("counting turns", err)
+}
+
+// A Cost is what memory has added to prompts.
+type Cost struct {
+	Prompts      int
+	Bytes        int64
+	Median, Most int64 // milliseconds for which these prompts were held
+}
+
+// InsertionCost returns what all injections have cost that were not refused.
+func (s *Store) InsertionCost(ctx context.Context) (c Cost, err error) {
+	err = s.db.QueryRowContext(ctx, `WITH told AS (SELECT bytes, held_ms FROM injections WHERE outcome <> ?)
+		SELECT count(*), coalesce(sum(bytes), 0), coalesce(max(held_ms), 0), coalesce((SELECT held_ms FROM told
+			ORDER BY held_ms LIMIT 1 OFFSET (SELECT count(*) / 2 FROM told)), 0) FROM told`, WasRefused).
+		Scan(&c.Prompts, &c.Bytes, &c.Most, &c.Median)
+	return c, sqlite.While("reading what was inserted", err)
+}
+
+// A Pulse says how far sessions have come, to be compared with a later one.
+type Pulse struct {
+	Sessions string  // differs where there are more or fewer
+	Event    int64   // the id of the last one
+	Open     []int64 // sessions with a turn under way
+	Told     []int64 // sessions that have had an event since the pulse before
+}
+
+// Pulse returns how far sessions have come since an event.
+func (s *Store) Pulse(ctx context.Context, after int64) (p Pulse, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) || ' ' || coalesce(max(id), 0) FROM sessions),
+		(SELECT coalesce(max(id), 0) FROM events)`).Scan(&p.Sessions, &p.Event)
+	if err == nil {
+		p.Open, err = sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT DISTINCT session FROM turns WHERE ended = 0`)
+	}
+	if err == nil {
+		p.Told, err = sqlite.Collect(ctx, s.db, sqlite.One[int64],
+			`SELECT DISTINCT session FROM events WHERE id > ? AND session IS NOT NULL`, after)
+	}
+	return p, sqlite.While("looking for what is new", err)
+}
