@@ -83,6 +83,9 @@ func Restore(ctx context.Context, c *config.Config, name string) (kept string, e
 	if _, err := backup.ExecContext(ctx, "VACUUM INTO ?", copied); err != nil {
 		return "", errors.Join(sqlite.While("copying the backup", sqlite.Explain(err)), os.Remove(copied))
 	}
+	if err := adopt(ctx, copied); err != nil {
+		return "", errors.Join(fmt.Errorf("%s: %w", name, err), os.Remove(copied))
+	}
 	kept, err = setAside(c.DB)
 	if err == nil { // an undo file of the old database does not fit the new one
 		err = RemoveUndo(UndoFile(c))
@@ -91,6 +94,20 @@ func Restore(ctx context.Context, c *config.Config, name string) (kept string, e
 		err = os.Rename(copied, c.DB)
 	}
 	return kept, err
+}
+
+// adopt makes a copy of a backup ours, whoever made it: it brings no objects that our schema does not have, no command
+// to run after a session, and no daemon to send what was said to. Those are the configuration's.
+func adopt(ctx context.Context, path string) error {
+	if err := migrations.Adopt(ctx, path); err != nil {
+		return err
+	}
+	db, err := migrations.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	err = correlation.New(db, correlation.Options{}).ForgetOrders(ctx)
+	return errors.Join(err, db.Close())
 }
 
 // setAside renames a database and the files that belong to it; kept is "" where there is none.

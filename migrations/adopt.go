@@ -1,0 +1,115 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// ErrForeign is an error of Adopt.
+var ErrForeign = errors.New("no database of ours")
+
+// An object of a schema.
+type object struct{ kind, name, sql string }
+
+// Adopt makes a copy of a database that may come from anybody, at path, one of ours: with our tables and their rows,
+// and without triggers, views, indexes or tables that our schema does not have. The error is ErrForeign if a table of
+// ours has another definition.
+func Adopt(ctx context.Context, path string) error {
+	if err := disarm(ctx, path); err != nil {
+		return fmt.Errorf("database %s: %w", path, sqlite.Explain(err))
+	}
+	db, err := Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(conform(ctx, db), db.Close())
+}
+
+// disarm drops what SQLite would run by itself, before anything is written: triggers, and views.
+func disarm(ctx context.Context, path string) error {
+	db := sql.OpenDB(&connector{path: path, driver: newDriver()})
+	db.SetMaxOpenConns(1)
+	defer db.Close()
+	objects, err := objectsOf(ctx, db)
+	if err != nil {
+		return err
+	}
+	for _, o := range objects {
+		if o.kind == "trigger" || o.kind == "view" {
+			if err := o.drop(ctx, db); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// conform compares a database's schema with that of a new one, and makes it the same.
+func conform(ctx context.Context, db *sql.DB) error {
+	dir, err := os.MkdirTemp("", "signet-acp-schema-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	model, err := Open(ctx, filepath.Join(dir, "new.db"))
+	if err != nil {
+		return err
+	}
+	defer model.Close()
+	wanted, err := objectsOf(ctx, model)
+	if err != nil {
+		return err
+	}
+	there, err := objectsOf(ctx, db)
+	if err != nil {
+		return err
+	}
+	ours, have := byName(wanted), byName(there)
+	for _, o := range there {
+		switch known, ok := ours[o.name]; {
+		case ok && known == o:
+		case ok:
+			return fmt.Errorf("%w: its %s %s is another", ErrForeign, o.kind, o.name)
+		default:
+			if err := o.drop(ctx, db); err != nil {
+				return err
+			}
+		}
+	}
+	for _, o := range wanted {
+		if _, ok := have[o.name]; !ok {
+			if _, err := db.ExecContext(ctx, o.sql); err != nil {
+				return fmt.Errorf("making %s: %w", o.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// objectsOf lists a schema but for what SQLite makes by itself, in the order in which it was made.
+func objectsOf(ctx context.Context, db *sql.DB) ([]object, error) {
+	return sqlite.Collect(ctx, db, func(row sqlite.Row) (o object, err error) {
+		return o, row.Scan(&o.kind, &o.name, &o.sql)
+	}, `SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`)
+}
+
+func byName(objects []object) map[string]object {
+	m := make(map[string]object, len(objects))
+	for _, o := range objects {
+		m[o.name] = o
+	}
+	return m
+}
+
+// drop removes the object; one that went with its table is no error.
+func (o object) drop(ctx context.Context, db *sql.DB) error {
+	_, err := db.ExecContext(ctx, "DROP "+o.kind+` IF EXISTS "`+strings.ReplaceAll(o.name, `"`, `""`)+`"`)
+	return err
+}

@@ -1,0 +1,81 @@
+package migrations
+
+import (
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"testing"
+)
+
+// A database that somebody else has made brings rows, and nothing that runs.
+func TestAdopt(t *testing.T) {
+	const row = `INSERT INTO notices (name, at) VALUES ('kept', 1)`
+	for _, tt := range []struct {
+		name    string
+		theirs  []string
+		foreign bool
+		empty   bool // the table with the row is made anew
+	}{
+		{"as it should be", nil, false, false},
+		{"a trigger", []string{`CREATE TRIGGER evil AFTER INSERT ON migrations BEGIN DELETE FROM notices; END`}, false, false},
+		{"a trigger of our name", []string{`DROP TRIGGER session_keys_started`,
+			`CREATE TRIGGER session_keys_started AFTER UPDATE ON notices BEGIN DELETE FROM notices; END`}, false, false},
+		{"a trigger of ours is missing", []string{`DROP TRIGGER session_keys_started`}, false, false},
+		{"a view", []string{`CREATE VIEW evil AS SELECT * FROM notices`}, false, false},
+		{"a table", []string{`CREATE TABLE "their ""own""" (x)`, `CREATE INDEX theirs ON "their ""own""" (x)`}, false, false},
+		{"an index on ours", []string{`CREATE INDEX theirs ON notices (lower(name))`}, false, false},
+		{"an index of ours is missing", []string{`DROP INDEX sessions_key`}, false, false},
+		{"a column", []string{`ALTER TABLE notices ADD COLUMN evil TEXT AS (name)`}, true, false},
+		{"a view for a table", []string{`ALTER TABLE notices RENAME TO n`,
+			`CREATE VIEW notices AS SELECT name, at FROM n`}, false, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.db")
+			db := must(Open(t.Context(), path))
+			wanted := must(objectsOf(t.Context(), db))
+			for _, statement := range append(tt.theirs, row) {
+				if _, err := db.Exec(statement); err != nil && statement != row {
+					t.Fatalf("%s: %v", statement, err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			err := Adopt(t.Context(), path)
+			if tt.foreign {
+				if !errors.Is(err, ErrForeign) {
+					t.Errorf("adopted: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			db = must(Open(t.Context(), path))
+			defer db.Close()
+			if got := byName(must(objectsOf(t.Context(), db))); !same(got, byName(wanted)) {
+				t.Errorf("the schema is %v", got)
+			}
+			if count(t, db, "SELECT count(*) FROM notices") == 0 != tt.empty {
+				t.Error("the row is not as it was")
+			}
+		})
+	}
+}
+
+func same(a, b map[string]object) bool {
+	for name, o := range a {
+		if b[name] != o {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+func count(t *testing.T, db *sql.DB, query string) (n int) {
+	t.Helper()
+	if err := db.QueryRow(query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
