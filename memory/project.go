@@ -26,18 +26,18 @@ func Project(cwd string) string {
 	return ""
 }
 
-// OptedOut reports whether memory leaves cwd alone: a .signet-ignore file lies there or above, up to the project's root
-// (up to home, where there is no project), or one of the globs matches cwd or a folder above it. A glob that begins
+// OptedOut reports whether memory leaves cwd alone: a .signet-ignore file lies there or anywhere above, up to home, also
+// outside of the repository that cwd is in; or one of the globs matches cwd or a folder above it. A glob that begins
 // with "/" or "~" is of whole paths, any other of the last elements ("acme", "clients/*"); "**" stands for any number
 // of folders.
 func OptedOut(cwd string, exclude []string) bool {
 	dir := resolved(cwd)
-	project, home := Project(cwd), home()
+	home := home()
 	for d := range ancestors(dir) {
 		if _, err := os.Lstat(filepath.Join(d, ignoreMarker)); err == nil {
 			return true
 		}
-		if d == project || project == "" && d == home {
+		if d == home {
 			break
 		}
 	}

@@ -72,7 +72,9 @@ func TestOptedOut(t *testing.T) {
 	root := tree(t, "home/src/acme/.git/", "home/src/acme/pkg/.signet-ignore", "home/src/acme/pkg/deep/",
 		"home/src/acme/other/", "home/src/.signet-ignore",
 		"home/loose/.signet-ignore", "home/loose/dir/", "home/free/dir/", "home/src/quiet/.git/",
-		"home/src/quiet/.signet-ignore", "home/src/quiet/a/b/")
+		"home/src/quiet/.signet-ignore", "home/src/quiet/a/b/",
+		"home/quiet/.git/", "home/quiet/.signet-ignore", "home/quiet/vendor/theirs/.git", "home/quiet/vendor/theirs/x/",
+		".signet-ignore")
 	home := filepath.Join(root, "home")
 	setHome(t, home)
 	for _, c := range []struct {
@@ -81,7 +83,8 @@ func TestOptedOut(t *testing.T) {
 		want    bool
 	}{
 		{"home/src/acme/pkg/deep", nil, true},
-		{"home/src/acme/other", nil, false}, // the marker above the project's root is not the project's
+		{"home/src/acme/other", nil, true}, // the marker is above the repository
+		{"home/quiet/vendor/theirs/x", nil, true},
 		{"home/src/quiet/a/b", nil, true},
 		{"home/loose/dir", nil, true}, // no project: up to home
 		{"home/free/dir", nil, false},
