@@ -38,6 +38,7 @@ type Item struct {
 	ID      string    `json:"id,omitempty"`
 	Text    string    `json:"text"`
 	Project string    `json:"project,omitempty"` // a path; its last element is shown
+	About   string    `json:"about,omitempty"`   // stands in place of the date, where that does not say enough
 	Origin  string    `json:"origin,omitempty"`  // who said it or where it was read: "user", "assistant", "import"
 	Date    time.Time `json:"date,omitzero"`
 	Score   float64   `json:"score,omitempty"` // comparable within one Context only; higher is better

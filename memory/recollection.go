@@ -90,7 +90,9 @@ func (r recollection) section(budget int, known string) (text string, names []st
 // its origin if it reads like instructions.
 func (it Item) bullet() string {
 	var about []string
-	if !it.Date.IsZero() {
+	if it.About != "" {
+		about = append(about, it.About)
+	} else if !it.Date.IsZero() {
 		about = append(about, it.Date.UTC().Format("2006-01-02"))
 	}
 	if it.Project != "" {

@@ -130,6 +130,7 @@ func (cmd *memorySearch) run(query string, f *config.Flags, std term.Streams) er
 type memoryList struct {
 	embedded.Filter
 	agents, here bool
+	rules        bool
 	json         bool
 }
 
@@ -144,6 +145,8 @@ func newMemoryList(f *config.Flags, std term.Streams) *cobra.Command {
 	flags.IntVar(&l.Offset, "offset", 0, "Without the first `N`.")
 	flags.StringVar(&l.Type, "type", "", "Only of this `TYPE`.")
 	flags.BoolVar(&l.Said, "said", false, saidToo)
+	flags.BoolVar(&l.rules, "rules", false,
+		"What stands as a rule or preference, with its scope and how often it was said.")
 	flags.BoolVar(&l.agents, "agents", false, "What agents keep for themselves, in place of our memories.")
 	flags.BoolVar(&l.here, "here", false, onlyHere)
 	cli.ForScripts(cmd, &l.json)
@@ -172,7 +175,11 @@ func (cmd *memoryList) run(f *config.Flags, std term.Streams) error {
 		if err := d.Memories.Learn(ctx); err != nil {
 			return err
 		}
-		all, err := d.Memories.List(ctx, filter)
+		list := d.Memories.List
+		if cmd.rules {
+			list = d.Memories.Rules
+		}
+		all, err := list(ctx, filter)
 		if err != nil {
 			return err
 		}

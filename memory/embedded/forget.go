@@ -17,9 +17,9 @@ import (
 )
 
 // Forget takes a memory out of everything that is searched or learned from: the index, the turns that say it, the
-// memories of the same project that say the same, and stored contexts that wait for a session. The same turn never
-// teaches it again. What was inserted into a prompt stays in the ledger. Errors: ErrNotFound, ErrAmbiguous,
-// package sqlite's.
+// memories of the same project that say the same (of a rule, however it was said), and stored contexts that wait for a
+// session. The same turn never teaches it again. What was inserted into a prompt stays in the ledger. Errors:
+// ErrNotFound, ErrAmbiguous, package sqlite's.
 func (s *Store) Forget(ctx context.Context, id string) error {
 	if err := s.Remove(ctx, id); err != nil {
 		return err
@@ -38,26 +38,36 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		if err := forgetInTurn(ctx, tx, uid); err != nil {
-			return err
-		}
-		if err := s.forgetSame(ctx, tx, m); err != nil {
-			return err
-		}
-		changed, err := forgetTurns(ctx, tx, m)
+		others, err := s.sameRule(ctx, tx, m)
 		if err != nil {
 			return err
 		}
-		for _, id := range changed {
-			if err := learnAgain(ctx, tx, id); err != nil {
+		for _, m := range append(others, m) {
+			if err := s.removeOne(ctx, tx, m); err != nil {
 				return err
 			}
 		}
-		if err := correlation.DropContexts(ctx, tx, uid); err != nil {
-			return err
-		}
 		return refresh(ctx, tx, mostRelearned)
 	})
+}
+
+func (s *Store) removeOne(ctx context.Context, tx *sql.Tx, m Memory) error {
+	if err := forgetInTurn(ctx, tx, m.ID); err != nil {
+		return err
+	}
+	if err := s.forgetSame(ctx, tx, m); err != nil {
+		return err
+	}
+	changed, err := forgetTurns(ctx, tx, m)
+	if err != nil {
+		return err
+	}
+	for _, id := range changed {
+		if err := learnAgain(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	return correlation.DropContexts(ctx, tx, m.ID)
 }
 
 // Erase takes what was removed from the database out of the files of events, and out of SQLite's write-ahead log.

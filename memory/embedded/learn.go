@@ -13,6 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -133,13 +134,13 @@ type newPassage struct {
 // learned is what a turn teaches.
 type learned struct {
 	passages []newPassage
-	notes    []note
+	notes    []stated.Statement
 }
 
 func readTurn(t correlation.Said) learned {
 	guard.Point("reading a turn")
 	user, assistant := privacy.Redact(t.User), privacy.Redact(t.Assistant)
-	l := learned{notes: standingNotes(user)}
+	l := learned{notes: stated.In(user)}
 	for _, part := range passage.Parts(user, assistant, len(t.Tools) > 0) {
 		origin := fromAssistant
 		if part.ByUser {
@@ -277,13 +278,14 @@ const positionsOfTurn = 1 << 12
 
 // learnNotes makes the memories of a turn its notes: has are the digests of those that it has, skip those that were
 // forgotten.
-func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []note, has, skip language.Set) error {
+func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []stated.Statement,
+	has, skip language.Set) error {
 	if len(has) == 0 && len(notes) == 0 { // of most turns
 		return nil
 	}
 	now := []string{}
 	for _, n := range notes {
-		d := digest(n.content)
+		d := digest(n.Text)
 		now = append(now, d)
 		if has[d] || skip[d] {
 			continue
@@ -291,11 +293,12 @@ func learnNotes(ctx context.Context, tx *sql.Tx, t correlation.Said, notes []not
 		_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
 			session, turn, created, updated, digest, content)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			newID(), n.kind, t.Project, n.personal, fromUser, sourceTurn, t.Harness, t.Key, t.Session, t.Turn,
-			t.Started, t.Started, d, n.content)
+			newID(), n.Kind, t.Project, n.Personal, fromUser, sourceTurn, t.Harness, t.Key, t.Session, t.Turn,
+			t.Started, t.Started, d, n.Text)
 		if err != nil {
 			return err
 		}
+		has[d] = true
 	}
 	list, err := json.Marshal(now)
 	if err != nil {

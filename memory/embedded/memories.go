@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -56,6 +57,8 @@ type Memory struct {
 	Score         float64   `json:"score,omitempty"` // of a search, 0 to 1
 	// Replaces has the ids of older memories that are no longer true since this one; set where one memory is shown.
 	Replaces []string `json:"replaces,omitempty"`
+	Scope    string   `json:"scope,omitempty"`   // of a rule: where it holds
+	Said     int      `json:"said,omitempty"`    // of a rule: how often it was said
 	Matched  []string `json:"matched,omitempty"` // words of the query that it or its neighbours have
 }
 
@@ -260,7 +263,8 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
-	const which = ` WHERE (?1 = '' OR type = ?1) AND (NOT ?5 AND ?2 = '' OR project IN (?2, '') OR personal)`
+	const which = ` WHERE (?1 = '' AND type <> 'wish' OR type = ?1)
+		AND (NOT ?5 AND ?2 = '' OR project IN (?2, '') OR personal)`
 	query := `SELECT ` + memoryColumns + `, m.created AS at, m.id AS n FROM memories m` + strings.NewReplacer("type",
 		"m.type", "project", "m.project", "personal", "m.personal").Replace(which)
 	if f.Said {
@@ -298,10 +302,14 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 		if m, err = memoryOf(ctx, tx, uid); err != nil {
 			return err
 		}
+		before := m
 		for _, f := range []struct{ from, to *string }{{c.Content, &m.Content}, {c.Type, &m.Type}, {c.Tags, &m.Tags}} {
 			if f.from != nil {
 				*f.to = *f.from
 			}
+		}
+		if m.Type == wish { // what a person changes or pins is meant to last
+			m.Type = string(stated.Rule)
 		}
 		if c.Importance != nil {
 			m.Importance = *c.Importance
@@ -316,6 +324,11 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 		}
 		if err := forgetInTurn(ctx, tx, uid); err != nil {
 			return err
+		}
+		if c.Content != nil { // the rule says something else from now on, however it was said before
+			if err := s.dropSayings(ctx, tx, before); err != nil {
+				return err
+			}
 		}
 		r, err := tx.ExecContext(ctx, `UPDATE memories
 			SET content = ?, digest = ?, type = ?, tags = ?, importance = ?, source = ?, updated = ? WHERE uid = ?`,

@@ -56,5 +56,10 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	if err != nil || !q.WorthTelling(ranked) {
 		return nil, err
 	}
-	return s.tell(ctx, &q, ranked, in)
+	items, err := s.tell(ctx, &q, ranked, in)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := s.recallRules(ctx, &q, in)
+	return append(items, rules...), err
 }

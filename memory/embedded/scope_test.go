@@ -80,19 +80,6 @@ func TestOrdersRankLast(t *testing.T) {
 	}
 }
 
-func TestStartHasWhatStands(t *testing.T) {
-	w := newWorld(t)
-	own := w.said("/p", "a", "We decided to use sqlc instead of gorm. What time is it?", "It is late.")
-	c, err := w.Start(t.Context(), memory.Session{Key: "new", Project: "/p"})
-	if err != nil || len(c.Items) != 1 || !strings.Contains(c.Items[0].Text, "sqlc") ||
-		c.Source != memory.FromEmbedded {
-		t.Errorf("%+v, %v", c, err)
-	}
-	if c, _ := w.Start(t.Context(), memory.Session{Key: own, Project: "/p"}); len(c.Items) != 0 {
-		t.Errorf("a session is told its own words: %+v", c.Items)
-	}
-}
-
 // A prompt that says little recalls nothing.
 func TestSilence(t *testing.T) {
 	w := newWorld(t)

@@ -53,7 +53,8 @@ func (s *Store) Beginnings(ctx context.Context, ids []string, characters int) (m
 
 // Count returns how many memories there are, with the passages that sessions were told.
 func (s *Store) Count(ctx context.Context) (n int, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM memories) + (SELECT count(*) FROM passages
+	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM memories WHERE type <> 'wish')
+		+ (SELECT count(*) FROM passages
 		WHERE given > 0 AND memory IS NULL)`).Scan(&n)
 	return n, sqlite.While("counting memories", err)
 }

@@ -18,7 +18,7 @@ func NewPhrases(list, runs string) Phrases {
 	return Phrases{sync.OnceValue(func() map[string][][]string {
 		m := map[string][][]string{}
 		for p := range strings.SplitSeq(list, "|") {
-			if words := foldedWords(p); len(words) > 0 {
+			if words := phraseWords(p); len(words) > 0 {
 				m[words[0]] = append(m[words[0]], words)
 			}
 		}
@@ -34,11 +34,7 @@ func (p Phrases) Begins(text string) bool { return p.find(text, true) }
 
 // After gives the terms of the words that follow one of them in a text, of at most most words.
 func (p Phrases) After(text string, most int) []string {
-	words := Words(text)
-	folded := make([]string, len(words))
-	for i, w := range words {
-		folded[i] = Fold(w.Text)
-	}
+	words, folded := Words(text), phraseWords(text)
 	var terms []string
 	for i, w := range folded {
 		for _, phrase := range p.parse()[w] {
@@ -59,6 +55,17 @@ func (p Phrases) After(text string, most int) []string {
 	return terms
 }
 
+// phraseWords gives the words of a text as phrases have them. Many people type no apostrophes.
+func phraseWords(text string) []string {
+	folded := foldedWords(text)
+	for i, w := range folded {
+		folded[i] = apostrophes.Replace(w)
+	}
+	return folded
+}
+
+var apostrophes = strings.NewReplacer("'", "", "’", "")
+
 const mostLeading = 3 // words before a beginning: "and please also …"
 
 func (p Phrases) find(text string, beginning bool) bool {
@@ -67,7 +74,7 @@ func (p Phrases) find(text string, beginning bool) bool {
 			return true
 		}
 	}
-	folded := foldedWords(text)
+	folded := phraseWords(text)
 	for i, w := range folded {
 		if beginning && i > 0 && (i > mostLeading || stopWordLanguages()[folded[i-1]] == 0) {
 			return false

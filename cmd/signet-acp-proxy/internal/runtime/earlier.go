@@ -10,7 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
 )
 
 const (
@@ -40,10 +40,12 @@ func earlier(ctx context.Context, store *correlation.Store, session int64) (stri
 		return "", err
 	}
 	rounds := make([]memory.Round, len(turns))
+	before := ""
 	for i, t := range turns {
-		decided, agreed := embedded.Settled(chars.Cut(t.User, earlierText), chars.Cut(t.Assistant, earlierText))
-		rounds[i] = memory.Round{User: t.User, Assistant: t.Assistant, Decided: decided, Agreed: agreed,
-			Changed: changedBy(t, s.Cwd)}
+		rounds[i] = memory.Round{User: t.User, Assistant: t.Assistant,
+			Decided: stated.Decided(before, chars.Cut(t.User, earlierText)),
+			Agreed:  stated.Agreed(chars.Cut(t.Assistant, earlierText)), Changed: changedBy(t, s.Cwd)}
+		before = t.Assistant
 	}
 	return memory.Earlier(rounds), nil
 }

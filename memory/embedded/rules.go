@@ -1,0 +1,207 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// Rules are what the user wants of an agent until the user says otherwise. Each row of a memory is what one turn said;
+// rows that say the same are one rule. A wish is a rule once it was said in several sessions.
+
+const (
+	mostRuleRows  = 400 // of a project, the newest
+	sessionsOfOne = 3   // in which a wish is said that is a rule
+	mostRules     = 3   // that a prompt is told
+	turnShare     = .6  // how much counts what else was said in the rule's turn,
+	strongShare   = .15 // and that it was said as a rule, or again and again
+	leastOfRule   = .25 // share of the prompt that a rule holds to be told
+)
+
+// A rule is the rows that say it, the one that is shown first.
+type rule struct {
+	rows  []ruleRow
+	terms []string // of the first
+}
+
+type ruleRow struct {
+	Memory
+	turn int64
+}
+
+// rules gives what stands as a rule among the memories that a session of a project may see, the newest first; of all
+// projects where all is set.
+func (s *Store) rules(ctx context.Context, q sqlite.Querier, project string, all bool, keys [2]string) ([]rule, error) {
+	rows, err := sqlite.Collect(ctx, q, func(row sqlite.Row) (r ruleRow, err error) {
+		r.Memory, err = scanMemory(trailingColumns{row, []any{&r.turn}})
+		return r, err
+	}, `SELECT `+memoryColumns+`, coalesce(m.turn, 0) FROM memories m
+		WHERE m.type IN ('rule', 'preference', 'wish') AND m.origin = 'user'
+			AND (?2 OR m.project IN (?1, '') OR m.personal) AND (m.key = '' OR m.key NOT IN (?3, ?4))
+		ORDER BY m.created DESC, m.id DESC LIMIT ?5`, project, all, keys[0], keys[1], mostRuleRows)
+	if err != nil {
+		return nil, err
+	}
+	var list []rule
+	for _, r := range rows {
+		terms := language.Terms(r.Content)
+		at := slices.IndexFunc(list, func(have rule) bool {
+			first := have.rows[0]
+			return stated.Same(have.terms, terms) && (first.Project == r.Project || first.Personal || r.Personal)
+		})
+		if at < 0 {
+			list = append(list, rule{[]ruleRow{r}, terms})
+			continue
+		}
+		have := &list[at]
+		have.rows = append(have.rows, r)
+		if last := len(have.rows) - 1; have.rows[0].Type == wish && r.Type != wish {
+			have.rows[0], have.rows[last], have.terms = have.rows[last], have.rows[0], terms
+		}
+	}
+	return slices.DeleteFunc(list, func(r rule) bool {
+		return r.rows[0].Type == wish && r.sessions() < sessionsOfOne
+	}), nil
+}
+
+const wish = string(stated.Wish)
+
+// sessions gives in how many sessions a rule was said.
+func (r rule) sessions() int {
+	keys := map[string]bool{}
+	for _, row := range r.rows {
+		keys[cmp.Or(row.Session, row.ID)] = true
+	}
+	return len(keys)
+}
+
+// shown is a rule as a person is shown it: with when it was said last, how often, and where it holds.
+func (r rule) shown() Memory {
+	m := r.rows[0].Memory
+	m.Said, m.Scope = len(r.rows), stated.ScopeOf(m.Content)
+	for _, row := range r.rows {
+		if row.Created.After(m.Created) {
+			m.Created = row.Created
+		}
+	}
+	switch {
+	case m.Scope != "":
+	case m.Personal || m.Project == "":
+		m.Scope = "everywhere"
+	default:
+		m.Scope = "project"
+	}
+	return m
+}
+
+// Rules gives what stands as a rule or preference, the newest first.
+func (s *Store) Rules(ctx context.Context, f Filter) ([]Memory, error) {
+	list, err := s.rules(ctx, s.db, f.Project, f.Project == "" && !f.Within, [2]string{})
+	found := make([]Memory, len(list))
+	for i, r := range list {
+		found[i] = r.shown()
+	}
+	found = found[min(f.Offset, len(found)):]
+	return found[:min(cmp.Or(f.Limit, len(found)), len(found))], sqlite.While("listing rules", err)
+}
+
+// sameRule gives the other rows of the rule that a memory is a row of.
+func (s *Store) sameRule(ctx context.Context, q sqlite.Querier, m Memory) (others []Memory, err error) {
+	list, err := s.rules(ctx, q, m.Project, false, [2]string{})
+	for _, r := range list {
+		if !slices.ContainsFunc(r.rows, func(row ruleRow) bool { return row.ID == m.ID }) {
+			continue
+		}
+		for _, row := range r.rows {
+			if row.ID != m.ID {
+				others = append(others, row.Memory)
+			}
+		}
+	}
+	return others, err
+}
+
+// dropSayings deletes the other rows of a memory's rule. Their turns do not teach them again.
+func (s *Store) dropSayings(ctx context.Context, tx *sql.Tx, m Memory) error {
+	others, err := s.sameRule(ctx, tx, m)
+	for _, other := range others {
+		if err == nil {
+			err = forgetInTurn(ctx, tx, other.ID)
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `DELETE FROM memories WHERE uid = ?`, other.ID)
+		}
+	}
+	return err
+}
+
+// recallRules gives the rules that concern a prompt most, at most mostRules.
+func (s *Store) recallRules(ctx context.Context, q *rank.Query, in search) ([]memory.Item, error) {
+	list, err := s.rules(ctx, s.db, in.project, in.all, in.keys)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	turns, err := s.userTerms(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	var items []memory.Item
+	for _, r := range list {
+		m, around := r.shown(), 0.0
+		for _, row := range r.rows {
+			around = max(around, q.Held(turns[row.turn]))
+		}
+		held := q.Held(r.terms) + turnShare*around
+		if held < leastOfRule || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
+			continue
+		}
+		if m.Type != wish || r.sessions() > sessionsOfOne {
+			held += strongShare
+		}
+		it := m.item()
+		it.Score, it.Text = held, clip(m.Content, mostOfRule)
+		it.About = fmt.Sprintf("said by the user on %s", m.Created.UTC().Format("2006-01-02"))
+		if n := r.sessions(); n > 1 {
+			it.About += fmt.Sprintf(", in %d sessions", n)
+		}
+		items = append(items, it)
+	}
+	slices.SortStableFunc(items, func(a, b memory.Item) int { return cmp.Compare(b.Score, a.Score) })
+	return items[:min(len(items), mostRules)], nil
+}
+
+const mostOfRule = 200 // bytes that are told of a rule
+
+// userTerms gives the terms of what the user said in the turns of rules, by the turn.
+func (s *Store) userTerms(ctx context.Context, list []rule) (map[int64][]string, error) {
+	var turns []int64
+	for _, r := range list {
+		for _, row := range r.rows {
+			turns = append(turns, row.turn)
+		}
+	}
+	ids, err := json.Marshal(turns)
+	if err != nil {
+		return nil, err
+	}
+	terms := map[int64][]string{}
+	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (none struct{}, err error) {
+		var turn int64
+		var content string
+		err = row.Scan(&turn, &content)
+		terms[turn] = append(terms[turn], strings.Fields(content)...)
+		return none, err
+	}, `SELECT p.turn, c.c0 FROM json_each(?) j JOIN passages p ON p.turn = j.value
+		JOIN passages_fts_content c ON c.id = p.id WHERE p.origin = 'user'`, string(ids))
+	return terms, err
+}

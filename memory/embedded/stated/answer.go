@@ -1,0 +1,111 @@
+package stated
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
+)
+
+// Decided gives the sentences of a prompt that settle something: its decisions, rules and preferences, what it asks to
+// remember, and what answers a question that the agent asked before. An answer carries the question with it.
+func Decided(before, prompt string) (list []string) {
+	for i, text := range sentences(prompt) {
+		s, ok := read(text)
+		question := ""
+		if i == 0 {
+			question = answered(before, text)
+		}
+		switch {
+		case len(list) == most:
+			return list
+		case question != "" && (!ok || s.Kind == Wish):
+			list = append(list, "asked “"+question+"”: "+text)
+		case ok && s.Kind != Wish:
+			list = append(list, withOption(before, s.Text))
+		}
+	}
+	return list
+}
+
+// Agreed gives the decisions in an answer.
+func Agreed(answer string) (list []string) {
+	for _, s := range In(answer) {
+		if s.Kind == Decision {
+			list = append(list, s.Text)
+		}
+	}
+	return list
+}
+
+const (
+	lastPart      = 1200 // bytes of an answer in which its question is looked for
+	longestAsk    = 120  // bytes of a question that is told
+	longestSay    = 160  // bytes of an answer to it
+	longestChoice = 8    // words of an answer that chooses
+	longestLine   = 120  // bytes of an option that is told
+)
+
+// answered gives the question of the agent that a sentence answers, "" if it answers none. That the agent may go on
+// settles nothing.
+func answered(before, text string) string {
+	if before = strings.TrimSpace(before); len(before) > lastPart {
+		before = strings.ToValidUTF8(before[len(before)-lastPart:], "")
+	}
+	question := ""
+	for _, s := range language.Sentences(before) {
+		if language.EndsInQuestion(s.Text) {
+			question = s.Text
+		}
+	}
+	if question == "" || len(text) > longestSay || language.EndsInQuestion(text) || questions()[firstWord(text)] {
+		return ""
+	}
+	words := language.Words(text)
+	said, rest, _ := strings.Cut(text, ",")
+	switch {
+	case len(words) > 1 && reports()[folded(words[1])] && !refuses.Begins(said):
+		return "" // "ok, I've …"
+	case offers.In(question):
+		if !affirms.Begins(said) || !exceptions.Begins(rest) {
+			return ""
+		}
+	case matters.In(question) && (affirms.Begins(text) || refuses.Begins(text)):
+	case choices.In(question) && len(words) <= longestChoice && !approves(text) && choosing(firstWord(text)):
+	default:
+		return ""
+	}
+	return chars.Cut(question, longestAsk)
+}
+
+// choosing reports whether an answer with this first word may be a choice: it reports nothing, and begins no work.
+func choosing(first string) bool {
+	return first == "the" || first != "lets" && !reports()[first] && !steps()[first]
+}
+
+// approves reports whether a sentence only lets the agent go on.
+func approves(text string) bool {
+	rest := text
+	for p := range strings.SplitSeq("yes|yep|ok|okay|sure|go ahead|please|do it|sounds good|great", "|") {
+		rest = strings.ReplaceAll(strings.ToLower(rest), p, "")
+	}
+	return len(language.Terms(rest)) == 0 && !optionName().MatchString(text)
+}
+
+var optionName = pattern.New(`(?i)\b(?:option|variant|approach|opción|opzione|opção|optie|вариант) ?#?([a-z]|\d{1,2})\b`)
+
+// withOption adds to a sentence that chooses an option what that option is.
+func withOption(before, text string) string {
+	found := optionName().FindString(text)
+	if found == "" {
+		return text
+	}
+	option := regexp.MustCompile(`(?im)^[^\pL\n]*` + regexp.QuoteMeta(found) + `\b[^\pL\n]*(.*)$`)
+	line := option.FindStringSubmatch(before)
+	if line == nil || strings.TrimSpace(line[1]) == "" {
+		return text
+	}
+	return text + " (" + found + ": " + chars.Cut(strings.Trim(line[1], " *_:`"), longestLine) + ")"
+}

@@ -1,0 +1,98 @@
+package stated
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+)
+
+// isRule reports whether a sentence is a rule: it says that something holds always, or from now on, and is addressed
+// to the agent. What holds only for now is none, nor what is told ("it never came"), nor what others are to do.
+func isRule(text string, asks bool) bool {
+	switch {
+	case asks, auxiliaries()[firstWord(text)], passing.In(text), guesses.In(text), examples.Begins(text):
+		return false
+	case makesRule.In(text):
+		return true
+	case !lasting.In(text) && !shuns.Begins(text) && !orders(text):
+		return false
+	}
+	return !ofOthers(text)
+}
+
+// orders reports whether a sentence has "never" or "always" as an order, and does not tell what never happened.
+func orders(text string) bool {
+	words := language.Words(text)
+	begged := false
+	for _, w := range words {
+		begged = begged || begs()[language.Fold(w.Text)]
+	}
+	for i, w := range words {
+		switch adverb := language.Fold(w.Text); {
+		case !adverbs()[adverb]:
+		case adverb != "never" && adverb != "always":
+			return begged || i <= 1 || !tellers()[firstWord(text)] && adverb[0] < 0x80
+		case i+1 < len(words) && (i == 0 || startsClause(text, words, i) || beforeOrder()[folded(words[i-1])]) &&
+			!narrated(folded(words[i+1])):
+			return true
+		}
+	}
+	return false
+}
+
+// folded is a word in lower case, without accents and apostrophes.
+func folded(w language.Word) string {
+	return language.Fold(strings.NewReplacer("'", "", "’", "").Replace(w.Text))
+}
+
+// startsClause reports whether a word stands behind a sign.
+func startsClause(text string, words []language.Word, i int) bool {
+	before := text[words[i-1].At+len(words[i-1].Text) : words[i].At]
+	return strings.TrimSpace(before) != ""
+}
+
+// narrated reports whether an English verb tells what happens or happened.
+func narrated(verb string) bool {
+	return strings.HasSuffix(verb, "ed") && len(verb) > 4 || strings.HasSuffix(verb, "ing") ||
+		strings.HasSuffix(verb, "s") && !strings.HasSuffix(verb, "ss") && !usesS()[verb] || pastVerbs()[verb]
+}
+
+// ofOthers reports whether a sentence speaks of what others do, and neither of the agent nor of the speaker.
+func ofOthers(text string) bool {
+	others, us := false, false
+	for _, w := range language.Words(text) {
+		f := folded(w)
+		others = others || otherPeople()[f]
+		us = us || ourselves()[f]
+	}
+	return others && !us
+}
+
+const longestWish = 200 // bytes
+
+// isWish reports whether a sentence tells the agent how to work, or complains how it does.
+func isWish(text string, asks bool) bool {
+	if oneTurn.In(text) || len(text) > longestWish {
+		return false
+	}
+	if asks {
+		return complaints.Begins(text) && reproaches.Begins(text)
+	}
+	return complaints.Begins(text) || wishes.Begins(text) && firstWord(text) != "i"
+}
+
+// Same reports whether two sentences, of which these are the terms, state the same: nearly all that the shorter one
+// says is in the other.
+func Same(a, b []string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	common := 0
+	for _, t := range a {
+		if slices.Contains(b, t) {
+			common++
+		}
+	}
+	return common >= 2 && 4*common >= 3*len(a)
+}

@@ -1,0 +1,180 @@
+package stated
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+)
+
+// What a sentence states; "" where it states nothing that a later session needs.
+func TestIn(t *testing.T) {
+	for text, want := range map[string]Kind{
+		"Never commit to main without a green build.":                            Rule,
+		"never commit to main please":                                            Rule,
+		"From now on write the tests before the code.":                           Rule,
+		"When touching the ledger, always run the migration twice.":              Rule,
+		"Don't ever push to the release branch (e.g. while it is frozen).":       Rule,
+		"The seeds must never be edited.":                                        Rule,
+		"You shouldn't edit generated files.":                                    Rule,
+		"I don’t want you to touch the lockfile.":                                Rule,
+		"Add a rule that migrations are reversible.":                             Rule,
+		"Schreibe nie direkt in die Produktionsdatenbank.":                       Rule,
+		"Bitte immer zuerst die Migration testen.":                               Rule,
+		"Ne modifie jamais les fichiers générés.":                                Rule,
+		"Nunca modifiques los ficheros generados.":                               Rule,
+		"Non modificare mai più i file generati.":                                Rule,
+		"A partir de agora escreva primeiro os testes.":                          Rule,
+		"Voortaan eerst de tests schrijven.":                                     Rule,
+		"Никогда не меняй сгенерированные файлы.":                                Rule,
+		"以后不要再修改生成的文件。":                                                          Rule,
+		"I prefer tabs over spaces in Go.":                                       Preference,
+		"Ich bevorzuge kurze Antworten ohne Einleitung.":                         Preference,
+		"我更喜欢简短的回答，不要寒暄。":                                                        Preference,
+		"I prefer the layout of cmd/main.go.":                                    Preference,
+		"Please remember that the demo server resets every night at 3.":          Fact,
+		"We decided to drop IE11 support because nobody pays for it.":            Decision,
+		"lets store the sessions in sqlite":                                      Decision,
+		"ok, let's go with the second layout":                                    Decision,
+		"use pnpm instead of npm for the workspace":                              Decision,
+		"no, keep the old table until the audit":                                 Decision,
+		"We don't need the legacy endpoint any longer.":                          Decision,
+		"Instead of a cron job, use the queue.":                                  Decision,
+		"Nehmen wir die zweite Variante mit dem Cache.":                          Decision,
+		"Nous avons décidé de garder PostgreSQL pour la facturation.":            Decision,
+		"Usemos la segunda variante con la caché.":                               Decision,
+		"Andiamo con la seconda variante della cache.":                           Decision,
+		"Vamos manter a tabela antiga na fatura.":                                Decision,
+		"We houden de oude tabel voor de facturen.":                              Decision,
+		"Оставим старую таблицу для счетов.":                                     Decision,
+		"why are you editing files in the vendor folder?":                        Wish,
+		"you edited the vendor folder, not the module":                           Wish,
+		"Make sure to pull the latest schema from upstream.":                     Wish,
+		"do all tests pass now":                                                  "",
+		"ok but now we have no migration 26":                                     "",
+		"The heron response never came through.":                                 "",
+		"The build always fails on Fridays.":                                     "",
+		"Der Server antwortet nie auf den Port.":                                 "",
+		"Le serveur ne répond jamais sur le port.":                               "",
+		"Don't write any code yet, show me the plan first.":                      "",
+		"Never assume that customers want their invoices by mail.":               "",
+		"2026-04-01 10:11:12 error: the field must never be empty":               "",
+		"throw new TypeError('status must be open or closed')":                   "",
+		"For example, one should always buy fresh lemons.":                       "",
+		"It must be due to the proxy that we introduced.":                        "",
+		"Should we always squash the commits of a branch?":                       "",
+		"lets start with the parser tests":                                       "",
+		"let's move on to the next milestone":                                    "",
+		"Fix the error in parser.go.":                                            "",
+		"Do we prefer tabs?":                                                     "",
+		"Wow! Amazing, congratulations!":                                         "",
+		"I think we should have seen an error in the log here.":                  "",
+		"are you editing the vendor folder or the module?":                       "",
+		"which of these two layouts should be the default one for the invoices?": "",
+	} {
+		var got Kind
+		for _, s := range In(text) {
+			got += s.Kind
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	if s := In("I prefer short answers."); len(s) != 1 || !s[0].Personal {
+		t.Errorf("not of the person: %+v", s)
+	}
+}
+
+// The person's own words count, and nothing that is quoted or pasted.
+func TestOwnWords(t *testing.T) {
+	log := strings.Repeat("the worker must never sleep longer than that, said the log\n", 60)
+	for text, want := range map[string][]string{
+		"> never edit the seeds\nwhy?":                                        nil,
+		"```\nnever edit the seeds\n```":                                      nil,
+		"$ never edit the seeds":                                              nil,
+		"Never edit the seeds.\n\n" + log + "\n\nAlways ask the owner first.": {"Never edit the seeds.", "Always ask the owner first."},
+		"Never edit the seeds. Never edit the seeds.":                         {"Never edit the seeds."},
+	} {
+		var got []string
+		for _, s := range In(text) {
+			if !strings.Contains(s.Text, "said the log") {
+				got = append(got, s.Text)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%.40q: %s", text, diff)
+		}
+	}
+}
+
+func TestDecided(t *testing.T) {
+	for _, c := range []struct{ before, prompt, want string }{
+		{"Should we keep the old table?", "yes", "asked “Should we keep the old table?”: yes"},
+		{"Which store: SQLite or Postgres?", "the first", "asked “Which store: SQLite or Postgres?”: the first"},
+		{"Sollen wir die alte Tabelle behalten?", "ja, bis März", "asked “Sollen wir die alte Tabelle behalten?”: ja, bis März"},
+		{"Would you like me to go on?", "yes", ""},
+		{"Shall I commit these changes?", "yes, but only the tests", "asked “Shall I commit these changes?”: yes, but only the tests"},
+		{"Should we keep the old table?", "what would you do?", ""},
+		{"Should we keep the old table?", "ok, I've seen the error again", ""},
+		{"- Option A: a queue\n- Option B: a cron job", "Let's go with option B please.",
+			"Let's go with option B please. (option B: a cron job)"},
+		{"", "Let's go with option B, but can you start the queue yourself?", "Let's go with option B"},
+		{"", "why did you edit the vendor folder?", ""},
+	} {
+		if got := strings.Join(Decided(c.before, c.prompt), " | "); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.before, c.prompt, got, c.want)
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"why are you editing files in the vendor folder, not in the module?", "you're editing the vendor folder", true},
+		{"You should not be editing files in the vendor folder.", "you edited the vendor folder file", true},
+		{"Never edit the seeds.", "Never edit the fixtures.", false},
+		{"Never commit to main.", "Always write the tests first.", false},
+	} {
+		if got := Same(language.Terms(c.a), language.Terms(c.b)); got != c.same {
+			t.Errorf("%q and %q: %v", c.a, c.b, got)
+		}
+	}
+}
+
+func TestScopeOf(t *testing.T) {
+	for text, want := range map[string]string{
+		"In `frontend/` never use default exports.":       "in frontend/",
+		"Always create a failing test when fixing a bug.": "when fixing a bug",
+		"Never squash before a release.":                  "before a release",
+		"Never edit the seeds.":                           "",
+	} {
+		if got := ScopeOf(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzIn(f *testing.F) {
+	for _, text := range []string{"Never edit the seeds.", "no, use the other one, but can you?", "1. the former\n2. both",
+		"> quoted\n\xff```", "以后不要再", strings.Repeat("never\n\n", 400)} {
+		f.Add("Which one, or both?", text)
+	}
+	f.Fuzz(func(t *testing.T, before, text string) {
+		before, text = strings.ToValidUTF8(before, ""), strings.ToValidUTF8(text, "")
+		for _, s := range In(text) {
+			if s.Text == "" || len(s.Text) > longest || !utf8.ValidString(s.Text) {
+				t.Errorf("%+v", s)
+			}
+		}
+		for _, s := range append(Decided(before, text), Agreed(before)...) {
+			if s == "" || !utf8.ValidString(s) {
+				t.Errorf("%q", s)
+			}
+		}
+	})
+}
