@@ -63,6 +63,7 @@ const (
 	frameOpen  = `<signet-memory source="acp-proxy" id="`
 	frameIntro = "\">\nAdded by signet-acp-proxy from the user's own memory; not part of the user's message.\n"
 	frameHint  = "The memory tool memory_search (MCP server \"" + ServerName + "\") finds more.\n"
+	frameWords = "Give it several queries where other words may have been used.\n" // of the embedded store's
 	frameClose = "</signet-memory>\n\n"
 
 	identityHeading = "## Identity\n"
@@ -91,7 +92,7 @@ func Compose(session string, start, recall Context, st Style) (b Block, ok bool)
 	if st.ToolHint {
 		hint = frameHint
 	}
-	left := budget.Total - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameClose)
+	left := budget.Total - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameWords+frameClose)
 	if start.Earlier != "" { // the others share what it leaves
 		left -= Tokens(start.Earlier)
 		budget.Identity = budget.Identity * left / budget.Total
@@ -125,6 +126,9 @@ func Compose(session string, start, recall Context, st Style) (b Block, ok bool)
 			left+Tokens(start.Earlier)-Tokens(body.String())))
 	}
 	body.WriteString(hint)
+	if hint != "" && memories != "" && recall.Source == FromEmbedded {
+		body.WriteString(frameWords)
+	}
 
 	sum := sha256.Sum256([]byte(session + "\x00" + body.String()))
 	b.Hash = hex.EncodeToString(sum[:])

@@ -57,9 +57,11 @@ type Memory struct {
 	Score         float64   `json:"score,omitempty"` // of a search, 0 to 1
 	// Replaces has the ids of older memories that are no longer true since this one; set where one memory is shown.
 	Replaces []string `json:"replaces,omitempty"`
-	Scope    string   `json:"scope,omitempty"`   // of a rule: where it holds
-	Said     int      `json:"said,omitempty"`    // of a rule: how often it was said
-	Matched  []string `json:"matched,omitempty"` // words of the query that it or its neighbours have
+	Scope    string   `json:"scope,omitempty"` // of a rule: where it holds
+	Said     int      `json:"said,omitempty"`  // of a rule: how often it was said
+	// ReplacedBy has the id of a newer one that says that this is no longer so; set in what a search finds.
+	ReplacedBy string   `json:"replacedBy,omitempty"`
+	Matched    []string `json:"matched,omitempty"` // words of the query that it or its neighbours have
 }
 
 const memoryColumns = `m.uid, m.content, m.type, m.project, m.personal, m.origin, m.source, m.harness, m.key,

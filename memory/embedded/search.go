@@ -19,11 +19,13 @@ type Query struct {
 	MinScore    float64 // 0 to 1
 }
 
+const defaultLimit = 10
+
 // Search gives the memories and passages that match, best first, at most Limit. Unlike Recall it does not judge whether
 // they are worth telling.
 func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
 	if q.Limit <= 0 {
-		q.Limit = 10
+		q.Limit = defaultLimit
 	}
 	in := search{text: q.Text, project: q.Project, all: q.AllProjects, kind: q.Type, most: q.Limit}
 	asked, ranked, err := s.rank(ctx, in)
@@ -40,6 +42,32 @@ func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
 		return nil, sqlite.While("searching memories", err)
 	}
 	return slices.DeleteFunc(found, func(m Memory) bool { return m.Score < q.MinScore }), nil
+}
+
+// SearchAll merges what several texts find, at most q.Limit: the best of each, then the second of each, each once.
+func (s *Store) SearchAll(ctx context.Context, texts []string, q Query) ([]Memory, error) {
+	if q.Limit <= 0 {
+		q.Limit = defaultLimit
+	}
+	lists := make([][]Memory, len(texts))
+	for i, text := range texts {
+		var err error
+		q.Text = text
+		if lists[i], err = s.Search(ctx, q); err != nil {
+			return nil, err
+		}
+	}
+	var merged []Memory
+	known := map[string]bool{}
+	for n := range q.Limit {
+		for _, list := range lists {
+			if n < len(list) && !known[list[n].ID] && len(merged) < q.Limit {
+				known[list[n].ID] = true
+				merged = append(merged, list[n])
+			}
+		}
+	}
+	return merged, nil
 }
 
 // The shares of the time before the deadline that looking up may take, and then of the rest that comparing may take.
@@ -80,7 +108,7 @@ func (s *Store) rank(ctx context.Context, in search) (rank.Query, []*rank.Passag
 
 // read gives passages as memories, in their order, without memories that repeat a passage.
 func (s *Store) read(ctx context.Context, q *rank.Query, list []*rank.Passage) ([]Memory, error) {
-	texts, err := s.texts(ctx, list)
+	texts, err := s.texts(ctx, rank.WithReplacing(list))
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +120,9 @@ func (s *Store) read(ctx context.Context, q *rank.Query, list []*rank.Passage) (
 		if ok && !repeats {
 			said[m.Content] = true
 			m.Score, m.Matched = shownScore(p.Score), q.Matched(p)
+			if p.By != nil {
+				m.ReplacedBy = texts[p.By.ID].ID
+			}
 			found = append(found, m)
 		}
 	}

@@ -229,7 +229,7 @@ func (t *selection) extend(e *excerpt, at int) bool {
 	if at < 0 || at >= len(thread) {
 		return false
 	}
-	if thread[at].Outdated && !e.best.Outdated { // it gets an item of its own, behind the one that replaced it
+	if thread[at].By != nil && e.best.By == nil { // it gets an item of its own, behind the one that replaced it
 		return false
 	}
 	text := t.text(thread[at])
@@ -346,6 +346,9 @@ func (t *selection) finish() []memory.Item {
 		it := t.texts[e.best.ID].item()
 		score = min(score, shownScore(e.best.Score)) // their order is that in which they are told
 		it.Text, it.Score = text, score
+		if by := e.best.By; by != nil && t.tells(by) {
+			it.About = it.Date.UTC().Format(day) + ", earlier than " + by.Created.UTC().Format(day)
+		}
 		if memory.Instructs(text) {
 			orders = append(orders, it)
 		} else {
@@ -353,6 +356,13 @@ func (t *selection) finish() []memory.Item {
 		}
 	}
 	return append(items, orders...)
+}
+
+const day = "2006-01-02"
+
+// tells reports whether an item begins with a passage.
+func (t *selection) tells(c *rank.Passage) bool {
+	return slices.ContainsFunc(t.items, func(e excerpt) bool { return e.best.ID == c.ID })
 }
 
 // write joins an item's passages, as "asked: … / answered: …" where both sides of a conversation speak. A sentence that

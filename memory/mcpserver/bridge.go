@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -181,7 +182,7 @@ func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v value
 	id := v.text("id")
 	switch t.name {
 	case "memory_search":
-		out, err = d.Search(ctx, signet.Query{Query: v.text("query"), Limit: v.integer("limit"), Type: v.text("type"),
+		out, err = d.Search(ctx, signet.Query{Query: strings.Join(v.list("query", "queries"), " "), Limit: v.integer("limit"), Type: v.text("type"),
 			MinScore: optional[float64](v, "min_score")})
 	case "memory_store":
 		out, err = d.Remember(ctx, signet.Note{Content: v.text("content"), Type: v.text("type"),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,9 +18,10 @@ import (
 )
 
 const (
-	localTime = 5 * time.Second // of a call, waiting for other writers of the database included
-	mostShown = 2000            // bytes of a memory in a list; memory_get gives it whole
-	leastID   = 6               // characters of an id by which something is forgotten for good
+	localTime  = 5 * time.Second // of a call, waiting for other writers of the database included
+	mostShown  = 2000            // bytes of a memory in a list; memory_get gives it whole
+	mostAnswer = 8000            // bytes of the answer in the turn around it
+	leastID    = 6               // characters of an id by which something is forgotten for good
 )
 
 // A local answers the memory tools from the embedded store.
@@ -74,8 +76,8 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 	}
 	switch t.name {
 	case "memory_search":
-		found, err := store.Search(ctx, embedded.Query{
-			Text: v.text("query"), Limit: v.integer("limit"), Type: v.text("type"),
+		found, err := store.SearchAll(ctx, v.list("query", "queries"), embedded.Query{
+			Limit: v.integer("limit"), Type: v.text("type"),
 			MinScore: deref(optional[float64](v, "min_score")),
 			Project:  who.Project, AllProjects: store.OtherProjects(),
 		})
@@ -90,8 +92,19 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 		return object{"id": m.ID, "status": map[bool]string{true: "stored", false: "updated"}[added]}, err
 	case "memory_get":
 		m, err := store.Get(ctx, v.text("id"))
+		if err != nil {
+			return nil, err
+		}
 		m.Content = privacy.Neutralise(m.Content)
-		return m, err
+		turn, err := store.Around(ctx, m.ID)
+		if turn != nil {
+			turn.User = privacy.Neutralise(chars.Cut(turn.User, mostShown))
+			turn.Assistant = privacy.Neutralise(near(turn.Assistant, m.Content))
+		}
+		return struct {
+			embedded.Memory
+			Around *embedded.Turn `json:"around,omitempty"`
+		}{m, turn}, err
 	case "memory_list":
 		filter := embedded.Filter{Type: v.text("type"), Limit: v.integer("limit"), Offset: v.integer("offset")}
 		if !store.OtherProjects() {
@@ -139,6 +152,25 @@ func shorten(all []embedded.Memory) []embedded.Memory {
 		}
 	}
 	return append([]embedded.Memory{}, all...)
+}
+
+// near gives at most mostAnswer bytes of an answer around a passage of it.
+func near(answer, passage string) string {
+	if len(answer) <= mostAnswer {
+		return answer
+	}
+	first, _, _ := strings.Cut(passage, "\n")
+	from := min(max(strings.Index(answer, first)-mostAnswer/4, 0), len(answer)-mostAnswer)
+	from = chars.Boundary(answer, from)
+	cut := chars.Cut(answer[from:], mostAnswer)
+	before, after := "", ""
+	if from > 0 {
+		before = "… "
+	}
+	if from+len(cut) < len(answer) {
+		after = " …"
+	}
+	return before + cut + after
 }
 
 func deref(f *float64) float64 {

@@ -64,6 +64,13 @@ func TestStoreTools(t *testing.T) {
 			t.Errorf("found %+v", found)
 		}
 	}
+	var merged struct{ Results []embedded.Memory }
+	second.ok("memory_store", map[string]any{"content": "The kestrel deploys on Fridays."}, &stored)
+	second.ok("memory_search", map[string]any{"queries": []string{"staging database", "kestrel deploys"}}, &merged)
+	if len(merged.Results) != 2 || merged.Results[0].ID != id || merged.Results[1].ID != stored.ID {
+		t.Errorf("of two queries %+v", merged)
+	}
+	second.ok("memory_forget", map[string]any{"id": stored.ID, "reason": "it was for the search"}, &stored)
 	var list struct{ Memories []embedded.Memory }
 	second.ok("memory_list", map[string]any{"limit": 5, "offset": 0, "type": "decision"}, &list)
 	if len(list.Memories) != 1 || list.Memories[0].ID != id {
@@ -128,6 +135,8 @@ func TestBadCalls(t *testing.T) {
 		{"memory_search", map[string]any{"query": nil}, "query is missing"},
 		{"memory_search", map[string]any{"query": 7}, "query: give a text"},
 		{"memory_search", map[string]any{"query": "  "}, "query: is empty"},
+		{"memory_search", map[string]any{"queries": []string{}}, "queries: give a list of 1 to 5 texts"},
+		{"memory_search", map[string]any{"queries": []string{"x", " "}}, "queries: one of them"},
 		{"memory_search", map[string]any{"query": "x", "limit": "many"}, "limit: give a whole number from 1 to 1000"},
 		{"memory_search", map[string]any{"query": "x", "limit": 1.5}, "limit: give a whole number"},
 		{"memory_search", map[string]any{"query": "x", "limit": 0}, "limit: 0 is too low"},

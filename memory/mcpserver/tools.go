@@ -27,6 +27,7 @@ const (
 	text    kind = "string"
 	number  kind = "number"
 	integer kind = "integer"
+	texts   kind = "array"  // of texts
 	ratings kind = "object" // of numbers, by memory id
 )
 
@@ -34,6 +35,7 @@ type argument struct {
 	name     string
 	kind     kind
 	required bool
+	instead  string  // of a required one: another that may stand in its place
 	low      float64 // the least that a number may be
 	high     float64 // the most
 	about    string
@@ -42,17 +44,25 @@ type argument struct {
 const (
 	mostResults = 1000    // of a search or a list
 	mostText    = 1 << 20 // bytes of one text argument; what is stored has a tighter limit
+	mostQueries = 5       // of one search
 )
 
 var tools = []tool{
 	{
 		name: "memory_search", readOnly: true,
-		about: "Search what is remembered about the user, their projects and earlier sessions. Best first.",
+		about: "Search what is remembered about the user, their projects and earlier sessions. Best first, the user's " +
+			"own words among them; each result says when it was said, by whom and in which session, and which newer " +
+			"one has replaced it. It goes by words: name files, functions, errors, and where other words may have " +
+			"been used for the thing, give two or three queries instead of one. memory_get with a result's id gives " +
+			"the turn around it.",
 		arguments: []argument{
-			{name: "query", kind: text, required: true, about: "what to look for, in plain words"},
+			{name: "query", kind: text, required: true, instead: "queries",
+				about: "what to look for, in three to eight words; or give queries"},
 			{name: "limit", kind: integer, low: 1, high: mostResults, about: "at most so many results; 10 if not given"},
 			{name: "type", kind: text, about: "only memories of this type, such as fact, preference or decision"},
 			{name: "min_score", kind: number, low: 0, high: 1, about: "only results that score at least this"},
+			{name: "queries", kind: texts, high: mostQueries,
+				about: "the same in other words, at most 5; their results are merged"},
 		},
 	},
 	{
@@ -68,7 +78,9 @@ var tools = []tool{
 		},
 	},
 	{
-		name: "memory_get", readOnly: true, about: "Get one memory whole, by its id.",
+		name: "memory_get", readOnly: true,
+		about: "Get one memory whole, by its id; of what was said in a conversation also the turn around it, and the " +
+			"ids by which the turns before and after it are read.",
 		arguments: []argument{
 			{name: "id", kind: text, required: true, about: "as memory_search or memory_list gave it"},
 		},
@@ -127,13 +139,15 @@ func (t tool) describe() *mcp.Tool {
 	for _, a := range t.arguments {
 		p := map[string]any{"type": a.kind, "description": a.about}
 		switch a.kind {
+		case texts:
+			p["items"], p["minItems"], p["maxItems"] = map[string]any{"type": text}, 1, a.high
 		case ratings:
 			p["additionalProperties"] = map[string]any{"type": number, "minimum": a.low, "maximum": a.high}
 		case number, integer:
 			p["minimum"], p["maximum"] = a.low, a.high
 		}
 		properties[a.name] = p
-		if a.required {
+		if a.required && a.instead == "" {
 			required = append(required, a.name)
 		}
 	}
@@ -146,12 +160,20 @@ func (t tool) describe() *mcp.Tool {
 	}
 }
 
-// values are the arguments of a call, checked and decoded: string, float64 or map[string]float64 by name.
+// values are the arguments of a call, checked and decoded: string, float64, []string or map[string]float64 by name.
 type values map[string]any
 
 func (v values) text(name string) string {
 	s, _ := v[name].(string)
 	return s
+}
+
+// list gives a text argument, or the texts that stand in its place.
+func (v values) list(name, instead string) []string {
+	if all, ok := v[instead].([]string); ok {
+		return all
+	}
+	return []string{v.text(name)}
 }
 
 func (v values) integer(name string) int {
@@ -178,7 +200,7 @@ func (t tool) read(raw json.RawMessage) (values, error) {
 	for _, a := range t.arguments {
 		field, ok := fields[a.name]
 		if !ok || bytes.Equal(field, []byte("null")) {
-			if a.required {
+			if _, other := fields[a.instead]; a.required && !other {
 				return nil, fmt.Errorf("%s is missing: %s", a.name, t.usage())
 			}
 			continue
@@ -218,6 +240,18 @@ func (a argument) read(raw json.RawMessage) (any, error) {
 			return nil, fmt.Errorf("has %d bytes; give at most %d", len(s), mostText)
 		}
 		return strings.ToValidUTF8(s, string(utf8.RuneError)), nil
+	case texts:
+		var list []string
+		if json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list) > int(a.high) {
+			return nil, fmt.Errorf("give a list of 1 to %v texts", a.high)
+		}
+		for i, s := range list {
+			if strings.TrimSpace(s) == "" || len(s) > mostText {
+				return nil, fmt.Errorf("one of them has %d bytes; give words", len(s))
+			}
+			list[i] = strings.ToValidUTF8(s, string(utf8.RuneError))
+		}
+		return list, nil
 	case ratings:
 		var m map[string]float64
 		if json.Unmarshal(raw, &m) != nil || len(m) == 0 {

@@ -84,7 +84,7 @@ func (q *Query) Supersede(ranked, list []*Passage, texts map[int64]string) {
 			continue
 		}
 		by.Score = max(by.Score, old.Score+.01)
-		old.Outdated = true
+		old.By = by.Passage
 		changed = true
 	}
 	if changed {
@@ -217,4 +217,15 @@ func (q *Query) nearTerms(near []*Passage) (terms uint32) {
 		terms |= c.terms
 	}
 	return terms
+}
+
+// WithReplacing gives passages, and those that replace them.
+func WithReplacing(list []*Passage) []*Passage {
+	all := slices.Clone(list)
+	for _, p := range list {
+		if p.By != nil {
+			all = append(all, p.By)
+		}
+	}
+	return all
 }

@@ -14,7 +14,7 @@ const (
 	OtherProject        // said in another project
 )
 
-// A Passage is a passage to be ranked. The exported fields but Score and Outdated are what the database keeps of it.
+// A Passage is a passage to be ranked. The exported fields but Score and By are what the database keeps of it.
 type Passage struct {
 	ID       int64
 	Thread   int64 // the conversation in which its neighbours stand; 0: it has none
@@ -31,8 +31,8 @@ type Passage struct {
 	Rating   float64
 	Found    bool // found by its own words, not as a neighbour
 
-	Score    float64
-	Outdated bool // a newer passage says that it is no longer true
+	Score float64
+	By    *Passage // a newer one that says that it is no longer true, nil: there is none
 
 	content string             // its terms, separated by spaces
 	weights [mostAsked]float32 // of each asked term in it (BM25)

@@ -4,6 +4,7 @@ package rank
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -53,12 +54,7 @@ func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
 	slices.SortFunc(all, ByPlace)
 	q.held = q.sessions(all)
 	ranked := make([]*Passage, 0, len(all))
-	for start := 0; start < len(all); {
-		end := start + 1
-		for all[start].Thread != 0 && end < len(all) && all[end].Thread == all[start].Thread {
-			end++
-		}
-		thread := all[start:end]
+	for thread := range threads(all) {
 		for i := range thread {
 			c := thread[i]
 			if !c.Found {
@@ -78,7 +74,6 @@ func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
 			c.wide = q.best(thread, i, wideReach, wideReach, &slowly)
 			c.met, c.named = q.met(c.near)
 		}
-		start = end
 	}
 	for _, c := range all {
 		if c.Found {
@@ -87,6 +82,22 @@ func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
 	}
 	slices.SortStableFunc(ranked, byScore)
 	return ranked
+}
+
+// threads gives passages, ordered by place, by conversation; what stands alone each by itself.
+func threads(all []*Passage) iter.Seq[[]*Passage] {
+	return func(yield func([]*Passage) bool) {
+		for start := 0; start < len(all); {
+			end := start + 1
+			for all[start].Thread != 0 && end < len(all) && all[end].Thread == all[start].Thread {
+				end++
+			}
+			if !yield(all[start:end]) {
+				return
+			}
+			start = end
+		}
+	}
 }
 
 // byScore orders by score, the best first, of equal ones the newer.

@@ -31,28 +31,31 @@ func (q *Query) Sessions() []int64 {
 	return best[:min(len(best), BestSessions)]
 }
 
-// Words gives the short passages of the user among those that Rank has seen and more, which it has not, by how well
-// they bear on the prompt.
-func (q *Query) Words(ranked, more []*Passage) []*Passage {
-	var words []*Passage
+// Words gives the short passages of the user among all that Rank has seen and more, which it has not, by how well they
+// bear on the prompt.
+func (q *Query) Words(all, more []*Passage) []*Passage {
 	known := map[int64]bool{}
-	for _, c := range slices.Concat(ranked, more) {
-		if !c.isShortWord() || known[c.ID] {
-			continue
-		}
+	all = slices.DeleteFunc(slices.Concat(all, more), func(c *Passage) bool {
+		twice := known[c.ID]
 		known[c.ID] = true
-		if c.near == nil || len(c.near) == 0 {
-			c.near = []*Passage{c}
+		return twice
+	})
+	slices.SortFunc(all, ByPlace)
+	var words []*Passage
+	for thread := range threads(all) {
+		for i, c := range thread {
+			if !c.isShortWord() {
+				continue
+			}
+			c.near = thread[max(i-Reach, 0):min(i+Reach+1, len(thread))]
+			c.bearing = c.own + .5*math.Sqrt(q.best(thread, i, Reach, Reach, &quickly)) + .5*q.held[c.Thread]
+			if c.Traits.Has(passage.Directs) {
+				c.bearing += .2
+			}
+			words = append(words, c)
 		}
-		c.session = q.held[c.Thread]
-		window := max(c.window, c.own)
-		c.bearing = c.own + .5*math.Sqrt(window) + .5*c.session
-		if c.Traits.Has(passage.Directs) {
-			c.bearing += .2
-		}
-		words = append(words, c)
 	}
-	slices.SortStableFunc(words, func(a, b *Passage) int {
+	slices.SortFunc(words, func(a, b *Passage) int {
 		return cmp.Or(cmp.Compare(b.bearing, a.bearing), b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 	})
 	return words
