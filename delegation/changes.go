@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -184,16 +185,20 @@ func (l *Ledger) Begin(ctx context.Context, id, runner string) (Delegation, erro
 	return d, err
 }
 
-// noteEvent adds the state of a delegation to the events of the session that asked for it (docs/events.md). It directly
-// follows an UPDATE, and does nothing where that changed no row.
+// noteEvent adds the state of a delegation to the events of the session that asked for it (docs/events.md).
 func (l *Ledger) noteEvent(ctx context.Context, tx *sql.Tx, id string) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO events (at, kind, process, session, turn, data)
-		SELECT ?2, 'delegation_changed', iif(runner = '', process, runner), k.session,
-			(SELECT id FROM turns WHERE id = d.turn), json_object('delegation', d.id, 'agent', agent, 'mode', mode,
-				'state', state, 'acpId', acp_id, 'turns', turns, 'tokens', tokens, 'cost', cost, 'currency', currency)
-		FROM delegations d JOIN session_keys k ON k.key = d.caller WHERE d.id = ?1 AND changes() > 0`, id,
-		sqlite.Stamp(l.now()))
-	return err
+	d, err := byID(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(map[string]any{"delegation": d.ID, "agent": d.Agent, "mode": d.Mode, "state": d.State,
+		"acpId": d.ACPID, "turns": d.Usage.Turns, "tokens": d.Usage.Tokens, "cost": d.Usage.Cost,
+		"currency": d.Usage.Currency})
+	if err != nil {
+		return err
+	}
+	return correlation.NoteEvent(ctx, tx, d.Key, correlation.StoredEvent{At: l.now(), Kind: "delegation_changed",
+		Process: cmp.Or(d.Runner, d.Process), Turn: d.Turn, Data: data})
 }
 
 // RunProgress is what a runner saves while it works.
@@ -225,21 +230,22 @@ func (l *Ledger) SaveProgress(ctx context.Context, id, runner string, s RunProgr
 
 // CheckStop gives why a delegation is to end, "" for no reason, and what the delegations inside it have used.
 func (l *Ledger) CheckStop(ctx context.Context, d Delegation) (cancel string, inside Usage, err error) {
-	var asked, stop string
-	var gone bool
-	err = l.db.QueryRowContext(ctx, `SELECT d.cancel, coalesce(sum(i.turns), 0), sum(i.tokens), sum(i.cost),
-			coalesce((SELECT stop FROM turns WHERE id = d.turn AND ended > 0), ''),
-			d.turn > 0 AND NOT EXISTS (SELECT 1 FROM turns t JOIN attachments a ON a.session = t.session
-				WHERE t.id = d.turn AND a.process = t.process)
+	var asked string
+	err = l.db.QueryRowContext(ctx, `SELECT d.cancel, coalesce(sum(i.turns), 0), sum(i.tokens), sum(i.cost)
 		FROM delegations d LEFT JOIN delegations i ON i.parent = d.id WHERE d.id = ?`, d.ID).
-		Scan(&asked, &inside.Turns, &inside.Tokens, &inside.Cost, &stop, &gone)
-	switch {
-	case err != nil || asked != "" || d.Detach:
+		Scan(&asked, &inside.Turns, &inside.Tokens, &inside.Cost)
+	if err != nil || asked != "" || d.Detach {
 		return asked, inside, sqlite.While("watching a delegation", err)
-	case stop == "cancelled":
-		return "its caller's turn was cancelled", inside, nil
-	case gone:
-		return "its caller's session was closed", inside, nil
+	}
+	if d.Turn > 0 {
+		switch stop, open, err := l.sessions.TurnStands(ctx, d.Turn); {
+		case err != nil:
+			return "", inside, err
+		case stop == "cancelled":
+			return "its caller's turn was cancelled", inside, nil
+		case !open:
+			return "its caller's session was closed", inside, nil
+		}
 	}
 	if alive, err := correlation.Alive(l.live, d.Process); d.Process != "" && err == nil && !alive {
 		return "its caller has ended", inside, nil
@@ -297,18 +303,15 @@ func (l *Ledger) Fail(ctx context.Context, id, why string) error {
 // change runs an UPDATE of a row, and notes the event if it changed the row.
 func (l *Ledger) change(ctx context.Context, doing, id, query string, args ...any) error {
 	return sqlite.Write(ctx, l.db, doing, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+		done, err := tx.ExecContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n == 0 {
 			return err
 		}
 		return l.noteEvent(ctx, tx, id)
 	})
-}
-
-// Turn gives the turn that a session is in, by its row's id; 0 for none.
-func (l *Ledger) Turn(ctx context.Context, key string) (turn int64, err error) {
-	err = l.db.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM turns WHERE key = ? AND ended = 0 AND ?1 <> ''`,
-		key).Scan(&turn)
-	return turn, sqlite.While("looking for the turn that asks", err)
 }
 
 // Judge stores what a caller thinks of a result, -1 to 1.

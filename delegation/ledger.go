@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,16 +29,18 @@ const beginLimit = 20 * time.Second
 // A Ledger keeps delegations in the database. Every change of state is a compare-and-set. Its methods may be called
 // from several goroutines.
 type Ledger struct {
-	db    *sql.DB
-	live  string
-	depth int
-	now   func() time.Time
+	db       *sql.DB
+	sessions *correlation.Store
+	live     string
+	depth    int
+	now      func() time.Time
 }
 
 // NewLedger makes a ledger on a database that migrations.Open has opened; live is the folder with the lock files of
 // living processes.
 func NewLedger(db *sql.DB, live string) *Ledger {
-	return &Ledger{db: db, live: live, depth: DefaultDepth, now: time.Now}
+	return &Ledger{db: db, sessions: correlation.New(db, correlation.Options{LiveDir: live}), live: live,
+		depth: DefaultDepth, now: time.Now}
 }
 
 // Get gives a delegation by its id, or by a beginning that no other id has. Errors: ErrNotFound, more than one, the
@@ -145,27 +149,43 @@ func (l *Ledger) Pulse(ctx context.Context) (pulse string, err error) {
 	return pulse, sqlite.While("looking for what is new", err)
 }
 
-// A Linked delegation is one with the sessions on its two sides, by their rows' ids.
-type Linked struct {
-	Delegation
-	AskedBy  int64 // 0: a person, or a session that is forgotten
-	WorkedBy int64 // 0: none yet, or one that is forgotten
-}
-
-// Linked gives delegations with their sessions, oldest first: those that a session asked for and the one that it works
-// for or, with 0, all.
-func (l *Ledger) Linked(ctx context.Context, session int64) ([]Linked, error) {
-	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (one Linked, err error) {
-		one.Delegation, err = scanOne(row, &one.AskedBy, &one.WorkedBy)
-		l.correct(&one.Delegation)
-		return one, err
-	}, `SELECT * FROM (SELECT `+columns+`,
-			coalesce((SELECT session FROM session_keys WHERE key = caller), 0) AS asked_by,
-			coalesce((SELECT id FROM sessions WHERE acp_id = d.acp_id AND acp_id <> ''
-				ORDER BY parent_key = d.caller DESC, id DESC LIMIT 1), 0) AS worked_by
-			FROM delegations d)
-		WHERE ?1 = 0 OR asked_by = ?1 OR worked_by = ?1 ORDER BY id`, session)
-	return all, sqlite.While("reading delegations", err)
+// Linked gives the delegations that a session asked for, and those of others that it works on, oldest first.
+func (l *Ledger) Linked(ctx context.Context, session int64) (asked, works []Delegation, err error) {
+	s, err := l.sessions.Get(ctx, session)
+	if errors.Is(err, correlation.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := l.sessions.Keys(ctx, session)
+	if err != nil {
+		return nil, nil, err
+	}
+	had := map[string]bool{}
+	for _, k := range keys {
+		had[k.Key] = true
+	}
+	names, err := json.Marshal(slices.Collect(maps.Keys(had)))
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := l.query(ctx, `WHERE caller IN (SELECT value FROM json_each(?1)) OR acp_id = ?2 AND acp_id <> ''
+		ORDER BY id`, string(names), s.ACPID)
+	for _, d := range all {
+		if had[d.Key] {
+			asked = append(asked, d)
+			continue
+		}
+		worker, err := l.sessions.Worker(ctx, d.ACPID, d.Key)
+		if err != nil {
+			return nil, nil, err
+		}
+		if worker == session {
+			works = append(works, d)
+		}
+	}
+	return asked, works, err
 }
 
 // actualState gives the state of a delegation whose row may not say yet that its runner is dead or never began.

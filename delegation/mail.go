@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -71,44 +72,53 @@ func (l *Ledger) Inbox(ctx context.Context, names []string, project string) ([]M
 	if err != nil {
 		return nil, err
 	}
-	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (Message, error) { return scanMessage(row) },
-		`SELECT `+messageColumns+` FROM messages m WHERE `+unread+` AND agent IN (SELECT value FROM json_each(?1))
-		AND project = ?2 ORDER BY created, id LIMIT ?3`, string(list), project, mostUnread)
-	return all, sqlite.While("reading messages", err)
+	return l.unread(ctx, mostUnread, `AND agent IN (SELECT value FROM json_each(?1)) AND project = ?2`,
+		string(list), project)
 }
 
-const (
-	messageColumns = `m.id, m.agent, m.sender, m.session, m.project, m.created, m.message, m.recipient`
-	unread         = `m.read = 0 AND NOT EXISTS (SELECT 1 FROM injections
-		WHERE at >= m.created AND outcome <> 'refused' AND instr(items, m.id) > 0)`
-)
-
-// scanMessage reads messageColumns, and those that a query has after them into more.
-func scanMessage(row sqlite.Row, more ...any) (m Message, err error) {
-	var created int64
-	columns := []any{&m.ID, &m.To, &m.From, &m.Session, &m.Project, &created, &m.Text, &m.Recipient}
-	err = row.Scan(append(columns, more...)...)
-	m.Created = sqlite.Unstamp(created).UTC()
-	return m, err
+// unread reads at most so many messages that no session was told yet, the oldest first.
+func (l *Ledger) unread(ctx context.Context, most int, where string, args ...any) ([]Message, error) {
+	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (m Message, err error) {
+		var created int64
+		err = row.Scan(&m.ID, &m.To, &m.From, &m.Session, &m.Project, &created, &m.Text, &m.Recipient)
+		m.Created = sqlite.Unstamp(created).UTC()
+		return m, err
+	}, `SELECT id, agent, sender, session, project, created, message, recipient FROM messages WHERE read = 0 `+where+`
+		ORDER BY created, id`, args...)
+	if err != nil {
+		return nil, sqlite.While("reading messages", err)
+	}
+	unread := []Message{}
+	for _, m := range all {
+		if len(unread) == most {
+			break
+		}
+		told, err := l.sessions.WasInserted(ctx, m.ID, m.Created)
+		if err != nil {
+			return nil, err
+		}
+		if !told {
+			unread = append(unread, m)
+		}
+	}
+	return unread, nil
 }
 
 // Waiting gives the messages for single sessions that were not told yet, by the keys of the sessions that are to be
 // told with their next prompt: the recipient, and those that continue it.
 func (l *Ledger) Waiting(ctx context.Context) (map[string][]Message, error) {
+	all, err := l.unread(ctx, math.MaxInt, `AND recipient <> ''`)
 	waiting := map[string][]Message{}
-	_, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (m Message, err error) {
-		var key string
-		m, err = scanMessage(row, &key)
-		waiting[key] = append(waiting[key], m)
-		return m, err
-	}, `WITH RECURSIVE told (message, session) AS (
-			SELECT m.id, k.session FROM messages m JOIN session_keys k ON k.key = m.recipient
-				WHERE m.recipient <> '' AND `+unread+`
-			UNION SELECT t.message, s.id FROM told t JOIN sessions s ON s.continue_of = t.session
-			UNION SELECT t.message, h.taken_by FROM told t JOIN handoffs h ON h.session = t.session AND h.taken_by > 0)
-		SELECT `+messageColumns+`, k.key FROM told t JOIN messages m ON m.id = t.message
-			JOIN session_keys k ON k.session = t.session ORDER BY m.created, m.id`)
-	return waiting, sqlite.While("reading messages that wait", err)
+	for _, m := range all {
+		keys, err := l.sessions.KeysOnwards(ctx, m.Recipient)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range keys {
+			waiting[key] = append(waiting[key], m)
+		}
+	}
+	return waiting, err
 }
 
 // markRead notes that messages were told.

@@ -48,7 +48,7 @@ func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delega
 	if r.Agent, err = s.choose(agents, r.Agent, kind, s.Canonical(who.Harness)); err != nil {
 		return d, false, err
 	}
-	if who.Turn, err = s.Ledger.Turn(ctx, who.Key); err != nil {
+	if who.Turn, err = s.Ledger.sessions.OpenTurn(ctx, who.Key); err != nil {
 		return d, false, err
 	}
 	if d, fresh, err = s.Ledger.Create(ctx, who, r, kind, worktree.Follow); err != nil || !fresh {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
-
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -184,12 +184,18 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 
 // insert writes a prepared memory as a row.
 func (s *Store) insert(ctx context.Context, tx *sql.Tx, m Memory) error {
+	var from correlation.Said // zero: of no turn, or of one that is gone
+	if m.Turn != 0 {
+		var err error
+		if from, err = correlation.SaidIn(ctx, tx, m.Turn); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
 		importance, rating, ratings, created, updated, digest, tags, context, position, content, turn, session)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT id FROM turns WHERE id = ?19),
-			coalesce((SELECT session FROM turns WHERE id = ?19), 0))`, m.ID, m.Type, m.Project, m.Personal, m.Origin,
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?)`, m.ID, m.Type, m.Project, m.Personal, m.Origin,
 		m.Source, m.Harness, m.Session, m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(),
-		digest(m.Content), m.Tags, m.Context, m.Position, m.Content, m.Turn)
+		digest(m.Content), m.Tags, m.Context, m.Position, m.Content, from.Turn, from.Session)
 	return err
 }
 

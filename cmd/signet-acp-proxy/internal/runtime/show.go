@@ -71,19 +71,18 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if err != nil {
 		return Shown{}, err
 	}
-	linked, err := newDelegationService(d.Config, d.DB).Ledger.Linked(ctx, s.ID)
+	asked, works, err := newDelegationService(d.Config, d.DB).Ledger.Linked(ctx, s.ID)
 	if err != nil {
 		return Shown{}, err
 	}
 	shown := Shown{Row: s.Row(), Keys: []string{}, Injections: []ShownInjection{}, Deliveries: []ShownDelivery{},
 		Delegated: []delegation.Row{}, Warnings: append([]string{}, warnings...)}
-	for _, one := range linked {
-		row := one.Row()
-		if one.AskedBy == s.ID {
-			shown.Delegated = append(shown.Delegated, row)
-		} else {
-			shown.Delegation = &row
-		}
+	for _, one := range asked {
+		shown.Delegated = append(shown.Delegated, one.Row())
+	}
+	if n := len(works); n > 0 {
+		row := works[n-1].Row()
+		shown.Delegation = &row
 	}
 	for _, k := range keys {
 		shown.Keys = append(shown.Keys, k.Key)
