@@ -27,7 +27,8 @@ func (s *Store) UsedIn(ctx context.Context, sessions []int64) (map[Told]bool, er
 		err = row.Scan(&t.Session, &t.Item)
 		used[t] = true
 		return struct{}{}, err
-	}, `SELECT session, item FROM passages_told WHERE used AND session IN (SELECT value FROM json_each(?))`, string(list))
+	}, `SELECT session, item FROM passages_told WHERE used AND session IN (SELECT value FROM json_each(?))`,
+		string(list))
 	return used, sqlite.While("reading what was used", err)
 }
 
