@@ -20,7 +20,7 @@ const defaultBusyTimeout = 5 * time.Second
 // always win; and its wait neither ends with a context nor knows a test's clock.
 const (
 	firstRest = time.Millisecond
-	lastRest  = 10 * time.Millisecond
+	lastRest  = 25 * time.Millisecond
 )
 
 // connector opens connections to one database file.
@@ -43,7 +43,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("the driver's %T lacks a method", raw), raw.Close())
 	}
-	return &conn{sqliteConn: sqlite, timeout: wait}, nil
+	return &conn{sqliteConn: sqlite, timeout: wait, mark: newMark(c.path)}, nil
 }
 
 // open opens a connection. The first one switches a new database to a write-ahead log. When several do so at once,
@@ -95,20 +95,27 @@ type conn struct {
 	timeout time.Duration // the busy timeout that is set
 	inTx    bool          // between BEGIN and COMMIT or ROLLBACK
 	short   bool          // inTx, in a transaction of sqlite.Write
+	mark    mark          // set while short
 }
 
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	if err := c.waitFor(ctx, 0); err != nil {
 		return nil, err
 	}
-	end := time.Now().Add(busyTimeout(ctx))
+	began := time.Now()
+	end := began.Add(busyTimeout(ctx))
 	for rest := firstRest; ; rest = min(2*rest, lastRest) {
 		transaction, err := c.sqliteConn.BeginTx(ctx, opts)
 		if err == nil {
-			c.inTx, c.short = true, sqlite.Short(ctx)
+			if c.inTx, c.short = true, sqlite.Short(ctx); c.short {
+				c.mark.set()
+			}
 			return &tx{Tx: transaction, conn: c}, nil
 		}
 		left := time.Until(end)
+		if left <= 0 && sqlite.Patient(ctx) && time.Since(began) < defaultBusyTimeout && c.mark.isSet() {
+			left = rest
+		}
 		if left <= 0 || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy) {
 			return nil, err
 		}
@@ -141,13 +148,20 @@ type tx struct {
 }
 
 func (t *tx) Commit() error {
-	t.conn.inTx = false
+	defer t.conn.ended()
 	return t.Tx.Commit()
 }
 
 func (t *tx) Rollback() error {
-	t.conn.inTx = false
+	defer t.conn.ended()
 	return t.Tx.Rollback()
+}
+
+func (c *conn) ended() {
+	if c.inTx && c.short {
+		c.mark.clear()
+	}
+	c.inTx = false
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -36,6 +37,7 @@ type database struct {
 	beforeEnd func() // called before the end of the process is recorded
 
 	opened   chan struct{} // closed once backend is set, or opening has failed for good
+	refused  atomic.Bool   // somebody else had it locked when it was opened last
 	backend  *Backend      // read through now or ready only, once opened is closed
 	unusable bool          // the file of events will never be folded in; like backend
 	opening  context.Context
@@ -103,7 +105,8 @@ func (d *database) learnUntilMore() (more bool) {
 func (d *database) open() {
 	defer close(d.opened)
 	for {
-		backend, err := d.o.Open(d.opening)
+		backend, err := d.o.Open(sqlite.WithLockWait(d.opening, d.o.ClaimLimit))
+		d.refused.Store(errors.Is(err, sqlite.ErrBusy))
 		if err == nil {
 			d.backend = backend
 			return
@@ -176,6 +179,28 @@ func (d *database) ready(ctx context.Context) *Backend {
 	case <-ctx.Done():
 		return nil
 	}
+}
+
+// unlessLocked returns a context that ends also when somebody else turns out to hold the database locked: no prompt
+// waits for that longer than ClaimLimit.
+func (d *database) unlessLocked(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	d.tasks.run("watching the lock", func(context.Context) {
+		d.events.Hurry()
+		look := time.NewTicker(max(d.o.ClaimLimit/4, time.Millisecond))
+		defer look.Stop()
+		for {
+			select {
+			case <-look.C:
+			case <-ctx.Done():
+				return
+			}
+			if d.refused.Load() || d.events.Stuck() {
+				cancel()
+			}
+		}
+	})
+	return ctx, cancel
 }
 
 var errNoLedger = errors.New("no database")

@@ -7,11 +7,8 @@ import (
 )
 
 // earlier returns how the conversation ended that a session continues; "" if it continues none, or was told before. If
-// the database does not answer within ClaimLimit the prompt goes without it. locked says that the database is locked by
-// another process, so that the prompt cannot be claimed either.
-func (d *database) earlier(ctx context.Context, s *session.Session) (text string, locked bool) {
-	ctx, cancel := context.WithTimeout(ctx, d.o.ClaimLimit)
-	defer cancel()
+// the database does not answer before ctx ends the prompt goes without it.
+func (d *database) earlier(ctx context.Context, s *session.Session) (text string) {
 	var agent string
 	d.table.Update(func(c *session.Connection) { agent = c.Agent.Name })
 	told := make(chan string, 1)
@@ -29,11 +26,11 @@ func (d *database) earlier(ctx context.Context, s *session.Session) (text string
 	}, s)
 	if err != nil {
 		d.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what was said earlier")
-		return "", ctx.Err() != nil && d.events.Stuck()
+		return ""
 	}
 	select {
 	case text = <-told:
 	default:
 	}
-	return text, false
+	return text
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // An injector decides which block goes into a held prompt, and claims the session for it.
@@ -64,8 +65,12 @@ func (j *injector) beginRecall(h *heldPrompt) {
 // inject returns a prompt with its block in front, and the injection; or the prompt as it came, and nil. If another
 // proxy has changed the session's state meanwhile it decides once more.
 func (j *injector) inject(h *heldPrompt) ([][]byte, *session.Injection) {
+	ctx, cancel := context.WithDeadline(j.ctx, h.read.Add(j.o.HoldLimit))
+	defer cancel()
+	ctx, stop := j.database.unlessLocked(ctx)
+	defer stop()
 	for range 2 {
-		in := j.choose(h)
+		in := j.choose(ctx, h)
 		guard.Point("held prompt")
 		if in == nil || h.isCancelled() {
 			break
@@ -74,7 +79,7 @@ func (j *injector) inject(h *heldPrompt) ([][]byte, *session.Injection) {
 		if !ok {
 			break
 		}
-		claimed, changed := j.claim(h, in)
+		claimed, changed := j.claim(ctx, h, in)
 		if claimed {
 			return edited, in
 		}
@@ -85,17 +90,14 @@ func (j *injector) inject(h *heldPrompt) ([][]byte, *session.Injection) {
 	return [][]byte{h.line}, nil
 }
 
-// choose waits for the context, no longer than the prompt may be held, and returns what to insert, nil for nothing.
-func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
+// choose waits for the context, so long that the claim has its time, and returns what to insert, nil for nothing.
+func (j *injector) choose(ctx context.Context, h *heldPrompt) (in *session.Injection) {
 	s := h.session
-	ctx, cancel := context.WithDeadline(j.ctx, h.read.Add(j.o.HoldLimit-j.o.ClaimLimit))
+	ctx, cancel := context.WithDeadline(ctx, h.read.Add(j.o.HoldLimit-j.o.ClaimLimit))
 	defer cancel()
 	var ready chan struct{}
 	j.table.Update(func(*session.Connection) { ready = s.Ready })
-	// no prompt waits the whole hold for a locked database to open
-	opened, stop := context.WithDeadline(ctx, h.read.Add(j.o.ClaimLimit))
-	defer stop()
-	if !wait(opened, h, j.database.opened) || !j.awaitLookup(ctx, h, ready) {
+	if !wait(ctx, h, j.database.opened) || !wait(ctx, h, ready) {
 		return nil
 	}
 	j.finder.lookUpAgain(ctx, s)
@@ -127,36 +129,13 @@ func (j *injector) choose(h *heldPrompt) (in *session.Injection) {
 	return in
 }
 
-// awaitLookup waits until the ledger has answered about a prompt's session, and reports whether it has. It gives up at
-// the end of the hold, or sooner if the database turns out to be locked.
-func (j *injector) awaitLookup(ctx context.Context, h *heldPrompt, ready chan struct{}) bool {
-	select {
-	case <-ready:
-		return true
-	default:
-	}
-	j.database.events.Stuck() // has the file of events folded in now
-	for ctx.Err() == nil && !h.isCancelled() {
-		step, stop := context.WithTimeout(ctx, j.o.ClaimLimit)
-		known := wait(step, h, ready)
-		stop()
-		if known || j.database.events.Stuck() {
-			return known
-		}
-	}
-	return false
-}
-
 // firstContext returns what an armed session's prompt gets: identity and memories, and what was found for its own
 // words. If the fetch has not ended in time that is the identity from the local files alone.
 func (j *injector) firstContext(ctx context.Context, h *heldPrompt, f *session.Fetch) *session.Injection {
 	if f == nil {
 		return nil
 	}
-	earlier, locked := j.database.earlier(ctx, h.session)
-	if locked {
-		return nil
-	}
+	earlier := j.database.earlier(ctx, h.session)
 	inTime := wait(ctx, h, f.Done)
 	switch {
 	case h.isCancelled():
@@ -191,10 +170,7 @@ func (j *injector) missingMemories(
 ) (in *session.Injection) {
 	mayWait := again
 	j.table.Update(func(*session.Connection) { mayWait = h.session.FirstWait() || mayWait })
-	earlier, locked := j.database.earlier(ctx, h.session)
-	if locked {
-		return nil
-	}
+	earlier := j.database.earlier(ctx, h.session)
 	if f == nil || !f.Finished() && !(mayWait && wait(ctx, h, f.Done)) {
 		return j.compose(session.KindIdentity, h, memory.Context{}.WithEarlier(earlier), memory.Context{})
 	}
@@ -276,12 +252,14 @@ const (
 // claim moves the session to in flight and records the injection, in one transaction that only one proxy can win. If
 // the ledger does not answer in time the prompt goes as it came and the session stays as it is. changed says that
 // another proxy has changed the session's state: deciding again may help.
-func (j *injector) claim(h *heldPrompt, in *session.Injection) (claimed, changed bool) {
+func (j *injector) claim(ctx context.Context, h *heldPrompt, in *session.Injection) (claimed, changed bool) {
 	s := h.session
-	ctx, cancel := context.WithDeadline(j.ctx, h.read.Add(j.o.HoldLimit))
-	defer cancel()
-	ctx, stop := context.WithTimeout(ctx, j.o.ClaimLimit)
-	defer stop()
+	if in.From == correlation.Done { // that prompt has its context, and waits for less
+		limited, cancel := context.WithDeadline(ctx, h.read.Add(recallLimit+j.o.ClaimLimit))
+		defer cancel()
+		ctx = limited
+	}
+	ctx = sqlite.Patiently(sqlite.WithLockWait(ctx, j.o.ClaimLimit))
 	now := j.o.Now()
 	entry := correlation.Injection{
 		Kind: in.Kind, BlockID: in.Block.ID, Text: in.Block.Text, Source: in.Source, Bytes: len(in.Block.Text),

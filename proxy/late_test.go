@@ -141,9 +141,10 @@ func TestClaimThatComesTooLate(t *testing.T) {
 	c.open()
 	c.call(1, "session/new", cwd)
 	w.awaitFetch(c, "s1")
-	c.relay.o.ClaimLimit = time.Second // which this claim takes longer than
+	hold := c.relay.o.HoldLimit
+	c.relay.o.HoldLimit, c.relay.o.ClaimLimit = time.Second, time.Second/2 // which this claim takes longer than
 	c.prompt(2, "s1", "first")
-	c.relay.o.ClaimLimit = patience
+	c.relay.o.HoldLimit, c.relay.o.ClaimLimit = hold, patience
 	close(left)
 	<-taken
 	w.await("s1", correlation.Armed)

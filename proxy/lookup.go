@@ -85,8 +85,6 @@ func (f *finder) lookUpAgain(ctx context.Context, s *session.Session) {
 		}
 	})
 	if again {
-		ctx, cancel := context.WithTimeout(ctx, f.o.ClaimLimit)
-		defer cancel()
 		_ = f.lookUp(ctx, s, f.byID(s))
 	}
 }

@@ -40,6 +40,7 @@ type Events interface {
 	Row(ctx context.Context, session int) (int64, error)
 	Folded(context.Context) error
 	Stuck() bool
+	Hurry()
 	Close(context.Context) (left bool, err error)
 	Discard() error
 }
@@ -107,7 +108,7 @@ type Options struct {
 	Open func(context.Context) (*Backend, error)
 
 	HoldLimit  time.Duration // a prompt waits no longer than this for its context; 1.5 s
-	ClaimLimit time.Duration // and within that no longer than this for the database; 100 ms
+	ClaimLimit time.Duration // and within that no longer than this for a database that somebody else has locked; 100 ms
 	// a frame from the harness waits no longer than this for the database; 250 ms
 	LookLimit   time.Duration
 	FetchLimit  time.Duration                     // a fetch may run this long; 15 s

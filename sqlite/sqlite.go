@@ -94,6 +94,17 @@ func WithLockWait(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, lockWaitKey{}, d)
 }
 
+type patientKey struct{}
+
+// Patiently returns a context under which the short transactions of our own processes (Write) are waited for as long as
+// ctx allows: only a lock that somebody else holds counts against WithLockWait.
+func Patiently(ctx context.Context) context.Context {
+	return context.WithValue(ctx, patientKey{}, true)
+}
+
+// Patient reports whether a context is one of Patiently.
+func Patient(ctx context.Context) bool { return ctx.Value(patientKey{}) != nil }
+
 // LockWait returns the wait that WithLockWait has set, or otherwise if none is set.
 func LockWait(ctx context.Context, otherwise time.Duration) time.Duration {
 	if d, ok := ctx.Value(lockWaitKey{}).(time.Duration); ok {

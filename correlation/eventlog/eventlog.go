@@ -148,9 +148,12 @@ func (l *Log) Folded(ctx context.Context) error {
 	return l.f.awaitFolded(ctx, l.w.written())
 }
 
-// Stuck reports whether events cannot be folded in at the moment, as while another process has the database locked. It
-// also has the next try made at once.
-func (l *Log) Stuck() bool { return l.f.stuck() }
+// Stuck reports whether events cannot be folded in at the moment because somebody holds the database locked; where
+// others are writing it is only a matter of time.
+func (l *Log) Stuck() bool { return l.f.isRefused() }
+
+// Hurry has what is written folded in now.
+func (l *Log) Hurry() { l.f.urge() }
 
 // Close writes what is queued, folds in what it can until ctx ends, and releases the file and the process's lock. left:
 // the file is not folded in to its end; it stays for the next Sweep. What could not be written at all is reported to

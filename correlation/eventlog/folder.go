@@ -27,7 +27,6 @@ const (
 	idleFile  = 16 << 10               // bytes: so is one of this size after a silence
 	idleAfter = 2 * time.Second        // of this length
 
-	stuckAfter = 50 * time.Millisecond // a transaction that takes longer waits for another process's lock
 )
 
 // A folder folds the files of this process into a database, in a goroutine of its own.
@@ -42,8 +41,7 @@ type folder struct {
 	reached place         // up to which all is folded in
 	moved   chan struct{} // closed and replaced when reached or rows change
 	urgent  bool          // somebody waits: do not pause
-	refused bool          // the last transaction failed
-	trying  time.Time     // when the transaction under way began; zero: there is none
+	refused bool          // the last transaction failed: somebody holds the database
 
 	urged   chan struct{} // 1-buffered
 	ctx     context.Context
@@ -80,9 +78,7 @@ func (f *folder) run() {
 	wait := foldRetry
 	for f.ctx.Err() == nil {
 		err := guard.Try("folder", func() error { return f.catchUp(f.ctx) })
-		f.mu.Lock()
-		f.refused = err != nil
-		f.mu.Unlock()
+		f.setRefused(err != nil)
 		switch {
 		case err == nil:
 			wait = foldRetry
@@ -181,11 +177,9 @@ func (f *folder) catchUp(ctx context.Context) error {
 			f.r = r
 		}
 		began := time.Now()
-		f.setTrying(began)
-		limited, cancel := context.WithTimeout(sqlite.WithLockWait(ctx, foldWait), foldLimit)
+		limited, cancel := context.WithTimeout(sqlite.Patiently(sqlite.WithLockWait(ctx, foldWait)), foldLimit)
 		did, err := f.r.step(limited)
 		cancel()
-		f.setTrying(time.Time{})
 		if err != nil {
 			return err
 		}
@@ -250,19 +244,18 @@ func (f *folder) urge() {
 	wake(f.urged)
 }
 
-// setTrying notes when the transaction under way began; zero: it has ended.
-func (f *folder) setTrying(since time.Time) {
+// setRefused notes whether the last transaction failed.
+func (f *folder) setRefused(refused bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.trying = since
+	f.refused = refused
 }
 
-// stuck reports whether the last transaction failed, or the one under way takes long. It also ends a pause.
-func (f *folder) stuck() bool {
-	f.urge()
+// isRefused reports whether the last transaction that has ended failed.
+func (f *folder) isRefused() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.refused || !f.trying.IsZero() && time.Since(f.trying) > stuckAfter
+	return f.refused
 }
 
 // row waits for the row of a session, by its number.

@@ -113,7 +113,7 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 	if err != nil {
 		s.Log.Warn().Err(err).Str("process", f.process).Msg("cannot ask for the lock of a process")
 	}
-	if alive && !s.Living {
+	if alive && (!s.Living || s.isFoldedIn(ctx, f)) {
 		return nil
 	}
 	r, err := f.reader(s.Store, s.Log, s.Now)
@@ -152,6 +152,13 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 		}
 	}
 	return s.remove(ctx, f, last, did)
+}
+
+// isFoldedIn reports whether all of a file is in the database, without asking for its lock.
+func (s Sweep) isFoldedIn(ctx context.Context, f file) bool {
+	number, position, err := s.Store.EventPosition(ctx, f.process)
+	info, statErr := os.Stat(f.path)
+	return err == nil && statErr == nil && number == f.number && position == info.Size()
 }
 
 // leftAlone has the paths of files that were reported: a worker sweeps every second.

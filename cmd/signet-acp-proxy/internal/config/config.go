@@ -30,7 +30,7 @@ type Config struct {
 	LogLevel        string        `yaml:"log_level" default:"info" enum:"trace,debug,info,warn,error,disabled" help:"how much is logged"`
 	LogFile         string        `yaml:"log_file" help:"log here in place of acp/log/proxy.log; - is stderr"`
 	Hold            time.Duration `yaml:"hold" default:"1.5s" help:"how long a prompt may wait for its context"`
-	DatabaseWait    time.Duration `yaml:"database_wait" default:"100ms" help:"and of that, how long for the database: half of it at most"`
+	DatabaseWait    time.Duration `yaml:"database_wait" default:"100ms" help:"and how long for a database that another program has locked: half of it at most"`
 	Fetch           time.Duration `yaml:"fetch" default:"15s" help:"how long the daemon may take to give a context; also SIGNET_SESSION_START_TIMEOUT"`
 	ContextAge      time.Duration `yaml:"context_age" default:"15m" help:"how long an unused context is good for the next process"`
 	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"recall for later prompts too"`

@@ -31,7 +31,7 @@ func (s Steps) Uninstall() error {
 		return failed
 	}
 	for _, path := range []string{recorded, s.Config.DB, s.Config.DB + "-wal", s.Config.DB + "-shm",
-		runtime.UndoFile(s.Config)} {
+		s.Config.DB + "-writer", filepath.Join(s.Config.Dir(), "catch-up.lock"), runtime.UndoFile(s.Config)} {
 		failed = errors.Join(failed, s.remove(path))
 	}
 	failed = errors.Join(failed, s.removeNpxCopy())

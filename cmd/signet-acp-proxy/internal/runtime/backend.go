@@ -45,8 +45,6 @@ type Backend struct {
 	process  *correlation.Process // this process, for what tools leave owed
 	failed   error
 
-	learning chan struct{} // 1-buffered: full while one catchUp learns
-
 	tools *memoryTools // nil if they could not be set up
 
 	mu       sync.Mutex // guards what follows
@@ -59,7 +57,7 @@ type Backend struct {
 // NewBackend makes the backend of a relay. It opens nothing yet.
 func NewBackend(c *config.Config, std term.Streams) *Backend {
 	return &Backend{
-		c: c, std: std, log: NewLog(c, std), opened: make(chan struct{}), learning: make(chan struct{}, 1),
+		c: c, std: std, log: NewLog(c, std), opened: make(chan struct{}),
 	}
 }
 
@@ -213,28 +211,28 @@ func (b *Backend) info(name, id string) correlation.ProcessInfo {
 	return info
 }
 
+// catchUpName names what processes do together (eventlog.Together).
+const catchUpName = "catch-up"
+
 // catchUpWait is how long to wait for a lock on the database at a time: a prompt is held meanwhile.
 const catchUpWait = 25 * time.Millisecond
 
-// catchUp folds in what other processes have recorded just now, and learns from it. A session's context and its first
-// prompt ask for that at the same time: the second waits, or both would learn from the same turns.
+// catchUp folds in what other processes have recorded just now, and learns from it. Of many processes that begin at
+// once few do that, for all.
 func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
 	log := b.log.Logger()
 	sweep := eventlog.Sweep{Store: store, Log: log, Living: true, Except: b.events.Process(),
 		Tell: func(line string) { b.std.Say("%s", line) }}
-	ctx = sqlite.WithLockWait(ctx, catchUpWait)
-	_, err := sweep.Run(ctx)
-	switch {
-	case errors.Is(err, sqlite.ErrBusy): // there will be quieter moments
-		return
-	case err != nil && ctx.Err() == nil:
-		log.Warn().Err(err).Msg("taking in what was said just now")
-	}
-	select {
-	case b.learning <- struct{}{}:
-		defer func() { <-b.learning }()
+	err := eventlog.Together(ctx, b.c.Dir(), catchUpName, func(ctx context.Context) error {
+		ctx = sqlite.WithLockWait(ctx, catchUpWait)
+		if _, err := sweep.Run(ctx); err != nil {
+			return err
+		}
 		b.learn(ctx)
-	case <-ctx.Done():
+		return nil
+	})
+	if err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) { // there will be quieter moments
+		log.Warn().Err(err).Msg("taking in what was said just now")
 	}
 }
 

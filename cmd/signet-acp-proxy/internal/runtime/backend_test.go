@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -26,9 +27,9 @@ func TestCancelledWords(t *testing.T) {
 	}
 }
 
-// While one learns another who catches up does not learn the same; but what was recorded elsewhere is folded in for it,
-// and it waits no longer than it wants to.
-func TestCatchUpWhileAnotherLearns(t *testing.T) {
+// Two do not catch up at once: one waits for the other, no longer than it wants to, and does it after all if the other
+// came to nothing.
+func TestCatchUpBesideAnother(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("SIGNET_PATH", t.TempDir())
 	c, err := config.Load(config.Flags{Memory: "embedded"})
@@ -72,26 +73,23 @@ func TestCatchUpWhileAnotherLearns(t *testing.T) {
 		return n
 	}
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Path: c.DB})
-	b.learning <- struct{}{} // another learns
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
+	another, begun, over := make(chan error, 1), make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(done)
-		b.catchUp(ctx, store)
+		another <- eventlog.Together(t.Context(), c.Dir(), catchUpName, func(context.Context) error {
+			close(begun)
+			<-over
+			return errors.New("it comes to nothing")
+		})
 	}()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if _, err := store.Find(t.Context(), "claude", "s"); err == nil {
-			break
-		} else if time.Now().After(end) {
-			t.Fatalf("beside another: %v", err)
-		}
-	}
-	cancel()
-	<-done
+	<-begun
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	b.catchUp(ctx, store)
 	if got := learned(); got != 0 {
 		t.Errorf("beside another: %d turns learned from", got)
 	}
-	<-b.learning
+	close(over)
+	<-another
 	b.catchUp(t.Context(), store)
 	if got := learned(); got != 1 {
 		t.Errorf("after it: %d turns learned from", got)
