@@ -106,15 +106,29 @@ func (s *Store) saidBefore(ctx context.Context, session int64) (said bool, err e
 
 // LastTurns returns the first turn and the last ones, limit of them, of a session and of those that it continues, in
 // order.
-func (s *Store) LastTurns(ctx context.Context, session int64, limit int) ([]Turn, error) {
-	all, err := sqlite.Collect(ctx, s.db, scanTurn, conversationBefore+`,
+func (s *Store) LastTurns(ctx context.Context, session int64, limit int) ([]Said, error) {
+	all, err := LastSaid(ctx, s.db, session, limit)
+	return all, sqlite.While("reading the last turns", err)
+}
+
+// LastSaid is LastTurns for the embedded store.
+func LastSaid(ctx context.Context, q sqlite.Querier, session int64, limit int) ([]Said, error) {
+	return sqlite.Collect(ctx, q, scanSaid, conversationBefore+`,
 		said (id, started) AS (SELECT t.id, t.started FROM turns t JOIN past p ON p.id = t.session
 			WHERE t.started <= p.until)
-		SELECT `+turnColumns+` FROM turns t WHERE t.id IN (
+		`+selectSaid+`WHERE t.id IN (
 			SELECT id FROM (SELECT id FROM said ORDER BY started DESC, id DESC LIMIT ?2) UNION
 			SELECT id FROM (SELECT id FROM said ORDER BY started, id LIMIT 1))
 		ORDER BY t.started, t.id`, session, limit)
-	return all, sqlite.While("reading the last turns", err)
+}
+
+// LastSessions returns the sessions of a project in which something was said last, the newest first, without those of
+// some keys.
+func LastSessions(ctx context.Context, q sqlite.Querier, project string, keys [2]string, most int) ([]int64, error) {
+	return sqlite.Collect(ctx, q, sqlite.One[int64], `SELECT s.id FROM sessions s WHERE s.project = ?1
+		AND EXISTS (SELECT 1 FROM turns WHERE session = s.id)
+		AND s.id NOT IN (SELECT session FROM session_keys WHERE key IN (?2, ?3))
+		ORDER BY s.last_active DESC, s.id DESC LIMIT ?4`, project, keys[0], keys[1], most)
 }
 
 // Handoffs returns which session was handed over to a session, by the latter.

@@ -19,20 +19,21 @@ type Said struct {
 	Key              string
 	Started          int64 // unix milliseconds
 	Harness, Project string
+	Cwd              string
 	User             string
 	Assistant        string // with chars.ToolMark where it called tools
 	Tools            []ToolCall
 	Learned          bool
 }
 
-const selectSaid = `SELECT t.id, t.session, t.key, t.started, s.harness, s.project, t.user, t.assistant, t.tools,
+const selectSaid = `SELECT t.id, t.session, t.key, t.started, s.harness, s.project, s.cwd, t.user, t.assistant, t.tools,
 	t.learned
 	FROM turns t JOIN sessions s ON s.id = t.session `
 
 func scanSaid(row sqlite.Row) (t Said, err error) {
 	var tools []byte
-	if err := row.Scan(&t.Turn, &t.Session, &t.Key, &t.Started, &t.Harness, &t.Project, &t.User, &t.Assistant, &tools,
-		&t.Learned); err != nil {
+	if err := row.Scan(&t.Turn, &t.Session, &t.Key, &t.Started, &t.Harness, &t.Project, &t.Cwd, &t.User, &t.Assistant,
+		&tools, &t.Learned); err != nil {
 		return t, err
 	}
 	return t, json.Unmarshal(tools, &t.Tools)

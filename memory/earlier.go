@@ -1,19 +1,10 @@
 package memory
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
-
-// A Round is what a person said in an earlier session, what was answered, and what came of it.
-type Round struct {
-	User, Assistant string
-	Decided         []string // sentences of the person's that settle something
-	Agreed          []string // sentences of the assistant's that settle something
-	Changed         []string // paths of files that were changed
-}
 
 // The limits of what is told of an earlier session, in tokens.
 const (
@@ -63,55 +54,41 @@ func fitting(texts []string, budget int) (n int) {
 }
 
 // beginning says what rounds that are not told word for word were about, and what was decided in them: the newest,
-// if not all fits.
+// if not all fits, and the person's own sentences before the assistant's, which mostly repeat them.
 func beginning(rounds []Round) string {
+	d := DigestOf(rounds)
 	first := "It began with:\n" + quoted("", clip(oneLine(rounds[0].User), requestBudget-20))
 	room := decidedBudget - 5
-	var decided []string
-	take := func(sentences []string) (lines []string) {
-		for _, text := range sentences {
-			line := quoted("- ", oneLine(text))
-			if slices.Contains(decided, line) || room < Tokens(line) {
-				continue
+	take := func(sentences []string) string {
+		var lines []string
+		for _, text := range slices.Backward(sentences) {
+			if line := quoted("- ", text); Tokens(line) <= room {
+				room -= Tokens(line)
+				lines = append(lines, line)
 			}
-			room -= Tokens(line)
-			decided, lines = append(decided, line), append(lines, line)
 		}
-		return lines
+		slices.Reverse(lines)
+		return strings.Join(lines, "")
 	}
-	told := make([][]string, len(rounds)) // the person's own sentences first: the assistant mostly repeats them
-	for i, r := range slices.Backward(rounds) {
-		told[i] = take(r.Decided)
-	}
-	for i, r := range slices.Backward(rounds) {
-		told[i] = append(told[i], take(r.Agreed)...)
-	}
-	if len(decided) == 0 {
+	decided := take(d.Decided)
+	if decided += take(d.Agreed); decided == "" {
 		return first
 	}
-	return first + "Decided since:\n" + strings.Join(slices.Concat(told...), "")
+	return first + "Decided since:\n" + decided
 }
 
 // changedIn names the files that were changed, the most recent first.
 func changedIn(rounds []Round) string {
-	var names []string
-	room := changedBudget
-	for _, r := range slices.Backward(rounds) {
-		for _, path := range slices.Backward(r.Changed) {
-			name := oneLine(filepath.ToSlash(path))
-			if name == "" || slices.Contains(names, name) || len(names) == mostChanged {
-				continue
-			}
-			if room -= Tokens(name) + 1; room < 0 {
-				break
-			}
-			names = append(names, name)
+	names := DigestOf(rounds).Changed
+	names = names[:min(len(names), mostChanged)]
+	for room := changedBudget; ; names = names[:len(names)-1] {
+		switch text := strings.Join(names, ", "); {
+		case text == "":
+			return ""
+		case Tokens(text) <= room:
+			return "Files that were changed: " + text + "\n"
 		}
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "Files that were changed: " + strings.Join(names, ", ") + "\n"
 }
 
 // quoted is what somebody said, each line marked as a quotation. What is too long loses its middle, because an answer's

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
@@ -53,13 +54,20 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 		all: s.opts.OtherProjects, seen: seen, most: mostRecalled,
 	}
 	q, ranked, err := s.rank(ctx, in)
-	if err != nil || !q.WorthTelling(ranked) {
+	if err != nil {
 		return nil, err
+	}
+	if !q.WorthTelling(ranked) {
+		return s.recallDigests(ctx, &q, nil, in)
 	}
 	items, err := s.tell(ctx, &q, ranked, in)
 	if err != nil {
 		return nil, err
 	}
 	rules, err := s.recallRules(ctx, &q, in)
-	return append(items, rules...), err
+	if err != nil {
+		return nil, err
+	}
+	digests, err := s.recallDigests(ctx, &q, ranked, in)
+	return slices.Concat(items, rules, digests), err
 }

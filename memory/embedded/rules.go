@@ -26,6 +26,7 @@ const (
 	turnShare     = .6  // how much counts what else was said in the rule's turn,
 	strongShare   = .15 // and that it was said as a rule, or again and again
 	leastOfRule   = .25 // share of the prompt that a rule holds to be told
+	ownPassages   = 4   // of a prompt: what follows is mostly pasted
 )
 
 // A rule is the rows that say it, the one that is shown first.
@@ -69,10 +70,11 @@ func (s *Store) rules(ctx context.Context, q sqlite.Querier, project string, all
 			have.rows[0], have.rows[last], have.terms = have.rows[last], have.rows[0], terms
 		}
 	}
-	return slices.DeleteFunc(list, func(r rule) bool {
-		return r.rows[0].Type == wish && r.sessions() < sessionsOfOne
-	}), nil
+	return list, nil
 }
+
+// stands reports whether it is a rule: a wish is one once it was said in several sessions.
+func (r rule) stands() bool { return r.rows[0].Type != wish || r.sessions() >= sessionsOfOne }
 
 const wish = string(stated.Wish)
 
@@ -107,9 +109,11 @@ func (r rule) shown() Memory {
 // Rules gives what stands as a rule or preference, the newest first.
 func (s *Store) Rules(ctx context.Context, f Filter) ([]Memory, error) {
 	list, err := s.rules(ctx, s.db, f.Project, f.Project == "" && !f.Within, [2]string{})
-	found := make([]Memory, len(list))
-	for i, r := range list {
-		found[i] = r.shown()
+	found := []Memory{}
+	for _, r := range list {
+		if r.stands() {
+			found = append(found, r.shown())
+		}
 	}
 	found = found[min(f.Offset, len(found)):]
 	return found[:min(cmp.Or(f.Limit, len(found)), len(found))], sqlite.While("listing rules", err)
@@ -165,7 +169,7 @@ func (s *Store) recallRules(ctx context.Context, q *rank.Query, in search) ([]me
 		if held < leastOfRule || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
 			continue
 		}
-		if m.Type != wish || r.sessions() > sessionsOfOne {
+		if r.stands() {
 			held += strongShare
 		}
 		it := m.item()
@@ -202,6 +206,7 @@ func (s *Store) userTerms(ctx context.Context, list []rule) (map[int64][]string,
 		terms[turn] = append(terms[turn], strings.Fields(content)...)
 		return none, err
 	}, `SELECT p.turn, c.c0 FROM json_each(?) j JOIN passages p ON p.turn = j.value
-		JOIN passages_fts_content c ON c.id = p.id WHERE p.origin = 'user'`, string(ids))
+		JOIN passages_fts_content c ON c.id = p.id
+		WHERE p.origin = 'user' AND p.position < p.turn * ?2 + ?3`, string(ids), positionsOfTurn, ownPassages)
 	return terms, err
 }

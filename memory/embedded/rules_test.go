@@ -39,9 +39,9 @@ func TestRules(t *testing.T) {
 	w.said("/q", "c", "When fixing a bug, always write a failing test first.", "Right.")
 	w.said("/p", "d", "do all tests pass now", "Yes.")
 	const vendor, changelog = "2 project: never edit files in the vendor folder!",
-		"4 project: you are still writing the changelog by hand"
+		"4 project: you keep writing the changelog by hand"
 	is(t, "two sessions", w.standing("/p"), vendor)
-	w.said("/p", "e", "you are still writing the changelog by hand", "Sorry.")
+	w.said("/p", "e", "you keep writing the changelog by hand", "Sorry.")
 	is(t, "three sessions", w.standing("/p"), changelog, vendor)
 	is(t, "another project", w.standing("/q"), "1 when fixing a bug: When fixing a bug, always write a failing test first.")
 	if all, err := w.List(t.Context(), Filter{Type: "", Project: "/p"}); err != nil || len(all) != 2 {

@@ -143,7 +143,15 @@ func (q *Query) Share(term string) float64 {
 	return 0
 }
 
-// Held is the share of the question that a text holds, from 0 to 1, by its terms.
+// Named reports whether the prompt names something that was spoken of: an issue's number, a file, an identifier.
+func (q *Query) Named() bool {
+	return slices.ContainsFunc(q.asked, func(a Asked) bool { return a.Identifier && a.Docs > 0 && q.rare(a) })
+}
+
+// Silent reports whether the prompt names nothing: it has common words alone.
+func (q *Query) Silent() bool { return q.content == 0 }
+
+// Held is the share of the question that a text holds, from 0 to 1, by its terms. What nobody ever said counts half.
 func (q *Query) Held(terms []string) (held float64) {
 	var met uint32
 	for _, t := range terms {
@@ -152,7 +160,13 @@ func (q *Query) Held(terms []string) (held float64) {
 			held += q.asked[i].share
 		}
 	}
-	return held
+	unknown := 0.0
+	for _, a := range q.asked {
+		if a.Docs == 0 {
+			unknown += a.share
+		}
+	}
+	return held / (1 - unknown/2)
 }
 
 // beginning gives the prefix by which other forms of a word are looked for that no passage has; empty for short words,

@@ -69,14 +69,14 @@ var (
 		per esempio|por exemplo|bijvoorbeeld|например`,
 		`例如 例えば 예를 들어`)
 	// complaints: something was not done as it should have been.
-	complaints = language.NewPhrases(`you're|you are|you should|you didn't|you did not|you don't|you edited|
+	complaints = language.NewPhrases(`you're|you should|you didn't|you did not|you don't|you edited|
 		you changed|you wrote|you made|you put|you used|you deleted|you removed|you created|you committed|
 		you pushed|you forgot|you keep|you just|you still|you skipped|you ignored|you need|why are you|
 		why did you|why didn't you|why aren't you|why are we|why do you keep|did you forget|i asked you|
 		i told you|i said|i only wanted|i didn't ask|stop|du hast|du sollst|warum hast du|warum änderst du|
-		ich habe dir gesagt|hör auf|pourquoi tu|pourquoi as-tu|je t'ai dit|je t'ai demandé|arrête|
-		por qué has|te dije|te pedí|deja de|perché hai|ti ho detto|ti ho chiesto|smetti|por que você|
-		eu disse|pare de|je hebt|waarom heb je|ik zei|stop met|почему ты|я же сказал|я просил|перестань`,
+		ich habe dir gesagt|hör auf|pourquoi tu|pourquoi as-tu|je t'ai dit|je t'ai demandé|arrête|por qué has|
+		te dije|te pedí|deja de|perché hai|ti ho detto|ti ho chiesto|smetti|por que você|eu disse|pare de|
+		je hebt|waarom heb je|ik zei|stop met|почему ты|я же сказал|я просил|перестань`,
 		`你又 为什么你 我说过 别再 停止 なぜ と言った やめて 왜 말했`)
 	// reproaches: questions that are complaints.
 	reproaches = language.NewPhrases(`why are you|why did you|why didn't you|why aren't you|why are we|
@@ -173,12 +173,6 @@ var (
 		`是 好 はい 네`)
 	exceptions = language.NewPhrases(`but|except|only|just|aber|nur|mais|sauf|pero|solo|ma|mas|maar|alleen|но|
 		только`, ``)
-	directs = language.NewPhrases(`never|always|don't|do not|must|should|shouldn't|instead|rather|let's|
-		lets|use|want|prefer|only|make sure|from now on|avoid|no need|nie|niemals|immer|nicht|muss|soll|
-		sollte|statt|lieber|nur|verwende|nimm|jamais|toujours|ne|dois|faut|plutôt|utilise|seulement|nunca|
-		siempre|debe|debes|mejor|usa|solo|mai|sempre|deve|devi|invece|usare|preferisco|não|apenas|nooit|
-		altijd|moet|liever|gebruik|alleen|никогда|всегда|не|нужно|лучше|используй|только`,
-		`不要 必须 应该 总是 只 必ず しないで べき だけ 항상 하지 만`)
 )
 
 // wordSet makes the set of the words in a list, when it is first used.

@@ -159,6 +159,44 @@ func TestScopeOf(t *testing.T) {
 	}
 }
 
+// What was settled and taken back is not settled, and what is left to do is said.
+func TestReverted(t *testing.T) {
+	decided := []string{"Let's use Redis for the session cache.", "We keep the old invoice table until March.",
+		"Actually, let's go back to memcached for the session cache.", "We keep the cache small."}
+	gone := Reverted(decided)
+	if len(gone) != 1 || !gone[decided[0]] {
+		t.Errorf("taken back: %v", gone)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	for result, want := range map[string]string{
+		"Done: the port is 7443.\n\nNext steps:\n- document it\n- open the firewall\n- tell Robin": "document it; open the firewall",
+		"All pass. One test still fails on Windows.":                                               "One test still fails on Windows.",
+		"Drei Tests laufen. Die Doku steht noch aus.":                                              "Die Doku steht noch aus.",
+		"All of it is done.": "",
+	} {
+		if got := Open(result); got != want {
+			t.Errorf("%q: %q, want %q", result, got, want)
+		}
+	}
+	if got := Gist("# Summary\n\nThe proxy listens on port **7443** now.\n\n```\nlisten 7443\n```"); got != "The proxy listens on port 7443 now." {
+		t.Errorf("gist %q", got)
+	}
+}
+
+func TestGoesOn(t *testing.T) {
+	for prompt, want := range map[string]bool{
+		"continue": true, "what is left to do in the ledger?": true, "Mach mit der Migration weiter": true,
+		"reprends la migration": true, "¿qué falta?": true, "продолжай": true,
+		"please review my last changes": false, "add a port to the config": false,
+	} {
+		if got := GoesOn(prompt); got != want {
+			t.Errorf("%q: %v", prompt, got)
+		}
+	}
+}
+
 func FuzzIn(f *testing.F) {
 	for _, text := range []string{"Never edit the seeds.", "no, use the other one, but can you?", "1. the former\n2. both",
 		"> quoted\n\xff```", "以后不要再", strings.Repeat("never\n\n", 400)} {
@@ -170,6 +208,9 @@ func FuzzIn(f *testing.F) {
 			if s.Text == "" || len(s.Text) > longest || !utf8.ValidString(s.Text) {
 				t.Errorf("%+v", s)
 			}
+		}
+		if got := Gist(before) + Open(before); !utf8.ValidString(got) {
+			t.Errorf("%q", got)
 		}
 		for _, s := range append(Decided(before, text), Agreed(before)...) {
 			if s == "" || !utf8.ValidString(s) {

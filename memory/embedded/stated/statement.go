@@ -70,10 +70,6 @@ func read(text string) (s Statement, ok bool) {
 // request is the end of a sentence that asks the agent for something.
 var request = pattern.New(`(?i),? (?:but|and|so) (?:can|could|would|will) you\b[^?]*\?$`)
 
-// Directs reports whether a sentence tells the agent what to do or what holds: more often than others such sentences
-// are what a later session needs.
-func Directs(text string) bool { return directs.In(text) && !language.EndsInQuestion(text) }
-
 const (
 	ownWords = 1500 // bytes; what is longer is mostly pasted: its beginning and its last paragraph are read
 	lastWord = 400  // bytes of such a last paragraph

@@ -2,21 +2,16 @@ package runtime
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-const (
-	earlierTurns = 50      // turns that are read, the last of a conversation and its first
-	earlierText  = 8 << 10 // bytes of each side of a turn that are searched for decisions
-)
+const earlierTurns = 50 // turns that are read, the last of a conversation and its first
 
 // earlierOf tells how the conversation ended that a session continues. names are those of its agent.
 func earlierOf(
@@ -35,35 +30,7 @@ func earlier(ctx context.Context, store *correlation.Store, session int64) (stri
 	if err != nil {
 		return "", err
 	}
-	s, err := store.Get(ctx, session)
-	if err != nil {
-		return "", err
-	}
-	rounds := make([]memory.Round, len(turns))
-	before := ""
-	for i, t := range turns {
-		rounds[i] = memory.Round{User: t.User, Assistant: t.Assistant,
-			Decided: stated.Decided(before, chars.Cut(t.User, earlierText)),
-			Agreed:  stated.Agreed(chars.Cut(t.Assistant, earlierText)), Changed: changedBy(t, s.Cwd)}
-		before = t.Assistant
-	}
-	return memory.Earlier(rounds), nil
-}
-
-// changedBy gives the files that the tools of a turn have changed, relative to cwd where they are below it.
-func changedBy(t correlation.Turn, cwd string) (paths []string) {
-	for _, tool := range t.Tools {
-		if !slices.Contains([]string{"edit", "delete", "move"}, tool.Kind) || tool.Status == "failed" {
-			continue
-		}
-		for _, path := range tool.Locations {
-			if rest, err := filepath.Rel(cwd, path); err == nil && filepath.IsLocal(rest) {
-				path = rest
-			}
-			paths = append(paths, path)
-		}
-	}
-	return paths
+	return memory.Earlier(embedded.Rounds(turns)), nil
 }
 
 // namesOf gives the names under which an agent may be handed something: its own, the one that it was started as, and

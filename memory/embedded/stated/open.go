@@ -1,0 +1,105 @@
+package stated
+
+import (
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
+)
+
+var (
+	remains = language.NewPhrases(`next steps|next step|remaining|remains|todo|to do|not yet|still fails|
+		still failing|still needs|still need|still open|left to do|what's left|follow-up|follow up|
+		nächste schritte|nächster schritt|offen|noch zu|steht noch aus|prochaines étapes|reste à|restent|
+		il reste|próximos pasos|falta|faltan|queda|quedan|prossimi passi|resta|restano|manca|próximos passos|
+		volgende stappen|resteert|nog te doen|следующие шаги|осталось|остается`,
+		`下一步 剩下 待办 尚未 次のステップ 残り 未対応 다음 단계 남은`)
+	goesOn = language.NewPhrases(`continue|resume|carry on|go on with|keep going|keep working|pick up|
+		pick this up|pick it up|back to|what's left|what is left|what's next|what is next|what remains|
+		what's missing|where were we|where did we|left off|status of|finish|let's finish|weiter|mach weiter|
+		weitermachen|fortsetzen|was fehlt noch|was ist noch offen|wo waren wir|continuer|continuons|continuez|
+		reprends|reprenons|reprendre|que reste-t-il|où en|continúa|continuemos|seguimos|sigue|retoma|
+		qué falta|qué queda|dónde quedamos|continua|continuiamo|riprendi|riprendiamo|cosa manca|cosa resta|
+		continuar|continue com|retomar|o que falta|ga verder|ga door|wat rest er|wat is er nog|продолжай|
+		продолжим|продолжи|что осталось|на чем остановились`,
+		`继续 接着 还剩 続け 続き 残りは 계속 이어서`)
+	// undoes: what was settled is not any more.
+	undoes = language.NewPhrases(`actually|instead|go back|going back|switch back|back to|revert|undo|
+		no longer|not anymore|any more|drop|scrap|never mind|nevermind|cancel|forget about|on second thought|
+		changed my mind|after all|rather|don't|not|doch|lieber|statt|zurück|nicht mehr|rückgängig|finalement|
+		plutôt|au lieu|ne plus|annule|revenons|mejor|en lugar|ya no|vuelve|volvamos|anzi|invece|non più|
+		torniamo|na verdade|em vez|não mais|voltemos|toch|liever|niet meer|terug|вместо|больше не|вернемся|
+		лучше|все же`,
+		`改回 不再 还是 而不是 取消 やめ 戻 ではなく 대신 취소 다시`)
+)
+
+// GoesOn reports whether a prompt goes on with earlier work: "continue", "what is left?".
+func GoesOn(prompt string) bool { return len(prompt) <= longest && goesOn.In(prompt) }
+
+// Gist gives the first sentences of a result, without headings and code.
+func Gist(result string) string {
+	var b strings.Builder
+	for _, s := range language.Sentences(result) {
+		if b.Len() > 0 && b.Len()+len(s.Text) > longest || s.Text[0] == '`' {
+			break
+		}
+		b.WriteString(s.Text + " ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// NamesWork reports whether a short prompt names an issue by its number, or a file.
+func NamesWork(prompt string) bool { return len(prompt) <= shortPrompt && work().MatchString(prompt) }
+
+var work = pattern.New(`(?:^|[\s("])(?:#\d+|0\d+|\pL{2,12} #?\d{1,5}|[\w./-]*[\w-]+\.[a-z]{1,4})(?:$|[\s.,:;?!)"])`)
+
+// Open gives what a result says is left to do: the sentence that says so, or what its list begins with; "" if nothing.
+func Open(result string) string {
+	var steps []string
+	listed := false // what follows is a list of it
+	for _, s := range language.Sentences(result) {
+		if len(steps) == mostSteps {
+			break
+		}
+		says := remains.In(s.Text)
+		switch listed = s.Item && (listed || remains.In(s.Heading)); {
+		case says && strings.HasSuffix(s.Text, ":"):
+			listed = true
+		case says, listed:
+			steps = append(steps, s.Text)
+		}
+	}
+	return chars.Cut(strings.Join(steps, "; "), longest)
+}
+
+const (
+	mostSteps   = 2   // that are left to do
+	shortPrompt = 200 // bytes; what is longer pastes names
+)
+
+// Reverted gives those of some decisions, in their order, that a later one takes back.
+func Reverted(decided []string) map[string]bool {
+	gone := map[string]bool{}
+	terms := make([][]string, len(decided))
+	for i, text := range decided {
+		terms[i] = language.Terms(text)
+	}
+	for i, later := range decided {
+		if !undoes.In(later) {
+			continue
+		}
+		for k := range i {
+			common := 0
+			for t := range language.SetOf(terms[k]) {
+				if !language.Common(t) && language.SetOf(terms[i])[t] {
+					common++
+				}
+			}
+			if common > 0 && 2*common >= len(language.SetOf(terms[k])) {
+				gone[decided[k]] = true
+			}
+		}
+	}
+	return gone
+}
