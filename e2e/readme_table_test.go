@@ -43,8 +43,10 @@ var executions = map[string]execution{
 		want: `"signet-gemini": \{"type": "custom"`},
 	"signet-acp-proxy setup zed --remove": {before: "signet-acp-proxy setup zed gemini",
 		want: `signet-gemini removed`},
-	"signet-acp-proxy setup print gemini": {want: `"signet-gemini"`},
-	"signet-acp-proxy setup print NAME":   {want: `"signet-gemini"`},
+	"signet-acp-proxy setup jetbrains gemini":        {then: "cat ~/.jetbrains/acp.json", want: `"env": \{"PATH": `},
+	"signet-acp-proxy setup print gemini --for toad": {want: `^toad acp '/`},
+	"signet-acp-proxy setup print gemini":            {want: `"signet-gemini"`},
+	"signet-acp-proxy setup print NAME":              {want: `"signet-gemini"`},
 
 	`acpx signet-claude exec "Who are you, and who am I?"`:                                  {want: `(?s)You are Halyard.*Ines runs the yard`},
 	`acpx signet-claude exec "Remember this: the mast of the Curlew is 11.42 metres long."`: {before: setupClaude},

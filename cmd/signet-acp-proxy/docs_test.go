@@ -9,34 +9,61 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
 var update = flag.Bool("update", false, "write the tables in docs anew")
 
-const settingsPage = "../../docs/configuration.md"
-
 // The settings table of docs is the one of the program.
-func TestSettingsTable(t *testing.T) {
-	page, err := os.ReadFile(settingsPage)
+func TestSettingsTable(t *testing.T) { made(t, "configuration", "settings", settingsTable()) }
+
+// So are the sections on clients.
+func TestClientsPage(t *testing.T) { made(t, "clients", "clients", clientSections()) }
+
+// made checks what a page has between two marks, or writes it.
+func made(t *testing.T, name, mark, text string) {
+	t.Helper()
+	file := "../../docs/" + name + ".md"
+	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	marks := regexp.MustCompile(`(?s)(<!-- settings: [^\n]* -->\n).*(<!-- end -->)`)
+	marks := regexp.MustCompile(`(?s)(<!-- ` + mark + `: [^\n]* -->\n).*(<!-- end -->)`)
 	want := marks.ReplaceAllStringFunc(string(page), func(old string) string {
 		parts := marks.FindStringSubmatch(old)
-		return parts[1] + settingsTable() + parts[2]
+		return parts[1] + text + parts[2]
 	})
-	if want == string(page) {
-		return
+	switch {
+	case want == string(page) && marks.Match(page):
+	case !*update:
+		t.Fatalf("the %s in %s are out of date: go test -run %s -update", mark, file, t.Name())
+	default:
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if !*update {
-		t.Fatalf("the table of settings in %s is out of date: go test -run TestSettingsTable -update", settingsPage)
+}
+
+// clientSections has a section for each client that has none of its own.
+func clientSections() string {
+	var b strings.Builder
+	for _, c := range clients.All {
+		if c.Name == "acpx" || c.Name == "zed" {
+			continue
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n", c.Title)
+		if c.Path != nil {
+			fmt.Fprintf(&b, "`setup %s` adds agents to %s; %s.\n", c.Name, c.Where, c.Reload)
+		} else {
+			fmt.Fprintf(&b, "`--for %s`, into %s:\n\n```text\n%s```\n", c.Name, c.Where, c.Example())
+		}
+		if c.Notes != "" {
+			fmt.Fprintf(&b, "\n%s\n", c.Notes)
+		}
 	}
-	if err := os.WriteFile(settingsPage, []byte(want), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	return b.String() + "\n"
 }
 
 func settingsTable() string {

@@ -19,24 +19,25 @@ import (
 type setupCommand struct {
 	client string
 	agents []string
+	to     string // with print: the client
 	dryRun bool
 	remove bool
 }
 
 func newSetup(f *config.Flags, std term.Streams) *cobra.Command {
 	var s setupCommand
-	clients := []string{"acpx", "zed", "print"}
+	choices := append(clients.Names(), "print")
 	cmd := &cobra.Command{
 		Use: "setup CLIENT [NAME…]", Short: "Put agents with a memory into a client's configuration.",
 		Long: "Put agents with a memory into a client's configuration. " +
-			"CLIENT is acpx, zed, or print for what goes into any other client. " +
+			"CLIENT is one of " + strings.Join(clients.Names(), ", ") + "; or print, for what goes into one by hand. " +
 			"NAME is a harness; without one all those that are found on this machine are meant.",
-		Args: cli.FirstOf(clients),
+		Args: cli.FirstOf(choices),
 		ValidArgsFunction: func(
 			cmd *cobra.Command, args []string, typed string,
 		) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 0 {
-				return clients, cobra.ShellCompDirectiveNoFileComp
+				return choices, cobra.ShellCompDirectiveNoFileComp
 			}
 			return cli.AgentNames(f)(cmd, args, typed)
 		},
@@ -47,6 +48,8 @@ func newSetup(f *config.Flags, std term.Streams) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "Show the change, make none.")
 	cmd.Flags().BoolVar(&s.remove, "remove", false, "Take out what we put in; all of it if none is named.")
+	cmd.Flags().StringVar(&s.to, "for", "", "With print: the `CLIENT`, any of "+strings.Join(clients.Snippets(), ", ")+".")
+	cli.Complete(cmd, "for", cobra.FixedCompletions(clients.Snippets(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -58,6 +61,9 @@ func (cmd *setupCommand) run(f *config.Flags, std term.Streams) error {
 	names, err := cmd.names(c)
 	if err != nil {
 		return err
+	}
+	if cmd.to != "" && cmd.client != "print" {
+		return cli.Misuse("--for goes with print")
 	}
 	if cmd.client == "print" {
 		return cmd.print(c, names, std)
@@ -80,7 +86,7 @@ func (cmd *setupCommand) run(f *config.Flags, std term.Streams) error {
 	if err := file.Save(); err != nil {
 		return err
 	}
-	std.Say("written: %s", file.Path)
+	std.Say("written: %s; %s", file.Path, file.Reload)
 	return nil
 }
 
@@ -142,6 +148,13 @@ func (cmd *setupCommand) print(c *config.Config, names []string, std term.Stream
 		std.Say("no harness was found: name one of %s", strings.Join(c.AgentNames(), ", "))
 		return nil
 	}
-	_, err := io.WriteString(std.Out, clients.Snippet(c, names))
+	text, err := clients.Snippet(c, cmd.to, names)
+	if err != nil {
+		return cli.Misuse("%w", err)
+	}
+	if client, known := clients.Named(cmd.to); known {
+		std.Say("%s: put this into %s", client.Title, strings.ReplaceAll(client.Where, "`", ""))
+	}
+	_, err = io.WriteString(std.Out, text)
 	return err
 }

@@ -3,7 +3,6 @@ package clients
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -95,21 +94,4 @@ func HarnessOf(ours []string) (name string, command []string) {
 		}
 	}
 	return name, nil
-}
-
-// Found lists the clients that are on this machine: their file's folder or their program exists.
-func Found() []string {
-	programs := map[string][]string{"acpx": {"acpx"}, "zed": {"zed", "zeditor"}}
-	var found []string
-	for _, name := range Names {
-		file, err := Open(name)
-		if err != nil {
-			continue
-		}
-		info, err := os.Stat(filepath.Dir(file.Path))
-		if err == nil && info.IsDir() || slices.ContainsFunc(programs[name], OnPath) {
-			found = append(found, name)
-		}
-	}
-	return found
 }

@@ -59,7 +59,7 @@ func (c *File) command(o object, e *Entry) {
 	if i, ok := o.last("command"); ok {
 		program := text(o.Members[i].Value)
 		args, separate := texts("args")
-		if separate || c.Client != "acpx" {
+		if separate || c.Name != "acpx" {
 			e.Command = append([]string{program}, args...)
 		} else if words, err := config.SplitCommand(program); err == nil {
 			e.Command = words

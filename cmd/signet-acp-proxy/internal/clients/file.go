@@ -1,4 +1,4 @@
-// Package clients edits our entries in the configuration files of ACP clients, acpx and Zed, and leaves every other
+// Package clients edits our entries in the configuration files of ACP clients, and leaves every other
 // byte of these files as it is.
 package clients
 
@@ -10,25 +10,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
+	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Names are the clients whose files we know.
-var Names = []string{"acpx", "zed"}
-
 // A File is a client's configuration file.
 type File struct {
-	Client string
+	Client
 	Path   string
 	Exists bool // the file exists
 
-	section string // the name of the member with the agents
-	fields  string // JSON that each entry begins with
-	file    jsonFile
-	read    []byte // as it was read
+	file jsonFile
+	bom  []byte // that the file begins with
+	read []byte // as it was read
 }
 
 // Prefix stands before a harness's name in the names of our entries.
@@ -48,36 +43,38 @@ func Open(client string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the home folder: %w", err)
 	}
-	c := &File{Client: client}
-	switch client {
-	case "acpx":
-		c.Path, c.section = filepath.Join(home, ".acpx", "config.json"), "agents"
-	case "zed":
-		c.Path, c.section, c.fields = zedSettings(home), "agent_servers", `"type": "custom", `
-		c.file.comments = true
+	known, ok := Named(client)
+	if !ok || known.Path == nil {
+		return nil, fmt.Errorf("no file is known of the client %q", client)
 	}
-	c.file.text, err = os.ReadFile(c.Path)
+	c := &File{Client: known, Path: known.Path(here(home))}
+	c.file.comments = known.Comments
+	text, err := os.ReadFile(c.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		c.file.text = []byte(emptyFile)
 	case err != nil:
-		return nil, fmt.Errorf("%s's configuration: %w", client, err)
+		return nil, fmt.Errorf("%s's configuration: %w", known.Title, err)
 	default:
-		c.Exists, c.read = true, bytes.Clone(c.file.text)
+		c.Exists = true
+		c.read = text
+		c.take(text)
 	}
 	return c, nil
 }
 
-func zedSettings(home string) string {
-	dir := os.Getenv("XDG_CONFIG_HOME")
-	switch {
-	case runtime.GOOS == "windows":
-		return filepath.Join(os.Getenv("APPDATA"), "Zed", "settings.json")
-	case dir == "" || runtime.GOOS == "darwin":
-		dir = filepath.Join(home, ".config")
+// take takes a file's text; hujson knows no byte order mark.
+func (c *File) take(text []byte) {
+	c.file.text = bytes.Clone(text)
+	if rest, ok := bytes.CutPrefix(c.file.text, byteOrderMark); ok {
+		c.bom, c.file.text = byteOrderMark, rest
 	}
-	return filepath.Join(dir, "zed", "settings.json")
 }
+
+var byteOrderMark = []byte("\ufeff")
+
+// text is that of the whole file.
+func (c *File) text() []byte { return slices.Concat(c.bom, c.file.text) }
 
 // agents finds the section with the agents; ok is false if there is none.
 func (c *File) agents() (root, section object, ok bool, err error) {
@@ -87,12 +84,12 @@ func (c *File) agents() (root, section object, ok bool, err error) {
 	if root, err = c.file.root(); err != nil {
 		return root, section, false, broken(err)
 	}
-	i, ok := root.last(c.section)
+	i, ok := root.last(c.Section)
 	if !ok {
 		return root, section, false, nil
 	}
 	if section, err = c.file.object(root.Members[i].Value); err != nil {
-		return root, section, false, broken(fmt.Errorf("%q: %w", c.section, err))
+		return root, section, false, broken(fmt.Errorf("%q: %w", c.Section, err))
 	}
 	return root, section, true, nil
 }
@@ -104,12 +101,12 @@ func (c *File) Add(name string, command []string) error {
 		return err
 	}
 	if !ok {
-		c.file.insert(root, c.section, madeByUs+"{}")
+		c.file.insert(root, c.Section, madeByUs+"{}")
 		if _, section, _, err = c.agents(); err != nil {
 			return err
 		}
 	}
-	c.file.insert(section, name, " {"+c.fields+entryFields(command)+"}")
+	c.file.insert(section, name, " {"+c.Fields+c.entryFields(command)+"}")
 	return nil
 }
 
@@ -128,7 +125,7 @@ func (c *File) Remove(name string) error {
 	if err != nil || !ok || len(section.Members) > 0 {
 		return err
 	}
-	i, _ = root.last(c.section)
+	i, _ = root.last(c.Section)
 	if end := root.Members[i].Value.EndOffset; bytes.HasSuffix(c.file.text[:end], []byte(":"+madeByUs+"{}")) {
 		c.file.remove(root, i)
 	}
@@ -140,7 +137,7 @@ func (c *File) Changed() bool {
 	if !c.Exists {
 		return string(c.file.text) != emptyFile
 	}
-	return !bytes.Equal(c.file.text, c.read)
+	return !bytes.Equal(c.text(), c.read)
 }
 
 // Save writes the file atomically, or removes it if it held nothing but our entries.
@@ -156,13 +153,30 @@ func (c *File) Save() error {
 		if string(c.file.text) == emptyFile {
 			err = os.Remove(path)
 		} else {
-			err = replaceFile(path, c.file.text)
+			err = c.replace(path)
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s's configuration: %w", c.Client, err)
+		return fmt.Errorf("writing %s's configuration: %w", c.Title, err)
 	}
 	return nil
+}
+
+// backup is what follows the name of a file's copy from before our first change.
+const backup = ".before-signet"
+
+// replace writes the file, and keeps a copy of what it was before our first change until it is that again.
+func (c *File) replace(path string) error {
+	before, err := os.ReadFile(path + backup)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.Exists:
+		err = os.WriteFile(path+backup, c.read, 0o600)
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err == nil && bytes.Equal(before, c.text()):
+		defer os.Remove(path + backup)
+	}
+	return errors.Join(err, replaceFile(path, c.text()))
 }
 
 // replaceFile replaces a file atomically, with the same permissions.
@@ -189,20 +203,11 @@ func replaceFile(path string, text []byte) (err error) {
 
 // Diff is the change as a unified diff, "" where there is none.
 func (c *File) Diff() string {
-	after := c.file.text
+	after := c.text()
 	if string(after) == emptyFile {
 		after = nil
 	}
 	text := diff.Diff(c.Path, c.read, c.Path, after)
 	_, text, _ = bytes.Cut(text, []byte("\n")) // without the line that names a command
 	return string(text)
-}
-
-// entryFields gives a command line as the fields of an entry: command and args.
-func entryFields(command []string) string {
-	args := make([]string, 0, len(command)-1)
-	for _, arg := range command[1:] {
-		args = append(args, quoted(arg))
-	}
-	return `"command": ` + quoted(command[0]) + `, "args": [` + strings.Join(args, ", ") + "]"
 }

@@ -47,7 +47,7 @@ func TestWhatIsAddedGoesToTheByte(t *testing.T) {
 		}
 		for _, text := range all {
 			for _, order := range [][]string{{"signet-a", "signet-b"}, {"signet-b", "signet-a"}} {
-				c := &File{section: "agents", file: jsonFile{text: []byte(text), comments: comments}}
+				c := &File{Client: Client{Section: "agents"}, file: jsonFile{text: []byte(text), comments: comments}}
 				for _, name := range []string{"signet-a", "signet-b"} {
 					if err := c.Add(name, command); err != nil {
 						t.Fatalf("%q: %v", text, err)
@@ -78,7 +78,7 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 	for _, text := range []string{"", " ", "[]", "1", "{", `{"a"}`, `{"a":}`, `{"a":1 "b":2}`, `{"a":1,,}`, `{} {}`,
 		`{"a":"`, `{"agents":[]}`, `{"agents":null}`, `{"agents":{"a":{]}}`, "{'a':1}", "\ufeff{}"} {
 		for _, comments := range []bool{false, true} {
-			c := &File{section: "agents", file: jsonFile{text: []byte(text), comments: comments}}
+			c := &File{Client: Client{Section: "agents"}, file: jsonFile{text: []byte(text), comments: comments}}
 			if err := c.Add("signet-a", []string{"x"}); err == nil {
 				t.Errorf("%q with comments %v became %q", text, comments, c.file.text)
 			}
@@ -88,7 +88,7 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 		}
 	}
 	for _, text := range commented {
-		c := &File{section: "agents", file: jsonFile{text: []byte(text)}}
+		c := &File{Client: Client{Section: "agents"}, file: jsonFile{text: []byte(text)}}
 		if err := c.Add("signet-a", []string{"x"}); err == nil {
 			t.Errorf("comments in %q were taken", text)
 		}
@@ -102,7 +102,7 @@ func FuzzSetup(f *testing.F) {
 		f.Add([]byte(text), false)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, comments bool) {
-		c := &File{section: "agents", file: jsonFile{text: bytes.Clone(text), comments: comments}}
+		c := &File{Client: Client{Section: "agents"}, file: jsonFile{text: bytes.Clone(text), comments: comments}}
 		if _, section, ok, err := c.agents(); err != nil || ok && len(section.Members) > 0 &&
 			hasKey(section, "signet-fuzz") {
 			return

@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"os/exec"
 	"slices"
 	"strings"
 
@@ -42,12 +41,7 @@ func (c *File) PutIn(conf *config.Config, harnesses []string) ([]Outcome, error)
 			done = append(done, Outcome{Name: name, Command: have[i].Command, Result: result})
 			continue
 		}
-		command := Command(conf, harness)
-		if c.Client == "zed" && command[0] == program { // a desktop's PATH is not a shell's
-			if path, err := exec.LookPath(program); err == nil {
-				command[0] = path
-			}
-		}
+		command := c.inFull(Command(conf, harness))
 		if err := c.Add(name, command); err != nil {
 			return nil, err
 		}
@@ -74,13 +68,4 @@ func (c *File) TakeOut(harnesses []string) ([]string, error) {
 		taken = append(taken, e.Name)
 	}
 	return taken, nil
-}
-
-// Snippet gives the entries for the configuration of any other client.
-func Snippet(c *config.Config, harnesses []string) string {
-	var lines []string
-	for _, name := range harnesses {
-		lines = append(lines, "  "+quoted(Prefix+name)+": {"+entryFields(Command(c, name))+"}")
-	}
-	return "{\n" + strings.Join(lines, ",\n") + "\n}\n"
 }

@@ -10,7 +10,7 @@ import (
 // clients checks our entries in clients' files.
 func (e *examination) clients() []Finding {
 	var found []Finding
-	for _, name := range clients.Names {
+	for _, name := range clients.Names() {
 		file, err := clients.Open(name)
 		if err != nil {
 			found = append(found, Finding{name, Problem, err.Error(), ""})
@@ -46,7 +46,7 @@ func (e *examination) clients() []Finding {
 		}
 	}
 	if found == nil {
-		found = []Finding{{"clients", Note, "neither acpx nor Zed is configured here",
+		found = []Finding{{"clients", Note, "no client is configured here",
 			"signet-acp-proxy setup acpx, or setup print for any other client"}}
 	}
 	return found

@@ -92,7 +92,7 @@ func (e *examination) inUse(named []string) []harness {
 	for _, name := range named {
 		add(name, nil)
 	}
-	for _, client := range clients.Names {
+	for _, client := range clients.Names() {
 		file, err := clients.Open(client)
 		if err != nil {
 			continue // the check of clients says so

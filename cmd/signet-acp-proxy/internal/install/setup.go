@@ -68,7 +68,7 @@ func (s Steps) folder() error {
 func (s Steps) clients() error {
 	found, harnesses := clients.Found(), clients.Installed(s.Config)
 	if len(found) == 0 {
-		s.skip("neither acpx nor Zed was found; for any other client: signet-acp-proxy setup print")
+		s.skip("no client was found; for any that is configured by hand: signet-acp-proxy setup print AGENT --for CLIENT")
 	}
 	for _, name := range found {
 		file, err := clients.Open(name)
@@ -103,7 +103,7 @@ func (s Steps) clients() error {
 			if err := file.Save(); err != nil {
 				return err
 			}
-			s.done("%s: %s added to %s", name, names, path)
+			s.done("%s: %s added to %s", file.Title, names, path)
 		}
 	}
 	return nil

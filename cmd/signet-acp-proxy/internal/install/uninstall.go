@@ -24,7 +24,7 @@ func (s Steps) Uninstall() error {
 		return err
 	}
 	var failed error
-	for _, name := range clients.Names {
+	for _, name := range clients.Names() {
 		failed = errors.Join(failed, s.takeOut(name))
 	}
 	if failed != nil {
