@@ -187,6 +187,7 @@ var notRun = map[string]string{
 	telemetryPost:                "nobody listens there; telemetry.TestPost does",
 	claudeAdapter:                "fetches; any adapter may stand there",
 	"make pictures":              "needs a Chromium, and fetches what drives it",
+	"make weigh":                 "counts lines",
 	"make lint":                  "fetches staticcheck",
 	"make gitleaks":              "fetches a module of its own",
 	"make vuln":                  "fetches the list of vulnerabilities",

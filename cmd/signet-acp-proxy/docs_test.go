@@ -55,7 +55,7 @@ func clientSections() string {
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n", c.Title)
 		if c.Path != nil {
-			fmt.Fprintf(&b, "`setup %s` adds agents to %s; %s.\n", c.Name, c.Where, c.Reload)
+			fmt.Fprintf(&b, "`%s`: setup writes %s; %s.\n", c.Name, c.Where, c.Reload)
 		} else {
 			fmt.Fprintf(&b, "`--for %s`, into %s:\n\n```text\n%s```\n", c.Name, c.Where, c.Example())
 		}
