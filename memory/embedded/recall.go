@@ -57,17 +57,40 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	if err != nil {
 		return nil, err
 	}
-	if !q.WorthTelling(ranked) {
-		return s.recallDigests(ctx, &q, nil, in)
+	worth := q.WorthTelling(ranked)
+	if !worth {
+		ranked = nil
 	}
-	items, err := s.tell(ctx, &q, ranked, in)
-	if err != nil {
-		return nil, err
+	digests, err := s.recallDigests(ctx, &q, ranked, in)
+	if err != nil || !worth {
+		return ownProject(digests, session.Project), err
 	}
 	rules, err := s.recallRules(ctx, &q, in)
 	if err != nil {
 		return nil, err
 	}
-	digests, err := s.recallDigests(ctx, &q, ranked, in)
-	return slices.Concat(items, rules, digests), err
+	others := ownProject(slices.Concat(rules, digests), session.Project)
+	left := mostTold
+	for _, it := range others {
+		left -= it.Tokens()
+	}
+	items, err := s.tell(ctx, &q, ranked, in, left)
+	if err != nil {
+		return nil, err
+	}
+	items = append(items, others...)
+	for i := range items[min(1, len(items)):] { // their order is that in which they are told
+		items[i+1].Score = min(items[i+1].Score, items[i].Score)
+	}
+	return items, nil
+}
+
+// ownProject leaves out the name of the project that the session is in.
+func ownProject(items []memory.Item, project string) []memory.Item {
+	for i := range items {
+		if items[i].Project == project {
+			items[i].Project = ""
+		}
+	}
+	return items
 }

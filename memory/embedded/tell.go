@@ -18,13 +18,13 @@ import (
 const (
 	mostRecalled = 5   // items, besides the user's words; more were measured not to help
 	mostWords    = 3   // short passages of the user that are told before the others
-	mostTold     = 460 // tokens, of all items
-	frameOfItem  = 8   // tokens of an item's date and project
+	mostTold     = 392 // tokens, of all items: with what stands around them 2,000 bytes
 	mostOpening  = 8   // of the best passages that begin an item or are joined to one
 	joinWithin   = 2   // how far, in passages, one may be from an item to be joined to it
 	mostExcerpt  = 600 // bytes that are told of a longer memory,
-	workExcerpt  = 450 // of what was said where work was done, with what stands beside it,
-	wordsExcerpt = 300 // and of the user's words there
+	workExcerpt  = 350 // of what was said where work was done, with what stands beside it,
+	wordsExcerpt = 300 // and of the user's words there;
+	leastExcerpt = 160 // the least of it that is told where there is little room
 )
 
 // An excerpt is an item that is being made: passages of one conversation that follow each other, or a text.
@@ -36,7 +36,8 @@ type excerpt struct {
 
 // tell makes items of the best passages: of those where work was done first the user's own words, then excerpts of
 // anybody's; of talk what was said together.
-func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search) ([]memory.Item, error) {
+func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search,
+	left int) ([]memory.Item, error) {
 	words, err := s.words(ctx, q, ranked, in)
 	if err != nil {
 		return nil, err
@@ -57,8 +58,9 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	if err != nil {
 		return nil, err
 	}
-	t := selection{q: q, places: places, texts: texts, left: mostTold, said: map[string]bool{},
+	t := selection{q: q, places: places, texts: texts, left: left, said: map[string]bool{},
 		cut: map[string][]sentence{}}
+	t.project = in.project
 	for _, text := range in.seen {
 		t.markSeen(text)
 	}
@@ -83,7 +85,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 		opened++
 		if c.Traits.Has(passage.Works) {
 			if len(t.items) < t.most {
-				t.quote(c, t.around(c))
+				t.quote(c, t.around(c, min(workExcerpt, 4*(t.left-t.item(c, "").Tokens()))))
 			}
 		} else {
 			t.take(c)
@@ -135,14 +137,15 @@ func (p places) of(c *rank.Passage) []*rank.Passage {
 
 // A selection is the items of a block while they are being chosen.
 type selection struct {
-	q      *rank.Query
-	places places
-	texts  map[int64]Memory
-	items  []excerpt
-	most   int                   // how many items
-	left   int                   // tokens that are free
-	said   map[string]bool       // sentences in the items, by key
-	cut    map[string][]sentence // texts that were cut into sentences before
+	q       *rank.Query
+	places  places
+	texts   map[int64]Memory
+	items   []excerpt
+	most    int                   // how many items
+	left    int                   // tokens that are free
+	project string                // of the session
+	said    map[string]bool       // sentences in the items, by key
+	cut     map[string][]sentence // texts that were cut into sentences before
 }
 
 // A sentence of a text; equal keys say the same.
@@ -178,7 +181,7 @@ func (t *selection) take(c *rank.Passage) {
 		return
 	}
 	text := t.text(c)
-	cost := frameOfItem + memory.Tokens(text)
+	cost := t.item(c, text).Tokens()
 	if t.repeats(text) || cost > t.left {
 		return
 	}
@@ -187,9 +190,16 @@ func (t *selection) take(c *rank.Passage) {
 	t.items = append(t.items, excerpt{c, at, at, ""})
 }
 
+// item is a text of a passage as an item.
+func (t *selection) item(c *rank.Passage, text string) memory.Item {
+	it := t.texts[c.ID].item()
+	it.Text, it.Score = text, shownScore(c.Score)
+	return ownProject([]memory.Item{it}, t.project)[0]
+}
+
 // quote makes an item of a text of a passage.
 func (t *selection) quote(c *rank.Passage, text string) {
-	cost := frameOfItem + memory.Tokens(text)
+	cost := t.item(c, text).Tokens()
 	if text == "" || cost > t.left || t.repeats(text) {
 		return
 	}
@@ -198,10 +208,11 @@ func (t *selection) quote(c *rank.Passage, text string) {
 	t.items = append(t.items, excerpt{best: c, text: text})
 }
 
-// around gives what holds most of the question in a passage, with what stands beside it in the same part of its turn.
-func (t *selection) around(c *rank.Passage) string {
+// around gives what holds most of the question in a passage, with what stands beside it in the same part of its turn,
+// most bytes in all; nothing where that is too little.
+func (t *selection) around(c *rank.Passage, most int) string {
 	own := t.sentences(t.whole(c))
-	if len(own) == 0 {
+	if len(own) == 0 || most < leastExcerpt && most < len(t.whole(c)) {
 		return ""
 	}
 	best := t.best(own)
@@ -215,7 +226,7 @@ func (t *selection) around(c *rank.Passage) string {
 	for i := at + 1; i <= min(at+joinWithin, len(thread)-1) && thread[i].SamePart(c); i++ {
 		all = append(all, t.sentences(t.whole(thread[i]))...)
 	}
-	return excerptOf(all, best, workExcerpt)
+	return excerptOf(all, best, most-len("… ")-len(" …"))
 }
 
 // whole is what a passage says, on one line.
@@ -333,7 +344,6 @@ func (t *selection) markSeen(text string) {
 // finish writes the items: those that read like instructions last, a question without its answer not at all.
 func (t *selection) finish() []memory.Item {
 	var items, orders []memory.Item
-	score := 1.0
 	said := map[string]bool{}
 	for _, e := range t.items {
 		text, answered := e.text, true
@@ -343,11 +353,11 @@ func (t *selection) finish() []memory.Item {
 		if text == "" || !answered {
 			continue
 		}
-		it := t.texts[e.best.ID].item()
-		score = min(score, shownScore(e.best.Score)) // their order is that in which they are told
-		it.Text, it.Score = text, score
+		it := t.item(e.best, text)
 		if by := e.best.By; by != nil && t.tells(by) {
-			it.About = it.Date.UTC().Format(day) + ", earlier than " + by.Created.UTC().Format(day)
+			if is, was := by.Created.UTC().Format(day), it.Date.UTC().Format(day); is != was {
+				it.About = was + ", earlier than " + is
+			}
 		}
 		if memory.Instructs(text) {
 			orders = append(orders, it)
