@@ -25,7 +25,7 @@ func (p *capture) read(l tappedUpdate, line []byte) {
 	case updateConfig:
 		p.config(l.session, line)
 	case updateInfo:
-		p.title(l.session, line)
+		p.title([]byte(l.id), line)
 	case updateCompact:
 		p.compaction(l.session, line)
 	case updateSummary:
@@ -55,10 +55,9 @@ func (p *capture) tool(s *session.Session, line []byte) {
 			}
 		}
 	}
-	p.table.Update(func(c *session.Connection) {
-		c.CompactTool(s, call.ID, name == compactTool, call.Status == "completed")
-		c.ToolCall(s, call)
-	})
+	if t := p.talk.see(session.ToolCalled{Session: s, Call: call, Compacts: name == compactTool}).Turn; t != nil {
+		t.Answer.ToolCalled()
+	}
 }
 
 // compactTool is the toolName of claude's compaction.
@@ -69,8 +68,7 @@ func (p *capture) commands(id string, line []byte) {
 	if !ok {
 		return
 	}
-	names := commandNames(line, list)
-	p.table.Update(func(c *session.Connection) { c.Advertise(id, names) })
+	p.talk.see(session.Advertised{ID: id, Commands: commandNames(line, list)})
 }
 
 // commandNames returns the names in a list of available commands.
@@ -88,7 +86,7 @@ func commandNames(line []byte, list frame.Span) map[string]bool {
 func (p *capture) summary(s *session.Session, line []byte) {
 	id, _ := stringAt(line, "params", "update", "compactionId")
 	if text, ok := stringAt(line, "params", "update", "content", "text"); ok {
-		p.table.Update(func(c *session.Connection) { c.SummaryChunk(s, id, text) })
+		p.talk.see(session.Compaction{Session: s, ID: id, Piece: text})
 	}
 }
 
@@ -107,20 +105,20 @@ func (p *capture) compaction(s *session.Session, line []byte) {
 			}
 		}
 	}
-	p.table.Update(func(c *session.Connection) { c.CompactionUpdate(s, id, status, whole) })
+	p.talk.see(session.Compaction{Session: s, ID: id, Status: status, Whole: whole})
 }
 
 // title reads a session's title, from which our block was taken out.
-func (p *capture) title(s *session.Session, line []byte) {
+func (p *capture) title(id, line []byte) {
 	if text, ok := stringAt(line, "params", "update", "title"); ok {
-		p.table.Update(func(c *session.Connection) { c.SetTitle(s, chars.Cut(text, 2*maxTitle)) })
+		p.talk.see(session.Titled{ID: id, Text: chars.Cut(text, 2*maxTitle)})
 	}
 }
 
 // mode notes the mode that a session is in.
 func (p *capture) mode(s *session.Session, line []byte, path ...string) {
 	if mode, ok := stringAt(line, path...); ok {
-		p.table.Update(func(*session.Connection) { s.Mode = mode })
+		p.talk.see(session.ModeSet{Session: s, Mode: mode})
 	}
 }
 
@@ -140,32 +138,18 @@ func (p *capture) config(s *session.Session, line []byte) {
 // usage reads a usage_update.
 func (p *capture) usage(s *session.Session, line []byte) {
 	if u, ok := usageAt(byUpdate, line, "params", "update"); ok {
-		p.table.Update(func(c *session.Connection) {
-			c.Usage(s, nil, u)
-			if u.ContextUsed != nil {
-				c.SetContextUsed(s, *u.ContextUsed)
-			}
-		})
+		p.talk.see(session.Used{Session: s, Usage: session.Usage{Usage: u, Window: true}})
 	}
 }
 
-// result reads the usage in a prompt's result.
-func (p *capture) result(req session.Request, line []byte) {
-	byResult, one := usageAt(byResult, line, "result", "usage")
-	byQuota, two := usageAt(byQuota, line, "result", "_meta", "quota")
-	two = two && (byQuota.Input != nil || byQuota.Output != nil) // claude's and codex' repeats what usage says
-	if !one && !two {
-		return
+// usageOf reads the usage in a prompt's result.
+func usageOf(line []byte) (all []session.Usage) {
+	if u, ok := usageAt(byResult, line, "result", "usage"); ok {
+		all = append(all, session.Usage{Usage: u})
 	}
-	p.table.Update(func(c *session.Connection) {
-		if one {
-			c.Usage(req.Session, req.Turn, byResult)
-		}
-		if two {
-			c.Usage(req.Session, req.Turn, byQuota)
-			if byQuota.Input != nil && req.Turn != nil {
-				c.TurnUsed(req.Turn, *byQuota.Input)
-			}
-		}
-	})
+	// claude's and codex' repeats what usage says
+	if u, ok := usageAt(byQuota, line, "result", "_meta", "quota"); ok && (u.Input != nil || u.Output != nil) {
+		all = append(all, session.Usage{Usage: u, OfTurn: true})
+	}
+	return all
 }

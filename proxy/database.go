@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,7 +32,6 @@ const (
 // caller's.
 type database struct {
 	*env
-	events    Events
 	beforeEnd func() // called before the end of the process is recorded
 
 	opened   chan struct{} // closed once backend is set, or opening has failed for good
@@ -132,7 +130,7 @@ func (d *database) open() {
 // folded is called by the file of events when events were folded in (eventlog.Options.Folded).
 func (d *database) folded(ended bool, gone []int) {
 	if len(gone) > 0 {
-		d.table.Update(func(c *session.Connection) { c.Forgotten(gone) })
+		d.talk.see(session.Forgotten{Numbers: gone})
 	}
 	if ended {
 		select {
@@ -152,18 +150,13 @@ func (d *database) now() *Backend {
 	}
 }
 
-// messagesLocked returns what other agents have sent to a session and was not inserted yet. The table's lock is held.
-func (d *database) messagesLocked(s *session.Session) []memory.Item {
+// messages returns what other agents have sent to the session of a key.
+func (d *database) messages(key string) []memory.Item {
 	b := d.now()
 	if b == nil || b.Messages == nil {
 		return nil
 	}
-	sent := b.Messages(s.Who.Key)
-	if len(sent) == 0 {
-		return nil
-	}
-	seen := s.SeenItems()
-	return slices.DeleteFunc(sent, func(m memory.Item) bool { return slices.Contains(seen, m.ID) })
+	return b.Messages(key)
 }
 
 // ready waits for the backend. It returns nil when there is none, or ctx has ended.
@@ -186,7 +179,7 @@ func (d *database) ready(ctx context.Context) *Backend {
 func (d *database) unlessLocked(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	d.tasks.run("watching the lock", func(context.Context) {
-		d.events.Hurry()
+		d.talk.events.Hurry()
 		look := time.NewTicker(max(d.o.ClaimLimit/4, time.Millisecond))
 		defer look.Stop()
 		for {
@@ -195,7 +188,7 @@ func (d *database) unlessLocked(ctx context.Context) (context.Context, context.C
 			case <-ctx.Done():
 				return
 			}
-			if d.refused.Load() || d.events.Stuck() {
+			if d.refused.Load() || d.talk.events.Stuck() {
 				cancel()
 			}
 		}
@@ -205,9 +198,9 @@ func (d *database) unlessLocked(ctx context.Context) (context.Context, context.C
 
 var errNoLedger = errors.New("no database")
 
-// ask runs f once the ledger has all that was recorded of the sessions in about, and waits for it. If ctx ends first it
+// ask runs f once the ledger has what it has to have first, and waits for it. If ctx ends first it
 // returns at once; then f is not begun, or runs on with a context that has ended.
-func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) error, about ...*session.Session) error {
+func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) error, first ...session.Behind) error {
 	b := d.ready(ctx)
 	if b == nil {
 		return errNoLedger
@@ -215,7 +208,7 @@ func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) er
 	result := make(chan error, 1)
 	running := d.tasks.run("ledger", func(context.Context) {
 		result <- guard.Try("asking the ledger", func() error {
-			if err := d.awaitFolded(ctx, about); err != nil {
+			if err := d.awaitFolded(ctx, first); err != nil {
 				return err
 			}
 			if err := ctx.Err(); err != nil {
@@ -235,40 +228,28 @@ func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) er
 	}
 }
 
-// awaitFolded waits until the ledger has all that was recorded of sessions.
-func (d *database) awaitFolded(ctx context.Context, about []*session.Session) error {
-	behind := map[*session.Session]int{}
-	d.table.Update(func(*session.Connection) {
-		for _, s := range about {
-			if events, is := s.Unfolded(); is {
-				behind[s] = events
-			}
-		}
-	})
-	if len(behind) == 0 {
+// awaitFolded waits until the ledger has so much of what was recorded of sessions.
+func (d *database) awaitFolded(ctx context.Context, first []session.Behind) error {
+	if len(first) == 0 {
 		return nil
 	}
-	if err := d.events.Folded(ctx); err != nil {
+	if err := d.talk.events.Folded(ctx); err != nil {
 		return err
 	}
-	d.table.Update(func(*session.Connection) {
-		for s, events := range behind {
-			s.FoldedUpTo(events)
-		}
-	})
+	d.talk.see(session.Folded{UpTo: first})
 	return nil
 }
 
 // askFor is ask for a function that returns a value.
 func askFor[T any](
-	ctx context.Context, d *database, f func(context.Context, Ledger) (T, error), about ...*session.Session,
+	ctx context.Context, d *database, f func(context.Context, *Backend) (T, error), first ...session.Behind,
 ) (T, error) {
 	answer := make(chan T, 1)
 	err := d.ask(ctx, func(ctx context.Context, b *Backend) error {
-		got, err := f(ctx, b.Ledger)
+		got, err := f(ctx, b)
 		answer <- got
 		return err
-	}, about...)
+	}, first...)
 	if err != nil {
 		var none T
 		return none, err
@@ -303,7 +284,7 @@ func (d *database) deliverClosed() {
 	d.tasks.run("hand-over", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, closedLimit)
 		defer cancel()
-		if b := d.ready(ctx); b != nil && b.Left != nil && d.events.Folded(ctx) == nil {
+		if b := d.ready(ctx); b != nil && b.Left != nil && d.talk.events.Folded(ctx) == nil {
 			b.Left(ctx)
 		}
 	})
@@ -314,8 +295,7 @@ func (d *database) deliverClosed() {
 // still come to its own.
 func (d *database) clientGone(end bool) {
 	d.beforeEnd()
-	d.table.Update(func(c *session.Connection) { end = end || !c.Busy() })
-	if end {
+	if end = end || !d.talk.see(session.ClientGone{}).Busy; end {
 		d.end()
 	}
 	b := d.now()
@@ -325,14 +305,14 @@ func (d *database) clientGone(end bool) {
 	d.handOverOnce.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), goneLimit)
 		defer cancel()
-		folded := d.events.Folded(ctx) == nil // otherwise the worker folds the end in
+		folded := d.talk.events.Folded(ctx) == nil // otherwise the worker folds the end in
 		b.HandOver(end && folded)
 	})
 }
 
 // end records the end of the process, once.
 func (d *database) end() {
-	d.endOnce.Do(func() { d.events.Append(eventlog.ProcessEnded{Reason: "ended"}) })
+	d.endOnce.Do(func() { d.talk.events.Append(eventlog.ProcessEnded{Reason: "ended"}) })
 }
 
 // close folds in what it can within closeLimit and ends the file of events. A database that is still being opened is
@@ -349,7 +329,7 @@ func (d *database) close() {
 	await(ctx, d.stopped)
 	switch {
 	case b != nil:
-		folded := d.events.Folded(ctx) == nil
+		folded := d.talk.events.Folded(ctx) == nil
 		if folded {
 			d.learn(ctx, closeLearnLimit)
 		}
@@ -357,12 +337,12 @@ func (d *database) close() {
 			d.handOverOnce.Do(func() { b.HandOver(folded) })
 		}
 	case d.isUnusable():
-		if err := d.events.Discard(); err != nil {
+		if err := d.talk.events.Discard(); err != nil {
 			d.o.Log.Warn().Err(err).Msg("removing the file of events")
 		}
 		return
 	}
-	left, err := d.events.Close(ctx)
+	left, err := d.talk.events.Close(ctx)
 	if err != nil {
 		d.o.Log.Error().Err(err).Msg("ending the file of events")
 	}

@@ -75,11 +75,9 @@ func TestMadeElsewhereJustNow(t *testing.T) {
 	c.open()
 	c.call(1, "session/load", `{"sessionId":"s1","cwd":"/tmp/x","mcpServers":[]}`)
 	c.synced()
-	c.relay.table.Update(func(all *session.Connection) {
-		if all.Session("s1").Row == 0 {
-			t.Error("the session is taken for a strange one")
-		}
-	})
+	if c.relay.talk.see(session.BlocksSought{ID: "s1"}).Row == 0 {
+		t.Error("the session is taken for a strange one")
+	}
 }
 
 // A session that is loaded once more on its connection stays what it is; also where the client loads it before it has
@@ -236,7 +234,7 @@ func TestClosedSessionsAreGivenUp(t *testing.T) {
 			c.forgets(mem)
 		}
 		known := 0
-		c.relay.table.Update(func(all *session.Connection) { known = len(all.Sessions()) })
+		c.know(func(all *session.Connection) { known = len(all.Sessions()) })
 		if known != 0 {
 			t.Errorf("%d sessions are still known", known)
 		}
@@ -311,15 +309,13 @@ func TestIdleSessionsHoldLittle(t *testing.T) {
 	if each > int64(len(mem.context.Identity))+6<<10 {
 		t.Errorf("an idle session holds %d bytes", each)
 	}
-	c.relay.table.Update(func(all *session.Connection) {
-		s := all.Session("s1")
-		block := s.Blocks()[0]
-		n := s.MatchBlock(block + "hello")
-		if !strings.Contains(block, mem.context.Identity[:9000]) || n != len(block) {
-			t.Errorf("%d bytes of %d are known again: %.200q", n, len(block), block)
-		}
-		if given := s.Injections(); len(given) != 1 || given[0].Text != block {
-			t.Errorf("%d blocks", len(given))
-		}
-	})
+	given := c.relay.talk.see(session.BlocksSought{ID: "s1"}).Blocks
+	if len(given) != 1 || !strings.Contains(given[0].Text, mem.context.Identity[:9000]) {
+		t.Fatalf("%d blocks", len(given))
+	}
+	block := given[0].Text
+	n := c.relay.talk.see(session.UserShown{ID: []byte("s1"), Texts: []string{block + "hello"}}).Cut
+	if n != len(block) {
+		t.Errorf("%d bytes of %d are known again: %.200q", n, len(block), block)
+	}
 }

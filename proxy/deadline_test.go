@@ -60,7 +60,7 @@ func TestDeadlines(t *testing.T) {
 		{name: "nothing", where: func(*hangingBackend, func(context.Context)) {}},
 		{name: "the start", where: func(h *hangingBackend, hang func(context.Context)) { h.start = hang }, first: defaultHold},
 		{name: "the recall", where: func(h *hangingBackend, hang func(context.Context)) { h.recall = hang },
-			first: defaultHold, then: recallLimit},
+			first: defaultHold, then: 300 * time.Millisecond},
 		{name: "both", where: func(h *hangingBackend, hang func(context.Context)) { h.start, h.recall = hang, hang },
 			first: defaultHold},
 		{name: "the claim", where: func(h *hangingBackend, hang func(context.Context)) { h.claim = hang },

@@ -59,82 +59,22 @@ func (d *down) judgeResponse() wire.Verdict {
 	if !d.head.Result && !d.head.Error {
 		return wire.Pass
 	}
-	v := wire.Pass
-	d.table.Update(func(c *session.Connection) {
-		if c.Awaits(func() string { return idKey(d.head.ID) }) {
-			v = wire.Hold
-		}
-	})
-	return v
+	return verdict(d.talk.see(session.ResponseCame{Key: func() string { return idKey(d.head.ID) }}))
 }
 
 // judgeUpdate says what becomes of a session/update.
-func (d *down) judgeUpdate() (v wire.Verdict) {
-	d.table.Update(func(c *session.Connection) {
-		if string(d.head.Update) == updateCommands && (c.Making() || c.SessionOf(d.head.Session) != nil) {
-			d.tapped = append(d.tapped, tappedUpdate{kind: updateCommands, id: string(d.head.Session)})
-			v = wire.Tap
-			return
+func (d *down) judgeUpdate() wire.Verdict {
+	kind, tapped := kindOf(d.head.Update, d.version2())
+	changes := d.talk.turnChanges.Load()
+	do := d.talk.see(session.UpdateJudged{ID: d.head.Session, Kind: kind})
+	if do.Frame == session.Look {
+		l := tappedUpdate{kind: tapped, session: do.Session, turn: do.Turn, turnChanges: changes}
+		if kind == session.Commands || kind == session.Titles {
+			l.id = string(d.head.Session)
 		}
-		s := c.SessionFor(d.head.Session)
-		if s == nil {
-			v = wire.Pass
-			return
-		}
-		v = d.judgeUpdateOfLocked(s)
-	})
-	return v
-}
-
-// judgeUpdateOfLocked says what becomes of an update of a session that we know. The table's lock is held.
-func (d *down) judgeUpdateOfLocked(s *session.Session) wire.Verdict {
-	kind := ""
-	switch string(d.head.Update) {
-	case updateMessage:
-		kind = updateMessage
-	case updateTool, updateToolMore:
-		kind = updateTool
-	case updateUsage:
-		kind = updateUsage
-	case updateMode:
-		kind = updateMode
-	case updateConfig:
-		kind = updateConfig
-	case updateCompact:
-		kind = updateCompact
-	case updateSummary:
-		kind = updateSummary
-	case updateUser, updateUserMessage, updateSessionMessage, updateSessionChunk:
-		if s.ShowsBlocks() {
-			return wire.Hold
-		}
-		return wire.Pass
-	case updateInfo:
-		if s.ShowsBlocks() {
-			return wire.Hold
-		}
-		kind = updateInfo
-	case updateState:
-		if d.version2.Load() {
-			return wire.Hold // it may end a turn
-		}
-		return wire.Pass
-	case updateAgent:
-		kind = updateAgent
-	case updateThought:
-		s.Thinks()
-		return wire.Pass
-	default:
-		return wire.Pass
+		d.tapped = append(d.tapped, l)
 	}
-	// without a turn it is a replay
-	if (kind == updateMessage || kind == updateAgent || kind == updateTool) && s.Turn() == nil {
-		return wire.Pass
-	}
-	d.tapped = append(d.tapped, tappedUpdate{
-		kind: kind, session: s, turn: s.Turn(), turnChanges: d.table.TurnChanges.Load(),
-	})
-	return wire.Tap
+	return verdict(do)
 }
 
 // Tapped reads an update that was forwarded.
@@ -206,12 +146,11 @@ func (d *down) Held(line []byte) error {
 	case updateInfo:
 		return d.info(line)
 	}
-	var req session.Request
-	ok := false
-	d.table.Update(func(c *session.Connection) { req, ok = c.Answered(idKey(d.head.ID)) })
-	if !ok {
+	do := d.talk.see(session.Answered{Key: idKey(d.head.ID)})
+	if do.Frame != session.Hold {
 		return d.Write(line)
 	}
+	req := do.Request
 	if !d.head.Error {
 		if notice := d.notice(req); notice != nil {
 			if err := d.Write(notice); err != nil {
@@ -226,10 +165,6 @@ func (d *down) Held(line []byte) error {
 func (d *down) info(line []byte) error {
 	line = d.stripper.info(line, string(d.head.Session))
 	err := d.Write(line)
-	var s *session.Session
-	d.table.Update(func(c *session.Connection) { s = c.SessionFor(d.head.Session) })
-	if s != nil {
-		d.capture.title(s, line)
-	}
+	d.capture.title(d.head.Session, line)
 	return err
 }

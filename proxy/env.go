@@ -11,14 +11,42 @@ import (
 
 // An env is what all parts of a relay share.
 type env struct {
-	o        *Options
-	table    *session.Table
-	editing  atomic.Bool     // the initialize response has named a protocol version that we know
-	version2 atomic.Bool     // that is version 2
-	ctx      context.Context // ends with the relay; fetches run under it
-	tasks    *tasks          // fetches and look-ups
-	stderr   *stderrWriter
+	o      *Options
+	talk   *conversation
+	client atomic.Pointer[clientHello]
+	agent  atomic.Pointer[agentHello]
+	ctx    context.Context // ends with the relay; fetches run under it
+	tasks  *tasks          // fetches and look-ups
+	stderr *stderrWriter
 }
+
+// A clientHello is what an initialize request says.
+type clientHello struct {
+	session.Program
+	notices bool // it asks for notice updates
+}
+
+// An agentHello is what an initialize response says.
+type agentHello struct {
+	session.Program
+	version      string   // of the protocol; "" for one whose frames are not edited
+	systemPrompt bool     // it takes a system prompt
+	servers      []string // the kinds of MCP servers that it takes (version 2)
+}
+
+// hello returns what the initialize response has said; nothing before it has come.
+func (e *env) hello() agentHello {
+	if a := e.agent.Load(); a != nil {
+		return *a
+	}
+	return agentHello{}
+}
+
+// editing reports whether the initialize response has named a protocol version that we know.
+func (e *env) editing() bool { return e.hello().version != "" }
+
+// version2 reports whether that is version 2.
+func (e *env) version2() bool { return e.hello().version == version2 }
 
 // tell writes one line for people to stderr.
 func (e *env) tell(format string, args ...any) {
@@ -34,7 +62,7 @@ func (e *env) logEdit(kind string, s *session.Session, before, after []byte) {
 		return
 	}
 	if s != nil {
-		e.table.Update(func(*session.Connection) { log = log.Str("session", s.Label()).Str("key", s.Who.Key) })
+		log = log.Str("session", s.Label()).Str("key", e.talk.see(session.SessionSought{Session: s}).Who.Key)
 	}
 	log.Str("kind", kind).Int("bytes", len(after)-len(before)).Msg("edited")
 }
@@ -47,7 +75,15 @@ func await(ctx context.Context, c <-chan struct{}) {
 	}
 }
 
-// toolHint reports whether blocks for this agent mention the memory tool in a mode of a session; "" is not known.
-func (e *env) toolHint(agent, mode string) bool {
-	return e.o.MCPServer != nil && e.o.ToolHint != nil && e.o.ToolHint(agent, mode)
+// toolHint reports whether blocks for the agent mention the memory tool in a mode of a session; "" is not known.
+func (e *env) toolHint(mode string) bool {
+	return e.o.MCPServer != nil && e.o.ToolHint != nil && e.o.ToolHint(e.hello().Name, mode)
+}
+
+// traits is what is known of the harness.
+func (e *env) traits() session.Traits {
+	if e.o.Traits == nil {
+		return session.Traits{}
+	}
+	return e.o.Traits(e.hello().Name)
 }

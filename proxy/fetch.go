@@ -19,65 +19,48 @@ type fetcher struct {
 	database *database
 }
 
-// beginLocked begins the fetch that a session needs, if any, and if the backend is open. The table's lock is held.
-func (f *fetcher) beginLocked(c *session.Connection, s *session.Session) {
-	b := f.database.now()
-	if b == nil {
-		return
-	}
-	fetch, identity := c.BeginFetch(s)
-	if fetch == nil {
-		return
-	}
-	who := s.Who
-	fetch.Err = guard.ErrPanicked // unless it comes to its end
+// begin runs a fetch beside the conversation.
+func (f *fetcher) begin(job session.FetchJob) {
 	f.tasks.run("fetch", func(ctx context.Context) {
-		defer close(fetch.Done)
-		if identity {
-			fetch.Got, fetch.Err = b.Memory.Identity(who), nil
-			fetch.Got.Fetched = f.o.Now()
-			f.keep(fetch)
+		ended := session.FetchEnded{Fetch: job.Fetch, Err: guard.ErrPanicked} // unless it comes to its end
+		defer func() { f.talk.see(ended) }()
+		b := f.database.now()
+		if b == nil {
+			ended.Err = errNoLedger
 			return
 		}
-		f.start(ctx, b, fetch, who)
+		if job.Local {
+			ended.Got, ended.Err = b.Memory.Identity(job.Who), nil
+			ended.Got.Fetched = f.o.Now()
+		} else {
+			ended.Got, ended.Err = f.start(ctx, b, job.Who)
+		}
+		if ended.Err == nil && !ended.Got.Empty() {
+			ended.Stored = storable(ended.Got)
+		}
 	})
 }
 
 // start fetches the context of a session.
-func (f *fetcher) start(ctx context.Context, b *Backend, fetch *session.Fetch, who memory.Session) {
+func (f *fetcher) start(ctx context.Context, b *Backend, who memory.Session) (memory.Context, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.o.FetchLimit)
 	defer cancel()
 	f.database.catchUp(ctx, b)
 	began := time.Now()
 	guard.Point("fetch")
-	fetch.Got, fetch.Err = b.Memory.Start(ctx, who)
-	fetch.Got.Took, fetch.Got.Fetched = time.Since(began), f.o.Now()
-	if fetch.Got.KeySpent || errors.Is(fetch.Err, memory.ErrKeySpent) {
-		f.table.Update(func(c *session.Connection) { c.GiveUpKey(fetch) })
-	}
+	got, err := b.Memory.Start(ctx, who)
+	got.Took, got.Fetched = time.Since(began), f.o.Now()
 	log := f.o.Log.Info()
-	if fetch.Err != nil {
-		log = f.o.Log.Warn().Err(fetch.Err)
+	if err != nil {
+		log = f.o.Log.Warn().Err(err)
 	}
-	log.Str("key", who.Key).Str("source", fetch.Got.Source).Dur("took", fetch.Got.Took).Msg("context fetched")
-	if fetch.Err == nil {
-		f.keep(fetch)
-	}
+	log.Str("key", who.Key).Str("source", got.Source).Dur("took", got.Took).Msg("context fetched")
+	return got, err
 }
 
-// keep stores what was fetched, for the next process to use if this one does not.
-func (f *fetcher) keep(fetch *session.Fetch) {
-	if fetch.Got.Empty() {
-		return
-	}
-	if payload, ok := storable(fetch.Got); ok {
-		f.table.Update(func(c *session.Connection) { c.StoreContext(fetch, payload) })
-	}
-}
-
-// storable returns the JSON of a context with secrets taken out, as a block would have them. ok is false if it cannot
-// be encoded.
-func storable(c memory.Context) (payload []byte, ok bool) {
+// storable returns the JSON of a context with secrets taken out, as a block would have them; nil if it cannot be
+// encoded, as for a date that JSON cannot hold, which a retry would not help.
+func storable(c memory.Context) json.RawMessage {
 	for _, text := range []*string{&c.Identity, &c.ToolNotes, &c.Notes, &c.Mixed} {
 		*text = privacy.Clean(*text, nil, false)
 	}
@@ -86,32 +69,42 @@ func storable(c memory.Context) (payload []byte, ok bool) {
 		c.Items[i].Text = privacy.Clean(c.Items[i].Text, nil, false)
 	}
 	payload, err := json.Marshal(c)
-	return payload, err == nil // it fails for a date that JSON cannot hold, which a retry would not help
+	if err != nil {
+		return nil
+	}
+	return payload
 }
 
-// recall returns what memory finds for the text of a prompt, without what the session was given before. ctx is bounded
+// beginRecall searches memory for a held prompt's words, beside the fetch of its session's context.
+func (f *fetcher) beginRecall(job session.RecallJob, words string) {
+	f.tasks.run("recall", func(ctx context.Context) {
+		ctx, cancel := context.WithDeadline(ctx, job.Until)
+		defer cancel()
+		recalled := session.Recalled{Prompt: job.Prompt}
+		defer func() { f.talk.see(recalled) }()
+		recalled.Found = f.recall(ctx, job.Prompt, words)
+	})
+}
+
+// recall returns what memory finds for the words of a prompt, without what its session was given before. ctx is bounded
 // by the time that the prompt may wait.
-func (f *fetcher) recall(ctx context.Context, s *session.Session, words string) memory.Context {
+func (f *fetcher) recall(ctx context.Context, p *session.Held, words string) memory.Context {
 	b := f.database.ready(ctx)
 	if b == nil {
 		return memory.Context{}
 	}
-	var ready chan struct{}
-	f.table.Update(func(*session.Connection) { ready = s.Ready })
-	if await(ctx, ready); ctx.Err() != nil {
+	of := f.talk.await(ctx, func(bool, bool) session.Seen { return session.RecallBegins{Prompt: p} })
+	if ctx.Err() != nil {
 		return memory.Context{}
 	}
 	f.database.catchUp(ctx, b)
-	var who memory.Session
-	var seen []string
-	f.table.Update(func(*session.Connection) { who, seen = s.Who, s.SeenItems() })
 	guard.Point("recall")
-	got, err := b.Memory.Recall(ctx, who, words, seen)
+	got, err := b.Memory.Recall(ctx, of.Who, words, of.Seen)
 	if err != nil && !errors.Is(err, memory.ErrUnavailable) {
-		f.o.Log.Info().Err(err).Str("key", who.Key).Msg("recalling")
+		f.o.Log.Info().Err(err).Str("key", of.Who.Key).Msg("recalling")
 	}
 	got.Items = slices.DeleteFunc(got.Items, func(it memory.Item) bool {
-		return slices.Contains(seen, it.Text) || it.ID != "" && slices.Contains(seen, it.ID)
+		return slices.Contains(of.Seen, it.Text) || it.ID != "" && slices.Contains(of.Seen, it.ID)
 	})
 	return got
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -297,6 +298,13 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 	}
 	w.t.Cleanup(c.close)
 	return c
+}
+
+// know reads what a relay knows.
+func (c *connection) know(f func(*session.Connection)) {
+	c.relay.talk.mu.Lock()
+	defer c.relay.talk.mu.Unlock()
+	f(c.relay.talk.state)
 }
 
 // hurried lets a prompt wait for its memories no longer than a moment, but for the database as long as the machine

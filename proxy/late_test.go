@@ -3,13 +3,13 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
 // An askedLedger does what a test wants before it answers.
@@ -62,34 +62,27 @@ func TestReplayBeforeTheLedgerAnswers(t *testing.T) {
 	c.prompt(2, "model-session-0001", "hello")
 	c.close()
 
-	asked, answer := make(chan struct{}), make(chan struct{})
-	var once sync.Once
-	c = w.start(newSource(), h.process().agent, longLimits, asking(func(l Ledger) Ledger {
-		return askedLedger{Ledger: l, find: func() { once.Do(func() { close(asked); <-answer }) }}
+	answer := make(chan struct{})
+	long := strings.Repeat("x", 1<<20)
+	plain := h.process().agent
+	c = w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		plain(f, line, func(format string, args ...any) {
+			if said := fmt.Sprintf(format, args...); strings.Contains(said, "signet-memory") {
+				say(`%s,"_meta":{"x":%q}}`, strings.TrimSuffix(said, "}"), long)
+				close(answer) // the frame was judged by now: no pipe holds it
+				return
+			}
+			say(format, args...)
+		})
+	}, longLimits, asking(func(l Ledger) Ledger {
+		return askedLedger{Ledger: l, find: func() { <-answer }}
 	}))
 	c.open()
-	passed := make(chan struct{}) // the client has been shown all of it
-	go func() {
-		<-asked
-		for waits := false; !waits; {
-			select {
-			case <-passed:
-				waits = true
-			case <-time.After(time.Millisecond):
-				c.relay.up.table.Update(func(known *session.Connection) {
-					s := known.SessionFor([]byte("model-session-0001"))
-					waits = s != nil && s.ReplayWaited
-				})
-			}
-		}
-		close(answer)
-	}()
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{"sessionId":"model-session-0001",` +
 		`"cwd":"/tmp/x","mcpServers":[]}}`)
 	shown := strings.Join(c.until(`"id":1,`), "\n")
-	close(passed)
 	if strings.Contains(shown, "signet-memory") || !strings.Contains(shown, `"text":"hello"`) {
-		t.Errorf("the client was shown\n%s", shown)
+		t.Errorf("the client was shown\n%s", strings.ReplaceAll(shown, long, "…"))
 	}
 }
 
@@ -137,14 +130,11 @@ func TestClaimThatComesTooLate(t *testing.T) {
 			}
 			return claim()
 		}}
-	}))
+	}), func(o *Options) { o.HoldLimit, o.ClaimLimit = time.Second, time.Second/2 }) // which this claim takes longer than
 	c.open()
 	c.call(1, "session/new", cwd)
 	w.awaitFetch(c, "s1")
-	hold := c.relay.o.HoldLimit
-	c.relay.o.HoldLimit, c.relay.o.ClaimLimit = time.Second, time.Second/2 // which this claim takes longer than
 	c.prompt(2, "s1", "first")
-	c.relay.o.HoldLimit, c.relay.o.ClaimLimit = hold, patience
 	close(left)
 	<-taken
 	w.await("s1", correlation.Armed)

@@ -336,14 +336,12 @@ func (c *connection) synced() {
 	c.call(-1, "_ping", "{}")
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	var looks []chan struct{}
-	c.relay.table.Update(func(all *session.Connection) {
-		for _, s := range all.Sessions() {
-			looks = append(looks, s.Ready)
-		}
-	})
-	for _, ready := range looks {
-		await(ctx, ready)
+	var all []*session.Session
+	c.know(func(known *session.Connection) { all = known.Sessions() })
+	for _, s := range all {
+		c.relay.talk.await(ctx, func(_, late bool) session.Seen {
+			return session.SessionSought{Session: s, Wait: true, Late: late}
+		})
 	}
 	if c.relay.database.ready(ctx) == nil {
 		c.t.Fatal("the database did not open")

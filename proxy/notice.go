@@ -20,9 +20,7 @@ func (e *env) notice(req session.Request) []byte {
 	if !e.o.Notice || in == nil || req.Method != methodPrompt || in.Kind != session.KindContext {
 		return nil
 	}
-	takes := false
-	e.table.Update(func(c *session.Connection) { takes = c.TakesNotices && !e.version2.Load() })
-	if !takes {
+	if client := e.client.Load(); client == nil || !client.notices || e.version2() {
 		return nil
 	}
 	title := "identity"

@@ -33,8 +33,8 @@ type Client struct {
 // Events is the file in which everything is recorded at once, and which is folded into the ledger when that is
 // possible; *eventlog.Log is one, and documents the methods.
 type Events interface {
-	session.Events
 	Process() string
+	Append(...eventlog.Event) // never waits
 	AppendWait(context.Context, eventlog.Event) error
 	Flush(context.Context) error
 	Row(ctx context.Context, session int) (int64, error)

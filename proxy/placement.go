@@ -33,24 +33,23 @@ func takesSystemPrompt(line []byte) bool {
 
 // place returns a session/new or session/fork with the identity appended to its system prompt, or line as it is. A fork
 // gets its parent's block again, because not all harnesses keep it.
-func (p *placer) place(line []byte, method, parent string, s *session.Session) []byte {
-	if p.o.Placement == nil {
+func (p *placer) place(line []byte, opening session.Opening, s *session.Session) []byte {
+	if p.o.Placement == nil || !p.hello().systemPrompt {
 		return line
 	}
-	var where Placement
-	system := false
-	p.table.Update(func(c *session.Connection) {
-		where = p.o.Placement(c.Agent.Name)
-		system = c.TakesSystem && where.System && !s.Off
-	})
-	if !system {
+	where := p.o.Placement(p.hello().Name)
+	if !where.System {
+		return line
+	}
+	of := p.talk.see(session.SessionSought{Session: s})
+	if of.Off {
 		return line
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, placeLimit)
 	defer cancel()
-	switch method {
-	case methodNew:
-		block, source, ok := p.identityBlock(ctx, s)
+	switch opening.Kind {
+	case session.OpensNew:
+		block, source, ok := p.identityBlock(ctx, of)
 		if !ok {
 			return line
 		}
@@ -58,14 +57,13 @@ func (p *placer) place(line []byte, method, parent string, s *session.Session) [
 		if !ok {
 			return line
 		}
-		in := &session.Injection{Injection: correlation.Injection{
+		p.talk.see(session.Placed{Session: s, Injection: &session.Injection{Injection: correlation.Injection{
 			Kind: session.KindSystem, BlockID: block.ID, Text: block.Text, Bytes: len(block.Text),
 			Source: source, Items: block.Items, At: p.o.Now(),
-		}}
-		p.table.Update(func(c *session.Connection) { c.Placed(s, in) })
+		}}})
 		return edited
-	case methodFork:
-		blocks, _ := p.finder.blocksOf(ctx, parent)
+	case session.OpensFork:
+		blocks, _, _ := p.finder.blocksOf(ctx, opening.Target)
 		if block, ok := session.SystemBlock(blocks); ok {
 			if edited, ok := appendSystem(line, block.Text, where.Meta); ok {
 				return edited
@@ -77,23 +75,21 @@ func (p *placer) place(line []byte, method, parent string, s *session.Session) [
 
 // identityBlock returns a block of the local identity files, and their source. ok is false if they cannot be read
 // before ctx ends, or hold nothing.
-func (p *placer) identityBlock(ctx context.Context, s *session.Session) (block memory.Block, source string, ok bool) {
+func (p *placer) identityBlock(ctx context.Context, of session.Do) (block memory.Block, source string, ok bool) {
 	b := p.database.ready(ctx)
 	if b == nil {
 		return block, "", false
 	}
-	var who memory.Session
-	style := memory.Style{Kind: memory.KindContext}
-	p.table.Update(func(c *session.Connection) { who, style.ToolHint = s.Who, p.toolHint(c.Agent.Name, s.Mode) })
 	read := make(chan memory.Context, 1)
 	p.tasks.run("identity", func(context.Context) {
 		var got memory.Context
 		defer func() { read <- got }()
-		got = b.Memory.Identity(who)
+		got = b.Memory.Identity(of.Who)
 	})
 	select {
 	case got := <-read:
 		// The same files give the same block in every session, so that a provider's cache of system prompts works.
+		style := memory.Style{Kind: memory.KindContext, ToolHint: p.toolHint(of.Mode)}
 		block, ok = memory.Compose("", memory.Context{Identity: got.Identity}, memory.Context{}, style)
 		return block, got.Source, ok
 	case <-ctx.Done():

@@ -282,19 +282,19 @@ func TestSystemPromptOutlivesCompaction(t *testing.T) {
 	c.prompt(2, "s1", "hello")
 	w.await("s1", correlation.Done)
 	var state, after correlation.State
-	c.relay.table.Update(func(all *session.Connection) {
-		s := all.Session("s1")
-		all.ContextLost(s, correlation.Compacted)
-		state = s.State()
-		all.ContextLost(s, correlation.Cleared)
-		after = s.State()
-	})
+	var s *session.Session
+	c.know(func(all *session.Connection) { s = all.Session("s1") })
+	c.relay.talk.see(session.Compaction{Session: s, ID: "c", Status: "completed"})
+	c.know(func(*session.Connection) { state = s.State() })
+	c.relay.talk.see(session.Advertised{ID: "s1", Commands: map[string]bool{"clear": true}})
+	c.prompt(90, "s1", "/clear")
+	c.know(func(*session.Connection) { after = s.State() })
 	if state != correlation.Done || after != correlation.IdentityGiven {
 		t.Errorf("compacted: %q; cleared: %q", state, after)
 	}
 	w.awaitFetch(c, "s1")
 	c.prompt(3, "s1", "hello again")
-	if b := c.blocks(1); len(b) != 2 || strings.Contains(b[0], "Alto") {
+	if b := c.blocks(2); len(b) != 2 || strings.Contains(b[0], "Alto") {
 		t.Errorf("after a clear: %q", b)
 	}
 }

@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -11,7 +10,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
-	"github.com/Signet-AI/signet-acp-proxy/proxy/answer"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
@@ -21,7 +19,6 @@ const (
 	// how long the disk is waited for, and a response for the words of its turn to be on it
 	flushLimit = 50 * time.Millisecond
 	leastRest  = 20 * time.Millisecond // pause after recording, so that what comes meanwhile is recorded together
-	maxUnread  = 192 << 10             // bytes of prompts that wait to be read; with more there is no pause
 	maxUnsaved = 256 << 10             // bytes that are queued for the file before the disk is waited for
 )
 
@@ -29,13 +26,11 @@ const (
 // conversation. Only the response that ends a turn waits for that work.
 type recorder struct {
 	*env
-	events   Events
-	onClosed func()   // called when the closing of sessions was recorded
-	reading  sync.Map // *session.Turn → chan struct{}: prompts that have left and are being read
+	onClosed func() // called when the closing of sessions was recorded
 
 	wake    chan struct{}      // record after leastRest
 	later   chan struct{}      // record within recordEvery
-	full    chan struct{}      // record at once: more than maxUnread waits
+	full    chan struct{}      // record at once: much waits
 	flushes chan chan struct{} // record at once, and close the channel
 	stop    chan struct{}
 	stopped chan struct{}
@@ -46,21 +41,25 @@ type recorder struct {
 	diskHangs bool                              // it was waited for in vain, in this round
 }
 
-func newRecorder(e *env, events Events) *recorder {
+func newRecorder(e *env) *recorder {
 	return &recorder{
-		env: e, events: events,
+		env:  e,
 		wake: make(chan struct{}, 1), later: make(chan struct{}, 1), full: make(chan struct{}, 1),
 		flushes: make(chan chan struct{}), stop: make(chan struct{}), stopped: make(chan struct{}),
 		answers: map[*session.Turn]*privacy.Stream{},
 	}
 }
 
-// nudge asks the recorder to record, soon or later. It never blocks.
-func (r *recorder) nudge(soon bool) {
-	if soon {
+// nudge asks the recorder to record, as soon as what was seen says. It never blocks.
+func (r *recorder) nudge(do session.Do) {
+	if do.Soon {
 		wake(r.wake)
-	} else {
+	}
+	if do.Later {
 		wake(r.later)
+	}
+	if do.Full {
+		wake(r.full)
 	}
 }
 
@@ -99,7 +98,7 @@ func (r *recorder) run() {
 			r.record()
 			for t, answer := range r.answers { // of turns whose response never came
 				if answer != nil {
-					guard.Run("recorder", func() { r.write(t, answer.End(), 0) })
+					guard.Run("recorder", func() { r.add(t, appendSaid(nil, t.Number, answer.End(), 0)...) })
 				}
 			}
 			return
@@ -132,27 +131,17 @@ func (r *recorder) recordNow(ctx context.Context) {
 	await(ctx, done)
 }
 
-// begins notes that the prompt of a turn leaves, before it is read.
-func (r *recorder) begins(t *session.Turn) { r.reading.Store(t, make(chan struct{})) }
-
-// read notes that the prompt of a turn was read.
-func (r *recorder) read(t *session.Turn) {
-	if done, ok := r.reading.LoadAndDelete(t); ok {
-		close(done.(chan struct{}))
-	}
-}
-
 // end brings to the disk what a turn has said, prompt and answer, and behind it the event that it has ended. The
 // response waits for that, flushLimit at most: a disk that hangs gets the words after the end, and the file of events
-// says so.
-func (r *recorder) end(t *session.Turn, ended eventlog.Event) {
+// says so. unread: the turn's prompt is still being read.
+func (r *recorder) end(t *session.Turn, ended eventlog.Event, unread bool) {
 	ctx, cancel := context.WithTimeout(r.ctx, flushLimit)
 	defer cancel()
-	if done, ok := r.reading.Load(t); ok {
-		await(ctx, done.(chan struct{}))
+	if unread {
+		r.talk.await(ctx, func(_, late bool) session.Seen { return session.PromptSought{Turn: t, Late: late} })
 	}
 	r.recordNow(ctx)
-	_ = r.events.AppendWait(ctx, ended)
+	_ = r.talk.events.AppendWait(ctx, ended)
 }
 
 // close records what is left and joins the goroutine.
@@ -163,133 +152,143 @@ func (r *recorder) close() {
 
 // record records what is due.
 func (r *recorder) record() {
-	var due []session.Due
-	var summaries []session.Summary
-	r.table.Update(func(c *session.Connection) { due, summaries = c.TakeDue(), c.TakeSummaries() })
+	due := r.talk.see(session.RecordingBegins{}).Due
 	r.diskHangs = false
-	for _, d := range due {
+	private := map[*session.Session][]string{} // where this round has found more
+	for _, d := range due.Turns {
 		if d.Off {
 			delete(r.answers, d.Turn)
 			d.Turn.Answer.Take()
 			continue
 		}
-		if !guard.Run("recorder", func() { r.recordTurn(d) }) {
+		if all, ok := private[d.Turn.Session]; ok {
+			d.Private = all
+		}
+		if !guard.Run("recorder", func() { private[d.Turn.Session] = r.recordTurn(d) }) {
 			r.answers[d.Turn] = nil // what is private in the rest is not known any more
 		}
 		if d.Ended {
 			delete(r.answers, d.Turn)
 		}
 	}
-	guard.Run("recorder", func() { r.recordRest(summaries) })
+	guard.Run("recorder", func() { r.recordRest(due, private) })
 }
 
-// recordTurn records what is due of a turn.
-func (r *recorder) recordTurn(d session.Due) {
-	if d.Prompt != nil {
-		r.recordPrompt(d.Turn, d.Prompt)
+// recordTurn records what is due of a turn. It returns what is private in its session.
+func (r *recorder) recordTurn(d session.DueTurn) (private []string) {
+	private = d.Private
+	for _, p := range d.Prompts {
+		private = r.recordPrompt(d, p)
 	}
-	for _, p := range d.Steered {
-		r.recordPrompt(d.Turn, p)
-	}
-	r.recordTools(d)
-	r.recordAnswer(d)
+	r.recordTools(d, private)
+	r.recordAnswer(d, private)
+	return private
 }
 
 // recordRest records what belongs to no turn.
-func (r *recorder) recordRest(summaries []session.Summary) {
-	writeTitles(r.table)
-	for _, m := range summaries {
-		text := privacy.Storable(m.Text, m.Blocks, m.Private, false)
-		r.table.Update(func(c *session.Connection) { c.RecordSummary(m.Session, text) })
+func (r *recorder) recordRest(due session.Due, private map[*session.Session][]string) {
+	clean := func(t session.Told) string {
+		if all, ok := private[t.Session]; ok {
+			t.Private = all
+		}
+		return privacy.Storable(t.Text, t.Blocks, t.Private, false)
 	}
-	leaving, released := false, []func(){}
-	r.table.Update(func(c *session.Connection) { leaving, released = c.RecordClosed(), c.TakeReleased() })
-	for _, release := range released {
+	for _, t := range due.Titles { // harnesses make them from first prompts
+		title := chars.Cut(strings.Join(strings.Fields(clean(t)), " "), maxTitle)
+		if title != "" {
+			r.talk.see(session.Recorded{Session: t.Session, Events: []eventlog.Event{
+				eventlog.Titled{Session: t.Session.Number, Title: title},
+			}})
+		}
+	}
+	for _, t := range due.Summaries {
+		r.talk.see(session.Recorded{Session: t.Session, Events: []eventlog.Event{
+			eventlog.Summarised{Session: t.Session.Number, Text: clean(t)},
+		}})
+	}
+	ended := r.talk.see(session.RecordingEnds{})
+	for _, release := range ended.Release {
 		release()
 	}
-	if leaving {
+	if ended.Left {
 		r.onClosed()
 	}
 }
 
-// recordPrompt records what the user said, in a prompt or in the middle of a turn.
-func (r *recorder) recordPrompt(t *session.Turn, p session.Prompt) {
+// add records events of a turn.
+func (r *recorder) add(t *session.Turn, events ...eventlog.Event) {
+	if len(events) > 0 {
+		r.talk.see(session.Recorded{Session: t.Session, Turn: t, Events: events})
+	}
+}
+
+// recordPrompt records what the user said, in a prompt or in the middle of a turn. It returns what is private in the
+// session.
+func (r *recorder) recordPrompt(d session.DueTurn, p session.Prompt) []string {
 	words, private := p.Words()
 	guard.Point("prompt's words")
 	cut := p.Omitted() > 0
 	p.Release()
 	words = privacy.Redact(words)
 	r.waitForSpace(len(words))
-	r.table.Update(func(c *session.Connection) {
-		t.Session.AddPrivate(private...)
-		c.RecordTurn(t, eventlog.UserSaid{Turn: t.Number, Text: words, Cut: cut})
-	})
+	said := eventlog.UserSaid{Turn: d.Number, Text: words, Cut: cut}
+	return r.talk.see(session.Recorded{
+		Session: d.Turn.Session, Turn: d.Turn, Events: []eventlog.Event{said}, Private: private,
+	}).Private
 }
 
 // recordTools records tool calls of a turn. Their titles are commands and file names, which may repeat secrets.
-func (r *recorder) recordTools(d session.Due) {
-	if len(d.Tools) == 0 {
-		return
-	}
-	private := r.private(d.Turn)
+func (r *recorder) recordTools(d session.DueTurn, private []string) {
 	clean := func(text string, most int) string { return chars.Cut(privacy.Clean(text, private, false), most) }
+	events := make([]eventlog.Event, 0, len(d.Tools))
 	for _, call := range d.Tools {
 		call.Title = clean(call.Title, maxTitle)
 		for i, path := range call.Locations {
 			call.Locations[i] = clean(path, maxTitle)
 		}
-		r.table.Update(func(c *session.Connection) {
-			c.RecordTurn(d.Turn, eventlog.ToolUsed{Turn: d.Turn.Number, Tool: call})
-		})
+		events = append(events, eventlog.ToolUsed{Turn: d.Number, Tool: call})
 	}
+	r.add(d.Turn, events...)
 }
 
 // recordAnswer records what the agent has said since the last time.
-func (r *recorder) recordAnswer(d session.Due) {
+func (r *recorder) recordAnswer(d session.DueTurn, private []string) {
 	t := d.Turn
 	parts := t.Answer.Take()
 	answer, going := r.answers[t]
 	if len(parts) == 0 && !going || going && answer == nil {
 		return
 	}
-	private := r.private(t)
 	if !going {
 		answer = privacy.NewStream(d.Blocks, private)
 		r.answers[t] = answer
 	}
 	answer.Conceal(private)
 	skipped := 0
+	var events []eventlog.Event
 	for _, p := range parts {
-		skipped += r.feed(answer, t, p)
+		if p.Omitted > 0 { // in front of what the stream returns next
+			events = appendSaid(events, d.Number, answer.Skip(""), 0)
+			skipped += p.Omitted
+		}
+		answer.Write(strings.ToValidUTF8(p.Text, "\ufffd"))
 	}
 	guard.Point("recorder")
 	rest := answer.Ready()
 	if d.Ended {
 		rest += answer.End()
 	}
-	r.write(t, rest, skipped)
+	events = appendSaid(events, d.Number, rest, skipped)
+	r.waitForSpace(len(rest))
+	r.add(t, events...)
 }
 
-// feed writes a part of an answer to its redacting stream. It returns how many bytes are missing in front of what the
-// stream returns next.
-func (r *recorder) feed(to *privacy.Stream, t *session.Turn, p answer.Part) (skipped int) {
-	if p.Omitted > 0 {
-		r.write(t, to.Skip(""), 0)
-		skipped = p.Omitted
-	}
-	to.Write(strings.ToValidUTF8(p.Text, "\ufffd"))
-	return skipped
-}
-
-// write records text of the agent, and how many bytes are missing in front of it.
-func (r *recorder) write(t *session.Turn, words string, skipped int) {
+// appendSaid appends an event with text of the agent, and how many bytes are missing in front of it.
+func appendSaid(events []eventlog.Event, turn int, words string, skipped int) []eventlog.Event {
 	if words == "" && skipped == 0 {
-		return
+		return events
 	}
-	r.waitForSpace(len(words))
-	r.table.Update(func(c *session.Connection) {
-		c.RecordTurn(t, eventlog.Said{Turn: t.Number, Text: words, Skipped: skipped})
-	})
+	return append(events, eventlog.Said{Turn: turn, Text: words, Skipped: skipped})
 }
 
 // waitForSpace waits for the disk after each maxUnsaved bytes, because the file's queue drops what does not fit. A disk
@@ -306,11 +305,5 @@ func (r *recorder) waitForSpace(bytes int) {
 func (r *recorder) save() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()
-	return r.events.Flush(ctx)
-}
-
-// private returns the passages that nothing recorded of a turn may repeat.
-func (r *recorder) private(t *session.Turn) (private []string) {
-	r.table.Update(func(*session.Connection) { private = t.Session.Private() })
-	return private
+	return r.talk.events.Flush(ctx)
 }

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
@@ -25,7 +26,7 @@ import (
 type Relay struct {
 	*env
 	cancel   context.CancelFunc
-	events   Events // nil in a byte pump
+	gone     atomic.Bool // the client, not the harness, ended the connection
 	database *database
 	recorder *recorder
 	up       *up
@@ -40,48 +41,48 @@ func New(o Options) *Relay {
 	r.tasks = &tasks{ctx: r.ctx}
 	compat := newCompat(options.Compat)
 	r.database = newDatabase(r.env)
-	finder, fetcher := &finder{r.env, r.database}, &fetcher{r.env, r.database}
-	of := session.Options{
+	r.recorder = newRecorder(r.env)
+	r.recorder.onClosed = r.database.deliverClosed
+	r.talk = newConversation(session.Options{
 		Harness: options.Name, AgentID: options.AgentID, Project: options.Project, Exclude: options.Exclude,
-		Commands: options.SlashPrefix,
-		Reinject: options.Reinject, Traits: options.Traits, Alias: acpxName, Now: options.Now, Log: options.Log,
-	}
+		Commands: options.SlashPrefix, Reinject: options.Reinject, Traits: options.Traits, Alias: acpxName,
+		Hold: options.HoldLimit, Claim: options.ClaimLimit, PerPrompt: options.PerPrompt, Messages: r.database.messages,
+	}, options.Now)
 	if options.Open != nil && options.Events != nil {
 		events, err := options.Events(r.database.folded)
 		if err != nil {
 			r.tell("no memory in this conversation: %v", err)
 			r.o.Open = nil
 		} else {
-			r.events, of.Events, r.database.events = events, events, events
+			r.talk.events = events
 		}
 	}
-	r.recorder = newRecorder(r.env, r.events)
-	r.recorder.onClosed = r.database.deliverClosed
-	r.table = session.NewTable(of, func(c *session.Connection) {
-		if c.EachChanged(func(s *session.Session) { fetcher.beginLocked(c, s) }) {
-			r.recorder.nudge(true)
+	finder, fetcher := &finder{r.env, r.database}, &fetcher{r.env, r.database}
+	r.talk.carry = func(do session.Do) {
+		for _, f := range do.Faults {
+			r.o.Log.Error().Err(f.Err).Str("session", f.Session.Label()).Msg("a session's state stays as it is")
 		}
-		if c.TakeStreamed() {
-			r.recorder.nudge(false)
+		for _, l := range do.Lookups {
+			finder.begin(l)
 		}
-		if c.Unread > maxUnread {
-			wake(r.recorder.full)
+		for _, job := range do.Fetches {
+			fetcher.begin(job)
 		}
-	})
+		r.recorder.nudge(do)
+	}
 	r.up = &up{
-		env: r.env, compat: compat, finder: finder,
-		injector: &injector{r.env, r.database, finder, fetcher}, placer: &placer{r.env, r.database, finder},
-		recorder: r.recorder,
-		needs:    compat.needs(upNeeds), queue: wire.NewQueue(options.Harness.In),
+		env: r.env, compat: compat, fetcher: fetcher,
+		injector: &injector{r.env, r.database, finder}, placer: &placer{r.env, r.database, finder},
+		needs: compat.needs(upNeeds), queue: wire.NewQueue(options.Harness.In),
 	}
-	stripper, capture := &stripper{r.env, r.database, r.recorder, finder}, &capture{r.env}
+	stripper := &stripper{r.env, r.database, r.recorder, finder}
 	r.down = &down{
-		env: r.env, compat: compat, stripper: stripper, capture: capture,
-		responses: &responses{r.env, finder, stripper, capture, r.recorder},
+		env: r.env, compat: compat, stripper: stripper, capture: &capture{r.env},
+		responses: &responses{r.env, stripper, r.recorder},
 		needs:     compat.needs(downNeeds), out: options.Client.Out, stream: stream{env: r.env},
 	}
 	if r.remembers() {
-		r.database.beforeEnd = finder.noteNewRecords
+		r.database.beforeEnd = finder.findNewRecords
 		guard.Go("database", r.database.run)
 		guard.Go("recorder", r.recorder.run)
 	}
@@ -89,7 +90,7 @@ func New(o Options) *Relay {
 }
 
 // remembers reports whether the relay is more than a byte pump.
-func (r *Relay) remembers() bool { return r.events != nil }
+func (r *Relay) remembers() bool { return r.talk.events != nil }
 
 // Run relays until the harness's output ends. It returns the error that broke the connection, nil if both sides simply
 // ended.
@@ -105,13 +106,12 @@ func (r *Relay) Run() error {
 	err := r.run(r.up.run, func() error { return wire.Pump(r.o.Harness.Out, r.down) })
 	r.cancel()
 	r.tasks.end()
+	lost := 0
 	guard.Run("last words", func() {
-		r.table.Update((*session.Connection).HarnessEnded)
+		lost = r.talk.see(session.HarnessEnded{}).Lost
 		r.recorder.close()
 	})
 	guard.Run("end", r.database.close)
-	lost := 0
-	r.table.Update(func(c *session.Connection) { lost = c.Lost })
 	if r.down.strays > 0 || lost > 0 {
 		r.o.Log.Warn().Int("strays", r.down.strays).Int("lost", lost).
 			Msg("lines of the harness that were no frames; bytes of turns that were not kept")
@@ -148,7 +148,7 @@ func (r *Relay) run(up, down func() error) error {
 // clientGone tells the harness to end, and writes everything to disk: acpx leaves about 150 ms for that before it kills
 // (docs/facts/acpx.md, "The end of a connection").
 func (r *Relay) clientGone() {
-	r.table.Update(func(c *session.Connection) { c.Gone = true })
+	r.gone.Store(true)
 	r.o.Harness.Hangup()
 	r.flush(false)
 }
@@ -168,10 +168,7 @@ func (r *Relay) flush(end bool) {
 }
 
 // ClientGone reports whether the client ended the connection, rather than the harness.
-func (r *Relay) ClientGone() (gone bool) {
-	r.table.Update(func(c *session.Connection) { gone = c.Gone })
-	return gone
-}
+func (r *Relay) ClientGone() bool { return r.gone.Load() }
 
 // copyUp is the byte pump from the client. As with frames, the other pump reports a harness that does not read any
 // more; the client may go on writing.

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
@@ -19,9 +18,7 @@ const (
 // responses handles the harness's responses to requests that are watched, and in version 2 the updates that end turns.
 type responses struct {
 	*env
-	finder   *finder
 	stripper *stripper
-	capture  *capture
 	recorder *recorder
 }
 
@@ -38,7 +35,7 @@ func (r *responses) read(req session.Request, line []byte, head *frame.Head) []b
 		r.promptEnded(req, line, head)
 	case methodClose, methodDelete:
 		if !head.Error && req.Session != nil {
-			r.table.Update(func(c *session.Connection) { c.Closed(req.Session, req.Method) })
+			r.talk.see(session.Closed{Session: req.Session, Method: req.Method})
 		}
 	default:
 		if s := r.opened(req, line, head.Error); s != nil {
@@ -52,19 +49,18 @@ func (r *responses) read(req session.Request, line []byte, head *frame.Head) []b
 // before the client has the response.
 func (r *responses) promptEnded(req session.Request, line []byte, head *frame.Head) {
 	stop, _ := stringAt(line, "result", "stopReason")
-	code, id := errorCode(line), chars.Cut(string(head.ID), maxID)
-	var ended eventlog.Event
-	r.table.Update(func(c *session.Connection) {
-		if r.version2.Load() && !head.Error {
-			c.Accept(req)
-			return
-		}
-		ended = c.EndTurn(req, id, head.Error, stop, code)
+	do := r.talk.see(session.PromptAnswered{
+		Request: req, ID: chars.Cut(string(head.ID), maxID), Failed: head.Error, Code: errorCode(line),
+		Stop: stop, Accepted: r.version2(), Usage: usageOf(line),
 	})
-	if ended != nil {
-		r.recorder.end(req.Turn, ended)
+	r.endTurn(do)
+}
+
+// endTurn brings to the disk what a turn that has ended has said.
+func (r *responses) endTurn(do session.Do) {
+	if do.Ended != nil {
+		r.recorder.end(do.Turn, do.Ended, do.Wait)
 	}
-	r.capture.result(req, line)
 }
 
 // state handles a state_update (version 2), which ends turns when it says idle.
@@ -72,66 +68,32 @@ func (r *responses) state(line, id []byte) {
 	if state, _ := stringAt(line, "params", "update", "state"); state != "idle" {
 		return
 	}
-	stop, ok := stringAt(line, "params", "update", "stopReason")
-	if !ok {
-		stop = session.StopEnd
+	idle := session.HarnessIdle{ID: id, Stop: session.StopEnd}
+	if stop, ok := stringAt(line, "params", "update", "stopReason"); ok {
+		idle.Stop = stop
 	}
-	code := 0
 	if at, ok := frame.Find(line, "params", "update", "error", "code"); ok {
-		code, _ = strconv.Atoi(string(at.Of(line)))
-	}
-	var ended eventlog.Event
-	var s *session.Session
-	var turn *session.Turn
-	r.table.Update(func(c *session.Connection) {
-		if s = c.SessionOf(id); s != nil {
-			turn = s.Turn()
-			ended = c.Idle(s, stop, code)
-		}
-	})
-	if ended != nil {
-		r.recorder.end(turn, ended)
-	}
-	if s == nil {
-		return
+		idle.Code, _ = strconv.Atoi(string(at.Of(line)))
 	}
 	if u, ok := usageAt(byResult, line, "params", "update", "usage"); ok {
-		r.table.Update(func(c *session.Connection) { c.Usage(s, nil, u) })
+		idle.Usage = append(idle.Usage, session.Usage{Usage: u})
 	}
+	r.endTurn(r.talk.see(idle))
 }
 
 // opened handles the response to a request that opens a session. It returns the session if its key may be announced: it
 // was opened, and frames may be edited.
-func (r *responses) opened(req session.Request, line []byte, failed bool) (s *session.Session) {
-	if req.Early && (failed || !r.editing.Load()) {
-		return nil
-	}
-	id, _ := stringAt(line, "result", "sessionId")
-	announce := req.Session != nil // not for an early one
-	r.table.Update(func(c *session.Connection) {
-		if req.Early { // by now frames may be edited: the session is like any other
-			off := req.Off
-			if req = r.finder.openLocked(c, req.Method, req.Target, req.Cwd); off {
-				c.SwitchOff(req.Session)
-			}
-		}
-		if failed {
-			c.NotOpened(req, makesSession(req.Method), errorCode(line))
-			return
-		}
-		c.Opened(req.Session, makesSession(req.Method), id)
-		if list, ok := frame.Find(line, "result", "availableCommands"); ok { // of version 2
-			c.Advertise(req.Session.ID, commandNames(line, list))
-		}
-	})
+func (r *responses) opened(req session.Request, line []byte, failed bool) *session.Session {
+	answer := session.OpeningAnswered{Request: req, Failed: failed, Editing: r.editing()}
 	if failed {
-		return nil
+		answer.Code = errorCode(line)
 	}
-	r.capture.mode(req.Session, line, "result", "modes", "currentModeId")
-	if !announce {
-		return nil
+	answer.ID, _ = stringAt(line, "result", "sessionId")
+	answer.Mode, _ = stringAt(line, "result", "modes", "currentModeId")
+	if list, ok := frame.Find(line, "result", "availableCommands"); ok { // of version 2
+		answer.Commands = commandNames(line, list)
 	}
-	return req.Session
+	return r.talk.see(answer).Session
 }
 
 // announce adds the session's Signet key to the _meta of the response that opened it, for the client to show. The key
@@ -143,21 +105,15 @@ func (r *responses) announce(s *session.Session, line []byte) []byte {
 	if at, ok := frame.Find(line, "result"); !ok || line[at.Start] != '{' {
 		return line
 	}
-	var ready chan struct{}
-	key, off := "", false
-	look := func() {
-		r.table.Update(func(*session.Connection) { ready, key, off = s.Ready, s.Who.Key, s.Off })
-	}
-	if look(); off {
-		return line
-	}
 	ctx, cancel := context.WithTimeout(r.ctx, r.o.LookLimit)
 	defer cancel()
-	await(ctx, ready)
-	if look(); off || key == "" { // the ledger may have switched it off
+	of := r.talk.await(ctx, func(_, late bool) session.Seen {
+		return session.SessionSought{Session: s, Wait: true, Late: late}
+	})
+	if of.Off || of.Who.Key == "" {
 		return line
 	}
-	edited := add(line, quote(key), "result", "_meta", "signet.ai", "sessionKey")
+	edited := add(line, quote(of.Who.Key), "result", "_meta", "signet.ai", "sessionKey")
 	r.logEdit("announcement", s, line, edited)
 	return edited
 }
@@ -169,21 +125,17 @@ func (r *responses) initialized(line []byte) {
 	if !ok {
 		return
 	}
-	agent := programAt(line, "result")
-	r.table.Update(func(c *session.Connection) {
-		c.Agent = agent
-		c.TakesSystem = takesSystemPrompt(line)
-		c.Servers = serversTaken(line)
-	})
+	agent := agentHello{
+		Program: programAt(line, "result"), systemPrompt: takesSystemPrompt(line), servers: serversTaken(line),
+	}
 	switch got := string(at.Of(line)); got {
-	case version1:
-	case version2:
-		r.version2.Store(true)
+	case version1, version2:
+		agent.version = got
 	default:
 		r.tell("the harness speaks protocol version %.20s; this program adds memory to versions %s and %s only, "+
 			"so everything passes as it is",
 			got, version1, version2)
-		return
 	}
-	r.editing.Store(true)
+	r.talk.see(session.AgentGreeted{Agent: agent.Program})
+	r.agent.Store(&agent)
 }

@@ -104,18 +104,14 @@ var steps = map[string]func(p *scenario){
 			"result", "sessionId")
 		p.c.synced()
 	},
-	"prompt":        func(p *scenario) { p.prompt("a plain prompt", succeed) },
-	"a long prompt": func(p *scenario) { p.prompt(strings.Repeat("word ", 1000), succeed) },
-	"refused":       func(p *scenario) { p.prompt("a plain prompt", refuse) },
-	"fails":         func(p *scenario) { p.prompt("a plain prompt", fail) },
-	"cancelled":     func(p *scenario) { p.prompt("a plain prompt", cancel) },
-	"hangs":         func(p *scenario) { p.prompt("a plain prompt", hang) },
-	"short":         func(p *scenario) { p.prompt("too short", succeed) },
-	"slash":         func(p *scenario) { p.prompt("/help", succeed) },
-	"compact":       func(p *scenario) { p.prompt("/compact", succeed) },
-	"stopped compact": func(p *scenario) {
-		p.prompt("/compact", cancel)
-	},
+	"prompt":    func(p *scenario) { p.prompt("a plain prompt", succeed) },
+	"refused":   func(p *scenario) { p.prompt("a plain prompt", refuse) },
+	"fails":     func(p *scenario) { p.prompt("a plain prompt", fail) },
+	"cancelled": func(p *scenario) { p.prompt("a plain prompt", cancel) },
+	"hangs":     func(p *scenario) { p.prompt("a plain prompt", hang) },
+	"short":     func(p *scenario) { p.prompt("too short", succeed) },
+	"slash":     func(p *scenario) { p.prompt("/help", succeed) },
+	"compact":   func(p *scenario) { p.prompt("/compact", succeed) },
 	"clear": func(p *scenario) {
 		p.prompt("/clear", succeed)
 		p.model.mu.Lock()
@@ -123,19 +119,8 @@ var steps = map[string]func(p *scenario){
 		p.model.mu.Unlock()
 	},
 	"not advertised": func(p *scenario) { p.prompt("/reset", succeed) },
-	"prompt, off": func(p *scenario) {
-		p.ask("session/prompt",
-			fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"x"}],`+
-				`"_meta":{"signet.ai":{"inject":false}}}`, p.id))
-		p.c.synced()
-	},
 	"compacts itself": func(p *scenario) {
 		p.process.extra.Store(compactedUpdate(p.id, "completed"))
-		p.prompt("a plain prompt", succeed)
-		p.process.extra.Store("")
-	},
-	"fails to compact": func(p *scenario) {
-		p.process.extra.Store(compactedUpdate(p.id, "failed"))
 		p.prompt("a plain prompt", succeed)
 		p.process.extra.Store("")
 	},
@@ -147,40 +132,12 @@ var steps = map[string]func(p *scenario){
 		p.process.extra.Store("")
 	},
 	"says a summary": func(p *scenario) { p.says(message("one"), message("one"), message("two")) },
-	"uses a tool": func(p *scenario) {
-		p.says(message("one"), `{"sessionUpdate":"tool_call","toolCallId":"c","title":"Look","status":"completed"}`,
-			message("two"))
-	},
-	"compacts slowly": func(p *scenario) {
-		p.process.extra.Store(update(p.id,
-			`{"sessionUpdate":"tool_call","toolCallId":"c","status":"in_progress",`+
-				`"_meta":{"claudeCode":{"toolName":"compact"}}}`) +
-			"\n" + update(p.id, `{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"completed"}`))
-		p.prompt("a plain prompt", succeed)
-		p.process.extra.Store("")
-	},
-	"runs a tool": func(p *scenario) {
-		p.process.extra.Store(update(p.id,
-			`{"sessionUpdate":"tool_call","toolCallId":"c","status":"completed",`+
-				`"_meta":{"claudeCode":{"toolName":"Bash"}}}`))
-		p.prompt("a plain prompt", succeed)
-		p.process.extra.Store("")
-	},
-	"uses much":    func(p *scenario) { p.uses(60_000) },
-	"uses less":    func(p *scenario) { p.uses(40_000) },
-	"uses little":  func(p *scenario) { p.uses(9_000) },
-	"takes much":   func(p *scenario) { p.takes(60_000) },
-	"takes little": func(p *scenario) { p.takes(9_000) },
-	"takes much for tools": func(p *scenario) {
-		p.process.extra.Store(update(p.id, `{"sessionUpdate":"tool_call","toolCallId":"c","status":"completed"}`) +
-			"\n" + update(p.id, `{"sessionUpdate":"tool_call","toolCallId":"d","status":"completed"}`))
-		p.takes(60_000)
-		p.process.extra.Store("")
-	},
-	"takes a third": func(p *scenario) { p.takes(20_000) },
-	"summarize":     func(p *scenario) { p.prompt("/summarize", succeed) },
-	"load":          func(p *scenario) { p.open("session/load") },
-	"resume":        func(p *scenario) { p.open("session/resume") },
+	"uses much":      func(p *scenario) { p.uses(60_000) },
+	"uses little":    func(p *scenario) { p.uses(9_000) },
+	"takes much":     func(p *scenario) { p.takes(60_000) },
+	"takes a third":  func(p *scenario) { p.takes(20_000) },
+	"load":           func(p *scenario) { p.open("session/load") },
+	"resume":         func(p *scenario) { p.open("session/resume") },
 	"fork": func(p *scenario) {
 		p.id, _ = stringAt([]byte(p.open("session/fork")), "result", "sessionId")
 		p.c.synced()
@@ -198,9 +155,8 @@ var steps = map[string]func(p *scenario){
 		p.other = p.side
 		p.start()
 	},
-	"there":            func(p *scenario) { p.side, p.other = p.other, p.side },
-	"the other dies":   func(p *scenario) { p.other.kill() },
-	"the model forgot": func(p *scenario) { p.model.sessions[p.id].turns = nil },
+	"there":          func(p *scenario) { p.side, p.other = p.other, p.side },
+	"the other dies": func(p *scenario) { p.other.kill() },
 	"memories come": func(p *scenario) {
 		close(p.mem.block)
 		p.w.awaitFetch(p.c, p.id)
@@ -248,14 +204,6 @@ func keeper(p *scenario) {
 	p.change = func(o *Options) { o.Traits = p.model.traits }
 }
 
-// cancels is a model that keeps so much of a cancelled prompt, and failed ones.
-func cancels(keeps session.Cancelled) func(*scenario) {
-	return func(p *scenario) {
-		p.model.cancelled = keeps
-		keeper(p)
-	}
-}
-
 func likeOpencode(p *scenario) {
 	p.change = func(o *Options) {
 		o.Traits = func(string) session.Traits {
@@ -264,20 +212,8 @@ func likeOpencode(p *scenario) {
 	}
 }
 
-func likeCodex(p *scenario) {
-	p.change = func(o *Options) {
-		o.Traits = func(string) session.Traits { return session.Traits{KeepsMessages: 1000} }
-	}
-}
-
 func forgetful(p *scenario) {
 	p.change = func(o *Options) { o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: false} } }
-}
-
-func silent(p *scenario) { forgetful(p); p.model.silent = true }
-
-func reinject(how session.Reinject) func(*scenario) {
-	return func(p *scenario) { p.change = func(o *Options) { o.Reinject = how } }
 }
 
 func perPrompt(p *scenario) {

@@ -47,9 +47,9 @@ func (w *world) awaitFetch(c *connection, id string) {
 	w.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		done := false
-		c.relay.table.Update(func(all *session.Connection) {
+		c.know(func(all *session.Connection) {
 			s := all.Session(id)
-			done = s != nil && s.LookedUp() && s.Fetch() != nil && s.Fetch().Finished()
+			done = s != nil && s.LookedUp() && s.Fetched()
 		})
 		if done {
 			return

@@ -26,13 +26,8 @@ func (m *stream) turnOf(b []byte) *session.Turn {
 	if !m.shape.Begins(b) {
 		return nil
 	}
-	if words := m.table.TurnChanges.Load(); words != m.turnChanges {
-		m.table.Update(func(c *session.Connection) {
-			m.turnChanges, m.turn = words, nil
-			if c.Session(m.session.ID) == m.session {
-				m.turn = m.session.Turn()
-			}
-		})
+	if changes := m.talk.turnChanges.Load(); changes != m.turnChanges {
+		m.turnChanges, m.turn = changes, m.talk.see(session.TurnSought{Session: m.session}).Turn
 	}
 	return m.turn
 }
@@ -72,34 +67,23 @@ func (m *stream) readChunk(l tappedUpdate, line []byte) {
 		at, ok = frame.Find(line, textPath...)
 	}
 	if !ok || line[at.Start] != '"' {
-		m.table.Update(func(c *session.Connection) { c.CountLost(l.turn, len(line)) })
+		m.talk.see(session.ChunkUnread{Turn: l.turn, Bytes: len(line)})
 		return
 	}
 	raw := line[at.Start+1 : at.End-1]
-	if m.notice(l, line, raw) {
+	_, named := frame.Find(line, "params", "update", "messageId")
+	if !named && m.traits().MessageIDs {
+		m.talk.see(session.NoticeCame{Turn: l.turn, Raw: raw})
 		return
 	}
 	m.messageID, _ = stringAt(line, "params", "update", "messageId")
-	m.table.Update(func(c *session.Connection) { c.MessageBegan(l.turn, m.messageID) })
 	m.learn(l, line, at)
+	chunk := session.ChunkCame{Turn: l.turn, Message: m.messageID}
 	if bytes.Contains(raw, []byte(frame.Seam)) {
-		m.table.Update(func(c *session.Connection) { c.CountLost(l.turn, 1) }) // how much was lost is not known
+		chunk.Lost = 1 // how much was lost is not known
 	}
-	m.add(l.turn, raw)
-}
-
-// notice reports whether a chunk is a notice of the harness's own: it has no messageId, though this harness's answers
-// have one. A notice is kept apart, and becomes the answer if nothing else comes.
-func (m *stream) notice(l tappedUpdate, line, raw []byte) (is bool) {
-	if _, named := frame.Find(line, "params", "update", "messageId"); named {
-		return false
-	}
-	m.table.Update(func(c *session.Connection) {
-		if is = c.Traits().MessageIDs; is {
-			c.Notice(l.turn, raw)
-		}
-	})
-	return is
+	l.turn.Answer.Add(raw)
+	m.talk.see(chunk)
 }
 
 // learn learns the shape of a chunk, if its kind and session are known from what stands in front of its text.
@@ -123,5 +107,5 @@ func (m *stream) add(t *session.Turn, raw []byte) {
 
 // added notes that there is text to record.
 func (m *stream) added(t *session.Turn) {
-	m.table.Update(func(c *session.Connection) { c.AnswerGrew(t) })
+	m.talk.see(session.AnswerGrew{Turn: t})
 }

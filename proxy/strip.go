@@ -26,59 +26,42 @@ const markLetters = "signet-memory"
 // userChunk returns a chunk of a user message without our block, every other byte as it was; nil if it was nothing but
 // the block. users is false for what one session says to another.
 func (p *stripper) userChunk(line []byte, id []byte, users bool) []byte {
-	marked := bytes.Contains(line, []byte(markLetters))
-	var s *session.Session
-	p.table.Update(func(c *session.Connection) {
-		if s = c.SessionFor(id); s != nil && users {
-			s.UserTextShown(len(line))
-		}
-	})
-	if s == nil || !marked {
-		return line
-	}
+	var texts []string
 	at, found := frame.Find(line, "params", "update", "content", "text")
-	if !found {
+	if found && bytes.Contains(line, []byte(markLetters)) {
+		if text, ok := frame.String(at.Of(line)); ok {
+			texts = append(texts, text)
+		}
+	}
+	shown := p.show(line, id, users, texts)
+	if shown.Cut == 0 {
 		return line
 	}
-	text, ok := frame.String(at.Of(line))
+	if shown.Cut == len(texts[0]) {
+		p.logEdit("replay", shown.Session, line, nil)
+		return nil
+	}
+	edited, ok := frame.CutString(line, at, shown.Cut)
 	if !ok {
 		return line
 	}
-	p.awaitLookup(s)
-	n := 0
-	p.table.Update(func(*session.Connection) { n = s.MatchBlock(text) })
-	switch edited, ok := frame.CutString(line, at, n); {
-	case n == 0, !ok:
-		return line
-	case n == len(text):
-		p.logEdit("replay", s, line, nil)
-		return nil
-	default:
-		p.logEdit("replay", s, line, edited)
-		return edited
-	}
+	p.logEdit("replay", shown.Session, line, edited)
+	return edited
 }
 
-// awaitLookup waits for the look-up of a session, once and for LookLimit at most. It hardly ever waits: harnesses
-// answer a load later than that.
-func (p *stripper) awaitLookup(s *session.Session) {
-	var ready chan struct{}
-	tried := false
-	p.table.Update(func(*session.Connection) {
-		ready, tried = s.Ready, s.ReplayWaited
-		s.ReplayWaited = true
-	})
-	select {
-	case <-ready:
-		return
-	default:
-	}
-	if tried {
-		return
+// show notes what a harness shows of what the user said, and finds our block in it. For the look-up of its session that
+// waits once, and for LookLimit at most: hardly ever, because harnesses answer a load later than that.
+func (p *stripper) show(line, id []byte, users bool, texts []string) session.Do {
+	seen := session.UserShown{ID: id, Bytes: len(line), Users: users, Texts: texts}
+	if len(texts) == 0 {
+		return p.talk.see(seen)
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, p.o.LookLimit)
 	defer cancel()
-	await(ctx, ready)
+	return p.talk.await(ctx, func(waiting, late bool) session.Seen {
+		seen.Waiting, seen.Late = waiting, late
+		return seen
+	})
 }
 
 // titleBlockLength returns how many bytes at the start of a title are ours: a whole block, or all of the title if that
@@ -109,40 +92,33 @@ func (p *stripper) info(line []byte, id string) []byte {
 	if !ok {
 		return line
 	}
-	var s *session.Session
-	var ours *session.Injection // whose text alone the title was made from
-	p.table.Update(func(c *session.Connection) {
-		if s = c.Session(id); s != nil && !marked {
-			if text, ok := frame.String(at.Of(line)); ok {
-				ours = c.TitledFromBlock(s, text)
-			}
-		}
-	})
-	if ours != nil {
-		p.storeTitle(s, ours.BlockID, ours.Title)
+	shown := session.TitleShown{ID: id}
+	if text, ok := frame.String(at.Of(line)); ok && !marked {
+		shown.Text = text
+	}
+	do := p.talk.see(shown)
+	if do.Title != nil {
+		p.storeTitle(do.Session, do.Title.BlockID, do.Title.Title)
 	}
 	clean := p.stripTitles(line, []title{{at, id}})
-	p.logEdit("title", s, line, clean)
+	p.logEdit("title", do.Session, line, clean)
 	return clean
 }
 
 // cutsTitles reports whether the harness makes titles from the beginning of a first prompt, where our block is: such a
 // title may be ours without our mark.
-func (p *stripper) cutsTitles() (does bool) {
-	p.table.Update(func(c *session.Connection) { does = c.Traits().TitleLength > 0 })
-	return does
-}
+func (p *stripper) cutsTitles() bool { return p.traits().TitleLength > 0 }
 
 // storeTitle notes in the ledger a title that was made from our block, because the harness shows it again.
 func (p *stripper) storeTitle(s *session.Session, block, hash string) {
 	p.tasks.run("title", func(ctx context.Context) {
 		err := p.database.ask(ctx, func(ctx context.Context, b *Backend) error {
-			row, err := p.database.events.Row(ctx, s.Number)
+			row, err := p.talk.events.Row(ctx, s.Number)
 			if err != nil {
 				return err
 			}
 			return b.Ledger.SetTitle(ctx, row, block, hash)
-		}, s)
+		}, p.talk.see(session.Unfolded{About: []*session.Session{s}}).Behind...)
 		if err != nil {
 			p.o.Log.Info().Err(err).Str("session", s.Label()).Msg("a title was not noted")
 		}
@@ -196,14 +172,14 @@ func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 		if !ok || !shortens && !strings.Contains(text, markLetters) || t.at.Start < done {
 			continue
 		}
-		blocks, row := p.finder.blocksOf(ctx, t.session)
+		blocks, row, here := p.finder.blocksOf(ctx, t.session)
 		n := titleBlockLength(text, blocks)
 		if n == 0 {
 			continue
 		}
 		edited, ok := frame.CutString(token, frame.Span{End: len(token)}, n)
 		if n == len(text) {
-			edited, ok = quote(p.firstWords(ctx, t.session, row)), true
+			edited, ok = quote(p.firstWords(ctx, here, row)), true
 		}
 		if ok {
 			out = append(append(out, line[done:t.at.Start]...), edited...)
@@ -216,19 +192,18 @@ func (p *stripper) stripTitles(line []byte, titles []title) []byte {
 	return append(out, line[done:]...)
 }
 
-// firstWords returns the beginning of a session's first prompt; "" if it cannot be found before ctx ends.
-func (p *stripper) firstWords(ctx context.Context, id string, row int64) string {
-	var s *session.Session
-	p.table.Update(func(c *session.Connection) { s = c.Session(id) })
+// firstWords returns the beginning of a session's first prompt; "" if it cannot be found before ctx ends. s is nil if
+// this connection does not have the session.
+func (p *stripper) firstWords(ctx context.Context, s *session.Session, row int64) string {
 	if s != nil { // its first prompt may have been sent just now
 		p.recorder.flush()
-		if known, err := p.database.events.Row(ctx, s.Number); err == nil {
+		if known, err := p.talk.events.Row(ctx, s.Number); err == nil {
 			row = known
 		}
-		_ = p.database.events.Folded(ctx)
+		_ = p.talk.events.Folded(ctx)
 	}
-	words, _ := askFor(ctx, p.database, func(ctx context.Context, l Ledger) (string, error) {
-		return l.FirstPrompt(ctx, row)
+	words, _ := askFor(ctx, p.database, func(ctx context.Context, b *Backend) (string, error) {
+		return b.Ledger.FirstPrompt(ctx, row)
 	})
 	words = strings.Join(strings.Fields(words), " ")
 	if runes := []rune(words); len(runes) > titleLength {

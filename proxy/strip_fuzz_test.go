@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
@@ -61,6 +63,8 @@ func FuzzLeadingBlock(f *testing.F) {
 // nowhere is a file of events that there is not.
 type nowhere struct{ Events }
 
+func (nowhere) Append(...eventlog.Event) {}
+
 func (nowhere) Flush(context.Context) error { return nil }
 
 func (nowhere) Folded(context.Context) error { return nil }
@@ -89,17 +93,18 @@ func FuzzChunk(f *testing.F) {
 		defer r.cancel()
 		close(r.down.stripper.database.opened)
 		close(r.recorder.stopped) // it never ran
-		r.recorder.events, r.database.events = nowhere{}, nowhere{}
+		r.talk.events = nowhere{}
 		block := correlation.Injection{Session: 1, Kind: session.KindContext, Text: sampleBlock}
-		var given []*session.Injection
-		r.table.Update(func(c *session.Connection) {
-			s := c.RequestOpen("s1", "")
-			c.Adopt(s, correlation.Session{ID: 1, State: correlation.Done}, []correlation.Injection{block})
-			s.EndReplay()
-			given = s.Injections()
-			close(s.Ready)
+		lookup := r.talk.state.On(time.Now(), session.OpeningAsked{
+			Opening: session.Opening{Kind: session.OpensKnown, Target: "s1"},
+		}).Lookups[0]
+		r.talk.state.On(time.Now(), session.Found{
+			Lookup: lookup, Known: &correlation.Session{ID: 1, State: correlation.Done}, Blocks: []correlation.Injection{block},
 		})
-		r.editing.Store(true)
+		r.talk.state.On(time.Now(), session.LookedUp{Lookup: lookup})
+		r.talk.state.On(time.Now(), session.PromptJudged{ID: []byte("s1"), Key: "0"}) // ends the replay
+		given := r.talk.state.On(time.Now(), session.BlocksSought{ID: "s1"}).Blocks
+		r.agent.Store(&agentHello{version: version1})
 		var out bytes.Buffer
 		d := r.down
 		d.out = &out

@@ -14,34 +14,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// A userInput is what the user says in a prompt.
-type userInput struct {
-	session.Prompt
-	first string // the first text of a short prompt, which may be a command
-	trace string // the client's traceparent; "" for none
-}
-
 // readInput reads a prompt's frame. A short one is decoded at once, because it may be a command; whole returns its
-// texts. Of a longer one the texts are collected as they came, to be decoded when they are recorded.
-func readInput(line []byte, whole func() promptText) userInput {
+// texts, and first is the first of them. Of a longer one the texts are collected as they came, to be decoded when they
+// are recorded.
+func readInput(line []byte, whole func() promptText) (words session.Prompt, first string) {
 	if len(line) > shortPrompt {
 		if words := collect(line); !words.Empty() || len(line) > maxPrompt {
-			return userInput{Prompt: words}
+			return words, ""
 		}
 	}
 	text := whole()
-	return userInput{Prompt: &shortText{text.said()}, first: text.first()}
-}
-
-// applyTo notes the input as that of a turn.
-func (s userInput) applyTo(c *session.Connection, t *session.Turn) {
-	if s.first != "" {
-		t.Command = c.SlashCommand(t.Session, s.first)
-	}
-	if s.trace != "" {
-		c.Traced(t, s.trace)
-	}
-	c.PromptRead(t, s.Prompt)
+	return &shortText{text.said()}, text.first()
 }
 
 // A traceparent as W3C defines it: version, trace, span, flags.

@@ -2,9 +2,9 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
@@ -16,10 +16,9 @@ import (
 type up struct {
 	*env
 	compat   *compat
-	finder   *finder
+	fetcher  *fetcher
 	injector *injector
 	placer   *placer
-	recorder *recorder
 
 	needs  func(method []byte) frame.Need
 	queue  *wire.Queue // in front of the harness's stdin
@@ -86,32 +85,23 @@ func (u *up) judge() wire.Verdict {
 			return wire.Hold // before the initialize response it is watched, but not edited
 		}
 	case methodList, methodClose, methodDelete:
-		if u.editing.Load() && answerable(u.head.ID) {
+		if u.editing() && answerable(u.head.ID) {
 			return wire.Hold
 		}
 	case methodPrompt:
-		if u.editing.Load() && answerable(u.head.ID) {
+		if u.editing() && answerable(u.head.ID) {
 			return u.judgePrompt()
 		}
 	case methodCancel:
-		u.table.Update(func(c *session.Connection) {
-			if s := c.SessionOf(u.head.Session); s != nil {
-				s.Cancel()
-			}
-		})
-		u.cancel(func(h *heldPrompt) bool { return h.session.ID == string(u.head.Session) })
+		u.talk.see(session.CancelAsked{ID: u.head.Session})
 	case methodCancelRequest:
 		if u.queue.Holding() {
 			return wire.Hold
 		}
 	case methodSetTitle:
-		u.table.Update(func(c *session.Connection) {
-			if s := c.SessionOf(u.head.Session); s != nil {
-				s.SetTitledByClient()
-			}
-		})
+		u.talk.see(session.TitledByClient{ID: u.head.Session})
 	case methodSteering:
-		if u.editing.Load() {
+		if u.editing() {
 			return u.judgeSteering()
 		}
 	case "":
@@ -122,31 +112,24 @@ func (u *up) judge() wire.Verdict {
 	return wire.Pass
 }
 
-// cancel ends the wait of the held prompts that match: they are forwarded as they came.
-func (u *up) cancel(match func(*heldPrompt) bool) {
-	u.queue.Cancel(func(held wire.HeldFrame) bool {
-		h, ok := held.(*heldPrompt)
-		return ok && match(h)
-	})
+// judgePrompt holds a prompt that may get context, and taps every other one: its text is read after it was forwarded.
+func (u *up) judgePrompt() wire.Verdict {
+	return u.tap(u.talk.see(session.PromptJudged{
+		ID: u.head.Session, Key: idKey(u.head.ID), Method: methodPrompt,
+	}))
 }
 
-// judgePrompt holds a prompt that may get context, and taps every other one: its text is read after it was forwarded.
-func (u *up) judgePrompt() (v wire.Verdict) {
-	u.table.Update(func(c *session.Connection) {
-		s := c.SessionOf(u.head.Session)
-		switch {
-		case s == nil || s.Off:
-			v = wire.Pass
-		case s.MustHold(u.o.PerPrompt || len(u.injector.database.messagesLocked(s)) > 0):
-			v = wire.Hold
-		default:
-			v = wire.Tap
-			t := u.beginTurnLocked(c, s)
-			u.recorder.begins(t)
-			u.tapped = append(u.tapped, tappedInput{s, t})
-		}
-	})
-	return v
+// judgeSteering taps what the user says in the middle of a turn.
+func (u *up) judgeSteering() wire.Verdict {
+	return u.tap(u.talk.see(session.SteeringJudged{ID: u.head.Session}))
+}
+
+// tap notes a frame that is read after it was forwarded, if it is.
+func (u *up) tap(do session.Do) wire.Verdict {
+	if do.Frame == session.Look {
+		u.tapped = append(u.tapped, tappedInput{session: do.Session, turn: do.Turn})
+	}
+	return verdict(do)
 }
 
 // A tappedInput is a frame with text of the user that is read after it was forwarded: a prompt, or without a turn a
@@ -154,26 +137,7 @@ func (u *up) judgePrompt() (v wire.Verdict) {
 type tappedInput struct {
 	session *session.Session
 	turn    *session.Turn
-}
-
-// judgeSteering taps what the user says in the middle of a turn.
-func (u *up) judgeSteering() (v wire.Verdict) {
-	v = wire.Pass
-	u.table.Update(func(c *session.Connection) {
-		if s := c.SessionOf(u.head.Session); s != nil && !s.Off {
-			v = wire.Tap
-			u.tapped = append(u.tapped, tappedInput{session: s})
-		}
-	})
-	return v
-}
-
-// beginTurnLocked begins the turn of the prompt at hand, which is forwarded as it is. The table's lock is held.
-func (u *up) beginTurnLocked(c *session.Connection, s *session.Session) *session.Turn {
-	t := c.BeginTurn(s)
-	c.PromptForwarded(t)
-	c.Await(idKey(u.head.ID), session.Request{Method: methodPrompt, Session: s, Turn: t})
-	return t
+	bytes   int // of its frame, so far
 }
 
 // Write forwards bytes to the harness, after what is held.
@@ -184,7 +148,7 @@ func (u *up) Diverted(piece []byte, _ bool) { _ = u.queue.Write(piece) }
 
 // Tapped reads the text of a prompt, or of a steering message, that was forwarded.
 func (u *up) Tapped(piece []byte, first, last bool) {
-	u.table.Update(func(*session.Connection) { u.tapped[0].session.CountUserText(len(piece)) })
+	u.tapped[0].bytes += len(piece)
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
@@ -197,37 +161,29 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	}
 	t := u.tapped[0]
 	u.tapped = u.tapped[1:]
-	var said userInput
-	off := false
+	looked := session.PromptLooked{Turn: t.turn, Bytes: t.bytes}
+	said := &looked.Said
 	if whole {
-		off = bytes.Contains(piece, []byte(`signet.ai`)) && switchesOff(piece)
-		said = readInput(piece, func() (text promptText) {
+		said.Off = bytes.Contains(piece, []byte(`signet.ai`)) && switchesOff(piece)
+		said.Prompt, looked.First = readInput(piece, func() (text promptText) {
 			if prompt, ok := frame.Find(piece, "params", "prompt"); ok {
 				text = readPrompt(piece, prompt)
 			}
 			return text
 		})
-		said.trace = traceOf(piece)
+		said.Trace = traceOf(piece)
 	} else {
-		off = u.texts.End()
+		said.Off = u.texts.End()
 		words := u.texts.Into.(*collector)
 		words.End()
 		said.Prompt = words
 		u.texts = frame.Texts{}
 	}
-	u.table.Update(func(c *session.Connection) {
-		switch {
-		case t.turn == nil && said.Size() > 0:
-			c.Steer(t.session, said)
-		case t.turn == nil:
-		case off:
-			c.SwitchOff(t.session)
-		default:
-			said.applyTo(c, t.turn)
-			c.CommandEnded(t.turn) // a quick harness may have answered by now
-		}
-	})
-	u.recorder.read(t.turn)
+	if t.turn == nil {
+		u.talk.see(session.Steered{Session: t.session, Prompt: said.Prompt, Bytes: t.bytes})
+	} else {
+		u.talk.see(looked)
+	}
 }
 
 // Held handles a frame that was held, and forwards it.
@@ -252,89 +208,65 @@ func (u *up) Held(line []byte) error {
 	case methodInitialize:
 		line = u.initialize(line)
 	case methodNew, methodLoad, methodResume, methodFork:
-		if u.editing.Load() {
-			line = u.openSession(method, line)
-		} else {
-			u.noteEarly(method, line)
-		}
+		line = u.openSession(method, line)
 	case methodList, methodClose, methodDelete:
-		u.table.Update(func(c *session.Connection) {
-			c.Await(idKey(u.head.ID), session.Request{Method: method, Session: c.SessionOf(u.head.Session)})
-		})
+		u.talk.see(session.Asked{Key: idKey(u.head.ID), Method: method, ID: u.head.Session})
 	case methodCancelRequest:
 		if id, ok := frame.Find(line, "params", "requestId"); ok {
-			named := idKey(id.Of(line))
-			u.cancel(func(h *heldPrompt) bool { return h.key == named })
+			u.talk.see(session.CancelAsked{Key: idKey(id.Of(line))})
 		}
 	}
 	return u.queue.Write(line)
 }
 
-// noteEarly notes a request that opens a session before it is known whether frames may be edited. If they may when its
-// response comes, the session is like any other.
-func (u *up) noteEarly(method string, line []byte) {
-	cwd, _ := stringAt(line, "params", "cwd")
-	req := session.Request{
-		Method: method, Early: true, Off: switchesOff(line), Target: string(u.head.Session), Cwd: cwd,
-	}
-	u.table.Update(func(c *session.Connection) { c.Await(idKey(u.head.ID), req) })
-}
-
 // initialize notes who the client is, and returns the request as the harness is to get it.
 func (u *up) initialize(line []byte) []byte {
-	client := programAt(line, "params")
-	u.table.Update(func(c *session.Connection) {
-		c.Client = client
-		c.TakesNotices = takesNotices(line)
-		c.Await(idKey(u.head.ID), session.Request{Method: methodInitialize})
-	})
+	client := clientHello{Program: programAt(line, "params"), notices: takesNotices(line)}
+	u.client.Store(&client)
+	u.talk.see(session.ClientGreeted{Client: client.Program, Key: idKey(u.head.ID), Method: methodInitialize})
 	edited := u.compat.initialize(line, client.Name, client.Version)
 	u.logEdit("acpx's initialize", nil, line, edited)
 	return edited
 }
 
 // openSession notes a request that opens a session and starts to look the session up. It returns the request with the
-// identity in its system prompt and our MCP server, where they are wanted.
+// identity in its system prompt and our MCP server, where they are wanted. Before it is known whether frames may be
+// edited it is only noted: if they may when its response comes, the session is like any other.
 func (u *up) openSession(method string, line []byte) []byte {
-	cwd, _ := stringAt(line, "params", "cwd")
-	target := string(u.head.Session)
-	var s *session.Session
-	off := switchesOff(line)
-	u.table.Update(func(c *session.Connection) {
-		req := u.finder.openLocked(c, method, target, cwd)
-		c.Await(idKey(u.head.ID), req)
-		if s = req.Session; off {
-			c.SwitchOff(s)
-		}
-	})
-	switch method {
-	case methodLoad, methodResume:
-		u.awaitKnown(s)
-	case methodNew:
+	opening := session.Opening{
+		Kind: openingOf(method), Target: string(u.head.Session), Off: switchesOff(line), Early: !u.editing(),
+	}
+	opening.Cwd, _ = stringAt(line, "params", "cwd")
+	s := u.talk.see(session.OpeningAsked{Key: idKey(u.head.ID), Method: method, Opening: opening}).Session
+	if s == nil {
+		return line
+	}
+	if method == methodNew {
 		worded := u.compat.newSession(line)
 		u.logEdit("acpx's settings", s, line, worded)
 		line = worded
 	}
-	placed := u.placer.place(line, method, target, s)
+	placed := u.placer.place(line, opening, s)
 	u.logEdit("system prompt", s, line, placed)
-	served := u.addServer(placed, s)
+	served := u.addServer(placed, opening, s)
 	u.logEdit("memory tools", s, placed, served)
 	return served
 }
 
-// awaitKnown waits for the look-up of a session, for placeLimit at most: one that was switched off gets no server.
-func (u *up) awaitKnown(s *session.Session) {
-	limit := time.NewTimer(placeLimit)
-	defer limit.Stop()
-	select {
-	case <-s.Ready:
-	case <-limit.C:
+// openingOf returns how a method opens a session.
+func openingOf(method string) session.OpeningKind {
+	switch method {
+	case methodNew:
+		return session.OpensNew
+	case methodFork:
+		return session.OpensFork
 	}
+	return session.OpensKnown
 }
 
 // addServer adds our MCP server to the request's mcpServers, unless the client sends one of the same name or the
 // session is off.
-func (u *up) addServer(line []byte, s *session.Session) []byte {
+func (u *up) addServer(line []byte, opening session.Opening, s *session.Session) []byte {
 	if u.o.MCPServer == nil {
 		return line
 	}
@@ -345,24 +277,26 @@ func (u *up) addServer(line []byte, s *session.Session) []byte {
 			}
 		}
 	}
-	agent, off, taken := "", false, []string(nil)
-	u.table.Update(func(c *session.Connection) { agent, off, taken = c.Harness(), s.Off, c.Servers })
-	if off {
+	ctx, cancel := context.WithTimeout(u.ctx, placeLimit)
+	defer cancel()
+	of := u.talk.await(ctx, func(_, late bool) session.Seen { // one that was switched off gets none
+		return session.SessionSought{Session: s, Wait: opening.Kind == session.OpensKnown, Late: late}
+	})
+	if of.Off {
 		return line
 	}
-	server, release := u.o.MCPServer(agent, func() (who memory.Session) {
-		u.table.Update(func(*session.Connection) { who = s.Who })
-		return who
+	server, release := u.o.MCPServer(of.Who.Harness, func() memory.Session {
+		return u.talk.see(session.SessionSought{Session: s}).Who
 	})
 	if release != nil {
-		u.table.Update(func(*session.Connection) { s.OnRelease(release) })
+		u.talk.see(session.Served{Session: s, Release: release})
 	}
 	if server == nil {
 		return line
 	}
-	if u.version2.Load() {
+	if u.version2() {
 		server = typed(server)
-		if kind, _ := stringAt(server, "type"); !slices.Contains(taken, kind) {
+		if kind, _ := stringAt(server, "type"); !slices.Contains(u.hello().servers, kind) {
 			return line
 		}
 	}
@@ -375,46 +309,30 @@ func (u *up) addServer(line []byte, s *session.Session) []byte {
 // holdPrompt queues a prompt until its context is there or its time is up. A command, an empty prompt and one of a
 // session that is off are forwarded as they are. The frame may be large, so it is gone through as seldom as possible.
 func (u *up) holdPrompt(line []byte) error {
-	h := &heldPrompt{
-		env: u.env, inject: u.injector.inject, line: line, size: len(line), key: idKey(u.head.ID), read: u.o.Now(),
-		cancelled: make(chan struct{}),
+	read := session.PromptHeld{
+		ID: u.head.Session, Key: idKey(u.head.ID), Method: methodPrompt, Bytes: len(line), Blank: true,
 	}
-	prompt, found := frame.Find(line, "params", "prompt")
 	var text promptText
-	off := false
-	if found {
+	if prompt, found := frame.Find(line, "params", "prompt"); found {
 		text = readPrompt(line, prompt)
-		h.words = text.words()
-		off = bytes.Contains(line, []byte("signet.ai")) && switchesOff(line)
+		read.Blank = !hasBlocks(line, prompt)
+		read.Said.Off = bytes.Contains(line, []byte("signet.ai")) && switchesOff(line)
 	}
-	held, said := false, readInput(line, func() promptText { return text })
-	said.trace = traceOf(line)
-	u.table.Update(func(c *session.Connection) {
-		s := c.SessionOf(u.head.Session)
-		if s != nil && off {
-			c.SwitchOff(s)
-		}
-		if s == nil || s.Off {
-			return
-		}
-		command := c.SlashCommand(s, text.first())
-		if command != "" || !found || !hasBlocks(line, prompt) {
-			t := u.beginTurnLocked(c, s)
-			said.applyTo(c, t)
-			t.Command = command
-			return
-		}
-		held = true
-		// its turn is in its place also among those of prompts that are not held
-		h.session, h.turn = s, c.BeginTurn(s)
-		said.applyTo(c, h.turn)
-		s.Hold()
-	})
+	read.First, read.Words = text.first(), text.words()
+	read.Said.Prompt, _ = readInput(line, func() promptText { return text })
+	read.Said.Trace = traceOf(line)
+	h := &heldPrompt{
+		env: u.env, inject: u.injector.inject, line: line, size: len(line), read: u.o.Now(),
+	}
+	do := u.talk.see(read)
 	u.head = frame.Head{} // its slices keep the line in memory
-	if !held {
+	if do.Frame != session.Hold {
 		return u.queue.Write(line)
 	}
-	u.injector.beginRecall(h)
+	h.prompt, h.session = do.Held, do.Session
+	if do.Recall != nil {
+		u.fetcher.beginRecall(*do.Recall, read.Words)
+	}
 	return u.queue.Hold(h)
 }
 

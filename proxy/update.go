@@ -35,8 +35,43 @@ type tappedUpdate struct {
 	kind        string
 	session     *session.Session
 	turn        *session.Turn // of a message chunk
-	turnChanges uint64        // the table's TurnChanges when the turn was looked up
-	id          string        // of commands: of their session, which may still be without a name
+	turnChanges uint64        // the conversation's when the turn was looked up
+	id          string        // of commands and titles: of their session, which may still be without a name
+}
+
+// kindOf returns what an update matters for.
+func kindOf(update []byte, version2 bool) (kind session.Update, tapped string) {
+	switch string(update) {
+	case updateMessage:
+		return session.Words, updateMessage
+	case updateAgent:
+		return session.Words, updateAgent
+	case updateTool, updateToolMore:
+		return session.Words, updateTool
+	case updateUsage:
+		return session.Reports, updateUsage
+	case updateMode:
+		return session.Reports, updateMode
+	case updateConfig:
+		return session.Reports, updateConfig
+	case updateThought:
+		return session.Thoughts, ""
+	case updateCompact:
+		return session.Reports, updateCompact
+	case updateSummary:
+		return session.Reports, updateSummary
+	case updateCommands:
+		return session.Commands, updateCommands
+	case updateInfo:
+		return session.Titles, updateInfo
+	case updateUser, updateUserMessage, updateSessionMessage, updateSessionChunk:
+		return session.Ours, ""
+	case updateState:
+		if version2 {
+			return session.Idles, ""
+		}
+	}
+	return session.Other, ""
 }
 
 // downNeeds says what must be known of a harness's frame, by its method, before it can be judged.

@@ -51,43 +51,40 @@ func typed(server []byte) []byte {
 // userMessage returns a whole user message, live or replayed, without our block. users is false for what one session
 // says to another.
 func (p *stripper) userMessage(line []byte, id []byte, users bool) []byte {
-	var s *session.Session
-	p.table.Update(func(c *session.Connection) {
-		if s = c.SessionFor(id); s != nil && users {
-			s.UserTextShown(len(line))
-		}
-	})
+	var texts []string
+	var at []place // of each
 	content, ok := frame.Find(line, "params", "update", "content")
-	if s == nil || !ok || !bytes.Contains(line, []byte(markLetters)) {
+	if ok && bytes.Contains(line, []byte(markLetters)) {
+		last := 0
+		for block := range frame.Elements(line, content) {
+			if token, ok := frame.Find(block.Of(line), "text"); ok {
+				text := frame.Span{Start: block.Start + token.Start, End: block.Start + token.End}
+				words, _ := frame.String(text.Of(line))
+				texts, at = append(texts, words), append(at, place{text, block, last})
+			}
+			last = block.End
+		}
+	}
+	shown := p.show(line, id, users, texts)
+	if shown.Cut == 0 {
 		return line
 	}
-	p.awaitLookup(s)
-	blocks, last := 0, 0
-	for block := range frame.Elements(line, content) {
-		blocks++
-		at, ok := frame.Find(block.Of(line), "text")
-		if !ok {
-			last = block.End
-			continue
-		}
-		text := frame.Span{Start: block.Start + at.Start, End: block.Start + at.End}
-		words, _ := frame.String(text.Of(line))
-		n := 0
-		p.table.Update(func(*session.Connection) { n = s.MatchBlock(words) })
-		if n == 0 {
-			last = block.End
-			continue
-		}
-		var edited []byte
-		if n == len(words) {
-			edited = withoutElement(line, content, block, last)
-		} else if edited, ok = frame.CutString(line, text, n); !ok {
-			return line
-		}
-		p.logEdit("message", s, line, edited)
-		return edited // a block stands in a message once
+	ours := at[shown.Text]
+	var edited []byte
+	if shown.Cut == len(texts[shown.Text]) {
+		edited = withoutElement(line, content, ours.block, ours.before)
+	} else if edited, ok = frame.CutString(line, ours.text, shown.Cut); !ok {
+		return line
 	}
-	return line
+	p.logEdit("message", shown.Session, line, edited)
+	return edited
+}
+
+// A place is where a text stands in a message: in a block of its content, behind the end of another, 0 if it is the
+// first.
+type place struct {
+	text, block frame.Span
+	before      int
 }
 
 // withoutElement returns a line without an element of an array and the comma beside it. before is the end of the

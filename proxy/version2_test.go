@@ -144,11 +144,11 @@ func TestUserMessageOfVersion2(t *testing.T) {
 		h.answer(`"session/new"`, `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}`+"\n")
 		c.until(`"id":1,`)
 		w.awaitFetch(c, "s1")
-		c.relay.table.Update(func(conn *session.Connection) {
-			conn.Placed(conn.Session("s1"), &session.Injection{
-				Injection: correlation.Injection{Kind: session.KindSystem, Text: block},
-			})
-		})
+		var s *session.Session
+		c.know(func(all *session.Connection) { s = all.Session("s1") })
+		c.relay.talk.see(session.Placed{Session: s, Injection: &session.Injection{
+			Injection: correlation.Injection{Kind: session.KindSystem, Text: block},
+		}})
 		message := func(kind, content string) string {
 			return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` +
 				`{"sessionUpdate":"` + kind + `","messageId":"u","content":` + content + `}}}`

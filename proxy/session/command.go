@@ -8,10 +8,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// SlashCommand returns the name of the slash command that a prompt's text begins with, or "". It is a command if the
+// slashCommand returns the name of the slash command that a prompt's text begins with, or "". It is a command if the
 // harness advertised the word, or if the word holds no second slash: `/home/x is broken` is none. Nothing may be put in
 // front of a command (docs/facts/harnesses.md: no placement of an extra block survives every harness's parsing).
-func (c *Connection) SlashCommand(s *Session, text string) string {
+func (c *Connection) slashCommand(s *Session, text string) string {
 	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
 	for _, prefix := range c.o.Commands {
 		word, ok := strings.CutPrefix(text, prefix)
@@ -30,24 +30,24 @@ func (c *Connection) SlashCommand(s *Session, text string) string {
 
 // advertised reports whether the harness named a command, with or without its prefix.
 func (c *Connection) advertised(s *Session, word string) bool {
-	return s.commands[word] ||
-		slices.ContainsFunc(c.o.Commands, func(prefix string) bool { return s.commands[prefix+word] })
+	return s.exists.commands[word] ||
+		slices.ContainsFunc(c.o.Commands, func(prefix string) bool { return s.exists.commands[prefix+word] })
 }
 
-// CommandEnded looks at a turn that has ended: if its prompt was a command that clears or compacts the conversation,
+// commandEnded looks at a turn that has ended: if its prompt was a command that clears or compacts the conversation,
 // the harness has lost the context that was inserted. Such a command is one of the usual words, if the harness
 // advertises it, or one that its profile names.
-func (c *Connection) CommandEnded(t *Turn) {
-	if t.Command == "" || t.stop != StopEnd {
+func (c *Connection) commandEnded(t *Turn) {
+	if t.command == "" || t.stop != StopEnd {
 		return
 	}
-	advertised := c.advertised(t.Session, t.Command)
+	advertised := c.advertised(t.Session, t.command)
 	switch {
-	case advertised && slices.Contains(clearCommands, t.Command):
-		c.ContextLost(t.Session, correlation.Cleared)
-	case advertised && slices.Contains(compactCommands, t.Command),
-		slices.Contains(c.Traits().CompactCommands, t.Command):
-		c.ContextLost(t.Session, correlation.Compacted)
+	case advertised && slices.Contains(clearCommands, t.command):
+		c.contextLost(t.Session, correlation.Cleared)
+	case advertised && slices.Contains(compactCommands, t.command),
+		slices.Contains(c.traits().CompactCommands, t.command):
+		c.contextLost(t.Session, correlation.Compacted)
 	}
 }
 

@@ -1,101 +1,147 @@
+// Package session is the state of one connection between a client and a harness, as plain data, and one function: what
+// was seen on the wire or beside it goes in, what is to be done comes out (Connection.On). There is no lock, channel,
+// clock, goroutine or database in it, and it waits for nothing: whoever owns a Connection calls it one call at a time
+// and carries out what it says.
+//
+// A session has four parts that know nothing of each other: whether and as what it exists (existence), what it is told
+// (context), its prompts and answers (turns), and what stands in its conversation (history). The other files say what a
+// connection makes of what was seen, part by part.
 package session
 
 import (
 	"maps"
-	"sync/atomic"
+	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// A Connection is what is known of the connection between one client and one harness. The table's lock guards all of
-// it, its sessions and turns included: whoever has a *Connection holds the lock.
+// A Connection is what is known of the connection between one client and one harness.
 type Connection struct {
-	Client, Agent Program  // as both name themselves in initialize; zero: not yet
-	TakesNotices  bool     // the client asks for notice updates
-	TakesSystem   bool     // the harness advertises that it takes a system prompt
-	Servers       []string // the kinds of MCP servers that a harness of version 2 takes
-	Gone          bool     // the client, not the harness, ended the connection
-	Lost          int      // bytes of turns that could not be kept
-	Unread        int      // bytes of prompts that wait to be read and recorded
+	o             Options
+	client, agent Program // as both name themselves in initialize; zero: not yet
+	sessions      map[string]*Session
+	making        []*Session                 // requested, but the harness has not named their ids yet
+	pending       map[string]Request         // by request id (IDKey)
+	requests      int                        // how many were awaited so far
+	early         map[string]map[string]bool // commands by id, of sessions not named yet
+	commands      map[string]bool            // those advertised last, to be shared between sessions
+	failed        *failedLoad                // the last request to open a session, if it failed
+	lookups       []Lookup                   // that wait for others
+	waiting       waiting
 
-	o           Options
-	turnChanges *atomic.Uint64
-	sessions    map[string]*Session
-	making      []*Session                 // requested, but the harness has not named their ids yet
-	pending     map[string]Request         // by request id (IDKey)
-	requests    int                        // how many were awaited so far
-	early       map[string]map[string]bool // commands by id, of sessions not named yet
-	failed      *failedLoad                // the last request to open a session, if it failed
-	commands    map[string]bool            // those advertised last, to be shared between sessions
-	changed     []*Session                 // since EachChanged
-	due         []*Turn                    // those with something to record
-	closed      []closedSession            // whose closing is still to be recorded
-	released    []func()                   // to be called, because their sessions have gone
-	summaries   []Summary
-	newTitles   []*Session // those whose titles are to be recorded
-	streamed    bool       // text or tool calls have come that are to be recorded
+	numbers struct{ session, turn int } // the last ones given in the file of events
+	changes uint64                      // TurnChanges
+
+	at time.Time // of what is being looked at
+	do Do        // what is to be done because of it
 }
 
-// A Program is a client or an agent, by the name and version that it gives itself.
-type Program struct{ Name, Version string }
-
-// A Request is a request of the client that waits for its response.
-type Request struct {
-	Method    string
-	Session   *Session   // the session that it is about, or that a success opens; for a fork the child
-	Injection *Injection // of a prompt: the block in front of it; nil for none
-	Turn      *Turn      // of a prompt
-	Cwd       string     // of a request that opens a session
-
-	Early  bool   // opens a session, and came before the initialize response said that frames may be edited
-	Target string // of an early one: the session id in it
-	Off    bool   // of an early one: its _meta switches memory off
-
-	n int // its number among those that were awaited
-}
-
-// failedLoad is a load or resume that the harness refused. A session/new right after it continues the conversation
-// (docs/facts/acpx.md, "A load that fails").
-type failedLoad struct {
-	session *Session
-	cwd     string
-	at      time.Time
-	n       int // the request's
-}
-
-func newConnection(o Options, turnChanges *atomic.Uint64) *Connection {
+// New begins with nothing known.
+func New(o Options) *Connection {
+	if o.NewKey == nil {
+		o.NewKey = correlation.NewKey
+	}
+	if o.Project == nil {
+		o.Project = memory.Project
+	}
+	if o.Traits == nil {
+		o.Traits = func(string) Traits { return Traits{} }
+	}
 	return &Connection{
-		o: o, turnChanges: turnChanges,
-		sessions: map[string]*Session{}, pending: map[string]Request{}, early: map[string]map[string]bool{},
+		o: o, sessions: map[string]*Session{}, pending: map[string]Request{}, early: map[string]map[string]bool{},
 	}
 }
 
-// EachChanged calls f for each session that was touched since the last call, and reports whether there were any.
-func (c *Connection) EachChanged(f func(*Session)) (any bool) {
-	any = len(c.changed) > 0
-	for i := 0; i < len(c.changed); i++ { // f may change more
-		c.changed[i].changed = false
-		f(c.changed[i])
+// Seen is something that was seen: a frame, an answer from beside the conversation, a limit that has passed.
+type Seen interface{ on(*Connection) }
+
+// On takes what was seen, and when, and returns what is to be done.
+func (c *Connection) On(at time.Time, seen Seen) Do {
+	c.at, c.do = at, Do{}
+	seen.on(c)
+	c.beginFetches()
+	if c.waiting.unread > maxUnread {
+		c.do.Full = true
 	}
-	c.changed = c.changed[:0]
-	return any
+	do := c.do
+	c.do = Do{}
+	return do
 }
 
-// Touch marks a session as changed, so that the function after Update looks at it.
-func (c *Connection) Touch(s *Session) {
-	if !s.changed {
-		s.changed = true
-		c.changed = append(c.changed, s)
-	}
+// Do is what is to be done because of what was seen, and what who has seen it needs to know for that.
+type Do struct {
+	Frame   Frame      // what becomes of the frame that was seen
+	Session *Session   // that it is about; nil: none that is known
+	Turn    *Turn      // that it is about, or that it begins
+	Request Request    // that it answers
+	Cut     int        // how many bytes at the start of its text are ours
+	Text    int        // of which of its texts
+	Title   *Injection // it is a title made from this block alone, which the ledger is to note
+	Wait    bool       // come back once there is news
+
+	// For the file of events.
+	Record  []eventlog.Event // in this order
+	Ended   eventlog.Event   // like Record, and has to be in the file before the frame is forwarded; nil: nothing
+	Say     []byte           // becomes Turn's answer, if there is no other; escaped as it came
+	Due     Due              // to be redacted
+	Private []string         // passages that nothing recorded may repeat
+	Soon    bool             // there is something to record: soon,
+	Later   bool             // within a while,
+	Full    bool             // at once
+	Left    bool             // that sessions were closed is recorded
+
+	// Beside the conversation.
+	Lookups []Lookup   // to ask of the ledger
+	Orphan  bool       // the session's parent is to be looked for
+	Rows    []int64    // of sessions whose stored contexts would be of use
+	Behind  []Behind   // of which the ledger may not have all
+	Fetches []FetchJob // to ask of memory
+	Recall  *RecallJob // likewise
+	Held    *Held      // the prompt that is held from now on
+	Prompt  Step       // what a held prompt needs
+	Release []func()   // to be called
+	Faults  []Fault    // to be logged
+	News    bool       // whoever waits may go on
+
+	// What is known.
+	Who      memory.Session
+	Mode     string   // the harness's, as it said last; "" is not known
+	Seen     []string // items that the session was given
+	Off      bool     // nothing is inserted or recorded
+	Busy     bool     // a prompt waits for its response
+	Sessions []*Session
+	Blocks   []*Injection
+	Row      int64
+	Known    bool // the ledger has said what Blocks there are
+	Lost     int  // bytes of turns that could not be kept
+
+	changed []*Session
 }
+
+// A Fault is a fault of this program's own.
+type Fault struct {
+	Session *Session
+	Err     error
+}
+
+// A Frame says what becomes of a frame.
+type Frame uint8
+
+const (
+	Forward Frame = iota // as it is
+	Look                 // forward it, and look at it then
+	Hold                 // keep it until it is whole
+)
+
+// TurnChanges grows with each change that may give the agent's next words to another turn. Whoever has looked a turn up
+// may use it without asking again as long as this number is the same.
+func (c *Connection) TurnChanges() uint64 { return c.changes }
 
 // Session returns the session with this id, nil if this connection has none.
 func (c *Connection) Session(id string) *Session { return c.sessions[id] }
-
-// SessionOf is Session for an id that still points into a frame.
-func (c *Connection) SessionOf(id []byte) *Session { return c.sessions[string(id)] }
 
 // Sessions returns all sessions that have an id, in no order.
 func (c *Connection) Sessions() []*Session {
@@ -106,103 +152,78 @@ func (c *Connection) Sessions() []*Session {
 	return all
 }
 
-// SessionFor returns the session that an update is about, nil for none. Some harnesses replay a fork's history before
+// sessionFor returns the session that an update is about, nil for none. Some harnesses replay a fork's history before
 // the response that names its id: an unknown id is taken for that of the session that is being made, if there is
 // exactly one.
-func (c *Connection) SessionFor(id []byte) *Session {
-	s := c.SessionOf(id)
+func (c *Connection) sessionFor(id []byte) *Session {
+	s := c.sessions[string(id)]
 	if s != nil || len(id) == 0 || len(c.making) != 1 {
 		return s
 	}
 	s = c.making[0]
-	if s.early == "" {
-		s.early = string(id)
+	if s.exists.early == "" {
+		s.exists.early = string(id)
 	}
-	if s.early != string(id) {
+	if s.exists.early != string(id) {
 		return nil
 	}
 	return s
 }
 
-// Making reports whether a session was requested whose id is not known yet.
-func (c *Connection) Making() bool { return len(c.making) > 0 }
+// harness is the name under which sessions are stored: the agent's own, else the one that it was started by.
+func (c *Connection) harness() string {
+	if c.agent.Name != "" {
+		return c.agent.Name
+	}
+	return c.o.Harness
+}
 
-// Advertise notes the commands that the harness takes in a session. Some harnesses send them before the response that
-// names the session.
-func (c *Connection) Advertise(id string, commands map[string]bool) {
+func (c *Connection) traits() Traits { return c.o.Traits(c.agent.Name) }
+
+// touch says that something of a session has changed: there may be something to record, or to fetch.
+func (c *Connection) touch(s *Session) {
+	c.do.Soon = true
+	if !slices.Contains(c.do.changed, s) {
+		c.do.changed = append(c.do.changed, s)
+	}
+}
+
+// A Program is a client or an agent, by the name and version that it gives itself.
+type Program struct{ Name, Version string }
+
+// ClientGreeted: an initialize request, whose response is awaited.
+type ClientGreeted struct {
+	Client      Program
+	Key, Method string // of the request
+}
+
+func (g ClientGreeted) on(c *Connection) {
+	c.client = g.Client
+	c.await(g.Key, Request{Method: g.Method})
+}
+
+// AgentGreeted: the response to an initialize request.
+type AgentGreeted struct{ Agent Program }
+
+func (g AgentGreeted) on(c *Connection) { c.agent = g.Agent }
+
+// Advertised: the commands that the harness takes in a session. Some harnesses send them before the response that names
+// the session.
+type Advertised struct {
+	ID       string
+	Commands map[string]bool
+}
+
+func (a Advertised) on(c *Connection) { c.advertise(a.ID, a.Commands) }
+
+func (c *Connection) advertise(id string, commands map[string]bool) {
 	if maps.Equal(commands, c.commands) { // most harnesses have the same for all sessions, which share one map
 		commands = c.commands
 	}
 	c.commands = commands
 	if s := c.sessions[id]; s != nil {
-		s.commands = commands
-	} else if c.Making() && len(c.early) < maxEarly {
+		s.exists.commands = commands
+	} else if len(c.making) > 0 && len(c.early) < maxEarly {
 		c.early[id] = commands
 	}
-}
-
-// Harness is the name under which sessions are stored: the agent's own, else the one that it was started by.
-func (c *Connection) Harness() string {
-	if c.Agent.Name != "" {
-		return c.Agent.Name
-	}
-	return c.o.Harness
-}
-
-// newSession makes a session that is still to be looked up in the ledger, or to be named by the harness.
-func (c *Connection) newSession(cwd string) *Session {
-	project := memory.Project
-	if c.o.Project != nil {
-		project = c.o.Project
-	}
-	who := memory.Session{Harness: c.Harness(), Cwd: cwd, Project: project(cwd), AgentID: c.o.AgentID}
-	hidden := memory.OptedOut(cwd, c.o.Exclude)
-	number := 0
-	if c.o.Events != nil {
-		number = c.o.Events.NewSession()
-	}
-	return &Session{
-		Number: number,
-		Who:    who,
-		Ready:  make(chan struct{}),
-		Open: correlation.OpenSession{
-			Harness: c.Harness(), Agent: c.Agent.Name, AgentVersion: c.Agent.Version,
-			Cwd: cwd, Project: who.Project, AgentID: c.o.AgentID,
-			Client: c.Client.Name, ClientVersion: c.Client.Version,
-		},
-		state: correlation.Armed, Off: hidden, Hidden: hidden,
-	}
-}
-
-// Busy reports whether a prompt of any session waits for its response.
-func (c *Connection) Busy() bool {
-	for _, s := range c.sessions {
-		if len(s.unanswered) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// Traits returns what is known of this connection's harness.
-func (c *Connection) Traits() Traits {
-	if c.o.Traits == nil {
-		return Traits{}
-	}
-	return c.o.Traits(c.Agent.Name)
-}
-
-// closedSession is a session that the client has closed, with the method that did it. That is recorded only after its
-// last words.
-type closedSession struct {
-	session *Session
-	reason  string
-}
-
-// A Summary is the harness's own summary of a conversation that it has compacted, as it came. Before it is stored, our
-// Blocks and the user's Private passages have to be taken out.
-type Summary struct {
-	Session         *Session
-	Text            string
-	Blocks, Private []string
 }

@@ -7,27 +7,22 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// All that a connection knows is read and changed in one function, which waits for nothing.
+// What was seen goes in, what is to be done comes out.
 func Example() {
-	table := session.NewTable(session.Options{Harness: "claude", Now: time.Now}, nil)
-	table.Update(func(c *session.Connection) {
-		made, _ := c.RequestNew("/home/robin/heron")
-		c.Await("n1", session.Request{Method: "session/new", Session: made})
+	c := session.New(session.Options{Harness: "claude"})
+	now := time.Now()
+	asked := c.On(now, session.OpeningAsked{
+		Key: "1", Method: "session/new", Opening: session.Opening{Kind: session.OpensNew, Cwd: "/home/robin/heron"},
 	})
-	table.Update(func(c *session.Connection) { // the response with id 1 came
-		request, ok := c.Answered("n1")
-		fmt.Println(ok, request.Method)
-		c.Opened(request.Session, true, "sess-1")
-	})
-	table.Update(func(c *session.Connection) {
-		s := c.Session("sess-1")
-		fmt.Println(s.State(), s.MustHold(false))
-		turn := c.BeginTurn(s)
-		c.PromptForwarded(turn)
-		fmt.Println(s.Turn() == turn, c.Busy())
-	})
+	fmt.Println("look-ups:", len(asked.Lookups))
+	c.On(now, session.LookedUp{Lookup: asked.Lookups[0]})
+	answered := c.On(now, session.Answered{Key: "1"})
+	opened := c.On(now, session.OpeningAnswered{Request: answered.Request, ID: "sess-1", Editing: true})
+	fmt.Println("recorded:", len(opened.Record), "fetches:", len(opened.Fetches))
+	prompt := c.On(now, session.PromptJudged{ID: []byte("sess-1"), Key: "2"})
+	fmt.Println("held:", prompt.Frame == session.Hold)
 	// Output:
-	// true session/new
-	// armed true
-	// true true
+	// look-ups: 1
+	// recorded: 1 fetches: 0
+	// held: true
 }

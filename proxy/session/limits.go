@@ -13,3 +13,6 @@ const (
 	maxNotices = 16 << 10 // bytes of a turn's message chunks that are notices
 	maxEarly   = 32       // sessions whose commands are kept before the response that names them
 )
+
+// maxUnread is how many bytes of prompts may wait to be read; with more they are recorded at once.
+const maxUnread = 192 << 10

@@ -5,8 +5,29 @@ import (
 	"strconv"
 )
 
-// Await notes a request whose response is to be watched. key is its id (IDKey).
-func (c *Connection) Await(key string, req Request) {
+// A Request is a request of the client that waits for its response.
+type Request struct {
+	Method    string
+	Session   *Session   // the session that it is about, or that a success opens; for a fork the child
+	Injection *Injection // of a prompt: the block in front of it; nil for none
+	Turn      *Turn      // of a prompt
+	Opening   Opening    // of a request that opens a session
+
+	n int // its number among those that were awaited
+}
+
+// Asked: a request about a session was forwarded, whose response is to be watched.
+type Asked struct {
+	Key, Method string
+	ID          []byte // the session's; nil: none
+}
+
+func (a Asked) on(c *Connection) {
+	c.await(a.Key, Request{Method: a.Method, Session: c.sessions[string(a.ID)]})
+}
+
+// await notes a request whose response is to be watched. key is its id (IDKey).
+func (c *Connection) await(key string, req Request) {
 	if old, ok := c.pending[key]; ok && old.Turn != nil { // an id that is used twice gets one answer
 		c.closeUnanswered(old.Turn)
 	}
@@ -15,20 +36,26 @@ func (c *Connection) Await(key string, req Request) {
 	c.pending[key] = req
 }
 
-// Awaits reports whether a response with this id is awaited. key is called only if anything is.
-func (c *Connection) Awaits(key func() string) bool {
+// ResponseCame: a response to the client begins. It is held if it is awaited. Key is called only if any is.
+type ResponseCame struct{ Key func() string }
+
+func (r ResponseCame) on(c *Connection) {
 	if len(c.pending) == 0 {
-		return false
+		return
 	}
-	_, ok := c.pending[key()]
-	return ok
+	if _, ok := c.pending[r.Key()]; ok {
+		c.do.Frame = Hold
+	}
 }
 
-// Answered returns the request that a response with this id answers, and awaits it no more.
-func (c *Connection) Answered(key string) (Request, bool) {
-	req, ok := c.pending[key]
-	delete(c.pending, key)
-	return req, ok
+// Answered: the response with this id is whole. Do.Request is the request that it answers.
+type Answered struct{ Key string }
+
+func (a Answered) on(c *Connection) {
+	if req, ok := c.pending[a.Key]; ok {
+		c.do.Request, c.do.Frame = req, Hold
+		delete(c.pending, a.Key)
+	}
 }
 
 // IDKey returns a request id in a form in which equal ids are equal strings: a peer may spell a number or a string

@@ -33,7 +33,6 @@ func (p prompt) Size() int { return len(p) }
 func (p prompt) Resolve() (parts [][]byte, forwarded func()) {
 	return [][]byte{[]byte("context + "), p}, func() {}
 }
-func (p prompt) Cancel() {}
 
 func Example() {
 	out := direction{wire.NewQueue(os.Stdout)}

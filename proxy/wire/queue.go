@@ -20,9 +20,6 @@ type HeldFrame interface {
 	// Resolve waits until the frame may leave, and returns it as it is to be sent, in parts. forwarded, which is not
 	// nil, is called after it was sent. Resolve is called once, without a lock, from a goroutine of the queue.
 	Resolve() (parts [][]byte, forwarded func())
-	// Cancel makes Resolve return soon. It may be called more than once, from any goroutine, also before Resolve. It
-	// must not call the queue.
-	Cancel()
 }
 
 // A Queue writes bytes at once, except while a frame is held: then everything behind that frame waits in order, and is
@@ -118,7 +115,7 @@ func (q *Queue) drain() {
 			q.mu.Unlock()
 			return
 		}
-		next := q.items[0] // stays in place while it waits, so that a cancel finds it
+		next := q.items[0] // it counts as long as it waits
 		if next.frame == nil {
 			q.removeLocked()
 		}
@@ -188,17 +185,6 @@ func (q *Queue) Holding() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.held
-}
-
-// Cancel cancels the held frames that match.
-func (q *Queue) Cancel(match func(HeldFrame) bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, it := range q.items {
-		if it.frame != nil && match(it.frame) {
-			it.frame.Cancel()
-		}
-	}
 }
 
 // Join waits until the queue is empty. Call it when nothing is written any more.

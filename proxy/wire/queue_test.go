@@ -3,9 +3,7 @@ package wire
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -14,11 +12,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A waiting is a held frame that leaves when a test says so, or when it is cancelled.
+// A waiting is a held frame that leaves when a test says so.
 type waiting struct {
 	line      string
 	release   chan struct{}
-	once      sync.Once
 	forwarded bool
 }
 
@@ -32,7 +29,7 @@ func (w *waiting) Resolve() ([][]byte, func()) {
 	return [][]byte{[]byte(w.line[:half]), []byte(w.line[half:])}, func() { w.forwarded = true }
 }
 
-func (w *waiting) Cancel() { w.once.Do(func() { close(w.release) }) }
+func (w *waiting) leave() { close(w.release) }
 
 func hold(t *testing.T, q *Queue, h HeldFrame) {
 	t.Helper()
@@ -60,8 +57,8 @@ func TestQueueOrder(t *testing.T) {
 	if !q.Holding() {
 		t.Error("nothing is held")
 	}
-	second.Cancel()
-	first.Cancel()
+	second.leave()
+	first.leave()
 	q.Join()
 	write("g")
 	if out.String() != "abcdefg" || !first.forwarded || !second.forwarded || q.Holding() {
@@ -97,7 +94,7 @@ func TestQueueBounds(t *testing.T) {
 				if len(written) != tt.room {
 					t.Errorf("%d pieces found room, want %d", len(written), tt.room)
 				}
-				first.Cancel()
+				first.leave()
 				synctest.Wait()
 				q.Join()
 				if want := tt.first + strings.Repeat(tt.piece, tt.room+1); out.String() != want {
@@ -114,34 +111,11 @@ func TestQueueTakesOneOfAnySize(t *testing.T) {
 	q := NewQueue(&out)
 	h := newWaiting(strings.Repeat("x", 2*MaxQueued))
 	hold(t, q, h)
-	h.Cancel()
+	h.leave()
 	q.Join()
 	if out.Len() != h.Size() {
 		t.Errorf("%d bytes left", out.Len())
 	}
-}
-
-// Only the held frames that match are cancelled, however deep they stand.
-func TestQueueCancel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		q := NewQueue(&out)
-		var all []*waiting
-		for i := range 3 {
-			all = append(all, newWaiting(fmt.Sprint(i)))
-			hold(t, q, all[i])
-		}
-		q.Cancel(func(h HeldFrame) bool { return h == all[0] || h == all[2] })
-		synctest.Wait()
-		if out.String() != "0" {
-			t.Errorf("%q left", out.String())
-		}
-		all[1].Cancel()
-		q.Join()
-		if out.String() != "012" {
-			t.Errorf("%q left", out.String())
-		}
-	})
 }
 
 // What cannot be written is the same error from then on, and nothing waits for it.
@@ -150,7 +124,7 @@ func TestQueueBroken(t *testing.T) {
 	q := NewQueue(failing{broken})
 	h := newWaiting("x")
 	hold(t, q, h)
-	h.Cancel()
+	h.leave()
 	q.Join()
 	if err := q.Write([]byte("y")); !errors.Is(err, broken) || !q.Broken() {
 		t.Errorf("writing behind it: %v", err)

@@ -1,0 +1,77 @@
+package session
+
+import "strings"
+
+// Compactions are what is known of a conversation's compactions, which take our blocks out of it. What it returns says
+// what has just become known: begun, that one has begun, and lost, that the harness has lost the conversation.
+type compactions struct {
+	summary summary
+	tool    string // id of the tool call that is a compaction under way
+	used    int64  // tokens of the context window, as the harness last reported
+}
+
+// A summary is the harness's own summary of a conversation that it is compacting, while it comes.
+type summary struct {
+	compaction string // its compactionId
+	begun      bool   // that it began is recorded
+	text       []byte // at most maxSummary
+}
+
+// begin empties the summary if it was another compaction's.
+func (m *summary) begin(compaction string) {
+	if m.compaction != compaction {
+		*m = summary{compaction: compaction}
+	}
+}
+
+func (m *summary) add(text string) {
+	m.text = append(m.text, text[:min(len(text), maxSummary-len(m.text))]...)
+}
+
+// update handles a compaction_update. whole is the summary in it, which replaces what came in pieces; nil: none. text
+// is the summary once the compaction is completed. Compactions in a replayed history are old ones and are passed over.
+func (h *history) update(compaction, status string, whole []string) (begun, lost bool, text string) {
+	h.summary.begin(compaction)
+	if len(whole) > 0 {
+		h.summary.text = nil
+		h.summary.add(strings.Join(whole, "\n"))
+	}
+	if h.replay.open {
+		return false, false, ""
+	}
+	if status == "in_progress" && !h.summary.begun {
+		h.summary.begun, begun = true, true
+	}
+	if status != "completed" {
+		return begun, false, ""
+	}
+	text = string(h.summary.text)
+	h.summary = summary{}
+	return begun, true, text
+}
+
+// call handles a tool call that may stand for a compaction: claude reports one so to clients that do not know
+// compaction updates, whether it compacts by itself or is told to (docs/facts/harnesses.md).
+func (h *history) call(id string, begins, completed bool) (begun, lost bool) {
+	if begins && h.tool != id {
+		h.tool = id
+		begun = !h.replay.open && !completed
+	}
+	if completed && h.tool != "" && h.tool == id {
+		h.tool = ""
+		lost = !h.replay.open
+	}
+	return begun, lost
+}
+
+// leastUsed is how many tokens must have been in use for a fall to mean a compaction. An agent's own instructions are
+// more.
+const leastUsed = 4000
+
+// use notes how many tokens of its context window a session uses. A fall to less than half is a compaction that the
+// harness did not report.
+func (h *history) use(tokens int64) (lost bool) {
+	before := h.used
+	h.used = tokens
+	return before >= leastUsed && tokens < before/2 && !h.replay.open
+}

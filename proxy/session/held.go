@@ -1,0 +1,435 @@
+package session
+
+import (
+	"errors"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// A Held is a prompt that waits until it is known what goes in front of it. It takes one step after the other; what is
+// in the way of the next is asked of its owner (Step).
+type Held struct {
+	turn        *Turn
+	key, method string
+	bytes       int       // of its frame
+	read        time.Time // when that was read: the deadline runs from here
+
+	step      heldStep
+	again     bool // the ledger was asked again
+	rounds    int  // how often another proxy has come first
+	cancelled bool
+
+	from    correlation.State // the session's, once it is decided by
+	fetch   *Fetch            // of what it is to carry; nil: nothing
+	waits   bool              // it may wait for that
+	earlier string            // how the conversation ended that the session continues
+	recall  recall
+	found   memory.Context // what memory has found for its words
+	next    Step           // what is composed
+	last    bool           // if nothing comes of that, there is nothing to tell
+	in      *Injection
+}
+
+// A heldStep is how far a held prompt is.
+type heldStep uint8
+
+const (
+	toLedger  heldStep = iota // it needs to know what the ledger says
+	toEarlier                 // how the conversation ended that its session continues
+	toContext                 // what it is to carry, and for that the fetch and what was recalled
+	composing                 // its owner composes that
+	claiming                  // its owner asks the ledger whether it may be inserted
+	gone                      // it has left, or leaves
+)
+
+// A recall is how far a search of memory for a prompt's words is.
+type recall uint8
+
+const (
+	notSought recall = iota
+	seeking
+	sought
+)
+
+// A Step is what a held prompt needs now.
+type Step struct {
+	Need  Need
+	Until time.Time // but for Compose: no longer than this
+
+	Lookup    Lookup         // LookAgain
+	Who       memory.Session // Compose
+	Mode      string         // Compose: the session's
+	Local     bool           // Compose: of the local identity files instead of Start
+	Kind      string         // Compose
+	Start     memory.Context // Compose
+	Earlier   string         // Compose
+	Recall    memory.Context // Compose
+	Injection *Injection     // Claim, Leave; nil: it leaves as it came
+	From      correlation.State
+	Behind    []Behind // Earlier, Claim: the ledger has to have these first
+	Off       bool     // Leave: nothing is known of it any more
+}
+
+// A Need is what a held prompt's owner is to do for it, and to come back with.
+type Need uint8
+
+const (
+	Wait      Need = iota // until there is news; PromptWaits
+	LookAgain             // ask the ledger again; LookedUp, PromptWaits
+	Earlier               // ask how the earlier conversation ended; EarlierFound
+	Compose               // make a block; Composed
+	Claim                 // ask the ledger whether it may be inserted; Claimed, PromptWaits
+	Leave                 // forward it
+)
+
+// A RecallJob is a search of memory for a held prompt's words, until a time. RecallBegins and Recalled follow.
+type RecallJob struct {
+	Prompt *Held
+	Until  time.Time
+}
+
+const (
+	recallLimit   = 300 * time.Millisecond // a prompt of a session that has its context is held no longer
+	minRecallSize = 20                     // characters that such a prompt must have to be searched for
+	maxRounds     = 2
+)
+
+// mustHold reports whether a plain prompt has to be held, because it may get a block or the ledger has not answered.
+// While another prompt of this connection is held or carries a block, none is.
+func (c *Connection) mustHold(s *Session) bool {
+	if s.off() || s.exists.ledger == none || s.context.sent || s.context.held != nil {
+		return false
+	}
+	if s.exists.ledger == asked || s.exists.ledger == stale || s.context.mayCarry() {
+		return true
+	}
+	return len(s.turns.open) == 0 && (c.o.PerPrompt || len(c.news(s)) > 0)
+}
+
+// news returns what other agents have sent to a session and was not inserted yet.
+func (c *Connection) news(s *Session) []memory.Item {
+	if c.o.Messages == nil {
+		return nil
+	}
+	sent := c.o.Messages(s.exists.who.Key)
+	return slices.DeleteFunc(sent, func(m memory.Item) bool { return slices.Contains(s.history.items, m.ID) })
+}
+
+// hold begins to hold a prompt with these words.
+func (c *Connection) hold(p *Held, words string) {
+	s := p.turn.Session
+	s.context.held = p
+	limit, wanted := c.o.Hold-c.o.Claim, true
+	if e := s.exists.ledger; e == known || e == unknown {
+		switch s.context.state {
+		case correlation.Done:
+			wanted = c.o.PerPrompt && utf8.RuneCountInString(words) >= minRecallSize
+			limit = min(limit, recallLimit)
+		case correlation.IdentityGiven:
+			wanted = !s.context.late()
+		case correlation.Doubt:
+			wanted = false
+		}
+	}
+	if wanted {
+		p.recall = seeking
+		c.do.Recall = &RecallJob{Prompt: p, Until: p.read.Add(limit)}
+	}
+}
+
+// RecallBegins: a search is to begin. Do.Who and Do.Seen say for whom, and what it was given before; before the ledger
+// has answered it waits (Do.Wait).
+type RecallBegins struct{ Prompt *Held }
+
+func (r RecallBegins) on(c *Connection) {
+	s := r.Prompt.turn.Session
+	c.do.Wait = s.exists.ledger == asked
+	c.do.Who, c.do.Seen = s.exists.who, slices.Clone(s.history.items)
+}
+
+// Recalled: what memory has found for a held prompt's words, without what the session was given before.
+type Recalled struct {
+	Prompt *Held
+	Found  memory.Context
+}
+
+func (r Recalled) on(c *Connection) {
+	r.Prompt.recall, r.Prompt.found = sought, r.Found
+	c.do.News = true
+}
+
+// CancelAsked: the client wants no answer any more, of a session (ID) or to a request (Key). A prompt that is held goes
+// out as it came.
+type CancelAsked struct {
+	ID  []byte
+	Key string
+}
+
+func (k CancelAsked) on(c *Connection) {
+	for _, s := range c.sessions {
+		if h := s.context.held; h != nil && (h.key == k.Key || s.ID == string(k.ID)) {
+			h.cancelled, c.do.News = true, true
+		}
+	}
+	if s := c.sessions[string(k.ID)]; s != nil {
+		for _, t := range s.turns.open {
+			t.cancelled = true
+		}
+	}
+}
+
+// PromptGivenUp: nothing more can be done for a held prompt. It goes out as it came.
+type PromptGivenUp struct{ Prompt *Held }
+
+func (p PromptGivenUp) on(c *Connection) {
+	if p.Prompt.step != gone {
+		c.leaves(p.Prompt, nil)
+	}
+	c.advance(p.Prompt)
+}
+
+// PromptWaits: a held prompt's owner asks what it needs (Do.Prompt).
+type PromptWaits struct{ Prompt *Held }
+
+func (p PromptWaits) on(c *Connection) { c.advance(p.Prompt) }
+
+// EarlierFound: how the conversation ended that a held prompt's session continues; "" if it continues none, or nobody
+// has said it in time.
+type EarlierFound struct {
+	Prompt *Held
+	Text   string
+}
+
+func (e EarlierFound) on(c *Connection) {
+	if e.Prompt.step == toEarlier {
+		e.Prompt.earlier, e.Prompt.step = e.Text, toContext
+	}
+	c.advance(e.Prompt)
+}
+
+// Composed: the block of a held prompt; nil if there is nothing to say.
+type Composed struct {
+	Prompt    *Held
+	Injection *Injection
+}
+
+func (b Composed) on(c *Connection) {
+	p := b.Prompt
+	if b.Injection == nil && p.last && !p.cancelled {
+		c.nothingToTell(p.turn.Session)
+	}
+	c.claim(p, b.Injection)
+}
+
+// Claimed: the ledger has answered a claim, or the owner waits no longer for it. A claim that is granted too late is
+// taken back: the prompt has left without its block.
+type Claimed struct {
+	Prompt *Held
+	Err    error
+}
+
+func (d Claimed) on(c *Connection) {
+	p := d.Prompt
+	s := p.turn.Session
+	switch {
+	case p.step != claiming && d.Err == nil:
+		if p.in == nil {
+			c.record(s, eventlog.Stepped{Session: s.Number, Event: correlation.Event{Name: correlation.Refused}})
+		}
+	case p.step != claiming:
+	case d.Err == nil:
+		c.inject(s, p.in)
+		s.history.since += p.bytes
+		c.leaves(p, p.in)
+	case errors.Is(d.Err, correlation.ErrStateChanged) && p.rounds+1 < maxRounds:
+		s.exists.ledger = stale
+		p.rounds++
+		p.step, p.again, p.in = toLedger, false, nil
+	default:
+		if errors.Is(d.Err, correlation.ErrStateChanged) {
+			s.exists.ledger = stale
+		}
+		c.leaves(p, nil)
+	}
+	c.advance(p)
+	c.do.News = true
+}
+
+// advance takes the steps that a held prompt can take, and says what is in the way of the next.
+func (c *Connection) advance(p *Held) {
+	if p.cancelled && p.step < claiming {
+		c.leaves(p, nil)
+	}
+	switch p.step {
+	case toLedger:
+		c.askLedger(p)
+	case toEarlier:
+		c.do.Prompt = Step{Need: Earlier, Until: c.until(p), Behind: behind(p.turn.Session)}
+	case toContext:
+		c.awaitContext(p)
+	case composing:
+		c.do.Prompt = p.next
+	case claiming:
+		until := p.read.Add(c.o.Hold)
+		if p.from == correlation.Done { // it has its context, and waits for less
+			until = p.read.Add(min(c.o.Hold, recallLimit+c.o.Claim))
+		}
+		c.do.Prompt = Step{
+			Need: Claim, Injection: p.in, From: p.from, Until: until, Behind: behind(p.turn.Session),
+		}
+	case gone:
+		c.do.Prompt = Step{Need: Leave, Injection: p.in, Off: p.turn.Session.off() && p.in == nil}
+	}
+}
+
+// askLedger waits until the ledger has answered about a prompt's session, and decides by it.
+func (c *Connection) askLedger(p *Held) {
+	s, until := p.turn.Session, c.until(p)
+	switch {
+	case s.exists.ledger == asked && c.at.Before(until):
+		c.do.Prompt = Step{Need: Wait, Until: until}
+	case s.exists.ledger == asked:
+		c.leaves(p, nil)
+	case (s.exists.ledger == stale || s.context.elsewhere()) && !p.again:
+		p.again = true
+		s.history.endReplay() // the replay may be from before the prompt that is in doubt now
+		c.do.Prompt = Step{Need: LookAgain, Until: until, Lookup: c.lookUpAgain(s)}
+	default:
+		c.decide(p)
+	}
+}
+
+// until is how long a prompt waits for what it is to carry, so that the claim has its time.
+func (c *Connection) until(p *Held) time.Time { return p.read.Add(c.o.Hold - c.o.Claim) }
+
+// decide decides by the session's state what a prompt is to carry.
+func (c *Connection) decide(p *Held) {
+	s := p.turn.Session
+	x := &s.context
+	c.settleDoubt(s, true)
+	retried := !s.off() && x.retry()
+	if retried {
+		c.touch(s)
+		c.beginFetches()
+	}
+	p.from, p.fetch = x.state, x.fetch
+	switch {
+	case s.off() || s.exists.ledger == stale:
+		c.leaves(p, nil)
+		return
+	case x.state == correlation.Armed && x.fetch != nil:
+		p.step, p.waits = toEarlier, true
+	case x.state == correlation.IdentityGiven:
+		p.step, p.waits = toEarlier, retried || x.patient
+		x.patient = false
+	case x.state == correlation.Doubt:
+		in, _ := s.history.inDoubt()
+		p.fetch = nil
+		c.claim(p, in)
+		return
+	case x.state == correlation.Done:
+		p.step, p.fetch = toContext, nil
+	default:
+		c.leaves(p, nil)
+		return
+	}
+	c.advance(p)
+}
+
+// awaitContext waits for what a prompt is to carry, and says what its block is made of.
+func (c *Connection) awaitContext(p *Held) {
+	f, until := p.fetch, c.until(p)
+	if p.from == correlation.Done {
+		c.composeLater(p)
+		return
+	}
+	ended := f != nil && f.ended()
+	if f != nil && !ended && p.waits && c.at.Before(until) {
+		c.do.Prompt = Step{Need: Wait, Until: until}
+		return
+	}
+	if ended && f.err == nil && p.recall == seeking && c.at.Before(until) {
+		c.do.Prompt = Step{Need: Wait, Until: until}
+		return
+	}
+	next := Step{Need: Compose, Earlier: p.earlier}
+	p.last = ended
+	switch {
+	case ended && errors.Is(f.err, memory.ErrOwned):
+		c.nothingToTell(p.turn.Session)
+		c.leaves(p, nil)
+		return
+	case ended && f.err == nil:
+		next.Kind, next.Start, next.Recall = KindContext, f.got, p.found
+		if p.from == correlation.IdentityGiven {
+			next.Kind, next.Start = KindMemories, f.got.WithoutIdentity()
+		}
+	case p.from == correlation.Armed: // not there in time, or not at all
+		f.missed, p.last, p.fetch = true, false, nil
+		next.Kind, next.Local = KindIdentity, true
+	case !ended || f.retryable():
+		if ended {
+			f.missed = true
+		}
+		next.Kind, p.last, p.fetch = KindIdentity, false, nil
+	default:
+		next.Kind = KindMemories
+	}
+	c.compose(p, next)
+}
+
+// composeLater says what a prompt gets in a session that has had its context: messages from other agents, and what was
+// found for its words.
+func (c *Connection) composeLater(p *Held) {
+	if until := p.read.Add(min(c.o.Hold-c.o.Claim, recallLimit)); p.recall == seeking && c.at.Before(until) {
+		c.do.Prompt = Step{Need: Wait, Until: until}
+		return
+	}
+	next := Step{Need: Compose, Kind: KindRecall, Recall: p.found}
+	if news := c.news(p.turn.Session); len(news) > 0 {
+		next.Kind, next.Start = KindMessages, memory.Context{Source: memory.FromDaemon, Items: news}
+	}
+	c.compose(p, next)
+}
+
+func (c *Connection) compose(p *Held, next Step) {
+	e := &p.turn.Session.exists
+	next.Who, next.Mode = e.who, e.mode
+	p.step, p.next = composing, next
+	c.do.Prompt = next
+}
+
+// claim has the ledger asked whether a block may be inserted.
+func (c *Connection) claim(p *Held, in *Injection) {
+	if in == nil || p.cancelled {
+		c.leaves(p, nil)
+		return
+	}
+	in.Injection = correlation.Injection{
+		Key: p.turn.Session.exists.who.Key, Kind: in.Kind, BlockID: in.Block.ID, Text: in.Block.Text, Source: in.Source,
+		Bytes: len(in.Block.Text), FetchMS: in.Took.Milliseconds(), HeldMS: c.at.Sub(p.read).Milliseconds(),
+		Items: in.Block.Items, At: c.at,
+	}
+	in.from, in.fetch = p.from, p.fetch
+	p.step, p.in = claiming, in
+	c.advance(p)
+}
+
+// leaves lets a held prompt go, with a block or as it came.
+func (c *Connection) leaves(p *Held, in *Injection) {
+	s := p.turn.Session
+	p.step, p.in, p.next = gone, in, Step{}
+	s.context.held = nil
+	c.do.Prompt = Step{Need: Leave, Injection: in}
+	if s.off() && in == nil { // switched off while it was held
+		c.do.Prompt.Off = true
+		return
+	}
+	c.forwarded(p.turn)
+	c.await(p.key, Request{Method: p.method, Session: s, Injection: in, Turn: p.turn})
+}

@@ -1,0 +1,184 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+)
+
+// A history is what stands in a session's conversation: our blocks, the user's private passages, and what the harness
+// shows of it and makes of it.
+type history struct {
+	blocks  []*Injection // that went in, oldest first
+	items   []string     // ids of the items in them, or texts of those without
+	private []string     // the <private> parts of the user's prompts, which nothing recorded may repeat
+	since   int          // bytes of the newest block and of the user's text since
+	replay  replay
+	title   string // the harness's, as it came
+	named   bool   // the client has given it a title: later ones are not made from a prompt
+	compactions
+}
+
+// A replay is what a harness has shown of its history between the request that opened the session and the first prompt.
+type replay struct {
+	open    bool // more may come
+	whole   bool // the response that ends it has come; some harnesses go on after it
+	user    bool // a user message was shown
+	marked  bool // with the newest block in it
+	strange bool // with a block that is not of this session's
+	waited  bool // a message of it has waited for the ledger once
+}
+
+// add notes a block that goes in. A refused one with the same text is replaced: it was never in the conversation.
+func (h *history) add(in *Injection) {
+	h.blocks = slices.DeleteFunc(h.blocks, func(b *Injection) bool {
+		return b.Outcome == correlation.WasRefused && b.Text == in.Text
+	})
+	h.blocks = append(h.blocks, in)
+	h.since = len(in.Text)
+}
+
+// takeBack frees what a refused prompt carried for the next one.
+func (h *history) takeBack(in *Injection) {
+	in.Outcome = correlation.WasRefused
+	for _, item := range in.Items {
+		if i := slices.Index(h.items, item); i >= 0 {
+			h.items = slices.Delete(h.items, i, i+1)
+		}
+	}
+}
+
+// load sets the blocks to those that the ledger has, which come newest first. Those of sessions that this one continues
+// are left out, because its harness has not seen them. A fork has its parent's from before the fork.
+func (h *history) load(blocks []correlation.Injection, known correlation.Session) {
+	h.blocks, h.items = nil, nil
+	for _, in := range slices.Backward(blocks) {
+		if in.Session != known.ID && (known.ForkOf == 0 || in.At.After(known.Started)) {
+			continue
+		}
+		h.add(&Injection{Injection: in})
+		if in.Outcome != correlation.WasRefused {
+			h.items = append(h.items, in.Items...)
+		}
+	}
+}
+
+// fork is the history that a harness copies.
+func (h *history) fork(parent *history) {
+	h.items, h.blocks = slices.Clone(parent.items), nil
+	for _, b := range parent.blocks {
+		own := *b
+		own.shown, own.sentHere = false, false
+		h.blocks = append(h.blocks, &own)
+	}
+}
+
+// newest returns the newest block that the session's state is about: not recall or messages, which concern one prompt,
+// and not the system prompt.
+func (h *history) newest() (*Injection, bool) {
+	for _, b := range slices.Backward(h.blocks) {
+		switch b.Kind {
+		case KindRecall, KindMessages, KindSystem:
+		default:
+			return b, true
+		}
+	}
+	return nil, false
+}
+
+// inDoubt returns the block that may or may not have reached the harness, to be sent once more.
+func (h *history) inDoubt() (*Injection, bool) {
+	sent, ok := h.newest()
+	if !ok {
+		return nil, false
+	}
+	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.Text, Items: sent.Items}
+	return &Injection{Injection: correlation.Injection{Kind: sent.Kind, Source: sent.Source}, Block: block}, true
+}
+
+// inSystem reports whether the identity is in the system prompt, which a compaction does not touch.
+func (h *history) inSystem() bool {
+	_, ok := SystemBlock(h.blocks)
+	return ok
+}
+
+// inPrompt reports whether a prompt carried a block, as far as is known.
+func (h *history) inPrompt() bool {
+	return slices.ContainsFunc(h.blocks, func(b *Injection) bool {
+		return b.Kind != KindSystem && b.Outcome != correlation.WasRefused
+	})
+}
+
+// texts returns the texts of the blocks, oldest first.
+func (h *history) texts() []string {
+	all := make([]string, len(h.blocks))
+	for i, b := range h.blocks {
+		all[i] = b.Text
+	}
+	return all
+}
+
+// expectReplay notes that the harness may replay its history from now on: each block may come back once.
+func (h *history) expectReplay() {
+	h.replay, h.since = replay{open: true}, 0
+	for _, b := range h.blocks {
+		b.shown = false
+	}
+}
+
+// endReplay notes that what the harness shows from now on may be more than its history.
+func (h *history) endReplay() { h.replay = replay{waited: h.replay.waited} }
+
+// showUser notes that the harness has replayed some of the user's text, in bytes of its frame.
+func (h *history) showUser(bytes int) {
+	if h.replay.open {
+		h.replay.user = true
+		h.since += bytes
+	}
+}
+
+// match returns how many bytes at the start of a user message are a block that went in, and marks that block as shown.
+// Each block comes back once: a second copy is the user's own text.
+func (h *history) match(text string) int {
+	for _, b := range h.blocks {
+		if b.shown {
+			continue
+		}
+		n := LeadingBlock(text, b.Text)
+		if n == 0 {
+			continue
+		}
+		b.shown = true
+		if newest, ok := h.newest(); ok && h.replay.open && newest.Text == b.Text {
+			h.replay.marked = true
+		}
+		return n
+	}
+	text = strings.TrimSpace(text)
+	if h.replay.open && strings.HasPrefix(text, OpenMark) && strings.Contains(text, closeMark) {
+		h.replay.strange = true // by another proxy, or one whose database is lost
+	}
+	return 0
+}
+
+// leastSeen is how much of a person's words, in UTF-16 units, a harness must have seen for a title to be about them.
+const leastSeen = 80
+
+// titledFrom returns the block from which a harness has made this title, nil if it has seen the person's words too. A
+// harness that makes titles from the first units of a prompt, so many, sees nothing but the block where that is as
+// long; the title that follows such a block is noted with it.
+func (h *history) titledFrom(most int, title string) *Injection {
+	room := most - leastSeen
+	if room < 0 || h.named {
+		return nil
+	}
+	for _, b := range h.blocks {
+		if b.sentHere && b.Title == "" && b.Kind != KindSystem && units(b.Text) > room {
+			b.Title = correlation.TitleHash(title)
+			return b
+		}
+	}
+	return nil
+}

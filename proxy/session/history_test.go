@@ -1,0 +1,174 @@
+package session
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+func block(text, kind string) *Injection {
+	return &Injection{Injection: correlation.Injection{Text: text, Kind: kind}}
+}
+
+// A session's blocks are those that its harness has seen: what it continues was another's, and a fork has what its
+// parent had then.
+func TestBlocksOfAncestors(t *testing.T) {
+	then := time.Unix(1000, 0)
+	known := correlation.Session{ID: 3, Started: then}
+	in := func(session int64, text string, outcome correlation.Outcome, after time.Duration) correlation.Injection {
+		return correlation.Injection{Session: session, Text: text, Outcome: outcome, At: then.Add(after),
+			Items: []string{text}}
+	}
+	ledger := []correlation.Injection{ // newest first
+		in(1, "later", "kept", time.Minute), in(3, "own", "kept", time.Second),
+		in(3, "own", correlation.WasRefused, time.Second),
+		in(3, "no", correlation.WasRefused, time.Second), in(1, "parent's", "kept", -time.Minute),
+	}
+	for _, tt := range []struct {
+		fork         int64
+		blocks, seen []string
+	}{
+		{0, []string{"no", "own"}, []string{"own"}},
+		{1, []string{"parent's", "no", "own"}, []string{"parent's", "own"}},
+	} {
+		var h history
+		known.ForkOf = tt.fork
+		h.load(ledger, known)
+		if !slices.Equal(h.texts(), tt.blocks) || !slices.Equal(h.items, tt.seen) {
+			t.Errorf("fork of %d: %q, %q", tt.fork, h.texts(), h.items)
+		}
+	}
+}
+
+// What a harness shows of the user's words: how much of it is ours, and what that says.
+func TestMatch(t *testing.T) {
+	const ours = OpenMark + " id=\"1\">\nYou are Alto.\n" + closeMark + "\n\n"
+	const others = OpenMark + " id=\"2\">\nYou are Bass.\n" + closeMark
+	for _, tt := range []struct {
+		name   string
+		blocks []*Injection
+		open   bool
+		shown  []string
+		cut    []int
+		marked bool
+		odd    bool // it shows a block of somebody else
+	}{
+		{"ours", []*Injection{block(ours, KindContext)}, true, []string{ours + "hello"}, []int{len(ours)}, true, false},
+		{"live", []*Injection{block(ours, KindContext)}, false, []string{ours + "hello"}, []int{len(ours)}, false, false},
+		{"twice", []*Injection{block(ours, KindContext)}, true, []string{ours, ours}, []int{len(ours), 0}, true, true},
+		{"glued by a space", []*Injection{block(ours, KindContext)}, true, []string{strings.TrimSpace(ours) + " hello"},
+			[]int{len(strings.TrimSpace(ours)) + 1}, true, false},
+		{"not in front", []*Injection{block(ours, KindContext)}, true, []string{"hello " + ours}, []int{0}, false, false},
+		{"an older one", []*Injection{block(ours, KindContext), block("newer", KindIdentity)}, true, []string{ours},
+			[]int{len(ours)}, false, false},
+		{"before recall", []*Injection{block(ours, KindContext), block("newer", KindRecall)}, true, []string{ours},
+			[]int{len(ours)}, true, false},
+		{"another's", []*Injection{block(ours, KindContext)}, true, []string{others + "hello"}, []int{0}, false, true},
+		{"another's, live", nil, false, []string{others}, []int{0}, false, false},
+		{"a mark alone", nil, true, []string{OpenMark}, []int{0}, false, false},
+	} {
+		h := history{blocks: tt.blocks}
+		h.replay.open = tt.open
+		for i, text := range tt.shown {
+			if n := h.match(text); n != tt.cut[i] {
+				t.Errorf("%s: %d bytes are cut of %q", tt.name, n, text)
+			}
+		}
+		if h.replay.marked != tt.marked || h.replay.strange != tt.odd {
+			t.Errorf("%s: marked %t, strange %t", tt.name, h.replay.marked, h.replay.strange)
+		}
+	}
+}
+
+// A title is made from our block alone where the harness looks at no more of a prompt than that.
+func TestTitledFrom(t *testing.T) {
+	sent := func(length int, kind string, here bool) *Injection {
+		b := block(strings.Repeat("x", length), kind)
+		b.sentHere = here
+		return b
+	}
+	for _, tt := range []struct {
+		name  string
+		h     history
+		most  int
+		found bool
+	}{
+		{"a long block", history{blocks: []*Injection{sent(3921, KindContext, true)}}, 4000, true},
+		{"words behind it", history{blocks: []*Injection{sent(3920, KindContext, true)}}, 4000, false},
+		{"by another process", history{blocks: []*Injection{sent(3921, KindContext, false)}}, 4000, false},
+		{"in the system prompt", history{blocks: []*Injection{sent(3921, KindSystem, true)}}, 4000, false},
+		{"a harness that looks at all", history{blocks: []*Injection{sent(3921, KindContext, true)}}, 0, false},
+		{"the client's own", history{blocks: []*Injection{sent(3921, KindContext, true)}, named: true}, 4000, false},
+	} {
+		if got := tt.h.titledFrom(tt.most, "A title"); (got != nil) != tt.found {
+			t.Errorf("%s: %v", tt.name, got)
+		} else if got != nil && (got.Title != correlation.TitleHash("A title") || tt.h.titledFrom(tt.most, "B") != nil) {
+			t.Errorf("%s: noted as %q, or twice", tt.name, got.Title)
+		}
+	}
+}
+
+// What a harness says of its compactions, and what becomes known by that.
+func TestCompactions(t *testing.T) {
+	type said struct{ begun, lost bool }
+	update := func(id, status string, whole ...string) func(*history) (said, string) {
+		return func(h *history) (said, string) {
+			begun, lost, text := h.update(id, status, whole)
+			return said{begun, lost}, text
+		}
+	}
+	piece := func(id, text string) func(*history) (said, string) {
+		return func(h *history) (said, string) { h.summary.begin(id); h.summary.add(text); return said{}, "" }
+	}
+	call := func(id string, begins, completed bool) func(*history) (said, string) {
+		return func(h *history) (said, string) { b, l := h.call(id, begins, completed); return said{b, l}, "" }
+	}
+	use := func(tokens int64) func(*history) (said, string) {
+		return func(h *history) (said, string) { return said{lost: h.use(tokens)}, "" }
+	}
+	replayed := func(h *history) (said, string) { h.replay.open = true; return said{}, "" }
+	for name, tt := range map[string]struct {
+		seen []func(*history) (said, string)
+		last said
+		text string
+	}{
+		"begun":                 {[]func(*history) (said, string){update("1", "in_progress")}, said{begun: true}, ""},
+		"begun once":            {[]func(*history) (said, string){update("1", "in_progress"), update("1", "in_progress")}, said{}, ""},
+		"another begins":        {[]func(*history) (said, string){update("1", "in_progress"), update("2", "in_progress")}, said{begun: true}, ""},
+		"completed":             {[]func(*history) (said, string){update("1", "completed", "so", "far")}, said{lost: true}, "so\nfar"},
+		"in pieces":             {[]func(*history) (said, string){piece("1", "so "), piece("1", "far"), update("1", "completed")}, said{lost: true}, "so far"},
+		"pieces of another":     {[]func(*history) (said, string){piece("1", "so "), piece("2", "far"), update("2", "completed")}, said{lost: true}, "far"},
+		"the whole counts":      {[]func(*history) (said, string){piece("1", "so "), update("1", "completed", "all")}, said{lost: true}, "all"},
+		"failed":                {[]func(*history) (said, string){update("1", "failed")}, said{}, ""},
+		"an old one":            {[]func(*history) (said, string){replayed, update("1", "completed", "so far")}, said{}, ""},
+		"a tool begins":         {[]func(*history) (said, string){call("t", true, false)}, said{begun: true}, ""},
+		"a tool, done":          {[]func(*history) (said, string){call("t", true, false), call("t", false, true)}, said{lost: true}, ""},
+		"a tool, at once":       {[]func(*history) (said, string){call("t", true, true)}, said{lost: true}, ""},
+		"another tool":          {[]func(*history) (said, string){call("t", true, false), call("u", false, true)}, said{}, ""},
+		"an old tool":           {[]func(*history) (said, string){replayed, call("t", true, true)}, said{}, ""},
+		"less than half":        {[]func(*history) (said, string){use(60_000), use(29_999)}, said{lost: true}, ""},
+		"half":                  {[]func(*history) (said, string){use(60_000), use(30_000)}, said{}, ""},
+		"little before":         {[]func(*history) (said, string){use(3_999), use(10)}, said{}, ""},
+		"just enough before":    {[]func(*history) (said, string){use(4_000), use(10)}, said{lost: true}, ""},
+		"a fall in the history": {[]func(*history) (said, string){use(60_000), replayed, use(10)}, said{}, ""},
+	} {
+		var h history
+		var last said
+		text := ""
+		for _, f := range tt.seen {
+			last, text = f(&h)
+		}
+		if last != tt.last || text != tt.text {
+			t.Errorf("%s: %+v, %q", name, last, text)
+		}
+	}
+	var m summary
+	m.add(strings.Repeat("x", 90<<10))
+	m.add(strings.Repeat("x", 90<<10))
+	if len(m.text) != 96<<10 {
+		t.Errorf("%d bytes of a summary are kept", len(m.text))
+	}
+}

@@ -1,0 +1,322 @@
+package session
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+)
+
+// An Update is a kind of what the harness says about a session, as far as it matters before it is forwarded.
+type Update uint8
+
+const (
+	Other    Update = iota
+	Words           // of the agent, in chunks or whole, or a tool call: without a turn it is a replay
+	Ours            // it may show a block of ours: the user's messages
+	Titles          // it may show a block of ours, and is looked at in any case
+	Commands        // it names commands, also of a session that has no name yet
+	Idles           // it may end a turn
+	Thoughts        // of the agent: it has begun
+	Reports         // it is looked at
+)
+
+// UpdateJudged: an update from the harness begins. Do.Turn is the turn that its words belong to.
+type UpdateJudged struct {
+	ID   []byte // the session's
+	Kind Update
+}
+
+func (u UpdateJudged) on(c *Connection) {
+	if u.Kind == Commands && (len(c.making) > 0 || c.sessions[string(u.ID)] != nil) {
+		c.do.Frame = Look
+		return
+	}
+	s := c.sessionFor(u.ID)
+	if s == nil {
+		return
+	}
+	c.do.Session, c.do.Turn = s, s.turns.current()
+	shows := len(s.history.blocks) > 0 || s.history.replay.open || s.exists.ledger == asked
+	switch u.Kind {
+	case Words:
+		if c.do.Turn != nil {
+			c.do.Frame = Look
+		}
+	case Titles:
+		if c.do.Frame = Look; shows {
+			c.do.Frame = Hold
+		}
+	case Ours:
+		if shows {
+			c.do.Frame = Hold
+		}
+	case Idles:
+		c.do.Frame = Hold
+	case Thoughts:
+		if c.do.Turn != nil {
+			c.do.Turn.begun = true
+		}
+	case Reports:
+		c.do.Frame = Look
+	}
+}
+
+// TurnSought: a chunk has come whose session is known by its shape, and turns have changed since the last one.
+type TurnSought struct{ Session *Session }
+
+func (t TurnSought) on(c *Connection) {
+	if c.sessions[t.Session.ID] == t.Session {
+		c.do.Turn = t.Session.turns.current()
+	}
+}
+
+// UserShown: a message of the user's that the harness shows, whole. Do.Cut is how many bytes at the start of one of its
+// Texts are our block, and Do.Text which. It waits for the ledger once (Do.Wait) if it may hold a block.
+type UserShown struct {
+	ID      []byte
+	Bytes   int      // of its frame
+	Users   bool     // it is the user's, not what one session says to another
+	Texts   []string // of its content; nil unless they may hold a block
+	Waiting bool     // it has waited
+	Late    bool     // and waits no longer
+}
+
+func (u UserShown) on(c *Connection) {
+	s := c.sessionFor(u.ID)
+	if s == nil {
+		return
+	}
+	h := &s.history
+	c.do.Session = s
+	if u.Users && !u.Waiting {
+		h.showUser(u.Bytes)
+	}
+	if len(u.Texts) == 0 {
+		return
+	}
+	if s.exists.ledger == asked && !u.Late && (u.Waiting || !h.replay.waited) {
+		h.replay.waited, c.do.Wait = true, true
+		return
+	}
+	for i, text := range u.Texts {
+		if c.do.Cut = h.match(text); c.do.Cut > 0 { // a block stands in a message once
+			c.do.Text = i
+			return
+		}
+	}
+}
+
+// ChunkCame: a chunk of the agent's words was parsed, and its text added to the turn's Answer.
+type ChunkCame struct {
+	Turn    *Turn
+	Message string // its messageId; "" for none
+	Lost    int    // bytes of it that could not be kept
+}
+
+func (u ChunkCame) on(c *Connection) {
+	if u.Turn.say(u.Message) && c.traits().SaysSummary {
+		c.contextLost(u.Turn.Session, correlation.Compacted)
+	}
+	u.Turn.lost += u.Lost
+	c.waiting.lost += u.Lost
+	AnswerGrew{u.Turn}.on(c)
+}
+
+// NoticeCame: a message of the harness's own was parsed, which becomes the answer if nothing else does. A harness whose
+// answers have message ids says these without one.
+type NoticeCame struct {
+	Turn *Turn
+	Raw  []byte // escaped as it came
+}
+
+func (u NoticeCame) on(*Connection) {
+	t := u.Turn
+	t.notices = append(t.notices, u.Raw[:min(len(u.Raw), maxNotices-len(t.notices))]...)
+}
+
+// ChunkUnread: a chunk of the agent's words could not be read.
+type ChunkUnread struct {
+	Turn  *Turn
+	Bytes int
+}
+
+func (u ChunkUnread) on(c *Connection) {
+	u.Turn.lost += u.Bytes
+	c.waiting.lost += u.Bytes
+}
+
+// AnswerGrew: there is text to take from a turn's Answer.
+type AnswerGrew struct{ Turn *Turn }
+
+func (u AnswerGrew) on(c *Connection) {
+	u.Turn.begun = true
+	if !u.Turn.dropped {
+		c.recordBegun(u.Turn)
+		c.markDue(u.Turn)
+		c.do.Later = true
+	}
+}
+
+// ToolCalled: a tool call, or a later report of one. Do.Turn is the turn in which it is.
+type ToolCalled struct {
+	Session  *Session
+	Call     correlation.ToolCall
+	Compacts bool // it stands for a compaction
+}
+
+func (u ToolCalled) on(c *Connection) {
+	s := u.Session
+	begun, lost := s.history.call(u.Call.ID, u.Compacts, u.Call.Status == "completed")
+	c.compacted(s, begun, lost, "")
+	t := s.turns.current()
+	if t == nil || t.dropped {
+		return
+	}
+	c.do.Turn = t
+	t.call(u.Call, c.at)
+	c.recordBegun(t)
+	c.markDue(t)
+	c.do.Later = true
+}
+
+// Compaction: a compaction_update, or a piece of the summary.
+type Compaction struct {
+	Session    *Session
+	ID, Status string
+	Whole      []string // the summary in it, which replaces what came in pieces; nil: none
+	Piece      string   // a piece of the summary, and nothing else
+}
+
+func (u Compaction) on(c *Connection) {
+	if u.Piece != "" {
+		u.Session.history.summary.begin(u.ID)
+		u.Session.history.summary.add(u.Piece)
+		return
+	}
+	begun, lost, text := u.Session.history.update(u.ID, u.Status, u.Whole)
+	c.compacted(u.Session, begun, lost, text)
+}
+
+// compacted notes what has become known of a compaction. text is the harness's summary; "" for none.
+func (c *Connection) compacted(s *Session, begun, lost bool, text string) {
+	if begun && !s.off() {
+		c.record(s, eventlog.Compacting{Session: s.Number})
+	}
+	if strings.TrimSpace(text) != "" && !s.off() {
+		c.waiting.summaries = append(c.waiting.summaries, c.told(s, text))
+		c.touch(s)
+	}
+	if lost {
+		c.contextLost(s, correlation.Compacted)
+	}
+}
+
+// ModeSet: the harness says which mode a session is in; "" says nothing.
+type ModeSet struct {
+	Session *Session
+	Mode    string
+}
+
+func (u ModeSet) on(*Connection) {
+	if u.Mode != "" {
+		u.Session.exists.mode = u.Mode
+	}
+}
+
+// TitleShown: the harness says a session's title, before it is forwarded. Do.Title is the block that it was made from,
+// if it was made from one alone.
+type TitleShown struct {
+	ID   string
+	Text string // "" if it has our mark
+}
+
+func (u TitleShown) on(c *Connection) {
+	if c.do.Session = c.sessions[u.ID]; c.do.Session != nil && u.Text != "" {
+		c.do.Title = c.do.Session.history.titledFrom(c.traits().TitleLength, u.Text)
+	}
+}
+
+// Titled: the harness has set a session's title, from which our block was taken out.
+type Titled struct {
+	ID   []byte
+	Text string
+}
+
+func (u Titled) on(c *Connection) {
+	s := c.sessionFor(u.ID)
+	if s == nil || s.off() || u.Text == "" || u.Text == s.history.title {
+		return
+	}
+	s.history.title = u.Text
+	c.waiting.titles = append(slices.DeleteFunc(c.waiting.titles, func(one *Session) bool { return one == s }), s)
+	c.touch(s)
+}
+
+// TitledByClient: the client has set a session's title: later ones are not made from a prompt.
+type TitledByClient struct{ ID []byte }
+
+func (u TitledByClient) on(c *Connection) {
+	if s := c.sessions[string(u.ID)]; s != nil {
+		s.history.named = true
+	}
+}
+
+// BlocksSought: the blocks of a session are needed. Do.Known says that they are Do.Blocks.
+type BlocksSought struct{ ID string }
+
+func (u BlocksSought) on(c *Connection) {
+	s := c.sessions[u.ID]
+	if c.do.Session = s; s == nil || s.exists.ledger == asked {
+		return
+	}
+	c.do.Known, c.do.Row = true, s.exists.row
+	for _, b := range s.history.blocks {
+		own := *b // read beside the conversation, which goes on changing it
+		c.do.Blocks = append(c.do.Blocks, &own)
+	}
+}
+
+// A Usage is what the harness says was used.
+type Usage struct {
+	correlation.Usage
+	Window bool // ContextUsed is of the context window
+	OfTurn bool // all requests of the turn took its Input together: there is no better report of the context
+}
+
+// Used: the harness says what was used, in the turn under way or the last.
+type Used struct {
+	Session *Session
+	Usage   Usage
+}
+
+func (u Used) on(c *Connection) { c.usage(u.Session, nil, u.Usage) }
+
+// usage records what was used in turn t; nil: in the one under way, or the last.
+func (c *Connection) usage(s *Session, t *Turn, u Usage) {
+	if !s.off() {
+		n, in := 0, t
+		if in == nil {
+			in = s.turns.current()
+		}
+		if in != nil {
+			c.recordBegun(in)
+			n = in.Number
+		}
+		c.record(s, eventlog.UsageReported{Session: s.Number, Turn: n, Usage: u.Usage})
+	}
+	switch {
+	case u.Window && u.ContextUsed != nil:
+		c.used(s, *u.ContextUsed)
+	case u.OfTurn && t != nil && u.Input != nil && *u.Input != 0: // a command takes nothing
+		c.used(s, *u.Input)
+		s.history.used = t.inputUsed(*u.Input)
+	}
+}
+
+func (c *Connection) used(s *Session, tokens int64) {
+	if s.history.use(tokens) {
+		c.contextLost(s, correlation.Compacted)
+	}
+}
