@@ -107,6 +107,9 @@ func (d *down) Tapped(piece []byte, first, last bool) {
 	}
 }
 
+// TooLong has a frame pass that is too long to be held.
+func (d *down) TooLong([]byte) wire.Verdict { return wire.Pass }
+
 // Write forwards bytes to the client.
 func (d *down) Write(b []byte) error {
 	if _, err := d.out.Write(b); err != nil {

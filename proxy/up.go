@@ -132,6 +132,18 @@ func (u *up) tap(do session.Do) wire.Verdict {
 	return verdict(do)
 }
 
+// TooLong says what becomes of a frame that is too long to be held. A prompt goes without context, and is a turn like
+// any other.
+func (u *up) TooLong(b []byte) wire.Verdict {
+	if u.heldAs.method != methodPrompt || !frame.Peek(b, false, u.needs, &u.head) {
+		return wire.Pass
+	}
+	u.tasks.run("giving memory back", giveBack)
+	return u.tap(u.talk.see(session.PromptJudged{
+		ID: u.head.Session, Key: idKey(u.head.ID), Method: methodPrompt, TooLong: true,
+	}))
+}
+
 // A tappedInput is a frame with text of the user that is read after it was forwarded: a prompt, or without a turn a
 // steering message.
 type tappedInput struct {

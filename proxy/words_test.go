@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
 // The words behind an image are what the user said, however large the image is.
@@ -59,6 +61,7 @@ func TestQuestionBehindAPaste(t *testing.T) {
 		{"many", strings.Repeat(textBlock(paste)+",", 4) + textBlock("QUESTION"), "line of a log\n", true},
 		{"private across the cut", textBlock(before + private + " QUESTION"), "a word", false},
 		{"behind private ones across the cut", textBlock(before + private + paste + private + " QUESTION"), "a word", true},
+		{"longer than is held", textBlock(paste + strings.Repeat("x ", wire.MaxHeld/2)), "line of a log\n", true},
 		{"private to the end", textBlock(paste+"<private>"+paste) + "," + textBlock("CANARY"), "line of a log\n", true},
 	}
 	for _, tt := range tests {

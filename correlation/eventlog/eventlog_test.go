@@ -133,6 +133,9 @@ func TestLeftAlone(t *testing.T) {
 		b.count("SELECT count(*) FROM daemon_seen") != 0 {
 		t.Errorf("%+v, files: %q", did, b.files())
 	}
+	if alone := must(LeftAlone(b.dir))(t); len(alone) != left {
+		t.Errorf("left alone: %v", alone)
+	}
 	// One that died while it began its file.
 	check(t, os.WriteFile(filepath.Join(b.dir, "01K00000000000000000000004.1.events"), []byte(`{"eventlog":1,"at"`),
 		0o600))

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -160,7 +161,10 @@ func fill() {
 		Tell: func(line string) { fmt.Println("told:", line) }}))(tb)
 	session := l.NewSession()
 	l.Append(Opened{Session: session, Open: correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}})
-	for range 50 {
+	for n := range 50 {
+		if n == 40 && os.Args[4] == "a moment" {
+			limitFiles(math.MaxUint64)
+		}
 		turn := l.NewTurn()
 		l.Append(TurnBegan{Session: session, Turn: turn}, Said{Turn: turn, Text: strings.Repeat("word ", 400)})
 		began := time.Now()
@@ -174,16 +178,35 @@ func fill() {
 	fmt.Println("closed:", left, err)
 }
 
-// A disk that is full is told of when it begins, what was lost at the end; what fits is kept, and nobody waits.
-func TestDiskFull(t *testing.T) {
-	b := newBench(t)
-	cmd, lines := b.child("fill", fmt.Sprint(20<<10))
-	said := map[string][]string{}
+// fills runs a process whose disk is full, for good or for a moment, and gives what it has said.
+func (b *bench) fills(long string) (said map[string][]string) {
+	b.tb.Helper()
+	cmd, lines := b.child("fill", fmt.Sprint(20<<10), long)
+	said = map[string][]string{}
 	for lines.Scan() {
 		word, rest, _ := strings.Cut(lines.Text(), ": ")
 		said[word] = append(said[word], rest)
 	}
-	check(t, cmd.Wait())
+	check(b.tb, cmd.Wait())
+	return said
+}
+
+// What is said while a disk is full for a moment waits, and nothing of it is lost.
+func TestDiskFullForAMoment(t *testing.T) {
+	b := newBench(t)
+	if told := b.fills("a moment")["told"]; len(told) != 1 || !strings.Contains(told[0], "the disk is full") {
+		t.Errorf("told: %q", told)
+	}
+	b.sweep()
+	if n := b.count("SELECT count(*) FROM turns WHERE stop = 'end_turn' AND length(assistant) >= 1999"); n != 50 {
+		t.Errorf("%d turns are whole, want 50", n)
+	}
+}
+
+// A disk that is full is told of when it begins, what was lost at the end; what fits is kept, and nobody waits.
+func TestDiskFull(t *testing.T) {
+	b := newBench(t)
+	said := b.fills("for good")
 	if len(said["told"]) != 2 || !strings.Contains(said["told"][0], "the disk is full") ||
 		!strings.Contains(said["told"][1], "could not be written") {
 		t.Errorf("told: %q", said["told"])

@@ -175,6 +175,23 @@ func (s Sweep) leaveAlone(f file, why error) {
 	}
 }
 
+// LeftAlone looks through a folder for files that a sweep leaves alone, and says of each why.
+func LeftAlone(dir string) (all []error, err error) {
+	files, err := filesIn(dir)
+	for _, f := range files {
+		in, h, _, err := f.open(false)
+		if err == nil {
+			if err = in.Close(); h.Process.ID != f.process {
+				err = errNoHeader
+			}
+		}
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, fmt.Errorf("%s is %w", f.path, err))
+		}
+	}
+	return all, err
+}
+
 func (s Sweep) remove(ctx context.Context, f file, last bool, did *Swept) error {
 	if err := removeFile(ctx, s.Store, f, last); err != nil {
 		return err

@@ -18,6 +18,7 @@ const (
 	maxQueued = 512 << 10 // bytes of text that wait for the disk; what is more is dropped and counted
 	maxEvents = 8192      // events that wait
 	tryAgain  = 250 * time.Millisecond
+	hangs     = time.Second // a write that takes longer: no busy machine is so slow
 )
 
 // A writer appends to the file of this process, in a goroutine of its own. What the disk does not take waits, and is
@@ -29,7 +30,7 @@ type writer struct {
 	events  []queued   // in the order in which they go to the file
 	waiting int        // bytes of text in them
 	busy    bool       // the goroutine has something in hand, or is about to
-	writing bool       // a write is under way
+	writing time.Time  // when the write under way began; zero: there is none
 	last    time.Time  // when the last event was; the clock may jump, a file does not go back
 	ended   bool       // nothing more is taken
 	quiet   chan struct{}
@@ -138,7 +139,7 @@ func (w *writer) overtake(written chan error) {
 		q := w.events[at]
 		w.events = slices.Insert(slices.Delete(w.events, at, at+1), 0, q)
 	}
-	if w.writing && !w.slow {
+	if !w.writing.IsZero() && time.Since(w.writing) > hangs && !w.slow {
 		w.slow = true
 		w.o.Tell("the disk hangs: the conversation goes on, and the last words may be lost if this program is killed")
 	}
@@ -158,7 +159,8 @@ func (w *writer) take() (batch []queued, fresh bool) {
 	if w.events = w.events[n:]; len(w.events) == 0 {
 		w.events = nil // lets go of the array
 	}
-	if w.writing = len(batch) > 0; !w.writing {
+	w.writing = time.Now()
+	if len(batch) == 0 {
 		w.restLocked()
 	}
 	fresh, w.fresh = w.fresh && !w.ended, false
@@ -166,6 +168,7 @@ func (w *writer) take() (batch []queued, fresh bool) {
 }
 
 func (w *writer) restLocked() {
+	w.writing = time.Time{}
 	if w.busy {
 		w.busy = false
 		close(w.quiet)
@@ -182,7 +185,6 @@ func (w *writer) putBack(batch []queued) {
 		w.waiting += q.bytes
 	}
 	w.events = append(batch, w.events...)
-	w.writing = false
 	w.restLocked()
 }
 

@@ -9,13 +9,14 @@ import (
 type PromptJudged struct {
 	ID          []byte // the session's
 	Key, Method string // of the request
+	TooLong     bool   // to be held
 }
 
 func (p PromptJudged) on(c *Connection) {
 	s := c.sessions[string(p.ID)]
 	switch {
 	case s == nil || s.off():
-	case c.mustHold(s):
+	case !p.TooLong && c.mustHold(s):
 		c.do.Frame = Hold
 	default:
 		c.do.Frame, c.do.Session = Look, s

@@ -32,6 +32,9 @@ type Direction interface {
 	// Judge says what becomes of a frame, of which b is the beginning, or all if whole is true. After More, which it
 	// must not say of a whole frame, it is called again with more bytes.
 	Judge(b []byte, whole bool) Verdict
+	// TooLong says what becomes of a frame that was to be held, and of which b, more than MaxHeld, is the beginning: Pass
+	// or Tap.
+	TooLong(b []byte) Verdict
 	// Write forwards bytes, which it must not keep.
 	Write(b []byte) error
 	// Held handles a frame that was held, line end included, and forwards it. line is its own from then on.
@@ -194,8 +197,9 @@ func (p *pumping) hold(piece []byte, whole bool) error {
 		line := p.whole()
 		return p.d.Held(line)
 	case tooLong || p.mode == Pass || p.mode == Tap:
-		look := p.mode == Tap
+		mode := p.mode
 		line := p.whole()
+		look := mode == Tap || mode == Hold && p.d.TooLong(line) == Tap
 		if !whole {
 			p.mode = Pass
 		}

@@ -35,6 +35,13 @@ func (d *recorder) Judge(b []byte, whole bool) Verdict {
 	return Pass
 }
 
+func (d *recorder) TooLong(b []byte) Verdict {
+	if b[1] == 't' {
+		return Tap
+	}
+	return Pass
+}
+
 func (d *recorder) Write(b []byte) error { d.out.Write(b); return nil }
 func (d *recorder) Held(line []byte) error {
 	d.out.Write(line)
@@ -141,19 +148,21 @@ func TestPump(t *testing.T) {
 	}
 }
 
-// A frame that is too long to hold passes as it is.
+// A frame that is too long to hold passes as it is, and may be looked at then.
 func TestPumpTooLongToHold(t *testing.T) {
-	line := append(append([]byte("h"), bytes.Repeat([]byte("x"), MaxHeld+10)...), '\n')
-	input := append(line, "tap\n"...)
-	d := &recorder{}
-	if err := Pump(bytes.NewReader(input), d); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(d.out.Bytes(), input) {
-		t.Error("bytes were changed")
-	}
-	if len(d.looked) != 1 || d.looked[0] != "tap\n" {
-		t.Errorf("looked at %d lines, want the last one only", len(d.looked))
+	for begins, looked := range map[string]int{"h": 1, "ht": 2} {
+		line := append(append([]byte(begins), bytes.Repeat([]byte("x"), MaxHeld+10)...), '\n')
+		input := append(line, "tap\n"...)
+		d := &recorder{}
+		if err := Pump(bytes.NewReader(input), d); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(d.out.Bytes(), input) {
+			t.Errorf("%s: bytes were changed", begins)
+		}
+		if len(d.looked) != looked || d.looked[looked-1] != "tap\n" || looked == 2 && d.looked[0] != string(line) {
+			t.Errorf("%s: looked at %d lines, want %d", begins, len(d.looked), looked)
+		}
 	}
 }
 

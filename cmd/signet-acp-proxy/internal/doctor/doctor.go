@@ -35,6 +35,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 		func(context.Context) []Finding { return e.permissions() },
 		func(context.Context) []Finding { return e.space() },
 		e.database,
+		func(context.Context) []Finding { return e.events() },
 		func(context.Context) []Finding { return e.panics() },
 		search,
 		func(context.Context) []Finding { return e.clients() },
