@@ -1,7 +1,10 @@
 package memory
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"os/user"
 	"path"
 	"path/filepath"
 	"strings"
@@ -128,11 +131,30 @@ func isShared(dir string) bool {
 }
 
 func home() string {
-	dir, err := os.UserHomeDir()
-	if err != nil || dir == "" {
+	dir, err := Home()
+	if err != nil {
 		return ""
 	}
 	return resolved(dir)
+}
+
+// Home gives the user's home folder: that of the environment, else the one that the system's user database names. Some
+// clients start agents without HOME (docs/facts/clients.md, "avante").
+func Home() (string, error) { return homeOf(os.UserHomeDir, user.Current) }
+
+func homeOf(environment func() (string, error), database func() (*user.User, error)) (string, error) {
+	dir, err := environment()
+	if err == nil {
+		return dir, nil
+	}
+	us, err := database()
+	if err == nil && us.HomeDir == "" {
+		err = errors.New("the system's user database names no home folder")
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding the home folder: %w", err)
+	}
+	return us.HomeDir, nil
 }
 
 // resolved follows symbolic links as far as the path exists.

@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"errors"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -128,5 +130,34 @@ func TestProjectOfLongPath(t *testing.T) {
 	}
 	if OptedOut(long, nil) {
 		t.Error("it is opted out")
+	}
+}
+
+func TestHome(t *testing.T) {
+	missing := errors.New("not set")
+	for _, c := range []struct {
+		name, environment, database string
+		found                       bool // in the database
+		want                        string
+	}{
+		{"the environment's", "/e", "/d", true, "/e"},
+		{"the database's", "", "/d", true, "/d"},
+		{"a user without one", "", "", true, ""},
+		{"a user that the system does not know", "", "", false, ""},
+	} {
+		got, err := homeOf(func() (string, error) {
+			if c.environment == "" {
+				return "", missing
+			}
+			return c.environment, nil
+		}, func() (*user.User, error) {
+			if !c.found {
+				return nil, user.UnknownUserIdError(1)
+			}
+			return &user.User{HomeDir: c.database}, nil
+		})
+		if got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%s: %q, %v", c.name, got, err)
+		}
 	}
 }

@@ -70,7 +70,7 @@ func harnessReads(harness, cwd string) texts {
 			}
 		}
 	}
-	if home, err := os.UserHomeDir(); err == nil {
+	if home, err := memory.Home(); err == nil {
 		for _, name := range namesOf(harness) {
 			for _, file := range homeFiles[name] {
 				files = append(files, filepath.Join(home, filepath.FromSlash(file)))

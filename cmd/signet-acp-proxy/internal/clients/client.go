@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // A Client is a program that talks to agents: how it is told of one. Sources are in docs/facts/clients.md.
@@ -162,7 +164,7 @@ func namesOf(which func(Client) bool) (names []string) {
 // Found lists the clients that are on this machine and whose files we write: what they leave below home or their
 // program is there.
 func Found() []string {
-	home, err := os.UserHomeDir()
+	home, err := memory.Home()
 	if err != nil {
 		return nil
 	}

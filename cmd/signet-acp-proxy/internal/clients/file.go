@@ -13,6 +13,8 @@ import (
 	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // A File is a client's configuration file.
@@ -39,7 +41,7 @@ const madeByUs = "  "
 
 // Open reads the file of a client, or begins a new one.
 func Open(client string) (*File, error) {
-	home, err := os.UserHomeDir()
+	home, err := memory.Home()
 	if err != nil {
 		return nil, fmt.Errorf("finding the home folder: %w", err)
 	}

@@ -132,3 +132,17 @@ func TestAgentWays(t *testing.T) {
 		}
 	}
 }
+
+// Where nobody names a folder, nothing is read from or written to the one that we stand in.
+func TestNoFolder(t *testing.T) {
+	t.Setenv("SIGNET_PATH", "")
+	nowhere := func() (string, error) { return "", errors.New("no home") }
+	c := &Config{sources: map[string]string{}}
+	if err := c.locate(Flags{}, nowhere); !errors.Is(err, ErrNoFolder) || c.SignetPath != "" {
+		t.Errorf("%q, %v", c.SignetPath, err)
+	}
+	somewhere := func() (string, error) { return "/home/ines", nil }
+	if err := c.locate(Flags{}, somewhere); err != nil || filepath.ToSlash(c.SignetPath) != "/home/ines/.agents" {
+		t.Errorf("%q, %v", c.SignetPath, err)
+	}
+}

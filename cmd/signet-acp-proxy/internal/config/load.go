@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // Load gives the configuration. If it has mistakes, the error names them all, and the configuration has the defaults in
@@ -28,7 +29,7 @@ func Load(f Flags) (*Config, error) {
 		}
 		c.sources[s.Name] = "default"
 	}
-	if err := c.locate(f); err != nil {
+	if err := c.locate(f, memory.Home); err != nil {
 		// Nothing is read from or written to the working directory instead.
 		c.Memory, c.sources["memory"] = "off", "no folder to keep it in"
 		return c, err
@@ -70,13 +71,13 @@ func Load(f Flags) (*Config, error) {
 }
 
 // locate finds the Signet folder.
-func (c *Config) locate(f Flags) error {
+func (c *Config) locate(f Flags, homeFolder func() (string, error)) error {
 	c.SignetPath, c.sources["signet_path"] = f.SignetPath, "--signet-path"
 	if c.SignetPath == "" {
 		c.SignetPath, c.sources["signet_path"] = os.Getenv("SIGNET_PATH"), "SIGNET_PATH"
 	}
 	if c.SignetPath == "" {
-		home, err := os.UserHomeDir()
+		home, err := homeFolder()
 		if err != nil {
 			return ErrNoFolder
 		}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // integrations checks harnesses for Signet's own integrations, which would inject beside us.
 func (e *examination) integrations() []Finding {
 	const check = "injection"
-	home, err := os.UserHomeDir()
+	home, err := memory.Home()
 	if err != nil {
 		return nil
 	}

@@ -3,11 +3,11 @@ package doctor
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // narrow is the width in columns below which findings are not printed in two columns.
@@ -15,7 +15,7 @@ const narrow = 64
 
 // Print shows findings to a person, each with its fix.
 func Print(all []Finding, s term.Screen) error {
-	home, _ := os.UserHomeDir()
+	home, _ := memory.Home()
 	short := func(text string) string {
 		if home != "" {
 			text = strings.ReplaceAll(text, home+string(filepath.Separator), "~"+string(filepath.Separator))

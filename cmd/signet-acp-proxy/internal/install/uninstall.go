@@ -11,6 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // Uninstall removes our entries from clients' files and, unless Yes, after a question, what was recorded. No process of
@@ -46,7 +47,7 @@ func (s Steps) removeNpxCopy() error {
 	data := os.Getenv("XDG_DATA_HOME")
 	if goruntime.GOOS == "windows" {
 		data = os.Getenv("LOCALAPPDATA")
-	} else if home, err := os.UserHomeDir(); err == nil && data == "" {
+	} else if home, err := memory.Home(); err == nil && data == "" {
 		data = filepath.Join(home, ".local", "share")
 	}
 	kept := filepath.Join(data, "signet-acp-proxy")

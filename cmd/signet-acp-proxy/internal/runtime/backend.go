@@ -122,7 +122,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		profile, _ := b.c.ProfileOf(agent, name)
 		return placement(b.c.Placement, profile)
 	}
-	if home, err := os.UserHomeDir(); err == nil {
+	if home, err := memory.Home(); err == nil {
 		o.Record = proxy.Acpx{Home: home, Parent: os.Getppid(), Above: parentOf}.Record
 	}
 	o.Log = b.log.Logger()

@@ -42,7 +42,7 @@ const bulkCache = `PRAGMA cache_size = -16384`
 
 // Run imports what the agents have written, one agent after the other.
 func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, err error) {
-	home, err := os.UserHomeDir()
+	home, err := memory.Home()
 	if err != nil {
 		return nil, err
 	}

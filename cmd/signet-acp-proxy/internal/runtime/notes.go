@@ -39,7 +39,7 @@ func (d *Data) AgentNotes() (rows []NoteRow, skipped []backfill.Skip, err error)
 }
 
 func (d *Data) notes() (all []backfill.Note, skipped []backfill.Skip, err error) {
-	home, err := os.UserHomeDir()
+	home, err := memory.Home()
 	if err != nil {
 		return nil, nil, err
 	}

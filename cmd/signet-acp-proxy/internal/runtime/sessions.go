@@ -3,7 +3,6 @@ package runtime
 import (
 	"cmp"
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -243,7 +242,7 @@ func common(a, b string) int {
 
 // HomeShort abbreviates the home folder in a path to ~.
 func HomeShort(path string) string {
-	home, err := os.UserHomeDir()
+	home, err := memory.Home()
 	if err != nil || home == "" {
 		return path
 	}
