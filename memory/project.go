@@ -139,7 +139,7 @@ func home() string {
 }
 
 // Home gives the user's home folder: that of the environment, else the one that the system's user database names. Some
-// clients start agents without HOME (docs/facts/clients.md, "avante").
+// clients start agents without HOME (docs/facts/clients.md, "Clients").
 func Home() (string, error) { return homeOf(os.UserHomeDir, user.Current) }
 
 func homeOf(environment func() (string, error), database func() (*user.User, error)) (string, error) {

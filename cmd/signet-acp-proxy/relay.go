@@ -61,7 +61,7 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	options := upstream.Options{Stderr: std.Err}
 	profile, err := runtime.Harness(c, r.agent, command, &options)
 	switch {
-	case errors.Is(err, runtime.ErrNoHarness):
+	case errors.Is(err, runtime.ErrNoHarness), errors.Is(err, runtime.ErrNoDefault):
 		return cli.Misuse("%w", err)
 	case errors.Is(err, upstream.ErrNotStarted):
 		return cli.Exit{Code: cli.NotStarted, Err: err}
@@ -78,7 +78,7 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 		return cli.Exit{Code: ended.Status()}
 	}
 	name := r.agent
-	if name == "" {
+	if name == "" || name == runtime.Auto {
 		name = profile.Name
 	}
 	agent := c.Agent(name)

@@ -52,6 +52,7 @@ type Config struct {
 	OtherProjects   bool          `yaml:"other_projects" default:"false" help:"recall from other projects too"`
 	SinkUnused      bool          `yaml:"sink_unused" default:"true" help:"what was told to five sessions or more and never used ranks lower"`
 	AgentID         string        `yaml:"agent_id" help:"the Signet agent"`
+	DefaultAgent    string        `yaml:"default_agent" help:"the agent that --agent auto starts"`
 
 	OnSessionEnd      CommandLine   `yaml:"on_session_end" help:"a command, as a list with its arguments or as words, that is run after a session with JSON on stdin"`
 	OnSessionEndLimit time.Duration `yaml:"on_session_end_limit" default:"1m" help:"how long it may run"`

@@ -15,15 +15,28 @@ var (
 	ErrUnknownAgent = errors.New("no agent is known by that name")
 )
 
+// Auto is the name of the agent that the setting default_agent names.
+const Auto = "auto"
+
+// ErrNoDefault says that nothing is meant by Auto.
+var ErrNoDefault = errors.New("--agent auto starts default_agent, which is not set: " +
+	"name one in the acp: section of agent.yaml, or in SIGNET_ACP_DEFAULT_AGENT")
+
 // Harness finds the profile and the command line of the harness to start: by name, by a command, or by both. A command
 // that begins with -- is arguments for the named harness.
 func Harness(c *config.Config, name string, command []string, o *upstream.Options) (upstream.Profile, error) {
+	if name == Auto && len(command) == 0 {
+		if name = c.DefaultAgent; name == "" {
+			return upstream.Profile{}, ErrNoDefault
+		}
+	}
 	profile, known := c.Profile(name)
 	own := len(command) > 0 && command[0] == "--"
 	switch {
 	case own && !known:
 		return profile, ErrUnknownAgent
-	case own: // its command line comes from the profile
+	case own:
+		o.Command = append(profile.CommandHere(), command[1:]...)
 	case len(command) > 0:
 		o.Command = command
 		if !known {
@@ -36,9 +49,6 @@ func Harness(c *config.Config, name string, command []string, o *upstream.Option
 	}
 	if err := profile.Prepare(context.Background(), o); err != nil {
 		return profile, err
-	}
-	if own {
-		o.Command = append(o.Command, command[1:]...)
 	}
 	if profile.Name == "" {
 		profile.Name = filepath.Base(o.Command[0])

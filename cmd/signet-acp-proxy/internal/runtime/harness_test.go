@@ -1,8 +1,11 @@
 package runtime
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +38,42 @@ func TestHarnessGrace(t *testing.T) {
 		var o upstream.Options
 		if _, err := Harness(c, tt.name, tt.command, &o); err != nil || o.Grace != tt.want {
 			t.Errorf("%q %q: %v to end, want %v (%v)", tt.name, tt.command, o.Grace, tt.want, err)
+		}
+	}
+}
+
+// Arguments reach the adapter, also where npx fetches it; auto is the agent that the configuration names.
+func TestHarnessCommand(t *testing.T) {
+	bin := t.TempDir()
+	for _, program := range []string{"npx", "gemini"} {
+		if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin)
+	for _, tt := range []struct {
+		name, defaultAgent string
+		command            []string
+		want, call         string // the command line, and how what npx runs ends
+		err                error
+	}{
+		{name: "gemini", command: []string{"--", "-m", "x"}, want: "gemini --acp -m x"},
+		{name: "codex", command: []string{"--", "-c", "model=x"},
+			want: "npx -y --package=@agentclientprotocol/codex-acp@latest", call: "exec 'codex-acp' '-c' 'model=x'"},
+		{name: "auto", defaultAgent: "gemini", want: "gemini --acp"},
+		{name: "auto", err: ErrNoDefault},
+		{name: "auto", defaultAgent: "nobody", err: ErrUnknownAgent},
+		{name: "auto", command: []string{"gemini"}, want: "gemini"},
+	} {
+		var o upstream.Options
+		_, err := Harness(&config.Config{DefaultAgent: tt.defaultAgent}, tt.name, tt.command, &o)
+		if !errors.Is(err, tt.err) || err == nil && strings.Join(o.Command, " ") != tt.want {
+			t.Errorf("%s %q: %q, %v", tt.name, tt.command, o.Command, err)
+		}
+		if tt.call != "" && !slices.ContainsFunc(o.Env, func(entry string) bool {
+			return strings.HasPrefix(entry, "npm_config_call=") && strings.HasSuffix(entry, tt.call)
+		}) {
+			t.Errorf("%s %q: the adapter is not called by %s", tt.name, tt.command, tt.call)
 		}
 	}
 }
