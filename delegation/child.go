@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
 )
 
 // A child is what is known of the other agent while it works: its last message, its usage, what it was refused.
@@ -27,10 +27,10 @@ type child struct {
 	commands []string
 }
 
-var _ client.Handler = (*child)(nil)
+var _ acpclient.Handler = (*child)(nil)
 
-// Update implements client.Handler.
-func (c *child) Update(u client.Update) {
+// Update implements acpclient.Handler.
+func (c *child) Update(u acpclient.Update) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch u.Kind {
@@ -87,8 +87,8 @@ func (c *child) taskSent() {
 	c.message, c.before, c.named = answerText{}, "", false
 }
 
-// Allow implements client.Handler.
-func (c *child) Allow(call client.ToolCall) bool {
+// Allow implements acpclient.Handler.
+func (c *child) Allow(call acpclient.ToolCall) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.policy.allow(call)
@@ -130,7 +130,7 @@ func (c *child) checkLocked() {
 }
 
 // ended notes what the end of the turn reports.
-func (c *child) ended(t client.Turn) {
+func (c *child) ended(t acpclient.Turn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n, ok := t.Tokens(); ok && (c.usage.Tokens == nil || n > *c.usage.Tokens) {

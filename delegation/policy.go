@@ -1,13 +1,16 @@
 package delegation
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
+	acp "github.com/coder/acp-go-sdk"
+
+	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
@@ -18,7 +21,7 @@ type policy struct {
 	inside       func(path string) bool // whether it lies in the child's folder
 	allowedKinds []string               // tool kinds that a person has allowed: execute, fetch
 
-	calls   map[string]client.ToolCall // what was said of calls before the request for permission
+	calls   map[string]acpclient.ToolCall // what was said of calls before the request for permission
 	refused []string
 }
 
@@ -28,28 +31,21 @@ const (
 )
 
 // remember keeps what is said of a tool call.
-func (p *policy) remember(call client.ToolCall) {
+func (p *policy) remember(call acpclient.ToolCall) {
 	if call.ID == "" {
 		return
 	}
 	if p.calls == nil || len(p.calls) >= mostCalls {
-		p.calls = map[string]client.ToolCall{}
+		p.calls = map[string]acpclient.ToolCall{}
 	}
 	p.calls[call.ID] = complete(call, p.calls[call.ID])
 }
 
 // complete fills fields that a message leaves out from an earlier one.
-func complete(call, earlier client.ToolCall) client.ToolCall {
-	for _, field := range []struct{ now, was *string }{
-		{&call.Title, &earlier.Title},
-		{&call.ToolKind, &earlier.ToolKind},
-		{&call.Name, &earlier.Name},
-		{&call.Meta.Claude.Tool, &earlier.Meta.Claude.Tool},
-	} {
-		if *field.now == "" {
-			*field.now = *field.was
-		}
-	}
+func complete(call, earlier acpclient.ToolCall) acpclient.ToolCall {
+	call.Title, call.Name = cmp.Or(call.Title, earlier.Title), cmp.Or(call.Name, earlier.Name)
+	call.ToolKind = cmp.Or(call.ToolKind, earlier.ToolKind)
+	call.Meta.Claude.Tool = cmp.Or(call.Meta.Claude.Tool, earlier.Meta.Claude.Tool)
 	if len(call.Locations) == 0 {
 		call.Locations = earlier.Locations
 	}
@@ -63,7 +59,7 @@ func complete(call, earlier client.ToolCall) client.ToolCall {
 }
 
 // allow decides a request, and notes what it refuses.
-func (p *policy) allow(call client.ToolCall) bool {
+func (p *policy) allow(call acpclient.ToolCall) bool {
 	call = complete(call, p.calls[call.ID])
 	why := p.refusalReason(call)
 	if why != "" && len(p.refused) < mostRefused {
@@ -78,11 +74,11 @@ func (p *policy) allow(call client.ToolCall) bool {
 }
 
 // refusalReason says why a call is refused, "" for one that is allowed.
-func (p *policy) refusalReason(call client.ToolCall) string {
+func (p *policy) refusalReason(call acpclient.ToolCall) string {
 	switch call.ToolKind {
-	case "read", "search", "think":
+	case acp.ToolKindRead, acp.ToolKindSearch, acp.ToolKindThink:
 		return ""
-	case "edit", "delete", "move":
+	case acp.ToolKindEdit, acp.ToolKindDelete, acp.ToolKindMove:
 		if p.mode != Edit {
 			return "mode is read"
 		}
@@ -94,11 +90,11 @@ func (p *policy) refusalReason(call client.ToolCall) string {
 			return chars.Cut(paths[i], 200) + " lies outside of its folder"
 		}
 		return ""
-	case "execute", "fetch":
-		if slices.Contains(p.allowedKinds, call.ToolKind) {
+	case acp.ToolKindExecute, acp.ToolKindFetch:
+		if slices.Contains(p.allowedKinds, string(call.ToolKind)) {
 			return ""
 		}
-		return call.ToolKind + " is not allowed here (delegation_allow)"
+		return string(call.ToolKind) + " is not allowed here (delegation_allow)"
 	}
 	for _, name := range []string{call.Name, call.Meta.Claude.Tool, call.Title} {
 		if ownTool().MatchString(name) {
@@ -113,7 +109,7 @@ var ownTool = pattern.New(`^(mcp[_.:]+)?signet[_.:/ -]+(memory_(search|get|list)
 	`|^(memory_(search|get|list)|agents_list|delegat[a-z_]+) \(signet MCP Server\)`)
 
 // pathsOf gives the files that a call names.
-func pathsOf(call client.ToolCall) []string {
+func pathsOf(call acpclient.ToolCall) []string {
 	var paths []string
 	for _, l := range call.Locations {
 		paths = append(paths, l.Path)

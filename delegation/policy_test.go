@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
+	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 )
 
 // What agents ask for as real ones spell it, and whether each mode allows it.
@@ -44,8 +44,8 @@ func TestPolicy(t *testing.T) {
 		{"another's tool", `{"kind":"other","title":"mcp__evil__signet_memory_search"}`, false, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var call client.ToolCall
-			var content struct{ Content client.Content }
+			var call acpclient.ToolCall
+			var content struct{ Content acpclient.Content }
 			if err := json.Unmarshal([]byte(tt.call), &call); err != nil {
 				t.Fatal(err)
 			}
@@ -68,17 +68,17 @@ func TestPolicy(t *testing.T) {
 // A request for permission may leave out what was told of the call before; what was refused is told.
 func TestPolicyRemembers(t *testing.T) {
 	p := &policy{mode: Edit, inside: func(string) bool { return false }}
-	p.remember(client.ToolCall{ID: "1", ToolKind: "read", Title: "Read"})
-	p.remember(client.ToolCall{ID: "2", ToolKind: "edit", Title: "Write\nhere",
+	p.remember(acpclient.ToolCall{ID: "1", ToolKind: "read", Title: "Read"})
+	p.remember(acpclient.ToolCall{ID: "2", ToolKind: "edit", Title: "Write\nhere",
 		Input: json.RawMessage(`{"path":"/etc/x"}`)})
-	if !p.allow(client.ToolCall{ID: "1"}) || p.allow(client.ToolCall{ID: "2"}) {
+	if !p.allow(acpclient.ToolCall{ID: "1"}) || p.allow(acpclient.ToolCall{ID: "2"}) {
 		t.Error("what was told before is forgotten")
 	}
 	if diff := cmp.Diff([]string{"Write here: /etc/x lies outside of its folder"}, p.refused); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for range 3 * mostRefused {
-		p.allow(client.ToolCall{ID: "3"})
+		p.allow(acpclient.ToolCall{ID: "3"})
 	}
 	if len(p.refused) != mostRefused {
 		t.Errorf("%d are told", len(p.refused))
@@ -88,22 +88,22 @@ func TestPolicyRemembers(t *testing.T) {
 // The answer is the last message that holds something; a notice that comes without an id beside messages that have
 // one is none. A long one keeps its beginning and its end.
 func TestAnswer(t *testing.T) {
-	say := func(id, text string) client.Update {
-		return client.Update{Kind: "agent_message_chunk", Message: id, Content: client.Content{Text: text}}
+	say := func(id, text string) acpclient.Update {
+		return acpclient.Update{Kind: "agent_message_chunk", Message: id, Content: acpclient.Content{Text: text}}
 	}
-	tool := client.Update{Kind: "tool_call", ToolCall: client.ToolCall{ID: "t", Title: "Read"}}
+	tool := acpclient.Update{Kind: "tool_call", ToolCall: acpclient.ToolCall{ID: "t", Title: "Read"}}
 	long := strings.Repeat("é", 3*mostAnswer)
 	for name, tt := range map[string]struct {
-		said []client.Update
+		said []acpclient.Update
 		want string
 	}{
-		"chunks":              {[]client.Update{say("", "one "), say("", "two")}, "one two"},
-		"after a tool":        {[]client.Update{say("", "Let me look."), tool, say("", "It is grey.")}, "It is grey."},
-		"nothing after it":    {[]client.Update{say("", "It is grey."), tool, say("", " ")}, "It is grey."},
-		"messages":            {[]client.Update{say("a", "First."), say("b", "Second.")}, "Second."},
-		"a notice behind":     {[]client.Update{say("a", "It is grey."), say("", "**Warning:** old")}, "It is grey."},
-		"a notice before":     {[]client.Update{say("", "Warning: x"), say("a", "It is grey.")}, "It is grey."},
-		"nothing but notices": {[]client.Update{say("", "Warning: x")}, "Warning: x"},
+		"chunks":              {[]acpclient.Update{say("", "one "), say("", "two")}, "one two"},
+		"after a tool":        {[]acpclient.Update{say("", "Let me look."), tool, say("", "It is grey.")}, "It is grey."},
+		"nothing after it":    {[]acpclient.Update{say("", "It is grey."), tool, say("", " ")}, "It is grey."},
+		"messages":            {[]acpclient.Update{say("a", "First."), say("b", "Second.")}, "Second."},
+		"a notice behind":     {[]acpclient.Update{say("a", "It is grey."), say("", "**Warning:** old")}, "It is grey."},
+		"a notice before":     {[]acpclient.Update{say("", "Warning: x"), say("a", "It is grey.")}, "It is grey."},
+		"nothing but notices": {[]acpclient.Update{say("", "Warning: x")}, "Warning: x"},
 	} {
 		c := &child{tools: map[string]bool{}, stop: func(State, string) {}}
 		for _, u := range tt.said {
@@ -140,16 +140,16 @@ func TestBounds(t *testing.T) {
 	}{
 		"turns": {Budget{Turns: 3}, func(c *child) {
 			for _, id := range []string{"1", "1", "2", "3"} {
-				c.Update(client.Update{Kind: "tool_call", ToolCall: client.ToolCall{ID: id}})
+				c.Update(acpclient.Update{Kind: "tool_call", ToolCall: acpclient.ToolCall{ID: id}})
 			}
 		}, "3 turns"},
 		"tokens": {Budget{Tokens: 100}, func(c *child) {
 			n := int64(60)
-			c.Update(client.Update{Kind: "usage_update", Used: &n})
+			c.Update(acpclient.Update{Kind: "usage_update", Used: &n})
 			c.addInside(Usage{Tokens: &n})
 		}, "100 tokens"},
 		"cost": {Budget{Cost: 0.5}, func(c *child) {
-			var u client.Update
+			var u acpclient.Update
 			text := `{"sessionUpdate":"usage_update","used":1,"cost":{"amount":0.6,"currency":"USD"}}`
 			if err := json.Unmarshal([]byte(text), &u); err != nil {
 				t.Fatal(err)
@@ -158,7 +158,7 @@ func TestBounds(t *testing.T) {
 		}, "0.5 USD"},
 		"none": {Budget{}, func(c *child) {
 			n := int64(1e9)
-			c.Update(client.Update{Kind: "usage_update", Used: &n})
+			c.Update(acpclient.Update{Kind: "usage_update", Used: &n})
 		}, ""},
 	} {
 		why := ""

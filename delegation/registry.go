@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
+	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -39,7 +39,7 @@ type KnownAgent struct {
 }
 
 // NoteAgent stores what an agent says of itself.
-func (l *Ledger) NoteAgent(ctx context.Context, agent string, a client.Agent, commands []string) error {
+func (l *Ledger) NoteAgent(ctx context.Context, agent string, a acpclient.Agent, commands []string) error {
 	names, err := json.Marshal(list(commands))
 	if err != nil {
 		return err

@@ -14,12 +14,13 @@ import (
 	"syscall"
 	"time"
 
+	acp "github.com/coder/acp-go-sdk"
 	"github.com/oklog/ulid/v2"
 	"github.com/rs/zerolog"
 
+	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/delegation/client"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
@@ -290,7 +291,7 @@ func (r *run) converse(cwd, task, readMode string, inPlace bool) (o Outcome) {
 	if err != nil {
 		return Outcome{State: Failed, Reason: err.Error()}
 	}
-	conn := client.New(process.Stdin, r.child)
+	conn := acpclient.New(process.Stdin, r.child)
 	var reading guard.Group
 	reading.Go("child's words", func() { conn.Read(process.Stdout) })
 	turn, err := r.prompt(conn, cwd, task, readMode, inPlace)
@@ -304,9 +305,9 @@ func (r *run) converse(cwd, task, readMode string, inPlace bool) (o Outcome) {
 	conn.WaitWrites()
 	r.child.ended(turn)
 	o.Answer, o.Usage, o.Refused = r.child.outcome()
-	o.Stop = chars.Cut(turn.Stop, 40)
+	o.Stop = chars.Cut(string(turn.Stop), 40)
 	switch {
-	case err == nil && turn.Stop == "cancelled":
+	case err == nil && turn.Stop == acp.StopReasonCancelled:
 		o.State, o.Reason = Cancelled, "the agent says that it was cancelled"
 	case err == nil:
 		o.State = Done
@@ -317,7 +318,7 @@ func (r *run) converse(cwd, task, readMode string, inPlace bool) (o Outcome) {
 }
 
 // prompt opens a session, sends the task and waits for the end of the turn.
-func (r *run) prompt(conn *client.Conn, cwd, task, readMode string, inPlace bool) (t client.Turn, err error) {
+func (r *run) prompt(conn *acpclient.Conn, cwd, task, readMode string, inPlace bool) (t acpclient.Turn, err error) {
 	opening, cancel := context.WithTimeout(r.ctx, openLimit)
 	defer cancel()
 	agent, err := conn.Initialize(opening, "signet-acp-proxy", r.Version)
@@ -381,11 +382,11 @@ func (r *run) prompt(conn *client.Conn, cwd, task, readMode string, inPlace bool
 func (r *run) reason(err error, exit upstream.Exit, last []string) string {
 	text := err.Error()
 	switch {
-	case client.NeedsLogin(err):
+	case acpclient.NeedsLogin(err):
 		text += fmt.Sprintf("; log %s in first: run signet-acp-proxy --agent %s on a terminal", r.d.Agent, r.d.Agent)
 	case errors.Is(err, context.DeadlineExceeded):
 		text = strings.Replace(text, context.DeadlineExceeded.Error(), fmt.Sprintf("no answer within %v", openLimit), 1)
-	case errors.Is(err, client.ErrEnded):
+	case errors.Is(err, acpclient.ErrEnded):
 		text += fmt.Sprintf(" (%s)", exit)
 		if len(last) > 0 {
 			text += ": " + strings.Join(last[max(0, len(last)-3):], "; ")

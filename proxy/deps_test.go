@@ -15,17 +15,16 @@ func TestForbiddenDependencies(t *testing.T) {
 		http = "net/http"                    // memory/signet asks the daemon
 		cgo  = "github.com/mattn/go-sqlite3" // package migrations owns the drivers
 		pure = "modernc.org/sqlite"
-		// loses bytes, order and connections (docs/facts/acp.md, "The Go SDK on the wire"): it plays peers in tests
+		// loses bytes, order and connections (docs/facts/acp.md, "The Go SDK on the wire"): acpclient has its types
 		sdk = "github.com/coder/acp-go-sdk"
 	)
 	for pkg, never := range map[string][]string{
 		"/proxy": {http, cgo, pure, sdk, module + "/migrations", module + "/upstream",
 			module + "/memory/signet", module + "/memory/embedded"},
-		"/proxy/frame":          {http, cgo, pure, sdk, "database/sql", module + "/correlation", module + "/memory"},
-		"/upstream":             {http, cgo, pure, sdk, module + "/proxy"},
-		"/memory":               {http, cgo, pure, sdk, "database/sql"},
-		"/correlation":          {http, cgo, pure, sdk, module + "/proxy", module + "/proxy/frame"},
-		"/cmd/signet-acp-proxy": {sdk},
+		"/proxy/frame": {http, cgo, pure, sdk, "database/sql", module + "/correlation", module + "/memory"},
+		"/upstream":    {http, cgo, pure, sdk, module + "/proxy"},
+		"/memory":      {http, cgo, pure, sdk, "database/sql"},
+		"/correlation": {http, cgo, pure, sdk, module + "/proxy", module + "/proxy/frame"},
 	} {
 		t.Run(strings.TrimPrefix(pkg, "/"), func(t *testing.T) {
 			t.Parallel()

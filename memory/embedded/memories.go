@@ -194,7 +194,8 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, m Memory) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO memories (uid, type, project, personal, origin, source, harness, key,
 		importance, rating, ratings, created, updated, digest, tags, context, position, content, turn, session)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?)`, m.ID, m.Type, m.Project,
-		m.Personal, m.Origin, m.Source, m.Harness, m.Session, m.Importance, m.Rating, m.Ratings, m.Created.UnixMilli(), m.Updated.UnixMilli(),
+		m.Personal, m.Origin, m.Source, m.Harness, m.Session, m.Importance, m.Rating, m.Ratings,
+		m.Created.UnixMilli(), m.Updated.UnixMilli(),
 		digest(m.Content), m.Tags, m.Context, m.Position, m.Content, from.Turn, from.Session)
 	return err
 }

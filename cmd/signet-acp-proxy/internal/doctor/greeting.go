@@ -1,52 +1,35 @@
 package doctor
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 	"syscall"
 
+	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-const initializeRequest = `{"jsonrpc":"2.0","id":"signet-acp-proxy-doctor","method":"initialize",` +
-	`"params":{"protocolVersion":1,"clientInfo":{"name":"signet-acp-proxy","version":%s},"clientCapabilities":{}}}` + "\n"
-
-// An introduction is what an agent says of itself in its response to initialize.
-type introduction struct {
-	ProtocolVersion int `json:"protocolVersion"`
-	AgentInfo       struct {
-		Name    string `json:"name"`
-		Version string `json:"version"`
-	} `json:"agentInfo"`
-}
-
 // initialize starts an agent, sends initialize, and ends the agent. If it does not answer, the error says what came
 // instead, and wraps errHangs or errAtWork if it was ended by limit.
-func initialize(ctx context.Context, o upstream.Options, limit timeouts) (introduction, error) {
-	version, err := json.Marshal(runtime.Version)
-	if err != nil {
-		return introduction{}, err
-	}
+func initialize(ctx context.Context, o upstream.Options, limit timeouts) (acpclient.Agent, error) {
 	p, err := upstream.Start(o)
 	if err != nil {
-		return introduction{}, err
+		return acpclient.Agent{}, err
 	}
 	waiting, giveUp := context.WithCancelCause(ctx)
 	var waits sync.WaitGroup
 	waits.Go(func() { limit.wait(waiting, p.Pid(), giveUp) })
 	stop := context.AfterFunc(waiting, func() { p.Terminate(syscall.SIGKILL) })
-	agent, err := greet(p, fmt.Sprintf(initializeRequest, version))
+	agent, err := greet(waiting, p)
 	givenUp := context.Cause(waiting)
 	stop()
 	giveUp(nil)
 	waits.Wait()
-	p.Terminate(syscall.SIGTERM)
 	ended := p.Wait()
 	switch last := p.LastStderr(); {
 	case err == nil:
@@ -62,40 +45,41 @@ func initialize(ctx context.Context, o upstream.Options, limit timeouts) (introd
 
 var errSilent = errors.New("it ended without a word")
 
-// greet sends initialize and reads up to its response.
-func greet(p *upstream.Process, request string) (introduction, error) {
-	_, unread := p.Stdin.Write([]byte(request))
-	lines := bufio.NewScanner(p.Stdout)
-	lines.Buffer(nil, 1<<20)
-	noise := ""
-	for lines.Scan() {
-		var reply struct {
-			ID     any             `json:"id"`
-			Result json.RawMessage `json:"result"`
-			Error  *struct {
-				Message string `json:"message"`
-			} `json:"error"`
-		}
-		if json.Unmarshal(lines.Bytes(), &reply) != nil || reply.ID != "signet-acp-proxy-doctor" {
-			if noise == "" {
-				noise = term.Cut(term.Printable(lines.Text()), 60)
-			}
-			continue
-		}
-		if reply.Error != nil {
-			return introduction{}, fmt.Errorf("it refuses: %s", term.Cut(term.Printable(reply.Error.Message), 200))
-		}
-		var agent introduction
-		if json.Unmarshal(reply.Result, &agent) != nil || agent.ProtocolVersion == 0 {
-			return introduction{}, errors.New("its answer to initialize names no protocolVersion")
-		}
+// greet sends initialize, and waits for its response or the agent's end.
+func greet(ctx context.Context, p *upstream.Process) (agent acpclient.Agent, err error) {
+	conn := acpclient.New(p.Stdin, silent{})
+	read := make(chan struct{})
+	guard.Go("greeting", func() {
+		defer close(read)
+		conn.Read(p.Stdout)
+	})
+	defer func() {
+		p.Terminate(syscall.SIGTERM)
+		<-read
+		conn.WaitWrites()
+	}()
+	agent, err = conn.Initialize(ctx, "signet-acp-proxy", runtime.Version)
+	refused := (*acpclient.Error)(nil)
+	switch {
+	case err == nil && agent.ProtocolVersion != 0:
 		return agent, nil
+	case errors.As(err, &refused):
+		return agent, fmt.Errorf("it refuses: %s", term.Cut(term.Printable(refused.Message), 200))
+	case !errors.Is(err, acpclient.ErrEnded) && ctx.Err() == nil:
+		return agent, errors.New("its answer to initialize names no protocolVersion")
 	}
-	if noise != "" {
-		return introduction{}, fmt.Errorf("it says %q", noise)
+	<-read // it may have said why
+	switch noise := conn.Noise(); {
+	case noise != "":
+		return agent, fmt.Errorf("it says %q", term.Cut(term.Printable(noise), 60))
+	case errors.Is(err, acpclient.ErrUnread):
+		return agent, errors.New("it closed its stdin")
 	}
-	if unread != nil {
-		return introduction{}, errors.New("it closed its stdin")
-	}
-	return introduction{}, errSilent
+	return agent, errSilent
 }
+
+// silent hears nothing and allows nothing.
+type silent struct{}
+
+func (silent) Update(acpclient.Update)       {}
+func (silent) Allow(acpclient.ToolCall) bool { return false }

@@ -189,7 +189,7 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 	}
 	took := time.Since(begun)
 	text := strings.TrimRight(fmt.Sprintf("%s speaks ACP after %d ms: %s %s", name, took.Milliseconds(),
-		agent.AgentInfo.Name, agent.AgentInfo.Version), ": ")
+		agent.Info.Name, agent.Info.Version), ": ")
 	if took > limit.slow {
 		return Finding{check, Note, text + "; nothing is wrong with it, but it is slow to start",
 			"see what else keeps the machine busy; some clients wait no longer than 15 s"}

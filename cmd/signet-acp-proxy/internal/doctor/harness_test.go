@@ -21,7 +21,7 @@ import (
 const agentVariable = "SIGNET_DOCTOR_AGENT"
 
 func TestMain(m *testing.M) {
-	const answer = `{"jsonrpc":"2.0","id":"signet-acp-proxy-doctor",` +
+	const answer = `{"jsonrpc":"2.0","id":1,` +
 		`"result":{"protocolVersion":1,"agentInfo":{"name":"late"}}}`
 	switch os.Getenv(agentVariable) {
 	case "hangs":
@@ -64,8 +64,8 @@ func TestTimeouts(t *testing.T) {
 		t.Run(tt.agent, func(t *testing.T) {
 			t.Parallel()
 			agent, err := initialize(t.Context(), acting(tt.agent), tt.limit)
-			if !errors.Is(err, tt.want) || tt.want == nil && agent.AgentInfo.Name != "late" {
-				t.Errorf("it is called %q, and %v; want %v", agent.AgentInfo.Name, err, tt.want)
+			if !errors.Is(err, tt.want) || tt.want == nil && agent.Info.Name != "late" {
+				t.Errorf("it is called %q, and %v; want %v", agent.Info.Name, err, tt.want)
 			}
 		})
 	}
@@ -118,7 +118,7 @@ func TestGreetingUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.Exited()
-	_, err = greet(p, "{}\n")
+	_, err = greet(t.Context(), p)
 	p.Wait()
 	if err == nil || err.Error() != `it says "Welcome!"` {
 		t.Errorf("got %v", err)

@@ -1,10 +1,8 @@
 package tryout
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/acpclient"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // What is said in the two sessions, and what the second one must be told.
@@ -115,6 +116,8 @@ func (t trial) given(ctx context.Context, id string) (string, error) {
 
 // session has one prompt answered in a new session, and gives its id and the answer.
 func (t trial) session(ctx context.Context, prompt string) (id, answer string, err error) {
+	ctx, kill := context.WithCancel(ctx)
+	defer kill()
 	agent := exec.CommandContext(ctx, t.self, slices.Concat(
 		[]string{"--memory", "embedded", "--signet-path", t.signet(), "--agent", t.agent.Name, "--"},
 		t.agent.Command)...)
@@ -134,12 +137,7 @@ func (t trial) session(ctx context.Context, prompt string) (id, answer string, e
 	if err := agent.Start(); err != nil {
 		return "", "", err
 	}
-	id, answer, err = converse(in, out, t.dir, prompt)
-	if err != nil {
-		_ = agent.Process.Kill()
-	}
-	err = errors.Join(err, in.Close())
-	_, _ = io.Copy(io.Discard, out)
+	id, answer, err = converse(ctx, kill, in, out, t.dir, prompt)
 	_ = agent.Wait() // a harness that answered and is slow to end has done what it was asked for
 	if err != nil && said.Len() > 0 {
 		err = fmt.Errorf("%w (%s)", err, bytes.TrimSpace(said.Bytes()))
@@ -153,79 +151,46 @@ func environment() []string {
 	return append(env, "SIGNET_ACP_HOLD=5s", "SIGNET_ACP_DATABASE_WAIT=2s")
 }
 
-// converse is the client's part of a session with one prompt.
-func converse(in io.Writer, out io.Reader, dir, prompt string) (session, answer string, err error) {
-	c := client{in: in, lines: bufio.NewScanner(out)}
-	c.lines.Buffer(nil, maxLine)
-	var opened struct {
-		SessionID string `json:"sessionId"`
+// converse is the client's part of a session with one prompt. It kills an agent that fails.
+func converse(
+	ctx context.Context, kill func(), in io.WriteCloser, out io.Reader, dir, prompt string,
+) (session, answer string, err error) {
+	var said words
+	conn := acpclient.New(in, &said)
+	read := make(chan struct{})
+	guard.Go("trial", func() {
+		defer close(read)
+		conn.Read(out)
+	})
+	defer func() {
+		if err != nil {
+			kill()
+		}
+		err = errors.Join(err, in.Close())
+		<-read
+		conn.WaitWrites()
+		answer = said.String()
+	}()
+	if _, err = conn.Initialize(ctx, "signet-acp-proxy init", "1"); err != nil {
+		return "", "", fmt.Errorf("initialize: %w", err)
 	}
-	err = c.call(&struct{}{}, "initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": struct{}{},
-		"clientInfo": map[string]string{"name": "signet-acp-proxy init", "version": "1"}})
-	if err == nil {
-		err = c.call(&opened, "session/new", map[string]any{"cwd": dir, "mcpServers": []any{}})
-	}
-	if err == nil {
-		err = c.call(&struct{}{}, "session/prompt", map[string]any{"sessionId": opened.SessionID,
-			"prompt": []content{{"text", prompt}}})
-	}
-	return opened.SessionID, c.said.String(), err
-}
-
-// A client of one agent.
-type client struct {
-	in    io.Writer
-	lines *bufio.Scanner
-	calls int
-	said  strings.Builder // by the agent
-}
-
-// A message from the agent.
-type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Result json.RawMessage `json:"result"`
-	Error  *struct {
-		Message string `json:"message"`
-	} `json:"error"`
-	Params struct {
-		Update struct {
-			Kind    string          `json:"sessionUpdate"`
-			Content json.RawMessage `json:"content"` // of a text, or of other things
-		} `json:"update"`
-	} `json:"params"`
-}
-
-// call sends a request, collects what the agent says before the response, and refuses the agent's requests.
-func (c *client) call(result any, method string, params any) error {
-	c.calls++
-	id := fmt.Sprint(c.calls)
-	err := write(c.in, map[string]any{"jsonrpc": "2.0", "id": c.calls, "method": method, "params": params})
+	opened, err := conn.NewSession(ctx, dir)
 	if err != nil {
-		return fmt.Errorf("%s: %w", method, err)
+		return "", "", fmt.Errorf("session/new: %w", err)
 	}
-	for c.lines.Scan() {
-		var m message
-		if err := json.Unmarshal(c.lines.Bytes(), &m); err != nil {
-			return fmt.Errorf("%s: %w", method, err)
-		}
-		switch {
-		case m.Method == "session/update":
-			var text content
-			if m.Params.Update.Kind == "agent_message_chunk" && json.Unmarshal(m.Params.Update.Content, &text) == nil {
-				c.said.WriteString(text.Text)
-			}
-		case m.Method != "" && m.ID != nil:
-			if err := write(c.in, map[string]any{"jsonrpc": "2.0", "id": m.ID,
-				"error": map[string]any{"code": -32601, "message": "not here"}}); err != nil {
-				return fmt.Errorf("%s: %w", method, err)
-			}
-		case m.Method != "" || string(m.ID) != id:
-		case m.Error != nil:
-			return fmt.Errorf("%s: %s", method, m.Error.Message)
-		default:
-			return json.Unmarshal(m.Result, result)
-		}
+	if _, err = conn.Prompt(ctx, opened.ID, prompt); err != nil {
+		return "", "", fmt.Errorf("session/prompt: %w", err)
 	}
-	return fmt.Errorf("%s: %w", method, errors.Join(errors.New("the agent ended without an answer"), c.lines.Err()))
+	return opened.ID, "", nil
 }
+
+// words are what an agent says. It may do nothing.
+type words struct{ strings.Builder }
+
+func (w *words) Update(u acpclient.Update) {
+	if u.Kind == "agent_message_chunk" {
+		w.WriteString(u.Content.Text)
+	}
+}
+
+func (*words) Allow(acpclient.ToolCall) bool { return false }

@@ -10,12 +10,14 @@ func TestConverse(t *testing.T) {
 	toAgent, clientOut := io.Pipe()
 	clientIn, fromAgent := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- Echo(toAgent, fromAgent) }()
-	id, answer, err := converse(clientOut, clientIn, t.TempDir(), Statement)
+	go func() {
+		ended <- Echo(toAgent, fromAgent)
+		fromAgent.Close()
+	}()
+	id, answer, err := converse(t.Context(), func() {}, clientOut, clientIn, t.TempDir(), Statement)
 	if err != nil || id == "" || answer != Statement {
 		t.Errorf("%q, %q, %v", id, answer, err)
 	}
-	clientOut.Close()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

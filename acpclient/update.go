@@ -1,6 +1,10 @@
-package client
+package acpclient
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	acp "github.com/coder/acp-go-sdk"
+)
 
 // An Update is one session/update: Kind says which of the fields it has.
 type Update struct {
@@ -46,11 +50,11 @@ func (c *Content) UnmarshalJSON(text []byte) error {
 
 // A ToolCall is a call of a tool, as far as the agent has described it.
 type ToolCall struct {
-	ID        string `json:"toolCallId"`
-	Title     string `json:"title"`
-	ToolKind  string `json:"kind"`
-	Name      string `json:"name"`
-	Status    string `json:"status"`
+	ID        string       `json:"toolCallId"`
+	Title     string       `json:"title"`
+	ToolKind  acp.ToolKind `json:"kind"`
+	Name      string       `json:"name"`
+	Status    string       `json:"status"`
 	Locations []struct {
 		Path string `json:"path"`
 	} `json:"locations"`
@@ -67,8 +71,8 @@ type ToolCall struct {
 type permission struct {
 	ToolCall ToolCall `json:"toolCall"`
 	Options  []struct {
-		ID   string `json:"optionId"`
-		Kind string `json:"kind"`
+		ID   acp.PermissionOptionId   `json:"optionId"`
+		Kind acp.PermissionOptionKind `json:"kind"`
 	} `json:"options"`
 }
 
@@ -88,17 +92,18 @@ func (p *permission) UnmarshalJSON(text []byte) error {
 }
 
 // answer chooses the narrowest option that allows or refuses. Where there is none, the request counts as cancelled.
-func (p permission) answer(allowed bool) any {
-	kinds := []string{"reject_once", "reject_always"}
+func (p permission) answer(allowed bool) acp.RequestPermissionResponse {
+	kinds := []acp.PermissionOptionKind{acp.PermissionOptionKindRejectOnce, acp.PermissionOptionKindRejectAlways}
 	if allowed {
-		kinds = []string{"allow_once"} // never allow_always, which would be kept in the person's own settings
+		// never allow_always, which would be kept in the person's own settings
+		kinds = []acp.PermissionOptionKind{acp.PermissionOptionKindAllowOnce}
 	}
 	for _, kind := range kinds {
 		for _, o := range p.Options {
 			if o.Kind == kind {
-				return map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": o.ID}}
+				return acp.RequestPermissionResponse{Outcome: acp.NewRequestPermissionOutcomeSelected(o.ID)}
 			}
 		}
 	}
-	return map[string]any{"outcome": map[string]string{"outcome": "cancelled"}}
+	return acp.RequestPermissionResponse{Outcome: acp.NewRequestPermissionOutcomeCancelled()}
 }

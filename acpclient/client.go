@@ -1,11 +1,13 @@
-// Package client is the client's side of an ACP connection, as far as a delegation needs it: one session, one prompt,
-// and requests for permission that a rule answers. It reads from and writes to the pipes of whatever speaks ACP.
+// Package acpclient is the client's side of an ACP connection, as far as this program needs one: sessions, prompts, and
+// requests for permission that a rule answers. It reads from and writes to the pipes of whatever speaks ACP: agents
+// that get delegations, those that init tries, and those that doctor looks at.
 //
-// It is not built on the Go SDK's connection, whose limits a talkative child can reach: that one closes when more than
-// 1,024 updates wait, takes no line of more than 10 MB, and answers a request for permission before it has shown the
-// call that it is about (docs/facts/acp.md, "The Go SDK on the wire"). Here one goroutine reads and decides, in the
-// order in which messages come.
-package client
+// What is sent has the Go SDK's types. What is read is decoded into what is looked at alone, so that an unknown kind
+// does not make an answer unreadable; and it is not built on the SDK's connection, whose limits a talkative agent can
+// reach: that one closes when more than 1,024 updates wait, takes no line of more than 10 MB, and answers a request for
+// permission before it has shown the call that it is about (docs/facts/acp.md, "The Go SDK on the wire"). Here one
+// goroutine reads and decides, in the order in which messages come.
+package acpclient
 
 import (
 	"bufio"
@@ -18,15 +20,25 @@ import (
 	"strconv"
 	"sync"
 
+	acp "github.com/coder/acp-go-sdk"
+
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
-// ErrEnded says that the agent's output has ended.
-var ErrEnded = errors.New("the agent ended")
+// Errors of a Call beside the agent's own.
+var (
+	ErrEnded  = errors.New("the agent ended")
+	ErrUnread = fmt.Errorf("%w: it closed its stdin", ErrEnded)
+)
 
-// codeAuthRequired is the protocol's auth_required.
-const codeAuthRequired = -32000
+// The protocol's codes of errors.
+const (
+	codeAuthRequired   = -32000
+	codeMethodNotFound = -32601
+)
+
+const mostNoise = 1 << 10 // bytes of a line that is no message
 
 // mostLine is the longest frame that is read, in bytes; a longer one is passed over.
 const mostLine = 16 << 20
@@ -70,6 +82,7 @@ type Conn struct {
 	next    int
 	waiting map[string]chan answer // for responses, by request id
 	ended   bool
+	noise   string // the first line that is no message
 }
 
 type answer struct {
@@ -132,11 +145,19 @@ func (c *Conn) dispatch(line []byte) {
 		Result json.RawMessage `json:"result"`
 		Error  json.RawMessage `json:"error"`
 	}
-	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &m) != nil {
+	if len(line) == 0 {
+		return
+	}
+	if line[0] != '{' || json.Unmarshal(line, &m) != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.noise == "" {
+			c.noise = chars.Cut(string(line), mostNoise)
+		}
 		return
 	}
 	switch {
-	case m.Method == "session/update":
+	case m.Method == acp.ClientMethodSessionUpdate:
 		var n struct{ Update Update }
 		if json.Unmarshal(m.Params, &n) == nil {
 			c.handler.Update(n.Update)
@@ -167,8 +188,8 @@ func newAnswer(result, failed json.RawMessage) answer {
 
 // serve answers a request of the agent.
 func (c *Conn) serve(id json.RawMessage, method string, params json.RawMessage) {
-	reply := frame{ID: id, Error: &Error{Code: -32601, Message: "method not found"}}
-	if method == "session/request_permission" {
+	reply := frame{ID: id, Error: &Error{Code: codeMethodNotFound, Message: "method not found"}}
+	if method == acp.ClientMethodSessionRequestPermission {
 		var p permission
 		if json.Unmarshal(params, &p) == nil {
 			reply.Error, reply.Result = nil, p.answer(c.handler.Allow(p.ToolCall))
@@ -189,6 +210,13 @@ func (c *Conn) write(f frame) error {
 	defer c.writing.Unlock()
 	_, err := c.out.Write(b.Bytes())
 	return err
+}
+
+// Noise returns the beginning of the first line that was no message, "" for none.
+func (c *Conn) Noise() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.noise
 }
 
 // WaitWrites waits for requests that are still being written. It is to be called once out is closed.
@@ -216,7 +244,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 		select {
 		case err := <-sent:
 			if err != nil {
-				return ErrEnded
+				return ErrUnread
 			}
 			sent = nil
 		case a := <-wait:

@@ -1,7 +1,9 @@
-package client
+package acpclient
 
 import (
 	"context"
+
+	acp "github.com/coder/acp-go-sdk"
 )
 
 // An Agent is what the agent says of itself.
@@ -16,13 +18,8 @@ type Agent struct {
 
 // Initialize opens the connection. We offer no files and no terminal: agents have their own.
 func (c *Conn) Initialize(ctx context.Context, name, version string) (a Agent, err error) {
-	err = c.Call(ctx, "initialize", map[string]any{
-		"protocolVersion": 1,
-		"clientInfo":      map[string]string{"name": name, "version": version},
-		"clientCapabilities": map[string]any{
-			"fs":       map[string]bool{"readTextFile": false, "writeTextFile": false},
-			"terminal": false,
-		},
+	err = c.Call(ctx, acp.AgentMethodInitialize, acp.InitializeRequest{
+		ProtocolVersion: acp.ProtocolVersionNumber, ClientInfo: &acp.Implementation{Name: name, Version: version},
 	}, &a)
 	return a, err
 }
@@ -49,18 +46,19 @@ func (s Session) HasMode(mode string) bool {
 
 // NewSession has the agent make a session in the folder cwd.
 func (c *Conn) NewSession(ctx context.Context, cwd string) (s Session, err error) {
-	err = c.Call(ctx, "session/new", map[string]any{"cwd": cwd, "mcpServers": []any{}}, &s)
+	err = c.Call(ctx, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: cwd, McpServers: []acp.McpServer{}}, &s)
 	return s, err
 }
 
 // SetMode puts a session into a mode.
 func (c *Conn) SetMode(ctx context.Context, session, mode string) error {
-	return c.Call(ctx, "session/set_mode", map[string]string{"sessionId": session, "modeId": mode}, nil)
+	return c.Call(ctx, acp.AgentMethodSessionSetMode,
+		acp.SetSessionModeRequest{SessionId: acp.SessionId(session), ModeId: acp.SessionModeId(mode)}, nil)
 }
 
 // A Turn is the response to a prompt.
 type Turn struct {
-	Stop  string `json:"stopReason"`
+	Stop  acp.StopReason `json:"stopReason"`
 	Usage *struct {
 		Input  int64 `json:"inputTokens"`
 		Output int64 `json:"outputTokens"`
@@ -87,8 +85,8 @@ func (t Turn) Tokens() (n int64, ok bool) {
 
 // Prompt sends a prompt and waits for the end of the turn.
 func (c *Conn) Prompt(ctx context.Context, session, text string) (t Turn, err error) {
-	err = c.Call(ctx, "session/prompt", map[string]any{
-		"sessionId": session, "prompt": []any{map[string]string{"type": "text", "text": text}},
+	err = c.Call(ctx, acp.AgentMethodSessionPrompt, acp.PromptRequest{
+		SessionId: acp.SessionId(session), Prompt: []acp.ContentBlock{acp.TextBlock(text)},
 	}, &t)
 	return t, err
 }
@@ -96,6 +94,7 @@ func (c *Conn) Prompt(ctx context.Context, session, text string) (t Turn, err er
 // Cancel asks the agent to end the turn. It does not block on an agent that does not read.
 func (c *Conn) Cancel(session string) {
 	c.tasks.Go("cancel", func() {
-		_ = c.write(frame{Method: "session/cancel", Params: map[string]string{"sessionId": session}})
+		_ = c.write(frame{Method: acp.AgentMethodSessionCancel,
+			Params: acp.CancelNotification{SessionId: acp.SessionId(session)}})
 	})
 }

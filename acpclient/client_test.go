@@ -1,4 +1,4 @@
-package client
+package acpclient
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ type heard struct{ all []string }
 
 func (h *heard) Update(u Update) { h.all = append(h.all, u.Kind+" "+u.Content.Text+u.Title) }
 func (h *heard) Allow(c ToolCall) bool {
-	h.all = append(h.all, "may it "+c.ToolKind)
+	h.all = append(h.all, "may it "+string(c.ToolKind))
 	return c.ToolKind == "read"
 }
 
@@ -81,7 +81,7 @@ func TestOrder(t *testing.T) {
 		turn <- err
 	}()
 	p.hear(`{"jsonrpc":"2.0","id":1,"method":"session/prompt",` +
-		`"params":{"prompt":[{"text":"<hi>","type":"text"}],"sessionId":"s"}}`)
+		`"params":{"prompt":[{"text":"\u003chi\u003e","type":"text"}],"sessionId":"s"}}`)
 	const n = 3000 // more than the SDK's queue holds
 	for i := range n {
 		p.say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":`+
