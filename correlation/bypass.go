@@ -23,10 +23,3 @@ func (s *Store) Bypassed(ctx context.Context, key string) (bypassed bool, err er
 		bypassNotice+key).Scan(&bypassed)
 	return bypassed, sqlite.While("looking whether a session is switched off", err)
 }
-
-// DaemonSeen returns the version that the daemon at a url had when SawDaemon last noted it; "" if it never was.
-func (s *Store) DaemonSeen(ctx context.Context, url string) (version string, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(version), '') FROM daemon_seen WHERE url = ?`,
-		url).Scan(&version)
-	return version, sqlite.While("looking which daemon answered", err)
-}

@@ -92,11 +92,11 @@ func runWorker() {
 			continue
 		}
 		orExit(0, err)
-		post := orExit(s.Select(ctx, d, false))
+		post := orExit(s.Select(ctx, d))
 		orExit(0, s.Attempt(ctx, d, post, ""))
 		fmt.Println("POST", d.ID)
 		orExit(0, s.Delivered(ctx, d, post, ""))
-		for _, turn := range post.Turns[post.Earlier:] {
+		for _, turn := range post.Turns {
 			fmt.Println("DELIVERED", turn.ID)
 		}
 	}
@@ -214,7 +214,7 @@ func TestKill(t *testing.T) {
 			continue
 		}
 		check(t, err)
-		check(t, b.Delivered(t.Context(), d, b.attempt(d, true), ""))
+		check(t, b.Delivered(t.Context(), d, b.attempt(d), ""))
 	}
 	if n := b.count("SELECT count(*) FROM turns WHERE daemon_delivery = 0"); n != 0 {
 		t.Errorf("%d turns were never delivered", n)

@@ -63,21 +63,23 @@ type Delivery struct {
 	Reply, Error string
 	Payload      string
 
-	leases   int  // how often it was leased: with Lease it names the lease
-	failures int  // in a row
-	again    bool // more became owed while it was leased
+	leases   int   // how often it was leased: with Lease it names the lease
+	failures int   // in a row
+	again    bool  // more became owed since it was leased, or since it was begun
+	postedTo int64 // the last turn of what was begun to be posted
 }
 
 const deliveryColumns = `d.id, d.session, d.key, d.kind, d.reason, d.url, d.agent_id, d.hook_command, d.hook_limit,
 	d.state, d.created, d.owed, d.due, d.done, d.attempts, d.failures, d.unanswered, d.parts, d.lease, d.leases,
-	d.leased_until, d.again, d.posted, d.first_turn, d.last_turn, d.turns, d.file, d.reply, d.error, d.payload`
+	d.leased_until, d.again, d.posted, d.first_turn, d.last_turn, d.turns, d.file, d.reply, d.error, d.payload,
+	d.posted_to`
 
 func scanDelivery(row sqlite.Row) (d Delivery, err error) {
 	var created, owed, due, done, until, posted, limit int64
 	var command []byte
 	err = row.Scan(&d.ID, &d.Session, &d.Key, &d.Kind, &d.Reason, &d.URL, &d.AgentID, &command, &limit, &d.State,
 		&created, &owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts, &d.Lease, &d.leases,
-		&until, &d.again, &posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.File, &d.Reply, &d.Error, &d.Payload)
+		&until, &d.again, &posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.File, &d.Reply, &d.Error, &d.Payload, &d.postedTo)
 	d.Created, d.Owed = sqlite.Unstamp(created), sqlite.Unstamp(owed)
 	d.Due, d.Done = sqlite.Unstamp(due), sqlite.Unstamp(done)
 	d.LeasedUntil, d.Posted = sqlite.Unstamp(until), sqlite.Unstamp(posted)
@@ -87,6 +89,9 @@ func scanDelivery(row sqlite.Row) (d Delivery, err error) {
 	}
 	return d, err
 }
+
+// begun reports whether some of the delivery was taken, or may have been: it goes on with the same turns.
+func (d Delivery) begun() bool { return d.Parts > 0 || d.Unanswered > 0 }
 
 // column is the column of turns with the delivery of this kind that took a turn.
 func (d Delivery) column() string {

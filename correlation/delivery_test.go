@@ -49,9 +49,9 @@ func (b *bench) nothingDue(w *Process) {
 }
 
 // attempt posts what a delivery holds, as far as the database knows.
-func (b *bench) attempt(d Delivery, whole bool) Selection {
+func (b *bench) attempt(d Delivery) Selection {
 	b.tb.Helper()
-	post := must(b.Select(b.ctx(), d, whole))(b.tb)
+	post := must(b.Select(b.ctx(), d))(b.tb)
 	check(b.tb, b.Attempt(b.ctx(), d, post, "/acp/transcripts/1.txt"))
 	return post
 }
@@ -98,7 +98,7 @@ func TestOutcomes(t *testing.T) {
 			check(b.tb, b.Unanswered(b.ctx(), d, "timeout"))
 			b.clock.Advance(time.Second)
 			d = b.lease(b.worker())
-			b.attempt(d, true)
+			b.attempt(d)
 			return b.Unanswered(b.ctx(), d, "timeout again")
 		}, state: Unknown, err: "timeout again", taken: true, mention: true},
 		{name: "part of it", come: func(b *bench, d Delivery, post Selection) error {
@@ -112,7 +112,7 @@ func TestOutcomes(t *testing.T) {
 			first.Turns, last.Turns = post.Turns[:1], post.Turns[1:]
 			check(b.tb, b.Part(b.ctx(), d, first, ""))
 			return b.Dropped(b.ctx(), d, last, "", "under 500 characters")
-		}, state: Delivered, err: "under 500 characters", taken: true},
+		}, state: Delivered, err: "under 500 characters", isNew: 1},
 		{name: "deferred", come: func(b *bench, d Delivery, _ Selection) error {
 			return b.Defer(b.ctx(), d, b.clock.Now().Add(time.Hour))
 		}, state: Owed, open: true, due: time.Hour, isNew: 2, mention: true},
@@ -125,7 +125,7 @@ func TestOutcomes(t *testing.T) {
 			if d.Session != v.ID || d.Key != v.Key || d.Kind != KindDaemon || d.Reason != "eof" {
 				t.Fatalf("leased %+v", d)
 			}
-			check(t, tt.come(b, d, b.attempt(d, true)))
+			check(t, tt.come(b, d, b.attempt(d)))
 
 			got := b.only(v.ID)
 			if got.State != tt.state || got.Done.IsZero() != tt.open || got.Reply != tt.reply || got.Error != tt.err ||
@@ -153,8 +153,8 @@ func TestOutcomes(t *testing.T) {
 			if n := b.count("SELECT count(*) FROM turns WHERE daemon_delivery = 0"); (n == 0) != tt.taken {
 				t.Errorf("%d turns were not taken", n)
 			}
-			post := must(b.Select(t.Context(), d, false))(t)
-			if n := len(post.Turns) - post.Earlier; n != tt.isNew && !(n < 0) {
+			post := must(b.Select(t.Context(), d))(t)
+			if n := len(post.Turns); n != tt.isNew {
 				t.Errorf("%d turns are new, want %d", n, tt.isNew)
 			}
 		})
@@ -169,7 +169,7 @@ func TestBackoffAndDeath(t *testing.T) {
 	var waits []time.Duration
 	for range 1000 {
 		d := b.lease(w)
-		b.attempt(d, true)
+		b.attempt(d)
 		check(t, b.Retry(t.Context(), d, "connection refused", 0))
 		next, open, err := b.Due(t.Context())
 		check(t, err)
@@ -200,9 +200,9 @@ func TestBackoffAndDeath(t *testing.T) {
 
 	// The session goes on: what the dead delivery did not take goes along.
 	b.said("s", 1)
-	if post := must(b.Select(t.Context(), b.lease(w), false))(t); len(post.Turns) != 2 || post.Earlier != 0 ||
+	if post := must(b.Select(t.Context(), b.lease(w)))(t); len(post.Turns) != 2 || !post.First ||
 		!post.Wait.IsZero() {
-		t.Errorf("%d turns, %d of them earlier, wait %v", len(post.Turns), post.Earlier, post.Wait)
+		t.Errorf("%d turns, first %v, wait %v", len(post.Turns), post.First, post.Wait)
 	}
 }
 
@@ -258,7 +258,7 @@ func TestWorkerDiesPosting(t *testing.T) {
 			t.Fatalf("round %d: it is %+v", i, got)
 		}
 		if err == nil {
-			b.attempt(d, true)
+			b.attempt(d)
 		}
 		check(t, w.End(t.Context(), "killed"))
 		b.clock.Advance(10 * time.Second)
@@ -300,7 +300,7 @@ func TestHookComesAfterTheDaemon(t *testing.T) {
 				t.Fatalf("a hook of the same key while the daemon is asked: %+v", e)
 			}
 			b.nothingDue(w)
-			post := must(b.Select(t.Context(), d, true))(t)
+			post := must(b.Select(t.Context(), d))(t)
 			if tt.name != "not worth it yet" {
 				check(t, b.Attempt(t.Context(), d, post, ""))
 				b.nothingDue(w)
@@ -337,7 +337,7 @@ func TestDeliveredUnderItsKey(t *testing.T) {
 	got := make(map[string][]string)
 	for range 2 {
 		d := b.lease(w)
-		post := b.attempt(d, true)
+		post := b.attempt(d)
 		for _, turn := range post.Turns {
 			got[d.Key] = append(got[d.Key], turn.User)
 		}

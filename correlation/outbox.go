@@ -62,7 +62,9 @@ func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, le
 				}
 			}
 			if _, err := tx.ExecContext(ctx, `UPDATE deliveries
-				SET lease = ?, leases = leases + 1, leased_until = ?, again = 0, posted = 0 WHERE id = ?`,
+				SET lease = ?, leases = leases + 1, leased_until = ?, again = again AND (unanswered > 0 OR parts > 0),
+					posted = 0
+				WHERE id = ?`,
 				worker.id, sqlite.Stamp(now.Add(LeaseTime)), d.ID); err != nil {
 				return err
 			}

@@ -94,8 +94,9 @@ func (s *Store) Attempt(ctx context.Context, lease Delivery, post Selection, fil
 			}
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE deliveries SET attempts = attempts + 1, posted = ?, leased_until = ?,
-			first_turn = ?, last_turn = ?, turns = ?, file = ? WHERE id = ?`,
-			sqlite.Stamp(now), sqlite.Stamp(now.Add(LeaseTime)), first, last, len(post.Turns), file, d.ID)
+			first_turn = ?, last_turn = ?, turns = ?, file = ?,
+			posted_to = iif(unanswered > 0 OR parts > 0, posted_to, ?) WHERE id = ?`,
+			sqlite.Stamp(now), sqlite.Stamp(now.Add(LeaseTime)), first, last, len(post.Turns), file, post.Last, d.ID)
 		return err
 	})
 }
@@ -127,14 +128,13 @@ func (s *Store) Delivered(ctx context.Context, lease Delivery, post Selection, r
 // key's next delivery.
 func (s *Store) Dropped(ctx context.Context, lease Delivery, post Selection, reply, why string) error {
 	return s.withLease(ctx, "noting a delivery", lease, func(tx *sql.Tx, d Delivery, _ time.Time) error {
+		if d.Parts > 0 { // the parts before it were accepted
+			return s.finish(ctx, tx, d, Delivered, reply, why)
+		}
 		if err := markPosted(ctx, tx, d, post); err != nil {
 			return err
 		}
-		state := Dropped
-		if d.Parts > 0 { // most of it was accepted
-			state = Delivered
-		}
-		return s.finish(ctx, tx, d, state, reply, why)
+		return s.finish(ctx, tx, d, Dropped, reply, why)
 	})
 }
 
@@ -174,14 +174,14 @@ func (s *Store) MakeDue(ctx context.Context) error {
 	})
 }
 
-// finish closes a delivery, and opens another if turns of the same key became owed after it was leased and were not in
-// it.
+// finish closes a delivery, and opens another for turns of the same key that are not in it: those that became owed after
+// it was leased or begun, and those behind a part that got no answer.
 func (s *Store) finish(ctx context.Context, tx *sql.Tx, d Delivery, state DeliveryState, reply, why string) error {
 	now := sqlite.Stamp(s.now())
 	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, done = ?, lease = '', posted = 0, failures = 0,
 		file = ?, reply = ?, error = ? WHERE id = ?`,
 		state, now, d.File, cutNote(reply), cutNote(why), d.ID)
-	if err != nil || !d.again {
+	if err != nil || !d.again && state != Unknown {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, hook_command,

@@ -89,9 +89,10 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 				iif(?3 = ?8, ?9, ''), iif(?3 = ?8, ?10, 0), ?5, ?6, ?6, ?6
 			FROM turns`+mine+` AND `+column+` = 0 GROUP BY key
 			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
-			SET session = excluded.session, reason = excluded.reason, url = excluded.url,
+			SET session = excluded.session,
+				reason = iif(unanswered > 0 OR parts > 0, reason, excluded.reason), url = excluded.url,
 				agent_id = excluded.agent_id, hook_command = excluded.hook_command, hook_limit = excluded.hook_limit,
-				owed = excluded.owed, due = excluded.due, again = lease <> ''`,
+				owed = excluded.owed, due = excluded.due, again = lease <> '' OR unanswered > 0 OR parts > 0`,
 			p.id, session, kind, reason, Owed, now, p.url, KindHook, p.hookCommand, p.hookLimit)
 		return err
 	}
@@ -132,7 +133,7 @@ func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err erro
 				?4, ?5, ?5, ?5
 			FROM turns WHERE key = ?1 AND ended > 0 AND daemon_delivery = 0 GROUP BY key
 			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
-			SET owed = excluded.owed, due = excluded.due, again = lease <> ''`,
+			SET owed = excluded.owed, due = excluded.due, again = lease <> '' OR unanswered > 0 OR parts > 0`,
 			key, KindDaemon, info.url, Owed, now, SoFar)
 		if err != nil {
 			return err

@@ -16,14 +16,14 @@ func TestOwedAnew(t *testing.T) {
 	v := b.said("s", 1)
 	w := b.worker()
 	d := b.lease(w)
-	post := b.attempt(d, true)
+	post := b.attempt(d)
 	b.said("s", 2)
 	check(t, b.Delivered(t.Context(), d, post, "one"))
 	b.said("s", 1)
 	d = b.lease(w)
-	post = b.attempt(d, true)
-	if len(post.Turns) != 4 || post.Earlier != 1 {
-		t.Errorf("%d turns, %d of them earlier, want all of 4, 1", len(post.Turns), post.Earlier)
+	post = b.attempt(d)
+	if len(post.Turns) != 3 || post.First {
+		t.Errorf("%d turns, first %v, want 3", len(post.Turns), post.First)
 	}
 	check(t, b.Delivered(t.Context(), d, post, "two"))
 	b.nothingDue(w)
@@ -34,32 +34,32 @@ func TestOwedAnew(t *testing.T) {
 	check(t, b.Defer(t.Context(), d, b.clock.Now().Add(time.Hour)))
 	d = b.lease(w) // due at once: there is more now
 	b.said("s", 0)
-	check(t, b.Delivered(t.Context(), d, b.attempt(d, true), "three"))
+	check(t, b.Delivered(t.Context(), d, b.attempt(d), "three"))
 	b.nothingDue(w) // a process without a prompt owed nothing
 	if n := len(must(b.Deliveries(t.Context(), v.ID))(t)); n != 3 {
 		t.Errorf("%d deliveries, want 3", n)
 	}
 }
 
-// What was dropped is new to the next delivery; what it had as lead-in is not.
-func TestDroppedWithLeadIn(t *testing.T) {
+// What was dropped is new to the next delivery.
+func TestDropped(t *testing.T) {
 	b := newBench(t)
 	w := b.worker()
 	next := func() (Delivery, Selection) {
 		b.said("s", 1)
 		b.clock.Advance(24 * time.Hour)
 		d := b.lease(w)
-		return d, b.attempt(d, false)
+		return d, b.attempt(d)
 	}
 	d, post := next()
 	check(t, b.Delivered(t.Context(), d, post, ""))
 	d, post = next()
 	check(t, b.Dropped(t.Context(), d, post, "", "under 500 characters"))
-	if len(post.Turns) != 2 || post.Earlier != 1 {
-		t.Fatalf("%d turns, %d of them earlier, want 2, 1", len(post.Turns), post.Earlier)
+	if len(post.Turns) != 1 {
+		t.Fatalf("%d turns, want 1", len(post.Turns))
 	}
-	if _, post = next(); len(post.Turns) != 3 || post.Earlier != 1 {
-		t.Errorf("%d turns, %d of them earlier, want 3, 1", len(post.Turns), post.Earlier)
+	if _, post = next(); len(post.Turns) != 2 {
+		t.Errorf("%d turns, want 2", len(post.Turns))
 	}
 }
 
@@ -73,13 +73,13 @@ func TestOwedByTwoProcesses(t *testing.T) {
 	check(t, q.End(t.Context(), "eof"))
 	w := b.worker()
 	d := b.lease(w)
-	post := b.attempt(d, false)
+	post := b.attempt(d)
 	if len(post.Turns) != 1 || post.Turns[0].User != "quick" {
 		t.Fatalf("delivered %+v", post.Turns)
 	}
 	check(t, b.Delivered(t.Context(), d, post, ""))
 	check(t, p.End(t.Context(), "eof"))
-	post = b.attempt(b.lease(w), false)
+	post = b.attempt(b.lease(w))
 	if len(post.Turns) != 1 || post.Turns[0].User != "slow" {
 		t.Errorf("then delivered %+v", post.Turns)
 	}
@@ -97,7 +97,7 @@ func TestOwe(t *testing.T) {
 	for range 3 {
 		d := b.lease(w)
 		got[d.Kind+" "+d.Payload]++
-		post := b.attempt(d, true)
+		post := b.attempt(d)
 		if d.Kind == KindCompaction && d.URL != "http://there" {
 			t.Errorf("owed to %q", d.URL)
 		}

@@ -256,7 +256,7 @@ func TestDepart(t *testing.T) {
 	b.turn(v.ID, p.ID(), "and a late prompt", "yes")
 	check(t, p.End(t.Context(), "eof"))
 	d := b.lease(w)
-	post := must(b.Select(t.Context(), d, false))(t)
+	post := must(b.Select(t.Context(), d))(t)
 	if len(post.Turns) != 2 || post.Turns[0].Assistant != "hi, and late words" || d.URL != "http://there" {
 		t.Errorf("to %q: %+v", d.URL, post.Turns)
 	}

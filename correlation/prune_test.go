@@ -51,7 +51,7 @@ func TestForget(t *testing.T) {
 	b.turn(other.ID, p.ID(), "kept", "kept")
 	check(t, p.Leave(t.Context(), v.ID, "closed"))
 	w := b.worker()
-	b.attempt(b.lease(w), true)
+	b.attempt(b.lease(w))
 
 	var unlearned []int64
 	unlearn := func(_ context.Context, _ *sql.Tx, ids []int64) error {
@@ -138,7 +138,7 @@ func TestPrune(t *testing.T) {
 			}
 			check(t, err)
 			if d.Session == must(b.Resolve(t.Context(), "delivered"))(t).ID {
-				check(t, b.Delivered(t.Context(), d, b.attempt(d, true), ""))
+				check(t, b.Delivered(t.Context(), d, b.attempt(d), ""))
 			}
 		}
 		b.clock.Advance(day)

@@ -3,35 +3,35 @@ package correlation
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// An older daemon runs a job for each delivery. These say when a later delivery is worth one (docs/architecture.md,
+// A daemon runs a job for each delivery. These say when a later delivery is worth one (docs/architecture.md,
 // "After a session").
 const (
-	worthTurns  = 5
-	worthRunes  = 500
-	worthAfter  = 24 * time.Hour
-	leadInTurns = 4
+	worthTurns = 5
+	worthRunes = 500
+	worthAfter = 24 * time.Hour
 )
 
 // A Selection is the turns that are to be delivered.
 type Selection struct {
-	Turns   []Turn    // oldest first, all ended; empty: nothing
-	Earlier int       // how many of them, from the start, an earlier delivery took already
-	Wait    time.Time // not zero: not worth a job before then
+	Turns []Turn    // oldest first, all ended; empty: nothing
+	First bool      // nothing was taken under the key by an earlier delivery
+	Wait  time.Time // not zero: not worth a job before then
+	Last  int64     // the last row of all the turns that are to be delivered, also in a part of them
 }
 
-// Select returns the turns that are to be delivered. With whole these are all under the delivery's key, for newer
-// daemons, which take the whole each time. Otherwise they are those that are new, with up to 4 earlier turns as
-// lead-in, and Wait is set for a delivery to the daemon: the first under a key and the first end are worth a job at
-// once, a later one from 500 characters and 5 turns on, or 24 hours after its oldest new turn. Call Select once a
-// lease. Whoever sends a transcript in parts makes Selections with some of the turns each.
-func (s *Store) Select(ctx context.Context, d Delivery, whole bool) (Selection, error) {
-	p, err := s.selectTurns(ctx, d, whole)
+// Select returns the turns that are to be delivered: those that are new, so that each is delivered once. A
+// delivery that was begun goes on with the turns that it had then, so that they can be cut into the same parts. Wait is set for a delivery to the daemon: the first under a key and
+// the first end are worth a job at once, a later one from 500 characters and 5 turns on, or 24 hours after its oldest
+// turn. Call Select once a lease. Whoever sends a transcript in parts makes Selections with some of the turns each.
+func (s *Store) Select(ctx context.Context, d Delivery) (Selection, error) {
+	p, err := s.selectTurns(ctx, d)
 	return p, sqlite.While("reading what is to be delivered", err)
 }
 
@@ -41,21 +41,35 @@ type turnMark struct {
 	isNew bool
 }
 
-func (s *Store) selectTurns(ctx context.Context, d Delivery, whole bool) (Selection, error) {
+func (s *Store) selectTurns(ctx context.Context, d Delivery) (Selection, error) {
 	if d.Payload != "" {
 		return Selection{}, nil
 	}
 	// Turns of a delivery that was dropped were not accepted: they stay new. So do those of a dead one.
+	own := "0"
+	if d.begun() {
+		own = strconv.FormatInt(d.ID, 10)
+	}
 	marks, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (m turnMark, err error) {
 		err = row.Scan(&m.id, &m.isNew)
 		return m, err
-	}, `SELECT t.id, t.`+d.column()+` = 0 OR x.state IS 'dropped' FROM turns t
+	}, `SELECT t.id, t.`+d.column()+` IN (0, `+own+`) OR x.state IS 'dropped' FROM turns t
 		LEFT JOIN deliveries x ON x.id = t.`+d.column()+`
 		WHERE t.key = ? AND t.ended > 0 ORDER BY t.started, t.id`, d.Key)
 	if err != nil {
 		return Selection{}, err
 	}
-	chosen, earlier := choose(marks, whole)
+	var chosen []int64
+	p := Selection{First: true}
+	for _, m := range marks {
+		switch {
+		case !m.isNew:
+			p.First = false
+		case !d.begun() || m.id <= d.postedTo:
+			chosen = append(chosen, m.id)
+			p.Last = max(p.Last, m.id)
+		}
+	}
 	if len(chosen) == 0 {
 		return Selection{}, nil
 	}
@@ -63,19 +77,14 @@ func (s *Store) selectTurns(ctx context.Context, d Delivery, whole bool) (Select
 	if err != nil {
 		return Selection{}, err
 	}
-	turns, err := sqlite.Collect(ctx, s.db, scanTurn, `SELECT `+turnColumns+` FROM turns t WHERE t.id IN (SELECT value
+	p.Turns, err = sqlite.Collect(ctx, s.db, scanTurn, `SELECT `+turnColumns+` FROM turns t WHERE t.id IN (SELECT value
 		FROM json_each(?)) ORDER BY t.started, t.id`, string(list))
-	if err != nil {
-		return Selection{}, err
-	}
-	p := Selection{Turns: turns, Earlier: min(earlier, len(turns))}
-	first := len(marks) == len(chosen)-earlier
-	if whole || d.Kind != KindDaemon || first || d.Parts > 0 {
-		return p, nil
+	if err != nil || d.Kind != KindDaemon || p.First || d.begun() {
+		return p, err
 	}
 	ended, err := s.endedBefore(ctx, d)
 	if err == nil && ended {
-		p.Wait = worthWaiting(turns[p.Earlier:], s.now())
+		p.Wait = worthWaiting(p.Turns, s.now())
 	}
 	return p, err
 }
@@ -86,31 +95,6 @@ func (s *Store) endedBefore(ctx context.Context, d Delivery) (before bool, err e
 	err = s.db.QueryRowContext(ctx, `SELECT ?1 = ?2 OR EXISTS (SELECT 1 FROM deliveries WHERE key = ?3 AND kind = ?4
 		AND state IN (?5, ?6) AND reason <> ?2)`, d.Reason, SoFar, d.Key, d.Kind, Delivered, Unknown).Scan(&before)
 	return before, err
-}
-
-// choose returns the ids to deliver, and how many of them, from the start, are not new. New turns need not follow one
-// another: two processes may hold a session, and end in any order.
-func choose(marks []turnMark, whole bool) (ids []int64, earlier int) {
-	oldest := -1
-	for i, m := range marks {
-		if m.isNew {
-			oldest = i
-			break
-		}
-	}
-	if oldest < 0 {
-		return nil, 0
-	}
-	from := max(0, oldest-leadInTurns)
-	if whole {
-		from = 0
-	}
-	for i, m := range marks[from:] {
-		if m.isNew || whole || from+i < oldest {
-			ids = append(ids, m.id)
-		}
-	}
-	return ids, oldest - from
 }
 
 // worthWaiting returns the time before which the new turns are not worth a job, zero if they are now.

@@ -14,38 +14,37 @@ import (
 func TestSelect(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, tt := range []struct {
-		turns string
-		kind  string
-		whole bool
-		age   time.Duration // of the turns
-		want  string        // indexes
-		early int
-		wait  time.Duration // of the 24 hours from the oldest new turn on
+		turns  string
+		kind   string
+		age    time.Duration // of the turns
+		posted int           // how many of the turns were there when a post was made that was not answered
+		want   string        // indexes
+		first  bool
+		wait   time.Duration // of the 24 hours from the oldest new turn on
 	}{
-		{turns: "n", want: "0"},
-		{turns: "nn", want: "01"},
-		{turns: "no", want: "0"},
+		{turns: "n", want: "0", first: true},
+		{turns: "nn", want: "01", first: true},
+		{turns: "no", want: "0", first: true},
 		{turns: "o", want: ""},
 		{turns: "", want: ""},
 		{turns: "aaa", want: ""},
-		{turns: "aaa", whole: true, want: ""},
-		{turns: "aan", whole: true, want: "012", early: 2},
-		{turns: "dn", want: "01"},
-		{turns: "ad", want: "01", early: 1, wait: day},
-		{turns: "an", want: "01", early: 1, wait: day},
-		{turns: "an", age: time.Hour, want: "01", early: 1, wait: 23 * time.Hour},
-		{turns: "an", age: day, want: "01", early: 1},
-		{turns: "an", kind: KindHook, want: "01", early: 1},
-		{turns: "aNNNN", want: "01234", early: 1, wait: day},
-		{turns: "aNNNNN", want: "012345", early: 1},
-		{turns: "annnn", want: "01234", early: 1, wait: day},
-		{turns: "annnnn", want: "012345", early: 1},
-		{turns: "attttt", want: "012345", early: 1, wait: day}, // five turns, too short
-		{turns: "aaaaaannnnn", want: "23456789A", early: 4},
-		{turns: "aaaaaannnnn", whole: true, want: "0123456789A", early: 6},
-		{turns: "aanaannnn", want: "0125678", early: 2},
+		{turns: "dn", want: "01", first: true},
+		{turns: "ad", want: "1", wait: day},
+		{turns: "an", want: "1", wait: day},
+		{turns: "an", age: time.Hour, want: "1", wait: 23 * time.Hour},
+		{turns: "an", age: day, want: "1"},
+		{turns: "an", kind: KindHook, want: "1"},
+		{turns: "aNNNN", want: "1234", wait: day},
+		{turns: "aNNNNN", want: "12345"},
+		{turns: "annnn", want: "1234", wait: day},
+		{turns: "annnnn", want: "12345"},
+		{turns: "attttt", want: "12345", wait: day}, // five turns, too short
+		{turns: "aaaaaannnnn", want: "6789A"},
+		{turns: "aanaannnn", want: "25678"},
+		{turns: "nn", posted: 1, want: "0", first: true}, // what is in doubt is posted as it was
+		{turns: "annn", posted: 3, want: "12"},
 	} {
-		t.Run(fmt.Sprintf("%s %s %t %v", tt.turns, tt.kind, tt.whole, tt.age), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %s %d %v", tt.turns, tt.kind, tt.posted, tt.age), func(t *testing.T) {
 			b := newBench(t)
 			if tt.kind == "" {
 				tt.kind = KindDaemon
@@ -77,14 +76,19 @@ func TestSelect(t *testing.T) {
 				check(t, err)
 			}
 			b.clock.Advance(tt.age)
-			post := must(b.Select(t.Context(), Delivery{Key: v.Key, Kind: tt.kind, Session: v.ID}, tt.whole))(t)
+			d := Delivery{Key: v.Key, Kind: tt.kind, Session: v.ID}
+			for id, i := range index {
+				if i == tt.posted-1 {
+					d.Unanswered, d.LastTurn = 1, id
+				}
+			}
+			post := must(b.Select(t.Context(), d))(t)
 			got := ""
 			for _, turn := range post.Turns {
 				got += fmt.Sprintf("%X", index[turn.ID])
 			}
-			if got != tt.want || post.Earlier != tt.early {
-				t.Errorf("holds %q, the first %d of them earlier ones; want %q, %d", got, post.Earlier, tt.want,
-					tt.early)
+			if got != tt.want || post.First != tt.first {
+				t.Errorf("holds %q, first %v; want %q, %v", got, post.First, tt.want, tt.first)
 			}
 			wait := time.Duration(0)
 			if !post.Wait.IsZero() {

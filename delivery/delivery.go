@@ -20,18 +20,16 @@ import (
 // error of a Daemon says that it did not.
 var ErrNoAnswer = errors.New("no answer")
 
-// ErrNotOffered says that a daemon's version does not know such a request.
-var ErrNotOffered = errors.New("not offered")
-
 // A Daemon takes what sessions leave. Its methods end when ctx does, and by deadlines of their own.
 type Daemon interface {
-	// Health reports whether the daemon answers, and whether it reads a session's transcript whole each time.
-	Health(ctx context.Context) (whole bool, err error)
-	// End hands a session over.
+	// Health reports whether the daemon answers.
+	Health(ctx context.Context) error
+	// End hands a session over, or a part of one under a key of its own.
 	End(ctx context.Context, e End) (Reply, error)
-	// Checkpoint hands over what a session that goes on has said so far, to a daemon that reads transcripts whole;
-	// ErrNotOffered where the daemon has no such request.
-	Checkpoint(ctx context.Context, e End) (Reply, error)
+	// SwitchedOff reports whether a person has switched the session of a key off.
+	SwitchedOff(ctx context.Context, key string) (bool, error)
+	// Free ends the session of a key whose parts were handed over under keys of their own.
+	Free(ctx context.Context, key, agentID string) error
 	// Compacted hands over a harness's own summary.
 	Compacted(ctx context.Context, c Compaction) (Reply, error)
 	// Remember hands over a memory that a tool stored, unless the daemon has it.
@@ -43,8 +41,8 @@ type End struct {
 	Key, AgentID, Cwd, Reason string
 	Project                   string
 	File                      string // absolute path of the transcript
+	Text                      string // the same, for a daemon that cannot open the file
 	Again                     bool   // it was posted before without an answer
-	Text                      string // the same, for daemons that take it inline
 }
 
 // A Compaction is a harness's summary of a conversation that it shortened.

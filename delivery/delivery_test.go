@@ -31,7 +31,6 @@ type bench struct {
 
 // A daemon answers as it is told, and keeps what it was given.
 type daemon struct {
-	newer  bool
 	down   error
 	hang   bool // takes a post and does not answer
 	answer func(e End) (Reply, error)
@@ -39,7 +38,7 @@ type daemon struct {
 	texts  []string // as they stood in the files
 }
 
-func (d *daemon) Health(context.Context) (bool, error) { return d.newer, d.down }
+func (d *daemon) Health(context.Context) error { return d.down }
 
 func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
 	if d.hang {
@@ -57,7 +56,9 @@ func (d *daemon) End(ctx context.Context, e End) (Reply, error) {
 	return Reply{Note: "queued"}, nil
 }
 
-func (d *daemon) Checkpoint(context.Context, End) (Reply, error) { return Reply{}, ErrNotOffered }
+func (d *daemon) SwitchedOff(context.Context, string) (bool, error) { return false, nil }
+
+func (d *daemon) Free(context.Context, string, string) error { return nil }
 
 func (d *daemon) Compacted(context.Context, Compaction) (Reply, error) { return Reply{}, nil }
 
@@ -138,34 +139,28 @@ var (
 	toHook   = correlation.ProcessInfo{Kind: correlation.Relay, Memory: "embedded", Hook: true}
 )
 
-// The transcript is readable by us alone, is given whole to those who take it inline, and is gone afterwards.
+// The transcript is readable by us alone, is there inline, too, and the file is gone afterwards.
 func TestTranscriptFile(t *testing.T) {
-	for _, newer := range []bool{false, true} {
-		b := newBench(t)
-		b.daemon.newer = newer
-		b.daemon.answer = func(e End) (Reply, error) {
-			if !filepath.IsAbs(e.File) {
-				t.Errorf("path %s", e.File)
+	b := newBench(t)
+	b.daemon.answer = func(e End) (Reply, error) {
+		if !filepath.IsAbs(e.File) {
+			t.Errorf("path %s", e.File)
+		}
+		for name, want := range map[string]os.FileMode{e.File: 0o600, filepath.Dir(e.File): 0o700} {
+			if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: %v (%v)", name, info.Mode(), err)
 			}
-			for name, want := range map[string]os.FileMode{e.File: 0o600, filepath.Dir(e.File): 0o700} {
-				if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
-					t.Errorf("%s: %v (%v)", name, info.Mode(), err)
-				}
-			}
-			return Reply{Note: "queued"}, nil
 		}
-		b.say(toDaemon, "hello\nthere", "hi")
-		b.work()
-		want := "User: hello there\nAssistant: hi\n"
-		if diff := cmp.Diff([]string{want}, b.daemon.texts); diff != "" {
-			t.Error(diff)
-		}
-		if got := b.daemon.ends[0].Text; (got == want) != newer {
-			t.Errorf("inline: %q", got)
-		}
-		if _, err := os.Stat(b.daemon.ends[0].File); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("the file is left: %v", err)
-		}
+		return Reply{Note: "queued"}, nil
+	}
+	b.say(toDaemon, "hello\nthere", "hi")
+	b.work()
+	want := "User: hello there\nAssistant: hi\n"
+	if diff := cmp.Diff([]string{want, want}, append(b.daemon.texts, b.daemon.ends[0].Text)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := os.Stat(b.daemon.ends[0].File); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is left: %v", err)
 	}
 }
 
@@ -185,7 +180,8 @@ func TestLeftFiles(t *testing.T) {
 			}
 			b.files().remove(d.File)
 			left := filepath.Join(b.o.Dir, dead.ID()+".txt")
-			if err := errors.Join(b.files().write(left, "x"), b.Attempt(t.Context(), d, correlation.Selection{}, left),
+			post, err := b.Select(t.Context(), d)
+			if err := errors.Join(err, b.files().write(left, "x"), b.Attempt(t.Context(), d, post, left),
 				dead.End(t.Context(), "died")); err != nil {
 				t.Fatal(err)
 			}

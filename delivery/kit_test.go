@@ -44,11 +44,7 @@ func newPost(t *testing.T, g daemontest.Generation) *post {
 // at returns the stand-in as a worker sees it.
 func (p *post) at(string) (Daemon, error) {
 	c, err := signet.New(signet.Options{URL: p.daemon.URL(), Configured: true, SignetPath: p.dir, Now: p.clock})
-	whole := ""
-	if p.kind == daemontest.Newer {
-		whole = p.kind.Version()
-	}
-	return Signet{Client: c, Trusted: true, Whole: whole}, err
+	return Signet{Client: c, Trusted: true}, err
 }
 
 func (p *post) clock() time.Time {

@@ -15,11 +15,11 @@ func (a *attempt) runHook(ctx context.Context, hook Hook) (string, error) {
 	if len(hook.Command) == 0 {
 		return "dropped", a.dropped(ctx, correlation.Selection{}, "", "on_session_end is not configured any more")
 	}
-	post, err := a.store.Select(ctx, a.d, false)
+	post, err := a.store.Select(ctx, a.d)
 	if err != nil {
 		return "", err
 	}
-	p := cutIntoParts(post, true)[0]
+	p := part{join(transcript(post, 0)), post}
 	if p.text == "" {
 		return "nothing to say", a.delivered(ctx, p.post, "nothing was said")
 	}

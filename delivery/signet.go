@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +21,6 @@ import (
 type Signet struct {
 	*signet.Client
 	Trusted bool // a person named the daemon: it may serve another folder
-	// Whole is the version in which the daemon said that it reads a session's transcript whole each time; "": it has
-	// not said so.
-	Whole string
 }
 
 var _ Daemon = Signet{}
@@ -32,7 +30,7 @@ var _ Daemon = Signet{}
 const duplicateWindow = 30*time.Minute + time.Second
 
 // Health implements Daemon.
-func (s Signet) Health(ctx context.Context) (whole bool, err error) {
+func (s Signet) Health(ctx context.Context) error {
 	h, err := s.Client.Health(ctx)
 	switch {
 	case err != nil || s.Trusted:
@@ -41,7 +39,7 @@ func (s Signet) Health(ctx context.Context) (whole bool, err error) {
 	case !h.Ours:
 		err = signet.ErrNotOurs
 	}
-	return s.Whole != "" && h.Version == s.Whole, err
+	return err
 }
 
 // End implements Daemon. Within duplicateWindow the daemon refuses a second end, unless it is told that the key goes
@@ -66,7 +64,7 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 	case got.Bypassed:
 		return Reply{Off: true}, nil
 	case got.Queued:
-		return Reply{Note: "queued " + got.JobID + s.captured(ctx, got.CaptureID) + temporaryNote(e.Project)}, nil
+		return s.queued(ctx, e, got), nil
 	case got.Duplicate:
 		return Reply{Note: "skipped: ended a short while ago, by " + got.EndedBy, Later: true,
 			After: duplicateWindow}, nil
@@ -74,42 +72,49 @@ func (s Signet) End(ctx context.Context, e End) (Reply, error) {
 		return Reply{Note: "skipped: claimed by " + got.ClaimedBy, Later: true}, nil
 	case got.Skipped:
 		return Reply{Note: "skipped", Later: true}, nil
-	case got.Kept:
-		return Reply{Note: "kept, not queued", Dropped: true, Why: KeptByDaemon}, nil
 	case got.Dropped:
-		return Reply{Note: "not queued", Dropped: true}, nil
+		return notQueued(e, got.Kept), nil
 	}
 	return Reply{Note: "ended"}, nil
 }
 
-// Checkpoint implements Daemon.
-func (s Signet) Checkpoint(ctx context.Context, e End) (Reply, error) {
-	job, err := s.Client.Checkpoint(ctx, signet.EndRequest{Key: e.Key, AgentID: e.AgentID, Transcript: e.Text},
-		e.Project)
-	switch {
-	case errors.Is(err, signet.ErrNotOffered):
-		return Reply{}, fmt.Errorf("%w: %w", ErrNotOffered, err)
-	case err != nil:
-		return Reply{}, unanswered(err)
-	case job == "":
-		return Reply{Note: "so far: nothing new to it"}, nil
+// queued asks what became of a transcript that a daemon has queued, where it can be asked. A job that has failed holds
+// nothing; one that is not found, or still waits, is believed.
+func (s Signet) queued(ctx context.Context, e End, got signet.EndReply) Reply {
+	note := "queued " + got.JobID
+	if got.CaptureID != "" {
+		if status, err := s.Captured(ctx, got.CaptureID, e.AgentID); err == nil && status != "" {
+			note += ": " + status
+			if slices.Contains(failedCaptures, status) {
+				return Reply{Note: note + ", so that the daemon does not have it", Later: true}
+			}
+		}
 	}
-	return Reply{Note: "so far: queued " + job}, nil
+	return Reply{Note: note + temporaryNote(e.Project)}
 }
+
+// failedCaptures are the states of a capture that holds no transcript.
+var failedCaptures = []string{"failed", "dead", "error"}
 
 // KeptByDaemon is why a transcript was dropped that the daemon has kept all the same.
 const KeptByDaemon = "kept by the daemon, too short to summarise"
 
-// captured asks once what became of a transcript. It is for people to read, so a failure does not matter.
-func (s Signet) captured(ctx context.Context, id string) string {
-	if id == "" {
-		return ""
+// minTranscript is how many characters a transcript needs for a daemon to make a job of it, in UTF-16 units.
+const minTranscript = 500
+
+// notQueued sorts a transcript that a daemon makes no job of, for which it gives no reason. One that is long enough is
+// not lost: the daemon has not found it, or makes no jobs now.
+func notQueued(e End, kept bool) Reply {
+	switch size := units(e.Text); {
+	case size < minTranscript && kept:
+		return Reply{Note: "kept, not queued", Dropped: true, Why: KeptByDaemon}
+	case size < minTranscript:
+		return Reply{Note: "not queued", Dropped: true, Why: fmt.Sprintf("under %d characters (%d)", minTranscript, size)}
+	case kept && temporaryNote(e.Project) != "":
+		return Reply{Note: "kept, not queued" + temporaryNote(e.Project)}
 	}
-	status, err := s.Captured(ctx, id)
-	if err != nil || status == "" {
-		return ""
-	}
-	return ": " + status
+	return Reply{Note: "not queued: the daemon cannot open our files, as in a container or on another machine, and reads " +
+		"no text in their place (0.58.1), or its pipeline is off", Later: true, After: time.Hour}
 }
 
 // temporaryNote says of a project in a temp folder that the daemon makes no summary of it

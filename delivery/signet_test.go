@@ -131,29 +131,11 @@ func TestDeliverNever(t *testing.T) {
 	}
 }
 
-// A session that goes on: an older daemon gets what is new once it is worth a job, a newer one the whole, half an
-// hour later if need be.
+// A session that goes on: the daemon gets what is new once it is worth a job.
 func TestDeliverAgain(t *testing.T) {
-	for _, g := range daemontest.Recorded {
+	for _, g := range daemontest.All {
 		t.Run(g.Version(), func(t *testing.T) { deliverNews(t, newPost(t, g)) })
 	}
-	t.Run("newer", func(t *testing.T) {
-		p := newPost(t, daemontest.Newer)
-		s := p.say("one", turn("first "+long, "one"))
-		p.work()
-		p.say("one", turn("second", "two"))
-		p.work() // within half an hour: it is said to go on first
-		if diff := cmp.Diff([]string{"delivered 1", "delivered 1"}, p.states(s)); diff != "" {
-			t.Error(diff)
-		}
-		ends := p.daemon.Ends()
-		last := ends[len(ends)-1]
-		if diff := cmp.Diff([]string{"queued", "duplicate", "queued"}, p.outcomes()); diff != "" ||
-			!strings.HasPrefix(last.Transcript, "User: first") ||
-			!strings.HasSuffix(last.Transcript, "Assistant: two\n") {
-			t.Errorf("%s%+v", diff, last)
-		}
-	})
 }
 
 // What nobody is to have is taken out once more.

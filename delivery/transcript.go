@@ -9,13 +9,11 @@ import (
 )
 
 const (
-	// partSize is how much of a transcript an older daemon is given at a time, in UTF-16 units, as it counts: it cuts
+	// partSize is how much of a transcript a daemon is given at a time, in UTF-16 units, as it counts: it cuts
 	// off what is beyond 100,000.
 	partSize = 95000
 	// lineSize is how long a line may be in them: longer ones are cut, so that parts come out even.
 	lineSize = partSize / 5
-	// leadInSize is how much of the earlier turns goes along for context.
-	leadInSize = 8000
 )
 
 // A line of a transcript is a turn's user or assistant text, or a part of one that is too long.
@@ -99,12 +97,9 @@ func join(lines []line) string {
 }
 
 // cutIntoParts cuts a transcript into parts of at most partSize units and of similar size, because the daemon would
-// drop a short last one; with whole into a single part.
-func cutIntoParts(post correlation.Selection, whole bool) []part {
-	if whole {
-		return []part{{join(transcript(post, 0)), post}}
-	}
-	lines := trimLeadIn(transcript(post, lineSize), post.Earlier)
+// drop a short last one.
+func cutIntoParts(post correlation.Selection) []part {
+	lines := transcript(post, lineSize)
 	rest := 0
 	for _, l := range lines {
 		rest += l.size
@@ -129,26 +124,8 @@ func cutIntoParts(post correlation.Selection, whole bool) []part {
 			end = len(post.Turns)
 		}
 		parts = append(parts, part{join(lines[from:to]), correlation.Selection{Turns: post.Turns[next:end],
-			Earlier: max(0, min(post.Earlier, end)-next)}})
+			Last: post.Last}})
 		from, next, rest = to, end, rest-size
 	}
 	return parts
-}
-
-// trimLeadIn drops earlier turns from the start until at most leadInSize of them is left.
-func trimLeadIn(lines []line, earlier int) []line {
-	size, from := 0, 0
-	for i := len(lines) - 1; i >= 0; i-- {
-		if lines[i].turn >= earlier {
-			continue
-		}
-		if size += lines[i].size; size > leadInSize {
-			from = i + 1
-			break
-		}
-	}
-	for from > 0 && from < len(lines) && lines[from].turn == lines[from-1].turn {
-		from++ // no answer without its question
-	}
-	return lines[from:]
 }

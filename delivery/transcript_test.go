@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -47,7 +46,7 @@ func TestInParts(t *testing.T) {
 			for i := range turns {
 				turns[i].ID = int64(i + 1)
 			}
-			parts := cutIntoParts(correlation.Selection{Turns: turns}, false)
+			parts := cutIntoParts(correlation.Selection{Turns: turns})
 			next, all := int64(1), ""
 			for i, p := range parts {
 				if n := units(p.text); n > partSize || n < partSize/3 || !utf8.ValidString(p.text) {
@@ -73,18 +72,6 @@ func TestInParts(t *testing.T) {
 				t.Errorf("%d bytes of %d", len(got), len(want))
 			}
 		})
-	}
-}
-
-func TestLeadIn(t *testing.T) {
-	var turns []correlation.Turn
-	for i := range 6 {
-		turns = append(turns, correlation.Turn{User: fmt.Sprintf("question %d ", i) + strings.Repeat("word ", 500),
-			Assistant: fmt.Sprintf("answer %d", i)})
-	}
-	parts := cutIntoParts(correlation.Selection{Turns: turns, Earlier: 4}, false)
-	if len(parts) != 1 || !strings.HasPrefix(parts[0].text, "User: question 1 ") || len(parts[0].post.Turns) != 6 {
-		t.Errorf("%d parts, the first begins %.30q", len(parts), parts[0].text)
 	}
 }
 

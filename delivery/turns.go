@@ -14,7 +14,6 @@ import (
 // only leave the post in doubt.
 type daemonState struct {
 	daemon Daemon
-	whole  bool  // it reads a session's transcript whole each time
 	err    error // why nothing can be posted
 }
 
@@ -35,10 +34,11 @@ func reasonFor(d correlation.Delivery) string {
 // switchedOff is the note of a delivery of a session that a person has switched off at the daemon.
 const switchedOff = "nothing is kept: the session is bypassed at the daemon"
 
-// minTranscript is how many characters a transcript needs for an older daemon to make a job of it.
-const minTranscript = 500
-
-// handTurns hands a session's turns to the daemon, and gives the outcome for the log.
+// handTurns hands a session's new turns to the daemon, and gives the outcome for the log.
+//
+// Daemons from 0.145 on extract the longest transcript that they have had for a key, so a key is good for one. The
+// session's own goes with all that was said, where that is said and done in one part; it ends the session there. All
+// else goes under keys of its own, and the session's is freed at its end.
 func (a *attempt) handTurns(ctx context.Context, to *daemonState) (string, error) {
 	if to.err != nil {
 		return "not reached", a.retry(ctx, to.err.Error(), 0)
@@ -47,7 +47,7 @@ func (a *attempt) handTurns(ctx context.Context, to *daemonState) (string, error
 	if err != nil {
 		return "", err
 	}
-	post, err := a.store.Select(ctx, a.d, to.whole)
+	post, err := a.store.Select(ctx, a.d)
 	if err != nil {
 		return "", err
 	}
@@ -57,22 +57,28 @@ func (a *attempt) handTurns(ctx context.Context, to *daemonState) (string, error
 	if !post.Wait.IsZero() {
 		return notYet, a.deferUntil(ctx, post.Wait)
 	}
-	parts := cutIntoParts(post, to.whole)
-	for i, p := range parts {
+	parts := cutIntoParts(post) // the same as before, where some were posted
+	own := !post.First || len(parts) > 1 || a.d.Reason == correlation.SoFar
+	if own {
+		off, err := to.daemon.SwitchedOff(ctx, a.d.Key)
+		if err != nil {
+			return "not reached", a.retry(ctx, err.Error(), 0)
+		}
+		if off {
+			return a.switchedOff(ctx, post)
+		}
+	}
+	for i := min(a.d.Parts, len(parts)-1); i < len(parts); i++ {
+		p := parts[i]
 		if p.text == "" {
 			return "nothing to say", a.delivered(ctx, p.post, "nothing was said")
 		}
 		end := End{
 			Key: a.d.Key, AgentID: a.agent(), Cwd: a.session.Cwd, Project: a.session.Project, Reason: reasonFor(a.d),
-			Again: i == 0 && a.d.Unanswered > 0,
+			Text: p.text, Again: a.d.Unanswered > 0 && i == a.d.Parts,
 		}
-		if to.whole {
-			end.Text = p.text
-		}
-		if to.whole && a.d.Reason == correlation.SoFar {
-			if did, err := a.checkpoint(ctx, to, end); did != "" {
-				return did, err
-			}
+		if own {
+			end.Key = fmt.Sprintf("%s.%d.%d", a.d.Key, a.d.ID, i+1)
 		}
 		reply, err := a.withFile(ctx, p, func(file string) (Reply, error) {
 			end.File = file
@@ -81,45 +87,33 @@ func (a *attempt) handTurns(ctx context.Context, to *daemonState) (string, error
 		if did, err := a.settlePost(ctx, to, reply, err); did != "" {
 			return did, err
 		}
-		if reply.Off { // final, for all turns
-			if err := withOwnTime(ctx,
-				func(ctx context.Context) error { return a.store.Bypass(ctx, a.d.Key) }); err != nil {
-				return "", err
-			}
-			return "switched off", a.delivered(ctx, post, switchedOff)
-		}
-		if i+1 < len(parts) {
-			if err := withOwnTime(ctx,
-				func(ctx context.Context) error { return a.store.Part(ctx, a.d, p.post, reply.Note) }); err != nil {
-				return "", err
-			}
-			continue
-		}
-		if reply.Dropped {
-			if size := units(p.text); reply.Why == "" && !to.whole && size < minTranscript {
-				reply.Why = fmt.Sprintf("under %d characters (%d)", minTranscript, size)
-			}
+		switch last := i+1 == len(parts); {
+		case reply.Off:
+			return a.switchedOff(ctx, post)
+		case reply.Dropped:
 			return "dropped", a.dropped(ctx, p.post, reply.Note, reply.Why)
+		case last:
+			err := a.delivered(ctx, p.post, reply.Note)
+			if own && err == nil && a.d.Reason != correlation.SoFar {
+				// a claim that cannot be freed ends by itself, after four hours
+				_ = to.daemon.Free(ctx, a.d.Key, a.agent())
+			}
+			return "delivered", err
 		}
-		return "delivered", a.delivered(ctx, p.post, reply.Note)
+		if err := withOwnTime(ctx,
+			func(ctx context.Context) error { return a.store.Part(ctx, a.d, p.post, reply.Note) }); err != nil {
+			return "", err
+		}
 	}
 	return "", nil
 }
 
-// checkpoint hands over what a session that goes on has said, where the daemon has a request for that. did is the
-// outcome, "" where there is no such request. The turns stay owed: the session's end hands over the whole.
-func (a *attempt) checkpoint(ctx context.Context, to *daemonState, end End) (did string, err error) {
-	if err := a.store.Attempt(ctx, a.d, correlation.Selection{}, ""); err != nil {
+// switchedOff notes that a person has switched the session off. That is final, for all turns.
+func (a *attempt) switchedOff(ctx context.Context, post correlation.Selection) (string, error) {
+	if err := withOwnTime(ctx, func(ctx context.Context) error { return a.store.Bypass(ctx, a.d.Key) }); err != nil {
 		return "", err
 	}
-	reply, err := to.daemon.Checkpoint(ctx, end)
-	if errors.Is(err, ErrNotOffered) {
-		return "", nil
-	}
-	if did, err := a.settlePost(ctx, to, reply, err); did != "" {
-		return did, err
-	}
-	return "delivered", a.delivered(ctx, correlation.Selection{}, reply.Note)
+	return "switched off", a.delivered(ctx, post, switchedOff)
 }
 
 // handSummary hands a compaction's summary to the daemon, and gives the outcome for the log.

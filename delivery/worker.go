@@ -235,7 +235,7 @@ func (w *Worker) daemonAt(ctx context.Context, url string) *daemonState {
 	to = &daemonState{err: errors.New("no daemon is configured")}
 	if w.o.Daemon != nil {
 		if to.daemon, to.err = w.o.Daemon(url); to.err == nil {
-			to.whole, to.err = to.daemon.Health(ctx)
+			to.err = to.daemon.Health(ctx)
 		}
 	}
 	w.daemons[url] = to

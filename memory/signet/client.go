@@ -98,7 +98,6 @@ type Client struct {
 	trusted time.Time // until when agentsDir need not be asked again
 	seen    bool      // it listens as our user or root
 	version string    // the daemon's, as last seen
-	whole   bool      // see Whole
 }
 
 var _ memory.Source = (*Client)(nil)
@@ -202,21 +201,6 @@ func (c *Client) distrust() {
 	c.mu.Lock()
 	c.trusted, c.seen = time.Time{}, false
 	c.mu.Unlock()
-}
-
-// sawWhole notes that the daemon reads a session's transcript whole each time.
-func (c *Client) sawWhole() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.whole = true
-}
-
-// Whole reports whether the daemon has told this client that it reads a session's transcript whole each time
-// (contextVersion). Others take only what is new in it.
-func (c *Client) Whole() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.whole
 }
 
 // Bypassed reports whether the daemon has told this client that a person switched the session off.

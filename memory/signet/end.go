@@ -20,8 +20,6 @@ var (
 	// ErrRefused: the daemon did not take it: it was not reached, or its answer is no success (a *StatusError says
 	// which). Sending it again is safe.
 	ErrRefused = errors.New("not taken by the daemon")
-	// ErrNotOffered: this daemon does not know such a request.
-	ErrNotOffered = errors.New("not offered by the daemon")
 )
 
 // An EndRequest hands a session over for extraction.
@@ -34,7 +32,7 @@ type EndRequest struct {
 	// TranscriptPath is absolute; the daemon opens it within the request, so it may be removed as soon as End returns.
 	// "User: ..." and "Assistant: ..." lines are what every version takes.
 	TranscriptPath string
-	// Transcript is the same inline; only the newer kind reads it, and only where it cannot open the path.
+	// Transcript is the same inline, for a daemon that cannot open the path, as in a container; 0.58.1 reads it never.
 	Transcript string
 }
 
@@ -50,9 +48,8 @@ type EndReply struct {
 	// claimed by ClaimedBy.
 	Skipped, Duplicate bool
 	EndedBy, ClaimedBy string
-	// Dropped: a transcript was given and not queued. An older daemon does not say why: under 500 characters,
-	// unreadable, or its pipeline is off. Kept: the daemon has said that it makes no job of it, and keeps the
-	// transcript.
+	// Dropped: a transcript was given and not queued. A daemon does not say why: under 500 characters, unreadable, or
+	// its pipeline is off. Kept: the daemon has said that it makes no job of it, and keeps a transcript that it has.
 	Dropped, Kept bool
 }
 
@@ -134,50 +131,66 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 	return out, nil
 }
 
-// Checkpoint hands over what a session that goes on has said so far (POST /api/hooks/session-checkpoint-extract), once.
-// A daemon that knows this takes from the transcript what is new to it; the session's claim stays. The daemon takes the
-// transcript inline only. jobID is empty where it makes no job of it. It ends with ctx or after 60 s.
-//
-// Errors: ErrNotOffered, and as of End.
-func (c *Client) Checkpoint(ctx context.Context, r EndRequest, project string) (jobID string, err error) {
+// Free ends a key under which nothing is left to be extracted: the session is not among the live ones any more. With
+// any other reason than this a daemon from 0.145 on would extract once more the longest transcript that it has had for
+// the key, its prompts included. It ends with ctx or after 60 s. Errors as of End.
+func (c *Client) Free(ctx context.Context, key, agentID string) error {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
 	if err := c.verify(ctx); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrRefused, err)
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	var got struct {
-		Queued, Skipped *bool
-		JobID           string
+	err := c.post(ctx, "/api/hooks/session-end", endRequest{Harness: Harness, SessionKey: key,
+		AgentID: cmp.Or(agentID, c.opts.AgentID), Reason: "clear", RuntimePath: "plugin"}, nil)
+	if err != nil {
+		return deliveryError(err)
 	}
-	err = c.post(ctx, "/api/hooks/session-checkpoint-extract", struct {
-		Harness     string `json:"harness"`
-		SessionKey  string `json:"sessionKey"`
-		AgentID     string `json:"agentId,omitempty"`
-		Project     string `json:"project,omitempty"`
-		Transcript  string `json:"transcript"`
-		RuntimePath string `json:"runtimePath"`
-	}{Harness, r.Key, cmp.Or(r.AgentID, c.opts.AgentID), project, inline(r.Transcript), "plugin"}, &got)
-	switch {
-	case isStatus(err, http.StatusNotFound), isStatus(err, http.StatusMethodNotAllowed), isStatus(err, http.StatusGone):
-		return "", fmt.Errorf("%w: %w", ErrNotOffered, err)
-	case err != nil:
-		return "", deliveryError(err)
-	case got.Queued == nil && got.Skipped == nil:
-		return "", fmt.Errorf("%w: %w", ErrNoAnswer, errGarbage)
-	}
-	return chars.Cut(got.JobID, 128), nil
+	return nil
 }
 
-// Captured asks a newer daemon what became of a transcript that it took (GET /api/hooks/transcript-capture/ID). status
-// is the daemon's own word, "" where it gives none. It ends with ctx or after 10 s. Errors wrap memory.ErrUnavailable.
-func (c *Client) Captured(ctx context.Context, id string) (status string, err error) {
+// SwitchedOff asks whether a person has switched a session off (GET /api/sessions). A daemon that does not tell has
+// none. It ends with ctx or after 10 s. Errors wrap memory.ErrUnavailable.
+func (c *Client) SwitchedOff(ctx context.Context, key string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := c.verify(ctx); err != nil {
+		return false, err
+	}
+	var got struct {
+		Sessions []struct {
+			Key      string
+			Bypassed bool
+		}
+	}
+	err := c.call(ctx, c.reads, http.MethodGet, "/api/sessions", nil, &got, true)
+	var refused *StatusError
+	if errors.As(err, &refused) && refused.Code < 500 {
+		return false, nil
+	}
+	for _, s := range got.Sessions {
+		if s.Key == key && s.Bypassed {
+			c.keys.heard(key, memory.ErrBypassed)
+			return true, nil
+		}
+	}
+	return false, unavailable(err)
+}
+
+// Captured asks a newer daemon what became of a transcript of an agent that it took (GET
+// /api/hooks/transcript-capture/ID). status is the daemon's own word, "" where it gives none. It ends with ctx or after
+// 10 s. Errors wrap memory.ErrUnavailable.
+func (c *Client) Captured(ctx context.Context, id, agentID string) (status string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if err := c.verify(ctx); err != nil {
 		return "", err
 	}
+	path := "/api/hooks/transcript-capture/" + url.PathEscape(id)
+	if agentID = cmp.Or(agentID, c.opts.AgentID); agentID != "" { // without it another agent's is not found
+		path += "?agentId=" + url.QueryEscape(agentID)
+	}
 	var got struct{ Status, State string }
-	err = c.call(ctx, c.reads, http.MethodGet, "/api/hooks/transcript-capture/"+url.PathEscape(id), nil, &got, true)
+	err = c.call(ctx, c.reads, http.MethodGet, path, nil, &got, true)
 	return chars.Cut(oneLine(cmp.Or(got.Status, got.State)), 40), unavailable(err)
 }
 

@@ -33,10 +33,8 @@ type startReply struct {
 
 	ownership
 	notifications
-	Deduped bool
-	// ContextVersion: the daemon reads a session's transcript whole each time.
-	ContextVersion int
-	Warnings       []json.RawMessage
+	Deduped  bool
+	Warnings []json.RawMessage
 }
 
 // A startMemory is one of the memories that a start gives, best first.
@@ -151,9 +149,6 @@ func (c *Client) start(ctx context.Context, s memory.Session, claimOnly bool) (s
 		return r, fmt.Errorf("%w: %w", memory.ErrKeySpent, unavailable(err))
 	case err != nil:
 		return r, unavailable(err)
-	}
-	if r.ContextVersion > 0 {
-		c.sawWhole()
 	}
 	if err := r.err(); err != nil || claimOnly {
 		return r, err

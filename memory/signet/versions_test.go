@@ -144,11 +144,6 @@ func TestVersions(t *testing.T) {
 				w.Errorf("%v", order)
 			}
 		}},
-		{"nothing says that a daemon of these reads whole transcripts", nil, func(w *world) {
-			if _, err := w.c.Start(w.Context(), w.s); err != nil || w.c.Whole() {
-				w.Errorf("whole: %v, %v", w.c.Whole(), err)
-			}
-		}},
 		{"feedback names the session's key", nil, func(w *world) {
 			id := w.d.Remember("Robin prefers tabs", "preference")
 			if _, err := w.c.Start(w.Context(), w.s); err != nil {
@@ -179,11 +174,7 @@ func TestVersions(t *testing.T) {
 			}
 		}},
 		{"what is not offered is said so", nil, func(w *world) {
-			_, err := w.c.Checkpoint(w.Context(), EndRequest{Key: "k", Transcript: longTalk}, "")
-			if !errors.Is(err, ErrNotOffered) {
-				w.Errorf("a checkpoint: %v", err)
-			}
-			if status, err := w.c.Captured(w.Context(), "job-0001"); err == nil {
+			if status, err := w.c.Captured(w.Context(), "job-0001", ""); err == nil {
 				w.Errorf("a capture: %q", status)
 			}
 		}},

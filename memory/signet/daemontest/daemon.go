@@ -60,6 +60,10 @@ type Options struct {
 	Now  func() time.Time // nil: time.Now
 	// Warnings come with each start of the newer kind.
 	Warnings []string
+	// Elsewhere: it opens none of our files, as in a container.
+	Elsewhere bool
+	// Captured is what the newer kind says of a transcript that it has captured; "" means "completed".
+	Captured string
 }
 
 // SampleFiles are identity files with something to recognise in each.
@@ -104,9 +108,9 @@ type session struct {
 	given      [][]string // ids that the last prompt-submits gave, newest first
 	prompts    []string
 	live       string   // the prompts as they came, Middle and Newer
-	transcript string   // the longest that was captured, Newer
+	stored     string   // the longest transcript that there was, Middle and Newer
 	bypassSaid bool     // a session-end was answered with bypassed, Older
-	extracted  int      // characters of its transcript that checkpoints have handed over, Newer
+	extracted  int      // bytes of its transcript that checkpoints have handed over, Middle and Newer
 	recorded   []string // ids that were given under the key: feedback for others is rejected
 }
 

@@ -1,6 +1,7 @@
 package daemontest
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -38,7 +39,8 @@ func (d *Daemon) sessionEnd(w http.ResponseWriter, r *http.Request) {
 	}
 	given := h.TranscriptPath != "" || h.Transcript != ""
 	found := false
-	if strings.HasPrefix(h.TranscriptPath, "/") || len(h.TranscriptPath) > 1 && h.TranscriptPath[1] == ':' {
+	absolute := strings.HasPrefix(h.TranscriptPath, "/") || len(h.TranscriptPath) > 1 && h.TranscriptPath[1] == ':'
+	if absolute && !d.opts.Elsewhere {
 		if b, err := os.ReadFile(h.TranscriptPath); err == nil {
 			e.Transcript, found = string(b), true
 		}
@@ -55,8 +57,8 @@ func (d *Daemon) sessionEnd(w http.ResponseWriter, r *http.Request) {
 	case s.bypassed && !(d.opts.Generation == Older && s.bypassSaid):
 		e.Outcome, s.bypassSaid = Bypassed, true
 		m["bypassed"] = true
-	case h.Reason == "clear":
-		s.seen, s.given = false, nil
+	case h.Reason == "clear": // releases the claim, as every end does, and extracts nothing
+		s.seen, s.given, s.path, s.ended, s.endedBy = false, nil, "", d.opts.Now(), h.RuntimePath
 		e.Outcome = Discarded
 	case d.opts.Generation == Newer:
 		d.endNewer(h, s, &e, m, given)
@@ -83,71 +85,89 @@ func (d *Daemon) endOlder(h hook, e *End, m map[string]any, given bool) {
 	case utf8.RuneCountInString(kept) < 500:
 		e.Outcome, e.Why = Dropped, "under 500 characters"
 	default:
-		e.Outcome, e.JobID, e.Kept = Queued, d.id("job"), cutUnits(kept, extracted, "\n[truncated]")
+		e.Outcome, e.Kept = Queued, cutUnits(kept, extracted, "\n[truncated]")
+		e.JobID = d.queue("job", h.SessionKey, e.Kept)
 		m["queued"], m["jobId"] = true, e.JobID
 	}
 }
 
-// endMiddle keeps the longer of the given and the live transcript, and extracts the first 100,000 characters of it.
+// endMiddle extracts the first 100,000 characters of the longest transcript that it has had for the key ("keeps the
+// transcript of every session-end for its key, and uses the longest of all that it has had"), also where none is given.
 func (d *Daemon) endMiddle(h hook, s *session, e *End, m map[string]any, given bool) {
+	if d.ended(h, s, e, m) {
+		return
+	}
+	kept, _ := normalise(h.Harness, e.Transcript)
+	kept = s.longest(kept)
+	switch {
+	case !given && kept == "":
+		e.Outcome = Bare
+	case len(utf16.Encode([]rune(kept))) < leastExtracted:
+		e.Outcome, e.Why, e.Stored = Dropped, "under 500 characters", kept
+		m["queued"] = false
+	default:
+		e.Outcome, e.Stored, e.Kept = Queued, kept, cutUnits(kept, extracted, "")
+		e.JobID = d.queue("job", h.SessionKey, e.Kept)
+		m["queued"], m["jobId"] = true, e.JobID
+	}
+}
+
+// endNewer captures the longest transcript that it has had for the key ("the sources up to about 0.214 have the same
+// rule"), and ends a key once.
+func (d *Daemon) endNewer(h hook, s *session, e *End, m map[string]any, given bool) {
+	if h.RuntimePath != "" && d.heldByOther(s, h.RuntimePath) {
+		e.Outcome = Conflict
+		m["skipped"], m["duplicateRuntimePath"], m["claimedBy"] = true, true, s.path
+		return
+	}
+	if d.ended(h, s, e, m) {
+		return
+	}
+	kept := s.longest(injected.ReplaceAllString(e.Transcript, ""))
+	switch {
+	case !given && kept == "":
+		e.Outcome = Bare
+	case strings.TrimSpace(kept) == "":
+		e.Outcome, e.Why = Dropped, "no transcript found"
+		m["queued"] = false
+	default:
+		e.Outcome, e.Stored, e.Kept = Queued, kept, kept
+		e.JobID = d.queue("capture", h.SessionKey, e.Kept)
+		m["queued"], m["transcriptCaptureJobId"] = true, e.JobID
+	}
+}
+
+// ended ends a key, and reports whether it was ended within the last 30 minutes, so that nothing is taken.
+func (d *Daemon) ended(h hook, s *session, e *End, m map[string]any) bool {
 	now := d.opts.Now()
 	if h.SessionKey != "" && !s.ended.IsZero() && now.Sub(s.ended) < duplicateWindow {
 		e.Outcome = Duplicate
 		m["skipped"], m["duplicateSessionEnd"], m["endedBy"] = true, true, s.endedBy
-		return
+		return true
 	}
 	s.ended, s.endedBy, s.path, s.given = now, h.RuntimePath, "", nil
-	kept, why := normalise(h.Harness, e.Transcript)
-	if utf8.RuneCountInString(s.live) > utf8.RuneCountInString(kept) {
-		kept, why = s.live, ""
-	}
-	s.live = ""
-	switch {
-	case !given && kept == "":
-		e.Outcome = Bare
-	case why != "" || utf8.RuneCountInString(kept) < 500:
-		e.Outcome, e.Why, e.Stored = Dropped, "under 500 characters", kept
-		m["queued"] = false
-	default:
-		e.Outcome, e.JobID, e.Stored, e.Kept = Queued, d.id("job"), kept, cutUnits(kept, extracted, "")
-		m["queued"], m["jobId"] = true, e.JobID
-	}
+	return false
 }
 
-// endNewer keeps the longer of the given and the captured transcript, and ends a key once.
-func (d *Daemon) endNewer(h hook, s *session, e *End, m map[string]any, given bool) {
-	now := d.opts.Now()
-	switch {
-	case h.RuntimePath != "" && d.heldByOther(s, h.RuntimePath):
-		e.Outcome = Conflict
-		m["skipped"], m["duplicateRuntimePath"], m["claimedBy"] = true, true, s.path
-		return
-	case h.SessionKey != "" && !s.ended.IsZero() && now.Sub(s.ended) < duplicateWindow:
-		e.Outcome = Duplicate
-		m["skipped"], m["duplicateSessionEnd"], m["endedBy"] = true, true, s.endedBy
-		return
+// longest gives the longest transcript that there was under a key, its prompts among them, and keeps it.
+func (s *session) longest(given string) string {
+	for _, other := range []string{given, s.live} {
+		if len(other) > len(s.stored) {
+			s.stored = other
+		}
 	}
-	s.ended, s.endedBy, s.path = now, h.RuntimePath, ""
-	if !given {
-		e.Outcome = Bare
-		return
-	}
-	kept, why := e.Transcript, ""
-	if kept == "" {
-		why = "no transcript found"
-	}
-	kept = injected.ReplaceAllString(kept, "")
-	if len(kept) < len(s.transcript) {
-		kept = s.transcript // the longer of the given and the stored one wins
-	}
-	if why != "" || strings.TrimSpace(kept) == "" {
-		e.Outcome, e.Why = Dropped, why
-		return
-	}
-	s.transcript = kept
-	e.Outcome, e.JobID, e.Kept = Queued, d.id("capture"), kept
-	m["queued"], m["transcriptCaptureJobId"] = true, e.JobID
+	return s.stored
 }
+
+// queue makes a job of a text, and gives its id. The caller holds d.mu.
+func (d *Daemon) queue(kind, key, text string) string {
+	job := Job{Key: key, ID: d.id(kind), Text: text}
+	d.note(func(r *record) { r.jobs = append(r.jobs, job) })
+	return job.ID
+}
+
+// leastExtracted is the length below which nothing is queued, in UTF-16 units.
+const leastExtracted = 500
 
 // extracted is how much of a transcript a job reads, in UTF-16 units as JavaScript counts.
 const extracted = 100_000
@@ -201,7 +221,8 @@ func normalise(harness, raw string) (kept, why string) {
 	return strings.Join(turns, "\n"), ""
 }
 
-// checkpoint makes a job of what is new in a session that goes on, and leaves its claim.
+// checkpoint makes a job of what is new in a session that goes on, and leaves its claim: "it takes the difference
+// itself". What it is given is stored, so that "a session-end with the whole afterwards extracts all of it again".
 func (d *Daemon) checkpoint(w http.ResponseWriter, r *http.Request) {
 	h, ok := read(w, r)
 	if !ok {
@@ -213,28 +234,28 @@ func (d *Daemon) checkpoint(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s, c := d.session(h.SessionKey), Checkpoint{Key: h.SessionKey, Project: h.Project, Transcript: h.Transcript}
-	defer func() { d.note(func(r *record) { r.soFar = append(r.soFar, c) }) }()
+	s := d.session(h.SessionKey)
 	switch {
 	case h.RuntimePath != "" && d.heldByOther(s, h.RuntimePath):
 		reply(w, http.StatusOK, map[string]any{"skipped": true, "duplicateRuntimePath": true, "claimedBy": s.path})
 		return
-	case s.bypassed, utf8.RuneCountInString(h.Transcript)-s.extracted < 500:
+	case s.bypassed, len(h.Transcript)-s.extracted < leastExtracted:
 		reply(w, http.StatusOK, map[string]any{"skipped": true})
 		return
 	}
-	s.extracted = utf8.RuneCountInString(h.Transcript)
-	c.JobID = d.id("job")
-	reply(w, http.StatusOK, map[string]any{"queued": true, "jobId": c.JobID})
+	s.longest(h.Transcript)
+	news := h.Transcript[s.extracted:]
+	s.extracted = len(h.Transcript)
+	reply(w, http.StatusOK, map[string]any{"queued": true, "jobId": d.queue("job", h.SessionKey, news)})
 }
 
-// captured says what became of a transcript.
+// captured says what became of a transcript; of a named agent's only if it is named.
 func (d *Daemon) captured(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, e := range d.Ends() {
-		if e.JobID == r.PathValue("id") {
-			reply(w, http.StatusOK, map[string]any{"jobId": e.JobID, "status": "completed"})
+		if e.JobID == r.PathValue("id") && e.AgentID == r.URL.Query().Get("agentId") {
+			reply(w, http.StatusOK, map[string]any{"jobId": e.JobID, "status": cmp.Or(d.opts.Captured, "completed")})
 			return
 		}
 	}

@@ -16,7 +16,7 @@ type record struct {
 	ends     []End
 	compacts []Compaction
 	begun    []string // keys whose conversations are being compacted
-	soFar    []Checkpoint
+	jobs     []Job
 	feedback []Feedback
 }
 
@@ -91,7 +91,7 @@ type End struct {
 	Inline                bool   // Transcript came in the body
 	Transcript            string // as it was given, before normalising
 	Kept                  string // what became a job; "" unless queued
-	Stored                string // what is kept of the session, also where no job is made of it; Middle
+	Stored                string // what is kept of the session, also where no job is made of it; not Older
 	JobID, Outcome, Why   string
 }
 
@@ -131,14 +131,14 @@ func (r *record) FeedbackGiven() []Feedback {
 	return slices.Clone(r.feedback)
 }
 
-// A Checkpoint is what a session-checkpoint-extract brought.
-type Checkpoint struct{ Key, Project, Transcript, JobID string } // JobID is empty where it made no job
+// A Job is what the daemon extracts: of an end, or of a checkpoint.
+type Job struct{ Key, ID, Text string }
 
-// Checkpoints gives the session-checkpoint-extracts so far.
-func (r *record) Checkpoints() []Checkpoint {
+// Jobs gives the jobs so far.
+func (r *record) Jobs() []Job {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	return slices.Clone(r.soFar)
+	return slices.Clone(r.jobs)
 }
 
 // Compacting gives the keys of the pre-compactions so far.

@@ -3,6 +3,7 @@ package daemontest
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,10 +103,10 @@ func TestAsRecorded(t *testing.T) {
 			{"/api/memory/remember", body{}, 400, body{"error": "content is required"}},
 			{"/api/memory/recall", body{"query": "heron", "limit": 3}, 200, body{"query": "heron", "method": "keyword"}},
 		}},
-		{"no such route", Recorded, nil, []call{
+		{"no such route", []Generation{Older}, nil, []call{
 			{hooks + "session-checkpoint-extract", ask(nil), 404, nil}, {"/api/nowhere", ask(nil), 404, nil},
 		}},
-		{"checkpoints, as documented", []Generation{Newer}, nil, []call{
+		{"checkpoints", []Generation{Middle, Newer}, nil, []call{
 			{hooks + "session-checkpoint-extract", ask(body{"transcript": long}), 200, body{"queued": true, "jobId": "job-0001"}},
 			{hooks + "session-checkpoint-extract", ask(body{"transcript": long + "User: on\n"}), 200, body{"skipped": true}},
 			{hooks + "session-checkpoint-extract", body{"harness": "acp"}, 400, body{"error": "harness and sessionKey are required"}},
@@ -187,5 +188,71 @@ func TestLongTexts(t *testing.T) {
 	if len(inject) < 34000 || !strings.HasPrefix(inject, "[signet active]") ||
 		!strings.HasSuffix(strings.TrimSpace(inject), ")") || !strings.Contains(inject[34000:], "Robin prefers tabs") {
 		t.Errorf("%d characters, ends %q", len(inject), inject[len(inject)-60:])
+	}
+}
+
+// What each version makes jobs of: transcripts of these lengths are posted in turn, for one key or for one each, as
+// ends or as checkpoints with the whole so far (docs/facts/signet-daemon.md, "The end of a session").
+func TestLongestAsMeasured(t *testing.T) {
+	kinds := map[string][]Generation{"0.58.1": {Older}, "0.145.8": {Middle}, "each": All}
+	for _, tc := range []struct {
+		name, kinds string
+		hook        string
+		sizes       []int
+		ownKeys     bool
+		want        []int // the parts that the jobs hold, in order
+	}{
+		{"a shorter one is not looked at", "0.145.8", "session-end", []int{25104, 5384}, false, []int{0, 0}},
+		{"a shorter one is taken", "0.58.1", "session-end", []int{25104, 5384}, false, []int{0, 1}},
+		{"the second of two parts is lost", "0.145.8", "session-end", []int{78515, 78508}, false, []int{0, 0}},
+		{"a longer one survives", "0.145.8", "session-end", []int{3024, 3216}, false, []int{0, 1}},
+		{"keys of their own", "each", "session-end", []int{25104, 5384, 3216}, true, []int{0, 1, 2}},
+		{"checkpoints", "0.145.8", "session-checkpoint-extract", []int{3024, 3216, 1024}, false, []int{0, 1, 2}},
+	} {
+		for _, kind := range kinds[tc.kinds] {
+			t.Run(tc.name+" "+kind.Version(), func(t *testing.T) {
+				now := time.Now()
+				d := Start(t, Options{Generation: kind, Now: func() time.Time { return now }})
+				said := ""
+				for i, size := range tc.sizes {
+					key := "k"
+					if tc.ownKeys {
+						key += string(rune('0' + i))
+					}
+					mark := "User: part " + string(rune('0'+i)) + " "
+					text := mark + strings.Repeat("x", size-len(mark)-1) + "\n"
+					if said += text; tc.hook != "session-end" {
+						text = said
+					}
+					path := filepath.Join(t.TempDir(), "t")
+					if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					if _, m := post(t, d.URL()+"/api/hooks/"+tc.hook, map[string]any{"harness": "acp", "sessionKey": key,
+						"transcriptPath": path, "transcript": text}); m["queued"] != true {
+						t.Errorf("part %d: %v", i, m)
+					}
+					now = now.Add(duplicateWindow)
+				}
+				var got []int
+				for _, j := range d.Jobs() {
+					got = append(got, int(j.Text[len("User: part ")]-'0'))
+				}
+				if !slices.Equal(got, tc.want) {
+					t.Errorf("jobs hold %v, want %v", got, tc.want)
+				}
+			})
+		}
+	}
+	// an end without a transcript extracts the longest again, but for the reason clear
+	d := Start(t, Options{Generation: Middle})
+	long := strings.Repeat("User: Where does heron run?\n", 30)
+	for i, body := range []map[string]any{{"transcript": long}, {}, {"reason": "clear"}} {
+		body["harness"], body["sessionKey"] = "acp", "k"
+		post(t, d.URL()+"/api/hooks/session-start", map[string]any{"harness": "acp", "sessionKey": "k"})
+		post(t, d.URL()+"/api/hooks/session-end", body)
+		if n := len(d.Jobs()); n != min(i+1, 2) {
+			t.Errorf("end %d: %d jobs", i, n)
+		}
 	}
 }

@@ -119,8 +119,10 @@ func (d *Daemon) routes() *http.ServeMux {
 	mux.HandleFunc("POST /api/hooks/session-end", d.sessionEnd)
 	mux.HandleFunc("POST /api/hooks/pre-compaction", d.preCompaction)
 	mux.HandleFunc("POST /api/hooks/compaction-complete", d.compactionComplete)
-	if d.opts.Generation == Newer { // as documented
+	if d.opts.Generation != Older {
 		mux.HandleFunc("POST /api/hooks/session-checkpoint-extract", d.checkpoint)
+	}
+	if d.opts.Generation == Newer { // as documented
 		mux.HandleFunc("GET /api/hooks/transcript-capture/{id}", d.captured)
 		mux.HandleFunc("POST /api/cross-agent/messages", d.sent)
 		mux.HandleFunc("POST /api/cross-agent/messages/{id}/ack", d.acknowledge)

@@ -87,17 +87,11 @@ func (d *recordingDaemon) Recall(
 	return got, err
 }
 
-// readsWhole is added to the recorded version of a daemon that reads a session's transcript whole each time.
-const readsWhole = " whole"
-
 func (d *recordingDaemon) answered(ctx context.Context, key, version string, err error) {
 	if errors.Is(err, memory.ErrBypassed) {
 		if err := d.bypass(context.WithoutCancel(ctx), key); err != nil {
 			d.log.Warn().Err(err).Str("key", key).Msg("noting that a session is switched off at the daemon")
 		}
-	}
-	if d.Whole() && version != "" {
-		version += readsWhole
 	}
 	if err != nil && (errors.Is(err, memory.ErrUnavailable) || ctx.Err() != nil) {
 		return

@@ -260,16 +260,10 @@ func (f *follower) endedLocked(s *followedSession) {
 		return
 	}
 	s.turns, s.since = 0, time.Now()
-	key, daemon, handOver := s.who.Key, f.daemon, f.handOver
+	key, handOver := s.who.Key, f.handOver
 	f.doLocked(func(ctx context.Context) {
-		if err := handOver(ctx, key); err != nil {
-			if ctx.Err() == nil {
-				f.log.Warn().Err(err).Str("key", key).Msg("handing over what a session has said so far")
-			}
-			return
-		}
-		if daemon != nil {
-			daemon.Resumed(key)
+		if err := handOver(ctx, key); err != nil && ctx.Err() == nil {
+			f.log.Warn().Err(err).Str("key", key).Msg("handing over what a session has said so far")
 		}
 	})
 }

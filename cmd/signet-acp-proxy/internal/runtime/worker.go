@@ -36,23 +36,10 @@ func WorkerOptions(c *config.Config, store *correlation.Store, token func(url st
 			if err != nil {
 				return nil, err
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), askLimit)
-			defer cancel()
-			seen, err := store.DaemonSeen(ctx, client.URL())
-			if err != nil {
-				return nil, err
-			}
-			whole, ok := strings.CutSuffix(seen, readsWhole)
-			if !ok {
-				whole = ""
-			}
-			return delivery.Signet{Client: client, Trusted: at.DaemonConfigured, Whole: whole}, nil
+			return delivery.Signet{Client: client, Trusted: at.DaemonConfigured}, nil
 		},
 	}
 }
-
-// askLimit is how long a worker waits for the database to say which version the daemon had.
-const askLimit = 5 * time.Second
 
 // WorkerInfo is what others can know of a worker once it is dead.
 func WorkerInfo(c *config.Config) correlation.ProcessInfo {
