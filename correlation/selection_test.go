@@ -78,9 +78,15 @@ func TestSelect(t *testing.T) {
 			b.clock.Advance(tt.age)
 			d := Delivery{Key: v.Key, Kind: tt.kind, Session: v.ID}
 			for id, i := range index {
-				if i == tt.posted-1 {
-					d.Unanswered, d.LastTurn = 1, id
+				if i != tt.posted-1 {
+					continue
 				}
+				_, err := b.db.ExecContext(t.Context(), `INSERT INTO deliveries (session, key, kind, reason, state,
+					created, owed, due, unanswered, posted_to) VALUES (?, ?, ?, '', ?, 1, 1, 1, 1, ?)`,
+					v.ID, v.Key, tt.kind, Unknown, id)
+				check(t, err)
+				all := must(b.Deliveries(t.Context(), v.ID))(t)
+				d = all[len(all)-1]
 			}
 			post := must(b.Select(t.Context(), d))(t)
 			got := ""

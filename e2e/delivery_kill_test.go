@@ -209,8 +209,8 @@ func (m *killing) check(runs int) {
 	// A post is repeated only where no answer was noted, and once at that.
 	posts := map[string]int{}
 	for _, e := range m.d.Ends() {
-		if e.Outcome != daemontest.Bare {
-			posts[e.Key]++
+		if key, _, _ := strings.Cut(e.Key, "."); e.Outcome != daemontest.Bare && e.Outcome != daemontest.Discarded {
+			posts[key]++
 		}
 	}
 	unanswered := 0

@@ -119,10 +119,6 @@ func TestFollower(t *testing.T) {
 	waitFor("the daemon is not told that a message was given",
 		func() bool { return slices.Equal(d.Acknowledged(id), []string{key}) })
 
-	say(handOverTurns) // its end was posted, and it goes on
-	waitFor("the daemon is not told that it goes on",
-		func() bool { return len(d.Requests(claim)) == 2 })
-
 	f.Append(eventlog.TurnBegan{Session: n, Turn: f.NewTurn(), Key: key},
 		eventlog.Left{Session: n, Reason: "session/close"})
 	f.mu.Lock()
