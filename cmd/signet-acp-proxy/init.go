@@ -9,7 +9,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/install"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/tryout"
 )
 
 // initCommand sets up what a beginner needs. It changes no existing file.
@@ -32,9 +31,9 @@ func newInit(f *config.Flags, std term.Streams) *cobra.Command {
 // newEcho makes the command of the agent that init demonstrates with.
 func newEcho(std term.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: tryout.EchoWord, Short: "Be an agent that repeats what it is told.",
+		Use: install.EchoWord, Short: "Be an agent that repeats what it is told.",
 		Args: cli.Arguments, Hidden: true,
-		RunE: func(*cobra.Command, []string) error { return tryout.Echo(std.In, std.Out) },
+		RunE: func(*cobra.Command, []string) error { return install.Echo(std.In, std.Out) },
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/tryout"
 )
 
 // Demonstrate shows that what is said in one session is remembered in the next, and says what to do next. The sessions
@@ -17,11 +16,11 @@ import (
 // that fails, with a small agent of ours.
 func (s Steps) Demonstrate(ctx context.Context) error {
 	if !s.demonstrateWithHarness(ctx) {
-		proof, err := s.try(ctx, "a small agent of ours", tryout.Agent{})
+		shown, err := s.try(ctx, "a small agent of ours", trialAgent{})
 		if err != nil {
 			return fmt.Errorf("trying it out: %w; signet-acp-proxy doctor looks for the cause", err)
 		}
-		s.done("it remembered. In one session: %q; in the next the agent was told: %s", tryout.Statement, proof.Given)
+		s.done("it remembered. In one session: %q; in the next the agent was told: %s", statement, shown.given)
 	}
 	s.say("From now on what you and agents say is recorded in %s, on this machine only. "+
 		"signet-acp-proxy sessions lists it, signet-acp-proxy forget SESSION removes it, and memory: off in %s turns "+
@@ -43,21 +42,21 @@ func (s Steps) demonstrateWithHarness(ctx context.Context) bool {
 	case !s.Yes && !s.Std.Ask("try it with %s? It is asked two short questions, under your login", name):
 		return false
 	}
-	proof, err := s.try(ctx, name, tryout.Agent{Name: name, Command: command})
+	shown, err := s.try(ctx, name, trialAgent{Name: name, Command: command})
 	if err != nil {
 		s.skip("%s did not take part: %v", name, err)
 		return false
 	}
-	s.done("it remembered. In one session with %s: %q; the next was told: %s", name, tryout.Statement, proof.Given)
-	s.line(" ", "%q, and %s answered: %s", tryout.Question, name,
-		term.Cut(strings.Join(strings.Fields(proof.Answer), " "), 200))
+	s.done("it remembered. In one session with %s: %q; the next was told: %s", name, statement, shown.given)
+	s.line(" ", "%q, and %s answered: %s", question, name,
+		term.Cut(strings.Join(strings.Fields(shown.answer), " "), 200))
 	return true
 }
 
 // try runs the two sessions, and shows progress.
-func (s Steps) try(ctx context.Context, with string, a tryout.Agent) (tryout.Proof, error) {
+func (s Steps) try(ctx context.Context, with string, a trialAgent) (proof, error) {
 	progress := term.NewProgress(s.Std.Err)
 	progress.Step("two sessions with " + with)
 	defer progress.Done()
-	return tryout.Run(ctx, a)
+	return remembers(ctx, a)
 }

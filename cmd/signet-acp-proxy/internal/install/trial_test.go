@@ -1,4 +1,4 @@
-package tryout
+package install
 
 import (
 	"io"
@@ -14,8 +14,8 @@ func TestConverse(t *testing.T) {
 		ended <- Echo(toAgent, fromAgent)
 		fromAgent.Close()
 	}()
-	id, answer, err := converse(t.Context(), func() {}, clientOut, clientIn, t.TempDir(), Statement)
-	if err != nil || id == "" || answer != Statement {
+	id, answer, err := converse(t.Context(), func() {}, clientOut, clientIn, t.TempDir(), statement)
+	if err != nil || id == "" || answer != statement {
 		t.Errorf("%q, %q, %v", id, answer, err)
 	}
 	if err := <-ended; err != nil {

@@ -1,6 +1,4 @@
-// Package tryout shows that memory works: it holds two short sessions through the relay, and checks whether the second
-// one was told what was said in the first.
-package tryout
+package install
 
 import (
 	"bufio"

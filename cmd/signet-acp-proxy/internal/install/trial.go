@@ -1,4 +1,4 @@
-package tryout
+package install
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ import (
 
 // What is said in the two sessions, and what the second one must be told.
 const (
-	Statement = "Remember this for later: the mast of the Curlew is 11.42 metres long."
-	Question  = "How long is the mast of the Curlew?"
+	statement = "Remember this for later: the mast of the Curlew is 11.42 metres long."
+	question  = "How long is the mast of the Curlew?"
 	fact      = "11.42"
 )
 
@@ -34,66 +34,67 @@ const (
 	endLimit     = 3 * time.Second // for the relay to end by itself
 )
 
-// ErrNotTold says that the second session was not told what was said in the first.
-var ErrNotTold = errors.New("the second session was not told what the first one said")
+// errNotTold says that the second session was not told what was said in the first.
+var errNotTold = errors.New("the second session was not told what the first one said")
 
-// An Agent takes part in the sessions; the zero value is Echo.
-type Agent struct {
+// A trialAgent takes part in the sessions; the zero value is Echo.
+type trialAgent struct {
 	Name    string
 	Command []string
 }
 
-// A Proof is the outcome of the second session.
-type Proof struct {
-	Given  string // the line of its context that tells what was said in the first
-	Answer string // what the agent answered; Echo repeats all that it was told
+// A proof is the outcome of the second session.
+type proof struct {
+	given  string // the line of its context that tells what was said in the first
+	answer string // what the agent answered; Echo repeats all that it was told
 }
 
-// Run holds the two sessions through our own program, with a database and identity of their own, in a temporary folder.
-// A harness uses the person's login. Errors: ErrNotTold, what failed.
-func Run(ctx context.Context, a Agent) (proof Proof, err error) {
+// remembers shows that memory works: it holds the two sessions through our own program, with a database and identity of
+// their own, in a temporary folder, and says what the second was told of the first. A harness uses the person's login.
+// Errors: errNotTold, what failed.
+func remembers(ctx context.Context, a trialAgent) (p proof, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return proof, err
+		return p, err
 	}
 	dir, err := os.MkdirTemp("", "signet-acp-proxy-*")
 	if err != nil {
-		return proof, err
+		return p, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	time, tries := echoLimit, attempts
 	if a.Name != "" { // each attempt costs the person tokens
 		time, tries = harnessLimit, 2
 	} else {
-		a = Agent{Name: "echo", Command: []string{self, EchoWord}}
+		a = trialAgent{Name: "echo", Command: []string{self, EchoWord}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, time)
 	defer cancel()
 	t := trial{self: self, dir: dir, agent: a}
-	if _, _, err := t.session(ctx, Statement); err != nil {
-		return proof, fmt.Errorf("the first session: %w", err)
+	if _, _, err := t.session(ctx, statement); err != nil {
+		return p, fmt.Errorf("the first session: %w", err)
 	}
 	// On a busy machine a prompt goes on without its memories rather than wait for them, so a few attempts are made.
 	for range tries {
-		id, answer, err := t.session(ctx, Question)
+		id, answer, err := t.session(ctx, question)
 		if err != nil {
-			return proof, fmt.Errorf("the second session: %w", err)
+			return p, fmt.Errorf("the second session: %w", err)
 		}
-		proof.Answer = answer
-		if proof.Given, err = t.given(ctx, id); err != nil || proof.Given != "" && strings.Contains(answer, fact) {
-			return proof, err
+		p.answer = answer
+		if p.given, err = t.given(ctx, id); err != nil || p.given != "" && strings.Contains(answer, fact) {
+			return p, err
 		}
 	}
-	if proof.Given == "" {
-		return proof, ErrNotTold
+	if p.given == "" {
+		return p, errNotTold
 	}
-	return proof, nil
+	return p, nil
 }
 
 // A trial is a folder and the agent for the sessions.
 type trial struct {
 	self, dir string
-	agent     Agent
+	agent     trialAgent
 }
 
 func (t trial) signet() string { return filepath.Join(t.dir, "agents") }
