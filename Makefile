@@ -2,12 +2,13 @@
 TAGS := sqlite_fts5
 BIN := bin/signet-acp-proxy
 ECHO := bin/echoagent
+GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 FUZZTIME ?= 30s
 # Compiling SQLite takes longest: without what a C debugger reads it takes a sixth less.
 export CGO_CFLAGS ?= -O2
 
-.PHONY: build run test bench scale bench-readme fuzz recall gitleaks harnesses pictures lint vuln licences weigh release clean
+.PHONY: build run test bench scale bench-readme fuzz mutants recall gitleaks harnesses pictures lint vuln licences weigh release clean
 .DEFAULT_GOAL := build
 
 build:
@@ -43,6 +44,10 @@ fuzz:
 		echo "== $$target ($$(dirname $$file))"; \
 		go test -tags $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$(dirname $$file) || exit 1; \
 	done
+
+# One-line changes of a package that its own tests do not notice. It changes a copy, and takes a few seconds a change.
+mutants:
+	go run $(GREMLINS) unleash --tags $(TAGS) --workers 1 --timeout-coefficient 20 -S lt $(PKG)
 
 # How well it finds what is asked for, beside plain BM25, and how fast among 10,000 and 100,000 memories.
 recall:
