@@ -61,12 +61,18 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	if !worth {
 		ranked = nil
 	}
-	digests, err := s.recallDigests(ctx, &q, ranked, in)
-	if err != nil || !worth {
+	beside, cancel := partOfDeadline(ctx, besideShare)
+	defer cancel()
+	digests, err := s.recallDigests(beside, &q, ranked, in)
+	if err != nil && !timedOut(err) || !worth {
 		return ownProject(digests, session.Project), err
 	}
-	rules, err := s.recallRules(ctx, &q, in)
-	if err != nil {
+	rules, err := s.recallRules(beside, &q, ranked, in)
+	if err != nil && !timedOut(err) {
+		return nil, err
+	}
+	words, err := s.words(beside, &q, ranked, in)
+	if err != nil && !timedOut(err) {
 		return nil, err
 	}
 	others := ownProject(slices.Concat(rules, digests), session.Project)
@@ -74,7 +80,7 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	for _, it := range others {
 		left -= it.Tokens()
 	}
-	items, err := s.tell(ctx, &q, ranked, in, left)
+	items, err := s.tell(ctx, &q, words, ranked, in, left)
 	if err != nil {
 		return nil, err
 	}

@@ -42,14 +42,21 @@ type ruleRow struct {
 
 // rules gives what stands as a rule among the memories that a session of a project may see, the newest first; of all
 // projects where all is set.
-func (s *Store) rules(ctx context.Context, q sqlite.Querier, project string, all bool, keys [2]string) ([]rule, error) {
+func (s *Store) rules(ctx context.Context, q sqlite.Querier, project string, all bool, keys [2]string,
+	turns ...int64) ([]rule, error) {
+	of, err := json.Marshal(turns)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := sqlite.Collect(ctx, q, func(row sqlite.Row) (r ruleRow, err error) {
 		r.Memory, err = scanMemory(trailingColumns{row, []any{&r.turn}})
 		return r, err
 	}, `SELECT `+memoryColumns+`, coalesce(m.turn, 0) FROM memories m
 		WHERE m.type IN ('rule', 'preference', 'wish') AND m.origin = 'user'
 			AND (?2 OR m.project IN (?1, '') OR m.personal) AND (m.key = '' OR m.key NOT IN (?3, ?4))
-		ORDER BY m.created DESC, m.id DESC LIMIT ?5`, project, all, keys[0], keys[1], mostRuleRows)
+			AND (?6 OR m.turn IS NULL OR m.personal OR m.turn IN (SELECT value FROM json_each(?7)))
+		ORDER BY m.created DESC, m.id DESC LIMIT ?5`, project, all, keys[0], keys[1], mostRuleRows,
+		len(turns) == 0, string(of))
 	if err != nil {
 		return nil, err
 	}
@@ -149,9 +156,21 @@ func (s *Store) dropSayings(ctx context.Context, tx *sql.Tx, m Memory) error {
 	return err
 }
 
+// turnsOf gives the turns of passages.
+func turnsOf(list []*rank.Passage) []int64 {
+	turns := make([]int64, 0, len(list))
+	for _, p := range list {
+		if p.Turn != 0 {
+			turns = append(turns, p.Turn)
+		}
+	}
+	return turns
+}
+
 // recallRules gives the rules that concern a prompt most, at most mostRules.
-func (s *Store) recallRules(ctx context.Context, q *rank.Query, in search) ([]memory.Item, error) {
-	list, err := s.rules(ctx, s.db, in.project, in.all, in.keys)
+func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
+	in search) ([]memory.Item, error) {
+	list, err := s.rules(ctx, s.db, in.project, in.all, in.keys, turnsOf(ranked)...)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
 		return nil, sqlite.While("searching memories", err)
 	}
 	words, err := s.words(ctx, &asked, ranked, in)
-	if err != nil {
+	if err != nil && !timedOut(err) {
 		return nil, sqlite.While("searching memories", err)
 	}
 	ranked = rank.Alternate(words, ranked)
@@ -75,6 +75,7 @@ func (s *Store) SearchAll(ctx context.Context, texts []string, q Query) ([]Memor
 const (
 	lookShare    = .6
 	compareShare = .5
+	besideShare  = .6 // of the rest: rules, digests and the user's words, without which passages are told all the same
 )
 
 // partOfDeadline gives a context that ends after a share of the time before ctx's deadline.

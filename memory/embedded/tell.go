@@ -36,12 +36,8 @@ type excerpt struct {
 
 // tell makes items of the best passages: of those where work was done first the user's own words, then excerpts of
 // anybody's; of talk what was said together.
-func (s *Store) tell(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search,
+func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.Passage, in search,
 	left int) ([]memory.Item, error) {
-	words, err := s.words(ctx, q, ranked, in)
-	if err != nil {
-		return nil, err
-	}
 	words = words[:min(len(words), 4*mostWords)]
 	ranked = slices.DeleteFunc(slices.Clone(ranked), func(c *rank.Passage) bool { return c.Traits.Has(passage.Narrates) })
 	places := placesOf(ranked)

@@ -26,9 +26,9 @@ func (s *Store) words(ctx context.Context, q *rank.Query, ranked []*rank.Passage
 			AND turn IS NOT NULL ORDER BY position DESC LIMIT ?1)
 		LEFT JOIN memories m ON m.id = p.memory WHERE true`+scope,
 		append(in.scope(mostOfSession), string(sessions))...)
-	if err != nil || len(ids) == 0 {
-		return q.Words(ranked, nil), err
+	var more []*rank.Passage
+	if err == nil && len(ids) > 0 {
+		more, err = s.rows(ctx, q, ids, 0, in)
 	}
-	more, err := s.rows(ctx, q, ids, 0, in)
 	return q.Words(ranked, more), err
 }
