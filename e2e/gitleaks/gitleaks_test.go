@@ -3,10 +3,12 @@
 package gitleaks
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp/syntax"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 	"github.com/zricethezav/gitleaks/v8/detect"
 
+	"github.com/Signet-AI/signet-acp-proxy/e2e/leaks"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
@@ -152,4 +155,26 @@ func TestOurCorpora(t *testing.T) {
 		return nil
 	})
 	t.Logf("Go's sources: %d places in %d bytes, %.1f MB/s", found, size, float64(size)/1e6/time.Since(began).Seconds())
+}
+
+// How both do on secrets in real surroundings; of gitleaks nothing is asked.
+func TestLeaks(t *testing.T) {
+	d, err := detect.NewDetectorDefaultConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare, glued := leaks.Corpus(33)
+	glued[""] = bare
+	for _, name := range slices.Sorted(maps.Keys(glued)) {
+		ours, theirs := 0, 0
+		for _, l := range glued[name] {
+			if !strings.Contains(privacy.Redact(l.Text), l.Secret) {
+				ours++
+			}
+			if len(d.DetectString(l.Text)) > 0 {
+				theirs++
+			}
+		}
+		t.Logf("behind %q: of %d we find %d, gitleaks %d", name, len(glued[name]), ours, theirs)
+	}
 }

@@ -52,7 +52,7 @@ func nameBehind(text string, i int) string {
 
 // separator is what stands between a name and its value: a quote that closes the name, an operator or "is", perhaps a
 // type. The groups are the operator, the type, and the quote that opens the value.
-var separator = pattern.New("^(?:\\\\?[\"'`])?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}\\s{1,3})??((?::{1,3}|[?.+|])?={1,3}>?|:|\\|\\||>|,|\\s(?:is|was|ist)\\s*:?)\\s*(?:([A-Za-z.]{1,20})\\s*=\\s*)?(\\\\?[\"'`])?")
+var separator = pattern.New("^(?:\\\\?[\"'`]|%22)?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}\\s{1,3})??((?::{1,3}|[?.+|])?={1,3}>?|:|\\|{1,2}|>|,|%3[AaDd]|\\s(?:is|was|ist)\\s*:?)\\s*(?:([A-Za-z.]{1,20})\\s*=\\s*)?(\\\\?[\"'`]|%22)?")
 
 // assigned looks for the value that follows the name n, and adds it if it is a secret.
 func (f *findings) assigned(text string, n name) {
@@ -73,7 +73,9 @@ func (f *findings) assigned(text string, n name) {
 	switch {
 	case opening == '{' && n.start > 1 && text[n.start-2] == '$', // ${NAME:-default}
 		opening == ':' && operator == ":", // a part of a resource name
-		opening != '<' && operator == ">": // not an XML element
+		opening != '<' && operator == ">", // not an XML element
+		text[n.start:n.end] == "PASS" && testRunner(rest),
+		operator == "|" && !strings.HasPrefix(lineOf(text, n.start), "|"): // not a table
 		return
 	}
 	quote := ""
@@ -99,6 +101,9 @@ func (f *findings) assigned(text string, n name) {
 		}
 	} else {
 		value = unquoted(value, opening == '?' || opening == '&')
+		if strings.HasPrefix(operator, "%") {
+			value, _, _ = strings.Cut(value, "%")
+		}
 		if operator == ">" {
 			after := strings.TrimLeft(rest[at[1]+len(value):], " \t\r\n")
 			if unended && len(after) < 2 {
@@ -114,6 +119,16 @@ func (f *findings) assigned(text string, n name) {
 		start := n.end + at[1]
 		f.add(start, start+len(value), v.kind())
 	}
+}
+
+// testRunner reports whether PASS is what a test runner prints.
+func testRunner(rest string) bool {
+	return !strings.HasPrefix(rest, "=") || strings.Contains(rest, "PASS")
+}
+
+// lineOf gives the text from the start of the line that i stands in.
+func lineOf(text string, i int) string {
+	return strings.TrimLeft(text[strings.LastIndexByte(text[:i], '\n')+1:], " \t")
 }
 
 const mostValue = 4 << 10 // bytes behind a name that are looked at
@@ -161,7 +176,7 @@ var (
 	filePath = pattern.New(`^(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@-]+(?:[/\\]|\.[a-z]{1,5}$)|` +
 		`^[\w./-]+\.(?:pem|key|crt|cer|p12|pfx|jks|json|ya?ml|toml|txt|env|go|ts|js|py|md)$`)
 	number  = pattern.New(`^[+-]?(?:0[xX][0-9a-fA-F_]{1,16}|[0-9][0-9_.]*)$`)
-	version = pattern.New(`^v?\d+(?:[.:/-]\d+)+\w*$`)
+	version = pattern.New(`^v?\d+(?:[.:/-]\d+)+\w{0,10}$`)
 )
 
 // isPassphrase tells a password of several words from a text about passwords, as forms and error messages have it.
@@ -226,6 +241,10 @@ var variable = pattern.New(`^variable\s+"([^"]{1,80})"\s*\{[^{}]{0,400}?\bdefaul
 // configuration, the less must the value itself look like a secret.
 func (a assignment) isSecret() bool {
 	v := a.value
+	prose := a.operator == "is" || a.operator == "was" || a.operator == "ist" || a.operator == "|"
+	if prose {
+		v = strings.TrimRight(v, ".,;:!?")
+	}
 	if len(v) < 6 || placeholder(v) || strings.Contains(v, "://") || strings.HasPrefix(plainName(v), a.name.plain) {
 		return false
 	}
@@ -241,7 +260,6 @@ func (a assignment) isSecret() bool {
 			return false // token = access_token: the name of another variable
 		}
 	}
-	prose := a.operator == "is" || a.operator == "was" || a.operator == "ist"
 	if strings.ContainsAny(v, space) {
 		return a.isPassphrase()
 	}

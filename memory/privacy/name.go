@@ -211,7 +211,7 @@ var countedPasses = []string{
 // endsInPass reports whether a name ends in the word "pass" and means a password: not compass, not first_pass.
 func endsInPass(word string) bool {
 	before, ok := cutSuffixFold(word, "pass")
-	if !ok || word == "PASS" { // which test runners print
+	if !ok {
 		return false
 	}
 	if before == "" || strings.IndexByte("_-.", before[len(before)-1]) >= 0 {

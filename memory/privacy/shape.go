@@ -40,22 +40,20 @@ var shapes = []shape{
 	{"discord", []string{"/webhooks/"}, 24, pattern.New(`discord(?:app)?\.com/api/(?:v\d+/)?webhooks/(\d+/[\w-]{30,})`),
 		true, nil},
 	{"teams", []string{".webhook.office.com/"}, 1, pattern.New(`\.webhook\.office\.com/webhookb2/(\S{40,})`), true, nil},
-	{"telegram", []string{":A"}, 16, pattern.New(`\b\d{5,16}:A[\w-]{34}\b`), false, nil},
+	{"telegram", []string{":A"}, 16, pattern.New(`\d{5,16}:A[\w-]{34}`), false, nil},
 	{"azure", []string{"Q~"}, 4, pattern.New(`[\w~.]{3}\dQ~[\w~.-]{31,34}`), true, nil},
-	{"terraform", []string{".atlasv1."}, 14, pattern.New(`\b[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}`), true, nil},
-	{"mailchimp", []string{"-us"}, 32, pattern.New(`\b[0-9a-f]{32}-us\d{1,2}\b`), false, nil},
+	{"terraform", []string{".atlasv1."}, 14, pattern.New(`[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}`), true, nil},
+	{"mailchimp", []string{"-us"}, 32, pattern.New(`[0-9a-f]{32}-us\d{1,2}\b`), false, nil},
 	{"airtable", []string{"pat"}, 0, begin(`pat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b`), true, nil},
-	{"harness", []string{"pat.", "sat."}, 0, begin(`[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}\b`), true, nil},
 	{"facebook", []string{"0|", "1|", "2|", "3|", "4|", "5|", "6|", "7|", "8|", "9|"}, 15,
 		pattern.New(`\b\d{15,16}\|[\w-]{27,40}`), false, nil},
-	{"maxmind", []string{"_mmk"}, 36, pattern.New(`\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b`), true, nil},
+	{"maxmind", []string{"_mmk"}, 36, pattern.New(`[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk`), true, nil},
 	{"mapbox", []string{"sk.eyJ", "pk.eyJ"}, 0, begin(`[sp]k\.eyJ[\w-]{20,}\.[\w-]{20,}`), true, nil},
 	{"1password", []string{"A3-"}, 0,
 		begin(`A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}\b`), true, nil},
 	{"authress", []string{".acc_", ".acc-"}, 48,
 		pattern.New(`\b(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][A-Za-z0-9-]{10,32}\.[\w+/=-]{30,120}`), true, nil},
 	{"twilio", []string{"SK"}, 0, begin(`SK[0-9a-fA-F]{32}\b`), false, nil},
-	{"octopus", []string{"API-"}, 0, begin(`API-[A-Z0-9]{26}\b`), false, nil},
 	{"vault", []string{"s."}, 0, begin(`s\.[A-Za-z0-9]{24}\b`), false, nil},
 	{"private-key", []string{"rivate", "RIVATE"}, 1,
 		pattern.New(`(?i)private[\s_-]{0,2}key\b.{0,24}?\b((?:0x)?[0-9a-f]{64})\b`), true, nil},
@@ -72,7 +70,7 @@ var shapes = []shape{
 
 	// Passwords on command lines.
 	{"password", []string{"curl"}, 0,
-		begin(`(?s)curl\b.{0,400}?\s(?:-u|--user|--proxy-user)[ =]\s*["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), true, nil},
+		begin(`(?s)curl\b.{0,400}?\s(?:-\w{0,6}u\s{0,4}|--(?:proxy-)?user[ =]\s{0,4})["']?[^\s"'<>\[:]*:([^\s"'<>\[]{4,})`), true, nil},
 	{"password", []string{"mysql", "mariadb"}, 0, command(`(?:mysql|mariadb)[\w-]*`, `-p`+argument), true, nil},
 	{"password", []string{"sshpass"}, 0, command(`sshpass`, `-p\s{0,4}`+argument), true, nil},
 	{"password", []string{"redis-cli", "valkey-cli"}, 0, command(`(?:redis|valkey)-cli`,
@@ -89,9 +87,52 @@ var shapes = []shape{
 		begin(`(?:machine\s+\S+\s+login\s+\S+\s+password\s+(\S{4,})|default\s+login\s+\S+\s+password\s+(\S*\d\S*))`), true,
 		nil},
 
+	{"password", []string{"sqlcmd ", "bcp ", "osql "}, 0, command(`\w+`, `-P\s{0,4}`+argument), true, nil},
+	{"password", []string{"storepass ", "keypass "}, 8, pattern.New(`-\w{0,4}(?:store|key)pass\s{1,4}` + argument), true, nil},
+	{"password", []string{"sudo "}, 160,
+		pattern.New(`(?:echo|printf)\s(?:-\w+\s)?["']?([^\s"'|]{4,})["']?\s{0,4}\|\s{0,4}sudo\s(?:[^\n|;]*\s)?-\w*S\b|` +
+			`\bsudo\s(?:[^\n|;]*\s)?-\w*S\b[^\n|;<]*<<<\s{0,2}["']?([^\s"']{4,})`), true, nil},
+	{"password", []string{"sqlplus "}, 0, begin(`sqlplus\s(?:-\w+\s)*[\w.]+/([^@\s"']{3,})`), true, nil},
+
+	// Passwords in SQL, connection strings and settings files.
+	{"password", []string{"PASSWORD "}, 0,
+		begin(`PASSWORD(?:\sFOR\s\S+)?\s{1,4}(?:=\s{0,4})?N?'([^'\n]{4,})'`), true, nil},
+	{"password", []string{"assword "}, 1, pattern.New(`(?i)password\s{1,4}'([^'\n]{4,})'`), false, nil},
+	{"password", []string{"DENTIFIED ", "dentified "}, 1,
+		pattern.New(`(?i)identified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?(?:'([^'\n]{4,})'|"([^"\n]{4,})")`), true, nil},
+	{"password", []string{":5432:", ":*:"}, 64, pattern.New(`(?:[\w.-]+|\*):(?:5432|\*):[\w*$-]+:[\w*.$-]+:(\S{4,})`), false, nil},
+	{"password", []string{"@tcp(", "@unix(", "@cloudsql("}, 128,
+		pattern.New(`[\w.$%-]{1,40}:([^\s"'` + "`" + `]{3,80})@(?:tcp|unix|cloudsql)\(`), true, nil},
+	{"password", []string{"jdbc:oracle:"}, 0, begin(`jdbc:oracle:\w+:[^/\s"']+/([^@\s"']{3,})@`), true, nil},
+	{"password", []string{"ConvertTo-SecureString "}, 0, begin(`ConvertTo-SecureString\s+(?:-String\s+)?["']([^"'\n]{4,})["']`), true, nil},
+
+	// What people say: the password for X is Y.
+	{"password", []string{"assword ", "asswort ", "ennwort"}, 8,
+		pattern.New(`(?i)(?:password|passwort|kennwort)` + whose + `(?:\s(?:is|ist|lautet)\s?:?|\s?:)\s` + saidValue +
+			`|(?i)(?:[,/]|\band|\bund)\s?(?:my\s)?(?:password|passwort)\s` + saidValue), false, nil},
+	{"password", []string{"mot de passe", "Mot de passe"}, 0,
+		pattern.New(`(?i)mot de passe` + whose + `(?:\sest|\s?:)\s?:?\s` + saidValue), false, nil},
+	{"password", []string{"ontraseña", "ontrasena", "clave "}, 1,
+		pattern.New(`(?i)(?:contrase(?:ñ|n)a|clave)` + whose + `(?:\ses|\s?:)\s?:?\s` + saidValue), false, nil},
+	{"password", []string{"ароль", "АРОЛЬ"}, 2, pattern.New(`(?i)пароль` + whose + `(?:\s?:|\s[—–-])\s` + saidValue), false, nil},
+
 	// A password in a settings file of the form <add key="Password" value="…">.
 	{"password", []string{"ssword"}, 128, pattern.New(`(?i)key="[^"]*password"\s+value="([^"]{6,})"`), false,
 		pattern.New(`(?i)key="[^"]*password"\s+value="[^"]*$`)},
+}
+
+// In a sentence about a password: the words that say whose it is, and the password.
+const (
+	whose = `(?:\s(?:for|of|to|on|at|für|von|vom|zu|zum|zur|der|des|am|pour|de|du|del|para|от|для|к|на)` +
+		`\s[^\n:=,;]{1,60}?)?`
+	saidValue = `["'«“„` + "`" + `]?([^\s"'»”` + "`" + `]{6,})`
+)
+
+// passwordLike tells a password in a sentence or a file from the words that stand there otherwise.
+func passwordLike(value string) bool {
+	value = strings.TrimRight(value, ".,;:!?)")
+	a := assignment{name{plain: "password", secret: "password", atEnd: true}, value, true, "is"}
+	return a.isSecret()
 }
 
 // begin makes a pattern that matches at the start of a text only.
@@ -113,7 +154,8 @@ type needTable struct {
 	at    [1 << 16]uint8
 }
 
-// A need is a string that a shape needs, and the index of the shape; ofCookie for a header with cookies.
+// A need is a string that a shape needs, and the index of the shape; ofCookie for a header with cookies, ofPair for the
+// value of a name that stands before it.
 type need struct {
 	text  string
 	shape int
@@ -138,10 +180,16 @@ var needs = sync.OnceValue(func() *needTable {
 	for _, text := range []string{"ookie", "OOKIE"} {
 		add(text[0], text[1], need{text, ofCookie})
 	}
+	for _, text := range []string{"value", "Value"} {
+		add(text[0], text[1], need{text, ofPair})
+	}
 	return n
 })
 
-const ofCookie = -1
+const (
+	ofCookie = -1
+	ofPair   = -2
+)
 
 // shapes finds the secrets that are known by a pattern, and where headers with cookies may be.
 func (f *findings) shapes(text string) {
@@ -156,6 +204,8 @@ func (f *findings) shapes(text string) {
 			case !strings.HasPrefix(text[i-1:], need.text):
 			case need.shape == ofCookie:
 				f.headers = append(f.headers, i-1-len("c"))
+			case need.shape == ofPair:
+				f.pair(text, i-1)
 			default:
 				f.shape(text, i-1, shapes[need.shape])
 			}
@@ -169,7 +219,7 @@ func (f *findings) shape(text string, at int, s shape) {
 	switch {
 	case s.before > 0:
 		from, most = max(0, at-s.before-1), mostValue
-	case at > 0 && wordByte(text[at-1]) && wordByte(text[at]):
+	case at > 0 && wordByte(text[at-1]) && wordByte(text[at]) && !anywhere(s.kind) && !behindGlue(text, at):
 		return
 	}
 	to := min(len(text), at+searchRange)
@@ -188,11 +238,22 @@ func (f *findings) shape(text string, at int, s shape) {
 			continue
 		}
 		value := window[m[g]:m[g+1]]
-		if s.kind == "password-hash" || !placeholder(value) && (s.sure || mixed(value) && !wordy(value)) {
+		if s.kind == "password-hash" || !placeholder(value) && (s.sure || s.looksSecret(value)) {
 			f.add(from+m[g], from+m[g+1], s.kind)
 		}
 		return
 	}
 }
+
+// looksSecret judges a match that may be something else.
+func (s shape) looksSecret(value string) bool {
+	if s.kind == "password" {
+		return passwordLike(value)
+	}
+	return mixed(value) && !wordy(value)
+}
+
+// anywhere reports whether a kind is known inside of a longer word, too.
+func anywhere(kind string) bool { return kind == "aws" || kind == "jwt" || kind == "twilio" }
 
 func wordByte(c byte) bool { return class(c) != 0 || c == '_' }

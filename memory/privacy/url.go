@@ -1,6 +1,10 @@
 package privacy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
+)
 
 // urls finds the passwords, and the random user names, before the @ of a URL, and notes where the URLs are, because
 // random strings in them are ids.
@@ -18,7 +22,7 @@ func (f *findings) urls(text string) {
 		}
 		f.public = append(f.public, finding{start: start, end: end})
 		authority := text[i:end]
-		if n := strings.IndexAny(authority, "/?#"); n >= 0 {
+		if n := strings.IndexAny(authority, "/?#"); n >= 0 && !passwordGoesOn(authority[:n], authority[n:]) {
 			authority = authority[:n]
 		}
 		at := strings.LastIndexByte(authority, '@')
@@ -34,3 +38,18 @@ func (f *findings) urls(text string) {
 		i = end
 	}
 }
+
+// passwordGoesOn reports whether what looks like a host is a user and half a password, which has a sign in it that
+// should have been encoded: the other half ends before an @ with a host behind it.
+func passwordGoesOn(host, rest string) bool {
+	_, password, ok := strings.Cut(host, ":")
+	if !ok || password == "" || strings.Contains(host, "@") || port().MatchString(password) && rest[0] == '/' {
+		return false
+	}
+	return hostBehind().MatchString(rest)
+}
+
+var (
+	port       = pattern.New(`^\d{2,5}$`)
+	hostBehind = pattern.New(`@[\w.-]+(?::\d+)?(?:[/?#]|$)`)
+)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// visible drops invisible characters, makes every line end \n, and makes text valid UTF-8.
+// visible drops invisible characters and terminal colours, makes every line end \n, and makes text valid UTF-8.
 func visible(text string) string {
 	i := firstUnseen(text)
 	if i == len(text) {
@@ -24,6 +24,7 @@ func visible(text string) string {
 		case r == '\r', r == '\u0085', r == '\u2028', r == '\u2029':
 			b.WriteByte('\n')
 		case unseen(r):
+			size = hidden(text[i:])
 		default:
 			b.WriteString(text[i : i+size])
 		}
