@@ -97,13 +97,7 @@ func TestStrangers(t *testing.T) {
 		shows  []string
 		blocks int
 	}{
-		{"shows nothing", "session/load", nil, 2},
-		{"shows turns", "session/load", []string{"hello", "<signet-memory>mine</signet-memory>"}, 2},
 		{"shows a mark", "session/load", []string{sampleBlock, "hello"}, 1},
-		{"shows a mark, glued", "session/load", []string{sampleBlock + "hello"}, 1},
-		{"talks of a mark", "session/load", []string{"what is this: " + sampleBlock}, 2},
-		{"shows half a mark", "session/load", []string{sampleBlock[:80]}, 2},
-		{"resumes", "session/resume", nil, 2},
 		{"forks", "session/fork", nil, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -174,64 +168,6 @@ func TestLateMixedContext(t *testing.T) {
 	}
 	if got := p.carried(); got != "memories" {
 		t.Errorf("the last prompt carries %q", got)
-	}
-}
-
-// An id that is used twice gets one answer for both; the session is not held for in flight because of it.
-func TestIDUsedTwice(t *testing.T) {
-	w := newWorld(t)
-	prompts := 0
-	plain := echo()
-	c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-		if method(f) == "session/prompt" {
-			if prompts++; prompts == 1 {
-				return
-			}
-		}
-		plain(f, line, say)
-	}, longLimits)
-	c.open()
-	c.call(1, "session/new", cwd)
-	c.sendPrompt(2, "s1", "/one")
-	c.prompt(2, "s1", "/two")
-	c.prompt(3, "s1", "three")
-	if b := c.blocks(2); len(b) != 2 {
-		t.Errorf("the third prompt: %q", b)
-	}
-}
-
-// Two sessions that are being made at once keep their own commands, in whatever order their responses come, and an id
-// that nobody knows is none of theirs.
-func TestSessionsMadeAtOnce(t *testing.T) {
-	commands := func(id, name string) string {
-		return update(id, `{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"`+name+`"}]}`) +
-			"\n"
-	}
-	w := newWorld(t)
-	c, h := w.scripted(longLimits)
-	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
-	h.answer(`"initialize"`, downInit)
-	c.until(`"id":0,`)
-	c.send(`{"jsonrpc":"2.0","id":11,"method":"session/new","params":` + cwd + `}`)
-	c.send(`{"jsonrpc":"2.0","id":12,"method":"session/new","params":` + cwd + `}`)
-	h.await(`"id":12`)
-	h.say(commands("two", "of/two") + commands("one", "of/one"))
-	h.say(`{"jsonrpc":"2.0","id":12,"result":{"sessionId":"two"}}` + "\n" +
-		`{"jsonrpc":"2.0","id":11,"result":{"sessionId":"one"}}` + "\n")
-	c.until(`"id":11,`)
-	for i, prompt := range []struct {
-		session, text string
-		command       bool
-	}{{"one", "/of/one now", true}, {"two", "/of/two now", true}, {"one", "/of/two is broken", false},
-		{"two", "/of/one is broken", false}} {
-		c.sendPrompt(20+i, prompt.session, prompt.text)
-		h.answer(fmt.Sprintf(`"id":%d`, 20+i),
-			fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"stopReason":"end_turn"}}`+"\n", 20+i))
-		c.until(fmt.Sprintf(`"id":%d,`, 20+i))
-		lines := strings.Split(strings.TrimSpace(h.heard.String()), "\n")
-		if got := strings.Contains(lines[len(lines)-1], "signet-memory"); got == prompt.command {
-			t.Errorf("%s to %s: it carries a block: %v", prompt.text, prompt.session, got)
-		}
 	}
 }
 

@@ -212,31 +212,6 @@ func TestSystemPromptOfFork(t *testing.T) {
 	}
 }
 
-// The first prompt waits for its memories, as one that carries identity does; if they do not come in time it goes, and
-// no later one waits.
-func TestSystemPromptLateMemories(t *testing.T) {
-	w := newWorld(t)
-	mem := newSource()
-	mem.block = make(chan struct{})
-	c := w.start(mem, systemAgent(), bySystem, hurried)
-	c.openSettled()
-	c.call(1, "session/new", cwd)
-	c.prompt(2, "s1", "first")
-	c.relay.o.HoldLimit = 2 * patience // which nothing waits for now
-	c.prompt(3, "s1", "second")
-	for i := range 2 {
-		if b := c.blocks(i); len(b) != 1 {
-			t.Errorf("prompt %d: %q", i, b)
-		}
-	}
-	close(mem.block)
-	w.awaitFetch(c, "s1")
-	c.prompt(4, "s1", "third")
-	if b := c.blocks(2); len(b) != 2 || !strings.Contains(b[0], "tabs") || strings.Contains(b[0], "Alto") {
-		t.Errorf("third prompt: %q", b)
-	}
-}
-
 // Every form of a client's own system prompt keeps what it says, and gets ours behind it.
 func TestAppendSystem(t *testing.T) {
 	const block = `{"type":"text","text":"We\u0026\"I\""}`
@@ -270,32 +245,6 @@ func TestAppendSystem(t *testing.T) {
 	}
 	if _, ok := appendSystem([]byte(`{"params":{"_meta":{"systemPrompt":"x"}}}`), "y", false); ok {
 		t.Error("ours goes beside a form that the harness may not read with it")
-	}
-}
-
-// A harness that has compacted the conversation still has its system prompt.
-func TestSystemPromptOutlivesCompaction(t *testing.T) {
-	w := newWorld(t)
-	c := w.start(newSource(), systemAgent(), bySystem)
-	c.openSettled()
-	c.call(1, "session/new", cwd)
-	c.prompt(2, "s1", "hello")
-	w.await("s1", correlation.Done)
-	var state, after correlation.State
-	var s *session.Session
-	c.know(func(all *session.Connection) { s = all.Session("s1") })
-	c.relay.talk.see(session.Compaction{Session: s, ID: "c", Status: "completed"})
-	c.know(func(*session.Connection) { state = s.State() })
-	c.relay.talk.see(session.Advertised{ID: "s1", Commands: map[string]bool{"clear": true}})
-	c.prompt(90, "s1", "/clear")
-	c.know(func(*session.Connection) { after = s.State() })
-	if state != correlation.Done || after != correlation.IdentityGiven {
-		t.Errorf("compacted: %q; cleared: %q", state, after)
-	}
-	w.awaitFetch(c, "s1")
-	c.prompt(3, "s1", "hello again")
-	if b := c.blocks(2); len(b) != 2 || strings.Contains(b[0], "Alto") {
-		t.Errorf("after a clear: %q", b)
 	}
 }
 

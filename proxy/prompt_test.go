@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
@@ -83,88 +82,6 @@ func TestPromptSpellings(t *testing.T) {
 			end := strings.Index(got[0][block:], `"}}},`) + block + len(`"}}},`)
 			if rest := got[0][:block] + got[0][end:]; rest != tt.line+"\n" {
 				t.Errorf("apart from the block:\n%q, want\n%q", rest, tt.line+"\n")
-			}
-		})
-	}
-}
-
-// What a prompt's response says of the context that it carried.
-func TestOutcomes(t *testing.T) {
-	const stopped = `"result":{"stopReason":"cancelled"}`
-	tests := []struct {
-		name      string
-		answer    string
-		state     correlation.State
-		again     bool // the next prompt carries it again
-		keeps     bool // the harness is known to keep failed prompts
-		cancelled session.Cancelled
-		before    string // an update before the first answer
-	}{
-		{name: "end_turn", answer: `"result":{"stopReason":"end_turn"}`, state: correlation.Done},
-		{name: "cancelled", answer: stopped, state: correlation.Doubt, again: true, keeps: true},
-		{name: "cancelled, kept", answer: stopped, state: correlation.Done, cancelled: session.CancelledKept},
-		{name: "cancelled early", answer: stopped, state: correlation.Doubt, again: true, keeps: true,
-			cancelled: session.CancelledBegun},
-		{name: "cancelled while it thinks", answer: stopped, state: correlation.Done, cancelled: session.CancelledBegun,
-			before: `{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"x"}}`},
-		{name: "cancelled, forgotten", answer: stopped, state: correlation.Armed, again: true, keeps: true,
-			cancelled: session.CancelledForgot},
-		{name: "cancelled request, forgotten", answer: `"error":{"code":-32800,"message":"x"}`, again: true, keeps: true,
-			state: correlation.Armed, cancelled: session.CancelledForgot},
-		{name: "refusal", answer: `"result":{"stopReason":"refusal"}`, state: correlation.Done},
-		{name: "max_tokens", answer: `"result":{"stopReason":"max_tokens"}`, state: correlation.Done},
-		{name: "unheard of", answer: `"result":{"stopReason":"tired"}`, state: correlation.Done},
-		{name: "null result", answer: `"result":null`, state: correlation.Done},
-		{name: "invalid request", answer: `"error":{"code":-32600,"message":"x"}`, state: correlation.Armed, again: true},
-		{name: "no method", answer: `"error":{"code":-32601,"message":"x"}`, state: correlation.Armed, again: true},
-		{name: "invalid params", answer: `"error":{"code":-32602,"message":"x"}`, state: correlation.Armed, again: true},
-		{name: "not found", answer: `"error":{"code":-32002,"message":"x"}`, state: correlation.Armed, again: true},
-		{name: "internal", answer: `"error":{"code":-32603,"message":"x"}`, state: correlation.Doubt, again: true},
-		{name: "internal, kept", answer: `"error":{"code":-32603,"message":"x"}`, state: correlation.Doubt, keeps: true},
-		{name: "auth", answer: `"error":{"code":-32000,"message":"x"}`, state: correlation.Armed, again: true},
-		{name: "http code", answer: `"error":{"code":401,"message":"x"}`, state: correlation.Doubt, again: true},
-		{name: "no object", answer: `"error":"broken"`, state: correlation.Doubt, again: true},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
-			plain, prompts := echo(), 0
-			a := func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-				if method(f) == "session/prompt" {
-					if prompts++; prompts == 1 {
-						if tt.before != "" {
-							say("%s", update("s1", tt.before))
-						}
-						say(`{"jsonrpc":"2.0","id":%s,%s}`, f["id"], tt.answer)
-						return
-					}
-				}
-				plain(f, line, say)
-			}
-			c := w.start(newSource(), a, func(o *Options) {
-				o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: tt.keeps, Cancelled: tt.cancelled} }
-			})
-			c.open()
-			c.call(1, "session/new", cwd)
-			answer := c.prompt(2, "s1", "hello")
-			if !strings.HasSuffix(answer, tt.answer+"}") {
-				t.Errorf("the client got %q", answer)
-			}
-			w.await("s1", tt.state)
-			c.prompt(3, "s1", "hello")
-			first, second := c.blocks(0), c.blocks(1)
-			if len(first) != 2 {
-				t.Fatalf("first prompt: %q", first)
-			}
-			if again := len(second) == 2; again != tt.again {
-				t.Fatalf("second prompt: %q", second)
-			}
-			if tt.again && tt.state == correlation.Doubt && second[0] != first[0] {
-				t.Errorf("out of doubt another text went in")
-			}
-			c.close()
-			if s := w.session("echo", "s1"); s.State != correlation.Done {
-				t.Errorf("in the end the state is %q", s.State)
 			}
 		})
 	}
@@ -273,33 +190,6 @@ func TestSwitchedOffByLongPrompt(t *testing.T) {
 	}
 }
 
-// A second prompt beside one in flight is none of ours.
-func TestSecondPromptInFlight(t *testing.T) {
-	w := newWorld(t)
-	var waiting []json.RawMessage
-	plain := echo()
-	a := func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-		if method(f) == "session/prompt" {
-			if waiting = append(waiting, f["id"]); len(waiting) == 2 {
-				for _, id := range waiting {
-					say(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":"end_turn"}}`, id)
-				}
-			}
-			return
-		}
-		plain(f, line, say)
-	}
-	c := w.start(newSource(), a)
-	c.open()
-	c.call(1, "session/new", cwd)
-	c.sendPrompt(2, "s1", "one")
-	c.sendPrompt(3, "s1", "two")
-	c.until(`"id":3,`)
-	if one, two := c.blocks(0), c.blocks(1); len(one) != 2 || len(two) != 1 {
-		t.Errorf("got %q and %q", one, two)
-	}
-}
-
 // More frames than may wait stand behind a held prompt: the reader waits, and the order holds.
 func TestQueueLimit(t *testing.T) {
 	w := newWorld(t)
@@ -334,34 +224,4 @@ func (w *world) holding() (*connection, *source) {
 	c := w.start(mem, echo(), func(o *Options) { o.HoldLimit = time.Hour })
 	c.open()
 	return c, mem
-}
-
-// An error after a cancel is a cancel's: opencode answers so where it has hardly begun.
-func TestCancelledWithError(t *testing.T) {
-	w := newWorld(t)
-	plain := echo()
-	var prompt json.RawMessage
-	c := w.start(newSource(), func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-		switch {
-		case method(f) == "session/prompt" && prompt == nil:
-			prompt = f["id"]
-			say(`{"jsonrpc":"2.0","method":"_heard"}`)
-		case method(f) == "session/cancel":
-			say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error"}}`, prompt)
-		default:
-			plain(f, line, say)
-		}
-	}, func(o *Options) {
-		o.Traits = func(string) session.Traits { return session.Traits{KeepsFailed: true} }
-	})
-	c.open()
-	c.call(1, "session/new", cwd)
-	c.sendPrompt(2, "s1", "hello")
-	c.until("_heard")
-	c.send(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}`)
-	c.until(`"id":2,`)
-	c.prompt(3, "s1", "hello again")
-	if b := c.blocks(1); len(b) != 2 {
-		t.Errorf("the prompt after the cancelled one: %q", b)
-	}
 }

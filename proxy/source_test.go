@@ -1,13 +1,11 @@
 package proxy
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
@@ -56,83 +54,4 @@ func (w *world) awaitFetch(c *connection, id string) {
 		}
 	}
 	w.t.Fatal("the fetch did not end")
-}
-
-// Somebody else speaks for this session: nothing goes in, now or later.
-func TestOwnedElsewhere(t *testing.T) {
-	w := newWorld(t)
-	mem := newSource()
-	mem.err = fmt.Errorf("409: %w", memory.ErrOwned)
-	c := w.start(mem, echo())
-	c.open()
-	c.call(1, "session/new", cwd)
-	for i := range 3 {
-		c.prompt(2+i, "s1", "hello")
-		if b := c.blocks(i); len(b) != 1 {
-			t.Errorf("prompt %d: %q", i, b)
-		}
-	}
-}
-
-// No source, but identity files: these go in, and no error text. It is asked again with each prompt, under the same
-// key, and what it tells when it is back goes with that prompt; a key whose start is in doubt is given up.
-func TestBrokenSource(t *testing.T) {
-	for name, err := range map[string]error{
-		"away": memory.ErrUnavailable, "in doubt": fmt.Errorf("%w: %w", memory.ErrKeySpent, memory.ErrUnavailable),
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			mem := newSource()
-			mem.err = fmt.Errorf("connection refused: %w", err)
-			c := w.start(mem, echo())
-			c.open()
-			c.call(1, "session/new", cwd)
-			c.prompt(2, "s1", "hello")
-			if b := c.blocks(0); len(b) != 2 || !strings.Contains(b[0], "says the file") ||
-				strings.Contains(b[0], "refused") {
-				t.Errorf("got %q", b)
-			}
-			w.await("s1", correlation.IdentityGiven)
-			c.prompt(3, "s1", "still there?")
-			if b := c.blocks(1); len(b) != 1 {
-				t.Errorf("got %q", b)
-			}
-			mem.mu.Lock()
-			mem.err = nil
-			mem.mu.Unlock()
-			c.prompt(4, "s1", "and now?")
-			if b := c.blocks(2); len(b) != 2 || !strings.Contains(b[0], "Robin prefers tabs") ||
-				strings.Contains(b[0], "You are Alto") {
-				t.Errorf("got %q", b)
-			}
-			w.await("s1", correlation.Done)
-			keys := map[string]bool{}
-			for _, who := range mem.starts {
-				keys[who.Key] = true
-			}
-			if spent := name == "in doubt"; len(mem.starts) != 3 ||
-				len(keys) != map[bool]int{false: 1, true: 3}[spent] {
-				t.Errorf("%d starts under %d keys", len(mem.starts), len(keys))
-			}
-		})
-	}
-}
-
-// Without identity files a session whose source was not there stays armed, and is asked for again.
-func TestBrokenSourceWithoutFiles(t *testing.T) {
-	w := newWorld(t)
-	mem := newSource()
-	mem.identity, mem.err = memory.Context{}, memory.ErrUnavailable
-	c := w.start(mem, echo())
-	c.open()
-	c.call(1, "session/new", cwd)
-	c.prompt(2, "s1", "hello")
-	mem.mu.Lock()
-	mem.err = nil
-	mem.mu.Unlock()
-	c.prompt(3, "s1", "and now?")
-	if first, second := c.blocks(0), c.blocks(1); len(first) != 1 || len(second) != 2 ||
-		!strings.Contains(second[0], "You are Alto.") {
-		t.Errorf("got %q, then %q", first, second)
-	}
 }

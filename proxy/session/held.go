@@ -328,9 +328,8 @@ func (c *Connection) decide(p *Held) {
 		p.step, p.waits = toEarlier, retried || x.patient
 		x.patient = false
 	case x.state == correlation.Doubt:
-		in, _ := s.history.inDoubt()
 		p.fetch = nil
-		c.claim(p, in)
+		c.claim(p, s.history.inDoubt())
 		return
 	case x.state == correlation.Done:
 		p.step, p.fetch = toContext, nil

@@ -88,14 +88,14 @@ func (h *history) newest() (*Injection, bool) {
 	return nil, false
 }
 
-// inDoubt returns the block that may or may not have reached the harness, to be sent once more.
-func (h *history) inDoubt() (*Injection, bool) {
+// inDoubt returns the block that may or may not have reached the harness, to be sent once more; nil for none.
+func (h *history) inDoubt() *Injection {
 	sent, ok := h.newest()
 	if !ok {
-		return nil, false
+		return nil
 	}
 	block := memory.Block{ID: sent.BlockID, Hash: sent.BlockID, Text: sent.Text, Items: sent.Items}
-	return &Injection{Injection: correlation.Injection{Kind: sent.Kind, Source: sent.Source}, Block: block}, true
+	return &Injection{Injection: correlation.Injection{Kind: sent.Kind, Source: sent.Source}, Block: block}
 }
 
 // inSystem reports whether the identity is in the system prompt, which a compaction does not touch.

@@ -135,9 +135,6 @@ func (c *Connection) adopt(s *Session, row correlation.Session, blocks []correla
 	s.context.adopt(row.State)
 	s.history.load(blocks, row)
 	s.context.patient = s.context.state == correlation.IdentityGiven && !s.injected()
-	if s.exists.ledger == unknown {
-		s.exists.ledger = known
-	}
 }
 
 // injected reports whether a prompt of the session carried a block: whatever else it was given is in its system prompt.

@@ -26,8 +26,7 @@ func (p PromptJudged) on(c *Connection) {
 
 // leave begins the turn of a prompt that is forwarded as it is.
 func (c *Connection) leave(s *Session, key, method string) *Turn {
-	t := &Turn{Session: s}
-	s.turns.begin(t)
+	t := s.turns.begin(s)
 	c.forwarded(t)
 	c.await(key, Request{Method: method, Session: s, Turn: t})
 	return t
@@ -59,8 +58,7 @@ func (p PromptHeld) on(c *Connection) {
 		c.said(c.leave(s, p.Key, p.Method), p.Said)
 		return
 	}
-	h := &Held{turn: &Turn{Session: s}, key: p.Key, method: p.Method, bytes: p.Bytes, read: c.at}
-	s.turns.begin(h.turn)
+	h := &Held{turn: s.turns.begin(s), key: p.Key, method: p.Method, bytes: p.Bytes, read: c.at}
 	c.said(h.turn, p.Said)
 	c.do.Frame, c.do.Held = Hold, h
 	c.hold(h, p.Words)

@@ -28,18 +28,25 @@ type stage struct {
 	identity memory.Context
 	found    memory.Context
 	err      error
-	late     bool // what is fetched has not come
+	keys     map[string]bool // under which something was fetched
+	late     bool            // what is fetched has not come
+	slow     bool            // nor what is found
 
 	// the harness
-	kept      map[string][]string // what it keeps of what the user said, our blocks included
-	keeps     bool                // failed prompts too
-	silent    bool                // it shows nothing on load
-	old       bool                // it tells of an old compaction on load
-	tools     int                 // calls in the next turn
-	says      []string            // ids of messages in the next turn
-	compacts  string              // the status of a compaction in the next turn
-	usage     []Usage
-	rows      map[string]*row
+	kept     map[string][]string // what it keeps of what the user said, our blocks included
+	keeps    bool                // failed prompts too
+	silent   bool                // it shows nothing on load
+	old      bool                // it tells of an old compaction on load
+	tools    int                 // calls in the next turn
+	says     []string            // ids of messages in the next turn
+	compacts string              // the status of a compaction in the next turn
+	usage    []Usage
+	shown    []string // a history that nobody here knows
+	seen     Seen     // in the next turn
+	rows     map[string]*row
+	dumb     bool // the ledger does not answer yet
+	asked    []Lookup
+
 	processes int
 
 	*side
@@ -77,7 +84,7 @@ var (
 
 func newStage(t *testing.T) *stage {
 	p := &stage{T: t, at: time.Unix(1_800_000_000, 0), got: ofMemory, identity: fromFiles,
-		kept: map[string][]string{}, rows: map[string]*row{}}
+		keys: map[string]bool{}, kept: map[string][]string{}, rows: map[string]*row{}}
 	p.o = Options{
 		Harness: "model", Commands: []string{"/"}, Reinject: ReinjectIdentity, Alias: "acpx",
 		Hold: 1500 * time.Millisecond, Claim: 100 * time.Millisecond,
@@ -111,14 +118,17 @@ func (p *stage) see(seen Seen) Do {
 		p.record(do.Ended)
 	}
 	for _, l := range do.Lookups {
-		p.lookUp(l)
+		if p.asked = append(p.asked, l); !p.dumb {
+			p.answer()
+		}
 	}
 	for _, job := range do.Fetches {
+		p.keys[job.Who.Key] = true
 		if p.side.late = append(p.side.late, job); !p.late || job.Local {
 			p.fetch()
 		}
 	}
-	if do.Recall != nil {
+	if do.Recall != nil && !p.slow {
 		seen, found := p.see(RecallBegins{Prompt: do.Recall.Prompt}).Seen, p.found
 		found.Items = slices.DeleteFunc(slices.Clone(found.Items), func(m memory.Item) bool {
 			return slices.Contains(seen, m.ID)
@@ -126,6 +136,16 @@ func (p *stage) see(seen Seen) Do {
 		p.see(Recalled{Prompt: do.Recall.Prompt, Found: found})
 	}
 	return do
+}
+
+// answer answers what the ledger was asked.
+func (p *stage) answer() {
+	p.Helper()
+	all := p.asked
+	p.asked = nil
+	for _, l := range all {
+		p.lookUp(l)
+	}
 }
 
 // fetch ends the fetches that are under way.
@@ -360,16 +380,29 @@ func (p *stage) inTurn(s *Session) {
 	default:
 		p.see(Compaction{Session: s, ID: "c", Status: p.compacts})
 	}
+	if p.seen != nil {
+		p.see(p.seen)
+	}
 	p.see(AnswerGrew{Turn: turn})
+	p.seen = nil
 	p.says, p.tools, p.compacts = nil, 0, ""
 }
 
-// drive does for a held prompt what it needs.
+// drive does for a held prompt what it needs, until it leaves.
 func (p *stage) drive(s *Session, h *Held) *Injection {
 	p.Helper()
-	do := p.see(PromptWaits{Prompt: h})
+	return p.driveTo(s, h, p.see(PromptWaits{Prompt: h}), Leave).Injection
+}
+
+// driveTo does for a held prompt what it needs, until it needs something.
+func (p *stage) driveTo(s *Session, h *Held, do Do, need Need) Step {
+	p.Helper()
 	for range 20 {
-		switch next := do.Prompt; next.Need {
+		next := do.Prompt
+		if next.Need == need {
+			return next
+		}
+		switch next.Need {
 		case Wait:
 			p.at = next.Until // nothing else comes
 			do = p.see(PromptWaits{Prompt: h})
@@ -382,12 +415,21 @@ func (p *stage) drive(s *Session, h *Held) *Injection {
 			do = p.see(Composed{Prompt: h, Injection: p.compose(s, next)})
 		case Claim:
 			do = p.see(Claimed{Prompt: h, Err: p.claim(s, next)})
-		case Leave:
-			return next.Injection
 		}
 	}
-	p.Fatal("a held prompt does not leave")
-	return nil
+	p.Fatalf("a held prompt comes no further than %+v", do.Prompt)
+	return Step{}
+}
+
+// hold has a prompt held.
+func (p *stage) hold(text string) (*Session, *Held) {
+	p.Helper()
+	p.n++
+	do := p.see(PromptHeld{ID: []byte(p.id), Key: fmt.Sprint(p.n), Said: Said{Prompt: words(text)}, First: text, Words: text})
+	if do.Frame != Hold {
+		p.Fatalf("%q is not held", text)
+	}
+	return do.Session, do.Held
 }
 
 func (p *stage) compose(s *Session, next Step) *Injection {

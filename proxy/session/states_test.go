@@ -166,6 +166,21 @@ func TestStates(t *testing.T) {
 		{toDone + ", short", perPrompt, "", correlation.Done},
 		{toDone + ", compacts itself, prompt", perPrompt, "files+recall", correlation.Done},
 
+		{"new, cancel, prompt", keeper, whole, correlation.Done},
+		{"new, prompt, cancel, prompt", keeper, "", correlation.Done},
+
+		// of nobody
+		{"strange, load, prompt", shows(), whole, correlation.Done},
+		{"strange, resume, prompt", shows(foreign), whole, correlation.Done},
+		{"strange, load", shows("hello"), "", correlation.Armed},
+		{"strange, load", shows(foreign + "hello"), "", correlation.Done},
+		{"strange, load", shows(foreign, "hello"), "", correlation.Done},
+		{"strange, load, prompt", shows("what is this: " + foreign), whole, correlation.Done},
+		{"strange, load, prompt", shows(foreign[:80]), whole, correlation.Done},
+		{"strange, load, fails, load", shows(), whole, correlation.Doubt},
+		{"new, shows it, load", shows(foreign), "", correlation.Armed}, // it is known, and was given nothing
+		{"strange, fork, prompt", shows(), whole, correlation.Done},
+
 		// off
 		{"new, off", nil, "", correlation.Off},
 		{"new, off, prompt", nil, "", correlation.Off},
@@ -240,13 +255,22 @@ var steps = map[string]func(*stage){
 		p.see(Closed{Session: p.c.Session(p.id), Method: "session/close"})
 		p.see(RecordingEnds{})
 	},
-	"ends":             func(p *stage) { p.side.dead = true; p.start() },
-	"is killed":        func(p *stage) { p.side.dead = true; p.start() },
-	"another proxy":    func(p *stage) { p.other = p.side; p.start() },
-	"there":            func(p *stage) { p.side, p.other = p.other, p.side },
-	"the other dies":   func(p *stage) { p.other.dead = true },
-	"memories come":    func(p *stage) { p.late = false; p.fetch() },
-	"memories here":    func(*stage) {},
+	"ends":           func(p *stage) { p.side.dead = true; p.start() },
+	"is killed":      func(p *stage) { p.side.dead = true; p.start() },
+	"another proxy":  func(p *stage) { p.other = p.side; p.start() },
+	"there":          func(p *stage) { p.side, p.other = p.other, p.side },
+	"the other dies": func(p *stage) { p.other.dead = true },
+	"memories come":  func(p *stage) { p.late = false; p.fetch() },
+	"memories here":  func(*stage) {},
+	"shows it":       func(p *stage) { p.kept[p.id] = p.shown },
+	"strange":        func(p *stage) { p.id = "strange"; p.kept[p.id] = p.shown },
+	"cancel": func(p *stage) {
+		p.seen = CancelAsked{ID: []byte(p.id)}
+		p.prompt(plain, fails)
+	},
+	"tea": func(p *stage) {
+		p.found = memory.Context{Source: "test", Items: []memory.Item{{ID: "m7", Text: "Robin likes tea."}}}
+	},
 	"no memories come": func(p *stage) { p.late = false },
 }
 
@@ -268,6 +292,14 @@ func (p *stage) uses(tokens int64, turn bool) {
 	}
 }
 
+// foreign is a block that another proxy has inserted.
+const foreign = OpenMark + ` id="0123456789ab">
+Added by signet-acp-proxy from the user's own memory; not part of the user's message.
+` + closeMark + "\n\n"
+
+// shows has the harness show a history that nobody here knows.
+func shows(texts ...string) func(*stage) { return func(p *stage) { p.shown = texts } }
+
 func late(p *stage)      { p.late = true }
 func keeper(p *stage)    { p.keeps, p.traits.KeepsFailed = true, true }
 func forgetful(*stage)   {}
@@ -286,5 +318,5 @@ func reinject(how Reinject) func(*stage) { return func(p *stage) { p.o.Reinject 
 
 func perPrompt(p *stage) {
 	p.o.PerPrompt = true
-	p.found = memory.Context{Source: "test", Items: []memory.Item{{ID: "m7", Text: "Robin likes tea."}}}
+	steps["tea"](p)
 }

@@ -18,8 +18,8 @@ type turns struct {
 // A Turn is one prompt and its answer.
 type Turn struct {
 	Session *Session
-	Number  int         // in the file of events; 0: it has not begun there
-	Answer  answer.Text // what the agent said and is not recorded: the owner's, and nothing here looks at it
+	Number  int          // in the file of events; 0: it has not begun there
+	Answer  *answer.Text // what the agent said and is not recorded: the owner's, and nothing here looks at it
 
 	command string // the slash command that the prompt is; "" for none
 	trace   string // the client's traceparent; "" for none
@@ -69,7 +69,11 @@ const (
 )
 
 // begin adds a turn whose prompt is to leave after those before it.
-func (w *turns) begin(t *Turn) { w.open = append(w.open, t) }
+func (w *turns) begin(s *Session) *Turn {
+	t := &Turn{Session: s, Answer: new(answer.Text)}
+	w.open = append(w.open, t)
+	return t
+}
 
 // current returns the turn that the agent's next words belong to, nil if there is none.
 func (w *turns) current() *Turn {

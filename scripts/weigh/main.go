@@ -84,7 +84,7 @@ func (w *weight) file(path string) error {
 				w.sqlOnTurns[folder] = true
 			}
 		case *ast.CallExpr:
-			if updatesTable(folder, n) {
+			if entersConversation(folder, n) {
 				w.updates++
 			}
 		}
@@ -111,8 +111,8 @@ func (w *weight) declaration(folder string, d ast.Decl) {
 				if s.Name.IsExported() {
 					w.exported++
 				}
-				if t, ok := s.Type.(*ast.StructType); ok && folder == "proxy/session" && s.Name.Name == "Session" {
-					w.fields = t.Fields.NumFields()
+				if t, ok := s.Type.(*ast.StructType); ok && folder == "proxy/session" && ofSession[s.Name.Name] {
+					w.fields += t.Fields.NumFields()
 				}
 			case *ast.ValueSpec:
 				for _, n := range s.Names {
@@ -164,10 +164,20 @@ func branches(d *ast.FuncDecl) int {
 	return n
 }
 
-// updatesTable says whether a call changes the table of sessions: Update with one function, in proxy.
-func updatesTable(folder string, c *ast.CallExpr) bool {
+// ofSession are the structs that a session is made of.
+var ofSession = map[string]bool{
+	"Session": true, "existence": true, "entry": true, "context": true, "turns": true, "history": true, "replay": true,
+	"compactions": true,
+}
+
+// entersConversation says whether a call takes the conversation's lock: what was seen, in proxy.
+func entersConversation(folder string, c *ast.CallExpr) bool {
 	s, ok := c.Fun.(*ast.SelectorExpr)
-	return ok && s.Sel.Name == "Update" && len(c.Args) == 1 && (folder == "proxy" || folder == "proxy/session")
+	if !ok || folder != "proxy" {
+		return false
+	}
+	of, ok := s.X.(*ast.SelectorExpr)
+	return ok && of.Sel.Name == "talk" && (s.Sel.Name == "see" || s.Sel.Name == "look" || s.Sel.Name == "await")
 }
 
 func (w *weight) print() {
@@ -178,7 +188,7 @@ func (w *weight) print() {
 		{"product lines of Go", w.lines},
 		{"packages with them", len(w.packages)},
 		{"exported names", w.exported},
-		{"Update sites", w.updates},
+		{"sites at the conversation", w.updates},
 		{"fields of a session", w.fields},
 		{fmt.Sprintf("files under %d lines", shortFile), w.short},
 		{fmt.Sprintf("functions over %d branches", mostBranches), w.branchy},

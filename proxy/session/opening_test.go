@@ -1,0 +1,202 @@
+package session
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+)
+
+// making asks for new sessions, whose ids the harness has not named yet.
+func (p *stage) making(keys ...string) {
+	for _, key := range keys {
+		p.see(OpeningAsked{Key: key, Opening: Opening{Kind: OpensNew, Cwd: "/tmp/x"}})
+	}
+}
+
+// What becomes of an update when it begins, by its kind and by what is known of its session.
+func TestUpdateJudged(t *testing.T) {
+	idle := func(p *stage) { steps["new"](p); p.see(CancelAsked{}) }
+	replays := func(p *stage) {
+		steps["new"](p)
+		p.see(OpeningAsked{Key: "a", Opening: Opening{Kind: OpensKnown, Target: p.id}})
+	}
+	talks := func(p *stage) { steps["new"](p); steps["slash"](p) }
+	told := func(p *stage) { steps["new"](p); steps["prompt"](p) }
+	dumb := func(p *stage) { p.dumb = true; steps["new"](p) }
+	nobody := func(p *stage) { p.id = "nobody" }
+	makes := func(p *stage) { nobody(p); p.making("1") }
+	two := func(p *stage) { nobody(p); p.making("1", "2") }
+	for _, tt := range []struct {
+		name string
+		with func(*stage)
+		want map[Update]Frame // of the others: Forward
+	}{
+		{"no turn", idle, map[Update]Frame{Titles: Look, Commands: Look, Idles: Hold, Reports: Look}},
+		{"it replays", replays, map[Update]Frame{Ours: Hold, Titles: Hold, Commands: Look, Idles: Hold, Reports: Look}},
+		{"a turn", talks, map[Update]Frame{Words: Look, Titles: Look, Commands: Look, Idles: Hold, Reports: Look}},
+		{"a block", told, map[Update]Frame{Words: Look, Ours: Hold, Titles: Hold, Commands: Look, Idles: Hold, Reports: Look}},
+		{"not looked up", dumb, map[Update]Frame{Ours: Hold, Titles: Hold, Commands: Look, Idles: Hold, Reports: Look}},
+		{"nobody's", nobody, nil},
+		{"being made", makes, map[Update]Frame{Titles: Look, Commands: Look, Idles: Hold, Reports: Look}},
+		{"one of two", two, map[Update]Frame{Commands: Look}},
+	} {
+		p := newStage(t)
+		p.start()
+		tt.with(p)
+		for kind := Other; kind <= Reports; kind++ {
+			if got := p.see(UpdateJudged{ID: []byte(p.id), Kind: kind}).Frame; got != tt.want[kind] {
+				t.Errorf("%s: an update of kind %d is %d", tt.name, kind, got)
+			}
+		}
+	}
+}
+
+// An id that nobody knows is that of the one session that is being made, the first of them at that. Commands that come
+// before the response are the session's all the same.
+func TestEarlyIDs(t *testing.T) {
+	p := newStage(t)
+	p.start()
+	p.making("1")
+	s := p.see(UpdateJudged{ID: []byte("early"), Kind: Reports}).Session
+	if s == nil || p.see(UpdateJudged{ID: []byte("other"), Kind: Reports}).Session != nil ||
+		p.see(UpdateJudged{ID: nil, Kind: Reports}).Session != nil {
+		t.Error("another id is taken for that of the session being made, or its own is not")
+	}
+	p.making("2")
+	p.see(Advertised{ID: "a", Commands: map[string]bool{"one": true}})
+	p.see(Advertised{ID: "b", Commands: map[string]bool{"two": true}})
+	for _, made := range []struct{ key, id string }{{"2", "b"}, {"1", "a"}} {
+		p.see(OpeningAnswered{Request: p.see(Answered{Key: made.key}).Request, ID: made.id, Editing: true})
+	}
+	for id, command := range map[string]string{"a": "one", "b": "two"} {
+		if s := p.c.Session(id); s == nil || !s.exists.commands[command] || len(s.exists.commands) != 1 {
+			t.Errorf("%s: %+v", id, s)
+		}
+	}
+	if len(p.c.making) != 0 || len(p.c.early) != 0 {
+		t.Error("something is left of what was being made")
+	}
+}
+
+// Of a session that is switched off nothing more is inserted or recorded but that; of one that was forgotten, nothing.
+func TestSilence(t *testing.T) {
+	for name, tt := range map[string]struct {
+		quiet  func(*stage, *Session)
+		events int
+	}{
+		"off":               {func(p *stage, s *Session) { p.see(PromptLooked{Turn: s.turns.last, Said: Said{Off: true}}) }, 1},
+		"forgotten":         {func(p *stage, s *Session) { p.see(Forgotten{Numbers: []int{s.Number}}) }, 0},
+		"another forgotten": {func(p *stage, s *Session) { p.see(Forgotten{Numbers: []int{s.Number + 1}}) }, -1},
+	} {
+		p := newStage(t)
+		p.start()
+		steps["new"](p)
+		steps["prompt"](p)
+		s := p.c.Session(p.id)
+		p.events = nil
+		tt.quiet(p, s)
+		p.see(Used{Session: s})
+		p.see(Titled{ID: []byte(p.id), Text: "A title"})
+		frame := p.see(PromptJudged{ID: []byte(p.id), Key: "x"}).Frame
+		due := p.see(RecordingBegins{}).Due
+		if tt.events >= 0 && (len(p.events) != tt.events || frame != Forward || len(due.Titles) != 0) {
+			t.Errorf("%s: recorded %+v, the prompt is %d, %d titles", name, p.events, frame, len(due.Titles))
+		}
+		if tt.events < 0 && (len(p.events) == 0 || frame != Look || len(due.Titles) != 1) {
+			t.Errorf("%s: recorded %+v, the prompt is %d", name, p.events, frame)
+		}
+	}
+}
+
+// A session that the client has closed has left once its last words are recorded, unless it is open again by then.
+func TestClosed(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		p := newStage(t)
+		p.start()
+		steps["new"](p)
+		steps["prompt"](p)
+		s := p.c.Session(p.id)
+		p.see(Served{Session: s, Release: func() {}})
+		p.events = nil
+		p.see(Closed{Session: s, Method: "session/close"})
+		if p.c.Session(p.id) != nil || p.see(ClientGone{}).Busy {
+			t.Error("it is still there")
+		}
+		if again {
+			steps["load"](p)
+		}
+		ends := p.see(RecordingEnds{})
+		left := slices.ContainsFunc(p.events, func(e eventlog.Event) bool { _, is := e.(eventlog.Left); return is })
+		if ends.Left == again || left == again || (len(ends.Release) == 1) == again {
+			t.Errorf("opened again %t: it has left: %t, %t; %d to release", again, ends.Left, left, len(ends.Release))
+		}
+	}
+}
+
+// What the harness refused to open is nothing, unless it was open before.
+func TestNotOpened(t *testing.T) {
+	p := newStage(t)
+	p.start()
+	steps["new"](p)
+	open := p.id
+	for _, tt := range []struct {
+		opening  Opening
+		known    bool
+		released int
+	}{
+		{Opening{Kind: OpensKnown, Target: "nobody"}, false, 1},
+		{Opening{Kind: OpensKnown, Target: open}, true, 0},
+		{Opening{Kind: OpensNew}, false, 1},
+	} {
+		s := p.see(OpeningAsked{Key: "a", Opening: tt.opening}).Session
+		p.see(Served{Session: s, Release: func() {}})
+		p.see(OpeningAnswered{Request: p.see(Answered{Key: "a"}).Request, Failed: true, Editing: true})
+		if known := p.c.Session(s.ID) == s; known != tt.known || len(p.c.making) > 0 {
+			t.Errorf("%+v: it is known: %t", tt.opening, known)
+		}
+		if n := len(p.see(RecordingEnds{}).Release); n != tt.released {
+			t.Errorf("%+v: %d to release", tt.opening, n)
+		}
+	}
+}
+
+// The ledger is waited for where the file of events holds more of a session than it may have.
+func TestBehind(t *testing.T) {
+	p := newStage(t)
+	p.start()
+	steps["new"](p)
+	s := p.c.Session(p.id)
+	behind := p.see(Unfolded{About: []*Session{s}}).Behind
+	if len(behind) != 1 || behind[0].Events != len(p.events) {
+		t.Fatalf("behind: %+v, of %d events", behind, len(p.events))
+	}
+	steps["prompt"](p)
+	p.see(Folded{UpTo: behind})
+	if again := p.see(Unfolded{About: []*Session{s}}).Behind; len(again) != 1 || again[0].Events != len(p.events) {
+		t.Errorf("behind: %+v, of %d events", again, len(p.events))
+	} else if p.see(Folded{UpTo: again}); len(p.see(Unfolded{About: []*Session{s}}).Behind) != 0 {
+		t.Error("still behind")
+	}
+}
+
+// What is private in one prompt nothing recorded later may repeat.
+func TestPrivate(t *testing.T) {
+	p := newStage(t)
+	p.start()
+	steps["new"](p)
+	steps["prompt"](p)
+	s := p.c.Session(p.id)
+	p.see(RecordingBegins{})
+	p.see(Recorded{Session: s, Private: []string{"one"}})
+	if all := p.see(Recorded{Session: s, Private: []string{"two"}}).Private; !slices.Equal(all, []string{"one", "two"}) {
+		t.Errorf("private: %q", all)
+	}
+	p.see(Titled{ID: []byte(p.id), Text: "A title"})
+	steps["prompt"](p)
+	due := p.see(RecordingBegins{}).Due
+	if len(due.Titles) != 1 || len(due.Turns) != 1 || !slices.Equal(due.Titles[0].Private, due.Turns[0].Private) ||
+		len(due.Turns[0].Private) != 2 || len(due.Turns[0].Blocks) != 1 {
+		t.Errorf("due: %+v", due)
+	}
+}
