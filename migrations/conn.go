@@ -21,6 +21,7 @@ const defaultBusyTimeout = 5 * time.Second
 const (
 	firstRest = time.Millisecond
 	lastRest  = 25 * time.Millisecond
+	looks     = 2 * lastRest // before the end of a wait in which the mark is looked for
 )
 
 // connector opens connections to one database file.
@@ -113,8 +114,8 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 			return &tx{Tx: transaction, conn: c}, nil
 		}
 		left := time.Until(end)
-		if left <= 0 && sqlite.Patient(ctx) && time.Since(began) < defaultBusyTimeout && c.mark.isSet() {
-			left = rest
+		if sqlite.Patient(ctx) && left < looks && time.Since(began) < defaultBusyTimeout && c.mark.isSet() {
+			end, left = time.Now().Add(looks), looks
 		}
 		if left <= 0 || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy) {
 			return nil, err

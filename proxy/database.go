@@ -179,6 +179,7 @@ func (d *database) ready(ctx context.Context) *Backend {
 func (d *database) unlessLocked(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	d.tasks.run("watching the lock", func(context.Context) {
+		refused := d.talk.events.Refused()
 		d.talk.events.Hurry()
 		look := time.NewTicker(max(d.o.ClaimLimit/4, time.Millisecond))
 		defer look.Stop()
@@ -188,7 +189,7 @@ func (d *database) unlessLocked(ctx context.Context) (context.Context, context.C
 			case <-ctx.Done():
 				return
 			}
-			if d.refused.Load() || d.talk.events.Stuck() {
+			if d.refused.Load() || d.talk.events.Refused() > refused {
 				cancel()
 			}
 		}

@@ -39,7 +39,7 @@ type Events interface {
 	Flush(context.Context) error
 	Row(ctx context.Context, session int) (int64, error)
 	Folded(context.Context) error
-	Stuck() bool
+	Refused() int
 	Hurry()
 	Close(context.Context) (left bool, err error)
 	Discard() error

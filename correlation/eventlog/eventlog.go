@@ -148,9 +148,8 @@ func (l *Log) Folded(ctx context.Context) error {
 	return l.f.awaitFolded(ctx, l.w.written())
 }
 
-// Stuck reports whether events cannot be folded in at the moment because somebody holds the database locked; where
-// others are writing it is only a matter of time.
-func (l *Log) Stuck() bool { return l.f.isRefused() }
+// Refused is how often the database has not taken events, because somebody else holds it locked or it fails.
+func (l *Log) Refused() int { return l.f.refusals() }
 
 // Hurry has what is written folded in now.
 func (l *Log) Hurry() { l.f.urge() }

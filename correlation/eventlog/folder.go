@@ -41,7 +41,7 @@ type folder struct {
 	reached place         // up to which all is folded in
 	moved   chan struct{} // closed and replaced when reached or rows change
 	urgent  bool          // somebody waits: do not pause
-	refused bool          // the last transaction failed: somebody holds the database
+	refused int           // transactions that failed
 
 	urged   chan struct{} // 1-buffered
 	ctx     context.Context
@@ -78,7 +78,9 @@ func (f *folder) run() {
 	wait := foldRetry
 	for f.ctx.Err() == nil {
 		err := guard.Try("folder", func() error { return f.catchUp(f.ctx) })
-		f.setRefused(err != nil)
+		if err != nil {
+			f.refuse()
+		}
 		switch {
 		case err == nil:
 			wait = foldRetry
@@ -244,15 +246,14 @@ func (f *folder) urge() {
 	wake(f.urged)
 }
 
-// setRefused notes whether the last transaction failed.
-func (f *folder) setRefused(refused bool) {
+// refuse counts a transaction that failed.
+func (f *folder) refuse() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.refused = refused
+	f.refused++
 }
 
-// isRefused reports whether the last transaction that has ended failed.
-func (f *folder) isRefused() bool {
+func (f *folder) refusals() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refused
