@@ -95,10 +95,11 @@ func DropContexts(ctx context.Context, tx *sql.Tx, text string) error {
 	return err
 }
 
-// ItemsInserted returns the ids of the memories that were inserted into a session.
-func ItemsInserted(ctx context.Context, q sqlite.Querier, session int64) ([]string, error) {
-	return sqlite.Collect(ctx, q, sqlite.One[string], `SELECT DISTINCT j.value FROM injections i, json_each(i.items) j
-		WHERE i.session = ? AND i.outcome <> 'refused' AND j.type = 'text'`, session)
+// ToldTo returns how many sessions had a memory inserted.
+func (s *Store) ToldTo(ctx context.Context, item string) (sessions int, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT count(DISTINCT i.session) FROM injections i, json_each(i.items) j
+		WHERE j.value = ? AND i.outcome <> ?`, item, WasRefused).Scan(&sessions)
+	return sessions, sqlite.While("reading who was told", err)
 }
 
 // SessionsOf returns the sessions that have or had one of these keys.

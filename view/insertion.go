@@ -9,7 +9,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
@@ -34,7 +33,6 @@ type Insertion struct {
 // An Item is a memory, or a passage of a conversation, in a block.
 type Item struct {
 	ID, Text string
-	Used     bool // an answer used it
 	Shown    bool // it is among the page's memories
 }
 
@@ -47,14 +45,10 @@ var outcomes = map[correlation.Outcome]string{
 
 // readInsertions adds to the sessions what was inserted into them.
 func (c *Conversations) readInsertions(ctx context.Context, src Source, in correlation.Recent) error {
-	used, err := src.Memories.UsedIn(ctx, slices.Collect(maps.Keys(c.byID)))
-	if err != nil {
-		return err
-	}
 	var all []correlation.Injection
 	ids := map[string]bool{}
 	room := mostBlocks
-	err = src.Sessions.RecentInjections(ctx, in, mostBlock, func(one correlation.Injection) {
+	err := src.Sessions.RecentInjections(ctx, in, mostBlock, func(one correlation.Injection) {
 		one.Text = chars.Cut(one.Text, mostBlock)
 		if room -= len(one.Text); room < 0 {
 			one.Text = ""
@@ -73,22 +67,21 @@ func (c *Conversations) readInsertions(ctx context.Context, src Source, in corre
 	}
 	for _, one := range slices.Backward(all) {
 		if s := c.byID[one.Session]; s != nil {
-			s.addInsertion(insertion(one, texts, used))
+			s.addInsertion(insertion(one, texts))
 		}
 	}
 	return nil
 }
 
 // insertion gives an injection as the page shows it.
-func insertion(one correlation.Injection, texts map[string]string, used map[embedded.Told]bool) Insertion {
+func insertion(one correlation.Injection, texts map[string]string) Insertion {
 	t := Insertion{
 		Source: one.Source, at: one.At, Block: Text{Body: one.Text}, Outcome: outcomes[one.Outcome],
 		What:   count(len(one.Items), "memory", "memories") + ", " + telemetry.Bytes(int64(one.Bytes)),
 		Waited: fmt.Sprintf("%d ms to find, the prompt waited %d ms", one.FetchMS, one.HeldMS),
 	}
 	for _, id := range one.Items {
-		t.Items = append(t.Items, Item{ID: id, Text: titleOf(texts[id]), Shown: texts[id] != "",
-			Used: used[embedded.Told{Session: one.Session, Item: id}]})
+		t.Items = append(t.Items, Item{ID: id, Text: titleOf(texts[id]), Shown: texts[id] != ""})
 	}
 	t.Block.cut(one.Bytes, mostBlock)
 	return t

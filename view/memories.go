@@ -25,7 +25,6 @@ type Memory struct {
 	From       *Session    // the session that it came from, where that is on the page
 	Injections []Injection // the newest first
 	Told       int         // how often it was told, as far as is known
-	Back       int         // how often an answer used it then
 	Pinned     bool
 	Replaced   []embedded.Memory
 }
@@ -34,7 +33,6 @@ type Memory struct {
 type Injection struct {
 	Session *Session // nil: it is not on the page
 	At      time.Time
-	Used    bool // an answer used it
 }
 
 // A MemoryGroup is the memories of a project, the newest first.
@@ -60,19 +58,23 @@ func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, 
 	if read.AllMemories, err = src.Memories.Count(ctx); err != nil {
 		return read, err
 	}
-	told, err := src.Memories.ToldPassages(ctx, mostMemories-len(all))
-	if err != nil {
-		return read, err
-	}
 	injected, err := injections(ctx, src, c.byID)
 	if err != nil {
 		return read, err
 	}
+	told, err := src.Memories.ToldPassages(ctx, slices.Collect(maps.Keys(injected)), mostMemories-len(all))
+	if err != nil {
+		return read, err
+	}
+	read.AllMemories += len(told)
 	replacing := 0
 	groups := map[[2]string]*MemoryGroup{}
+	if all, err = withRules(ctx, src, all); err != nil {
+		return read, err
+	}
 	for _, one := range append(all, told...) {
 		m := &Memory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
-		m.setInjections(injected[one.ID])
+		m.setInjections(injected)
 		if changed, _ := passage.TellsChange(one.Content); changed && replacing < mostReplacing {
 			replacing++
 			if m.Replaced, err = src.Memories.Replaced(ctx, one); err != nil {
@@ -102,17 +104,31 @@ func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, 
 	return read, nil
 }
 
-// setInjections sets who was told the memory. all are the times among the newest blocks; the store's own counts may
-// lack the last of these.
-func (m *Memory) setInjections(all []Injection) {
-	back := 0
-	for _, g := range all {
-		if g.Used {
-			back++
+// withRules puts each rule in the place of the memories that say it, with its scope and how often it was said.
+func withRules(ctx context.Context, src Source, all []embedded.Memory) ([]embedded.Memory, error) {
+	rules, err := src.Memories.Rules(ctx, embedded.Filter{Limit: mostMemories})
+	if err != nil {
+		return nil, err
+	}
+	said := map[string]bool{}
+	for _, r := range rules {
+		for _, id := range r.Sayings {
+			said[id] = true
 		}
 	}
-	m.Told, m.Back = max(m.Given, len(all)), max(m.Used, back)
-	m.Injections = all[:min(len(all), mostInjections)]
+	all = slices.DeleteFunc(all, func(m embedded.Memory) bool { return said[m.ID] })
+	return append(rules, all...), nil
+}
+
+// setInjections sets who was told the memory, as far as the newest blocks tell.
+func (m *Memory) setInjections(by map[string][]Injection) {
+	all := by[m.ID]
+	for _, id := range m.Sayings {
+		if id != m.ID {
+			all = append(all, by[id]...)
+		}
+	}
+	m.Told, m.Injections = len(all), all[:min(len(all), mostInjections)]
 }
 
 // injections gives by a memory's id who was told it and when, the newest first.
@@ -122,16 +138,10 @@ func injections(ctx context.Context, src Source, sessions map[int64]*Session) (m
 		return nil, err
 	}
 	slices.SortStableFunc(newest, func(a, b correlation.Injection) int { return b.At.Compare(a.At) })
-	ids := map[int64]bool{}
-	for _, one := range newest {
-		ids[one.Session] = true
-	}
-	used, err := src.Memories.UsedIn(ctx, slices.Collect(maps.Keys(ids)))
 	all := map[string][]Injection{}
 	for _, one := range newest {
 		for _, item := range one.Items {
-			all[item] = append(all[item], Injection{sessions[one.Session], one.At,
-				used[embedded.Told{Session: one.Session, Item: item}]})
+			all[item] = append(all[item], Injection{sessions[one.Session], one.At})
 		}
 	}
 	return all, err

@@ -20,6 +20,7 @@ type Session struct {
 	Turns               []*Turn // the newest, as many as the page has room for
 	Older               int     // how many turns it has no room for
 	Used                string  // tokens and cost in words
+	Digest              string  // what it was about
 	Continues           *Session
 	ContinuedBy         []*Session
 	Caller              *Session         // the session that called it

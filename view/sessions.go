@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Us
 		}
 	}
 	c.addUsage(used)
+	if err := c.addDigests(ctx, src); err != nil {
+		return err
+	}
 	if err := c.readInsertions(ctx, src, in); err != nil {
 		return err
 	}
@@ -56,6 +60,27 @@ func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Us
 		}
 	}
 	c.relate()
+	return nil
+}
+
+// mostDigests is how many sessions of a page have a digest, the newest: each is read for it.
+const mostDigests = 200
+
+// addDigests adds to the newest sessions of more than one turn what they were about.
+func (c *Conversations) addDigests(ctx context.Context, src Source) error {
+	newest := slices.SortedFunc(maps.Values(c.byID), func(a, b *Session) int {
+		return b.LastActive.Compare(a.LastActive)
+	})
+	for _, s := range newest[:min(len(newest), mostDigests)] {
+		if s.Older+len(s.Turns) < 2 {
+			continue
+		}
+		d, _, err := src.Memories.Digest(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		s.Digest = d.Text()
+	}
 	return nil
 }
 

@@ -188,10 +188,10 @@ func TestSessions(t *testing.T) {
 		"Sunday, 22 November 2026", "/home/sample/src/curlew", "no project",
 		"How long is the mast of the Curlew?",
 		"Inserted before your words: 1 memory, 229 B, from the embedded store; 4 ms to find, the prompt waited 6 ms; the agent has it",
-		"The mast of the Curlew is 11.42 metres long. used memory",
+		"The mast of the Curlew is 11.42 metres long. memory",
 		"Read chart.go read completed, 12 ms /home/sample/src/curlew/chart.go", "go test ./... execute failed, 4210 ms",
 		"sent, perhaps lost", "cancelled", "Claude Code, 3 turns, 2,700 tokens in, 360 out, 0.094 USD", "Qwen Code, 3 turns",
-		"Continues", "Goes on in", "Called by", "called 1 session",
+		"began with: ", "Continues", "Goes on in", "Called by", "called 1 session",
 		"A prompt of a megabyte. A prompt of a megabyte. A prompt of a megabyte. A promp…", "… and 1.0 MB more",
 	} {
 		if !strings.Contains(text, want) {
@@ -218,7 +218,7 @@ func TestMemories(t *testing.T) {
 	text := write(t, src).section("memories")
 	for _, want := range []string{
 		"About you, in every project", "pinned, preference, ", "said by you in ",
-		"Told 2 times, used 1 time", ": not used", "The tide table hangs in the shed.", "Not told yet",
+		" times, holds everywhere", "Told 2 times", "The tide table hangs in the shed.", "Not told yet",
 		"signet-acp-proxy memory forget " + stored.ID + " --db /x",
 	} {
 		if !strings.Contains(text, want) {

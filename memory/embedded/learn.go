@@ -111,9 +111,6 @@ func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, fo
 		if more, err := saveLearned(ctx, tx, t, found, mostNewPassages); err != nil || more {
 			return more, err
 		}
-		if err := s.noteUse(ctx, tx, t); err != nil {
-			return false, err
-		}
 		if err := correlation.MarkLearned(ctx, tx, t.Turn); err != nil {
 			return false, err
 		}

@@ -306,7 +306,7 @@ func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in 
 		SELECT p.id, every.found, p.thread, p.position, p.created, p.traits, coalesce(p.turn, 0),
 			p.origin = 'user' AND p.turn IS NOT NULL,
 			octet_length(p.content), p.length,
-			iif(p.project = '', 1, iif(p.project = ?3, 0, 2)), p.given, p.used, p.rating, c.c0, c.c1
+			iif(p.project = '', 1, iif(p.project = ?3, 0, 2)), p.rating, c.c0, c.c1
 		FROM every CROSS JOIN passages p ON p.id = every.id CROSS JOIN passages_fts_content c ON c.id = p.id`,
 		string(list), n, in.project)
 	if err != nil {
@@ -320,7 +320,7 @@ func (s *Store) rows(ctx context.Context, q *rank.Query, ids []int64, n int, in 
 		var content string
 		var about sql.RawBytes
 		if err := rows.Scan(&p.ID, &p.Found, &p.Thread, &p.Position, &created, &p.Traits, &p.Turn, &p.ByUser,
-			&p.Size, &p.Length, &p.Whose, &p.Given, &p.Used, &p.Rating, &content, &about); err != nil {
+			&p.Size, &p.Length, &p.Whose, &p.Rating, &content, &about); err != nil {
 			return nil, err
 		}
 		p.Created = time.UnixMilli(created).UTC()

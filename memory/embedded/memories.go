@@ -48,8 +48,6 @@ type Memory struct {
 	ImportanceSet bool      `json:"-"`                  // for Add: Importance is given, also where it is 0
 	Rating        float64   `json:"rating,omitempty"`   // the mean of the feedback, -1 to 1
 	Ratings       int       `json:"ratings,omitempty"`  // how many
-	Given         int       `json:"given,omitempty"`    // how many sessions it was told to
-	Used          int       `json:"used,omitempty"`     // in how many of these an answer used it
 	Tags          string    `json:"tags,omitempty"`     // comma-separated
 	Context       string    `json:"context,omitempty"`  // what it was said about; searched, not shown
 	Created       time.Time `json:"created"`
@@ -59,6 +57,7 @@ type Memory struct {
 	Replaces []string `json:"replaces,omitempty"`
 	Scope    string   `json:"scope,omitempty"` // of a rule: where it holds
 	Said     int      `json:"said,omitempty"`  // of a rule: how often it was said
+	Sayings  []string `json:"-"`               // of a rule: the ids of all memories that say it
 	// ReplacedBy has the id of a newer one that says that this is no longer so; set in what a search finds.
 	ReplacedBy string   `json:"replacedBy,omitempty"`
 	Matched    []string `json:"matched,omitempty"` // words of the query that it or its neighbours have
@@ -240,11 +239,6 @@ func (s *Store) Get(ctx context.Context, id string) (Memory, error) {
 		return Memory{}, sqlite.While("looking for a memory", err)
 	}
 	m, err := memoryOf(ctx, s.db, uid)
-	if err == nil {
-		err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(given), 0), coalesce(max(used), 0) FROM passages
-			WHERE uid = ?1
-			OR memory = (SELECT id FROM memories WHERE uid = ?1)`, uid).Scan(&m.Given, &m.Used)
-	}
 	return m, sqlite.While("reading a memory", err)
 }
 

@@ -99,6 +99,7 @@ func (r rule) shown() Memory {
 	m := r.rows[0].Memory
 	m.Said, m.Scope = len(r.rows), stated.ScopeOf(m.Content)
 	for _, row := range r.rows {
+		m.Sayings = append(m.Sayings, row.ID)
 		if row.Created.After(m.Created) {
 			m.Created = row.Created
 		}

@@ -97,7 +97,7 @@ func (s *Store) rank(ctx context.Context, in search) (rank.Query, []*rank.Passag
 	if err != nil || len(all) == 0 {
 		return q, nil, err
 	}
-	ranked := q.Rank(all, s.opts.KeepUnused)
+	ranked := q.Rank(all)
 	comparing, cancel := partOfDeadline(ctx, compareShare)
 	defer cancel()
 	compared, err := s.supersede(comparing, &q, ranked, in)

@@ -9,29 +9,6 @@ import (
 
 // What a page shows of memories beside their list.
 
-// Told names an item that a session was told.
-type Told struct {
-	Session int64
-	Item    string
-}
-
-// UsedIn returns of some sessions what they were told and an answer used.
-func (s *Store) UsedIn(ctx context.Context, sessions []int64) (map[Told]bool, error) {
-	list, err := json.Marshal(sessions)
-	if err != nil {
-		return nil, err
-	}
-	used := map[Told]bool{}
-	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
-		var t Told
-		err = row.Scan(&t.Session, &t.Item)
-		used[t] = true
-		return struct{}{}, err
-	}, `SELECT session, item FROM passages_told WHERE used AND session IN (SELECT value FROM json_each(?))`,
-		string(list))
-	return used, sqlite.While("reading what was used", err)
-}
-
 // Beginnings returns the beginnings of memories, and of passages that sessions were told, by id, as far as they are
 // still known.
 func (s *Store) Beginnings(ctx context.Context, ids []string, characters int) (map[string]string, error) {
@@ -47,23 +24,32 @@ func (s *Store) Beginnings(ctx context.Context, ids []string, characters int) (m
 		return struct{}{}, err
 	}, `WITH items AS MATERIALIZED (SELECT DISTINCT value FROM json_each(?1))
 		SELECT uid, substr(content, 1, ?2) FROM items JOIN memories ON uid = value UNION ALL
-		SELECT uid, substr(content, 1, ?2) FROM items JOIN passages ON uid = value WHERE given > 0 AND memory IS NULL`,
+		SELECT uid, substr(content, 1, ?2) FROM items JOIN passages ON uid = value WHERE memory IS NULL`,
 		string(list), characters)
 	return texts, sqlite.While("reading memories", err)
 }
 
-// Count returns how many memories there are, with the passages that sessions were told.
+// ToldPassages gives those passages of conversations that have one of some ids, the newest first, at most most.
+func (s *Store) ToldPassages(ctx context.Context, ids []string, most int) ([]Memory, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	all, err := sqlite.Collect(ctx, s.db, scanMemory, `SELECT `+passageColumns+` FROM passages p `+passageJoins+`
+		WHERE p.uid IN (SELECT value FROM json_each(?)) AND p.memory IS NULL ORDER BY p.created DESC, p.id DESC LIMIT ?`,
+		string(list), most)
+	return all, sqlite.While("listing what was told", err)
+}
+
+// Count returns how many memories there are.
 func (s *Store) Count(ctx context.Context) (n int, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM memories WHERE type <> 'wish')
-		+ (SELECT count(*) FROM passages
-		WHERE given > 0 AND memory IS NULL)`).Scan(&n)
+	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM memories WHERE type <> 'wish'`).Scan(&n)
 	return n, sqlite.While("counting memories", err)
 }
 
-// Pulse returns a text that differs once memories, or what was told of them, have changed.
+// Pulse returns a text that differs once memories have changed.
 func (s *Store) Pulse(ctx context.Context) (pulse string, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT
-		(SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(max(updated), 0) FROM memories) || ' ' ||
-		(SELECT count(*) || ' ' || coalesce(sum(used), 0) FROM passages_told)`).Scan(&pulse)
+	err = s.db.QueryRowContext(ctx, `SELECT count(*) || ' ' || coalesce(max(id), 0) || ' ' || coalesce(max(updated), 0)
+		FROM memories`).Scan(&pulse)
 	return pulse, sqlite.While("looking for what is new", err)
 }

@@ -23,7 +23,6 @@ type Options struct {
 	// RecallLimit is how long a prompt may wait for the database; past it the prompt goes with what was found. 0: 100
 	// ms.
 	RecallLimit time.Duration
-	KeepUnused  bool // do not lower the rank of what was told often and never used
 	// Erase takes what was forgotten here out of other places that hold it, the files of events. nil: there are none.
 	Erase func(context.Context) error
 	Now   func() time.Time // nil: time.Now

@@ -235,7 +235,7 @@ func (s *Store) readMemories(r io.Reader, keep func(importedLine) error) error {
 		if m.Source == "" || m.Source == sourceTurn && m.Type == typeSaid { // its conversation is not imported
 			m.Source = "import"
 		}
-		m.Score, m.Matched, m.Given, m.Used = 0, nil, 0, 0
+		m.Score, m.Matched, m.Scope, m.Said = 0, nil, "", 0
 		l := importedLine{Line: n, HasID: m.ID != "", HasDate: !m.Created.IsZero()}
 		if err := m.prepare(s.opts.Now()); err != nil {
 			return fmt.Errorf("line %d: %w", n, err)

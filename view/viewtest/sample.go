@@ -158,7 +158,6 @@ func (f *filler) told(session int64, i int, at time.Time) {
 		at := (i*7 + n*3) % len(f.ids)
 		items = append(items, f.ids[at])
 		text += "- (2026-10-03) " + exchanges[at%len(exchanges)].memory + "\n"
-		f.exec(`INSERT OR IGNORE INTO passages_told (session, item, used) VALUES (?, ?, ?)`, session, f.ids[at], n == 0)
 	}
 	list, err := json.Marshal(items)
 	if err != nil {

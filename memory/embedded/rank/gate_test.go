@@ -12,7 +12,7 @@ func TestUnusedWords(t *testing.T) {
 		q := ask(question, 0, 20, 30)
 		p := &Passage{ID: 1, Created: monday, Length: 4, Found: true}
 		q.Read(p, "forklift send cbor mqtt", nil)
-		if got := q.WorthTelling(q.Rank([]*Passage{p}, false)); got != want {
+		if got := q.WorthTelling(q.Rank([]*Passage{p})); got != want {
 			t.Errorf("%s is worth telling: %v, want %v", question, got, want)
 		}
 	}

@@ -26,8 +26,6 @@ type Passage struct {
 	Size     int     // bytes of its text
 	Length   float64 // in terms
 	Whose    int
-	Given    int // sessions that it was told to
-	Used     int // sessions of these that used it
 	Rating   float64
 	Found    bool // found by its own words, not as a neighbour
 

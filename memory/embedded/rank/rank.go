@@ -49,8 +49,8 @@ func (q *Query) best(thread []*Passage, i, back, ahead int, fade *fades) float64
 }
 
 // Rank scores passages and gives those that were found by their own words, the best first. all also holds their
-// neighbours. With keepUnused, what was told often and never used does not sink.
-func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
+// neighbours.
+func (q *Query) Rank(all []*Passage) []*Passage {
 	slices.SortFunc(all, ByPlace)
 	q.held = q.sessions(all)
 	ranked := make([]*Passage, 0, len(all))
@@ -68,9 +68,6 @@ func (q *Query) Rank(all []*Passage, keepUnused bool) []*Passage {
 				c.session = min(c.own, 1)
 			}
 			c.Score = c.features.score() * c.weight()
-			if !keepUnused {
-				c.Score *= c.usefulness()
-			}
 			c.wide = q.best(thread, i, wideReach, wideReach, &slowly)
 			c.met, c.named = q.met(c.near)
 		}
@@ -231,21 +228,4 @@ func (c *Passage) weight() float64 {
 // ByPlace orders passages by conversation and their place in it.
 func ByPlace(a, b *Passage) int {
 	return cmp.Or(cmp.Compare(a.Thread, b.Thread), cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))
-}
-
-const (
-	givenOften = 5   // sessions that were told an unused item, from which on it sinks
-	sunk       = .85 // factor for its score then
-	sunkDeeper = .7  // the same, after twice as many sessions
-)
-
-// usefulness is the factor for how often an item was told and used.
-func (c *Passage) usefulness() float64 {
-	switch {
-	case c.Used > 0 || c.Given < givenOften:
-		return 1
-	case c.Given < 2*givenOften:
-		return sunk
-	}
-	return sunkDeeper
 }

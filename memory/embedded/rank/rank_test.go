@@ -57,7 +57,7 @@ func TestNeighbours(t *testing.T) {
 		q.Read(at, p.content, nil)
 		all = append(all, at)
 	}
-	ranked := q.Rank(all, false)
+	ranked := q.Rank(all)
 	if len(ranked) != 4 || ranked[0].ID != 1 || ranked[1].ID != 2 {
 		t.Errorf("%d passages, first %+v", len(ranked), ranked[0])
 	}
@@ -91,7 +91,7 @@ func FuzzRank(f *testing.F) {
 			q.Read(p, strings.Join(read.Terms, " "), []byte(question))
 			all, said[p.ID] = append(all, p), text
 		}
-		ranked := q.Rank(all, false)
+		ranked := q.Rank(all)
 		list, _ := Comparable(ranked)
 		q.Supersede(ranked, list, said)
 		q.WorthTelling(ranked)

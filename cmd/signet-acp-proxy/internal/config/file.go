@@ -54,6 +54,9 @@ func (c *Config) readFile(path string) error {
 			continue
 		}
 		s, known := settingNamed(c, key.Value)
+		if key.Value == retired {
+			continue
+		}
 		if !known {
 			mistakes = append(mistakes, configError{path, key.Line,
 				fmt.Errorf("unknown setting %q; did you mean %q?", key.Value,
@@ -68,6 +71,9 @@ func (c *Config) readFile(path string) error {
 	}
 	return errors.Join(mistakes...)
 }
+
+// retired is a setting that does nothing any more. A file that has it is read as before.
+const retired = "sink_unused"
 
 // readIdentity reads from Signet's own section which identity files a session begins with, and whether there are any.
 // Mistakes in that section are Signet's to report.

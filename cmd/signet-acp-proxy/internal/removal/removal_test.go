@@ -58,7 +58,6 @@ func fill(t *testing.T, d *runtime.Data) correlation.Session {
 			'{}')`, s.ID),
 		fmt.Sprintf(`INSERT INTO deliveries (session, key, kind, reason, state, created, owed, due)
 			VALUES (%d, 'k', 'daemon', 'ended', 'owed', 1, 1, 1)`, s.ID),
-		fmt.Sprintf(`INSERT INTO passages_told VALUES (%d, 'x', 1)`, s.ID),
 	} {
 		_, err := d.DB.ExecContext(ctx, statement)
 		check(t, err)

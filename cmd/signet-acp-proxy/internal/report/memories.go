@@ -73,8 +73,12 @@ func Memory(
 	if m.Ratings > 0 {
 		l.Add("rating", fmt.Sprintf("%.2g (%d)", m.Rating, m.Ratings))
 	}
-	if m.Given > 0 {
-		l.Add("told", fmt.Sprintf("to %s, used by %d", term.Count(m.Given, "session"), m.Used))
+	told, err := d.Sessions.ToldTo(ctx, m.ID)
+	if err != nil {
+		return err
+	}
+	if told > 0 {
+		l.Add("told", "to "+term.Count(told, "session"))
 	}
 	l.Add("created", term.Local(m.Created))
 	l.Add("updated", term.Local(m.Updated))

@@ -49,11 +49,11 @@ func Session(v runtime.Shown, s term.Screen) error {
 		fmt.Fprintln(s.W, "\n"+s.Paint(term.Bold, "Injected")+" (--context prints the text)")
 		t := &term.Table{Columns: []term.Column{
 			{Title: "AT"}, {Title: "KIND"}, {Title: "FROM"}, {Title: "OUTCOME"}, {Title: "BYTES"},
-			{Title: "MEMORIES", Spare: 3}, {Title: "USED", Spare: 3}, {Title: "FETCH", Spare: 2}, {Title: "HELD", Spare: 1},
+			{Title: "MEMORIES", Spare: 3}, {Title: "FETCH", Spare: 2}, {Title: "HELD", Spare: 1},
 		}}
 		for _, in := range v.Injections {
 			t.Add(term.Local(in.At), in.Kind, in.Source, string(in.Outcome), strconv.Itoa(in.Bytes),
-				strconv.Itoa(len(in.Items)), strconv.Itoa(len(in.Used)),
+				strconv.Itoa(len(in.Items)),
 				fmt.Sprint(in.FetchMS, " ms"), fmt.Sprint(in.HeldMS, " ms"))
 		}
 		if err := t.Print(s); err != nil {

@@ -2,12 +2,10 @@ package runtime
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
 // Shown is what show --json prints: a session's row with its keys, injections, deliveries and delegations.
@@ -32,7 +30,6 @@ type ShownInjection struct {
 	FetchMS int64     `json:"fetchMs"`
 	HeldMS  int64     `json:"heldMs"`
 	Items   []string  `json:"items"` // ids of the memories inside
-	Used    []string  `json:"used"`  // of these, those that an answer used
 	At      time.Time `json:"at"`
 	Text    string    `json:"text,omitempty"` // with --context
 }
@@ -63,10 +60,6 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if err != nil {
 		return Shown{}, err
 	}
-	uses, err := d.Memories.Uses(ctx, s.ID)
-	if err != nil {
-		return Shown{}, err
-	}
 	warnings, err := d.Sessions.Warnings(ctx, s.ID)
 	if err != nil {
 		return Shown{}, err
@@ -91,7 +84,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 		one := ShownInjection{
 			Kind: in.Kind, BlockID: in.BlockID, Source: in.Source, Outcome: string(in.Outcome), Key: in.Key,
 			Bytes: in.Bytes, FetchMS: in.FetchMS, HeldMS: in.HeldMS,
-			Items: in.Items, Used: usedOf(in.Items, uses), At: in.At.UTC(),
+			Items: in.Items, At: in.At.UTC(),
 		}
 		if withText {
 			one.Text = in.Text
@@ -102,17 +95,6 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 		shown.Deliveries = append(shown.Deliveries, deliveryOf(v))
 	}
 	return shown, nil
-}
-
-// usedOf gives the items of an injection that an answer used.
-func usedOf(items []string, uses []embedded.Use) []string {
-	used := []string{}
-	for _, u := range uses {
-		if u.Used && slices.Contains(items, u.ID) {
-			used = append(used, u.ID)
-		}
-	}
-	return used
 }
 
 func deliveryOf(v correlation.Delivery) ShownDelivery {
