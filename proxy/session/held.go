@@ -340,22 +340,27 @@ func (c *Connection) decide(p *Held) {
 	c.advance(p)
 }
 
-// awaitContext waits for what a prompt is to carry, and says what its block is made of.
+// awaitContext waits for what a prompt is to carry: for the fetch, if it may, and for what was recalled, if that goes
+// with it.
 func (c *Connection) awaitContext(p *Held) {
-	f, until := p.fetch, c.until(p)
 	if p.from == correlation.Done {
 		c.composeLater(p)
 		return
 	}
+	f := p.fetch
+	fetches := f != nil && !f.ended() && p.waits
+	recalls := f != nil && f.ended() && f.err == nil && p.recall == seeking
+	if until := c.until(p); (fetches || recalls) && c.at.Before(until) {
+		c.do.Prompt = Step{Need: Wait, Until: until}
+		return
+	}
+	c.composeFirst(p)
+}
+
+// composeFirst says what the block of a prompt is made of whose session is still to be given something.
+func (c *Connection) composeFirst(p *Held) {
+	f := p.fetch
 	ended := f != nil && f.ended()
-	if f != nil && !ended && p.waits && c.at.Before(until) {
-		c.do.Prompt = Step{Need: Wait, Until: until}
-		return
-	}
-	if ended && f.err == nil && p.recall == seeking && c.at.Before(until) {
-		c.do.Prompt = Step{Need: Wait, Until: until}
-		return
-	}
 	next := Step{Need: Compose, Earlier: p.earlier}
 	p.last = ended
 	switch {
@@ -363,11 +368,10 @@ func (c *Connection) awaitContext(p *Held) {
 		c.nothingToTell(p.turn.Session)
 		c.leaves(p, nil)
 		return
+	case ended && f.err == nil && p.from == correlation.IdentityGiven:
+		next.Kind, next.Start, next.Recall = KindMemories, f.got.WithoutIdentity(), p.found
 	case ended && f.err == nil:
 		next.Kind, next.Start, next.Recall = KindContext, f.got, p.found
-		if p.from == correlation.IdentityGiven {
-			next.Kind, next.Start = KindMemories, f.got.WithoutIdentity()
-		}
 	case p.from == correlation.Armed: // not there in time, or not at all
 		f.missed, p.last, p.fetch = true, false, nil
 		next.Kind, next.Local = KindIdentity, true

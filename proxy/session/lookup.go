@@ -198,6 +198,19 @@ type LookedUp struct {
 	Stored  json.RawMessage // its JSON; nil: there is none
 }
 
+// says is what the ledger has said by that.
+func (l LookedUp) says() ledger {
+	switch {
+	case l.None:
+		return none
+	case l.Err != nil:
+		return stale
+	case l.Unknown && !l.Lookup.Had:
+		return unknown
+	}
+	return known
+}
+
 func (l LookedUp) on(c *Connection) {
 	s := l.Lookup.Session
 	e := &s.exists
@@ -210,15 +223,7 @@ func (l LookedUp) on(c *Connection) {
 	if l.Stored != nil {
 		c.useStored(s, l)
 	}
-	says := known
-	switch {
-	case l.None:
-		says = none
-	case l.Err != nil:
-		says = stale
-	case l.Unknown && !l.Lookup.Had:
-		says = unknown
-	}
+	says := l.says()
 	if l.Lookup.n == 0 || l.Lookup.n == e.looks { // the client has not opened it again meanwhile
 		e.ledger = says
 	}

@@ -38,29 +38,23 @@ func (u UpdateJudged) on(c *Connection) {
 		return
 	}
 	c.do.Session, c.do.Turn = s, s.turns.current()
-	shows := len(s.history.blocks) > 0 || s.history.replay.open || s.exists.ledger == asked
-	switch u.Kind {
-	case Words:
-		if c.do.Turn != nil {
-			c.do.Frame = Look
-		}
-	case Titles:
-		if c.do.Frame = Look; shows {
-			c.do.Frame = Hold
-		}
-	case Ours:
-		if shows {
-			c.do.Frame = Hold
-		}
-	case Idles:
-		c.do.Frame = Hold
-	case Thoughts:
-		if c.do.Turn != nil {
-			c.do.Turn.begun = true
-		}
-	case Reports:
-		c.do.Frame = Look
+	if u.Kind == Thoughts && c.do.Turn != nil {
+		c.do.Turn.begun = true
 	}
+	shows := len(s.history.blocks) > 0 || s.history.replay.open || s.exists.ledger == asked
+	c.do.Frame = u.Kind.frame(c.do.Turn != nil, shows)
+}
+
+// frame says what becomes of an update of a session that is known: talks says that there is a turn, and shows that user
+// messages and titles may hold a block of ours.
+func (k Update) frame(talks, shows bool) Frame {
+	switch {
+	case k == Idles, shows && (k == Titles || k == Ours):
+		return Hold
+	case k == Reports, k == Titles, talks && k == Words:
+		return Look
+	}
+	return Forward
 }
 
 // TurnSought: a chunk has come whose session is known by its shape, and turns have changed since the last one.
