@@ -20,16 +20,17 @@ const (
 )
 
 // onTurns finds the table in a statement. The migrations make it and are not counted.
-var onTurns = regexp.MustCompile(`(?i)\b(from|into|join|update|on)\s+turns\b`)
+var onTurns = regexp.MustCompile(`\b(FROM|INTO|JOIN|UPDATE|ON)\s+turns\b`)
 
 // weight is what is counted. Product is Go that is neither a test, nor in e2e, nor in scripts.
 type weight struct {
-	lines, exported, updates, fields, short, branchy, tests int
-	packages, sqlOnTurns                                    map[string]bool
+	lines, exported, updates, short, branchy, tests int
+	packages, sqlOnTurns                            map[string]bool
+	structs                                         map[string]*ast.StructType // of package session
 }
 
 func main() {
-	w := weight{packages: map[string]bool{}, sqlOnTurns: map[string]bool{}}
+	w := weight{packages: map[string]bool{}, sqlOnTurns: map[string]bool{}, structs: map[string]*ast.StructType{}}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -84,7 +85,7 @@ func (w *weight) file(path string) error {
 				w.sqlOnTurns[folder] = true
 			}
 		case *ast.CallExpr:
-			if entersConversation(folder, n) {
+			if updates(folder, n) {
 				w.updates++
 			}
 		}
@@ -93,8 +94,7 @@ func (w *weight) file(path string) error {
 	return nil
 }
 
-// declaration counts exported names (types, functions, methods of exported types, constants, variables), branches,
-// and the fields of a session.
+// declaration counts exported names (types, functions, methods of exported types, constants, variables) and branches.
 func (w *weight) declaration(folder string, d ast.Decl) {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -111,8 +111,8 @@ func (w *weight) declaration(folder string, d ast.Decl) {
 				if s.Name.IsExported() {
 					w.exported++
 				}
-				if t, ok := s.Type.(*ast.StructType); ok && folder == "proxy/session" && ofSession[s.Name.Name] {
-					w.fields += t.Fields.NumFields()
+				if t, ok := s.Type.(*ast.StructType); ok && folder == "proxy/session" {
+					w.structs[s.Name.Name] = t
 				}
 			case *ast.ValueSpec:
 				for _, n := range s.Names {
@@ -164,20 +164,33 @@ func branches(d *ast.FuncDecl) int {
 	return n
 }
 
-// ofSession are the structs that a session is made of.
-var ofSession = map[string]bool{
-	"Session": true, "existence": true, "entry": true, "context": true, "turns": true, "history": true, "replay": true,
-	"compactions": true,
-}
-
-// entersConversation says whether a call takes the conversation's lock: what was seen, in proxy.
-func entersConversation(folder string, c *ast.CallExpr) bool {
+// updates says whether a call looks at the sessions' state or changes it: see, look or await of a conversation (a field
+// talk); before that was one, Update of the table with one function.
+func updates(folder string, c *ast.CallExpr) bool {
 	s, ok := c.Fun.(*ast.SelectorExpr)
-	if !ok || folder != "proxy" {
+	if !ok || folder != "proxy" && folder != "proxy/session" {
 		return false
 	}
-	of, ok := s.X.(*ast.SelectorExpr)
-	return ok && of.Sel.Name == "talk" && (s.Sel.Name == "see" || s.Sel.Name == "look" || s.Sel.Name == "await")
+	switch s.Sel.Name {
+	case "Update":
+		return len(c.Args) == 1
+	case "see", "look", "await":
+		of, ok := s.X.(*ast.SelectorExpr)
+		return ok && of.Sel.Name == "talk"
+	}
+	return false
+}
+
+// fields counts the fields of a struct of package session, those of structs inside it in place of these.
+func (w *weight) fields(of string) (n int) {
+	for _, f := range w.structs[of].Fields.List {
+		each := 1
+		if name, ok := f.Type.(*ast.Ident); ok && w.structs[name.Name] != nil {
+			each = w.fields(name.Name)
+		}
+		n += each * max(1, len(f.Names))
+	}
+	return n
 }
 
 func (w *weight) print() {
@@ -189,7 +202,7 @@ func (w *weight) print() {
 		{"packages with them", len(w.packages)},
 		{"exported names", w.exported},
 		{"sites at the conversation", w.updates},
-		{"fields of a session", w.fields},
+		{"fields of a session", w.fields("Session")},
 		{fmt.Sprintf("files under %d lines", shortFile), w.short},
 		{fmt.Sprintf("functions over %d branches", mostBranches), w.branchy},
 		{"packages with SQL on turns", len(w.sqlOnTurns)},
