@@ -199,14 +199,6 @@ func (b *Batch) SetParent(session int64, key string) error {
 	return err
 }
 
-// SetVersions notes the names and versions of client and harness, as far as they are not empty.
-func (b *Batch) SetVersions(session int64, o OpenSession) error {
-	versions := OpenSession{
-		Client: o.Client, ClientVersion: o.ClientVersion, Agent: o.Agent, AgentVersion: o.AgentVersion,
-	}
-	return refreshSession(b.ctx, b.tx, session, versions, sqlite.Stamp(b.store.now()))
-}
-
 // Rekey does what Store.Rekey does.
 func (b *Batch) Rekey(session int64, key string) error {
 	return b.store.rekey(b.ctx, b.tx, session, key)

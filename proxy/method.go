@@ -18,6 +18,3 @@ const (
 	methodSetTitle      = "session/set_title"
 	methodSteering      = "_session/steering" // claude's: words of the user in the middle of a turn
 )
-
-// makesSession reports whether a method makes a session.
-func makesSession(method string) bool { return method == methodNew || method == methodFork }

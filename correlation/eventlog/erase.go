@@ -158,8 +158,6 @@ func numbersOf(e Event) (session, turn int) {
 		return e.Session, 0
 	case *ParentKnown:
 		return e.Session, 0
-	case *VersionsKnown:
-		return e.Session, 0
 	case *Injected:
 		return e.Session, e.Turn
 	case *Titled:

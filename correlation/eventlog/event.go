@@ -64,27 +64,16 @@ type (
 		Key     string `json:"key"`
 	}
 
-	// VersionsKnown: the names and versions of client and harness; what is empty stays as it was.
-	VersionsKnown struct {
-		Session       int    `json:"session"`
-		Client        string `json:"client,omitempty"`
-		ClientVersion string `json:"clientVersion,omitempty"`
-		Agent         string `json:"agent,omitempty"`
-		AgentVersion  string `json:"agentVersion,omitempty"`
-	}
-
 	// Titled: the harness has set the session's title. Redacted.
 	Titled struct {
 		Session int    `json:"session"`
 		Title   string `json:"title"`
 	}
 
-	// Injected: a block went to the harness. Claimed: Store.Claim has recorded it, so the text need not be repeated.
-	// Otherwise it is recorded now: it is the identity in a system prompt.
+	// Injected: the identity went in with a system prompt. What goes in with a user's prompt is recorded by Store.Claim.
 	Injected struct {
 		Session   int                   `json:"session"`
 		Turn      int                   `json:"turn,omitempty"`
-		Claimed   bool                  `json:"claimed,omitempty"`
 		Injection correlation.Injection `json:"injection"`
 	}
 
@@ -216,7 +205,6 @@ var kinds = func() map[string]func() Event {
 		func() Event { return new(Rekeyed) },
 		func() Event { return new(RecordKnown) },
 		func() Event { return new(ParentKnown) },
-		func() Event { return new(VersionsKnown) },
 		func() Event { return new(Titled) },
 		func() Event { return new(Injected) },
 		func() Event { return new(ContextStored) },
@@ -247,7 +235,6 @@ func (Left) kind() string           { return "session_left" }
 func (Rekeyed) kind() string        { return "rekeyed" }
 func (RecordKnown) kind() string    { return "record_known" }
 func (ParentKnown) kind() string    { return "parent_known" }
-func (VersionsKnown) kind() string  { return "versions_known" }
 func (Titled) kind() string         { return "titled" }
 func (Injected) kind() string       { return "injected" }
 func (ContextStored) kind() string  { return "context_stored" }

@@ -129,14 +129,6 @@ func (e ParentKnown) fold(f *folding) error {
 	return f.inSession(e, e.Session, func(row int64) error { return f.b.SetParent(row, e.Key) })
 }
 
-func (e VersionsKnown) fold(f *folding) error {
-	return f.inSession(e, e.Session, func(row int64) error {
-		return f.b.SetVersions(row, correlation.OpenSession{
-			Client: e.Client, ClientVersion: e.ClientVersion, Agent: e.Agent, AgentVersion: e.AgentVersion,
-		})
-	})
-}
-
 func (e Titled) fold(f *folding) error {
 	return f.inSession(Titled{Session: e.Session}, e.Session, func(row int64) error { // the title is in its table
 		return f.b.SetSessionTitle(row, e.Title)
@@ -148,12 +140,10 @@ func (e Injected) fold(f *folding) error {
 	if err != nil {
 		return err
 	}
-	if !e.Claimed {
-		in := e.Injection
-		in.Session = row
-		if err := f.b.Record(in); err != nil {
-			return err
-		}
+	in := e.Injection
+	in.Session = row
+	if err := f.b.Record(in); err != nil {
+		return err
 	}
 	turn := int64(0)
 	if e.Turn != 0 {

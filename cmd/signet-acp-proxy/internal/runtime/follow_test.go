@@ -114,7 +114,7 @@ func TestFollower(t *testing.T) {
 	waitFor("the daemon is not told of a compaction",
 		func() bool { return slices.Equal(d.Compacting(), []string{key}) })
 	id := d.Send("beta", "Can you look at the heron?")
-	f.Append(eventlog.Injected{Session: n, Claimed: true,
+	f.Append(eventlog.Injected{Session: n,
 		Injection: correlation.Injection{Items: []string{"mem-1", "message:" + id}}})
 	waitFor("the daemon is not told that a message was given",
 		func() bool { return slices.Equal(d.Acknowledged(id), []string{key}) })
