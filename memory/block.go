@@ -103,7 +103,7 @@ func Compose(session string, start, recall Context, st Style) (b Block, ok bool)
 		notes: []string{recalledText(recall.Notes), recalledText(recall.Mixed), recalledText(start.Notes)},
 		limit: budget.Items,
 	}
-	files, mixed := userText(start.Identity), recalledText(start.Mixed)
+	files, mixed := userText(start.Identity), userText(start.Mixed)
 	wanted := Tokens(section(identityHeading, files, left)) + Tokens(section(mixedHeading, mixed, left))
 	most := max(left-wanted, min(budget.Memories, left-min(wanted, budget.Identity)))
 	memories, names := notes.section(most, start.Earlier)

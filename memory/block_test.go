@@ -218,7 +218,7 @@ func TestComposeLeavesMemoriesRoom(t *testing.T) {
 	}
 	for name, files := range map[string]string{
 		"32 KB of identity": strings.Repeat("## Agent Instructions of many lines, each of which says something.\n", 480),
-		"9,000 characters":  strings.Repeat("身份信息很重要，", 1125),
+		"30,000 of CJK":     strings.Repeat("身份信息很重要，", 3750),
 	} {
 		for _, start := range []Context{{Mixed: files, Items: items}, {Identity: files, Items: items}} {
 			b, ok := Compose("s", start, Context{}, Style{ToolHint: true})
@@ -227,10 +227,29 @@ func TestComposeLeavesMemoriesRoom(t *testing.T) {
 			}
 		}
 	}
+	given := strings.Repeat("身份信息很重要。\n", 10344/9) // as many characters as 0.145.8 gave
+	if b, _ := Compose("s", Context{Mixed: given}, Context{}, Style{}); !strings.Contains(b.Text, given) {
+		t.Errorf("%d characters of %d", len([]rune(b.Text)), len([]rune(given)))
+	}
 	b, _ := Compose("s", Context{Identity: "Name: Alto", Items: slices.Repeat(items, 1)}, Context{},
 		Style{Budget: Budget{Memories: 10}})
 	if len(b.Items) != len(items) {
 		t.Errorf("%d memories, though identity leaves room", len(b.Items))
+	}
+}
+
+// Code in the user's files is content: headings in it are none, and its indentation and blank lines stay.
+func TestComposeLeavesCode(t *testing.T) {
+	for _, code := range []string{
+		"```sh\n# build first\n\n\n  make  \n```", "~~~\n# a\n```\n~~~", "    # build first\n\n\n    make", "\t# a\n\t\tb",
+	} {
+		text := "# Rules\nRun this:\n\n" + code + "\n\n# More\n```\n# not closed"
+		want := "### Rules\nRun this:\n\n" + code + "\n\n### More\n```\n### not closed"
+		for _, start := range []Context{{Mixed: text}, {Identity: text}} {
+			if b, _ := Compose("s", start, Context{}, Style{}); !strings.Contains(b.Text, want) {
+				t.Errorf("%q in:\n%s", want, b.Text)
+			}
+		}
 	}
 }
 
@@ -298,7 +317,7 @@ func TestTokens(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want int
-	}{{"", 0}, {"a", 1}, {"abcd", 1}, {"abcde", 2}, {"日本語", 3}, {"한국어 ok", 4}, {"éé", 1}, {"😀😀", 2}, {"\xff\xff", 1}} {
+	}{{"", 0}, {"a", 1}, {"abcd", 1}, {"abcde", 2}, {"日本語、二", 2}, {"한국어 ok", 2}, {"éé", 1}, {"😀😀", 2}, {"\xff\xff", 1}} {
 		if got := Tokens(c.text); got != c.want {
 			t.Errorf("Tokens(%q) = %d, want %d", c.text, got, c.want)
 		}

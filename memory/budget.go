@@ -34,31 +34,28 @@ func (b Budget) or(d Budget) Budget {
 	}
 }
 
-// Tokens estimates how many tokens a model reads in text, rather too many than too few: four bytes a token, a CJK
-// character one.
-func Tokens(text string) int {
-	return (quarters(text) + 3) / 4
-}
+// Tokens estimates how many tokens a model reads in text: four bytes a token. A CJK character counts as one of four, as
+// daemons count it, or what they give would be cut.
+func Tokens(text string) int { return (quarters(text) + 3) / 4 }
 
 // quarters counts text in quarters of a token.
 func quarters(text string) int {
 	n := 0
 	for i := 0; i < len(text); {
-		if text[i] < utf8.RuneSelf {
-			i++
-			n++
-			continue
-		}
 		r, size := utf8.DecodeRuneInString(text[i:])
 		i += size
-		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
-			n += 4
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, cjkMarks) {
+			n++
 		} else {
 			n += size
 		}
 	}
 	return n
 }
+
+// cjkMarks are the punctuation and the wide letters that stand in CJK text.
+var cjkMarks = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x3000, Hi: 0x303F, Stride: 1}, {Lo: 0xFF00, Hi: 0xFFEF,
+	Stride: 1}}}
 
 // fitLines keeps as many whole lines of text, from the first, as fit into budget tokens, line ends counted. Only a
 // first line that is too long by itself is cut inside, between words. A mark says that something was cut, so that

@@ -13,20 +13,23 @@ import (
 // ignoreMarker is the file by which a folder, with all below it, opts out of memory.
 const ignoreMarker = ".signet-ignore"
 
-// Project gives the project of a working directory: the root of its git work tree, with symbolic links resolved. It is
-// empty where there is none, and where the root is home, "/" or a temp folder: when somebody keeps their home in git,
-// not everything below it is one project.
+// Project gives the project of a working directory: the root of its git work tree, with symbolic links resolved, or the
+// directory itself where there is none. Home, "/" and what is in a temp folder without a repository belong to none.
+// When somebody keeps their home in git, not everything below it is one project.
 func Project(cwd string) string {
-	for dir := range ancestors(resolved(cwd)) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
-			continue
-		}
-		if isShared(dir) {
+	cwd = resolved(cwd)
+	project := ""
+	for dir := range ancestors(cwd) {
+		switch _, err := os.Lstat(filepath.Join(dir, ".git")); {
+		case err == nil && !isShared(dir):
+			return dir
+		case isTemp(dir):
 			return ""
+		case dir == cwd && !isShared(dir):
+			project = dir
 		}
-		return dir
 	}
-	return ""
+	return project
 }
 
 // OptedOut reports whether memory leaves cwd alone: a .signet-ignore file lies there or anywhere above, up to home, also
@@ -119,9 +122,10 @@ func ancestors(dir string) func(yield func(string) bool) {
 
 // isShared reports whether dir holds unrelated things: home, the root of a file system, a temp folder.
 func isShared(dir string) bool {
-	if dir == home() || filepath.Dir(dir) == dir {
-		return true
-	}
+	return dir == home() || filepath.Dir(dir) == dir || isTemp(dir)
+}
+
+func isTemp(dir string) bool {
 	for _, temp := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
 		if dir == resolved(temp) {
 			return true

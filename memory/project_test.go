@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -63,9 +64,17 @@ func TestProject(t *testing.T) {
 			t.Errorf("Project(%s) = %q, want %q", c.cwd, got, want)
 		}
 	}
-	for _, cwd := range []string{"", "/", "relative/path", "."} {
-		if got := Project(cwd); got != "" {
-			t.Errorf("Project(%q) = %q", cwd, got)
+	if runtime.GOOS == "windows" { // the paths below are relative there
+		return
+	}
+	setHome(t, "/nowhere/home") // tree is in a temp folder, where there is no project without a repository
+	t.Setenv("TMPDIR", "/nowhere/tmp")
+	for cwd, want := range map[string]string{
+		"": "", "/": "", "relative/path": "", ".": "", "/nowhere/home": "", "/nowhere/tmp": "", "/nowhere/tmp/work": "",
+		"/nowhere": "/nowhere", "/nowhere/home/notes": "/nowhere/home/notes", "/nowhere/at/all/": "/nowhere/at/all",
+	} {
+		if got := Project(cwd); got != want {
+			t.Errorf("Project(%q) = %q, want %q", cwd, got, want)
 		}
 	}
 }

@@ -21,22 +21,27 @@ func safe(text string, most int) string { return privacy.Safe(chars.Cut(text, mo
 // oneLine makes a note one line, so that it cannot begin a section of its own.
 func oneLine(text string) string { return strings.Join(strings.Fields(safe(text, mostItemBytes)), " ") }
 
-// userText prepares files that the user wrote. Their headings are moved below ours; what stands between code fences
-// stays as it is.
+// userText prepares files that the user wrote. Their headings are moved below ours; code stays as it is.
 func userText(text string) string { return nested(safe(text, mostBytes), true) }
 
-// recalledText prepares text that the user did not write. Its headings are moved between code fences, too: a fence that
-// is left open would otherwise keep every heading after it in its place.
+// recalledText prepares text that the user did not write. Its headings are moved in code, too.
 func recalledText(text string) string { return nested(safe(text, mostBytes), false) }
 
 // nested moves every Markdown heading two levels down, below the block's sections, and makes one of several blank
-// lines. With fences, code between fences is left alone.
-func nested(text string, fences bool) string {
+// lines. With code, what is code is left alone.
+func nested(text string, code bool) string {
 	var b strings.Builder
-	fenced, gap := false, false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, " \t\n")
-		if line == "" {
+	lines := strings.Split(strings.TrimRight(text, " \t\n"), "\n")
+	verbatim := make([]bool, len(lines))
+	if code {
+		verbatim = Code(lines)
+	}
+	gap := false
+	for i, line := range lines {
+		if !verbatim[i] {
+			line = strings.TrimRight(line, " \t")
+		}
+		if line == "" && !verbatim[i] {
 			gap = b.Len() > 0
 			continue
 		}
@@ -45,12 +50,8 @@ func nested(text string, fences bool) string {
 			gap = false
 		}
 		bare := strings.TrimLeft(line, " ")
-		if fences && (strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")) {
-			fenced = !fenced
-		}
-		if level := len(bare) - len(strings.TrimLeft(bare, "#")); !fenced && isHeading(bare, level) {
-			b.WriteString(strings.Repeat("#", min(level+2, 6)) + bare[level:] + "\n")
-			continue
+		if level := len(bare) - len(strings.TrimLeft(bare, "#")); !verbatim[i] && isHeading(bare, level) {
+			line = strings.Repeat("#", min(level+2, 6)) + bare[level:]
 		}
 		b.WriteString(line + "\n")
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Follow tells the daemon of a prompt for which nothing was recalled, beside the conversation. Without each it does so
+// Follow tells the daemon of a prompt, beside the conversation, unless a recall has done so. Without each it does so
 // only for a key that the daemon has not heard of from this client, as after a resume: then the daemon takes the
 // session's end at once, and others see that the session is there. It makes no call while the daemon is left alone. It
 // waits for a start of the key that is under way, and ends with ctx or callTimeout after that.
@@ -16,7 +16,7 @@ import (
 func (c *Client) Follow(ctx context.Context, p Prompt, each bool) (err error) {
 	key := p.Session.Key
 	p.Text = sendable(p.Text)
-	if key == "" || p.Text == "" || !each && !c.keys.unheard(key) {
+	if key == "" || p.Text == "" || c.keys.recalled(key, p.Text) || !each && !c.keys.unheard(key) {
 		return nil
 	}
 	if err := c.keys.bypassed(key); err != nil {

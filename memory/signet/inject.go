@@ -108,18 +108,22 @@ func listed(line string, said map[string]bool) bool {
 
 // clean removes from an inject what is not for a model: fences, requests for feedback, status lines and the clock,
 // which would make every session's prompt differ. It removes whole lines and leaves every other line, and the order,
-// alone. Headings are not trusted to say where text comes from, since a file can forge them. It reads maxText bytes.
+// alone; code stays as it is. Headings are not trusted to say where text comes from, since a file can forge them. It
+// reads maxText bytes.
 // clean(clean(s)) == clean(s).
 func clean(s string) string {
 	lines := strings.Split(newlines(chars.Cut(s, maxText)), "\n")
+	code := memory.Code(lines)
 	closed := len(lines) - 1 // the last line that closes a request for feedback
-	for closed >= 0 && !closesFeedback(lines[closed]) {
+	for closed >= 0 && (code[closed] || !closesFeedback(lines[closed])) {
 		closed--
 	}
 	var kept []string
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
 		switch {
+		case code[i]:
+			kept = append(kept, line)
 		case strings.TrimSpace(line) == "":
 			if len(kept) > 0 && kept[len(kept)-1] != "" {
 				kept = append(kept, "")
@@ -128,7 +132,7 @@ func clean(s string) string {
 			kept = append(kept, line)
 		case fence().MatchString(line), status().MatchString(line):
 		case feedbackOpen().MatchString(line):
-			for ; i < closed && !closesFeedback(lines[i]); i++ {
+			for ; i < closed && (code[i] || !closesFeedback(lines[i])); i++ {
 			}
 		case clock().MatchString(line):
 			if i+1 < len(lines) && !notClock().MatchString(lines[i+1]) {

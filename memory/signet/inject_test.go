@@ -9,6 +9,8 @@ func TestClean(t *testing.T) {
 	for _, tc := range []struct{ name, in, want string }{
 		{"nothing", "", ""},
 		{"plain", "a\n\nb", "a\n\nb"},
+		{"code is content", "a\n```\n[memory active]\n\n\n# Current Date & Time\n```\n[memory active]", "a\n```\n[memory active]\n\n\n# Current Date & Time\n```"},
+		{"indented code", "a\n\n    # build\n\n\n    [memory active]\n", "a\n\n    # build\n\n\n    [memory active]"},
 		{"fence of the newer kind", "<signet-memory-context>\na\n</signet-memory-context>\n", "a"},
 		{"fence of the adapters", "<signet-memory source=\"auto-recall\" query=\"q\">\na\n</signet-memory>", "a"},
 		{"fences in other case and spacing", "<SIGNET-memory-context >\na\n  </Memory-Context>", "a"},

@@ -23,6 +23,9 @@ type keyState struct {
 	probed   *outcome      // of a probe's start, until Start takes it
 	owned    error         // a person has switched the session off: final
 
+	asked  []string // prompts that a recall has submitted, and Follow was not called for
+	answer string   // what the assistant has said last, not told to the daemon
+
 	messages []memory.Item   // from other agents, not told to the session yet
 	told     map[string]bool // the ids of those that were told
 }
@@ -129,6 +132,47 @@ func (c *keyStates) unheard(key string) bool {
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
 	return !v.known && v.starting == nil && v.owned == nil
+}
+
+// Answered notes what the assistant has said in a session, which goes to the daemon with its next prompt.
+func (c *Client) Answered(key, text string) {
+	c.keys.mu.Lock()
+	defer c.keys.mu.Unlock()
+	c.keys.ofLocked(key).answer = text
+}
+
+// TakeAnswer gives what Answered has noted, once.
+func (c *Client) TakeAnswer(key string) string {
+	c.keys.mu.Lock()
+	defer c.keys.mu.Unlock()
+	v := c.keys.ofLocked(key)
+	answer := v.answer
+	v.answer = ""
+	return answer
+}
+
+// recallBegins notes that a recall submits a prompt; mostAsked are remembered.
+func (c *keyStates) recallBegins(key, prompt string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := c.ofLocked(key)
+	v.asked = append(v.asked, prompt)
+	v.asked = v.asked[max(0, len(v.asked)-mostAsked):]
+}
+
+const mostAsked = 8
+
+// recalled reports whether a recall has submitted a prompt that was not followed yet.
+func (c *keyStates) recalled(key, prompt string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := c.ofLocked(key)
+	at := slices.Index(v.asked, prompt)
+	if at < 0 {
+		return false
+	}
+	v.asked = slices.Delete(v.asked, at, at+1)
+	return true
 }
 
 // keepMessages keeps messages that have come for a key, without those that were told to it before.

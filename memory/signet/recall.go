@@ -53,7 +53,8 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	limited, cancel := context.WithTimeout(ctx, c.opts.PromptTimeout)
 	defer cancel()
 	began := time.Now()
-	r, err := c.submit(limited, Prompt{Session: s, Text: prompt})
+	c.keys.recallBegins(s.Key, prompt)
+	r, err := c.submit(limited, Prompt{Session: s, Text: prompt, Last: c.TakeAnswer(s.Key)})
 	c.settle(&c.prompts, limited, err)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		c.starts.leave() // a daemon that is too slow for this caller may still work
@@ -65,6 +66,9 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	}
 	c.keys.heard(s.Key, err)
 	if err != nil {
+		if !inDoubt(err) {
+			c.keys.recalled(s.Key, prompt) // the daemon has not got it
+		}
 		return memory.Context{Owned: errors.Is(err, memory.ErrOwned)}, err
 	}
 	out := memory.Context{

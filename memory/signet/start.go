@@ -86,7 +86,8 @@ func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, e
 	got, err := c.context(ctx, s)
 	ended(err)
 	c.settle(&c.starts, ctx, err)
-	if !errors.Is(ctx.Err(), context.Canceled) {
+	waited := c.opts.Hold > 0 && time.Since(began) >= c.opts.Hold
+	if waited || !errors.Is(ctx.Err(), context.Canceled) { // a process that ends has waited, too
 		c.settleShared(began, err)
 	}
 	return got, err

@@ -173,6 +173,26 @@ func TestVersions(t *testing.T) {
 				w.Errorf("%d prompts", len(all))
 			}
 		}},
+		{"each prompt is told once, and each answer with the next one", nil, func(w *world) {
+			for i, prompt := range []string{"one", "two", "three", "two"} {
+				if i%2 == 0 {
+					recall(w, prompt)
+				}
+				last := w.c.TakeAnswer("k") // what a recall has told is gone
+				if err := w.c.Follow(w.Context(), Prompt{Session: w.s, Text: prompt, Last: last}, true); err != nil {
+					w.Error(err)
+				}
+				w.c.Answered("k", "to "+prompt)
+			}
+			var got []string
+			for _, r := range w.d.Requests(submitPath) {
+				last, _ := r.JSON()["lastAssistantMessage"].(string)
+				got = append(got, r.JSON()["userMessage"].(string)+" < "+last)
+			}
+			if want := []string{"one < ", "two < to one", "three < to two", "two < to three"}; !slices.Equal(got, want) {
+				w.Errorf("%q", got)
+			}
+		}},
 		{"what is not offered is said so", nil, func(w *world) {
 			if status, err := w.c.Captured(w.Context(), "job-0001", ""); err == nil {
 				w.Errorf("a capture: %q", status)

@@ -295,7 +295,7 @@ func (b *Backend) source(store *correlation.Store, local memory.Source, log zero
 		return local, nil
 	}
 	o := daemonOptions(b.c, config.Token(), log)
-	o.BreakerFile, o.Hold = filepath.Join(b.c.Dir(), "daemon.json"), b.c.Hold
+	o.BreakerFile, o.Hold = filepath.Join(b.c.Dir(), "daemon.json"), b.c.Hold-b.c.DatabaseWait
 	client, err := signet.New(o)
 	if err != nil {
 		return nil, err

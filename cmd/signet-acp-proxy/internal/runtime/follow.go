@@ -31,24 +31,29 @@ type follower struct {
 	work   chan func(context.Context)
 
 	mu        sync.Mutex // guards what follows
+	attached  bool
+	pending   []func() // calls from before that
 	daemon    *signet.Client
 	handOver  func(ctx context.Context, key string) error
 	afterTurn func(ctx context.Context) // called after each turn; may be nil
 	warnings  map[string][]string       // by key, of sessions that are not known yet
 	sessions  map[int]*followedSession
-	turns     map[int]*followedSession // the turns under way
-	prompting map[int]bool             // turns whose user text has not come yet
+	turns     map[int]*followedTurn // those under way
 }
 
 // A followedSession is what the follower knows of a session.
 type followedSession struct {
-	number  int
-	who     memory.Session
-	last    string // the assistant's last message
+	number int
+	who    memory.Session
+	turns  int // turns that have ended since the last hand-over
+	since  time.Time
+}
+
+// A followedTurn is what the follower knows of a turn.
+type followedTurn struct {
+	session *followedSession
+	quiet   bool // its user text has come, or is a slash command
 	said    strings.Builder
-	turns   int // turns that have ended since the last hand-over
-	since   time.Time
-	command bool // the current turn is a slash command
 }
 
 const (
@@ -61,8 +66,7 @@ const (
 func newFollower(log *eventlog.Log, presence bool, l zerolog.Logger) *follower {
 	f := &follower{
 		Log: log, presence: presence, log: l, work: make(chan func(context.Context), followQueue),
-		warnings: map[string][]string{}, sessions: map[int]*followedSession{}, turns: map[int]*followedSession{},
-		prompting: map[int]bool{},
+		warnings: map[string][]string{}, sessions: map[int]*followedSession{}, turns: map[int]*followedTurn{},
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.tasks.Go("presence", func() {
@@ -78,11 +82,16 @@ func newFollower(log *eventlog.Log, presence bool, l zerolog.Logger) *follower {
 	return f
 }
 
-// attach sets the daemon to tell, and the function that hands over what a session has said so far.
+// attach sets the daemon to tell, and the function that hands over what a session has said so far. What was to be told
+// before is told now: the first prompt of a resumed session comes while the database is still being opened.
 func (f *follower) attach(daemon *signet.Client, handOver func(ctx context.Context, key string) error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.daemon, f.handOver = daemon, handOver
+	f.daemon, f.handOver, f.attached = daemon, handOver, true
+	for _, tell := range f.pending {
+		tell()
+	}
+	f.pending = nil
 }
 
 // onTurn sets what else is done after each turn.
@@ -106,11 +115,11 @@ func (f *follower) Append(events ...eventlog.Event) {
 	}
 }
 
-// AppendWait implements proxy.Events.
+// AppendWait implements proxy.Events. The event is noted first: where the disk is slow, the response that it stands for
+// goes on, and the next prompt comes.
 func (f *follower) AppendWait(ctx context.Context, e eventlog.Event) error {
-	err := f.Log.AppendWait(ctx, e)
 	f.note(e)
-	return err
+	return f.Log.AppendWait(ctx, e)
 }
 
 // starting records a session-start before it is sent: a key that is never used must be ended some day, also if we are
@@ -150,17 +159,15 @@ func (f *follower) note(e eventlog.Event) {
 	case eventlog.TurnBegan:
 		s := f.sessionLocked(e.Session)
 		f.keyLocked(s, e.Key)
-		s.command = e.Command != ""
-		f.turns[e.Turn], f.prompting[e.Turn] = s, true
-		s.said.Reset()
+		f.turns[e.Turn] = &followedTurn{session: s, quiet: e.Command != ""}
 	case eventlog.UserSaid:
-		if s := f.turns[e.Turn]; s != nil && f.prompting[e.Turn] && !s.command {
-			delete(f.prompting, e.Turn)
-			f.promptLocked(s, e.Text)
+		if t := f.turns[e.Turn]; t != nil && !t.quiet {
+			t.quiet = true
+			f.promptLocked(t.session, e.Text)
 		}
 	case eventlog.Said:
-		if s := f.turns[e.Turn]; s != nil && f.presence && s.said.Len() < lastSize {
-			s.said.WriteString(chars.Cut(e.Text, lastSize))
+		if t := f.turns[e.Turn]; t != nil && f.presence && t.said.Len() < lastSize {
+			t.said.WriteString(chars.Cut(e.Text, lastSize))
 		}
 	case eventlog.Injected:
 		f.gaveLocked(f.sessionLocked(e.Session), e.Injection.Items)
@@ -170,11 +177,12 @@ func (f *follower) note(e eventlog.Event) {
 	case eventlog.Left:
 		f.leftLocked(e.Session)
 	case eventlog.TurnEnded:
-		if s := f.turns[e.Turn]; s != nil {
+		if t := f.turns[e.Turn]; t != nil {
 			delete(f.turns, e.Turn)
-			delete(f.prompting, e.Turn)
-			s.last = s.said.String()
-			f.endedLocked(s)
+			if f.daemon != nil && f.presence {
+				f.daemon.Answered(t.session.who.Key, t.said.String())
+			}
+			f.endedLocked(t.session)
 		}
 	}
 }
@@ -194,9 +202,8 @@ func (f *follower) leftLocked(n int) {
 	}
 	delete(f.sessions, n)
 	for turn, of := range f.turns {
-		if of == s {
+		if of.session == s {
 			delete(f.turns, turn)
-			delete(f.prompting, turn)
 		}
 	}
 	if f.daemon != nil {
@@ -219,6 +226,12 @@ func (f *follower) keyLocked(s *followedSession, key string) {
 // tellLocked queues a call to the daemon about a session.
 func (f *follower) tellLocked(s *followedSession, what string,
 	tell func(context.Context, *signet.Client, memory.Session) error) {
+	if !f.attached {
+		if len(f.pending) < followQueue {
+			f.pending = append(f.pending, func() { f.tellLocked(s, what, tell) })
+		}
+		return
+	}
 	daemon, who := f.daemon, s.who
 	if daemon == nil || who.Key == "" {
 		return
@@ -234,7 +247,10 @@ func (f *follower) tellLocked(s *followedSession, what string,
 
 // promptLocked tells the daemon of a prompt.
 func (f *follower) promptLocked(s *followedSession, text string) {
-	last := s.last
+	last := ""
+	if f.daemon != nil {
+		last = f.daemon.TakeAnswer(s.who.Key)
+	}
 	f.tellLocked(s, "a prompt", func(ctx context.Context, d *signet.Client, who memory.Session) error {
 		return d.Follow(ctx, signet.Prompt{Session: who, Text: text, Last: last}, f.presence)
 	})

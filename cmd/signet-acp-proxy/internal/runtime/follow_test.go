@@ -18,6 +18,47 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
+// The first prompt of a resumed session comes while the database is being opened: its hook is called once that is done.
+func TestFollowerBeforeItIsAttached(t *testing.T) {
+	log, err := eventlog.Open(eventlog.Options{Dir: t.TempDir(),
+		Process: correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close(context.Background())
+	d := daemontest.Start(t, daemontest.Options{Generation: daemontest.Middle})
+	daemon, err := signet.New(signet.Options{URL: d.URL(), Configured: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer daemon.Close()
+	f := newFollower(log, true, zerolog.Nop())
+	defer f.close()
+	n := f.NewSession()
+	f.Append(eventlog.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Key: "new"}},
+		eventlog.Rekeyed{Session: n, Key: "k"})
+	var want []string
+	for i := range 7 { // turns that follow without a pause
+		turn := f.NewTurn()
+		want = append(want, fmt.Sprintf("k: question %d", i))
+		f.Append(eventlog.TurnBegan{Session: n, Turn: turn, Key: "k"},
+			eventlog.UserSaid{Turn: turn, Text: fmt.Sprintf("question %d", i)},
+			eventlog.Said{Turn: turn, Text: "answer"}, eventlog.TurnEnded{Turn: turn})
+	}
+	f.attach(daemon, nil)
+	for deadline := time.Now().Add(20 * time.Second); len(d.Requests("/api/hooks/user-prompt-submit")) < len(want) &&
+		time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	var got []string
+	for _, r := range d.Requests("/api/hooks/user-prompt-submit") {
+		got = append(got, fmt.Sprintf("%v: %v", r.JSON()["sessionKey"], r.JSON()["userMessage"]))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
 // A conversation that goes on is told to the daemon once, hands over what it has every so many turns, and its key's
 // start is noted once its session is known.
 func TestFollower(t *testing.T) {
@@ -123,7 +164,7 @@ func TestFollower(t *testing.T) {
 		eventlog.Left{Session: n, Reason: "session/close"})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.sessions)+len(f.turns)+len(f.prompting)+len(f.warnings) > 0 {
-		t.Errorf("of a session that is closed it knows %v %v %v %v", f.sessions, f.turns, f.prompting, f.warnings)
+	if len(f.sessions)+len(f.turns)+len(f.warnings) > 0 {
+		t.Errorf("of a session that is closed it knows %v %v %v", f.sessions, f.turns, f.warnings)
 	}
 }

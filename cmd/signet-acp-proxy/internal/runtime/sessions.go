@@ -138,7 +138,7 @@ func conversation(rows map[int64]correlation.Session, s correlation.Session) []i
 }
 
 func (f SessionFilter) matches(s Listed, project string) bool {
-	if f.Here != "" && !(project != "" && s.Project == project || project == "" && s.Cwd == f.Here) {
+	if f.Here != "" && !(project != "" && s.Project == project || s.Project == "" && s.Cwd == f.Here) {
 		return false
 	}
 	return (f.Harness == "" || isHarness(s.Harness, f.Harness)) && !s.LastActive.Before(f.Since)
