@@ -63,6 +63,9 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*ra
 	if err != nil {
 		return nil, err
 	}
+	if err := s.mendTypos(ctx, q, lists, most); err != nil && !timedOut(err) {
+		return nil, err
+	}
 	var passages, terms float64
 	var last int64
 	if err := s.db.QueryRowContext(ctx, `SELECT passages, terms, (SELECT coalesce(max(id), 0) FROM passages)

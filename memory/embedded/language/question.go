@@ -79,7 +79,7 @@ func Ask(text string) Question {
 		if len(parts) == 1 {
 			digits := strings.IndexFunc(w.Text, unicode.IsDigit) >= 0
 			inner := strings.IndexFunc(w.Text[1:], unicode.IsUpper) >= 0 && !shouts && !strings.HasSuffix(w.Text, "s")
-			add(Term{Forms: formsOf(w.Text, forms), Name: named, Identifier: digits && len(w.Text) > 2 || inner,
+			add(Term{Forms: formsOf(w.Text, forms), Name: named, Identifier: digits && !shortNumber(text, w) || inner,
 				Common: common()[folded[i]], Word: w.Text})
 			continue
 		}
@@ -110,6 +110,11 @@ func Ask(text string) Question {
 		}
 	}
 	return q
+}
+
+// shortNumber reports whether a word is a number of one or two digits, which counts things: no F5, and no #16.
+func shortNumber(text string, w Word) bool {
+	return len(w.Text) <= 2 && strings.Trim(w.Text, "0123456789") == "" && (w.At == 0 || text[w.At-1] != '#')
 }
 
 func formsOf(part string, in set) []string {

@@ -1,0 +1,56 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A word that nobody ever said may be one that was mistyped: a letter too many, too few, another or two swapped.
+
+const (
+	mostTypos    = 6     // words of a prompt that are taken for mistyped ones
+	leastTypo    = 6     // bytes of such a word; a shorter one has too many neighbours
+	typoStart    = 2     // bytes of its beginning that are taken to be right
+	mostLikeTypo = 2_000 // words with that beginning that are looked at
+)
+
+// mendTypos gives the words of a prompt that nobody ever said the forms of words that they may stand for. lists has for
+// each of q.Terms the passages that have it, and gets those of the mended ones.
+func (s *Store) mendTypos(ctx context.Context, q *rank.Query, lists [][]int64, most int) error {
+	var mended []int
+	for i, t := range q.Terms {
+		if len(lists[i]) > 0 || t.Pair || len(t.Forms[0]) < leastTypo || len(mended) == mostTypos {
+			continue
+		}
+		word := t.Forms[0]
+		like, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT term FROM (SELECT term FROM passages_terms
+			WHERE term >= ?1 AND term < ?1 || char(1114111) LIMIT ?2) WHERE abs(octet_length(term) - ?3) <= 1`,
+			word[:typoStart], mostLikeTypo, len(word))
+		if err != nil {
+			return err
+		}
+		for _, other := range like {
+			if language.OneTypo(word, other) {
+				q.Terms[i].Forms = append(q.Terms[i].Forms, other)
+			}
+		}
+		if len(q.Terms[i].Forms) > len(t.Forms) {
+			mended = append(mended, i)
+		}
+	}
+	terms := make([]language.Term, len(mended))
+	for n, i := range mended {
+		terms[n] = q.Terms[i]
+	}
+	found, err := s.entries(ctx, termQueries(terms), most)
+	if err != nil {
+		return err
+	}
+	for n, i := range mended {
+		lists[i] = found[n]
+	}
+	return nil
+}
