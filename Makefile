@@ -51,7 +51,8 @@ mutants:
 
 # How well it finds what is asked for, beside plain BM25, and how fast among 10,000 and 100,000 memories.
 recall:
-	go test -tags $(TAGS) -count=1 -v -run Recall -bench Recall -benchtime 480x ./memory/embedded/...
+	CODING="$(abspath $(CODING))" DIALOGUES="$(abspath $(DIALOGUES))" \
+		go test -tags $(TAGS) -count=1 -v -run Recall -bench Recall -benchtime 480x ./memory/embedded/...
 
 # Whether redaction finds what gitleaks finds: its rules write the secrets, and both look. A module of its own, for its many dependencies.
 gitleaks:

@@ -131,8 +131,7 @@ func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64
 	wanted := max(mostHits, 2*in.most)
 	found, whole, err := s.matchingIDs(ctx, q, known, in, "", wanted)
 	if err == nil && len(found) < wanted && !whole { // what may be seen is little of the index
-		found, _, err = s.matchingIDs(ctx, q, nil, in,
-			"scope : ("+quote(projectTerm(in.project))+" OR "+quote(anyProject)+") AND ", wanted)
+		found, _, err = s.matchingIDs(ctx, q, nil, in, within(in.project), wanted)
 	}
 	if err != nil || !q.Dated || len(found) > 0 && q.Days.Days() > 31 {
 		return found, err
@@ -142,6 +141,11 @@ func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64
 		WHERE p.created >= ?9 AND p.created < ?10`+scope+` ORDER BY p.created, p.position LIMIT ?1`,
 		append(in.scope(mostDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
 	return insertAmong(found, dated), err
+}
+
+// within is the condition, in FTS5's query language, that a session of a project may see a passage.
+func within(project string) string {
+	return "scope : (" + quote(projectTerm(project)) + " OR " + quote(anyProject) + ") AND "
 }
 
 // insertAmong adds ids that were found in another way, high enough that they are ranked with their neighbours.

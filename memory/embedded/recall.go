@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 )
 
 var _ memory.Source = (*Store)(nil)
@@ -58,6 +59,12 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 		return nil, err
 	}
 	worth := q.WorthTelling(ranked)
+	if worth {
+		if err := s.forgetElsewhere(ctx, &q, ranked, in); err != nil && !timedOut(err) {
+			return nil, err
+		}
+		worth = q.WorthTelling(ranked)
+	}
 	if !worth {
 		ranked = nil
 	}
@@ -89,6 +96,26 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 		items[i+1].Score = min(items[i+1].Score, items[i].Score)
 	}
 	return items, nil
+}
+
+// forgetElsewhere takes words of a prompt for unused ones that stand only in what the session may not see.
+func (s *Store) forgetElsewhere(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search) error {
+	if in.all {
+		return nil
+	}
+	unmet := q.Unmet(ranked)
+	here, err := s.entries(ctx, matchQueries(unmet, func(a rank.Asked) string {
+		return within(in.project) + matchQuery(a.Forms, a.Prefix)
+	}), 1)
+	if err != nil {
+		return err
+	}
+	for i, a := range unmet {
+		if len(here[i]) == 0 {
+			q.Forget(a)
+		}
+	}
+	return nil
 }
 
 // ownProject leaves out the name of the project that the session is in.

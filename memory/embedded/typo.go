@@ -11,10 +11,10 @@ import (
 // A word that nobody ever said may be one that was mistyped: a letter too many, too few, another or two swapped.
 
 const (
-	mostTypos    = 6     // words of a prompt that are taken for mistyped ones
+	mostTypos    = 3     // words of a prompt that are taken for mistyped ones
 	leastTypo    = 6     // bytes of such a word; a shorter one has too many neighbours
-	typoStart    = 2     // bytes of its beginning that are taken to be right
-	mostLikeTypo = 2_000 // words with that beginning that are looked at
+	typoStart    = 3     // bytes of its beginning that are taken to be right
+	mostLikeTypo = 1_000 // words with that beginning that are looked at
 )
 
 // mendTypos gives the words of a prompt that nobody ever said the forms of words that they may stand for. lists has for

@@ -87,6 +87,30 @@ func (q *Query) neverUsed() (share float64) {
 	return share
 }
 
+// Unmet gives the terms of the prompt that stand somewhere in the index, and in none of what was found.
+func (q *Query) Unmet(ranked []*Passage) []Asked {
+	var met uint32
+	for _, c := range ranked {
+		met |= q.nearTerms(c.near)
+	}
+	var list []Asked
+	for i, a := range q.asked {
+		if a.Docs > 0 && met>>i&1 == 0 {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// Forget takes a term for one that nobody ever used: no passage has it that the session may see.
+func (q *Query) Forget(unused Asked) {
+	for i, a := range q.asked {
+		if a.Place == unused.Place {
+			q.asked[i].Docs = 0
+		}
+	}
+}
+
 // unspaced reports whether a question is in a script that sets no spaces.
 func (q *Query) unspaced() bool {
 	return !slices.ContainsFunc(q.asked, func(a Asked) bool { return !a.Pair })

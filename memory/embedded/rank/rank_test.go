@@ -111,3 +111,46 @@ func FuzzRank(f *testing.F) {
 		}
 	})
 }
+
+// Where work was done, words that nobody ever used count against telling, and a question needs more than a prompt.
+func TestAtWork(t *testing.T) {
+	for _, c := range []struct {
+		prompt string
+		docs   []int
+		tells  bool
+	}{
+		{"mend the kiln glaze", []int{10, 10, 5}, true},
+		{"mend the kiln glaze of the trebuchet catapult", []int{10, 10, 5, 0, 0}, false},
+		{"which kiln glaze trebuchet?", []int{10, 5, 0}, false},
+	} {
+		q := ask(c.prompt, c.docs...)
+		p := &Passage{ID: 1, Thread: 1, Turn: 1, Created: monday, Length: 2, Found: true, Traits: passage.Works}
+		q.Read(p, "kiln glaze", nil)
+		if got := q.WorthTelling(q.Rank([]*Passage{p})); got != c.tells {
+			t.Errorf("%s: told %v", c.prompt, got)
+		}
+	}
+}
+
+// The user's short passages come first that bear on the prompt, those of its session also without a word of it; what is
+// long, or was said by the agent or in talk, is not among them.
+func TestWords(t *testing.T) {
+	q := ask("kiln glaze", 10, 5)
+	said := func(id, thread int64, content string, size int, byUser bool, traits passage.Traits) *Passage {
+		p := &Passage{ID: id, Thread: thread, Turn: id, Position: float64(id), Created: monday, Length: 2, Found: true,
+			ByUser: byUser, Size: size, Traits: traits}
+		q.Read(p, content, nil)
+		return p
+	}
+	found := q.Rank([]*Passage{said(1, 1, "kiln glaze", 20, false, passage.Works),
+		said(2, 1, "glaze", 20, true, passage.Works), said(3, 1, "kiln glaze", 900, true, passage.Works),
+		said(4, 2, "kiln", 20, true, 0)})
+	more := []*Passage{said(5, 1, "thin", 20, true, passage.Works|passage.Directs), found[0]}
+	words := q.Words(found, more)
+	if len(words) != 2 || words[0].ID != 2 || words[1].ID != 5 {
+		t.Errorf("%d, first %+v", len(words), words[0])
+	}
+	if both := Alternate(words, found); len(both) != 5 || both[0].ID != 2 || both[1] != found[0] {
+		t.Errorf("%d together", len(both))
+	}
+}
