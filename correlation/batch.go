@@ -143,13 +143,17 @@ func (b *Batch) sessionOrNone(n int) (int64, error) {
 	return id, err
 }
 
-// Step does what Store.Step does.
+// Step applies an event to a session that is in one of the states in from (nil: in any). Events that settle a claim
+// (Answered, Refused, Failed, Cancelled, Died) do so only for the process that made it; Event.From is taken from the
+// claim. Sent is not allowed: that is Claim. Errors: a *StateError (ErrStateChanged), ErrIllegalStep, which is logged, or
+// ErrNotFound.
 func (b *Batch) Step(session int64, from []State, e Event) error {
 	_, err := b.store.step(b.ctx, b.tx, session, b.process, from, e)
 	return err
 }
 
-// Leave does what Process.Leave does.
+// Leave detaches the process from a session that the client has closed or deleted: its open turns end, and what they owe
+// is due.
 func (b *Batch) Leave(session int64, reason string) error {
 	return b.store.leave(b.ctx, b.tx, b.process, session, reason)
 }
@@ -166,15 +170,16 @@ func (b *Batch) End(reason string) error {
 	return err
 }
 
-// Owe does what Process.Owe does.
+// Owe leaves a delivery for a debt, due at once, if the process owes the daemon anything. End, Leave and SweepDead leave
+// those for turns.
 func (b *Batch) Owe(debt Debt) error { return b.store.owe(b.ctx, b.tx, b.process, debt) }
 
-// SawDaemon does what Store.SawDaemon does.
+// SawDaemon notes that the daemon of a Signet path has answered.
 func (b *Batch) SawDaemon(signetPath, url, version string) error {
 	return b.store.sawDaemon(b.ctx, b.tx, signetPath, url, version)
 }
 
-// Record does what Store.Record does.
+// Record records an injection that needed no claim and has been accepted.
 func (b *Batch) Record(in Injection) error {
 	in.At, in.Outcome = b.store.now(), Kept
 	_, err := insertInjection(b.ctx, b.tx, in)
@@ -199,7 +204,7 @@ func (b *Batch) SetParent(session int64, key string) error {
 	return err
 }
 
-// Rekey does what Store.Rekey does.
+// Rekey gives a session a new current key.
 func (b *Batch) Rekey(session int64, key string) error {
 	return b.store.rekey(b.ctx, b.tx, session, key)
 }
@@ -221,7 +226,7 @@ func (b *Batch) StartKey(key, agentID string) error {
 	return err
 }
 
-// SaveContext does what Store.SaveContext does.
+// SaveContext stores a context that was fetched with a key and is not used yet. It replaces an older one.
 func (b *Batch) SaveContext(session int64, key string, payload []byte, at time.Time) error {
 	return saveContext(b.ctx, b.tx, session, key, payload, at)
 }

@@ -64,8 +64,7 @@ func Benchmark(b *testing.B) {
 			if _, err := w.Claim(ctx, v.ID, []State{Armed}, p.ID(), Injection{Key: v.Key, Text: "x"}); err != nil {
 				return err
 			}
-			_, err := w.Step(ctx, v.ID, p.ID(), nil, Event{Name: Refused})
-			return err
+			return w.tryStep(v.ID, p.ID(), nil, Event{Name: Refused})
 		},
 		"write 10 KB": func(int) error { return w.SaveTurns(ctx, []Turn{{ID: turn, Assistant: text}}) },
 		"begin and end a turn": func(int) error {

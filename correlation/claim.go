@@ -53,19 +53,6 @@ func (s *Store) Claim(ctx context.Context, id int64, from []State, process strin
 	return ledger, nil
 }
 
-// Step applies an event to a session that is in one of the states in from (nil: in any), and returns the state that the
-// session is in then. Events that settle a claim (settles) do so only for the process that made it; Event.From is taken
-// from the claim. Sent is not allowed: that is Claim. Errors: a *StateError (ErrStateChanged), ErrIllegalStep, which is
-// logged, or ErrNotFound.
-func (s *Store) Step(ctx context.Context, id int64, process string, from []State, e Event) (State, error) {
-	var next State
-	err := s.write(ctx, "changing a session's state", func(tx *sql.Tx) (err error) {
-		next, err = s.step(ctx, tx, id, process, from, e)
-		return err
-	})
-	return next, err
-}
-
 func (s *Store) step(ctx context.Context, tx *sql.Tx, id int64, process string, from []State, e Event) (State, error) {
 	have, err := s.freshState(ctx, tx, id)
 	if err != nil {

@@ -38,7 +38,7 @@ func (b *bench) in(s State, acpID, process string) Session {
 // step is an event of a process in a session.
 func (b *bench) step(id int64, process string, e Event) {
 	b.tb.Helper()
-	must(b.Step(b.ctx(), id, process, nil, e))(b.tb)
+	check(b.tb, b.tryStep(id, process, nil, e))
 }
 
 func (b *bench) claim(id int64, process string, from ...State) int64 {
@@ -128,17 +128,17 @@ func TestSettle(t *testing.T) {
 			v := b.in(tt.from, t.Name(), p.ID())
 			before := len(b.outcomes(v.ID))
 			b.claim(v.ID, p.ID(), tt.from)
-			if _, err := b.Step(t.Context(), v.ID, "another", nil, tt.event); !isState(err, InFlight) {
+			if err := b.tryStep(v.ID, "another", nil, tt.event); !isState(err, InFlight) {
 				t.Errorf("another process settled it: %v", err)
 			}
-			if got := must(b.Step(t.Context(), v.ID, p.ID(), nil, tt.event))(t); got != tt.to ||
-				b.state(v.ID) != tt.to {
+			check(t, b.tryStep(v.ID, p.ID(), nil, tt.event))
+			if got := b.state(v.ID); got != tt.to {
 				t.Errorf("state is %q", got)
 			}
 			if got := b.outcomes(v.ID); len(got) != before+1 || got[before] != tt.outcome {
 				t.Errorf("outcomes are %q, want %q", got, tt.outcome)
 			}
-			if _, err := b.Step(t.Context(), v.ID, p.ID(), nil, tt.event); !isState(err, tt.to) {
+			if err := b.tryStep(v.ID, p.ID(), nil, tt.event); !isState(err, tt.to) {
 				t.Errorf("settled twice: %v", err)
 			}
 		})
@@ -178,7 +178,7 @@ func TestClaimOfTheDead(t *testing.T) {
 			return b.state(v.ID)
 		}, InFlight},
 		{"by a change", Armed, func(b *bench, v Session, p *Process) State {
-			must(b.Step(b.ctx(), v.ID, p.ID(), []State{Doubt}, Event{Name: Marked}))(b.tb)
+			check(b.tb, b.tryStep(v.ID, p.ID(), []State{Doubt}, Event{Name: Marked}))
 			return b.state(v.ID)
 		}, Done},
 		{"a recall in a session that is done", Done, func(b *bench, v Session, _ *Process) State {

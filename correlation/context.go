@@ -8,14 +8,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// SaveContext stores a context that was fetched under key at the given time and not used, for the session's next
-// process. It replaces an older one.
-func (s *Store) SaveContext(ctx context.Context, id int64, key string, payload []byte, at time.Time) error {
-	return s.write(ctx, "storing a context", func(tx *sql.Tx) error {
-		return saveContext(ctx, tx, id, key, payload, at)
-	})
-}
-
 func saveContext(ctx context.Context, tx *sql.Tx, id int64, key string, payload []byte, at time.Time) error {
 	if payload == nil {
 		payload = []byte{}

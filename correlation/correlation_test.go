@@ -3,6 +3,7 @@ package correlation_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -107,10 +108,50 @@ func (b *bench) died(info ProcessInfo) string {
 	return id
 }
 
+// batch has something happen in a process, as its file of events says it.
+func (b *bench) batch(process string, happen func(*Batch) error) error {
+	return batch(b.Store, process, happen)
+}
+
+func batch(s *Store, process string, happen func(*Batch) error) (late error) {
+	err := s.Batch(context.Background(), process, func(b *Batch) error {
+		err := happen(b)
+		if errors.Is(err, ErrStateChanged) || errors.Is(err, ErrIllegalStep) { // it came too late
+			late, err = err, nil
+		}
+		return err
+	})
+	return errors.Join(late, err)
+}
+
 // startKey notes a session-start.
 func (b *bench) startKey(process, key string) {
 	b.tb.Helper()
-	check(b.tb, b.Batch(b.ctx(), process, func(batch *Batch) error { return batch.StartKey(key, "") }))
+	check(b.tb, b.batch(process, func(batch *Batch) error { return batch.StartKey(key, "") }))
+}
+
+func (b *bench) tryStep(id int64, process string, from []State, e Event) error {
+	return b.batch(process, func(batch *Batch) error { return batch.Step(id, from, e) })
+}
+
+func (b *bench) rekey(id int64, key string) error {
+	return b.batch("p", func(batch *Batch) error { return batch.Rekey(id, key) })
+}
+
+func (b *bench) saveContext(id int64, key, text string) error {
+	return b.batch("p", func(batch *Batch) error { return batch.SaveContext(id, key, []byte(text), b.clock.Now()) })
+}
+
+func (b *bench) sawDaemon(path, url, version string) error {
+	return b.batch("p", func(batch *Batch) error { return batch.SawDaemon(path, url, version) })
+}
+
+func (b *bench) owe(process string, debt Debt) error {
+	return b.batch(process, func(batch *Batch) error { return batch.Owe(debt) })
+}
+
+func (b *bench) leave(process string, id int64) error {
+	return b.batch(process, func(batch *Batch) error { return batch.Leave(id, "closed") })
 }
 
 func (b *bench) open(o OpenSession) Session {

@@ -73,7 +73,7 @@ func runRelay() {
 		turn[0].Ended, turn[0].Stop = time.Now(), "end_turn"
 		orExit(0, s.SaveTurns(ctx, turn))
 		if claimed {
-			orExit(s.Step(ctx, v.ID, p.ID(), nil, Event{Name: Answered}))
+			orExit(0, batch(s, p.ID(), func(b *Batch) error { return b.Step(v.ID, nil, Event{Name: Answered}) }))
 		}
 		fmt.Println("TURN", turn[0].ID)
 	}

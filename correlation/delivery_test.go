@@ -330,7 +330,7 @@ func TestDeliveredUnderItsKey(t *testing.T) {
 	b.turn(a.ID, p.ID(), "/help", "")
 	v := b.open(OpenSession{ACPID: "B", New: true, ContinueOf: a.ID, Process: p.ID()}) // takes k1 along
 	b.turn(v.ID, p.ID(), "one", "1")
-	check(t, b.Rekey(t.Context(), v.ID, "k2"))
+	check(t, b.rekey(v.ID, "k2"))
 	b.turn(v.ID, p.ID(), "two", "2")
 	check(t, p.End(t.Context(), "eof"))
 	w := b.worker()

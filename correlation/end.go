@@ -18,34 +18,10 @@ import (
 // Then it releases the lock, also after an error: the next sweep does what failed. Only the first call does anything.
 func (p *Process) End(ctx context.Context, reason string) error {
 	p.once.Do(func() {
-		var err error
-		if p.departed.Load() {
-			err = p.store.write(ctx, "ending a process", func(tx *sql.Tx) error {
-				return p.store.leaveDebts(ctx, tx, p.id, reason)
-			})
-		} else {
-			_, err = p.store.endOnce(ctx, p.id, reason)
-		}
+		_, err := p.store.endOnce(ctx, p.id, reason)
 		p.err = errors.Join(err, p.release())
 	})
 	return p.err
-}
-
-// Depart does what End does but keeps the lock, for a process whose harness may still say something: what it owes is
-// not leased before it ends or dies, and includes what is recorded until then. End follows.
-func (p *Process) Depart(ctx context.Context, reason string) error {
-	_, err := p.store.endOnce(ctx, p.id, reason)
-	if err == nil {
-		p.departed.Store(true)
-	}
-	return err
-}
-
-// Leave detaches this process from a session that the client has closed or deleted: its open turns end, and what they
-// owe is due.
-func (p *Process) Leave(ctx context.Context, session int64, reason string) error {
-	s := p.store
-	return s.write(ctx, "leaving a session", func(tx *sql.Tx) error { return s.leave(ctx, tx, p.id, session, reason) })
 }
 
 func (s *Store) leave(ctx context.Context, tx *sql.Tx, process string, session int64, reason string) error {

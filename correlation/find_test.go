@@ -115,7 +115,7 @@ func TestResolve(t *testing.T) {
 	b.turn(a.ID, p.ID(), "hello", "hi")
 	b.step(a.ID, "", Event{Name: NothingToTell})
 	next := b.open(OpenSession{ACPID: "bbbb-2", ContinueOf: a.ID, Key: "key-b", New: true, Process: p.ID()})
-	check(t, b.Rekey(t.Context(), next.ID, "second-key"))
+	check(t, b.rekey(next.ID, "second-key"))
 	other := b.open(OpenSession{ACPID: "bbcc-3", Key: "key-c"})
 	first := b.in(Done, "session-1", p.ID()) // of a harness that counts from 1 in each process
 	second := b.open(OpenSession{ACPID: "session-1", New: true})

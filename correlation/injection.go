@@ -39,16 +39,6 @@ func (s *Store) SetTitle(ctx context.Context, session int64, blockID, hash strin
 		`UPDATE injections SET title = ? WHERE session = ? AND block_id = ?`, hash, session, blockID)
 }
 
-// Record adds to the ledger what was inserted without a claim: the identity in a system prompt.
-func (s *Store) Record(ctx context.Context, inj Injection) (int64, error) {
-	inj.At, inj.Outcome = s.now(), Kept
-	err := s.write(ctx, "recording an injection", func(tx *sql.Tx) (err error) {
-		inj.ID, err = insertInjection(ctx, tx, inj)
-		return err
-	})
-	return inj.ID, err
-}
-
 func insertInjection(ctx context.Context, tx *sql.Tx, inj Injection) (int64, error) {
 	if inj.Bytes == 0 {
 		inj.Bytes = len(inj.Text)

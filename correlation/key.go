@@ -39,11 +39,6 @@ func addEarlierKey(ctx context.Context, tx *sql.Tx, session int64, key string, n
 	return err
 }
 
-// Rekey gives a session a new current key; the old ones stay in its sequence.
-func (s *Store) Rekey(ctx context.Context, id int64, key string) error {
-	return s.write(ctx, "giving a session a new key", func(tx *sql.Tx) error { return s.rekey(ctx, tx, id, key) })
-}
-
 func (s *Store) rekey(ctx context.Context, tx *sql.Tx, id int64, key string) error {
 	if err := sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE sessions SET key = ? WHERE id = ?`, key, id); err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 func TestKeys(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s", Key: "k1"})
-	check(t, b.Rekey(t.Context(), v.ID, "k2"))
-	check(t, b.Rekey(t.Context(), v.ID, "k3"))
-	check(t, b.Rekey(t.Context(), v.ID, "k1"))
+	check(t, b.rekey(v.ID, "k2"))
+	check(t, b.rekey(v.ID, "k3"))
+	check(t, b.rekey(v.ID, "k1"))
 	var got []string
 	for _, k := range must(b.Keys(t.Context(), v.ID))(t) {
 		got = append(got, k.Key)
@@ -27,8 +27,8 @@ func TestKeys(t *testing.T) {
 		t.Errorf("the current key is %q", now.Key)
 	}
 	for what, err := range map[string]error{
-		"a new key for no session": b.Rekey(t.Context(), 1<<40, "k"),
-		"a context for no session": b.SaveContext(t.Context(), 1<<40, "k", nil, b.clock.Now()),
+		"a new key for no session": b.rekey(1<<40, "k"),
+		"a context for no session": b.saveContext(1<<40, "k", ""),
 	} {
 		if !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s: %v", what, err)
@@ -59,7 +59,7 @@ func TestStaleKeys(t *testing.T) {
 		}, true},
 		{"given up by a living process", func(b *bench, v Session, p *Process) {
 			b.open(OpenSession{ACPID: v.ACPID, Process: p.ID()})
-			check(b.tb, b.Rekey(b.ctx(), v.ID, "next"))
+			check(b.tb, b.rekey(v.ID, "next"))
 		}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestStaleKeysByMode(t *testing.T) {
 		p := b.register(ProcessInfo{Memory: tt.memory, SignetPath: "/signet"})
 		b.startKey(p.ID(), b.open(OpenSession{ACPID: "s"}).Key)
 		if tt.seen {
-			check(t, b.SawDaemon(t.Context(), "/signet", "", ""))
+			check(t, b.sawDaemon("/signet", "", ""))
 		}
 		b.clock.Advance(time.Hour)
 		if got := must(p.StaleKeys(t.Context(), time.Minute))(t); len(got) != tt.want {
@@ -144,7 +144,7 @@ func TestStaleKeysByMode(t *testing.T) {
 func TestEndKey(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s"})
-	check(t, b.SaveContext(t.Context(), v.ID, v.Key, []byte("x"), b.clock.Now()))
+	check(t, b.saveContext(v.ID, v.Key, "x"))
 	if !must(b.EndKey(t.Context(), v.Key))(t) || must(b.EndKey(t.Context(), v.Key))(t) {
 		t.Error("not the first caller alone is told to send a session-end")
 	}

@@ -26,12 +26,6 @@ type Debt struct {
 	Payload string // not empty
 }
 
-// Owe leaves a delivery for a debt, due at once, if this process owes the daemon anything. End, Leave and SweepDead
-// leave those for turns.
-func (p *Process) Owe(ctx context.Context, debt Debt) error {
-	return p.store.write(ctx, "leaving a delivery", func(tx *sql.Tx) error { return p.store.owe(ctx, tx, p.id, debt) })
-}
-
 func (s *Store) owe(ctx context.Context, tx *sql.Tx, process string, debt Debt) error {
 	if debt.Payload == "" {
 		return errors.New("nothing to deliver")
@@ -143,13 +137,6 @@ func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err erro
 		return err
 	})
 	return owed && err == nil, err
-}
-
-// SawDaemon notes that the daemon of a Signet path has answered just now.
-func (s *Store) SawDaemon(ctx context.Context, signetPath, url, version string) error {
-	return s.write(ctx, "noting the daemon", func(tx *sql.Tx) error {
-		return s.sawDaemon(ctx, tx, signetPath, url, version)
-	})
 }
 
 func (s *Store) sawDaemon(ctx context.Context, tx *sql.Tx, signetPath, url, version string) error {

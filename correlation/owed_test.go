@@ -90,7 +90,7 @@ func TestOwe(t *testing.T) {
 	v := b.said("s", 1)
 	p := b.register(ProcessInfo{Memory: "daemon", URL: "http://there"})
 	for range 2 {
-		check(t, p.Owe(t.Context(), Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
+		check(t, b.owe(p.ID(), Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
 	}
 	w := b.worker()
 	got := make(map[string]int)
@@ -110,13 +110,13 @@ func TestOwe(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"daemon ": 1, "compaction summary": 2}, got); diff != "" {
 		t.Error(diff)
 	}
-	check(t, b.register(ProcessInfo{Memory: "embedded"}).Owe(t.Context(),
+	check(t, b.owe(b.register(ProcessInfo{Memory: "embedded"}).ID(),
 		Debt{Session: v.ID, Kind: KindCompaction, Payload: "summary"}))
 	b.nothingDue(w)
-	if err := p.Owe(t.Context(), Debt{Session: 1 << 40, Payload: "x"}); !errors.Is(err, ErrNotFound) {
+	if err := b.owe(p.ID(), Debt{Session: 1 << 40, Payload: "x"}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("owed by no session: %v", err)
 	}
-	if err := p.Owe(t.Context(), Debt{Session: v.ID}); err == nil {
+	if err := b.owe(p.ID(), Debt{Session: v.ID}); err == nil {
 		t.Error("owed nothing, without an error")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -45,8 +44,6 @@ type Process struct {
 	lock  *Lock // nil: package eventlog holds and releases it
 	once  sync.Once
 	err   error
-
-	departed atomic.Bool
 }
 
 // ID is the process's id in claims, turns and leases.

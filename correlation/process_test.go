@@ -196,7 +196,7 @@ func TestWhatIsOwed(t *testing.T) {
 			v := b.open(OpenSession{ACPID: "s", Process: p.ID()})
 			if tt.seen > 0 {
 				at(tt.seen)
-				check(t, b.SawDaemon(t.Context(), tt.path, "http://127.0.0.1:3850", "0.58.1"))
+				check(t, b.sawDaemon(tt.path, "http://127.0.0.1:3850", "0.58.1"))
 			}
 			at(0)
 			b.turn(v.ID, p.ID(), "hello", "hi")
@@ -219,7 +219,7 @@ func TestLeave(t *testing.T) {
 	two := b.open(OpenSession{ACPID: "two", Process: p.ID()})
 	b.openTurn(one.ID, p.ID(), "hello", "hi")
 	b.openTurn(two.ID, p.ID(), "hello", "hi")
-	check(t, p.Leave(t.Context(), one.ID, "closed"))
+	check(t, b.leave(p.ID(), one.ID))
 	if got := b.onlyTurn(one.ID); got.Ended.IsZero() {
 		t.Error("its turn goes on")
 	}
@@ -249,12 +249,12 @@ func TestDepart(t *testing.T) {
 	p := b.register(ProcessInfo{Memory: "daemon", URL: "http://there"})
 	v := b.open(OpenSession{ACPID: "s", Process: p.ID()})
 	id := b.turn(v.ID, p.ID(), "hello", "hi")
-	check(t, p.Depart(t.Context(), "eof"))
+	check(t, b.ends(p.ID()))
 	w := b.worker()
 	b.nothingDue(w)
 	b.save(Turn{ID: id, Assistant: "hi, and late words"})
 	b.turn(v.ID, p.ID(), "and a late prompt", "yes")
-	check(t, p.End(t.Context(), "eof"))
+	check(t, errors.Join(b.ends(p.ID()), p.End(t.Context(), "eof")))
 	d := b.lease(w)
 	post := must(b.Select(t.Context(), d))(t)
 	if len(post.Turns) != 2 || post.Turns[0].Assistant != "hi, and late words" || d.URL != "http://there" {
@@ -263,13 +263,18 @@ func TestDepart(t *testing.T) {
 	b.nothingDue(w)
 }
 
+// ends has a process say that it ends, while it still lives.
+func (b *bench) ends(process string) error {
+	return b.batch(process, func(batch *Batch) error { return batch.End("eof") })
+}
+
 // It is not waited for without end.
 func TestDepartedAndStuck(t *testing.T) {
 	b := newBench(t)
 	p := b.register(ProcessInfo{Memory: "daemon"})
 	v := b.open(OpenSession{ACPID: "s", Process: p.ID()})
 	b.turn(v.ID, p.ID(), "hello", "hi")
-	check(t, p.Depart(t.Context(), "eof"))
+	check(t, b.ends(p.ID()))
 	b.clock.Advance(31 * time.Second)
 	b.lease(b.worker())
 }

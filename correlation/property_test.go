@@ -153,7 +153,7 @@ func TestStateProperty(t *testing.T) {
 			},
 			"settle": func(r *rapid.T) {
 				p, name := living(r), rapid.SampledFrom([]EventName{Answered, Refused, Failed}).Draw(r, "event")
-				_, err := store(r).Step(ctx, v.ID, p.ID(), nil, Event{Name: name})
+				err := store(r).tryStep(v.ID, p.ID(), nil, Event{Name: name})
 				agree(r, "settle", err, m.settle(p, name))
 			},
 			"happen": func(r *rapid.T) {
@@ -161,7 +161,7 @@ func TestStateProperty(t *testing.T) {
 				name := rapid.SampledFrom([]EventName{
 					NothingToTell, Placed, Compacted, Cleared, Marked, Clean, AssumedKept, Forked, SwitchedOff,
 				}).Draw(r, "event")
-				_, err := store(r).Step(ctx, v.ID, p.ID(), from, Event{Name: name})
+				err := store(r).tryStep(v.ID, p.ID(), from, Event{Name: name})
 				agree(r, "happen", err, m.happen(from, name))
 			},
 			"load": func(r *rapid.T) {

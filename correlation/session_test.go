@@ -153,7 +153,7 @@ func TestOpenContinue(t *testing.T) {
 			b := newBench(t)
 			p := b.register(ProcessInfo{})
 			a := b.open(OpenSession{ACPID: "A", Record: "rec", Process: p.ID()})
-			check(t, b.SaveContext(t.Context(), a.ID, a.Key, []byte("ctx"), b.clock.Now()))
+			check(t, b.saveContext(a.ID, a.Key, "ctx"))
 			if tt.used {
 				b.claim(a.ID, p.ID(), Armed)
 				b.step(a.ID, p.ID(), Event{Name: Answered})

@@ -132,7 +132,7 @@ func TestStep(t *testing.T) {
 				v := b.in(have, t.Name(), p.ID())
 				from := Armed // what b.in claims from
 				want, outcome, legal := have.On(Event{Name: name, From: from})
-				got, err := b.Step(t.Context(), v.ID, p.ID(), nil, Event{Name: name})
+				err := b.tryStep(v.ID, p.ID(), nil, Event{Name: name})
 				settles := slices.Contains([]EventName{Answered, Refused, Failed, Cancelled, Died}, name)
 				switch {
 				case settles && have != InFlight: // of nobody's claim
@@ -148,8 +148,8 @@ func TestStep(t *testing.T) {
 				default:
 					check(t, err)
 				}
-				if got != want || b.state(v.ID) != want {
-					t.Errorf("gave %q and the ledger has %q, want %q", got, b.state(v.ID), want)
+				if got := b.state(v.ID); got != want {
+					t.Errorf("the ledger has %q, want %q", got, want)
 				}
 				all := b.outcomes(v.ID)
 				if have == InFlight && legal && outcome != Unsettled && all[len(all)-1] != string(outcome) {
@@ -159,13 +159,13 @@ func TestStep(t *testing.T) {
 		}
 	}
 	v := b.in(InFlight, "another's", p.ID())
-	if _, err := b.Step(t.Context(), v.ID, "another", nil, Event{Name: Answered}); !isState(err, InFlight) {
+	if err := b.tryStep(v.ID, "another", nil, Event{Name: Answered}); !isState(err, InFlight) {
 		t.Errorf("another process settled a claim: %v", err)
 	}
-	if _, err := b.Step(t.Context(), v.ID, p.ID(), []State{Armed}, Event{Name: SwitchedOff}); !isState(err, InFlight) {
+	if err := b.tryStep(v.ID, p.ID(), []State{Armed}, Event{Name: SwitchedOff}); !isState(err, InFlight) {
 		t.Errorf("from another state: %v", err)
 	}
-	if _, err := b.Step(t.Context(), 1<<40, p.ID(), nil, Event{Name: SwitchedOff}); !errors.Is(err, ErrNotFound) {
+	if err := b.tryStep(1<<40, p.ID(), nil, Event{Name: SwitchedOff}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("of no session: %v", err)
 	}
 	if have, err := b.State(t.Context(), v.ID); err != nil || have != InFlight {

@@ -124,7 +124,7 @@ func TestTurnKeepsItsKey(t *testing.T) {
 	b := newBench(t)
 	v := b.open(OpenSession{ACPID: "s", Key: "k1"})
 	b.turn(v.ID, "p", "one", "1")
-	check(t, b.Rekey(t.Context(), v.ID, "k2"))
+	check(t, b.rekey(v.ID, "k2"))
 	b.turn(v.ID, "p", "two", "2")
 	b.save(Turn{Session: v.ID, Key: "k1", User: "three"})
 	var keys []string
@@ -218,7 +218,8 @@ func TestLedger(t *testing.T) {
 	id := must(b.Claim(t.Context(), v.ID, []State{Armed}, p.ID(), inj))(t)
 	b.step(v.ID, p.ID(), Event{Name: Answered})
 	recall := Injection{Session: v.ID, Key: "k", Kind: "recall", Text: "more"}
-	recall.ID = must(b.Record(t.Context(), recall))(t)
+	check(t, b.batch(p.ID(), func(x *Batch) error { return x.Record(recall) }))
+	recall.ID = id + 1
 	inj.ID, inj.Session, inj.At, inj.Outcome = id, v.ID, b.clock.Now(), "kept"
 	recall.At, recall.Outcome, recall.Bytes, recall.Items = b.clock.Now(), "kept", 4, []string{}
 	if diff := cmp.Diff([]Injection{recall, inj}, must(b.Injections(t.Context(), v.ID))(t)); diff != "" {

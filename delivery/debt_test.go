@@ -30,7 +30,9 @@ func TestDeliverMemory(t *testing.T) {
 			if owed, err := process.OweMemory(ctx, s.Key, `{"content":"x"}`); owed || err != nil {
 				t.Errorf("owed %v, though no daemon was ever there (%v)", owed, err)
 			}
-			check(t, p.store.SawDaemon(ctx, p.dir, p.daemon.URL(), g.Version()))
+			check(t, p.store.Batch(ctx, process.ID(), func(b *correlation.Batch) error {
+				return b.SawDaemon(p.dir, p.daemon.URL(), g.Version())
+			}))
 			owed, err := process.OweMemory(ctx, s.Key,
 				`{"content":"Robin rows on the lake.","type":"fact","importance":0.5,"tags":"sport"}`)
 			if check(t, err); !owed {
@@ -71,8 +73,10 @@ func deliverCompaction(t *testing.T, p *post) {
 	s := p.say("one", turn("hello", "hello"))
 	process, err := p.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
 	check(t, err)
-	check(t, process.Owe(ctx, correlation.Debt{Session: s.ID, Kind: correlation.KindCompaction,
-		Payload: "What was said <private>x</private>so far."}))
+	check(t, p.store.Batch(ctx, process.ID(), func(b *correlation.Batch) error {
+		return b.Owe(correlation.Debt{Session: s.ID, Kind: correlation.KindCompaction,
+			Payload: "What was said <private>x</private>so far."})
+	}))
 	check(t, process.End(ctx, "ended"))
 	p.daemon.Fail(daemontest.Fault{Path: "/api/hooks/compaction-complete", Kind: daemontest.Status, Times: 1})
 	p.work()

@@ -219,9 +219,9 @@ func TestDeliverStaleKeys(t *testing.T) {
 	ctx := t.Context()
 	s, err := p.store.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: "unused"})
 	check(t, err)
-	check(t, errors.Join(
-		p.store.Batch(ctx, "relay", func(b *correlation.Batch) error { return b.StartKey(s.Key, "") }),
-		p.store.SawDaemon(ctx, p.dir, p.daemon.URL(), "")))
+	check(t, p.store.Batch(ctx, "relay", func(b *correlation.Batch) error {
+		return errors.Join(b.StartKey(s.Key, ""), b.SawDaemon(p.dir, p.daemon.URL(), ""))
+	}))
 	p.work()
 	p.later(time.Hour)
 	p.daemon.Stop()

@@ -156,7 +156,9 @@ func deadCmd(ts *testscript.TestScript, _ bool, _ []string) {
 		Process: process.ID()})
 	ts.Check(err)
 	for _, state := range []string{"owed", "dead", "unknown"} {
-		ts.Check(process.Owe(ctx, correlation.Debt{Session: s.ID, Kind: correlation.KindCompaction, Payload: state}))
+		ts.Check(store.Batch(ctx, process.ID(), func(b *correlation.Batch) error {
+			return b.Owe(correlation.Debt{Session: s.ID, Kind: correlation.KindCompaction, Payload: state})
+		}))
 		if state != "owed" {
 			_, err := db.ExecContext(ctx, `UPDATE deliveries SET state = ?1, done = owed + 1, error = 'it said no'
 				WHERE payload = ?1`, state)
