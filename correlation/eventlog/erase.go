@@ -93,13 +93,7 @@ func (s Sweep) EraseFolded(ctx context.Context) error {
 }
 
 // hasText reports whether an event holds text of the conversation.
-func hasText(e Event) bool {
-	switch e.(type) {
-	case *UserSaid, *Said, *ToolUsed, *Summarised, *Warned, *Injected, *ContextStored, *Titled:
-		return true
-	}
-	return false
-}
+func hasText(e Event) bool { return kinds[kindOf(e)].text }
 
 // erase overwrites the lines of sessions and turns, by their numbers.
 func (f file) erase(ctx context.Context, sessions, turns map[int]bool) error {
@@ -143,55 +137,6 @@ func concerns(e Event, sessions, turns map[int]bool) bool {
 	return sessions[session] || turns[turn]
 }
 
-// numbersOf returns an event's session and turn, 0 where it has none.
-func numbersOf(e Event) (session, turn int) {
-	switch e := e.(type) {
-	case *Opened:
-		return e.Session, 0
-	case *Stepped:
-		return e.Session, 0
-	case *Left:
-		return e.Session, 0
-	case *Rekeyed:
-		return e.Session, 0
-	case *RecordKnown:
-		return e.Session, 0
-	case *ParentKnown:
-		return e.Session, 0
-	case *Injected:
-		return e.Session, e.Turn
-	case *Titled:
-		return e.Session, 0
-	case *ContextStored:
-		return e.Session, 0
-	case *ContextDropped:
-		return e.Session, 0
-	case *Compacting:
-		return e.Session, 0
-	case *Warned:
-		return e.Session, 0
-	case *Summarised:
-		return e.Session, 0
-	case *TurnBegan:
-		return e.Session, e.Turn
-	case *TraceKnown:
-		return 0, e.Turn
-	case *UserSaid:
-		return 0, e.Turn
-	case *Said:
-		return 0, e.Turn
-	case *ToolUsed:
-		return 0, e.Turn
-	case *UsageReported:
-		return e.Session, e.Turn
-	case *TurnEnded:
-		return 0, e.Turn
-	case unknown:
-		return e.session, e.turn
-	}
-	return 0, 0
-}
-
 // eraseLine replaces the last line before end, which begins at from or later, by an Erased event of the same length.
 func eraseLine(w *os.File, from, end int64) error {
 	old := make([]byte, end-from)
@@ -201,7 +146,7 @@ func eraseLine(w *os.File, from, end int64) error {
 	if i := bytes.LastIndexByte(old[:len(old)-1], '\n'); i >= 0 { // what stands before it was no event
 		old, from = old[i+1:], from+int64(i)+1
 	}
-	erased := fmt.Appendf(nil, `{"at":0,"kind":%q}`, Erased{}.kind())
+	erased := fmt.Appendf(nil, `{"at":0,"kind":%q}`, kindOf(Erased{}))
 	if len(erased) >= len(old) { // no event of ours is that short
 		erased = []byte("{}")
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -13,8 +14,7 @@ import (
 // An Event is something that happened in a process. Its fields Session and Turn are numbers from Log.NewSession and
 // Log.NewTurn, 0 for none.
 type Event interface {
-	// kind is its name in the file and in the table events.
-	kind() string
+	fold(*folding) error
 }
 
 // Events of a session.
@@ -195,75 +195,78 @@ type unknown struct {
 	turn    int
 }
 
-// kinds has for each kind a function that makes an event to decode into.
-var kinds = func() map[string]func() Event {
-	m := map[string]func() Event{}
-	for _, f := range []func() Event{
-		func() Event { return new(Opened) },
-		func() Event { return new(Stepped) },
-		func() Event { return new(Left) },
-		func() Event { return new(Rekeyed) },
-		func() Event { return new(RecordKnown) },
-		func() Event { return new(ParentKnown) },
-		func() Event { return new(Titled) },
-		func() Event { return new(Injected) },
-		func() Event { return new(ContextStored) },
-		func() Event { return new(ContextDropped) },
-		func() Event { return new(Compacting) },
-		func() Event { return new(Warned) },
-		func() Event { return new(Summarised) },
-		func() Event { return new(TurnBegan) },
-		func() Event { return new(TraceKnown) },
-		func() Event { return new(UserSaid) },
-		func() Event { return new(Said) },
-		func() Event { return new(ToolUsed) },
-		func() Event { return new(UsageReported) },
-		func() Event { return new(TurnEnded) },
-		func() Event { return new(KeyStarted) },
-		func() Event { return new(DaemonAnswered) },
-		func() Event { return new(Erased) },
-		func() Event { return new(ProcessEnded) },
-	} {
-		m[f().kind()] = f
+// kinds is all that there is to know of each kind, by its name in the file and in the table events. What it does to the
+// database is its method fold; of which session and turn it is say its fields of these names.
+var kinds = map[string]struct {
+	zero Event
+	text bool // it holds text of the conversation, which goes when that is forgotten
+}{
+	"session_opened":         {Opened{}, false},
+	"state_changed":          {Stepped{}, false},
+	"session_left":           {Left{}, false},
+	"rekeyed":                {Rekeyed{}, false},
+	"record_known":           {RecordKnown{}, false},
+	"parent_known":           {ParentKnown{}, false},
+	"titled":                 {Titled{}, true},
+	"injected":               {Injected{}, true},
+	"context_stored":         {ContextStored{}, true},
+	"context_dropped":        {ContextDropped{}, false},
+	"compacting":             {Compacting{}, false},
+	correlation.DaemonWarned: {Warned{}, true},
+	"summarised":             {Summarised{}, true},
+	"turn_began":             {TurnBegan{}, false},
+	"trace_known":            {TraceKnown{}, false},
+	"user_said":              {UserSaid{}, true},
+	"assistant_said":         {Said{}, true},
+	"tool_used":              {ToolUsed{}, true},
+	"usage_reported":         {UsageReported{}, false},
+	"turn_ended":             {TurnEnded{}, false},
+	"key_started":            {KeyStarted{}, false},
+	"daemon_answered":        {DaemonAnswered{}, false},
+	"erased":                 {Erased{}, false},
+	"process_ended":          {ProcessEnded{}, false},
+}
+
+// names has the name of each kind by its type.
+var names = func() map[reflect.Type]string {
+	m := map[reflect.Type]string{}
+	for name, k := range kinds {
+		m[reflect.TypeOf(k.zero)] = name
 	}
 	return m
 }()
 
-func (Opened) kind() string         { return "session_opened" }
-func (Stepped) kind() string        { return "state_changed" }
-func (Left) kind() string           { return "session_left" }
-func (Rekeyed) kind() string        { return "rekeyed" }
-func (RecordKnown) kind() string    { return "record_known" }
-func (ParentKnown) kind() string    { return "parent_known" }
-func (Titled) kind() string         { return "titled" }
-func (Injected) kind() string       { return "injected" }
-func (ContextStored) kind() string  { return "context_stored" }
-func (ContextDropped) kind() string { return "context_dropped" }
-func (Compacting) kind() string     { return "compacting" }
-func (Warned) kind() string         { return correlation.DaemonWarned }
-func (Summarised) kind() string     { return "summarised" }
-func (TurnBegan) kind() string      { return "turn_began" }
-func (UserSaid) kind() string       { return "user_said" }
-func (Said) kind() string           { return "assistant_said" }
-func (TraceKnown) kind() string     { return "trace_known" }
-func (ToolUsed) kind() string       { return "tool_used" }
-func (UsageReported) kind() string  { return "usage_reported" }
-func (TurnEnded) kind() string      { return "turn_ended" }
-func (KeyStarted) kind() string     { return "key_started" }
-func (DaemonAnswered) kind() string { return "daemon_answered" }
-func (ProcessEnded) kind() string   { return "process_ended" }
-func (Erased) kind() string         { return "erased" }
-func (u unknown) kind() string      { return u.name }
+// kindOf is an event's name.
+func kindOf(e Event) string {
+	if u, is := e.(unknown); is {
+		return u.name
+	}
+	return names[reflect.TypeOf(e)]
+}
+
+// numbersOf returns an event's session and turn, 0 where it has none.
+func numbersOf(e Event) (session, turn int) {
+	if u, is := e.(unknown); is {
+		return u.session, u.turn
+	}
+	v := reflect.ValueOf(e)
+	for name, n := range map[string]*int{"Session": &session, "Turn": &turn} {
+		if f := v.FieldByName(name); f.IsValid() {
+			*n = int(f.Int())
+		}
+	}
+	return session, turn
+}
 
 // appendLine appends an event as a line of the file.
 func appendLine(buf []byte, at time.Time, e Event) ([]byte, error) {
 	buf = append(strconv.AppendInt(append(buf, lineStart...), at.UnixMilli(), 10), lineKind...)
-	text := lineBuffer(append(append(buf, e.kind()...), '"'))
+	text := lineBuffer(append(append(buf, kindOf(e)...), '"'))
 	fields := len(text)
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // code is full of what HTML would have escaped
 	if err := encoder.Encode(e); err != nil {
-		return nil, fmt.Errorf("encoding %s: %w", e.kind(), err)
+		return nil, fmt.Errorf("encoding %s: %w", kindOf(e), err)
 	}
 	if text[fields] = ','; text[fields+1] == '}' { // it has no fields
 		text = append(text[:fields], "}\n"...)
@@ -304,7 +307,7 @@ func parse(text []byte) (line, error) {
 		return line{}, fmt.Errorf("an event without a kind")
 	}
 	l := line{at: time.UnixMilli(head.At)}
-	make, known := kinds[head.Kind]
+	kind, known := kinds[head.Kind]
 	if !known {
 		u := unknown{name: head.Kind, line: bytes.Clone(text)}
 		var of struct{ Session, Turn int }
@@ -314,8 +317,12 @@ func parse(text []byte) (line, error) {
 		l.event = u
 		return l, nil
 	}
-	l.event = make()
-	return l, json.Unmarshal(text, l.event)
+	e := reflect.New(reflect.TypeOf(kind.zero))
+	if err := json.Unmarshal(text, e.Interface()); err != nil {
+		return line{}, err
+	}
+	l.event = e.Elem().Interface().(Event)
+	return l, nil
 }
 
 // An eventHead is what all events have.

@@ -1,7 +1,12 @@
 package eventlog
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,18 +15,38 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// Every kind has a name of its own, says what it does, is of the session and turn that it says, and comes back from the
-// file as it was.
+// Fields of kinds that are no text of the conversation.
+var wordless = []string{"Session", "Turn", "Open", "Fork", "Continues", "From", "Event", "Reason", "Key", "Spent", "Record",
+	"Parent", "Command", "Usage", "Stop", "Code", "Request", "Lost", "AgentID", "SignetPath", "URL", "Version"}
+
+// Every kind of this package is in the table, and says by its fields whether it holds text that is forgotten with its
+// session, of which session and turn it is, and how it comes back from the file.
 func TestKinds(t *testing.T) {
-	for name, make := range kinds {
-		e := make()
-		if e.kind() != name {
-			t.Errorf("%T is called %q and %q", e, e.kind(), name)
+	source, err := parser.ParseFile(token.NewFileSet(), "fold.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range source.Decls {
+		f, is := d.(*ast.FuncDecl)
+		if !is || f.Name.Name != "fold" {
+			continue
 		}
-		if _, ok := e.(interface{ fold(*folding) error }); !ok {
-			t.Errorf("nothing says what %s does", name)
+		of := f.Recv.List[0].Type.(*ast.Ident).Name
+		if of != "unknown" && !slices.ContainsFunc(slices.Collect(maps.Keys(names)), func(k reflect.Type) bool {
+			return k.Name() == of
+		}) {
+			t.Errorf("%s is not in the table of kinds", of)
 		}
-		v := reflect.ValueOf(e).Elem()
+	}
+	for name, kind := range kinds {
+		v := reflect.New(reflect.TypeOf(kind.zero)).Elem()
+		text := false
+		for i := range v.NumField() {
+			text = text || !slices.Contains(wordless, v.Type().Field(i).Name)
+		}
+		if text != kind.text {
+			t.Errorf("%s holds text: %t by its fields, %t in the table", name, text, kind.text)
+		}
 		for field, n := range map[string]int64{"Session": 3, "Turn": 4} {
 			if f := v.FieldByName(field); f.IsValid() {
 				f.SetInt(n)
@@ -30,18 +55,19 @@ func TestKinds(t *testing.T) {
 		if f := v.FieldByName("Context"); f.IsValid() {
 			f.SetBytes([]byte("{}"))
 		}
+		e := v.Interface().(Event)
 		session, turn := numbersOf(e)
 		if v.FieldByName("Session").IsValid() != (session == 3) || v.FieldByName("Turn").IsValid() != (turn == 4) {
 			t.Errorf("%s is of session %d and turn %d", name, session, turn)
 		}
-		text, err := appendLine(nil, time.UnixMilli(5), e)
+		line, err := appendLine(nil, time.UnixMilli(5), e)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		l, err := parse(text[:len(text)-1])
-		if err != nil || l.at.UnixMilli() != 5 || cmp.Diff(e, l.event) != "" {
-			t.Errorf("%s became %+v, %v: %s", text, l.event, err, cmp.Diff(e, l.event))
+		l, err := parse(line[:len(line)-1])
+		if err != nil || l.at.UnixMilli() != 5 || kindOf(l.event) != name || cmp.Diff(e, l.event) != "" {
+			t.Errorf("%s became %+v, %v: %s", line, l.event, err, cmp.Diff(e, l.event))
 		}
 	}
 }
@@ -49,11 +75,11 @@ func TestKinds(t *testing.T) {
 // What a line holds comes back, whatever it is.
 func TestLines(t *testing.T) {
 	for _, e := range []Event{
-		&Said{Turn: 1, Text: "<b> \u2028 \x00 \"quoted\" \n 日本"},
-		&ToolUsed{Turn: 1, Tool: correlation.ToolCall{ID: "1", Kind: "read", Locations: []string{"/x"}}},
-		&Injected{Session: 1, Injection: correlation.Injection{Kind: "context", Text: "x"}},
-		&Opened{Session: 1, Open: correlation.OpenSession{Harness: "h", ACPID: "s", New: true}, Fork: 2},
-		&Stepped{Session: 1, From: []correlation.State{correlation.Armed},
+		Said{Turn: 1, Text: "<b> \u2028 \x00 \"quoted\" \n 日本"},
+		ToolUsed{Turn: 1, Tool: correlation.ToolCall{ID: "1", Kind: "read", Locations: []string{"/x"}}},
+		Injected{Session: 1, Injection: correlation.Injection{Kind: "context", Text: "x"}},
+		Opened{Session: 1, Open: correlation.OpenSession{Harness: "h", ACPID: "s", New: true}, Fork: 2},
+		Stepped{Session: 1, From: []correlation.State{correlation.Armed},
 			Event: correlation.Event{Name: correlation.NothingToTell}},
 	} {
 		text, err := appendLine(nil, time.UnixMilli(5), e)

@@ -112,7 +112,7 @@ func (l *Log) AppendWait(ctx context.Context, e Event) error {
 	case <-ctx.Done():
 	}
 	l.w.overtake(written)
-	l.o.Log.Warn().Str("event", e.kind()).Msg("the file of events is slow; going on without it")
+	l.o.Log.Warn().Str("event", kindOf(e)).Msg("the file of events is slow; going on without it")
 	return ErrNotWritten
 }
 

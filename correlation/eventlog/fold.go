@@ -3,7 +3,6 @@ package eventlog
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/rs/zerolog"
 
@@ -33,17 +32,13 @@ type folding struct {
 // apply folds one event in. Events of what was forgotten, and those that come too late to change a state, are passed
 // over.
 func (f *folding) apply(e Event) error {
-	guard.Point("folding " + e.kind())
-	known, ok := e.(interface{ fold(*folding) error })
-	if !ok {
-		return fmt.Errorf("nothing says what %s does", e.kind())
-	}
-	err := known.fold(f)
+	guard.Point("folding " + kindOf(e))
+	err := e.fold(f)
 	switch {
 	case errors.Is(err, correlation.ErrNotFound):
 		return nil
 	case errors.Is(err, correlation.ErrStateChanged), errors.Is(err, correlation.ErrIllegalStep):
-		f.log.Info().Err(err).Str("event", e.kind()).Msg("an event that came too late")
+		f.log.Info().Err(err).Str("event", kindOf(e)).Msg("an event that came too late")
 		return nil
 	}
 	return err
@@ -64,7 +59,7 @@ func (f *folding) record(e Event, session, turn int64) error {
 	if err != nil {
 		return err
 	}
-	return f.b.AddEvent(e.kind(), session, turn, data)
+	return f.b.AddEvent(kindOf(e), session, turn, data)
 }
 
 // inSession changes a session, and records the event.

@@ -58,7 +58,7 @@ func TestHangingDisk(t *testing.T) {
 	}
 	ends := 0
 	for i, kind := range kinds {
-		if kind == (TurnEnded{}).kind() {
+		if kind == kindOf(TurnEnded{}) {
 			ends++
 			if i > len(kinds)/2 {
 				t.Errorf("an end is number %d of %d", i, len(kinds))
