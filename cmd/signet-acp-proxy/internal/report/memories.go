@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -24,10 +26,15 @@ func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embe
 		return nil
 	}
 	s := term.On(std.Out)
+	rules := all[0].Said > 0 // what stands as a rule, and nothing else
 	t := &term.Table{Columns: []term.Column{
 		{Title: "ID"}, {Title: "CREATED", Spare: 3}, {Title: "TYPE", Least: 4, Spare: 2},
 		{Title: "PROJECT", Least: 8, Spare: 1}, {Title: "CONTENT", Least: 28},
 	}}
+	if rules {
+		t.Columns[1].Title, t.Columns[2].Title = "LAST SAID", "HOLDS"
+		t.Columns = slices.Insert(t.Columns, 2, term.Column{Title: "TIMES"})
+	}
 	for _, m := range all {
 		id, created := m.ID, term.Local(m.Created)
 		if s.Width > 0 { // leave room for the text
@@ -36,6 +43,10 @@ func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embe
 				return err
 			}
 			created = m.Created.Local().Format(time.DateOnly)
+		}
+		if rules {
+			t.Add(id, created, strconv.Itoa(m.Said), m.Scope, projectName(m), m.Content)
+			continue
 		}
 		t.Add(id, created, m.Type, projectName(m), m.Content)
 	}
