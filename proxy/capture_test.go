@@ -3,11 +3,13 @@ package proxy
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
@@ -31,10 +33,10 @@ func says(updates ...string) agent {
 }
 
 // turnOf gives the one turn of a prompt, whose blocks are given in JSON, as it is stored.
-func turnOf(t *testing.T, prompt string, a agent) correlation.Turn {
+func turnOf(t *testing.T, prompt string, a agent, change ...func(*Options)) correlation.Turn {
 	t.Helper()
 	w := newWorld(t)
-	c := w.start(newSource(), a)
+	c := w.start(newSource(), a, change...)
 	c.open()
 	c.call(1, "session/new", cwd)
 	c.call(2, "session/prompt", `{"sessionId":"s1","prompt":[`+prompt+`]}`)
@@ -74,6 +76,20 @@ func TestToolTitles(t *testing.T) {
 				t.Errorf("stored %+v, want %+v", turn.Tools, want)
 			}
 		})
+	}
+}
+
+// What one process heard marked private another does not store either, in an answer or in a tool's title, though its
+// agent repeats it bare.
+func TestPrivateInOtherProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "private")
+	for n, prompt := range []string{"Robin is at <private>0151 442 88 10</private>", "and now?"} {
+		repeats := says(saying("Call 0151 442 "), saying("88 10 then."),
+			`{"sessionUpdate":"tool_call","toolCallId":"1","title":"dial 0151 442 88 10","status":"pending"}`)
+		turn := turnOf(t, textBlock(prompt), repeats, func(o *Options) { o.Private = private.At(path) })
+		if turn.Assistant != "Call [private] then." || len(turn.Tools) != 1 || turn.Tools[0].Title != "dial [private]" {
+			t.Errorf("process %d stores %q and %+v", n+1, turn.Assistant, turn.Tools)
+		}
 	}
 }
 

@@ -191,7 +191,7 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 		if all, ok := private[t.Session]; ok {
 			t.Private = all
 		}
-		return privacy.Storable(t.Text, t.Blocks, t.Private, false)
+		return r.o.Private.Conceal(t.Project, privacy.Storable(t.Text, t.Blocks, t.Private, false))
 	}
 	for _, t := range due.Titles { // harnesses make them from first prompts
 		title := chars.Cut(strings.Join(strings.Fields(clean(t)), " "), maxTitle)
@@ -229,6 +229,9 @@ func (r *recorder) recordPrompt(d session.DueTurn, p session.Prompt) []string {
 	guard.Point("prompt's words")
 	cut := p.Omitted() > 0
 	p.Release()
+	if err := r.o.Private.Keep(d.Project, private); err != nil {
+		r.o.Log.Warn().Err(err).Int("turn", d.Number).Msg("private passages are known to this process only")
+	}
 	words = privacy.Redact(words)
 	r.waitForSpace(len(words))
 	said := eventlog.UserSaid{Turn: d.Number, Text: words, Cut: cut}
@@ -239,7 +242,9 @@ func (r *recorder) recordPrompt(d session.DueTurn, p session.Prompt) []string {
 
 // recordTools records tool calls of a turn. Their titles are commands and file names, which may repeat secrets.
 func (r *recorder) recordTools(d session.DueTurn, private []string) {
-	clean := func(text string, most int) string { return chars.Cut(privacy.Clean(text, private, false), most) }
+	clean := func(text string, most int) string {
+		return chars.Cut(r.o.Private.Conceal(d.Project, privacy.Clean(text, private, false)), most)
+	}
 	events := make([]eventlog.Event, 0, len(d.Tools))
 	for _, call := range d.Tools {
 		call.Title = clean(call.Title, maxTitle)
@@ -264,6 +269,7 @@ func (r *recorder) recordAnswer(d session.DueTurn, private []string) {
 		r.answers[t] = answer
 	}
 	answer.Conceal(private)
+	answer.Recognise(r.o.Private.Digests(d.Project))
 	skipped := 0
 	var events []eventlog.Event
 	for _, p := range parts {

@@ -333,7 +333,12 @@ func TestWalkStops(t *testing.T) {
 
 func TestClean(t *testing.T) {
 	const key = "sk-ant-api03-Zt4mXk29fQvRw81LsNpYb6HcGd07JuEoIaT5xK3rVqWnMlPz"
-	got := Clean(Turn{User: "use " + key + " <private>CANARY-Xy99Zq</private>", Assistant: "CANARY-Xy99Zq and " + key})
+	got, private := Clean(Turn{User: "use " + key + " <private>CANARY-Xy99Zq</private>",
+		Assistant: "CANARY-Xy99Zq and " + key}, nil)
+	if later, _ := Clean(Turn{User: "and now?", Assistant: "It was CANARY-Xy99Zq."}, private); later.Assistant !=
+		"It was [private]." {
+		t.Errorf("a later turn has %q", later.Assistant)
+	}
 	if all := got.User + got.Assistant; strings.Contains(all, "CANARY") || strings.Contains(all, "Zt4mXk29") ||
 		!strings.Contains(got.User, "use") {
 		t.Errorf("got %+v", got)

@@ -3,9 +3,10 @@ package backfill
 import "github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 
 // Clean gives a turn as it may be stored: without what the user marked private, also where the agent repeats it, and
-// without secrets.
-func Clean(t Turn) Turn {
+// without secrets. earlier is what was private in the conversation before it, all what is from then on.
+func Clean(t Turn, earlier []string) (kept Turn, all []string) {
 	user, private := privacy.WithoutPrivate(t.User)
+	private = append(earlier, private...)
 	t.User = privacy.Redact(user)
 	t.Assistant = privacy.Storable(t.Assistant, nil, private, false)
 	for i, call := range t.Tools {
@@ -14,5 +15,5 @@ func Clean(t Turn) Turn {
 			call.Paths[n] = privacy.Clean(path, private, false)
 		}
 	}
-	return t
+	return t, private
 }

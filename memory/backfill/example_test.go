@@ -8,10 +8,10 @@ import (
 
 // What is stored of a turn is without what the user marked private, also where the agent repeats it.
 func ExampleClean() {
-	turn := backfill.Clean(backfill.Turn{
+	turn, _ := backfill.Clean(backfill.Turn{
 		User:      "The code of the gate is <private>4711-Heron</private>.",
 		Assistant: "4711-Heron, noted.",
-	})
+	}, nil)
 	fmt.Println(turn.User)
 	fmt.Println(turn.Assistant)
 	// Output:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
+	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -23,6 +24,7 @@ import (
 // its HTTP API.
 type bridge struct {
 	*watch
+	private *private.File
 
 	mu      sync.Mutex // guards what follows
 	info    *daemonInfo
@@ -81,7 +83,7 @@ func (b *bridge) call(ctx context.Context, l *daemonInfo, who memory.Session, na
 	limit := otherToolTime
 	if ours {
 		limit = memoryTime
-		if err := v.conceal(); err != nil {
+		if err := v.conceal(b.private, who.Project); err != nil {
 			return failure(err), "bridge", nil
 		}
 		raw = v.into(raw)

@@ -6,16 +6,19 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 )
 
-// conceal removes from the texts of a call that will be stored what must not be: private passages and secrets.
-func (v values) conceal() error {
+// conceal removes from the texts of a call that will be stored what must not be: private passages, also those that an
+// agent repeats bare, and secrets.
+func (v values) conceal(hidden *private.File, project string) error {
 	for _, name := range keptTexts {
 		given, ok := v[name].(string)
 		if !ok {
 			continue
 		}
 		kept, _ := privacy.WithoutPrivate(given)
+		kept = hidden.Conceal(project, kept)
 		if kept = privacy.Redact(strings.TrimSpace(kept)); kept == "" && name == "content" {
 			return errors.New("nothing is left to keep: private passages and secrets are not stored")
 		}

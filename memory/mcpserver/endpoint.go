@@ -12,6 +12,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -22,6 +23,7 @@ type service struct {
 	local   local
 	owe     func(ctx context.Context, who memory.Session, note signet.Note) (bool, error) // Options.Owe; may be nil
 	extras  extras
+	private *private.File
 	exclude []string
 	version string
 	log     zerolog.Logger
@@ -41,7 +43,7 @@ type endpoint struct {
 }
 
 func (s *service) endpoint(who func() memory.Session) *endpoint {
-	return &endpoint{service: s, who: who, bridge: bridge{watch: s.watch}}
+	return &endpoint{service: s, who: who, bridge: bridge{watch: s.watch, private: s.private}}
 }
 
 // mcp gives the endpoint's MCP server.
@@ -138,7 +140,7 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		}
 	}
 	if t.name == storeTool {
-		if err := v.conceal(); err != nil {
+		if err := v.conceal(e.private, who.Project); err != nil {
 			return failure(err), "arguments", nil
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -35,6 +36,7 @@ type Options struct {
 	ToolCache string
 
 	Extras  []Extra       // tools beside those of the memory
+	Private *private.File // what was marked private, in any process; nil: nothing
 	Exclude []string      // globs of folders that are neither read nor written for
 	Version string        // ours, for clients to see
 	Poll    time.Duration // how often a daemon that came or went is noticed; zero: 5 s

@@ -50,8 +50,8 @@ func New(o Options) *Server {
 	s := &Server{lifetime: newLifetime(), o: o, roster: &roster{}}
 	watch := newWatch(o, s.roster.show)
 	s.roster.watch = watch
-	s.service = &service{ctx: s.ctx, watch: watch, local: local{o.Store, o.Log}, owe: o.Owe, extras: o.Extras,
-		exclude: o.Exclude, version: o.Version, log: o.Log}
+	s.service = &service{ctx: s.ctx, watch: watch, local: local{o.Store, o.Log}, owe: o.Owe, private: o.Private,
+		extras: o.Extras, exclude: o.Exclude, version: o.Version, log: o.Log}
 	s.sockets = &sockets{lifetime: s.lifetime, log: o.Log,
 		serve: func(ctx context.Context, e *endpoint, conn net.Conn) error {
 			return s.roster.serve(ctx, e, conn, conn)

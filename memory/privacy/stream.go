@@ -12,6 +12,7 @@ type Stream struct {
 	echo     *echo
 	passages passages
 	conceal  concealer
+	known    recogniser
 	redactor redactor
 	in       strings.Builder // what was written and not looked at yet
 }
@@ -27,6 +28,9 @@ func NewStream(blocks, private []string) *Stream {
 // Conceal adds passages that the user marked private. It does not reach what Ready has given before.
 func (s *Stream) Conceal(private []string) { s.conceal.learn(private) }
 
+// Recognise takes out what digests know, too, from here on.
+func (s *Stream) Recognise(d *Digests) { s.known.digests = d }
+
 // Write takes the next piece of text, which may begin and end anywhere.
 func (s *Stream) Write(text string) { s.in.WriteString(text) }
 
@@ -41,7 +45,8 @@ func (s *Stream) End() string { return s.take(true) }
 // gap, the rest of a word is left out and, where the text was lost, the rest of a private passage that may have begun
 // in it.
 func (s *Stream) Skip(text string) string {
-	before := s.redactor.cut(s.conceal.add(s.passages.add(s.echo.add(s.in.String(), true), false), true))
+	said := s.passages.add(s.echo.add(s.in.String(), true), false)
+	before := s.redactor.cut(s.known.add(s.conceal.add(said, true), true))
 	s.in.Reset()
 	s.passages.add(text, false)
 	s.passages.gap = text == "" && s.passages.depth == 0
@@ -55,5 +60,5 @@ func (s *Stream) take(end bool) string {
 	text = s.passages.add(s.echo.add(text, end), end)
 	s.conceal.learn(s.passages.found)
 	s.passages.found = nil
-	return s.redactor.add(s.conceal.add(text, end), end)
+	return s.redactor.add(s.known.add(s.conceal.add(text, end), end), end)
 }

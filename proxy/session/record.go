@@ -107,7 +107,8 @@ type DueTurn struct {
 	Prompts []Prompt // the prompt, and what the user said later in the turn
 	Tools   []correlation.ToolCall
 	Ended   bool
-	Off     bool     // nothing of it is to be recorded
+	Off     bool // nothing of it is to be recorded
+	Project string
 	Blocks  []string // our own texts, which its answer may repeat and must not be stored with
 	Private []string // passages that nothing recorded may repeat
 }
@@ -116,12 +117,12 @@ type DueTurn struct {
 // the user's Private passages have to be taken out.
 type Told struct {
 	Session         *Session
-	Text            string
+	Project, Text   string
 	Blocks, Private []string
 }
 
 func (c *Connection) told(s *Session, text string) Told {
-	return Told{s, text, s.history.texts(), slices.Clone(s.history.private)}
+	return Told{s, s.exists.who.Project, text, s.history.texts(), slices.Clone(s.history.private)}
 }
 
 func (RecordingBegins) on(c *Connection) {
@@ -137,7 +138,8 @@ func (RecordingBegins) on(c *Connection) {
 		h := &t.Session.history
 		d := DueTurn{
 			Turn: t, Number: t.Number, Tools: t.takeTools(), Ended: t.ended, Off: t.dropped,
-			Blocks: h.texts(), Private: slices.Clone(h.private),
+			Project: t.Session.exists.who.Project,
+			Blocks:  h.texts(), Private: slices.Clone(h.private),
 		}
 		if t.prompt != nil {
 			d.Prompts = append(d.Prompts, t.prompt)

@@ -21,6 +21,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/pace"
@@ -102,6 +103,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.LookLimit = max(proxy.DefaultLook, b.c.DatabaseWait)
 	o.PerPrompt, o.Reinject, o.Announce = b.c.PerPrompt, session.Reinject(b.c.Reinject), b.c.Announce == "on"
 	o.Notice = b.c.Announce == "notice"
+	o.Private = private.At(PrivateFile(b.c))
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
 	o.Project = delegatedProject(b.c)
 	o.ToolHint = func(agent, mode string) bool {

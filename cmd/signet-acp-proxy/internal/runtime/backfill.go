@@ -209,8 +209,9 @@ func (in *intake) count(turns int) {
 // turnsOf gives the turns of a conversation as they are stored.
 func turnsOf(c backfill.Conversation) []correlation.Turn {
 	turns := make([]correlation.Turn, 0, len(c.Turns))
+	var private []string
 	for _, t := range c.Turns {
-		t = backfill.Clean(t)
+		t, private = backfill.Clean(t, private)
 		if t.Started.IsZero() {
 			t.Started = time.Now()
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
+	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -24,7 +25,7 @@ func ToolOptions(
 	c *config.Config, log *Log, store func(context.Context) (*embedded.Store, error),
 ) (mcpserver.Options, error) {
 	o := mcpserver.Options{Store: store, Configured: c.DaemonConfigured, OtherProjects: c.OtherProjects,
-		Exclude: c.Exclude, Version: Version, Log: log.Logger()}
+		Private: private.At(PrivateFile(c)), Exclude: c.Exclude, Version: Version, Log: log.Logger()}
 	if c.Memory == "embedded" {
 		return o, nil
 	}
@@ -38,6 +39,9 @@ func ToolOptions(
 	}
 	return o, nil
 }
+
+// PrivateFile is where digests of private passages are kept.
+func PrivateFile(c *config.Config) string { return filepath.Join(c.Dir(), "private") }
 
 // memoryTools gives each session of a relay its MCP server.
 type memoryTools struct {

@@ -1,0 +1,163 @@
+// Package private keeps salted digests of what users marked private, in a file beside the ledger, so that no other
+// process and no later session of a project stores it where an agent repeats it. None of the words is in the file.
+package private
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+)
+
+// A File holds the digests of all projects: its salt in the first line, and then one digest a line. It is safe for
+// concurrent use, but for Digests, and by several processes: lines are only appended, each write whole. A nil File knows
+// nothing and keeps nothing.
+type File struct {
+	path string
+
+	mu    sync.Mutex
+	salt  []byte
+	lines []string
+	read  int64                       // bytes of the file that lines has
+	known map[string]*privacy.Digests // by project
+}
+
+// At gives the file at a path, which need not exist.
+func At(path string) *File { return &File{path: path, known: map[string]*privacy.Digests{}} }
+
+// saltSize is the salt's length in bytes.
+const saltSize = 16
+
+// Conceal takes out of text what was marked private in the project, in whatever process and session. A file that cannot
+// be read knows nothing.
+func (f *File) Conceal(project, text string) string {
+	if f == nil {
+		return text
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.load() != nil || len(f.lines) == 0 {
+		return text
+	}
+	return f.of(project).Conceal(text)
+}
+
+// Digests gives what is known of a project by now, nil for nothing. Later calls add to it: who uses it must be the only
+// one who has the File.
+func (f *File) Digests(project string) *privacy.Digests {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.load() != nil || len(f.lines) == 0 {
+		return nil
+	}
+	return f.of(project)
+}
+
+// Keep adds passages of a project.
+func (f *File) Keep(project string, passages []string) error {
+	if f == nil || len(passages) == 0 {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.load(); errors.Is(err, fs.ErrNotExist) {
+		if err := f.create(); err != nil {
+			return fmt.Errorf("keeping digests of private passages: %w", err)
+		}
+	} else if err != nil {
+		return fmt.Errorf("keeping digests of private passages: %w", err)
+	}
+	d := f.of(project)
+	list := slices.DeleteFunc(d.Of(passages), d.Has)
+	if len(list) == 0 {
+		return nil
+	}
+	file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		_, err = file.WriteString(strings.Join(list, "\n") + "\n")
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("keeping digests of private passages: %w", err)
+	}
+	return nil
+}
+
+// of gives the digests of a project. Their salt has the project in it: those of others never match.
+func (f *File) of(project string) *privacy.Digests {
+	d := f.known[project]
+	if d == nil {
+		d = privacy.NewDigests(append(slices.Clone(f.salt), project...))
+		d.Learn(f.lines...)
+		f.known[project] = d
+	}
+	return d
+}
+
+// load reads what was appended since the last time. A file that was replaced is read anew.
+func (f *File) load() error {
+	info, err := os.Stat(f.path)
+	if err != nil || info.Size() < f.read {
+		f.salt, f.lines, f.read = nil, nil, 0
+		clear(f.known)
+	}
+	if err != nil || info.Size() == f.read {
+		return err
+	}
+	raw, err := os.ReadFile(f.path)
+	if err != nil {
+		return err
+	}
+	whole := bytes.LastIndexByte(raw, '\n') + 1 // the rest is being written
+	if int64(whole) <= f.read {
+		return nil
+	}
+	lines := bufio.NewScanner(bytes.NewReader(raw[f.read:whole]))
+	if f.read == 0 && lines.Scan() {
+		if f.salt, err = hex.DecodeString(lines.Text()); err != nil || len(f.salt) != saltSize {
+			return fmt.Errorf("%s does not begin with a salt", f.path)
+		}
+	}
+	for lines.Scan() {
+		f.lines = append(f.lines, lines.Text())
+		for _, d := range f.known {
+			d.Learn(lines.Text())
+		}
+	}
+	f.read = int64(whole)
+	return lines.Err()
+}
+
+// create makes the file with a salt, unless another process has.
+func (f *File) create() error {
+	salt := make([]byte, saltSize)
+	if _, err := rand.Read(salt); err != nil {
+		return err
+	}
+	made, err := os.CreateTemp(filepath.Dir(f.path), filepath.Base(f.path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(made.Name())
+	_, err = made.WriteString(hex.EncodeToString(salt) + "\n")
+	if err = errors.Join(err, made.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(made.Name(), f.path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return f.load()
+}

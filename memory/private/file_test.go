@@ -1,0 +1,89 @@
+package private
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
+)
+
+// What one process heard marked private no other stores, in that project; and no word of it is in the file.
+func TestOtherProcesses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "private")
+	one, two := At(path), At(path)
+	if got := two.Conceal("/p", "Robin's number is 0151 442 88 10."); !strings.Contains(got, "442") {
+		t.Errorf("before anything was private: %q", got)
+	}
+	long := strings.Repeat("the boat leaves at dawn from the old quay and nobody may know of it at all ", 3)
+	if err := one.Keep("/p", []string{"on 0151 442 88 10", "Zürich-Oerlikon", "船は夜明けに出る", long}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ project, text, want string }{
+		{"/p", "Call ON 0151-442 88\n10 today.", "Call [private] today."},
+		{"/p", "In zürich oerlikon.", "In [private]."},
+		{"/p", "そこで船は夜明けに出るよ", "そこで[private]よ"},
+		{"/p", "It goes on: " + long[:90], "It goes on: [private] all the boat leaves"},
+		{"/p", "the boat leaves", "the boat leaves"},
+		{"/q", "Call on 0151 442 88 10 today.", "Call on 0151 442 88 10 today."},
+	} {
+		if got := two.Conceal(c.project, c.text); got != c.want {
+			t.Errorf("%s: %q gives %q, want %q", c.project, c.text, got, c.want)
+		}
+		s := privacy.NewStream(nil, nil)
+		s.Recognise(two.Digests(c.project))
+		var streamed strings.Builder
+		for _, b := range []byte(c.text) {
+			s.Write(string([]byte{b}))
+			streamed.WriteString(s.Ready())
+		}
+		if got := streamed.String() + s.End(); got != c.want {
+			t.Errorf("%s: %q streamed gives %q, want %q", c.project, c.text, got, c.want)
+		}
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"442", "rich", "boat", "/p"} {
+		if strings.Contains(string(raw), word) && len(word) > 3 {
+			t.Errorf("the file holds %q", word)
+		}
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("others may read it: %v %v", info.Mode(), err)
+	}
+	if err := one.Keep("/p", []string{"Zürich-Oerlikon"}); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := os.ReadFile(path); err != nil || len(again) != len(raw) {
+		t.Errorf("what is known was written again: %v", err)
+	}
+}
+
+// Of many that begin the file at the same moment one gives the salt.
+func TestAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "private")
+	words := strings.Fields("kestrel-1 walnut-2 harbor-3 marble-4 falcon-5 lantern-6")
+	var group sync.WaitGroup
+	for _, w := range words {
+		group.Go(func() {
+			if err := At(path).Keep("", []string{w}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	f := At(path)
+	for _, w := range words {
+		if got := f.Conceal("", w); got != "[private]" {
+			t.Errorf("%s: %q", w, got)
+		}
+	}
+	left, err := filepath.Glob(path + "*")
+	if err != nil || len(left) != 1 {
+		t.Errorf("left: %q %v", left, err)
+	}
+}
