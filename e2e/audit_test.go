@@ -1,0 +1,213 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delivery"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+)
+
+var (
+	auditSessions = flag.Int("audit.sessions", 300, "conversations of TestAudit, for each version")
+	auditSeed     = flag.Uint64("audit.seed", 1, "seed of TestAudit")
+)
+
+// An audit holds what our database calls delivered against the jobs of a daemon.
+type audit struct {
+	t      *testing.T
+	kind   daemontest.Generation
+	random *rand.Rand
+	now    time.Time
+	db     *sql.DB
+	store  *correlation.Store
+	daemon *daemontest.Daemon
+	turns  int
+	kills  int
+	away   int
+}
+
+// What our database calls delivered stands in one job of the daemon, and in no other: after conversations of any
+// length, resumes, kills and absences, whatever the version keeps. Delivery runs in this process.
+func TestAudit(t *testing.T) {
+	for _, kind := range daemontest.All {
+		t.Run(kind.Version(), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			db, err := migrations.Open(t.Context(), filepath.Join(dir, "sessions.db"))
+			noError(t, err)
+			defer db.Close()
+			a := &audit{t: t, kind: kind, random: rand.New(rand.NewPCG(*auditSeed, uint64(kind))), now: time.Now(), db: db}
+			a.store = correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "live"), Now: a.clock})
+			a.daemon = daemontest.Start(t, daemontest.Options{Generation: kind, Now: a.clock})
+			for i := range *auditSessions {
+				a.converse(i % max(*auditSessions*2/3, 1)) // a third of them are resumes
+				if i%10 == 9 {
+					a.trouble()
+				}
+			}
+			a.daemon.Heal()
+			_ = a.daemon.Resume()
+			for open := 1; open > 0 && !t.Failed(); {
+				a.work(25 * time.Hour)
+				_, open, err = a.store.Due(t.Context())
+				noError(t, err)
+			}
+			a.compare()
+		})
+	}
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (a *audit) clock() time.Time { return a.now }
+
+// converse says something in a conversation, which may be one that was there before.
+func (a *audit) converse(number int) {
+	a.t.Helper()
+	ctx := a.t.Context()
+	process, err := a.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
+	noError(a.t, err)
+	s, err := a.store.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: fmt.Sprintf("session-%d", number),
+		Cwd: "/work", Project: "/work", Process: process.ID()})
+	noError(a.t, err)
+	var said []correlation.Turn
+	for range 1 + a.random.IntN(45) {
+		said = append(said, a.turn(s.ID, process.ID()))
+	}
+	middle := a.random.IntN(len(said) + 1)
+	noError(a.t, a.store.SaveTurns(ctx, said[:middle]))
+	if len(said) > 20 { // handed over while the conversation goes on
+		_, err := process.OweSoFar(ctx, s.Key)
+		noError(a.t, err)
+		if a.random.IntN(3) == 0 {
+			a.work(time.Second)
+		}
+	}
+	noError(a.t, a.store.SaveTurns(ctx, said[middle:]))
+	reason := "ended"
+	if a.random.IntN(4) == 0 { // what a sweep does for one that was killed
+		reason = "died"
+		a.kills++
+	}
+	noError(a.t, process.End(ctx, reason))
+}
+
+// turn makes a turn of any length, one in 400 of 200,000 characters.
+func (a *audit) turn(session int64, process string) correlation.Turn {
+	words := func() string { return strings.Repeat("word ", a.random.IntN(60)) }
+	a.turns++
+	t := correlation.Turn{Session: session, Process: process, User: fmt.Sprintf("q%d. %s", a.turns, words()),
+		Assistant: fmt.Sprintf("a%d. %s", a.turns, words())}
+	if a.random.IntN(400) == 0 {
+		t.Assistant += strings.Repeat("word ", 40_000)
+	}
+	a.now = a.now.Add(time.Second)
+	t.Started, t.Ended = a.now, a.now
+	return t
+}
+
+// trouble changes how the daemon is, works, and kills a worker at times.
+func (a *audit) trouble() {
+	const end = "/api/hooks/session-end"
+	a.daemon.Heal()
+	_ = a.daemon.Resume()
+	kinds := []daemontest.Fault{{Path: end, Kind: daemontest.Drop, Times: 1}, {Path: end, Kind: daemontest.Status, Times: 3},
+		{Path: end, Kind: daemontest.Status, Code: 404, Times: 2}, {Path: "/health", Kind: daemontest.Status, Times: 1}}
+	if a.kind != daemontest.Older { // which does not tell that it had a post whose answer was lost
+		kinds = append(kinds, daemontest.Fault{Path: end, Kind: daemontest.DropAfter, Times: 1},
+			daemontest.Fault{Path: end, Kind: daemontest.Garbage, Times: 1})
+	}
+	switch n := a.random.IntN(len(kinds) + 4); {
+	case n < len(kinds):
+		a.daemon.Fail(kinds[n])
+	case n < len(kinds)+2:
+		a.daemon.Stop()
+		a.away++
+	default:
+		a.killWorker()
+	}
+	a.work(25 * time.Hour) // what waits on purpose is due
+	a.work(time.Minute)    // a worker tries again soon
+}
+
+// killWorker leaves a delivery as a worker does that was killed before its post.
+func (a *audit) killWorker() {
+	ctx := a.t.Context()
+	worker, err := a.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Worker})
+	noError(a.t, err)
+	if d, _, err := a.store.Lease(ctx, worker); err == nil {
+		post, err := a.store.Select(ctx, d)
+		noError(a.t, err)
+		noError(a.t, a.store.Attempt(ctx, d, post, ""))
+		a.kills++
+	}
+	noError(a.t, worker.End(ctx, "died"))
+}
+
+// work runs one pass of a worker after some time.
+func (a *audit) work(after time.Duration) {
+	a.t.Helper()
+	a.now = a.now.Add(after)
+	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
+	defer cancel()
+	_, err := delivery.Run(ctx, delivery.Options{Store: a.store, Dir: a.t.TempDir(), Now: a.clock,
+		Daemon: func(string) (delivery.Daemon, error) {
+			c, err := signet.New(signet.Options{URL: a.daemon.URL(), Configured: true, Now: a.clock})
+			return delivery.Signet{Client: c, Trusted: true}, err
+		}}, correlation.ProcessInfo{Memory: "daemon"}, delivery.Retention{Keep: 10000 * time.Hour}, delivery.OnePass)
+	noError(a.t, err)
+}
+
+var marks = regexp.MustCompile(`(?m)^(?:User: q|Assistant: a)(\d+)\.`)
+
+// compare looks for each turn in the jobs.
+func (a *audit) compare() {
+	held := map[string]int{}
+	for _, job := range a.daemon.Jobs() {
+		for _, m := range marks.FindAllStringSubmatch(job.Text, -1) {
+			held[m[1]]++
+		}
+	}
+	rows, err := a.db.QueryContext(a.t.Context(), `SELECT substr(t.user, 2, instr(t.user, '.') - 2),
+		coalesce(d.state, 'none') FROM turns t LEFT JOIN deliveries d ON d.id = t.daemon_delivery`)
+	noError(a.t, err)
+	defer rows.Close()
+	states, missing, twice := map[string]int{}, 0, 0
+	for rows.Next() {
+		var number, state string
+		noError(a.t, rows.Scan(&number, &state))
+		states[state]++
+		switch n := held[number]; { // the question and the answer
+		case n < 2 && state == string(correlation.Delivered):
+			missing++
+		case n > 2:
+			twice++
+		}
+	}
+	noError(a.t, rows.Err())
+	a.t.Logf("%d turns, %d kills, %d absences: %v, %d jobs; %d missing, %d twice", a.turns, a.kills, a.away, states,
+		len(a.daemon.Jobs()), missing, twice)
+	if missing > 0 || twice > 0 || states["none"] > 0 || states[string(correlation.Unknown)] > 0 {
+		a.t.Errorf("%d missing, %d twice, %v", missing, twice, states)
+	}
+	if left := a.daemon.Sessions(); len(left) > 0 {
+		a.t.Errorf("%d sessions are live", len(left))
+	}
+}
