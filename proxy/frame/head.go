@@ -168,7 +168,9 @@ func (p *peek) object(i int) int {
 			p.have |= knownAtEnd[inUpdate]
 		case nameResult, nameError:
 			h.Result = h.Result || name == nameResult
-			h.Error = h.Error || name == nameError && b[i] != 'n' // a null is none
+			if name == nameError {
+				h.Error = b[i] != 'n' // a null is none
+			}
 			if !p.asked {
 				p.ask()
 			}

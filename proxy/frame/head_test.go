@@ -93,6 +93,8 @@ var heads = []struct {
 	{"null result", `{"id":null,"result":null}`, Head{Kind: Object, ID: []byte("null"), Result: true}},
 	{"error", `{"error":{"code":-32603,"message":"}\\\"{"},"id":"\u0031"}`,
 		Head{Kind: Object, ID: []byte(`"\u0031"`), Error: true}},
+	{"two errors, the last one null", `{"id":1,"error":{"code":1},"\u0065rror":null}`,
+		Head{Kind: Object, ID: []byte("1")}},
 	{"escaped keys and values",
 		`{"\u006dethod":"session\/update","p\u0061rams":{"session\u0049d":"\ud83d\ude00\ud800"}}`,
 		Head{Kind: Object, Method: []byte("session/update"), Session: []byte("😀\uFFFD")}},
