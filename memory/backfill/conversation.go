@@ -126,7 +126,8 @@ func (b *builder) assistant(text string, at time.Time) {
 	switch {
 	case last.Assistant == "":
 		last.Assistant = text
-	case strings.HasSuffix(strings.TrimSuffix(last.Assistant, chars.ToolMark), text), len(last.Assistant) >= maxSide: // written twice, or too much
+	case strings.HasSuffix(strings.TrimSuffix(last.Assistant, chars.ToolMark), text): // written twice
+	case len(last.Assistant) >= maxSide:
 	default:
 		last.Assistant += "\n\n" + text
 	}

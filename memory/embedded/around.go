@@ -27,7 +27,8 @@ func (s *Store) Around(ctx context.Context, uid string) (*Turn, error) {
 	var turn int64
 	var t Turn
 	err := s.db.QueryRowContext(ctx, `SELECT p.turn,
-		coalesce((SELECT uid FROM passages WHERE thread = p.thread AND turn < p.turn ORDER BY position DESC LIMIT 1), ''),
+		coalesce((SELECT uid FROM passages WHERE thread = p.thread AND turn < p.turn
+			ORDER BY position DESC LIMIT 1), ''),
 		coalesce((SELECT uid FROM passages WHERE thread = p.thread AND turn > p.turn ORDER BY position LIMIT 1), '')
 		FROM passages p WHERE p.uid = ? AND p.turn IS NOT NULL`, uid).Scan(&turn, &t.Before, &t.After)
 	if errors.Is(err, sql.ErrNoRows) {

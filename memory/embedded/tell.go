@@ -39,7 +39,8 @@ type excerpt struct {
 func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.Passage, in search,
 	left int) ([]memory.Item, error) {
 	words = words[:min(len(words), 4*mostWords)]
-	ranked = slices.DeleteFunc(slices.Clone(ranked), func(c *rank.Passage) bool { return c.Traits.Has(passage.Narrates) })
+	ranked = slices.DeleteFunc(slices.Clone(ranked),
+		func(c *rank.Passage) bool { return c.Traits.Has(passage.Narrates) })
 	places := placesOf(ranked)
 	ids := idsOf(words)
 	for _, c := range ranked[:min(len(ranked), 2*mostOpening)] {
@@ -164,7 +165,8 @@ func (t *selection) take(c *rank.Passage) {
 	at := t.places.at[c.ID]
 	for i := range t.items {
 		e := &t.items[i]
-		if c.Thread == 0 || e.text != "" || e.best.Thread != c.Thread || at < e.first-joinWithin || at > e.last+joinWithin {
+		if c.Thread == 0 || e.text != "" || e.best.Thread != c.Thread ||
+			at < e.first-joinWithin || at > e.last+joinWithin {
 			continue
 		}
 		for at < e.first && t.extend(e, e.first-1) {

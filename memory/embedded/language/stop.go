@@ -94,8 +94,8 @@ const commonWords = `ahead able according actually add added adding allow allowe
 	available away bad based become begin best better big bigger break bring broken bug
 build built bump call called came cannot case cause caused certain change changed changes check clean clear code come
 comes commit common company complete contact continue correct create created
-current currently day days decide decided dependency dependencies diff different difference do doing double easy end enough
-error exactly example exist explain fail failed fails fast faster file files fill find
+current currently day days decide decided dependency dependencies diff different difference do doing double easy
+end enough error exactly example exist explain fail failed fails fast faster file files fill find
 fine finish first fix fixed follow format found full function future general goal good great handle happen happened
 happens hard help high hold holds hour hours idea implement important improve include
 instead install issue job kind large last late later latest left less library line lint list little live long longer
