@@ -138,7 +138,7 @@ func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64
 	}
 	dated, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM passages p
 		LEFT JOIN memories m ON m.id = p.memory
-		WHERE p.created >= ?9 AND p.created < ?10`+scope+` ORDER BY p.created, p.position LIMIT ?1`,
+		WHERE p.created >= ?9 AND p.created < ?10`+s.across(scope)+` ORDER BY p.created, p.position LIMIT ?1`,
 		append(in.scope(mostDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
 	return insertAmong(found, dated), err
 }
@@ -294,7 +294,7 @@ func (s *Store) visible(ctx context.Context, in search, ids []int64, most int,
 	}
 	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?9) j
 		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE p.traits & ?10 = ?10`+
-		scope+`
+		s.across(scope)+`
 		LIMIT ?1`, append(in.scope(most), string(list), having)...)
 }
 

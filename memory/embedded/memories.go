@@ -245,7 +245,7 @@ func (s *Store) Get(ctx context.Context, id string) (Memory, error) {
 // Sees reports whether a session of a project may see a memory: one of its own, one of no project, the person's own,
 // or any where that is configured.
 func (s *Store) Sees(project string, m Memory) bool {
-	return s.opts.OtherProjects || m.Personal || m.Project == "" || m.Project == project
+	return s.opts.OtherProjects || m.Personal && !s.opts.NotPersonal || m.Project == "" || m.Project == project
 }
 
 // OtherProjects reports whether sessions may see the memories of other projects.
@@ -278,7 +278,7 @@ func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Memory, error) {
 		var at, n int64
 		return scanMemory(trailingColumns{row, []any{&at, &n}})
-	}, query+` ORDER BY at DESC, n DESC LIMIT ?3 OFFSET ?4`, f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within)
+	}, s.across(query)+` ORDER BY at DESC, n DESC LIMIT ?3 OFFSET ?4`, f.Type, f.Project, f.Limit, max(f.Offset, 0), f.Within)
 	return all, sqlite.While("listing memories", err)
 }
 

@@ -51,11 +51,11 @@ func (s *Store) rules(ctx context.Context, q sqlite.Querier, project string, all
 	rows, err := sqlite.Collect(ctx, q, func(row sqlite.Row) (r ruleRow, err error) {
 		r.Memory, err = scanMemory(trailingColumns{row, []any{&r.turn}})
 		return r, err
-	}, `SELECT `+memoryColumns+`, coalesce(m.turn, 0) FROM memories m
+	}, s.across(`SELECT `+memoryColumns+`, coalesce(m.turn, 0) FROM memories m
 		WHERE m.type IN ('rule', 'preference', 'wish') AND m.origin = 'user'
 			AND (?2 OR m.project IN (?1, '') OR m.personal) AND (m.key = '' OR m.key NOT IN (?3, ?4))
 			AND (?6 OR m.turn IS NULL OR m.personal OR m.turn IN (SELECT value FROM json_each(?7)))
-		ORDER BY m.created DESC, m.id DESC LIMIT ?5`, project, all, keys[0], keys[1], mostRuleRows,
+		ORDER BY m.created DESC, m.id DESC LIMIT ?5`), project, all, keys[0], keys[1], mostRuleRows,
 		len(turns) == 0, string(of))
 	if err != nil {
 		return nil, err

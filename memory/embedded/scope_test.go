@@ -32,6 +32,13 @@ func TestScope(t *testing.T) {
 			t.Errorf("in %q, %q: recalled %q, want %q", c.project, c.prompt, got, c.want)
 		}
 	}
+	w.opts.NotPersonal = true
+	for project, want := range map[string]string{"/p/one": "espresso", "/p/two": ""} {
+		got := w.recall(memory.Session{Key: "k", Project: project}, "Do I prefer espresso or filter coffee?")
+		if !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("without what is personal, in %s: recalled %q, want %q", project, got, want)
+		}
+	}
 	w.opts.OtherProjects = true
 	if got := w.recall(memory.Session{Key: "k", Project: "/p/two"},
 		"Where is the kettle?"); !strings.Contains(got, "copper") {

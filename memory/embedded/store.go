@@ -9,6 +9,7 @@ package embedded
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -20,6 +21,7 @@ type Options struct {
 	// Files are the identity files that are read, by name; nil: the usual ones.
 	Files         []string
 	OtherProjects bool // recall from other projects as well
+	NotPersonal   bool // what a person likes is told only in the project where it was said
 	// RecallLimit is how long a prompt may wait for the database; past it the prompt goes with what was found. 0: 100
 	// ms.
 	RecallLimit time.Duration
@@ -27,6 +29,14 @@ type Options struct {
 	Erase func(context.Context) error
 	Now   func() time.Time // nil: time.Now
 	Log   zerolog.Logger
+}
+
+// across gives a query as it decides what is told in other projects: the person's own is, unless Options say otherwise.
+func (s *Store) across(query string) string {
+	if s.opts.NotPersonal {
+		return strings.NewReplacer("OR m.personal", "OR FALSE", "OR p.personal", "OR FALSE").Replace(query)
+	}
+	return query
 }
 
 // recallTime is how long a prompt may wait for the database, unless Options say otherwise.

@@ -83,8 +83,21 @@ func TestIn(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	if s := In("I prefer short answers."); len(s) != 1 || !s[0].Personal {
-		t.Errorf("not of the person: %+v", s)
+	for text, personal := range map[string]bool{
+		"I prefer short answers.":              true,
+		"I like what I know to come first.":    true,
+		"I prefer the port eighty-eighty.":     true,
+		"I prefer the port 8080 for it.":       false,
+		"I prefer notes in docs/notes here.":   false,
+		"I like answers sent to a@example.com": false,
+		"I prefer the key_of_the_project.":     false,
+		"I like what Project Heron does.":      false,
+		"I prefer the heronDB for all of it.":  false,
+		"I prefer [redacted:github] as token.": false,
+	} {
+		if s := In(text); len(s) != 1 || s[0].Personal != personal {
+			t.Errorf("%q: %+v, want it told in other projects: %v", text, s, personal)
+		}
 	}
 }
 

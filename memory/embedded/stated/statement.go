@@ -3,6 +3,7 @@ package stated
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
@@ -54,7 +55,7 @@ func read(text string) (s Statement, ok bool) {
 		s.Kind = Fact
 	case !asks && preferences.In(text):
 		s.Kind = Preference
-		s.Personal = ofPerson.Begins(text) && !strings.ContainsAny(text, "/_`")
+		s.Personal = ofPerson.Begins(text) && crosses(text)
 	case isRule(text, asks):
 		s.Kind = Rule
 	case isDecision(text, asks):
@@ -65,6 +66,25 @@ func read(text string) (s Statement, ok bool) {
 		return s, false
 	}
 	return s, true
+}
+
+// crosses reports whether a preference may be told in other projects: one that names nothing. A digit, a sign of paths,
+// addresses and keys, or a capital inside of the sentence may be of something that is this project's own.
+func crosses(text string) bool {
+	if strings.ContainsAny(text, "/\\_`@:=#~[]<>{}") || strings.ContainsFunc(text, unicode.IsDigit) {
+		return false
+	}
+	for n, word := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if word == "I" {
+			continue
+		}
+		for i, r := range word {
+			if unicode.IsUpper(r) && (n > 0 || i > 0) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // request is the end of a sentence that asks the agent for something.

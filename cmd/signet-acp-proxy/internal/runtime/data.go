@@ -72,7 +72,7 @@ func NewStore(c *config.Config, db *sql.DB, log *Log) *embedded.Store {
 		Log: log.Logger()}
 	erase := func(ctx context.Context) error { return errors.Join(files.EraseFolded(ctx), RemovePage(c)) }
 	return embedded.New(db, embedded.Options{SignetPath: c.SignetPath, Files: c.IdentityFiles,
-		OtherProjects: c.OtherProjects, RecallLimit: c.DatabaseWait,
+		OtherProjects: c.OtherProjects, NotPersonal: !c.Personal, RecallLimit: c.DatabaseWait,
 		Erase: erase, Log: log.Logger()})
 }
 
