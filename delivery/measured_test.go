@@ -95,7 +95,9 @@ func TestHeldOnce(t *testing.T) {
 		}},
 		"parts of 78,515 and 78,508": {30, func(p *post) {
 			l := p.live("one")
-			p.saidBy(l, numbered(0, 30, 157023))
+			turns := numbered(0, 30, 157023)
+			turns[0].User += strings.Repeat("word ", 30)
+			p.saidBy(l, turns)
 			p.leave(l)
 		}},
 		"a later part that is longer: 3,024, then 3,216": {8, func(p *post) {
@@ -230,7 +232,7 @@ func TestRefusals(t *testing.T) {
 		fault daemontest.Fault
 		why   string
 	}{
-		"a token without the permission": {daemontest.Fault{Code: 403}, "403"},
+		"a token without the permission": {daemontest.Fault{Code: 403}, `the permission "remember"`},
 		"another key":                    {daemontest.Fault{Code: 401}, "401"},
 		"a proxy that knows no paths":    {daemontest.Fault{Code: 404}, "404"},
 	} {

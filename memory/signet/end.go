@@ -200,6 +200,8 @@ func deliveryError(err error) error {
 	switch {
 	case inDoubt(err), isStatus(err, 502), isStatus(err, 504):
 		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
+	case isStatus(err, http.StatusForbidden):
+		return fmt.Errorf("%w: the token needs the permission \"remember\" at the daemon: %w", ErrRefused, err)
 	case isStatus(err, 409):
 		return fmt.Errorf("%w: %w: %w", ErrRefused, memory.ErrOwned, err)
 	}
