@@ -2,6 +2,7 @@ package signet
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -95,6 +96,36 @@ func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 		c.keys.heard(s.Key, err)
 	}
 	return err
+}
+
+// Skill tells the daemon that a prompt names a skill (POST /api/hooks/skill-invocation), where the daemon has that hook.
+// It ends with ctx or after 10 s, and makes no call while the daemon is left alone. Errors as of Follow.
+func (c *Client) Skill(ctx context.Context, s memory.Session, name string) error {
+	if err := c.keys.bypassed(s.Key); err != nil {
+		return err
+	}
+	if c.shared.open() {
+		return unavailable(errOpen)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := c.verify(ctx); err != nil {
+		return err
+	}
+	err := c.post(ctx, "/api/hooks/skill-invocation", struct {
+		Harness     string `json:"harness"`
+		SkillName   string `json:"skillName"`
+		SessionKey  string `json:"sessionKey"`
+		SessionID   string `json:"sessionId"`
+		AgentID     string `json:"agentId,omitempty"`
+		Cwd         string `json:"cwd,omitempty"`
+		Origin      string `json:"origin"`
+		RuntimePath string `json:"runtimePath"`
+	}{Harness, name, s.Key, s.Key, c.agent(s), s.Cwd, "plugin", "plugin"}, nil)
+	if isStatus(err, http.StatusNotFound) { // before the kind that is documented
+		return nil
+	}
+	return unavailable(err)
 }
 
 // FollowTimeout is how long Follow takes at most, waiting for a start included.

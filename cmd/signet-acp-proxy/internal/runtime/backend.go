@@ -74,7 +74,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		if err != nil {
 			return nil, err
 		}
-		b.follower = newFollower(b.events, b.c.Presence, b.log.Logger())
+		b.follower = newFollower(b.events, b.c.Presence, filepath.Join(b.c.SignetPath, "skills"), b.log.Logger())
 		return b.follower, nil
 	}
 	o.Open = func(ctx context.Context) (*proxy.Backend, error) {

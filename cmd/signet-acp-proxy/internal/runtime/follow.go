@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +25,7 @@ type follower struct {
 	*eventlog.Log // where events go on to
 
 	presence bool
+	skills   string // the folder of Signet's skills
 	log      zerolog.Logger
 
 	ctx    context.Context
@@ -63,9 +66,9 @@ const (
 	handOverTime  = time.Hour // the same, by time
 )
 
-func newFollower(log *eventlog.Log, presence bool, l zerolog.Logger) *follower {
+func newFollower(log *eventlog.Log, presence bool, skills string, l zerolog.Logger) *follower {
 	f := &follower{
-		Log: log, presence: presence, log: l, work: make(chan func(context.Context), followQueue),
+		Log: log, presence: presence, skills: skills, log: l, work: make(chan func(context.Context), followQueue),
 		warnings: map[string][]string{}, sessions: map[int]*followedSession{}, turns: map[int]*followedTurn{},
 	}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
@@ -160,6 +163,7 @@ func (f *follower) note(e eventlog.Event) {
 		s := f.sessionLocked(e.Session)
 		f.keyLocked(s, e.Key)
 		f.turns[e.Turn] = &followedTurn{session: s, quiet: e.Command != ""}
+		f.commandLocked(s, strings.TrimPrefix(e.Command, "/"))
 	case eventlog.UserSaid:
 		if t := f.turns[e.Turn]; t != nil && !t.quiet {
 			t.quiet = true
@@ -253,6 +257,19 @@ func (f *follower) promptLocked(s *followedSession, text string) {
 	}
 	f.tellLocked(s, "a prompt", func(ctx context.Context, d *signet.Client, who memory.Session) error {
 		return d.Follow(ctx, signet.Prompt{Session: who, Text: text, Last: last}, f.presence)
+	})
+}
+
+// commandLocked tells the daemon of a slash command that names one of Signet's skills, a folder each.
+func (f *follower) commandLocked(s *followedSession, name string) {
+	if name == "" || name != filepath.Base(name) {
+		return
+	}
+	if _, err := os.Stat(filepath.Join(f.skills, name, "SKILL.md")); err != nil {
+		return
+	}
+	f.tellLocked(s, "a skill", func(ctx context.Context, d *signet.Client, who memory.Session) error {
+		return d.Skill(ctx, who, name)
 	})
 }
 

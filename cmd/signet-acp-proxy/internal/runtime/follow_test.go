@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -32,7 +33,7 @@ func TestFollowerBeforeItIsAttached(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer daemon.Close()
-	f := newFollower(log, true, zerolog.Nop())
+	f := newFollower(log, true, "", zerolog.Nop())
 	defer f.close()
 	n := f.NewSession()
 	f.Append(eventlog.Opened{Session: n, Open: correlation.OpenSession{Harness: "echo", ACPID: "one", Key: "new"}},
@@ -84,7 +85,16 @@ func TestFollower(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer daemon.Close()
-	f := newFollower(log, false, zerolog.Nop())
+	skills := filepath.Join(dir, "skills")
+	for _, name := range []string{"review", "empty"} {
+		if err := os.MkdirAll(filepath.Join(skills, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(skills, "review", "SKILL.md"), []byte("# Review"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := newFollower(log, false, skills, zerolog.Nop())
 	defer f.close()
 	handed := make(chan bool, 8)
 	f.attach(daemon, func(ctx context.Context, key string) error {
@@ -159,6 +169,14 @@ func TestFollower(t *testing.T) {
 		Injection: correlation.Injection{Items: []string{"mem-1", "message:" + id}}})
 	waitFor("the daemon is not told that a message was given",
 		func() bool { return slices.Equal(d.Acknowledged(id), []string{key}) })
+
+	for _, command := range []string{"/empty", "/compact", "/../skills/review", "/review"} {
+		f.Append(eventlog.TurnBegan{Session: n, Turn: f.NewTurn(), Key: key, Command: command})
+	}
+	waitFor("the daemon is not told of a skill", func() bool {
+		told := d.Requests("/api/hooks/skill-invocation")
+		return len(told) == 1 && told[0].JSON()["skillName"] == "review" && told[0].JSON()["sessionKey"] == key
+	})
 
 	f.Append(eventlog.TurnBegan{Session: n, Turn: f.NewTurn(), Key: key},
 		eventlog.Left{Session: n, Reason: "session/close"})
