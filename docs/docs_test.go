@@ -3,8 +3,11 @@ package docs_test
 
 import (
 	"flag"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -170,7 +173,7 @@ func TestEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := regexp.MustCompile(`kind\(\) string +\{ return "([a-z_]+)" \}`).FindAllSubmatch(source, -1)
+	kinds := regexp.MustCompile(`(?m)^\t"([a-z_]+)": +\{\w+\{\}, (?:true|false)\},$`).FindAllSubmatch(source, -1)
 	if len(kinds) < 10 {
 		t.Fatalf("%d kinds of events: this looks at the wrong file", len(kinds))
 	}
@@ -197,5 +200,93 @@ func TestFaultRows(t *testing.T) {
 	cases := all("../e2e/faults_test.go", `who: "(\w+)", what: "([^"]+)"`)
 	if len(cases) == 0 || !slices.Equal(rows, cases) {
 		t.Errorf("the page has\n%q, the test\n%q", rows, cases)
+	}
+}
+
+// The picture of rooms has every folder of the program, and each imports from lower lines only.
+func TestRooms(t *testing.T) {
+	page, err := os.ReadFile("architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, picture, ok := strings.Cut(string(page), "<!-- rooms -->\n```text\n")
+	picture, _, closed := strings.Cut(picture, "```")
+	if !ok || !closed {
+		t.Fatal("architecture.md has no picture of rooms")
+	}
+	line := map[string]int{}
+	for n, row := range strings.Split(picture, "\n") {
+		for _, name := range regexp.MustCompile(`[a-z][a-z/-]*`).FindAllString(row, -1) {
+			line[name] = n + 1
+		}
+	}
+	const command = "cmd/signet-acp-proxy"
+	room := func(folder string) string {
+		if strings.HasPrefix(folder, command+"/") {
+			return command
+		}
+		return folder
+	}
+	seen := map[string]bool{}
+	err = filepath.WalkDir("..", func(name string, e fs.DirEntry, err error) error {
+		rel := filepath.ToSlash(strings.TrimPrefix(name, ".."+string(filepath.Separator)))
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && name != ".." && (rel == "e2e" || rel == "scripts" || rel == "docs" || rel == "node_modules" ||
+			strings.HasPrefix(e.Name(), ".") || e.Name() == "testdata" || strings.HasSuffix(e.Name(), "test")):
+			return fs.SkipDir
+		case e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		from := room(path.Dir(rel))
+		if seen[from] = true; line[from] == 0 {
+			t.Errorf("%s is not in the picture", from)
+		}
+		for _, spec := range file.Imports {
+			to, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "github.com/Signet-AI/signet-acp-proxy/")
+			if to = room(to); ours && to != from && line[to] <= line[from] {
+				t.Errorf("%s imports %s, which is not below %s in the picture", rel, to, from)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range line {
+		if !seen[name] {
+			t.Errorf("the picture has %s, which is no folder with code", name)
+		}
+	}
+}
+
+// The constants of the limits stand where the page says, with its numbers.
+func TestLimits(t *testing.T) {
+	page, err := os.ReadFile("architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Limits\n")
+	rows := regexp.MustCompile("(?m)^\\| .* \\| ([\\d.,]+).* \\| `(.+):(\\w+)` \\|$").FindAllStringSubmatch(section, -1)
+	if len(rows) < 20 || len(rows) != strings.Count(section, "\n| ")-1 {
+		t.Fatalf("%d rows of limits were read", len(rows))
+	}
+	for _, row := range rows {
+		number, file, name := strings.Trim(strings.ReplaceAll(row[1], ",", ""), "."), row[2], row[3]
+		text, err := os.ReadFile(filepath.Join("..", file))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		// the number stands in the declaration, or at the beginning of a function
+		declared := regexp.MustCompile(`(?m)^\s*(?:const |func )?` + name + `\b[^;]{0,110}`).Find(text)
+		if !regexp.MustCompile(`(?:^|[^\d.])` + regexp.QuoteMeta(number) + `(?:[^\d.]|$)`).Match(declared) {
+			t.Errorf("%s has no %s of %s: %q", file, name, number, declared)
+		}
 	}
 }
