@@ -145,15 +145,15 @@ func (b *Batch) sessionOrNone(n int) (int64, error) {
 
 // Step applies an event to a session that is in one of the states in from (nil: in any). Events that settle a claim
 // (Answered, Refused, Failed, Cancelled, Died) do so only for the process that made it; Event.From is taken from the
-// claim. Sent is not allowed: that is Claim. Errors: a *StateError (ErrStateChanged), ErrIllegalStep, which is logged, or
-// ErrNotFound.
+// claim. Sent is not allowed: that is Claim. Errors: a *StateError (ErrStateChanged), ErrIllegalStep, which is logged,
+// or ErrNotFound.
 func (b *Batch) Step(session int64, from []State, e Event) error {
 	_, err := b.store.step(b.ctx, b.tx, session, b.process, from, e)
 	return err
 }
 
-// Leave detaches the process from a session that the client has closed or deleted: its open turns end, and what they owe
-// is due.
+// Leave detaches the process from a session that the client has closed or deleted: its open turns end, and what they
+// owe is due.
 func (b *Batch) Leave(session int64, reason string) error {
 	return b.store.leave(b.ctx, b.tx, b.process, session, reason)
 }
@@ -170,8 +170,8 @@ func (b *Batch) End(reason string) error {
 	return err
 }
 
-// Owe leaves a delivery for a debt, due at once, if the process owes the daemon anything. End, Leave and SweepDead leave
-// those for turns.
+// Owe leaves a delivery for a debt, due at once, if the process owes the daemon anything. End, Leave and SweepDead
+// leave those for turns.
 func (b *Batch) Owe(debt Debt) error { return b.store.owe(b.ctx, b.tx, b.process, debt) }
 
 // SawDaemon notes that the daemon of a Signet path has answered.

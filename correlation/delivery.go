@@ -79,7 +79,8 @@ func scanDelivery(row sqlite.Row) (d Delivery, err error) {
 	var command []byte
 	err = row.Scan(&d.ID, &d.Session, &d.Key, &d.Kind, &d.Reason, &d.URL, &d.AgentID, &command, &limit, &d.State,
 		&created, &owed, &due, &done, &d.Attempts, &d.failures, &d.Unanswered, &d.Parts, &d.Lease, &d.leases,
-		&until, &d.again, &posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.File, &d.Reply, &d.Error, &d.Payload, &d.postedTo)
+		&until, &d.again, &posted, &d.FirstTurn, &d.LastTurn, &d.Turns, &d.File, &d.Reply, &d.Error,
+		&d.Payload, &d.postedTo)
 	d.Created, d.Owed = sqlite.Unstamp(created), sqlite.Unstamp(owed)
 	d.Due, d.Done = sqlite.Unstamp(due), sqlite.Unstamp(done)
 	d.LeasedUntil, d.Posted = sqlite.Unstamp(until), sqlite.Unstamp(posted)

@@ -20,8 +20,8 @@ func (s *Store) Due(ctx context.Context) (next time.Time, open int, err error) {
 // Lease leases a delivery that is due to worker, or returns ErrNothingDue. Deliveries that another worker holds are
 // skipped as long as that one lives and renews. A post that a dead worker left without an answer is repeated once; left
 // are the transcript files of those that were repeated and are closed now, for the caller to remove. A hook waits until
-// the daemon's first attempt with the same key is over, and both wait for a process that has said that it ends (Batch.End)
-// and still lives.
+// the daemon's first attempt with the same key is over, and both wait for a process that has said that it ends
+// (Batch.End) and still lives.
 func (s *Store) Lease(ctx context.Context, worker *Process) (leased Delivery, left []string, err error) {
 	err = s.write(ctx, "leasing a delivery", func(tx *sql.Tx) error {
 		now := s.now()

@@ -174,8 +174,8 @@ func (s *Store) MakeDue(ctx context.Context) error {
 	})
 }
 
-// finish closes a delivery, and opens another for turns of the same key that are not in it: those that became owed after
-// it was leased or begun, and those behind a part that got no answer.
+// finish closes a delivery, and opens another for turns of the same key that are not in it: those that became owed
+// after it was leased or begun, and those behind a part that got no answer.
 func (s *Store) finish(ctx context.Context, tx *sql.Tx, d Delivery, state DeliveryState, reply, why string) error {
 	now := sqlite.Stamp(s.now())
 	_, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, done = ?, lease = '', posted = 0, failures = 0,

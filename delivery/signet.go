@@ -109,11 +109,13 @@ func notQueued(e End, kept bool) Reply {
 	case size < minTranscript && kept:
 		return Reply{Note: "kept, not queued", Dropped: true, Why: KeptByDaemon}
 	case size < minTranscript:
-		return Reply{Note: "not queued", Dropped: true, Why: fmt.Sprintf("under %d characters (%d)", minTranscript, size)}
+		return Reply{Note: "not queued", Dropped: true,
+			Why: fmt.Sprintf("under %d characters (%d)", minTranscript, size)}
 	case kept && temporaryNote(e.Project) != "":
 		return Reply{Note: "kept, not queued" + temporaryNote(e.Project)}
 	}
-	return Reply{Note: "not queued: the daemon cannot open our files, as in a container or on another machine, and reads " +
+	return Reply{Note: "not queued: the daemon cannot open our files, as in a container or on another machine, " +
+		"and reads " +
 		"no text in their place (0.58.1), or its pipeline is off", Later: true, After: time.Hour}
 }
 

@@ -32,10 +32,10 @@ func Project(cwd string) string {
 	return project
 }
 
-// OptedOut reports whether memory leaves cwd alone: a .signet-ignore file lies there or anywhere above, up to home, also
-// outside of the repository that cwd is in; or one of the globs matches cwd or a folder above it. A glob that begins
-// with "/" or "~" is of whole paths, any other of the last elements ("acme", "clients/*"); "**" stands for any number
-// of folders.
+// OptedOut reports whether memory leaves cwd alone: a .signet-ignore file lies there or anywhere above, up to home,
+// also outside of the repository that cwd is in; or one of the globs matches cwd or a folder above it. A glob that
+// begins with "/" or "~" is of whole paths, any other of the last elements ("acme", "clients/*"); "**" stands for any
+// number of folders.
 func OptedOut(cwd string, exclude []string) bool {
 	dir := resolved(cwd)
 	home := home()

@@ -48,7 +48,8 @@ func newSetup(f *config.Flags, std term.Streams) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "Show the change, make none.")
 	cmd.Flags().BoolVar(&s.remove, "remove", false, "Take out what we put in; all of it if none is named.")
-	cmd.Flags().StringVar(&s.to, "for", "", "With print: the `CLIENT`, any of "+strings.Join(clients.Snippets(), ", ")+".")
+	cmd.Flags().StringVar(&s.to, "for", "",
+		"With print: the `CLIENT`, any of "+strings.Join(clients.Snippets(), ", ")+".")
 	cli.Complete(cmd, "for", cobra.FixedCompletions(clients.Snippets(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -70,7 +70,8 @@ type (
 		Title   string `json:"title"`
 	}
 
-	// Injected: the identity went in with a system prompt. What goes in with a user's prompt is recorded by Store.Claim.
+	// Injected: the identity went in with a system prompt. What goes in with a user's prompt is recorded by
+	// Store.Claim.
 	Injected struct {
 		Session   int                   `json:"session"`
 		Turn      int                   `json:"turn,omitempty"`
@@ -152,8 +153,8 @@ type (
 		Usage   correlation.Usage `json:"usage"`
 	}
 
-	// TurnEnded: the prompt's response has come. The event is in the file, behind the turn's words, before the client has
-	// the response. If the process dies, its open turns end without one.
+	// TurnEnded: the prompt's response has come. The event is in the file, behind the turn's words, before the client
+	// has the response. If the process dies, its open turns end without one.
 	TurnEnded struct {
 		Turn    int    `json:"turn"`
 		Stop    string `json:"stop,omitempty"`    // ACP's stopReason

@@ -23,8 +23,8 @@
 // The log sees only text that is redacted already (memory/privacy): it looks at none, and whatever it is given stands
 // in the file.
 //
-// Events keep their order, but for an end that somebody has waited for in vain (AppendWait): it goes first. Claims are no
-// events: who may inject is decided in the database (Store.Claim) before a prompt leaves.
+// Events keep their order, but for an end that somebody has waited for in vain (AppendWait): it goes first. Claims are
+// no events: who may inject is decided in the database (Store.Claim) before a prompt leaves.
 package eventlog
 
 import (
@@ -99,8 +99,8 @@ func (l *Log) Append(events ...Event) {
 // waitLimit is how long AppendWait waits: a busy machine takes less, a disk that hangs may take more.
 const waitLimit = 50 * time.Millisecond
 
-// AppendWait appends an event and waits until it is in the file, behind the text that was appended before it: 50 ms, and
-// no longer than ctx. ErrNotWritten: it is still queued, in front of that text now, or the disk does not take it.
+// AppendWait appends an event and waits until it is in the file, behind the text that was appended before it: 50 ms,
+// and no longer than ctx. ErrNotWritten: it is still queued, in front of that text now, or the disk does not take it.
 func (l *Log) AppendWait(ctx context.Context, e Event) error {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package leaks makes texts with made-up secrets in them, as logs, shells, code and people have them. Tests ask how many
-// are found. Nothing of it is stored: what looks like a key would stop whoever pushes it.
+// Package leaks makes texts with made-up secrets in them, as logs, shells, code and people have them. Tests ask how
+// many are found. Nothing of it is stored: what looks like a key would stop whoever pushes it.
 package leaks
 
 import (
@@ -134,7 +134,8 @@ func password(r *rand.Rand) string {
 	case 1:
 		return fmt.Sprintf("%s-%d_%c", name, 100+r.IntN(900), lower[r.IntN(26)])
 	case 2:
-		return strings.NewReplacer("a", "4", "e", "3", "o", "0", "i", "1").Replace(name) + "#" + fmt.Sprint(r.IntN(90)+10)
+		return strings.NewReplacer("a", "4", "e", "3", "o", "0", "i", "1").Replace(name) +
+			"#" + fmt.Sprint(r.IntN(90)+10)
 	}
 	b := make([]byte, 14)
 	for i := range b {
@@ -210,11 +211,13 @@ func Corpus(seed uint64) (bare []Leak, glued map[string][]Leak) {
 		kind := n % 20
 		secret := Make(r, kind)
 		for _, g := range glues {
-			glued[g.name] = append(glued[g.name], Leak{tokens[kind].kind, "log", g.name, "it said " + g.before + secret + " and went on", secret})
+			glued[g.name] = append(glued[g.name], Leak{tokens[kind].kind, "log", g.name,
+				"it said " + g.before + secret + " and went on", secret})
 		}
 		at := 1 + r.IntN(len(secret)-1)
 		broken := secret[:at] + "\u200b" + secret[at:]
-		glued[cut] = append(glued[cut], Leak{tokens[kind].kind, "log", cut, "it said " + broken + " and went on", broken})
+		glued[cut] = append(glued[cut], Leak{tokens[kind].kind, "log", cut,
+			"it said " + broken + " and went on", broken})
 	}
 	return bare, glued
 }

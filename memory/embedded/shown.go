@@ -36,7 +36,8 @@ func (s *Store) ToldPassages(ctx context.Context, ids []string, most int) ([]Mem
 		return nil, err
 	}
 	all, err := sqlite.Collect(ctx, s.db, scanMemory, `SELECT `+passageColumns+` FROM passages p `+passageJoins+`
-		WHERE p.uid IN (SELECT value FROM json_each(?)) AND p.memory IS NULL ORDER BY p.created DESC, p.id DESC LIMIT ?`,
+		WHERE p.uid IN (SELECT value FROM json_each(?)) AND p.memory IS NULL ORDER BY p.created DESC, `+
+		`p.id DESC LIMIT ?`,
 		string(list), most)
 	return all, sqlite.While("listing what was told", err)
 }

@@ -15,7 +15,8 @@ func (s *Store) startItems(ctx context.Context, session memory.Session) ([]memor
 	return sqlite.Collect(ctx, s.db, func(row sqlite.Row) (memory.Item, error) {
 		m, err := scanMemory(row)
 		return m.item(), err
-	}, s.across(`SELECT `+memoryColumns+` FROM memories m WHERE m.source = ? AND (m.project = ? OR m.project = '' OR m.personal)
+	}, s.across(`SELECT `+memoryColumns+` FROM memories m WHERE m.source = ? AND `+
+		`(m.project = ? OR m.project = '' OR m.personal)
 		ORDER BY m.created DESC, m.id DESC LIMIT ?`), Pinned, session.Project, mostPinned)
 }
 

@@ -52,7 +52,8 @@ var tools = []tool{
 		name: "memory_search", readOnly: true,
 		about: "Search what is remembered about the user, their projects and earlier sessions. Best first, the " +
 			"user's own words among them; each result says when it was said, by whom and in which session, and which " +
-			"newer one has replaced it. It goes by words: name files, functions, errors, and where other words may have " +
+			"newer one has replaced it. It goes by words: name files, functions, errors, " +
+			"and where other words may have " +
 			"been used for the thing, give two or three queries instead of one. memory_get with a result's id gives " +
 			"the turn around it.",
 		arguments: []argument{

@@ -191,5 +191,7 @@ func encodedKey(s string) (kind string, ok bool) {
 const leastEncoded = 24 // bytes of base64 of the shortest key
 
 func printable(text []byte) bool {
-	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c >= 0x7f })
+	return !slices.ContainsFunc(text, func(c byte) bool {
+		return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c >= 0x7f
+	})
 }

@@ -20,8 +20,8 @@ import (
 )
 
 // A File holds the digests of all projects: its salt in the first line, and then one digest a line. It is safe for
-// concurrent use, but for Digests, and by several processes: lines are only appended, each write whole. A nil File knows
-// nothing and keeps nothing.
+// concurrent use, but for Digests, and by several processes: lines are only appended, each write whole. A nil File
+// knows nothing and keeps nothing.
 type File struct {
 	path string
 

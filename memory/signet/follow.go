@@ -98,8 +98,8 @@ func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 	return err
 }
 
-// Skill tells the daemon that a prompt names a skill (POST /api/hooks/skill-invocation), where the daemon has that hook.
-// It ends with ctx or after 10 s, and makes no call while the daemon is left alone. Errors as of Follow.
+// Skill tells the daemon that a prompt names a skill (POST /api/hooks/skill-invocation), where the daemon has that
+// hook. It ends with ctx or after 10 s, and makes no call while the daemon is left alone. Errors as of Follow.
 func (c *Client) Skill(ctx context.Context, s memory.Session, name string) error {
 	if err := c.keys.bypassed(s.Key); err != nil {
 		return err

@@ -32,8 +32,8 @@ type Direction interface {
 	// Judge says what becomes of a frame, of which b is the beginning, or all if whole is true. After More, which it
 	// must not say of a whole frame, it is called again with more bytes.
 	Judge(b []byte, whole bool) Verdict
-	// TooLong says what becomes of a frame that was to be held, and of which b, more than MaxHeld, is the beginning: Pass
-	// or Tap.
+	// TooLong says what becomes of a frame that was to be held, and of which b, more than MaxHeld, is the beginning:
+	// Pass or Tap.
 	TooLong(b []byte) Verdict
 	// Write forwards bytes, which it must not keep.
 	Write(b []byte) error

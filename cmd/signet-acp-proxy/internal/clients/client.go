@@ -62,7 +62,8 @@ var All = []Client{
 		Where: "`agents` in `~/.acpx/config.json`", Snippet: member,
 	},
 	{
-		Name: "zed", Title: "Zed", Programs: []string{"zed", "zeditor"}, Signs: []string{".config/zed", "AppData/Roaming/Zed"},
+		Name: "zed", Title: "Zed", Programs: []string{"zed", "zeditor"},
+		Signs:   []string{".config/zed", "AppData/Roaming/Zed"},
 		Path:    zedSettings,
 		Section: "agent_servers", Fields: `"type": "custom", `, Comments: true, Desktop: true,
 		Reload: "it reads the file when it changes; the agent panel then offers the agent for a new thread",
@@ -72,12 +73,15 @@ var All = []Client{
 	},
 	{
 		Name: "jetbrains", Title: "JetBrains IDEs",
-		Signs:   []string{".jetbrains", ".config/JetBrains", "Library/Application Support/JetBrains", "AppData/Roaming/JetBrains"},
+		Signs: []string{
+			".jetbrains", ".config/JetBrains", "Library/Application Support/JetBrains", "AppData/Roaming/JetBrains",
+		},
 		Path:    func(on system) string { return filepath.Join(on.home, ".jetbrains", "acp.json") },
 		Section: "agent_servers", Comments: true, Desktop: true, KeepsPATH: true,
 		Reload: "restart the IDE, or press Add Custom Agent and close the file",
 		Where:  "`agent_servers` in `~/.jetbrains/acp.json`", Snippet: member,
-		Notes: "Needs an IDE of 2025.3 or newer with AI Assistant. One file serves all of them. The entry names your PATH, " +
+		Notes: "Needs an IDE of 2025.3 or newer with AI Assistant. One file serves all of them. " +
+			"The entry names your PATH, " +
 			"because a desktop's is shorter: set it up again where that changes. Over remote development the file of " +
 			"the host counts.",
 	},
@@ -92,13 +96,15 @@ var All = []Client{
 			"client in front of us, which must not be.",
 	},
 	{
-		Name: "acp-ui", Title: "acp-ui", Signs: []string{".config/acp-ui", "Library/Application Support/acp-ui", "AppData/Roaming/acp-ui"},
+		Name: "acp-ui", Title: "acp-ui",
+		Signs:   []string{".config/acp-ui", "Library/Application Support/acp-ui", "AppData/Roaming/acp-ui"},
 		Path:    func(on system) string { return filepath.Join(on.config(), "acp-ui", "agents.json") },
 		Section: "agents", Desktop: true, Reload: "it reads the file when it changes",
 		Where: "`agents` in its `agents.json`", Snippet: member,
 	},
 	{
-		Name: "codecompanion", Title: "CodeCompanion (Neovim)", Where: "`adapters.acp` of its setup, in Lua", Snippet: codeCompanion,
+		Name: "codecompanion", Title: "CodeCompanion (Neovim)",
+		Where: "`adapters.acp` of its setup, in Lua", Snippet: codeCompanion,
 		Notes: "It waits 20 seconds for an agent's first answer: install the agent, so that nothing is fetched.",
 	},
 	{
@@ -112,12 +118,15 @@ var All = []Client{
 	{Name: "hermes", Title: "hermes (Neovim)", Where: "your Lua", Snippet: hermes},
 	{
 		Name: "agent-shell", Title: "agent-shell (Emacs)", Where: "your init file", Snippet: agentShell,
-		Notes: "Each agent has a variable of its own. Leave `agent-shell-command-prefix` alone: it also goes before what the " +
+		Notes: "Each agent has a variable of its own. Leave `agent-shell-command-prefix` alone: " +
+			"it also goes before what the " +
 			"agent runs in a terminal.",
 	},
 	{
-		Name: "obsidian", Title: "Obsidian Agent Client", Where: "Settings › Agent Client › Add custom agent", Snippet: form,
-		Notes: "It writes its data.json whole at each change, so we write nothing into it. Exit status 127 is shown as " +
+		Name: "obsidian", Title: "Obsidian Agent Client",
+		Where: "Settings › Agent Client › Add custom agent", Snippet: form,
+		Notes: "It writes its data.json whole at each change, so we write nothing into it. " +
+			"Exit status 127 is shown as " +
 			"\"Command not found\" of our program; the agent's is meant.",
 	},
 	{
@@ -131,7 +140,8 @@ var All = []Client{
 		Name: "qtcreator", Title: "Qt Creator", Where: "Preferences › AI › ACP Servers › Custom", Snippet: form,
 	},
 	{Name: "nori", Title: "nori", Where: "`~/.nori/cli/config.toml`", Snippet: nori},
-	{Name: "jupyter", Title: "Jupyter (agent-client-kernel)", Where: "the environment that Jupyter starts in", Snippet: jupyter,
+	{Name: "jupyter", Title: "Jupyter (agent-client-kernel)",
+		Where: "the environment that Jupyter starts in", Snippet: jupyter,
 		Notes: "It splits the arguments at blanks: no path with a blank can be named."},
 	{Name: "aionui", Title: "AionUi", Where: "Settings › Agents › Custom agent", Snippet: form},
 	{Name: "deepchat", Title: "DeepChat", Where: "Settings › ACP › Custom agent", Snippet: form},

@@ -166,7 +166,8 @@ var marimoPorts = map[string]int{"claude": 3017, "gemini": 3019, "codex": 3021, 
 func marimo(s snippet) string {
 	port, known := marimoPorts[s.harness]
 	if !known {
-		return fmt.Sprintf("# marimo has no place for %s: its agents are claude, codex, cursor, gemini and opencode\n", s.harness)
+		return fmt.Sprintf("# marimo has no place for %s: its agents are claude, codex, cursor, gemini and opencode\n",
+			s.harness)
 	}
 	return fmt.Sprintf("npx stdio-to-ws %s --port %d\n", shellWord(list(s.command, shellWord, " ")), port)
 }

@@ -68,7 +68,8 @@ func (s Steps) folder() error {
 func (s Steps) clients() error {
 	found, harnesses := clients.Found(), clients.Installed(s.Config)
 	if len(found) == 0 {
-		s.skip("no client was found; for any that is configured by hand: signet-acp-proxy setup print AGENT --for CLIENT")
+		s.skip("no client was found; for any that is configured by hand: " +
+			"signet-acp-proxy setup print AGENT --for CLIENT")
 	}
 	for _, name := range found {
 		file, err := clients.Open(name)
