@@ -44,7 +44,7 @@ func TestVersions(t *testing.T) {
 		for _, what := range []string{
 			`SELECT acp_id, state, client, agent, agent_version FROM sessions`,
 			`SELECT kind, block_id, text, outcome FROM injections`,
-			`SELECT user, assistant, stop, json_extract(tools, '$[0].title'), ended > 0 FROM turns ORDER BY id`,
+			`SELECT user, replace(assistant, char(12), ''), stop, json_extract(tools, '$[0].title'), ended > 0 FROM turns ORDER BY id`,
 		} {
 			for _, row := range b.query(what) {
 				kept[i] += strings.Join(row, " | ") + "\n"
