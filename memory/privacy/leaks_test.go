@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/e2e/leaks"
 )
@@ -43,6 +44,24 @@ func TestLeaks(t *testing.T) {
 	for name, list := range glued {
 		if n := count(list); n > 2 { // one in a hundred looks like words
 			t.Errorf("behind %s: %d of %d missed", name, n, len(list))
+		}
+	}
+}
+
+// A long word in which a key may begin again and again costs as much a byte as a shorter one.
+func TestManyBeginnings(t *testing.T) {
+	for _, begins := range []string{"eyJ", "AKIA", "sk-", "xAIza", "name:value:"} {
+		cost := func(size int) time.Duration {
+			text, best := strings.Repeat(begins, size/len(begins)), time.Hour
+			for range 3 {
+				began := time.Now()
+				Redact(text)
+				best = min(best, time.Since(began))
+			}
+			return best
+		}
+		if short, long := cost(4<<10), cost(32<<10); long > 40*short {
+			t.Errorf("%q: %v for 4 KB, %v for 32 KB", begins, short, long)
 		}
 	}
 }

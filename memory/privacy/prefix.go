@@ -28,7 +28,10 @@ type prefixIndex struct {
 	at    [1 << 16]uint8
 }
 
-const leastTail = 10 // bytes behind a prefix that can look random
+const (
+	leastTail = 10  // bytes behind a prefix that can look random
+	mostTail  = 512 // bytes that are looked at: what goes on for longer begins again and again in a long word
+)
 
 var prefixes = sync.OnceValue(func() *prefixIndex {
 	all := slices.Clone(keys)
@@ -79,7 +82,7 @@ func (p prefix) telling() bool { return len(p.text) >= 4 && p.signed() && !p.amb
 // begins reports whether a key begins at i: text[i:end] begins with the prefix, and the word that i stands in begins at
 // start.
 func (p prefix) begins(text string, start, i, end int) bool {
-	tail := text[i+len(p.text) : end]
+	tail := text[i+len(p.text) : min(end, i+len(p.text)+mostTail)]
 	if len(tail) < p.least || placeholder(tail) {
 		return false
 	}

@@ -219,8 +219,11 @@ func (f *findings) shape(text string, at int, s shape) {
 	switch {
 	case s.before > 0:
 		from, most = max(0, at-s.before-1), mostValue
-	case at > 0 && wordByte(text[at-1]) && wordByte(text[at]) && !anywhere(s.kind) && !behindGlue(text, at):
-		return
+	case at > 0 && wordByte(text[at-1]) && wordByte(text[at]):
+		if !anywhere(s.kind) && !behindGlue(text, at) {
+			return
+		}
+		most = 0 // a long word may have many such places
 	}
 	to := min(len(text), at+searchRange)
 	for to < len(text) && to < at+most && strings.IndexByte(space, text[to]) < 0 {
