@@ -3,6 +3,8 @@ package eventlog
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/pace"
@@ -29,5 +31,25 @@ func TestHurry(t *testing.T) {
 				t.Errorf("it hurries: %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// An end that was waited for in vain overtakes text, and nothing else: not its turn's beginning.
+func TestOvertake(t *testing.T) {
+	end := make(chan error, 1)
+	w := &writer{events: []queued{
+		{event: UserSaid{Turn: 1}, bytes: 1},
+		{event: TurnBegan{Turn: 2}}, {event: UserSaid{Turn: 2}, bytes: 1}, {event: Said{Turn: 2}, bytes: 1},
+		{event: TurnEnded{Turn: 2}, written: end}, {event: TurnBegan{Turn: 3}},
+	}}
+	w.overtake(make(chan error)) // written meanwhile
+	w.overtake(end)
+	var got []string
+	for _, q := range w.events {
+		got = append(got, fmt.Sprintf("%T", q.event))
+	}
+	want := "eventlog.UserSaid eventlog.TurnBegan eventlog.TurnEnded eventlog.UserSaid eventlog.Said eventlog.TurnBegan"
+	if strings.Join(got, " ") != want {
+		t.Errorf("the order is %q", got)
 	}
 }

@@ -130,14 +130,19 @@ func (w *writer) enqueueLocked(at time.Time, e Event, written chan error) bool {
 	return true
 }
 
-// overtake puts an event that somebody has waited for in vain in front of all others.
+// overtake puts an event that somebody has waited for in vain in front of the text that it waits behind. What is no text
+// keeps its order: an end in front of its turn's beginning would end nothing.
 func (w *writer) overtake(written chan error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	at := slices.IndexFunc(w.events, func(q queued) bool { return q.written == written })
-	if at > 0 {
+	to := at
+	for to > 0 && w.events[to-1].bytes > 0 {
+		to--
+	}
+	if to < at {
 		q := w.events[at]
-		w.events = slices.Insert(slices.Delete(w.events, at, at+1), 0, q)
+		w.events = slices.Insert(slices.Delete(w.events, at, at+1), to, q)
 	}
 	if !w.writing.IsZero() && time.Since(w.writing) > hangs && !w.slow {
 		w.slow = true
