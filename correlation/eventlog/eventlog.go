@@ -23,8 +23,9 @@
 // The log sees only text that is redacted already (memory/privacy): it looks at none, and whatever it is given stands
 // in the file.
 //
-// Events keep their order, but for an end that somebody has waited for in vain (AppendWait): it goes before the text that
-// it waits behind. Claims are no events: who may inject is decided in the database (Store.Claim) before a prompt leaves.
+// Events keep their order, but for an end that somebody has waited for in vain (AppendWait): it goes before the text
+// that it waits behind. Claims are no events: who may inject is decided in the database (Store.Claim) before a prompt
+// leaves.
 package eventlog
 
 import (

@@ -130,8 +130,8 @@ func (w *writer) enqueueLocked(at time.Time, e Event, written chan error) bool {
 	return true
 }
 
-// overtake puts an event that somebody has waited for in vain in front of the text that it waits behind. What is no text
-// keeps its order: an end in front of its turn's beginning would end nothing.
+// overtake puts an event that somebody has waited for in vain in front of the text that it waits behind. What is no
+// text keeps its order: an end in front of its turn's beginning would end nothing.
 func (w *writer) overtake(written chan error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
