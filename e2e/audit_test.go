@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ type audit struct {
 	t      *testing.T
 	kind   daemontest.Generation
 	random *rand.Rand
-	now    time.Time
+	now    atomic.Int64 // the daemon asks, too
 	db     *sql.DB
 	store  *correlation.Store
 	daemon *daemontest.Daemon
@@ -48,7 +49,8 @@ func TestAudit(t *testing.T) {
 			db, err := migrations.Open(t.Context(), filepath.Join(dir, "sessions.db"))
 			noError(t, err)
 			defer db.Close()
-			a := &audit{t: t, kind: kind, random: rand.New(rand.NewPCG(*auditSeed, uint64(kind))), now: time.Now(), db: db}
+			a := &audit{t: t, kind: kind, random: rand.New(rand.NewPCG(*auditSeed, uint64(kind))), db: db}
+			a.now.Store(time.Now().UnixNano())
 			a.store = correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "live"), Now: a.clock})
 			a.daemon = daemontest.Start(t, daemontest.Options{Generation: kind, Now: a.clock})
 			for i := range *auditSessions {
@@ -76,7 +78,7 @@ func noError(t *testing.T, err error) {
 	}
 }
 
-func (a *audit) clock() time.Time { return a.now }
+func (a *audit) clock() time.Time { return time.Unix(0, a.now.Load()) }
 
 // converse says something in a conversation, which may be one that was there before.
 func (a *audit) converse(number int) {
@@ -118,8 +120,8 @@ func (a *audit) turn(session int64, process string) correlation.Turn {
 	if a.random.IntN(400) == 0 {
 		t.Assistant += strings.Repeat("word ", 40_000)
 	}
-	a.now = a.now.Add(time.Second)
-	t.Started, t.Ended = a.now, a.now
+	a.now.Add(int64(time.Second))
+	t.Started, t.Ended = a.clock(), a.clock()
 	return t
 }
 
@@ -164,7 +166,7 @@ func (a *audit) killWorker() {
 // work runs one pass of a worker after some time.
 func (a *audit) work(after time.Duration) {
 	a.t.Helper()
-	a.now = a.now.Add(after)
+	a.now.Add(int64(after))
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
 	defer cancel()
 	_, err := delivery.Run(ctx, delivery.Options{Store: a.store, Dir: a.t.TempDir(), Now: a.clock,

@@ -25,6 +25,7 @@ func TestPanics(t *testing.T) {
 	for point, want := range map[string]struct {
 		bare bool // the first prompt has no block
 		lost int  // turns that are not whole in the database
+		hold string
 	}{
 		"opening":                {bare: true, lost: 2},
 		"look-up":                {bare: true},
@@ -35,7 +36,7 @@ func TestPanics(t *testing.T) {
 		"claim":                  {bare: true},
 		"prompt's words":         {lost: 2},
 		"recorder":               {lost: 2},
-		"writer":                 {bare: true, lost: 2},
+		"writer":                 {bare: true, lost: 2, hold: "1s"}, // a claim waits for what was written
 		"folding assistant_said": {lost: 2},
 		"folding turn_ended":     {},
 		"reading a turn":         {},
@@ -45,9 +46,12 @@ func TestPanics(t *testing.T) {
 	} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
+			if want.hold == "" {
+				want.hold = "1h"
+			}
 			b := newBox(t)
 			b.build = build
-			b.set("SIGNET_PANIC="+point, "SIGNET_PORT=1", "SIGNET_ACP_HOLD=1h", "SIGNET_ACP_MEMORY=embedded",
+			b.set("SIGNET_PANIC="+point, "SIGNET_PORT=1", "SIGNET_ACP_HOLD="+want.hold, "SIGNET_ACP_MEMORY=embedded",
 				"SIGNET_ACP_ON_SESSION_END=true")
 			all := []exchange{initialized, opened, turn(2, session, "Where is the mulberry tree?", "Behind the shed."),
 				turn(3, session, "Who has planted the mulberry tree?", "Nobody knows.")}

@@ -139,7 +139,6 @@ func TestLockedAtTheStart(t *testing.T) {
 	if b := c.blocks(0); len(b) != 1 {
 		t.Errorf("the first prompt: %q", b)
 	}
-	c.relay.o.ClaimLimit = patience // which nothing waits for now
 	close(locked)
 	c.synced()
 	w.awaitFetch(c, "s1")
