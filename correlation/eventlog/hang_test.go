@@ -29,7 +29,7 @@ func TestHangingDisk(t *testing.T) {
 	l.w.mu.Unlock()
 	defer file.Close()
 	words := strings.Repeat("word ", maxText/5-100)
-	for range 40 {
+	for range 60 {
 		l.Append(Said{Turn: 1, Text: words})
 	}
 	const turns = 100
