@@ -102,6 +102,19 @@ func (s *Store) ToldTo(ctx context.Context, item string) (sessions int, err erro
 	return sessions, sqlite.While("reading who was told", err)
 }
 
+// Told returns which of these items a session had inserted lately, within the newest 5,000 blocks.
+func (s *Store) Told(ctx context.Context, items []string) ([]string, error) {
+	wanted, err := json.Marshal(items)
+	if err != nil {
+		return nil, err
+	}
+	told, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT DISTINCT j.value
+		FROM injections i, json_each(i.items) j
+		WHERE i.id > (SELECT max(id) FROM injections) - 5000 AND i.outcome <> ?
+			AND j.value IN (SELECT value FROM json_each(?))`, WasRefused, string(wanted))
+	return told, sqlite.While("reading who was told", err)
+}
+
 // SessionsOf returns the sessions that have or had one of these keys.
 func SessionsOf(ctx context.Context, q sqlite.Querier, keys [2]string) ([]int64, error) {
 	if keys == [2]string{} {

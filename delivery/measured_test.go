@@ -254,3 +254,42 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 }
+
+// A daemon that is another one when it comes back (its version, its files) gets what is still owed, and nothing that
+// the one before has taken.
+func TestDaemonChanges(t *testing.T) {
+	for _, before := range daemontest.All {
+		for _, after := range daemontest.All {
+			t.Run(before.Version()+" to "+after.Version(), func(t *testing.T) {
+				p := newPost(t, before)
+				l := p.live("one")
+				p.saidBy(l, numbered(0, 20, 24000))
+				p.soFar(l)
+				p.daemon.Fail(daemontest.Fault{Path: "/api/hooks/session-", Kind: daemontest.Status, Code: 503})
+				p.saidBy(l, numbered(20, 6, 9000))
+				p.leave(l)
+				first := p.daemon
+				p.daemon = daemontest.Start(t, daemontest.Options{Generation: after, AgentsDir: p.dir, Now: p.clock})
+				p.later(2 * time.Hour)
+				p.work()
+				held := p.daemonHeld(first)
+				for i, n := range p.daemonHeld(p.daemon) {
+					if held[i]+n != 1 {
+						t.Errorf("turn %d is held %d times by the first and %d by the second", i, held[i], n)
+					}
+				}
+			})
+		}
+	}
+}
+
+// daemonHeld is held of the first 26 turns, for one of several daemons.
+func (p *post) daemonHeld(d *daemontest.Daemon) (times [26]int) {
+	now := p.daemon
+	p.daemon = d
+	defer func() { p.daemon = now }()
+	for i := range times {
+		times[i] = p.held(i)
+	}
+	return times
+}

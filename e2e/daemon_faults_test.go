@@ -178,3 +178,22 @@ func TestDaemonFaults(t *testing.T) {
 		}
 	}
 }
+
+// A daemon that hangs is paid for once: of four processes that end one after another, each as soon as it is answered,
+// the first alone asks it.
+func TestHangIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_HOLD=1500ms", "SIGNET_ACP_DATABASE_WAIT=100ms")
+	d := b.withDaemon(daemontest.Middle)
+	d.Fail(daemontest.Fault{Kind: daemontest.BlackHole})
+	for range 4 {
+		c, session := b.dialSession([]string{"--memory", "daemon"}, echoBin)
+		must(b, c.prompt(session, "A question. "+words))
+		c.hangUp()
+	}
+	d.Heal()
+	if n := len(d.Requests("/api/hooks/session-start")); n != 1 {
+		t.Errorf("its hooks were called %d times", n)
+	}
+}

@@ -62,7 +62,7 @@ func TestPerPrompt(t *testing.T) {
 }
 
 // What other agents have sent goes with the next plain prompt, once, whether later prompts are given anything else or
-// not; nobody waits for it.
+// not; nobody waits for it. What came for a compaction goes with the block that follows it.
 func TestMessages(t *testing.T) {
 	for _, perPrompt := range []bool{false, true} {
 		p := &scenario{T: t, w: newWorld(t), model: newModel(), mem: newSource()}
@@ -100,8 +100,17 @@ func TestMessages(t *testing.T) {
 				t.Errorf("%q: %q", step.prompt, blocks)
 			}
 		}
+		mu.Lock()
+		sent[key] = []memory.Item{{ID: "guidance:1", Text: "keep the bittern"}} // the other one was acknowledged
+		mu.Unlock()
+		p.prompt("/compact", succeed)
+		p.prompt("on", succeed)
+		blocks := p.c.blocks(len(p.c.got(`"session/prompt"`)) - 1)
+		if len(blocks) != 2 || strings.Count(blocks[0], "bittern") != 1 || strings.Contains(blocks[0], "heron") {
+			t.Errorf("after a compaction: %q", blocks)
+		}
 		inserted, err := p.w.store.Injections(t.Context(), p.w.session("model", p.id).ID)
-		if err != nil || len(inserted) != 2 || inserted[0].Kind != session.KindMessages {
+		if err != nil || len(inserted) != 3 || inserted[1].Kind != session.KindMessages {
 			t.Errorf("%+v, %v", inserted, err)
 		}
 	}

@@ -3,8 +3,10 @@ package signet
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -59,7 +61,7 @@ func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 	if err != nil {
 		return err
 	}
-	c.keys.keepMessages(key, r.messages())
+	c.keys.keepMessages(key, c.messages(ctx, p.Session, r.notifications))
 	if h.Newer && r.SessionKnown != nil && !*r.SessionKnown {
 		return c.Claim(ctx, p.Session)
 	}
@@ -67,8 +69,9 @@ func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 }
 
 // Compacting tells the daemon that a session's harness has begun to summarise the conversation (POST
-// /api/hooks/pre-compaction). What the daemon answers is dropped: it comes too late for the harness. It ends with ctx
-// or after 10 s, and makes no call while the daemon is left alone. Errors as of Follow.
+// /api/hooks/pre-compaction). The guidance that the daemon answers with comes too late for the harness, so it is one of
+// the session's Messages: it goes in with the next block. It ends with ctx or after 10 s, and makes no call while the
+// daemon is left alone. Errors as of Follow.
 func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 	if err := c.keys.bypassed(s.Key); err != nil {
 		return err
@@ -81,7 +84,10 @@ func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 	if err := c.verify(ctx); err != nil {
 		return err
 	}
-	var r ownership
+	var r struct {
+		ownership
+		Guidelines string
+	}
 	err := c.post(ctx, "/api/hooks/pre-compaction", struct {
 		Harness     string `json:"harness"`
 		SessionKey  string `json:"sessionKey"`
@@ -94,6 +100,10 @@ func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 	}
 	if err = r.err(); err != nil {
 		c.keys.heard(s.Key, err)
+	} else if text := strings.TrimSpace(chars.Cut(newlines(r.Guidelines), maxMessage)); text != "" {
+		now := c.opts.Now()
+		c.keys.keepGuidance(s.Key, memory.Item{ID: guidance + now.UTC().Format(time.RFC3339Nano), Origin: "signet",
+			Text: "Signet on what to keep of the conversation that was summarised: " + text, Date: now})
 	}
 	return err
 }

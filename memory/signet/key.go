@@ -27,6 +27,7 @@ type keyState struct {
 	answer string   // what the assistant has said last, not told to the daemon
 
 	messages []memory.Item   // from other agents, not told to the session yet
+	guidance *memory.Item    // what a compaction is to keep, not told to the session yet
 	told     map[string]bool // the ids of those that were told
 }
 
@@ -183,12 +184,22 @@ func (c *keyStates) keepMessages(key string, messages []memory.Item) {
 	v.messages = slices.DeleteFunc(messages, func(m memory.Item) bool { return v.told[m.ID] })
 }
 
+// keepGuidance keeps what the daemon says about a compaction until the session has been told.
+func (c *keyStates) keepGuidance(key string, it memory.Item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ofLocked(key).guidance = &it
+}
+
 // newlyTold notes which of the items that a session was given are messages, and gives the ids of those that it had not
 // been given before.
 func (c *keyStates) newlyTold(key string, items []string) (ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
+	if v.guidance != nil && slices.Contains(items, v.guidance.ID) {
+		v.guidance = nil
+	}
 	for _, item := range items {
 		id, ok := strings.CutPrefix(item, messagePrefix)
 		if !ok || v.told[item] {

@@ -7,12 +7,14 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Messages gives the messages of other agents that came for a key with the replies to its prompts (Follow), until they
-// are acknowledged.
+// Messages gives what came for a key beside its prompts, until it is acknowledged: messages of other agents (Follow),
+// and what the daemon says about a compaction (Compacting).
 func (c *Client) Messages(key string) []memory.Item {
 	c.keys.mu.Lock()
 	defer c.keys.mu.Unlock()
@@ -20,7 +22,33 @@ func (c *Client) Messages(key string) []memory.Item {
 	if v == nil {
 		return nil
 	}
-	return slices.Clone(v.messages)
+	all := slices.Clone(v.messages)
+	if v.guidance != nil {
+		all = append(all, *v.guidance)
+	}
+	return all
+}
+
+// inboxTimeout: a block waits for the inbox.
+const inboxTimeout = 300 * time.Millisecond
+
+// messages gives the messages for a session: those of a hook's reply, or of the inbox where the daemon's version adds
+// none to its replies (GET /api/cross-agent/messages). Without an answer in time there are none.
+func (c *Client) messages(ctx context.Context, s memory.Session, n notifications) []memory.Item {
+	if n.Notifications != nil || newer(c.seenVersion()) {
+		return n.messages()
+	}
+	ctx, cancel := context.WithTimeout(ctx, inboxTimeout)
+	defer cancel()
+	q := url.Values{"session_key": {s.Key}, "limit": {strconv.Itoa(mostMessages)}, "unread_only": {"true"}}
+	if agent := c.agent(s); agent != "" {
+		q.Set("agent_id", agent)
+	}
+	raw, err := c.memories(ctx, http.MethodGet, "/api/cross-agent/messages?"+q.Encode(), nil)
+	if err != nil {
+		return nil
+	}
+	return notifications{raw}.messages()
 }
 
 // Send leaves a message from an agent for a session, which finds it in its inbox and in the replies to its hooks (POST
@@ -44,14 +72,16 @@ func (c *Client) Send(ctx context.Context, from, key, content string) (id string
 
 // Acknowledge tells the daemon which messages among items a session was given (POST /api/cross-agent/messages/ID/ack).
 // It ends with ctx or after 10 s for each. Errors wrap memory.ErrUnavailable; a message that was not acknowledged comes
-// again in another session.
+// again in another session. An older daemon takes no acknowledgement.
 func (c *Client) Acknowledge(ctx context.Context, s memory.Session, items []string) (err error) {
 	for _, id := range c.keys.newlyTold(s.Key, items) {
 		_, failed := c.memories(ctx, http.MethodPost, "/api/cross-agent/messages/"+url.PathEscape(id)+"/ack", struct {
 			AgentID    string `json:"agentId,omitempty"`
 			SessionKey string `json:"sessionKey"`
 		}{c.agent(s), s.Key})
-		err = errors.Join(err, unavailable(failed))
+		if !isStatus(failed, http.StatusNotFound) {
+			err = errors.Join(err, unavailable(failed))
+		}
 	}
 	return err
 }

@@ -61,6 +61,37 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// Daemons that add no messages to their replies are asked for the inbox, with a start and with each prompt that they are
+// told of. What was told comes no second time, though these keep it.
+func TestInbox(t *testing.T) {
+	for _, kind := range daemontest.Recorded {
+		d := daemontest.Start(t, daemontest.Options{Generation: kind})
+		c := client(t, d.URL())
+		s := memory.Session{Key: "k", Project: "/p"}
+		id := d.Send("beta", "Can you look?")
+		start, err := c.Start(t.Context(), s)
+		want := []string{"Message from agent beta (question): Can you look?"}
+		if got := messagesOf(start.Items); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: start: %+v, %v", kind.Version(), start.Items, err)
+		}
+		if err := c.Acknowledge(t.Context(), s, []string{messagePrefix + id}); err != nil {
+			t.Errorf("%s: acknowledged: %v", kind.Version(), err)
+		}
+		d.Send("gamma", "And now?")
+		if err := c.Follow(t.Context(), Prompt{s, "on", ""}, true); err != nil {
+			t.Error(err)
+		}
+		if got := messagesOf(c.Messages("k")); !slices.Equal(got,
+			[]string{"Message from agent gamma (question): And now?"}) {
+			t.Errorf("%s: after a prompt: %q", kind.Version(), got)
+		}
+		d.Fail(daemontest.Fault{Path: "/api/cross-agent/messages", Kind: daemontest.BlackHole})
+		if _, err := c.Start(t.Context(), memory.Session{Key: "other"}); err != nil {
+			t.Errorf("%s: an inbox that hangs costs the start: %v", kind.Version(), err)
+		}
+	}
+}
+
 // Messages of another shape cost no reply, and a file that forges their heading nothing of the text.
 func TestOddMessages(t *testing.T) {
 	for name, body := range map[string]string{
@@ -111,6 +142,14 @@ func TestCompacting(t *testing.T) {
 		if err := c.Compacting(t.Context(), memory.Session{Key: "k", Project: "/p"}); err != nil ||
 			!slices.Equal(d.Compacting(), []string{"k"}) {
 			t.Errorf("%s: %v, %v", kind.Version(), d.Compacting(), err)
+		}
+		sent := c.Messages("k")
+		if len(sent) != 1 || !IsMessage(sent[0].ID) || !strings.HasSuffix(sent[0].Text, ": ...") {
+			t.Fatalf("%s: guidance: %+v", kind.Version(), sent)
+		}
+		if err := c.Acknowledge(t.Context(), memory.Session{Key: "k"}, []string{sent[0].ID}); err != nil ||
+			len(c.Messages("k")) != 0 {
+			t.Errorf("%s: told guidance stays: %v, %v", kind.Version(), c.Messages("k"), err)
 		}
 		d.Bypass("off", true)
 		if err := c.Compacting(t.Context(), memory.Session{Key: "off"}); err == nil || !c.Bypassed("off") {

@@ -80,7 +80,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	if r.SessionKnown != nil && !*r.SessionKnown && newer(out.Version) {
 		c.Resumed(s.Key) // it was restarted: the next prompt claims the key again
 	}
-	messages := r.messages()
+	messages := c.messages(ctx, s, r.notifications)
 	if r.MemoryCount <= 0 {
 		out.Items = unseen(messages, seen)
 		return out, nil

@@ -28,15 +28,16 @@ func (o ownership) err() error {
 }
 
 // notifications are the messages that other agents have sent to this one. A newer daemon adds them to the replies of
-// its hooks, each time until they are acknowledged.
+// its hooks, each time until they are acknowledged; an older one has them in its inbox alone (inbox).
 type notifications struct {
 	Notifications json.RawMessage // decoded apart, so that an odd message does not spoil the reply
 }
 
 const (
-	messagePrefix = "message:" // before a message's id, which stands among the ids of memories
-	mostMessages  = 8          // that a session is told at once
-	maxMessage    = 2 << 10    // bytes of one; the daemon cuts at 1,800 characters
+	messagePrefix = "message:"  // before a message's id, which stands among the ids of memories
+	guidance      = "guidance:" // before the time of a compaction, as the id of what the daemon says about it
+	mostMessages  = 8           // that a session is told at once
+	maxMessage    = 2 << 10     // bytes of one; the daemon cuts at 1,800 characters
 )
 
 // messages gives them as recalled notes, because they are somebody else's words.
@@ -76,5 +77,7 @@ func cutMessages(s string, messages []memory.Item) string {
 	return s[:at]
 }
 
-// IsMessage reports whether an item of a context is a message of another agent, by the item's id.
-func IsMessage(id string) bool { return strings.HasPrefix(id, messagePrefix) }
+// IsMessage reports whether an item of a context came as one of Client.Messages, by the item's id.
+func IsMessage(id string) bool {
+	return strings.HasPrefix(id, messagePrefix) || strings.HasPrefix(id, guidance)
+}

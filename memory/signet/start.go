@@ -86,8 +86,9 @@ func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, e
 	got, err := c.context(ctx, s)
 	ended(err)
 	c.settle(&c.starts, ctx, err)
-	waited := c.opts.Hold > 0 && time.Since(began) >= c.opts.Hold
-	if waited || !errors.Is(ctx.Err(), context.Canceled) { // a process that ends has waited, too
+	// A process that ends may have waited as well: its prompt came before the start was sent.
+	waited := c.opts.Hold > 0 && time.Since(began) >= c.opts.Hold/2
+	if waited || !errors.Is(ctx.Err(), context.Canceled) {
 		c.settleShared(began, err)
 	}
 	return got, err
@@ -100,7 +101,7 @@ func (c *Client) context(ctx context.Context, s memory.Session) (memory.Context,
 	if err != nil {
 		return memory.Context{}, err
 	}
-	messages := r.messages()
+	messages := c.messages(ctx, s, r.notifications)
 	out := memory.Context{
 		Source:   memory.FromDaemon,
 		Version:  c.seenVersion(),

@@ -383,7 +383,15 @@ func (c *Connection) composeFirst(p *Held) {
 	default:
 		next.Kind = KindMemories
 	}
+	next.Start.Items = slices.Concat(missing(c.news(p.turn.Session), next.Start.Items), next.Start.Items)
 	c.compose(p, next)
+}
+
+// missing returns the items that are not among others, by id.
+func missing(items, others []memory.Item) []memory.Item {
+	return slices.DeleteFunc(items, func(it memory.Item) bool {
+		return slices.ContainsFunc(others, func(o memory.Item) bool { return o.ID == it.ID })
+	})
 }
 
 // composeLater says what a prompt gets in a session that has had its context: messages from other agents, and what was

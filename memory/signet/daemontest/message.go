@@ -9,7 +9,7 @@ import (
 )
 
 // Send leaves a message of another agent for every session, and gives its id. The newer kind adds it to its replies
-// until it is acknowledged.
+// until it is acknowledged; the others have it in the inbox alone.
 func (d *Daemon) Send(from, content string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -26,6 +26,24 @@ func (d *Daemon) sent(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply(w, http.StatusOK, map[string]any{"message": map[string]any{"id": d.Send(b.FromAgentID, b.Content)}})
+}
+
+// listMessages is the inbox, as its source reads. Only the newer kind knows what was acknowledged.
+func (d *Daemon) listMessages(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	items := []any{}
+	for _, m := range d.messages {
+		if len(m.acknowledged) == 0 || r.FormValue("unread_only") == "" {
+			items = append(items, m.item())
+		}
+	}
+	reply(w, http.StatusOK, map[string]any{"items": items, "count": len(items)})
+}
+
+func (m *message) item() map[string]any {
+	return map[string]any{"id": m.id, "fromAgentId": m.from, "type": "question", "content": m.content,
+		"createdAt": m.sent.UTC().Format(time.RFC3339)}
 }
 
 // Inbox gives the messages that were sent, the oldest first.
@@ -57,8 +75,7 @@ func (d *Daemon) notify(m map[string]any, h hook) map[string]any {
 		if len(n.acknowledged) > 0 {
 			continue
 		}
-		items = append(items, map[string]any{"id": n.id, "fromAgentId": n.from, "type": "question",
-			"content": n.content, "createdAt": n.sent.UTC().Format(time.RFC3339)})
+		items = append(items, n.item())
 		text += fmt.Sprintf("- [%s] from %s: %s\n", n.id, n.from, n.content)
 	}
 	if len(items) == 0 {

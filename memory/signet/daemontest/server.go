@@ -122,9 +122,10 @@ func (d *Daemon) routes() *http.ServeMux {
 	if d.opts.Generation != Older {
 		mux.HandleFunc("POST /api/hooks/session-checkpoint-extract", d.checkpoint)
 	}
+	mux.HandleFunc("GET /api/cross-agent/messages", d.listMessages)
+	mux.HandleFunc("POST /api/cross-agent/messages", d.sent)
 	if d.opts.Generation == Newer { // as documented
 		mux.HandleFunc("GET /api/hooks/transcript-capture/{id}", d.captured)
-		mux.HandleFunc("POST /api/cross-agent/messages", d.sent)
 		mux.HandleFunc("POST /api/cross-agent/messages/{id}/ack", d.acknowledge)
 	}
 	mux.HandleFunc("GET /api/sessions", d.listSessions)

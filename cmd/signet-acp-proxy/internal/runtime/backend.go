@@ -160,7 +160,8 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	if err != nil {
 		return nil, err
 	}
-	b.mail = &messageSource{Source: source, ledger: delegation.NewLedger(db, b.c.LiveDir()), name: name, log: b.log}
+	b.mail = &messageSource{Source: source, ledger: delegation.NewLedger(db, b.c.LiveDir()), store: store,
+		name: name, log: b.log}
 	if b.c.Delegation {
 		b.mail.refresh(ctx)
 		b.follower.onTurn(b.mail.refresh)

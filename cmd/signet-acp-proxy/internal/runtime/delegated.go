@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -91,6 +92,7 @@ func (r delegationResult) remember(ctx, at context.Context, daemon *signet.Clien
 type messageSource struct {
 	memory.Source
 	ledger *delegation.Ledger
+	store  *correlation.Store
 	name   string // what the harness was started as
 	log    *Log
 
@@ -98,11 +100,16 @@ type messageSource struct {
 	waiting map[string][]memory.Item
 }
 
-// Start gives a session's context with its messages before its memories.
+// Start gives a session's context with its messages before its memories. A message that another session was told is
+// left out: an older daemon takes no acknowledgement, and would give it to each.
 func (p *messageSource) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
 	c, err := p.Source.Start(ctx, who)
 	if err != nil {
 		return c, err
+	}
+	if err := p.withoutTold(ctx, &c); err != nil {
+		log := p.log.Logger()
+		log.Warn().Err(err).Msg("looking for messages that were told")
 	}
 	messages, err := p.ledger.Inbox(ctx, namesOf(who.Harness, p.name), who.Project)
 	if err != nil {
@@ -111,6 +118,21 @@ func (p *messageSource) Start(ctx context.Context, who memory.Session) (memory.C
 	}
 	c.Items = messagesFirst(items(messages), c.Items)
 	return c, nil
+}
+
+func (p *messageSource) withoutTold(ctx context.Context, c *memory.Context) error {
+	var ids []string
+	for _, it := range c.Items {
+		if signet.IsMessage(it.ID) {
+			ids = append(ids, it.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	told, err := p.store.Told(ctx, ids)
+	c.Items = slices.DeleteFunc(c.Items, func(it memory.Item) bool { return slices.Contains(told, it.ID) })
+	return err
 }
 
 // refresh reads the messages for sessions that this process may continue.
