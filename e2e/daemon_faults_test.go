@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
@@ -195,5 +197,24 @@ func TestHangIsPaidOnce(t *testing.T) {
 	d.Heal()
 	if n := len(d.Requests("/api/hooks/session-start")); n != 1 {
 		t.Errorf("its hooks were called %d times", n)
+	}
+}
+
+// A message that the daemon keeps in its inbox for good is told to one session.
+func TestInboxIsToldOnce(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.set("ECHOAGENT_TERSE=1")
+	d := b.withDaemon(daemontest.Middle)
+	d.Send("beta", "The mast is 11.42 metres.")
+	for range 2 {
+		c, session := b.dialSession([]string{"--memory", "daemon"}, echoBin)
+		must(b, c.prompt(session, "A question. "+words))
+		c.hangUp()
+		b.run(proxyBin, "sessions", "--json") // takes in what was said
+	}
+	told := b.query(`SELECT count(*), count(DISTINCT session), sum(text LIKE '%11.42 metres%') FROM injections`)
+	if diff := cmp.Diff([][]string{{"2", "2", "1"}}, told); diff != "" {
+		t.Errorf("blocks, sessions, blocks with the message (-want +got):\n%s", diff)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
@@ -100,17 +100,13 @@ type messageSource struct {
 	waiting map[string][]memory.Item
 }
 
-// Start gives a session's context with its messages before its memories. A message that another session was told is
-// left out: an older daemon takes no acknowledgement, and would give it to each.
+// Start gives a session's context with its messages before its memories.
 func (p *messageSource) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
 	c, err := p.Source.Start(ctx, who)
 	if err != nil {
 		return c, err
 	}
-	if err := p.withoutTold(ctx, &c); err != nil {
-		log := p.log.Logger()
-		log.Warn().Err(err).Msg("looking for messages that were told")
-	}
+	p.dropTold(ctx, &c)
 	messages, err := p.ledger.Inbox(ctx, namesOf(who.Harness, p.name), who.Project)
 	if err != nil {
 		log := p.log.Logger()
@@ -120,7 +116,17 @@ func (p *messageSource) Start(ctx context.Context, who memory.Session) (memory.C
 	return c, nil
 }
 
-func (p *messageSource) withoutTold(ctx context.Context, c *memory.Context) error {
+// Recall leaves out the messages that were told, too.
+func (p *messageSource) Recall(ctx context.Context, who memory.Session, prompt string, seen []string) (memory.Context,
+	error) {
+	c, err := p.Source.Recall(ctx, who, prompt, seen)
+	p.dropTold(ctx, &c)
+	return c, err
+}
+
+// dropTold drops the messages that another session was told: an older daemon takes no acknowledgement, and gives them to
+// each.
+func (p *messageSource) dropTold(ctx context.Context, c *memory.Context) {
 	var ids []string
 	for _, it := range c.Items {
 		if signet.IsMessage(it.ID) {
@@ -128,11 +134,14 @@ func (p *messageSource) withoutTold(ctx context.Context, c *memory.Context) erro
 		}
 	}
 	if len(ids) == 0 {
-		return nil
+		return
 	}
 	told, err := p.store.Told(ctx, ids)
+	if err != nil {
+		log := p.log.Logger()
+		log.Warn().Err(err).Msg("looking for messages that were told")
+	}
 	c.Items = slices.DeleteFunc(c.Items, func(it memory.Item) bool { return slices.Contains(told, it.ID) })
-	return err
 }
 
 // refresh reads the messages for sessions that this process may continue.
