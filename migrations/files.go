@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // ErrNetworkFS is an error of Open.
@@ -65,8 +66,11 @@ func tightenBelow(dir string) {
 	})
 }
 
-// tighten removes the permissions of group and others from a file, if it is there.
+// tighten removes the permissions of group and others from a file, if it is there. Windows has none of these.
 func tighten(name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	info, err := os.Stat(name)
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
 		err = os.Chmod(name, info.Mode().Perm()&^0o077)
