@@ -184,6 +184,7 @@ var notRun = map[string]string{
 	"make recall":                          "measures for minutes",
 	"make recall CODING=DIR DIALOGUES=DIR": "measures for minutes, on conversations that are not in the repository",
 	"make harnesses":                       "installs 1.5 GB",
+	"make windows":                         "needs Wine",
 	daemonFaults:                           "takes minutes, and is part of the tests",
 	allFaults:                              "takes minutes, and is part of the tests",
 	telemetryPost:                          "nobody listens there; telemetry.TestPost does",

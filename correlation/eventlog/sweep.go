@@ -151,6 +151,9 @@ func (s Sweep) fold(ctx context.Context, f file, last bool, did *Swept) error {
 			return err
 		}
 	}
+	if err := r.close(); err != nil { // Windows removes no open file
+		return err
+	}
 	return s.remove(ctx, f, last, did)
 }
 

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -19,6 +20,7 @@ func announceRecording(ctx context.Context, c *config.Config, store *correlation
 	}
 	if first {
 		std.Say("conversations are recorded in %s, for agents to remember; memory: off in the acp: section of "+
-			"%s/agent.yaml, or SIGNET_BYPASS=1, turns it off (this is said once)", c.DB, c.SignetPath)
+			"%s, or SIGNET_BYPASS=1, turns it off (this is said once)",
+			c.DB, filepath.Join(c.SignetPath, "agent.yaml"))
 	}
 }
