@@ -342,12 +342,13 @@ func (l *Ledger) Settle(ctx context.Context) error {
 	return nil
 }
 
-// leftovers gives the delegations whose runner was killed and whose folder is to be thrown away.
+// leftovers gives the delegations that have ended and whose folder was to be thrown away: their runner was killed, or
+// could not.
 func (l *Ledger) leftovers(ctx context.Context) ([]Delegation, error) {
 	if err := l.Settle(ctx); err != nil {
 		return nil, err
 	}
-	return l.stored(ctx, `WHERE state = ? AND mode = ? AND folder <> ''`, Lost, Read)
+	return l.stored(ctx, `WHERE ended > 0 AND mode = ? AND folder <> ''`, Read)
 }
 
 // forgetFolder notes that a delegation's folder was removed.

@@ -195,8 +195,8 @@ type Row struct {
 	Progress string     `json:"progress,omitempty"` // what the child is doing, until it has ended
 	Stop     string     `json:"stop,omitempty"`     // the stop reason of the child's turn
 	Reason   string     `json:"reason,omitempty"`   // why it ended so, for people
-	Branch   string     `json:"branch,omitempty"`   // with the changes, in git
-	Folder   string     `json:"folder,omitempty"`   // with the changes, outside of git or after Lost
+	Branch   string     `json:"branch,omitempty"`   // with the changes, in the repository git below folder
+	Folder   string     `json:"folder,omitempty"`   // with the changes, until they are discarded
 	Paths    []string   `json:"paths"`              // files that the child wrote
 	Refused  []string   `json:"refused"`            // requests for permission that were refused
 	Verdict  *float64   `json:"verdict,omitempty"`  // the caller's, from -1 to 1
@@ -219,7 +219,7 @@ func (d Delegation) Row() Row {
 	} else {
 		r.Progress = d.Progress
 	}
-	if d.Mode == Edit && (d.Branch == "" || d.State == Lost) {
+	if d.Mode == Edit {
 		r.Folder = d.Folder
 	}
 	return r

@@ -123,7 +123,7 @@ func (r Runner) tidy(ctx context.Context) {
 	left, err := r.Ledger.leftovers(ctx)
 	for _, d := range left {
 		if err == nil {
-			err = worktree.Discard(ctx, d.Cwd, d.Folder)
+			err = worktree.Discard(ctx, r.Folders, d.Folder)
 		}
 		if err == nil {
 			err = r.Ledger.forgetFolder(ctx, d.ID)
@@ -234,17 +234,13 @@ func (r *run) note(ctx context.Context) {
 
 // work makes the child's folder, has the child work there, and takes back what it wrote.
 func (r *run) work(task string) Outcome {
-	branch := ""
-	if r.d.Mode == Edit {
-		branch = "signet/" + strings.ToLower(r.d.ID)
-	}
 	root := filepath.Join(r.Folders, r.d.ID)
 	r.mu.Lock()
-	r.noted.Folder, r.noted.Branch = root, branch
+	r.noted.Folder = root
 	r.mu.Unlock()
 	r.note(r.ctx) // so that the folder is found if we are killed
 	readMode := r.ReadMode(r.d.Agent)
-	folder, err := worktree.Make(r.ctx, r.d.Cwd, root, branch)
+	folder, err := worktree.Make(r.ctx, r.d.Cwd, root, worktree.Options{Edit: r.d.Mode == Edit})
 	cwd := r.d.Cwd
 	switch {
 	case worktree.TooLarge(err) && r.d.Mode == Read && readMode != "": // its read-only mode keeps it from writing
@@ -266,14 +262,18 @@ func (r *run) work(task string) Outcome {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endLimit)
 	defer cancel()
-	written, err := folder.Finish(ctx, r.d.Mode == Edit, "Delegated: "+clean(chars.Cut(firstLine(r.d.Task), 72)))
+	written, err := folder.Finish(ctx, "Delegated: "+clean(chars.Cut(firstLine(r.d.Task), 72)))
 	if err != nil {
+		o.Folder = root
 		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("taking back a folder")
 		if o.Reason == "" {
 			o.Reason = err.Error()
 		}
 	}
-	o.Paths, o.Branch, o.Folder = written.Paths, written.Branch, written.Folder
+	o.Paths, o.Branch, o.Refused = written.Paths, written.Branch, append(o.Refused, written.Left...)
+	if o.Branch != "" {
+		o.Folder = root
+	}
 	return o
 }
 

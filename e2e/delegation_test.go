@@ -60,7 +60,7 @@ func TestDelegateEdits(t *testing.T) {
 	if d.Branch == "" || len(d.Paths) != 1 || !strings.Contains(r.Stderr, d.Branch) {
 		t.Errorf("%+v\n%s", d, r.Stderr)
 	}
-	if got := b.run("git", "show", d.Branch+":heron.txt"); !strings.Contains(got, "Make it white.") {
+	if got := b.run("git", "-C", filepath.Join(d.Folder, "git"), "show", d.Branch+":heron.txt"); !strings.Contains(got, "Make it white.") {
 		t.Errorf("the branch has %q", got)
 	}
 	if text, err := os.ReadFile(filepath.Join(b.Work, "heron.txt")); string(text) != "grey\n" {

@@ -1,11 +1,16 @@
 package worktree
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -24,10 +29,16 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-func git(t *testing.T, dir string, args ...string) string {
+// read gives a file's content, "" for none.
+func read(dir, name string) string {
+	text, _ := os.ReadFile(filepath.Join(dir, name))
+	return string(text)
+}
+
+func run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@localhost"},
-		args...)...).CombinedOutput()
+	out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@localhost",
+		"-c", "protocol.file.allow=always"}, args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
@@ -38,133 +49,349 @@ func git(t *testing.T, dir string, args ...string) string {
 func repo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
+	run(t, dir, "init", "-q", "-b", "main")
 	write(t, dir, map[string]string{"sub/heron.txt": "grey\n", "gone.txt": "x\n", ".gitignore": "*.log\n"})
-	git(t, dir, "add", "-A")
-	git(t, dir, "commit", "-qm", "one")
+	run(t, dir, "add", "-A")
+	run(t, dir, "commit", "-qm", "one")
 	write(t, dir, map[string]string{"sub/heron.txt": "white\n", "new.txt": "new\n", "secret.log": "s"})
 	return dir
 }
 
+// make1 makes a folder for a caller in dir.
+func make1(t *testing.T, dir string, o Options) *Folder {
+	t.Helper()
+	f, err := Make(t.Context(), dir, filepath.Join(t.TempDir(), "01D"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Drop(t.Context()) })
+	return f
+}
+
+// state is all that a caller's repository has: its files, status, refs, objects and configuration.
+func state(t *testing.T, dir string) string {
+	t.Helper()
+	out, err := exec.Command("sh", "-c", `cd "$1" && git status --porcelain && git for-each-ref && git count-objects -v &&
+		cat .git/config .git/HEAD && find . -type f ! -path "./.git/*" -exec cksum {} + | sort -k3`, "sh", dir).
+		CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
 func TestGit(t *testing.T) {
-	for _, keep := range []bool{false, true} {
+	for _, edit := range []bool{false, true} {
 		dir := repo(t)
-		before := git(t, dir, "status", "--porcelain")
-		root, branch := filepath.Join(t.TempDir(), "d"), ""
-		if keep {
-			branch = "signet/one"
+		before := state(t, dir)
+		f := make1(t, filepath.Join(dir, "sub"), Options{Edit: edit})
+		top := filepath.Dir(f.Cwd)
+		if got := read(f.Cwd, "heron.txt") + read(top, "new.txt") + read(top, "secret.log"); got != "white\nnew\n" {
+			t.Errorf("it sees %q", got)
 		}
-		f, err := Make(t.Context(), filepath.Join(dir, "sub"), root, branch)
+		if got, want := run(t, top, "status", "--porcelain"), run(t, dir, "status", "--porcelain"); got != want {
+			t.Errorf("its git says %q, the caller's %q", got, want)
+		}
+		if got := run(t, top, "log", "--format=%s", "main"); got != "one" {
+			t.Errorf("its history: %s", got)
+		}
+		head := run(t, dir, "rev-parse", "HEAD")
+		if got := run(t, dir, "for-each-ref", "--format=%(objectname)", "refs/signet/01d"); got != head {
+			t.Errorf("the caller's repository holds %q for it, HEAD is %s", got, head)
+		}
+		write(t, f.Cwd, map[string]string{"heron.txt": "black\n", "Ä b.txt": "b", "x.log": "ignored"})
+		if err := os.Remove(filepath.Join(top, "gone.txt")); err != nil {
+			t.Fatal(err)
+		}
+		w, err := f.Finish(t.Context(), "What was delegated")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, err := os.ReadFile(filepath.Join(f.Cwd, "heron.txt")); string(text) != "white\n" {
-			t.Errorf("it sees %q, %v", text, err)
-		}
-		if _, err := os.Stat(filepath.Join(f.Cwd, "../new.txt")); err != nil {
-			t.Error(err)
-		}
-		if _, err := os.Stat(filepath.Join(f.Cwd, "../secret.log")); err == nil {
-			t.Error("it sees what is ignored")
-		}
-		write(t, f.Cwd, map[string]string{"heron.txt": "black\n", "Ä b.txt": "b"})
-		if err := os.Remove(filepath.Join(f.Cwd, "../gone.txt")); err != nil {
-			t.Fatal(err)
-		}
-		r, err := f.Finish(t.Context(), keep, "What was delegated")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]string{"gone.txt", "sub/heron.txt", "sub/Ä b.txt"}, r.Paths); diff != "" {
+		if diff := cmp.Diff([]string{"gone.txt", "sub/heron.txt", "sub/Ä b.txt"}, w.Paths); diff != "" {
 			t.Errorf("paths (-want +got):\n%s", diff)
 		}
-		if r.Branch != branch {
-			t.Errorf("branch %q, want %q", r.Branch, branch)
+		if (w.Branch == "signet/01d") != edit || len(w.Left) > 0 {
+			t.Errorf("%+v", w)
 		}
-		if keep {
-			if got := git(t, dir, "show", branch+":sub/heron.txt"); got != "black" {
+		_, err = os.Stat(f.root)
+		if (err == nil) != edit {
+			t.Errorf("its folder: %v", err)
+		}
+		if edit {
+			if got := run(t, w.Store, "diff", "--stat", head, w.Branch); !strings.Contains(got, "3 files changed") {
+				t.Errorf("the branch changes more than the child did:\n%s", got)
+			}
+			if got := run(t, w.Store, "show", w.Branch+":sub/heron.txt"); got != "black" {
 				t.Errorf("the branch has %q", got)
 			}
+			if err := Discard(t.Context(), filepath.Dir(f.root), f.root); err != nil {
+				t.Error(err)
+			}
 		}
-		if _, err := os.Stat(root); err == nil {
-			t.Error("the folder stays")
-		}
-		if list := git(t, dir, "worktree", "list"); strings.Count(list, "\n") != 0 {
-			t.Errorf("work trees: %s", list)
-		}
-		if after := git(t, dir, "status", "--porcelain"); after != before {
-			t.Errorf("the caller's folder is not as it was: %q, %q", before, after)
-		}
-		if branches := git(t, dir, "branch", "--list", "signet/*"); (branches != "") != keep {
-			t.Errorf("branches: %q", branches)
+		if diff := cmp.Diff(before, state(t, dir)); diff != "" {
+			t.Errorf("the caller's folder (-before +after):\n%s", diff)
 		}
 	}
+}
+
+// What the child does with its own git changes nothing of what comes back, nor of the caller's; and what the caller does
+// with his changes nothing of what the child has.
+func TestOwnGit(t *testing.T) {
+	for name, do := range map[string]func(t *testing.T, dir, own string){
+		"commits elsewhere": func(t *testing.T, _, own string) {
+			run(t, own, "checkout", "-q", "-b", "elsewhere")
+			run(t, own, "add", "-A")
+			run(t, own, "commit", "-qm", "mine")
+			run(t, own, "stash", "list")
+			run(t, own, "tag", "mine")
+		},
+		"removes it": func(t *testing.T, _, own string) { must(t, os.RemoveAll(filepath.Join(own, ".git"))) },
+		"breaks it":  func(t *testing.T, _, own string) { write(t, own, map[string]string{".git/HEAD": "no"}) },
+		"a file of it": func(t *testing.T, _, own string) {
+			must(t, os.Rename(own+"/.git", own+"/x.log"))
+			link(t, own, "x.log", ".git")
+		},
+		"the caller collects garbage": func(t *testing.T, dir, own string) {
+			run(t, dir, "add", "-A") // what is staged is borrowed, too
+			run(t, dir, "reset", "-q")
+			run(t, dir, "checkout", "-q", "--orphan", "other")
+			run(t, dir, "branch", "-qD", "main")
+			run(t, dir, "reflog", "expire", "--expire=now", "--all")
+			run(t, dir, "gc", "-q", "--prune=now")
+			run(t, own, "fsck")
+			run(t, own, "show", "main:gone.txt")
+		},
+		"the caller rebases": func(t *testing.T, dir, _ string) {
+			run(t, dir, "checkout", "-q", "-b", "next")
+			run(t, dir, "commit", "-qam", "two")
+			run(t, dir, "commit", "-q", "--amend", "-m", "three")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := repo(t)
+			run(t, dir, "add", "-A")
+			f := make1(t, dir, Options{Edit: true})
+			run(t, dir, "reset", "-q")
+			write(t, f.Cwd, map[string]string{"new.txt": "newer\n"})
+			do(t, dir, f.Cwd)
+			write(t, f.Cwd, map[string]string{"last.txt": "l"})
+			w, err := f.Finish(t.Context(), "m")
+			must(t, err)
+			if diff := cmp.Diff([]string{"last.txt", "new.txt"}, w.Paths); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
+			must(t, err)
+			var patch bytes.Buffer
+			if err := r.Diff(t.Context(), &patch); err != nil || strings.Count(patch.String(), "diff --git") != 2 ||
+				!strings.Contains(patch.String(), "-new\n+newer\n") {
+				t.Errorf("%v\n%s", err, &patch)
+			}
+			if _, err := r.Apply(t.Context()); err != nil || read(dir, "new.txt") != "newer\n" || !r.Applied(t.Context()) {
+				t.Errorf("applied: %v, %q", err, read(dir, "new.txt"))
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func link(t *testing.T, dir, leads, name string) {
+	t.Helper()
+	must(t, os.Symlink(leads, filepath.Join(dir, name)))
 }
 
 // Where nothing was written nothing is handed back, and a repository without a commit has a folder to give as well.
 func TestNothingWritten(t *testing.T) {
 	dir := t.TempDir()
-	git(t, dir, "init", "-q")
+	run(t, dir, "init", "-q")
 	write(t, dir, map[string]string{"a.txt": "a"})
-	f, err := Make(t.Context(), dir, filepath.Join(t.TempDir(), "d"), "signet/two")
-	if err != nil {
-		t.Fatal(err)
+	f := make1(t, dir, Options{Edit: true})
+	w, err := f.Finish(t.Context(), "m")
+	if err != nil || w.Branch != "" || len(w.Paths) != 0 || run(t, dir, "for-each-ref") != "" {
+		t.Errorf("%+v, %v", w, err)
 	}
-	r, err := f.Finish(t.Context(), true, "m")
-	if err != nil || r.Branch != "" || len(r.Paths) != 0 || git(t, dir, "branch", "--list") != "" {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// A child that commits, or goes to another branch, hands back the same.
-func TestChildCommits(t *testing.T) {
-	dir := repo(t)
-	f, err := Make(t.Context(), dir, filepath.Join(t.TempDir(), "d"), "signet/three")
-	if err != nil {
-		t.Fatal(err)
-	}
-	git(t, f.Cwd, "checkout", "-q", "-b", "elsewhere")
-	write(t, f.Cwd, map[string]string{"new.txt": "newer\n"})
-	git(t, f.Cwd, "commit", "-qam", "mine")
-	write(t, f.Cwd, map[string]string{"last.txt": "l"})
-	r, err := f.Finish(t.Context(), true, "m")
-	if err != nil || git(t, dir, "show", "signet/three:new.txt") != "newer" || git(t, dir, "show",
-		"signet/three:last.txt") != "l" {
-		t.Errorf("%+v, %v", r, err)
+	if _, err := Open(t.Context(), filepath.Dir(f.root), f.root); !errors.Is(err, ErrNothing) {
+		t.Error(err)
 	}
 }
 
-func TestCopy(t *testing.T) {
+// Outside of git it is the same.
+func TestWithoutGit(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a.txt": "a", "b/c.txt": "c", "d.txt": "d"})
-	for name, leads := range map[string]string{"inside": "b/c.txt", "outside": "../x", "absolute": "/etc/passwd"} {
-		if err := os.Symlink(leads, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+	link(t, dir, "b/c.txt", "link")
+	must(t, os.Mkdir(filepath.Join(dir, "empty"), 0o700))
+	f := make1(t, dir, Options{Edit: true})
+	if read(f.Cwd, "link") != "c" {
+		t.Error("the link is gone")
 	}
-	root := filepath.Join(t.TempDir(), "d")
-	f, err := Make(t.Context(), dir, root, "signet/x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]bool{"inside": true, "outside": false, "absolute": false} {
-		if _, err := os.Lstat(filepath.Join(f.Cwd, name)); (err == nil) != want {
-			t.Errorf("%s: %v", name, err)
-		}
+	if _, err := os.Stat(filepath.Join(f.Cwd, "empty")); err != nil {
+		t.Error(err)
 	}
 	write(t, f.Cwd, map[string]string{"a.txt": "A", "b/e.txt": "e"})
-	if err := os.Remove(filepath.Join(f.Cwd, "d.txt")); err != nil {
-		t.Fatal(err)
-	}
-	r, err := f.Finish(t.Context(), true, "m")
-	if diff := cmp.Diff([]string{"a.txt", "b/e.txt", "d.txt"}, r.Paths); diff != "" || err != nil {
+	must(t, os.Remove(filepath.Join(f.Cwd, "d.txt")))
+	w, err := f.Finish(t.Context(), "m")
+	if diff := cmp.Diff([]string{"a.txt", "b/e.txt", "d.txt"}, w.Paths); diff != "" || err != nil {
 		t.Errorf("%v, paths (-want +got):\n%s", err, diff)
 	}
-	if text, err := os.ReadFile(filepath.Join(r.Folder, "a.txt")); string(text) != "A" {
-		t.Errorf("handed back: %q, %v", text, err)
-	}
-	if text, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(text) != "a" {
+	if read(dir, "a.txt") != "a" {
 		t.Error("the caller's folder was changed")
+	}
+	r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
+	must(t, err)
+	if _, err := r.Apply(t.Context()); err != nil || read(dir, "a.txt")+read(dir, "b/e.txt")+read(dir, "d.txt") != "Ae" {
+		t.Errorf("applied: %v", err)
+	}
+}
+
+// A result comes onto what stands in the caller's folder by then, or nothing of it does.
+func TestApply(t *testing.T) {
+	long := strings.Repeat("line\n", 20)
+	for name, tt := range map[string]struct {
+		child, caller func(t *testing.T, dir string)
+		want          map[string]string // the caller's files after it; "" for none
+		conflict      string
+	}{
+		"both ends of a file": {
+			child:  func(t *testing.T, dir string) { write(t, dir, map[string]string{"long.txt": long + "child\n"}) },
+			caller: func(t *testing.T, dir string) { write(t, dir, map[string]string{"long.txt": "caller\n" + long}) },
+			want:   map[string]string{"long.txt": "caller\n" + long + "child\n"},
+		},
+		"the same line": {
+			child: func(t *testing.T, dir string) {
+				write(t, dir, map[string]string{"a.txt": "child\n", "aa.txt": "child\n"})
+			},
+			caller:   func(t *testing.T, dir string) { write(t, dir, map[string]string{"a.txt": "caller\n"}) },
+			conflict: "CONFLICT (content): Merge conflict in a.txt",
+		},
+		"the same change": {
+			child:  func(t *testing.T, dir string) { write(t, dir, map[string]string{"a.txt": "same\n"}) },
+			caller: func(t *testing.T, dir string) { write(t, dir, map[string]string{"a.txt": "same\n"}) },
+			want:   map[string]string{"a.txt": "same\n"},
+		},
+		"a file that is ignored stands there": {
+			child:    func(t *testing.T, dir string) { write(t, dir, map[string]string{".gitignore": "", "x.log": "child\n"}) },
+			caller:   func(t *testing.T, dir string) { write(t, dir, map[string]string{"x.log": "caller\n"}) },
+			conflict: "x.log",
+		},
+		"a file that the caller has deleted": {
+			child:    func(t *testing.T, dir string) { write(t, dir, map[string]string{"a.txt": "child\n"}) },
+			caller:   func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "a.txt"))) },
+			conflict: "CONFLICT (modify/delete)",
+		},
+		"renamed, and changed": {
+			child: func(t *testing.T, dir string) {
+				must(t, os.Rename(filepath.Join(dir, "long.txt"), filepath.Join(dir, "moved.txt")))
+			},
+			caller: func(t *testing.T, dir string) { write(t, dir, map[string]string{"long.txt": "caller\n" + long}) },
+			want:   map[string]string{"long.txt": "", "moved.txt": "caller\n" + long},
+		},
+		"a folder becomes a file, a file a folder": {
+			child: func(t *testing.T, dir string) {
+				must(t, os.RemoveAll(filepath.Join(dir, "sub")))
+				must(t, os.Remove(filepath.Join(dir, "a.txt")))
+				write(t, dir, map[string]string{"sub": "file\n", "a.txt/in.txt": "in\n"})
+			},
+			want: map[string]string{"sub": "file\n", "a.txt/in.txt": "in\n"},
+		},
+		"a folder stands in its place": {
+			child:    func(t *testing.T, dir string) { write(t, dir, map[string]string{"there": "child\n"}) },
+			caller:   func(t *testing.T, dir string) { write(t, dir, map[string]string{"there/in.txt": "caller\n"}) },
+			conflict: "there is a folder with there/in.txt",
+		},
+		"a link stands in its way": {
+			child: func(t *testing.T, dir string) { write(t, dir, map[string]string{"way/in.txt": "child\n"}) },
+			caller: func(t *testing.T, dir string) {
+				link(t, dir, t.TempDir(), "way")
+			},
+			conflict: "way",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := repo(t)
+			write(t, dir, map[string]string{"a.txt": "a\n", "aa.txt": "a\n", "long.txt": long})
+			f := make1(t, dir, Options{Edit: true})
+			tt.child(t, f.Cwd)
+			w, err := f.Finish(t.Context(), "m")
+			must(t, err)
+			if tt.caller != nil {
+				tt.caller(t, dir)
+			}
+			r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
+			must(t, err)
+			if text, err := r.Stat(t.Context()); err != nil || !strings.Contains(text, " changed, ") {
+				t.Errorf("%v\n%s", err, text)
+			}
+			before := state(t, dir)
+			_, err = r.Apply(t.Context())
+			if tt.conflict != "" {
+				var c Conflict
+				if !errors.As(err, &c) || !strings.Contains(c.Words, tt.conflict) {
+					t.Errorf("%v, want %q", err, tt.conflict)
+				}
+				if diff := cmp.Diff(before, state(t, dir)); diff != "" {
+					t.Errorf("something is half done (-before +after):\n%s", diff)
+				}
+				return
+			}
+			must(t, err)
+			for name, want := range tt.want {
+				if got := read(dir, name); got != want {
+					t.Errorf("%s: %q, want %q", name, got, want)
+				}
+			}
+			after := state(t, dir)
+			if wrote, err := r.Apply(t.Context()); err != nil || len(wrote) > 0 || state(t, dir) != after {
+				t.Errorf("again: %v, %v; the first wrote %v", wrote, err, w.Paths)
+			}
+		})
+	}
+}
+
+// A file that cannot be moved to its place leaves all as it was.
+func TestApplyUndone(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a": "a", "gone/x": "x", "new/b": "b", "y": "y"})
+	root, err := os.OpenRoot(dir)
+	must(t, err)
+	defer root.Close()
+	must(t, root.Mkdir("old", 0o700))
+	m := &move{root: root, beside: "."}
+	if err := m.all([]string{"gone/x"}, []string{"b", "missing"}); err == nil {
+		t.Fatal("what is missing was moved")
+	}
+	must(t, m.undo())
+	for name, want := range map[string]string{"a": "a", "gone/x": "x", "b": "", "y": "y"} {
+		if got := read(dir, name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Only a folder below our own is opened or removed, whatever the database says.
+func TestForeignFolder(t *testing.T) {
+	dir, folders := repo(t), t.TempDir()
+	link(t, folders, dir, "link")
+	for _, root := range []string{dir, folders, filepath.Join(folders, ".."), folders + "/x/../../y", filepath.Join(folders,
+		"link"), filepath.Join(folders, "x", "y"), "/", ""} {
+		if _, err := Open(t.Context(), folders, root); err == nil || errors.Is(err, ErrNothing) {
+			t.Errorf("%q is opened: %v", root, err)
+		}
+		if err := Discard(t.Context(), folders, root); err == nil {
+			t.Errorf("%q is discarded", root)
+		}
+	}
+	if read(dir, "new.txt") == "" {
+		t.Error("it is gone")
+	}
+	if err := Discard(t.Context(), folders, filepath.Join(folders, "gone")); err != nil {
+		t.Errorf("what is gone already: %v", err)
 	}
 }
 
@@ -179,63 +406,77 @@ func TestCannotBeMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := filepath.Join(t.TempDir(), "d")
-	if _, err := Make(t.Context(), large, root, ""); !TooLarge(err) {
+	if _, err := Make(t.Context(), large, root, Options{}); !TooLarge(err) {
 		t.Errorf("large: %v", err)
 	}
-	dir := repo(t)
-	git(t, dir, "branch", "signet/taken")
-	if _, err := Make(t.Context(), dir, root, "signet/taken"); err == nil ||
-		!strings.Contains(err.Error(), "signet/taken") {
-		t.Errorf("a branch that is there: %v", err)
-	}
-	if git(t, dir, "rev-parse", "--verify", "-q", "signet/taken") == "" {
-		t.Error("somebody's branch is gone")
-	}
-	if _, err := os.Stat(root); err == nil {
+	if _, err := os.Stat(root); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("something is left")
 	}
 }
 
-// What is left of a work tree that was being made when its process was killed goes away.
-func TestDiscard(t *testing.T) {
-	dir := repo(t)
-	root := filepath.Join(t.TempDir(), "d")
-	if _, err := Make(t.Context(), dir, root, ""); err != nil {
-		t.Fatal(err)
+// What a killed runner has left is taken or thrown away, however far it came.
+func TestKilled(t *testing.T) {
+	for name, left := range map[string]func(t *testing.T, f *Folder){
+		"while it worked": func(*testing.T, *Folder) {},
+		"while the files were copied": func(t *testing.T, f *Folder) {
+			must(t, os.RemoveAll(filepath.Join(f.root, storeName)))
+		},
+		"at once": func(t *testing.T, f *Folder) { must(t, os.Remove(filepath.Join(f.root, callerName))) },
+	} {
+		dir := repo(t)
+		before := state(t, dir)
+		f := make1(t, dir, Options{Edit: true})
+		write(t, f.Cwd, map[string]string{"new.txt": "newer\n"})
+		must(t, f.lock.Close())
+		left(t, f)
+		r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
+		if name == "while it worked" {
+			must(t, err)
+			if text, err := r.Stat(t.Context()); err != nil || !strings.Contains(text, "new.txt") {
+				t.Errorf("%s: %v", text, err)
+			}
+		} else if !errors.Is(err, ErrNothing) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "at once" { // nothing in the caller's repository is made before it is noted where that is
+			must(t, f.Repositories[0].release(t.Context(), "01d"))
+		}
+		must(t, Discard(t.Context(), filepath.Dir(f.root), f.root))
+		if diff := cmp.Diff(before, state(t, dir)); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
+		if _, err := os.Stat(f.root); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: its folder is left", name)
+		}
 	}
-	git(t, dir, "worktree", "lock", "--reason", "initializing", filepath.Join(root, work))
-	if err := os.Remove(filepath.Join(root, work, ".git")); err != nil {
-		t.Fatal(err)
-	}
-	if err := Discard(t.Context(), dir, root); err != nil {
-		t.Error(err)
-	}
-	if list := git(t, dir, "worktree", "list"); strings.Contains(list, "\n") {
-		t.Errorf("work trees: %s", list)
-	}
-	if _, err := os.Stat(root); err == nil {
-		t.Error("the folder stays")
+}
+
+// A folder that is being worked at is not removed.
+func TestHeld(t *testing.T) {
+	f := make1(t, repo(t), Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := Discard(ctx, filepath.Dir(f.root), f.root); err == nil || read(f.root, callerName) == "" {
+		t.Errorf("it is removed: %v", err)
 	}
 }
 
 func TestInside(t *testing.T) {
 	dir := repo(t)
-	f, err := Make(t.Context(), filepath.Join(dir, "sub"), filepath.Join(t.TempDir(), "d"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("/etc", filepath.Join(f.Cwd, "link")); err != nil {
-		t.Fatal(err)
-	}
+	f := make1(t, filepath.Join(dir, "sub"), Options{})
+	link(t, f.Cwd, "/etc", "link")
+	link(t, f.Cwd, "/etc/not-there", "dangling")
+	link(t, f.Cwd, "../.git", "git")
 	for path, want := range map[string]bool{
-		"heron.txt": true, "../new.txt": true, "not/there/yet.txt": true, f.Cwd + "/x": true,
-		"../../../x": false, "/etc/passwd": false, "link/passwd": false, dir + "/new.txt": false, "../.git": false,
+		"heron.txt": true, "../new.txt": true, "not/there/yet.txt": true, f.Cwd + "/x": true, "git.txt": true,
+		"../.gitignore": true, ".github/x": true,
+		"../../../x": false, "/etc/passwd": false, "link/passwd": false, "dangling": false, "dangling/x": false,
+		dir + "/new.txt": false, "../.git": false, "../.git/hooks/x": false, "x/.git": false, "x/.GIT/config": false,
+		"x/.git./config": false, "x/.git ": false, "x/GIT~1/config": false, "x/.g\u200cit": false,
+		"x/.git::$INDEX_ALLOCATION/config": false, `x\.git\config`: false, "git/config": false,
 	} {
 		if got := f.Inside(path); got != want {
-			t.Errorf("Inside(%s) = %v", path, got)
+			t.Errorf("Inside(%q) = %v", path, got)
 		}
-	}
-	if err := f.Drop(t.Context()); err != nil {
-		t.Error(err)
 	}
 }

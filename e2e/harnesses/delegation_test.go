@@ -74,10 +74,10 @@ func delegate(t *testing.T, parent, child, mode string) {
 	reply := box.say("exec", askedFor)
 	box.alone()
 	var rows []struct {
-		Agent, State, Reason, Session, Branch, Answer string
-		Refused, Paths                                []string
-		Started                                       time.Time
-		Ended                                         time.Time
+		Agent, State, Reason, Session, Branch, Folder, Answer string
+		Refused, Paths                                        []string
+		Started                                               time.Time
+		Ended                                                 time.Time
 	}
 	if err := json.Unmarshal([]byte(box.ran(box.proxy, "delegations", "--json")), &rows); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func delegate(t *testing.T, parent, child, mode string) {
 	if mode == "edit" && d.Branch == "" {
 		t.Fatalf("nothing was handed back: %+v\n%s", d, box.ran(box.proxy, "log", d.Session))
 	}
-	if mode == "edit" && box.ran("git", "show", d.Branch+":white.txt") != "white\n" {
+	if mode == "edit" && box.ran("git", "-C", filepath.Join(d.Folder, "git"), "show", d.Branch+":white.txt") != "white\n" {
 		t.Errorf("the branch does not have it: %+v", d)
 	}
 	box.remember(d.Session)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
@@ -104,9 +105,10 @@ func Delegated(a runtime.Delegated, std term.Streams) error {
 	}
 	switch {
 	case a.Branch != "":
-		std.Say("changed on the branch %s: %s", a.Branch, chars.Cut(strings.Join(a.Paths, ", "), 400))
+		std.Say("changed on the branch %s of %s: %s", a.Branch, filepath.Join(a.Folder, "git"),
+			chars.Cut(strings.Join(a.Paths, ", "), 400))
 	case a.Folder != "":
-		std.Say("changed in %s: %s", a.Folder, chars.Cut(strings.Join(a.Paths, ", "), 400))
+		std.Say("what it has changed is in %s", a.Folder)
 	case len(a.Paths) > 0:
 		std.Say("it wrote, which was thrown away: %s", chars.Cut(strings.Join(a.Paths, ", "), 400))
 	}

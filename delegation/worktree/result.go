@@ -1,0 +1,219 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrNothing says that nothing is kept of a delegation: it wrote nothing, was not to write, or was discarded.
+var ErrNothing = errors.New("it has handed back no changes")
+
+// A Result is what a delegation has handed back, until it is discarded.
+type Result struct {
+	place
+	store        git
+	base, result string                 // commits
+	seen         map[string]fs.FileInfo // files of the caller's that Apply has read
+}
+
+// A Conflict says why a result does not fit what stands in the caller's folder now, in git's words.
+type Conflict struct{ Words string }
+
+func (c Conflict) Error() string { return c.Words }
+
+// Open opens the result at root, which must lie directly below folders: the database may name any folder. What a runner
+// that was killed has left is taken as it stands. The error is ErrNothing where there is no result.
+func Open(ctx context.Context, folders, root string) (*Result, error) {
+	p, err := ours(folders, root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !p.Edit:
+		return nil, ErrNothing
+	case err != nil:
+		return nil, err
+	}
+	r := &Result{place: p, store: p.git()}
+	if r.base, err = r.store.run(ctx, "", "rev-parse", "--quiet", "--verify", baseRef); err != nil {
+		return nil, ErrNothing // its runner was killed before the child began
+	}
+	r.result, err = r.store.run(ctx, "", "rev-parse", "--quiet", "--verify", resultRef)
+	if err == nil {
+		return r, nil
+	}
+	f := &Folder{place: p, base: r.base}
+	if f.lock, err = f.takeLock(ctx); err != nil {
+		return nil, err
+	}
+	defer f.lock.Close()
+	f.store = f.git()
+	w, err := f.take(ctx, "Delegated")
+	if err != nil {
+		return nil, fmt.Errorf("taking what its runner has left: %w", err)
+	}
+	if w.Branch == "" {
+		return nil, ErrNothing
+	}
+	r.result, err = r.store.run(ctx, "", "rev-parse", "--verify", resultRef)
+	return r, err
+}
+
+// ours gives the place of a folder of a delegation; any other folder is refused.
+func ours(folders, root string) (place, error) {
+	if filepath.Dir(filepath.Clean(root)) != filepath.Clean(folders) {
+		return place{}, fmt.Errorf("%s is no folder of a delegation: those lie in %s", root, folders)
+	}
+	info, err := os.Lstat(root)
+	if err != nil {
+		return place{}, err
+	}
+	if !info.IsDir() {
+		return place{}, fmt.Errorf("%s is no folder", root)
+	}
+	return placeAt(root)
+}
+
+// Discard removes the folder of a delegation at root, which must lie directly below folders, with all that it has handed
+// back, and the ref in the caller's repository. What is gone already is no error.
+func Discard(ctx context.Context, folders, root string) error {
+	p, err := ours(folders, root)
+	switch {
+	case p.root == "" && errors.Is(err, fs.ErrNotExist):
+		return nil
+	case p.root == "":
+		return err
+	}
+	lock, err := p.takeLock(ctx)
+	if err != nil {
+		return err
+	}
+	return p.drop(ctx, lock)
+}
+
+// Diff writes the changes as a patch that git apply takes, with renames and binary files.
+func (r *Result) Diff(ctx context.Context, out io.Writer) error {
+	return r.store.write(ctx, out, "", "diff-tree", "-r", "-p", "-M", "--binary", "--full-index", "--no-ext-diff",
+		"--no-textconv", "--no-color", r.base, r.result)
+}
+
+// Stat gives a line for each changed file, and their sum, as git diff --stat does. Nothing in it speaks to a terminal.
+func (r *Result) Stat(ctx context.Context) (string, error) {
+	return r.store.run(ctx, "", "diff-tree", "-r", "-M", "--stat=100", "--no-color", r.base, r.result)
+}
+
+// Applied reports whether Apply has put the result into the caller's folder.
+func (r *Result) Applied(ctx context.Context) bool {
+	_, err := r.store.run(ctx, "", "rev-parse", "--quiet", "--verify", appliedRef)
+	return err == nil
+}
+
+// Apply merges the changes into what stands in the caller's folder now, committed or not, and gives the files that it
+// has written. Index, branch and HEAD there stay as they are. Where it does not fit the error is a Conflict, and nothing
+// is changed; what was applied already changes nothing.
+func (r *Result) Apply(ctx context.Context) ([]string, error) {
+	lock, err := r.takeLock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	if _, err := os.Stat(r.Top); err != nil {
+		return nil, fmt.Errorf("the folder that it was made for is gone: %w", err)
+	}
+	target := r.store
+	target.Tree, target.Index = r.Top, target.Index+".apply"
+	defer os.Remove(target.Index)
+	now, err := r.snapshotNow(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	merged, err := merge(ctx, target, now, r.result)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.put(ctx, target, now, merged)
+	if err != nil {
+		return nil, fmt.Errorf("writing into %s: %w", r.Top, err)
+	}
+	_, err = r.store.run(ctx, "", "update-ref", appliedRef, r.result)
+	return written, err
+}
+
+// snapshotNow gives a commit with the files as they were handed on, but those that the child changed as they stand in
+// the caller's folder now.
+func (r *Result) snapshotNow(ctx context.Context, target git) (string, error) {
+	names, err := target.paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, r.result)
+	if err != nil {
+		return "", err
+	}
+	if _, err := target.run(ctx, "", "read-tree", r.base); err != nil {
+		return "", fmt.Errorf("what it was made from is gone from %s: %w", r.Top, err)
+	}
+	var here, gone []string
+	look := newTree(r.Top)
+	r.seen = map[string]fs.FileInfo{}
+	for _, name := range names {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if info := look.at(dir); info != nil && !info.IsDir() {
+				here = append(here, dir) // a file now, where there was a folder
+			}
+		}
+		switch info := look.at(name); {
+		case info != nil && info.IsDir():
+			if other := otherFile(r.Top, name, names); other != "" {
+				return "", Conflict{fmt.Sprintf("CONFLICT (file/directory): %s is a folder with %s", name, other)}
+			}
+		case info != nil:
+			here, r.seen[name] = append(here, name), info
+		default:
+			gone = append(gone, name)
+		}
+	}
+	if _, err := target.run(ctx, joined(gone), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+		return "", err
+	}
+	_, err = target.run(ctx, joined(here), "update-index", "--add", "--replace", "-z", "--stdin")
+	if err != nil {
+		return "", err
+	}
+	tree, err := target.run(ctx, "", "write-tree", "--missing-ok")
+	if err != nil {
+		return "", err
+	}
+	return target.run(ctx, "", "commit-tree", tree, "-p", r.base, "-m", "The caller's folder")
+}
+
+// otherFile gives a file in a folder below top that is not one of names, "" for none.
+func otherFile(top, folder string, names []string) (other string) {
+	_ = filepath.WalkDir(filepath.Join(top, folder), func(file string, e fs.DirEntry, _ error) error {
+		name, err := filepath.Rel(top, file)
+		if name = filepath.ToSlash(name); err != nil || e == nil || !e.IsDir() && !slices.Contains(names, name) {
+			other = name
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return other
+}
+
+// merge gives the tree in which two commits come together.
+func merge(ctx context.Context, g git, ours, theirs string) (string, error) {
+	out, err := g.run(ctx, "", "merge-tree", "--write-tree", "--messages", "--name-only", ours, theirs)
+	tree, words, _ := strings.Cut(out, "\n")
+	var failed *failure
+	switch {
+	case errors.As(err, &failed) && failed.code == 1:
+		_, words, _ = strings.Cut(words, "\n\n") // behind the names
+		return "", Conflict{cmp.Or(strings.TrimSpace(words), "it does not fit what stands there now")}
+	case errors.As(err, &failed) && strings.HasPrefix(failed.said, "usage:"):
+		return "", errors.New("this git is older than 2.38 and cannot merge it: apply what diff prints yourself " +
+			"(git apply --3way)")
+	}
+	return tree, err
+}

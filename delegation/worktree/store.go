@@ -1,0 +1,249 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Refs of our own repository.
+const (
+	baseRef    = "refs/signet/base"    // the files as they were handed on
+	resultRef  = "refs/signet/result"  // as they came back
+	appliedRef = "refs/signet/applied" // there once the caller has taken them
+)
+
+// unattributed takes all attributes that files of a tree give to others: files are taken and given back byte for byte.
+const unattributed = "* !text !eol !crlf !ident !filter !working-tree-encoding !diff !merge !export-ignore !whitespace\n"
+
+// makeStore makes our own repository. The child does not see it, so nothing that it does decides what our git does.
+func (f *Folder) makeStore(ctx context.Context, format, excludes string) error {
+	f.store = f.git()
+	_, err := git{}.run(ctx, "", "init", "--quiet", "--bare", "--template=", "--object-format="+format, f.store.Dir)
+	if err != nil {
+		return err
+	}
+	for _, r := range f.Repositories {
+		for _, folder := range objectFolders(r.Objects) {
+			if !slices.Contains(f.Reads, folder) {
+				f.Reads = append(f.Reads, folder)
+			}
+		}
+	}
+	if err := f.store.borrow(f.Reads); err != nil {
+		return err
+	}
+	info := filepath.Join(f.store.Dir, "info")
+	if err := os.MkdirAll(info, 0o700); err != nil {
+		return err
+	}
+	// what the caller has git ignore beside .gitignore
+	ignored, _ := os.ReadFile(excludes)
+	if len(f.Repositories) > 0 {
+		more, _ := os.ReadFile(filepath.Join(f.Repositories[0].Common, "info", "exclude"))
+		ignored = slices.Concat(ignored, []byte("\n"), more)
+	}
+	return errors.Join(os.WriteFile(filepath.Join(info, "exclude"), ignored, 0o600),
+		os.WriteFile(filepath.Join(info, "attributes"), []byte(unattributed), 0o600))
+}
+
+// git is git in our own repository, with the files that the child sees.
+func (f *Folder) git() git {
+	g := f.place.git()
+	g.Tree = f.work()
+	return g
+}
+
+func (p place) git() git {
+	dir := filepath.Join(p.root, storeName)
+	return git{Dir: dir, Index: filepath.Join(dir, "index")}
+}
+
+// snapshotBase stores the files as they are handed on; prepared says that there may be more than those named.
+func (f *Folder) snapshotBase(ctx context.Context, names []string, prepared bool) error {
+	if prepared {
+		found, _, err := f.added(ctx, "")
+		if err != nil {
+			return err
+		}
+		names = append(names, found...)
+	}
+	base, _, err := f.snapshot(ctx, names)
+	if err == nil && f.Edit {
+		err = f.ownObjects(ctx, base)
+	}
+	if err == nil {
+		f.base, err = f.store.run(ctx, "", "commit-tree", base, "-m", "The files as they were handed on")
+	}
+	if err == nil {
+		_, err = f.store.run(ctx, "", "update-ref", baseRef, f.base)
+	}
+	return err
+}
+
+// snapshotResult stores the files as they are now: those that were handed on, and new ones that git does not ignore.
+// left names what cannot be taken back.
+func (f *Folder) snapshotResult(ctx context.Context) (tree string, left []string, err error) {
+	names, err := f.store.paths(ctx, "ls-files", "-z", "--cached")
+	if err != nil {
+		return "", nil, err
+	}
+	found, left, err := f.added(ctx, "")
+	if err != nil {
+		return "", nil, err
+	}
+	tree, more, err := f.snapshot(ctx, append(names, found...))
+	return tree, append(left, more...), err
+}
+
+// added gives files below a folder of the child's that git neither knows nor ignores, also those in repositories that
+// the child has made; left names these.
+func (f *Folder) added(ctx context.Context, folder string) (names, left []string, err error) {
+	g := f.store
+	if folder != "" {
+		g.Tree, g.Index = filepath.Join(f.work(), folder), filepath.Join(f.store.Dir, "none")
+	}
+	found, err := g.paths(ctx, "ls-files", "-z", "--others", "--exclude-standard")
+	for _, name := range found {
+		if !strings.HasSuffix(name, "/") {
+			names = append(names, path.Join(folder, name))
+			continue
+		}
+		inner := path.Join(folder, name)
+		more, others, err := f.added(ctx, inner)
+		if err != nil {
+			return nil, nil, err
+		}
+		left = append(left, inner+": of this repository only the files came back, not what was committed")
+		names, left = append(names, more...), append(left, others...)
+	}
+	return names, left, err
+}
+
+// snapshot stores files of the child's as a tree of git. Those that are gone, or are no files any more, are no part of
+// it; left names what may not be.
+func (f *Folder) snapshot(ctx context.Context, names []string) (tree string, left []string, err error) {
+	var here, gone []string
+	look := newTree(f.work())
+	for _, name := range names {
+		info := look.at(name)
+		switch {
+		case info == nil || info.IsDir():
+			gone = append(gone, name)
+			continue
+		case NamesGit(name), info.Mode().Type() == fs.ModeSymlink && NamesGit(path.Dir(name)+"/"+gitFile(path.Base(name))):
+			left = append(left, name+": may not be named so")
+			continue
+		case info.Mode().IsRegular() && info.Mode()&0o400 == 0:
+			_ = os.Chmod(filepath.Join(f.work(), name), info.Mode().Perm()|0o400)
+		}
+		here = append(here, name)
+	}
+	if len(gone) > 0 {
+		if _, err := f.store.run(ctx, joined(gone), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
+			return "", nil, err
+		}
+	}
+	add := []string{"update-index", "--add", "--replace", "-z", "--stdin"}
+	if !f.Edit { // only what differs is of interest: the content is not kept
+		add = slices.Insert(add, 1, "--info-only")
+	}
+	if _, err := f.store.run(ctx, joined(here), add...); err != nil {
+		return "", nil, err
+	}
+	tree, err = f.store.run(ctx, "", "write-tree", "--missing-ok")
+	return tree, left, err
+}
+
+// gitFile gives .git for the names of files of git's that may be no symbolic links, such as .gitmodules.
+func gitFile(name string) string {
+	if strings.HasPrefix(strings.ToLower(name), ".git") {
+		return ".git"
+	}
+	return name
+}
+
+// ownObjects copies what a tree borrows beyond the commits that are held into our own repository: such as what the
+// caller has staged, and may take back.
+func (f *Folder) ownObjects(ctx context.Context, tree string) error {
+	args := []string{"rev-list", "--objects", "--no-object-names", tree}
+	for _, r := range f.Repositories {
+		if r.Head != "" {
+			args = append(args, "^"+r.Head+"^{tree}")
+		}
+	}
+	out, err := f.store.run(ctx, "", args...)
+	if err != nil {
+		return err
+	}
+	var borrowed []string
+	for id := range strings.FieldsSeq(out) {
+		if _, err := os.Stat(filepath.Join(f.store.Dir, "objects", id[:2], id[2:])); err != nil {
+			borrowed = append(borrowed, id)
+		}
+	}
+	if len(borrowed) == 0 {
+		return nil
+	}
+	_, err = f.store.run(ctx, strings.Join(borrowed, "\n")+"\n", "pack-objects", "--quiet", "--window=0",
+		filepath.Join(f.store.Dir, "objects", "pack", "pack"))
+	return err
+}
+
+// keep stores the result, and a branch on top of the caller's HEAD with the files that the child changed: nothing else
+// that the caller had not committed, and nothing of submodules.
+func (f *Folder) keep(ctx context.Context, result, message string) error {
+	commit, err := f.store.run(ctx, "", "commit-tree", result, "-p", f.base, "-m", message)
+	if err != nil {
+		return err
+	}
+	branch := commit
+	if len(f.Repositories) > 0 && f.Repositories[0].Path == "" && f.Repositories[0].Head != "" {
+		if branch, err = f.onHead(ctx, f.Repositories[0].Head, result, message); err != nil {
+			return err
+		}
+	}
+	_, err = f.store.run(ctx, fmt.Sprintf("create %s %s\ncreate refs/heads/signet/%s %s\n", resultRef, commit, f.id(),
+		branch), "update-ref", "--stdin")
+	return err
+}
+
+func (f *Folder) onHead(ctx context.Context, head, result, message string) (string, error) {
+	g := f.store
+	g.Index += ".branch"
+	defer os.Remove(g.Index)
+	if _, err := g.run(ctx, "", "read-tree", head); err != nil {
+		return "", err
+	}
+	changed, err := g.paths(ctx, "diff-tree", "-r", "-z", "--no-renames", f.base, result)
+	if err != nil {
+		return "", err
+	}
+	var entries strings.Builder
+	for i := 0; i+1 < len(changed); i += 2 { // ":100644 100755 OLD NEW M", NAME
+		if fields := strings.Fields(changed[i]); len(fields) == 5 && !f.inSubmodule(changed[i+1]) {
+			fmt.Fprintf(&entries, "%s %s\t%s\x00", fields[1], fields[3], changed[i+1])
+		}
+	}
+	if _, err := g.run(ctx, entries.String(), "update-index", "-z", "--replace", "--index-info"); err != nil {
+		return "", err
+	}
+	tree, err := g.run(ctx, "", "write-tree", "--missing-ok")
+	if err != nil {
+		return "", err
+	}
+	return g.run(ctx, "", "commit-tree", tree, "-p", head, "-m", message)
+}
+
+// inSubmodule reports whether a name lies in a repository inside the folder's own.
+func (p place) inSubmodule(name string) bool {
+	return slices.ContainsFunc(p.Repositories, func(r repository) bool {
+		return r.Path != "" && strings.HasPrefix(name, r.Path+"/")
+	})
+}
