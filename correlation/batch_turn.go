@@ -37,6 +37,17 @@ func (b *Batch) BeginTurn(n int, session int64, key string) (turn int64, err err
 	return turn, nil
 }
 
+// AddTurn adds a whole turn that another program has written down, as old as it is.
+func (b *Batch) AddTurn(session int64, t Turn) (turn int64, err error) {
+	t.Session, t.Process = session, b.process
+	row, err := rowOf(t)
+	if err != nil {
+		return 0, err
+	}
+	b.active[session] = latest(b.active[session], t.Started, t.Ended)
+	return row.insert(b.ctx, b.tx, t)
+}
+
 // isNew reports whether no turn with this number can have a row yet: numbers grow.
 func (b *Batch) isNew(n int) (bool, error) {
 	if b.lastTurn < 0 {

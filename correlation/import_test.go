@@ -8,24 +8,39 @@ import (
 	"time"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // take takes in a conversation, some turns at a time.
 func (b *bench) take(o OpenSession, turns []Turn) (v Session, added int, err error) {
+	o.Began = turns[0].Started
 	i, err := b.Import(b.ctx(), o)
 	if err != nil {
 		return v, 0, err
 	}
+	to := eventlog.Importer{Store: b.Store, Process: "importer", Now: b.clock.Now}
 	for len(turns) > 0 {
 		some := turns[:min(2, len(turns))]
-		n, err := i.Add(b.ctx(), some)
+		fresh, _, err := i.NewTurns(b.ctx(), some)
+		var told []eventlog.TurnTold
+		for _, n := range fresh {
+			told = append(told, eventlog.TurnTold{Whole: some[n]})
+		}
+		n := 0
+		if err == nil {
+			n, err = to.Add(b.ctx(), i, told)
+		}
 		if err != nil {
 			return v, added, err
 		}
 		added, turns = added+n, turns[len(some):]
 	}
-	return i.Session, added, nil
+	v = i.Session
+	if added > 0 {
+		v, err = b.Find(b.ctx(), o.Harness, o.ACPID)
+	}
+	return v, added, errors.Join(err, to.End(b.ctx()))
 }
 
 // What is imported stands there once, in order, as old as it is, and is not brought back once it was forgotten.

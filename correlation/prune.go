@@ -23,7 +23,8 @@ type Forgotten struct {
 	Files    []string // transcript files that a worker may have left, for the caller to remove
 }
 
-// Forget removes a conversation, that is all sessions that continue one another, from everywhere: turns, the search
+// Forget removes a conversation, that is all sessions that continue one another and those of its subagents that an
+// import has brought, from everywhere: turns, the search
 // index (unlearn), injections, keys, stored contexts and deliveries, also those that are owed. What is deleted is
 // overwritten in the database; Checkpoint removes it from the write-ahead log.
 func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (Forgotten, error) {
@@ -35,6 +36,9 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (For
 		if f.Sessions, err = s.conversation(ctx, tx, session); err != nil {
 			return err
 		}
+		if f.Sessions, err = withSubagents(ctx, tx, f.Sessions); err != nil {
+			return err
+		}
 		f.Turns, f.Files, err = deleteSessions(ctx, tx, f.Sessions, unlearn)
 		return err
 	})
@@ -42,6 +46,18 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (For
 		return Forgotten{}, err
 	}
 	return f, nil
+}
+
+// withSubagents returns sessions with those that an import has brought of their subagents.
+func withSubagents(ctx context.Context, tx *sql.Tx, sessions []int64) ([]int64, error) {
+	list, err := json.Marshal(sessions)
+	if err != nil {
+		return nil, err
+	}
+	return sqlite.Collect(ctx, tx, sqlite.One[int64], `WITH RECURSIVE of (id) AS (SELECT value FROM json_each(?)
+		UNION SELECT s.id FROM of JOIN session_keys k ON k.session = of.id
+			JOIN sessions s ON s.parent_key = k.key AND s.client LIKE 'backfill:%')
+		SELECT id FROM of`, string(list))
 }
 
 // checkpointLimit is how long Checkpoint may hold up other processes' writes while it waits for their reads.

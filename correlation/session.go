@@ -73,6 +73,8 @@ type OpenSession struct {
 	// Made is when it did, with New. A stored session with the same id that began later, and that no process has made,
 	// is this one: another process has loaded it before this event was folded in.
 	Made time.Time `json:"made,omitzero"`
+	// Began is when a session began that another program has kept. A new row is as old as that, its key is new.
+	Began time.Time `json:"began,omitzero"`
 	// ForkOf is the session that this one was forked from, 0 for none. The fork gets a key of its own and no turns.
 	// Unless State is set, its state is that of a fork of the parent as it is now (Forked).
 	ForkOf int64 `json:"forkOf,omitempty"`
@@ -191,13 +193,17 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 	if o.New && o.Made.IsZero() {
 		o.Made = s.now()
 	}
+	began := now
+	if !o.Began.IsZero() {
+		began = sqlite.Stamp(o.Began)
+	}
 	var id int64
 	err = tx.QueryRowContext(ctx, `INSERT INTO sessions (harness, acp_id, key, record, cwd, project, agent_id, client,
 		client_version, agent, agent_version, parent_key, fork_of, continue_of, state, started, last_active, made)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
 		o.Harness, o.ACPID, o.Key, o.Record, o.Cwd, o.Project, o.AgentID, o.Client,
 		o.ClientVersion, o.Agent, o.AgentVersion, o.ParentKey, o.ForkOf, o.ContinueOf, o.State,
-		now, now, sqlite.Stamp(o.Made)).Scan(&id)
+		began, began, sqlite.Stamp(o.Made)).Scan(&id)
 	if err != nil {
 		return 0, err
 	}

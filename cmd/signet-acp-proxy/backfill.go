@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,7 +55,8 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 				agent, strings.Join(backfill.Agents(), ", "))
 		}
 	}
-	if len(agents) == 0 {
+	named := len(agents) > 0
+	if !named {
 		agents = backfill.Agents()
 	}
 	b := runtime.Backfill{DryRun: cmd.dryRun, Deliver: cmd.deliver}
@@ -79,24 +81,44 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 		if cmd.json {
 			return json.NewEncoder(std.Out).Encode(all)
 		}
+		var without []string
 		for _, got := range all {
 			if got.Files == 0 {
-				continue
+				without = append(without, got.Agent)
+			} else {
+				cmd.report(std, got)
 			}
-			verb := "taken in"
-			if cmd.dryRun {
-				verb = "found"
-			}
-			fmt.Fprintf(std.Out, "%s: %s, %s %s from %s\n", got.Agent, term.Count(got.Sessions, "conversation"),
-				term.Count(got.Turns, "turn"), verb, term.Count(got.Files, "file"))
-			for i, s := range got.Skipped {
-				if i == mostShown {
-					std.Say("and %d more: --json names them", len(got.Skipped)-i)
-					break
-				}
-				std.Say("%s", strings.TrimPrefix(s.File+": "+s.Why, ": "))
-			}
+		}
+		if len(without) > 0 && (named || cmd.dryRun) {
+			fmt.Fprintf(std.Out, "nothing is there of %s\n", strings.Join(without, ", "))
 		}
 		return nil
 	})
+}
+
+// report tells a person what was found of one agent.
+func (cmd *memoryBackfill) report(std term.Streams, got runtime.Backfilled) {
+	verb := "taken in"
+	if cmd.dryRun {
+		verb = "found"
+	}
+	fmt.Fprintf(std.Out, "%s: %s, %s %s from %s\n", got.Agent, term.Count(got.Sessions, "conversation"),
+		term.Count(got.Turns, "turn"), verb, term.Count(got.Files, "file"))
+	if got.Subagents > 0 {
+		fmt.Fprintf(std.Out, "  and %s of subagents\n", term.Count(got.Subagents, "conversation"))
+	}
+	if len(got.LeftOut) > 0 {
+		var parts []string
+		for _, why := range slices.Sorted(maps.Keys(got.LeftOut)) {
+			parts = append(parts, fmt.Sprintf("%s (%d)", why, got.LeftOut[why]))
+		}
+		fmt.Fprintf(std.Out, "  left out: %s\n", strings.Join(parts, ", "))
+	}
+	for i, s := range got.Skipped {
+		if i == mostShown {
+			std.Say("and %d more: --json names them", len(got.Skipped)-i)
+			break
+		}
+		std.Say("%s", strings.TrimPrefix(s.File+": "+s.Why, ": "))
+	}
 }

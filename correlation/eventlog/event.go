@@ -146,6 +146,21 @@ type (
 		Tool correlation.ToolCall `json:"tool"`
 	}
 
+	// Noted: the harness has put something into the conversation by itself, and filed it under the user's name.
+	Noted struct {
+		Turn int    `json:"turn"`
+		What string `json:"what"` // notification, interruption, …
+	}
+
+	// TurnTold: another program has written down a whole turn. It goes through Importer alone, and becomes the events
+	// that the turn would have had.
+	TurnTold struct {
+		Session int              `json:"session"`
+		Whole   correlation.Turn `json:"whole"`
+		Command string           `json:"command,omitempty"`
+		Notes   []string         `json:"notes,omitempty"` // what of Noted
+	}
+
 	// UsageReported: what the harness says was used.
 	UsageReported struct {
 		Session int               `json:"session"`
@@ -220,6 +235,8 @@ var kinds = map[string]struct {
 	"user_said":              {UserSaid{}, true},
 	"assistant_said":         {Said{}, true},
 	"tool_used":              {ToolUsed{}, true},
+	"noted":                  {Noted{}, false},
+	"turn_told":              {TurnTold{}, true},
 	"usage_reported":         {UsageReported{}, false},
 	"turn_ended":             {TurnEnded{}, false},
 	"key_started":            {KeyStarted{}, false},

@@ -219,6 +219,38 @@ func (e ToolUsed) fold(f *folding) error {
 	})
 }
 
+func (e Noted) fold(f *folding) error {
+	return f.inTurn(e.Turn, func(turn, session int64) error { return f.record(e, session, turn) })
+}
+
+func (e TurnTold) fold(f *folding) error {
+	row, err := f.session(e.Session)
+	if err != nil {
+		return err
+	}
+	turn, err := f.b.AddTurn(row, e.Whole)
+	if err != nil {
+		return err
+	}
+	f.b.At(e.Whole.Started)
+	events := []Event{TurnBegan{Session: e.Session, Command: e.Command}}
+	for _, call := range e.Whole.Tools {
+		events = append(events, ToolUsed{Tool: call})
+	}
+	for _, what := range e.Notes {
+		events = append(events, Noted{What: what})
+	}
+	for _, event := range append(events, TurnEnded{Stop: e.Whole.Stop}) {
+		if _, last := event.(TurnEnded); last {
+			f.b.At(e.Whole.Ended)
+		}
+		if err := f.record(event, row, turn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (e TraceKnown) fold(f *folding) error {
 	return f.inTurn(e.Turn, func(turn, session int64) error { return f.record(e, session, turn) })
 }

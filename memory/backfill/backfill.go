@@ -39,6 +39,7 @@ type Visitor struct {
 	Conversation func(Conversation) error // a conversation or a part of one; an error ends the walk
 	File         func(agent string)       // called before each file is read; may be nil
 	Skip         func(agent string, s Skip)
+	LeftOut      func(agent, what string, n int) // called with messages that are no one's words; may be nil
 }
 
 // Walk reads all that an agent has written, files in the order of their names. A file that cannot be read goes to
@@ -55,7 +56,8 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 	if to, err := filepath.EvalSymlinks(root); err == nil {
 		root = to // people link the whole folder to another disk
 	}
-	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	var children []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -73,12 +75,18 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 			return nil
 		case !entry.Type().IsRegular() || !f.match(filepath.ToSlash(rel)):
 			return nil
-		}
-		if visit.File != nil {
-			visit.File(agent)
+		case f.isChild != nil && f.isChild(filepath.ToSlash(rel)):
+			children = append(children, path)
+			return nil
 		}
 		return f.visitFile(ctx, p, path, visit)
 	})
+	for _, path := range children {
+		if err == nil {
+			err = f.visitFile(ctx, p, path, visit)
+		}
+	}
+	return err
 }
 
 func isFolder(path string) bool {
@@ -88,6 +96,9 @@ func isFolder(path string) bool {
 
 // visitFile reads one file.
 func (f format) visitFile(ctx context.Context, p Place, path string, visit Visitor) error {
+	if visit.File != nil {
+		visit.File(f.agent)
+	}
 	info, err := os.Lstat(path)
 	if err == nil && !belongsToUser(info) {
 		visit.Skip(f.agent, Skip{path, "it belongs to another user"})
@@ -97,7 +108,18 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 	var stopped error
 	err = f.read(ctx, p, path, func(c Conversation) error {
 		c.Agent, c.File = f.agent, path
-		if c.Turns = withUserText(c.Turns); c.ID == "" || len(c.Turns) == 0 {
+		leave := func(what string, n int) {
+			if visit.LeftOut != nil && n > 0 {
+				visit.LeftOut(f.agent, what, n)
+			}
+		}
+		for what, n := range c.LeftOut {
+			leave(what, n)
+		}
+		turns := len(c.Turns)
+		c.Turns = slices.DeleteFunc(c.Turns, func(t Turn) bool { return t.Command != "" && t.Assistant == "" })
+		leave(localCommand, turns-len(c.Turns))
+		if c.ID == "" || len(c.Turns) == 0 {
 			return nil
 		}
 		n++
@@ -127,9 +149,4 @@ func reason(err error) string {
 		return p.Err.Error()
 	}
 	return err.Error()
-}
-
-// withUserText leaves out turns in which the user said nothing.
-func withUserText(turns []Turn) []Turn {
-	return slices.DeleteFunc(turns, func(t Turn) bool { return t.User == "" })
 }

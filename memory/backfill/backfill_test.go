@@ -106,23 +106,26 @@ func TestOpencode(t *testing.T) {
 	}
 	opencodeDatabase(t, home,
 		`INSERT INTO session VALUES ('ses_1', NULL, '/home/robin/work', 'x', 1000),
-			('ses_2', 'ses_1', '/home/robin/work', 'a subagent', 2000)`,
-		`INSERT INTO message VALUES ('m1', 'ses_1', 1000, '{"role":"user"}'),
+			('ses_2', 'ses_1', '/home/robin/work', 'a subagent', 500)`,
+		`INSERT INTO message VALUES ('m0', 'ses_2', 500, '{"role":"user"}'), ('m1', 'ses_1', 1000, '{"role":"user"}'),
 			('m2', 'ses_1', 2000, '{"role":"assistant"}'), ('m3', 'ses_1', 3000, '{"role":"user"}')`,
+		`INSERT INTO part VALUES ('p0', 'm0', 'ses_2', 500, '{"type":"text","text":"Look into it."}')`,
 		part("p1", "m1", 1000, `{"type":"text","text":"<signet-memory source=\"acp-proxy\" id=\"1\">\nx\n</signet-memory>\n\n"}`),
 		part("p2", "m1", 1001, `{"type":"text","text":"Hello"}`),
 		part("p3", "m1", 1002, `{"type":"text","text":"made up","synthetic":true}`),
 		part("p4", "m2", 2000, `{"type":"step-start"}`),
 		part("p5", "m2", 2001, `{"type":"text","text":"Hello yourself"}`),
-		part("p6", "m2", 2002, `{"type":"tool","text":"no words"}`),
+		part("p6", "m2", 2002, `{"type":"tool","text":"no words","tool":"read","state":{"input":{"filePath":"/w/a.go"}}}`),
+		part("p8", "m2", 2003, `{"type":"text","text":"Read."}`),
 		part("p7", "m3", 3000, `{"type":"text","text":"Bye"}`),
 	)
 	all, skipped := walk(t, home, "opencode")
-	if len(all) != 1 || len(skipped) != 0 {
-		t.Fatalf("%d conversations, skipped %v", len(all), skipped)
+	if len(all) != 2 || len(skipped) != 0 || all[1].ID != "ses_2" || all[1].Parent != "ses_1" {
+		t.Fatalf("%+v, skipped %v", all, skipped)
 	}
 	want := []Turn{
-		{User: "Hello", Assistant: "Hello yourself", Started: time.UnixMilli(1000), Ended: time.UnixMilli(2000)},
+		{User: "Hello", Assistant: "Hello yourself\f\n\nRead.",
+			Tools: []Tool{{"read /w/a.go", "read", []string{"/w/a.go"}}}, Started: time.UnixMilli(1000), Ended: time.UnixMilli(2000)},
 		{User: "Bye", Started: time.UnixMilli(3000), Ended: time.UnixMilli(3000)},
 	}
 	if diff := cmp.Diff(want, all[0].Turns); diff != "" || all[0].ID != "ses_1" || all[0].Cwd != "/home/robin/work" {
@@ -161,6 +164,20 @@ func TestOddFiles(t *testing.T) {
 			`{"isSidechain":true,"type"`, 1), []string{"mine"}, ""},
 		"about tools": {line("user", `what is a "tool_result"?`) + line("assistant", `one of a "tool_use"`),
 			[]string{`what is a "tool_result"?`}, ""},
+		"a command and its output": {line("user", "<command-name>/model</command-name>\n<command-args>x</command-args>") +
+			line("user", "<local-command-stdout>set</local-command-stdout>") + line("user", "mine"), []string{"mine"}, ""},
+		"a command that is answered": {line("user", "<command-message>go</command-message>\n"+
+			"<command-name>/go</command-name>\n<command-args>on with it</command-args>") + line("assistant", "1"),
+			[]string{"/go on with it"}, ""},
+		"words beside a file": {line("user", "<ide_opened_file>CANARY</ide_opened_file>\nmine\n"+
+			"<system-reminder>CANARY</system-reminder>"), []string{"mine"}, ""},
+		"words that quote": {line("user", "what is\n<bash-stdout>x</bash-stdout>\nhere?"),
+			[]string{"what is\n<bash-stdout>x</bash-stdout>\nhere?"}, ""},
+		"between turns": {line("user", "one") + line("assistant", "1") +
+			line("user", "<task-notification>\nCANARY\n</task-notification>") + line("assistant", "2") +
+			line("user", "[Request interrupted by user for tool use]") + line("user", "two"), []string{"one", "two"}, ""},
+		"said while it works": {line("user", "one") + line("assistant", "1") + `{"type":"attachment","sessionId":"s-1",` +
+			`"attachment":{"type":"queued_command","prompt":"two"}}` + "\n", []string{"one", "two"}, ""},
 		"tool results": {line("user", "mine") + line("assistant", "1") +
 			`{"type":"user","sessionId":"s-1","message":{"content":[{"type":"tool_result","content":"x"}]}}` + "\n",
 			[]string{"mine"}, ""},

@@ -7,15 +7,23 @@ import (
 )
 
 // claude is Claude Code: ~/.claude/projects/FOLDER/SESSION.jsonl (seen: 2.1.316). Lines are of many types: "user" and
-// "assistant" hold what was said, and sidechains belong to subagents. A branched conversation begins with a copy of the
-// one it was branched from; the copy is passed over where the original's file is still there.
+// "assistant" hold what was said, "attachment" what the user said while the agent worked. Lines of sidechains are
+// subagents'; newer versions write each subagent a file, SESSION/subagents/agent-ID.jsonl, or agent-ID.jsonl beside the
+// session's. A branched conversation begins with a copy of the one it was branched from; the copy is passed over where
+// the original's file is still there.
 var claude = format{
 	agent: "claude",
 	root:  func(p Place) string { return filepath.Join(p.env("CLAUDE_CONFIG_DIR", ".claude"), "projects") },
-	match: func(rel string) bool { return strings.Count(rel, "/") == 1 && strings.HasSuffix(rel, ".jsonl") },
+	match: func(rel string) bool {
+		return strings.HasSuffix(rel, ".jsonl") && (strings.Count(rel, "/") == 1 || ofClaudeSubagent(rel))
+	},
+	isChild: ofClaudeSubagent,
 	read: jsonLines(func(b *builder, line struct {
 		Type        string    `json:"type"`
 		SessionID   string    `json:"sessionId"`
+		AgentID     string    `json:"agentId"`
+		ID          string    `json:"uuid"`
+		Before      string    `json:"parentUuid"`
 		Cwd         string    `json:"cwd"`
 		Timestamp   time.Time `json:"timestamp"`
 		IsSidechain bool      `json:"isSidechain"`
@@ -27,21 +35,59 @@ var claude = format{
 		Message struct {
 			Content content `json:"content"`
 		} `json:"message"`
+		Attachment struct {
+			Type   string  `json:"type"`
+			Prompt content `json:"prompt"`
+		} `json:"attachment"`
 	}) {
 		if b.ID == "" {
 			b.ID = line.SessionID
+			if parent, _, is := strings.Cut(filepath.ToSlash(b.File), "/subagents/"); is {
+				b.ID = filepath.Base(parent)
+			}
 		}
 		if b.Cwd == "" {
 			b.Cwd = line.Cwd
 		}
 		b.from = line.ForkedFrom.SessionID
+		to := b
+		if line.IsSidechain && line.Type != "attachment" {
+			to = b.sidechain(line.AgentID, line.ID, line.Before)
+		}
 		switch {
-		case line.IsSidechain || line.IsMeta || line.IsSummary:
+		case line.IsMeta:
+		case line.IsSummary:
+			to.note(summary)
 		case b.hasFile(b.from):
+			b.leave(copied)
 		case line.Type == "user":
-			b.user(line.Message.Content.join(), line.Timestamp)
+			to.user(line.Message.Content.join(), line.Timestamp)
 		case line.Type == "assistant":
-			b.answered(line.Message.Content, line.Timestamp)
+			to.answered(line.Message.Content, line.Timestamp)
+		case line.Type == "attachment" && line.Attachment.Type == "queued_command" && !line.IsSidechain:
+			to.user(line.Attachment.Prompt.join(), line.Timestamp)
 		}
 	}),
+}
+
+func ofClaudeSubagent(rel string) bool {
+	return strings.HasPrefix(filepath.Base(rel), "agent-") &&
+		(strings.Contains(rel, "/subagents/") || strings.Count(rel, "/") == 1)
+}
+
+// sidechain returns the conversation of a subagent that a line is of. Lines without its id follow one another, from one
+// that follows none.
+func (b *builder) sidechain(agent, id, before string) *builder {
+	if agent != "" {
+		return b.child("agent-" + agent)
+	}
+	first, known := b.chains[before]
+	if !known {
+		first = id
+	}
+	if b.chains == nil {
+		b.chains = map[string]string{}
+	}
+	b.chains[id] = first
+	return b.child(first)
 }

@@ -10,7 +10,8 @@ import (
 
 // codex is Codex: ~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl (seen: what codex-acp 2.6.0 writes). What was said
 // stands in "event_msg" lines: as completed items, in older files as user_message and agent_message. Calls of tools are
-// "response_item" lines.
+// "response_item" lines. A subagent has a file of its own, whose first line names the thread that started it
+// (SubAgentSource in codex-rs/protocol); those that Codex starts by itself, for a review or a compaction, name none.
 var codex = format{
 	agent: "codex",
 	root:  func(p Place) string { return filepath.Join(p.env("CODEX_HOME", ".codex"), "sessions") },
@@ -21,11 +22,12 @@ var codex = format{
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Payload   struct {
-			Type    string `json:"type"`
-			ID      string `json:"id"`
-			Cwd     string `json:"cwd"`
-			Message string `json:"message"`
-			Name    string `json:"name"`
+			Type    string      `json:"type"`
+			ID      string      `json:"id"`
+			Cwd     string      `json:"cwd"`
+			Source  codexSource `json:"source"`
+			Message string      `json:"message"`
+			Name    string      `json:"name"`
 			// of calls: JSON in a string, or a patch
 			Arguments json.RawMessage `json:"arguments"`
 			Input     json.RawMessage `json:"input"`
@@ -38,10 +40,14 @@ var codex = format{
 		p := line.Payload
 		switch {
 		case line.Type == "session_meta" && b.ID == "":
-			b.ID, b.Cwd = p.ID, p.Cwd
+			b.ID, b.Cwd, b.Parent = p.ID, p.Cwd, p.Source.parent
+		case line.Type == "compacted", line.Type == "event_msg" && p.Type == "context_compacted":
+			b.note(summary)
 		case line.Type == "response_item" && (p.Type == "function_call" || p.Type == "custom_tool_call"):
 			b.tool(toolCall(p.Name, cmp.Or(string(p.Arguments), string(p.Input))))
 		case line.Type != "event_msg":
+		case p.Type == "turn_aborted":
+			b.note(interruption)
 		case p.Type == "item_completed" && p.Item.Type == "UserMessage":
 			b.user(p.Item.Content.join(), line.Timestamp)
 		case p.Type == "item_completed" && p.Item.Type == "AgentMessage":
@@ -52,4 +58,25 @@ var codex = format{
 			b.assistant(p.Message, line.Timestamp)
 		}
 	}),
+}
+
+// A codexSource says who started a session: in JSON a word, or {"subagent": …}.
+type codexSource struct{ parent string }
+
+// UnmarshalJSON takes any form, and gives no error: the line's other fields count.
+func (s *codexSource) UnmarshalJSON(b []byte) error {
+	var of struct {
+		Subagent json.RawMessage `json:"subagent"`
+	}
+	if json.Unmarshal(b, &of) != nil || of.Subagent == nil {
+		return nil
+	}
+	var spawn struct {
+		Thread struct {
+			Parent string `json:"parent_thread_id"`
+		} `json:"thread_spawn"`
+	}
+	_ = json.Unmarshal(of.Subagent, &spawn) // a word, or another object: it names no thread
+	s.parent = cmp.Or(spawn.Thread.Parent, nobody)
+	return nil
 }

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
-	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
 // A Conversation is what a harness has written down of one session.
@@ -19,8 +19,10 @@ type Conversation struct {
 	Cwd          string   // "" where the harness does not say
 	OtherFolders []string // further folders that it is about
 	File         string   // the path that it was read from
+	Parent       string   // the conversation whose agent has started it as a subagent; nobody: nobody says which
 	Part         int      // a long conversation comes in parts, numbered from 0, in order
 	Turns        []Turn
+	LeftOut      map[string]int // messages by what they are: no one's words
 }
 
 const (
@@ -31,11 +33,17 @@ const (
 // A Turn is what the user said and what the agent answered.
 type Turn struct {
 	User           string
-	Assistant      string    // with chars.ToolMark where it called tools
-	Tools          []Tool    // where the harness's format is known to tell them
+	Assistant      string // with chars.ToolMark where it called tools
+	Tools          []Tool
+	Stop           string    // ACP's stopReason; "" for a turn that came to its end
+	Command        string    // the slash command that it is
+	Notes          []string  // what the harness has put in by itself
 	Started, Ended time.Time // zero where the harness does not say
 	From           string    // the conversation that it was copied from, where the harness says so
 }
+
+// isOpen reports whether nothing was answered yet.
+func (t Turn) isOpen() bool { return t.Assistant == "" && t.Stop == "" }
 
 // A builder makes turns of what is said, given to it in the order of the file.
 type builder struct {
@@ -43,6 +51,50 @@ type builder struct {
 	from   string          // the conversation that what is said now was copied from
 	size   int             // bytes of what was said since the last part
 	beside map[string]bool // by conversation: whether it has a file of its own beside this one
+
+	children []*builder // subagents whose lines stand in the same file, in the order of their first ones
+	byKey    map[string]*builder
+	chains   map[string]string // the first line of the sidechain that a line is of, by its id
+}
+
+// child returns the conversation of a subagent, by what tells it from others of this conversation.
+func (b *builder) child(key string) *builder {
+	if b.byKey[key] == nil {
+		if b.byKey == nil {
+			b.byKey = map[string]*builder{}
+		}
+		one := &builder{Conversation: Conversation{ID: b.ID + "/" + key, Parent: b.ID, Cwd: b.Cwd, File: b.File}}
+		b.byKey[key], b.children = one, append(b.children, one)
+	}
+	return b.byKey[key]
+}
+
+// nobody stands for a Parent that the harness does not name: it has started the subagent by itself.
+const nobody = "nobody"
+
+// HasParent reports whether it is a subagent's, and of a session that is named.
+func (c Conversation) HasParent() (child, named bool) { return c.Parent != "", c.Parent != nobody }
+
+// leave counts a message that is not taken.
+func (b *builder) leave(what string) {
+	if b.LeftOut == nil {
+		b.LeftOut = map[string]int{}
+	}
+	b.LeftOut[what]++
+}
+
+// copied is what stands in the file of the conversation that it was branched from as well.
+const copied = "copy of another conversation"
+
+// yieldAll gives what is left: the conversation, and those of its subagents.
+func (b *builder) yieldAll(yield func(Conversation) error) error {
+	err := yield(b.Conversation)
+	for _, one := range b.children {
+		if err == nil {
+			err = yield(one.Conversation)
+		}
+	}
+	return err
 }
 
 // setFolders notes the folders that a conversation is about.
@@ -76,7 +128,7 @@ func (b *builder) takePart() (c Conversation, full bool) {
 	}
 	c = b.Conversation
 	c.Turns = b.Turns[:n:n]
-	b.Turns, b.size = []Turn{b.Turns[n]}, 0
+	b.Turns, b.size, b.LeftOut = []Turn{b.Turns[n]}, 0, nil
 	b.Part++
 	return c, true
 }
@@ -96,21 +148,56 @@ func (b *builder) answered(c content, at time.Time) {
 	}
 }
 
-// user takes what the user said: a new turn, or more of the last one where nothing was answered yet.
+// user takes a message of the user's: a new turn, or more of the last one where nothing was answered yet. What the
+// harness has put into it is noted with the turn that it interrupts.
 func (b *builder) user(text string, at time.Time) {
-	text = userWords(text)
-	if text == "" {
+	words, found := userWords(text)
+	for _, what := range found {
+		b.note(what)
+	}
+	command, typed := slashCommand(words)
+	if command != "" {
+		words = typed
+	}
+	if words == "" {
 		return
 	}
-	text = chars.Cut(text, maxSide)
-	b.size += len(text)
-	if n := len(b.Turns); n > 0 && b.Turns[n-1].Assistant == "" && b.Turns[n-1].From == b.from {
-		if last := &b.Turns[n-1]; last.User != text && len(last.User) < maxSide { // some harnesses write it twice
-			last.User += "\n\n" + text
+	words = chars.Cut(words, maxSide)
+	b.size += len(words)
+	if n := len(b.Turns); n > 0 && b.Turns[n-1].isOpen() && b.Turns[n-1].From == b.from && command == "" {
+		last := &b.Turns[n-1]
+		switch {
+		case last.Command != "": // the harness has done it by itself
+			b.leave(localCommand)
+			b.Turns = b.Turns[:n-1]
+		case last.User == words: // some harnesses write it twice
+			return
+		case len(last.User) < maxSide:
+			last.User += "\n\n" + words
+			return
+		default:
+			return
 		}
+	}
+	b.Turns = append(b.Turns, Turn{User: words, Command: command, Started: at, Ended: at, From: b.from})
+}
+
+const localCommand = "command that no agent answered"
+
+// note takes what the harness has put into a message by itself.
+func (b *builder) note(what string) {
+	b.leave(what)
+	n := len(b.Turns)
+	if n == 0 {
 		return
 	}
-	b.Turns = append(b.Turns, Turn{User: text, Started: at, Ended: at, From: b.from})
+	last := &b.Turns[n-1]
+	if what == interruption {
+		last.Stop = "cancelled"
+	}
+	if len(last.Notes) < maxTools {
+		last.Notes = append(last.Notes, what)
+	}
 }
 
 // assistant takes what the agent said, which belongs to the last turn.
@@ -136,27 +223,6 @@ func (b *builder) assistant(text string, at time.Time) {
 	}
 }
 
-// block matches a context block of ours at the start of a prompt.
-var block = pattern.New(`(?s)^\s*<signet-memory source="acp-proxy".*?</signet-memory>\s*`)
-
-// harnessPrefixes are how texts begin that a harness writes itself and files under the user's name.
-var harnessPrefixes = []string{
-	"<environment_context>", "<user_instructions>", "<session_context>", "<system-reminder>",
-	"<command-name>", "<command-message>", "<local-command-", "<skills_instructions>", "<permissions instructions>",
-	"# AGENTS.md instructions", "Caveat: The messages below",
-}
-
-// userWords gives a text without our block; of a text that the harness wrote nothing.
-func userWords(text string) string {
-	text = strings.TrimSpace(block().ReplaceAllString(text, ""))
-	for _, prefix := range harnessPrefixes {
-		if strings.HasPrefix(text, prefix) {
-			return ""
-		}
-	}
-	return text
-}
-
 // A content is what a message consists of. In JSON it is a string, or a list of blocks of which texts are taken, and
 // that a tool was called.
 type content []piece
@@ -180,19 +246,30 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		Thought json.RawMessage `json:"thought"`
 		Name    string          `json:"name"`
 		Input   json.RawMessage `json:"input"`
+		// of pi's calls
+		Arguments json.RawMessage `json:"arguments"`
+		// qwen's, as the Gemini API has them
+		Call *struct {
+			Name string          `json:"name"`
+			Args json.RawMessage `json:"args"`
+		} `json:"functionCall"`
 	}
 	if json.Unmarshal(b, &blocks) != nil {
 		return nil
 	}
 	for _, block := range blocks {
-		switch strings.ToLower(block.Type) {
-		case "", "text", "input_text", "output_text":
+		kind := strings.ToLower(block.Type)
+		switch {
+		case block.Call != nil:
+			call := toolCall(block.Call.Name, string(block.Call.Args))
+			*c = append(*c, piece{call: &call})
+		case kind == "tool_use", kind == "toolcall":
+			call := toolCall(block.Name, cmp.Or(string(block.Input), string(block.Arguments)))
+			*c = append(*c, piece{call: &call})
+		case kind == "" || kind == "text" || kind == "input_text" || kind == "output_text":
 			if block.Text != "" && block.Thought == nil {
 				*c = append(*c, piece{text: block.Text})
 			}
-		case "tool_use":
-			call := toolCall(block.Name, string(block.Input))
-			*c = append(*c, piece{call: &call})
 		}
 	}
 	return nil

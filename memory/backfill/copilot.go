@@ -1,12 +1,14 @@
 package backfill
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"time"
 )
 
-// copilot is GitHub Copilot CLI: ~/.copilot/session-state/SESSION/events.jsonl (seen: 1.0.102).
+// copilot is GitHub Copilot CLI: ~/.copilot/session-state/SESSION/events.jsonl (seen: 1.0.102). Events with a
+// parentToolCallId are of a subagent that this call has started.
 var copilot = format{
 	agent: "copilot",
 	root:  func(p Place) string { return filepath.Join(p.env("COPILOT_HOME", ".copilot"), "session-state") },
@@ -15,22 +17,40 @@ var copilot = format{
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Data      struct {
-			SessionID string  `json:"sessionId"`
-			Content   content `json:"content"`
+			SessionID string          `json:"sessionId"`
+			Content   content         `json:"content"`
+			Caller    string          `json:"parentToolCallId"`
+			Tool      string          `json:"toolName"`
+			Arguments json.RawMessage `json:"arguments"`
+			Source    string          `json:"source"`
 			Context   struct {
 				Cwd string `json:"cwd"`
 			} `json:"context"`
 		} `json:"data"`
 	}) {
+		to := b
+		if line.Data.Caller != "" {
+			to = b.child(line.Data.Caller)
+		}
 		switch line.Type {
 		case "session.start":
 			if b.ID == "" {
 				b.ID, b.Cwd = line.Data.SessionID, line.Data.Context.Cwd
 			}
+		case "session.compaction_complete":
+			b.note(summary)
+		case "abort":
+			b.note(interruption)
 		case "user.message":
-			b.user(line.Data.Content.join(), line.Timestamp)
+			if line.Data.Source != "" && line.Data.Source != "user" {
+				to.note(instruction)
+				return
+			}
+			to.user(line.Data.Content.join(), line.Timestamp)
 		case "assistant.message":
-			b.assistant(line.Data.Content.join(), line.Timestamp)
+			to.assistant(line.Data.Content.join(), line.Timestamp)
+		case "tool.execution_start":
+			to.tool(toolCall(line.Data.Tool, string(line.Data.Arguments)))
 		}
 	}),
 }

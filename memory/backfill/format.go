@@ -7,11 +7,12 @@ import (
 
 // A Place is where harnesses keep what they write.
 type Place struct {
-	Home   string
-	Getenv func(string) string // for variables that move a harness's folder; nil: none is set
+	Home     string
+	Getenv   func(string) string // for variables that move a harness's folder; nil: none is set
+	Projects []string            // folders that are known: some harnesses write into these, or name theirs by a digest
 }
 
-// env gives the folder that a variable names, or else the one under Home.
+// env returns the folder that a variable names, or else the one under Home.
 func (p Place) env(name string, under ...string) string {
 	if p.Getenv != nil {
 		if dir := p.Getenv(name); filepath.IsAbs(dir) {
@@ -27,6 +28,9 @@ type format struct {
 	root  func(Place) string
 	// match reports whether a file is a conversation, by its path below root, with slashes.
 	match func(rel string) bool
-	// read gives the conversations of a file.
+	// isChild reports of such a file whether it is of a subagent; nil: no file is, or only its text says so. These are
+	// read after all others, because they belong to them.
+	isChild func(rel string) bool
+	// read gives the conversations of a file, those of subagents after the one that started them.
 	read func(ctx context.Context, p Place, path string, yield func(Conversation) error) error
 }

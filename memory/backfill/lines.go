@@ -12,6 +12,18 @@ import (
 	"os"
 )
 
+// readWhole reads a file that is one value, of at most maxLine bytes.
+func readWhole(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxLine {
+		return nil, errTooLarge
+	}
+	return os.ReadFile(path)
+}
+
 var errTooLarge = errors.New("it is too large to be read at once")
 
 // maxLine is the longest line that is read, in bytes; a longer one holds files, not words.
@@ -128,6 +140,6 @@ func jsonLines[T any](take func(b *builder, line T)) func(context.Context, Place
 		if err != nil && !isBadLines(err) {
 			return err
 		}
-		return cmp.Or(yield(b.Conversation), err)
+		return cmp.Or(b.yieldAll(yield), err)
 	}
 }

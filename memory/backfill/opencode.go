@@ -38,17 +38,17 @@ var opencode = format{
 	},
 }
 
-// opencodeSessions gives the conversations that a person had; those with a parent are subagents'.
+// opencodeSessions gives the conversations; those with a parent are subagents', and come after it.
 func opencodeSessions(ctx context.Context, db *sql.DB) (all []Conversation, err error) {
-	rows, err := db.QueryContext(ctx, `SELECT id, directory FROM session WHERE parent_id IS NULL
-		ORDER BY time_created, id`)
+	rows, err := db.QueryContext(ctx, `SELECT id, directory, coalesce(parent_id, '') FROM session
+		ORDER BY parent_id IS NOT NULL, time_created, id`)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var c Conversation
-		if err := rows.Scan(&c.ID, &c.Cwd); err != nil {
+		if err := rows.Scan(&c.ID, &c.Cwd, &c.Parent); err != nil {
 			return nil, err
 		}
 		all = append(all, c)
@@ -66,17 +66,8 @@ func opencodeTurns(ctx context.Context, db *sql.DB, c Conversation, yield func(C
 	}
 	defer rows.Close()
 	b := builder{Conversation: c}
-	var id, role string
-	var words content
-	var at time.Time
-	end := func() {
-		if text := words.join(); role == "user" {
-			b.user(text, at)
-		} else if role == "assistant" {
-			b.assistant(text, at)
-		}
-		words = nil
-	}
+	var id string
+	var m opencodeMessage
 	for rows.Next() {
 		var message, data, part string
 		var created int64
@@ -84,31 +75,61 @@ func opencodeTurns(ctx context.Context, db *sql.DB, c Conversation, yield func(C
 			return err
 		}
 		if message != id {
-			end()
+			m.end(&b)
 			if part, full := b.takePart(); full {
 				if err := yield(part); err != nil {
 					return err
 				}
 			}
-			var m struct {
-				Role string `json:"role"`
-			}
+			id, m = message, opencodeMessage{at: time.UnixMilli(created)}
 			_ = json.Unmarshal([]byte(data), &m) // without a role nothing is taken of it
-			id, role, at = message, m.Role, time.UnixMilli(created)
 		}
-		var p struct {
-			Type      string `json:"type"`
-			Text      string `json:"text"`
-			Synthetic bool   `json:"synthetic"`
-		}
-		if json.Unmarshal([]byte(part), &p) == nil && p.Type == "text" && !p.Synthetic &&
-			strings.TrimSpace(p.Text) != "" {
-			words = append(words, piece{text: p.Text})
-		}
+		m.add([]byte(part))
 	}
-	end()
+	m.end(&b)
 	if err := rows.Err(); err != nil {
 		return err
 	}
 	return yield(b.Conversation)
+}
+
+// An opencodeMessage is a message, with what was said in its parts.
+type opencodeMessage struct {
+	Role    string          `json:"role"`
+	Summary json.RawMessage `json:"summary"` // of an answer: true for a compaction's
+	at      time.Time
+	words   content
+}
+
+// add takes a part.
+func (m *opencodeMessage) add(part []byte) {
+	var p struct {
+		Type      string `json:"type"`
+		Text      string `json:"text"`
+		Synthetic bool   `json:"synthetic"`
+		Tool      string `json:"tool"`
+		State     struct {
+			Input json.RawMessage `json:"input"`
+		} `json:"state"`
+	}
+	switch err := json.Unmarshal(part, &p); {
+	case err != nil:
+	case p.Type == "tool":
+		call := toolCall(p.Tool, string(p.State.Input))
+		m.words = append(m.words, piece{call: &call})
+	case p.Type == "text" && !p.Synthetic && strings.TrimSpace(p.Text) != "":
+		m.words = append(m.words, piece{text: p.Text})
+	}
+}
+
+// end gives a message that is whole to the builder.
+func (m *opencodeMessage) end(b *builder) {
+	switch {
+	case m.Role == "assistant" && string(m.Summary) == "true":
+		b.note(summary)
+	case m.Role == "assistant":
+		b.answered(m.words, m.at)
+	case m.Role == "user":
+		b.user(m.words.join(), m.at)
+	}
 }

@@ -25,11 +25,13 @@ var pi = format{
 		switch {
 		case line.Type == "session" && b.ID == "":
 			b.ID, b.Cwd = line.ID, line.Cwd
+		case line.Type == "compaction":
+			b.note(summary)
 		case line.Type != "message":
 		case line.Message.Role == "user":
 			b.user(line.Message.Content.join(), line.Timestamp)
 		case line.Message.Role == "assistant":
-			b.assistant(line.Message.Content.join(), line.Timestamp)
+			b.answered(line.Message.Content, line.Timestamp)
 		}
 	}),
 }

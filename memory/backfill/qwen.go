@@ -13,7 +13,11 @@ var qwen = format{
 	match: func(rel string) bool { return strings.Contains(rel, "/chats/") && strings.HasSuffix(rel, ".jsonl") },
 	read: jsonLines(func(b *builder, line struct {
 		Type        string    `json:"type"`
+		Subtype     string    `json:"subtype"`
 		SessionID   string    `json:"sessionId"`
+		AgentID     string    `json:"agentId"`
+		ID          string    `json:"uuid"`
+		Before      string    `json:"parentUuid"`
 		Cwd         string    `json:"cwd"`
 		Timestamp   time.Time `json:"timestamp"`
 		IsSidechain bool      `json:"isSidechain"`
@@ -24,12 +28,17 @@ var qwen = format{
 		if b.ID == "" {
 			b.ID, b.Cwd = line.SessionID, line.Cwd
 		}
+		to := b
+		if line.IsSidechain {
+			to = b.sidechain(line.AgentID, line.ID, line.Before)
+		}
 		switch {
-		case line.IsSidechain:
+		case line.Subtype == "chat_compression":
+			b.note(summary)
 		case line.Type == "user":
-			b.user(line.Message.Parts.join(), line.Timestamp)
+			to.user(line.Message.Parts.join(), line.Timestamp)
 		case line.Type == "assistant":
-			b.assistant(line.Message.Parts.join(), line.Timestamp)
+			to.answered(line.Message.Parts, line.Timestamp)
 		}
 	}),
 }

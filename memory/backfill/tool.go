@@ -45,12 +45,16 @@ func toolCall(name string, arguments string) Tool {
 		FilePath     string          `json:"file_path"`
 		NotebookPath string          `json:"notebook_path"`
 		Path         string          `json:"path"`
+		CamelPath    string          `json:"filePath"`
+		AbsolutePath string          `json:"absolute_path"`
+		TargetFile   string          `json:"target_file"`
 		Pattern      string          `json:"pattern"`
 		Cmd          string          `json:"cmd"`
 		Command      json.RawMessage `json:"command"`
 	}
 	_ = json.Unmarshal([]byte(arguments), &in) // what has other types is left out
-	for _, path := range []string{in.FilePath, in.NotebookPath, in.Path} {
+	for _, path := range []string{in.FilePath, in.NotebookPath, in.Path, in.CamelPath, in.AbsolutePath,
+		in.TargetFile} {
 		if path != "" && len(call.Paths) == 0 {
 			call.Paths = []string{path}
 		}

@@ -40,7 +40,7 @@ var zed = format{
 			if err != nil {
 				return err
 			}
-			b := builder{Conversation: Conversation{ID: t.id, File: path}}
+			b := builder{Conversation: Conversation{ID: t.id, Parent: t.parent, File: path}}
 			b.setFolders(t.folders)
 			if !t.read(data, &b) {
 				odd++
@@ -69,12 +69,12 @@ func zedData(p Place, system string) string {
 
 // A zedThread is a row without its data, which may be large.
 type zedThread struct {
-	id               string
+	id, parent       string
 	folders          []string // that it is about, the one that was opened first in front
 	created, updated time.Time
 }
 
-// zedThreads gives the threads that a person had. Columns were added one by one: older databases lack some.
+// zedThreads gives the threads, those of subagents last. Columns were added one by one: older databases lack some.
 func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
 	names, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT name FROM pragma_table_info('threads')`)
 	if err != nil {
@@ -90,7 +90,7 @@ func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
 	}
 	return sqlite.Collect(ctx, db, func(row sqlite.Row) (t zedThread, err error) {
 		var folders, order, created, updated string
-		if err := row.Scan(&t.id, &folders, &order, &created, &updated); err != nil {
+		if err := row.Scan(&t.id, &t.parent, &folders, &order, &created, &updated); err != nil {
 			return t, err
 		}
 		t.folders = zedFolders(folders, order)
@@ -99,9 +99,9 @@ func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
 			t.created = t.updated
 		}
 		return t, nil
-	}, `SELECT id, `+column("folder_paths")+`, `+column("folder_paths_order")+`,
+	}, `SELECT id, `+column("parent_id")+`, `+column("folder_paths")+`, `+column("folder_paths_order")+`,
 		`+column("created_at")+`, updated_at FROM threads
-		WHERE `+column("parent_id")+` = '' ORDER BY updated_at, id`)
+		ORDER BY `+column("parent_id")+` <> '', updated_at, id`)
 }
 
 // maxThread is how large a conversation may be, in bytes, that has to be held in memory as a whole: a thread of Zed's,
@@ -140,14 +140,25 @@ func unpack(kind string, data []byte) []byte {
 // A zedMessage is a message of a thread: {"User": …} or {"Agent": …}, in older versions with a role.
 type zedMessage struct {
 	User, Agent *struct {
-		Content []struct{ Text string }
+		Content []zedPiece
 	}
 
 	Role        string            `json:"role"`
 	Segments    content           `json:"segments"`
 	Text        string            `json:"text"` // in the oldest version
+	ToolUses    []zedCall         `json:"tool_uses"`
 	ToolResults []json.RawMessage `json:"tool_results"`
 	Hidden      bool              `json:"is_hidden"`
+}
+
+type zedCall struct {
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+type zedPiece struct {
+	Text    string
+	ToolUse *zedCall
 }
 
 // read makes turns of a thread. Their times are those of the thread, when it began and when it was last changed: its
@@ -180,25 +191,35 @@ func (t zedThread) read(data []byte, b *builder) (ok bool) {
 		switch {
 		case m.Hidden || len(m.ToolResults) > 0 && m.Role == "user":
 		case m.User != nil, m.Role == "user":
-			b.user(m.words(), asked)
+			b.user(m.words().join(), asked)
 		case m.Agent != nil, m.Role == "assistant":
-			b.assistant(m.words(), t.updated)
+			b.answered(m.words(), t.updated)
 		}
 	}
 	return len(b.Turns) > 0 || len(thread.Messages) == 0 && odd == nil
 }
 
-// words gives the words of a message.
-func (m zedMessage) words() string {
-	texts := append(m.Segments, piece{text: m.Text})
-	for _, of := range []*struct{ Content []struct{ Text string } }{m.User, m.Agent} {
-		if of != nil {
-			for _, p := range of.Content {
-				texts = append(texts, piece{text: p.Text})
+// words gives what is said in a message, and the tools that it calls.
+func (m zedMessage) words() content {
+	all := append(m.Segments, piece{text: m.Text})
+	call := func(c zedCall) {
+		tool := toolCall(c.Name, string(c.Input))
+		all = append(all, piece{call: &tool})
+	}
+	for _, of := range []*struct{ Content []zedPiece }{m.User, m.Agent} {
+		if of == nil {
+			continue
+		}
+		for _, p := range of.Content {
+			if all = append(all, piece{text: p.Text}); p.ToolUse != nil {
+				call(*p.ToolUse)
 			}
 		}
 	}
-	return texts.join()
+	for _, c := range m.ToolUses {
+		call(c)
+	}
+	return all
 }
 
 // zedFolders gives the folders with the one that was opened first in front. lines holds them one a line, in the order

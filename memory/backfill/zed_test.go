@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -106,9 +107,12 @@ func TestZed(t *testing.T) {
 				var users []string
 				for _, turn := range c.Turns {
 					users = append(users, turn.User)
-					if turn.Assistant != "ok" || !turn.Started.Equal(at) || !turn.Ended.Equal(at) {
+					if chars.WithoutToolMarks(turn.Assistant) != "ok" || !turn.Started.Equal(at) || !turn.Ended.Equal(at) {
 						t.Errorf("%s: %+v", c.ID, turn)
 					}
+				}
+				if tools := c.Turns[0].Tools; c.ID != "thread-none.json" && (len(tools) != 1 || tools[0].Kind != "read") {
+					t.Errorf("%s: %+v", c.ID, tools)
 				}
 				if !slices.Equal(users, []string{heron, kestrel}) {
 					t.Errorf("%s: %q", c.ID, users)
@@ -130,8 +134,8 @@ func TestZedColumns(t *testing.T) {
 		folder_paths_order = '2,0,1', created_at = '2026-03-01T08:00:00.000000000+00:00'`)
 	z.do(`UPDATE threads SET parent_id = 'one' WHERE id = 'of a subagent'`)
 	all, skipped := walk(t, z.home, "zed")
-	if len(all) != 1 || len(skipped) != 0 {
-		t.Fatalf("%d threads, skipped %v", len(all), skipped)
+	if len(all) != 2 || len(skipped) != 0 || all[1].Parent != "one" {
+		t.Fatalf("%+v, skipped %v", all, skipped)
 	}
 	c := all[0]
 	if c.ID != "one" || c.Cwd != "/home/robin/b" ||

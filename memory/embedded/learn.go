@@ -137,6 +137,9 @@ type learned struct {
 func readTurn(t correlation.Said) learned {
 	guard.Point("reading a turn")
 	user, assistant := privacy.Redact(t.User), privacy.Redact(t.Assistant)
+	if t.Child { // an agent has said it
+		user = ""
+	}
 	l := learned{notes: stated.In(user)}
 	for _, part := range passage.Parts(user, assistant, len(t.Tools) > 0) {
 		origin := fromAssistant

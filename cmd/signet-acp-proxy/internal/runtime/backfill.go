@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -29,12 +31,24 @@ type Backfill struct {
 
 // A Backfilled says what was found of one agent. Its JSON names are a promise.
 type Backfilled struct {
-	Agent    string          `json:"agent"`
-	Files    int             `json:"files"`
-	Sessions int             `json:"sessions"`
-	Turns    int             `json:"turns"` // new ones
-	Skipped  []backfill.Skip `json:"skipped"`
+	Agent     string          `json:"agent"`
+	Files     int             `json:"files"`
+	Sessions  int             `json:"sessions"`
+	Turns     int             `json:"turns"` // new ones
+	Skipped   []backfill.Skip `json:"skipped"`
+	Subagents int             `json:"subagents"` // conversations of subagents, with new turns
+	LeftOut   map[string]int  `json:"leftOut"`   // messages and turns by why they were not taken in
 }
+
+// Why turns are left out.
+const (
+	onRecord    = "on record already"
+	wasGone     = "forgotten"
+	optedOut    = "of a folder that is left out of memory"
+	tooOld      = "from before --since"
+	elsewhere   = "of another project"
+	withoutHome = "of a subagent whose session is not there"
+)
 
 // bulkCache lets SQLite keep 16 MB of pages, because an import writes all over the indexes. Fewer checkpoints would
 // save as much, but a relay beside the import would then have to make them.
@@ -51,28 +65,29 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 			return nil, sqlite.While("preparing to take in conversations", err)
 		}
 	}
-	process := ""
-	if b.Deliver && !b.DryRun {
-		c := b.Data.Config
-		p, err := b.Data.Sessions.Register(ctx, correlation.ProcessInfo{
-			Kind: correlation.Relay, Harness: "backfill", Version: Version, SignetPath: c.SignetPath, Memory: c.Memory,
-		})
-		if err != nil {
+	var to *eventlog.Importer
+	if !b.DryRun {
+		end := func() error { return nil }
+		if to, end, err = b.importer(ctx); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, p.End(ctx, "backfill")) }() // which makes what is owed due
-		process = p.ID()
+		defer func() { err = errors.Join(err, end()) }()
+	}
+	place, err := b.place(ctx, home)
+	if err != nil {
+		return nil, err
 	}
 	for _, agent := range agents {
-		in := &intake{Backfill: b, process: process, gone: map[string]bool{},
-			got: Backfilled{Agent: agent, Skipped: []backfill.Skip{}}}
-		err := backfill.Walk(ctx, backfill.Place{Home: home, Getenv: os.Getenv}, agent, backfill.Visitor{
+		in := &intake{Backfill: b, to: to, gone: map[string]bool{}, keys: map[string]string{},
+			got: Backfilled{Agent: agent, LeftOut: map[string]int{}, Skipped: []backfill.Skip{}}}
+		err := backfill.Walk(ctx, place, agent, backfill.Visitor{
 			File: func(string) {
 				if in.got.Files++; b.Step != nil {
 					b.Step(agent, in.got.Files)
 				}
 			},
 			Skip:         func(_ string, s backfill.Skip) { in.skip(s) },
+			LeftOut:      func(_, what string, n int) { in.got.LeftOut[what] += n },
 			Conversation: func(c backfill.Conversation) error { return in.take(ctx, c) },
 		})
 		if err != nil {
@@ -86,13 +101,43 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 	return all, b.Data.Memories.Learn(ctx)
 }
 
+// importer returns what takes conversations in, and how that ends: what it owes is due.
+func (b Backfill) importer(ctx context.Context) (*eventlog.Importer, func() error, error) {
+	c := b.Data.Config
+	info := correlation.ProcessInfo{Kind: correlation.Relay, Harness: "backfill", Version: Version,
+		SignetPath: c.SignetPath, Memory: "embedded"}
+	if b.Deliver {
+		info.Memory = c.Memory
+	}
+	p, err := b.Data.Sessions.Register(ctx, info)
+	if err != nil {
+		return nil, nil, err
+	}
+	to := &eventlog.Importer{Store: b.Data.Sessions, Process: p.ID(), Now: time.Now, Log: b.Data.Log.Logger()}
+	return to, func() error {
+		ctx := context.WithoutCancel(ctx)
+		return errors.Join(to.End(ctx), p.End(ctx, "backfill"))
+	}, nil
+}
+
+// place returns where agents write, with the folders in which people have worked.
+func (b Backfill) place(ctx context.Context, home string) (p backfill.Place, err error) {
+	p = backfill.Place{Home: home, Getenv: os.Getenv}
+	if b.Project != "" {
+		p.Projects = []string{b.Project}
+		return p, nil
+	}
+	p.Projects, err = b.Data.Sessions.Projects(ctx)
+	return p, err
+}
+
 // mostSkipped is how many skipped files are named; the others are counted.
 const mostSkipped = 1000
 
 // An intake imports what one agent has written.
 type intake struct {
 	Backfill
-	process string
+	to      *eventlog.Importer // nil with DryRun
 	got     Backfilled
 	skipped int // skipped files past mostSkipped
 
@@ -105,7 +150,8 @@ type intake struct {
 		cwd, project string
 	}
 
-	gone map[string]bool // by conversation: whether it was forgotten
+	gone map[string]bool   // by conversation: whether it was forgotten
+	keys map[string]string // by conversation: the key of its session; "" for one that is new, with DryRun
 }
 
 func (in *intake) skip(s backfill.Skip) {
@@ -132,34 +178,62 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	if first {
 		in.file, in.id, in.into, in.counted = c.File, c.ID, nil, false
 	}
+	leave := func(why string) error { in.got.LeftOut[why] += len(c.Turns); return nil }
 	switch {
-	case !in.Since.IsZero() && last.Ended.Before(in.Since), in.Project != "" && project != in.Project:
-		return nil
+	case !in.Since.IsZero() && last.Ended.Before(in.Since):
+		return leave(tooOld)
+	case in.Project != "" && project != in.Project:
+		return leave(elsewhere)
 	case out:
 		if first {
 			in.skip(backfill.Skip{File: c.File, Why: "its folder is left out of memory (.signet-ignore or exclude)"})
 		}
-		return nil
+		return leave(optedOut)
 	}
-	err := in.leaveForgotten(ctx, &c)
-	if err == nil && in.into == nil {
+	parent, known, err := in.parent(ctx, c)
+	if err != nil {
+		return err
+	} else if !known {
+		return leave(withoutHome)
+	}
+	if err = in.leaveForgotten(ctx, &c); err == nil && in.into == nil {
 		in.into, err = in.Data.Sessions.Import(ctx, correlation.OpenSession{
 			Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: in.Data.Config.AgentID,
-			Client: backfillSource(c.Agent), Agent: c.Agent, Process: in.process,
+			Client: backfillSource(c.Agent), Agent: c.Agent, ParentKey: parent, Key: correlation.NewKey(),
 		})
 	}
 	if errors.Is(err, correlation.ErrForgotten) {
 		if first {
 			in.skip(backfill.Skip{File: c.File, Why: "it was forgotten"})
 		}
-		return nil
+		return leave(wasGone)
 	}
 	if err != nil {
 		return err
 	}
 	added, err := in.add(ctx, turnsOf(c))
-	in.count(added)
+	if added > 0 || in.into.Session.ID != 0 {
+		in.keys[c.ID] = cmp.Or(in.into.Session.Key, in.into.Open.Key)
+	}
+	in.count(added, c.Parent != "")
 	return err
+}
+
+// parent returns the key of the session that has started a subagent, "" for a conversation of the user's. known: it is
+// on record, or would be.
+func (in *intake) parent(ctx context.Context, c backfill.Conversation) (key string, known bool, err error) {
+	child, named := c.HasParent()
+	if !child || !named {
+		return "", !child, nil
+	}
+	if key, known = in.keys[c.Parent]; known {
+		return key, true, nil
+	}
+	v, err := in.Data.Sessions.Find(ctx, c.Agent, c.Parent)
+	if errors.Is(err, correlation.ErrNotFound) {
+		return "", false, nil
+	}
+	return v.Key, err == nil, err
 }
 
 // about gives the project of a conversation, and whether one of its folders is left out of memory. The last result is
@@ -176,16 +250,38 @@ func (in *intake) about(cwd string, also []string) (project string, out bool) {
 }
 
 // add imports turns of the conversation; with DryRun it counts those that are new.
-func (in *intake) add(ctx context.Context, turns []correlation.Turn) (added int, err error) {
-	if in.DryRun {
-		fresh, err := in.into.NewTurns(ctx, turns)
-		return len(fresh), err
+func (in *intake) add(ctx context.Context, told []eventlog.TurnTold) (added int, err error) {
+	turns := make([]correlation.Turn, len(told))
+	for i, t := range told {
+		turns[i] = t.Whole
 	}
-	return in.into.Add(ctx, turns)
+	fresh, forgotten, err := in.into.NewTurns(ctx, turns)
+	if err != nil {
+		return 0, err
+	}
+	in.leave(wasGone, forgotten)
+	in.leave(onRecord, len(told)-len(fresh)-forgotten)
+	if in.DryRun {
+		return len(fresh), nil
+	}
+	for n, i := range fresh {
+		told[n] = told[i]
+	}
+	if len(fresh) > 0 && in.into.Session.ID == 0 && in.into.Open.Began.IsZero() {
+		in.into.Open.Began = told[0].Whole.Started
+	}
+	return in.to.Add(ctx, in.into, told[:len(fresh)])
+}
+
+func (in *intake) leave(why string, turns int) {
+	if turns > 0 {
+		in.got.LeftOut[why] += turns
+	}
 }
 
 // leaveForgotten removes turns that were copied from a conversation that was forgotten.
 func (in *intake) leaveForgotten(ctx context.Context, c *backfill.Conversation) (err error) {
+	before := len(c.Turns)
 	c.Turns = slices.DeleteFunc(c.Turns, func(t backfill.Turn) bool {
 		gone, known := in.gone[t.From]
 		if t.From != "" && !known && err == nil {
@@ -194,21 +290,28 @@ func (in *intake) leaveForgotten(ctx context.Context, c *backfill.Conversation) 
 		}
 		return gone
 	})
+	in.leave(wasGone, before-len(c.Turns))
 	return err
 }
 
 // count counts new turns, and with the first of them their conversation.
-func (in *intake) count(turns int) {
-	if turns > 0 && !in.counted {
-		in.counted = true
-		in.got.Sessions++
+func (in *intake) count(turns int, ofSubagent bool) {
+	first := turns > 0 && !in.counted
+	in.counted = in.counted || first
+	switch {
+	case !ofSubagent:
+		in.got.Turns += turns
+		if first {
+			in.got.Sessions++
+		}
+	case first:
+		in.got.Subagents++
 	}
-	in.got.Turns += turns
 }
 
 // turnsOf gives the turns of a conversation as they are stored.
-func turnsOf(c backfill.Conversation) []correlation.Turn {
-	turns := make([]correlation.Turn, 0, len(c.Turns))
+func turnsOf(c backfill.Conversation) []eventlog.TurnTold {
+	turns := make([]eventlog.TurnTold, 0, len(c.Turns))
 	var private []string
 	for _, t := range c.Turns {
 		t, private = backfill.Clean(t, private)
@@ -223,8 +326,9 @@ func turnsOf(c backfill.Conversation) []correlation.Turn {
 			tools = append(tools, correlation.ToolCall{Title: call.Title, Kind: call.Kind, Status: "completed",
 				Locations: call.Paths})
 		}
-		turns = append(turns, correlation.Turn{User: t.User, Assistant: t.Assistant, Tools: tools, Started: t.Started,
-			Ended: t.Ended, Stop: "end_turn"})
+		turns = append(turns, eventlog.TurnTold{Command: t.Command, Notes: t.Notes, Whole: correlation.Turn{
+			User: t.User, Assistant: t.Assistant, Tools: tools, Started: t.Started, Ended: t.Ended,
+			Stop: cmp.Or(t.Stop, "end_turn")}})
 	}
 	return turns
 }

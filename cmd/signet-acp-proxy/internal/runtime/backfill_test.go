@@ -230,6 +230,51 @@ func TestBackfillLeavesWhatWasForgotten(t *testing.T) {
 	}
 }
 
+// What a subagent was told is kept with the session that has started it, and is nothing that the user has said: it is
+// not found as that, it is no project's last session, and it is forgotten with the session.
+func TestBackfillOfSubagents(t *testing.T) {
+	c := newClaude(t)
+	const id = "0b1c7a4e-9f22-4f2e-8f4e-000000000001"
+	side := func(line string) string {
+		return strings.Replace(line, `{"cwd"`, `{"isSidechain":true,"agentId":"a1","cwd"`, 1)
+	}
+	c.write(id, said(id, "user", "Where is the bittern moored?"), said(id, "assistant", "In Falmouth."))
+	c.write(id+"/subagents/agent-a1", side(said(id, "user", "We always moor the bittern in Truro.")),
+		side(said(id, "assistant", "The log says that the bittern lies in Falmouth.")))
+	c.write("0b1c7a4e-9f22-4f2e-8f4e-000000000002/subagents/agent-a2",
+		side(said("0b1c7a4e-9f22-4f2e-8f4e-000000000002", "user", "Whose am I?")))
+	got, err := Backfill{Data: c.Data, DryRun: true}.Run(t.Context(), []string{"claude"})
+	if err != nil || got[0].Turns != 1 || got[0].Subagents != 1 || got[0].LeftOut[withoutHome] != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	c.takeIn(1)
+	c.takeIn(0)
+	all, err := c.Sessions.Sessions(t.Context(), 0)
+	if err != nil || len(all) != 2 || all[0].ParentKey+all[1].ParentKey != all[0].Key && all[0].ParentKey != all[1].Key {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	found, err := c.Memories.Search(t.Context(), embedded.Query{Text: "Where is the bittern moored?", AllProjects: true})
+	for _, m := range found {
+		if strings.Contains(m.Content, "Truro") {
+			t.Errorf("found %+v", m)
+		}
+	}
+	if err != nil || !strings.Contains(fmt.Sprint(found), "The log says") {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	for _, one := range all {
+		if one.ParentKey == "" {
+			if gone, err := c.Sessions.Forget(t.Context(), one.ID, c.Memories.Unlearn); err != nil || gone.Turns != 2 {
+				t.Errorf("forgotten: %+v, %v", gone, err)
+			}
+		}
+	}
+	got, err = Backfill{Data: c.Data}.Run(t.Context(), []string{"claude"})
+	if err != nil || got[0].Turns+got[0].Subagents != 0 || got[0].LeftOut[wasGone] != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // Only what a person wants is taken in: since a time, of a project, and nothing of a folder that is left out of memory.
 func TestBackfillTakesWhatIsWanted(t *testing.T) {
 	c := newClaude(t)
