@@ -26,6 +26,7 @@ type Agent struct {
 	Status       string   `json:"status"`
 	Session      string   `json:"session,omitempty"` // the one that keeps it busy
 	Fix          string   `json:"fix,omitempty"`
+	Bounds       string   `json:"bounds"`             // what keeps it to its folder
 	Commands     []string `json:"commands,omitempty"` // the slash commands that it advertised
 	Records      []Record `json:"records"`
 }
@@ -35,6 +36,7 @@ type KnownAgent struct {
 	ID, Title    string
 	Capabilities []string
 	Fix          string // "": it can be started
+	Bounds       string // what keeps it to its folder: BySystem and so on
 	Session      string // a live one; "" for none
 }
 
@@ -68,7 +70,7 @@ func (l *Ledger) Agents(ctx context.Context, known []KnownAgent) ([]Agent, error
 	agents := make([]Agent, 0, len(known))
 	for _, k := range known {
 		a := Agent{ID: k.ID, Title: k.Title, Capabilities: list(k.Capabilities), Status: Available,
-			Commands: seen[k.ID], Records: recordsOf(k.ID, past, l.now())}
+			Bounds: k.Bounds, Commands: seen[k.ID], Records: recordsOf(k.ID, past, l.now())}
 		for _, r := range a.Records {
 			if r.Done > 0 && r.Score > 0 && !slices.Contains(a.Capabilities, r.Kind) {
 				a.Capabilities = append(a.Capabilities, r.Kind)

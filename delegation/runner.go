@@ -21,6 +21,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
@@ -74,6 +75,7 @@ type Runner struct {
 	Env     []string // its environment; nil: ours
 	Folders string   // the folder in which the children's folders are made
 	Version string   // ours
+	Bounded bool     // the system keeps children to their folders
 	Granted []string // kinds of tools that need a permission and have it: execute, fetch
 	// ReadMode gives the mode in which an agent writes nothing, "" where none is known.
 	ReadMode func(agent string) string
@@ -141,6 +143,7 @@ type run struct {
 	by    string      // the id of our process
 	noted RunProgress // what SaveProgress is given, but for progress and usage
 	child *child
+	place *bounds.Place // of the child, nil where the system cannot bound it
 
 	ctx    context.Context // ends when the run is to end
 	cancel context.CancelFunc
@@ -243,14 +246,21 @@ func (r *run) work(task string) Outcome {
 	folder, err := worktree.Make(r.ctx, r.d.Cwd, root, worktree.Options{Edit: r.d.Mode == Edit})
 	cwd := r.d.Cwd
 	switch {
-	case worktree.TooLarge(err) && r.d.Mode == Read && readMode != "": // its read-only mode keeps it from writing
+	case worktree.TooLarge(err) && r.d.Mode == Read && (r.Bounded || readMode != ""): // it is kept from writing
 		r.child.policy.inside = func(string) bool { return false }
+		if err := r.bound(root, cwd, nil); err != nil {
+			return Outcome{State: Failed, Reason: err.Error()}
+		}
+		defer os.RemoveAll(root)
 	case err != nil:
 		return Outcome{State: Failed, Reason: err.Error()}
 	default:
 		cwd, r.child.policy.inside = folder.Cwd, folder.Inside
 		if r.Made != nil {
 			err = r.Made(r.d, root)
+		}
+		if err == nil {
+			err = r.bound(root, folder.Tree(), folder.Reads)
 		}
 		if err != nil {
 			return Outcome{State: Failed, Reason: errors.Join(err, folder.Drop(context.WithoutCancel(r.ctx))).Error()}
@@ -275,6 +285,16 @@ func (r *run) work(task string) Outcome {
 		o.Folder = root
 	}
 	return o
+}
+
+// bound makes the folder for the child's state in root, and says what it may reach: in Edit it may change tree, and it
+// reads others.
+func (r *run) bound(root, tree string, others []string) error {
+	if !r.Bounded {
+		return nil
+	}
+	r.place = &bounds.Place{Tree: tree, Edit: r.d.Mode == Edit, Reads: others, Own: filepath.Join(root, "own")}
+	return os.MkdirAll(r.place.Own, 0o700)
 }
 
 func firstLine(text string) string {
@@ -342,7 +362,7 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, task, readMode string, inPlace b
 		if err := conn.SetMode(opening, session.ID, readMode); err != nil {
 			return t, fmt.Errorf("setting its read-only mode: %w", err)
 		}
-	} else if inPlace {
+	} else if inPlace && r.place == nil {
 		return t, errors.New("it has no mode in which it only reads, and the folder is too large to be copied")
 	}
 	defer func() {
@@ -408,5 +428,8 @@ func (r *run) environment() []string {
 		return slices.Contains([]string{Variable, depthVariable, CallerVariable, "SIGNET_ACP_PARENT", "SIGNET_NO_HOOKS",
 			"CLAUDECODE"}, name)
 	})
+	if r.place != nil {
+		env = append(env, r.place.Environment())
+	}
 	return append(env, Variable+"="+r.d.ID, depthVariable+"="+strconv.Itoa(r.d.Depth), CallerVariable+"="+r.d.Key)
 }

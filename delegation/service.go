@@ -18,6 +18,8 @@ type Service struct {
 	Known func(ctx context.Context) ([]KnownAgent, error)
 	// Canonical gives the one name of an agent that may have several.
 	Canonical func(name string) string
+	// Unbounded has agents asked also where nothing keeps them to their folder.
+	Unbounded bool
 	// Start starts a runner that outlives us, and gives it the task.
 	Start func(d Delegation, task string) error
 }
@@ -45,7 +47,7 @@ func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delega
 		return d, false, err
 	}
 	kind := kindOf(r, agents)
-	if r.Agent, err = s.choose(agents, r.Agent, kind, s.Canonical(who.Harness)); err != nil {
+	if r.Agent, err = s.choose(agents, r, kind, s.Canonical(who.Harness)); err != nil {
 		return d, false, err
 	}
 	if who.Turn, err = s.Ledger.sessions.OpenTurn(ctx, who.Key); err != nil {
@@ -61,16 +63,16 @@ func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delega
 	return d, true, nil
 }
 
-// choose gives the agent with a name or, where none is named, the best one.
-func (s *Service) choose(agents []Agent, name, kind, caller string) (string, error) {
-	if name == "" {
-		a, ok := best(agents, kind, caller)
+// choose gives the agent that a request names or, where it names none, the best one.
+func (s *Service) choose(agents []Agent, r Request, kind, caller string) (string, error) {
+	if r.Agent == "" {
+		a, ok := best(s.withinBounds(agents, r.Mode), kind, caller)
 		if !ok {
-			return "", errors.New("no agent can be started here; signet-acp-proxy agents says why")
+			return "", errors.New("no agent can be asked here; signet-acp-proxy agents says why")
 		}
 		return a.ID, nil
 	}
-	name = s.Canonical(name)
+	name := s.Canonical(r.Agent)
 	i := slices.IndexFunc(agents, func(a Agent) bool { return a.ID == name })
 	switch {
 	case i < 0:
@@ -84,7 +86,7 @@ func (s *Service) choose(agents []Agent, name, kind, caller string) (string, err
 	case agents[i].Status == Missing:
 		return "", fmt.Errorf("%s cannot be started: %s", name, agents[i].Fix)
 	}
-	return name, nil
+	return name, s.refuseUnbounded(agents[i], r.Mode)
 }
 
 // Wait waits until a delegation has ended, at most for limit, and gives it as it stands. progress, if not nil, is

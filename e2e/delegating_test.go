@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -26,20 +27,33 @@ type delegated struct {
 func delegating(t *testing.T, agents map[string][]string) *box {
 	t.Helper()
 	b := newBox(t)
-	var config strings.Builder
-	config.WriteString("acp:\n  delegation: on\n  memory: embedded\n  agents:\n")
-	for name, variables := range agents {
-		command, err := json.Marshal(slices.Concat([]string{"env"}, variables, []string{echoBin, "-name", name}))
+	if runtime.GOOS == "linux" { // where agents may write in their bounds, too
+		shared, err := os.MkdirTemp("/dev/shm", "signet-e2e-")
 		must(b, err)
-		fmt.Fprintf(&config, "    %s:\n      command: %s\n", name, command)
+		t.Cleanup(func() { os.RemoveAll(shared) })
+		b.Echo = shared
 	}
-	must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte(config.String()), 0o600))
+	b.agents(agents)
 	must(b, os.RemoveAll(filepath.Join(b.Work, ".git")))
 	must(b, os.WriteFile(filepath.Join(b.Work, "heron.txt"), []byte("grey\n"), 0o600))
 	b.run("git", "init", "-q")
 	b.run("git", "add", "-A")
 	b.run("git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-qm", "one")
 	return b
+}
+
+// agents writes the configuration with these agents.
+func (b *box) agents(agents map[string][]string) {
+	b.t.Helper()
+	kept := []string{"ECHOAGENT_DIR=" + b.Echo, "SIGNET_E2E=" + b.Dir, "GORACE=atexit_sleep_ms=0"}
+	var config strings.Builder
+	config.WriteString("acp:\n  delegation: on\n  memory: embedded\n  agents:\n")
+	for name, variables := range agents {
+		command, err := json.Marshal(slices.Concat([]string{"env"}, kept, variables, []string{echoBin, "-name", name}))
+		must(b, err)
+		fmt.Fprintf(&config, "    %s:\n      command: %s\n", name, command)
+	}
+	must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte(config.String()), 0o600))
 }
 
 func (b *box) delegations() []delegated {

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"strings"
 	"sync"
 	"syscall"
@@ -89,13 +88,9 @@ func (b *box) killAll(t *testing.T, word string) {
 // A chain of agents that always ask the next one ends by itself: at its depth, and before that by its scope.
 func TestDelegateChain(t *testing.T) {
 	t.Parallel()
-	call, err := json.Marshal([]string{proxyBin, "delegate", "--scope", "heron.txt wings", "--keep", "the beak", "--to",
-		"heron", "Hand it on."})
-	if err != nil {
-		t.Fatal(err)
-	}
-	variables := []string{"ECHOAGENT_CALL=" + string(call), "ECHOAGENT_CALL_AGAIN=1"}
-	b := delegating(t, map[string][]string{"heron": variables})
+	const next = `ECHOAGENT_TOOL={"name":"delegate","arguments":{"agent":"heron","task":"Hand it on.",` +
+		`"delegated_scope":"heron.txt wings","kept_work":"the beak"}}`
+	b := delegating(t, map[string][]string{"heron": {next}})
 	b.try(proxyBin, "delegate", "--to", "heron", "--scope", "heron.txt wings and the beak", "--keep", "the release",
 		"Begin.")
 	b.orphans()

@@ -15,7 +15,7 @@ import (
 func TestDelegateKilled(t *testing.T) {
 	t.Parallel()
 	runs := number("SIGNET_TEST_DELEGATION_KILLS", 12)
-	b := delegating(t, map[string][]string{"heron": {"ECHOAGENT_SLOW=400ms", "ECHOAGENT_WRITE=out.txt"}})
+	b := delegating(t, map[string][]string{"heron": {"ECHOAGENT_SLOW=400ms"}})
 	victims := map[string]func(command string) bool{
 		"caller": func(c string) bool { return strings.Contains(c, "delegate --to") },
 		"runner": func(c string) bool { return strings.Contains(c, "delegate --run") },
@@ -75,8 +75,7 @@ func TestDelegateKilled(t *testing.T) {
 		switch {
 		case d.Ended == nil:
 			t.Errorf("not at its end: %+v", d)
-		case d.State == "done" && (d.Stop != "end_turn" || !strings.Contains(d.Answer, "> "+d.Task) ||
-			len(d.Paths) != 1):
+		case d.State == "done" && (d.Stop != "end_turn" || !strings.Contains(d.Answer, "> "+d.Task)):
 			t.Errorf("done, and is not: %+v", d)
 		case d.State != "done" && d.Reason == "":
 			t.Errorf("nobody knows why: %+v", d)

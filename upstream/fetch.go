@@ -1,10 +1,15 @@
 package upstream
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 // fetchOutside has npx fetch and resolve an adapter where no project can say which program that is: in a project's
@@ -26,9 +31,39 @@ func (p Profile) fetchOutside(o *Options) {
 	if runtime.GOOS == "windows" {
 		call, shell = callOnWindows(here, run), "cmd.exe"
 	}
-	o.Dir = outside()
+	o.Dir, o.adapter = outside(), run
 	o.Env = append(environment(o.Env), "npm_config_call="+call, "npm_config_script_shell="+shell)
 	o.Command = []string{"npx", "-y", "--package=" + o.Command[2]}
+}
+
+// Fetch has npx fetch the adapter now if it is to do so at the start, and makes o start the adapter without it: where
+// the rights of a harness are bounded, its npx could not write to the user's cache.
+func (o *Options) Fetch(ctx context.Context) error {
+	if o.adapter == nil {
+		return nil
+	}
+	which := *o
+	which.Env = append(slices.Clone(o.Env), "npm_config_call=command -v "+quoteForShell(o.adapter[0]))
+	which.Stderr = nil
+	p, err := Start(which)
+	if err != nil {
+		return err
+	}
+	p.Hangup()
+	defer context.AfterFunc(ctx, func() { p.Terminate(syscall.SIGKILL) })()
+	out, err := io.ReadAll(io.LimitReader(p.Stdout, 1<<16))
+	exit := p.Wait()
+	path := strings.TrimSpace(string(out))
+	if err != nil || exit != (Exit{}) || !filepath.IsAbs(path) {
+		return fmt.Errorf("%w: npx did not fetch %s: %s: %s", ErrNotStarted, o.adapter[0], exit,
+			strings.Join(p.LastStderr(), "; "))
+	}
+	o.Command, o.Dir = append([]string{path}, o.adapter[1:]...), ""
+	o.Env = slices.DeleteFunc(o.Env, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(ofNpx, name) || name == "npm_config_script_shell"
+	})
+	return nil
 }
 
 // ofNpx are the variables of npx alone.

@@ -3,6 +3,8 @@
 package upstream
 
 import (
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -20,6 +22,9 @@ type guard struct {
 const guardScript = `trap '' HUP INT QUIT TERM PIPE; read _; kill -KILL 0`
 
 func newGuard(c *child) *guard {
+	if c.guard != nil {
+		return c.guard
+	}
 	g := &guard{alive: -1}
 	stdin, err := pipe2()
 	if err != nil {
@@ -46,11 +51,37 @@ func newGuard(c *child) *guard {
 	return g
 }
 
-// end reaps the guard, which was killed with the group.
+// end ends what is left of the group, or of all that a guard of its own watches, and reaps the guard.
 func (g *guard) end() {
 	if g.alive < 0 {
 		return
 	}
+	if g.pid == 0 {
+		g.endOwn()
+		return
+	}
 	unix.Close(g.alive)
 	collect(g.pid)
+}
+
+// endOwn reads the process id of a guard that the harness has started, which ends all it watches when we have nothing
+// more to say.
+func (g *guard) endOwn() {
+	defer unix.Close(g.alive)
+	_ = unix.SetsockoptTimeval(g.alive, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 2})
+	_ = unix.Shutdown(g.alive, unix.SHUT_WR)
+	var said []byte
+	for next := make([]byte, 32); ; {
+		n, err := unix.Read(g.alive, next)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 || len(said) > len(next) {
+			break
+		}
+		said = append(said, next[:n]...)
+	}
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(said))); err == nil && pid > 0 {
+		collect(pid)
+	}
 }

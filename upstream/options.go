@@ -24,6 +24,12 @@ type Options struct {
 	MinGrace  time.Duration // from the end of stdin to any signal, also after Terminate; zero: none
 	KillAfter time.Duration // from the first signal, or Terminate, to KILL; zero: 1 s
 
+	// OwnGuard says that the command starts a guard itself, with the socket that it gets as file descriptor 3, and
+	// writes the guard's process id to it. Nothing that the command starts outlives the end of that socket. Linux only.
+	OwnGuard bool
+
+	adapter []string // the command that npx is to run, if Command is npx
+
 	linger time.Duration // how long others may hold the pipes after the harness has ended; zero: 2 s, but in tests
 }
 

@@ -2,12 +2,16 @@
 
 package upstream
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 // A child is the harness's process and the group that it leads.
 type child struct {
-	pid  int
-	exit Exit // set by await
+	pid   int
+	guard *guard
+	exit  Exit // set by await
 }
 
 // inOwnGroup makes the harness lead a process group. If we are killed, the guard kills it.
@@ -18,3 +22,7 @@ func inOwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: tr
 func (c *child) await() { c.exit = collect(c.pid) }
 
 func (c *child) reap() Exit { return c.exit }
+
+func (c *child) makeOwnGuard() (their int, err error) {
+	return -1, errors.New("a guard of its own is for Linux only")
+}

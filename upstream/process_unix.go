@@ -11,12 +11,11 @@ import (
 
 // spawn starts the harness, and returns our ends of its stdin, stdout and stderr.
 func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
-	var theirs [3]uintptr
-	made := 0
+	var theirs []uintptr
 	defer func() {
-		for stream := range made {
-			unix.Close(int(theirs[stream]))
-			if err != nil {
+		for stream, fd := range theirs {
+			unix.Close(int(fd))
+			if err != nil && stream < len(ours) {
 				ours[stream].Close()
 			}
 		}
@@ -35,22 +34,34 @@ func spawn(path string, o Options) (c *child, ours [3]*pipe, err error) {
 			unix.Close(their)
 			return nil, ours, os.NewSyscallError("pipe", err)
 		}
-		theirs[stream] = uintptr(their)
-		made++
+		theirs = append(theirs, uintptr(their))
 		if stream < 2 {
 			widen(mine, pipeSize)
 		}
 	}
-	attr := &syscall.ProcAttr{Dir: o.Dir, Env: environment(o.Env), Files: theirs[:], Sys: inOwnGroup()}
-	pid, err := syscall.ForkExec(path, o.Command, attr)
+	c = &child{}
+	if o.OwnGuard {
+		their := -1
+		if their, err = c.makeOwnGuard(); err != nil {
+			return nil, ours, err
+		}
+		theirs = append(theirs, uintptr(their))
+		defer func() {
+			if err != nil {
+				unix.Close(c.guard.alive)
+			}
+		}()
+	}
+	attr := &syscall.ProcAttr{Dir: o.Dir, Env: environment(o.Env), Files: theirs, Sys: inOwnGroup()}
+	c.pid, err = syscall.ForkExec(path, o.Command, attr)
 	if err == syscall.ENOEXEC {
 		// A script without #!. Shells and execvp, so all other clients, run it with sh.
-		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, o.Command[1:]...), attr)
+		c.pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, o.Command[1:]...), attr)
 	}
 	if err != nil {
 		return nil, ours, err
 	}
-	return &child{pid: pid}, ours, nil
+	return c, ours, nil
 }
 
 // signal and kill reach the whole group. They must not be used after reap: the number may be another group's then.

@@ -36,8 +36,14 @@ type Profile struct {
 	ReadMode          string   // the mode (session/set_mode) in which it changes no files; "": none
 	SystemPrompt      bool     // takes session/new's systemPrompt, if it advertises that
 	MetaSystemPrompt  bool     // takes its _meta.systemPrompt too, but not both
+	Sandbox           bool     // it keeps its own tools to the work tree, in its other modes too
 	TokensAddUp       bool     // the tokens in a prompt's result are totals of its process so far
 	CostStartsAnew    bool     // the cost that it reports is a total of its process, not of the session
+
+	// Homes are where it keeps its state, and Variables those of its provider, keys among them: what it needs of the
+	// user's where its rights are bounded. A variable that ends in * stands for all that begin so.
+	Homes     []Home
+	Variables []string
 
 	// ClientInfo replaces initialize's clientInfo, and ClientMeta's members are added to clientCapabilities._meta. Both
 	// are JSON objects; nil changes nothing. acpx answers requests with the methods in Answers with {}.
@@ -48,6 +54,13 @@ type Profile struct {
 	// front if ACPX_CLAUDE_INCLUDE_USER_SETTINGS=1. It is added for acpx if acpx sent none; other clients mean what
 	// they send.
 	SettingSources []string
+}
+
+// A Home is a folder in which a harness keeps its state.
+type Home struct {
+	Variable string   // names the folder; "": none does
+	Folder   string   // where it is without the variable, below HOME
+	Login    []string // the files in it that hold its login
 }
 
 // AllMessages is KeepsMessages of a harness whose compaction keeps all that the user said.
@@ -127,5 +140,7 @@ func (p Profile) clone() Profile {
 	p.CompactCommands = slices.Clone(p.CompactCommands)
 	p.UnaskedModes = slices.Clone(p.UnaskedModes)
 	p.SettingSources = slices.Clone(p.SettingSources)
+	p.Homes = slices.Clone(p.Homes)
+	p.Variables = slices.Clone(p.Variables)
 	return p
 }

@@ -34,6 +34,8 @@ var registry = []Profile{
 		// Without them Claude loads the user's own hooks and plugins, Signet's among them.
 		SettingSources: []string{"project", "local"},
 		ReadMode:       "plan",
+		Homes:          []Home{{"CLAUDE_CONFIG_DIR", ".claude", []string{".credentials.json"}}},
+		Variables:      []string{"ANTHROPIC_*", "CLAUDE_CODE_*", "DISABLE_*", "ENABLE_TOOL_SEARCH"},
 	},
 	{
 		Name: "codex", Title: "Codex",
@@ -48,6 +50,9 @@ var registry = []Profile{
 		TitleLength:       4000,
 		SystemPrompt:      true,
 		ReadMode:          "read-only",
+		Sandbox:           true,
+		Homes:             []Home{{"CODEX_HOME", ".codex", []string{"auth.json"}}},
+		Variables:         []string{"OPENAI_*", "CODEX_API_KEY"},
 	},
 	{
 		Name: "copilot", Title: "GitHub Copilot",
@@ -57,6 +62,8 @@ var registry = []Profile{
 		KeepsMessages: AllMessages,
 		MCP:           MCPHTTP,
 		TokensAddUp:   true,
+		Homes:         []Home{{"COPILOT_HOME", ".copilot", []string{"config.json"}}},
+		Variables:     []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"},
 	},
 	{
 		Name: "cursor", Title: "Cursor",
@@ -99,6 +106,8 @@ var registry = []Profile{
 		Cancelled:    CancelledForgot,
 		AsksForTools: true,
 		ReadMode:     "plan",
+		Homes:        []Home{{"", ".gemini", []string{"oauth_creds.json", "google_accounts.json"}}},
+		Variables:    []string{"GEMINI_*", "GOOGLE_API_KEY", "GOOGLE_GEMINI_*", "GOOGLE_GENAI_*", "GOOGLE_CLOUD_*"},
 	},
 	{
 		Name: "grok-build", Title: "Grok Build",
@@ -162,6 +171,8 @@ var registry = []Profile{
 		CompactCommands:   []string{"compact", "summarize"},
 		SaysSummary:       true,
 		ReadMode:          "plan",
+		Homes:             []Home{{"", ".local/share/opencode", []string{"auth.json"}}},
+		Variables:         []string{"OPENCODE_*"},
 	},
 	{
 		Name: "pi", Title: "Pi",
@@ -170,6 +181,8 @@ var registry = []Profile{
 		Install:           needsNode + ", and npm install -g @earendil-works/pi-coding-agent",
 		MCP:               MCPNone, // ignores servers
 		KeepsFailedPrompt: true, Cancelled: CancelledKept,
+		Homes:     []Home{{"PI_CODING_AGENT_DIR", ".pi/agent", []string{"auth.json"}}},
+		Variables: []string{"PI_*"},
 	},
 	{
 		Name: "pool", Title: "Poolside",
@@ -193,6 +206,8 @@ var registry = []Profile{
 		CompactCommands:   []string{"compress", "summarize"},
 		AsksForTools:      true,
 		ReadMode:          "plan",
+		Homes:             []Home{{"", ".qwen", []string{"oauth_creds.json"}}},
+		Variables:         []string{"QWEN_*", "OPENAI_*", "DASHSCOPE_API_KEY"},
 	},
 	{
 		Name: "trae", Title: "Trae",

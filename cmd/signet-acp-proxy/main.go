@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"runtime/debug"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 )
 
@@ -24,6 +26,11 @@ func main() {
 			os.Exit(cli.NotStarted)
 		}
 		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == bounds.Word {
+		err := bounds.Launch(os.Args[2:])
+		fmt.Fprintln(os.Stderr, "signet-acp-proxy:", err)
+		os.Exit(cli.NotStarted)
 	}
 	runtime.Version = versionName()
 	std := term.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}

@@ -91,6 +91,13 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 		options.Env = runtime.WithParent(runtime.WithHooks(options.Env, c.Hooks), id)
 	}
 
+	started := options.Command
+	release, err := runtime.Bind(c, profile, name, &options)
+	if err != nil {
+		return cli.Exit{Code: cli.NotStarted, Err: err}
+	}
+	defer release()
+
 	debug.SetGCPercent(gcPercent)
 	signals := make(chan os.Signal, 8)
 	// Handled, not ignored: the harness would ignore it, too.
@@ -128,7 +135,7 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 		std.Say("%v", err)
 	}
 	if !hurried && !relay.ClientGone() {
-		std.Say("%s", harnessEnd(options.Command, ended, process.LastStderr()))
+		std.Say("%s", harnessEnd(started, ended, process.LastStderr()))
 	}
 	return cli.Exit{Code: ended.Status()}
 }

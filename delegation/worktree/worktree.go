@@ -92,6 +92,9 @@ func Make(ctx context.Context, dir, root string, o Options) (*Folder, error) {
 	return f, nil
 }
 
+// Tree gives all of the folder that the child sees.
+func (f *Folder) Tree() string { return f.work() }
+
 func (f *Folder) make(ctx context.Context, dir string, o Options) error {
 	var err error
 	if f.lock, err = f.takeLock(ctx); err != nil {

@@ -281,10 +281,7 @@ func (a *agent) Prompt(ctx context.Context, p acp.PromptRequest) (acp.PromptResp
 func (a *agent) call(ctx context.Context, cwd string) (string, error) {
 	cmd := exec.CommandContext(ctx, a.faults.call[0], a.faults.call[1:]...)
 	cmd.Dir = cwd
-	cmd.Env = os.Environ()
-	if !a.faults.callAgain {
-		cmd.Env = append(cmd.Env, "ECHOAGENT_CALL=")
-	}
+	cmd.Env = append(os.Environ(), "ECHOAGENT_CALL=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

@@ -29,8 +29,6 @@ type faults struct {
 	// ECHOAGENT_CALL=["program","argument"]: runs that in every turn, as an agent that calls another one does, and says
 	// what it said
 	call []string
-	// ECHOAGENT_CALL_AGAIN=1: what it calls calls in its turn
-	callAgain bool
 	// ECHOAGENT_TOOL={"name":…,"arguments":{…}}: calls that tool of the first MCP server that it was given in every
 	// turn, and says what came of it
 	tool  *toolCall
@@ -46,19 +44,18 @@ type faults struct {
 
 func faultsFrom(env func(string) string) (faults, error) {
 	f := faults{
-		keep:      env("ECHOAGENT_KEEP") == "1",
-		lazy:      env("ECHOAGENT_LAZY") == "1",
-		title:     env("ECHOAGENT_TITLE") == "1",
-		ask:       env("ECHOAGENT_ASK") == "1",
-		terse:     env("ECHOAGENT_TERSE") == "1",
-		login:     env("ECHOAGENT_LOGIN") == "1",
-		junk:      env("ECHOAGENT_JUNK") == "1",
-		kill:      env("ECHOAGENT_KILL") == "1",
-		hang:      env("ECHOAGENT_HANG"),
-		write:     env("ECHOAGENT_WRITE"),
-		callAgain: env("ECHOAGENT_CALL_AGAIN") == "1",
-		late:      env("ECHOAGENT_LATE"),
-		replay:    env("ECHOAGENT_REPLAY"),
+		keep:   env("ECHOAGENT_KEEP") == "1",
+		lazy:   env("ECHOAGENT_LAZY") == "1",
+		title:  env("ECHOAGENT_TITLE") == "1",
+		ask:    env("ECHOAGENT_ASK") == "1",
+		terse:  env("ECHOAGENT_TERSE") == "1",
+		login:  env("ECHOAGENT_LOGIN") == "1",
+		junk:   env("ECHOAGENT_JUNK") == "1",
+		kill:   env("ECHOAGENT_KILL") == "1",
+		hang:   env("ECHOAGENT_HANG"),
+		write:  env("ECHOAGENT_WRITE"),
+		late:   env("ECHOAGENT_LATE"),
+		replay: env("ECHOAGENT_REPLAY"),
 	}
 	if v := env("ECHOAGENT_CALL"); v != "" {
 		if err := json.Unmarshal([]byte(v), &f.call); err != nil {

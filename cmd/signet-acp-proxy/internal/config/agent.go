@@ -15,6 +15,7 @@ type AgentConfig struct {
 	Command CommandLine `yaml:"command" help:"its command line, a text or a list"`
 
 	Capabilities    []string      `yaml:"capabilities" help:"what it is good at, for agents that look for another to ask"`
+	Env             []string      `yaml:"env" help:"variables that it keeps where its rights are bounded, beside those of its own provider; files that they name may be read"`
 	Grace           time.Duration `yaml:"grace" help:"how long it may take to end by itself"`
 	AsksForTools    *bool         `yaml:"asks_for_tools" help:"it asks the user before each memory tool"`
 	KeepsFailed     *bool         `yaml:"keeps_failed" help:"a prompt that failed is in its history"`

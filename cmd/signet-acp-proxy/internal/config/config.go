@@ -46,6 +46,7 @@ type Config struct {
 	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent that a proxied agent calls gets: nothing, or memory like its own, as the child of that session"`
 	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work: the tools delegate and its kin, and the command"`
 	DelegationAllow []string      `yaml:"delegation_allow" help:"what an agent that was asked may do, in its own folder, besides reading and editing: execute, fetch"`
+	Unbounded       bool          `yaml:"delegation_unbounded" default:"off" help:"ask agents also where neither the system nor they themselves keep them to their folder"`
 	Placement       string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt where a harness takes one; auto where it is known to heed it"`
 	Exclude         []string      `yaml:"exclude" help:"globs of folders that are left alone"`
 	Retention       time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept, from when they were said or imported; 0 keeps none that owes nothing"`

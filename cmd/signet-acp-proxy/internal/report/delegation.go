@@ -15,7 +15,7 @@ import (
 func Agents(all []delegation.Agent, s term.Screen) error {
 	t := &term.Table{Columns: []term.Column{
 		{Title: "AGENT"}, {Title: "STATUS"}, {Title: "GOOD AT", Least: 12, Spare: 3}, {Title: "RECORD", Least: 12, Spare: 2},
-		{Title: "", Least: 20, Spare: 1},
+		{Title: "HELD BY", Spare: 4}, {Title: "", Least: 20, Spare: 1},
 	}}
 	for _, a := range all {
 		var records []string
@@ -26,7 +26,7 @@ func Agents(all []delegation.Agent, s term.Screen) error {
 		if a.Session != "" {
 			note = "in " + a.Session
 		}
-		t.Add(a.ID, a.Status, strings.Join(a.Capabilities, ", "), strings.Join(records, ", "), note)
+		t.Add(a.ID, a.Status, strings.Join(a.Capabilities, ", "), strings.Join(records, ", "), a.Bounds, note)
 	}
 	return t.Print(s)
 }

@@ -48,7 +48,11 @@ type Delegated struct {
 // Delegate has an agent do something and waits for it, unless it is to be detached. If ctx ends, so does the
 // delegation.
 func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func(line string)) (Delegated, error) {
-	if !d.Config.Delegation {
+	switch {
+	case !d.Config.Delegation && delegation.Inside(os.Getenv) != "":
+		return Delegated{}, errors.New("here agents ask one another by their tool delegate: in the bounds of a " +
+			"delegation this command reaches nothing")
+	case !d.Config.Delegation:
 		return Delegated{}, ErrNoDelegation
 	}
 	who, err := d.caller(ctx)

@@ -16,6 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
@@ -76,7 +77,8 @@ func DelegationTools(
 func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 	return &delegation.Service{
 		Ledger: delegation.NewLedger(db, c.LiveDir()), Canonical: config.Canonical,
-		Known: func(ctx context.Context) ([]delegation.KnownAgent, error) { return knownAgents(ctx, c, db) },
+		Unbounded: c.Unbounded,
+		Known:     func(ctx context.Context) ([]delegation.KnownAgent, error) { return knownAgents(ctx, c, db) },
 		Start: func(d delegation.Delegation, task string) error {
 			said, err := json.Marshal(assignment{task})
 			if err != nil {
@@ -118,7 +120,8 @@ func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegatio
 		if !ok {
 			continue
 		}
-		k := delegation.KnownAgent{ID: name, Title: profile.Title, Capabilities: c.Agent(name).Capabilities}
+		k := delegation.KnownAgent{ID: name, Title: profile.Title, Capabilities: c.Agent(name).Capabilities,
+			Bounds: boundsOf(profile)}
 		if err := profile.Prepare(ctx, &upstream.Options{}); err != nil {
 			k.Fix = strings.TrimPrefix(err.Error(), upstream.ErrNotStarted.Error()+": ")
 		}
@@ -174,7 +177,8 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 	runner := delegation.Runner{
 		Ledger: delegation.NewLedger(db, c.LiveDir()), LiveDir: c.LiveDir(), Folders: delegationFolders(c),
 		Command: append([]string{self}, ownFlags(c)...), Version: Version, Granted: c.DelegationAllow,
-		Log: log.Logger(),
+		Bounded: bounds.Check() == nil,
+		Log:     log.Logger(),
 		ReadMode: func(agent string) string {
 			profile, _ := c.Profile(agent)
 			return profile.ReadMode

@@ -1,0 +1,57 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// Bind has the harness run in the bounds that the runner of a delegation gave us; without such it changes nothing.
+// release must be called when the harness has ended.
+func Bind(c *config.Config, profile upstream.Profile, name string, o *upstream.Options) (release func(), err error) {
+	place, ok, err := bounds.Given()
+	if !ok || err != nil {
+		return func() {}, err
+	}
+	if err := o.Fetch(context.Background()); err != nil {
+		return nil, err
+	}
+	path, err := exec.LookPath(o.Command[0])
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	release = func() { _ = place.Forget(profile) } // the runner removes the whole folder
+	rules, env, err := place.Prepare(profile, path, o.Command, environment(o.Env), c.Agent(name).Env,
+		[]string{c.SignetPath, c.Dir()})
+	if err == nil {
+		o.Command, o.Env, err = rules.Around(path, o.Command, env)
+	}
+	if err != nil {
+		release()
+		return nil, fmt.Errorf("bounding it: %w", err)
+	}
+	o.OwnGuard = true
+	return release, nil
+}
+
+// boundsOf says what keeps an agent to its folder.
+func boundsOf(profile upstream.Profile) string {
+	switch {
+	case bounds.Check() == nil:
+		return delegation.BySystem
+	case profile.Sandbox:
+		return delegation.ByItself
+	case profile.ReadMode != "":
+		return delegation.ByMode
+	}
+	return delegation.ByNothing
+}

@@ -1,0 +1,36 @@
+package delegation
+
+import (
+	"strings"
+	"testing"
+)
+
+// Where the system bounds nothing, only who keeps himself to the folder is asked, unless a person has it otherwise.
+func TestUnbounded(t *testing.T) {
+	agents := []Agent{{ID: "bounded", Bounds: BySystem}, {ID: "sandboxed", Bounds: ByItself},
+		{ID: "reader", Bounds: ByMode}, {ID: "free", Bounds: ByNothing}}
+	s := &Service{Canonical: func(name string) string { return name }}
+	for _, tt := range []struct {
+		name       string
+		read, edit bool
+	}{{"bounded", true, true}, {"sandboxed", true, true}, {"reader", true, false}, {"free", false, false}} {
+		for mode, want := range map[Mode]bool{Read: tt.read, Edit: tt.edit} {
+			for _, s.Unbounded = range []bool{false, true} {
+				_, err := s.choose(agents, Request{Agent: tt.name, Mode: mode}, "", "")
+				if want := want || s.Unbounded; (err == nil) != want {
+					t.Errorf("%s to %s, unbounded %v: %v", tt.name, mode, s.Unbounded, err)
+				}
+				if err != nil && !strings.Contains(err.Error(), "delegation_unbounded: true") {
+					t.Errorf("it does not say what to do: %v", err)
+				}
+			}
+		}
+	}
+	s.Unbounded = false
+	if got, err := s.choose(agents[3:], Request{Mode: Read}, "", ""); err == nil {
+		t.Errorf("%s was chosen", got)
+	}
+	if got, err := s.choose(agents[2:], Request{Mode: Read}, "", ""); got != "reader" {
+		t.Errorf("chosen: %q, %v", got, err)
+	}
+}

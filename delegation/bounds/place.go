@@ -1,0 +1,127 @@
+package bounds
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// Prepare makes the place's folders, and gives the rules and the environment of a harness whose program is at path.
+// closed is what it is never to reach, whatever else is on a list.
+//
+// Logins are copied. With the file itself a child could put another's account into it, with which the user would talk
+// later; and a harness that cannot write it may fail when it renews it. What a child renews is not taken back.
+//
+// chosen are variables that a person lets it keep; files that their values name may be read.
+func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, closed []string) (
+	Rules, []string, error) {
+	own, err := filepath.EvalSymlinks(p.Own)
+	if err != nil {
+		return Rules{}, nil, err
+	}
+	temp := filepath.Join(own, "tmp")
+	with := append(keep(env, slices.Concat(h.Variables, chosen)), "HOME="+own, "TMPDIR="+temp,
+		"XDG_CONFIG_HOME="+filepath.Join(own, ".config"), "XDG_CACHE_HOME="+filepath.Join(own, ".cache"),
+		"XDG_DATA_HOME="+filepath.Join(own, ".local/share"), "XDG_STATE_HOME="+filepath.Join(own, ".local/state"))
+	for name, folder := range toolVariables {
+		at := value(env, name)
+		if at == "" {
+			at = filepath.Join(value(env, "HOME"), folder)
+		}
+		if info, err := os.Stat(at); err == nil && info.IsDir() {
+			with = append(with, name+"="+at)
+		}
+	}
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return Rules{}, nil, err
+	}
+	for _, home := range h.Homes {
+		folder := filepath.Join(own, filepath.FromSlash(home.Folder))
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return Rules{}, nil, err
+		}
+		if home.Variable != "" {
+			with = append(with, home.Variable+"="+folder)
+		}
+		for _, name := range home.Login {
+			if err := copyLogin(filepath.Join(folderOf(home, env), name), filepath.Join(folder, name)); err != nil {
+				return Rules{}, nil, fmt.Errorf("its login: %w", err)
+			}
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return Rules{}, nil, err
+	}
+	closed = real(slices.Concat(closed, homes(env), keys))
+	named := slices.DeleteFunc(named(env, chosen), func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.Mode().IsRegular()
+	})
+	r := Rules{Write: []string{own}, Read: slices.Concat(
+		without(real(slices.Concat(system, certificatesOf(env))), closed),
+		real(slices.Concat(toolchains(env, closed), filesOf(append([]string{path}, command...), closed), named,
+			[]string{self}, p.Reads)))}
+	if tree := real([]string{p.Tree}); p.Edit {
+		r.Write = append(r.Write, tree...)
+	} else {
+		r.Read = append(r.Read, tree...)
+	}
+	slices.Sort(r.Read)
+	r.Read = slices.Compact(r.Read)
+	return r, with, nil
+}
+
+func certificatesOf(env []string) []string { return named(env, certificates) }
+
+// folderOf gives the user's own folder.
+func folderOf(h upstream.Home, env []string) string {
+	if h.Variable != "" {
+		if dir := value(env, h.Variable); dir != "" {
+			return dir
+		}
+	}
+	return filepath.Join(value(env, "HOME"), filepath.FromSlash(h.Folder))
+}
+
+// mostLogin is how large a login file may be.
+const mostLogin = 1 << 20
+
+func copyLogin(from, to string) error {
+	in, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it may have a key in the environment
+	}
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	text, err := io.ReadAll(io.LimitReader(in, mostLogin))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
+}
+
+// Forget removes the copies of logins, and what is left of temp files.
+func (p Place) Forget(h upstream.Profile) error {
+	err := os.RemoveAll(filepath.Join(p.Own, "tmp"))
+	for _, home := range h.Homes {
+		for _, name := range home.Login {
+			removed := os.Remove(filepath.Join(p.Own, filepath.FromSlash(home.Folder), name))
+			if !errors.Is(removed, fs.ErrNotExist) {
+				err = errors.Join(err, removed)
+			}
+		}
+	}
+	return err
+}

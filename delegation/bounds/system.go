@@ -1,0 +1,189 @@
+package bounds
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// system has what every program reads: itself, its libraries, names of users and hosts, certificates.
+var system = []string{"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/sbin", "/etc", "/opt", "/proc", "/sys",
+	"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/current-system", "/nix/store",
+	"/gnu/store", "/snap", "/var/lib/snapd", "/var/lib/ca-certificates", "/mnt/wsl/resolv.conf"}
+
+// toolFolders are the folders below a home in which toolchains and package caches lie.
+var toolFolders = []string{
+	".nvm", ".fnm", ".local/share/fnm", ".volta", ".bun/bin", ".bun/install", ".deno/bin", ".npm/_cacache", ".npm/_npx",
+	".local/share/pnpm", ".cache/node", ".cache/yarn", ".cache/pnpm",
+	".pyenv", ".local/share/uv", ".local/share/pipx", ".local/lib", ".cache/uv", ".cache/pip",
+	".cargo/bin", ".cargo/registry", ".cargo/git", ".rustup", "go/bin", "go/pkg", "sdk",
+	".rbenv", ".gem", ".asdf", ".local/share/mise", ".sdkman/candidates", ".m2/repository", ".gradle/caches",
+	".gradle/wrapper", ".dotnet", ".nuget/packages", ".local/share/claude",
+}
+
+// toolVariables say where a toolchain lies that looks for itself below HOME, which a child has its own of. None of
+// these folders is written to where all is there already.
+var toolVariables = map[string]string{"RUSTUP_HOME": ".rustup", "PYENV_ROOT": ".pyenv", "NVM_DIR": ".nvm",
+	"VOLTA_HOME": ".volta", "RBENV_ROOT": ".rbenv", "ASDF_DATA_DIR": ".asdf", "GOMODCACHE": "go/pkg/mod",
+	"DOTNET_ROOT": ".dotnet"}
+
+// tools are programs whose folders are looked for on PATH.
+var tools = []string{"node", "npm", "python3", "python", "go", "rustc", "cargo", "bun", "deno", "uv", "java", "ruby",
+	"dotnet", "git", "gcc"}
+
+// keys are what nobody reads whose rights are bounded: what the owner alone reads, where we are root.
+var keys = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d",
+	"/etc/ssh", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/wireguard", "/etc/NetworkManager/system-connections",
+	"/etc/krb5.keytab", "/etc/kubernetes", "/etc/rancher"}
+
+// homes gives the folders of the user, by the environment and by the system.
+func homes(env []string) []string {
+	all := []string{value(env, "HOME")}
+	if u, err := user.Current(); err == nil {
+		all = append(all, u.HomeDir)
+	}
+	all = slices.DeleteFunc(all, func(home string) bool { return !filepath.IsAbs(home) || filepath.Clean(home) == "/" })
+	return real(all)
+}
+
+// toolchains gives the folders of the programs on PATH.
+func toolchains(env []string, closed []string) []string {
+	var all []string
+	for _, home := range homes(env) {
+		for _, name := range toolFolders {
+			all = append(all, filepath.Join(home, name))
+		}
+	}
+	var bins []string
+	for _, dir := range filepath.SplitList(value(env, "PATH")) {
+		if filepath.IsAbs(dir) {
+			bins = append(bins, dir)
+		}
+	}
+	for _, tool := range tools {
+		if path, err := exec.LookPath(tool); err == nil {
+			if path, err = filepath.EvalSymlinks(path); err == nil {
+				bins = append(bins, filepath.Dir(path))
+			}
+		}
+	}
+	for _, dir := range real(bins) {
+		if holdsAny(dir, closed) {
+			continue
+		}
+		all = append(all, dir)
+		if root := filepath.Dir(dir); isToolchain(root) && !holdsAny(root, closed) {
+			all = append(all, root)
+		}
+	}
+	return all
+}
+
+// isToolchain reports whether a folder is one with programs in bin, and beside it what they need, and nothing else. A
+// home's .local has all kinds of things.
+func isToolchain(dir string) bool {
+	if filepath.Base(dir) == ".local" {
+		return false
+	}
+	return slices.ContainsFunc([]string{"lib", "lib64", "libexec", "pkg", "pyvenv.cfg", "conda-meta"},
+		func(name string) bool {
+			_, err := os.Stat(filepath.Join(dir, name))
+			return err == nil
+		})
+}
+
+// packageOf gives the folder of the package that a file belongs to, else the file itself.
+func packageOf(file string, closed []string) string {
+	if i := strings.Index(file, "/node_modules/"); i > 0 {
+		if dir := file[:i+len("/node_modules")]; !holdsAny(dir, closed) {
+			return dir
+		}
+	}
+	dir := filepath.Dir(file)
+	for range 4 {
+		if holdsAny(dir, closed) {
+			break
+		}
+		for _, mark := range []string{"package.json", "pyproject.toml", "pyvenv.cfg"} {
+			if _, err := os.Stat(filepath.Join(dir, mark)); err == nil {
+				return dir
+			}
+		}
+		dir = filepath.Dir(dir)
+	}
+	return file
+}
+
+// filesOf gives the files that a command line names, and the packages that they belong to. A word may also be
+// NAME=PATH.
+func filesOf(command, closed []string) []string {
+	var all []string
+	for _, word := range command {
+		if i := strings.IndexByte(word, '='); i >= 0 && !filepath.IsAbs(word) {
+			word = word[i+1:]
+		}
+		if !filepath.IsAbs(word) {
+			continue
+		}
+		path, err := filepath.EvalSymlinks(word)
+		if err != nil || holdsAny(path, closed) {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			all = append(all, packageOf(path, closed))
+		}
+		all = append(all, path)
+	}
+	return all
+}
+
+// holds reports whether a folder is, or holds, a path.
+func holds(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func holdsAny(dir string, paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool { return holds(dir, path) })
+}
+
+// real gives the paths that are there, with symbolic links followed, each once.
+func real(paths []string) []string {
+	var all []string
+	for _, path := range paths {
+		if path, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(all, path) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// without gives a list that leaves out what is closed: rules can only add, so a folder that holds something closed is
+// replaced by what else is in it.
+func without(paths, closed []string) []string {
+	var all []string
+	for _, path := range paths {
+		switch {
+		case slices.Contains(closed, path):
+		case !holdsAny(path, closed):
+			all = append(all, path)
+		default:
+			entries, err := os.ReadDir(path)
+			if err != nil {
+				continue
+			}
+			var inside []string
+			for _, e := range entries {
+				if e.Type()&fs.ModeSymlink == 0 { // where it leads is on the list itself, or is not
+					inside = append(inside, filepath.Join(path, e.Name()))
+				}
+			}
+			all = append(all, without(inside, closed)...)
+		}
+	}
+	return all
+}
