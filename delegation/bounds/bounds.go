@@ -44,8 +44,8 @@ func (r Rules) Around(path string, command, env []string) (around, with []string
 	if err != nil {
 		return nil, nil, err
 	}
-	return slices.Concat([]string{self, Word, path}, command), append(slices.Clone(env), rulesVariable+"="+string(text)),
-		nil
+	with = append(slices.Clone(env), rulesVariable+"="+string(text))
+	return slices.Concat([]string{self, Word, path}, command), with, nil
 }
 
 // Launch is what our program does when it is started so: it becomes the command. It returns only if it cannot, and

@@ -40,7 +40,8 @@ const (
 
 // devices that every program may use, and folders of such.
 var (
-	devices       = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"}
+	devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+		"/dev/ptmx"}
 	deviceFolders = []string{"/dev/pts", "/dev/shm"}
 )
 
@@ -84,11 +85,11 @@ func (r Rules) paths() []landlock.Rule {
 			if err != nil {
 				continue
 			}
-			if granted := access; info.IsDir() {
-				rules = append(rules, landlock.PathAccess(granted, name).IgnoreIfMissing())
-			} else {
-				rules = append(rules, landlock.PathAccess(granted&(ofFiles|ll.AccessFSIoctlDev), name).IgnoreIfMissing())
+			granted := access
+			if !info.IsDir() {
+				granted &= ofFiles | ll.AccessFSIoctlDev
 			}
+			rules = append(rules, landlock.PathAccess(granted, name).IgnoreIfMissing())
 		}
 	}
 	add(r.Read, reading)
