@@ -124,8 +124,8 @@ func (p *messageSource) Recall(ctx context.Context, who memory.Session, prompt s
 	return c, err
 }
 
-// dropTold drops the messages that another session was told: an older daemon takes no acknowledgement, and gives them to
-// each.
+// dropTold drops the messages that another session was told: an older daemon takes no acknowledgement, and gives them
+// to each.
 func (p *messageSource) dropTold(ctx context.Context, c *memory.Context) {
 	var ids []string
 	for _, it := range c.Items {
