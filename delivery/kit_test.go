@@ -44,7 +44,7 @@ func newPost(t *testing.T, g daemontest.Generation) *post {
 // at returns the stand-in as a worker sees it.
 func (p *post) at(string) (Daemon, error) {
 	c, err := signet.New(signet.Options{URL: p.daemon.URL(), Configured: true, SignetPath: p.dir, Now: p.clock})
-	return Signet{Client: c, Trusted: true}, err
+	return Signet{c}, err
 }
 
 func (p *post) clock() time.Time {

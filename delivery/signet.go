@@ -18,10 +18,7 @@ import (
 )
 
 // Signet is the Signet daemon as a worker sees it.
-type Signet struct {
-	*signet.Client
-	Trusted bool // a person named the daemon: it may serve another folder
-}
+type Signet struct{ *signet.Client }
 
 var _ Daemon = Signet{}
 
@@ -31,14 +28,7 @@ const duplicateWindow = 30*time.Minute + time.Second
 
 // Health implements Daemon.
 func (s Signet) Health(ctx context.Context) error {
-	h, err := s.Client.Health(ctx)
-	switch {
-	case err != nil || s.Trusted:
-	case h.OtherUser:
-		err = signet.ErrOtherUser
-	case !h.Ours:
-		err = signet.ErrNotOurs
-	}
+	_, err := s.Present(ctx)
 	return err
 }
 

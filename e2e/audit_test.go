@@ -172,7 +172,7 @@ func (a *audit) work(after time.Duration) {
 	_, err := delivery.Run(ctx, delivery.Options{Store: a.store, Dir: a.t.TempDir(), Now: a.clock,
 		Daemon: func(string) (delivery.Daemon, error) {
 			c, err := signet.New(signet.Options{URL: a.daemon.URL(), Configured: true, Now: a.clock})
-			return delivery.Signet{Client: c, Trusted: true}, err
+			return delivery.Signet{Client: c}, err
 		}}, correlation.ProcessInfo{Memory: "daemon"}, delivery.Retention{Keep: 10000 * time.Hour}, delivery.OnePass)
 	noError(a.t, err)
 }

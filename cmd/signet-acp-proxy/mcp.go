@@ -17,6 +17,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -67,10 +68,14 @@ func (m mcpCommand) run(f *config.Flags, std term.Streams) error {
 		}
 		return runtime.NewStore(c, db, log), nil
 	})
-	o, err := runtime.ToolOptions(c, log, func(context.Context) (*embedded.Store, error) { return store() })
-	if err != nil {
-		return err
+	var daemon *signet.Client
+	if c.Memory != "embedded" {
+		if daemon, err = runtime.NewDaemon(c, config.Token(), log.Logger()); err != nil {
+			return err
+		}
+		defer daemon.Close()
 	}
+	o := runtime.ToolOptions(c, log, daemon, func(context.Context) (*embedded.Store, error) { return store() })
 	database := func(context.Context) (*sql.DB, error) { return open() }
 	extras, done, err := runtime.DelegationTools(c, who.Harness, database)
 	if err != nil {

@@ -1,7 +1,10 @@
 package mcpserver
 
 import (
+	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +29,29 @@ var sample = map[string]any{
 	"memory_forget":   map[string]any{"id": "m", "reason": "flown"},
 	"memory_feedback": map[string]any{"session_key": "k", "ratings": map[string]any{"m": 1}},
 	"agent_peers":     map[string]any{"anything": []any{1.0, "x"}},
+}
+
+// A daemon that other processes know not to answer is not asked: a tool's call would wait for it.
+func TestLeftAlone(t *testing.T) {
+	d := daemontest.Start(t, daemontest.Options{})
+	file := filepath.Join(t.TempDir(), "daemon.json")
+	stamp := fmt.Sprintf(`{%q:{"failed":%d,"times":1}}`, d.URL(), time.Now().UnixMilli())
+	if err := os.WriteFile(file, []byte(stamp), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, newStore(t), func(o *Options) {
+		var err error
+		o.Daemon, err = signet.New(signet.Options{URL: d.URL(), Configured: true, BreakerFile: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(o.Daemon.Close)
+	})
+	var list struct{ Memories []any }
+	connect(t, s, robin).ok("memory_list", map[string]any{}, &list)
+	if asked := d.Requests(); len(asked) != 0 {
+		t.Errorf("it was asked: %+v", asked)
+	}
 }
 
 // With a daemon every tool of its is there, and every call is its to answer.

@@ -81,7 +81,7 @@ func withDaemon(t *testing.T, d *daemontest.Daemon) func(*Options) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Daemon, o.Configured = c, true
+		o.Daemon = c
 	}
 }
 

@@ -17,10 +17,8 @@ type Options struct {
 	// Store gives the embedded store, and may wait until it is open. It is called for each call of a tool. If nil,
 	// only a daemon answers.
 	Store func(context.Context) (*embedded.Store, error)
-	// Daemon, if not nil, answers while it is there. Configured says that a person named it: any other must serve our
-	// own folder.
-	Daemon     *signet.Client
-	Configured bool
+	// Daemon, if not nil, answers while it is there.
+	Daemon *signet.Client
 	// OtherProjects says that the tools see and change everything that a daemon keeps, not only what belongs to the
 	// session's project or to none. The embedded store has an option of its own.
 	OtherProjects bool

@@ -19,13 +19,12 @@ import (
 // A watch knows whether there is a daemon, and which tools it offers. Its methods may be called from several
 // goroutines.
 type watch struct {
-	daemon     *signet.Client
-	configured bool // Options.Configured
-	version    string
-	log        zerolog.Logger
-	changed    func(*daemonInfo)
-	onDaemon   func() // Options.OnDaemon; may be nil
-	file       toolCache
+	daemon   *signet.Client
+	version  string
+	log      zerolog.Logger
+	changed  func(*daemonInfo)
+	onDaemon func() // Options.OnDaemon; may be nil
+	file     toolCache
 	// allProjects is Options.OtherProjects.
 	allProjects bool
 
@@ -36,7 +35,7 @@ type watch struct {
 
 // newWatch makes a watch that calls changed. Without a daemon in the options there is nothing to look for.
 func newWatch(o Options, changed func(*daemonInfo)) *watch {
-	w := &watch{daemon: o.Daemon, configured: o.Configured, version: o.Version, log: o.Log, changed: changed,
+	w := &watch{daemon: o.Daemon, version: o.Version, log: o.Log, changed: changed,
 		onDaemon: o.OnDaemon, file: toolCache(o.ToolCache), allProjects: o.OtherProjects}
 	w.looked, w.lookNow = make(chan struct{}), make(chan struct{}, 1)
 	if o.Daemon == nil {
@@ -151,8 +150,12 @@ func (w *watch) run(ctx context.Context, every time.Duration, wanted func() bool
 func (w *watch) look(ctx context.Context) {
 	asking, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	health, err := w.daemon.Health(asking)
-	if err != nil || !health.Ours && !w.configured {
+	if w.daemon.LeftAlone() {
+		w.set(nil)
+		return
+	}
+	health, err := w.daemon.Present(asking)
+	if err != nil {
 		w.set(nil)
 		return
 	}

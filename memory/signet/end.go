@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -93,6 +94,7 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 		Duplicate     bool `json:"duplicateSessionEnd"`
 		ownership
 	}
+	began := time.Now()
 	err := c.post(ctx, "/api/hooks/session-end", endRequest{
 		Harness:        Harness,
 		SessionKey:     r.Key,
@@ -103,6 +105,7 @@ func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 		Transcript:     inline(r.Transcript),
 		RuntimePath:    "plugin",
 	}, &got)
+	c.settleShared(began, unavailable(err))
 	if err != nil {
 		return EndReply{}, deliveryError(err)
 	}

@@ -91,6 +91,26 @@ func resolved(path string) string {
 	return filepath.Clean(path)
 }
 
+// Present asks whether there is a daemon that may be spoken to: it answers, and it serves our folder as our user or was
+// named by a person. Relay, tools, delivery and doctor all go by this answer. Errors as of Health, and memory's
+// ErrUnavailable with ErrNotOurs or ErrOtherUser.
+func (c *Client) Present(ctx context.Context) (Health, error) {
+	h, err := c.Health(ctx)
+	switch {
+	case err != nil || c.opts.Configured:
+		return h, err
+	case h.OtherUser:
+		return h, fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrOtherUser)
+	case !h.Ours:
+		return h, fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrNotOurs)
+	}
+	return h, nil
+}
+
+// LeftAlone reports whether processes of ours have found lately that the daemon takes calls and does not answer. Who
+// has a person or an agent waiting does not ask it then.
+func (c *Client) LeftAlone() bool { return c.shared.open() }
+
 // verify asks an unconfigured daemon which folder it serves, at most every 30 seconds. Prompts and transcripts go only
 // to a daemon that passed.
 func (c *Client) verify(ctx context.Context) error {
@@ -103,17 +123,8 @@ func (c *Client) verify(ctx context.Context) error {
 	if fresh {
 		return nil
 	}
-	h, err := c.Health(ctx)
-	if err != nil {
-		return err
-	}
-	switch {
-	case h.OtherUser:
-		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrOtherUser)
-	case !h.Ours:
-		return fmt.Errorf("%w: %w", memory.ErrUnavailable, ErrNotOurs)
-	}
-	return nil
+	_, err := c.Present(ctx)
+	return err
 }
 
 // listens says who listens at the daemon's address; it does not ask where a person configured the address.

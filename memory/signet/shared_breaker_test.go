@@ -157,6 +157,20 @@ func TestPromptsTry(t *testing.T) {
 	}
 }
 
+// A session's end is a hook, too: that it was answered ends the rest for all.
+func TestEndTells(t *testing.T) {
+	d := daemontest.Start(t, daemontest.Options{})
+	c := client(t, d.URL(), func(o *Options) { o.BreakerFile = filepath.Join(t.TempDir(), "daemon.json") })
+	t.Cleanup(c.Close)
+	c.shared.failed()
+	if !c.LeftAlone() {
+		t.Error("it is asked though it does not answer")
+	}
+	if _, err := c.End(t.Context(), EndRequest{Key: "k"}); err != nil || c.LeftAlone() {
+		t.Errorf("it answered (%v), and is left alone", err)
+	}
+}
+
 // One process at a time tries.
 func TestOneTries(t *testing.T) {
 	now := time.Now()

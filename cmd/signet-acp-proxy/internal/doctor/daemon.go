@@ -30,6 +30,7 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 	if err != nil {
 		return []Finding{{check, Problem, err.Error(), "correct daemon_url, see signet-acp-proxy config show"}}
 	}
+	defer client.Close()
 	url := client.URL()
 	missing, without := Problem, "start it, or correct daemon_url, see signet-acp-proxy config show"
 	if c.Memory == "auto" && !c.DaemonConfigured { // nobody has configured one
@@ -45,8 +46,8 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 		}
 		return []Finding{{check, missing, "no daemon at " + url + ": " + instead, without}}
 	}
-	health, err := client.Health(ctx)
-	if err == nil && (health.Ours || c.DaemonConfigured) {
+	health, err := client.Present(ctx)
+	if err == nil {
 		_, err = client.List(ctx, 1, 0, "") // any call that needs the token
 		if answered := new(signet.StatusError); errors.As(err, &answered) && answered.Code != http.StatusUnauthorized &&
 			answered.Code != http.StatusForbidden {
@@ -68,16 +69,16 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 	case ctx.Err() != nil:
 		return []Finding{{check, Problem, fmt.Sprintf("%s takes connections and does not answer within %v", url,
 			limit), "restart it: it hangs"}}
-	case err != nil:
-		return []Finding{{check, Problem, fmt.Sprintf("%s does not answer as a Signet daemon does: %v", url, err),
-			"see what listens there"}}
-	case health.OtherUser && !c.DaemonConfigured:
+	case errors.Is(err, signet.ErrOtherUser):
 		return []Finding{{check, Problem,
 			url + " belongs to another user: nothing is told to it, and nothing of it is used",
 			"see who listens there; if it is to be used, name it in daemon_url"}}
-	case !health.Ours && !c.DaemonConfigured:
+	case errors.Is(err, signet.ErrNotOurs):
 		return []Finding{{check, missing, fmt.Sprintf("the daemon at %s serves %s, not %s: it is not used", url,
 			health.AgentsDir, c.SignetPath), "if it is yours, set SIGNET_PATH to its folder or name it in daemon_url"}}
+	case err != nil:
+		return []Finding{{check, Problem, fmt.Sprintf("%s does not answer as a Signet daemon does: %v", url, err),
+			"see what listens there"}}
 	case health.Status != "healthy":
 		return []Finding{{check, Note, fmt.Sprintf("version %s at %s says that it is %s", health.Version, url,
 			health.Status), "look into the daemon's log"}}

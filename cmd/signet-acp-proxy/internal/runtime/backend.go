@@ -46,13 +46,14 @@ type Backend struct {
 	process  *correlation.Process // this process, for what tools leave owed
 	failed   error
 
-	tools *memoryTools // nil if they could not be set up
+	daemon   *signet.Client // nil where no daemon is used
+	noDaemon error          // why there is none, though one is to be used
+	tools    *memoryTools   // nil if they could not be set up
 
 	mu       sync.Mutex // guards what follows
 	db       *sql.DB
 	claims   *sql.DB // a connection for claims alone, so that a prompt waits for no other write of ours
 	handover *delivery.Handover
-	daemon   *signet.Client // nil where no daemon is used
 }
 
 // NewBackend makes the backend of a relay. It opens nothing yet.
@@ -90,12 +91,14 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 		}
 		return opened, err
 	}
-	tools, err := newMemoryTools(b.c, name, id, b.log, b)
-	if err != nil {
-		b.std.Say("no memory tools: %v", err)
+	if b.c.Memory != "embedded" {
+		b.daemon, b.noDaemon = NewDaemon(b.c, config.Token(), b.log.Logger())
+	}
+	if b.noDaemon != nil {
+		b.std.Say("no memory tools: %v", b.noDaemon)
 	} else {
-		b.tools = tools
-		o.MCPServer = tools.entry
+		b.tools = newMemoryTools(b.c, name, id, b.log, b.daemon, b)
+		o.MCPServer = b.tools.entry
 	}
 	// a claim's time is part of the hold; half of that is left for the context, whatever is configured
 	o.HoldLimit, o.ClaimLimit, o.ContextAge = b.c.Hold, min(b.c.DatabaseWait, b.c.Hold/2), b.c.ContextAge
@@ -195,7 +198,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 // messages gives what other agents have sent to a key's session, and the results of its delegations.
 func (b *Backend) messages(key string) []memory.Item {
 	var sent []memory.Item
-	if b.daemon != nil { // set by open, before anybody asks
+	if b.daemon != nil {
 		sent = b.daemon.Messages(key)
 	}
 	return b.mail.messagesFor(key, sent)
@@ -294,19 +297,10 @@ func (b *Backend) back() {
 
 // source is the configured source of context; local is the embedded store.
 func (b *Backend) source(store *correlation.Store, local memory.Source, log zerolog.Logger) (memory.Source, error) {
-	if b.c.Memory == "embedded" {
-		return local, nil
+	if b.daemon == nil {
+		return local, b.noDaemon
 	}
-	o := daemonOptions(b.c, config.Token(), log)
-	o.BreakerFile, o.Hold = filepath.Join(b.c.Dir(), "daemon.json"), b.c.Hold-b.c.DatabaseWait
-	client, err := signet.New(o)
-	if err != nil {
-		return nil, err
-	}
-	b.mu.Lock()
-	b.daemon = client
-	b.mu.Unlock()
-	daemon := &recordingDaemon{Client: client, follower: b.follower, bypass: store.Bypass, signetPath: b.c.SignetPath,
+	daemon := &recordingDaemon{Client: b.daemon, follower: b.follower, bypass: store.Bypass, signetPath: b.c.SignetPath,
 		log: log}
 	if b.c.Memory == "daemon" {
 		daemon.tell, daemon.holdLimit = b.std.Say, b.c.Hold-b.c.DatabaseWait

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -15,20 +16,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// NewDaemon makes a client of the configured daemon, without a request.
+// NewDaemon makes a process's client of the configured daemon, without a request. It has to be closed.
 func NewDaemon(c *config.Config, token string, log zerolog.Logger) (*signet.Client, error) {
-	return signet.New(daemonOptions(c, token, log))
-}
-
-// daemonOptions are those of a client of the configured daemon.
-func daemonOptions(c *config.Config, token string, log zerolog.Logger) signet.Options {
-	return signet.Options{
+	return signet.New(signet.Options{
 		URL: c.DaemonURL, Configured: c.DaemonConfigured, SignetPath: c.SignetPath, Token: token, AgentID: c.AgentID,
 		Log:          log,
+		BreakerFile:  filepath.Join(c.Dir(), "daemon.json"),
+		Hold:         c.Hold - c.DatabaseWait,
 		StartTimeout: c.Fetch,
 		// the rest is for the embedded store, where the daemon does not answer
 		PromptTimeout: max(c.Hold*2/3, time.Millisecond),
-	}
+	})
 }
 
 // A recordingDaemon is the daemon as a source that records which keys it was told and that it answers: from that others

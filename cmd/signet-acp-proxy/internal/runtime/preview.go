@@ -108,6 +108,7 @@ func (d *Data) source(who memory.Session) (source memory.Source, forget func(), 
 		return nil, nil, err
 	}
 	forget = func() {
+		defer daemon.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
 		if _, err := daemon.End(ctx, signet.EndRequest{Key: who.Key, AgentID: who.AgentID, Cwd: who.Cwd,

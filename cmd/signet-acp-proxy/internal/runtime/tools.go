@@ -20,24 +20,18 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// ToolOptions gives the options of the memory tools' server, as configured.
-func ToolOptions(
-	c *config.Config, log *Log, store func(context.Context) (*embedded.Store, error),
-) (mcpserver.Options, error) {
-	o := mcpserver.Options{Store: store, Configured: c.DaemonConfigured, OtherProjects: c.OtherProjects,
+// ToolOptions gives the options of the memory tools' server, as configured. daemon is nil where none is used.
+func ToolOptions(c *config.Config, log *Log, daemon *signet.Client,
+	store func(context.Context) (*embedded.Store, error)) mcpserver.Options {
+	o := mcpserver.Options{Store: store, Daemon: daemon, OtherProjects: c.OtherProjects,
 		Private: private.At(PrivateFile(c)), Exclude: c.Exclude, Version: Version, Log: log.Logger()}
-	if c.Memory == "embedded" {
-		return o, nil
-	}
-	o.ToolCache = filepath.Join(c.Dir(), "tools.json")
-	var err error
-	if o.Daemon, err = NewDaemon(c, config.Token(), o.Log); err != nil {
-		return o, err
+	if daemon != nil {
+		o.ToolCache = filepath.Join(c.Dir(), "tools.json")
 	}
 	if c.Memory == "daemon" {
 		o.Store = nil
 	}
-	return o, nil
+	return o
 }
 
 // PrivateFile is where digests of private passages are kept.
@@ -64,11 +58,8 @@ type relayStore interface {
 }
 
 // newMemoryTools makes the tools of a relay.
-func newMemoryTools(c *config.Config, name, id string, log *Log, b relayStore) (*memoryTools, error) {
-	o, err := ToolOptions(c, log, b.store)
-	if err != nil {
-		return nil, err
-	}
+func newMemoryTools(c *config.Config, name, id string, log *Log, daemon *signet.Client, b relayStore) *memoryTools {
+	o := ToolOptions(c, log, daemon, b.store)
 	if o.Daemon != nil {
 		o.Owe, o.OnDaemon = b.owe, b.back
 	}
@@ -86,11 +77,11 @@ func newMemoryTools(c *config.Config, name, id string, log *Log, b relayStore) (
 		t.tasks.Go("daemon's health", func() {
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 			defer cancel()
-			health, err := o.Daemon.Health(ctx)
-			t.healthy.Store(err == nil && (health.Ours || c.DaemonConfigured))
+			_, err := o.Daemon.Present(ctx)
+			t.healthy.Store(err == nil)
 		})
 	}
-	return t, nil
+	return t
 }
 
 // entry gives the mcpServers element for a session, nil if its harness is to get none, and a function that releases it.

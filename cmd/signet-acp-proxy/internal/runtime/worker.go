@@ -36,7 +36,7 @@ func WorkerOptions(c *config.Config, store *correlation.Store, token func(url st
 			if err != nil {
 				return nil, err
 			}
-			return delivery.Signet{Client: client, Trusted: at.DaemonConfigured}, nil
+			return delivery.Signet{Client: client}, nil
 		},
 	}
 }
