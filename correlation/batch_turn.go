@@ -10,8 +10,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// BeginTurn makes a turn with the number n, unless there is one. An empty key stands for the session's.
-func (b *Batch) BeginTurn(n int, session int64, key string) (turn int64, err error) {
+// BeginTurn makes a turn with the number n, unless there is one. An empty key stands for the session's; delegation is
+// Turn.Delegation.
+func (b *Batch) BeginTurn(n int, session int64, key, delegation string) (turn int64, err error) {
 	if isNew, err := b.isNew(n); err != nil {
 		return 0, err
 	} else if !isNew {
@@ -20,7 +21,7 @@ func (b *Batch) BeginTurn(n int, session int64, key string) (turn int64, err err
 		}
 	}
 	now := b.store.now()
-	t := Turn{Session: session, Key: key, Process: b.process, Started: now}
+	t := Turn{Session: session, Key: key, Process: b.process, Delegation: delegation, Started: now}
 	row, err := rowOf(t)
 	if err != nil {
 		return 0, err

@@ -126,7 +126,7 @@ func LastSaid(ctx context.Context, q sqlite.Querier, session int64, limit int) (
 // of some keys.
 func LastSessions(ctx context.Context, q sqlite.Querier, project string, keys [2]string, most int) ([]int64, error) {
 	return sqlite.Collect(ctx, q, sqlite.One[int64], `SELECT s.id FROM sessions s WHERE s.project = ?1
-		AND EXISTS (SELECT 1 FROM turns WHERE session = s.id) AND s.parent_key = ''
+		AND s.parent_key = '' AND EXISTS (SELECT 1 FROM turns WHERE session = s.id AND delegation = '')
 		AND s.id NOT IN (SELECT session FROM session_keys WHERE key IN (?2, ?3))
 		ORDER BY s.last_active DESC, s.id DESC LIMIT ?4`, project, keys[0], keys[1], most)
 }

@@ -25,7 +25,7 @@ func (s *Store) NewestTurns(ctx context.Context, session int64, text, most int, 
 		var started, ended int64
 		var tools []byte
 		err = row.Scan(&e.ID, &e.Session, &started, &ended, &e.Stop, &e.Code, &e.Truncated, &tools, &e.User,
-			&e.UserSize, &e.Assistant, &e.AssistantSize)
+			&e.UserSize, &e.Assistant, &e.AssistantSize, &e.Delegation)
 		if err == nil {
 			err = json.Unmarshal(tools, &e.Tools)
 		}
@@ -35,7 +35,7 @@ func (s *Store) NewestTurns(ctx context.Context, session int64, text, most int, 
 		}
 		return struct{}{}, err
 	}, `SELECT id, session, started, ended, stop, code, truncated, tools, substr(user, 1, ?1), octet_length(user),
-		substr(answer, 1, ?1), octet_length(answer)
+		substr(answer, 1, ?1), octet_length(answer), delegation
 		FROM (SELECT *, replace(assistant, '`+chars.ToolMark+`', '') AS answer FROM turns WHERE ?2 = 0 OR session = ?2)
 		ORDER BY started DESC, id DESC LIMIT ?3`, text, session, most)
 	return sqlite.While("reading turns", err)

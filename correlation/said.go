@@ -24,17 +24,17 @@ type Said struct {
 	Assistant        string // with chars.ToolMark where it called tools
 	Tools            []ToolCall
 	Learned          bool
-	Child            bool // its session works for another one's agent, which has said what User says
+	ByAgent          bool // an agent has said what User says, to one that works for it
 }
 
 const selectSaid = `SELECT t.id, t.session, t.key, t.started, s.harness, s.project, s.cwd, t.user, t.assistant, t.tools,
-	t.learned, s.parent_key <> ''
+	t.learned, t.delegation <> '' OR s.parent_key <> ''
 	FROM turns t JOIN sessions s ON s.id = t.session `
 
 func scanSaid(row sqlite.Row) (t Said, err error) {
 	var tools []byte
 	if err := row.Scan(&t.Turn, &t.Session, &t.Key, &t.Started, &t.Harness, &t.Project, &t.Cwd, &t.User, &t.Assistant,
-		&tools, &t.Learned, &t.Child); err != nil {
+		&tools, &t.Learned, &t.ByAgent); err != nil {
 		return t, err
 	}
 	return t, json.Unmarshal(tools, &t.Tools)

@@ -37,6 +37,7 @@ type Turn struct {
 	ID, Session int64
 	Key         string // empty in a new one: the session's current one
 	Process     string
+	Delegation  string // the delegation in which User was said, by who delegated; "": a person said it
 	User        string // the person's own words, never the wire's
 	Assistant   string // to be stored with chars.ToolMark where it called tools, read without
 	Tools       []ToolCall
@@ -50,13 +51,13 @@ type Turn struct {
 }
 
 const turnColumns = `t.id, t.session, t.key, t.process, t.user, t.assistant, t.tools, t.started, t.ended, t.stop,
-	t.code, t.truncated, t.learned, t.daemon_delivery`
+	t.code, t.truncated, t.learned, t.daemon_delivery, t.delegation`
 
 func scanTurn(row sqlite.Row) (t Turn, err error) {
 	var started, ended int64
 	var tools []byte
 	err = row.Scan(&t.ID, &t.Session, &t.Key, &t.Process, &t.User, &t.Assistant, &tools, &started, &ended, &t.Stop,
-		&t.Code, &t.Truncated, &t.Learned, &t.Delivered)
+		&t.Code, &t.Truncated, &t.Learned, &t.Delivered, &t.Delegation)
 	if err != nil {
 		return t, err
 	}
@@ -130,10 +131,10 @@ func rowOf(t Turn) (turnRow, error) {
 
 func (r turnRow) insert(ctx context.Context, tx *sql.Tx, t Turn) (id int64, err error) {
 	done, err := tx.ExecContext(ctx, `INSERT INTO turns (session, key, process, started, ended, stop, code, truncated,
-		tools, user, assistant)
-		SELECT id, coalesce(nullif(?, ''), key), ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+		tools, user, assistant, delegation)
+		SELECT id, coalesce(nullif(?, ''), key), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
 		t.Key, t.Process, sqlite.Stamp(t.Started), sqlite.Stamp(t.Ended), t.Stop, t.Code, r.truncated, r.tools, r.user,
-		r.assistant, t.Session)
+		r.assistant, t.Delegation, t.Session)
 	if err != nil {
 		return 0, err
 	}

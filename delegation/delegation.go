@@ -8,6 +8,7 @@
 package delegation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -174,6 +175,14 @@ type Delegation struct {
 	Started  time.Time
 	Ended    time.Time
 	Answer   string
+}
+
+// By gives who asked, by its harness; "": a person.
+func (d Delegation) By() string {
+	if d.Key == "" && d.Parent == "" {
+		return ""
+	}
+	return cmp.Or(d.Harness, "another agent")
 }
 
 // A Row is a delegation as agents and scripts read it.

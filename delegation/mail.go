@@ -31,6 +31,8 @@ type Message struct {
 	Project   string    `json:"project"`
 	Created   time.Time `json:"created"`
 	Text      string    `json:"message"`
+	// Delegation is the one whose result it is, "" for none.
+	Delegation string `json:"delegation,omitempty"`
 }
 
 const (
@@ -61,8 +63,8 @@ func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
 		return m, fmt.Errorf("%s has %d messages that it has not read: it must read them first", m.To, len(unread))
 	}
 	_, err = l.db.ExecContext(ctx, `INSERT INTO messages (id, agent, sender, session, project, created, message,
-		recipient) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.To, m.From, m.Session, m.Project, sqlite.Stamp(m.Created),
-		m.Text, m.Recipient)
+		recipient, delegation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, m.ID, m.To, m.From, m.Session, m.Project,
+		sqlite.Stamp(m.Created), m.Text, m.Recipient, m.Delegation)
 	return m, sqlite.While("leaving a message", err)
 }
 
@@ -80,11 +82,11 @@ func (l *Ledger) Inbox(ctx context.Context, names []string, project string) ([]M
 func (l *Ledger) unread(ctx context.Context, most int, where string, args ...any) ([]Message, error) {
 	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (m Message, err error) {
 		var created int64
-		err = row.Scan(&m.ID, &m.To, &m.From, &m.Session, &m.Project, &created, &m.Text, &m.Recipient)
+		err = row.Scan(&m.ID, &m.To, &m.From, &m.Session, &m.Project, &created, &m.Text, &m.Recipient, &m.Delegation)
 		m.Created = sqlite.Unstamp(created).UTC()
 		return m, err
-	}, `SELECT id, agent, sender, session, project, created, message, recipient FROM messages WHERE read = 0 `+where+`
-		ORDER BY created, id`, args...)
+	}, `SELECT id, agent, sender, session, project, created, message, recipient, delegation FROM messages
+		WHERE read = 0 `+where+` ORDER BY created, id`, args...)
 	if err != nil {
 		return nil, sqlite.While("reading messages", err)
 	}
@@ -121,6 +123,26 @@ func (l *Ledger) Waiting(ctx context.Context) (map[string][]Message, error) {
 	return waiting, err
 }
 
+// told notes that a delegation's result was given to who asked: no message tells it again.
+func (l *Ledger) told(ctx context.Context, d Delegation) error {
+	all, err := l.unread(ctx, math.MaxInt, `AND delegation = ?1`, d.ID)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	return l.markRead(ctx, all)
+}
+
+// ByMessage reports whether a delegation's result waits to be told by a message, or is one of the items that a session
+// was told before.
+func (l *Ledger) ByMessage(ctx context.Context, id string, told []string) (bool, error) {
+	all, err := l.unread(ctx, 1, `AND delegation = ?1`, id)
+	if err != nil || len(all) > 0 {
+		return len(all) > 0, err
+	}
+	ids, err := sqlite.Collect(ctx, l.db, sqlite.One[string], `SELECT id FROM messages WHERE delegation = ?`, id)
+	return slices.ContainsFunc(ids, func(m string) bool { return slices.Contains(told, messagePrefix+m) }), err
+}
+
 // markRead notes that messages were told.
 func (l *Ledger) markRead(ctx context.Context, all []Message) error {
 	return sqlite.Write(ctx, l.db, "noting that messages were read", func(tx *sql.Tx) error {
@@ -145,9 +167,11 @@ func (m Message) Item() memory.Item {
 }
 
 // MailTools are the tools by which agents leave messages for one another; a daemon's tools of the same names take their
-// place. names gives the names of a session's agent.
-func MailTools(service func(context.Context) (*Service, error), names func(memory.Session) []string) []mcpserver.Extra {
-	m := mailbox{service, names}
+// place. names gives the names of a session's agent. A delegation's child has no messages, the daemon's neither: they
+// are for a session of the user's.
+func MailTools(service func(context.Context) (*Service, error), names func(memory.Session) []string,
+	child bool) []mcpserver.Extra {
+	m := mailbox{service, names, child}
 	tools := []mcpserver.Extra{
 		tool("agent_message_send", false, m.send, "Leave a message for another agent: its next session in this "+
 			"project is told.",
@@ -156,7 +180,7 @@ func MailTools(service func(context.Context) (*Service, error), names func(memor
 		tool("agent_message_inbox", false, m.inbox, "Read the messages that other agents have left for you.", nil),
 	}
 	for i := range tools {
-		tools[i].Yields = true
+		tools[i].Yields = !child
 	}
 	return tools
 }
@@ -164,6 +188,7 @@ func MailTools(service func(context.Context) (*Service, error), names func(memor
 type mailbox struct {
 	service func(context.Context) (*Service, error)
 	names   func(memory.Session) []string
+	child   bool
 }
 
 func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
@@ -197,6 +222,9 @@ func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessa
 }
 
 func (m mailbox) inbox(ctx context.Context, who memory.Session, _ json.RawMessage) (any, error) {
+	if m.child {
+		return map[string]any{"messages": []Message{}}, nil
+	}
 	service, err := m.service(ctx)
 	if err != nil {
 		return nil, err

@@ -119,6 +119,23 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 	look(asker, after, handed)
+	result, err := l.Send(t.Context(), Message{To: "codex", Recipient: other.Key, Text: "Well.", Delegation: "d"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byMessage := func(want bool, told ...string) {
+		t.Helper()
+		if got, err := l.ByMessage(t.Context(), "d", told); got != want || err != nil {
+			t.Errorf("told by a message: %v, %v", got, err)
+		}
+	}
+	byMessage(true)
+	if err := l.told(t.Context(), Delegation{ID: "d"}); err != nil { // by a tool
+		t.Fatal(err)
+	}
+	byMessage(false)
+	byMessage(true, result.Item().ID)
+	look(asker, after, handed)
 	run(`INSERT INTO injections (session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items,
 		text)
 		VALUES (?, 'k', 'messages', 'b', 's', 1, 1, 1, 9e12, 'kept', ?, '')`, other.ID, `["`+m.Item().ID+`"]`)

@@ -6,13 +6,24 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation/scope"
 )
 
+// wording begins what stands behind the task in a prompt. It stands there once: an item is one line.
+const wording = "\n\nThis was delegated to you by another agent"
+
+// Task gives the task in a child's prompt, as the relay has it before the child: the rest is said by nobody.
+func Task(prompt string) string {
+	if at := strings.LastIndex(prompt, wording); at >= 0 {
+		return prompt[:at]
+	}
+	return prompt
+}
+
 // prompt gives what the child is told: the task, what it is responsible for and what it is to leave alone. Of the
 // caller's conversation it knows only what the caller wrote into the task; identity and memories come from the proxy in
 // front of it.
 func prompt(d Delegation, task string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(task))
-	b.WriteString("\n\nThis was delegated to you by another agent")
+	b.WriteString(wording)
 	if d.Harness != "" {
 		b.WriteString(" (" + d.Harness + ")")
 	}

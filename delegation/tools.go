@@ -151,7 +151,11 @@ func (t toolbox) delegate(ctx context.Context, who memory.Session, raw json.RawM
 	if err != nil {
 		return nil, err
 	}
-	return t.result(ctx, service, d.ID, t.waitLimit)
+	limit := t.waitLimit
+	if d.Detach {
+		limit = 0
+	}
+	return t.result(ctx, service, d.ID, limit)
 }
 
 // result waits for a delegation and gives its row, with what to do next where it has not ended.
@@ -165,7 +169,7 @@ func (t toolbox) result(ctx context.Context, service *Service, id string, limit 
 		return nil, err
 	}
 	if d.State.Ended() {
-		return d.Row(), nil
+		return d.Row(), service.Ledger.told(ctx, d)
 	}
 	return struct {
 		Row
@@ -174,7 +178,10 @@ func (t toolbox) result(ctx context.Context, service *Service, id string, limit 
 }
 
 func (t toolbox) status(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
-	_, _, d, err := t.named(ctx, who, raw)
+	service, _, d, err := t.named(ctx, who, raw)
+	if err == nil && d.State.Ended() {
+		err = service.Ledger.told(ctx, d)
+	}
 	return d.Row(), err
 }
 

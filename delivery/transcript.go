@@ -38,7 +38,11 @@ func transcript(post correlation.Selection, limit int) []line {
 	var all []line
 	for i, t := range post.Turns {
 		from := len(all)
-		all = appendLines(all, "User: ", t.User, i, limit)
+		user := t.User
+		if t.Delegation != "" && user != "" {
+			user = byAgent + user
+		}
+		all = appendLines(all, "User: ", user, i, limit)
 		all = appendLines(all, "Assistant: ", t.Assistant, i, limit)
 		if len(all) > from {
 			all[len(all)-1].last = true
@@ -46,6 +50,9 @@ func transcript(post correlation.Selection, limit int) []line {
 	}
 	return all
 }
+
+// byAgent begins what an agent said that delegated: a transcript knows two speakers.
+const byAgent = "(another agent asks, not the user) "
 
 func appendLines(all []line, speaker, text string, turn, limit int) []line {
 	text = privacy.Line(text)

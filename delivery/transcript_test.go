@@ -26,6 +26,11 @@ func TestTranscript(t *testing.T) {
 			t.Errorf("%q, %q:\n%q, want\n%q", tt.user, tt.assistant, got, tt.want)
 		}
 	}
+	asked := correlation.Turn{User: "look", Assistant: "seen", Delegation: "01M80NBSRTFAV0S21ENPW2PM13"}
+	if got, want := join(transcript(correlation.Selection{Turns: []correlation.Turn{asked}}, 0)),
+		"User: (another agent asks, not the user) look\nAssistant: seen\n"; got != want {
+		t.Errorf("of a delegation %q, want %q", got, want)
+	}
 }
 
 // Whatever the turns, no part is too long, none is much shorter than the others, every turn ends in exactly one, and

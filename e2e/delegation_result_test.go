@@ -94,8 +94,16 @@ func TestAgentMessages(t *testing.T) {
 		"left for the next session of heron") {
 		t.Fatalf("the reply:\n%s", reply)
 	}
+	id, _ := b.turnWith("listener", "", "The keel is of oak.")
+	b.run(proxyBin, "handoff", id, "--to", "heron")
+	for _, child := range []string{"heron", "listener"} { // what waits for a session of the user's is not theirs
+		reply := b.run(ask(child, "Anything new?")...)
+		if strings.Contains(reply, "11.42") || strings.Contains(reply, "oak") {
+			t.Errorf("the child %s was told:\n%s", child, reply)
+		}
+	}
 	if reply := b.converseOnce("heron", "Anything new?"); !strings.Contains(reply,
-		"Message from agent egret: The mast is 11.42 metres.") {
+		"Message from agent egret: The mast is 11.42 metres.") || !strings.Contains(reply, "The keel is of oak.") {
 		t.Errorf("the next session was told:\n%s", reply)
 	}
 	b.run(proxyBin, "sessions", "--json") // takes in what was said
@@ -107,6 +115,13 @@ func TestAgentMessages(t *testing.T) {
 	if reply := b.converseOnce("stork", "What came of it?"); !strings.Contains(reply,
 		"Message from agent heron: Delegation ") {
 		t.Errorf("who asked was told:\n%s", reply)
+	}
+	child := b.delegations()[1].Session
+	if said := b.run(proxyBin, "log", child); !strings.Contains(said, "stork, which delegated\n  Look at the beak.\n") {
+		t.Errorf("the child's log:\n%s", said)
+	}
+	if got := b.query(`SELECT count(*) FROM passages WHERE origin = 'user' AND content LIKE '%beak%'`); got[0][0] != "0" {
+		t.Errorf("the task is the user's word in %s passages", got[0][0])
 	}
 }
 

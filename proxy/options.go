@@ -132,8 +132,12 @@ type Options struct {
 	// is known of the session; it may be called at any time, by any goroutine. release, which may be nil, is called
 	// once the session has gone and nobody will use the server any more. If MCPServer is nil, no session gets one.
 	MCPServer func(agent string, who func() memory.Session) (server []byte, release func())
-	Now       func() time.Time
-	Log       zerolog.Logger
+	// Delegation is the one that the harness works for, "" for none: what the client says is then no person's, and Task
+	// gives what is to be kept of it.
+	Delegation string
+	Task       func(prompt string) string
+	Now        func() time.Time
+	Log        zerolog.Logger
 }
 
 // DefaultLook is the default of Options.LookLimit.
@@ -171,6 +175,9 @@ func (o Options) withDefaults() *Options {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Task == nil {
+		o.Task = func(prompt string) string { return prompt }
 	}
 	if o.Record == nil {
 		o.Record = func(string) string { return "" }

@@ -195,7 +195,7 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 	}
 	for _, t := range due.Titles { // harnesses make them from first prompts
 		title := chars.Cut(strings.Join(strings.Fields(clean(t)), " "), maxTitle)
-		if title != "" {
+		if title != "" && r.o.Delegation == "" { // a task is its own title
 			r.talk.see(session.Recorded{Session: t.Session, Events: []eventlog.Event{
 				eventlog.Titled{Session: t.Session.Number, Title: title},
 			}})
@@ -232,7 +232,7 @@ func (r *recorder) recordPrompt(d session.DueTurn, p session.Prompt) []string {
 	if err := r.o.Private.Keep(d.Project, private); err != nil {
 		r.o.Log.Warn().Err(err).Int("turn", d.Number).Msg("private passages are known to this process only")
 	}
-	words = privacy.Redact(words)
+	words = privacy.Redact(r.o.Task(words))
 	r.waitForSpace(len(words))
 	said := eventlog.UserSaid{Turn: d.Number, Text: words, Cut: cut}
 	return r.talk.see(session.Recorded{

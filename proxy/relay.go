@@ -47,6 +47,7 @@ func New(o Options) *Relay {
 		Harness: options.Name, AgentID: options.AgentID, Project: options.Project, Exclude: options.Exclude,
 		Commands: options.SlashPrefix, Reinject: options.Reinject, Traits: options.Traits, Alias: acpxName,
 		Hold: options.HoldLimit, Claim: options.ClaimLimit, PerPrompt: options.PerPrompt, Messages: r.database.messages,
+		Delegation: options.Delegation,
 	}, options.Now)
 	if options.Open != nil && options.Events != nil {
 		events, err := options.Events(r.database.folded)

@@ -330,7 +330,7 @@ func (u *up) holdPrompt(line []byte) error {
 		read.Blank = !hasBlocks(line, prompt)
 		read.Said.Off = bytes.Contains(line, []byte("signet.ai")) && switchesOff(line)
 	}
-	read.First, read.Words = text.first(), text.words()
+	read.First, read.Words = text.first(), u.o.Task(text.words())
 	read.Said.Prompt, _ = readInput(line, func() promptText { return text })
 	read.Said.Trace = traceOf(line)
 	h := &heldPrompt{

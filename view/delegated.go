@@ -40,7 +40,9 @@ func (c *Conversations) readDelegations(ctx context.Context, src Source) error {
 	for _, s := range c.byID {
 		children[s.ACPID] = s
 	}
+	by := map[string]string{}
 	for _, d := range all {
+		by[d.ID] = d.By()
 		a := delegatedTask(d)
 		a.By, a.Child = c.byKey[d.Caller.Key], children[d.ACPID]
 		if a.By != nil {
@@ -51,6 +53,11 @@ func (c *Conversations) readDelegations(ctx context.Context, src Source) error {
 		}
 		if a.Child != nil && a.Child.For == nil {
 			a.Child.For = a
+		}
+	}
+	for _, s := range c.byID {
+		for _, t := range s.Turns {
+			t.By = by[t.in]
 		}
 	}
 	return nil

@@ -27,12 +27,13 @@ func TestAsked(t *testing.T) {
 	}
 	running("01l1", "runner")
 	running("01l2", "nobody")
+	exec(t, src.DB, `UPDATE turns SET delegation = '01l1' WHERE id = (SELECT max(id) FROM turns)`)
 	text := write(t, src).section("sessions")
 	for _, want := range []string{
 		"Asked by Codex: the tests of package chart done, 40m",
 		"OpenCode, to read: the tests of package chart", "Kept for itself: the release notes",
 		"1 agent is at work for it", "qwen, to edit: the chart running", ": 2 turns, reads chart.go",
-		"qwen, to edit: the chart lost", "its runner was killed",
+		"qwen, to edit: the chart lost", "OpenCode, which delegated", "its runner was killed",
 		"stopped, 40m: its budget of 20 turns is used up",
 	} {
 		if !strings.Contains(text, want) {

@@ -24,12 +24,14 @@ type Turn struct {
 	At          time.Time
 	Took        time.Duration
 	User, Agent Text
+	By          string // the agent that said User, in a delegation; "": you
 	Note        string // how it ended, unless as usual
 	Told        []Insertion
 	Tools       []correlation.ToolCall
 	Used        string // tokens in words
 
 	id    int64
+	in    string // the delegation in which User was said
 	ended time.Time
 }
 
@@ -44,7 +46,7 @@ func readTurns(ctx context.Context, sessions *correlation.Store, only int64) ([]
 	room := mostTexts
 	var turns []turnOf
 	err := sessions.NewestTurns(ctx, only, mostText, mostTurns, func(e correlation.Excerpt) {
-		t := &Turn{id: e.ID, At: e.Started, ended: e.Ended, Tools: e.Tools, User: Text{Body: e.User},
+		t := &Turn{id: e.ID, in: e.Delegation, At: e.Started, ended: e.Ended, Tools: e.Tools, User: Text{Body: e.User},
 			Agent: Text{Body: e.Assistant}, Note: HowItEnded(!e.Ended.IsZero(), e.Stop, e.Code, e.Truncated)}
 		if !e.Ended.IsZero() {
 			t.Took = e.Ended.Sub(e.Started)

@@ -118,6 +118,8 @@ type (
 		Turn    int    `json:"turn"`
 		Key     string `json:"key,omitempty"`
 		Command string `json:"command,omitempty"` // the slash command that the prompt is
+		// Delegation is the one that the session works for: an agent says the prompt, not a person.
+		Delegation string `json:"delegation,omitempty"`
 	}
 
 	// TraceKnown: the client has sent the prompt with this W3C traceparent.

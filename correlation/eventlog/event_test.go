@@ -17,7 +17,7 @@ import (
 
 // Fields of kinds that are no text of the conversation.
 var wordless = []string{"Session", "Turn", "Open", "Fork", "Continues", "From", "Event", "Reason", "Key", "Spent", "Record",
-	"Parent", "Command", "What", "Notes", "Usage",
+	"Parent", "Command", "Delegation", "What", "Notes", "Usage",
 	"Stop", "Code", "Request", "Lost", "AgentID", "SignetPath", "URL", "Version"}
 
 // Every kind of this package is in the table, and says by its fields whether it holds text that is forgotten with its

@@ -192,7 +192,7 @@ func (e TurnBegan) fold(f *folding) error {
 	if err != nil {
 		return err
 	}
-	turn, err := f.b.BeginTurn(e.Turn, row, e.Key)
+	turn, err := f.b.BeginTurn(e.Turn, row, e.Key, e.Delegation)
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,12 @@ func Rounds(turns []correlation.Said) []memory.Round {
 	for i, t := range turns {
 		answer := chars.WithoutToolMarks(t.Assistant)
 		result := t.Assistant[strings.LastIndex(t.Assistant, chars.ToolMark)+1:]
+		decides := t.User
+		if t.ByAgent {
+			decides = ""
+		}
 		rounds[i] = memory.Round{User: t.User, Assistant: answer, Result: stated.Gist(chars.Cut(result, readOfTurn)),
-			Decided: stated.Decided(before, chars.Cut(t.User, readOfTurn)),
+			Decided: stated.Decided(before, chars.Cut(decides, readOfTurn)),
 			Agreed:  stated.Agreed(chars.Cut(answer, readOfTurn)), Changed: changedBy(t),
 			Open: stated.Open(chars.Cut(result, readOfTurn))}
 		decided = append(decided, rounds[i].Decided...)

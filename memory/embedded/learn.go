@@ -137,7 +137,7 @@ type learned struct {
 func readTurn(t correlation.Said) learned {
 	guard.Point("reading a turn")
 	user, assistant := privacy.Redact(t.User), privacy.Redact(t.Assistant)
-	if t.Child { // an agent has said it
+	if t.ByAgent {
 		user = ""
 	}
 	l := learned{notes: stated.In(user)}

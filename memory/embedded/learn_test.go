@@ -98,3 +98,44 @@ func TestNoTime(t *testing.T) {
 		t.Errorf("%+v, %v", c.Items, err)
 	}
 }
+
+// What an agent asks of another is nobody's rule and no memory of the user's; what the other answers is found.
+func TestDelegatedTurn(t *testing.T) {
+	w := newWorld(t)
+	session, err := w.journal.Open(t.Context(), correlation.OpenSession{Harness: "echo", ACPID: "child", Cwd: "/p",
+		Project: "/p"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := correlation.Turn{Session: session.ID, Delegation: "01M80NBSRTFAV0S21ENPW2PM13", Started: w.now, Ended: w.now,
+		User:      "Always paint the hull of the heron with ochre.",
+		Assistant: "The keel of the egret was caulked with oakum.", Stop: "end_turn"}
+	ask := func() (user, answer string) {
+		if err := w.Learn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		who := memory.Session{Key: "other", Project: "/p"}
+		return w.recall(who, "With what is the hull of the heron painted?"),
+			w.recall(who, "With what was the keel of the egret caulked?")
+	}
+	if err := w.journal.SaveTurns(t.Context(), []correlation.Turn{turn}); err != nil {
+		t.Fatal(err)
+	}
+	if user, answer := ask(); strings.Contains(user, "ochre") || !strings.Contains(answer, "oakum") {
+		t.Errorf("the task: %q; the answer: %q", user, answer)
+	}
+	d, _, err := w.Digest(t.Context(), session.ID)
+	if text := d.Text(); err != nil || strings.Contains(text, "Decided") {
+		t.Errorf("%q, %v", text, err)
+	}
+	if last, err := correlation.LastSessions(t.Context(), w.db, "/p", [2]string{}, 5); len(last) != 0 || err != nil {
+		t.Errorf("the last sessions: %v, %v", last, err)
+	}
+	turn.Delegation = ""
+	if err := w.journal.SaveTurns(t.Context(), []correlation.Turn{turn}); err != nil {
+		t.Fatal(err)
+	}
+	if user, _ := ask(); !strings.Contains(user, "ochre") {
+		t.Errorf("what a person says: %q", user)
+	}
+}

@@ -21,7 +21,9 @@ type Options struct {
 	PerPrompt bool                      // later prompts are searched for, too
 	// Messages returns what other agents have sent to the session of a key and was not inserted there yet. May be nil.
 	Messages func(key string) []memory.Item
-	NewKey   func() string // makes a Signet key; nil: correlation.NewKey
+	// Delegation is the one that the sessions work for: no prompt is a person's. "": none.
+	Delegation string
+	NewKey     func() string // makes a Signet key; nil: correlation.NewKey
 }
 
 // Reinject says what goes in again after the harness has compacted or cleared the conversation.

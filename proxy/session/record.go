@@ -70,7 +70,8 @@ func (c *Connection) recordBegun(t *Turn) {
 		}
 		c.numbers.turn++
 		u.Number = c.numbers.turn
-		c.record(s, eventlog.TurnBegan{Session: s.Number, Turn: u.Number, Key: key, Command: u.command})
+		c.record(s, eventlog.TurnBegan{Session: s.Number, Turn: u.Number, Key: key, Command: u.command,
+			Delegation: c.o.Delegation})
 		c.recordTrace(u)
 		c.markDue(u)
 	}

@@ -25,7 +25,11 @@ func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) er
 		}
 		switch e.Role {
 		case runtime.User:
-			p("%s\n%s\n", screen.Paint(term.Bold, "You"), body(e.Text, "  ", screen))
+			who := "You"
+			if e.AskedFields != nil {
+				who = term.Printable(e.By) + ", which delegated"
+			}
+			p("%s\n%s\n", screen.Paint(term.Bold, who), body(e.Text, "  ", screen))
 		case runtime.Assistant:
 			p("%s\n", screen.Paint(term.Green, cmp.Or(term.Printable(s.Harness), "Agent")))
 			if e.Text != "" {

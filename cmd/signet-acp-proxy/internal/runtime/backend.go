@@ -109,6 +109,9 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.Private = private.At(PrivateFile(b.c))
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
 	o.Project = delegatedProject(b.c)
+	if o.Delegation = delegation.Inside(os.Getenv); o.Delegation != "" {
+		o.Task = delegation.Task
+	}
 	o.ToolHint = func(agent, mode string) bool {
 		profile, _ := b.c.ProfileOf(agent, name)
 		return b.c.ToolHint == "always" ||
@@ -164,8 +167,8 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		return nil, err
 	}
 	b.mail = &messageSource{Source: source, ledger: delegation.NewLedger(db, b.c.LiveDir()), store: store,
-		name: name, log: b.log}
-	if b.c.Delegation {
+		name: name, child: delegation.Inside(os.Getenv) != "", log: b.log}
+	if b.c.Delegation && !b.mail.child {
 		b.mail.refresh(ctx)
 		b.follower.onTurn(b.mail.refresh)
 	}
@@ -180,19 +183,22 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		}
 		return err
 	})
-	return &proxy.Backend{
-		Ledger: store,
-		Memory: localSource{b.mail, b.own},
-		Parent: parentOfSessions(store, log),
-		Earlier: func(ctx context.Context, row int64, agent string) (string, error) {
-			return earlierOf(ctx, b.c, store, row, namesOf(agent, name))
-		},
+	opened := &proxy.Backend{
+		Ledger:   store,
+		Memory:   localSource{b.mail, b.own},
+		Parent:   parentOfSessions(store, log),
 		Messages: b.messages,
 		CatchUp:  func(ctx context.Context) { b.catchUp(ctx, store) },
 		Learn:    b.learn,
 		HandOver: handover.ClientGone,
 		Left:     handover.Now,
-	}, nil
+	}
+	if !b.mail.child { // what was handed over is for a session of the user's
+		opened.Earlier = func(ctx context.Context, row int64, agent string) (string, error) {
+			return earlierOf(ctx, b.c, store, row, namesOf(agent, name))
+		}
+	}
+	return opened, nil
 }
 
 // messages gives what other agents have sent to a key's session, and the results of its delegations.

@@ -173,6 +173,9 @@ func (in *intake) result() Backfilled {
 // take imports one conversation, or a part of one, unless it is filtered out, opted out or forgotten.
 func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	last := c.Turns[len(c.Turns)-1]
+	if delegationAt(in.Data.Config, c.Cwd) != "" { // recorded by its relay, as what it is
+		return nil
+	}
 	project, out := in.about(c.Cwd, c.OtherFolders)
 	first := c.File != in.file || c.ID != in.id
 	if first {

@@ -24,9 +24,16 @@ type Entry struct {
 	At   time.Time `json:"at"`
 	Turn int       `json:"turn"` // from 1 on
 
+	*AskedFields
 	*ToolFields
 	*ContextFields
 	*EndFields
+}
+
+// AskedFields are the fields of a prompt that an agent said, not the user.
+type AskedFields struct {
+	Delegation string `json:"delegation"`
+	By         string `json:"by"` // the agent
 }
 
 // ToolFields are the fields of a tool's entry, whose text is its title.
@@ -49,6 +56,21 @@ type EndFields struct {
 	Code      int    `json:"code,omitempty"`      // of the error that it failed with
 	Ended     bool   `json:"ended"`               // false: the turn is under way
 	Truncated bool   `json:"truncated,omitempty"` // it was longer than what is kept
+}
+
+// asked says which agent a prompt in a delegation is of; nil for a person's.
+func (d *Data) asked(ctx context.Context, id string) *AskedFields {
+	if id == "" {
+		return nil
+	}
+	one, err := newDelegationService(d.Config, d.DB).Ledger.Get(ctx, id)
+	switch {
+	case err != nil: // it is gone
+		return &AskedFields{id, "another agent"}
+	case one.By() == "":
+		return nil
+	}
+	return &AskedFields{id, one.By()}
 }
 
 // Conversation gives what was said in a session and in those that it continues, in order.
@@ -74,7 +96,8 @@ func (d *Data) Conversation(ctx context.Context, session int64) ([]Entry, error)
 			all = append(all, Entry{Role: Context, Text: in.Text, At: in.At.UTC(), Turn: n,
 				ContextFields: &ContextFields{in.BlockID, in.Source, string(in.Outcome)}})
 		}
-		all = append(all, Entry{Role: User, Text: t.User, At: t.Started.UTC(), Turn: n})
+		all = append(all, Entry{Role: User, Text: t.User, At: t.Started.UTC(), Turn: n,
+			AskedFields: d.asked(ctx, t.Delegation)})
 		for _, tool := range t.Tools {
 			places := slices.Clone(tool.Locations)
 			if places == nil {

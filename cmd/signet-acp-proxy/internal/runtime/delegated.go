@@ -15,6 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -60,7 +61,7 @@ func (r delegationResult) store(ctx context.Context) {
 func (r delegationResult) sendToCaller(ctx, at context.Context, daemon *signet.Client) error {
 	text := fmt.Sprintf("Delegation %s is %s. %s\n%s", r.d.ID, r.o.State, r.o.Reason, chars.Cut(r.o.Answer, 2<<10))
 	m := delegation.Message{To: r.d.Harness, From: r.d.Agent, Session: r.d.Key, Recipient: r.d.Key,
-		Project: r.d.Project, Text: text}
+		Project: r.d.Project, Text: text, Delegation: r.d.ID}
 	if daemon != nil {
 		m.ID, _ = daemon.Send(at, m.From, m.Recipient, m.Text) // without it ours is told
 	}
@@ -88,12 +89,14 @@ func (r delegationResult) remember(ctx, at context.Context, daemon *signet.Clien
 	return err
 }
 
-// A messageSource is a source that adds what other agents have left for a session.
+// A messageSource is a source that adds what other agents have left for a session. A delegation's child is told none of
+// it: it is for a session of the user's.
 type messageSource struct {
 	memory.Source
 	ledger *delegation.Ledger
 	store  *correlation.Store
 	name   string // what the harness was started as
+	child  bool
 	log    *Log
 
 	mu      sync.Mutex // guards waiting
@@ -106,7 +109,9 @@ func (p *messageSource) Start(ctx context.Context, who memory.Session) (memory.C
 	if err != nil {
 		return c, err
 	}
-	p.dropTold(ctx, &c)
+	if p.dropTold(ctx, &c); p.child {
+		return c, nil
+	}
 	messages, err := p.ledger.Inbox(ctx, namesOf(who.Harness, p.name), who.Project)
 	if err != nil {
 		log := p.log.Logger()
@@ -116,16 +121,27 @@ func (p *messageSource) Start(ctx context.Context, who memory.Session) (memory.C
 	return c, nil
 }
 
-// Recall leaves out the messages that were told, too.
+// Recall leaves out the messages that were told, too, and results that a message tells.
 func (p *messageSource) Recall(ctx context.Context, who memory.Session, prompt string, seen []string) (memory.Context,
 	error) {
 	c, err := p.Source.Recall(ctx, who, prompt, seen)
 	p.dropTold(ctx, &c)
+	c.Items = slices.DeleteFunc(c.Items, func(it memory.Item) bool {
+		result := resultOf().FindStringSubmatch(it.Text)
+		if result == nil {
+			return false
+		}
+		twice, err := p.ledger.ByMessage(ctx, result[1], seen)
+		return err == nil && twice
+	})
 	return c, err
 }
 
-// dropTold drops the messages that another session was told: an older daemon takes no acknowledgement, and gives them
-// to each.
+// resultOf finds the delegation whose result a memory is, as remember words it.
+var resultOf = pattern.New(`^\S+ was asked \(\w+, delegation (\w{26})\): `)
+
+// dropTold drops the messages that another session was told: an older daemon takes no acknowledgement and gives them to
+// each. For a child it drops all.
 func (p *messageSource) dropTold(ctx context.Context, c *memory.Context) {
 	var ids []string
 	for _, it := range c.Items {
@@ -136,10 +152,13 @@ func (p *messageSource) dropTold(ctx context.Context, c *memory.Context) {
 	if len(ids) == 0 {
 		return
 	}
-	told, err := p.store.Told(ctx, ids)
-	if err != nil {
-		log := p.log.Logger()
-		log.Warn().Err(err).Msg("looking for messages that were told")
+	told := ids
+	if !p.child {
+		var err error
+		if told, err = p.store.Told(ctx, ids); err != nil {
+			log := p.log.Logger()
+			log.Warn().Err(err).Msg("looking for messages that were told")
+		}
 	}
 	c.Items = slices.DeleteFunc(c.Items, func(it memory.Item) bool { return slices.Contains(told, it.ID) })
 }
@@ -164,6 +183,9 @@ func (p *messageSource) refresh(ctx context.Context) {
 
 // messagesFor gives the messages for a key's session, with those that a daemon has for it. It waits for nothing.
 func (p *messageSource) messagesFor(key string, daemons []memory.Item) []memory.Item {
+	if p.child {
+		return nil
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return messagesFirst(p.waiting[key], daemons)

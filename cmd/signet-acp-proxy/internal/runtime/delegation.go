@@ -45,10 +45,10 @@ func delegationTools(
 		return newDelegationService(c, db), nil
 	}
 	var tools []mcpserver.Extra
-	if c.Memory != "daemon" {
+	if child := delegation.Inside(os.Getenv) != ""; child || c.Memory != "daemon" {
 		tools = delegation.MailTools(service, func(who memory.Session) []string {
 			return namesOf(who.Harness, harness)
-		})
+		}, child)
 	}
 	if !c.Delegation || delegation.AtDepthLimit(os.Getenv) {
 		return tools
@@ -137,19 +137,27 @@ func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegatio
 // delegationFolders is the folder in which the folders of delegations are made.
 func delegationFolders(c *config.Config) string { return filepath.Join(c.Dir(), "work") }
 
+// delegationAt gives the delegation in whose folder a folder lies, "" for none.
+func delegationAt(c *config.Config, cwd string) string {
+	rel, err := filepath.Rel(delegationFolders(c), cwd)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	id, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+	return id
+}
+
 // projectFile is a file beside a delegation's folder with the caller's project.
 const projectFile = "project"
 
 // delegatedProject gives the project of a folder; for a delegation's folder it is the caller's.
 func delegatedProject(c *config.Config) func(cwd string) string {
-	folders := delegationFolders(c)
 	return func(cwd string) string {
-		rel, err := filepath.Rel(folders, cwd)
-		if err != nil || !filepath.IsLocal(rel) {
+		id := delegationAt(c, cwd)
+		if id == "" {
 			return memory.Project(cwd)
 		}
-		id, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
-		project, err := os.ReadFile(filepath.Join(folders, id, projectFile))
+		project, err := os.ReadFile(filepath.Join(delegationFolders(c), id, projectFile))
 		if err != nil {
 			return memory.Project(cwd)
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 )
@@ -173,6 +175,9 @@ func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB
 		},
 		Answer: func(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
 			var given struct{ To string }
+			if delegation.Inside(os.Getenv) != "" {
+				return nil, errors.New("this was delegated to you: your last message goes back to who asked")
+			}
 			if err := json.Unmarshal(raw, &given); err != nil || strings.TrimSpace(given.To) == "" {
 				return nil, errors.New("to is missing: session_handoff takes to, the name of an agent")
 			}
