@@ -94,7 +94,7 @@ type box struct {
 	t *testing.T
 
 	goesOn bool     // a script adds to what the one before it was sent
-	wrap   []string // what the proxy is started by, in front of an unruly harness
+	wrap   []string // what the proxy is started by
 	build  string   // a build of the proxy that is not the usual one
 }
 

@@ -127,14 +127,21 @@ func TestHarnessEnds(t *testing.T) {
 	}
 }
 
-// What cannot be started is said in a line, with the code of a shell.
+// What cannot be started is said in a line, with the code of a shell. Some clients take that code for a program of ours
+// that is missing; the first line of stderr names the one that is.
 func TestNotStarted(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	r := b.try(proxyBin, "--memory", "embedded", "--", "/nowhere/agent")
-	if r.Code != 127 || r.Stdout != "" || strings.Count(r.Stderr, "\n") != 1 ||
-		!strings.Contains(r.Stderr, "/nowhere/agent") {
-		t.Errorf("exit %d, %q, %q", r.Code, r.Stdout, r.Stderr)
+	for missing, flags := range map[string][]string{
+		"/nowhere/agent": {"--", "/nowhere/agent"},
+		"gemini":         {"--agent", "gemini"},
+		"no-agent":       {"--", "/bin/sh", "-c", "no-agent"}, // a script that starts it
+	} {
+		r := b.try(append([]string{"env", "PATH=/nowhere", proxyBin, "--memory", "embedded"}, flags...)...)
+		first, _, _ := strings.Cut(onceSaid.ReplaceAllString(r.Stderr, ""), "\n")
+		if r.Code != 127 || r.Stdout != "" || !strings.Contains(first, missing) {
+			t.Errorf("%s: exit %d, %q, %q", missing, r.Code, r.Stdout, r.Stderr)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -120,7 +121,7 @@ func (b *box) startScript(flags []string, steps ...step) *scripted {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	b.t.Cleanup(cancel)
-	command := append(append([]string{b.program(), "--agent", "scripted"}, flags...), "--", self)
+	command := append(append(append(slices.Clone(b.wrap), b.program(), "--agent", "scripted"), flags...), "--", self)
 	s.cmd = b.Command(ctx, []string{scriptVariable + "=" + file}, command...)
 	s.cmd.Stderr = &s.stderr
 	s.cmd.Stdout = (*scriptedOut)(s)

@@ -19,12 +19,13 @@ type Client struct {
 	// What follows is of clients whose file setup writes.
 
 	Path      func(on system) string
-	Section   string // the member of the file that holds the agents
-	Fields    string // JSON that each entry begins with
-	Comments  bool   // the file may hold comments
-	Desktop   bool   // starts us with a desktop's PATH, which is often shorter than a shell's
-	KeepsPATH bool   // and without a shell, so that the agent's programs need ours
-	Reload    string // how it reads the file again
+	Section   string   // the member of the file that holds the agents
+	Fields    string   // JSON that each entry begins with
+	Comments  bool     // the file may hold comments
+	Desktop   bool     // starts us with a desktop's PATH, which is often shorter than a shell's
+	ByName    []string // harnesses that it does something for where the entry has their name
+	KeepsPATH bool     // and without a shell, so that the agent's programs need ours
+	Reload    string   // how it reads the file again
 
 	// Where and Snippet are of all: what a person pastes, and where.
 	Where   string
@@ -66,10 +67,9 @@ var All = []Client{
 		Signs:   []string{".config/zed", "AppData/Roaming/Zed"},
 		Path:    zedSettings,
 		Section: "agent_servers", Fields: `"type": "custom", `, Comments: true, Desktop: true,
+		ByName: []string{"cursor"},
 		Reload: "it reads the file when it changes; the agent panel then offers the agent for a new thread",
 		Where:  "`agent_servers` in Zed's `settings.json`", Snippet: member,
-		Notes: "What Zed does for its own cursor, grok and kiro it does by the agent's name: name the entry " +
-			"`cursor`, not `signet-cursor`, to keep that.",
 	},
 	{
 		Name: "jetbrains", Title: "JetBrains IDEs",
@@ -198,6 +198,14 @@ func zedSettings(on system) string {
 		on.env = func(string) string { return "" }
 	}
 	return filepath.Join(on.config(), dir, "settings.json")
+}
+
+// names are what our entry for a harness may be called, the best first.
+func (c Client) names(harness string) []string {
+	if slices.Contains(c.ByName, harness) {
+		return []string{harness, Prefix + harness}
+	}
+	return []string{Prefix + harness}
 }
 
 // inFull names our program by its path where the client has a desktop's PATH.

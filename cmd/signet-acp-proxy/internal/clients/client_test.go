@@ -139,6 +139,41 @@ func checkEntry(t *testing.T, client Client, text string) {
 	}
 }
 
+// A broken file is left alone, whoever's it is.
+func TestBrokenFiles(t *testing.T) {
+	home := t.TempDir()
+	for _, variable := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "APPDATA"} {
+		t.Setenv(variable, home)
+	}
+	conf, err := config.Load(config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range Names() {
+		client, _ := Named(name)
+		path := client.Path(here(home))
+		broken := "{\n  \"" + client.Section + "\": {\n    \"theirs\" 1\n"
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte(broken), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		file, err := Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, in := file.PutIn(conf, []string{"gemini"})
+		_, out := file.TakeOut(nil)
+		for _, err := range []error{in, out} {
+			if err == nil || !strings.Contains(err.Error(), path+" is left alone: line 3") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if file.Changed() || read(t, path) != broken {
+			t.Errorf("%s became %s", name, read(t, path))
+		}
+	}
+}
+
 func change(t *testing.T, client string, f func(*File) error) {
 	t.Helper()
 	file, err := Open(client)
@@ -160,6 +195,53 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// Zed does something for an agent that is called cursor: ours is, unless the name is taken.
+func TestNames(t *testing.T) {
+	self, err := os.Executable()
+	bin, home := t.TempDir(), t.TempDir()
+	if err := errors.Join(err, os.Symlink(self, filepath.Join(bin, program))); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", home)
+	conf, err := config.Load(config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(home, "zed", "settings.json")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for before, want := range map[string]string{
+		"{}": "cursor",
+		`{"agent_servers": {"cursor": {"type": "registry"}}}`: "signet-cursor",
+	} {
+		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, result := range []Result{Added, AlreadyOurs} {
+			change(t, "zed", func(f *File) error {
+				done, err := f.PutIn(conf, []string{"cursor"})
+				if err == nil && (done[0].Name != want || done[0].Result != result) {
+					t.Errorf("%s: %+v", before, done)
+				}
+				return err
+			})
+		}
+		change(t, "zed", func(f *File) error {
+			taken, err := f.TakeOut([]string{"cursor"})
+			if len(taken) != 1 || taken[0] != want {
+				t.Errorf("%s: %v taken out", before, taken)
+			}
+			return err
+		})
+		if got := read(t, path); got != before {
+			t.Errorf("%s came back as %s", before, got)
+		}
+	}
 }
 
 func TestLastingPATH(t *testing.T) {

@@ -36,7 +36,7 @@ func (f *jsonFile) root() (object, error) {
 	}
 	v, err := hujson.Parse(append(slices.Clip(f.text), '\n')) // which ends a comment on the last line
 	if err != nil {
-		return object{}, err
+		return object{}, errors.New(strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	return f.object(v)
 }

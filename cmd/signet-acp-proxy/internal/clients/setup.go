@@ -32,22 +32,33 @@ func (c *File) PutIn(conf *config.Config, harnesses []string) ([]Outcome, error)
 	}
 	var done []Outcome
 	for _, harness := range slices.Backward(harnesses) { // each is added at the front
-		name := Prefix + harness
-		if i := slices.IndexFunc(have, func(e Entry) bool { return e.Name == name }); i >= 0 {
-			result := AlreadyOther
-			if have[i].Ours() { // not rewritten: acpx finds sessions by the command
-				result = AlreadyOurs
+		one := c.place(have, harness)
+		if one.Result == Added {
+			one.Command = c.inFull(Command(conf, harness))
+			if err := c.Add(one.Name, one.Command); err != nil {
+				return nil, err
 			}
-			done = append(done, Outcome{Name: name, Command: have[i].Command, Result: result})
-			continue
 		}
-		command := c.inFull(Command(conf, harness))
-		if err := c.Add(name, command); err != nil {
-			return nil, err
-		}
-		done = append(done, Outcome{Name: name, Command: command, Result: Added})
+		done = append(done, one)
 	}
 	return done, nil
+}
+
+// place finds the name of a harness's entry: of ours, which is not rewritten because acpx finds sessions by the
+// command, or the first that is free.
+func (c *File) place(have []Entry, harness string) (one Outcome) {
+	one.Result = AlreadyOther
+	for _, name := range c.names(harness) {
+		switch i := slices.IndexFunc(have, func(e Entry) bool { return e.Name == name }); {
+		case i < 0 && one.Result == AlreadyOther:
+			one = Outcome{Name: name, Result: Added}
+		case i >= 0 && have[i].Ours():
+			return Outcome{Name: name, Command: have[i].Command, Result: AlreadyOurs}
+		case i >= 0 && one.Name == "":
+			one.Name, one.Command = name, have[i].Command
+		}
+	}
+	return one
 }
 
 // TakeOut removes our entries for harnesses, all of them if none is named, and gives their names.
@@ -58,8 +69,9 @@ func (c *File) TakeOut(harnesses []string) ([]string, error) {
 	}
 	var taken []string
 	for _, e := range have {
-		harness, prefixed := strings.CutPrefix(e.Name, Prefix)
-		if !prefixed || !e.Ours() || len(harnesses) > 0 && !slices.Contains(harnesses, harness) {
+		harness := strings.TrimPrefix(e.Name, Prefix)
+		if !slices.Contains(c.names(harness), e.Name) || !e.Ours() ||
+			len(harnesses) > 0 && !slices.Contains(harnesses, harness) {
 			continue
 		}
 		if err := c.Remove(e.Name); err != nil {

@@ -16,7 +16,7 @@ type snippet struct {
 	command []string
 }
 
-func (s snippet) name() string { return Prefix + s.harness }
+func (s snippet) name() string { return s.client.names(s.harness)[0] }
 
 // Snippet gives what goes into a client by hand, for each harness. The error is nil but for a name that is unknown.
 func Snippet(c *config.Config, client string, harnesses []string) (string, error) {
