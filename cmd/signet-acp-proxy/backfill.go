@@ -32,7 +32,8 @@ func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
 		Use: "backfill [AGENT…]", Short: "Take in the conversations that agents have written down themselves.",
 		Long: "Take in the conversations that agents have written down themselves: " +
 			strings.Join(backfill.Agents(), ", ") +
-			"; all of them unless some are named. Their files are only read. " +
+			"; all of them unless some are named, those that write into projects (aider, specstory) only if they are " +
+			"named or --project is. Their files are only read. " +
 			"What is on record already is not taken twice, what was " +
 			"forgotten does not come back, and forget --source backfill:AGENT undoes it.",
 		Args: cobra.ArbitraryArgs, ValidArgs: backfill.Agents(),
@@ -57,7 +58,7 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 	}
 	named := len(agents) > 0
 	if !named {
-		agents = backfill.Agents()
+		agents = runtime.BackfillAgents(cmd.project != "")
 	}
 	b := runtime.Backfill{DryRun: cmd.dryRun, Deliver: cmd.deliver}
 	var err error

@@ -23,7 +23,9 @@ type Skip struct {
 	Why  string `json:"why"`
 }
 
-var formats = []format{claude, codex, copilot, gemini, opencode, pi, qwen, zed}
+// formats are all that are known, those with the most users first.
+var formats = []format{claude, codex, cursor, copilot, gemini, opencode, cline, roo, kilo, zed, aider, continuedev,
+	qwen, goose, amp, crush, pi, specstory, windsurf}
 
 // Agents are the harnesses whose transcripts are understood, in order.
 func Agents() []string {
@@ -32,6 +34,12 @@ func Agents() []string {
 		names[i] = f.agent
 	}
 	return names
+}
+
+// Asked reports whether an agent's conversations are read only where somebody asks for them: they stand in projects,
+// and a clone may hold other people's.
+func Asked(agent string) bool {
+	return slices.ContainsFunc(formats, func(f format) bool { return f.agent == agent && f.inProjects })
 }
 
 // A Visitor is called with what Walk finds.
@@ -52,12 +60,32 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 			strings.Join(Agents(), ", "))
 	}
 	f := formats[i]
-	root := f.root(p)
+	var children []string
+	for _, root := range slices.Compact(slices.Sorted(slices.Values(f.roots(p)))) {
+		below, err := f.walk(ctx, p, root, visit)
+		if err != nil {
+			return err
+		}
+		children = append(children, below...)
+	}
+	for _, path := range children {
+		if err := f.visitFile(ctx, p, path, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk reads what stands below a root, and returns the files of subagents, which are still to be read.
+func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (children []string, err error) {
 	if to, err := filepath.EvalSymlinks(root); err == nil {
+		if f.inProjects && !isIn(p.Projects, root, to) {
+			visit.Skip(f.agent, Skip{root, "it is a link, and these are not followed"})
+			return nil, nil
+		}
 		root = to // people link the whole folder to another disk
 	}
-	var children []string
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -66,27 +94,31 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 		case err != nil && path == root:
 			return nil // it is not installed, or has written nothing
 		case err != nil:
-			visit.Skip(agent, Skip{path, "it cannot be read: " + reason(err)})
+			visit.Skip(f.agent, Skip{path, "it cannot be read: " + reason(err)})
 			return nil
 		case relErr != nil:
 			return nil
 		case entry.Type()&fs.ModeSymlink != 0 && (f.match(filepath.ToSlash(rel)) || isFolder(path)):
-			visit.Skip(agent, Skip{path, "it is a link, and these are not followed"})
+			visit.Skip(f.agent, Skip{path, "it is a link, and these are not followed"})
 			return nil
 		case !entry.Type().IsRegular() || !f.match(filepath.ToSlash(rel)):
 			return nil
-		case f.isChild != nil && f.isChild(filepath.ToSlash(rel)):
+		case f.isChild != nil && f.isChild(filepath.ToSlash(path)):
 			children = append(children, path)
 			return nil
 		}
 		return f.visitFile(ctx, p, path, visit)
 	})
-	for _, path := range children {
-		if err == nil {
-			err = f.visitFile(ctx, p, path, visit)
-		}
-	}
-	return err
+	return children, err
+}
+
+// isIn reports whether a path that was resolved stands in a project as it was named: only the project may be a link.
+func isIn(projects []string, named, resolved string) bool {
+	return slices.ContainsFunc(projects, func(project string) bool {
+		rel, err := filepath.Rel(project, named)
+		real, failed := filepath.EvalSymlinks(project)
+		return err == nil && failed == nil && filepath.Join(real, rel) == resolved
+	})
 }
 
 func isFolder(path string) bool {

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -12,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -66,15 +67,15 @@ func TestFormats(t *testing.T) {
 					t.Errorf("the turn: %+v", turn)
 				}
 			}
-			if diff := cmp.Diff(want.users, users); diff != "" {
+			if diff := gocmp.Diff(want.users, users); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 }
 
-// opencodeDatabase makes one with the tables that are read, as OpenCode 1.18.33 has them.
-func opencodeDatabase(t *testing.T, home string, statements ...string) {
+// makeOpencode makes one with the tables that are read, as OpenCode 1.18.33 has them.
+func makeOpencode(t *testing.T, home string, statements ...string) {
 	t.Helper()
 	path := filepath.Join(home, ".local", "share", "opencode", "opencode.db")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -104,7 +105,7 @@ func TestOpencode(t *testing.T) {
 	part := func(id, message string, at int, data string) string {
 		return fmt.Sprintf(`INSERT INTO part VALUES ('%s', '%s', 'ses_1', %d, '%s')`, id, message, at, data)
 	}
-	opencodeDatabase(t, home,
+	makeOpencode(t, home,
 		`INSERT INTO session VALUES ('ses_1', NULL, '/home/robin/work', 'x', 1000),
 			('ses_2', 'ses_1', '/home/robin/work', 'a subagent', 500)`,
 		`INSERT INTO message VALUES ('m0', 'ses_2', 500, '{"role":"user"}'), ('m1', 'ses_1', 1000, '{"role":"user"}'),
@@ -128,7 +129,7 @@ func TestOpencode(t *testing.T) {
 			Tools: []Tool{{"read /w/a.go", "read", []string{"/w/a.go"}}}, Started: time.UnixMilli(1000), Ended: time.UnixMilli(2000)},
 		{User: "Bye", Started: time.UnixMilli(3000), Ended: time.UnixMilli(3000)},
 	}
-	if diff := cmp.Diff(want, all[0].Turns); diff != "" || all[0].ID != "ses_1" || all[0].Cwd != "/home/robin/work" {
+	if diff := gocmp.Diff(want, all[0].Turns); diff != "" || all[0].ID != "ses_1" || all[0].Cwd != "/home/robin/work" {
 		t.Errorf("%s in %s: %s", all[0].ID, all[0].Cwd, diff)
 	}
 }
@@ -362,7 +363,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// No file of a harness, whatever is in it, breaks a reader.
+// No file of a harness, whatever is in it, breaks a reader: neither under a name of its own, nor a database's.
 func FuzzFormats(f *testing.F) {
 	for _, path := range []string{
 		"testdata/.claude/projects/-home-robin-work/6f0139dd-d549-4c2a-9efc-1672fe7485b7.jsonl",
@@ -374,25 +375,33 @@ func FuzzFormats(f *testing.F) {
 		}
 		f.Add(text)
 	}
+	stores, err := filepath.Glob("testdata/stores/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range stores {
+		for _, file := range readStore(f, path).files {
+			f.Add(file.Data)
+		}
+	}
 	for _, text := range realtext.Seeds(f) {
 		f.Add([]byte(text))
 	}
+	names := map[string]string{"aider": ".aider.chat.history.md", "specstory": ".specstory/history/a.md",
+		"opencode": "storage/session/p/ses_1.json", "copilot": "chatSessions/a.jsonl", "crush": "crush.db",
+		"kilo": "tasks/1/api_conversation_history.json"}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		path := filepath.Join(t.TempDir(), "a.jsonl")
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
 		for _, format := range formats {
-			if format.agent != "opencode" {
-				_ = format.read(t.Context(), Place{}, path, func(c Conversation) error {
-					for _, turn := range c.Turns {
-						if turn.User == "" {
-							t.Errorf("%s: a turn of nobody", format.agent)
-						}
+			path := filepath.Join(t.TempDir(), cmp.Or(names[format.agent], "a.jsonl"))
+			write(t, path, string(text))
+			_ = format.read(t.Context(), Place{}, path, func(c Conversation) error {
+				for _, turn := range c.Turns {
+					if turn.User == "" {
+						t.Errorf("%s: a turn of nobody", format.agent)
 					}
-					return nil
-				})
-			}
+				}
+				return nil
+			})
 		}
 	})
 }

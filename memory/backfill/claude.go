@@ -13,9 +13,12 @@ import (
 // the original's file is still there.
 var claude = format{
 	agent: "claude",
-	root:  func(p Place) string { return filepath.Join(p.env("CLAUDE_CONFIG_DIR", ".claude"), "projects") },
+	roots: func(p Place) []string {
+		return []string{filepath.Join(p.env("CLAUDE_CONFIG_DIR", ".claude"), "projects")}
+	},
 	match: func(rel string) bool {
-		return strings.HasSuffix(rel, ".jsonl") && (strings.Count(rel, "/") == 1 || ofClaudeSubagent(rel))
+		return strings.HasSuffix(rel, ".jsonl") && (strings.Count(rel, "/") == 1 ||
+			strings.Contains(rel, "/subagents/") && ofClaudeSubagent(rel))
 	},
 	isChild: ofClaudeSubagent,
 	read: jsonLines(func(b *builder, line struct {
@@ -70,10 +73,7 @@ var claude = format{
 	}),
 }
 
-func ofClaudeSubagent(rel string) bool {
-	return strings.HasPrefix(filepath.Base(rel), "agent-") &&
-		(strings.Contains(rel, "/subagents/") || strings.Count(rel, "/") == 1)
-}
+func ofClaudeSubagent(path string) bool { return strings.HasPrefix(filepath.Base(path), "agent-") }
 
 // sidechain returns the conversation of a subagent that a line is of. Lines without its id follow one another, from one
 // that follows none.

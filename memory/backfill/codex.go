@@ -14,7 +14,7 @@ import (
 // (SubAgentSource in codex-rs/protocol); those that Codex starts by itself, for a review or a compaction, name none.
 var codex = format{
 	agent: "codex",
-	root:  func(p Place) string { return filepath.Join(p.env("CODEX_HOME", ".codex"), "sessions") },
+	roots: func(p Place) []string { return []string{filepath.Join(p.env("CODEX_HOME", ".codex"), "sessions")} },
 	match: func(rel string) bool {
 		return strings.HasPrefix(filepath.Base(rel), "rollout-") && strings.HasSuffix(rel, ".jsonl")
 	},

@@ -119,6 +119,26 @@ func (b *builder) hasFile(id string) bool {
 	return there
 }
 
+// addFolder notes one more folder that a conversation is about; "" is none.
+func (b *builder) addFolder(folder string) {
+	switch {
+	case b.Cwd == "":
+		b.Cwd = folder
+	case folder != "":
+		b.OtherFolders = append(b.OtherFolders, folder)
+	}
+}
+
+// say takes a message of either side, and of no other.
+func (b *builder) say(role string, said content, at time.Time) {
+	switch role {
+	case "user":
+		b.user(said.join(), at)
+	case "assistant":
+		b.answered(said, at)
+	}
+}
+
 // takePart gives the turns so far, without the last, which may go on, once they are large enough for a part. So a file
 // of gigabytes is never held in memory as a whole.
 func (b *builder) takePart() (c Conversation, full bool) {
@@ -253,6 +273,15 @@ func (c *content) UnmarshalJSON(b []byte) error {
 			Name string          `json:"name"`
 			Args json.RawMessage `json:"args"`
 		} `json:"functionCall"`
+		// newer versions of Roo's
+		Tool string `json:"toolName"`
+		// Goose's
+		Request struct {
+			Value struct {
+				Name      string          `json:"name"`
+				Arguments json.RawMessage `json:"arguments"`
+			} `json:"value"`
+		} `json:"toolCall"`
 	}
 	if json.Unmarshal(b, &blocks) != nil {
 		return nil
@@ -263,8 +292,9 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		case block.Call != nil:
 			call := toolCall(block.Call.Name, string(block.Call.Args))
 			*c = append(*c, piece{call: &call})
-		case kind == "tool_use", kind == "toolcall":
-			call := toolCall(block.Name, cmp.Or(string(block.Input), string(block.Arguments)))
+		case kind == "tool_use", kind == "toolcall", kind == "tool-call", kind == "toolrequest":
+			call := toolCall(cmp.Or(block.Name, block.Tool, block.Request.Value.Name),
+				cmp.Or(string(block.Input), string(block.Arguments), string(block.Request.Value.Arguments)))
 			*c = append(*c, piece{call: &call})
 		case kind == "" || kind == "text" || kind == "input_text" || kind == "output_text":
 			if block.Text != "" && block.Thought == nil {

@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -11,46 +12,66 @@ import (
 // parentToolCallId are of a subagent that this call has started.
 var copilot = format{
 	agent: "copilot",
-	root:  func(p Place) string { return filepath.Join(p.env("COPILOT_HOME", ".copilot"), "session-state") },
-	match: func(rel string) bool { return strings.Count(rel, "/") == 1 && strings.HasSuffix(rel, "/events.jsonl") },
-	read: jsonLines(func(b *builder, line struct {
-		Type      string    `json:"type"`
-		Timestamp time.Time `json:"timestamp"`
-		Data      struct {
-			SessionID string          `json:"sessionId"`
-			Content   content         `json:"content"`
-			Caller    string          `json:"parentToolCallId"`
-			Tool      string          `json:"toolName"`
-			Arguments json.RawMessage `json:"arguments"`
-			Source    string          `json:"source"`
-			Context   struct {
-				Cwd string `json:"cwd"`
-			} `json:"context"`
-		} `json:"data"`
-	}) {
-		to := b
-		if line.Data.Caller != "" {
-			to = b.child(line.Data.Caller)
-		}
-		switch line.Type {
-		case "session.start":
-			if b.ID == "" {
-				b.ID, b.Cwd = line.Data.SessionID, line.Data.Context.Cwd
+	roots: func(p Place) []string {
+		roots := []string{filepath.Join(p.env("COPILOT_HOME", ".copilot"), "session-state")}
+		for _, editor := range []string{"Code", "Code - Insiders", "VSCodium"} {
+			roots = append(roots, p.editor(editor, "globalStorage", "emptyWindowChatSessions"))
+			windows := filepath.Join(globEscape(p.editor(editor, "workspaceStorage")), "*", "chatSessions")
+			if chats, err := filepath.Glob(windows); err == nil {
+				roots = append(roots, chats...)
 			}
-		case "session.compaction_complete":
-			b.note(summary)
-		case "abort":
-			b.note(interruption)
-		case "user.message":
-			if line.Data.Source != "" && line.Data.Source != "user" {
-				to.note(instruction)
-				return
-			}
-			to.user(line.Data.Content.join(), line.Timestamp)
-		case "assistant.message":
-			to.assistant(line.Data.Content.join(), line.Timestamp)
-		case "tool.execution_start":
-			to.tool(toolCall(line.Data.Tool, string(line.Data.Arguments)))
 		}
-	}),
+		return roots
+	},
+	match: func(rel string) bool {
+		return strings.Count(rel, "/") == 1 && strings.HasSuffix(rel, "/events.jsonl") ||
+			!strings.Contains(rel, "/") && (strings.HasSuffix(rel, ".jsonl") || strings.HasSuffix(rel, ".json"))
+	},
+	read: func(ctx context.Context, p Place, path string, yield func(Conversation) error) error {
+		if isCopilotChat(path) {
+			return readCopilotChat(ctx, path, yield)
+		}
+		return readCopilot(ctx, p, path, yield)
+	},
 }
+
+var readCopilot = jsonLines(func(b *builder, line struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      struct {
+		SessionID string          `json:"sessionId"`
+		Content   content         `json:"content"`
+		Caller    string          `json:"parentToolCallId"`
+		Tool      string          `json:"toolName"`
+		Arguments json.RawMessage `json:"arguments"`
+		Source    string          `json:"source"`
+		Context   struct {
+			Cwd string `json:"cwd"`
+		} `json:"context"`
+	} `json:"data"`
+}) {
+	to := b
+	if line.Data.Caller != "" {
+		to = b.child(line.Data.Caller)
+	}
+	switch line.Type {
+	case "session.start":
+		if b.ID == "" {
+			b.ID, b.Cwd = line.Data.SessionID, line.Data.Context.Cwd
+		}
+	case "session.compaction_complete":
+		b.note(summary)
+	case "abort":
+		b.note(interruption)
+	case "user.message":
+		if line.Data.Source != "" && line.Data.Source != "user" {
+			to.note(instruction)
+			return
+		}
+		to.user(line.Data.Content.join(), line.Timestamp)
+	case "assistant.message":
+		to.assistant(line.Data.Content.join(), line.Timestamp)
+	case "tool.execution_start":
+		to.tool(toolCall(line.Data.Tool, string(line.Data.Arguments)))
+	}
+})

@@ -22,15 +22,27 @@ func (p Place) env(name string, under ...string) string {
 	return filepath.Join(append([]string{p.Home}, under...)...)
 }
 
+// inProjects returns a folder or file of each project.
+func (p Place) inProjects(under ...string) (all []string) {
+	for _, folder := range p.Projects {
+		all = append(all, filepath.Join(append([]string{folder}, under...)...))
+	}
+	return all
+}
+
 // A format is how a harness writes its conversations down.
 type format struct {
 	agent string
-	root  func(Place) string
-	// match reports whether a file is a conversation, by its path below root, with slashes.
+	roots func(Place) []string // where it writes: folders, or single files
+	// inProjects: it writes into projects, where a clone may hold what others have said. It is read only where somebody
+	// asks for it, by its name or by the project's, and no links lead to it.
+	inProjects bool
+	// match reports whether a file is a conversation, by its path below its root, with slashes; a root that is a file
+	// is ".".
 	match func(rel string) bool
-	// isChild reports of such a file whether it is of a subagent; nil: no file is, or only its text says so. These are
-	// read after all others, because they belong to them.
-	isChild func(rel string) bool
+	// isChild reports whether the file of a path, with slashes, is of a subagent; nil: no file is, or only its text
+	// says so. These are read after all others, because they belong to them.
+	isChild func(path string) bool
 	// read gives the conversations of a file, those of subagents after the one that started them.
 	read func(ctx context.Context, p Place, path string, yield func(Conversation) error) error
 }

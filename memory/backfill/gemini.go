@@ -21,7 +21,7 @@ import (
 // ~/.gemini/projects.json maps to a folder; older versions named it by the SHA-256 of the folder.
 var gemini = format{
 	agent: "gemini",
-	root:  func(p Place) string { return filepath.Join(p.Home, ".gemini", "tmp") },
+	roots: func(p Place) []string { return []string{filepath.Join(p.Home, ".gemini", "tmp")} },
 	match: func(rel string) bool {
 		return (strings.Contains(rel, "/chats/session-") || ofGeminiSubagent(rel)) &&
 			(strings.HasSuffix(rel, ".jsonl") || strings.HasSuffix(rel, ".json"))

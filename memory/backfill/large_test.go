@@ -110,7 +110,7 @@ func TestLongElsewhere(t *testing.T) {
 		say(2*i, "user", fmt.Sprint("prompt ", i))
 		say(2*i+1, "assistant", long)
 	}
-	opencodeDatabase(t, home, insert...)
+	makeOpencode(t, home, insert...)
 	all, skipped := walk(t, home, "opencode")
 	var users []string
 	for i, c := range all {

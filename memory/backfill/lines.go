@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // readWhole reads a file that is one value, of at most maxLine bytes.
@@ -22,6 +23,33 @@ func readWhole(path string) ([]byte, error) {
 		return nil, errTooLarge
 	}
 	return os.ReadFile(path)
+}
+
+// readJSON decodes such a file.
+func readJSON(path string, to any) error {
+	text, err := readWhole(path)
+	if err == nil && json.Unmarshal(text, to) != nil {
+		return errNotJSON
+	}
+	return err
+}
+
+// eachTextLine calls f for each line of a file of text, without its end. One that is longer than maxLine is an error.
+func eachTextLine(ctx context.Context, path string, f func(line string) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		line := strings.ToValidUTF8(lines.Text(), "\uFFFD")
+		if err := cmp.Or(f(strings.TrimRight(line, " \t\r")), ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
 }
 
 var errTooLarge = errors.New("it is too large to be read at once")

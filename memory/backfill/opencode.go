@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,27 +14,35 @@ import (
 // sessions, of messages and of their parts; the latter two hold JSON.
 var opencode = format{
 	agent: "opencode",
-	root: func(p Place) string {
-		return filepath.Join(p.env("XDG_DATA_HOME", ".local", "share"), "opencode", "opencode.db")
+	roots: func(p Place) []string {
+		return []string{p.data("opencode", "storage", "session"), p.data("opencode", "opencode.db")}
 	},
-	match: func(rel string) bool { return rel == "." }, // nothing else in that folder is looked at
+	match:   func(rel string) bool { return rel == "." || isOpencodeFile(rel) },
+	isChild: isOpencodeChild,
 	read: func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
-		db, err := migrations.Look(path)
-		if err != nil {
-			return err
+		if isOpencodeFile(path) {
+			return readOpencodeFile(ctx, path, yield)
 		}
-		defer db.Close()
-		sessions, err := opencodeSessions(ctx, db)
-		if err != nil {
-			return err
-		}
-		for _, c := range sessions {
-			if err := opencodeTurns(ctx, db, c, yield); err != nil {
-				return err
-			}
-		}
-		return nil
+		return opencodeDatabase(ctx, path, yield)
 	},
+}
+
+func opencodeDatabase(ctx context.Context, path string, yield func(Conversation) error) error {
+	db, err := migrations.Look(path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	sessions, err := opencodeSessions(ctx, db)
+	if err != nil {
+		return err
+	}
+	for _, c := range sessions {
+		if err := opencodeTurns(ctx, db, c, yield); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // opencodeSessions gives the conversations; those with a parent are subagents', and come after it.

@@ -10,7 +10,9 @@ import (
 // writes).
 var pi = format{
 	agent: "pi",
-	root:  func(p Place) string { return filepath.Join(p.env("PI_CODING_AGENT_DIR", ".pi", "agent"), "sessions") },
+	roots: func(p Place) []string {
+		return []string{filepath.Join(p.env("PI_CODING_AGENT_DIR", ".pi", "agent"), "sessions")}
+	},
 	match: func(rel string) bool { return strings.HasSuffix(rel, ".jsonl") },
 	read: jsonLines(func(b *builder, line struct {
 		Type      string    `json:"type"`

@@ -9,7 +9,7 @@ import (
 // qwen is Qwen Code: ~/.qwen/projects/FOLDER/chats/SESSION.jsonl (seen: 0.24.4).
 var qwen = format{
 	agent: "qwen",
-	root:  func(p Place) string { return filepath.Join(p.Home, ".qwen", "projects") },
+	roots: func(p Place) []string { return []string{filepath.Join(p.Home, ".qwen", "projects")} },
 	match: func(rel string) bool { return strings.Contains(rel, "/chats/") && strings.HasSuffix(rel, ".jsonl") },
 	read: jsonLines(func(b *builder, line struct {
 		Type        string    `json:"type"`

@@ -98,7 +98,7 @@ var shell = pattern.New(`^(?:.*/)?(?:ba|z|da)?sh$`)
 // tool takes that the agent called a tool.
 func (b *builder) tool(call Tool) {
 	n := len(b.Turns)
-	if n == 0 {
+	if n == 0 || call.Title == "" {
 		return
 	}
 	last := &b.Turns[n-1]

@@ -22,7 +22,7 @@ import (
 // none), not from a running Zed. Threads with a parent are subagents'.
 var zed = format{
 	agent: "zed",
-	root:  func(p Place) string { return filepath.Join(zedData(p, runtime.GOOS), "threads") },
+	roots: func(p Place) []string { return []string{filepath.Join(zedData(p, runtime.GOOS), "threads")} },
 	match: func(rel string) bool { return rel == "threads.db" },
 	read: func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
 		db, err := migrations.Look(path)
@@ -76,17 +76,9 @@ type zedThread struct {
 
 // zedThreads gives the threads, those of subagents last. Columns were added one by one: older databases lack some.
 func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
-	names, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT name FROM pragma_table_info('threads')`)
+	column, err := columns(ctx, db, "threads")
 	if err != nil {
 		return nil, err
-	}
-	column := func(name string) string {
-		for _, have := range names {
-			if have == name {
-				return "coalesce(" + name + ", '')"
-			}
-		}
-		return "''"
 	}
 	return sqlite.Collect(ctx, db, func(row sqlite.Row) (t zedThread, err error) {
 		var folders, order, created, updated string

@@ -28,7 +28,7 @@ type zedDatabase struct {
 func newZed(t *testing.T) zedDatabase {
 	t.Helper()
 	home := t.TempDir()
-	folder := zed.root(Place{Home: home})
+	folder := zed.roots(Place{Home: home})[0]
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}

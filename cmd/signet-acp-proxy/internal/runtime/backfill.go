@@ -50,6 +50,12 @@ const (
 	withoutHome = "of a subagent whose session is not there"
 )
 
+// BackfillAgents returns the agents whose conversations are taken in unless some are named: all, but those that write
+// into projects only where a project is named.
+func BackfillAgents(ofProject bool) []string {
+	return slices.DeleteFunc(backfill.Agents(), func(agent string) bool { return !ofProject && backfill.Asked(agent) })
+}
+
 // bulkCache lets SQLite keep 16 MB of pages, because an import writes all over the indexes. Fewer checkpoints would
 // save as much, but a relay beside the import would then have to make them.
 const bulkCache = `PRAGMA cache_size = -16384`

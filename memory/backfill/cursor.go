@@ -1,0 +1,257 @@
+package backfill
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
+	"github.com/Signet-AI/signet-acp-proxy/migrations"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// cursor is Cursor: the SQLite database globalStorage/state.vscdb with rows composerData:SESSION and
+// bubbleId:SESSION:MESSAGE (versions 3 to 17, as agentsview at 93d32124 reads them), and, of its command line,
+// ~/.cursor/projects/FOLDER/agent-transcripts/….jsonl (agentsview at 109ae211). FOLDER is a path without its signs: one
+// that no project is known for is left out.
+var cursor = format{
+	agent: "cursor",
+	roots: func(p Place) []string {
+		return []string{p.editor("Cursor", "globalStorage", "state.vscdb"),
+			filepath.Join(p.env("CURSOR_CONFIG_DIR", ".cursor"), "projects")}
+	},
+	match: func(rel string) bool {
+		return rel == "." || strings.Contains(rel, "/agent-transcripts/") && strings.HasSuffix(rel, ".jsonl")
+	},
+	isChild: func(path string) bool { return strings.Contains(path, "/subagents/") },
+	read: func(ctx context.Context, p Place, path string, yield func(Conversation) error) error {
+		if filepath.Base(path) != "state.vscdb" {
+			return cursorTranscript(ctx, p, path, yield)
+		}
+		db, err := migrations.Look(path)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		ids, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT CAST(key AS TEXT) FROM cursorDiskKV
+			WHERE key >= 'composerData:' AND key < 'composerData;' AND value IS NOT NULL
+			ORDER BY CAST(value AS TEXT) LIKE '%"parentComposerId":"%', key`)
+		if err != nil {
+			return err
+		}
+		folders := cursorFolders(ctx, filepath.Dir(filepath.Dir(path)))
+		for _, key := range ids {
+			if err := cursorSession(ctx, db, strings.TrimPrefix(key, "composerData:"), folders, yield); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
+// A cursorComposer is a session.
+type cursorComposer struct {
+	Created stamp          `json:"createdAt"`
+	Updated stamp          `json:"lastUpdatedAt"`
+	Order   []cursorBubble `json:"fullConversationHeadersOnly"`
+	Inline  []cursorBubble `json:"conversation"` // in the oldest versions
+	Of      struct {
+		Parent string `json:"parentComposerId"`
+	} `json:"subagentInfo"`
+	Workspace struct {
+		URI struct {
+			Path string `json:"fsPath"`
+		} `json:"uri"`
+	} `json:"workspaceIdentifier"`
+}
+
+// A cursorBubble is a message.
+type cursorBubble struct {
+	ID      string `json:"bubbleId"`
+	Type    int    `json:"type"` // 1: the user's, 2: the agent's
+	Kind    int    `json:"capabilityType"`
+	Text    string `json:"text"`
+	Folder  string `json:"workspaceProjectDir"`
+	Created stamp  `json:"createdAt"`
+	Tool    struct {
+		Name   string          `json:"name"`
+		Args   json.RawMessage `json:"rawArgs"`
+		Params json.RawMessage `json:"params"`
+	} `json:"toolFormerData"`
+}
+
+// cursorCompaction is the Kind of a bubble that marks a compaction.
+const cursorCompaction = 22
+
+func cursorSession(ctx context.Context, db *sql.DB, id string, folders map[string]string,
+	yield func(Conversation) error) error {
+	var c cursorComposer
+	if ok, err := cursorValue(ctx, db, "composerData:"+id, &c); !ok {
+		return err
+	}
+	b := builder{Conversation: Conversation{ID: id, Parent: c.Of.Parent, Cwd: c.Workspace.URI.Path}}
+	if b.Cwd == "" {
+		b.Cwd = folders[id]
+	}
+	at := c.Created.Time
+	for _, one := range append(c.Inline, c.Order...) {
+		if one.Text == "" {
+			if _, err := cursorValue(ctx, db, "bubbleId:"+id+":"+one.ID, &one); err != nil {
+				return err
+			}
+		}
+		if b.Cwd == "" {
+			b.Cwd = one.Folder
+		}
+		at = latest(at, one.Created.Time)
+		switch {
+		case one.Kind == cursorCompaction:
+			b.note(summary)
+		case one.Type == 1:
+			b.user(one.Text, at)
+		case one.Type == 2:
+			b.assistant(one.Text, at)
+			if one.Tool.Name != "" {
+				args := one.Tool.Args
+				if len(args) == 0 {
+					args = one.Tool.Params
+				}
+				b.tool(toolCall(one.Tool.Name, string(args)))
+			}
+		}
+		if part, full := b.takePart(); full {
+			if err := yield(part); err != nil {
+				return err
+			}
+		}
+	}
+	return yield(b.Conversation)
+}
+
+// cursorValue decodes the value of a key, and reports whether there is one of at most maxLine bytes.
+func cursorValue(ctx context.Context, db *sql.DB, key string, to any) (bool, error) {
+	var value []byte
+	err := db.QueryRowContext(ctx, `SELECT value FROM cursorDiskKV WHERE key = ? AND length(value) <= ?`, key,
+		maxLine).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	var odd *json.UnmarshalTypeError // fields of another type are passed over
+	failed := json.Unmarshal(value, to)
+	return err == nil && (failed == nil || errors.As(failed, &odd)), err
+}
+
+// cursorFolders returns the folders of sessions, as the storage of each window has them.
+func cursorFolders(ctx context.Context, user string) map[string]string {
+	folders := map[string]string{}
+	windows, _ := filepath.Glob(filepath.Join(globEscape(user), "workspaceStorage", "*")) // none: nothing is known
+	for _, window := range windows {
+		folder := workspaceFolder(window)
+		if folder == "" {
+			continue
+		}
+		var all struct {
+			Composers []struct {
+				ID string `json:"composerId"`
+			} `json:"allComposers"`
+		}
+		if text, err := cursorWindow(ctx, filepath.Join(window, "state.vscdb")); err == nil {
+			_ = json.Unmarshal(text, &all) // of a broken one nothing is known
+		}
+		for _, c := range all.Composers {
+			folders[c.ID] = folder
+		}
+	}
+	return folders
+}
+
+func cursorWindow(ctx context.Context, path string) (text []byte, err error) {
+	db, err := migrations.Look(path)
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	err = db.QueryRowContext(ctx, `SELECT value FROM ItemTable WHERE key = 'composer.composerData'`).Scan(&text)
+	return text, err
+}
+
+// cursorQuery finds the user's words in what a prompt of the command line holds.
+var cursorQuery = pattern.New(`(?s)<user_query>\s*(.*?)\s*</user_query>`)
+
+func cursorTranscript(ctx context.Context, p Place, path string, yield func(Conversation) error) error {
+	slash := filepath.ToSlash(path)
+	above, _, _ := strings.Cut(slash, "/agent-transcripts/")
+	folder := folderNamed(filepath.Base(above), p.Projects)
+	if folder == "" {
+		return errNoFolder
+	}
+	parent := ""
+	if ofParent, _, is := strings.Cut(slash, "/subagents/"); is {
+		parent = filepath.Base(ofParent)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return jsonLines(func(b *builder, line struct {
+		Role    string `json:"role"`
+		At      stamp  `json:"timestamp"`
+		Message struct {
+			Content content `json:"content"`
+		} `json:"message"`
+	}) {
+		b.ID, b.Cwd, b.Parent = strings.TrimSuffix(filepath.Base(path), ".jsonl"), folder, parent
+		at := line.At.Time
+		if at.IsZero() {
+			at = info.ModTime()
+		}
+		if line.Role == "assistant" {
+			b.answered(line.Message.Content, at)
+			return
+		}
+		text := line.Message.Content.join()
+		var said []string
+		for _, found := range cursorQuery().FindAllStringSubmatch(text, -1) {
+			said = append(said, found[1])
+		}
+		if len(said) > 0 {
+			text = strings.Join(said, "\n\n")
+		}
+		if line.Role == "user" {
+			b.user(text, at)
+		}
+	})(ctx, p, path, yield)
+}
+
+// folderNamed returns the folder whose path is a name once all its signs are replaced, "" for none.
+func folderNamed(name string, folders []string) string {
+	plain := func(text string) string {
+		return strings.Trim(strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+				return r
+			}
+			return '-'
+		}, text), "-")
+	}
+	for _, folder := range folders {
+		if plain(folder) == plain(name) {
+			return folder
+		}
+	}
+	return ""
+}
+
+// latest returns the last of times.
+func latest(times ...time.Time) (last time.Time) {
+	for _, t := range times {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
