@@ -11,6 +11,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
@@ -86,6 +87,9 @@ func (p *policy) refusalReason(call acpclient.ToolCall) string {
 		if len(paths) == 0 {
 			return "it names no file"
 		}
+		if i := slices.IndexFunc(paths, worktree.NamesGit); i >= 0 {
+			return chars.Cut(paths[i], 200) + " is git's own"
+		}
 		if i := slices.IndexFunc(paths, func(path string) bool { return !p.inside(path) }); i >= 0 {
 			return chars.Cut(paths[i], 200) + " lies outside of its folder"
 		}
@@ -104,32 +108,50 @@ func (p *policy) refusalReason(call acpclient.ToolCall) string {
 	return "nobody is there to ask"
 }
 
-// ownTool matches the tools of our own server that change nothing of the user's, as harnesses spell their names.
-var ownTool = pattern.New(`^(mcp[_.:]+)?signet[_.:/ -]+(memory_(search|get|list)|agents_list|delegat[a-z_]+)\b` +
-	`|^(memory_(search|get|list)|agents_list|delegat[a-z_]+) \(signet MCP Server\)`)
+// ownTool matches the whole name of a tool of our own server that changes nothing of the user's, as harnesses spell it.
+var ownTool = pattern.New(`^((mcp[_.:]+)?signet[_.:/ -]+(` + ownTools + `)|(` + ownTools + `) \(signet MCP Server\))$`)
 
-// pathsOf gives the files that a call names.
+const ownTools = `memory_(search|get|list)|agents_list|delegat(e|ion_[a-z]+)`
+
+// pathsOf gives the files that a call names, in whatever of its arguments; also what could be a path of git's.
 func pathsOf(call acpclient.ToolCall) []string {
 	var paths []string
 	for _, l := range call.Locations {
 		paths = append(paths, l.Path)
 	}
 	paths = append(paths, call.Changes...)
-	var input map[string]json.RawMessage
+	var input any
 	if json.Unmarshal(call.Input, &input) != nil {
 		return paths
 	}
-	for name, value := range input {
-		var text string
-		var changes map[string]json.RawMessage
-		switch lower := strings.ToLower(name); {
-		case (strings.Contains(lower, "path") || strings.Contains(lower, "file") || lower == "destination" ||
-			lower == "source") && json.Unmarshal(value, &text) == nil && text != "":
-			paths = append(paths, text)
-		case lower == "changes" && json.Unmarshal(value, &changes) == nil:
-			for path := range changes {
-				paths = append(paths, path)
+	return append(paths, pathsIn("", input)...)
+}
+
+// pathsIn gives the paths in a value that stands under a name.
+func pathsIn(name string, value any) (paths []string) {
+	switch value := value.(type) {
+	case string:
+		name = strings.ToLower(name)
+		isPath := strings.Contains(name, "path") || strings.Contains(name, "file") || name == "destination" ||
+			name == "source"
+		if value != "" && (isPath || !strings.Contains(value, "\n") && worktree.NamesGit(value)) {
+			return []string{value}
+		}
+		for line := range strings.Lines(value) { // codex's patches name their files so
+			if _, file, ok := strings.Cut(line, " File: "); ok && strings.HasPrefix(line, "*** ") {
+				paths = append(paths, strings.TrimRight(file, "\r\n"))
 			}
+		}
+	case []any:
+		for _, one := range value {
+			paths = append(paths, pathsIn(name, one)...)
+		}
+	case map[string]any:
+		for key, one := range value {
+			if name == "changes" {
+				paths = append(paths, key)
+			}
+			paths = append(paths, pathsIn(key, one)...)
 		}
 	}
 	return paths

@@ -121,7 +121,7 @@ func (g git) borrow(folders []string) error {
 	return os.WriteFile(filepath.Join(g.Dir, "objects", "info", "alternates"), []byte(text), 0o600)
 }
 
-// cloneInto makes the child's own repository at top: the same commits, branches and checked-out files, but its own refs,
+// cloneInto makes the child's own repository at top: the same commits, branches and files, but its own refs,
 // configuration, index and hooks. Nothing that is done there reaches the caller's.
 func (r repository) cloneInto(ctx context.Context, top string, user map[string]string) error {
 	if _, err := (git{}).run(ctx, "", "init", "--quiet", "--template=", "--object-format="+r.Format, top); err != nil {

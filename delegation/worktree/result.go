@@ -80,8 +80,8 @@ func ours(folders, root string) (place, error) {
 	return placeAt(root)
 }
 
-// Discard removes the folder of a delegation at root, which must lie directly below folders, with all that it has handed
-// back, and the ref in the caller's repository. What is gone already is no error.
+// Discard removes the folder of a delegation at root, which must lie directly below folders, with all that it has
+// handed back, and the ref in the caller's repository. What is gone already is no error.
 func Discard(ctx context.Context, folders, root string) error {
 	p, err := ours(folders, root)
 	switch {
@@ -115,8 +115,8 @@ func (r *Result) Applied(ctx context.Context) bool {
 }
 
 // Apply merges the changes into what stands in the caller's folder now, committed or not, and gives the files that it
-// has written. Index, branch and HEAD there stay as they are. Where it does not fit the error is a Conflict, and nothing
-// is changed; what was applied already changes nothing.
+// has written. Index, branch and HEAD there stay as they are. Where it does not fit the error is a Conflict, and
+// nothing is changed; what was applied already changes nothing.
 func (r *Result) Apply(ctx context.Context) ([]string, error) {
 	lock, err := r.takeLock(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 )
 
 // unattributed takes all attributes that files of a tree give to others: files are taken and given back byte for byte.
-const unattributed = "* !text !eol !crlf !ident !filter !working-tree-encoding !diff !merge !export-ignore !whitespace\n"
+const unattributed = "* !text !eol !crlf !ident !filter !working-tree-encoding !diff !merge !whitespace\n"
 
 // makeStore makes our own repository. The child does not see it, so nothing that it does decides what our git does.
 func (f *Folder) makeStore(ctx context.Context, format, excludes string) error {
@@ -137,7 +137,7 @@ func (f *Folder) snapshot(ctx context.Context, names []string) (tree string, lef
 		case info == nil || info.IsDir():
 			gone = append(gone, name)
 			continue
-		case NamesGit(name), info.Mode().Type() == fs.ModeSymlink && NamesGit(path.Dir(name)+"/"+gitFile(path.Base(name))):
+		case NamesGit(name), info.Mode().Type() == fs.ModeSymlink && isGitFile(path.Base(name)):
 			left = append(left, name+": may not be named so")
 			continue
 		case info.Mode().IsRegular() && info.Mode()&0o400 == 0:
@@ -161,13 +161,8 @@ func (f *Folder) snapshot(ctx context.Context, names []string) (tree string, lef
 	return tree, left, err
 }
 
-// gitFile gives .git for the names of files of git's that may be no symbolic links, such as .gitmodules.
-func gitFile(name string) string {
-	if strings.HasPrefix(strings.ToLower(name), ".git") {
-		return ".git"
-	}
-	return name
-}
+// isGitFile reports whether a file is git's and may be no symbolic link, such as .gitmodules.
+func isGitFile(name string) bool { return strings.HasPrefix(strings.ToLower(name), ".git") }
 
 // ownObjects copies what a tree borrows beyond the commits that are held into our own repository: such as what the
 // caller has staged, and may take back.
