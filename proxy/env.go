@@ -23,7 +23,9 @@ type env struct {
 // A clientHello is what an initialize request says.
 type clientHello struct {
 	session.Program
-	notices bool // it asks for notice updates
+	version string // of the protocol that it asks for
+	notices bool   // it asks for notice updates
+	chained bool   // it asks for a proxy of a chain, which we are not
 }
 
 // An agentHello is what an initialize response says.

@@ -16,5 +16,7 @@ const (
 	methodUpdate        = "session/update"
 	methodCancelRequest = "$/cancel_request"
 	methodSetTitle      = "session/set_title"
+	methodChain         = "proxy/initialize" // a conductor's, in place of initialize, to each proxy of its chain
+	methodChainOld      = "_proxy/initialize"
 	methodSteering      = "_session/steering" // claude's: words of the user in the middle of a turn
 )

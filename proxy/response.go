@@ -128,8 +128,12 @@ func (r *responses) initialized(line []byte) {
 	agent := agentHello{
 		Program: programAt(line, "result"), systemPrompt: takesSystemPrompt(line), servers: serversTaken(line),
 	}
-	switch got := string(at.Of(line)); got {
-	case version1, version2:
+	client := r.client.Load()
+	switch got := string(at.Of(line)); {
+	case client != nil && client.chained:
+	case client != nil && client.version == version1 && got == version2:
+		r.tell("the harness speaks protocol version 2 to a client that asks for 1: everything passes as it is")
+	case got == version1, got == version2:
 		agent.version = got
 	default:
 		r.tell("the harness speaks protocol version %.20s; this program adds memory to versions %s and %s only, "+

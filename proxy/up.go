@@ -104,6 +104,8 @@ func (u *up) judge() wire.Verdict {
 		if u.editing() {
 			return u.judgeSteering()
 		}
+	case methodChain, methodChainOld:
+		u.declineChain()
 	case "":
 		if u.compat.refusal(&u.head) {
 			return wire.Hold
@@ -234,11 +236,23 @@ func (u *up) Held(line []byte) error {
 // initialize notes who the client is, and returns the request as the harness is to get it.
 func (u *up) initialize(line []byte) []byte {
 	client := clientHello{Program: programAt(line, "params"), notices: takesNotices(line)}
+	if at, ok := frame.Find(line, "params", "protocolVersion"); ok {
+		client.version = string(at.Of(line))
+	}
+	if _, client.chained = frame.Find(line, "params", "_meta", "proxy"); client.chained {
+		u.declineChain()
+	}
 	u.client.Store(&client)
 	u.talk.see(session.ClientGreeted{Client: client.Program, Key: idKey(u.head.ID), Method: methodInitialize})
 	edited := u.compat.initialize(line, client.Name, client.Version)
 	u.logEdit("acpx's initialize", nil, line, edited)
 	return edited
+}
+
+// declineChain tells that a conductor has put us into the place of a proxy.
+func (u *up) declineChain() {
+	u.tell("the client asks for a proxy of a chain, which this program is not: put its whole command into the " +
+		"agent's place, the last of the chain; everything passes as it is")
 }
 
 // openSession notes a request that opens a session and starts to look the session up. It returns the request with the

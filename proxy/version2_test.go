@@ -95,6 +95,71 @@ func TestVersion2(t *testing.T) {
 	}
 }
 
+// A client and a harness of different versions get through us what they get without us: the harness goes down to the
+// client's version, and that is like any other conversation; one that does not is left alone, and so is a client that
+// wants a proxy of a chain.
+func TestVersionPairs(t *testing.T) {
+	const (
+		opened  = `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/tmp/x","mcpServers":[]}}` + "\n"
+		prompt  = `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"hello"}]}}` + "\n"
+		session = `{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}` + "\n"
+		turn    = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message","messageId":"u1","content":[{"type":"text","text":"hello"}]}}}` + "\n" +
+			`{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}` + "\n"
+	)
+	asks := func(version string) string {
+		return `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":` + version + `}}` + "\n"
+	}
+	speaks := func(version string) string {
+		return `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":` + version + `,"agentCapabilities":{}}}` + "\n"
+	}
+	for name, tt := range map[string]struct {
+		asks, speaks string
+		told         bool   // the harness is given the context
+		says         string // on stderr
+	}{
+		"client 2, harness 1": {asks("2"), speaks("1"), true, ""},
+		"client 1, harness 2": {asks("1"), speaks("2"), false, "speaks protocol version 2"},
+		"client 2, harness 3": {asks("2"), speaks("3"), false, "speaks protocol version 3"},
+		"a chain": {strings.Replace(asks("1"), `{"p`, `{"_meta":{"proxy":true},"p`, 1), speaks("1"), false,
+			"put its whole command into the agent's place"},
+		"a chain's own method": {strings.Replace(asks("1"), "initialize", "proxy/initialize", 1), speaks("1"), false,
+			"put its whole command into the agent's place"},
+		"an old chain's": {strings.Replace(asks("1"), "initialize", "_proxy/initialize", 1), speaks("1"), false,
+			"put its whole command into the agent's place"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			c, h := w.scripted(longLimits, func(o *Options) {
+				o.MCPServer = func(string, func() memory.Session) ([]byte, func()) { return nil, nil }
+			})
+			shown := c.collect()
+			want := ""
+			for _, one := range [][2]string{{tt.asks, tt.speaks}, {opened, session}, {prompt, turn}} {
+				c.write(one[0])
+				h.answer(`"id":`+fmt.Sprint(strings.Count(want, `"id":`)), one[1])
+				want += one[1]
+				shown.await(t, len(want))
+			}
+			sent := h.heard.String()
+			if told := strings.Contains(sent, "<signet-memory "); told != tt.told {
+				t.Errorf("told is %t", told)
+			} else if told {
+				sent = withoutBlock(t, sent)
+			}
+			if sent != tt.asks+opened+prompt {
+				t.Errorf("the harness was sent\n%s", sent)
+			}
+			if got := shown.String(); got != want {
+				t.Errorf("the client was sent\n%s", got)
+			}
+			if said := c.talk.String(); strings.Count(said, "\n") > 1 || !strings.Contains(said, tt.says) ||
+				tt.says == "" && said != "" {
+				t.Errorf("people were told %s", said)
+			}
+		})
+	}
+}
+
 // What ends a turn in version 2 says how, and an error after the prompt was taken in leaves no doubt.
 func TestIdleOfVersion2(t *testing.T) {
 	for idle, want := range map[string]correlation.Turn{
