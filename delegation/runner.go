@@ -59,6 +59,7 @@ const (
 	openLimit  = time.Minute            // for initialize and session/new, each
 	watchEvery = 100 * time.Millisecond // how often it is checked whether the run is to end
 	noteEvery  = time.Second            // how often progress is saved
+	diskEvery  = time.Second            // how often it is measured what the child has written
 	// A cancelled child has cancelLimit to end its turn, then gets SIGTERM, and killLimit later SIGKILL: within two
 	// seconds.
 	cancelLimit = 400 * time.Millisecond
@@ -76,6 +77,10 @@ type Runner struct {
 	Folders string   // the folder in which the children's folders are made
 	Version string   // ours
 	Bounded bool     // the system keeps children to their folders
+	Setup   []string // commands that are run in a child's folder before it works there
+	Copy    []string // what it gets although git ignores it
+	Disk    int64    // how many bytes it may write; 0: no limit
+	Closed  []string // folders that no command of Setup may reach
 	Granted []string // kinds of tools that need a permission and have it: execute, fetch
 	// ReadMode gives the mode in which an agent writes nothing, "" where none is known.
 	ReadMode func(agent string) string
@@ -243,7 +248,11 @@ func (r *run) work(task string) Outcome {
 	r.mu.Unlock()
 	r.note(r.ctx) // so that the folder is found if we are killed
 	readMode := r.ReadMode(r.d.Agent)
-	folder, err := worktree.Make(r.ctx, r.d.Cwd, root, worktree.Options{Edit: r.d.Mode == Edit})
+	options := worktree.Options{Edit: r.d.Mode == Edit, Copy: r.Copy}
+	if len(r.Setup) > 0 {
+		options.Prepare = r.prepare
+	}
+	folder, err := worktree.Make(r.ctx, r.d.Cwd, root, options)
 	cwd := r.d.Cwd
 	switch {
 	case worktree.TooLarge(err) && r.d.Mode == Read && (r.Bounded || readMode != ""): // it is kept from writing
@@ -266,7 +275,13 @@ func (r *run) work(task string) Outcome {
 			return Outcome{State: Failed, Reason: errors.Join(err, folder.Drop(context.WithoutCancel(r.ctx))).Error()}
 		}
 	}
+	given := worktree.Used(root)
+	var measuring guard.Group
+	measured, done := context.WithCancel(r.ctx)
+	measuring.Go("disk of a delegation", func() { r.watchDisk(measured, root, given, diskEvery) })
 	o := r.converse(cwd, task, readMode, folder == nil)
+	done()
+	measuring.Wait()
 	if folder == nil {
 		return o
 	}

@@ -45,6 +45,11 @@ func TestDelegateReads(t *testing.T) {
 func TestDelegateEdits(t *testing.T) {
 	t.Parallel()
 	b := delegating(t, map[string][]string{"heron": {"ECHOAGENT_WRITE=heron.txt"}})
+	// what it gets besides, and what is done before it begins, which is bounded too
+	must(b, os.WriteFile(filepath.Join(b.Work, ".git", "info", "exclude"), []byte("*.log\n"), 0o600))
+	must(b, os.WriteFile(filepath.Join(b.Work, "kept.log"), []byte("kept\n"), 0o600))
+	b.set("SIGNET_ACP_DELEGATION_COPY=*.log", "SIGNET_ACP_DELEGATION_SETUP=cp kept.log set.up && ! echo x >"+
+		filepath.Join(b.Work, "escaped"))
 	r := b.try(ask("heron", "--mode", "edit", "Make it white.")...)
 	if r.Code != 0 {
 		t.Fatalf("exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)

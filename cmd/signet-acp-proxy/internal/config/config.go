@@ -46,6 +46,9 @@ type Config struct {
 	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent that a proxied agent calls gets: nothing, or memory like its own, as the child of that session"`
 	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work: the tools delegate and its kin, and the command"`
 	DelegationAllow []string      `yaml:"delegation_allow" help:"what an agent that was asked may do, in its own folder, besides reading and editing: execute, fetch"`
+	DelegationSetup []string      `yaml:"delegation_setup" help:"commands that are run in its folder, in its bounds, before an agent that was asked works there: npm ci"`
+	DelegationCopy  []string      `yaml:"delegation_copy" help:"what it gets although git ignores it, as in .gitignore: node_modules, .env.test"`
+	DelegationDisk  Size          `yaml:"delegation_disk" default:"2GB" help:"how much it may write; 0 is no limit"`
 	Unbounded       bool          `yaml:"delegation_unbounded" default:"off" help:"ask agents also where neither the system nor they themselves keep them to their folder"`
 	Placement       string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt where a harness takes one; auto where it is known to heed it"`
 	Exclude         []string      `yaml:"exclude" help:"globs of folders that are left alone"`

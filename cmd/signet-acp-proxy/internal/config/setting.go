@@ -97,6 +97,12 @@ func (s Setting) set(text string) error {
 			return fmt.Errorf("%s must be a duration such as 1.5s, 15m or 30d, not %q", s.Name, text)
 		}
 		s.value.SetInt(int64(d))
+	case Size:
+		size, err := parseSize(text)
+		if err != nil {
+			return fmt.Errorf("%s must be a size such as 500MB or 2GB, or 0 for no limit, not %q", s.Name, text)
+		}
+		s.value.SetInt(int64(size))
 	case CommandLine:
 		words, err := SplitCommand(text)
 		if err != nil {

@@ -49,6 +49,8 @@ func plainValue(s Setting) any {
 	switch v := s.value.Interface().(type) {
 	case time.Duration:
 		return shortDuration(v)
+	case Size:
+		return v.String()
 	case CommandLine:
 		return strings.Join(v, " ")
 	case *bool:

@@ -36,3 +36,21 @@ func TestParseAge(t *testing.T) {
 		}
 	}
 }
+
+func TestSize(t *testing.T) {
+	for text, want := range map[string]Size{"2GB": 2e9, "500 mb": 5e8, "1KB": 1e3, "12B": 12, "0": 0, "0GB": 0,
+		"1500MB": 1.5e9} {
+		got, err := parseSize(text)
+		if err != nil || got != want {
+			t.Errorf("%s: %d, %v", text, got, err)
+		}
+		if again, err := parseSize(got.String()); err != nil || again != want {
+			t.Errorf("%s is shown as %s", text, got)
+		}
+	}
+	for _, text := range []string{"", "2", "GB", "-1GB", "1.5GB", "99999999999GB", "2TB"} {
+		if got, err := parseSize(text); err == nil {
+			t.Errorf("%q: %d", text, got)
+		}
+	}
+}

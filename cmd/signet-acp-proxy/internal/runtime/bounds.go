@@ -31,7 +31,7 @@ func Bind(c *config.Config, profile upstream.Profile, name string, o *upstream.O
 	}
 	release = func() { _ = place.Forget(profile) } // the runner removes the whole folder
 	rules, env, err := place.Prepare(profile, path, o.Command, environment(o.Env), c.Agent(name).Env,
-		[]string{c.SignetPath, c.Dir()})
+		closedTo(c))
 	if err == nil {
 		o.Command, o.Env, err = rules.Around(path, o.Command, env)
 	}
@@ -42,6 +42,9 @@ func Bind(c *config.Config, profile upstream.Profile, name string, o *upstream.O
 	o.OwnGuard = true
 	return release, nil
 }
+
+// closedTo are the folders that no child reaches, but for its own below them.
+func closedTo(c *config.Config) []string { return []string{c.SignetPath, c.Dir()} }
 
 // boundsOf says what keeps an agent to its folder.
 func boundsOf(profile upstream.Profile) string {

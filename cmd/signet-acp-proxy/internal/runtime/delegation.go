@@ -185,6 +185,7 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 	runner := delegation.Runner{
 		Ledger: delegation.NewLedger(db, c.LiveDir()), LiveDir: c.LiveDir(), Folders: delegationFolders(c),
 		Command: append([]string{self}, ownFlags(c)...), Version: Version, Granted: c.DelegationAllow,
+		Setup: c.DelegationSetup, Copy: c.DelegationCopy, Disk: int64(c.DelegationDisk), Closed: closedTo(c),
 		Bounded: bounds.Check() == nil,
 		Log:     log.Logger(),
 		ReadMode: func(agent string) string {

@@ -1,0 +1,81 @@
+package delegation
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// prepare runs the commands of Setup in the child's folder and bounds; it may write there in Read, too.
+func (r *run) prepare(ctx context.Context, f *worktree.Folder) error {
+	if err := r.bound(filepath.Dir(f.Tree()), f.Tree(), f.Reads); err != nil {
+		return err
+	}
+	for _, command := range r.Setup {
+		if err := r.setUp(ctx, command, f.Cwd); err != nil {
+			return fmt.Errorf("delegation_setup: %s: %w", command, err)
+		}
+	}
+	return nil
+}
+
+func (r *run) setUp(ctx context.Context, command, cwd string) error {
+	o := upstream.Options{Command: []string{"sh", "-c", "exec </dev/null\n" + command}, Env: r.environment(), Dir: cwd,
+		Stderr: io.Discard, Grace: leaveLimit, KillAfter: killLimit}
+	if r.place != nil {
+		shell, err := exec.LookPath("sh")
+		if err != nil {
+			return err
+		}
+		place := *r.place
+		place.Edit = true
+		rules, env, err := place.Prepare(upstream.Profile{}, shell, o.Command, o.Env, nil, r.Closed)
+		if err == nil {
+			o.Command, o.Env, err = rules.Around(shell, o.Command, env)
+		}
+		if err != nil {
+			return err
+		}
+		o.OwnGuard = true
+	}
+	process, err := upstream.Start(o)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { process.Terminate(syscall.SIGTERM) })()
+	_, _ = io.Copy(io.Discard, process.Stdout)
+	if exit := process.Wait(); exit.Status() != 0 {
+		last := process.LastStderr()
+		return fmt.Errorf("%s: %s", exit, strings.Join(last[max(0, len(last)-3):], "; "))
+	}
+	return ctx.Err()
+}
+
+// watchDisk ends the run once there is more below root than the child was given and Disk together.
+func (r *run) watchDisk(ctx context.Context, root string, given int64, every time.Duration) {
+	if r.Disk == 0 {
+		return
+	}
+	pause := every
+	for {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+		began := time.Now()
+		if worktree.Used(root)-given > r.Disk {
+			r.stop(Stopped, fmt.Sprintf("it has written more than %d MB (delegation_disk)", r.Disk/1e6))
+			return
+		}
+		pause = max(every, 4*time.Since(began)) // a large tree takes a while to measure
+	}
+}
