@@ -38,6 +38,21 @@ func (b *Batch) BeginTurn(n int, session int64, key, delegation string) (turn in
 	return turn, nil
 }
 
+// GrowTurn gives a turn that an import has brought the rest of its answer, and returns how many calls of tools it had.
+func (b *Batch) GrowTurn(t Turn) (tools int, err error) {
+	err = b.tx.QueryRowContext(b.ctx, `SELECT json_array_length(tools) FROM turns WHERE id = ?`, t.ID).Scan(&tools)
+	if err != nil {
+		return 0, orNotFound(err)
+	}
+	row, err := rowOf(t)
+	if err != nil {
+		return 0, err
+	}
+	session, err := row.update(b.ctx, b.tx, t)
+	b.active[session] = latest(b.active[session], t.Ended)
+	return tools, err
+}
+
 // AddTurn adds a whole turn that another program has written down, as old as it is.
 func (b *Batch) AddTurn(session int64, t Turn) (turn int64, err error) {
 	t.Session, t.Process = session, b.process

@@ -3,6 +3,7 @@ package correlation
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -10,13 +11,18 @@ import (
 // ErrForgotten is an error of Import: a person has had the session forgotten.
 var ErrForgotten = errors.New("it was forgotten")
 
+// Importer is the harness of processes that import conversations (ProcessInfo).
+const Importer = "backfill"
+
 // An Import is a conversation of another program's transcript that is being taken in.
 type Import struct {
 	Session Session     // the stored one; ID 0: there is none
+	Live    bool        // a living process that is no import holds it
 	Open    OpenSession // what its event says: of a stored session that it is this one, and nothing new
 	store   *Store
 	acpID   string
 	known   map[digest]int // how many turns with this prompt its session had, less those that NewTurns has met
+	last    Turn           // the one that an import has brought last; it may have been read while it went on
 }
 
 // Import begins to import a conversation. If its session is stored already, from whatever source, it is found by its
@@ -36,23 +42,31 @@ func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
 	if err != nil {
 		return nil, err
 	}
+	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM attachments a JOIN processes p ON p.id = a.process
+		WHERE a.session = ? AND p.ended = 0 AND p.harness <> ?)`, v.ID, Importer).Scan(&i.Live)
+	if err != nil {
+		return nil, sqlite.While("looking who holds a session", err)
+	}
 	i.Session, i.Open = v, OpenSession{Harness: v.Harness, ACPID: v.ACPID}
-	known, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (sum digest, err error) {
-		var user string
-		err = row.Scan(&user)
-		return digestOf(user), err
-	}, ancestors("continue_of")+` SELECT user FROM turns WHERE session IN ancestors`, v.ID)
+	known, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (t Turn, err error) {
+		return t, row.Scan(&t.ID, &t.User, &t.Assistant)
+	}, ancestors("continue_of")+` SELECT id, user, assistant FROM turns WHERE session IN ancestors ORDER BY started, id`,
+		v.ID)
 	if err != nil {
 		return nil, sqlite.While("reading turns", err)
 	}
-	for _, sum := range known {
-		i.known[sum]++
+	for _, t := range known {
+		i.known[digestOf(t.User)]++
+		if strings.HasPrefix(v.Client, "backfill:") {
+			i.last = t
+		}
 	}
 	return i, nil
 }
 
 // NewTurns returns which of turns, which have ended and are in order, the session does not have, and how many of the
-// others were forgotten. A turn counts as stored for each stored one with the same prompt.
+// others were forgotten. A turn counts as stored for each stored one with the same prompt, unless it was read while it
+// went on and has grown since: then its ID is set.
 func (i *Import) NewTurns(ctx context.Context, turns []Turn) (fresh []int, forgotten int, err error) {
 	gone, err := i.store.forgottenTurns(context.WithoutCancel(ctx), i.acpID, turns)
 	if err != nil {
@@ -61,6 +75,10 @@ func (i *Import) NewTurns(ctx context.Context, turns []Turn) (fresh []int, forgo
 	for n, t := range turns {
 		if sum := digestOf(t.User); i.known[sum] > 0 {
 			i.known[sum]--
+			if i.last.hasGrown(t) {
+				turns[n].ID = i.last.ID
+				fresh = append(fresh, n)
+			}
 		} else if gone[n] {
 			forgotten++
 		} else {
@@ -68,6 +86,12 @@ func (i *Import) NewTurns(ctx context.Context, turns []Turn) (fresh []int, forgo
 		}
 	}
 	return fresh, forgotten, nil
+}
+
+// hasGrown reports whether a turn is this one, with more of the answer.
+func (t Turn) hasGrown(now Turn) bool {
+	return t.ID != 0 && t.User == now.User && len(now.Assistant) > len(t.Assistant) &&
+		strings.HasPrefix(now.Assistant, t.Assistant)
 }
 
 // Projects returns the folders in which sessions were, and the projects that these are of.

@@ -68,6 +68,17 @@ func TestImport(t *testing.T) {
 	again(0, "one", "continue", "continue")
 	again(0, "one ", "continue", "\ncontinue")
 	again(2, "one", "continue", "continue", "continue", "the end") // the file has grown
+	grown := said("one", "continue", "continue", "continue", "the end")
+	grown[4].Assistant += " and done"
+	grown[4].Tools = []ToolCall{{Title: "ls"}}
+	for _, want := range []int{1, 0} { // its last turn was read while it went on
+		if _, added, err := b.take(o, grown); err != nil || added != want {
+			t.Errorf("the rest of an answer: %d new, %v; want %d", added, err, want)
+		}
+	}
+	if last := must(b.Turns(t.Context(), v.ID))(t)[4]; last.Assistant != "ok and done" || len(last.Tools) != 1 {
+		t.Errorf("the rest of an answer: %+v", last)
+	}
 	if got := must(b.Get(t.Context(), v.ID))(t); !got.Started.Equal(then.Truncate(time.Millisecond)) ||
 		got.Client != "backfill:claude" {
 		t.Errorf("the session: %+v", got)

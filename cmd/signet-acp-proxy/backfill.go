@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,6 +22,8 @@ import (
 type memoryBackfill struct {
 	since, project        string
 	dryRun, deliver, json bool
+	watch                 bool
+	fromRelay             bool // started by a relay: backfill: auto
 }
 
 // mostShown is how many skipped files a person is shown.
@@ -44,6 +47,10 @@ func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
 	flags.StringVar(&b.since, "since", "", "Only what went on since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.StringVar(&b.project, "project", "", "Only of the project of this `DIR`.")
 	flags.BoolVar(&b.deliver, "deliver", false, "Hand it to the Signet daemon, too.")
+	flags.BoolVar(&b.watch, "watch", false, "Go on: take in what agents write, until you interrupt it.")
+	flags.BoolVar(&b.fromRelay, runtime.SweepWord, false, "")
+	flags.Lookup(runtime.SweepWord).Hidden = true
+	cmd.MarkFlagsMutuallyExclusive("watch", "dry-run")
 	cli.ForScripts(cmd, &b.json)
 	cli.Complete(cmd, "project", cli.Folders)
 	return cmd
@@ -71,30 +78,49 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 		}
 	}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+		ctx, stop := untilTold(ctx)
+		defer stop()
+		if b.Data = d; cmd.fromRelay {
+			return d.Sweep(ctx)
+		}
 		progress := term.NewProgress(std.Err)
-		b.Data = d
 		b.Step = func(agent string, files int) { progress.Step(fmt.Sprintf("%s: reading file %d", agent, files)) }
+		if cmd.watch {
+			std.Say("taking in what agents write; Ctrl-C ends it")
+			return b.Watch(ctx, agents, func(all []runtime.Backfilled) {
+				progress.Done()
+				cmd.print(std, all, false)
+			})
+		}
 		all, err := b.Run(ctx, agents)
 		progress.Done()
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		if cmd.json {
-			return json.NewEncoder(std.Out).Encode(all)
+		if failed := cmd.print(std, all, named); failed != nil || err == nil {
+			return failed
 		}
-		var without []string
-		for _, got := range all {
-			if got.Files == 0 {
-				without = append(without, got.Agent)
-			} else {
-				cmd.report(std, got)
-			}
-		}
-		if len(without) > 0 && (named || cmd.dryRun) {
-			fmt.Fprintf(std.Out, "nothing is there of %s\n", strings.Join(without, ", "))
-		}
-		return nil
+		return errors.New("interrupted: what was read until then is kept; the same command goes on")
 	})
+}
+
+// print prints results; named says that a person has named the agents.
+func (cmd *memoryBackfill) print(std term.Streams, all []runtime.Backfilled, named bool) error {
+	if cmd.json {
+		return json.NewEncoder(std.Out).Encode(all)
+	}
+	var without []string
+	for _, got := range all {
+		if got.Files == 0 {
+			without = append(without, got.Agent)
+		} else {
+			cmd.report(std, got)
+		}
+	}
+	if len(without) > 0 && (named || cmd.dryRun) {
+		fmt.Fprintf(std.Out, "nothing is there of %s\n", strings.Join(without, ", "))
+	}
+	return nil
 }
 
 // report tells a person what was found of one agent.

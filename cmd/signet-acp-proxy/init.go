@@ -20,7 +20,7 @@ func newInit(f *config.Flags, std term.Streams) *cobra.Command {
 		Use: "init", Args: cli.Arguments,
 		Short: "Make the Signet folder, set up the clients that are found, and show that it remembers.",
 		Long: "Make the Signet folder with short template files, set up the clients that are found after a question, " +
-			"and show that it remembers. What is there stays as it is.",
+			"say which conversations agents have had already, and show that it remembers. What is there stays as it is.",
 		RunE: func(*cobra.Command, []string) error { return i.run(f, std) },
 	}
 	cmd.Flags().BoolVar(&i.yes, "yes", false, "Set up clients without a question.")
@@ -43,7 +43,13 @@ func (cmd *initCommand) run(f *config.Flags, std term.Streams) error {
 		return err
 	}
 	s := install.Steps{Config: c, Std: std, Yes: cmd.yes, DryRun: cmd.dryRun}
-	if err := s.SetUp(); err != nil || cmd.dryRun {
+	if err := s.SetUp(); err != nil {
+		return err
+	}
+	ctx, stop := untilTold(context.Background())
+	err = s.Offer(ctx)
+	stop()
+	if err != nil || cmd.dryRun {
 		return err
 	}
 	return s.Demonstrate(context.Background())

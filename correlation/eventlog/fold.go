@@ -228,27 +228,31 @@ func (e TurnTold) fold(f *folding) error {
 	if err != nil {
 		return err
 	}
-	turn, err := f.b.AddTurn(row, e.Whole)
+	turn, had := e.Whole.ID, 0
+	var events []Event
+	if turn != 0 {
+		had, err = f.b.GrowTurn(e.Whole)
+	} else {
+		turn, err = f.b.AddTurn(row, e.Whole)
+		events = append(events, TurnBegan{Session: e.Session, Command: e.Command})
+		for _, what := range e.Notes {
+			events = append(events, Noted{What: what})
+		}
+	}
 	if err != nil {
 		return err
 	}
-	f.b.At(e.Whole.Started)
-	events := []Event{TurnBegan{Session: e.Session, Command: e.Command}}
-	for _, call := range e.Whole.Tools {
+	for _, call := range e.Whole.Tools[min(had, len(e.Whole.Tools)):] {
 		events = append(events, ToolUsed{Tool: call})
 	}
-	for _, what := range e.Notes {
-		events = append(events, Noted{What: what})
-	}
-	for _, event := range append(events, TurnEnded{Stop: e.Whole.Stop}) {
-		if _, last := event.(TurnEnded); last {
-			f.b.At(e.Whole.Ended)
-		}
+	f.b.At(e.Whole.Started)
+	for _, event := range events {
 		if err := f.record(event, row, turn); err != nil {
 			return err
 		}
 	}
-	return nil
+	f.b.At(e.Whole.Ended)
+	return f.record(TurnEnded{Stop: e.Whole.Stop}, row, turn)
 }
 
 func (e TraceKnown) fold(f *folding) error {

@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
 )
 
 // maxImport is how many bytes of text one transaction of an import writes, give or take a turn.
@@ -25,7 +26,7 @@ type Importer struct {
 }
 
 // Add folds in turns of a conversation that its session does not have (Import.NewTurns), after the event that opens it.
-// It returns how many were folded in, also after an error.
+// It returns how many were folded in, also after an error. In a context of pace.Gently it pauses between transactions.
 func (i *Importer) Add(ctx context.Context, of *correlation.Import, turns []TurnTold) (added int, err error) {
 	for added < len(turns) {
 		n, size := added, 0
@@ -33,9 +34,11 @@ func (i *Importer) Add(ctx context.Context, of *correlation.Import, turns []Turn
 			size += len(turns[n].Whole.User) + len(turns[n].Whole.Assistant)
 			n++
 		}
+		began := time.Now()
 		if err := i.fold(ctx, of, turns[added:n]); err != nil {
 			return added, err
 		}
+		pace.Pause(ctx, began)
 		added = n
 	}
 	return added, nil

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Skip is a file that was not read, or not to its end.
@@ -48,6 +49,8 @@ type Visitor struct {
 	File         func(agent string)       // called before each file is read; may be nil
 	Skip         func(agent string, s Skip)
 	LeftOut      func(agent, what string, n int) // called with messages that are no one's words; may be nil
+	// Since and Until, where they are not zero, leave out files that were written before, and after
+	Since, Until time.Time
 }
 
 // Walk reads all that an agent has written, files in the order of their names. A file that cannot be read goes to
@@ -121,6 +124,15 @@ func isIn(projects []string, named, resolved string) bool {
 	})
 }
 
+// written returns when a file, or the log that SQLite keeps beside a database, was written last.
+func written(path string) (time.Time, error) {
+	at, err := modified(path)
+	if wal, failed := modified(path + "-wal"); failed == nil {
+		at = latest(at, wal)
+	}
+	return at, err
+}
+
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
@@ -128,6 +140,10 @@ func isFolder(path string) bool {
 
 // visitFile reads one file.
 func (f format) visitFile(ctx context.Context, p Place, path string, visit Visitor) error {
+	if at, err := written(path); err == nil && (at.Before(visit.Since) ||
+		!visit.Until.IsZero() && at.After(visit.Until)) {
+		return nil
+	}
 	if visit.File != nil {
 		visit.File(f.agent)
 	}

@@ -55,6 +55,7 @@ type Config struct {
 	Retention       time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept, from when they were said or imported; 0 keeps none that owes nothing"`
 	OtherProjects   bool          `yaml:"other_projects" default:"false" help:"recall from other projects too"`
 	Personal        bool          `yaml:"personal" default:"on" help:"tell what you like (\"I prefer short answers\") in all projects; off: in that where you said it"`
+	Backfill        string        `yaml:"backfill" default:"off" enum:"off,auto" help:"auto: at each start, behind the first prompt, take in what agents have written outside of the proxy"`
 	AgentID         string        `yaml:"agent_id" help:"the Signet agent"`
 	DefaultAgent    string        `yaml:"default_agent" help:"the agent that --agent auto starts"`
 

@@ -43,7 +43,8 @@ type Backend struct {
 	opened   chan struct{} // closed when own or failed is set
 	own      *embedded.Store
 	mail     *messageSource
-	process  *correlation.Process // this process, for what tools leave owed
+	process  *correlation.Process  // this process, for what tools leave owed
+	sweep    func(context.Context) // takes in what agents have written; nil: nobody has asked for it
 	failed   error
 
 	daemon   *signet.Client // nil where no daemon is used
@@ -171,6 +172,10 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	if b.c.Delegation && !b.mail.child {
 		b.mail.refresh(ctx)
 		b.follower.onTurn(b.mail.refresh)
+	}
+	if b.c.Backfill == "auto" && !b.mail.child {
+		b.sweep = sweepOnce(b.c, b.log)
+		b.follower.onTurn(b.sweep)
 	}
 	b.events.Attach(store)
 	b.follower.attach(b.daemon, func(ctx context.Context, key string) error {
@@ -332,6 +337,9 @@ func (b *Backend) Close() {
 	defer b.mu.Unlock()
 	if b.follower != nil {
 		b.follower.close()
+		if b.sweep != nil && b.follower.ended { // a process of a single prompt may end before the sweep began
+			b.sweep(context.Background())
+		}
 	}
 	if b.daemon != nil {
 		b.daemon.Close()

@@ -27,6 +27,11 @@ type Backfill struct {
 	Project string                        // conversations of this project; "": all
 	Deliver bool                          // hand them to the daemon, too
 	Step    func(agent string, files int) // called before each file; may be nil
+
+	// Written, where it is not zero, leaves out files that were not written since. Quiet leaves out those that were
+	// written so lately: they are still being written, or a relay records the same just now.
+	Written time.Time
+	Quiet   time.Duration
 }
 
 // A Backfilled says what was found of one agent. Its JSON names are a promise.
@@ -43,6 +48,7 @@ type Backfilled struct {
 // Why turns are left out.
 const (
 	onRecord    = "on record already"
+	isLive      = "of a session that goes on through the proxy"
 	wasGone     = "forgotten"
 	optedOut    = "of a folder that is left out of memory"
 	tooOld      = "from before --since"
@@ -60,7 +66,12 @@ func BackfillAgents(ofProject bool) []string {
 // save as much, but a relay beside the import would then have to make them.
 const bulkCache = `PRAGMA cache_size = -16384`
 
-// Run imports what the agents have written, one agent after the other.
+// learnEvery is how many turns are taken in before memory learns from them: a person may interrupt it at any time, and
+// what was read until then is known.
+const learnEvery = 500
+
+// Run imports what the agents have written, one agent after the other. Where ctx ends, what was taken in is kept, and
+// its result returned with the error.
 func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, err error) {
 	home, err := memory.Home()
 	if err != nil {
@@ -83,6 +94,10 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 	if err != nil {
 		return nil, err
 	}
+	until := time.Time{}
+	if b.Quiet > 0 {
+		until = time.Now().Add(-b.Quiet)
+	}
 	for _, agent := range agents {
 		in := &intake{Backfill: b, to: to, gone: map[string]bool{}, keys: map[string]string{},
 			got: Backfilled{Agent: agent, LeftOut: map[string]int{}, Skipped: []backfill.Skip{}}}
@@ -95,22 +110,34 @@ func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, e
 			Skip:         func(_ string, s backfill.Skip) { in.skip(s) },
 			LeftOut:      func(_, what string, n int) { in.got.LeftOut[what] += n },
 			Conversation: func(c backfill.Conversation) error { return in.take(ctx, c) },
+			Since:        b.Written, Until: until,
 		})
+		all = append(all, in.result())
+		if !b.DryRun {
+			err = errors.Join(err, in.learn(ctx))
+		}
 		if err != nil {
 			return all, err
 		}
-		all = append(all, in.result())
 	}
-	if b.DryRun {
-		return all, nil
-	}
-	return all, b.Data.Memories.Learn(ctx)
+	return all, nil
 }
+
+// learn has memory learn from what was taken in, also where the person does not want to wait for the rest.
+func (in *intake) learn(ctx context.Context) error {
+	in.unlearned = 0
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), learnLimit)
+	defer cancel()
+	return in.Data.Memories.Learn(ctx)
+}
+
+// learnLimit is how long that may take: many times what it does on a busy machine.
+const learnLimit = 10 * time.Minute
 
 // importer returns what takes conversations in, and how that ends: what it owes is due.
 func (b Backfill) importer(ctx context.Context) (*eventlog.Importer, func() error, error) {
 	c := b.Data.Config
-	info := correlation.ProcessInfo{Kind: correlation.Relay, Harness: "backfill", Version: Version,
+	info := correlation.ProcessInfo{Kind: correlation.Relay, Harness: correlation.Importer, Version: Version,
 		SignetPath: c.SignetPath, Memory: "embedded"}
 	if b.Deliver {
 		info.Memory = c.Memory
@@ -150,6 +177,8 @@ type intake struct {
 	file, id string              // of the conversation that is being imported
 	into     *correlation.Import // nil until a part of it is imported
 	counted  bool                // it is counted in got.Sessions
+
+	unlearned int // turns from which memory has not learned yet
 
 	last struct { // the last result of about
 		known, out   bool
@@ -211,6 +240,9 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 			Client: backfillSource(c.Agent), Agent: c.Agent, ParentKey: parent, Key: correlation.NewKey(),
 		})
 	}
+	if err == nil && in.Quiet > 0 && in.into.Live {
+		return leave(isLive)
+	}
 	if errors.Is(err, correlation.ErrForgotten) {
 		if first {
 			in.skip(backfill.Skip{File: c.File, Why: "it was forgotten"})
@@ -225,6 +257,9 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 		in.keys[c.ID] = cmp.Or(in.into.Session.Key, in.into.Open.Key)
 	}
 	in.count(added, c.Parent != "")
+	if in.unlearned += added; err == nil && !in.DryRun && in.unlearned >= learnEvery {
+		err = in.learn(ctx)
+	}
 	return err
 }
 
@@ -275,6 +310,7 @@ func (in *intake) add(ctx context.Context, told []eventlog.TurnTold) (added int,
 	}
 	for n, i := range fresh {
 		told[n] = told[i]
+		told[n].Whole.ID = turns[i].ID // of one that has grown
 	}
 	if len(fresh) > 0 && in.into.Session.ID == 0 && in.into.Open.Began.IsZero() {
 		in.into.Open.Began = told[0].Whole.Started

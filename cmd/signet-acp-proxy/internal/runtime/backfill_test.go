@@ -2,9 +2,12 @@ package runtime
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
@@ -273,6 +277,92 @@ func TestBackfillOfSubagents(t *testing.T) {
 	if err != nil || got[0].Turns+got[0].Subagents != 0 || got[0].LeftOut[wasGone] != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
+}
+
+// Whoever is interrupted has kept what was read until then, and memory knows it.
+func TestBackfillInterrupted(t *testing.T) {
+	c := newClaude(t)
+	for i, moored := range []string{"Falmouth", "Truro"} {
+		id := fmt.Sprintf("0b1c7a4e-9f22-4f2e-8f4e-00000000000%d", i)
+		c.write(id, said(id, "user", "The bittern is moored in "+moored+"."), said(id, "assistant", "Noted."))
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	got, err := Backfill{Data: c.Data, Step: func(_ string, files int) {
+		if files == 2 {
+			stop()
+		}
+	}}.Run(ctx, []string{"claude", "codex"})
+	if !errors.Is(err, context.Canceled) || len(got) != 1 || got[0].Turns != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	found, err := c.Memories.Search(t.Context(), embedded.Query{Text: "Where is the bittern moored?", AllProjects: true})
+	if err != nil || !strings.Contains(fmt.Sprint(found), "Falmouth") {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	c.takeIn(1)
+}
+
+// A sweep takes in what was written since the last one and is not being written just now, nothing of a session that a
+// relay holds, and the rest of an answer that it has read too early.
+func TestSweep(t *testing.T) {
+	c := newClaude(t)
+	const id, fresh, live = "0b1c7a4e-9f22-4f2e-8f4e-000000000001", "0b1c7a4e-9f22-4f2e-8f4e-000000000002",
+		"0b1c7a4e-9f22-4f2e-8f4e-000000000003"
+	age := func(id string, age time.Duration) {
+		path := filepath.Join(c.home, ".claude", "projects", "-w", id+".jsonl")
+		if err := os.Chtimes(path, time.Time{}, time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := c.Sessions.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Relay, Harness: "claude"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Sessions.Open(t.Context(), correlation.OpenSession{Harness: "claude", ACPID: live,
+		Process: p.ID()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{id, fresh, live} {
+		c.write(id, said(id, "user", "Who moors "+id+"?"), said(id, "assistant", "I look."))
+	}
+	age(id, time.Hour)
+	age(live, time.Hour)
+	answers := func(want map[string]string) {
+		t.Helper()
+		if err := c.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		all, err := c.Sessions.Sessions(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, one := range all {
+			turns, err := c.Sessions.Turns(t.Context(), one.ID)
+			if err != nil || len(turns) > 1 {
+				t.Errorf("%+v, %v", turns, err)
+			}
+			for _, turn := range turns {
+				got[one.ACPID] = turn.Assistant
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+	answers(map[string]string{id: "I look."})
+	c.write(id, said(id, "user", "Who moors "+id+"?"), said(id, "assistant", "I look."), said(id, "assistant", "Ann does."))
+	age(fresh, 30*time.Second)
+	answers(map[string]string{id: "I look."})
+	age(id, 30*time.Second)
+	lock := filepath.Join(c.Config.Dir(), "backfill.lock")
+	if err := os.Chtimes(lock, time.Time{}, time.Now().Add(-time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.End(t.Context(), "eof"); err != nil {
+		t.Fatal(err)
+	}
+	answers(map[string]string{id: "I look.\n\nAnn does.", fresh: "I look."})
 }
 
 // Only what a person wants is taken in: since a time, of a project, and nothing of a folder that is left out of memory.

@@ -38,8 +38,9 @@ type follower struct {
 	pending   []func() // calls from before that
 	daemon    *signet.Client
 	handOver  func(ctx context.Context, key string) error
-	afterTurn func(ctx context.Context) // called after each turn; may be nil
-	warnings  map[string][]string       // by key, of sessions that are not known yet
+	afterTurn []func(ctx context.Context) // called after each turn
+	ended     bool                        // a turn has
+	warnings  map[string][]string         // by key, of sessions that are not known yet
 	sessions  map[int]*followedSession
 	turns     map[int]*followedTurn // those under way
 }
@@ -97,11 +98,11 @@ func (f *follower) attach(daemon *signet.Client, handOver func(ctx context.Conte
 	f.pending = nil
 }
 
-// onTurn sets what else is done after each turn.
+// onTurn adds what else is done after each turn.
 func (f *follower) onTurn(do func(ctx context.Context)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.afterTurn = do
+	f.afterTurn = append(f.afterTurn, do)
 }
 
 // close ends the goroutine.
@@ -286,8 +287,9 @@ func (f *follower) gaveLocked(s *followedSession, items []string) {
 // endedLocked counts a turn, and hands over what a long session has said.
 func (f *follower) endedLocked(s *followedSession) {
 	s.turns++
-	if f.afterTurn != nil {
-		f.doLocked(f.afterTurn)
+	f.ended = true
+	for _, do := range f.afterTurn {
+		f.doLocked(do)
 	}
 	if f.handOver == nil || s.turns < handOverTurns && time.Since(s.since) < handOverTime {
 		return

@@ -56,7 +56,8 @@ func RetentionOf(c *config.Config) delivery.Retention {
 func newHandover(c *config.Config, store *correlation.Store, process *correlation.Process,
 	log zerolog.Logger) *delivery.Handover {
 	return delivery.NewHandover(delivery.HandoverOptions{
-		Store: store, Process: process, Spawn: spawn(c), ContextAge: c.ContextAge, Retention: RetentionOf(c), Log: log,
+		Store: store, Process: process, Spawn: spawn(c, "deliver", "--parted"), ContextAge: c.ContextAge,
+		Retention: RetentionOf(c), Log: log,
 		Nothing: c.Memory == "embedded" && len(c.OnSessionEnd) == 0,
 		AtExit:  c.DeliverAtExit,
 		Deliver: func(ctx context.Context) error {
@@ -67,13 +68,13 @@ func newHandover(c *config.Config, store *correlation.Store, process *correlatio
 	})
 }
 
-// spawn says how a relay starts a worker: with our environment but without the token, which the worker reads from its
+// spawn says how a relay starts a command of ours that outlives it: with our environment but without the token, which a worker reads from its
 // stdin. A daemon that a flag names goes into the environment: as a flag it would take precedence over the one that a
 // row is owed to.
-func spawn(c *config.Config) delivery.Spawn {
+func spawn(c *config.Config, command ...string) delivery.Spawn {
 	s := delivery.Spawn{
-		Args: []string{"deliver", "--parted", "--db", absolute(c.DB), "--signet-path", c.SignetPath,
-			"--memory", c.Memory, "--log-level", c.LogLevel},
+		Args: append(command, "--db", absolute(c.DB), "--signet-path", c.SignetPath,
+			"--memory", c.Memory, "--log-level", c.LogLevel),
 		Dir:  c.Dir(),
 		Pass: delivery.Credential{Token: config.Token()},
 	}

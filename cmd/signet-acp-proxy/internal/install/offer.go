@@ -1,0 +1,66 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+)
+
+// lookLimit is how long counting conversations may take.
+const lookLimit = 5 * time.Second
+
+// Offer says which conversations agents have written down already, and takes them in if the person agrees.
+func (s Steps) Offer(ctx context.Context) error {
+	const command = "signet-acp-proxy memory backfill"
+	look, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	all, whole, err := runtime.Look(look, s.Config)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	var of []string
+	for _, one := range all {
+		text := fmt.Sprintf("%d of %s", one.Conversations, one.Agent)
+		if !one.Since.IsZero() {
+			text += " since " + one.Since.Local().Format(time.DateOnly)
+		}
+		of = append(of, text)
+	}
+	text := strings.Join(of, ", ")
+	if !whole {
+		text += ", or more"
+	}
+	switch {
+	case s.DryRun, s.Yes, !s.Std.Interactive():
+		s.skip("conversations are here already: %s; %s takes them in, with --dry-run it says what", text, command)
+		return nil
+	case !s.Std.Ask("conversations are here already: %s. Take them in? Their files are only read", text):
+		s.skip("they stay where they are; later: %s", command)
+		return nil
+	}
+	d, err := runtime.OpenData(ctx, s.Config, s.Std)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	progress := term.NewProgress(s.Std.Err)
+	b := runtime.Backfill{Data: d, Step: func(agent string, files int) {
+		progress.Step(fmt.Sprintf("%s: reading file %d", agent, files))
+	}}
+	got, err := b.Run(ctx, runtime.BackfillAgents(false))
+	progress.Done()
+	sessions, turns := 0, 0
+	for _, one := range got {
+		sessions, turns = sessions+one.Sessions, turns+one.Turns
+	}
+	if err == nil || ctx.Err() != nil {
+		s.done("%s taken in, %s; %s goes on where this ended", term.Count(sessions, "conversation"),
+			term.Count(turns, "turn"), command)
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,82 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/pace"
+)
+
+// SweepWord is the flag of memory backfill by which a relay starts it (backfill: auto).
+const SweepWord = "parted"
+
+// quiet is how long a file must not have been written before a sweep reads it.
+const quiet = 20 * time.Second
+
+// Sweep takes in what agents have written since the last sweep, unless another process does so: a tenth of a core, and
+// behind all other work.
+func (d *Data) Sweep(ctx context.Context) error {
+	lock := flock.New(filepath.Join(d.Config.Dir(), "backfill.lock"), flock.SetPermissions(0o600))
+	if mine, err := lock.TryLock(); !mine {
+		return err
+	}
+	defer lock.Close()
+	stepBack()
+	began := time.Now()
+	b := Backfill{Data: d, Quiet: quiet}
+	if last, err := os.Stat(lock.Path()); err == nil && last.Size() > 0 { // else there was none
+		b.Written = last.ModTime().Add(-quiet)
+	}
+	if _, err := b.Run(pace.Gently(ctx), BackfillAgents(false)); err != nil {
+		return err
+	}
+	return errors.Join(os.Truncate(lock.Path(), 1), os.Chtimes(lock.Path(), began, began))
+}
+
+// Watch takes in what agents write, until ctx ends, and calls done with each result that has something new. It looks
+// every ten seconds, or less often where looking takes long.
+func (b Backfill) Watch(ctx context.Context, agents []string, done func([]Backfilled)) error {
+	for {
+		began := time.Now()
+		eventlog.CatchUp(ctx, b.Data.Sessions, b.Data.Log.Logger())
+		all, err := b.Run(ctx, agents)
+		for _, got := range all {
+			if got.Turns+got.Subagents > 0 {
+				done([]Backfilled{got})
+			}
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		b.Written, b.Quiet = began.Add(-quiet), quiet
+		select {
+		case <-time.After(max(10*time.Second, 50*time.Since(began))):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// sweepOnce returns what starts a sweep in a process of its own, the first time that it is called.
+func sweepOnce(c *config.Config, log *Log) func(context.Context) {
+	var once sync.Once
+	return func(context.Context) {
+		once.Do(func() {
+			if err := spawn(c, "memory", "backfill", "--"+SweepWord).Tell(nil); err != nil {
+				l := log.Logger()
+				l.Warn().Err(err).Msg("starting to take in what agents have written")
+			}
+		})
+	}
+}
