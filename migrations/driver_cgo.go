@@ -12,6 +12,9 @@ import (
 // half the CPU of the one in Go.
 const DriverName = "sqlite3"
 
+// DriverModule is the Go module that it is.
+const DriverModule = "github.com/mattn/go-sqlite3"
+
 func newDriver() driver.Driver { return &sqlite3.SQLiteDriver{} }
 
 // alike makes rows of both drivers the same.

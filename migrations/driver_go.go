@@ -12,6 +12,9 @@ import (
 // compiler or without the tag sqlite_fts5. It is the same SQLite, full-text search included.
 const DriverName = "sqlite"
 
+// DriverModule is the Go module that it is.
+const DriverModule = "modernc.org/sqlite"
+
 func newDriver() driver.Driver { return &sqlite.Driver{} }
 
 // alike makes rows of both drivers the same: this one returns an empty BLOB as NULL.

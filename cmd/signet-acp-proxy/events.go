@@ -38,7 +38,7 @@ const followPause = 200 * time.Millisecond
 
 func (cmd *eventsCommand) run(name string, f *config.Flags, std term.Streams) error {
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		s, err := d.Sessions.Resolve(ctx, name)
+		s, err := d.Resolve(ctx, name)
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func grammar(std term.Streams) *cobra.Command {
 		newAgents(&f, std), newDelegate(&f, std), newDelegations(&f, std),
 		newDeliver(&f, std), newMCP(&f, std),
 		newMemory(&f, std), newForget(&f, std), newPrune(&f, std), newBackup(&f, std), newRestore(&f, std),
-		newSetup(&f, std), newConfig(&f, std), newUninstall(&f, std), newCompletion(std), newEcho(std),
+		newSetup(&f, std), newConfig(&f, std), newUninstall(&f, std), newCompletion(std), newVersion(std), newEcho(std),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	common := root.PersistentFlags()
@@ -38,7 +38,7 @@ func grammar(std term.Streams) *cobra.Command {
 	common.StringVar(&f.DB, "db", "", "The database `FILE`.")
 	common.StringVar(&f.LogLevel, "log-level", "", "The log's `LEVEL`: trace, debug, info, warn, error or disabled.")
 	common.StringVar(&f.LogFile, "log-file", "", "Log to this `FILE` in place of the default one; - is stderr.")
-	common.BoolVar(&version, "version", false, "Print the version and exit.")
+	common.BoolVar(&version, "version", false, "Print the version alone, and exit.")
 	common.BoolP("help", "h", false, "Explain a command and its flags.")
 	cli.Complete(root, "memory", cli.SettingValues("memory"))
 	cli.Complete(root, "signet-path", cli.Folders)
@@ -66,6 +66,9 @@ func grammar(std term.Streams) *cobra.Command {
 func run(args []string, std term.Streams) int {
 	if term.IsTerminal(std.In) {
 		args = forLogin(args)
+	}
+	if slices.Equal(args, []string{"-v"}) {
+		args = []string{"version"}
 	}
 	root := grammar(std)
 	root.SetArgs(args)

@@ -33,6 +33,33 @@ func TestForLogin(t *testing.T) {
 	}
 }
 
+// Help fits a screen: the root command's 70 lines, any other's 22.
+func TestHelpIsShort(t *testing.T) {
+	var out strings.Builder
+	root := grammar(term.Streams{Out: &out})
+	var look func(cmd *cobra.Command, limit int)
+	look = func(cmd *cobra.Command, limit int) {
+		out.Reset()
+		if err := cmd.Help(); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(out.String(), "\n"); lines > limit {
+			t.Errorf("%s -h has %d lines", cmd.CommandPath(), lines)
+		}
+		for line := range strings.Lines(out.String()) {
+			if term.Width(line) > 101 {
+				t.Errorf("%s -h: %s", cmd.CommandPath(), line)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				look(sub, 22)
+			}
+		}
+	}
+	look(root, 70)
+}
+
 // Every command says what it is for and holds to its usage line, and takes the flags that all do.
 func TestGrammar(t *testing.T) {
 	root := grammar(term.Streams{})

@@ -81,9 +81,10 @@ func (cmd *sessionsCommand) run(f *config.Flags, std term.Streams) error {
 		}
 		if len(found) == 0 {
 			if filter.Since.IsZero() && !cmd.here && filter.Harness == "" && len(filter.Words) == 0 {
-				std.Say("no sessions yet")
+				std.Say("no sessions yet: they come with the first conversation through us (signet-acp-proxy init), " +
+					"or from what agents have kept themselves (signet-acp-proxy memory backfill)")
 			} else {
-				std.Say("no sessions")
+				std.Say("no session fits: signet-acp-proxy sessions --limit 0 lists all, view searches what was said")
 			}
 			return nil
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
 // Misuse makes the error of a command line that is not valid.
@@ -53,7 +54,35 @@ func FirstOf(words []string) cobra.PositionalArgs {
 
 // Unexpected makes the error of an argument that a command does not take.
 func Unexpected(cmd *cobra.Command, arg string) error {
-	return Misuse("unexpected argument %q%s", arg, config.DidYouMean(arg, commandNames(cmd)))
+	return Misuse("unexpected argument %q%s", arg, meant(cmd, arg))
+}
+
+// meant names the command that was probably meant, or the flag that takes an agent's name.
+func meant(cmd *cobra.Command, arg string) string {
+	if cmd.HasParent() {
+		return config.DidYouMean(arg, commandNames(cmd))
+	}
+	if command, ok := synonyms[strings.ToLower(arg)]; ok {
+		return fmt.Sprintf(", did you mean %q?", command)
+	}
+	if _, known := upstream.Lookup(arg); known {
+		return fmt.Sprintf(", did you mean \"--agent %s\"?", arg)
+	}
+	return config.DidYouMean(arg, commandNames(cmd))
+}
+
+// synonyms are words that other programs have for what our commands do.
+var synonyms = map[string]string{
+	"search": "memory search", "find": "memory search", "recall": "memory search", "grep": "memory search",
+	"add": "memory add", "remember": "memory add", "memories": "memory list", "rules": "memory list --rules",
+	"import": "memory import", "backfill": "memory backfill",
+	"history": "sessions", "list": "sessions", "ls": "sessions", "conversations": "sessions",
+	"cat": "log", "transcript": "log", "print": "log",
+	"status": "doctor", "check": "doctor", "health": "doctor", "diagnose": "doctor",
+	"install": "init", "start": "init", "open": "view", "ui": "view", "web": "view", "dashboard": "view",
+	"stats": "usage", "cost": "usage", "tokens": "usage", "settings": "help settings", "get": "config get",
+	"set": "config set", "remove": "forget", "delete": "forget", "rm": "forget", "undo": "forget --undo",
+	"continue": "handoff", "resume": "handoff", "clean": "prune", "serve": "mcp", "ask": "delegate",
 }
 
 // FlagMisuse makes the error of a flag that is not valid.
@@ -133,6 +162,5 @@ func ParseSince(when string) (time.Time, error) {
 
 // UnknownAgent makes the error of a harness that is not known.
 func UnknownAgent(c *config.Config, name string) error {
-	return Exit{Usage, fmt.Errorf("no agent is known as %q: name one of %v, or give its command behind --",
-		name, c.AgentNames())}
+	return Exit{Usage, config.UnknownAgent{Name: name, Known: c.AgentNames()}}
 }

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
@@ -17,11 +19,19 @@ const relayUsage = `  signet-acp-proxy [flags] --agent NAME               relay 
   signet-acp-proxy [flags] COMMAND                    one of these:
 `
 
-// NewHelp makes the command that explains the others.
+// settingsTopic is what help calls the settings.
+const settingsTopic = "settings"
+
+// NewHelp makes the command that explains the others, and the settings.
 func NewHelp() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND…]", Short: "Explain a command.", Args: Arguments,
+		Use: "help [COMMAND…]", Short: "Explain a command, or settings.", Args: Arguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == settingsTopic {
+				s := term.On(cmd.OutOrStdout())
+				_, err := io.WriteString(s.W, settingsHelp(cmp.Or(s.Width, settingsWidth)))
+				return err
+			}
 			about, rest, err := cmd.Root().Find(args)
 			if err == nil && len(rest) > 0 {
 				err = Unexpected(about, rest[0])
@@ -34,10 +44,13 @@ func NewHelp() *cobra.Command {
 	}
 }
 
-// helpWidth is the width of help in columns where the output is no terminal.
-const helpWidth = 80
+// The widths of help and of the table of settings in columns where the output is no terminal.
+const (
+	helpWidth     = 80
+	settingsWidth = 100
+)
 
-// PrintHelp prints the help of a command; for the root command with all settings.
+// PrintHelp prints the help of a command. The flags that all commands take are explained with the root command's.
 func PrintHelp(cmd *cobra.Command, _ []string) {
 	cmd.Flags().SortFlags = false // they are defined in a useful order
 	s := term.On(cmd.OutOrStdout())
@@ -72,11 +85,18 @@ func PrintHelp(cmd *cobra.Command, _ []string) {
 	if own := cmd.LocalNonPersistentFlags(); own.HasAvailableFlags() {
 		b.WriteString("\nFlags:\n" + own.FlagUsagesWrapped(width))
 	}
-	b.WriteString("\nFlags of every command:\n" + cmd.Root().PersistentFlags().FlagUsagesWrapped(width))
-	if !cmd.HasParent() {
+	common := cmd.Root().PersistentFlags()
+	if cmd.HasParent() {
+		var names []string
+		common.VisitAll(func(flag *pflag.Flag) { names = append(names, "--"+flag.Name) })
+		const also = "Also: "
+		b.WriteString("\n" + also +
+			term.Wrap(strings.Join(names, ", ")+" (signet-acp-proxy -h)", width, len(also)) + "\n")
+	} else {
 		const agents = "Agents: "
-		b.WriteString("\n" + agents + term.Wrap(strings.Join(upstream.Names(), ", "), width, len(agents)) + "\n")
-		b.WriteString("\n" + settingsHelp(s.Width))
+		b.WriteString("\nFlags of every command:\n" + common.FlagUsagesWrapped(width) +
+			"\n" + agents + term.Wrap(strings.Join(upstream.Names(), ", "), width, len(agents)) +
+			"\n\nSettings, and the variables that set them: signet-acp-proxy help " + settingsTopic + "\n")
 	}
 	_, _ = io.WriteString(s.W, b.String())
 }

@@ -8,13 +8,27 @@ import (
 
 // DidYouMean names the word that was probably meant, if one is like the wrong one.
 func DidYouMean(wrong string, words []string) string {
-	likely := slices.DeleteFunc(words, func(word string) bool {
+	likely := slices.DeleteFunc(slices.Clone(words), func(word string) bool {
 		return !strings.HasPrefix(word, wrong) && distance(word, wrong) > len(strings.TrimLeft(wrong, "-"))/2
 	})
 	if len(likely) == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", did you mean %q?", nearest(wrong, likely))
+}
+
+// UnknownAgent is the name of an agent that nobody knows.
+type UnknownAgent struct {
+	Name  string
+	Known []string
+}
+
+func (e UnknownAgent) Error() string {
+	if hint := DidYouMean(e.Name, e.Known); hint != "" {
+		return fmt.Sprintf("no agent is known as %q%s", e.Name, hint)
+	}
+	return fmt.Sprintf("no agent is known as %q: name one of %s, or give its command behind --", e.Name,
+		strings.Join(e.Known, ", "))
 }
 
 // nearest finds the word that is most like a wrong one.

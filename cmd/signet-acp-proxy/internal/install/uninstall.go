@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	goruntime "runtime"
+	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -81,7 +82,7 @@ func (s Steps) takeOut(name string) error {
 	if err := file.Save(); err != nil {
 		return err
 	}
-	s.Std.Say("written: %s", file.Path)
+	s.Std.Say("taken out of %s: %s", file.Path, strings.Join(taken, ", "))
 	return nil
 }
 

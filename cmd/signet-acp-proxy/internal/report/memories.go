@@ -22,7 +22,7 @@ func Memories(ctx context.Context, d *runtime.Data, std term.Streams, all []embe
 		return term.JSON(std.Out, all)
 	}
 	if len(all) == 0 {
-		std.Say("nothing found")
+		std.Say("nothing found: signet-acp-proxy memory list shows what is kept, sessions what was said")
 		return nil
 	}
 	s := term.On(std.Out)

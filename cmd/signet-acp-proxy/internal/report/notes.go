@@ -18,7 +18,7 @@ func AgentNotes(rows []runtime.NoteRow, skipped []backfill.Skip, std term.Stream
 		return term.JSON(std.Out, rows)
 	}
 	if len(rows) == 0 {
-		std.Say("nothing found")
+		std.Say("nothing found: agents keep their notes in their own folders (docs/backfill.md)")
 		return nil
 	}
 	t := &term.Table{Columns: []term.Column{

@@ -46,6 +46,15 @@ func handOver(
 	if to == "" {
 		return Handoff{}, errors.New("name the agent that is to go on")
 	}
+	if _, known := c.Profile(to); !known {
+		recorded, err := store.Harnesses(ctx)
+		if err != nil {
+			return Handoff{}, err
+		}
+		if !slices.ContainsFunc(recorded, func(name string) bool { return config.Canonical(name) == to }) {
+			return Handoff{}, config.UnknownAgent{Name: to, Known: c.AgentNames()}
+		}
+	}
 	if memory.OptedOut(s.Cwd, c.Exclude) {
 		return Handoff{}, fmt.Errorf("%s is left out of memory (.signet-ignore or exclude)", s.Cwd)
 	}
@@ -61,7 +70,7 @@ func handOver(
 
 // HandOver does so for the session that a person names.
 func (d *Data) HandOver(ctx context.Context, id, to string) (Handoff, error) {
-	s, err := d.Sessions.Resolve(ctx, id)
+	s, err := d.Resolve(ctx, id)
 	if err != nil {
 		return Handoff{}, err
 	}

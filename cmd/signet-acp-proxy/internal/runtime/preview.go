@@ -90,7 +90,7 @@ func (d *Data) earlier(ctx context.Context, q PreviewQuery, who memory.Session) 
 		}
 		return earlier(ctx, d.Sessions, id)
 	}
-	s, err := d.Sessions.Resolve(ctx, q.Continues)
+	s, err := d.Resolve(ctx, q.Continues)
 	if err != nil || !d.Config.Continue {
 		return "", err
 	}

@@ -3,12 +3,15 @@ package runtime
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -110,9 +113,30 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 	return found, more, nil
 }
 
-// Find gives the session that a person names, as Resolve does.
-func (d *Data) Find(ctx context.Context, name string) (Listed, error) {
+// Resolve gives the session that a person names. Where there is none the error names the one that is most alike, and
+// says where to look.
+func (d *Data) Resolve(ctx context.Context, name string) (correlation.Session, error) {
 	s, err := d.Sessions.Resolve(ctx, name)
+	if !errors.Is(err, correlation.ErrNotFound) {
+		return s, err
+	}
+	newest, _ := d.Sessions.Sessions(ctx, suggested)
+	var ids []string
+	for _, one := range newest {
+		ids = append(ids, chars.Cut(one.ACPID, max(len(name), shortID)))
+	}
+	return s, fmt.Errorf("session %q %w%s (signet-acp-proxy sessions lists them)", name, correlation.ErrNotFound,
+		config.DidYouMean(name, ids))
+}
+
+const (
+	suggested = 200 // sessions that a misspelt one may mean, the newest
+	shortID   = 8   // bytes of an id by which one is suggested
+)
+
+// Find is Resolve, with what the list of sessions has.
+func (d *Data) Find(ctx context.Context, name string) (Listed, error) {
+	s, err := d.Resolve(ctx, name)
 	if err != nil {
 		return Listed{}, err
 	}
