@@ -74,8 +74,8 @@ func newConfigGet(f *config.Flags, std term.Streams) *cobra.Command {
 func newConfigSet(f *config.Flags, std term.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use: "set KEY VALUE", Short: "Set a setting in agent.yaml, and leave all else there as it is.",
-		Long: "Set a setting in the acp: section of agent.yaml, and leave all else there as it is, comments included. " +
-			"KEY is its name, or agents.NAME.FIELD; a list is written with commas.",
+		Long: "Set a setting in the acp: section of agent.yaml, and leave all else there as it is, comments " +
+			"included. KEY is its name, or agents.NAME.FIELD; a list is written with commas.",
 		Args: cli.Arguments, ValidArgsFunction: settingKeys,
 		RunE: func(_ *cobra.Command, args []string) error { return setConfig(args[0], args[1], f, std) },
 	}
