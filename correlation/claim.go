@@ -26,7 +26,7 @@ func (s *Store) Claim(ctx context.Context, id int64, from []State, process strin
 		return 0, errors.New("claiming a session: a claim needs a process")
 	}
 	var ledger int64
-	err := writeOn(ctx, s.claims, "claiming a session", func(tx *sql.Tx) error {
+	err := s.write(ctx, "claiming a session", func(tx *sql.Tx) error {
 		have, err := s.freshState(ctx, tx, id)
 		if err != nil {
 			return err

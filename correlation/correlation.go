@@ -38,22 +38,18 @@ type Options struct {
 	LiveDir string
 	// Path is the database's file, for Intact. Empty: Intact checks nothing.
 	Path string
-	// Claims is another connection to the same database, for Claim alone, so that a prompt does not wait for other work
-	// of this process. nil: the one of New.
-	Claims *sql.DB
-	Now    func() time.Time // nil: time.Now
-	Log    zerolog.Logger
+	Now  func() time.Time // nil: time.Now
+	Log  zerolog.Logger
 }
 
 // A Store is the tables of package migrations, seen from here. It owns neither the database nor its connection.
 type Store struct {
-	db     *sql.DB
-	claims *sql.DB // for Claim
-	live   string
-	path   string      // the database's
-	file   fs.FileInfo // of path when the store was made; nil: unknown
-	now    func() time.Time
-	log    zerolog.Logger
+	db   *sql.DB
+	live string
+	path string      // the database's
+	file fs.FileInfo // of path when the store was made; nil: unknown
+	now  func() time.Time
+	log  zerolog.Logger
 }
 
 // New returns a store on a database that migrations.Open has opened.
@@ -61,10 +57,7 @@ func New(db *sql.DB, o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Claims == nil {
-		o.Claims = db
-	}
-	s := &Store{db: db, claims: o.Claims, live: o.LiveDir, path: o.Path, now: o.Now, log: o.Log}
+	s := &Store{db: db, live: o.LiveDir, path: o.Path, now: o.Now, log: o.Log}
 	if o.Path != "" {
 		s.file, _ = os.Stat(o.Path)
 	}
@@ -89,12 +82,8 @@ func (s *Store) LiveDir() string { return s.live }
 
 // write runs f in a transaction. doing says in the error what was being done.
 func (s *Store) write(ctx context.Context, doing string, f func(tx *sql.Tx) error) error {
-	return writeOn(ctx, s.db, doing, f)
-}
-
-func writeOn(ctx context.Context, db *sql.DB, doing string, f func(tx *sql.Tx) error) error {
 	var changed error // committed all the same: freshState may have put a dead process's session in doubt
-	err := sqlite.Write(ctx, db, doing, func(tx *sql.Tx) error {
+	err := sqlite.Write(ctx, s.db, doing, func(tx *sql.Tx) error {
 		err := f(tx)
 		if errors.Is(err, ErrStateChanged) || errors.Is(err, ErrIllegalStep) {
 			changed, err = err, nil

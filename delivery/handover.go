@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 
 // goLimit is how long a process may use its database when its client has gone, and again when it ends.
 const goLimit = 100 * time.Millisecond
+
+// SweepTurn is a file in the database's folder: of processes that begin at once one sweeps, for all.
+const SweepTurn = "sweep.lock"
 
 // sweepLimit is how long looking at what others have left may take.
 const sweepLimit = time.Minute
@@ -68,8 +72,11 @@ func NewHandover(o HandoverOptions) *Handover {
 // sweep folds in what dead processes have left, and starts a worker if anything is due.
 func (h *Handover) sweep() {
 	guard.Point("sweep")
-	if _, err := (eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}).Run(pace.Gently(h.looks)); err != nil &&
-		h.looks.Err() == nil {
+	err := eventlog.Together(h.looks, filepath.Join(h.o.Spawn.Dir, SweepTurn), func(ctx context.Context) error {
+		_, err := eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}.Run(pace.Gently(ctx))
+		return err
+	})
+	if err != nil && h.looks.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("sweeping up after dead processes")
 	}
 	if err := h.o.Store.DropContexts(h.looks, h.o.ContextAge); err != nil && h.looks.Err() == nil {

@@ -34,8 +34,7 @@ func Adopt(ctx context.Context, path string) error {
 
 // disarm drops what SQLite would run by itself, before anything is written: triggers, and views.
 func disarm(ctx context.Context, path string) error {
-	db := sql.OpenDB(&connector{path: path, driver: newDriver()})
-	db.SetMaxOpenConns(1)
+	db := connect(&connector{path: path, driver: newDriver()})
 	defer db.Close()
 	objects, err := objectsOf(ctx, db)
 	if err != nil {

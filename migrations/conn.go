@@ -21,8 +21,10 @@ const defaultBusyTimeout = 5 * time.Second
 const (
 	firstRest = time.Millisecond
 	lastRest  = 25 * time.Millisecond
-	looks     = 2 * lastRest // before the end of a wait in which the mark is looked for
 )
+
+// turnSuffix is what the file of turns (sqlite.TakeTurn) has behind the database's name, as SQLite's own files do.
+const turnSuffix = "-writer"
 
 // connector opens connections to one database file.
 type connector struct {
@@ -44,7 +46,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("the driver's %T lacks a method", raw), raw.Close())
 	}
-	return &conn{sqliteConn: sqlite, timeout: wait, mark: newMark(c.path)}, nil
+	return &conn{sqliteConn: sqlite, timeout: wait, turns: c.path + turnSuffix}, nil
 }
 
 // open opens a connection. The first one switches a new database to a write-ahead log. When several do so at once,
@@ -96,27 +98,35 @@ type conn struct {
 	timeout time.Duration // the busy timeout that is set
 	inTx    bool          // between BEGIN and COMMIT or ROLLBACK
 	short   bool          // inTx, in a transaction of sqlite.Write
-	mark    mark          // set while short
+	turns   string        // the file of turns
+	endTurn func()        // ends ours, while short
 }
 
+// BeginTx waits for the short transactions of our own processes (sqlite.Write) as long as ctx allows: each gets its
+// turn. A lock that is held although it is our turn is somebody else's, who may keep it.
 func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	if err := c.waitFor(ctx, 0); err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	end := began.Add(busyTimeout(ctx))
+	short := sqlite.Short(ctx)
+	var end time.Time
 	for rest := firstRest; ; rest = min(2*rest, lastRest) {
+		endTurn, err := func() {}, error(nil)
+		if short {
+			if endTurn, err = c.takeTurn(ctx); err != nil {
+				return nil, err
+			}
+		}
 		transaction, err := c.sqliteConn.BeginTx(ctx, opts)
 		if err == nil {
-			if c.inTx, c.short = true, sqlite.Short(ctx); c.short {
-				c.mark.set()
-			}
+			c.inTx, c.short, c.endTurn = true, short, endTurn
 			return &tx{Tx: transaction, conn: c}, nil
 		}
-		left := time.Until(end)
-		if sqlite.Patient(ctx) && left < looks && time.Since(began) < defaultBusyTimeout && c.mark.isSet() {
-			end, left = time.Now().Add(looks), looks
+		endTurn()
+		if end.IsZero() {
+			end = time.Now().Add(busyTimeout(ctx))
 		}
+		left := time.Until(end)
 		if left <= 0 || !errors.Is(sqlite.Explain(err), sqlite.ErrBusy) {
 			return nil, err
 		}
@@ -126,6 +136,20 @@ func (c *conn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, e
 			return nil, errors.Join(err, ctx.Err())
 		}
 	}
+}
+
+// takeTurn waits for our turn. Where there are no such locks everybody has it.
+func (c *conn) takeTurn(ctx context.Context) (end func(), err error) {
+	limited, cancel := context.WithTimeout(ctx, defaultBusyTimeout)
+	defer cancel()
+	end, err = sqlite.TakeTurn(limited, c.turns)
+	switch {
+	case err == nil:
+		return end, nil
+	case limited.Err() != nil:
+		return nil, fmt.Errorf("%w (%w)", sqlite.ErrBusy, err)
+	}
+	return func() {}, nil
 }
 
 // IsValid and ResetSession ask the driver, if it can tell: a connection may be unusable after a statement was
@@ -159,10 +183,10 @@ func (t *tx) Rollback() error {
 }
 
 func (c *conn) ended() {
-	if c.inTx && c.short {
-		c.mark.clear()
+	if c.inTx {
+		c.inTx = false
+		c.endTurn()
 	}
-	c.inTx = false
 }
 
 func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {

@@ -206,3 +206,58 @@ func TestConnectionAfterTransactions(t *testing.T) {
 		stop()
 	}
 }
+
+// The short transactions of our processes come one after the other, however long a lock may be waited for. A lock that
+// is held out of turn is somebody else's: it is waited for no longer, and nobody waits for the one who waits.
+func TestTurns(t *testing.T) {
+	one, two := twoConnections(t)
+	insert := func(ctx context.Context, db *sql.DB) error {
+		return sqlite.Write(ctx, db, "writing", func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, "INSERT INTO a VALUES (1)")
+			return err
+		})
+	}
+	impatient := sqlite.WithLockWait(t.Context(), 0)
+	given, stop := context.WithTimeout(impatient, 20*time.Millisecond)
+	defer stop()
+	second := make(chan error, 1)
+	err := sqlite.Write(t.Context(), one, "holding the turn", func(*sql.Tx) error {
+		if err := insert(given, two); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, sqlite.ErrBusy) {
+			t.Errorf("beside one of ours: %v", err)
+		}
+		go func() { second <- insert(impatient, two) }()
+		return nil
+	})
+	if err := errors.Join(err, <-second); err != nil {
+		t.Errorf("in turns: %v", err)
+	}
+	tx := must(one.BeginTx(t.Context(), nil))
+	if err := insert(impatient, two); !errors.Is(err, sqlite.ErrBusy) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("beside somebody else: %v", err)
+	}
+	turns := pathOf(t, two) + turnSuffix
+	patient, enough := context.WithCancel(t.Context())
+	go func() { second <- insert(patient, two) }()
+	for range 3 { // the turn is free while the other one rests
+		end, err := sqlite.TakeTurn(t.Context(), turns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end()
+	}
+	enough()
+	if err := <-second; !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func pathOf(t *testing.T, db *sql.DB) (path string) {
+	t.Helper()
+	if err := db.QueryRow("SELECT file FROM pragma_database_list").Scan(&path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -41,6 +41,27 @@ func Open(ctx context.Context, path string) (*sql.DB, error) {
 	return db, nil
 }
 
+// Again opens another connection to a database that Open has opened just now. It reads the schema, which takes longer
+// than most transactions: others would wait for that.
+func Again(ctx context.Context, path string) (*sql.DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	db := connect(&connector{path: path, driver: newDriver()})
+	if _, err := appliedTo(ctx, db); err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", path, sqlite.Explain(err)), db.Close())
+	}
+	return db, nil
+}
+
+// connect gives a database of one connection.
+func connect(c *connector) *sql.DB {
+	db := sql.OpenDB(c)
+	db.SetMaxOpenConns(1)
+	return db
+}
+
 // Look opens the database at path for reading, and leaves no trace: no file is made, nothing is written and no schema
 // applied, so tables and columns of newer migrations may be missing. The error is fs.ErrNotExist (errors.Is) if there
 // is no database. The caller closes the database.
@@ -53,9 +74,7 @@ func Look(path string) (*sql.DB, error) {
 		return nil, err
 	}
 	_, err = os.Stat(path + "-wal")
-	db := sql.OpenDB(&connector{path: path, driver: newDriver(), reads: true, alone: err != nil})
-	db.SetMaxOpenConns(1)
-	return db, nil
+	return connect(&connector{path: path, driver: newDriver(), reads: true, alone: err != nil}), nil
 }
 
 func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
@@ -66,8 +85,7 @@ func open(ctx context.Context, path string, schema fs.FS) (*sql.DB, error) {
 	if err := secure(path); err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(&connector{path: path, driver: newDriver()})
-	db.SetMaxOpenConns(1)
+	db := connect(&connector{path: path, driver: newDriver()})
 	if err := apply(ctx, db, schema); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

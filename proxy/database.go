@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -25,7 +24,7 @@ const (
 	goneLimit  = 100 * time.Millisecond
 	closeLimit = 200 * time.Millisecond
 	// for folding in what other processes have recorded, before memory is asked
-	catchUpLimit = 500 * time.Millisecond
+	catchUpLimit = 100 * time.Millisecond
 )
 
 // A database opens the backend beside the conversation, and runs requests to it. Every request has a deadline of its
@@ -35,7 +34,7 @@ type database struct {
 	beforeEnd func() // called before the end of the process is recorded
 
 	opened   chan struct{} // closed once backend is set, or opening has failed for good
-	refused  atomic.Bool   // somebody else had it locked when it was opened last
+	refused  chan struct{} // closed once somebody else turned out to have it locked as it was opened
 	backend  *Backend      // read through now or ready only, once opened is closed
 	unusable bool          // the file of events will never be folded in; like backend
 	opening  context.Context
@@ -50,8 +49,8 @@ type database struct {
 
 func newDatabase(e *env) *database {
 	d := &database{
-		env: e, beforeEnd: func() {}, opened: make(chan struct{}), learnable: make(chan struct{}, 1),
-		stop: make(chan struct{}), stopped: make(chan struct{}),
+		env: e, beforeEnd: func() {}, opened: make(chan struct{}), refused: make(chan struct{}),
+		learnable: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	d.opening, d.giveUp = context.WithCancel(context.Background())
 	return d
@@ -102,9 +101,9 @@ func (d *database) learnUntilMore() (more bool) {
 // open opens the backend. A locked database is tried again until the conversation ends.
 func (d *database) open() {
 	defer close(d.opened)
+	refuse := sync.OnceFunc(func() { close(d.refused) })
 	for {
 		backend, err := d.o.Open(sqlite.WithLockWait(d.opening, d.o.ClaimLimit))
-		d.refused.Store(errors.Is(err, sqlite.ErrBusy))
 		if err == nil {
 			d.backend = backend
 			return
@@ -118,6 +117,7 @@ func (d *database) open() {
 			d.o.Log.Error().Err(err).Msg("opening the database")
 			return
 		}
+		refuse()
 		d.o.Log.Info().Err(err).Msg("the database cannot be opened yet")
 		select {
 		case <-time.After(openRetry):
@@ -179,19 +179,16 @@ func (d *database) ready(ctx context.Context) *Backend {
 func (d *database) unlessLocked(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	d.tasks.run("watching the lock", func(context.Context) {
-		refused := d.talk.events.Refused()
+		defer cancel()
+		opening, folding := d.refused, d.talk.events.Refusal()
+		if d.now() != nil {
+			opening = nil
+		}
 		d.talk.events.Hurry()
-		look := time.NewTicker(max(d.o.ClaimLimit/4, time.Millisecond))
-		defer look.Stop()
-		for {
-			select {
-			case <-look.C:
-			case <-ctx.Done():
-				return
-			}
-			if d.refused.Load() || d.talk.events.Refused() > refused {
-				cancel()
-			}
+		select {
+		case <-opening:
+		case <-folding:
+		case <-ctx.Done():
 		}
 	})
 	return ctx, cancel

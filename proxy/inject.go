@@ -116,7 +116,7 @@ func (j *injector) claim(ctx context.Context, h *heldPrompt, next session.Step, 
 	if !spliced {
 		return j.talk.see(session.Claimed{Prompt: h.prompt, Err: errNotSpliced})
 	}
-	ctx = sqlite.Patiently(sqlite.WithLockWait(ctx, j.o.ClaimLimit))
+	ctx = sqlite.WithLockWait(ctx, j.o.ClaimLimit)
 	entry, granted := next.Injection.Injection, make(chan session.Do, 1)
 	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
 		row, err := j.talk.events.Row(ctx, h.session.Number)

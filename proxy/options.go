@@ -40,7 +40,7 @@ type Events interface {
 	Flush(context.Context) error
 	Row(ctx context.Context, session int) (int64, error)
 	Folded(context.Context) error
-	Refused() int
+	Refusal() <-chan struct{}
 	Hurry()
 	Close(context.Context) (left bool, err error)
 	Discard() error

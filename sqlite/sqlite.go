@@ -89,21 +89,10 @@ func Short(ctx context.Context) bool { return ctx.Value(shortKey{}) != nil }
 type lockWaitKey struct{}
 
 // WithLockWait returns a context under which a statement, or the beginning of a transaction, waits no longer than d for
-// another process's lock. The work itself has the time that ctx leaves.
+// a lock that somebody else holds. Write waits for its turn, and the work itself goes on, for as long as ctx lasts.
 func WithLockWait(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, lockWaitKey{}, d)
 }
-
-type patientKey struct{}
-
-// Patiently returns a context under which the short transactions of our own processes (Write) are waited for as long as
-// ctx allows: only a lock that somebody else holds counts against WithLockWait.
-func Patiently(ctx context.Context) context.Context {
-	return context.WithValue(ctx, patientKey{}, true)
-}
-
-// Patient reports whether a context is one of Patiently.
-func Patient(ctx context.Context) bool { return ctx.Value(patientKey{}) != nil }
 
 // LockWait returns the wait that WithLockWait has set, or otherwise if none is set.
 func LockWait(ctx context.Context, otherwise time.Duration) time.Duration {

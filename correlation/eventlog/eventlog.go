@@ -149,8 +149,8 @@ func (l *Log) Folded(ctx context.Context) error {
 	return l.f.awaitFolded(ctx, l.w.written())
 }
 
-// Refused is how often the database has not taken events, because somebody else holds it locked or it fails.
-func (l *Log) Refused() int { return l.f.refusals() }
+// Refusal is closed when the database next takes no events, because somebody else holds it locked or it fails.
+func (l *Log) Refusal() <-chan struct{} { return l.f.refusal() }
 
 // Hurry has what is written folded in now.
 func (l *Log) Hurry() { l.f.urge() }

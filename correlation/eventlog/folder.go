@@ -41,7 +41,7 @@ type folder struct {
 	reached place         // up to which all is folded in
 	moved   chan struct{} // closed and replaced when reached or rows change
 	urgent  bool          // somebody waits: do not pause
-	refused int           // transactions that failed
+	refused chan struct{} // closed and replaced when a transaction fails
 
 	urged   chan struct{} // 1-buffered
 	ctx     context.Context
@@ -57,7 +57,7 @@ type folder struct {
 
 func newFolder(o Options, w *writer) *folder {
 	f := &folder{o: o, w: w, rows: map[int]int64{}, gone: map[int]bool{}, moved: make(chan struct{}),
-		urged: make(chan struct{}, 1), stopped: make(chan struct{}), number: 1}
+		refused: make(chan struct{}), urged: make(chan struct{}, 1), stopped: make(chan struct{}), number: 1}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	return f
 }
@@ -179,7 +179,7 @@ func (f *folder) catchUp(ctx context.Context) error {
 			f.r = r
 		}
 		began := time.Now()
-		limited, cancel := context.WithTimeout(sqlite.Patiently(sqlite.WithLockWait(ctx, foldWait)), foldLimit)
+		limited, cancel := context.WithTimeout(sqlite.WithLockWait(ctx, foldWait), foldLimit)
 		did, err := f.r.step(limited)
 		cancel()
 		if err != nil {
@@ -246,14 +246,15 @@ func (f *folder) urge() {
 	wake(f.urged)
 }
 
-// refuse counts a transaction that failed.
+// refuse tells who waits that a transaction has failed.
 func (f *folder) refuse() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.refused++
+	close(f.refused)
+	f.refused = make(chan struct{})
 }
 
-func (f *folder) refusals() int {
+func (f *folder) refusal() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refused

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -196,23 +197,27 @@ func socketParents() []string {
 	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
 		parents = append(parents, run)
 	}
-	return append(parents, "/tmp")
+	if !slices.Contains(parents, "/tmp") {
+		parents = append(parents, "/tmp")
+	}
+	return parents
 }
 
 // sweep removes the folders of servers that were killed. A young folder is left alone: its server may be about to lock
 // it. So is one without a lock, which was killed before it made one.
 func sweep() {
 	for _, parent := range socketParents() {
-		found, _ := filepath.Glob(filepath.Join(parent, folderPrefix+"*", lockName))
-		for _, name := range found {
-			info, err := os.Stat(name)
-			if err != nil || time.Since(info.ModTime()) < youngTime || !own(filepath.Dir(name)) {
+		found, _ := filepath.Glob(filepath.Join(parent, folderPrefix+"*"))
+		for _, dir := range found {
+			name := filepath.Join(dir, lockName)
+			info, err := os.Lstat(name)
+			if err != nil || time.Since(info.ModTime()) < youngTime || !own(dir) {
 				continue
 			}
 			lock := flock.New(name)
 			if free, err := lock.TryLock(); free && err == nil {
 				lock.Close()
-				os.RemoveAll(filepath.Dir(name))
+				os.RemoveAll(dir)
 			}
 		}
 	}

@@ -32,8 +32,12 @@ func (s Steps) Uninstall() error {
 	if failed != nil {
 		return failed
 	}
-	for _, path := range []string{recorded, s.Config.DB, s.Config.DB + "-wal", s.Config.DB + "-shm",
-		s.Config.DB + "-writer", filepath.Join(s.Config.Dir(), "catch-up.lock"), runtime.UndoFile(s.Config)} {
+	files := []string{recorded, s.Config.DB, s.Config.DB + "-wal", s.Config.DB + "-shm", s.Config.DB + "-writer",
+		runtime.UndoFile(s.Config)}
+	for _, name := range runtime.TurnFiles {
+		files = append(files, filepath.Join(s.Config.Dir(), name))
+	}
+	for _, path := range files {
 		failed = errors.Join(failed, s.remove(path))
 	}
 	failed = errors.Join(failed, s.removeNpxCopy())

@@ -42,6 +42,7 @@ type Backend struct {
 	follower *follower
 	opened   chan struct{} // closed when own or failed is set
 	own      *embedded.Store
+	learner  *embedded.Store // on the connection behind
 	mail     *messageSource
 	process  *correlation.Process  // this process, for what tools leave owed
 	sweep    func(context.Context) // takes in what agents have written; nil: nobody has asked for it
@@ -53,7 +54,7 @@ type Backend struct {
 
 	mu       sync.Mutex // guards what follows
 	db       *sql.DB
-	claims   *sql.DB // a connection for claims alone, so that a prompt waits for no other write of ours
+	behind   *sql.DB // a connection for what no prompt waits for: it waits for its turn to write, and keeps no read out
 	handover *delivery.Handover
 }
 
@@ -148,21 +149,23 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.db = db
 	b.mu.Unlock()
 	DropUndo(b.c, b.log)
-	claims, err := migrations.Open(ctx, b.c.DB)
+	behind, err := migrations.Again(ctx, b.c.DB)
 	if err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
-	b.claims = claims
+	b.behind = behind
 	b.mu.Unlock()
-	store := correlation.New(db, correlation.Options{LiveDir: b.c.LiveDir(), Path: b.c.DB, Claims: claims, Log: log})
+	o := correlation.Options{LiveDir: b.c.LiveDir(), Path: b.c.DB, Log: log}
+	store, folded := correlation.New(db, o), correlation.New(behind, o)
 	announceRecording(ctx, b.c, store, b.log, b.std)
-	process := store.Process(b.events.Process())
-	handover := newHandover(b.c, store, process, log)
+	process := folded.Process(b.events.Process())
+	handover := newHandover(b.c, folded, process, log)
 	b.mu.Lock()
 	b.handover = handover
 	b.mu.Unlock()
 	b.own, b.process = NewStore(b.c, db, b.log), process
+	b.learner = NewStore(b.c, behind, b.log)
 	source, err := b.source(store, withoutOwnNotes{b.own}, log)
 	if err != nil {
 		return nil, err
@@ -177,7 +180,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		b.sweep = sweepOnce(b.c, b.log)
 		b.follower.onTurn(b.sweep)
 	}
-	b.events.Attach(store)
+	b.events.Attach(folded)
 	b.follower.attach(b.daemon, func(ctx context.Context, key string) error {
 		if err := b.events.Folded(pace.Gently(ctx)); err != nil {
 			return err
@@ -193,8 +196,8 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		Memory:   localSource{b.mail, b.own},
 		Parent:   parentOfSessions(store, log),
 		Messages: b.messages,
-		CatchUp:  func(ctx context.Context) { b.catchUp(ctx, store) },
-		Learn:    b.learn,
+		CatchUp:  func(ctx context.Context) { b.catchUp(ctx, folded) },
+		Learn:    b.learnInTurn,
 		HandOver: handover.ClientGone,
 		Left:     handover.Now,
 	}
@@ -228,8 +231,14 @@ func (b *Backend) info(name, id string) correlation.ProcessInfo {
 	return info
 }
 
-// catchUpName names what processes do together (eventlog.Together).
-const catchUpName = "catch-up"
+// Files in the database's folder that stand for what one process does for all, or one after the other.
+const (
+	catchUpTurn = "catch-up.lock"
+	learnTurn   = "learn.lock"
+)
+
+// TurnFiles are all of them.
+var TurnFiles = []string{catchUpTurn, learnTurn, delivery.SweepTurn}
 
 // catchUpWait is how long to wait for a lock on the database at a time: a prompt is held meanwhile.
 const catchUpWait = 25 * time.Millisecond
@@ -240,7 +249,7 @@ func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
 	log := b.log.Logger()
 	sweep := eventlog.Sweep{Store: store, Log: log, Living: true, Except: b.events.Process(),
 		Tell: func(line string) { b.std.Say("%s", line) }}
-	err := eventlog.Together(ctx, b.c.Dir(), catchUpName, func(ctx context.Context) error {
+	err := eventlog.Together(ctx, filepath.Join(b.c.Dir(), catchUpTurn), func(ctx context.Context) error {
 		ctx = sqlite.WithLockWait(ctx, catchUpWait)
 		if _, err := sweep.Run(ctx); err != nil {
 			return err
@@ -253,10 +262,18 @@ func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
 	}
 }
 
+// learnInTurn learns once no other process does, so that none reads a turn that another reads just now.
+func (b *Backend) learnInTurn(ctx context.Context) {
+	if end, err := sqlite.TakeTurn(ctx, filepath.Join(b.c.Dir(), learnTurn)); err == nil {
+		defer end()
+		b.learn(ctx)
+	}
+}
+
 // learn makes memories of the turns that have ended.
 func (b *Backend) learn(ctx context.Context) {
 	// a busy database is no reason to warn: it is tried again after the next turn
-	if err := b.own.Learn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) {
+	if err := b.learner.Learn(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) {
 		log := b.log.Logger()
 		log.Warn().Err(err).Msg("learning from turns")
 	}
@@ -347,7 +364,7 @@ func (b *Backend) Close() {
 	if b.handover != nil {
 		b.handover.End()
 	}
-	for _, db := range []*sql.DB{b.claims, b.db} {
+	for _, db := range []*sql.DB{b.behind, b.db} {
 		if db == nil {
 			continue
 		}

@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ func TestCatchUpBesideAnother(t *testing.T) {
 	defer b.log.Close()
 	b.events = begin()
 	defer b.events.Discard()
-	b.own = NewStore(c, db, b.log)
+	b.learner = NewStore(c, db, b.log)
 	other := begin()
 	defer other.Close(context.Background())
 	session, turn := other.NewSession(), other.NewTurn()
@@ -75,7 +76,7 @@ func TestCatchUpBesideAnother(t *testing.T) {
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Path: c.DB})
 	another, begun, over := make(chan error, 1), make(chan struct{}), make(chan struct{})
 	go func() {
-		another <- eventlog.Together(t.Context(), c.Dir(), catchUpName, func(context.Context) error {
+		another <- eventlog.Together(t.Context(), filepath.Join(c.Dir(), catchUpTurn), func(context.Context) error {
 			close(begun)
 			<-over
 			return errors.New("it comes to nothing")
