@@ -11,19 +11,36 @@ import (
 
 // What sessions used, for those who sum it up.
 
-// A Scope limits what is read: to what happened since a time, unless that is zero, and in one session, unless that
-// is 0.
+// A Scope limits what is read: to what happened since a time, unless that is zero, and in some sessions, unless that
+// is nil.
 type Scope struct {
-	Since   time.Time
-	Session int64
+	Since    time.Time
+	Sessions []int64
 }
 
-// where is the scope as a condition on the column session, with Session as ?1.
-func (s Scope) where() string {
-	if s.Session == 0 {
-		return "?1 = 0"
+// where is the scope as a condition on a column of sessions' rows, with the sessions as ?1.
+func (s Scope) where(column string) string {
+	if s.Sessions == nil {
+		return "?1 = ''"
 	}
-	return "session = ?1"
+	return column + " IN (SELECT value FROM json_each(?1))"
+}
+
+// column is a column of turns by whose index some turns are found; in sessions they are found by these.
+func (s Scope) column(name string) string {
+	if s.Sessions == nil {
+		return name
+	}
+	return "+" + name
+}
+
+// sessions are the sessions as a parameter.
+func (s Scope) sessions() string {
+	if s.Sessions == nil {
+		return ""
+	}
+	list, _ := json.Marshal(s.Sessions) // numbers
+	return string(list)
 }
 
 // A SessionName is what a session's usage is summed up by. Sums over time count it whenever it was.
@@ -32,11 +49,11 @@ type SessionName struct {
 	Harness, Project, ACPID string
 }
 
-// Names returns the names of the scope's session, or of all, whenever they were.
+// Names returns the names of the scope's sessions, whenever they were.
 func (s *Store) Names(ctx context.Context, in Scope) ([]SessionName, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (n SessionName, err error) {
 		return n, row.Scan(&n.ID, &n.Harness, &n.Project, &n.ACPID)
-	}, `SELECT id, harness, project, acp_id FROM sessions WHERE ?1 IN (0, id)`, in.Session)
+	}, `SELECT id, harness, project, acp_id FROM sessions WHERE `+in.where("id"), in.sessions())
 	return all, sqlite.While("reading sessions", err)
 }
 
@@ -53,7 +70,8 @@ func (s *Store) TurnStarts(ctx context.Context, in Scope, do func(session int64,
 		err = row.Scan(&session, &at)
 		do(session, sqlite.Unstamp(at))
 		return struct{}{}, err
-	}, `SELECT session, started FROM turns WHERE `+in.where()+` AND started >= ?2`, in.Session, sqlite.Stamp(in.Since))
+	}, `SELECT session, started FROM turns WHERE `+in.where("session")+` AND `+in.column("started")+` >= ?2`,
+		in.sessions(), sqlite.Stamp(in.Since))
 	return sqlite.While("reading when turns began", err)
 }
 
@@ -64,8 +82,8 @@ func (s *Store) InsertedBytes(ctx context.Context, in Scope, do func(session int
 		err = row.Scan(&session, &at, &size)
 		do(session, sqlite.Unstamp(at), size)
 		return struct{}{}, err
-	}, `SELECT session, at, bytes FROM injections WHERE `+in.where()+` AND at >= ?2 AND outcome <> ?3`, in.Session,
-		sqlite.Stamp(in.Since), WasRefused)
+	}, `SELECT session, at, bytes FROM injections WHERE `+in.where("session")+` AND at >= ?2 AND outcome <> ?3`,
+		in.sessions(), sqlite.Stamp(in.Since), WasRefused)
 	return sqlite.While("reading what was inserted", err)
 }
 
@@ -91,9 +109,9 @@ type UsageReport struct {
 	Currency          string
 }
 
-// UsageReports calls do with the reports of a session (0: of all), by session and in order. Of the harnesses named it
+// UsageReports calls do with all reports of the scope's sessions, by session and in order. Of the harnesses named it
 // looks up the process that reported, which takes longer.
-func (s *Store) UsageReports(ctx context.Context, session int64, processOf []string, do func(UsageReport)) error {
+func (s *Store) UsageReports(ctx context.Context, in Scope, processOf []string, do func(UsageReport)) error {
 	names, err := json.Marshal(processOf)
 	if err != nil {
 		return err
@@ -109,8 +127,8 @@ func (s *Store) UsageReports(ctx context.Context, session int64, processOf []str
 			WHERE t.session = u.session AND t.id <= coalesce(u.turn, t.id) AND t.started <= u.at
 			ORDER BY t.id DESC LIMIT 1), '')
 		ELSE '' END
-		FROM usage u JOIN sessions s ON s.id = u.session WHERE `+Scope{Session: session}.where()+`
-		ORDER BY u.session, u.id`, session, string(names))
+		FROM usage u JOIN sessions s ON s.id = u.session WHERE `+in.where("u.session")+`
+		ORDER BY u.session, u.id`, in.sessions(), string(names))
 	return sqlite.While("reading usage", err)
 }
 

@@ -9,32 +9,40 @@ import (
 // titleLength is how many characters of a first prompt are read for a title.
 const titleLength = 400
 
-// FirstWords returns the beginning of the first prompt, by session. Sessions without a turn are missing. Sessions that
-// a session continues do not count.
-func (s *Store) FirstWords(ctx context.Context) (map[int64]string, error) {
-	type first struct {
-		session int64
-		words   string
-	}
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (f first, err error) {
-		return f, row.Scan(&f.session, &f.words)
-	}, `SELECT session, substr(user, 1, ?) FROM turns
-		WHERE id IN (SELECT min(id) FROM turns GROUP BY session)`, titleLength)
-	found := make(map[int64]string, len(all))
-	for _, f := range all {
-		found[f.session] = f.words
-	}
+// FirstWords returns the beginning of the first prompt of each session's conversation: of those that it continues as
+// well. Without a turn it is missing.
+func (s *Store) FirstWords(ctx context.Context, in Scope) (map[int64]string, error) {
+	found := map[int64]string{}
+	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+		var session int64
+		var words string
+		err = row.Scan(&session, &words)
+		found[session] = words
+		return struct{}{}, err
+	}, `WITH RECURSIVE chain (session, id) AS (
+			SELECT id, id FROM sessions WHERE `+in.where("id")+` UNION
+			SELECT c.session, s.continue_of FROM chain c JOIN sessions s ON s.id = c.id
+			WHERE s.continue_of IS NOT NULL)
+		SELECT session, substr((SELECT user FROM turns WHERE turns.id = first), 1, ?2) FROM (
+			SELECT c.session, min((SELECT min(id) FROM turns WHERE session = c.id)) AS first FROM chain c
+			GROUP BY c.session)
+		WHERE first IS NOT NULL`, in.sessions(), titleLength)
 	return found, sqlite.While("reading first prompts", err)
 }
 
-// Mentioning returns the sessions in which a word was said, by either side, in letters of any case.
-func (s *Store) Mentioning(ctx context.Context, word string) (map[int64]bool, error) {
-	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64],
-		`SELECT DISTINCT session FROM turns
-			WHERE instr(lower(user), lower(?1)) > 0 OR instr(lower(assistant), lower(?1)) > 0`, word)
+// Mentioning returns the sessions in which a text was said, by either side, in letters of any case. It reads all turns
+// or, with unindexed, only those that the embedded store has not taken in.
+func (s *Store) Mentioning(ctx context.Context, text string, unindexed bool) (map[int64]bool, error) {
+	among := "turns"
+	if unindexed {
+		among = `(SELECT id AS new FROM turns WHERE learned = 0 AND ended > 0
+			UNION ALL SELECT id FROM turns WHERE ended = 0) CROSS JOIN turns ON id = new`
+	}
+	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT DISTINCT session FROM `+among+`
+		WHERE instr(lower(user), lower(?1)) > 0 OR instr(lower(assistant), lower(?1)) > 0`, text)
 	found := make(map[int64]bool, len(ids))
 	for _, id := range ids {
 		found[id] = true
 	}
-	return found, sqlite.While("looking for a word", err)
+	return found, sqlite.While("looking for a text", err)
 }

@@ -23,16 +23,26 @@ func TestFirstWordsAndMentioning(t *testing.T) {
 	b.save(Turn{ID: id, Assistant: "11.42 metres, of SPRUCE"})
 	b.save(Turn{Session: one.ID, Process: "p", User: "And the boom?"})
 	b.save(Turn{Session: two.ID, Process: "p", User: "Where is the schema?"})
-	words := must(b.FirstWords(b.ctx()))(t)
-	if len(words) != 2 || words[one.ID] != "How long is the mast?" || words[two.ID] != "Where is the schema?" {
+	next := b.open(OpenSession{ACPID: "four", Key: "k4", ContinueOf: one.ID})
+	b.save(Turn{Session: next.ID, Process: "p", User: "Go on."})
+	words := must(b.FirstWords(b.ctx(), Scope{}))(t)
+	if len(words) != 3 || words[next.ID] != words[one.ID] || words[one.ID] != "How long is the mast?" || words[two.ID] != "Where is the schema?" {
 		t.Errorf("%v, without %d", words, empty.ID)
 	}
 	for word, want := range map[string][2]bool{"boom": {true, false}, "spruce": {true, false}, "THE": {true, true},
 		"keel": {}} {
-		said := must(b.Mentioning(b.ctx(), word))(t)
-		if said[one.ID] != want[0] || said[two.ID] != want[1] {
-			t.Errorf("%q: %v, want %v", word, said, want)
+		for _, unindexed := range []bool{false, true} {
+			said := must(b.Mentioning(b.ctx(), word, unindexed))(t)
+			if said[one.ID] != want[0] || said[two.ID] != want[1] {
+				t.Errorf("%q: %v, want %v", word, said, want)
+			}
 		}
+	}
+	if _, err := b.db.Exec(`UPDATE turns SET learned = 1, ended = 1`); err != nil {
+		t.Fatal(err)
+	}
+	if said := must(b.Mentioning(b.ctx(), "boom", true))(t); len(said) != 0 {
+		t.Errorf("what is in the index is read: %v", said)
 	}
 }
 

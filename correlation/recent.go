@@ -3,7 +3,6 @@ package correlation
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -17,9 +16,9 @@ type Excerpt struct {
 	UserSize, AssistantSize int
 }
 
-// NewestTurns calls do with at most so many turns of a session (0: of all), newest first, with at most text characters
+// NewestTurns calls do with at most so many turns of the sessions in scope, newest first, with at most text characters
 // of the prompt and of the answer.
-func (s *Store) NewestTurns(ctx context.Context, session int64, text, most int, do func(Excerpt)) error {
+func (s *Store) NewestTurns(ctx context.Context, in Scope, text, most int, do func(Excerpt)) error {
 	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
 		var e Excerpt
 		var started, ended int64
@@ -34,30 +33,15 @@ func (s *Store) NewestTurns(ctx context.Context, session int64, text, most int, 
 			do(e)
 		}
 		return struct{}{}, err
-	}, `SELECT id, session, started, ended, stop, code, truncated, tools, substr(user, 1, ?1), octet_length(user),
-		substr(answer, 1, ?1), octet_length(answer), delegation
-		FROM (SELECT *, replace(assistant, '`+chars.ToolMark+`', '') AS answer FROM turns WHERE ?2 = 0 OR session = ?2)
-		ORDER BY started DESC, id DESC LIMIT ?3`, text, session, most)
+	}, `SELECT id, session, started, ended, stop, code, truncated, tools, substr(user, 1, ?2), octet_length(user),
+		substr(answer, 1, ?2), octet_length(answer), delegation
+		FROM (SELECT *, replace(assistant, '`+chars.ToolMark+`', '') AS answer FROM turns WHERE `+in.where("session")+`)
+		ORDER BY `+in.column("started")+` DESC, id DESC LIMIT ?3`, in.sessions(), text, most)
 	return sqlite.While("reading turns", err)
 }
 
-// Recent are the sessions that a page shows: one or, with 0, all that have a turn since a time.
-type Recent struct {
-	Session int64
-	Since   time.Time
-}
-
-// recent is the condition that a column session is one of them; its parameters come first.
-const recent = `CASE ?1 WHEN 0 THEN session IN (SELECT session FROM turns WHERE started >= ?2)
-	ELSE session = ?1 END`
-
-// args returns the parameters of recent, and others behind them.
-func (r Recent) args(more ...any) []any {
-	return append([]any{r.Session, sqlite.Stamp(r.Since)}, more...)
-}
-
-// RecentSessions returns the sessions. Turns counts their own alone.
-func (s *Store) RecentSessions(ctx context.Context, in Recent) ([]Session, error) {
+// SessionsIn returns the sessions in scope. Turns counts their own alone.
+func (s *Store) SessionsIn(ctx context.Context, in Scope) ([]Session, error) {
 	const doing = "reading sessions"
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Session, error) {
 		var turns int
@@ -65,8 +49,7 @@ func (s *Store) RecentSessions(ctx context.Context, in Recent) ([]Session, error
 		v.Turns = turns
 		return v, err
 	}, `SELECT `+sessionColumns+`, (SELECT count(*) FROM turns WHERE session = s.id) FROM sessions s
-		WHERE CASE ?1 WHEN 0 THEN id IN (SELECT session FROM turns WHERE started >= ?2) ELSE id = ?1 END`,
-		in.args()...)
+		WHERE `+in.where("id"), in.sessions())
 	if err != nil {
 		return nil, sqlite.While(doing, err)
 	}
@@ -77,8 +60,21 @@ func (s *Store) RecentSessions(ctx context.Context, in Recent) ([]Session, error
 	return all, sqlite.While(doing, err)
 }
 
-// RecentKeys returns the sessions by all keys that they have had.
-func (s *Store) RecentKeys(ctx context.Context, in Recent) (map[string]int64, error) {
+// KeysIn returns the sessions in scope by all keys that they have had.
+func (s *Store) KeysIn(ctx context.Context, in Scope) (map[string]int64, error) {
+	return s.keys(ctx, in.where("session"), in.sessions())
+}
+
+// SessionsByKey returns the sessions that have or had some keys.
+func (s *Store) SessionsByKey(ctx context.Context, keys []string) (map[string]int64, error) {
+	list, err := json.Marshal(keys)
+	if err != nil {
+		return nil, err
+	}
+	return s.keys(ctx, `key IN (SELECT value FROM json_each(?1))`, string(list))
+}
+
+func (s *Store) keys(ctx context.Context, where, arg string) (map[string]int64, error) {
 	keys := map[string]int64{}
 	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
 		var key string
@@ -86,20 +82,21 @@ func (s *Store) RecentKeys(ctx context.Context, in Recent) (map[string]int64, er
 		err = row.Scan(&key, &session)
 		keys[key] = session
 		return struct{}{}, err
-	}, `SELECT key, session FROM session_keys WHERE `+recent, in.args()...)
+	}, `SELECT key, session FROM session_keys WHERE `+where, arg)
 	return keys, sqlite.While("reading keys", err)
 }
 
-// RecentInjections calls do with what was inserted into the sessions, newest first, with at most text characters of it.
-func (s *Store) RecentInjections(ctx context.Context, in Recent, text int, do func(Injection)) error {
+// InjectionsIn calls do with what was inserted into the sessions in scope, newest first, with at most text characters
+// of it.
+func (s *Store) InjectionsIn(ctx context.Context, in Scope, text int, do func(Injection)) error {
 	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
 		one, err := scanInjection(row)
 		if err == nil {
 			do(one)
 		}
 		return struct{}{}, err
-	}, `SELECT `+injectionColumns+`, substr(text, 1, ?3) FROM injections WHERE `+recent+` ORDER BY id DESC`,
-		in.args(text)...)
+	}, `SELECT `+injectionColumns+`, substr(text, 1, ?2) FROM injections WHERE `+in.where("session")+`
+		ORDER BY id DESC`, in.sessions(), text)
 	return sqlite.While("reading what was inserted", err)
 }
 

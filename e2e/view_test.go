@@ -49,7 +49,7 @@ func TestViewLive(t *testing.T) {
 		}
 	}
 	must(b, cmd.Process.Signal(syscall.SIGPIPE))
-	answer, err := http.Get(address)
+	answer, err := http.Get(address + "parts/memories")
 	must(b, err)
 	page, err := io.ReadAll(answer.Body)
 	must(b, err)

@@ -49,7 +49,7 @@ func eachReport(ctx context.Context, store *correlation.Store, scope correlation
 		}
 		rows = rows[:0]
 	}
-	err = store.UsageReports(ctx, scope.Session, restarting, func(r correlation.UsageReport) {
+	err = store.UsageReports(ctx, scope, restarting, func(r correlation.UsageReport) {
 		if len(rows) > 0 && rows[0].Session != r.Session {
 			flush()
 		}

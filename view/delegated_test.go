@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/view"
@@ -56,8 +57,8 @@ func TestTimeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	lanes, sessions, days := p.Timeline.Lanes, 0, map[string]bool{}
-	for _, d := range p.Days {
-		days[d.ID] = true
+	for _, s := range p.Listed {
+		days[s.LastActive.Local().Format(time.DateOnly)] = true
 	}
 	for _, l := range lanes {
 		sessions += l.Sessions
@@ -67,7 +68,7 @@ func TestTimeline(t *testing.T) {
 			}
 		}
 	}
-	if len(lanes) != 4 || lanes[0].Project != "/home/sample/src/curlew" || sessions != 20 {
+	if len(lanes) != 6 || lanes[0].Project != "/home/sample/src/curlew" || sessions != 20 {
 		t.Errorf("%d lanes of %d sessions, the first of %s", len(lanes), sessions, lanes[0].Project)
 	}
 	exec(t, src.DB, `UPDATE sessions SET project = '/p' || id`)

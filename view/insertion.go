@@ -43,22 +43,28 @@ var outcomes = map[correlation.Outcome]string{
 	correlation.WasCancelled: "cancelled, perhaps lost",
 }
 
-// readInsertions adds to the sessions what was inserted into them.
-func (c *Conversations) readInsertions(ctx context.Context, src Source, in correlation.Recent) error {
+// readInsertions adds to the sessions what was inserted into them, without the texts if not withText.
+func (c *Conversations) readInsertions(ctx context.Context, src Source, in correlation.Scope, withText bool) error {
 	var all []correlation.Injection
 	ids := map[string]bool{}
-	room := mostBlocks
-	err := src.Sessions.RecentInjections(ctx, in, mostBlock, func(one correlation.Injection) {
-		one.Text = chars.Cut(one.Text, mostBlock)
+	most, room := mostBlock, mostBlocks
+	if !withText {
+		most, room = 0, 0
+	}
+	err := src.Sessions.InjectionsIn(ctx, in, most, func(one correlation.Injection) {
+		one.Text = chars.Cut(one.Text, most)
 		if room -= len(one.Text); room < 0 {
 			one.Text = ""
 		}
 		for _, id := range one.Items {
 			ids[id] = true
 		}
+		if s := c.byID[one.Session]; s != nil && one.Outcome != correlation.WasRefused {
+			s.Told += len(one.Items)
+		}
 		all = append(all, one)
 	})
-	if err != nil {
+	if err != nil || !withText {
 		return err
 	}
 	texts, err := src.Memories.Beginnings(ctx, slices.Collect(maps.Keys(ids)), 8*mostTitle)

@@ -25,8 +25,8 @@ func TestLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.AllSessions != all || p.Sessions != 10_000 || p.Turns != 10_000 || len(p.Timeline.Lanes) != 8 {
-		t.Errorf("%d of %d sessions, %d turns, %d lanes", p.Sessions, p.AllSessions, p.Turns, len(p.Timeline.Lanes))
+	if p.AllSessions != all || len(p.Listed) != 10_000 || p.Turns != 10_000 || len(p.Timeline.Lanes) != 8 {
+		t.Errorf("%d of %d sessions, %d turns, %d lanes", len(p.Listed), p.AllSessions, p.Turns, len(p.Timeline.Lanes))
 	}
 	row := p.Usage.Tables[0].Rows[0]
 	if row.Sessions != "100,000" || row.Input != "1,000,000" || row.Output != "100,000" {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -20,6 +21,7 @@ import (
 // Changes are what a person can do to a memory on a live page.
 type Changes interface {
 	Forget(ctx context.Context, id string) error
+	Undo(ctx context.Context) error // of what was forgotten last
 	Pin(ctx context.Context, id string) error
 	Edit(ctx context.Context, id, text string) error
 }
@@ -87,6 +89,7 @@ func (l *Live) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", l.page)
 	mux.HandleFunc("GET /parts/{part}", l.part)
+	mux.HandleFunc("POST /undo", l.undo)
 	mux.HandleFunc("GET /sessions/{id}", l.session)
 	mux.HandleFunc("GET /changes", l.watch.stream)
 	mux.HandleFunc("POST /memories/{id}/{change}", l.change)
@@ -135,41 +138,56 @@ func (l *Live) admits(r *http.Request) (rest string, right bool) {
 // same compares secrets in the same time whatever they have in common.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
+// page writes the page with the beginning of its list, whatever its address asks for: the browser keeps that to itself,
+// and asks for the rest.
 func (l *Live) page(w http.ResponseWriter, r *http.Request) {
-	l.write(w, r, func(p *Page) error { return p.Write(w) }, partSessions, partMemories, partUsage)
+	l.write(w, r, func(ctx context.Context, p *Page) (err error) {
+		if err = p.readRows(ctx, l.Source, query{}); err != nil {
+			return err
+		}
+		p.AllMemories, err = l.Memories.Count(ctx)
+		return err
+	}, (*Page).Write)
 }
 
 func (l *Live) part(w http.ResponseWriter, r *http.Request) {
-	names := map[string]string{"sessions": partSessions, "memories": partMemories, "usage": partUsage}
-	name := names[r.PathValue("part")]
-	if name == "" {
+	q := queryOf(r.URL.Query())
+	name := r.PathValue("part")
+	read := map[string]func(context.Context, *Page) error{
+		partRows:     func(ctx context.Context, p *Page) error { return p.readRows(ctx, l.Source, q) },
+		partOverview: func(ctx context.Context, p *Page) error { return p.readOverview(ctx, l.Source) },
+		partMemories: func(ctx context.Context, p *Page) error { return p.readSomeMemories(ctx, l.Source, q.text) },
+		partUsage:    func(ctx context.Context, p *Page) error { return p.readUsage(ctx, l.Source) },
+	}[name]
+	if read == nil {
 		http.NotFound(w, r)
 		return
 	}
-	l.write(w, r, func(p *Page) error { return p.writePart(w, name, p) }, name)
+	l.write(w, r, read, func(p *Page, w io.Writer) error { return p.writePart(w, name, p) })
 }
 
-// write reads some parts of the page, and has write write them.
-func (l *Live) write(w http.ResponseWriter, r *http.Request, write func(*Page) error, parts ...string) {
+// write reads what a page shows, and has write write it.
+func (l *Live) write(w http.ResponseWriter, r *http.Request, read func(context.Context, *Page) error,
+	write func(*Page, io.Writer) error) {
 	guard.Point("page")
-	p, err := read(r.Context(), l.Source, parts...)
-	if err != nil {
+	p := newPage(l.Source, true)
+	if err := read(r.Context(), p); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	p.Live = true
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = write(p) // who asked has gone
+	_ = write(p, w) // who asked has gone
 }
 
-// session writes one session, without links to others.
+// session writes one session.
 func (l *Live) session(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
 		http.NotFound(w, r)
 		return
 	}
-	p, s, err := readOne(r.Context(), l.Source, id)
+	p := newPage(l.Source, true)
+	s, err := p.readOne(r.Context(), l.Source, id)
 	switch {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -179,6 +197,16 @@ func (l *Live) session(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_ = p.writePart(w, "session", sessionOn{s, p}) // who asked has gone
 	}
+}
+
+// undo brings back what was forgotten last.
+func (l *Live) undo(w http.ResponseWriter, r *http.Request) {
+	if err := l.Changes.Undo(r.Context()); err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	l.watch.changed("memories")
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (l *Live) change(w http.ResponseWriter, r *http.Request) {

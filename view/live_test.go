@@ -25,6 +25,8 @@ type changes struct{ *embedded.Store }
 
 func (c changes) Forget(ctx context.Context, id string) error { return c.Store.Forget(ctx, id) }
 
+func (c changes) Undo(context.Context) error { return errors.New("nothing was removed") }
+
 func (c changes) Pin(ctx context.Context, id string) error {
 	_, err := c.Modify(ctx, id, embedded.Change{Source: embedded.Pinned})
 	return err
@@ -154,6 +156,7 @@ func TestLiveRefuses(t *testing.T) {
 		{"a foreign origin reads", "GET", "", []string{"Origin", "http://evil.example"}},
 		{"another page loads it", "GET", "", []string{"Sec-Fetch-Site", "cross-site"}},
 		{"another port loads it", "GET", "", []string{"Sec-Fetch-Site", "same-site"}},
+		{"a foreign origin undoes", "POST", "undo", []string{"Origin", "http://evil.example"}},
 		{"a foreign origin changes", "POST", forget, []string{"Origin", "http://evil.example"}},
 		{"no origin changes", "POST", forget, nil},
 		{"a file changes", "POST", forget, []string{"Origin", "null"}},
@@ -168,7 +171,8 @@ func TestLiveRefuses(t *testing.T) {
 	if left, err := s.src.Memories.List(t.Context(), embedded.Filter{}); err != nil || len(left) != 3 {
 		t.Errorf("%d memories are left, %v", len(left), err)
 	}
-	for path, want := range map[string]int{"": 200, "parts/sessions": 200, "parts/memories": 200, "parts/usage": 200,
+	for path, want := range map[string]int{"": 200, "parts/rows": 200, "parts/overview": 200, "parts/memories": 200,
+		"parts/usage": 200, "parts/memories?q=mast": 200,
 		"parts/other": 404,
 		"sessions/1":  200, "sessions/99": 404, "sessions/x": 404, "../": 403, "page.html": 404} {
 		if code, text := s.do("GET", path, "", "Sec-Fetch-Site", "same-origin"); code != want {
@@ -192,9 +196,7 @@ func TestLive(t *testing.T) {
 	told, closeIt := s.window()
 	other, closeOther := s.window()
 	code, text := s.do("GET", "", "")
-	if code != 200 || !strings.Contains(text, `data-do="forget"`) ||
-		!strings.Contains(text, "connect-src &#39;self&#39;") &&
-			!strings.Contains(text, "connect-src 'self'") {
+	if code != 200 || !strings.Contains(text, `href="#s1"`) || !strings.Contains(text, "connect-src 'self'") {
 		t.Fatalf("%d %.300s", code, text)
 	}
 	all, err := s.src.Memories.List(t.Context(), embedded.Filter{})
@@ -216,6 +218,10 @@ func TestLive(t *testing.T) {
 	if strings.Contains(text, "m-"+all[0].ID) || !strings.Contains(text, "The well is eleven metres deep.") ||
 		!strings.Contains(shown.section("m-"+one.ID), "pinned, ") {
 		t.Errorf("the page does not show what was done:\n%s", text)
+	}
+	if code, text := s.do("POST", "undo", "{}", "Origin", s.origin()); code != 409 ||
+		!strings.Contains(text, "nothing was removed") {
+		t.Errorf("undoing what cannot be undone: %d %s", code, text)
 	}
 	if _, err := s.src.Memories.Get(t.Context(), all[0].ID); !errors.Is(err, embedded.ErrNotFound) {
 		t.Errorf("what was forgotten with a click is there: %v", err)
@@ -247,6 +253,77 @@ func TestLive(t *testing.T) {
 	closeIt()
 	closeOther()
 	s.ended() // with its last window
+}
+
+// The list of a live page comes in pages, and has what its address asks for.
+func TestLiveList(t *testing.T) {
+	s := serve(t, viewtest.Sample{Turns: 360})
+	exec(t, s.src.DB, `UPDATE sessions SET agent_id = 'night' WHERE id = 3`)
+	exec(t, s.src.DB, `UPDATE turns SET learned = 1 WHERE session >= 10`)
+	exec(t, s.src.DB, `UPDATE turns SET assistant = 'It is a "sloop".' WHERE id = 19`)
+	if err := s.src.Memories.Learn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, s.src.DB, `UPDATE turns SET user = 'The keel is new.', learned = 0 WHERE session = 30`)
+	rows := func(query string) (ids []string, more bool) {
+		code, text := s.do("GET", "parts/rows?"+query, "")
+		if code != 200 {
+			t.Fatalf("%s: %d %s", query, code, text)
+		}
+		d := parse(t, "<table>"+text+"</table>")
+		for _, n := range d.named("tr") {
+			if id := attribute(n, "data-s"); id != "" {
+				ids = append(ids, id)
+			} else {
+				more = true
+			}
+		}
+		return ids, more
+	}
+	first, more := rows("")
+	if len(first) != 100 || !more || first[0] != "1" {
+		t.Errorf("%d sessions, the first is %s; more: %t", len(first), first[0], more)
+	}
+	if rest, more := rows("after=" + first[99]); len(rest) != 20 || more || rest[0] != "101" {
+		t.Errorf("%d further sessions, the first is %v; more: %t", len(rest), rest, more)
+	}
+	for query, want := range map[string]string{
+		"q=sloop":             "7",
+		"q=SLOOPS":            "7",
+		"q=slo":               "7",
+		"q=a+%22sloop%22.":    "7",
+		"q=%22is+a+%5C%22":    "",
+		"q=%22It+is+a%22":     "7",
+		"q=sloop+keel":        "",
+		"q=keel":              "30",
+		"q=the+keel":          "30",
+		"q=zzz":               "",
+		"q=%22":               strings.Join(first, " "),
+		"agent=night":         "3",
+		"agent=day":           "",
+		"project=none&q=keel": "",
+		"project=%2Fhome%2Fsample%2Fsrc%2Fcurlew&harness=Codex&since=1d": "2",
+		"harness=Pascal":                "",
+		"since=2026-11-22&project=none": "5",
+		"since=1999-01-01":              "",
+		"since=never&agent=night":       "3",
+		"after=x&agent=night":           "3",
+		"q=%27%29+OR+zzz+--":            "",
+		"q=%2A+AND+%28+NEAR":            "",
+	} {
+		if ids, _ := rows(query); strings.Join(ids, " ") != want {
+			t.Errorf("%s: %v, want %s", query, ids, want)
+		}
+	}
+	_, text := s.do("GET", "sessions/3", "")
+	for _, want := range []string{"Called by", "Codex, which delegated", "agent night", `href="#s2"`, "began with: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("session 3 does not say %q", want)
+		}
+	}
+	if text := parse(t, text).section("s3"); !strings.Contains(text, strings.Repeat("A prompt of a megabyte. ", 40_000)) {
+		t.Error("a live page has no whole prompt")
+	}
 }
 
 // A server that nobody looks at ends with its process's signal.

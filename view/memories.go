@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -14,6 +15,8 @@ import (
 
 const (
 	mostMemories   = 10_000
+	mostServed     = 200 // by a live page: a search finds the others
+	mostFound      = 50
 	mostReplacing  = 200    // memories, the newest, whose predecessors are looked up: each costs a search
 	mostRead       = 10_000 // inserted blocks, the newest, that are read for who was told a memory
 	mostInjections = 20     // shown of a memory
@@ -46,31 +49,70 @@ type MemoryGroup struct {
 type Memories struct {
 	Groups             []MemoryGroup
 	Shown, AllMemories int
+	Searched           bool // they were found by a search
 }
 
-// readMemories reads memories, and those passages of conversations that a session was told.
-func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, error) {
-	var read Memories
+// readAllMemories reads the memories of a page in a file.
+func (p *Page) readAllMemories(ctx context.Context, src Source) error {
 	all, err := src.Memories.List(ctx, embedded.Filter{Limit: mostMemories})
-	if err != nil {
-		return read, err
+	if err == nil {
+		err = p.readMemories(ctx, src, all, mostMemories-len(all))
 	}
+	return err
+}
+
+// readSomeMemories reads the newest memories for a live page, or those that a search finds.
+func (p *Page) readSomeMemories(ctx context.Context, src Source, text string) error {
+	var all []embedded.Memory
+	var err error
+	if strings.TrimSpace(text) == "" {
+		all, err = src.Memories.List(ctx, embedded.Filter{Limit: mostServed})
+	} else {
+		p.Searched = true
+		all, err = src.Memories.Search(ctx, embedded.Query{Text: text, Limit: mostFound, AllProjects: true})
+	}
+	if err != nil {
+		return err
+	}
+	keys := make([]string, len(all))
+	for i, m := range all {
+		keys[i] = m.Session
+	}
+	known, err := src.Sessions.SessionsByKey(ctx, keys)
+	if err != nil {
+		return err
+	}
+	in := choice{sessions: append([]int64{}, slices.Collect(maps.Values(known))...),
+		turns: correlation.Scope{Sessions: []int64{}}}
+	if err := p.Conversations.read(ctx, src, in); err != nil {
+		return err
+	}
+	return p.readMemories(ctx, src, all, 0)
+}
+
+// readMemories takes memories and, of those passages of conversations that a session was told, some.
+func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memory, passages int) (err error) {
+	c, read := &p.Conversations, &p.Memories
 	if read.AllMemories, err = src.Memories.Count(ctx); err != nil {
-		return read, err
+		return err
 	}
 	injected, err := injections(ctx, src, c.byID)
 	if err != nil {
-		return read, err
+		return err
 	}
-	told, err := src.Memories.ToldPassages(ctx, slices.Collect(maps.Keys(injected)), mostMemories-len(all))
-	if err != nil {
-		return read, err
+	var told []embedded.Memory
+	if passages > 0 {
+		if told, err = src.Memories.ToldPassages(ctx, slices.Collect(maps.Keys(injected)), passages); err != nil {
+			return err
+		}
+		read.AllMemories += len(told)
 	}
-	read.AllMemories += len(told)
 	replacing := 0
 	groups := map[[2]string]*MemoryGroup{}
-	if all, err = withRules(ctx, src, all); err != nil {
-		return read, err
+	if !read.Searched {
+		if all, err = withRules(ctx, src, all); err != nil {
+			return err
+		}
 	}
 	for _, one := range append(all, told...) {
 		m := &Memory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
@@ -78,7 +120,7 @@ func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, 
 		if changed, _ := passage.TellsChange(one.Content); changed && replacing < mostReplacing {
 			replacing++
 			if m.Replaced, err = src.Memories.Replaced(ctx, one); err != nil {
-				return read, err
+				return err
 			}
 		}
 		key := [2]string{one.Project}
@@ -101,7 +143,7 @@ func readMemories(ctx context.Context, src Source, c *Conversations) (Memories, 
 		}
 		return cmp.Or(b.Memories[0].Created.Compare(a.Memories[0].Created), cmp.Compare(a.Project, b.Project))
 	})
-	return read, nil
+	return nil
 }
 
 // withRules puts each rule in the place of the memories that say it, with its scope and how often it was said.

@@ -1,9 +1,13 @@
 package view
 
 import (
+	"cmp"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
@@ -33,4 +37,45 @@ func (h home) project(path string) string {
 		return "no project"
 	}
 	return h.short(path)
+}
+
+// base is what a list calls a project: the last part of its path.
+func (h home) base(path string) string {
+	if path == "" {
+		return "–"
+	}
+	return filepath.Base(path)
+}
+
+// Choices are what sessions can be chosen by. Agents are there only if there are several.
+type Choices struct {
+	Projects          []Choice
+	Harnesses, Agents []string
+}
+
+// A Choice is a project, by its path and as it is shown.
+type Choice struct{ Value, Name string }
+
+func choicesOf(kinds []correlation.Kind, at home) (c Choices) {
+	projects, harnesses, agents := map[string]int{}, map[string]int{}, map[string]bool{}
+	for _, k := range kinds {
+		projects[k.Project] += k.Sessions
+		harnesses[harnessName(k.Harness)] += k.Sessions
+		agents[k.Agent] = true
+	}
+	for _, project := range byCount(projects) {
+		c.Projects = append(c.Projects, Choice{cmp.Or(project, noProject), at.project(project)})
+	}
+	c.Harnesses = byCount(harnesses)
+	if delete(agents, ""); len(agents) > 0 {
+		c.Agents = slices.Sorted(maps.Keys(agents))
+	}
+	return c
+}
+
+// byCount gives names by how often they are there, the most frequent first.
+func byCount(names map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(names), func(a, b string) int {
+		return cmp.Or(cmp.Compare(names[b], names[a]), cmp.Compare(a, b))
+	})
 }

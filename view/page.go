@@ -26,12 +26,14 @@ import (
 type Page struct {
 	About
 	Made time.Time
-	Live bool // it is served, and can change memories
+	Live bool // it is served, can change memories, and asks for what it does not have
 
 	Conversations
-	Days     []Day
+	More     bool // there are more sessions than are listed
+	Choices  Choices
 	Timeline Timeline
 	Memories
+	Cost                           correlation.Cost // of memory
 	Usage                          Usage
 	Style, Script, ContentSecurity template.HTML
 
@@ -40,55 +42,68 @@ type Page struct {
 
 // Parts of a page, by the names of their templates.
 const (
-	partSessions = "sessions"
+	partRows     = "rows"
+	partOverview = "overview"
 	partMemories = "memories"
 	partUsage    = "usage"
 )
 
-// Read reads all that a page shows.
+// Read reads all that a page in a file shows.
 func Read(ctx context.Context, src Source) (*Page, error) {
-	return read(ctx, src, partSessions, partMemories, partUsage)
+	p := newPage(src, false)
+	err := p.Conversations.read(ctx, src, choice{newest: true, text: mostText})
+	for _, part := range []func(context.Context, Source) error{p.readOverview, p.readAllMemories, p.readUsage} {
+		if err == nil {
+			err = part(ctx, src)
+		}
+	}
+	return p, err
 }
 
-// read reads what some parts of a page show. Sessions are read in any case: memories and usage refer to them.
-func read(ctx context.Context, src Source, parts ...string) (*Page, error) {
-	p, used, err := readConversations(ctx, src, 0)
-	p.Made = time.Now()
-	if err == nil && slices.Contains(parts, partSessions) {
-		p.Days, p.Timeline = days(p.byID), timeline(p.byID)
-	}
-	if err == nil && slices.Contains(parts, partMemories) {
-		p.Memories, err = readMemories(ctx, src, &p.Conversations)
-	}
-	if err == nil && slices.Contains(parts, partUsage) {
-		p.Usage, err = readUsage(ctx, src.Sessions, used, p.byID, p.home)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// readOne reads one session, without links to others; nil: it has nothing to show.
-func readOne(ctx context.Context, src Source, id int64) (*Page, *Session, error) {
-	p, _, err := readConversations(ctx, src, id)
-	p.Live = true
-	return p, p.byID[id], err
-}
-
-// readConversations makes a page with its sessions; only, if not 0, is the one to read.
-func readConversations(ctx context.Context, src Source, only int64) (*Page, *telemetry.Usage, error) {
-	p := &Page{About: src.About}
+func newPage(src Source, live bool) *Page {
 	dir, _ := os.UserHomeDir()
-	p.home = home(dir)
-	used, err := telemetry.ReadUsage(ctx, src.Sessions, correlation.Scope{Session: only})
-	if err == nil {
-		err = p.Conversations.read(ctx, src, used, only)
+	return &Page{About: src.About, Made: time.Now(), Live: live, home: home(dir)}
+}
+
+// readRows reads the sessions that a live page lists.
+func (p *Page) readRows(ctx context.Context, src Source, q query) error {
+	ids, more, err := q.find(ctx, src)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = p.readDelegations(ctx, src)
+	p.More = more
+	in := append([]int64{}, ids...) // not nil, which would be all
+	return p.Conversations.read(ctx, src, choice{sessions: in, turns: correlation.Scope{Sessions: in}})
+}
+
+// readOverview reads what stands beside the list while no session is open, and what sessions can be chosen by.
+func (p *Page) readOverview(ctx context.Context, src Source) error {
+	kinds, err := src.Sessions.Kinds(ctx)
+	if err != nil {
+		return err
 	}
-	return p, used, err
+	p.Choices = choicesOf(kinds, p.home)
+	if p.AllTurns, p.AllSessions, err = src.Sessions.Totals(ctx); err != nil {
+		return err
+	}
+	if p.Cost, err = src.Sessions.InsertionCost(ctx); err != nil {
+		return err
+	}
+	if p.AllMemories, err = src.Memories.Count(ctx); err != nil {
+		return err
+	}
+	p.Timeline, err = readTimeline(ctx, src)
+	return err
+}
+
+// readOne reads one session, and of its relatives what they are called; nil: it is not there.
+func (p *Page) readOne(ctx context.Context, src Source, id int64) (*Session, error) {
+	related, err := src.Sessions.Related(ctx, id)
+	if err == nil {
+		err = p.Conversations.read(ctx, src, choice{sessions: append(related, id), text: mostLive,
+			turns: correlation.Scope{Sessions: []int64{id}}})
+	}
+	return p.byID[id], err
 }
 
 // writePart executes one of the templates.
@@ -139,7 +154,6 @@ func policy(live bool) string {
 // template parses the templates, only when a page is made: a relay needs none.
 func (p *Page) template() (*template.Template, error) {
 	t := template.New("page").Funcs(template.FuncMap{
-		"day":     func(t time.Time) string { return t.Local().Format("Monday, 2 January 2006") },
 		"date":    func(t time.Time) string { return t.Local().Format("2 January 2006") },
 		"clock":   func(t time.Time) string { return t.Local().Format("15:04") },
 		"moment":  func(t time.Time) string { return t.Local().Format("2 January 2006, 15:04") },
@@ -149,10 +163,16 @@ func (p *Page) template() (*template.Template, error) {
 		"count":   count,
 		"figure":  func(n int) string { return telemetry.Figure(int64(n)) },
 		"project": p.home.project,
+		"base":    p.home.base,
 		"harness": harnessName,
+		"when":    func(t time.Time) string { return when(p.Made, t) },
+		"brief":   func(n int64) string { return brief(n) },
+		"bytes":   telemetry.Bytes,
+		"millis":  func(t time.Time) int64 { return t.UnixMilli() },
 		"chunks":  func(all []*Memory) [][]*Memory { return slices.Collect(slices.Chunk(all, laidOut)) },
 		"sub":     func(a, b int) int { return a - b },
 		"on":      func(s *Session) sessionOn { return sessionOn{s, p} },
+		"in":      func(t *Turn, s sessionOn) turnIn { return turnIn{t, s.Session} },
 		"memory":  func(m *Memory) memoryOn { return memoryOn{m, p} },
 	})
 	names, err := fs.Glob(files, "page/*.html")
@@ -172,7 +192,8 @@ func (p *Page) template() (*template.Template, error) {
 	return t, nil
 }
 
-// sessionOn and memoryOn are one session or memory together with the page that it is on, for templates that need both.
+// sessionOn, memoryOn and turnIn are a session, memory or turn together with what it is on, for templates that need
+// both.
 type (
 	sessionOn struct {
 		*Session
@@ -182,7 +203,21 @@ type (
 		*Memory
 		Page *Page
 	}
+	turnIn struct {
+		*Turn
+		Session *Session
+	}
 )
+
+// First are the sessions whose rows the page has as elements from the beginning on; Rest are those after them, which
+// are text to the browser until somebody wants more.
+func (p *Page) First() []*Session { return p.Listed[:min(len(p.Listed), pageRows)] }
+func (p *Page) Rest() []*Session {
+	if p.Live {
+		return nil
+	}
+	return p.Listed[min(len(p.Listed), pageRows):]
+}
 
 // laidOut is how many memories make a chunk of the page: a browser lays chunks out only when they come near the screen.
 const laidOut = 100

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
 // A Session is a session as the page shows it.
@@ -15,12 +18,16 @@ type Session struct {
 	Title, Harness      string
 	Client              string
 	Project, Cwd        string
+	Agent               string // Signet's
 	Started, LastActive time.Time
 	Live                bool
 	Turns               []*Turn // the newest, as many as the page has room for
-	Older               int     // how many turns it has no room for
-	Used                string  // tokens and cost in words
-	Digest              string  // what it was about
+	AllTurns            int
+	Older               int      // how many turns there is no room for
+	Used                string   // tokens and cost in words
+	Digest              string   // what it was about
+	Files               []string // that its tools changed, each once
+	Told                int      // memories that it was told
 	Continues           *Session
 	ContinuedBy         []*Session
 	Caller              *Session         // the session that called it
@@ -28,7 +35,6 @@ type Session struct {
 	For                 *DelegatedTask   // the task that it works on, from another agent or the command delegate
 	Asked               []*DelegatedTask // the tasks that it gave other agents, the newest first
 	AtWork              int              // how many of these are being worked on
-	Folded              bool             // its turns become elements of the page only when somebody opens it
 
 	parentKey  string
 	continueOf int64
@@ -73,10 +79,20 @@ func oldestFirst(a, b *Session) int {
 	return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.ID, b.ID))
 }
 
-// fold folds a session and those that it called.
-func (s *Session) fold() {
-	s.Folded = true
-	for _, called := range s.Called {
-		called.fold()
+// addFiles notes which files tools changed, relative to the session's folder where they are below it.
+func (s *Session) addFiles(tools []correlation.ToolCall) {
+	for _, path := range embedded.Changed(tools, s.Cwd) {
+		if !slices.Contains(s.Files, path) {
+			s.Files = append(s.Files, path)
+		}
 	}
+}
+
+// Tokens are all tokens that were reported, "" for none.
+func (s *Session) Tokens() string {
+	all := telemetry.Plus(s.input, s.out)
+	if all == nil {
+		return ""
+	}
+	return brief(*all)
 }

@@ -1,37 +1,51 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// Conversations are the sessions of a page, those with the newest turns.
+// Conversations are sessions of a page.
 type Conversations struct {
-	Turns, AllTurns       int
-	Sessions, AllSessions int
+	Turns, AllTurns, AllSessions int
 
-	byID  map[int64]*Session
-	byKey map[string]*Session // by all Signet keys that they have had
+	Listed []*Session // as they are listed
+	byID   map[int64]*Session
+	byKey  map[string]*Session // by all Signet keys that they have had
 }
 
-// read reads the sessions of a page with their turns; only, if not 0, is the one to read.
-func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Usage, only int64) (err error) {
+// A choice says what to read of which sessions.
+type choice struct {
+	newest   bool              // those of the newest turns
+	sessions []int64           // else these
+	turns    correlation.Scope // of which turns are read
+	text     int               // bytes of one side of a turn; 0: none, and nothing of what was inserted
+}
+
+// read reads sessions.
+func (c *Conversations) read(ctx context.Context, src Source, of choice) (err error) {
 	if c.AllTurns, c.AllSessions, err = src.Sessions.Totals(ctx); err != nil {
 		return err
 	}
-	turns, err := readTurns(ctx, src.Sessions, only)
+	turns, err := readTurns(ctx, src.Sessions, of)
 	if err != nil {
 		return err
 	}
-	in := correlation.Recent{Session: only, Since: time.Now()}
-	if len(turns) > 0 {
-		in.Since = turns[0].At
+	in := correlation.Scope{Sessions: append([]int64{}, of.sessions...)}
+	if of.newest {
+		seen := map[int64]bool{}
+		for _, t := range turns {
+			if !seen[t.session] {
+				seen[t.session] = true
+				in.Sessions = append(in.Sessions, t.session)
+			}
+		}
 	}
 	c.Turns = len(turns)
 	if err := c.readSessions(ctx, src, in); err != nil {
@@ -42,14 +56,20 @@ func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Us
 			s.Turns = append(s.Turns, t.Turn)
 		}
 	}
+	used, err := telemetry.ReadUsage(ctx, src.Sessions, in)
+	if err != nil {
+		return err
+	}
 	c.addUsage(used)
-	if err := c.addDigests(ctx, src); err != nil {
+	if of.text > 0 {
+		if err := c.addDigests(ctx, src); err != nil {
+			return err
+		}
+	}
+	if err := c.readInsertions(ctx, src, in, of.text > 0); err != nil {
 		return err
 	}
-	if err := c.readInsertions(ctx, src, in); err != nil {
-		return err
-	}
-	keys, err := src.Sessions.RecentKeys(ctx, in)
+	keys, err := src.Sessions.KeysIn(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -60,7 +80,10 @@ func (c *Conversations) read(ctx context.Context, src Source, used *telemetry.Us
 		}
 	}
 	c.relate()
-	return nil
+	c.Listed = slices.SortedFunc(maps.Values(c.byID), func(a, b *Session) int {
+		return cmp.Or(b.LastActive.Compare(a.LastActive), cmp.Compare(b.ID, a.ID))
+	})
+	return c.readDelegations(ctx, src)
 }
 
 // mostDigests is how many sessions of a page have a digest, the newest: each is read for it.
@@ -72,7 +95,7 @@ func (c *Conversations) addDigests(ctx context.Context, src Source) error {
 		return b.LastActive.Compare(a.LastActive)
 	})
 	for _, s := range newest[:min(len(newest), mostDigests)] {
-		if s.Older+len(s.Turns) < 2 {
+		if len(s.Turns) == 0 || s.AllTurns < 2 {
 			continue
 		}
 		d, _, err := src.Memories.Digest(ctx, s.ID)
@@ -85,32 +108,34 @@ func (c *Conversations) addDigests(ctx context.Context, src Source) error {
 }
 
 // readSessions fills byID.
-func (c *Conversations) readSessions(ctx context.Context, src Source, in correlation.Recent) error {
-	all, err := src.Sessions.RecentSessions(ctx, in)
+func (c *Conversations) readSessions(ctx context.Context, src Source, in correlation.Scope) error {
+	all, err := src.Sessions.SessionsIn(ctx, in)
+	if err != nil {
+		return err
+	}
+	words, err := src.Sessions.FirstWords(ctx, in)
 	c.byID = make(map[int64]*Session, len(all))
 	for _, s := range all {
 		c.byID[s.ID] = &Session{
-			ID: s.ID, ACPID: s.ACPID, Key: s.Key, Title: s.Title, Harness: s.Harness, Cwd: s.Cwd, Project: s.Project,
+			ID: s.ID, ACPID: s.ACPID, Key: s.Key, Harness: s.Harness, Cwd: s.Cwd, Project: s.Project, Agent: s.AgentID,
+			Title:   titleOf(cmp.Or(s.Title, words[s.ID])),
 			Client:  strings.TrimSpace(s.Client + " " + s.ClientVersion),
-			Started: s.Started, LastActive: s.LastActive, Live: s.Live, Older: s.Turns,
+			Started: s.Started, LastActive: s.LastActive, Live: s.Live, AllTurns: s.Turns,
 			parentKey: s.ParentKey, continueOf: s.ContinueOf, cost: map[string]float64{},
 		}
 	}
-	c.Sessions = len(all)
 	return err
 }
 
-// addUsage numbers the turns, makes titles, and adds what turns and sessions used.
+// addUsage numbers the turns, notes which files they changed, and adds what turns and sessions used.
 func (c *Conversations) addUsage(used *telemetry.Usage) {
 	turns := map[int64]*Turn{}
 	for _, s := range c.byID {
-		s.Older -= len(s.Turns)
+		s.Older = s.AllTurns - len(s.Turns)
 		for i, t := range s.Turns {
 			t.N = s.Older + i + 1
 			turns[t.id] = t
-		}
-		if s.Title = titleOf(s.Title); s.Title == "" && len(s.Turns) > 0 {
-			s.Title = titleOf(s.Turns[0].User.Body)
+			s.addFiles(t.Tools)
 		}
 	}
 	for r := range used.Reports {

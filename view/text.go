@@ -69,3 +69,28 @@ func count(n int, one, many string) string {
 	}
 	return telemetry.Figure(int64(n)) + " " + many
 }
+
+// brief gives a number in a few characters: 2.7k.
+func brief(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 100_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// when gives a time as a list has it: of today the hour, else the day.
+func when(now, at time.Time) string {
+	now, at = now.Local(), at.Local()
+	switch {
+	case now.Format(time.DateOnly) == at.Format(time.DateOnly):
+		return at.Format("15:04")
+	case now.Year() == at.Year():
+		return at.Format("2 Jan")
+	}
+	return at.Format("Jan 2006")
+}

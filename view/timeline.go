@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -12,7 +13,7 @@ const (
 	laneHeight = 28
 )
 
-// A Timeline shows when sessions began: a lane for each project, with a bar for each day.
+// A Timeline shows when sessions were last active: a lane for each project, with a bar for each day.
 type Timeline struct {
 	From, To time.Time
 	Width    int
@@ -34,41 +35,38 @@ type Lane struct {
 
 // A Mark is a day of a project.
 type Mark struct {
-	Day          string // the HTML id of that day's list
+	Day          string // such as 2026-11-22
 	Title        string
 	X, Y, Height int
 }
 
-// timeline gives the timeline of the last days on which sessions began; without sessions it has no lanes.
-func timeline(sessions map[int64]*Session) Timeline {
-	var t Timeline
-	first := time.Now()
-	for _, s := range sessions {
-		if s.Started.After(t.To) {
-			t.To = s.Started
-		}
-		if s.Started.Before(first) {
-			first = s.Started
-		}
+// readTimeline gives the timeline of the last days; without sessions it has no lanes.
+func readTimeline(ctx context.Context, src Source) (t Timeline, err error) {
+	if t.To, err = src.Sessions.Newest(ctx); err != nil || t.To.IsZero() {
+		return t, err
 	}
-	days := min(max(dayNumber(t.To)-dayNumber(first)+1, leastDays), mostDays)
+	moments, err := src.Sessions.Moments(ctx, t.To.AddDate(0, 0, -mostDays))
+	days := leastDays
+	for _, m := range moments {
+		days = min(max(days, dayNumber(t.To)-dayNumber(m.At)+1), mostDays)
+	}
 	t.From, t.Width = t.To.AddDate(0, 0, 1-days), days*barWidth
 	lanes := map[string]*Lane{}
-	for _, s := range sessions {
-		back := dayNumber(t.To) - dayNumber(s.Started)
+	for _, m := range moments {
+		back := dayNumber(t.To) - dayNumber(m.At)
 		if back >= days {
 			continue
 		}
-		l := lanes[s.Project]
+		l := lanes[m.Project]
 		if l == nil {
-			l = &Lane{Project: s.Project, days: map[int]int{}}
-			lanes[s.Project] = l
+			l = &Lane{Project: m.Project, days: map[int]int{}}
+			lanes[m.Project] = l
 			t.Lanes = append(t.Lanes, l)
 		}
-		l.days[back]++
-		l.Sessions++
-		if s.Started.After(l.newest) {
-			l.newest = s.Started
+		l.days[back] += m.Sessions
+		l.Sessions += m.Sessions
+		if m.At.After(l.newest) {
+			l.newest = m.At
 		}
 	}
 	slices.SortFunc(t.Lanes, func(a, b *Lane) int {
@@ -93,7 +91,13 @@ func timeline(sessions map[int64]*Session) Timeline {
 	for _, l := range t.Lanes {
 		l.mark(t, days)
 	}
-	return t
+	return t, err
+}
+
+// dayNumber numbers the days of the local calendar.
+func dayNumber(at time.Time) int {
+	y, m, d := at.Local().Date()
+	return int(time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
 }
 
 // mark makes a lane's bars.
@@ -105,8 +109,9 @@ func (l *Lane) mark(t Timeline, days int) {
 		}
 		day := t.To.AddDate(0, 0, -back)
 		height := max(n*laneHeight/t.Most, 3) // so that it can be seen
-		l.Marks = append(l.Marks, Mark{Day: dayID(day), X: (days - 1 - back) * barWidth, Y: laneHeight - height,
-			Height: height, Title: day.Local().Format("2 January 2006") + ": " + count(n, "session", "sessions")})
+		l.Marks = append(l.Marks, Mark{Day: day.Local().Format(time.DateOnly), X: (days - 1 - back) * barWidth,
+			Y: laneHeight - height, Height: height,
+			Title: day.Local().Format("2 January 2006") + ": " + count(n, "session", "sessions")})
 	}
 	l.Summary = fmt.Sprintf("%s on %s", count(l.Sessions, "session", "sessions"), count(len(l.Marks), "day", "days"))
 }

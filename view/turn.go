@@ -16,6 +16,7 @@ const (
 	mostTurns = 10_000
 	mostText  = 16 << 10 // bytes of one side of a turn
 	mostTexts = 24 << 20 // of all turns
+	mostLive  = 1 << 20  // bytes of one side of a turn, of the one session that a live page shows
 )
 
 // A Turn is a turn as the page shows it.
@@ -41,18 +42,18 @@ type turnOf struct {
 	session int64
 }
 
-// readTurns reads the newest turns, oldest first; only, if not 0, is the session to read.
-func readTurns(ctx context.Context, sessions *correlation.Store, only int64) ([]turnOf, error) {
+// readTurns reads the newest turns of a choice, oldest first.
+func readTurns(ctx context.Context, sessions *correlation.Store, of choice) ([]turnOf, error) {
 	room := mostTexts
 	var turns []turnOf
-	err := sessions.NewestTurns(ctx, only, mostText, mostTurns, func(e correlation.Excerpt) {
+	err := sessions.NewestTurns(ctx, of.turns, of.text, mostTurns, func(e correlation.Excerpt) {
 		t := &Turn{id: e.ID, in: e.Delegation, At: e.Started, ended: e.Ended, Tools: e.Tools, User: Text{Body: e.User},
 			Agent: Text{Body: e.Assistant}, Note: HowItEnded(!e.Ended.IsZero(), e.Stop, e.Code, e.Truncated)}
 		if !e.Ended.IsZero() {
 			t.Took = e.Ended.Sub(e.Started)
 		}
-		t.User.cut(e.UserSize, mostText)
-		t.Agent.cut(e.AssistantSize, mostText)
+		t.User.cut(e.UserSize, of.text)
+		t.Agent.cut(e.AssistantSize, of.text)
 		if room >= 0 {
 			room -= len(t.User.Body) + len(t.Agent.Body)
 		}

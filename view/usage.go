@@ -15,6 +15,7 @@ const mostRows = 30 // rows of a table
 
 // A Usage is what was used, and what memory added.
 type Usage struct {
+	All    Row // in all
 	Charts []Chart
 	Tables []Table
 	Memory string   // what memory added to prompts, in words; "" for nothing
@@ -39,9 +40,14 @@ type Row struct {
 }
 
 // readUsage reads usage. Tables by session link to those of the page.
-func readUsage(
-	ctx context.Context, store *correlation.Store, used *telemetry.Usage, sessions map[int64]*Session, at home,
-) (Usage, error) {
+func (p *Page) readUsage(ctx context.Context, src Source) error {
+	used, err := telemetry.ReadUsage(ctx, src.Sessions, correlation.Scope{})
+	if err != nil {
+		return err
+	}
+	if p.Cost, err = src.Sessions.InsertionCost(ctx); err != nil {
+		return err
+	}
 	var u Usage
 	days := calendar(used.Sums(telemetry.ByDay))
 	u.Charts = slices.DeleteFunc([]Chart{
@@ -58,18 +64,26 @@ func readUsage(
 			return []float64{float64(s.MemoryBytes)}
 		}, func(v float64) string { return telemetry.Bytes(int64(v)) }),
 	}, func(c Chart) bool { return c.Bars == nil })
+	if p.Live {
+		if err := p.readNames(ctx, src, largest(used.Sums(telemetry.BySession))); err != nil {
+			return err
+		}
+	}
 	for _, t := range []struct{ by, title string }{{telemetry.ByHarness, "Harness"}, {telemetry.ByProject, "Project"},
 		{telemetry.ByDay, "Day"}, {telemetry.BySession, "Session"}} {
-		u.Tables = append(u.Tables, table(t.title, t.by, used.Sums(t.by), sessions, at))
+		u.Tables = append(u.Tables, table(t.title, t.by, used.Sums(t.by), p.byID, p.home))
 	}
 	for _, s := range used.Sums(telemetry.ByHarness) {
 		if s.Turns > 0 && !s.Reported {
 			u.Silent = append(u.Silent, harnessName(s.Key))
 		}
 	}
-	var err error
-	u.Memory, err = costOfMemory(ctx, store)
-	return u, err
+	for _, s := range used.Sums("") {
+		u.All = row(s)
+	}
+	u.Memory = costOfMemory(p.Cost)
+	p.Usage = u
+	return nil
 }
 
 // calendar gives the last days without gaps, empty ones included.
@@ -103,10 +117,7 @@ func table(title, by string, sums []telemetry.Sum, sessions map[int64]*Session, 
 	case telemetry.ByDay:
 		slices.Reverse(sums)
 	case telemetry.BySession:
-		slices.SortStableFunc(sums, func(a, b telemetry.Sum) int {
-			of := func(s telemetry.Sum) float64 { return float(s.InputTokens) + float(s.OutputTokens) }
-			return cmp.Or(cmp.Compare(of(b), of(a)), cmp.Compare(b.Turns, a.Turns))
-		})
+		sums = largest(sums)
 	}
 	t := Table{By: by, Title: title, More: max(0, len(sums)-mostRows)}
 	byACPID := map[string]*Session{}
@@ -116,15 +127,8 @@ func table(title, by string, sums []telemetry.Sum, sessions map[int64]*Session, 
 		}
 	}
 	for _, s := range sums[:min(len(sums), mostRows)] {
-		row := Row{Key: s.Key, Session: byACPID[s.Key], Sessions: telemetry.Figure(int64(s.Sessions)),
-			Turns: telemetry.Figure(int64(s.Turns)), Cost: s.Price(), Memory: telemetry.Bytes(s.MemoryBytes),
-			Unreported: max(0, s.Turns-s.Counted), TurnsTotal: s.Turns}
-		if s.InputTokens != nil {
-			row.Input = telemetry.Figure(*s.InputTokens)
-		}
-		if s.OutputTokens != nil {
-			row.Output = telemetry.Figure(*s.OutputTokens)
-		}
+		row := row(s)
+		row.Session = byACPID[s.Key]
 		switch {
 		case by == telemetry.ByProject && s.Key == "":
 			row.Key = "no project"
@@ -136,6 +140,40 @@ func table(title, by string, sums []telemetry.Sum, sessions map[int64]*Session, 
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// largest sorts the sums of sessions by what they used.
+func largest(sums []telemetry.Sum) []telemetry.Sum {
+	slices.SortStableFunc(sums, func(a, b telemetry.Sum) int {
+		of := func(s telemetry.Sum) float64 { return float(s.InputTokens) + float(s.OutputTokens) }
+		return cmp.Or(cmp.Compare(of(b), of(a)), cmp.Compare(b.Turns, a.Turns))
+	})
+	return sums
+}
+
+// readNames reads what the sessions of a table are called.
+func (p *Page) readNames(ctx context.Context, src Source, sums []telemetry.Sum) error {
+	ids := []int64{}
+	for _, s := range sums[:min(len(sums), mostRows)] {
+		if one, err := src.Sessions.Find(ctx, "", s.Key); err == nil { // else it stands there by its id
+			ids = append(ids, one.ID)
+		}
+	}
+	return p.Conversations.read(ctx, src, choice{sessions: ids, turns: correlation.Scope{Sessions: []int64{}}})
+}
+
+// row puts a sum in words.
+func row(s telemetry.Sum) Row {
+	row := Row{Key: s.Key, Sessions: telemetry.Figure(int64(s.Sessions)),
+		Turns: telemetry.Figure(int64(s.Turns)), Cost: s.Price(), Memory: telemetry.Bytes(s.MemoryBytes),
+		Unreported: max(0, s.Turns-s.Counted), TurnsTotal: s.Turns}
+	if s.InputTokens != nil {
+		row.Input = telemetry.Figure(*s.InputTokens)
+	}
+	if s.OutputTokens != nil {
+		row.Output = telemetry.Figure(*s.OutputTokens)
+	}
+	return row
 }
 
 func float(n *int64) float64 {
@@ -156,13 +194,12 @@ func currencyOf(days []telemetry.Sum) string {
 }
 
 // costOfMemory says how much memory added to prompts, and how long these waited for it.
-func costOfMemory(ctx context.Context, sessions *correlation.Store) (string, error) {
-	c, err := sessions.InsertionCost(ctx)
-	if err != nil || c.Prompts == 0 {
-		return "", err
+func costOfMemory(c correlation.Cost) string {
+	if c.Prompts == 0 {
+		return ""
 	}
 	const perToken = 4 // bytes, as memory.Tokens counts letters
 	return fmt.Sprintf("%s into %s, about %s tokens. Half of these prompts waited %d ms or less for it, "+
 		"the longest %d ms.", telemetry.Bytes(c.Bytes), count(c.Prompts, "prompt", "prompts"),
-		telemetry.Figure(c.Bytes/perToken), c.Median, c.Most), nil
+		telemetry.Figure(c.Bytes/perToken), c.Median, c.Most)
 }

@@ -94,6 +94,9 @@ func (c changes) Forget(ctx context.Context, id string) error {
 	return err
 }
 
+// Undo does what forget --undo does.
+func (c changes) Undo(ctx context.Context) error { return removal.Undo(ctx, c.data, c.std) }
+
 // Pin does what memory pin does.
 func (c changes) Pin(ctx context.Context, id string) error {
 	_, err := c.data.Memories.Modify(ctx, id, embedded.Change{Source: embedded.Pinned})

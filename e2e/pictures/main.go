@@ -1,6 +1,6 @@
 // Command pictures looks at the page that `signet-acp-proxy view` writes, in the Chromium that is on the PATH: it takes
 // pictures of each part, light, dark and narrow, and measures how long the page takes to open and to search. It fails
-// where axe-core finds something serious, where a request would leave the page, or where stored HTML does anything.
+// where axe-core finds anything, where a request would leave the page, or where stored HTML does anything.
 package main
 
 import (
@@ -65,7 +65,7 @@ func run(proxy, out string) error {
 		return err
 	}
 	defer os.RemoveAll(home)
-	small, err := page(ctx, proxy, filepath.Join(home, "small"), viewtest.Sample{Turns: 60, Memories: 40})
+	small, err := page(ctx, proxy, filepath.Join(home, "small"), viewtest.Sample{Turns: 180, Memories: 40})
 	if err != nil {
 		return err
 	}

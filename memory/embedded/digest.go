@@ -37,7 +37,7 @@ func Rounds(turns []correlation.Said) []memory.Round {
 		}
 		rounds[i] = memory.Round{User: t.User, Assistant: answer, Result: stated.Gist(chars.Cut(result, readOfTurn)),
 			Decided: stated.Decided(before, chars.Cut(decides, readOfTurn)),
-			Agreed:  stated.Agreed(chars.Cut(answer, readOfTurn)), Changed: changedBy(t),
+			Agreed:  stated.Agreed(chars.Cut(answer, readOfTurn)), Changed: Changed(t.Tools, t.Cwd),
 			Open: stated.Open(chars.Cut(result, readOfTurn))}
 		decided = append(decided, rounds[i].Decided...)
 		before = answer
@@ -49,15 +49,14 @@ func Rounds(turns []correlation.Said) []memory.Round {
 	return rounds
 }
 
-// changedBy gives the files that the tools of a turn have changed, relative to the session's folder where they are
-// below it.
-func changedBy(t correlation.Said) (paths []string) {
-	for _, tool := range t.Tools {
+// Changed gives the files that tools have changed, relative to a folder where they are below it.
+func Changed(tools []correlation.ToolCall, cwd string) (paths []string) {
+	for _, tool := range tools {
 		if !slices.Contains([]string{"edit", "delete", "move"}, tool.Kind) || tool.Status == "failed" {
 			continue
 		}
 		for _, path := range tool.Locations {
-			if rest, err := filepath.Rel(t.Cwd, path); err == nil && filepath.IsLocal(rest) {
+			if rest, err := filepath.Rel(cwd, path); err == nil && filepath.IsLocal(rest) {
 				path = rest
 			}
 			paths = append(paths, path)

@@ -24,7 +24,8 @@ func (s *Store) Beginnings(ctx context.Context, ids []string, characters int) (m
 		return struct{}{}, err
 	}, `WITH items AS MATERIALIZED (SELECT DISTINCT value FROM json_each(?1))
 		SELECT uid, substr(content, 1, ?2) FROM items JOIN memories ON uid = value UNION ALL
-		SELECT uid, substr(content, 1, ?2) FROM items JOIN passages ON uid = value WHERE memory IS NULL`,
+		SELECT uid, substr(content, 1, ?2) FROM items CROSS JOIN passages
+			ON uid = value AND uid IS NOT NULL WHERE memory IS NULL`,
 		string(list), characters)
 	return texts, sqlite.While("reading memories", err)
 }

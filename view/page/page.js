@@ -1,195 +1,390 @@
 
 "use strict";
-// Without this script everything can be read. It finds memories, copies commands, and on a live page asks for changes.
+// Without this script everything can be read. It shows one session beside the list, searches, copies, and on a live page
+// asks for what is not here, and for changes.
 document.documentElement.classList.add("js");
 addEventListener("DOMContentLoaded", () => {
 	const $ = id => document.getElementById(id);
-	const live = "live" in document.documentElement.dataset;
-
-	// Older conversations are text to the browser until one is opened: what stands in a noscript makes no elements.
-	const unfold = session => {
-		const folded = session.querySelector(":scope > noscript");
-		if (folded) folded.outerHTML = folded.textContent;
+	const root = document.documentElement, live = "live" in root.dataset;
+	const make = html => {
+		const t = document.createElement("template");
+		t.innerHTML = html; // of the page's own server, or of its own text
+		return t.content;
 	};
-	document.addEventListener("toggle", e => { if (e.target.matches(".session[open]")) unfold(e.target); }, true);
+	const button = (name, click) => {
+		const b = document.createElement("button");
+		b.type = "button";
+		b.textContent = name;
+		b.addEventListener("click", click);
+		return b;
+	};
+	const failed = e => { if ($("failed")) $("failed").textContent = e?.message ?? ""; };
+	const ask = async (path, change) => {
+		const answer = await fetch(path, change && {method: "POST", body: JSON.stringify(change)});
+		if (!answer.ok) throw new Error(await answer.text());
+		return answer.text();
+	};
 
-	// which part is shown
-	const open = () => {
-		const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-		if (target && target.matches("details")) target.open = true;
-		const part = (target && target.closest(".part")) || $("sessions");
-		for (const one of document.querySelectorAll(".part")) one.classList.toggle("shown", one === part);
-		document.documentElement.classList.add("ready");
+	// What is looked at stands in the address: #sessions?q=mast&project=…&s=12. A link leads to #s12 or #m-….
+	const filters = ["q", "project", "harness", "agent", "since"];
+	const parse = () => {
+		const hash = location.hash.slice(1), state = {part: "sessions", q: "", project: "", harness: "", agent: "", since: "", s: ""};
+		const [part, rest] = hash.split("?");
+		if (/^s\d+$/.test(part)) state.s = part.slice(1);
+		else if (part.startsWith("m-")) Object.assign(state, {part: "memories", target: part});
+		else if ($(part)?.matches(".part")) state.part = part;
+		for (const [k, v] of new URLSearchParams(rest)) if (k in state && k !== "part") state[k] = v;
+		return state;
+	};
+	const asked = state => {
+		const p = new URLSearchParams();
+		for (const k of filters) if (state[k]) p.set(k, state[k]);
+		return p;
+	};
+	const go = (change, replace) => {
+		const next = {...state, target: "", ...change}, p = asked(next);
+		if (next.s) p.set("s", next.s);
+		history[replace ? "replaceState" : "pushState"](null, "", "#" + next.part + (p.size ? "?" + p : ""));
+		apply();
+	};
+	let state = {};
+	const fill = () => {
+		const form = $("find");
+		for (const k of filters) {
+			const field = form.elements[k];
+			if (!field) continue;
+			if (field !== document.activeElement || k !== "q") {
+				if (state[k] && field.options && ![...field.options].some(o => o.value === state[k])) field.add(new Option(state[k], state[k]));
+				field.value = state[k];
+			}
+			field.classList.toggle("set", state[k] !== "");
+			if (k !== "q") field.hidden = state.part === "memories";
+		}
+		form.querySelector("[type=reset]").hidden = !asked(state).size;
+	};
+	const apply = () => {
+		const before = state, form = $("find");
+		state = parse();
+		for (const part of document.querySelectorAll(".part")) part.classList.toggle("shown", part.id === state.part);
 		for (const a of document.querySelectorAll("nav a")) {
-			if (a.hash === "#" + part.id) a.setAttribute("aria-current", "true");
+			if (a.hash === "#" + state.part) a.setAttribute("aria-current", "true");
 			else a.removeAttribute("aria-current");
 		}
-		if (target && target !== part) {
-			for (let up = target; up; up = up.parentElement) if (up.matches("details.session")) {
-				unfold(up);
-				up.open = true;
-			}
-			target.scrollIntoView();
-		} else if (target) {
-			scrollTo(0, 0);
-			target.querySelector("h2").focus({preventScroll: true});
+		root.classList.toggle("two", state.part === "sessions");
+		root.classList.toggle("opened", state.part === "sessions" && state.s !== "");
+		root.classList.add("ready");
+		form.hidden = !["sessions", "memories"].includes(state.part);
+		fill();
+		const differs = String(asked(before)) !== String(asked(state));
+		if (state.part === "sessions" && (differs || before.part === undefined && String(asked(state)))) list();
+		if (state.s !== (before.s ?? "")) show();
+		else if (differs) highlight();
+		if (state.part === "memories" && (differs || before.part !== state.part)) memories();
+		if (state.part === "usage" && before.part !== "usage" && live) renew("usage");
+		if (state.target) $(state.target)?.scrollIntoView();
+		if (before.part !== undefined && before.part !== state.part && !state.target) scrollTo(0, 0);
+	};
+	addEventListener("popstate", apply); // also for a link to another part
+
+	// The list. A file has all rows: the later ones are text until somebody wants them.
+	const step = 100, most = 50;
+	let all, shown = step, asking = 0;
+	const rows = () => all ??= [...$("rows").children, ...($("rest") ? make($("rest").textContent).querySelectorAll("tr") : [])];
+	const fold = text => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+	const words = text => [...fold(text).matchAll(/"([^"]+)"?|[^\s"]+/g)].map(m => m[1] ?? m[0]);
+	const escapes = {lt: "<", gt: ">", amp: "&", "#34": '"', "#39": "'", quot: '"', "#43": "+"};
+	const beside = /<header>.*?<\/header>|<h4>.*?<\/h4>|<p class="at.*?<\/p>|<summary>.*?<\/summary>|<[^>]*>/gs; // what nobody said
+	const textOf = html => html.replace(beside, "").replace(/&(#?\w+);/g, (e, name) => escapes[name] ?? e);
+	let texts;
+	const textsOf = () => {
+		if (texts) return texts;
+		texts = new Map();
+		const said = new Map(Array.from(document.querySelectorAll("noscript[data-session]"), n => [n.dataset.session, n.textContent]));
+		for (const r of rows()) texts.set(r.dataset.s, fold(r.querySelector("a").textContent + "\n" + textOf(said.get(r.dataset.s))));
+		return texts;
+	};
+	const since = text => /^\d+d$/.test(text) ? [Date.now() - 864e5 * parseInt(text), Infinity] : (at => [at, at + 864e5])(+new Date(text + "T00:00"));
+	const chosen = () => {
+		const w = words(state.q), [from, to] = state.since ? since(state.since) : [0, Infinity];
+		return rows().filter(r => (!state.project || r.dataset.project === state.project) && (!state.harness || r.dataset.harness === state.harness) &&
+			(!state.agent || r.dataset.agent === state.agent) && +r.dataset.at >= from && +r.dataset.at < to &&
+			w.every(word => textsOf().get(r.dataset.s).includes(word)));
+	};
+	const put = (found, more, count) => {
+		$("rows").replaceChildren(...found);
+		$("more").parentElement.hidden = !more;
+		$("hits").textContent = String(asked(state)) ? (count === 0 ? "Nothing found" : count + (more && live ? " or more" : "") + (count === 1 ? " session" : " sessions")) : "";
+		current();
+	};
+	const list = async (on = false) => {
+		shown = on ? shown + step : on === false ? step : shown;
+		if (!$("rows")) return;
+		if (!live) {
+			const found = chosen();
+			put(found.slice(0, shown), found.length > shown, found.length);
+			return;
+		}
+		const turn = ++asking, p = asked(state), old = on ? [...$("rows").children] : [];
+		if (old.length) p.set("after", old.at(-1).dataset.s);
+		try {
+			const got = make("<table><tbody>" + await ask("parts/rows?" + p) + "</tbody></table>");
+			if (turn !== asking) return;
+			const more = got.querySelector("[data-more]");
+			more?.remove();
+			const found = [...old, ...got.querySelectorAll("tr")], focused = document.activeElement?.closest?.("#rows tr")?.dataset.s;
+			put(found, more, found.length);
+			if (focused) $("rows").querySelector(`[data-s="${focused}"] a`)?.focus();
+			failed();
+		} catch (e) {
+			failed(e);
 		}
 	};
-	addEventListener("hashchange", open);
-	document.addEventListener("click", e => {
-		const day = e.target.closest?.("[data-to]"); // a bar of the timeline
-		if (day) location.hash = day.dataset.to;
-	});
+	const current = () => {
+		for (const r of $("rows")?.children ?? []) {
+			if (r.dataset.s === state.s) r.setAttribute("aria-current", "true");
+			else r.removeAttribute("aria-current");
+		}
+	};
+	$("more")?.addEventListener("click", () => list(true));
+	if ($("rows")) {
+		const more = $("rows").querySelector("[data-more]");
+		more?.remove();
+		$("more").parentElement.hidden = !more && !$("rest");
+	}
 
-	// search: an index of the words of all memories, made when it is first asked
-	const most = 50;
-	const fold = text => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-	let index = null;
+	// one session
+	const overview = $("overview");
+	const show = async (again = false) => {
+		const id = state.s, detail = $("detail");
+		current();
+		if (!id) {
+			detail.replaceChildren(overview);
+			return;
+		}
+		try {
+			const html = live ? await ask("sessions/" + id) : document.querySelector(`noscript[data-session="${id}"]`)?.textContent;
+			if (id !== state.s) return;
+			const at = detail.scrollTop, open = Array.from(detail.querySelectorAll("details"), d => d.open);
+			detail.replaceChildren(html ? make(html) : "This session is not on this page.");
+			detail.querySelector(".back").hash = "#sessions" + (asked(state).size ? "?" + asked(state) : "");
+			frame(detail);
+			if (again) detail.querySelectorAll("details").forEach((d, i) => { d.open = open[i] ?? false; });
+			detail.scrollTop = again ? at : 0;
+			if (!again && root.clientWidth <= 960) scrollTo(0, 0);
+			highlight(!again);
+			failed();
+		} catch (e) {
+			failed(e);
+		}
+	};
+
+	// code can be copied, and long code is folded
+	const longest = 24; // lines
+	const copier = of => {
+		const b = button("Copy", async () => {
+			try {
+				await navigator.clipboard.writeText(of.textContent);
+				b.textContent = "Copied";
+			} catch {
+				getSelection().selectAllChildren(of);
+				b.textContent = "Selected";
+			}
+		});
+		b.className = "copier";
+		return b;
+	};
+	const frame = within => {
+		for (const pre of within.querySelectorAll("pre:not(.block)")) {
+			const box = document.createElement("div"), lines = pre.textContent.split("\n").length;
+			box.className = "framed";
+			pre.replaceWith(box);
+			box.append(pre, copier(pre));
+			if (pre.scrollWidth > pre.clientWidth) pre.tabIndex = 0;
+			if (lines <= longest + 4) continue;
+			box.classList.add("long");
+			const all = button("Show all " + lines + " lines", () => {
+				box.classList.remove("long");
+				all.remove();
+			});
+			box.after(all);
+		}
+		for (const code of within.querySelectorAll(".copy")) code.after(copier(code));
+	};
+
+	// words that are looked for are marked in the session that is open
+	const highlight = scroll => {
+		const found = [], w = state.s ? words(state.q).filter(word => word.length > 1) : [];
+		if (!window.Highlight) return;
+		if (w.length) {
+			const walk = document.createTreeWalker($("detail"), NodeFilter.SHOW_TEXT);
+			for (let n; (n = walk.nextNode()) && found.length < 2000;) {
+				const text = n.data.toLowerCase();
+				for (const word of w) for (let at = -1; (at = text.indexOf(word, at + 1)) >= 0 && at + word.length <= n.data.length;) {
+					const range = new Range();
+					range.setStart(n, at);
+					range.setEnd(n, at + word.length);
+					found.push(range);
+				}
+			}
+		}
+		CSS.highlights.set("found", new Highlight(...found));
+		if (scroll) found.map(r => r.startContainer.parentElement).find(e => e.closest(".turn") && e.checkVisibility())?.scrollIntoView({block: "center"});
+	};
+
+	// memories
+	let index;
 	const makeIndex = () => index ??= Array.from($("all-memories").querySelectorAll(".memories > li"), li => ({
 		li, text: fold(li.firstElementChild.textContent + "\n" + li.children[1].textContent + "\n" + li.closest(".project").firstElementChild.title),
 	}));
-	const find = () => {
-		const words = fold($("q").value).split(/\s+/).filter(Boolean);
-		$("all-memories").classList.toggle("searched", words.length > 0); // quicker than to hide it: it stays laid out
-		$("found").hidden = words.length === 0;
-		if (words.length === 0) {
-			$("found").replaceChildren();
-			$("hits").textContent = "";
-			return 0;
-		}
-		const hits = makeIndex().filter(m => words.every(w => m.text.includes(w)));
+	const memories = () => {
+		if (live) return renew("memories");
+		const w = words(state.q);
+		$("all-memories").classList.toggle("searched", w.length > 0); // quicker than to hide it: it stays laid out
+		$("found").hidden = w.length === 0;
+		const hits = w.length ? makeIndex().filter(m => w.every(word => m.text.includes(word))) : [];
 		$("found").replaceChildren(...hits.slice(0, most).map(m => {
 			const copy = m.li.cloneNode(true);
 			copy.removeAttribute("id");
 			offer(copy);
 			return copy;
 		}));
-		$("hits").textContent = hits.length === 0 ? "Nothing found." :
-			hits.length + (hits.length === 1 ? " memory" : " memories") + (hits.length > most ? ", the newest " + most + " are shown" : "") + ".";
-		return hits.length;
+		$("hits").textContent = !w.length ? "" : hits.length === 0 ? "Nothing found" :
+			hits.length + (hits.length === 1 ? " memory" : " memories") + (hits.length > most ? ", the newest " + most + " are shown" : "");
 	};
-	$("search").hidden = false;
-	$("search").addEventListener("submit", e => e.preventDefault());
-	$("q").addEventListener("focus", makeIndex);
-	$("q").addEventListener("input", find);
-	addEventListener("keydown", e => {
-		if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input, textarea")) return;
-		e.preventDefault();
-		location.hash = "memories";
-		$("q").focus();
-	});
-
-	// the command of a memory gets a button that copies it, once somebody points at it or has searched for it
-	const offer = li => {
+	const offer = li => { // a command gets its button once somebody points at it
 		const code = li?.querySelector(".copy");
-		if (!code || code.nextElementSibling?.matches(".copier")) return;
-		const button = document.createElement("button");
-		button.type = "button";
-		button.className = "copier";
-		button.textContent = "Copy";
-		button.addEventListener("click", async () => {
-			try {
-				await navigator.clipboard.writeText(code.textContent);
-				button.textContent = "Copied";
-			} catch {
-				getSelection().selectAllChildren(code);
-				button.textContent = "Selected";
-			}
-		});
-		code.after(button);
+		if (code && !code.nextElementSibling?.matches(".copier")) code.after(copier(code));
 	};
 	document.addEventListener("pointerover", e => offer(e.target.closest?.(".memories > li")));
 
-	open();
-	if (!live) return;
+	// what people do
+	const form = $("find");
+	let typing;
+	form.addEventListener("submit", e => e.preventDefault());
+	form.addEventListener("input", e => {
+		clearTimeout(typing);
+		const change = {[e.target.name]: e.target.value.trim()};
+		if (e.target.name === "q") typing = setTimeout(() => go(change, state.q !== ""), live ? 150 : 60);
+		else go(change);
+	});
+	form.addEventListener("reset", e => {
+		e.preventDefault();
+		$("q").value = "";
+		go({q: "", project: "", harness: "", agent: "", since: ""});
+	});
+	document.addEventListener("click", e => {
+		const day = e.target.closest?.("[data-day]"), row = e.target.closest?.("#rows tr"), a = e.target.closest?.("a");
+		if (e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
+		if (day) return go({since: day.dataset.day, part: "sessions"});
+		const to = a?.getAttribute("href");
+		if (to?.match(/^#s\d+$/) || !a && row) {
+			e.preventDefault();
+			go({part: "sessions", s: a ? to.slice(2) : row.dataset.s});
+			if (row) row.querySelector("a").focus({preventScroll: true});
+		} else if (a?.matches("nav a")) {
+			e.preventDefault();
+			go({part: to.slice(1), s: to === "#sessions" ? "" : state.s});
+		}
+	});
+	const move = by => {
+		const links = [...document.querySelectorAll("#rows a")], at = links.findIndex(a => a === document.activeElement);
+		const from = at >= 0 ? at : links.findIndex(a => a.closest("tr").dataset.s === state.s);
+		if (from + by >= links.length && !$("more").parentElement.hidden) list(true);
+		links[Math.max(0, Math.min(from + by, links.length - 1))]?.focus();
+	};
+	addEventListener("keydown", e => {
+		if (e.ctrlKey || e.metaKey || e.altKey) return;
+		const writes = e.target.matches("input, textarea, select");
+		if (e.key === "Escape") {
+			if (e.target === $("q") && $("q").value) $("q").form.reset();
+			else if (writes) e.target.blur();
+			else if (state.s) {
+				const id = state.s;
+				go({s: ""});
+				$("rows").querySelector(`[data-s="${id}"] a`)?.focus();
+			}
+		} else if (e.target === $("q") && (e.key === "ArrowDown" || e.key === "Enter") && state.part === "sessions") {
+			e.preventDefault();
+			document.querySelector("#rows a")?.focus();
+		} else if (writes) {
+			return;
+		} else if (e.key === "/") {
+			e.preventDefault();
+			if (form.hidden || root.clientWidth <= 960) go({part: form.hidden ? "sessions" : state.part, s: ""});
+			$("q").focus();
+			$("q").select();
+		} else if ((e.key === "j" || e.key === "k") && state.part === "sessions") {
+			move(e.key === "j" ? 1 : -1);
+		}
+	});
 
 	// A live page asks for what has changed, and asks for changes.
-	const part = {sessions: "said", memories: "all-memories", usage: "used"}, stale = new Set();
-	const ask = async (path, change) => {
-		const answer = await fetch(path, change && {method: "POST", body: JSON.stringify(change)});
-		if (!answer.ok) throw new Error(await answer.text());
-		return answer.text();
-	};
-	const failed = e => { $("failed").textContent = e?.message ?? ""; };
-	const read = text => new DOMParser().parseFromString(text, "text/html").body;
-	const opened = within => Array.from(within.querySelectorAll("details[open][id]"), d => d.id);
-
-	// what somebody is writing stays until it is written
-	const written = name => name === "memories" && document.querySelector("#all-memories textarea, #found textarea");
-
-	const renewPart = async name => {
-		const now = read(await ask("parts/" + name)), to = $(part[name]), were = opened(to);
-		if (written(name)) {
-			stale.add(name);
-			return;
-		}
-		to.replaceChildren(...now.childNodes);
-		for (const id of were) if ($(id)) $(id).open = true;
-		if (name === "memories") {
-			index = null;
-			find();
-		}
-	};
-	const renewSession = async id => {
-		const old = $("s" + id);
-		if (!old) return renewPart("sessions");
-		const now = read(await ask("sessions/" + id)).firstElementChild;
-		old.querySelector("summary").replaceWith(now.querySelector("summary"));
-		const unfolded = Array.from(old.querySelectorAll(".told"), d => d.open);
-		for (const one of old.querySelectorAll(":scope > .asked, :scope > .turn, :scope > noscript")) one.remove();
-		old.append(...now.querySelectorAll(":scope > .asked, :scope > .turn"));
-		old.querySelectorAll(".told").forEach((d, i) => { d.open = unfolded[i] ?? false; });
-	};
-
-	// what has changed is renewed at once where it is looked at, else when it is
-	let renewing = false;
-	const renew = async () => {
-		if (renewing) return;
-		renewing = true;
+	const place = {memories: "all-memories", usage: "used"};
+	const writing = () => document.querySelector("#all-memories textarea");
+	const renew = async name => {
 		try {
-			for (const what of stale) {
-				const id = what.match(/^session (\d+)$/)?.[1], name = id ? "sessions" : what;
-				if (!document.querySelector("#" + name + ".shown") || written(name)) continue;
-				stale.delete(what);
-				await (id ? renewSession(id) : renewPart(name));
-			}
+			const now = make(await ask("parts/" + name + (name === "memories" ? "?" + new URLSearchParams({q: state.q}) : "")));
+			if (name === "memories" && writing()) return; // what somebody is writing stays until it is written
+			$(place[name]).replaceChildren(now);
+			if (name === "memories") $("hits").textContent = "";
+			if (state.target) $(state.target)?.scrollIntoView();
 			failed();
 		} catch (e) {
 			failed(e);
 		}
-		renewing = false;
 	};
-	addEventListener("hashchange", renew);
-	setInterval(renew, 400);
+	apply();
+	if (!live) return;
+	const look = async () => {
+		try {
+			overview.replaceChildren(make(await ask("parts/overview")));
+			form.querySelector(".filters").replaceWith(overview.querySelector(".filters"));
+			fill();
+			failed();
+		} catch (e) {
+			failed(e);
+		}
+	};
+	look();
 
+	const stale = new Set();
+	const catchUp = () => {
+		const now = [...stale];
+		stale.clear();
+		if (now.includes("session " + state.s)) show(true);
+		if (now.some(what => what !== "memories") && state.part === "sessions" && shown === step && $("rows")?.children.length <= step) list(null);
+		if (now.includes("sessions")) look();
+		if (now.includes("memories") && state.part === "memories") renew("memories");
+		if (now.length && !$("rows")) location.reload(); // the first session
+	};
 	const changes = new EventSource("changes");
 	changes.onmessage = e => {
+		if (stale.size === 0) setTimeout(catchUp, 300);
 		stale.add(e.data);
-		if (e.data !== "memories") stale.add("usage");
-		renew();
 	};
 	changes.onerror = () => { $("state").textContent = "but who served it has ended: what stands here stays as it is"; };
 	changes.onopen = () => { $("state").textContent = "as it happens"; };
 
 	const act = {
 		pin: id => ask("memories/" + id + "/pin", {}),
-		forget: async id => {
-			if (!confirm("Forget this memory everywhere? The conversation that it came from does not teach it again.")) return;
+		forget: async (id, li) => {
 			await ask("memories/" + id + "/forget", {});
-			for (const acts of document.querySelectorAll('.acts[data-id="' + id + '"]')) acts.closest("li").remove();
+			li.remove();
+			$("undo").replaceChildren("Forgotten everywhere; what it came from does not teach it again. ", button("Undo", async () => {
+				try {
+					await ask("undo", {});
+					$("undo").replaceChildren("It is back.");
+				} catch (e) {
+					failed(e);
+				}
+			}));
+			$("undo").lastChild.focus();
 		},
 		edit: (id, li) => {
 			const said = li.querySelector(".said"), acts = li.querySelector(".acts"), text = document.createElement("textarea");
 			text.value = said.textContent;
 			text.rows = Math.min(12, 2 + text.value.length / 60 | 0);
 			text.setAttribute("aria-label", "What the memory says");
-			const button = (name, click) => {
-				const b = document.createElement("button");
-				b.type = "button";
-				b.textContent = name;
-				b.addEventListener("click", click);
-				return b;
-			};
 			const line = document.createElement("p");
 			const done = () => {
 				text.remove();
@@ -212,11 +407,10 @@ addEventListener("DOMContentLoaded", () => {
 		},
 	};
 	document.addEventListener("click", async e => {
-		const button = e.target.closest?.("[data-do]");
-		if (!button) return;
-		const li = button.closest("li");
+		const to = e.target.closest?.("[data-do]");
+		if (!to) return;
 		try {
-			await act[button.dataset.do](button.parentElement.dataset.id, li);
+			await act[to.dataset.do](to.parentElement.dataset.id, to.closest("li"));
 			failed();
 		} catch (problem) {
 			failed(problem);

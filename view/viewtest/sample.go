@@ -29,11 +29,25 @@ var exchanges = []struct{ user, agent, memory, kind string }{
 	{"I always want errors in lower case, and no full stop.", "Understood: errors begin in lower case and end without a full stop.", "I always want errors in lower case, and no full stop.", "preference"},
 	{"From now on we fire the kiln at 1240 degrees instead of 1220.", "Noted. I changed `schedule.yaml`, and the cone table with it.", "From now on we fire the kiln at 1240 degrees instead of 1220.", "decision"},
 	{"Who keeps the code of the orchard gate?", "The miller keeps it, as you said in spring.", "The miller keeps the code of the orchard gate.", "fact"},
+	{"Why does chart.go panic on an empty log?\n\n```go\nfunc (c *Chart) Last() Point {\n\treturn c.points[len(c.points)-1]\n}\n```\n", answerWithCode, "chart.Last panics on an empty log.", "fact"},
+	{"请解释一下潮汐表的格式，并给出一个例子。", "潮汐表每行有三个字段：**时间**、*高度*、港口。\n\n| 时间 | 高度 | 港口 |\n|---|---:|---|\n| 04:12 | 3.8 m | 宁波 |\n| 10:31 | 0.9 m | 宁波 |\n\n```\n04:12 3.8 宁波\n```\n", "潮汐表每行有时间、高度和港口。", "fact"},
+	{"كم درجة حرارة الفرن؟ اكتبها في `schedule.yaml` من فضلك.", "درجة حرارة الفرن **1240** درجة. كتبتها في `schedule.yaml`:\n\n1. الرفع ببطء\n2. الثبات عشر دقائق\n3. التبريد\n", "درجة حرارة الفرن 1240 درجة.", "fact"},
 }
+
+// answerWithCode has what answers have: a heading, a list, a table, links and more code than is shown at once.
+var answerWithCode = "## What happens\n\n`Last` takes the element before the first where the log is empty:\n\n" +
+	"- `len(c.points)-1` is **-1**\n- [the specification](https://go.dev/ref/spec#Index_expressions) says that this " +
+	"panics\n\n| Log | Before | After |\n|:--|:-:|--:|\n| empty | panic | `false` |\n| one point | it | it |\n\n" +
+	"```go\n// Last is the newest point; ok is false where there is none.\n" +
+	"func (c *Chart) Last() (p Point, ok bool) {\n" +
+	"\tif len(c.points) == 0 {\n\t\treturn p, false\n\t}\n\treturn c.points[len(c.points)-1], true\n}\n```\n\n" +
+	"The test that shows it:\n\n```go\nfunc TestLast(t *testing.T) {\n" +
+	strings.Repeat("\tcheck(t, 3.8, \"04:12\")\n", 40) + "}\n```\n"
 
 var places = []struct{ project, harness string }{
 	{"/home/sample/src/curlew", "@agentclientprotocol/claude-agent-acp"}, {"/home/sample/src/curlew", "codex"},
 	{"/home/sample/src/kiln", "opencode"}, {"/home/sample/orchard", "qwen-code"}, {"", "gemini-cli"},
+	{"/home/sample/src/tide-tables", "opencode"}, {"/home/sample/文档/航海", "codex"},
 }
 
 // Fill writes the sample into an empty database with the newest schema.
@@ -130,8 +144,13 @@ func (f *filler) sessions(turns int) {
 		for n := range min(perSession, turns-i*perSession) {
 			f.turn(id, i, n, p.harness, at.Add(time.Duration(n)*9*time.Minute))
 		}
+		if called != "" {
+			f.exec(`UPDATE turns SET delegation = ? WHERE session = ?`, delegation(i), id)
+		}
 	}
 }
+
+func delegation(i int) string { return fmt.Sprintf("01k%022d", i) }
 
 // asked inserts the delegation by which one session called another.
 func (f *filler) asked(i int, caller, child string, at time.Time) {
@@ -143,7 +162,7 @@ func (f *filler) asked(i int, caller, child string, at time.Time) {
 		detach, budget, state, acp_id, reason, created, started, ended, scope, kept, task)
 		VALUES (?, ?, 'p', 'codex', ?, 1, ?, 'claude', 'read', 'review', '', '', 0, '{}', ?, ?, ?, ?, ?, ?,
 			'the tests of package chart', 'the release notes', 'Read the tests of package chart.')`,
-		fmt.Sprintf("01k%022d", i), caller, caller, child, state, child, reason, at.UnixMilli(), at.UnixMilli(), ended)
+		delegation(i), caller, caller, child, state, child, reason, at.UnixMilli(), at.UnixMilli(), ended)
 }
 
 // told inserts the block before a session's first prompt.
@@ -184,13 +203,15 @@ func (f *filler) turn(session int64, i, n int, harness string, at time.Time) {
 	case n == 1:
 		tools = `[{"title":"Read chart.go","kind":"read","status":"completed",` +
 			`"locations":["/home/sample/src/curlew/chart.go"],"ms":12},` +
+			`{"title":"Edit go.mod","kind":"edit","status":"completed",` +
+			`"locations":["/home/sample/src/curlew/go.mod"]},` +
 			`{"title":"go test ./...","kind":"execute","status":"failed","ms":4210}]`
 	case n == 2 && i%4 == 1:
 		stop, agent = "cancelled", "I would begin with"
 	}
 	ended := at.Add(4*time.Second + time.Duration(i%50)*100*time.Millisecond)
 	id := f.exec(`INSERT INTO turns (session, key, process, started, ended, stop, learned, tools, user, assistant)
-		VALUES (?, ?, 'p', ?, ?, ?, 1, ?, ?, ?)`, session, key(i), at.UnixMilli(), ended.UnixMilli(), stop, tools, user,
+		VALUES (?, ?, 'p', ?, ?, ?, 0, ?, ?, ?)`, session, key(i), at.UnixMilli(), ended.UnixMilli(), stop, tools, user,
 		agent)
 	if harness == "qwen-code" {
 		return

@@ -47,7 +47,7 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 	if err != nil {
 		return nil, 0, err
 	}
-	words, err := d.Sessions.FirstWords(ctx)
+	words, err := d.Sessions.FirstWords(ctx, correlation.Scope{})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -65,7 +65,7 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 	}
 	said := make([]map[int64]bool, len(f.Words))
 	for i, word := range f.Words {
-		if said[i], err = d.Sessions.Mentioning(ctx, word); err != nil {
+		if said[i], err = d.Sessions.Mentioning(ctx, word, false); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -94,16 +94,8 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 			one.Usage = &RowUsage{InputTokens: sum.InputTokens, OutputTokens: sum.OutputTokens, Cost: sum.Cost,
 				Currency: sum.Currency, ContextUsed: window.Used, ContextSize: window.Size}
 		}
-		chain := conversation(rows, s)
-		for _, id := range chain { // the oldest that has words
-			if text := words[id]; text != "" {
-				one.Title = title(text)
-			}
-		}
-		if s.Title != "" {
-			one.Title = title(s.Title)
-		}
-		if f.matches(one, here) && saidAll(one, chain, f.Words, said) {
+		one.Title = title(cmp.Or(s.Title, words[s.ID]))
+		if f.matches(one, here) && saidAll(one, conversation(rows, s), f.Words, said) {
 			found = append(found, one)
 		}
 	}

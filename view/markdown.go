@@ -1,0 +1,185 @@
+package view
+
+import (
+	"bytes"
+	"html"
+	"html/template"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	markup "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
+)
+
+// mostMarkdown is how long an answer may be that is set as Markdown: what is nested takes time with the square of its
+// length. Of a longer one only the code is set.
+const mostMarkdown = 16 << 10
+
+// markdown sets what agents say. HTML in it is text. Definitions of links stay in sight, pictures become links, and
+// only links to the web can be followed.
+var markdown = goldmark.New(
+	goldmark.WithParser(parser.NewParser(
+		parser.WithBlockParsers(
+			util.Prioritized(parser.NewSetextHeadingParser(), 100),
+			util.Prioritized(parser.NewThematicBreakParser(), 200),
+			util.Prioritized(parser.NewListParser(), 300),
+			util.Prioritized(parser.NewListItemParser(), 400),
+			util.Prioritized(parser.NewCodeBlockParser(), 500),
+			util.Prioritized(parser.NewATXHeadingParser(), 600),
+			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+			util.Prioritized(parser.NewBlockquoteParser(), 800),
+			util.Prioritized(parser.NewParagraphParser(), 1000)),
+		parser.WithInlineParsers(
+			util.Prioritized(parser.NewCodeSpanParser(), 100),
+			util.Prioritized(parser.NewLinkParser(), 200),
+			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(parser.NewEmphasisParser(), 500)),
+	)),
+	goldmark.WithExtensions(extension.Strikethrough,
+		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+	goldmark.WithRendererOptions(markup.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(pieces{}, 1))),
+)
+
+// pieces writes the elements of Markdown that the page has in its own way.
+type pieces struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (p pieces) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindLink, func(w util.BufWriter, _ []byte, n ast.Node, in bool) (ast.WalkStatus, error) {
+		return p.link(w, string(n.(*ast.Link).Destination), in), nil
+	})
+	r.Register(ast.KindImage, func(w util.BufWriter, _ []byte, n ast.Node, in bool) (ast.WalkStatus, error) {
+		return p.link(w, string(n.(*ast.Image).Destination), in), nil
+	})
+	r.Register(ast.KindAutoLink, func(w util.BufWriter, src []byte, n ast.Node, in bool) (ast.WalkStatus, error) {
+		if in {
+			to := string(n.(*ast.AutoLink).Label(src))
+			p.link(w, to, true)
+			_, _ = w.WriteString(html.EscapeString(to))
+			p.link(w, to, false)
+		}
+		return ast.WalkContinue, nil
+	})
+	r.Register(ast.KindHeading, func(w util.BufWriter, _ []byte, n ast.Node, in bool) (ast.WalkStatus, error) {
+		tag := "<h5>" // below who said it, whatever its level
+		if !in {
+			tag = "</h5>\n"
+		}
+		_, _ = w.WriteString(tag)
+		return ast.WalkContinue, nil
+	})
+	code := func(w util.BufWriter, src []byte, n ast.Node, in bool) (ast.WalkStatus, error) {
+		if in {
+			language := ""
+			if fenced, ok := n.(*ast.FencedCodeBlock); ok {
+				language = string(fenced.Language(src))
+			}
+			p.code(w, language, string(n.Lines().Value(src)))
+		}
+		return ast.WalkSkipChildren, nil
+	}
+	r.Register(ast.KindFencedCodeBlock, code)
+	r.Register(ast.KindCodeBlock, code)
+}
+
+// link begins or ends a link. One that does not lead to the web is text with its target behind it.
+func (pieces) link(w util.BufWriter, to string, begins bool) ast.WalkStatus {
+	web := isWeb(to)
+	switch {
+	case web && begins:
+		_, _ = w.WriteString(`<a rel="noopener noreferrer" target="_blank" href="` + html.EscapeString(to) +
+			`" title="` + html.EscapeString(to) + `">`)
+	case web:
+		_, _ = w.WriteString(`</a>`)
+	case !begins:
+		_, _ = w.WriteString(` <code>` + html.EscapeString(to) + `</code>`)
+	}
+	return ast.WalkContinue
+}
+
+// isWeb reports whether an address is one of the web, in full.
+func isWeb(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// code writes a block of code.
+func (pieces) code(w util.BufWriter, language, text string) {
+	_, _ = w.WriteString(`<pre`)
+	if language != "" {
+		_, _ = w.WriteString(` data-language="` + html.EscapeString(language) + `"`)
+	}
+	_, _ = w.WriteString(`><code>` + html.EscapeString(text) + `</code></pre>` + "\n")
+}
+
+// colours finds what tells a terminal what to do.
+var colours = regexp.MustCompile(`\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)?|[()][0-9A-Za-z]|.)?`)
+
+// plain takes a terminal's orders out of a text.
+func plain(text string) string {
+	if strings.Contains(text, "\x1b") {
+		text = colours.ReplaceAllString(text, "")
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// Set gives what an agent said, set as Markdown.
+func (t Text) Set() template.HTML {
+	body := plain(t.Body)
+	var b bytes.Buffer
+	if len(body) > mostMarkdown || markdown.Convert([]byte(body), &b) != nil {
+		return t.AsTyped()
+	}
+	return template.HTML(b.String())
+}
+
+// AsTyped gives what a person said: as they typed it, blocks of code in a fixed font.
+func (t Text) AsTyped() template.HTML {
+	var out bytes.Buffer
+	w := writer{&out}
+	var lines []string
+	fence, language := "", ""
+	flush := func(isCode bool) {
+		text := strings.Join(lines, "")
+		lines = lines[:0]
+		switch {
+		case isCode:
+			pieces{}.code(w, language, text)
+		case strings.TrimSpace(text) != "":
+			out.WriteString(`<div class="said">` + html.EscapeString(strings.Trim(text, "\n")) + `</div>`)
+		}
+	}
+	for line := range strings.Lines(plain(t.Body)) {
+		bare := strings.TrimSpace(line)
+		opens := fence == "" && (strings.HasPrefix(bare, "```") && !strings.Contains(bare[3:], "`") ||
+			strings.HasPrefix(bare, "~~~"))
+		closes := fence != "" && strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == ""
+		switch {
+		case opens:
+			flush(false)
+			rest := strings.TrimLeft(bare, bare[:1])
+			fence, language = bare[:len(bare)-len(rest)], strings.TrimSpace(rest)
+		case closes:
+			flush(true)
+			fence = ""
+		default:
+			lines = append(lines, line)
+		}
+	}
+	flush(fence != "")
+	return template.HTML(out.String())
+}
+
+// A writer is a buffer as goldmark writes to it.
+type writer struct{ *bytes.Buffer }
+
+// Available, Buffered and Flush are there for util.BufWriter.
+func (writer) Available() int { return 0 }
+func (writer) Buffered() int  { return 0 }
+func (writer) Flush() error   { return nil }

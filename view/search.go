@@ -1,0 +1,114 @@
+package view
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/correlation"
+)
+
+const (
+	pageRows  = 100 // sessions of a list that are served at a time
+	mostWords = 8   // of a search
+)
+
+// A query is what a live page asks for, as it stands in the page's address.
+type query struct {
+	text                    string
+	project, harness, agent string
+	since                   string // 7d, or a day
+	after                   int64
+}
+
+// noProject is the project of sessions that have none, in an address.
+const noProject = "none"
+
+func queryOf(v url.Values) query {
+	after, _ := strconv.ParseInt(v.Get("after"), 10, 64)
+	return query{v.Get("q"), v.Get("project"), v.Get("harness"), v.Get("agent"), v.Get("since"), after}
+}
+
+// find gives the rows of the sessions that a query asks for, and whether there are more.
+func (q query) find(ctx context.Context, src Source) (ids []int64, more bool, err error) {
+	l := correlation.Listing{Agent: q.agent, After: q.after, Limit: pageRows + 1}
+	if q.project != "" {
+		project := q.project
+		if project == noProject {
+			project = ""
+		}
+		l.Project = &project
+	}
+	if q.harness != "" {
+		if l.Harnesses, err = src.Sessions.Harnesses(ctx); err != nil {
+			return nil, false, err
+		}
+		l.Harnesses = slices.DeleteFunc(l.Harnesses, func(name string) bool { return harnessName(name) != q.harness })
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, q.since, time.Local); err == nil {
+		l.Since, l.Until = day, day.AddDate(0, 0, 1)
+	} else if n, err := strconv.Atoi(strings.TrimSuffix(q.since, "d")); err == nil {
+		l.Since = time.Now().AddDate(0, 0, -n)
+	}
+	if l.Sessions, err = said(ctx, src, q.text); err != nil {
+		return nil, false, err
+	}
+	ids, err = src.Sessions.List(ctx, l)
+	return ids[:min(len(ids), pageRows)], len(ids) > pageRows, err
+}
+
+// said gives the sessions in which all words of a search were said; nil for no words. What stands between quotation
+// marks is looked for as it is, in all that was said; other words in the index, and in what is not in it yet.
+func said(ctx context.Context, src Source, text string) (map[int64]bool, error) {
+	var found map[int64]bool
+	words := searched(text)
+	for _, word := range words {
+		saying, asked := map[int64]bool(nil), false
+		var err error
+		if !word.exact {
+			saying, asked, err = src.Memories.SessionsSaying(ctx, word.text)
+		}
+		if !asked && !word.exact && len(words) > 1 {
+			continue // "the"
+		}
+		var more map[int64]bool
+		if err == nil {
+			more, err = src.Sessions.Mentioning(ctx, word.text, asked)
+		}
+		if err != nil {
+			return nil, err
+		}
+		here := map[int64]bool{}
+		for _, some := range []map[int64]bool{saying, more} {
+			for id := range some {
+				if found == nil || found[id] {
+					here[id] = true
+				}
+			}
+		}
+		found = here
+	}
+	return found, nil
+}
+
+// A searchedWord is a word of a search, or what stands between quotation marks.
+type searchedWord struct {
+	text  string
+	exact bool
+}
+
+func searched(text string) (words []searchedWord) {
+	for i, part := range strings.Split(text, `"`) {
+		if i%2 == 1 && strings.TrimSpace(part) != "" {
+			words = append(words, searchedWord{part, true})
+			continue
+		}
+		for _, word := range strings.Fields(part) {
+			words = append(words, searchedWord{word, false})
+		}
+	}
+	return words[:min(len(words), mostWords)]
+}
