@@ -17,7 +17,7 @@ var executions = map[string]execution{
 	"make licences":                    {by: (*reader).make, want: `github\.com/mattn/go-sqlite3 .*MIT`},
 	goInstall:                          {by: (*reader).install, want: `(?m)^ok +search +full-text search works`},
 	goInstallTagged:                    {by: (*reader).install, want: `(?m)^ok +search +full-text search works`},
-	"signet-acp-proxy init":            {want: `it remembered`},
+	"signet-acp-proxy init":            {want: `memory works here`},
 	"signet-acp-proxy -h":              {want: `SIGNET_ACP_PER_PROMPT`},
 	"signet-acp-proxy --memory embedded doctor": {want: `(?m)^ok +database`},
 	"signet-acp-proxy doctor":                   {want: `(?m)^ok +harness +claude speaks ACP`},

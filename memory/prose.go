@@ -61,3 +61,10 @@ func nested(text string, code bool) string {
 func isHeading(bare string, level int) bool {
 	return level >= 1 && level <= 6 && (len(bare) == level || bare[level] == ' ' || bare[level] == '\t')
 }
+
+// OnlyComment reports whether a text is one HTML comment, as the templates are that init writes: it tells an agent
+// nothing.
+func OnlyComment(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "<!--") && strings.Index(text, "-->")+len("-->") == len(text)
+}

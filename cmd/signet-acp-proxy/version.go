@@ -35,7 +35,8 @@ func newVersion(std term.Streams) *cobra.Command {
 			if commit == "" {
 				commit = "not known"
 			}
-			_, err := fmt.Fprintf(std.Out, "signet-acp-proxy %s\ncommit %s\nSQLite driver %s\n", b.Version, commit, b.Driver)
+			_, err := fmt.Fprintf(std.Out, "signet-acp-proxy %s\ncommit %s\nSQLite driver %s\n", b.Version, commit,
+				b.Driver)
 			return err
 		},
 	}

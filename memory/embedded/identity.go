@@ -47,7 +47,7 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.opts.Log.Info().Err(err).Str("file", f.name).Msg("identity file left out")
 		}
-		if text == "" || isComment(text) || known.has(text) {
+		if text == "" || memory.OnlyComment(text) || known.has(text) {
 			continue
 		}
 		heading := "# " + f.name + "\n"
@@ -80,12 +80,6 @@ func (s *Store) identityFiles() []identityFile {
 		files = append(files, f)
 	}
 	return files
-}
-
-// isComment reports whether a text is one HTML comment, as the templates are that init writes: it tells an agent
-// nothing.
-func isComment(text string) bool {
-	return strings.HasPrefix(text, "<!--") && strings.Index(text, "-->")+len("-->") == len(text)
 }
 
 // clipLines keeps as many whole lines as fit into budget tokens; a first line that is too long is cut.

@@ -46,8 +46,11 @@ func (e *examination) clients() []Finding {
 		}
 	}
 	if found == nil {
-		found = []Finding{{"clients", Note, "no client is configured here",
-			"signet-acp-proxy setup acpx, or setup print for any other client"}}
+		fix := "npm install -g acpx, then signet-acp-proxy init; or signet-acp-proxy setup print AGENT --for CLIENT"
+		if here := clients.Found(); len(here) > 0 {
+			fix = "signet-acp-proxy setup " + here[0]
+		}
+		found = []Finding{{"clients", Note, "no client is configured here", fix}}
 	}
 	return found
 }

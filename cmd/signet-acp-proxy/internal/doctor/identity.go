@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
 // identity checks the person's identity files.
 func (e *examination) identity() []Finding {
 	const check = "identity"
-	var there []string
+	var there, untouched []string
 	var bad []Finding
 	for _, name := range runtime.IdentityFiles {
 		path := filepath.Join(e.c.SignetPath, name)
@@ -26,12 +27,10 @@ func (e *examination) identity() []Finding {
 			err = fmt.Errorf("%s is not a regular file", path)
 		}
 		if err == nil {
-			var f *os.File
-			if f, err = os.Open(path); err == nil {
-				_, err = f.Read(make([]byte, 1))
-				if err = errors.Join(err, f.Close()); info.Size() == 0 {
-					err = nil
-				}
+			var text []byte
+			if text, err = os.ReadFile(path); err == nil && memory.OnlyComment(string(text)) {
+				untouched = append(untouched, name)
+				continue
 			}
 		}
 		if err != nil {
@@ -43,6 +42,10 @@ func (e *examination) identity() []Finding {
 	}
 	if len(there) > 0 {
 		return append(bad, Finding{check, Fine, strings.Join(there, ", "), ""})
+	}
+	if len(untouched) > 0 {
+		return append(bad, Finding{check, Note, strings.Join(untouched, ", ") + ": nothing but a comment yet",
+			"write who you are into " + filepath.Join(e.c.SignetPath, "USER.md") + ", below the comment"})
 	}
 	if len(bad) == 0 {
 		bad = append(bad, Finding{check, Note, "no identity files in " + e.c.SignetPath,

@@ -20,7 +20,7 @@ func Print(all []Finding, s term.Screen) error {
 		if home != "" {
 			text = strings.ReplaceAll(text, home+string(filepath.Separator), "~"+string(filepath.Separator))
 		}
-		return term.Printable(text)
+		return term.ToType(term.Printable(text))
 	}
 	colours := map[string]string{Fine: term.Green, Note: term.Yellow, Problem: term.Red}
 	var b strings.Builder

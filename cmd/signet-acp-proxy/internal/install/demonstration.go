@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
@@ -20,13 +21,57 @@ func (s Steps) Demonstrate(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("trying it out: %w; signet-acp-proxy doctor looks for the cause", err)
 		}
-		s.done("it remembered. In one session: %q; in the next the agent was told: %s", statement, shown.given)
+		s.done("memory works here. This was shown with a toy of ours, not with an agent. One session was told: %q; "+
+			"the next was given: %s", statement, shown.given)
 	}
 	s.say("From now on what you and agents say is recorded in %s, on this machine only. "+
 		"signet-acp-proxy sessions lists it, signet-acp-proxy forget SESSION removes it, and memory: off in %s turns "+
 		"it off.", runtime.HomeShort(s.Config.DB), runtime.HomeShort(filepath.Join(s.Config.SignetPath, "agent.yaml")))
+	s.plain()
 	s.say("Next: write into %s who the agent is, and into USER.md who you are.",
 		runtime.HomeShort(filepath.Join(s.Config.SignetPath, "IDENTITY.md")))
+	return s.begin()
+}
+
+// plain says that an agent's own terminal program does not go through us, and what does.
+func (s Steps) plain() {
+	for _, name := range []string{"claude", "codex"} {
+		if clients.OnPath(name) {
+			s.say("Plain %s in a terminal gets no memory by itself, because it does not go through us. A client does. "+
+				"Or give it the memory tools: %[1]s mcp add signet -- signet-acp-proxy mcp. And "+
+				"signet-acp-proxy config set backfill auto takes in what it writes down.", name)
+			return
+		}
+	}
+}
+
+// begin names the one thing to do now: a command to type, or where to click.
+func (s Steps) begin() error {
+	for _, name := range clients.Found() {
+		file, err := clients.Open(name)
+		if err != nil {
+			return err
+		}
+		entries, err := file.Entries()
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(entries, func(e clients.Entry) bool { return e.Ours() })
+		if i < 0 {
+			continue
+		}
+		if name != "acpx" {
+			s.say("Now: in %s choose %s for a new conversation (%s).", file.Title, entries[i].Name, file.Reload)
+			return nil
+		}
+		acpx := "acpx"
+		if !clients.OnPath(acpx) {
+			acpx = "npx -y acpx"
+		}
+		s.say("Now type:")
+		fmt.Fprintf(s.Std.Out, "  %s %s exec \"What do you know about me?\"\n", acpx, entries[i].Name)
+		return nil
+	}
 	return nil
 }
 

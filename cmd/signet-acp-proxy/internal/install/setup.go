@@ -25,6 +25,13 @@ type Steps struct {
 
 // SetUp makes the Signet folder and its templates, and adds entries to the clients that are found.
 func (s Steps) SetUp() error {
+	if len(clients.Found()) == 0 {
+		s.say("No client was found here, so nothing can be connected yet. A client is the program in which you " +
+			"talk to agents. The quickest two: npm install -g acpx, for the terminal; or the agent panel of Zed, " +
+			"VS Code or a JetBrains IDE. Then run signet-acp-proxy init again. Others are set up by hand: " +
+			"signet-acp-proxy setup print AGENT --for CLIENT.")
+		fmt.Fprintln(s.Std.Out)
+	}
 	if err := s.folder(); err != nil {
 		return err
 	}
@@ -67,9 +74,10 @@ func (s Steps) folder() error {
 // clients adds entries for the installed harnesses to the clients that are found.
 func (s Steps) clients() error {
 	found, harnesses := clients.Found(), clients.Installed(s.Config)
-	if len(found) == 0 {
-		s.skip("no client was found; for any that is configured by hand: " +
-			"signet-acp-proxy setup print AGENT --for CLIENT")
+	if len(harnesses) > 0 {
+		s.done("agents on this machine: %s", strings.Join(harnesses, ", "))
+	} else {
+		s.skip("no agent was found on PATH (Claude Code, Codex, …): install one, and run signet-acp-proxy init again")
 	}
 	for _, name := range found {
 		file, err := clients.Open(name)
@@ -118,7 +126,8 @@ func (s Steps) done(format string, args ...any) {
 // say prints a paragraph.
 func (s Steps) say(format string, args ...any) {
 	screen := term.On(s.Std.Out)
-	fmt.Fprintf(screen.W, "\n%s\n", term.Wrap(term.Printable(fmt.Sprintf(format, args...)), screen.Width, 0))
+	text := term.ToType(term.Printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(screen.W, "\n%s\n", term.Wrap(text, screen.Width, 0))
 }
 
 func (s Steps) skip(format string, args ...any)  { s.line("·", format, args...) }
@@ -126,5 +135,6 @@ func (s Steps) would(format string, args ...any) { s.line("+", "would "+format, 
 
 func (s Steps) line(mark, format string, args ...any) {
 	screen := term.On(s.Std.Out)
-	fmt.Fprintf(screen.W, "%s %s\n", mark, term.Wrap(term.Printable(fmt.Sprintf(format, args...)), screen.Width, 2))
+	text := term.ToType(term.Printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(screen.W, "%s %s\n", mark, term.Wrap(text, screen.Width, 2))
 }

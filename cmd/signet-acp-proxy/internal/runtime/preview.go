@@ -206,8 +206,7 @@ func identityFileStatus(path, identity string) string {
 	switch {
 	case err != nil:
 		return "out: " + err.Error()
-	case strings.HasPrefix(strings.TrimSpace(string(text)), "<!--") &&
-		strings.HasSuffix(strings.TrimSpace(string(text)), "-->"):
+	case memory.OnlyComment(string(text)):
 		return "out: nothing but a comment yet"
 	}
 	return "out: the harness reads it by itself"

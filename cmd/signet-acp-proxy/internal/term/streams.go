@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/mattn/go-isatty"
 
@@ -23,7 +24,17 @@ type Streams struct {
 
 // Say prints one line to Err.
 func (s Streams) Say(format string, args ...any) {
-	fmt.Fprintln(s.Err, "signet-acp-proxy: "+Visible(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(s.Err, program+": "+ToType(Visible(fmt.Sprintf(format, args...))))
+}
+
+const program = "signet-acp-proxy"
+
+// ToType writes our commands in a text as they can be typed: npx leaves no program of ours on PATH.
+func ToType(text string) string {
+	if os.Getenv("npm_command") != "exec" {
+		return text
+	}
+	return strings.ReplaceAll(text, program+" ", "npx -y "+program+" ")
 }
 
 // IsTerminal reports whether f is a terminal.
