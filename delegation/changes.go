@@ -16,6 +16,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/delegation/scope"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -349,6 +350,19 @@ func (l *Ledger) leftovers(ctx context.Context) ([]Delegation, error) {
 		return nil, err
 	}
 	return l.stored(ctx, `WHERE ended > 0 AND mode = ? AND folder <> ''`, Read)
+}
+
+// Kept gives the delegations that have ended and of which a folder is there, the newest first.
+func (l *Ledger) Kept(ctx context.Context) ([]Delegation, error) {
+	return l.stored(ctx, `WHERE ended > 0 AND folder <> '' ORDER BY id DESC`)
+}
+
+// Discard removes a delegation's folder, with what it has handed back.
+func (l *Ledger) Discard(ctx context.Context, folders string, d Delegation) error {
+	if err := worktree.Discard(ctx, folders, d.Folder); err != nil {
+		return err
+	}
+	return l.forgetFolder(ctx, d.ID)
 }
 
 // forgetFolder notes that a delegation's folder was removed.

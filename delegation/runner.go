@@ -130,10 +130,7 @@ func (r Runner) tidy(ctx context.Context) {
 	left, err := r.Ledger.leftovers(ctx)
 	for _, d := range left {
 		if err == nil {
-			err = worktree.Discard(ctx, r.Folders, d.Folder)
-		}
-		if err == nil {
-			err = r.Ledger.forgetFolder(ctx, d.ID)
+			err = r.Ledger.Discard(ctx, r.Folders, d)
 		}
 	}
 	if err != nil {

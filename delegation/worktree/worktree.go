@@ -203,10 +203,10 @@ type Written struct {
 }
 
 // Finish gives what was written. Where it is to be taken back and there is something, it is kept until it is discarded
-// (Open); the files that the child saw are removed.
+// (Open); the files that the child saw are removed. With an error all stays as it is, until it is discarded.
 func (f *Folder) Finish(ctx context.Context, message string) (w Written, err error) {
 	if w, err = f.take(ctx, message); err != nil {
-		return w, fmt.Errorf("looking for what was written: %w", err)
+		return w, fmt.Errorf("looking for what was written: %w", errors.Join(err, f.lock.Close()))
 	}
 	if w.Branch == "" {
 		return w, f.Drop(ctx)

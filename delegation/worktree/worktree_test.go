@@ -8,11 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // write writes files, by path.
@@ -49,7 +51,7 @@ func run(t *testing.T, dir string, args ...string) string {
 func repo(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	run(t, dir, "init", "-q", "-b", "main")
+	run(t, dir, "init", "-q", "-b", "main", "--template=")
 	write(t, dir, map[string]string{"sub/heron.txt": "grey\n", "gone.txt": "x\n", ".gitignore": "*.log\n"})
 	run(t, dir, "add", "-A")
 	run(t, dir, "commit", "-qm", "one")
@@ -478,5 +480,131 @@ func TestInside(t *testing.T) {
 		if got := f.Inside(path); got != want {
 			t.Errorf("Inside(%q) = %v", path, got)
 		}
+	}
+}
+
+// What is there is there: submodules and other repositories with their files, and what is ignored where it is asked for;
+// changes in them come back.
+func TestInnerRepositories(t *testing.T) {
+	inner, dir := repo(t), repo(t)
+	run(t, inner, "commit", "-qam", "two")
+	run(t, dir, "submodule", "add", "-q", inner, "lib")
+	run(t, dir, "commit", "-qm", "with a submodule")
+	run(t, dir, "clone", "-q", inner, "nested")
+	write(t, dir, map[string]string{"lib/sub/heron.txt": "dirty\n", "lib/own.txt": "own\n", "nested/x.log": "x",
+		".env.log": "env", "node.log/a/b": "b"})
+	before := state(t, dir)
+	f := make1(t, dir, Options{Edit: true, Copy: []string{"node.log", ".env*"}})
+	for name, want := range map[string]string{"lib/sub/heron.txt": "dirty\n", "lib/own.txt": "own\n",
+		"nested/sub/heron.txt": "white\n", "nested/x.log": "", ".env.log": "env", "node.log/a/b": "b", "secret.log": ""} {
+		if got := read(f.Cwd, name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got := run(t, filepath.Join(f.Cwd, "lib"), "status", "--porcelain"); got != "M sub/heron.txt\n?? own.txt" {
+		t.Errorf("git in the submodule says %q", got)
+	}
+	run(t, inner, "update-ref", "-d", "refs/heads/main") // nothing of it is needed any more
+	write(t, f.Cwd, map[string]string{"lib/sub/heron.txt": "black\n", "lib/new/a.txt": "a\n", "nested/gone.txt": "y\n",
+		".env.log": "changed", "node.log/c": "c"})
+	run(t, filepath.Join(f.Cwd, "lib"), "commit", "-qam", "mine")
+	w, err := f.Finish(t.Context(), "m")
+	must(t, err)
+	if diff := cmp.Diff([]string{"lib/new/a.txt", "lib/sub/heron.txt", "nested/gone.txt"}, w.Paths); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := run(t, w.Store, "diff", "--name-only", w.Branch+"~", w.Branch); got != "" {
+		t.Errorf("on the branch of the outer one: %s", got)
+	}
+	r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
+	must(t, err)
+	if _, err := r.Apply(t.Context()); err != nil || read(dir, "lib/sub/heron.txt")+read(dir, "lib/new/a.txt")+
+		read(dir, "nested/gone.txt") != "black\na\ny\n" {
+		t.Errorf("applied: %v", err)
+	}
+	must(t, Discard(t.Context(), filepath.Dir(f.root), f.root))
+	for _, one := range []string{dir, dir + "/lib", dir + "/nested"} {
+		if got := run(t, one, "for-each-ref", "refs/signet"); got != "" {
+			t.Errorf("%s: %s", one, got)
+		}
+	}
+	if before == state(t, dir) {
+		t.Error("nothing was applied")
+	}
+}
+
+// What a child, or the caller meanwhile, may do to the tree, and what comes of it.
+func TestBadTree(t *testing.T) {
+	for name, tt := range map[string]struct {
+		do    func(t *testing.T, dir, own string)
+		paths []string
+		apply string // an error's words; "" for none
+	}{
+		"a large file": {func(t *testing.T, _, own string) {
+			must(t, os.WriteFile(filepath.Join(own, "large"), bytes.Repeat([]byte("0123456789"), 1<<20), 0o600))
+		}, []string{"large"}, ""},
+		"many files that are ignored": {func(t *testing.T, _, own string) {
+			for i := range 1000 {
+				must(t, os.WriteFile(filepath.Join(own, strconv.Itoa(i)+".log"), nil, 0o600))
+			}
+		}, nil, ""},
+		"files that nobody may read": {func(t *testing.T, _, own string) {
+			must(t, os.Chmod(filepath.Join(own, "new.txt"), 0))
+			write(t, own, map[string]string{"ro/a.txt": "a"})
+			must(t, os.Chmod(filepath.Join(own, "ro"), 0o500))
+		}, []string{"ro/a.txt"}, ""},
+		"pipes and sockets": {func(t *testing.T, _, own string) {
+			must(t, os.Remove(filepath.Join(own, "new.txt")))
+			if out, err := exec.Command("mkfifo", own+"/new.txt", own+"/sub/pipe").CombinedOutput(); err != nil {
+				t.Skipf("%s", out)
+			}
+		}, []string{"new.txt"}, ""},
+		"a folder becomes a link out": {func(t *testing.T, _, own string) {
+			must(t, os.RemoveAll(filepath.Join(own, "sub")))
+			link(t, own, "/etc", "sub")
+		}, []string{"sub", "sub/heron.txt"}, ""},
+		"names that speak to a terminal": {func(t *testing.T, _, own string) {
+			write(t, own, map[string]string{"\x1b[31mred\n.txt": "r"})
+		}, []string{"\x1b[31mred\n.txt"}, ""},
+		"all is gone": {func(t *testing.T, _, own string) { must(t, os.RemoveAll(own)) }, nil, "gone"},
+		"the caller's folder is gone": {func(t *testing.T, dir, own string) {
+			write(t, own, map[string]string{"a.txt": "a"})
+			must(t, os.RemoveAll(dir))
+		}, nil, "gone"},
+		"the caller's branch changes": {func(t *testing.T, dir, own string) {
+			write(t, own, map[string]string{"gone.txt": "x\ny\n"})
+			run(t, dir, "checkout", "-q", "--orphan", "empty")
+			run(t, dir, "rm", "-qrf", ".")
+		}, []string{"gone.txt"}, "CONFLICT (modify/delete)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := repo(t)
+			f := make1(t, dir, Options{Edit: true})
+			tt.do(t, dir, f.Cwd)
+			w, err := f.Finish(t.Context(), "m")
+			if tt.apply == "gone" {
+				if err == nil {
+					t.Errorf("%+v", w)
+				}
+				must(t, Discard(t.Context(), filepath.Dir(f.root), f.root))
+				return
+			}
+			must(t, err)
+			if diff := cmp.Diff(tt.paths, w.Paths, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(tt.paths) == 0 {
+				return
+			}
+			r, err := Open(t.Context(), filepath.Dir(f.root), f.root)
+			must(t, err)
+			if text, err := r.Stat(t.Context()); err != nil || strings.Contains(text, "\x1b") {
+				t.Errorf("%v\n%s", err, text)
+			}
+			if _, err := r.Apply(t.Context()); (err == nil) != (tt.apply == "") || err != nil &&
+				!strings.Contains(err.Error(), tt.apply) {
+				t.Error(err)
+			}
+		})
 	}
 }

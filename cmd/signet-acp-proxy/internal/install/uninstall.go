@@ -1,6 +1,7 @@
 package install
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -32,6 +34,9 @@ func (s Steps) Uninstall() error {
 	if failed != nil {
 		return failed
 	}
+	if err := s.discard(); err != nil {
+		return err
+	}
 	files := []string{recorded, s.Config.DB, s.Config.DB + "-wal", s.Config.DB + "-shm", s.Config.DB + "-writer",
 		runtime.UndoFile(s.Config)}
 	for _, name := range runtime.TurnFiles {
@@ -45,6 +50,29 @@ func (s Steps) Uninstall() error {
 		s.Std.Say("done; remove the program itself the way it came. %s stays", s.Config.SignetPath)
 	}
 	return failed
+}
+
+// discard removes what delegations have handed back, and their refs in the repositories that they were made for.
+func (s Steps) discard() error {
+	ctx, folders := context.Background(), runtime.DelegationFolders(s.Config)
+	roots, err := filepath.Glob(filepath.Join(folders, "*"))
+	if err != nil {
+		return err
+	}
+	applied := true
+	for _, root := range roots {
+		if r, err := worktree.Open(ctx, folders, root); err == nil && !r.Applied(ctx) {
+			applied = false
+			s.Std.Say("not applied: what was handed back to %s, in %s", r.Top, root)
+		}
+	}
+	if !applied && !s.Yes && !s.Std.Ask("remove what was handed back and not applied?") {
+		return errors.New("nothing more is removed: apply or discard it first")
+	}
+	for _, root := range roots {
+		err = errors.Join(err, worktree.Discard(ctx, folders, root))
+	}
+	return err
 }
 
 // removeNpxCopy removes the copy of the program that our npm package made for clients to start (npm/bin).

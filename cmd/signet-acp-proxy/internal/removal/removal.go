@@ -148,6 +148,7 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	if len(gone) > 0 {
 		err = errors.Join(err, report.Sessions(gone, term.On(r.Std.Out)))
 	}
+	err = errors.Join(err, r.changes(ctx, o))
 	what := term.Count(len(gone), "session") + ", " + term.Count(p.Turns, "turn")
 	switch {
 	case len(gone) == 0:

@@ -134,12 +134,12 @@ func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegatio
 	return known, nil
 }
 
-// delegationFolders is the folder in which the folders of delegations are made.
-func delegationFolders(c *config.Config) string { return filepath.Join(c.Dir(), "work") }
+// DelegationFolders is the folder in which the folders of delegations are made.
+func DelegationFolders(c *config.Config) string { return filepath.Join(c.Dir(), "work") }
 
 // delegationAt gives the delegation in whose folder a folder lies, "" for none.
 func delegationAt(c *config.Config, cwd string) string {
-	rel, err := filepath.Rel(delegationFolders(c), cwd)
+	rel, err := filepath.Rel(DelegationFolders(c), cwd)
 	if err != nil || !filepath.IsLocal(rel) {
 		return ""
 	}
@@ -157,7 +157,7 @@ func delegatedProject(c *config.Config) func(cwd string) string {
 		if id == "" {
 			return memory.Project(cwd)
 		}
-		project, err := os.ReadFile(filepath.Join(delegationFolders(c), id, projectFile))
+		project, err := os.ReadFile(filepath.Join(DelegationFolders(c), id, projectFile))
 		if err != nil {
 			return memory.Project(cwd)
 		}
@@ -183,7 +183,7 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 	log := NewLog(c, std)
 	defer log.Close()
 	runner := delegation.Runner{
-		Ledger: delegation.NewLedger(db, c.LiveDir()), LiveDir: c.LiveDir(), Folders: delegationFolders(c),
+		Ledger: delegation.NewLedger(db, c.LiveDir()), LiveDir: c.LiveDir(), Folders: DelegationFolders(c),
 		Command: append([]string{self}, ownFlags(c)...), Version: Version, Granted: c.DelegationAllow,
 		Setup: c.DelegationSetup, Copy: c.DelegationCopy, Disk: int64(c.DelegationDisk), Closed: closedTo(c),
 		Bounded: bounds.Check() == nil,
