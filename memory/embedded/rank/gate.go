@@ -18,10 +18,11 @@ const (
 	forOthers  = .5 // added there for words that nobody ever used, by their share: others may say the same
 	bestOf     = 10 // of the best passages, how many may be the one that matches enough terms
 
-	// where work was done
-	leastAtWork   = .3  // the least share of the prompt that a passage must hold, after deductions,
-	leastToAnswer = .45 // and of a question, which may ask for what was never spoken of
-	againstUnused = .5  // deducted for words that nobody ever used, by their share
+	// Where work was done the agent mentions much in passing: half of what must be held is held where the user speaks.
+	leastAtWork    = .3  // the least share of the prompt,
+	leastToAnswer  = .35 // of a question, which may ask for what was never spoken of,
+	leastOfOneWord = .6  // and of a question with one term
+	againstUnused  = .5  // deducted for words that nobody ever used, by their share
 )
 
 // WorthTelling reports whether the best of what was found (ranked by Rank) concerns the prompt enough to be told
@@ -33,9 +34,12 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 	if q.content == 0 {
 		return q.Dated // "what did we do last week?"
 	}
-	held, met, named := 0.0, 0.0, false
+	held, byUser, met, named := 0.0, 0.0, 0.0, false
 	for i, c := range ranked {
 		held = max(held, c.wide)
+		if c.ByUser {
+			byUser = max(byUser, c.window)
+		}
 		if i < bestOf {
 			met = max(met, c.met)
 			named = named || c.named
@@ -43,7 +47,7 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 	}
 	work := AtWork(ranked)
 	if work {
-		held -= againstUnused * q.neverUsed()
+		held = (held+byUser)/2 - againstUnused*q.neverUsed()
 	} else {
 		held -= againstNew*q.unknownNames() + againstFew/float64(len(q.asked))
 	}
@@ -58,6 +62,8 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 		return held > leastHeld
 	case met >= 1.5: // one term and a common one
 		return held+forOthers*q.unused(ranked) > leastOfTwo && q.asking()
+	case q.content == 1 && met >= 1 && work:
+		return held > leastOfOneWord && q.asking()
 	case q.content == 1 && met >= 1: // a question about one thing that was mentioned a few times
 		return held > leastOfOne && (q.asking() || len(q.asked) == 1) &&
 			!slices.ContainsFunc(q.asked, func(a Asked) bool { return !a.Common && !q.rare(a) })
