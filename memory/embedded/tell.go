@@ -10,6 +10,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/stated"
 )
 
 // What a prompt is told: a few items that can be understood by themselves. A passage is joined with its neighbours as
@@ -66,7 +67,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 		return !ok || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content)
 	}
 	for _, c := range words {
-		if len(t.items) < mostWords && !seen(c) {
+		if len(t.items) < mostWords && !seen(c) && t.bears(texts[c.ID].Content) {
 			t.quote(c, clip(t.whole(c), wordsExcerpt))
 		}
 	}
@@ -99,6 +100,13 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 		}
 	}
 	return t.finish(), nil
+}
+
+// bears reports whether the user's words say something about the prompt: they hold a quarter of it, or have a word of it
+// and state something that lasts. Pasted lines and what only asks for work say nothing.
+func (t *selection) bears(text string) bool {
+	held := t.q.Held(language.Terms(text))
+	return len(language.Sentences(text)) > 0 && (held > leastOfRule || held > 0 && len(stated.In(text)) > 0)
 }
 
 // places has passages by conversation, in order.
