@@ -9,7 +9,7 @@ func Code(lines []string) []bool {
 	code := make([]bool, len(lines))
 	last := -1 // the last indented line
 	for i := 0; i < len(lines); i++ {
-		if end := fenceEnd(lines, i); end > 0 {
+		if end := FenceEnd(lines, i); end > 0 {
 			for ; i < end; i++ {
 				code[i] = true
 			}
@@ -31,8 +31,8 @@ func Code(lines []string) []bool {
 	return code
 }
 
-// fenceEnd gives the line that closes the fence in line i, 0 where there is none.
-func fenceEnd(lines []string, i int) int {
+// FenceEnd gives the line that closes the fence in line i, 0 where there is none.
+func FenceEnd(lines []string, i int) int {
 	open := strings.TrimLeft(lines[i], " \t")
 	if !strings.HasPrefix(open, "```") && !strings.HasPrefix(open, "~~~") {
 		return 0
@@ -48,4 +48,19 @@ func fenceEnd(lines []string, i int) int {
 		}
 	}
 	return 0
+}
+
+const mostCodeLines = 8 // of a block of code that are told of what was recalled
+
+// ClipCode shortens a fenced block of code to most bytes and to a few lines, whole ones, with its fences.
+func ClipCode(block string, most int) string {
+	lines := strings.Split(block, "\n")
+	fence := lines[len(lines)-1]
+	size := len(fence)
+	for i, line := range lines[:len(lines)-1] {
+		if size += len(line) + 1; i > 1 && size > most || i > mostCodeLines {
+			return strings.Join(lines[:i], "\n") + "\n…\n" + fence
+		}
+	}
+	return block
 }

@@ -21,6 +21,30 @@ func safe(text string, most int) string { return privacy.Safe(chars.Cut(text, mo
 // oneLine makes a note one line, so that it cannot begin a section of its own.
 func oneLine(text string) string { return strings.Join(strings.Fields(safe(text, mostItemBytes)), " ") }
 
+// itemText makes an item one line, but for its code, which keeps its lines between its fences.
+func itemText(text string) string {
+	var parts, prose []string
+	lines := strings.Split(safe(text, mostItemBytes), "\n")
+	flush := func() {
+		if line := strings.Join(strings.Fields(strings.Join(prose, " ")), " "); line != "" {
+			parts = append(parts, line)
+		}
+		prose = prose[:0]
+	}
+	for i := 0; i < len(lines); i++ {
+		end := FenceEnd(lines, i)
+		if end == 0 {
+			prose = append(prose, lines[i])
+			continue
+		}
+		flush()
+		parts = append(parts, ClipCode(strings.Join(lines[i:end+1], "\n"), mostItemBytes))
+		i = end
+	}
+	flush()
+	return strings.Join(parts, "\n")
+}
+
 // userText prepares files that the user wrote. Their headings are moved below ours; code stays as it is.
 func userText(text string) string { return nested(safe(text, mostBytes), true) }
 

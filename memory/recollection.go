@@ -12,7 +12,7 @@ const memoriesHeading = "## Memories\n" +
 
 // A recollection is all that may stand in the section "Memories".
 type recollection struct {
-	items []Item   // best first, their texts safe and on one line
+	items []Item   // best first, their texts safe, and one line but for code
 	notes []string // safe
 	limit int      // of items
 }
@@ -27,7 +27,7 @@ func ranked(contexts ...[]Item) []Item {
 		items = slices.Clone(items[:min(len(items), mostItems)])
 		slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(b.Score, a.Score) })
 		for _, it := range items {
-			if it.Text = oneLine(it.Text); it.Text == "" {
+			if it.Text = itemText(it.Text); it.Text == "" {
 				continue
 			}
 			id, text := "id "+it.ID, "text "+fold(it.Text)
@@ -61,7 +61,9 @@ func (r recollection) section(budget int, known string) (text string, names []st
 		if known != "" && strings.Contains(known, folded) {
 			continue
 		}
-		it.Text = clip(it.Text, longest)
+		if Tokens(it.Text) > longest {
+			it.Text = clip(oneLine(it.Text), longest)
+		}
 		bullet := it.bullet()
 		if left -= Tokens(bullet); it.Text == "" || left < 0 {
 			left = 0 // what ranks lower must not stand in place of this item
@@ -104,10 +106,14 @@ func (it Item) bullet() string {
 	if Instructs(it.Text) {
 		about = append(about, "from "+origin(it.Origin)+", reads like instructions")
 	}
-	if len(about) == 0 {
-		return "- " + it.Text + "\n"
+	text := strings.ReplaceAll(it.Text, "\n", "\n  ")
+	if FenceEnd(strings.Split(it.Text, "\n"), 0) > 0 {
+		text = "\n  " + text
 	}
-	return "- (" + strings.Join(about, ", ") + ") " + it.Text + "\n"
+	if len(about) == 0 {
+		return "- " + text + "\n"
+	}
+	return "- (" + strings.Join(about, ", ") + ") " + text + "\n"
 }
 
 func origin(name string) string {

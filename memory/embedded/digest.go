@@ -44,7 +44,7 @@ func Rounds(turns []correlation.Said) []memory.Round {
 	}
 	reverted := stated.Reverted(decided)
 	for i := range rounds {
-		rounds[i].Decided = slices.DeleteFunc(rounds[i].Decided, func(text string) bool { return reverted[text] })
+		rounds[i].Decided = slices.DeleteFunc(rounds[i].Decided, func(text string) bool { return reverted[text] != "" })
 	}
 	return rounds
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
@@ -32,7 +32,7 @@ const (
 type excerpt struct {
 	best        *rank.Passage
 	first, last int    // indices in the conversation, inclusive
-	text        string // what is told of passages where work was done
+	text        string // what is told of a passage where work was done
 }
 
 // tell makes items of the best passages: of those where work was done first the user's own words, then excerpts of
@@ -57,8 +57,9 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 		return nil, err
 	}
 	t := selection{q: q, places: places, texts: texts, left: left, said: map[string]bool{},
-		cut: map[string][]sentence{}}
+		cut: map[int64][]sentence{}}
 	t.project = in.project
+	t.takenBack = t.takeBack(slices.Concat(words, ranked[:min(len(ranked), 2*mostOpening)]))
 	for _, text := range in.seen {
 		t.markSeen(text)
 	}
@@ -68,7 +69,8 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 	}
 	for _, c := range words {
 		if len(t.items) < mostWords && !seen(c) && t.bears(texts[c.ID].Content) {
-			t.quote(c, clip(t.whole(c), wordsExcerpt))
+			list := t.sentences(c)
+			t.quote(c, list, t.best(list), wordsExcerpt)
 		}
 	}
 	t.most = len(t.items) + mostRecalled
@@ -83,7 +85,8 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 		opened++
 		if c.Traits.Has(passage.Works) {
 			if len(t.items) < t.most {
-				t.quote(c, t.around(c, min(workExcerpt, 4*(t.left-t.item(c, "").Tokens()))))
+				list, best := t.withNeighbours(c)
+				t.quote(c, list, best, workExcerpt)
 			}
 		} else {
 			t.take(c)
@@ -146,24 +149,43 @@ type selection struct {
 	places  places
 	texts   map[int64]Memory
 	items   []excerpt
-	most    int                   // how many items
-	left    int                   // tokens that are free
-	project string                // of the session
-	said    map[string]bool       // sentences in the items, by key
-	cut     map[string][]sentence // texts that were cut into sentences before
+	most    int                  // how many items
+	left    int                  // tokens that are free
+	project string               // of the session
+	said    map[string]bool      // sentences in the items, by key
+	cut     map[int64][]sentence // of passages
+
+	takenBack map[int64]time.Time // passages with what the user decided and took back, and when
 }
 
-// A sentence of a text; equal keys say the same.
-type sentence struct{ text, key string }
-
-// sentences cuts a text into sentences.
-func (t *selection) sentences(text string) []sentence {
-	list, ok := t.cut[text]
-	if !ok {
-		for _, s := range language.SplitSentences(text) {
-			list = append(list, sentence{s, strings.Join(language.Terms(s), " ")})
+// takeBack finds the user's decisions that a later one takes back.
+func (t *selection) takeBack(list []*rank.Passage) map[int64]time.Time {
+	slices.SortStableFunc(list, func(a, b *rank.Passage) int { return a.Created.Compare(b.Created) })
+	var decided []string
+	by := map[string]*rank.Passage{}
+	for _, c := range list {
+		if !c.ByUser {
+			continue
 		}
-		t.cut[text] = list
+		for _, text := range stated.Decided("", t.texts[c.ID].Content) {
+			if by[text] == nil {
+				decided, by[text] = append(decided, text), c
+			}
+		}
+	}
+	taken := map[int64]time.Time{}
+	for text, later := range stated.Reverted(decided) {
+		taken[by[text].ID] = by[later].Created
+	}
+	return taken
+}
+
+// sentences gives those of a passage.
+func (t *selection) sentences(c *rank.Passage) []sentence {
+	list, ok := t.cut[c.ID]
+	if !ok {
+		list = sentencesOf(t.texts[c.ID].Content)
+		t.cut[c.ID] = list
 	}
 	return list
 }
@@ -186,13 +208,13 @@ func (t *selection) take(c *rank.Passage) {
 	if len(t.items) == t.most {
 		return
 	}
-	text := t.text(c)
-	cost := t.item(c, text).Tokens()
-	if t.repeats(text) || cost > t.left {
+	p := t.part(c)
+	cost := t.item(c, p.text(mostExcerpt)).Tokens()
+	if t.repeats(p) || cost > t.left {
 		return
 	}
 	t.left -= cost
-	t.markSaid(text)
+	t.markSaid(p.sentences)
 	t.items = append(t.items, excerpt{c, at, at, ""})
 }
 
@@ -203,41 +225,46 @@ func (t *selection) item(c *rank.Passage, text string) memory.Item {
 	return ownProject([]memory.Item{it}, t.project)[0]
 }
 
-// quote makes an item of a text of a passage.
-func (t *selection) quote(c *rank.Passage, text string) {
-	cost := t.item(c, text).Tokens()
-	if text == "" || cost > t.left || t.repeats(text) {
+// quote makes an item of the sentences around the best one.
+func (t *selection) quote(c *rank.Passage, list []sentence, best, most int) {
+	if room := 4 * (t.left - t.item(c, "").Tokens()); room < most {
+		most = room
+	}
+	whole := 0
+	for _, s := range list {
+		whole += len(s.text) + 1
+	}
+	if len(list) == 0 || most < leastExcerpt && most < whole {
 		return
 	}
-	t.left -= cost
-	t.markSaid(text)
+	p := partAround(list, best, most-len("… ")-len(" …"), t.said)
+	if t.repeats(p) {
+		return
+	}
+	text := p.text(most - len("… ") - len(" …"))
+	t.left -= t.item(c, text).Tokens()
+	t.markSaid(p.sentences)
 	t.items = append(t.items, excerpt{best: c, text: text})
 }
 
-// around gives what holds most of the question in a passage, with what stands beside it in the same part of its turn,
-// most bytes in all; nothing where that is too little.
-func (t *selection) around(c *rank.Passage, most int) string {
-	own := t.sentences(t.whole(c))
-	if len(own) == 0 || most < leastExcerpt && most < len(t.whole(c)) {
-		return ""
-	}
-	best := t.best(own)
+// withNeighbours gives the sentences of a passage and of those beside it in the same part of its turn; best is the
+// index of the passage's best one.
+func (t *selection) withNeighbours(c *rank.Passage) (all []sentence, best int) {
 	thread, at := t.places.of(c), t.places.at[c.ID]
-	all := slices.Clone(own)
-	for i := at - 1; i >= max(at-joinWithin, 0) && thread[i].SamePart(c); i-- {
-		before := t.sentences(t.whole(thread[i]))
-		all = append(slices.Clone(before), all...)
-		best += len(before)
+	first, last := at, at
+	for first > max(at-joinWithin, 0) && thread[first-1].SamePart(c) {
+		first--
 	}
-	for i := at + 1; i <= min(at+joinWithin, len(thread)-1) && thread[i].SamePart(c); i++ {
-		all = append(all, t.sentences(t.whole(thread[i]))...)
+	for last < min(at+joinWithin, len(thread)-1) && thread[last+1].SamePart(c) {
+		last++
 	}
-	return excerptOf(all, best, most-len("… ")-len(" …"))
-}
-
-// whole is what a passage says, on one line.
-func (t *selection) whole(c *rank.Passage) string {
-	return strings.Join(strings.Fields(t.texts[c.ID].Content), " ")
+	for _, beside := range thread[first : last+1] {
+		if beside == c {
+			best = len(all) + t.best(t.sentences(c))
+		}
+		all = append(all, t.sentences(beside)...)
+	}
+	return all, best
 }
 
 // extend adds the passage at a place beside the item to it, if there is room and the passage says something new.
@@ -249,13 +276,13 @@ func (t *selection) extend(e *excerpt, at int) bool {
 	if thread[at].By != nil && e.best.By == nil { // it gets an item of its own, behind the one that replaced it
 		return false
 	}
-	text := t.text(thread[at])
-	cost := 3 + memory.Tokens(text)
-	if text == "" || cost > t.left || t.repeats(text) || t.contains(thread[at].ID) {
+	p := t.part(thread[at])
+	cost := 3 + memory.Tokens(p.text(mostExcerpt))
+	if cost > t.left || t.repeats(p) || t.contains(thread[at].ID) {
 		return false
 	}
 	t.left -= cost
-	t.markSaid(text)
+	t.markSaid(p.sentences)
 	e.first, e.last = min(e.first, at), max(e.last, at)
 	return true
 }
@@ -276,24 +303,26 @@ func (t *selection) answer(e *excerpt) (int, bool) {
 func (t *selection) next(e *excerpt) (int, bool)     { return e.last + 1, true }
 func (t *selection) previous(e *excerpt) (int, bool) { return e.first - 1, true }
 
-// text is what a passage says, cut to the part that concerns the question where it is long.
-func (t *selection) text(c *rank.Passage) string {
-	m, ok := t.texts[c.ID]
-	if !ok {
-		return ""
+// part is what a passage says, cut to the part that concerns the question where it is long.
+func (t *selection) part(c *rank.Passage) part {
+	list := t.sentences(c)
+	size := 0
+	for _, s := range list {
+		size += len(s.text) + 1
 	}
-	text := strings.Join(strings.Fields(m.Content), " ")
-	if len(text) <= mostExcerpt {
-		return text
+	if len(list) == 0 || size <= mostExcerpt+1 {
+		return part{sentences: list}
 	}
-	sentences := t.sentences(text)
-	return excerptOf(sentences, t.best(sentences), mostExcerpt)
+	return partAround(list, t.best(list), mostExcerpt, nil)
 }
 
-// best gives the index of the sentence that holds most of the question.
+// best gives the index of the sentence that holds most of the question, of those that were not said yet.
 func (t *selection) best(sentences []sentence) int {
 	best, most := 0, -1.0
 	for i, s := range sentences {
+		if t.said[s.key] {
+			continue
+		}
 		if held := t.q.Held(strings.Fields(s.key)); held > most {
 			best, most = i, held
 		}
@@ -301,49 +330,20 @@ func (t *selection) best(sentences []sentence) int {
 	return best
 }
 
-// excerptOf gives the sentences around the best one, most bytes in all.
-func excerptOf(sentences []sentence, best, most int) string {
-	first, last, size := best, best, len(sentences[best].text)
-	for grown := true; grown; {
-		grown = false
-		if last+1 < len(sentences) && size+1+len(sentences[last+1].text) <= most {
-			last, size, grown = last+1, size+1+len(sentences[last+1].text), true
-		}
-		if first > 0 && size+1+len(sentences[first-1].text) <= most {
-			first, size, grown = first-1, size+1+len(sentences[first-1].text), true
-		}
-	}
-	var b strings.Builder
-	for i := first; i <= last; i++ {
-		if i > first {
-			b.WriteByte(' ')
-		}
-		b.WriteString(sentences[i].text)
-	}
-	part := clip(b.String(), most)
-	if first > 0 {
-		part = "… " + part
-	}
-	if last+1 < len(sentences) {
-		part += " …"
-	}
-	return part
+// repeats reports whether all that a part says was said already.
+func (t *selection) repeats(p part) bool {
+	return !slices.ContainsFunc(p.sentences, func(s sentence) bool { return !t.said[s.key] })
 }
 
-// repeats reports whether all that a text says was said already.
-func (t *selection) repeats(text string) bool {
-	return !slices.ContainsFunc(t.sentences(text), func(s sentence) bool { return !t.said[s.key] })
-}
-
-func (t *selection) markSaid(text string) {
-	for _, s := range t.sentences(text) {
+func (t *selection) markSaid(list []sentence) {
+	for _, s := range list {
 		t.said[s.key] = true
 	}
 }
 
 func (t *selection) markSeen(text string) {
 	if len(text) > 40 { // no id
-		t.markSaid(text)
+		t.markSaid(sentencesOf(text))
 	}
 }
 
@@ -360,10 +360,15 @@ func (t *selection) finish() []memory.Item {
 			continue
 		}
 		it := t.item(e.best, text)
+		was := it.Date.UTC().Format(day)
 		if by := e.best.By; by != nil && t.tells(by) {
-			if is, was := by.Created.UTC().Format(day), it.Date.UTC().Format(day); is != was {
-				it.About = was + ", earlier than " + is
+			it.About = was + ", earlier than " + by.Created.UTC().Format(day)
+			if by.Created.UTC().Format(day) == was {
+				it.About = was + ", earlier that day"
 			}
+		}
+		if at, ok := t.takenBack[e.best.ID]; ok {
+			it.About = was + ", taken back on " + at.UTC().Format(day)
 		}
 		if memory.Instructs(text) {
 			orders = append(orders, it)
@@ -390,18 +395,17 @@ func (t *selection) write(e excerpt, said map[string]bool) (text string, answere
 	both := slices.ContainsFunc(thread,
 		func(c *rank.Passage) bool { return t.texts[c.ID].Origin != t.texts[thread[0].ID].Origin })
 	for _, c := range thread {
-		var fresh []string
-		for _, s := range t.sentences(t.text(c)) {
-			if s.key == "" || !said[s.key] {
-				said[s.key] = true
-				fresh = append(fresh, s.text)
-			}
-		}
-		if len(fresh) == 0 {
+		p := t.part(c)
+		p.sentences = slices.DeleteFunc(slices.Clone(p.sentences), func(s sentence) bool {
+			again := s.key != "" && said[s.key]
+			said[s.key] = true
+			return again
+		})
+		if len(p.sentences) == 0 {
 			continue
 		}
 		answered = answered || c.Thread <= 0 || t.texts[c.ID].Origin != fromUser || !c.Traits.Has(passage.Asks)
-		part := strings.Join(fresh, " ")
+		part := p.text(mostExcerpt)
 		if both && t.texts[c.ID].Origin != speaker {
 			part = map[bool]string{true: "asked: ", false: "answered: "}[t.texts[c.ID].Origin == fromUser] + part
 		}
@@ -409,16 +413,4 @@ func (t *selection) write(e excerpt, said map[string]bool) (text string, answere
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, " / "), answered
-}
-
-// clip shortens text to most bytes, between two words.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	end := chars.Boundary(text, most-len(" …"))
-	if space := strings.LastIndexByte(text[:end], ' '); space > end/2 {
-		end = space
-	}
-	return text[:end] + " …"
 }

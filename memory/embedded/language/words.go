@@ -76,6 +76,9 @@ func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー'
 }
 
+// SetsNoSpaces reports whether a character is of a script that may be cut between any two of them.
+func SetsNoSpaces(r rune) bool { return unspaced(r) && !unicode.Is(unicode.Hangul, r) }
+
 // Unspaced reports whether a word is a run of a script that sets no spaces.
 func (w Word) Unspaced() bool {
 	for _, r := range w.Text {

@@ -168,10 +168,10 @@ func (s *statement) replaced() language.Set {
 	return s.gone
 }
 
-// replaces reports whether what a says is no longer true since what s says. common are terms that many of the passages
-// have.
+// replaces reports whether what a says is no longer true since what s says. Where work was done only the user's words
+// are a change: an agent reports changes all the time. common are terms that many of the passages have.
 func (q *Query) replaces(s, a *statement, common language.Set) bool {
-	if !s.changes() || s.Whose != a.Whose || !s.later(a) ||
+	if !s.changes() || s.Whose != a.Whose || !s.later(a) || a.Traits.Has(passage.Works) && !s.ByUser ||
 		s.Thread != 0 && s.Thread == a.Thread && (!s.Traits.Has(passage.SurelyChanges) ||
 			s.Created.Sub(a.Created) < sameTalk) {
 		return false

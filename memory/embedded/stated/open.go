@@ -1,10 +1,12 @@
 package stated
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
@@ -78,26 +80,29 @@ const (
 	shortPrompt = 200 // bytes; what is longer pastes names
 )
 
-// Reverted gives those of some decisions, in their order, that a later one takes back.
-func Reverted(decided []string) map[string]bool {
-	gone := map[string]bool{}
-	terms := make([][]string, len(decided))
+// Reverted gives those of some decisions, in their order, that a later one takes back, with that one. A later one that
+// says what it replaces takes back nothing else.
+func Reverted(decided []string) map[string]string {
+	gone := map[string]string{}
+	terms := make([]language.Set, len(decided))
 	for i, text := range decided {
-		terms[i] = language.Terms(text)
+		terms[i] = language.SetOf(language.Terms(text))
 	}
 	for i, later := range decided {
 		if !undoes.In(later) {
 			continue
 		}
+		replaced := passage.Replaced(later)
 		for k := range i {
 			common := 0
-			for t := range language.SetOf(terms[k]) {
-				if !language.Common(t) && language.SetOf(terms[i])[t] {
+			for t := range terms[k] {
+				if !language.Common(t) && terms[i][t] {
 					common++
 				}
 			}
-			if common > 0 && 2*common >= len(language.SetOf(terms[k])) {
-				gone[decided[k]] = true
+			other := len(replaced) > 0 && !slices.ContainsFunc(replaced, func(t string) bool { return terms[k][t] })
+			if common > 0 && 2*common >= len(terms[k]) && !other {
+				gone[decided[k]] = later
 			}
 		}
 	}

@@ -175,9 +175,10 @@ func TestScopeOf(t *testing.T) {
 // What was settled and taken back is not settled, and what is left to do is said.
 func TestReverted(t *testing.T) {
 	decided := []string{"Let's use Redis for the session cache.", "We keep the old invoice table until March.",
-		"Actually, let's go back to memcached for the session cache.", "We keep the cache small."}
+		"Actually, let's go back to memcached for the session cache.", "We keep the cache small.",
+		"Use pnpm for the web folder.", "Use pnpm for the web folder instead of npm."}
 	gone := Reverted(decided)
-	if len(gone) != 1 || !gone[decided[0]] {
+	if len(gone) != 1 || gone[decided[0]] != decided[2] {
 		t.Errorf("taken back: %v", gone)
 	}
 }

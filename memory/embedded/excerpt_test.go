@@ -1,0 +1,87 @@
+package embedded
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
+)
+
+// What is told of a passage begins with a whole sentence or line of a list, says nothing twice, and keeps code as it is.
+func TestParts(t *testing.T) {
+	const list = "Two steps are left. 1. is not one.\n1. Paint the boat\n   twice\n2. Oil the kiln\n- and sweep"
+	const code = "Run it:\n```go\nfor {\n\tgo()\n}\n```\nThen stop."
+	for _, c := range []struct {
+		text, about string
+		most        int
+		said, want  string
+	}{
+		{list, "kiln", 20, "", "… 2. Oil the kiln …"},
+		{list, "kiln", 45, "", "… 2. Oil the kiln - and sweep"},
+		{list, "kiln", 45, "2. Oil the kiln", ""},
+		{list, "boat", 45, "2. Oil the kiln", "… 1. is not one. 1. Paint the boat twice …"},
+		{code, "go", 90, "", "Run it:\n```go\nfor {\n\tgo()\n}\n```\nThen stop."},
+		{code, "go", 30, "", "…\n```go\nfor {\n\tgo()\n}\n```\n…"},
+		{"窑里的釉面温度是一千二百度。 船在岸边。", "釉面", 33, "", "窑里的釉面温度是一 …"},
+		{"the kiln is hot, and the boat is painted", "kiln", 22, "", "the kiln is hot, …"},
+	} {
+		said := map[string]bool{}
+		for _, s := range sentencesOf(c.said) {
+			said[s.key] = true
+		}
+		all, best := sentencesOf(c.text), -1
+		for i, s := range all {
+			if best < 0 && !said[s.key] && strings.Contains(s.text, c.about) {
+				best = i
+			}
+		}
+		got := ""
+		if best >= 0 {
+			got = partAround(all, best, c.most, said).text(c.most)
+		}
+		if got != c.want {
+			t.Errorf("%q, %d bytes: %q, want %q", c.text, c.most, got, c.want)
+		}
+	}
+}
+
+// The user's words are told where they hold a quarter of the prompt, or one word of it and something that lasts.
+func TestBears(t *testing.T) {
+	q := rank.Ask("kiln glaze temperature boat paint harbour", time.Time{})
+	q.Weigh([]int{10, 10, 10, 10, 10, 10}, 1000, 10_000)
+	sel := selection{q: &q}
+	for text, want := range map[string]bool{
+		"Check the kiln once more, please.":       false,
+		"Check the glaze of the kiln.":            true,
+		"Never open the kiln while it is hot.":    true,
+		"Never open the door while it is raining": false,
+		"    at kiln.glaze(boat.go:12)":           false,
+	} {
+		if got := sel.bears(text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// A decision that was taken back is told as such, in whatever session that was.
+func TestTakenBack(t *testing.T) {
+	w := newWorld(t)
+	work := strings.Repeat("The kiln controller was changed as asked, and its tests are green. ", 20)
+	w.said("/p", "a", "Let's use Redis for the session cache of the kiln.", work)
+	w.now = w.now.AddDate(0, 0, 3)
+	w.said("/p", "b", "Actually, let's go back to memcached for the session cache.", work)
+	c, err := w.Recall(t.Context(), memory.Session{Key: "new", Project: "/p"}, "which session cache does the kiln use?", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := map[string]string{}
+	for _, it := range c.Items {
+		about[it.Text] = it.About
+	}
+	redis, ok := about["Let's use Redis for the session cache of the kiln."]
+	if !ok || !strings.Contains(redis, ", taken back on ") {
+		t.Errorf("told %+v", c.Items)
+	}
+}
