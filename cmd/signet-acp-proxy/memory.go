@@ -146,7 +146,7 @@ func newMemoryList(f *config.Flags, std term.Streams) *cobra.Command {
 	flags.StringVar(&l.Type, "type", "", "Only of this `TYPE`.")
 	flags.BoolVar(&l.Said, "said", false, saidToo)
 	flags.BoolVar(&l.rules, "rules", false,
-		"What stands as a rule or preference, with its scope and how often it was said.")
+		"What stands as a rule or preference, with its scope and how often it was said; memory forget ID forgets it.")
 	flags.BoolVar(&l.agents, "agents", false, "What agents keep for themselves, in place of our memories.")
 	flags.BoolVar(&l.here, "here", false, onlyHere)
 	cli.ForScripts(cmd, &l.json)

@@ -71,18 +71,21 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	beside, cancel := partOfDeadline(ctx, besideShare)
 	defer cancel()
 	digests, err := s.recallDigests(beside, &q, ranked, in)
-	if err != nil && !timedOut(err) || !worth {
-		return ownProject(digests, session.Project), err
+	if err != nil && !timedOut(err) {
+		return nil, err
 	}
 	rules, err := s.recallRules(beside, &q, ranked, in)
 	if err != nil && !timedOut(err) {
 		return nil, err
 	}
+	others := ownProject(slices.Concat(rules, digests), session.Project)
+	if !worth {
+		return others, nil
+	}
 	words, err := s.words(beside, &q, ranked, in)
 	if err != nil && !timedOut(err) {
 		return nil, err
 	}
-	others := ownProject(slices.Concat(rules, digests), session.Project)
 	left := mostTold
 	for _, it := range others {
 		left -= it.Tokens()

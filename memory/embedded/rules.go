@@ -168,7 +168,8 @@ func turnsOf(list []*rank.Passage) []int64 {
 	return turns
 }
 
-// recallRules gives the rules that concern a prompt most, at most mostRules.
+// recallRules gives the rules that concern a prompt most, at most mostRules. Where nothing that was found is told,
+// these are the rules for the work that the prompt asks for: "before you commit".
 func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	in search) ([]memory.Item, error) {
 	list, err := s.rules(ctx, s.db, in.project, in.all, in.keys, turnsOf(ranked)...)
@@ -186,7 +187,9 @@ func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.P
 			around = max(around, q.Held(turns[row.turn]))
 		}
 		held := q.Held(r.terms) + turnShare*around
-		if held < leastOfRule || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
+		asksFor := q.HasAll(language.Terms(stated.WorkOf(m.Content)))
+		concerns := asksFor || held >= leastOfRule && len(ranked) > 0
+		if !concerns || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
 			continue
 		}
 		if r.stands() {

@@ -79,9 +79,11 @@ func TestRulesByPrompt(t *testing.T) {
 	w := newWorld(t)
 	own := w.said("/p", "a", "Never edit the vendor folder.", "Right.")
 	w.said("/p", "b", "From now on the ledger is kept in euros.", "Right.")
+	w.said("/p", "c", "Always run the spelling check before you commit.", "Right.")
 	for prompt, want := range map[string]string{
 		"update a library in the vendor folder": "Never edit the vendor folder.",
 		"paint the boat house":                  "",
+		"ok, commit it":                         "Always run the spelling check before you commit.",
 	} {
 		c, err := w.Recall(t.Context(), memory.Session{Key: "new", Project: "/p"}, prompt, nil)
 		if err != nil {

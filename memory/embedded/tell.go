@@ -105,8 +105,8 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 	return t.finish(), nil
 }
 
-// bears reports whether the user's words say something about the prompt: they hold a quarter of it, or have a word of it
-// and state something that lasts. Pasted lines and what only asks for work say nothing.
+// bears reports whether the user's words say something about the prompt: they hold a quarter of it, or have a word of
+// it and state something that lasts. Pasted lines and what only asks for work say nothing.
 func (t *selection) bears(text string) bool {
 	held := t.q.Held(language.Terms(text))
 	return len(language.Sentences(text)) > 0 && (held > leastOfRule || held > 0 && len(stated.In(text)) > 0)

@@ -150,7 +150,8 @@ func SplitSentences(text string) []string {
 			if code || next < len(text) && text[next] != ' ' {
 				continue
 			}
-			if before := strings.TrimSpace(text[start:i]); r == '.' && (abbreviations[strings.ToLower(lastWord(before))] ||
+			before := strings.TrimSpace(text[start:i])
+			if r == '.' && (abbreviations[strings.ToLower(lastWord(before))] ||
 				strings.Trim(before, "0123456789") == "") { // "1." of a list
 				continue
 			}

@@ -169,6 +169,11 @@ func (q *Query) Held(terms []string) (held float64) {
 	return held / (1 - unknown/2)
 }
 
+// HasAll reports whether the prompt has all of some terms, and there are any.
+func (q *Query) HasAll(terms []string) bool {
+	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t string) bool { return q.find([]byte(t)) < 0 })
+}
+
 // beginning gives the prefix by which other forms of a word are looked for that no passage has; empty for short words,
 // which too many words begin with.
 func beginning(term string) string {

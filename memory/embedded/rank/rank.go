@@ -108,7 +108,6 @@ func (q *Query) features(thread []*Passage, i int) features {
 		window: q.best(thread, i, Reach, Reach, &quickly),
 		before: q.best(thread, i, Reach, 0, &slowly),
 		terms:  float64(min(c.matched, 4)) / 4,
-		first:  float64(min(c.Traits.FirstPerson(), 2)) / 2,
 		pairs:  float64(min(c.pairs, 2)) / 2,
 		date:   q.dateNearness(c.Created),
 	}
@@ -116,7 +115,7 @@ func (q *Query) features(thread []*Passage, i int) features {
 		f.question = 1
 	}
 	if i > 0 && thread[i-1].Traits.Has(passage.Asks) {
-		f.replies, f.answers = 1, thread[i-1].own
+		f.answers = thread[i-1].own
 	}
 	if q.When && c.Traits.Has(passage.Timed) {
 		f.when = 1
@@ -126,9 +125,6 @@ func (q *Query) features(thread []*Passage, i int) features {
 	}
 	if q.Who {
 		f.newNames = float64(min(max(c.Traits.Names()-c.shared, 0), 2)) / 2
-	}
-	if c.opens {
-		f.speaker = 1
 	}
 	switch {
 	case c.Traits.Has(passage.Narrates):

@@ -12,10 +12,12 @@ func ScopeOf(text string) string {
 	if m := folder().FindStringSubmatch(text); m != nil {
 		return "in " + strings.Trim(m[1], "`'\"")
 	}
-	if m := kindOfWork().FindString(text); m != "" {
-		return strings.ToLower(strings.TrimSpace(m))
-	}
-	return ""
+	return WorkOf(text)
+}
+
+// WorkOf gives the kind of work that a rule is for; "" where it does not say.
+func WorkOf(text string) string {
+	return strings.ToLower(strings.TrimSpace(kindOfWork().FindString(text)))
 }
 
 var (
