@@ -67,8 +67,8 @@ func NeedsLogin(err error) bool {
 // A Handler is called with what the agent says, in order, from one goroutine. It must not block.
 type Handler interface {
 	Update(u Update)
-	// Allow decides whether a tool may do what it asks for.
-	Allow(call ToolCall) bool
+	// Allow decides whether a tool may do what it asks for. It calls answer once, at once or later.
+	Allow(call ToolCall, answer func(allowed bool))
 }
 
 // A Conn is a connection. Its methods may be called from several goroutines.
@@ -192,7 +192,8 @@ func (c *Conn) serve(id json.RawMessage, method string, params json.RawMessage) 
 	if method == acp.ClientMethodSessionRequestPermission {
 		var p permission
 		if json.Unmarshal(params, &p) == nil {
-			reply.Error, reply.Result = nil, p.answer(c.handler.Allow(p.ToolCall))
+			c.handler.Allow(p.ToolCall, func(allowed bool) { _ = c.write(frame{ID: id, Result: p.answer(allowed)}) })
+			return
 		}
 	}
 	_ = c.write(reply) // an agent that cannot be written to is ending

@@ -19,9 +19,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type heard struct{ all []string }
 
 func (h *heard) Update(u Update) { h.all = append(h.all, u.Kind+" "+u.Content.Text+u.Title) }
-func (h *heard) Allow(c ToolCall) bool {
+func (h *heard) Allow(c ToolCall, answer func(bool)) {
 	h.all = append(h.all, "may it "+string(c.ToolKind))
-	return c.ToolKind == "read"
+	answer(c.ToolKind == "read")
 }
 
 // A peer is the other side, line by line.

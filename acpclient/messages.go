@@ -29,9 +29,17 @@ type Session struct {
 	ID    string `json:"sessionId"`
 	Modes struct {
 		Available []struct {
-			ID string `json:"id"`
+			ID   string `json:"id"`
+			Name string `json:"name"`
 		} `json:"availableModes"`
 	} `json:"modes"`
+	Models struct {
+		Available []struct {
+			ID   string `json:"modelId"`
+			Name string `json:"name"`
+		} `json:"availableModels"`
+	} `json:"models"`
+	Options []Option `json:"configOptions"`
 }
 
 // HasMode reports whether the session has a mode with this id.

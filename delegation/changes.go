@@ -147,7 +147,8 @@ func (l *Ledger) insert(ctx context.Context, tx *sql.Tx, d Delegation, key strin
 // defaultKey identifies a request by what it asks for.
 func defaultKey(who Caller, r Request) string {
 	h := sha256.New()
-	for _, part := range []string{who.Project, who.Cwd, r.Agent, string(r.Mode), r.Scope, r.Task} {
+	for _, part := range []string{who.Project, who.Cwd, r.Agent, string(r.Mode), r.Scope, r.Task, r.Model,
+		r.SessionMode} {
 		fmt.Fprintf(h, "%d %s\n", len(part), part)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
@@ -367,6 +368,6 @@ func (l *Ledger) Discard(ctx context.Context, folders string, d Delegation) erro
 
 // forgetFolder notes that a delegation's folder was removed.
 func (l *Ledger) forgetFolder(ctx context.Context, id string) error {
-	_, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = '' WHERE id = ?`, id)
+	_, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = '', branch = '' WHERE id = ?`, id)
 	return sqlite.While("noting that a folder is gone", err)
 }

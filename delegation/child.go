@@ -7,12 +7,17 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // A child is what is known of the other agent while it works: its last message, its usage, what it was refused.
 type child struct {
 	budget Budget
 	stop   func(State, string) // ends the delegation
+	// ask puts to the caller's client what the policy refuses; nil: nobody is asked.
+	ask    func(acpclient.ToolCall) (allowed bool, why string)
+	asking guard.Group
+	one    sync.Mutex // held while a question is asked
 
 	mu       sync.Mutex // guards what follows
 	policy   policy
@@ -88,10 +93,29 @@ func (c *child) taskSent() {
 }
 
 // Allow implements acpclient.Handler.
-func (c *child) Allow(call acpclient.ToolCall) bool {
+func (c *child) Allow(call acpclient.ToolCall, answer func(allowed bool)) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.policy.allow(call)
+	call, why := c.policy.decide(call)
+	final := why == "" || c.ask == nil || strings.HasSuffix(why, gitsOwn)
+	if final && why != "" {
+		c.policy.refuse(call, why)
+	}
+	c.mu.Unlock()
+	if final {
+		answer(why == "")
+		return
+	}
+	c.asking.Go("question", func() {
+		c.one.Lock() // a row holds one question
+		allowed, no := c.ask(call)
+		c.one.Unlock()
+		if !allowed {
+			c.mu.Lock()
+			c.policy.refuse(call, why+"; "+no)
+			c.mu.Unlock()
+		}
+		answer(allowed)
+	})
 }
 
 // addInside notes what the delegations that the child has made have used.

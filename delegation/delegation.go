@@ -103,6 +103,7 @@ type Caller struct {
 	Cwd     string
 	Project string
 	Inside  string // the delegation that the caller works for, "" for none
+	Person  bool   // at the command line
 }
 
 // A Request is what a caller asks for.
@@ -115,6 +116,16 @@ type Request struct {
 	Budget Budget
 	Key    string // requests with the same key are one; "": made of scope and task
 	Detach bool   // it goes on when the caller ends
+
+	Model, SessionMode string // of the other's session; "": as it opens
+}
+
+// An Assignment is what a runner is told and the row does not have: the task word for word, for the row has it without
+// secrets, and what the other's session is to be set to.
+type Assignment struct {
+	Task        string `json:"task"`
+	Model       string `json:"model,omitempty"`
+	SessionMode string `json:"sessionMode,omitempty"`
 }
 
 // check refuses what no agent could be given, and puts defaults in place.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -43,20 +44,25 @@ func NewLedger(db *sql.DB, live string) *Ledger {
 		depth: DefaultDepth, now: time.Now}
 }
 
-// Get gives a delegation by its id, or by a beginning that no other id has. Errors: ErrNotFound, more than one, the
-// database's.
+// leastID is how many characters of an id name a delegation, at least.
+const leastID = 6
+
+// Get gives a delegation by its id, or by a beginning or an end of it that no other id has: those of the same quarter
+// of an hour begin alike. Errors: ErrNotFound, more than one, the database's.
 func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
-	if id == "" {
-		return Delegation{}, ErrNotFound
+	if len(id) < leastID {
+		return Delegation{}, fmt.Errorf("%w: give at least %d characters of one", ErrNotFound, leastID)
 	}
-	found, err := l.query(ctx, `WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 2`, strings.ToUpper(id))
+	found, err := l.query(ctx, `WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+		ORDER BY id LIMIT 2`, strings.ToUpper(id))
 	switch {
 	case err != nil:
 		return Delegation{}, err
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return Delegation{}, errors.New("more than one delegation has an id that begins so: give more of it")
+		return Delegation{}, fmt.Errorf("more than one delegation has an id with %s, such as %s and %s: give more "+
+			"of it", id, found[0].ID, found[1].ID)
 	}
 	return Delegation{}, ErrNotFound
 }
@@ -145,7 +151,8 @@ func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
 func (l *Ledger) Pulse(ctx context.Context) (pulse string, err error) {
 	err = l.db.QueryRowContext(ctx, `SELECT
 		(SELECT count(*) || ' ' || coalesce(max(id), '') || ' ' || coalesce(max(ended), 0) FROM delegations) || ' ' ||
-		(SELECT coalesce(group_concat(state || acp_id || progress), '') FROM delegations WHERE ended = 0)`).Scan(&pulse)
+		(SELECT coalesce(group_concat(state || acp_id || progress || turns ||
+			coalesce(tokens, '') || coalesce(cost, '')), '') FROM delegations WHERE ended = 0)`).Scan(&pulse)
 	return pulse, sqlite.While("looking for what is new", err)
 }
 

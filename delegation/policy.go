@@ -3,7 +3,6 @@ package delegation
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -59,20 +58,26 @@ func complete(call, earlier acpclient.ToolCall) acpclient.ToolCall {
 	return call
 }
 
-// allow decides a request, and notes what it refuses.
-func (p *policy) allow(call acpclient.ToolCall) bool {
-	call = complete(call, p.calls[call.ID])
-	why := p.refusalReason(call)
-	if why != "" && len(p.refused) < mostRefused {
-		name := call.Title
-		if name == "" {
-			name = call.Name
-		}
-		p.refused = append(p.refused, fmt.Sprintf("%s: %s", chars.Cut(strings.Join(strings.Fields(name), " "), 120),
-			why))
-	}
-	return why == ""
+// decide says why a request is refused, "" for one that is allowed, and gives the call with all that was said of it.
+func (p *policy) decide(call acpclient.ToolCall) (whole acpclient.ToolCall, why string) {
+	whole = complete(call, p.calls[call.ID])
+	return whole, p.refusalReason(whole)
 }
+
+// refuse notes that a call was refused.
+func (p *policy) refuse(call acpclient.ToolCall, why string) {
+	if len(p.refused) < mostRefused {
+		p.refused = append(p.refused, chars.Cut(nameOf(call), 120)+": "+why)
+	}
+}
+
+// nameOf says in a line what a call is.
+func nameOf(call acpclient.ToolCall) string {
+	return strings.Join(strings.Fields(cmp.Or(call.Title, call.Name)), " ")
+}
+
+// gitsOwn ends the reason of a refusal that nobody can lift.
+const gitsOwn = " is git's own"
 
 // refusalReason says why a call is refused, "" for one that is allowed.
 func (p *policy) refusalReason(call acpclient.ToolCall) string {
@@ -88,7 +93,7 @@ func (p *policy) refusalReason(call acpclient.ToolCall) string {
 			return "it names no file"
 		}
 		if i := slices.IndexFunc(paths, worktree.NamesGit); i >= 0 {
-			return chars.Cut(paths[i], 200) + " is git's own"
+			return chars.Cut(paths[i], 200) + gitsOwn
 		}
 		if i := slices.IndexFunc(paths, func(path string) bool { return !p.inside(path) }); i >= 0 {
 			return chars.Cut(paths[i], 200) + " lies outside of its folder"

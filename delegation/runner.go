@@ -70,18 +70,20 @@ const (
 
 // A Runner carries out one delegation, in a process of its own.
 type Runner struct {
-	Ledger  *Ledger
-	LiveDir string   // the folder with the lock files of living processes
-	Command []string // the relay's command line without --agent and the name
-	Env     []string // its environment; nil: ours
-	Folders string   // the folder in which the children's folders are made
-	Version string   // ours
-	Bounded bool     // the system keeps children to their folders
-	Setup   []string // commands that are run in a child's folder before it works there
-	Copy    []string // what it gets although git ignores it
-	Disk    int64    // how many bytes it may write; 0: no limit
-	Closed  []string // folders that no command of Setup may reach
-	Granted []string // kinds of tools that need a permission and have it: execute, fetch
+	Ledger    *Ledger
+	LiveDir   string   // the folder with the lock files of living processes
+	Command   []string // the relay's command line without --agent and the name
+	Env       []string // its environment; nil: ours
+	Folders   string   // the folder in which the children's folders are made
+	Version   string   // ours
+	Bounded   bool     // the system keeps children to their folders
+	Setup     []string // commands that are run in a child's folder before it works there
+	Copy      []string // what it gets although git ignores it
+	Disk      int64    // how many bytes it may write; 0: no limit
+	Closed    []string // folders that no command of Setup may reach
+	Unbounded bool     // a person lets children do what neither the system nor they themselves bound
+	Ask       bool     // the caller's client is asked for what is not granted
+	Granted   []string // kinds of tools that need a permission and have it: execute, fetch
 	// ReadMode gives the mode in which an agent writes nothing, "" where none is known.
 	ReadMode func(agent string) string
 	// Made, if not nil, is called with a delegation's folder before the child works there.
@@ -91,9 +93,9 @@ type Runner struct {
 	Log   zerolog.Logger
 }
 
-// Run carries a delegation out, unless another process does or it may not begin any more. task is the task word for
-// word, which the row does not have. Errors are the database's; how the run went is in the row.
-func (r Runner) Run(ctx context.Context, id, task string) error {
+// Run carries a delegation out, unless another process does or it may not begin any more. Errors are the database's;
+// how the run went is in the row.
+func (r Runner) Run(ctx context.Context, id string, told Assignment) error {
 	lock, err := correlation.TakeLock(r.LiveDir, correlation.NewProcessID())
 	if err != nil {
 		return err
@@ -107,7 +109,7 @@ func (r Runner) Run(ctx context.Context, id, task string) error {
 		return err
 	}
 	r.Log.Info().Str("delegation", d.ID).Str("agent", d.Agent).Int("depth", d.Depth).Msg("delegation begins")
-	o := r.carryOut(ctx, d, lock.ID(), task)
+	o := r.carryOut(ctx, d, lock.ID(), told)
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endLimit)
 	defer cancel()
 	if r.Ended != nil {
@@ -142,7 +144,8 @@ func (r Runner) tidy(ctx context.Context) {
 type run struct {
 	Runner
 	d     Delegation
-	by    string      // the id of our process
+	by    string // the id of our process
+	told  Assignment
 	noted RunProgress // what SaveProgress is given, but for progress and usage
 	child *child
 	place *bounds.Place // of the child, nil where the system cannot bound it
@@ -171,8 +174,8 @@ func (r *run) stopped() (State, string) {
 }
 
 // carryOut runs the delegation within its budget, and gives the outcome.
-func (r Runner) carryOut(ctx context.Context, d Delegation, by, task string) Outcome {
-	run := &run{Runner: r, d: d, by: by}
+func (r Runner) carryOut(ctx context.Context, d Delegation, by string, told Assignment) Outcome {
+	run := &run{Runner: r, d: d, by: by, told: told}
 	run.child = &child{budget: d.Budget, stop: run.stop, tools: map[string]bool{}, usage: Usage{Turns: 1},
 		policy: policy{mode: d.Mode, allowedKinds: r.Granted}}
 	run.ctx, run.cancel = context.WithCancel(context.WithoutCancel(ctx))
@@ -186,7 +189,7 @@ func (r Runner) carryOut(ctx context.Context, d Delegation, by, task string) Out
 	var watching guard.Group
 	watched, done := context.WithCancel(run.ctx)
 	watching.Go("delegation", func() { run.watch(watched) })
-	o := run.work(task)
+	o := run.work()
 	done()
 	watching.Wait()
 	if end, why := run.stopped(); end != "" && o.State != Done {
@@ -238,7 +241,7 @@ func (r *run) note(ctx context.Context) {
 }
 
 // work makes the child's folder, has the child work there, and takes back what it wrote.
-func (r *run) work(task string) Outcome {
+func (r *run) work() Outcome {
 	root := filepath.Join(r.Folders, r.d.ID)
 	r.mu.Lock()
 	r.noted.Folder = root
@@ -276,7 +279,7 @@ func (r *run) work(task string) Outcome {
 	var measuring guard.Group
 	measured, done := context.WithCancel(r.ctx)
 	measuring.Go("disk of a delegation", func() { r.watchDisk(measured, root, given, diskEvery) })
-	o := r.converse(cwd, task, readMode, folder == nil)
+	o := r.converse(cwd, readMode, folder == nil)
 	done()
 	measuring.Wait()
 	if folder == nil {
@@ -316,23 +319,32 @@ func firstLine(text string) string {
 
 // converse starts the agent behind a proxy of its own and has it do the task. inPlace says that it works in the
 // caller's own folder.
-func (r *run) converse(cwd, task, readMode string, inPlace bool) (o Outcome) {
+func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 	command := slices.Concat(r.Command, []string{"--agent", r.d.Agent})
 	process, err := upstream.Start(upstream.Options{Command: command, Env: r.environment(), Stderr: io.Discard,
 		Grace: leaveLimit, KillAfter: killLimit})
 	if err != nil {
 		return Outcome{State: Failed, Reason: err.Error()}
 	}
+	asking, quiet := context.WithCancel(r.ctx)
+	defer quiet()
+	if r.Ask {
+		r.child.ask = func(call acpclient.ToolCall) (bool, string) {
+			return r.Ledger.askCaller(asking, r.d, questionOf(r.d, call))
+		}
+	}
 	conn := acpclient.New(process.Stdin, r.child)
 	var reading guard.Group
 	reading.Go("child's words", func() { conn.Read(process.Stdout) })
-	turn, err := r.prompt(conn, cwd, task, readMode, inPlace)
+	turn, err := r.prompt(conn, cwd, readMode, inPlace)
 	if end, _ := r.stopped(); end != "" && err != nil {
 		process.Terminate(syscall.SIGTERM)
 	} else {
 		process.Hangup()
 	}
+	quiet()
 	reading.Wait()
+	r.child.asking.Wait()
 	exit := process.Wait()
 	conn.WaitWrites()
 	r.child.ended(turn)
@@ -350,7 +362,7 @@ func (r *run) converse(cwd, task, readMode string, inPlace bool) (o Outcome) {
 }
 
 // prompt opens a session, sends the task and waits for the end of the turn.
-func (r *run) prompt(conn *acpclient.Conn, cwd, task, readMode string, inPlace bool) (t acpclient.Turn, err error) {
+func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (t acpclient.Turn, err error) {
 	opening, cancel := context.WithTimeout(r.ctx, openLimit)
 	defer cancel()
 	agent, err := conn.Initialize(opening, "signet-acp-proxy", r.Version)
@@ -377,6 +389,9 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, task, readMode string, inPlace b
 	} else if inPlace && r.place == nil {
 		return t, errors.New("it has no mode in which it only reads, and the folder is too large to be copied")
 	}
+	if err := r.choose(opening, conn, session, readMode); err != nil {
+		return t, err
+	}
 	defer func() {
 		r.child.mu.Lock()
 		commands := slices.Clone(r.child.commands)
@@ -391,7 +406,7 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, task, readMode string, inPlace b
 	defer giveUp()
 	guard.Go("delegation", func() {
 		answered <- guard.Try("delegation", func() (err error) {
-			t, err = conn.Prompt(asking, session.ID, prompt(r.d, task))
+			t, err = conn.Prompt(asking, session.ID, prompt(r.d, r.told.Task))
 			return err
 		})
 	})
@@ -408,6 +423,23 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, task, readMode string, inPlace b
 		err = r.ctx.Err()
 	}
 	return t, err
+}
+
+// choose sets the model and the mode that were named. A mode could lift what keeps a child from writing.
+func (r *run) choose(ctx context.Context, conn *acpclient.Conn, s acpclient.Session, readMode string) error {
+	mode := r.told.SessionMode
+	if mode != "" && mode != readMode && (r.d.Mode == Read && readMode != "" || r.place == nil && !r.Unbounded) {
+		return fmt.Errorf("session mode %q could let it do more than it may here: leave it out", mode)
+	}
+	if mode != "" {
+		if err := conn.Choose(ctx, s, acpclient.Mode, mode); err != nil {
+			return err
+		}
+	}
+	if r.told.Model != "" {
+		return conn.Choose(ctx, s, acpclient.Model, r.told.Model)
+	}
+	return nil
 }
 
 // reason says in a line why the child failed, and what to do.

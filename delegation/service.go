@@ -20,8 +20,9 @@ type Service struct {
 	Canonical func(name string) string
 	// Unbounded has agents asked also where nothing keeps them to their folder.
 	Unbounded bool
+	Folders   string // in which the children's folders are
 	// Start starts a runner that outlives us, and gives it the task.
-	Start func(d Delegation, task string) error
+	Start func(d Delegation, told Assignment) error
 }
 
 // lookEvery is how often Wait reads the row.
@@ -56,7 +57,7 @@ func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delega
 	if d, fresh, err = s.Ledger.Create(ctx, who, r, kind, worktree.Follow); err != nil || !fresh {
 		return d, fresh, err
 	}
-	if err := s.Start(d, r.Task); err != nil {
+	if err := s.Start(d, Assignment{r.Task, r.Model, r.SessionMode}); err != nil {
 		err = fmt.Errorf("its runner could not be started: %w", err)
 		return d, true, errors.Join(err, s.Ledger.Fail(ctx, d.ID, err.Error()))
 	}
@@ -119,12 +120,18 @@ func (s *Service) Wait(ctx context.Context, id string, limit time.Duration,
 	}
 }
 
-// Find gives a delegation that a caller may see: a caller that is inside a delegation sees only what was asked inside
-// it.
+// Find gives a delegation that a caller may see: its own, one that was asked inside the delegation that it works for,
+// or as a person any.
 func (s *Service) Find(ctx context.Context, who Caller, id string) (Delegation, error) {
 	d, err := s.Ledger.Get(ctx, strings.TrimSpace(id))
 	if err == nil && who.Inside != "" && d.Parent != who.Inside {
 		err = ErrNotFound
+	}
+	if err == nil && who.Inside == "" && !who.Person && d.Key != who.Key {
+		var keys []string
+		if keys, err = s.Ledger.sessions.KeysOnwards(ctx, d.Key); err == nil && !slices.Contains(keys, who.Key) {
+			err = ErrNotFound
+		}
 	}
 	if err != nil {
 		return Delegation{}, fmt.Errorf("%w: delegate gave you one that you can use", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 )
@@ -41,6 +42,8 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 				"agent":     text("whom to ask; left out: the best for it"),
 				"mode": map[string]any{"type": "string", "enum": []Mode{Read, Edit},
 					"description": "read (as if left out): what it writes is thrown away; edit: it is handed back as a branch"},
+				"model":           text("a model of the other's, as it names them; left out: its own choice"),
+				"session_mode":    text("a mode of the other's session, likewise"),
 				"timeout":         map[string]any{"type": "number", "description": "seconds after which it is ended"},
 				"idempotency_key": text("requests with one key are one; left out: made of scope and task"),
 				"detach":          map[string]any{"type": "boolean", "description": "let it go on when this session ends"},
@@ -51,6 +54,10 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 		tool("delegation_wait", true, t.wait, "Wait for the result of a delegation.", map[string]any{"id": id,
 			"timeout": map[string]any{"type": "number", "description": "seconds; 20 if left out"}}, "id"),
 		tool("delegation_cancel", false, t.cancel, "End a delegation.", map[string]any{"id": id}, "id"),
+		tool("delegation_diff", true, t.diff, "See what a delegation has changed, as a patch.",
+			map[string]any{"id": id}, "id"),
+		destructive(tool("delegation_apply", false, t.apply, "Put what a delegation has changed into your own folder: "+
+			"all of it, or nothing where it does not fit.", map[string]any{"id": id}, "id")),
 		tool("delegation_feedback", false, t.feedback, "Say how good the result of a delegation was.",
 			map[string]any{"id": id, "note": text("why"), "verdict": map[string]any{"type": "number", "minimum": -1,
 				"maximum": 1, "description": "from -1 (harmful) to 1 (helpful)"}}, "id", "verdict"),
@@ -67,6 +74,13 @@ func tool(name string, readOnly bool, answer func(context.Context, memory.Sessio
 	return mcpserver.Extra{Answer: answer, Tool: &mcp.Tool{Name: name, Description: about,
 		InputSchema: map[string]any{"type": "object", "properties": properties, "required": list(required)},
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: readOnly, DestructiveHint: &no, OpenWorldHint: &no}}}
+}
+
+// destructive has clients ask the user before the tool writes.
+func destructive(x mcpserver.Extra) mcpserver.Extra {
+	yes := true
+	x.Tool.Annotations.DestructiveHint = &yes
+	return x
 }
 
 func text(about string) map[string]any { return map[string]any{"type": "string", "description": about} }
@@ -101,6 +115,8 @@ type arguments struct {
 	Scope   items    `json:"delegated_scope"`
 	Kept    items    `json:"kept_work"`
 	Agent   string   `json:"agent"`
+	Model   string   `json:"model"`
+	Session string   `json:"session_mode"`
 	Mode    Mode     `json:"mode"`
 	Timeout float64  `json:"timeout"`
 	Key     string   `json:"idempotency_key"`
@@ -147,7 +163,8 @@ func (t toolbox) delegate(ctx context.Context, who memory.Session, raw json.RawM
 		a.Budget.Seconds = smaller(a.Budget.Seconds, max(1, int(a.Timeout)))
 	}
 	d, _, err := service.Delegate(ctx, t.caller(who), Request{Agent: a.Agent, Task: a.Task, Scope: string(a.Scope),
-		Kept: string(a.Kept), Mode: a.Mode, Budget: a.Budget, Key: a.Key, Detach: a.Detach})
+		Kept: string(a.Kept), Mode: a.Mode, Budget: a.Budget, Key: a.Key, Detach: a.Detach, Model: a.Model,
+		SessionMode: a.Session})
 	if err != nil {
 		return nil, err
 	}
@@ -204,6 +221,39 @@ func (t toolbox) cancel(ctx context.Context, who memory.Session, raw json.RawMes
 	}
 	d, err = service.Cancel(ctx, t.caller(who), d.ID)
 	return d.Row(), err
+}
+
+// mostDiff is how many bytes of a patch an agent is given.
+const mostDiff = 64 << 10
+
+func (t toolbox) diff(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+	service, _, d, err := t.named(ctx, who, raw)
+	if err != nil {
+		return nil, err
+	}
+	stat, applied, err := service.Stat(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	var patch strings.Builder
+	if err := service.Diff(ctx, d, &patch); err != nil {
+		return nil, err
+	}
+	answer := map[string]any{"id": d.ID, "diffstat": stat, "applied": applied,
+		"diff": chars.Cut(patch.String(), mostDiff)}
+	if n := patch.Len(); n > mostDiff {
+		answer["left_out"] = fmt.Sprintf("the patch has %d bytes, and this is its beginning", n)
+	}
+	return answer, nil
+}
+
+func (t toolbox) apply(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+	service, _, d, err := t.named(ctx, who, raw)
+	if err != nil {
+		return nil, err
+	}
+	files, err := service.Apply(ctx, d)
+	return map[string]any{"id": d.ID, "files": list(files)}, err
 }
 
 func (t toolbox) feedback(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {

@@ -16,7 +16,7 @@ func newTools(t *testing.T) (toolbox, *Ledger) {
 	l := newLedger(t)
 	service := &Service{Ledger: l, Canonical: strings.ToLower,
 		Known: func(context.Context) ([]KnownAgent, error) { return []KnownAgent{{ID: "codex", Bounds: BySystem}}, nil },
-		Start: func(Delegation, string) error { return nil }}
+		Start: func(Delegation, Assignment) error { return nil }}
 	return toolbox{func(context.Context) (*Service, error) { return service, nil },
 		func(memory.Session) Caller { return robin }, time.Millisecond}, l
 }

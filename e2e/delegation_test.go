@@ -65,6 +65,35 @@ func TestDelegateEdits(t *testing.T) {
 		t.Errorf("the caller's file: %q, %v", text, err)
 	}
 	b.orphans()
+	id := d.ID[len(d.ID)-6:]
+	for _, tt := range []struct {
+		command, want string
+		code          int
+	}{
+		{"show " + id, "heron.txt | ", 0}, {"diff " + id, "-grey\n+", 0}, {"shw", `did you mean "show"?`, 1},
+		{"show " + id[:5] + "!", "no delegation has this id, did you mean", 1}, {"log " + id, "Make it white.", 0},
+		{"log --follow " + id, "Make it white.", 0}, {"wait " + id, "> Make it white.", 0},
+		{"cancel " + id, "is done", 0}, {"verdict " + id + " -0.5 pale", "", 0}, {"verdict " + id + " -2", "from -1", 1},
+		{"show --json " + id, `"verdict": -0.5`, 0}, {"apply " + id, "heron.txt\n", 0},
+	} {
+		r := b.try(append([]string{proxyBin, "delegations"}, strings.Fields(tt.command)...)...)
+		if r.Code != tt.code || !strings.Contains(r.Stdout+r.Stderr, tt.want) {
+			t.Errorf("%s: exit %d\n%s%s", tt.command, r.Code, r.Stdout, r.Stderr)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(b.Work, "heron.txt")); !strings.Contains(string(text), "Make it white.") {
+		t.Errorf("applied: %q, %v", text, err)
+	}
+	must(b, os.WriteFile(filepath.Join(b.Work, "heron.txt"), []byte("black\n"), 0o600))
+	r = b.try(proxyBin, "delegations", "apply", id)
+	if text, err := os.ReadFile(filepath.Join(b.Work, "heron.txt")); r.Code != 1 || string(text) != "black\n" || err != nil ||
+		!strings.Contains(r.Stderr, "CONFLICT (content)") {
+		t.Errorf("a conflict: exit %d, %s; %q, %v", r.Code, r.Stderr, text, err)
+	}
+	b.run(proxyBin, "delegations", "discard", id)
+	if r := b.try(proxyBin, "delegations", "diff", id); r.Code != 1 || !strings.Contains(r.Stderr, "no changes") {
+		t.Errorf("after discard: exit %d, %s", r.Code, r.Stderr)
+	}
 }
 
 // What is refused makes no row, and says what to write.

@@ -25,7 +25,8 @@ func TestDelegationTools(t *testing.T) {
 		}
 		return names
 	}
-	offered := []string{"agents_list", "delegate", "delegation_cancel", "delegation_feedback", "delegation_status",
+	offered := []string{"agents_list", "delegate", "delegation_apply", "delegation_cancel", "delegation_diff",
+		"delegation_feedback", "delegation_status",
 		"delegation_wait"}
 	for _, tt := range []struct {
 		name string

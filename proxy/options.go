@@ -89,6 +89,10 @@ type Backend struct {
 	HandOver func(ended bool)
 	// Left is called when the closing of a session is in the ledger: what the session owes is due. May be nil.
 	Left func(context.Context)
+	// Questions returns what agents that work for sessions of these keys want to be allowed; Answered takes what the
+	// client said to one of them. Both are set where Options.Ask is.
+	Questions func(ctx context.Context, keys []string) ([]Question, error)
+	Answered  func(ctx context.Context, id string, allowed bool) error
 	// Learn is called when turns have ended, to learn from them until its context ends. May be nil.
 	Learn func(context.Context)
 }
@@ -132,6 +136,7 @@ type Options struct {
 	// is known of the session; it may be called at any time, by any goroutine. release, which may be nil, is called
 	// once the session has gone and nobody will use the server any more. If MCPServer is nil, no session gets one.
 	MCPServer func(agent string, who func() memory.Session) (server []byte, release func())
+	Ask       bool // the client is asked what agents may that work for its sessions
 	// Delegation is the one that the harness works for, "" for none: what the client says is then no person's, and Task
 	// gives what is to be kept of it.
 	Delegation string

@@ -76,16 +76,26 @@ func New(o Options) *Relay {
 		injector: &injector{r.env, r.database, finder}, placer: &placer{r.env, r.database, finder},
 		needs: compat.needs(upNeeds), queue: wire.NewQueue(options.Harness.In),
 	}
+	clientOut, lines := options.Client.Out, (*wire.Lines)(nil)
+	var asking *asker
+	if options.Ask {
+		lines = wire.NewLines(options.Client.Out)
+		clientOut, asking = lines, newAsker(r.env, r.database, lines)
+	}
+	r.up.asker, r.up.needs = asking, asking.needs(r.up.needs)
 	stripper := &stripper{r.env, r.database, r.recorder, finder}
 	r.down = &down{
 		env: r.env, compat: compat, stripper: stripper, capture: &capture{r.env},
 		responses: &responses{r.env, stripper, r.recorder},
-		needs:     compat.needs(downNeeds), out: options.Client.Out, stream: stream{env: r.env},
+		needs:     compat.needs(downNeeds), out: clientOut, stream: stream{env: r.env},
 	}
 	if r.remembers() {
 		r.database.beforeEnd = finder.findNewRecords
 		guard.Go("database", r.database.run)
 		guard.Go("recorder", r.recorder.run)
+		if asking != nil {
+			r.tasks.run("questions", asking.run)
+		}
 	}
 	return r
 }

@@ -19,6 +19,7 @@ type up struct {
 	fetcher  *fetcher
 	injector *injector
 	placer   *placer
+	asker    *asker // nil where nothing is asked
 
 	needs  func(method []byte) frame.Need
 	queue  *wire.Queue // in front of the harness's stdin
@@ -33,6 +34,7 @@ type up struct {
 type heldFrame struct {
 	method  string
 	refusal string // of a response: the id of the request that the client refuses (idKey)
+	ours    bool   // the response to a request of ours
 }
 
 // run forwards everything from the client. It returns when the client has gone and the queue is empty.
@@ -68,7 +70,7 @@ func (u *up) Judge(b []byte, whole bool) wire.Verdict {
 	if v == wire.Hold {
 		u.heldAs = heldFrame{method: string(u.head.Method)}
 		if u.heldAs.method == "" {
-			u.heldAs.refusal = idKey(u.head.ID)
+			u.heldAs.refusal, u.heldAs.ours = idKey(u.head.ID), u.asker.mine(&u.head)
 		}
 	}
 	return v
@@ -107,7 +109,7 @@ func (u *up) judge() wire.Verdict {
 	case methodChain, methodChainOld:
 		u.declineChain()
 	case "":
-		if u.compat.refusal(&u.head) {
+		if u.asker.mine(&u.head) || u.compat.refusal(&u.head) {
 			return wire.Hold
 		}
 	}
@@ -203,6 +205,10 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 // Held handles a frame that was held, and forwards it.
 func (u *up) Held(line []byte) error {
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &u.head)
+	if u.heldAs.ours && u.asker.mine(&u.head) {
+		u.asker.answered(u.head.ID, line)
+		return nil
+	}
 	method := string(u.head.Method)
 	refusal := u.head.Error && !u.head.Result && idKey(u.head.ID) == u.heldAs.refusal
 	if method != u.heldAs.method || method == "" && !refusal {

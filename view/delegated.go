@@ -2,10 +2,13 @@ package view
 
 import (
 	"context"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
 // mostDelegations is how many delegations a page shows, the newest.
@@ -17,6 +20,14 @@ func delegatedTask(d delegation.Delegation) *DelegatedTask {
 	if a.Working {
 		a.Why = d.Progress
 	}
+	used := []string{count(d.Usage.Turns, "turn", "turns")}
+	if d.Usage.Tokens != nil {
+		used = append(used, telemetry.Figure(*d.Usage.Tokens)+" tokens")
+	}
+	if d.Usage.Cost != nil {
+		used = append(used, telemetry.Prices(map[string]float64{d.Usage.Currency: *d.Usage.Cost}))
+	}
+	a.Used = strings.Join(used, ", ")
 	switch {
 	case d.Started.IsZero():
 	case d.Ended.IsZero():
@@ -61,4 +72,14 @@ func (c *Conversations) readDelegations(ctx context.Context, src Source) error {
 		}
 	}
 	return nil
+}
+
+// end ends a delegation.
+func (l *Live) end(w http.ResponseWriter, r *http.Request) {
+	if err := l.Changes.End(r.Context(), r.PathValue("id")); err != nil {
+		http.Error(w, err.Error(), http.StatusConflict)
+		return
+	}
+	l.watch.changed("sessions")
+	w.WriteHeader(http.StatusNoContent)
 }

@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,12 +30,13 @@ func TestAsked(t *testing.T) {
 	running("01l1", "runner")
 	running("01l2", "nobody")
 	exec(t, src.DB, `UPDATE turns SET delegation = '01l1' WHERE id = (SELECT max(id) FROM turns)`)
+	exec(t, src.DB, `UPDATE delegations SET turns = 3, tokens = 1200, cost = 0.25, currency = 'USD' WHERE id = '01l1'`)
 	text := write(t, src).section("sessions")
 	for _, want := range []string{
 		"Asked by Codex: the tests of package chart done, 40m",
 		"OpenCode, to read: the tests of package chart", "Kept for itself: the release notes",
 		"1 agent is at work for it", "qwen, to edit: the chart running", ": 2 turns, reads chart.go",
-		"qwen, to edit: the chart lost", "OpenCode, which delegated", "its runner was killed",
+		"qwen, to edit: the chart lost", "OpenCode, which delegated", "3 turns, 1,200 tokens", "its runner was killed",
 		"stopped, 40m: its budget of 20 turns is used up",
 	} {
 		if !strings.Contains(text, want) {
@@ -46,6 +48,32 @@ func TestAsked(t *testing.T) {
 	}
 	if text := write(t, src).section("sessions"); strings.Contains(text, "at work for it") {
 		t.Error("a runner that is gone is at work")
+	}
+}
+
+// Who looks at a served page can end what is being worked on.
+func TestLiveEndsWork(t *testing.T) {
+	s := serve(t, viewtest.Sample{Turns: 3})
+	lock, err := correlation.TakeLock(filepath.Join(filepath.Dir(databaseOf(t, s.src)), "live"), "runner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Release() }()
+	exec(t, s.src.DB, `INSERT INTO delegations (id, caller, process, harness, root, depth, key, agent, mode, kind, cwd,
+		project, detach, budget, state, runner, created, started, scope, kept, task) SELECT '01l1', key, 'p', 'opencode',
+		key, 1, 'k', 'qwen', 'edit', 'review', '', '', 0, '{}', 'running', 'runner', 1, 1, 'the chart', 'the log', 'Draw it.'
+		FROM sessions WHERE id = (SELECT max(session) FROM turns)`)
+	var session int64
+	if err := s.src.DB.QueryRow(`SELECT max(session) FROM turns`).Scan(&session); err != nil {
+		t.Fatal(err)
+	}
+	if _, text := s.do("GET", fmt.Sprint("sessions/", session), ""); !strings.Contains(text, `data-id="01l1"><button type="button" data-do="end"`) {
+		t.Errorf("there is no button: %.2000s", text)
+	}
+	for id, want := range map[string]int{"01l1": 204, "01l2": 409} {
+		if code, text := s.do("POST", "delegations/"+id+"/end", "{}", "Origin", s.origin()); code != want {
+			t.Errorf("ending %s: %d %s", id, code, text)
+		}
 	}
 }
 

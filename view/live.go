@@ -18,12 +18,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// Changes are what a person can do to a memory on a live page.
+// Changes are what a person can do to a memory, or to a delegation, on a live page.
 type Changes interface {
 	Forget(ctx context.Context, id string) error
 	Undo(ctx context.Context) error // of what was forgotten last
 	Pin(ctx context.Context, id string) error
 	Edit(ctx context.Context, id, text string) error
+	End(ctx context.Context, delegation string) error // of a delegation that is being worked on
 }
 
 // Live serves a page on loopback while a browser window shows it, and tells the window what has changed.
@@ -93,6 +94,7 @@ func (l *Live) handler() http.Handler {
 	mux.HandleFunc("GET /sessions/{id}", l.session)
 	mux.HandleFunc("GET /changes", l.watch.stream)
 	mux.HandleFunc("POST /memories/{id}/{change}", l.change)
+	mux.HandleFunc("POST /delegations/{id}/end", l.end)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		rest, right := l.admits(r)

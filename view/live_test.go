@@ -37,6 +37,13 @@ func (c changes) Edit(ctx context.Context, id, text string) error {
 	return err
 }
 
+func (c changes) End(_ context.Context, id string) error {
+	if id != "01l1" {
+		return errors.New("no delegation has this id")
+	}
+	return nil
+}
+
 // A served page, and what a browser does with it.
 type served struct {
 	t       *testing.T
@@ -159,6 +166,7 @@ func TestLiveRefuses(t *testing.T) {
 		{"a foreign origin undoes", "POST", "undo", []string{"Origin", "http://evil.example"}},
 		{"a foreign origin changes", "POST", forget, []string{"Origin", "http://evil.example"}},
 		{"no origin changes", "POST", forget, nil},
+		{"a foreign origin ends", "POST", "delegations/01l1/end", []string{"Origin", "http://evil.example"}},
 		{"a file changes", "POST", forget, []string{"Origin", "null"}},
 		{"a link changes", "POST", forget, []string{"Origin", origin, "Sec-Fetch-Site", "none"}},
 		{"a wrong token changes", "POST", origin + "/x/" + forget, []string{"Origin", origin}},

@@ -50,6 +50,7 @@ type DelegatedTask struct {
 	Working bool     // it has not ended
 	Took    time.Duration
 	Why     string // why it ended so, or how far it is
+	Used    string // turns, tokens and cost in words
 }
 
 // addInsertion adds a block to the turn that it was inserted in.

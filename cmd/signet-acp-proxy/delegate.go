@@ -38,9 +38,11 @@ func newDelegate(f *config.Flags, std term.Streams) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&d.Scope, "scope", "", "What the agent answers for: `TEXT`, items between semicolons.")
-	flags.StringVar(&d.Kept, "keep", "", "What stays with you: `TEXT`, items between semicolons.")
+	flags.StringVar(&d.Kept, "keep", "", "What stays with you: `TEXT`, the same way.")
 	flags.StringVar(&d.Agent, "to", "", "The agent by its `NAME`; else the best for it.")
 	flags.StringVar(&d.mode, "mode", "read", "read, or edit: its changes are handed back as a branch (`MODE`).")
+	flags.StringVar(&d.Model, "model", "", "Have it use this model of its own, by `NAME`.")
+	flags.StringVar(&d.SessionMode, "session-mode", "", "Put its session into this `MODE` of its own.")
 	flags.DurationVar(&d.timeout, "timeout", delegation.DefaultTime, "End it after this `DURATION`.")
 	flags.StringVar(&d.Key, "key", "", "What was asked by this `KEY` before is not asked again; else scope and task.")
 	flags.BoolVar(&d.Detach, "detach", false, "Print its id and let it go on.")
@@ -74,27 +76,6 @@ func (cmd *delegateCommand) ask(f *config.Flags, std term.Streams) error {
 		}
 		return report.Delegated(ended, std)
 	})
-}
-
-func newDelegations(f *config.Flags, std term.Streams) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "delegations", Short: "List what agents have asked of one another, newest first.", Args: cli.Arguments,
-		RunE: func(*cobra.Command, []string) error {
-			return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-				all, err := d.Delegations(ctx)
-				switch {
-				case err != nil:
-					return err
-				case asJSON:
-					return term.JSON(std.Out, all)
-				}
-				return report.Delegations(all, term.On(std.Out))
-			})
-		},
-	}
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
 }
 
 func newAgents(f *config.Flags, std term.Streams) *cobra.Command {

@@ -71,7 +71,7 @@ func run(args []string, std term.Streams) int {
 		args = []string{"version"}
 	}
 	root := grammar(std)
-	root.SetArgs(args)
+	root.SetArgs(withSigns(args))
 	err := root.Execute()
 	var exit cli.Exit
 	var flag config.FlagError

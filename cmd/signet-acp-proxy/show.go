@@ -13,7 +13,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/delegation"
 )
 
 // showCommand shows one session.
@@ -43,8 +42,8 @@ func (cmd *showCommand) run(id string, f *config.Flags, std term.Streams) error 
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
 		s, err := d.Find(ctx, id)
 		if errors.Is(err, correlation.ErrNotFound) {
-			if asked, missing := d.Delegation(ctx, id); missing == nil {
-				return cmd.delegation(asked, std)
+			if asked, missing := d.Asked(ctx, id); missing == nil {
+				return showDelegation(ctx, asked, cmd.json, std)
 			}
 		}
 		if err != nil {
@@ -67,12 +66,4 @@ func (cmd *showCommand) run(id string, f *config.Flags, std term.Streams) error 
 		}
 		return report.Session(shown, term.On(std.Out))
 	})
-}
-
-func (cmd *showCommand) delegation(d delegation.Row, std term.Streams) error {
-	if cmd.json {
-		return term.JSON(std.Out, d)
-	}
-	report.Delegation(d, term.On(std.Out))
-	return nil
 }

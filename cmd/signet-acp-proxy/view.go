@@ -97,6 +97,15 @@ func (c changes) Forget(ctx context.Context, id string) error {
 // Undo does what forget --undo does.
 func (c changes) Undo(ctx context.Context) error { return removal.Undo(ctx, c.data, c.std) }
 
+// End does what delegations cancel does.
+func (c changes) End(ctx context.Context, id string) error {
+	a, err := c.data.Asked(ctx, id)
+	if err == nil {
+		_, err = a.End(ctx)
+	}
+	return err
+}
+
 // Pin does what memory pin does.
 func (c changes) Pin(ctx context.Context, id string) error {
 	_, err := c.data.Memories.Modify(ctx, id, embedded.Change{Source: embedded.Pinned})

@@ -45,8 +45,8 @@ func (r Request) Check() error {
 		return errors.New("delegated_scope says nothing: write what the other agent is responsible for, one item a " +
 			"line, such as proxy/frame or tests of the parser")
 	case !kept.hasContent():
-		return errors.New("kept_work says nothing: write what you go on doing yourself, one item a line; if " +
-			"nothing is left for you, do not delegate but do it")
+		return errors.New("kept_work says nothing: write what you go on doing yourself, one item a line, such as " +
+			"\"the release notes\" and not \"all else\"; if nothing is left for you, do not delegate but do it")
 	case kept.isWithin(delegated):
 		return fmt.Errorf("kept_work names nothing that is not delegated as well: write what stays with you in "+
 			"words or paths that delegated_scope does not have (it has %s), or narrow delegated_scope", delegated)

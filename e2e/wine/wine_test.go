@@ -140,8 +140,8 @@ type conversation struct {
 	said    strings.Builder
 }
 
-func (c *conversation) Update(u acpclient.Update)     { c.said.WriteString(u.Content.Text) }
-func (c *conversation) Allow(acpclient.ToolCall) bool { return true }
+func (c *conversation) Update(u acpclient.Update)                     { c.said.WriteString(u.Content.Text) }
+func (c *conversation) Allow(_ acpclient.ToolCall, answer func(bool)) { answer(true) }
 
 func (u *user) converse() *conversation {
 	u.t.Helper()

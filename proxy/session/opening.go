@@ -273,6 +273,17 @@ func (k SessionSought) on(c *Connection) {
 	c.do.Wait = k.Wait && !k.Late && !c.do.Off && e.ledger == asked
 }
 
+// TurnsSought: Do.Sessions are those in which a turn is under way.
+type TurnsSought struct{}
+
+func (TurnsSought) on(c *Connection) {
+	for _, s := range c.sessions {
+		if s.exists.live && !s.off() && len(s.turns.open) > 0 && s.turns.open[0].forwarded {
+			c.do.Sessions = append(c.do.Sessions, s)
+		}
+	}
+}
+
 // ClientGone: the client has gone. Do.Busy says that a prompt still waits for its response.
 type ClientGone struct{}
 

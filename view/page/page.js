@@ -367,6 +367,7 @@ addEventListener("DOMContentLoaded", () => {
 
 	const act = {
 		pin: id => ask("memories/" + id + "/pin", {}),
+		end: id => ask("delegations/" + id + "/end", {}),
 		forget: async (id, li) => {
 			await ask("memories/" + id + "/forget", {});
 			li.remove();

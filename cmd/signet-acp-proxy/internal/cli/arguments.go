@@ -38,6 +38,14 @@ func Arguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// AtMostOne checks the argument of a command that has commands of its own, too.
+func AtMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return Unexpected(cmd, args[0])
+	}
+	return nil
+}
+
 // FirstOf is Arguments for a command whose first argument must be one of words.
 func FirstOf(words []string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
@@ -54,11 +62,11 @@ func FirstOf(words []string) cobra.PositionalArgs {
 
 // Unexpected makes the error of an argument that a command does not take.
 func Unexpected(cmd *cobra.Command, arg string) error {
-	return Misuse("unexpected argument %q%s", arg, meant(cmd, arg))
+	return Misuse("unexpected argument %q%s", arg, Meant(cmd, arg))
 }
 
-// meant names the command that was probably meant, or the flag that takes an agent's name.
-func meant(cmd *cobra.Command, arg string) string {
+// Meant names the command that was probably meant, or the flag that takes an agent's name.
+func Meant(cmd *cobra.Command, arg string) string {
 	if cmd.HasParent() {
 		return config.DidYouMean(arg, commandNames(cmd))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -51,6 +52,27 @@ const (
 	// completedSessions is how many sessions are offered, the newest.
 	completedSessions = 50
 )
+
+// DelegationIDs completes the argument of commands about one delegation.
+func DelegationIDs(f *config.Flags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		c, _ := config.Load(*f)
+		db, err := migrations.Look(c.DB)
+		if err != nil || len(args) > 0 {
+			return nil, directive
+		}
+		defer db.Close()
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
+		defer cancel()
+		all, _ := delegation.NewLedger(db, c.LiveDir()).List(ctx, "", completedSessions)
+		var ids []cobra.Completion
+		for _, d := range all {
+			ids = append(ids, cobra.CompletionWithDesc(d.ID, d.Agent+", "+string(d.State)+", "+term.Local(d.Created)))
+		}
+		return ids, directive
+	}
+}
 
 // SessionIDs completes the argument of commands about one session.
 func SessionIDs(f *config.Flags) cobra.CompletionFunc {

@@ -45,6 +45,7 @@ type Config struct {
 	Hooks           string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the harness's own Signet hooks"`
 	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent that a proxied agent calls gets: nothing, or memory like its own, as the child of that session"`
 	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work: the tools delegate and its kin, and the command"`
+	DelegationAsk   bool          `yaml:"delegation_ask" default:"off" help:"ask you, in the client of the session that delegates and while its turn runs, what an agent may that was asked and is not allowed to by delegation_allow"`
 	DelegationAllow []string      `yaml:"delegation_allow" help:"what an agent that was asked may do, in its own folder, besides reading and editing: execute, fetch"`
 	DelegationSetup []string      `yaml:"delegation_setup" help:"commands that are run in its folder, in its bounds, before an agent that was asked works there: npm ci"`
 	DelegationCopy  []string      `yaml:"delegation_copy" help:"what it gets although git ignores it, as in .gitignore: node_modules, .env.test"`

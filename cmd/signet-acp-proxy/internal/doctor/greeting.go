@@ -81,5 +81,5 @@ func greet(ctx context.Context, p *upstream.Process) (agent acpclient.Agent, err
 // silent hears nothing and allows nothing.
 type silent struct{}
 
-func (silent) Update(acpclient.Update)       {}
-func (silent) Allow(acpclient.ToolCall) bool { return false }
+func (silent) Update(acpclient.Update)                       {}
+func (silent) Allow(_ acpclient.ToolCall, answer func(bool)) { answer(false) }

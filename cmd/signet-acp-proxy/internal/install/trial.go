@@ -194,4 +194,4 @@ func (w *words) Update(u acpclient.Update) {
 	}
 }
 
-func (*words) Allow(acpclient.ToolCall) bool { return false }
+func (*words) Allow(_ acpclient.ToolCall, answer func(bool)) { answer(false) }

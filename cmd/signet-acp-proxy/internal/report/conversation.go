@@ -23,41 +23,54 @@ func Conversation(s runtime.Listed, said []runtime.Entry, screen term.Screen) er
 			turn = e.Turn
 			p("\n%s\n", screen.Paint(term.Faint, fmt.Sprintf("── %d ── %s", turn, term.Local(e.At))))
 		}
-		switch e.Role {
-		case runtime.User:
-			who := "You"
-			if e.AskedFields != nil {
-				who = term.Printable(e.By) + ", which delegated"
-			}
-			p("%s\n%s\n", screen.Paint(term.Bold, who), body(e.Text, "  ", screen))
-		case runtime.Assistant:
-			p("%s\n", screen.Paint(term.Green, cmp.Or(term.Printable(s.Harness), "Agent")))
-			if e.Text != "" {
-				p("%s\n", body(e.Text, "  ", screen))
-			}
-			if note := view.HowItEnded(e.Ended, e.Stop, e.Code, e.Truncated); note != "" {
-				p("  %s\n", screen.Paint(term.Yellow, "("+term.Printable(note)+")"))
-			}
-		case runtime.Tool:
-			text := fmt.Sprintf("· %s: %s (%s)", cmp.Or(e.Kind, "tool"), e.Text, e.Status)
-			if len(e.Locations) > 0 {
-				text += " " + strings.Join(e.Locations, ", ")
-			}
-			p("%s\n", body(term.Printable(text), "    ", screen))
-		case runtime.Context:
-			title := fmt.Sprintf("inserted by signet-acp-proxy, from %s (%s)", e.Source, e.Outcome)
-			box := "  ┌ " + term.Wrap(title, max(0, screen.Width-4), 0)
-			for line := range strings.Lines(strings.ReplaceAll(box, "\n", "\n  │ ") + "\n" +
-				body(strings.TrimSpace(e.Text), "  │ ", screen)) {
-				p("%s\n", screen.Paint(term.Faint, strings.TrimSuffix(line, "\n")))
-			}
-		}
+		b.WriteString(entry(s, e, screen))
 	}
 	if len(said) == 0 {
 		p("\nnothing was said\n")
 	}
 	_, err := io.WriteString(screen.W, b.String())
 	return err
+}
+
+// Said prints one entry of a conversation.
+func Said(e runtime.Entry, s runtime.Listed, screen term.Screen) error {
+	_, err := io.WriteString(screen.W, entry(s, e, screen))
+	return err
+}
+
+func entry(s runtime.Listed, e runtime.Entry, screen term.Screen) string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	switch e.Role {
+	case runtime.User:
+		who := "You"
+		if e.AskedFields != nil {
+			who = term.Printable(e.By) + ", which delegated"
+		}
+		p("%s\n%s\n", screen.Paint(term.Bold, who), body(e.Text, "  ", screen))
+	case runtime.Assistant:
+		p("%s\n", screen.Paint(term.Green, cmp.Or(term.Printable(s.Harness), "Agent")))
+		if e.Text != "" {
+			p("%s\n", body(e.Text, "  ", screen))
+		}
+		if note := view.HowItEnded(e.Ended, e.Stop, e.Code, e.Truncated); note != "" {
+			p("  %s\n", screen.Paint(term.Yellow, "("+term.Printable(note)+")"))
+		}
+	case runtime.Tool:
+		text := fmt.Sprintf("· %s: %s (%s)", cmp.Or(e.Kind, "tool"), e.Text, e.Status)
+		if len(e.Locations) > 0 {
+			text += " " + strings.Join(e.Locations, ", ")
+		}
+		p("%s\n", body(term.Printable(text), "    ", screen))
+	case runtime.Context:
+		title := fmt.Sprintf("inserted by signet-acp-proxy, from %s (%s)", e.Source, e.Outcome)
+		box := "  ┌ " + term.Wrap(title, max(0, screen.Width-4), 0)
+		for line := range strings.Lines(strings.ReplaceAll(box, "\n", "\n  │ ") + "\n" +
+			body(strings.TrimSpace(e.Text), "  │ ", screen)) {
+			p("%s\n", screen.Paint(term.Faint, strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return b.String()
 }
 
 // body indents text by a margin, and wraps it at the screen's width.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -48,8 +49,57 @@ func Delegations(all []delegation.Row, s term.Screen) error {
 	return t.Print(s)
 }
 
+// Doing prints in a line what a delegation does now, and what it has used.
+func Doing(d delegation.Row, s term.Screen) error {
+	note := d.Progress
+	if d.Ended != nil {
+		note = d.Reason
+	}
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", time.Now().Format(time.TimeOnly), d.ID, d.Agent, d.State, used(d.Usage))
+	if note != "" {
+		line += "  " + note
+	}
+	_, err := fmt.Fprintln(s.W, term.Wrap(term.Printable(line), s.Width, 2))
+	return err
+}
+
+// used says what was used, in words.
+func used(u delegation.Usage) string {
+	words := term.Count(u.Turns, "turn")
+	if u.Tokens != nil {
+		words += fmt.Sprintf(", %d tokens", *u.Tokens)
+	}
+	if u.Cost != nil {
+		words += strings.TrimRight(fmt.Sprintf(", %g %s", *u.Cost, u.Currency), " ")
+	}
+	return words
+}
+
+// Applied prints which files were written.
+func Applied(id string, files []string, asJSON bool, std term.Streams) error {
+	if asJSON {
+		return term.JSON(std.Out, map[string]any{"id": id, "files": append([]string{}, files...)})
+	}
+	if len(files) == 0 {
+		std.Say("all of it is there already")
+	}
+	for _, file := range files {
+		fmt.Fprintln(std.Out, term.Printable(file))
+	}
+	return nil
+}
+
+// Did says what was done with a delegation.
+func Did(what string, d delegation.Row, asJSON bool, std term.Streams) error {
+	if asJSON {
+		return term.JSON(std.Out, d)
+	}
+	std.Say("%s is %s", d.ID, what)
+	return nil
+}
+
 // Delegation prints all that is known of one delegation.
-func Delegation(d delegation.Row, s term.Screen) {
+func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	var l term.List
 	l.Add("delegation", d.ID)
 	l.Add("agent", fmt.Sprintf("%s, %s, %s", d.Agent, d.Mode, d.Kind))
@@ -65,14 +115,7 @@ func Delegation(d delegation.Row, s term.Screen) {
 	if d.Ended != nil {
 		l.Add("ended", term.Local(*d.Ended))
 	}
-	used := fmt.Sprintf("%d turns of the model", d.Usage.Turns)
-	if d.Usage.Tokens != nil {
-		used += fmt.Sprintf(", %d tokens", *d.Usage.Tokens)
-	}
-	if d.Usage.Cost != nil {
-		used += fmt.Sprintf(", %g %s", *d.Usage.Cost, d.Usage.Currency)
-	}
-	l.Add("used", used)
+	l.Add("used", used(d.Usage))
 	l.Add("branch", d.Branch)
 	l.Add("folder", d.Folder)
 	l.Add("wrote", strings.Join(d.Paths, ", "))
@@ -81,6 +124,13 @@ func Delegation(d delegation.Row, s term.Screen) {
 		l.Add("verdict", strings.TrimSpace(fmt.Sprintf("%+.1f %s", *d.Verdict, d.Note)))
 	}
 	l.Print(s)
+	if d.DiffStat != "" {
+		title := "changes, not applied yet"
+		if d.Applied {
+			title = "changes, which were applied"
+		}
+		fmt.Fprintf(s.W, "\n%s\n%s\n", s.Paint(term.Bold, title), term.Visible(d.DiffStat))
+	}
 	if d.Answer != "" {
 		fmt.Fprintf(s.W, "\n%s\n", term.Visible(d.Answer))
 	}
@@ -111,6 +161,9 @@ func Delegated(a runtime.Delegated, std term.Streams) error {
 		std.Say("what it has changed is in %s", a.Folder)
 	case len(a.Paths) > 0:
 		std.Say("it wrote, which was thrown away: %s", chars.Cut(strings.Join(a.Paths, ", "), 400))
+	}
+	if a.Branch != "" {
+		std.Say("signet-acp-proxy delegations diff %s shows it, delegations apply %s takes it over", a.ID, a.ID)
 	}
 	for _, one := range a.Refused {
 		std.Say("refused: %s", one)

@@ -110,7 +110,7 @@ func (b *Backend) Configure(o *proxy.Options, name, id string, profile upstream.
 	o.Notice = b.c.Announce == "notice"
 	o.Private = private.At(PrivateFile(b.c))
 	o.SlashPrefix, o.Exclude, o.AgentID = b.c.SlashPrefixes, b.c.Exclude, b.c.AgentID
-	o.Project = delegatedProject(b.c)
+	o.Project, o.Ask = delegatedProject(b.c), b.c.Delegation && b.c.DelegationAsk
 	if o.Delegation = delegation.Inside(os.Getenv); o.Delegation != "" {
 		o.Task = delegation.Task
 	}
@@ -200,6 +200,19 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		Learn:    b.learnInTurn,
 		HandOver: handover.ClientGone,
 		Left:     handover.Now,
+	}
+	if b.c.DelegationAsk {
+		ledger := b.mail.ledger
+		opened.Answered = ledger.Answer
+		opened.Questions = func(ctx context.Context, keys []string) ([]proxy.Question, error) {
+			all, err := ledger.Questions(ctx, keys)
+			var questions []proxy.Question
+			for _, q := range all {
+				questions = append(questions, proxy.Question{ID: q.ID, Key: q.Key, Title: q.Title, Kind: q.Kind,
+					Paths: q.Paths})
+			}
+			return questions, err
+		}
 	}
 	if !b.mail.child { // what was handed over is for a session of the user's
 		opened.Earlier = func(ctx context.Context, row int64, agent string) (string, error) {

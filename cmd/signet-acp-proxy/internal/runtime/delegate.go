@@ -32,12 +32,6 @@ func (d *Data) Delegations(ctx context.Context) ([]delegation.Row, error) {
 	return rows, err
 }
 
-// Delegation gives one by its id, or by a beginning that no other id has.
-func (d *Data) Delegation(ctx context.Context, id string) (delegation.Row, error) {
-	one, err := newDelegationService(d.Config, d.DB).Ledger.Get(ctx, id)
-	return one.Row(), err
-}
-
 // A Delegated is the result of Delegate.
 type Delegated struct {
 	delegation.Row
@@ -89,7 +83,8 @@ func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 		return delegation.Caller{}, errors.New("this folder is left out of memory (.signet-ignore or exclude): " +
 			"nothing is stored of it, so nothing can be delegated from it")
 	}
-	who := delegation.Caller{Cwd: cwd, Project: delegatedProject(d.Config)(cwd), Inside: delegation.Inside(os.Getenv)}
+	who := delegation.Caller{Cwd: cwd, Project: delegatedProject(d.Config)(cwd), Inside: delegation.Inside(os.Getenv),
+		Person: true}
 	if who.Inside == "" {
 		who.Inside = d.insideOf(ctx)
 	}

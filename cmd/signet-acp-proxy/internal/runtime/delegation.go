@@ -77,10 +77,10 @@ func DelegationTools(
 func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 	return &delegation.Service{
 		Ledger: delegation.NewLedger(db, c.LiveDir()), Canonical: config.Canonical,
-		Unbounded: c.Unbounded,
-		Known:     func(ctx context.Context) ([]delegation.KnownAgent, error) { return knownAgents(ctx, c, db) },
-		Start: func(d delegation.Delegation, task string) error {
-			said, err := json.Marshal(assignment{task})
+		Unbounded: c.Unbounded, Folders: DelegationFolders(c),
+		Known: func(ctx context.Context) ([]delegation.KnownAgent, error) { return knownAgents(ctx, c, db) },
+		Start: func(d delegation.Delegation, told delegation.Assignment) error {
+			said, err := json.Marshal(told)
 			if err != nil {
 				return err
 			}
@@ -88,11 +88,6 @@ func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 				Dir: c.Dir()}.Tell(said)
 		},
 	}
-}
-
-// An assignment is what a runner reads on its stdin: the task word for word, because the row has it without secrets.
-type assignment struct {
-	Task string `json:"task"`
 }
 
 // ownFlags gives the flags by which another process of ours gets the same configuration.
@@ -167,7 +162,7 @@ func delegatedProject(c *config.Config) func(cwd string) string {
 
 // RunDelegation is the process of a runner. It reads its assignment from in.
 func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reader, std term.Streams) error {
-	var told assignment
+	var told delegation.Assignment
 	if err := json.NewDecoder(io.LimitReader(in, 1<<20)).Decode(&told); err != nil {
 		return fmt.Errorf("reading what is to be done: %w", err)
 	}
@@ -186,6 +181,7 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 		Ledger: delegation.NewLedger(db, c.LiveDir()), LiveDir: c.LiveDir(), Folders: DelegationFolders(c),
 		Command: append([]string{self}, ownFlags(c)...), Version: Version, Granted: c.DelegationAllow,
 		Setup: c.DelegationSetup, Copy: c.DelegationCopy, Disk: int64(c.DelegationDisk), Closed: closedTo(c),
+		Ask: c.DelegationAsk, Unbounded: c.Unbounded,
 		Bounded: bounds.Check() == nil,
 		Log:     log.Logger(),
 		ReadMode: func(agent string) string {
@@ -199,5 +195,5 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 			delegationResult{c, db, log, d, o}.store(ctx)
 		},
 	}
-	return runner.Run(ctx, id, told.Task)
+	return runner.Run(ctx, id, told)
 }

@@ -1,0 +1,66 @@
+package delegation
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
+)
+
+// What a delegation has handed back is kept until it is discarded. The errors are worktree's.
+
+func (s *Service) result(ctx context.Context, d Delegation) (*worktree.Result, error) {
+	switch {
+	case !d.State.Ended():
+		return nil, errors.New("it is under way: wait for it, or cancel it")
+	case d.Folder == "":
+		return nil, worktree.ErrNothing
+	}
+	return worktree.Open(ctx, s.Folders, d.Folder)
+}
+
+// Stat says which files were changed, and how much, and whether that was applied; "" where there is nothing.
+func (s *Service) Stat(ctx context.Context, d Delegation) (stat string, applied bool, err error) {
+	if !d.State.Ended() {
+		return "", false, nil
+	}
+	r, err := s.result(ctx, d)
+	switch {
+	case errors.Is(err, worktree.ErrNothing):
+		return "", false, nil
+	case err != nil:
+		return "", false, err
+	}
+	stat, err = r.Stat(ctx)
+	return stat, r.Applied(ctx), err
+}
+
+// Diff writes the changes as a patch.
+func (s *Service) Diff(ctx context.Context, d Delegation, out io.Writer) error {
+	r, err := s.result(ctx, d)
+	if err != nil {
+		return err
+	}
+	return r.Diff(ctx, out)
+}
+
+// Apply puts the changes into the caller's folder, all or none, and gives the files that it has written.
+func (s *Service) Apply(ctx context.Context, d Delegation) ([]string, error) {
+	r, err := s.result(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return r.Apply(ctx)
+}
+
+// Discard throws away the changes, and the folder that has them.
+func (s *Service) Discard(ctx context.Context, d Delegation) error {
+	switch {
+	case !d.State.Ended():
+		return errors.New("it is under way: cancel it first")
+	case d.Folder == "":
+		return nil
+	}
+	return s.Ledger.Discard(ctx, s.Folders, d)
+}
