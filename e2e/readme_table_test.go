@@ -18,7 +18,7 @@ var executions = map[string]execution{
 	goInstall:                          {by: (*reader).install, want: `(?m)^ok +search +full-text search works`},
 	goInstallTagged:                    {by: (*reader).install, want: `(?m)^ok +search +full-text search works`},
 	"signet-acp-proxy init":            {want: `memory works here`},
-	"signet-acp-proxy -h":              {want: `SIGNET_ACP_PER_PROMPT`},
+	"signet-acp-proxy -h":              {want: `help settings`},
 	"signet-acp-proxy --memory embedded doctor": {want: `(?m)^ok +database`},
 	"signet-acp-proxy doctor":                   {want: `(?m)^ok +harness +claude speaks ACP`},
 	"signet-acp-proxy doctor --json":            {},

@@ -12,7 +12,7 @@ kind() {
 		echo Apache-2.0
 	elif grep -q 'Mozilla Public License' "$file"; then
 		echo MPL-2.0
-	elif grep -q 'Permission is hereby granted, free of charge' "$file"; then
+	elif grep -qi 'permission is hereby granted, free of charge' "$file"; then
 		echo MIT
 	elif grep -q 'Redistribution and use in source and binary forms' "$file"; then
 		echo BSD
