@@ -67,8 +67,9 @@ windows:
 	go test -tags wine -count=1 -timeout 15m -v ./e2e/wine
 
 # The page of `view` in the Chromium that is there, in dist/pictures: each part light, dark and narrow; axe-core, requests, speed.
+# INTO=docs/pictures also takes the two that README has.
 pictures: build
-	go run -tags $(TAGS) ./e2e/pictures -proxy $(BIN)
+	go run -tags $(TAGS) ./e2e/pictures -proxy $(BIN) $(if $(INTO),-into $(INTO))
 
 lint:
 	go run $$(sed -n 's/^staticcheck=//p' scripts/test.sh) -tags $(TAGS) ./...

@@ -289,10 +289,10 @@ func TestLiveList(t *testing.T) {
 		return ids, more
 	}
 	first, more := rows("")
-	if len(first) != 100 || !more || first[0] != "1" {
+	if len(first) != 60 || !more || first[0] != "1" {
 		t.Errorf("%d sessions, the first is %s; more: %t", len(first), first[0], more)
 	}
-	if rest, more := rows("after=" + first[99]); len(rest) != 20 || more || rest[0] != "101" {
+	if rest, more := rows("after=" + first[59]); len(rest) != 60 || more || rest[0] != "61" {
 		t.Errorf("%d further sessions, the first is %v; more: %t", len(rest), rest, more)
 	}
 	for query, want := range map[string]string{

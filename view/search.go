@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	pageRows  = 100 // sessions of a list that are served at a time
-	mostWords = 8   // of a search
+	pageRows  = 60 // sessions of a list that are served at a time
+	mostWords = 8  // of a search
 )
 
 // A query is what a live page asks for, as it stands in the page's address.

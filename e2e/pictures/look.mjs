@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import puppeteer from "puppeteer-core";
 
-const [chromium, proxy, small, large, out] = process.argv.slice(2);
+const [chromium, proxy, small, large, out, into] = process.argv.slice(2);
 const openLimit = 1000, searchLimit = 50; // ms
 const parts = { overview: "#sessions", sessions: "#s6", search: "#sessions?q=mast&s=1", memories: "#memories", usage: "#usage", recorded: "#recorded" };
 const looks = {
@@ -21,6 +21,7 @@ const fail = text => { failures.push(text); console.log("FAILED " + text); };
 const browser = await puppeteer.launch({ executablePath: chromium, headless: "shell", args: ["--no-sandbox", "--force-color-profile=srgb"] });
 try {
 	await take();
+	if (into) await show();
 	await keys();
 	await withoutScript();
 	await live();
@@ -68,6 +69,21 @@ async function take() {
 		if (await page.$("img, body script")) fail("stored HTML became an element");
 		await page.close();
 	}
+}
+
+// show takes the two pictures that README has.
+async function show() {
+	const page = await visit(small, looks.light);
+	await page.setViewport({ width: 1280, height: 720, deviceScaleFactor: 1 });
+	await page.goto(pathToFileURL(small).href + "#sessions?q=panic&s=22");
+	await page.waitForSelector("#detail .turn");
+	await page.screenshot({ path: join(into, "page.webp"), type: "webp", quality: 75 });
+	await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+	await page.setViewport({ width: 1280, height: 1400, deviceScaleFactor: 1 });
+	await page.evaluate(() => { document.querySelector("#detail .told").open = true; document.querySelector("#detail").scrollTop = 0; });
+	const { x, y, width } = await (await page.$("#detail .turn")).boundingBox(), end = await (await page.$("#detail pre:not(.block)")).boundingBox();
+	await page.screenshot({ path: join(into, "conversation.webp"), type: "webp", quality: 75, clip: { x: x - 16, y, width: width + 32, height: end.y + end.height + 28 - y } });
+	await page.close();
 }
 
 // keys goes through the page without a mouse, and back by its history.

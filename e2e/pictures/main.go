@@ -21,8 +21,9 @@ import (
 func main() {
 	proxy := flag.String("proxy", "bin/signet-acp-proxy", "the program")
 	out := flag.String("out", "dist/pictures", "where pictures go")
+	into := flag.String("into", "", "where the two pictures go that README has; empty: they are not taken")
 	flag.Parse()
-	if err := run(*proxy, *out); err != nil {
+	if err := run(*proxy, *out, *into); err != nil {
 		fmt.Fprintln(os.Stderr, "pictures:", err)
 		os.Exit(1)
 	}
@@ -47,7 +48,7 @@ func browser() (string, error) {
 	return "", errNoBrowser
 }
 
-func run(proxy, out string) error {
+func run(proxy, out, into string) error {
 	chromium, err := browser()
 	if err != nil {
 		return err
@@ -73,7 +74,8 @@ func run(proxy, out string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "node", "e2e/pictures/look.mjs", chromium, proxy, small, large, out)
+	cmd := exec.CommandContext(ctx, "node", "e2e/pictures/look.mjs", chromium, proxy, small, large, out,
+		into)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }

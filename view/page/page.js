@@ -87,7 +87,7 @@ addEventListener("DOMContentLoaded", () => {
 	addEventListener("popstate", apply); // also for a link to another part
 
 	// The list. A file has all rows: the later ones are text until somebody wants them.
-	const step = 100, most = 50;
+	const step = 60, most = 50;
 	let all, shown = step, asking = 0;
 	const rows = () => all ??= [...$("rows").children, ...($("rest") ? make($("rest").textContent).querySelectorAll("tr") : [])];
 	const fold = text => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
@@ -260,6 +260,7 @@ addEventListener("DOMContentLoaded", () => {
 	// what people do
 	const form = $("find");
 	let typing;
+	if (!live) $("q").addEventListener("focus", textsOf); // before the first letter
 	form.addEventListener("submit", e => e.preventDefault());
 	form.addEventListener("input", e => {
 		clearTimeout(typing);
