@@ -44,6 +44,9 @@ type Profile struct {
 	// user's where its rights are bounded. A variable that ends in * stands for all that begin so.
 	Homes     []Home
 	Variables []string
+	// Bounded are variables, NAME=VALUE, that it gets there in place of ReadMode: its own sandbox does not work inside
+	// another one, and is left out.
+	Bounded []string
 
 	// ClientInfo replaces initialize's clientInfo, and ClientMeta's members are added to clientCapabilities._meta. Both
 	// are JSON objects; nil changes nothing. acpx answers requests with the methods in Answers with {}.
@@ -142,5 +145,6 @@ func (p Profile) clone() Profile {
 	p.SettingSources = slices.Clone(p.SettingSources)
 	p.Homes = slices.Clone(p.Homes)
 	p.Variables = slices.Clone(p.Variables)
+	p.Bounded = slices.Clone(p.Bounded)
 	return p
 }

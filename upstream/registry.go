@@ -34,8 +34,9 @@ var registry = []Profile{
 		// Without them Claude loads the user's own hooks and plugins, Signet's among them.
 		SettingSources: []string{"project", "local"},
 		ReadMode:       "plan",
-		Homes:          []Home{{"CLAUDE_CONFIG_DIR", ".claude", []string{".credentials.json"}}},
-		Variables:      []string{"ANTHROPIC_*", "CLAUDE_CODE_*", "DISABLE_*", "ENABLE_TOOL_SEARCH"},
+		Homes: []Home{{Variable: "CLAUDE_CONFIG_DIR", Folder: ".claude",
+			Login: []string{".credentials.json"}}},
+		Variables: []string{"ANTHROPIC_*", "CLAUDE_CODE_*", "DISABLE_*", "ENABLE_TOOL_SEARCH"},
 	},
 	{
 		Name: "codex", Title: "Codex",
@@ -51,8 +52,9 @@ var registry = []Profile{
 		SystemPrompt:      true,
 		ReadMode:          "read-only",
 		Sandbox:           true,
-		Homes:             []Home{{"CODEX_HOME", ".codex", []string{"auth.json"}}},
+		Homes:             []Home{{Variable: "CODEX_HOME", Folder: ".codex", Login: []string{"auth.json"}}},
 		Variables:         []string{"OPENAI_*", "CODEX_API_KEY"},
+		Bounded:           []string{"INITIAL_AGENT_MODE=agent-full-access"}, // the others mount
 	},
 	{
 		Name: "copilot", Title: "GitHub Copilot",
@@ -62,7 +64,7 @@ var registry = []Profile{
 		KeepsMessages: AllMessages,
 		MCP:           MCPHTTP,
 		TokensAddUp:   true,
-		Homes:         []Home{{"COPILOT_HOME", ".copilot", []string{"config.json"}}},
+		Homes:         []Home{{Variable: "COPILOT_HOME", Folder: ".copilot", Login: []string{"config.json"}}},
 		Variables:     []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"},
 	},
 	{
@@ -106,7 +108,7 @@ var registry = []Profile{
 		Cancelled:    CancelledForgot,
 		AsksForTools: true,
 		ReadMode:     "plan",
-		Homes:        []Home{{"", ".gemini", []string{"oauth_creds.json", "google_accounts.json"}}},
+		Homes:        []Home{{Folder: ".gemini", Login: []string{"oauth_creds.json", "google_accounts.json"}}},
 		Variables:    []string{"GEMINI_*", "GOOGLE_API_KEY", "GOOGLE_GEMINI_*", "GOOGLE_GENAI_*", "GOOGLE_CLOUD_*"},
 	},
 	{
@@ -171,7 +173,7 @@ var registry = []Profile{
 		CompactCommands:   []string{"compact", "summarize"},
 		SaysSummary:       true,
 		ReadMode:          "plan",
-		Homes:             []Home{{"", ".local/share/opencode", []string{"auth.json"}}},
+		Homes:             []Home{{Folder: ".local/share/opencode", Login: []string{"auth.json"}}},
 		Variables:         []string{"OPENCODE_*"},
 	},
 	{
@@ -181,7 +183,8 @@ var registry = []Profile{
 		Install:           needsNode + ", and npm install -g @earendil-works/pi-coding-agent",
 		MCP:               MCPNone, // ignores servers
 		KeepsFailedPrompt: true, Cancelled: CancelledKept,
-		Homes:     []Home{{"PI_CODING_AGENT_DIR", ".pi/agent", []string{"auth.json"}}},
+		Homes: []Home{{Variable: "PI_CODING_AGENT_DIR", Folder: ".pi/agent",
+			Login: []string{"auth.json", "models.json"}}}, // models.json has keys of providers
 		Variables: []string{"PI_*"},
 	},
 	{
@@ -206,7 +209,7 @@ var registry = []Profile{
 		CompactCommands:   []string{"compress", "summarize"},
 		AsksForTools:      true,
 		ReadMode:          "plan",
-		Homes:             []Home{{"", ".qwen", []string{"oauth_creds.json"}}},
+		Homes:             []Home{{Folder: ".qwen", Login: []string{"oauth_creds.json"}}},
 		Variables:         []string{"QWEN_*", "OPENAI_*", "DASHSCOPE_API_KEY"},
 	},
 	{

@@ -38,6 +38,7 @@ func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, cl
 			with = append(with, name+"="+at)
 		}
 	}
+	with = append(with, h.Bounded...)
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		return Rules{}, nil, err
 	}
@@ -59,7 +60,7 @@ func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, cl
 	if err != nil {
 		return Rules{}, nil, err
 	}
-	closed = real(slices.Concat(closed, homes(env), keys))
+	closed = real(slices.Concat(closed, homes(env), keys()))
 	named := slices.DeleteFunc(named(env, chosen), func(path string) bool {
 		info, err := os.Stat(path)
 		return err != nil || !info.Mode().IsRegular()

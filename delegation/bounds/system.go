@@ -17,8 +17,8 @@ var system = []string{"/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", "/s
 
 // toolFolders are the folders below a home in which toolchains and package caches lie.
 var toolFolders = []string{
-	".nvm", ".fnm", ".local/share/fnm", ".volta", ".bun/bin", ".bun/install", ".deno/bin", ".npm/_cacache", ".npm/_npx",
-	".local/share/pnpm", ".cache/node", ".cache/yarn", ".cache/pnpm",
+	".nvm", ".fnm", ".local/share/fnm", ".volta", ".bun/bin", ".bun/install", ".deno/bin", ".npm/_cacache",
+	".npm/_npx", ".local/share/pnpm", ".cache/node", ".cache/yarn", ".cache/pnpm",
 	".pyenv", ".local/share/uv", ".local/share/pipx", ".local/lib", ".cache/uv", ".cache/pip",
 	".cargo/bin", ".cargo/registry", ".cargo/git", ".rustup", "go/bin", "go/pkg", "sdk",
 	".rbenv", ".gem", ".asdf", ".local/share/mise", ".sdkman/candidates", ".m2/repository", ".gradle/caches",
@@ -35,10 +35,18 @@ var toolVariables = map[string]string{"RUSTUP_HOME": ".rustup", "PYENV_ROOT": ".
 var tools = []string{"node", "npm", "python3", "python", "go", "rustc", "cargo", "bun", "deno", "uv", "java", "ruby",
 	"dotnet", "git", "gcc"}
 
-// keys are what nobody reads whose rights are bounded: what the owner alone reads, where we are root.
-var keys = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d",
-	"/etc/ssh", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/wireguard", "/etc/NetworkManager/system-connections",
+// keysOfRoot are what others than root cannot read anyway.
+var keysOfRoot = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers",
+	"/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/wireguard", "/etc/NetworkManager/system-connections",
 	"/etc/krb5.keytab", "/etc/kubernetes", "/etc/rancher"}
+
+// keys gives what is closed to everybody who is bounded, where the files' modes do not close it.
+func keys() []string {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return keysOfRoot
+}
 
 // homes gives the folders of the user, by the environment and by the system.
 func homes(env []string) []string {
@@ -46,7 +54,9 @@ func homes(env []string) []string {
 	if u, err := user.Current(); err == nil {
 		all = append(all, u.HomeDir)
 	}
-	all = slices.DeleteFunc(all, func(home string) bool { return !filepath.IsAbs(home) || filepath.Clean(home) == "/" })
+	all = slices.DeleteFunc(all, func(home string) bool {
+		return !filepath.IsAbs(home) || filepath.Clean(home) == "/"
+	})
 	return real(all)
 }
 

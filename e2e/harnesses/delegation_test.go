@@ -52,12 +52,13 @@ func delegate(t *testing.T, parent, child, mode string) {
 	if child != parent {
 		other = box.beside(child)
 	}
-	command, err := json.Marshal(other.command)
+	command, variables := other.whatItNeeds()
+	config, err := json.Marshal(map[string]any{"acp": map[string]any{"delegation": "on", "memory": "embedded",
+		"delegation_allow": []string{"execute"},
+		"agents":           map[string]any{child: map[string]any{"command": command, "env": variables}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := fmt.Sprintf("acp:\n  delegation: on\n  memory: embedded\n  agents:\n    %s:\n      command: %s\n", child,
-		command)
 	if err := os.WriteFile(filepath.Join(box.Signet, "agent.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}

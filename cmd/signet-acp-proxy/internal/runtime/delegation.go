@@ -186,6 +186,9 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 		Log:     log.Logger(),
 		ReadMode: func(agent string) string {
 			profile, _ := c.Profile(agent)
+			if profile.Bounded != nil && bounds.Check() == nil {
+				return ""
+			}
 			return profile.ReadMode
 		},
 		Made: func(d delegation.Delegation, root string) error {

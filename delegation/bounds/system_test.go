@@ -1,0 +1,147 @@
+//go:build unix
+
+package bounds
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// files makes files in a new folder, with symbolic links followed, and gives the folder.
+func files(t *testing.T, names ...string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// What a variable is, and whether a child has it.
+func TestKeep(t *testing.T) {
+	for v, want := range map[string]bool{
+		"PATH=/bin": true, "LC_TIME=C": true, "HTTPS_PROXY=x": true, "SSL_CERT_FILE=/c": true, "OWN_KEY=x": true,
+		"OWN_OTHER=x": true, "CHOSEN=x": true, "SIGNET_ACP_DELEGATION=x": true,
+		"OPENAI_API_KEY=x": false, "SSH_AUTH_SOCK=x": false, "DBUS_SESSION_BUS_ADDRESS=x": false,
+		"XDG_RUNTIME_DIR=x": false, "DOCKER_HOST=x": false, "SIGNET_TOKEN=x": false, "SIGNET_PATH=x": false,
+		"AWS_SECRET_ACCESS_KEY=x": false, "CHOSEN_NOT=x": false, "LD_PRELOAD=x": false, "LC=x": false,
+	} {
+		if got := len(keep([]string{v}, []string{"OWN_*", "CHOSEN"})) == 1; got != want {
+			t.Errorf("%s: %v", v, got)
+		}
+	}
+}
+
+// A folder on the list that holds something closed is given by what else is in it.
+func TestWithout(t *testing.T) {
+	dir := files(t, "a/one", "a/keys/k", "b/two", "c")
+	at := func(names ...string) (all []string) {
+		for _, name := range names {
+			all = append(all, filepath.Join(dir, name))
+		}
+		return all
+	}
+	for _, tt := range []struct{ list, closed, want []string }{
+		{at("a", "b"), at("c"), at("a", "b")},
+		{at("a", "b"), at("a/keys"), at("a/one", "b")},
+		{at("a"), at("a/keys/k"), at("a/one")},
+		{at("a"), at("a"), nil},
+		{at("."), at("a/keys", "b"), at("a/one", "c")},
+	} {
+		if diff := cmp.Diff(tt.want, without(tt.list, tt.closed)); diff != "" {
+			t.Errorf("%v without %v (-want +got):\n%s", tt.list, tt.closed, diff)
+		}
+	}
+}
+
+// The files that a command line names, with their packages; never a folder that holds what is closed.
+func TestFilesOf(t *testing.T) {
+	dir := files(t, "lib/node_modules/x/dist/i.js", "lib/node_modules/y/i.js", "venv/pyvenv.cfg", "venv/bin/agent",
+		"home/agent", "home/.ssh/id", "settings.json")
+	closed := []string{filepath.Join(dir, "home/.ssh"), filepath.Join(dir, "home")}
+	for word, want := range map[string]string{
+		"lib/node_modules/x/dist/i.js": "lib/node_modules", "venv/bin/agent": "venv", "home/agent": "home/agent",
+		"NAME=settings.json": "settings.json", "home": "", "": "", "missing": "",
+	} {
+		name, path, named := strings.Cut(word, "=")
+		if !named {
+			name, path = "", word
+		} else {
+			name += "="
+		}
+		got := filesOf([]string{"run", name + filepath.Join(dir, path)}, closed)
+		if want == "" && len(got) > 0 || want != "" && !slices.Contains(got, filepath.Join(dir, want)) {
+			t.Errorf("%s: %v", word, got)
+		}
+	}
+}
+
+// A place gives a harness a state of its own, with a copy of its login and nothing else of the user's.
+func TestPrepare(t *testing.T) {
+	dir := files(t, "home/.codex/auth.json", "home/.codex/config.toml", "home/.claude/.credentials.json",
+		"home/.nvm/bin/node", "root/work/a", "root/own/x", "signet/agent.yaml", "ca.pem", "mine.json")
+	home := filepath.Join(dir, "home")
+	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, ".nvm/bin") + ":" + home + ":/usr/bin",
+		"NODE_EXTRA_CA_CERTS=" + filepath.Join(dir, "ca.pem"), "MINE=" + filepath.Join(dir, "mine.json"),
+		"OPENAI_API_KEY=own", "ANTHROPIC_API_KEY=other"}
+	codex, _ := upstream.Lookup("codex")
+	for _, edit := range []bool{false, true} {
+		p := Place{Tree: filepath.Join(dir, "root/work"), Edit: edit, Own: filepath.Join(dir, "root/own")}
+		r, with, err := p.Prepare(codex, "/usr/bin/env", []string{"env"}, env, []string{"MINE"},
+			[]string{filepath.Join(dir, "signet")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		writes := []string{p.Own}
+		if edit {
+			writes = append(writes, p.Tree)
+		}
+		if diff := cmp.Diff(writes, r.Write); diff != "" {
+			t.Errorf("written (-want +got):\n%s", diff)
+		}
+		for _, path := range []string{"home/.nvm", "ca.pem", "mine.json"} {
+			if !slices.ContainsFunc(r.Read, func(folder string) bool { return holds(folder, filepath.Join(dir, path)) }) {
+				t.Errorf("%s cannot be read: %v", path, r.Read)
+			}
+		}
+		for _, path := range []string{"home", "home/.codex/auth.json", "home/.claude/.credentials.json", "signet",
+			"signet/agent.yaml"} {
+			if slices.ContainsFunc(r.Read, func(folder string) bool { return holds(folder, filepath.Join(dir, path)) }) {
+				t.Errorf("%s can be read: %v", path, r.Read)
+			}
+		}
+		if value(with, "HOME") != p.Own || value(with, "CODEX_HOME") != filepath.Join(p.Own, ".codex") ||
+			value(with, "OPENAI_API_KEY") != "own" || value(with, "ANTHROPIC_API_KEY") != "" {
+			t.Errorf("environment: %q", with)
+		}
+		login := filepath.Join(p.Own, ".codex/auth.json")
+		if text, err := os.ReadFile(login); string(text) != "home/.codex/auth.json" {
+			t.Errorf("the login: %q, %v", text, err)
+		}
+		if _, err := os.Stat(filepath.Join(p.Own, ".codex/config.toml")); err == nil {
+			t.Error("the user's settings are there, too")
+		}
+		if err := p.Forget(codex); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(login); err == nil {
+			t.Error("the login stays")
+		}
+	}
+}
