@@ -76,7 +76,7 @@ func (b *box) orphans() {
 		all, err := b.Processes()
 		must(b, err)
 		return !slices.ContainsFunc(all, func(p sandbox.Process) bool {
-			return slices.ContainsFunc([]string{"echoagent", "--run", "--agent"}, func(word string) bool {
+			return slices.ContainsFunc([]string{"echoagent", "--run", "--agent", "sleep 305"}, func(word string) bool {
 				return strings.Contains(p.Command, word)
 			})
 		})

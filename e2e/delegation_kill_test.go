@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +16,11 @@ import (
 func TestDelegateKilled(t *testing.T) {
 	t.Parallel()
 	runs := number("SIGNET_TEST_DELEGATION_KILLS", 12)
-	b := delegating(t, map[string][]string{"heron": {"ECHOAGENT_SLOW=400ms"}})
+	variables := []string{"ECHOAGENT_SLOW=400ms"}
+	if runtime.GOOS == "linux" { // what forks away ends, too
+		variables = append(variables, `ECHOAGENT_CALL=["sh","-c","setsid -f sleep 305 >/dev/null 2>&1"]`)
+	}
+	b := delegating(t, map[string][]string{"heron": variables})
 	victims := map[string]func(command string) bool{
 		"caller": func(c string) bool { return strings.Contains(c, "delegate --to") },
 		"runner": func(c string) bool { return strings.Contains(c, "delegate --run") },

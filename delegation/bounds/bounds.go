@@ -80,12 +80,15 @@ func (p Place) Environment() string {
 	return placeVariable + "=" + string(text)
 }
 
-// Given gives the place that the runner gave us, false for none. What runs in bounds may set the variable: it can only
-// bound more what is bounded already.
-func Given() (p Place, ok bool, err error) {
+// Take gives the place that the runner gave us, false for none, and takes it from our environment. What runs in bounds
+// may set the variable: it can only bound more what is bounded already.
+func Take() (p Place, ok bool, err error) {
 	text := os.Getenv(placeVariable)
 	if text == "" {
 		return p, false, nil
+	}
+	if err := os.Unsetenv(placeVariable); err != nil {
+		return p, true, err
 	}
 	if json.Unmarshal([]byte(text), &p) != nil || !filepath.IsAbs(p.Tree) || !filepath.IsAbs(p.Own) {
 		return p, true, fmt.Errorf("%s cannot be read", placeVariable)

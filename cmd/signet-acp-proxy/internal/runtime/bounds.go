@@ -15,7 +15,7 @@ import (
 // Bind has the harness run in the bounds that the runner of a delegation gave us; without such it changes nothing.
 // release must be called when the harness has ended.
 func Bind(c *config.Config, profile upstream.Profile, name string, o *upstream.Options) (release func(), err error) {
-	place, ok, err := bounds.Given()
+	place, ok, err := bounds.Take()
 	if !ok || err != nil {
 		return func() {}, err
 	}
@@ -40,6 +40,7 @@ func Bind(c *config.Config, profile upstream.Profile, name string, o *upstream.O
 		return nil, fmt.Errorf("bounding it: %w", err)
 	}
 	o.OwnGuard = true
+	c.MCPCommand = nil // there it would lack its files and its token; our own tools need neither
 	return release, nil
 }
 
