@@ -48,18 +48,19 @@ func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
 		return nil, sqlite.While("looking who holds a session", err)
 	}
 	i.Session, i.Open = v, OpenSession{Harness: v.Harness, ACPID: v.ACPID}
-	known, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (t Turn, err error) {
-		return t, row.Scan(&t.ID, &t.User, &t.Assistant)
-	}, ancestors("continue_of")+` SELECT id, user, assistant FROM turns WHERE session IN ancestors ORDER BY started, id`,
-		v.ID)
-	if err != nil {
-		return nil, sqlite.While("reading turns", err)
-	}
-	for _, t := range known {
+	isOurs := strings.HasPrefix(v.Client, "backfill:")
+	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+		var t Turn
+		err = row.Scan(&t.ID, &t.User, &t.Assistant)
 		i.known[digestOf(t.User)]++
-		if strings.HasPrefix(v.Client, "backfill:") {
+		if isOurs {
 			i.last = t
 		}
+		return struct{}{}, err
+	}, ancestors("continue_of")+` SELECT id, user, assistant FROM turns WHERE session IN ancestors
+		ORDER BY started, id`, v.ID)
+	if err != nil {
+		return nil, sqlite.While("reading turns", err)
 	}
 	return i, nil
 }

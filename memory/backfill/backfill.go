@@ -165,7 +165,7 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 			leave(what, n)
 		}
 		turns := len(c.Turns)
-		c.Turns = slices.DeleteFunc(c.Turns, func(t Turn) bool { return t.Command != "" && t.Assistant == "" })
+		c.Turns = slices.DeleteFunc(c.Turns, func(t Turn) bool { return t.Command != "" && t.isOpen() })
 		leave(localCommand, turns-len(c.Turns))
 		if c.ID == "" || len(c.Turns) == 0 {
 			return nil

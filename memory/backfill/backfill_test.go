@@ -179,6 +179,9 @@ func TestOddFiles(t *testing.T) {
 			line("user", "[Request interrupted by user for tool use]") + line("user", "two"), []string{"one", "two"}, ""},
 		"said while it works": {line("user", "one") + line("assistant", "1") + `{"type":"attachment","sessionId":"s-1",` +
 			`"attachment":{"type":"queued_command","prompt":"two"}}` + "\n", []string{"one", "two"}, ""},
+		"answered by a tool alone": {line("user", "one") + `{"type":"assistant","sessionId":"s-1","message":{"content":` +
+			`[{"type":"tool_use","name":"Edit","input":{"file_path":"a.go"}}]}}` + "\n" + line("user", "two"),
+			[]string{"one", "two"}, ""},
 		"tool results": {line("user", "mine") + line("assistant", "1") +
 			`{"type":"user","sessionId":"s-1","message":{"content":[{"type":"tool_result","content":"x"}]}}` + "\n",
 			[]string{"mine"}, ""},

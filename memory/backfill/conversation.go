@@ -42,8 +42,8 @@ type Turn struct {
 	From           string    // the conversation that it was copied from, where the harness says so
 }
 
-// isOpen reports whether nothing was answered yet.
-func (t Turn) isOpen() bool { return t.Assistant == "" && t.Stop == "" }
+// isOpen reports whether nothing was done about it yet.
+func (t Turn) isOpen() bool { return t.Assistant == "" && len(t.Tools) == 0 && t.Stop == "" }
 
 // A builder makes turns of what is said, given to it in the order of the file.
 type builder struct {

@@ -68,9 +68,9 @@ func newHandover(c *config.Config, store *correlation.Store, process *correlatio
 	})
 }
 
-// spawn says how a relay starts a command of ours that outlives it: with our environment but without the token, which a worker reads from its
-// stdin. A daemon that a flag names goes into the environment: as a flag it would take precedence over the one that a
-// row is owed to.
+// spawn says how a relay starts a command of ours that outlives it: with our environment but without the token, which a
+// worker reads from its stdin. A daemon that a flag names goes into the environment: as a flag it would take precedence
+// over the one that a row is owed to.
 func spawn(c *config.Config, command ...string) delivery.Spawn {
 	s := delivery.Spawn{
 		Args: append(command, "--db", absolute(c.DB), "--signet-path", c.SignetPath,
