@@ -42,7 +42,7 @@ var ends = map[string]func(b *box, pid int){
 }
 
 // Clients start, talk to and end agents in ways of their own. Whatever the way: every byte is right, what was said is
-// kept, the next conversation is told of it, and nothing is left running.
+// kept, a session that is loaded again is told nothing twice, the next one is told of it, and nothing is left running.
 func TestClientHabits(t *testing.T) {
 	t.Parallel()
 	session := exchange{`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/srv","mcpServers":[]}}` + "\n",
@@ -129,11 +129,17 @@ func TestClientHabits(t *testing.T) {
 				t.Errorf("%d bytes are ours", ours)
 			}
 			b.wrap = nil
-			next, _ := b.converse(h.flags, initialized, opening("/srv", "scripted-later-0123456789"),
-				turn(2, "scripted-later-0123456789", aQuestion, ""))
-			if strings.Count(next, "11.42 metres") != 1 {
-				t.Errorf("the next conversation was told:\n%.3000s", next)
+			again, _ := b.converse(h.flags, initialized, loaded, turn(22, "scripted-0123456789", "Thank you.", ""))
+			if strings.Contains(again, blockMark) {
+				t.Errorf("loaded again it was told:\n%.3000s", again)
 			}
+			next := 0 // a busy machine lets a prompt go without its memories rather than have it wait
+			b.wait("the next conversation to be told", func() bool {
+				next++
+				later := fmt.Sprintf("scripted-later-%d-0123456789", next)
+				heard, _ := b.converse(h.flags, initialized, opening("/srv", later), turn(2, later, aQuestion, ""))
+				return strings.Count(heard, "11.42 metres") == 1
+			})
 			rows := b.query("SELECT user, stop FROM turns ORDER BY id LIMIT 1")
 			if fmt.Sprint(rows) != fmt.Sprintf("[[%s end_turn]]", aFact) {
 				t.Errorf("kept is %v", rows)
@@ -141,6 +147,10 @@ func TestClientHabits(t *testing.T) {
 		})
 	}
 }
+
+// loaded is the first session, loaded again.
+var loaded = exchange{`{"jsonrpc":"2.0","id":21,"method":"session/load","params":{"sessionId":"scripted-0123456789",` +
+	`"cwd":"/srv","mcpServers":[]}}` + "\n", `{"jsonrpc":"2.0","id":21,"result":{}}` + "\n"}
 
 // another is an exchange of a second session.
 func another(e exchange) exchange {

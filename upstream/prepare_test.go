@@ -121,7 +121,8 @@ func TestPrepareGraces(t *testing.T) {
 	tool(t, dir, "qodercli", "")
 	t.Setenv("PATH", dir)
 	var o Options
-	if err := p.Prepare(t.Context(), &o); err != nil || o.MinGrace != 750*time.Millisecond || o.Grace != 0 {
+	if err := p.Prepare(t.Context(), &o); err != nil || o.MinGrace != 750*time.Millisecond ||
+		o.Grace != time.Second {
 		t.Errorf("%+v, %v", o, err)
 	}
 	o = Options{Command: []string{"qodercli"}, MinGrace: time.Second, Grace: time.Minute}

@@ -9,14 +9,20 @@ import (
 const needsNode = "install Node.js 22 or newer (https://nodejs.org), which brings npx"
 
 // registry has the agents of acpx 0.19.1 with their command lines (its src/agent-registry.ts), but has npx run the
-// newest version of a package, where acpx has version ranges of the day of its release. The other fields of claude,
-// codex, copilot, gemini, opencode, pi and qwen were measured on the real programs.
+// newest version of a package, where acpx has version ranges of the day of its release; and auggie and cline. The other
+// fields were measured on the real programs (docs/facts/agents.md).
 var registry = []Profile{
 	{
 		Name: "antigravity", Title: "Google Antigravity",
 		Command: antigravity(),
 		Agents:  []string{"antigravity-acp"},
 		Install: "install Google Antigravity's ACP server",
+	},
+	{
+		Name: "auggie", Title: "Auggie",
+		Command:   []string{"npx", "-y", "@augmentcode/auggie@latest", "--acp"},
+		Installed: []string{"auggie", "--acp"},
+		Install:   needsNode + ", or npm install -g @augmentcode/auggie; then auggie login",
 	},
 	{
 		Name: "claude", Title: "Claude Code",
@@ -37,6 +43,12 @@ var registry = []Profile{
 		Homes: []Home{{Variable: "CLAUDE_CONFIG_DIR", Folder: ".claude",
 			Login: []string{".credentials.json"}}},
 		Variables: []string{"ANTHROPIC_*", "CLAUDE_CODE_*", "DISABLE_*", "ENABLE_TOOL_SEARCH"},
+	},
+	{
+		Name: "cline", Title: "Cline",
+		Command:   []string{"npx", "-y", "cline@latest", "--acp"},
+		Installed: []string{"cline", "--acp"},
+		Install:   needsNode + ", or npm install -g cline",
 	},
 	{
 		Name: "codex", Title: "Codex",
@@ -86,7 +98,7 @@ var registry = []Profile{
 		Name: "droid", Title: "Factory Droid",
 		Command: []string{"droid", "exec", "--output-format", "acp"},
 		Agents:  []string{"@factory/cli"},
-		Install: "install Factory's CLI (https://docs.factory.ai)",
+		Install: "npm install -g droid (https://docs.factory.ai)",
 	},
 	{
 		Name: "fast-agent", Title: "Fast Agent",
@@ -115,7 +127,7 @@ var registry = []Profile{
 		Name: "grok-build", Title: "Grok Build",
 		Command: []string{"grok", "agent", "stdio"},
 		Agents:  []string{"grok"},
-		Install: "install the Grok CLI",
+		Install: "npm install -g @xai-official/grok",
 	},
 	{
 		Name: "iflow", Title: "iFlow",
@@ -136,9 +148,10 @@ var registry = []Profile{
 	},
 	{
 		Name: "kimi", Title: "Kimi Code",
-		Command: []string{"kimi", "acp"},
-		Agents:  []string{"kimi code cli", "kimi-cli"},
-		Install: "uv tool install kimi-cli",
+		Command:  []string{"kimi", "acp"},
+		Agents:   []string{"kimi code cli", "kimi-cli"},
+		Install:  "npm install -g @moonshot-ai/kimi-code, with Node.js 22.19 or newer",
+		ReadMode: "plan",
 	},
 	{
 		Name: "kiro", Title: "Kiro",
@@ -197,6 +210,7 @@ var registry = []Profile{
 		Command:  []string{"qodercli", "--acp"},
 		Agents:   []string{"qoder-cli", "qoder-cli-cn"},
 		Install:  "npm install -g @qoder-ai/qodercli",
+		Grace:    time.Second,            // without a login it never ends by itself
 		MinGrace: 750 * time.Millisecond, // as acpx has it
 	},
 	{
