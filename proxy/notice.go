@@ -14,7 +14,7 @@ func takesNotices(line []byte) bool {
 }
 
 // notice returns the frame that tells the client, before the first prompt's response, what was inserted into that
-// prompt; nil for none. It is the only frame that the relay makes itself.
+// prompt; nil for none. Beside the questions of an asker it is the only frame that the relay makes itself.
 func (e *env) notice(req session.Request) []byte {
 	in := req.Injection
 	if !e.o.Notice || in == nil || req.Method != methodPrompt || in.Kind != session.KindContext {

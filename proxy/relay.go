@@ -5,7 +5,8 @@
 // text block in front, the four requests that carry mcpServers get one server, and replayed copies of our block are cut
 // out.
 //
-// The relay answers nothing itself, adds no time-out to anything that the client asked for and renumbers no id. It does
+// The relay answers nothing itself, adds no time-out to anything that the client asked for and renumbers no id. It asks
+// nothing either, but for what a delegation may (Options.Ask, off unless set). It does
 // not start or end the harness (package upstream), does not know where context comes from (package memory) and does not
 // know how sessions are stored (package correlation): it uses these through the interfaces declared here.
 package proxy
