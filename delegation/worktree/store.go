@@ -199,8 +199,8 @@ func (f *Folder) keep(ctx context.Context, result, message string) error {
 		return err
 	}
 	branch := commit
-	if len(f.Repositories) > 0 && f.Repositories[0].Path == "" && f.Repositories[0].Head != "" {
-		if branch, err = f.onHead(ctx, f.Repositories[0].Head, result, message); err != nil {
+	if head := f.head(); head != "" {
+		if branch, err = f.onHead(ctx, head, result, message); err != nil {
 			return err
 		}
 	}
@@ -236,9 +236,37 @@ func (f *Folder) onHead(ctx context.Context, head, result, message string) (stri
 	return g.run(ctx, "", "commit-tree", tree, "-p", head, "-m", message)
 }
 
+// head is the commit that is checked out in the caller's folder, "" for none.
+func (p place) head() string {
+	if len(p.Repositories) == 0 || p.Repositories[0].Path != "" {
+		return ""
+	}
+	return p.Repositories[0].Head
+}
+
 // inSubmodule reports whether a name lies in a repository inside the folder's own.
 func (p place) inSubmodule(name string) bool {
 	return slices.ContainsFunc(p.Repositories, func(r repository) bool {
 		return r.Path != "" && strings.HasPrefix(name, r.Path+"/")
 	})
+}
+
+// forgetUnchanged removes from our repository the content of files that the child left as they were: a result is
+// changes, which need no more than the names of the rest. A branch that stands on no HEAD has all files and keeps them.
+func (f *Folder) forgetUnchanged(ctx context.Context) error {
+	if f.head() == "" {
+		return nil
+	}
+	changed, err := f.store.run(ctx, "", "diff-tree", "-r", "-z", "--no-renames", f.base, resultRef)
+	if err != nil {
+		return err
+	}
+	all, err := f.store.paths(ctx, "ls-tree", "-r", "-z", f.base)
+	for _, one := range all { // "100644 blob ID", a tab and the name
+		fields := strings.Fields(one)
+		if id := fields[2]; !strings.Contains(changed, id) {
+			_ = os.Remove(filepath.Join(f.store.Dir, "objects", id[:2], id[2:])) // it may be borrowed
+		}
+	}
+	return err
 }

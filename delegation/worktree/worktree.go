@@ -211,7 +211,7 @@ func (f *Folder) Finish(ctx context.Context, message string) (w Written, err err
 	if w.Branch == "" {
 		return w, f.Drop(ctx)
 	}
-	return w, errors.Join(removeAll(f.work()), f.lock.Close())
+	return w, errors.Join(f.forgetUnchanged(ctx), removeAll(f.work()), f.lock.Close())
 }
 
 // take stores what was written, if it is to be taken back.

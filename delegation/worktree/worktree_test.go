@@ -126,6 +126,10 @@ func TestGit(t *testing.T) {
 			if got := run(t, w.Store, "show", w.Branch+":sub/heron.txt"); got != "black" {
 				t.Errorf("the branch has %q", got)
 			}
+			unchanged := run(t, dir, "hash-object", "new.txt")
+			if _, err := os.Stat(filepath.Join(w.Store, "objects", unchanged[:2], unchanged[2:])); err == nil {
+				t.Error("the content of what is as it was is kept")
+			}
 			if err := Discard(t.Context(), filepath.Dir(f.root), f.root); err != nil {
 				t.Error(err)
 			}
