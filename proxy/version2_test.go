@@ -160,12 +160,17 @@ func TestVersionPairs(t *testing.T) {
 	}
 }
 
-// What ends a turn in version 2 says how, and an error after the prompt was taken in leaves no doubt.
+// What ends a turn in version 2 says how. An error after the prompt was taken in leaves no doubt, but a cancel does.
 func TestIdleOfVersion2(t *testing.T) {
-	for idle, want := range map[string]correlation.Turn{
-		`"stopReason":"cancelled"`:                                    {Stop: "cancelled"},
-		`"stopReason":"error","error":{"code":-32603,"message":"no"}`: {Stop: "error", Code: -32603},
-		`"background":[]`:                                             {Stop: "end_turn"},
+	for idle, want := range map[string]struct {
+		stop  string
+		code  int
+		state correlation.State
+	}{
+		`"stopReason":"cancelled"`:                                    {"cancelled", 0, correlation.Doubt},
+		`"stopReason":"error","error":{"code":-32603,"message":"no"}`: {"error", -32603, correlation.Done},
+		`"stopReason":"error","error":{"code":-32602,"message":"no"}`: {"error", -32602, correlation.Done},
+		`"background":[]`: {"end_turn", 0, correlation.Done},
 	} {
 		w := newWorld(t)
 		c := w.start(newSource(), second(idle))
@@ -176,8 +181,8 @@ func TestIdleOfVersion2(t *testing.T) {
 		c.close()
 		s := w.session("two", "two-session-00001")
 		turns, err := w.store.Turns(t.Context(), s.ID)
-		if err != nil || len(turns) != 1 || turns[0].Stop != want.Stop || turns[0].Code != want.Code ||
-			s.State != correlation.Done {
+		if err != nil || len(turns) != 1 || turns[0].Stop != want.stop || turns[0].Code != want.code ||
+			s.State != want.state {
 			t.Errorf("%s: %+v, %v; %s", idle, turns, err, s.State)
 		}
 	}

@@ -179,8 +179,8 @@ func (HarnessEnded) on(c *Connection) {
 }
 
 // PromptAnswered: the response to a prompt, which ends its turn and settles the block that the prompt carried. In
-// version 2 of the protocol a result says only that the harness has accepted the prompt: the turn goes on until the
-// harness says that it is idle (docs/facts/acp.md, "Version 2").
+// version 2 of the protocol a result says only that the harness has accepted the prompt: the turn goes on, and
+// the block is in flight, until the harness says that it is idle (docs/facts/acp.md, "Version 2").
 type PromptAnswered struct {
 	Request  Request
 	ID       string // the request's, as it came
@@ -194,8 +194,7 @@ type PromptAnswered struct {
 func (p PromptAnswered) on(c *Connection) {
 	s, t := p.Request.Session, p.Request.Turn
 	if p.Accepted && !p.Failed {
-		t.accepted, s.exists.live = true, true
-		c.settle(s, p.Request.Injection, correlation.Answered)
+		t.accepted, t.carries, s.exists.live = true, p.Request.Injection, true
 		c.touch(s)
 	} else {
 		c.do.Ended = c.endTurn(p.Request, p.ID, p.Failed, p.Stop, p.Code)
@@ -229,7 +228,7 @@ func (i HarnessIdle) on(c *Connection) {
 	}
 	ended := s.turns.accepted()
 	for n, t := range ended {
-		req := Request{Session: s, Turn: t}
+		req := Request{Session: s, Turn: t, Injection: t.carries}
 		if n < len(ended)-1 {
 			if e := c.endTurn(req, "", false, StopEnd, 0); e != nil {
 				c.do.Record = append(c.do.Record, e)

@@ -43,6 +43,7 @@ type stage struct {
 	usage    []Usage
 	shown    []string // a history that nobody here knows
 	seen     Seen     // in the next turn
+	version2 bool     // it speaks that
 	rows     map[string]*row
 	dumb     bool // the ledger does not answer yet
 	asked    []Lookup
@@ -299,6 +300,7 @@ const (
 	refuses
 	fails
 	hangs
+	hangsAccepted // version 2
 	cancelled
 )
 
@@ -337,13 +339,19 @@ func (p *stage) prompt(text string, ends outcome, said ...func(*Said)) {
 		p.keeps && (ends == fails || ends == hangs) {
 		p.kept[p.id] = append(p.kept[p.id], block+text)
 	}
+	accepts := p.version2 && (ends == succeeds || ends == hangsAccepted || ends == cancelled)
+	if accepts {
+		if req := p.see(Answered{Key: key}).Request; req.Turn != nil {
+			p.see(PromptAnswered{Request: req, Accepted: true})
+		}
+	}
 	if s := p.c.Session(p.id); s != nil && s.turns.current() != nil {
 		p.inTurn(s)
 	}
-	if ends == hangs {
+	if ends == hangs || ends == hangsAccepted {
 		return
 	}
-	answer := PromptAnswered{Request: p.see(Answered{Key: key}).Request, Stop: StopEnd, Usage: p.usage}
+	answer := PromptAnswered{Stop: StopEnd, Usage: p.usage}
 	p.usage = nil
 	switch ends {
 	case refuses:
@@ -353,7 +361,9 @@ func (p *stage) prompt(text string, ends outcome, said ...func(*Said)) {
 	case cancelled:
 		answer.Stop = StopCancelled
 	}
-	if answer.Request.Turn != nil {
+	if accepts {
+		p.see(HarnessIdle{ID: []byte(p.id), Stop: answer.Stop, Usage: answer.Usage})
+	} else if answer.Request = p.see(Answered{Key: key}).Request; answer.Request.Turn != nil {
 		p.see(answer)
 	}
 }

@@ -72,14 +72,15 @@ func (p Placed) on(c *Connection) {
 }
 
 // becameOf says what a response means for the block that its prompt carried. A refused prompt never reached the
-// conversation; after any other error it may or may not have; the traits say what is kept of a cancelled one.
+// conversation; after any other error it may or may not have, unless it was accepted before (version 2); the traits say
+// what is kept of a cancelled one.
 func (c *Connection) becameOf(t *Turn, failed bool, stop string, code int) correlation.EventName {
 	switch {
-	case failed && refused(code):
+	case failed && refused(code) && !t.accepted:
 		return correlation.Refused
 	case failed && (t.cancelled || code == requestCancelled), !failed && stop == StopCancelled:
 		return c.traits().Cancelled.became(t.begun || t.toolCalled)
-	case failed:
+	case failed && !t.accepted:
 		return correlation.Failed
 	}
 	return correlation.Answered

@@ -8,7 +8,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Every way from one state to another: what happens, what the last prompt carries, and where that leads.
+// Every way from one state to another, in both versions of the protocol: what happens, what the last prompt carries, and
+// where that leads.
 func TestStates(t *testing.T) {
 	const ( // the ways into each state
 		toArmed    = "new"
@@ -41,6 +42,9 @@ func TestStates(t *testing.T) {
 		{toArmed + ", fails", nil, whole, correlation.Doubt},
 		{toArmed + ", hangs", nil, whole, correlation.InFlight},
 		{toArmed + ", hangs, prompt", nil, "", correlation.Doubt},
+		{toArmed + ", accepted", nil, whole, correlation.InFlight},
+		{toArmed + ", accepted, refused, idle", nil, "", correlation.Done}, // another prompt is refused meanwhile
+		{toArmed + ", accepted, is killed, resume", forgetful, "", correlation.Doubt},
 		{toArmed + ", slash", nil, "", correlation.Armed},
 		{toArmed + ", compact", nil, "", correlation.Armed},
 		{toArmed + ", prompt, off", nil, "", correlation.Off},
@@ -189,8 +193,9 @@ func TestStates(t *testing.T) {
 		{"new, off, clear, prompt", nil, "", correlation.Off},
 	}
 	for _, tt := range tests {
-		t.Run(tt.steps, func(t *testing.T) {
+		play := func(t *testing.T, version2 bool) {
 			p := newStage(t)
+			p.version2 = version2
 			if tt.with != nil {
 				tt.with(p)
 			}
@@ -207,7 +212,9 @@ func TestStates(t *testing.T) {
 			if got := p.rows[p.id]; got.State != tt.to {
 				t.Errorf("in the end it is %q, want %q", got.State, tt.to)
 			}
-		})
+		}
+		t.Run(tt.steps, func(t *testing.T) { play(t, false) })
+		t.Run("version 2/"+tt.steps, func(t *testing.T) { play(t, true) })
 	}
 }
 
@@ -228,6 +235,8 @@ var steps = map[string]func(*stage){
 	"fails":           func(p *stage) { p.prompt(plain, fails) },
 	"cancelled":       func(p *stage) { p.prompt(plain, cancelled) },
 	"hangs":           func(p *stage) { p.prompt(plain, hangs) },
+	"accepted":        func(p *stage) { p.version2 = true; p.prompt(plain, hangsAccepted) },
+	"idle":            func(p *stage) { p.see(HarnessIdle{ID: []byte(p.id), Stop: StopEnd}) },
 	"slash":           func(p *stage) { p.prompt("/help", succeeds) },
 	"compact":         func(p *stage) { p.prompt("/compact", succeeds) },
 	"stopped compact": func(p *stage) { p.prompt("/compact", cancelled) },
@@ -284,6 +293,7 @@ func (p *stage) load(shows bool) {
 // uses is a prompt after which the harness says how many tokens are in its window, or how many its turn took.
 func (p *stage) uses(tokens int64, turn bool) {
 	if turn {
+		p.version2 = false // whose idle harness reports no such sum
 		p.usage = []Usage{{Usage: correlation.Usage{Input: &tokens}, OfTurn: true}}
 	}
 	p.prompt(plain, succeeds)

@@ -24,11 +24,12 @@ type Turn struct {
 	command string // the slash command that the prompt is; "" for none
 	trace   string // the client's traceparent; "" for none
 
-	forwarded bool // its prompt has left, or is leaving
-	begun     bool // the harness has thought or said something
-	cancelled bool // the client has asked for its end
-	accepted  bool // version 2: the harness has accepted the prompt; the turn goes on
-	dropped   bool // nothing of it is recorded
+	forwarded bool       // its prompt has left, or is leaving
+	begun     bool       // the harness has thought or said something
+	cancelled bool       // the client has asked for its end
+	accepted  bool       // version 2: the harness has accepted the prompt; the turn goes on
+	carries   *Injection // what the accepted prompt carries; nil: none
+	dropped   bool       // nothing of it is recorded
 	ended     bool
 	due       bool // there is something of it to record
 
@@ -83,9 +84,10 @@ func (w *turns) current() *Turn {
 	return w.last
 }
 
-// before returns the turns in front of t that have no response either; none if t is not open.
+// before returns the turns in front of t that have no response either, accepted ones aside; none if t is not open.
 func (w *turns) before(t *Turn) []*Turn {
-	return slices.Clone(w.open[:max(0, slices.Index(w.open, t))])
+	before := slices.Clone(w.open[:max(0, slices.Index(w.open, t))])
+	return slices.DeleteFunc(before, func(u *Turn) bool { return u.accepted })
 }
 
 // upTo returns the turns that have left before t, and then t unless one in front of it is still held.
