@@ -24,7 +24,7 @@ type Profile struct {
 	MinGrace time.Duration
 
 	MCP               string   // which MCP servers it takes: MCPStdio (also ""), MCPHTTP or MCPNone
-	KeepsFailedPrompt bool     // a prompt that failed is in its history all the same
+	KeepsFailedPrompt bool     // whether a failed prompt stays in its history all the same
 	Cancelled         string   // what it keeps of a cancelled prompt: CancelledKept and so on; "" is not known
 	KeepsMessages     int      // tokens of the user's newest messages that a compaction keeps; or AllMessages
 	MessageIDs        bool     // its answers have a messageId; message chunks without one are notices

@@ -14,7 +14,7 @@ import (
 
 func newBackup(f *config.Flags, std term.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Copy the database into a new file; sessions may go on meanwhile.",
+		Use: "backup FILE", Short: "Copy the database to a new file, also while sessions run.",
 		Args: cli.Arguments,
 		Long: "Copy the database, conversations and memories, into a new FILE; sessions may go on meanwhile. " +
 			"Identity files and agent.yaml are yours to copy.",
@@ -40,9 +40,9 @@ func newBackup(f *config.Flags, std term.Streams) *cobra.Command {
 
 func newRestore(f *config.Flags, std term.Streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "restore FILE", Short: "Put a backup in the place of the database, while no session lives.",
+		Use: "restore FILE", Short: "Put a backup in place of the database, while no session runs.",
 		Args: cli.Arguments,
-		Long: "Put a backup in the place of the database, while no session lives. " +
+		Long: "Put a backup in place of the database, while no session runs. " +
 			"The database that was there is kept beside it.",
 		ValidArgsFunction: cli.Paths,
 		RunE: func(_ *cobra.Command, args []string) error {

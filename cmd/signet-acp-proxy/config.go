@@ -19,14 +19,14 @@ import (
 )
 
 func newConfig(f *config.Flags, std term.Streams) *cobra.Command {
-	return cli.Group("config", "Look into the configuration, and change it.",
+	return cli.Group("config", "Show and change settings.",
 		newConfigShow(f, std), newConfigGet(f, std), newConfigSet(f, std))
 }
 
 func newConfigShow(f *config.Flags, std term.Streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "show", Short: "Print every value and where it came from; exit 1 when something is wrong.",
+		Use: "show", Short: "Print every value and where it came from; exit 1 on a mistake.",
 		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return showConfig(asJSON, f, std) },
 	}

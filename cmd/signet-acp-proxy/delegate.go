@@ -26,7 +26,7 @@ type delegateCommand struct {
 func newDelegate(f *config.Flags, std term.Streams) *cobra.Command {
 	var d delegateCommand
 	cmd := &cobra.Command{
-		Use: "delegate [TASK…]", Short: "Have an agent do a task in a folder of its own, and print its last message.",
+		Use: "delegate [TASK…]", Short: "Let an agent do a task in its own folder; print its last message.",
 		Args: cli.Arguments,
 		RunE: func(_ *cobra.Command, words []string) error {
 			if d.run != "" {
@@ -81,7 +81,7 @@ func (cmd *delegateCommand) ask(f *config.Flags, std term.Streams) error {
 func newAgents(f *config.Flags, std term.Streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "agents", Short: "List the agents that can be asked, and how past work went.", Args: cli.Arguments,
+		Use: "agents", Short: "List the agents that can be asked, and how their work went.", Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error {
 			return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
 				all, err := d.Agents(ctx)

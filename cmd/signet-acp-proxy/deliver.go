@@ -28,7 +28,7 @@ type deliverCommand struct {
 func newDeliver(f *config.Flags, std term.Streams) *cobra.Command {
 	var d deliverCommand
 	cmd := &cobra.Command{
-		Use: "deliver", Short: "Hand over what sessions have left, to the daemon and to on_session_end.",
+		Use: "deliver", Short: "Deliver what the daemon and on_session_end have not got yet.",
 		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return d.run(f, std) },
 	}

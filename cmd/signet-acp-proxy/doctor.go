@@ -21,7 +21,7 @@ type doctorCommand struct {
 func newDoctor(f *config.Flags, std term.Streams) *cobra.Command {
 	var d doctorCommand
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look for what is wrong, and change nothing; exit 1 if something is.",
+		Use: "doctor", Short: "Check the setup, and change nothing; exit 1 on a problem.",
 		Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return d.run(f, std) },
 	}

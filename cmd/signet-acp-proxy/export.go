@@ -33,7 +33,7 @@ func newExport(f *config.Flags, std term.Streams) *cobra.Command {
 	flags.BoolVar(&e.WithText, "with-text", false, "With what was said and inserted.")
 	cli.Since(cmd, &e.since)
 	cli.Complete(cmd, "out", cli.Paths)
-	return cli.Group("export", "Hand what was recorded to other programs.", cmd)
+	return cli.Group("export", "Export what was recorded for other programs.", cmd)
 }
 
 func (cmd *exportOTLP) run(f *config.Flags, std term.Streams) error {

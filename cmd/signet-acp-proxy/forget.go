@@ -75,7 +75,7 @@ func newPrune(f *config.Flags, std term.Streams) *cobra.Command {
 	var p pruneCommand
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove old conversations that owe nothing; without --yes only say which.", Args: cli.Arguments,
+		Short: "Remove old conversations that are delivered; without --yes, list them.", Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error { return p.run(f, std) },
 	}
 	flags := cmd.Flags()

@@ -21,8 +21,8 @@ type handoffCommand struct {
 func newHandoff(f *config.Flags, std term.Streams) *cobra.Command {
 	var h handoffCommand
 	cmd := &cobra.Command{
-		Use: "handoff SESSION", Short: "Have another agent go on with a conversation.", Args: cli.Arguments,
-		Long: "Have another agent go on with a conversation: the next session of that agent in the same project, " +
+		Use: "handoff SESSION", Short: "Continue a conversation with another agent.", Args: cli.Arguments,
+		Long: "Continue a conversation with another agent: the next session of that agent in the same project, " +
 			"within an hour, is told how this one ended, once. Prints the command that begins it. SESSION " +
 			namesSession,
 		ValidArgsFunction: cli.SessionIDs(f),

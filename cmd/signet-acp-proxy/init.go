@@ -18,7 +18,7 @@ func newInit(f *config.Flags, std term.Streams) *cobra.Command {
 	var i initCommand
 	cmd := &cobra.Command{
 		Use: "init", Args: cli.Arguments,
-		Short: "Make the Signet folder, set up the clients that are found, and show that it remembers.",
+		Short: "Set up the Signet folder and your clients, and show that it works.",
 		Long: "Make the Signet folder with short template files, set up the clients that are found after a question, " +
 			"say which conversations agents have had already, and show that it remembers. What is there stays as it is.",
 		RunE: func(*cobra.Command, []string) error { return i.run(f, std) },

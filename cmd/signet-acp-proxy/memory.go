@@ -18,7 +18,7 @@ import (
 
 // newMemory makes the commands about the embedded store's memories. A daemon has commands of its own.
 func newMemory(f *config.Flags, std term.Streams) *cobra.Command {
-	return cli.Group("memory", "Look into and change the memories of this machine.",
+	return cli.Group("memory", "Search and change the memories of this machine.",
 		newMemoryAdd(f, std), newMemorySearch(f, std), newMemoryList(f, std), newMemoryShow(f, std),
 		newMemoryEdit(f, std), newMemoryPin(f, std), newMemoryPromote(f, std), newMemoryForget(f, std),
 		newMemoryExport(f, std), newMemoryImport(f, std), newMemoryBackfill(f, std))

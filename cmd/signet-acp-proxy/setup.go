@@ -28,8 +28,8 @@ func newSetup(f *config.Flags, std term.Streams) *cobra.Command {
 	var s setupCommand
 	choices := append(clients.Names(), "print")
 	cmd := &cobra.Command{
-		Use: "setup CLIENT [NAME…]", Short: "Put agents with a memory into a client's configuration.",
-		Long: "Put agents with a memory into a client's configuration. " +
+		Use: "setup CLIENT [NAME…]", Short: "Add agents with memory to a client's configuration.",
+		Long: "Add agents with memory to a client's configuration. " +
 			"CLIENT is one of " + strings.Join(clients.Names(), ", ") + "; or print, for what goes into one by hand. " +
 			"NAME is a harness; without one all those that are found on this machine are meant.",
 		Args: cli.FirstOf(choices),

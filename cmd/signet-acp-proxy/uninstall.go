@@ -16,7 +16,7 @@ func newUninstall(f *config.Flags, std term.Streams) *cobra.Command {
 	var u uninstallCommand
 	cmd := &cobra.Command{
 		Use: "uninstall", Args: cli.Arguments,
-		Short: "Take our entries out of clients' files and, after a question, remove what was recorded.",
+		Short: "Remove our entries from clients and, if you agree, what was recorded.",
 		Long: "Take our entries out of clients' files and, after a question, " +
 			"remove what was recorded: the acp folder in the Signet folder. " +
 			"Identity files, agent.yaml and the program itself stay, but not a copy that npx has kept of it. " +

@@ -5,7 +5,7 @@ import "github.com/Signet-AI/signet-acp-proxy/correlation"
 // Traits are what is known of a harness beyond what it says itself (docs/facts/harnesses.md). The zero value is right
 // for a harness that nobody knows.
 type Traits struct {
-	KeepsFailed     bool // a prompt that failed is in its history all the same
+	KeepsFailed     bool // whether a failed prompt stays in its history all the same
 	Cancelled       Cancelled
 	KeepsMessages   int      // tokens of the user's newest messages that a compaction keeps, with our block in them
 	MessageIDs      bool     // its answers have a messageId; a message chunk without one is a notice

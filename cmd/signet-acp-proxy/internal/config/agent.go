@@ -9,17 +9,17 @@ import (
 // AgentConfig is a harness's section of the configuration, below agents:. A name that is not known makes a new agent,
 // which needs a command.
 type AgentConfig struct {
-	Inject  bool        `yaml:"inject" default:"true" help:"off: the harness runs as without us, nothing is stored"`
-	MCP     string      `yaml:"mcp" enum:"auto,off,stdio,http" help:"how it gets the memory tools, in place of the common way"`
-	AgentID string      `yaml:"agent_id" help:"the Signet agent, in place of the common one"`
+	Inject  bool        `yaml:"inject" default:"true" help:"off: the agent runs as if without the proxy, and nothing is stored"`
+	MCP     string      `yaml:"mcp" enum:"auto,off,stdio,http" help:"how it gets the memory tools, in place of mcp"`
+	AgentID string      `yaml:"agent_id" help:"the Signet agent, in place of agent_id"`
 	Command CommandLine `yaml:"command" help:"its command line, a text or a list"`
 
-	Capabilities    []string      `yaml:"capabilities" help:"what it is good at, for agents that look for another to ask"`
+	Capabilities    []string      `yaml:"capabilities" help:"what it is good at, for agents that choose a delegate"`
 	Env             []string      `yaml:"env" help:"variables that it keeps where its rights are bounded, beside those of its own provider; files that they name may be read"`
-	Grace           time.Duration `yaml:"grace" help:"how long it may take to end by itself"`
-	AsksForTools    *bool         `yaml:"asks_for_tools" help:"it asks the user before each memory tool"`
-	KeepsFailed     *bool         `yaml:"keeps_failed" help:"a prompt that failed is in its history"`
-	CompactCommands []string      `yaml:"compact_commands" help:"its commands, without the slash, that sum the conversation up"`
+	Grace           time.Duration `yaml:"grace" help:"how long it may take to exit by itself"`
+	AsksForTools    *bool         `yaml:"asks_for_tools" help:"whether it asks the user before each memory tool"`
+	KeepsFailed     *bool         `yaml:"keeps_failed" help:"whether a failed prompt stays in its history"`
+	CompactCommands []string      `yaml:"compact_commands" help:"its commands that compact the conversation, without the slash"`
 }
 
 // applyTo gives a profile with the section's settings in the place of its own.

@@ -30,39 +30,39 @@ type Config struct {
 	LogLevel        string        `yaml:"log_level" default:"info" enum:"trace,debug,info,warn,error,disabled" help:"how much is logged"`
 	LogFile         string        `yaml:"log_file" help:"log here in place of acp/log/proxy.log; - is stderr"`
 	Hold            time.Duration `yaml:"hold" default:"1.5s" help:"how long a prompt may wait for its context"`
-	DatabaseWait    time.Duration `yaml:"database_wait" default:"100ms" help:"and how long for a database that another program has locked: half of it at most"`
+	DatabaseWait    time.Duration `yaml:"database_wait" default:"100ms" help:"how much of that it may wait for a database that another program has locked; at most half"`
 	Fetch           time.Duration `yaml:"fetch" default:"15s" help:"how long the daemon may take to give a context; also SIGNET_SESSION_START_TIMEOUT"`
-	ContextAge      time.Duration `yaml:"context_age" default:"15m" help:"how long an unused context is good for the next process"`
-	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"recall for later prompts too"`
+	ContextAge      time.Duration `yaml:"context_age" default:"15m" help:"how long the next process may use a context that was fetched and not used"`
+	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"search memory for later prompts, too"`
 	Presence        bool          `yaml:"presence" default:"false" help:"tell the daemon of every prompt, beside the conversation"`
-	Announce        string        `yaml:"announce" default:"off" enum:"off,on,notice" help:"on: tell the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it; notice: tell it after the first prompt what that got, where it takes notices"`
-	Reinject        string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what goes in again after the harness compacted the conversation"`
-	Continue        bool          `yaml:"continue" default:"on" help:"where a session cannot be loaded and a new one takes its place, tell that one what was said earlier"`
-	SlashPrefixes   []string      `yaml:"slash_prefixes" default:"/" help:"what a slash command begins with"`
-	ToolHint        string        `yaml:"tool_hint" default:"auto" enum:"auto,always,never" help:"whether the context names the memory tool"`
-	MCP             string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how harnesses get the memory tools; auto is what suits each"`
-	MCPCommand      CommandLine   `yaml:"mcp_command" help:"an MCP server in place of ours while the daemon is there, such as signet-mcp"`
-	Hooks           string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the harness's own Signet hooks"`
-	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent that a proxied agent calls gets: nothing, or memory like its own, as the child of that session"`
-	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work: the tools delegate and its kin, and the command"`
+	Announce        string        `yaml:"announce" default:"off" enum:"off,on,notice" help:"on: send the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it; notice: tell it after the first prompt what was added, if it takes notices"`
+	Reinject        string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what to insert again after the agent compacted the conversation"`
+	Continue        bool          `yaml:"continue" default:"on" help:"when a session cannot be loaded and a new one replaces it, tell the new one what was said before"`
+	SlashPrefixes   []string      `yaml:"slash_prefixes" default:"/" help:"what slash commands begin with"`
+	ToolHint        string        `yaml:"tool_hint" default:"auto" enum:"auto,always,never" help:"whether the context mentions the memory tool"`
+	MCP             string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how agents get the memory tools; auto picks what suits each"`
+	MCPCommand      CommandLine   `yaml:"mcp_command" help:"an MCP server to use in place of ours while the daemon runs, such as signet-mcp"`
+	Hooks           string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the agent's own Signet hooks"`
+	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent gets that another agent started: nothing, or memory, as a child of that session"`
+	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work, with the delegate tools and command"`
 	DelegationAsk   bool          `yaml:"delegation_ask" default:"off" help:"ask you, in the client of the session that delegates and while its turn runs, what an agent may that was asked and is not allowed to by delegation_allow"`
-	DelegationAllow []string      `yaml:"delegation_allow" help:"what an agent that was asked may do, in its own folder, besides reading and editing: execute, fetch"`
+	DelegationAllow []string      `yaml:"delegation_allow" help:"what a delegated agent may do in its own folder besides reading and editing: execute, fetch"`
 	DelegationSetup []string      `yaml:"delegation_setup" help:"commands that are run in its folder, in its bounds, before an agent that was asked works there: npm ci"`
 	DelegationCopy  []string      `yaml:"delegation_copy" help:"what it gets although git ignores it, as in .gitignore: node_modules, .env.test"`
 	DelegationDisk  Size          `yaml:"delegation_disk" default:"2GB" help:"how much it may write; 0 is no limit"`
-	Unbounded       bool          `yaml:"delegation_unbounded" default:"off" help:"ask agents also where neither the system nor they themselves keep them to their folder"`
-	Placement       string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt where a harness takes one; auto where it is known to heed it"`
-	Exclude         []string      `yaml:"exclude" help:"globs of folders that are left alone"`
-	Retention       time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept, from when they were said or imported; 0 keeps none that owes nothing"`
-	OtherProjects   bool          `yaml:"other_projects" default:"false" help:"recall from other projects too"`
-	Personal        bool          `yaml:"personal" default:"on" help:"tell what you like (\"I prefer short answers\") in all projects; off: in that where you said it"`
-	Backfill        string        `yaml:"backfill" default:"off" enum:"off,auto" help:"auto: at each start, behind the first prompt, take in what agents have written outside of the proxy"`
+	Unbounded       bool          `yaml:"delegation_unbounded" default:"off" help:"delegate even if neither the system nor the agent itself confines it to its folder"`
+	Placement       string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt, if the agent takes one; auto: the system prompt if the agent is known to follow it"`
+	Exclude         []string      `yaml:"exclude" help:"globs of folders to leave alone"`
+	Retention       time.Duration `yaml:"retention" default:"365d" help:"how long to keep turns after they were said or imported; 0: until they are delivered"`
+	OtherProjects   bool          `yaml:"other_projects" default:"false" help:"recall from other projects, too"`
+	Personal        bool          `yaml:"personal" default:"on" help:"use your preferences (\"I prefer short answers\") in all projects; off: only where you stated them"`
+	Backfill        string        `yaml:"backfill" default:"off" enum:"off,auto" help:"auto: after the first prompt of each start, take in what agents wrote outside the proxy"`
 	AgentID         string        `yaml:"agent_id" help:"the Signet agent"`
 	DefaultAgent    string        `yaml:"default_agent" help:"the agent that --agent auto starts"`
 
-	OnSessionEnd      CommandLine   `yaml:"on_session_end" help:"a command, as a list with its arguments or as words, that is run after a session with JSON on stdin"`
+	OnSessionEnd      CommandLine   `yaml:"on_session_end" help:"a command to run after a session, with JSON on stdin; a list or a line of words"`
 	OnSessionEndLimit time.Duration `yaml:"on_session_end_limit" default:"1m" help:"how long it may run"`
-	DeliverAtExit     time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before we exit, for this long at most: for containers, which nothing outlives"`
+	DeliverAtExit     time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before exiting, for at most this long; for containers, which no process outlives"`
 
 	// Agents are the sections of single harnesses, by canonical name.
 	Agents map[string]AgentConfig `yaml:"-"`

@@ -36,7 +36,7 @@ func Bypassed(c *config.Config) bool {
 	return os.Getenv(hooksVariable) == "1"
 }
 
-// WithHooks tells the harness's own Signet hooks, in its environment (ours if env is nil), whether to run: they would
+// WithHooks tells the agent's own Signet hooks, in its environment (ours if env is nil), whether to run: they would
 // inject a second time.
 func WithHooks(env []string, hooks string) []string {
 	switch hooks {
