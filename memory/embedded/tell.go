@@ -164,7 +164,7 @@ func (t *selection) takeBack(list []*rank.Passage) map[int64]time.Time {
 	var decided []string
 	by := map[string]*rank.Passage{}
 	for _, c := range list {
-		if !c.ByUser {
+		if !c.ByUser || !c.Traits.Has(passage.Directs|passage.Changes) {
 			continue
 		}
 		for _, text := range stated.Decided("", t.texts[c.ID].Content) {
@@ -242,7 +242,11 @@ func (t *selection) quote(c *rank.Passage, list []sentence, best, most int) {
 		return
 	}
 	text := p.text(most - len("… ") - len(" …"))
-	t.left -= t.item(c, text).Tokens()
+	cost := t.item(c, text).Tokens() // code is indented, which counts too
+	if cost > t.left {
+		return
+	}
+	t.left -= cost
 	t.markSaid(p.sentences)
 	t.items = append(t.items, excerpt{best: c, text: text})
 }
