@@ -47,7 +47,11 @@ func (b *box) agents(agents map[string][]string) {
 	b.t.Helper()
 	kept := []string{"ECHOAGENT_DIR=" + b.Echo, "SIGNET_E2E=" + b.Dir, "GORACE=atexit_sleep_ms=0"}
 	var config strings.Builder
-	config.WriteString("acp:\n  delegation: on\n  memory: embedded\n  agents:\n")
+	config.WriteString("acp:\n  delegation: on\n  memory: embedded\n")
+	if runtime.GOOS != "linux" { // where nothing would keep echoagent to its folder
+		config.WriteString("  delegation_unbounded: true\n")
+	}
+	config.WriteString("  agents:\n")
 	for name, variables := range agents {
 		command, err := json.Marshal(slices.Concat([]string{"env"}, kept, variables, []string{echoBin, "-name", name}))
 		must(b, err)
