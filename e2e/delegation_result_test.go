@@ -222,7 +222,7 @@ func TestDelegationOff(t *testing.T) {
 			added++
 		}
 	}
-	if kept != tools || added != 6 {
+	if kept != tools || added != 8 {
 		t.Errorf("on: %d tools more, and of the others\n%s", added, cmp.Diff(tools, kept))
 	}
 }
