@@ -198,8 +198,9 @@ func (c taskContent) answer() (all content) {
 			all = append(all, p)
 			continue
 		}
+		endless := map[string]bool{}
 		for text := p.text; text != ""; {
-			before, name, inner, rest := nextElement(text)
+			before, name, inner, rest := nextElement(text, endless)
 			all = append(all, piece{text: before})
 			said, isTool := taskTools[name]
 			switch {
@@ -221,18 +222,21 @@ func (c taskContent) answer() (all content) {
 	return all
 }
 
-// nextElement cuts a text at the first element that calls a tool or holds thoughts.
-func nextElement(text string) (before, name, inner, rest string) {
+// nextElement cuts a text at the first element that calls a tool or holds thoughts. It notes the names of those that
+// end nowhere, so that they are not looked for again and again.
+func nextElement(text string, endless map[string]bool) (before, name, inner, rest string) {
 	for at := 0; ; {
 		found := taskTag().FindStringSubmatchIndex(text[at:])
 		if found == nil {
 			return text, "", "", ""
 		}
 		name = text[at+found[2] : at+found[3]]
-		_, isTool := taskTools[name]
-		body := text[at+found[1]:]
-		if inner, rest, closed := strings.Cut(body, "</"+name+">"); closed && (isTool || name == "thinking") {
-			return text[:at+found[0]], name, inner, rest
+		if _, isTool := taskTools[name]; (isTool || name == "thinking") && !endless[name] {
+			inner, rest, closed := strings.Cut(text[at+found[1]:], "</"+name+">")
+			if closed {
+				return text[:at+found[0]], name, inner, rest
+			}
+			endless[name] = true
 		}
 		at += found[1]
 	}
