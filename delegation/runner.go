@@ -282,6 +282,11 @@ func (r *run) work() Outcome {
 	o := r.converse(cwd, readMode, folder == nil)
 	done()
 	measuring.Wait()
+	if r.place != nil { // with the copy of a login, if its relay was killed
+		if err := os.RemoveAll(r.place.Own); err != nil {
+			r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("removing a child's state")
+		}
+	}
 	if folder == nil {
 		return o
 	}

@@ -61,6 +61,9 @@ func TestDelegateEdits(t *testing.T) {
 	if got := b.run("git", "-C", filepath.Join(d.Folder, "git"), "show", d.Branch+":heron.txt"); !strings.Contains(got, "Make it white.") {
 		t.Errorf("the branch has %q", got)
 	}
+	if _, err := os.Stat(filepath.Join(d.Folder, "own")); !os.IsNotExist(err) {
+		t.Errorf("the child's state is kept: %v", err)
+	}
 	if text, err := os.ReadFile(filepath.Join(b.Work, "heron.txt")); string(text) != "grey\n" {
 		t.Errorf("the caller's file: %q, %v", text, err)
 	}
