@@ -26,7 +26,8 @@ func TestOneRoomWithSQL(t *testing.T) {
 		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "node_modules"):
 			return fs.SkipDir
 		case d.IsDir(), !strings.HasSuffix(path, ".go"), strings.HasSuffix(path, "_test.go"),
-			strings.HasSuffix(folder, "test"), folder == "../migrations":
+			strings.HasSuffix(folder, "test"), folder == "../migrations",
+			folder == "../memory/backfill": // the tables there are other programs'
 			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
