@@ -26,11 +26,16 @@ type delegated struct {
 // delegating is a box in which agents may ask one another, each by a name and with variables for echoagent.
 func delegating(t *testing.T, agents map[string][]string) *box {
 	t.Helper()
-	b := newBox(t)
-	if runtime.GOOS == "linux" { // where agents may write in their bounds, too
-		shared, err := os.MkdirTemp("/dev/shm", "signet-e2e-")
-		must(b, err)
+	shared := ""
+	if runtime.GOOS == "linux" { // where agents may write in their bounds, too; removed after the box is closed
+		var err error
+		if shared, err = os.MkdirTemp("/dev/shm", "signet-e2e-"); err != nil {
+			t.Fatal(err)
+		}
 		t.Cleanup(func() { os.RemoveAll(shared) })
+	}
+	b := newBox(t)
+	if shared != "" {
 		b.Echo = shared
 	}
 	b.agents(agents)
