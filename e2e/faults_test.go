@@ -353,7 +353,7 @@ func (f *faulty) delivered(tt fault) string {
 		if len(got) > 0 {
 			f.t.Errorf("a session that is switched off was delivered: %q", got)
 		}
-		return "not delivered, as the person wants"
+		return "not delivered, as the user wants"
 	}
 	all := strings.Join(got, "")
 	if slices.ContainsFunc([]string{"Question 0. ", "Question 1. "},
