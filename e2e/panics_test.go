@@ -23,17 +23,24 @@ func TestPanics(t *testing.T) {
 	}
 	const session = "scripted-0123456789"
 	for point, want := range map[string]struct {
-		bare bool // the first prompt has no block
-		lost int  // turns that are not whole in the database
-		hold string
+		bare  bool // the first prompt has no block
+		lost  int  // turns that are not whole in the database
+		hold  string
+		state string // the session's in the end, if it has one
 	}{
+		"judging up":             {bare: true, lost: 2},
+		"judging down":           {bare: true, lost: 2},
+		"reading up":             {lost: 1},
+		"reading down":           {lost: 2},
+		"editing up":             {bare: true, lost: 2},
+		"editing down":           {bare: true, lost: 2},
 		"opening":                {bare: true, lost: 2},
 		"look-up":                {bare: true},
 		"fetch":                  {},
 		"identity":               {bare: true},
 		"recall":                 {},
 		"held prompt":            {bare: true},
-		"claim":                  {bare: true},
+		"claim":                  {bare: true, state: "armed"}, // it was granted, and is taken back
 		"prompt's words":         {lost: 2},
 		"recorder":               {lost: 2},
 		"writer":                 {bare: true, lost: 2, hold: "1s"}, // a claim waits for what was written
@@ -84,6 +91,11 @@ func TestPanics(t *testing.T) {
 			}
 			if whole != 2-want.lost {
 				t.Errorf("%d turns are whole, not %d", whole, 2-want.lost)
+			}
+			if want.state != "" {
+				if got := b.query(`SELECT state FROM sessions`); len(got) != 1 || got[0][0] != want.state {
+					t.Errorf("the sessions' states are %v", got)
+				}
 			}
 		})
 	}

@@ -1,5 +1,6 @@
 // Package guard keeps the mistakes of memory out of the conversation: work that runs in it may panic, and then that
-// piece of work ends, and nothing else. All goroutines but those of the two pumps start here.
+// piece of work ends, and nothing else. All goroutines but those of the two pumps start here, and the pumps do
+// here what is not copying.
 //
 // Who waits for guarded work hears of its end by a deferred call, and a lock that it takes is released by one. What Go
 // cannot catch is not caught: fatal errors of the runtime, as of a map that two goroutines write, and panics in
@@ -35,6 +36,9 @@ func Report(f func(Panic)) { reports.Store(&f) }
 
 // Go does work in a goroutine of its own.
 func Go(work string, f func()) { go Run(work, f) }
+
+// Func returns work that is guarded: for what a timer or a context begins.
+func Func(work string, f func()) func() { return func() { Run(work, f) } }
 
 // Try is Run for work with an error, which is ErrPanicked when it panics.
 func Try(work string, f func() error) error {

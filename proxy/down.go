@@ -3,6 +3,7 @@ package proxy
 import (
 	"io"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
@@ -28,6 +29,7 @@ type down struct {
 
 // Judge says what becomes of a frame.
 func (d *down) Judge(b []byte, whole bool) wire.Verdict {
+	guard.Point("judging down")
 	if t := d.stream.turnOf(b); t != nil {
 		d.tapped = append(d.tapped, tappedUpdate{
 			kind: updateMessage, session: t.Session, turn: t, turnChanges: d.stream.turnChanges,
@@ -85,6 +87,7 @@ func (d *down) Tapped(piece []byte, first, last bool) {
 			d.tapped, d.next = d.tapped[:0], 0
 		}
 	}
+	guard.Point("reading down")
 	if l.kind == updateMessage && d.stream.take(l, piece, first, last) {
 		return
 	}
@@ -131,43 +134,47 @@ func (d *down) Diverted(piece []byte, first bool) {
 // Held handles a frame that was held: a response to a request that is watched, an update that may show our block, or
 // one that may end a turn (version 2).
 func (d *down) Held(line []byte) error {
+	var notice []byte
+	edited := line
+	guard.Run("editing a frame", func() { notice, edited = d.edit(line) })
+	for _, b := range [][]byte{notice, edited} {
+		if b == nil {
+			continue
+		}
+		if err := d.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// edit returns a frame that was held as the client is to get it, nil for not at all, and a notice in front of it.
+func (d *down) edit(line []byte) (notice, edited []byte) {
+	guard.Point("editing down")
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &d.head)
 	if !frame.Valid(line) {
-		return d.Write(line)
+		return nil, line
 	}
 	switch update := string(d.head.Update); update {
 	case updateUser, updateSessionChunk:
-		if line = d.stripper.userChunk(line, d.head.Session, update == updateUser); line == nil {
-			return nil
-		}
-		return d.Write(line)
+		return nil, d.stripper.userChunk(line, d.head.Session, update == updateUser)
 	case updateUserMessage, updateSessionMessage:
-		return d.Write(d.stripper.userMessage(line, d.head.Session, update == updateUserMessage))
+		return nil, d.stripper.userMessage(line, d.head.Session, update == updateUserMessage)
 	case updateState:
 		d.responses.state(line, d.head.Session)
-		return d.Write(line)
+		return nil, line
 	case updateInfo:
-		return d.info(line)
+		line = d.stripper.info(line, string(d.head.Session))
+		d.capture.title(d.head.Session, line)
+		return nil, line
 	}
 	do := d.talk.see(session.Answered{Key: idKey(d.head.ID)})
 	if do.Frame != session.Hold {
-		return d.Write(line)
+		return nil, line
 	}
 	req := do.Request
 	if !d.head.Error {
-		if notice := d.notice(req); notice != nil {
-			if err := d.Write(notice); err != nil {
-				return err
-			}
-		}
+		notice = d.notice(req)
 	}
-	return d.Write(d.responses.read(req, line, &d.head))
-}
-
-// info takes our block out of a session's title, and notes the title.
-func (d *down) info(line []byte) error {
-	line = d.stripper.info(line, string(d.head.Session))
-	err := d.Write(line)
-	d.capture.title(d.head.Session, line)
-	return err
+	return notice, d.responses.read(req, line, &d.head)
 }

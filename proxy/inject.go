@@ -117,23 +117,28 @@ func (j *injector) claim(ctx context.Context, h *heldPrompt, next session.Step, 
 		return j.talk.see(session.Claimed{Prompt: h.prompt, Err: errNotSpliced})
 	}
 	ctx = sqlite.WithLockWait(ctx, j.o.ClaimLimit)
-	entry, granted := next.Injection.Injection, make(chan session.Do, 1)
+	entry, granted, claimed := next.Injection.Injection, make(chan session.Do, 1), false
 	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
 		row, err := j.talk.events.Row(ctx, h.session.Number)
 		if err != nil {
 			return err
 		}
 		from := []correlation.State{next.From}
-		_, err = b.Ledger.Claim(ctx, row, from, j.talk.events.Process(), entry)
-		guard.Point("claim")
-		if err == nil {
-			granted <- j.talk.see(session.Claimed{Prompt: h.prompt}) // also if nobody waits for it any more
+		if _, err = b.Ledger.Claim(ctx, row, from, j.talk.events.Process(), entry); err != nil {
+			return err
 		}
-		return err
+		claimed = true
+		guard.Point("claim")
+		granted <- j.talk.see(session.Claimed{Prompt: h.prompt}) // also if nobody waits for it any more
+		return nil
 	}, next.Behind...)
 	if err != nil {
 		j.o.Log.Info().Err(err).Str("session", h.session.Label()).Msg("the session was not claimed")
-		return j.talk.see(session.Claimed{Prompt: h.prompt, Err: err})
+		do := j.talk.see(session.Claimed{Prompt: h.prompt, Err: err})
+		if errors.Is(err, guard.ErrPanicked) && claimed { // taken back, like one that comes too late
+			j.talk.see(session.Claimed{Prompt: h.prompt})
+		}
+		return do
 	}
 	return <-granted
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/frame"
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
@@ -63,6 +64,7 @@ func upNeeds(method []byte) frame.Need {
 
 // Judge says what becomes of a frame.
 func (u *up) Judge(b []byte, whole bool) wire.Verdict {
+	guard.Point("judging up")
 	if !frame.Peek(b, whole, u.needs, &u.head) {
 		return wire.More
 	}
@@ -165,6 +167,11 @@ func (u *up) Diverted(piece []byte, _ bool) { _ = u.queue.Write(piece) }
 // Tapped reads the text of a prompt, or of a steering message, that was forwarded.
 func (u *up) Tapped(piece []byte, first, last bool) {
 	u.tapped[0].bytes += len(piece)
+	t := u.tapped[0]
+	if last {
+		u.tapped = u.tapped[1:]
+	}
+	guard.Point("reading up")
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
@@ -175,8 +182,6 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	if !last {
 		return
 	}
-	t := u.tapped[0]
-	u.tapped = u.tapped[1:]
 	looked := session.PromptLooked{Turn: t.turn, Bytes: t.bytes}
 	said := &looked.Said
 	if whole {
@@ -204,21 +209,35 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 
 // Held handles a frame that was held, and forwards it.
 func (u *up) Held(line []byte) error {
+	edited, held := line, (*heldPrompt)(nil)
+	guard.Run("editing a frame", func() { edited, held = u.edit(line) })
+	switch {
+	case held != nil:
+		return u.queue.Hold(held)
+	case edited == nil:
+		return nil
+	}
+	return u.queue.Write(edited)
+}
+
+// edit returns a frame that was held as the harness is to get it, nil for not at all, or a prompt that is still held.
+func (u *up) edit(line []byte) ([]byte, *heldPrompt) {
+	guard.Point("editing up")
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &u.head)
 	if u.heldAs.ours && u.asker.mine(&u.head) {
-		u.asker.answered(u.head.ID, line)
-		return nil
+		guard.Run("question", func() { u.asker.answered(u.head.ID, line) })
+		return nil, nil
 	}
 	method := string(u.head.Method)
 	refusal := u.head.Error && !u.head.Result && idKey(u.head.ID) == u.heldAs.refusal
 	if method != u.heldAs.method || method == "" && !refusal {
-		return u.queue.Write(line)
+		return line, nil
 	}
 	if method == methodPrompt {
-		return u.holdPrompt(line)
+		return line, u.holdPrompt(line)
 	}
 	if !frame.Valid(line) {
-		return u.queue.Write(line)
+		return line, nil
 	}
 	switch method {
 	case "":
@@ -236,7 +255,7 @@ func (u *up) Held(line []byte) error {
 			u.talk.see(session.CancelAsked{Key: idKey(id.Of(line))})
 		}
 	}
-	return u.queue.Write(line)
+	return line, nil
 }
 
 // initialize notes who the client is, and returns the request as the harness is to get it.
@@ -338,9 +357,9 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 	return line
 }
 
-// holdPrompt queues a prompt until its context is there or its time is up. A command, an empty prompt and one of a
-// session that is off are forwarded as they are. The frame may be large, so it is gone through as seldom as possible.
-func (u *up) holdPrompt(line []byte) error {
+// holdPrompt returns a prompt that waits until its context is there or its time is up; nil for a command, an empty
+// prompt and one of a session that is off. The frame may be large, so it is gone through as seldom as possible.
+func (u *up) holdPrompt(line []byte) *heldPrompt {
 	read := session.PromptHeld{
 		ID: u.head.Session, Key: idKey(u.head.ID), Method: methodPrompt, Bytes: len(line), Blank: true,
 	}
@@ -359,13 +378,13 @@ func (u *up) holdPrompt(line []byte) error {
 	do := u.talk.see(read)
 	u.head = frame.Head{} // its slices keep the line in memory
 	if do.Frame != session.Hold {
-		return u.queue.Write(line)
+		return nil
 	}
 	h.prompt, h.session = do.Held, do.Session
 	if do.Recall != nil {
 		u.fetcher.beginRecall(*do.Recall, read.Words)
 	}
-	return u.queue.Hold(h)
+	return h
 }
 
 // hasBlocks reports whether a prompt is an array with something in it, so that a block can come in front.

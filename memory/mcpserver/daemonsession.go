@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
@@ -27,7 +28,7 @@ type daemonSession struct {
 
 // Close ends the session, and after hangUpTime whatever of it still waits for the daemon.
 func (s *daemonSession) Close() {
-	limit := time.AfterFunc(hangUpTime, s.hangUp)
+	limit := time.AfterFunc(hangUpTime, guard.Func("memory tools", s.hangUp))
 	defer limit.Stop()
 	defer s.hangUp()
 	_ = s.ClientSession.Close() // the daemon may have gone
@@ -46,7 +47,7 @@ func openSession(
 	transport := &mcp.StreamableClientTransport{Endpoint: endpoint, HTTPClient: hc, DisableStandaloneSSE: true,
 		MaxRetries: -1}
 	// Where the handshake is given up, Connect waits for the word that it was.
-	proceed := context.AfterFunc(ctx, func() { time.AfterFunc(hangUpTime, hangUp) })
+	proceed := context.AfterFunc(ctx, func() { time.AfterFunc(hangUpTime, guard.Func("memory tools", hangUp)) })
 	session, err := client.Connect(ctx, transport, &mcp.ClientSessionOptions{ProtocolVersion: "2025-06-18"})
 	if !proceed() && err == nil {
 		err = context.Cause(ctx)

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 // A roster knows which sessions have clients, so that the daemon is not looked for while there are none, and a session
@@ -80,8 +82,8 @@ func (r *roster) serve(ctx context.Context, e *endpoint, in io.ReadCloser, out i
 		lines.Close() // or the reader would wait for answers that nobody gives any more
 		session.Close()
 	}
-	defer context.AfterFunc(ctx, hangUp)()
-	defer context.AfterFunc(e.ctx, hangUp)()
+	defer context.AfterFunc(ctx, guard.Func("memory tools", hangUp))()
+	defer context.AfterFunc(e.ctx, guard.Func("memory tools", hangUp))()
 	err = session.Wait()
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || ctx.Err() != nil || e.ctx.Err() != nil {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
@@ -80,7 +81,7 @@ func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, e
 	defer cancel()
 	began := time.Now()
 	if c.opts.Hold > 0 { // by then a prompt has waited in vain
-		defer time.AfterFunc(c.opts.Hold, c.shared.failed).Stop()
+		defer time.AfterFunc(c.opts.Hold, guard.Func("fetch", c.shared.failed)).Stop()
 	}
 	ended := c.keys.starts(s.Key)
 	got, err := c.context(ctx, s)

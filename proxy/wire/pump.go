@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 )
 
 const (
@@ -27,7 +29,7 @@ const (
 )
 
 // A Direction decides about the frames that flow one way. All methods are called from the one goroutine that runs the
-// pump.
+// pump. Judge, TooLong and Tapped are guarded: where one panics the frame goes on as it came.
 type Direction interface {
 	// Judge says what becomes of a frame, of which b is the beginning, or all if whole is true. After More, which it
 	// must not say of a whole frame, it is called again with more bytes.
@@ -37,7 +39,8 @@ type Direction interface {
 	TooLong(b []byte) Verdict
 	// Write forwards bytes, which it must not keep.
 	Write(b []byte) error
-	// Held handles a frame that was held, line end included, and forwards it. line is its own from then on.
+	// Held handles a frame that was held, line end included, and forwards it. line is its own from then on. It guards
+	// whatever is not forwarding.
 	Held(line []byte) error
 	// Tapped looks at a piece of a frame that was forwarded: at all of it, if it is first and last. It must not keep
 	// piece.
@@ -54,7 +57,7 @@ type Direction interface {
 // pieces in which it comes, so memory does not grow with it: peers that hold whole frames need twenty times the memory
 // and twice the time.
 func Pump(src io.Reader, d Direction) error {
-	p := pumping{d: d, buf: make([]byte, BufferSize)}
+	p := pumping{d: guarded{d}, buf: make([]byte, BufferSize)}
 	for {
 		n, err := src.Read(p.buf[p.end:])
 		p.end += n
@@ -73,6 +76,25 @@ func Pump(src io.Reader, d Direction) error {
 			return err
 		}
 	}
+}
+
+// guarded keeps a mistake in what a Direction makes of a frame away from the frame.
+type guarded struct{ Direction }
+
+func (g guarded) Judge(b []byte, whole bool) (v Verdict) {
+	v = Pass
+	guard.Run("judging a frame", func() { v = g.Direction.Judge(b, whole) })
+	return v
+}
+
+func (g guarded) TooLong(b []byte) (v Verdict) {
+	v = Pass
+	guard.Run("judging a frame", func() { v = g.Direction.TooLong(b) })
+	return v
+}
+
+func (g guarded) Tapped(piece []byte, first, last bool) {
+	guard.Run("reading a frame", func() { g.Direction.Tapped(piece, first, last) })
 }
 
 // pumping is the state of a pump between two reads.

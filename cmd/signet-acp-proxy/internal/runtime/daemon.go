@@ -12,6 +12,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
@@ -52,7 +53,7 @@ const seenEvery = time.Minute
 func (d *recordingDaemon) Start(ctx context.Context, s memory.Session) (memory.Context, error) {
 	d.follower.starting(ctx, s)
 	if d.holdLimit > 0 { // by then a prompt has gone without memories
-		defer time.AfterFunc(d.holdLimit, func() { d.warnMissing("no answer yet") }).Stop()
+		defer time.AfterFunc(d.holdLimit, guard.Func("fetch", func() { d.warnMissing("no answer yet") })).Stop()
 	}
 	got, err := d.Client.Start(ctx, s)
 	d.answered(ctx, s.Key, got.Version, err)
