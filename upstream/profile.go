@@ -32,7 +32,7 @@ type Profile struct {
 	SaysSummary       bool     // it compacts in the middle of a turn, and says the summary as a message of its own
 	TitleLength       int      // UTF-16 units of a first prompt that it makes its title from; 0: all
 	AsksForTools      bool     // asks for permission for each MCP call
-	UnaskedModes      []string // the modes (session/set_mode) in which it does not
+	UnaskedModes      []string // the modes (session/set_mode) in which it does not; it opens in the first
 	ReadMode          string   // the mode (session/set_mode) in which it changes no files; "": none
 	SystemPrompt      bool     // takes session/new's systemPrompt, if it advertises that
 	MetaSystemPrompt  bool     // takes its _meta.systemPrompt too, but not both

@@ -74,7 +74,13 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 		return Preview{}, err
 	}
 	took := time.Since(begun)
-	hint := d.Config.ToolHint == "always" || d.Config.ToolHint == "auto" && !profile.Asks("")
+	mode := ""
+	if d.Config.ToolHint == "auto" && profile.Asks(mode) && len(profile.UnaskedModes) > 0 {
+		mode = profile.UnaskedModes[0]
+		notes = append(notes, fmt.Sprintf("in mode %s, in which %s opens; in a mode where it asks before each tool the "+
+			"memory tool is not named", mode, profile.Title))
+	}
+	hint := d.Config.ToolHint == "always" || d.Config.ToolHint == "auto" && !profile.Asks(mode)
 	block, _ := memory.Compose(who.Key, start, recalled, memory.Style{ToolHint: hint})
 	p := previewOf(d.Config, start, recalled, block)
 	p.Source, p.Notes, p.Took = start.Source, notes, took
