@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -68,6 +70,8 @@ func TestScripts(t *testing.T) {
 			"alive":    aliveCmd,
 			"dead":     deadCmd,
 			"writing":  writingCmd,
+			"keep":     keepCmd,
+			"kept":     keptCmd,
 			"damage":   damageCmd,
 			"terminal": terminalCmd,
 			"screens":  screensCmd,
@@ -140,6 +144,42 @@ func writingCmd(ts *testscript.TestScript, _ bool, _ []string) {
 	tx, err := db.BeginTx(context.Background(), nil) // takes the lock at once
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(errors.Join(tx.Rollback(), db.Close())) })
+}
+
+// keepCmd notes what is in a folder, and keptCmd fails where that is not so any more.
+func keepCmd(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv("KEPT", contents(ts, args[0]))
+}
+
+func keptCmd(ts *testscript.TestScript, _ bool, args []string) {
+	if now, before := contents(ts, args[0]), ts.Getenv("KEPT"); now != before {
+		ts.Fatalf("there was\n%s\nand now there is\n%s", before, now)
+	}
+}
+
+// contents lists what is in a folder, with modes and hashes.
+func contents(ts *testscript.TestScript, dir string) string {
+	var all strings.Builder
+	ts.Check(filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(&all, name, " ", info.Mode())
+		if d.Type().IsRegular() {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&all, " %x", sha256.Sum256(data))
+		}
+		all.WriteByte('\n')
+		return nil
+	}))
+	return all.String()
 }
 
 // deadCmd leaves a delivery of each kind of end in the database.

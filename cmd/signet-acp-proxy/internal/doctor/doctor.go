@@ -1,5 +1,6 @@
-// Package doctor finds out what is wrong on a machine. It changes nothing: files and the database are only read, and a
-// harness is started only if it is installed, sent initialize, and ended.
+// Package doctor finds out what is wrong on a machine. It changes nothing: files and the database are only read, a file
+// that tries whether the disk has room is removed again, and a harness is started only if it is installed, sent
+// initialize, and ended.
 package doctor
 
 import (

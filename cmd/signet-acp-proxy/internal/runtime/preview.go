@@ -77,7 +77,7 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 	mode := ""
 	if d.Config.ToolHint == "auto" && profile.Asks(mode) && len(profile.UnaskedModes) > 0 {
 		mode = profile.UnaskedModes[0]
-		notes = append(notes, fmt.Sprintf("in mode %s, in which %s opens; in a mode where it asks before each tool the "+
+		notes = append(notes, fmt.Sprintf("in mode %s, in which %s opens; where it asks before each tool the "+
 			"memory tool is not named", mode, profile.Title))
 	}
 	hint := d.Config.ToolHint == "always" || d.Config.ToolHint == "auto" && !profile.Asks(mode)
