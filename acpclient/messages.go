@@ -14,7 +14,16 @@ type Agent struct {
 		Title   string `json:"title"`
 		Version string `json:"version"`
 	} `json:"agentInfo"`
+	Capabilities struct {
+		Load    bool `json:"loadSession"`
+		Session struct {
+			Resume *struct{} `json:"resume"`
+		} `json:"sessionCapabilities"`
+	} `json:"agentCapabilities"`
 }
+
+// Reopens reports whether the agent opens a session again.
+func (a Agent) Reopens() bool { return a.Capabilities.Load || a.Capabilities.Session.Resume != nil }
 
 // Initialize opens the connection. We offer no files and no terminal: agents have their own.
 func (c *Conn) Initialize(ctx context.Context, name, version string) (a Agent, err error) {
@@ -55,6 +64,18 @@ func (s Session) HasMode(mode string) bool {
 // NewSession has the agent make a session in the folder cwd.
 func (c *Conn) NewSession(ctx context.Context, cwd string) (s Session, err error) {
 	err = c.Call(ctx, acp.AgentMethodSessionNew, acp.NewSessionRequest{Cwd: cwd, McpServers: []acp.McpServer{}}, &s)
+	return s, err
+}
+
+// Reopen has an agent that can do so open a session again, in the folder cwd. It may first show all that was said.
+func (c *Conn) Reopen(ctx context.Context, a Agent, id, cwd string) (s Session, err error) {
+	method := acp.AgentMethodSessionLoad
+	if !a.Capabilities.Load {
+		method = acp.AgentMethodSessionResume
+	}
+	err = c.Call(ctx, method, acp.LoadSessionRequest{SessionId: acp.SessionId(id), Cwd: cwd,
+		McpServers: []acp.McpServer{}}, &s)
+	s.ID = id
 	return s, err
 }
 

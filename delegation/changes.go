@@ -41,7 +41,7 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string,
 	err = sqlite.Write(ctx, l.db, "noting a delegation", func(tx *sql.Tx) (err error) {
 		d = Delegation{ID: ulid.Make().String(), Caller: who, Parent: who.Inside, Root: who.Key, Depth: 1,
 			Agent: r.Agent, Mode: r.Mode, Kind: kind, Detach: r.Detach, Budget: r.Budget, Scope: r.Scope, Kept: r.Kept,
-			Task: r.Task, State: Queued, Created: l.now()}
+			Task: r.Task, State: Queued, Created: l.now(), Continues: r.Continues}
 		if who.Key == "" {
 			d.Root = d.ID
 		}
@@ -63,6 +63,11 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string,
 		}
 		if refused = l.checkNumber(ctx, tx, d); refused != nil {
 			return refused
+		}
+		if d.Continues != "" {
+			if refused = l.takeOver(ctx, tx, &d); refused != nil {
+				return refused
+			}
 		}
 		fresh = true
 		if err := l.insert(ctx, tx, d, key); err != nil {
@@ -136,19 +141,23 @@ func (l *Ledger) insert(ctx context.Context, tx *sql.Tx, d Delegation, key strin
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO delegations (id, caller, process, harness, turn, parent, root, depth, key,
-		agent, mode, kind, cwd, project, detach, budget, state, created, scope, kept, task)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		agent, mode, kind, cwd, project, detach, budget, state, created, scope, kept, task, continues,
+		acp_id, folder, branch, tree)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		d.ID, d.Key, d.Process, d.Harness, d.Turn, d.Parent, d.Root, d.Depth, key, d.Agent, d.Mode, d.Kind, d.Cwd,
 		d.Project, d.Detach, string(budget), d.State, sqlite.Stamp(d.Created), clean(d.Scope), clean(d.Kept),
-		clean(d.Task))
+		clean(d.Task), d.Continues, d.ACPID, d.Folder, d.Branch, d.Tree)
 	return err
 }
 
 // defaultKey identifies a request by what it asks for.
 func defaultKey(who Caller, r Request) string {
 	h := sha256.New()
-	for _, part := range []string{who.Project, who.Cwd, r.Agent, string(r.Mode), r.Scope, r.Task, r.Model,
-		r.SessionMode} {
+	parts := []string{who.Project, who.Cwd, r.Agent, string(r.Mode), r.Scope, r.Task, r.Model, r.SessionMode}
+	if r.Continues != "" {
+		parts = append(parts, r.Continues)
+	}
+	for _, part := range parts {
 		fmt.Fprintf(h, "%d %s\n", len(part), part)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
@@ -261,6 +270,7 @@ type Outcome struct {
 	Stop, Reason   string
 	Answer         string
 	Branch, Folder string
+	Tree           string // that is kept for a follow-up
 	Paths, Refused []string
 	Usage          Usage
 }
@@ -277,10 +287,10 @@ func (l *Ledger) End(ctx context.Context, id, runner string, o Outcome) error {
 	}
 	return sqlite.Write(ctx, l.db, "ending a delegation", func(tx *sql.Tx) error {
 		err := sqlite.MustHit(ctx, tx, ErrTaken, `UPDATE delegations SET state = ?, stop = ?, reason = ?, answer = ?,
-			branch = ?, folder = ?, paths = ?, refused = ?, turns = ?, tokens = ?, cost = ?, currency = ?, ended = ?
-			WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Stop, clean(o.Reason), clean(o.Answer), o.Branch,
-			o.Folder, string(paths), string(refused), o.Usage.Turns, o.Usage.Tokens, o.Usage.Cost, o.Usage.Currency,
-			sqlite.Stamp(l.now()), id, runner, Running)
+			branch = ?, folder = ?, tree = ?, paths = ?, refused = ?, turns = ?, tokens = ?, cost = ?, currency = ?,
+			ended = ? WHERE id = ? AND runner = ? AND state = ?`, o.State, o.Stop, clean(o.Reason), clean(o.Answer),
+			o.Branch, o.Folder, o.Tree, string(paths), string(refused), o.Usage.Turns, o.Usage.Tokens, o.Usage.Cost,
+			o.Usage.Currency, sqlite.Stamp(l.now()), id, runner, Running)
 		if err != nil {
 			return err
 		}
@@ -360,7 +370,7 @@ func (l *Ledger) Kept(ctx context.Context) ([]Delegation, error) {
 
 // Discard removes a delegation's folder, with what it has handed back.
 func (l *Ledger) Discard(ctx context.Context, folders string, d Delegation) error {
-	if err := worktree.Discard(ctx, folders, d.Folder); err != nil {
+	if err := worktree.Discard(ctx, folders, cmp.Or(d.Folder, d.Tree)); err != nil {
 		return err
 	}
 	return l.forgetFolder(ctx, d.ID)
@@ -368,6 +378,6 @@ func (l *Ledger) Discard(ctx context.Context, folders string, d Delegation) erro
 
 // forgetFolder notes that a delegation's folder was removed.
 func (l *Ledger) forgetFolder(ctx context.Context, id string) error {
-	_, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = '', branch = '' WHERE id = ?`, id)
+	_, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = '', branch = '', tree = '' WHERE id = ?`, id)
 	return sqlite.While("noting that a folder is gone", err)
 }

@@ -30,6 +30,7 @@ type child struct {
 	usage    Usage
 	inside   Usage // of the delegations that the child has made
 	commands []string
+	replays  bool // its session is opened again, and may show all that was said
 }
 
 var _ acpclient.Handler = (*child)(nil)
@@ -38,6 +39,9 @@ var _ acpclient.Handler = (*child)(nil)
 func (c *child) Update(u acpclient.Update) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.replays && u.Kind != "available_commands_update" {
+		return
+	}
 	switch u.Kind {
 	case "agent_message_chunk":
 		if u.Message != c.id {
@@ -89,7 +93,14 @@ func (c *child) endMessageLocked() {
 func (c *child) taskSent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.message, c.before, c.named = answerText{}, "", false
+	c.message, c.before, c.named, c.replays = answerText{}, "", false, false
+}
+
+// reopening is called before its session is opened again.
+func (c *child) reopening() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.replays = true
 }
 
 // Allow implements acpclient.Handler.

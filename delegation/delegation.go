@@ -117,6 +117,7 @@ type Request struct {
 	Key    string // requests with the same key are one; "": made of scope and task
 	Detach bool   // it goes on when the caller ends
 
+	Continues          string // a delegation that has ended: it goes on in its session and its tree
 	Model, SessionMode string // of the other's session; "": as it opens
 }
 
@@ -186,6 +187,9 @@ type Delegation struct {
 	Started  time.Time
 	Ended    time.Time
 	Answer   string
+
+	Continues, ContinuedBy string
+	Tree                   string // the folder that a follow-up would go on in, "" for none
 }
 
 // By gives who asked, by its harness; "": a person.
@@ -222,6 +226,10 @@ type Row struct {
 	Verdict  *float64   `json:"verdict,omitempty"`  // the caller's, from -1 to 1
 	Note     string     `json:"note,omitempty"`     // beside the verdict
 	Answer   string     `json:"answer,omitempty"`   // the child's last message
+
+	Continues   string `json:"continues,omitempty"`   // the delegation that it goes on with
+	ContinuedBy string `json:"continuedBy,omitempty"` // the one that goes on with it, and has its changes
+	Tree        string `json:"tree,omitempty"`        // where a follow-up would go on
 }
 
 // Row is the delegation as agents and scripts read it.
@@ -230,6 +238,7 @@ func (d Delegation) Row() Row {
 		Scope: list(scope.Items(d.Scope)), Kept: list(scope.Items(d.Kept)), Session: d.ACPID, Parent: d.Parent,
 		Depth: d.Depth, Started: d.Created.UTC(), Usage: d.Usage, Stop: d.Stop, Reason: d.Reason, Branch: d.Branch,
 		Paths: list(d.Paths), Refused: list(d.Refused), Verdict: d.Verdict, Note: d.Note, Answer: d.Answer}
+	r.Continues, r.ContinuedBy, r.Tree = d.Continues, d.ContinuedBy, d.Tree
 	if r.Parent == "" {
 		r.Parent = d.Key
 	}

@@ -108,7 +108,8 @@ func byID(ctx context.Context, q sqlite.Querier, id string) (Delegation, error) 
 
 const columns = `id, caller, process, harness, turn, cwd, project, parent, root, depth, agent, mode, kind, detach,
 	budget, scope, kept, task, state, runner, cancel, acp_id, folder, branch, progress, stop, reason, turns, tokens,
-	cost, currency, paths, refused, verdict, note, created, started, ended, answer`
+	cost, currency, paths, refused, verdict, note, created, started, ended, answer, continues, tree, coalesce((SELECT
+	max(n.id) FROM delegations n WHERE n.continues = delegations.id AND n.continues <> ''), '')`
 
 // scanOne reads columns, and those that a query has after them into more.
 func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
@@ -117,7 +118,8 @@ func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
 	err = row.Scan(append([]any{&d.ID, &d.Key, &d.Process, &d.Harness, &d.Turn, &d.Cwd, &d.Project, &d.Parent, &d.Root,
 		&d.Depth, &d.Agent, &d.Mode, &d.Kind, &d.Detach, &budget, &d.Scope, &d.Kept, &d.Task, &d.State, &d.Runner,
 		&d.Cancel, &d.ACPID, &d.Folder, &d.Branch, &d.Progress, &d.Stop, &d.Reason, &d.Usage.Turns, &d.Usage.Tokens,
-		&d.Usage.Cost, &d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer},
+		&d.Usage.Cost, &d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer,
+		&d.Continues, &d.Tree, &d.ContinuedBy},
 		more...)...)
 	if err != nil {
 		return d, err

@@ -19,8 +19,8 @@ func Task(prompt string) string {
 
 // prompt gives what the child is told: the task, what it is responsible for and what it is to leave alone. Of the
 // caller's conversation it knows only what the caller wrote into the task; identity and memories come from the proxy in
-// front of it.
-func prompt(d Delegation, task string) string {
+// front of it. ask says that the caller's user may be asked for what it is not granted.
+func prompt(d Delegation, task string, ask bool) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(task))
 	b.WriteString(wording)
@@ -41,7 +41,11 @@ func prompt(d Delegation, task string) string {
 	} else {
 		b.WriteString("\nRead only: change no file. What you write is thrown away.")
 	}
-	b.WriteString(" Nobody is there to answer a question or to allow anything: what is refused stays refused. Your " +
+	nobody := "to answer a question or to allow anything:"
+	if ask {
+		nobody = "to answer a question. A person may be asked to allow what you may not do:"
+	}
+	b.WriteString(" Nobody is there " + nobody + " what is refused stays refused. Your " +
 		"last message is the result that is handed back, so let it hold all that matters.\n")
 	return b.String()
 }

@@ -50,10 +50,12 @@ func (l *Ledger) NoteAgent(ctx context.Context, agent string, a acpclient.Agent,
 	if title == "" {
 		title = a.Info.Name
 	}
-	_, err = l.db.ExecContext(ctx, `INSERT INTO agents_seen (agent, title, version, commands, at) VALUES (?, ?, ?, ?, ?)
+	_, err = l.db.ExecContext(ctx, `INSERT INTO agents_seen (agent, title, version, commands, at, reopens)
+		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (agent) DO UPDATE SET title = excluded.title, version = excluded.version, at = excluded.at,
+			reopens = excluded.reopens,
 			commands = iif(excluded.commands = '[]', commands, excluded.commands)`, agent, clean(title),
-		clean(a.Info.Version), string(names), sqlite.Stamp(l.now()))
+		clean(a.Info.Version), string(names), sqlite.Stamp(l.now()), a.Reopens())
 	return sqlite.While("noting what an agent says of itself", err)
 }
 

@@ -3,6 +3,7 @@ package delegation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
@@ -14,6 +15,8 @@ func (s *Service) result(ctx context.Context, d Delegation) (*worktree.Result, e
 	switch {
 	case !d.State.Ended():
 		return nil, errors.New("it is under way: wait for it, or cancel it")
+	case d.ContinuedBy != "":
+		return nil, fmt.Errorf("%w under this id: its work went on in %s", worktree.ErrNothing, d.ContinuedBy)
 	case d.Folder == "":
 		return nil, worktree.ErrNothing
 	}
@@ -51,7 +54,11 @@ func (s *Service) Apply(ctx context.Context, d Delegation) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.Apply(ctx)
+	files, err := r.Apply(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return files, s.Ledger.shed(ctx, s.Folders, d)
 }
 
 // Discard throws away the changes, and the folder that has them.
@@ -59,7 +66,7 @@ func (s *Service) Discard(ctx context.Context, d Delegation) error {
 	switch {
 	case !d.State.Ended():
 		return errors.New("it is under way: cancel it first")
-	case d.Folder == "":
+	case d.Folder == "" && d.Tree == "":
 		return nil
 	}
 	return s.Ledger.Discard(ctx, s.Folders, d)

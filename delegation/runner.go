@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,9 +128,11 @@ func (r Runner) Run(ctx context.Context, id string, told Assignment) error {
 	return err
 }
 
-// tidy removes the folders of runs that were killed.
+// tidy removes the folders of runs that were killed, and trees that are kept no longer.
 func (r Runner) tidy(ctx context.Context) {
-	left, err := r.Ledger.leftovers(ctx)
+	err := r.Ledger.Shed(ctx, r.Folders, mostTrees)
+	left, failed := r.Ledger.leftovers(ctx)
+	err = errors.Join(err, failed)
 	for _, d := range left {
 		if err == nil {
 			err = r.Ledger.Discard(ctx, r.Folders, d)
@@ -149,6 +152,7 @@ type run struct {
 	noted RunProgress // what SaveProgress is given, but for progress and usage
 	child *child
 	place *bounds.Place // of the child, nil where the system cannot bound it
+	keep  bool          // its session can be opened again
 
 	ctx    context.Context // ends when the run is to end
 	cancel context.CancelFunc
@@ -242,9 +246,9 @@ func (r *run) note(ctx context.Context) {
 
 // work makes the child's folder, has the child work there, and takes back what it wrote.
 func (r *run) work() Outcome {
-	root := filepath.Join(r.Folders, r.d.ID)
+	root := cmp.Or(r.d.Tree, filepath.Join(r.Folders, r.d.ID))
 	r.mu.Lock()
-	r.noted.Folder = root
+	r.noted.Folder, r.noted.ACPID = root, r.d.ACPID
 	r.mu.Unlock()
 	r.note(r.ctx) // so that the folder is found if we are killed
 	readMode := r.ReadMode(r.d.Agent)
@@ -252,9 +256,17 @@ func (r *run) work() Outcome {
 	if len(r.Setup) > 0 {
 		options.Prepare = r.prepare
 	}
-	folder, err := worktree.Make(r.ctx, r.d.Cwd, root, options)
+	var folder *worktree.Folder
+	var err error
+	if r.d.Continues != "" {
+		folder, err = worktree.Reopen(r.ctx, r.Folders, root)
+	} else {
+		folder, err = worktree.Make(r.ctx, r.d.Cwd, root, options)
+	}
 	cwd := r.d.Cwd
 	switch {
+	case err != nil && r.d.Continues != "":
+		return Outcome{State: Failed, Reason: err.Error(), Folder: root} // what was handed back before is there
 	case worktree.TooLarge(err) && r.d.Mode == Read && (r.Bounded || readMode != ""): // it is kept from writing
 		r.child.policy.inside = func(string) bool { return false }
 		if err := r.bound(root, cwd, nil); err != nil {
@@ -271,6 +283,9 @@ func (r *run) work() Outcome {
 		if err == nil {
 			err = r.bound(root, folder.Tree(), folder.Reads)
 		}
+		if err != nil && r.d.Continues != "" {
+			return Outcome{State: Failed, Reason: err.Error(), Folder: root}
+		}
 		if err != nil {
 			return Outcome{State: Failed, Reason: errors.Join(err, folder.Drop(context.WithoutCancel(r.ctx))).Error()}
 		}
@@ -282,7 +297,7 @@ func (r *run) work() Outcome {
 	o := r.converse(cwd, readMode, folder == nil)
 	done()
 	measuring.Wait()
-	if r.place != nil { // with the copy of a login, if its relay was killed
+	if r.place != nil && !r.keep { // with the copy of a login, if its relay was killed
 		if err := os.RemoveAll(r.place.Own); err != nil {
 			r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("removing a child's state")
 		}
@@ -292,6 +307,7 @@ func (r *run) work() Outcome {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endLimit)
 	defer cancel()
+	folder.Keep = r.keep
 	written, err := folder.Finish(ctx, "Delegated: "+clean(chars.Cut(firstLine(r.d.Task), 72)))
 	if err != nil {
 		o.Folder = root
@@ -304,8 +320,14 @@ func (r *run) work() Outcome {
 	if o.Branch != "" {
 		o.Folder = root
 	}
+	if r.keep && err == nil {
+		o.Tree = root
+	}
 	return o
 }
+
+// ownName is the folder for a child's state below its root.
+const ownName = "own"
 
 // bound makes the folder for the child's state in root, and says what it may reach: in Edit it may change tree, and it
 // reads others.
@@ -313,7 +335,7 @@ func (r *run) bound(root, tree string, others []string) error {
 	if !r.Bounded {
 		return nil
 	}
-	r.place = &bounds.Place{Tree: tree, Edit: r.d.Mode == Edit, Reads: others, Own: filepath.Join(root, "own")}
+	r.place = &bounds.Place{Tree: tree, Edit: r.d.Mode == Edit, Reads: others, Own: filepath.Join(root, ownName)}
 	return os.MkdirAll(r.place.Own, 0o700)
 }
 
@@ -352,6 +374,9 @@ func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
 	r.child.asking.Wait()
 	exit := process.Wait()
 	conn.WaitWrites()
+	if inPlace || exit.Status() != 0 { // or with the copy of a login
+		r.keep = false
+	}
 	r.child.ended(turn)
 	o.Answer, o.Usage, o.Refused = r.child.outcome()
 	o.Stop = chars.Cut(string(turn.Stop), 40)
@@ -376,13 +401,11 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (
 	}
 	opening, cancel = context.WithTimeout(r.ctx, openLimit)
 	defer cancel()
-	session, err := conn.NewSession(opening, cwd)
-	switch {
-	case err != nil:
-		return t, fmt.Errorf("session/new: %w", err)
-	case session.ID == "":
-		return t, errors.New("session/new: the agent's answer names no session")
+	session, err := r.open(opening, conn, agent, cwd)
+	if err != nil {
+		return t, err
 	}
+	r.keep = agent.Reopens()
 	r.mu.Lock()
 	r.noted.ACPID = session.ID
 	r.mu.Unlock()
@@ -411,7 +434,7 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (
 	defer giveUp()
 	guard.Go("delegation", func() {
 		answered <- guard.Try("delegation", func() (err error) {
-			t, err = conn.Prompt(asking, session.ID, prompt(r.d, r.told.Task))
+			t, err = conn.Prompt(asking, session.ID, prompt(r.d, r.told.Task, r.Ask))
 			return err
 		})
 	})
@@ -428,6 +451,27 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (
 		err = r.ctx.Err()
 	}
 	return t, err
+}
+
+// open opens the child's session: a new one or, in a follow-up, the one that was.
+func (r *run) open(ctx context.Context, conn *acpclient.Conn, agent acpclient.Agent, cwd string) (
+	s acpclient.Session, err error) {
+	switch {
+	case r.d.Continues == "":
+		s, err = conn.NewSession(ctx, cwd)
+	case !agent.Reopens():
+		return s, errors.New("it cannot open a session again: ask it anew, with all that it must know")
+	default:
+		r.child.reopening()
+		s, err = conn.Reopen(ctx, agent, r.d.ACPID, cwd)
+	}
+	switch {
+	case err != nil:
+		return s, fmt.Errorf("opening its session: %w", err)
+	case s.ID == "":
+		return s, errors.New("session/new: the agent's answer names no session")
+	}
+	return s, nil
 }
 
 // choose sets the model and the mode that were named. A mode could lift what keeps a child from writing.

@@ -40,6 +40,11 @@ func (s *Service) Agents(ctx context.Context) ([]Agent, error) {
 // Delegate starts a delegation, or gives the one that the same request started before; fresh says which. Errors are for
 // the caller to read.
 func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delegation, fresh bool, err error) {
+	if r.Continues != "" {
+		if err := s.goOn(ctx, &who, &r); err != nil {
+			return d, false, err
+		}
+	}
 	if err := r.check(); err != nil {
 		return d, false, err
 	}

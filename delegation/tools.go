@@ -45,6 +45,7 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 				"model":           text("a model of the other's, as it names them; left out: its own choice"),
 				"session_mode":    text("a mode of the other's session, likewise"),
 				"timeout":         map[string]any{"type": "number", "description": "seconds after which it is ended"},
+				"continues":       text("the id of a delegation that has ended: its agent goes on there, in its session and folder"),
 				"idempotency_key": text("requests with one key are one; left out: made of scope and task"),
 				"detach":          map[string]any{"type": "boolean", "description": "let it go on when this session ends"},
 				"budget": map[string]any{"type": "object", "description": "bounds, each optional", "properties": map[string]any{
@@ -125,6 +126,8 @@ type arguments struct {
 	ID      string   `json:"id"`
 	Verdict *float64 `json:"verdict"`
 	Note    string   `json:"note"`
+
+	Continues string `json:"continues"`
 }
 
 func read(raw json.RawMessage) (a arguments, err error) {
@@ -164,7 +167,7 @@ func (t toolbox) delegate(ctx context.Context, who memory.Session, raw json.RawM
 	}
 	d, _, err := service.Delegate(ctx, t.caller(who), Request{Agent: a.Agent, Task: a.Task, Scope: string(a.Scope),
 		Kept: string(a.Kept), Mode: a.Mode, Budget: a.Budget, Key: a.Key, Detach: a.Detach, Model: a.Model,
-		SessionMode: a.Session})
+		SessionMode: a.Session, Continues: a.Continues})
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,11 @@ import (
 
 // A delegated is a row of delegations --json.
 type delegated struct {
-	ID, Agent, State, Mode, Kind, Task, Session, Parent, Stop, Reason, Branch, Folder, Answer, Next string
-	Depth                                                                                           int
-	Scope, Kept, Paths, Refused                                                                     []string
-	Ended                                                                                           *time.Time
-	Usage                                                                                           struct{ Turns int }
+	ID, Agent, State, Mode, Kind, Task, Session, Parent, Stop, Reason, Branch, Folder, Answer, Next, Continues, Tree string
+	Depth                                                                                                            int
+	Scope, Kept, Paths, Refused                                                                                      []string
+	Ended                                                                                                            *time.Time
+	Usage                                                                                                            struct{ Turns int }
 }
 
 // delegating is a box in which agents may ask one another, each by a name and with variables for echoagent.

@@ -97,7 +97,7 @@ func TestDelegateKilled(t *testing.T) {
 	// what is left can be named: it is what was edited
 	left := map[string]bool{}
 	for _, d := range b.delegations() {
-		if d.Folder != "" {
+		if d.Folder != "" || d.Tree != "" {
 			left[strings.ToLower(d.ID)] = true
 		}
 	}

@@ -61,18 +61,32 @@ func TestDelegateEdits(t *testing.T) {
 	if got := b.run("git", "-C", filepath.Join(d.Folder, "git"), "show", d.Branch+":heron.txt"); !strings.Contains(got, "Make it white.") {
 		t.Errorf("the branch has %q", got)
 	}
-	if _, err := os.Stat(filepath.Join(d.Folder, "own")); !os.IsNotExist(err) {
-		t.Errorf("the child's state is kept: %v", err)
-	}
 	if text, err := os.ReadFile(filepath.Join(b.Work, "heron.txt")); string(text) != "grey\n" {
 		t.Errorf("the caller's file: %q, %v", text, err)
 	}
 	b.orphans()
+	// a follow-up has the same session, tree and changes, and these are then its own
+	first := d.ID[len(d.ID)-6:]
+	if r := b.try(proxyBin, "delegate", "--continues", first, "Make it white. All."); r.Code != 0 ||
+		!strings.Contains(r.Stdout, "> Make it white. All.") {
+		t.Errorf("a follow-up: exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	b.orphans()
+	before := d
+	d = b.delegations()[0]
+	if d.Continues != before.ID || d.Session != before.Session || d.Folder != before.Folder || d.Branch != before.Branch ||
+		d.Tree != d.Folder || d.Usage.Turns != before.Usage.Turns {
+		t.Errorf("a follow-up: %+v\nof %+v", d, before)
+	}
+	if got := b.requests("session/load"); len(got) != 1 {
+		t.Errorf("loaded: %+v", got)
+	}
 	id := d.ID[len(d.ID)-6:]
 	for _, tt := range []struct {
 		command, want string
 		code          int
 	}{
+		{"show " + first, "went on in    " + d.ID, 0}, {"apply " + first, "its work went on in " + d.ID, 1},
 		{"show " + id, "heron.txt | ", 0}, {"diff " + id, "-grey\n+", 0}, {"shw", `did you mean "show"?`, 1},
 		{"show " + id[:5] + "!", "no delegation has this id, did you mean", 1}, {"log " + id, "Make it white.", 0},
 		{"log --follow " + id, "Make it white.", 0}, {"wait " + id, "> Make it white.", 0},
@@ -86,6 +100,11 @@ func TestDelegateEdits(t *testing.T) {
 	}
 	if text, err := os.ReadFile(filepath.Join(b.Work, "heron.txt")); !strings.Contains(string(text), "Make it white.") {
 		t.Errorf("applied: %q, %v", text, err)
+	}
+	for _, kept := range []string{"own", "work"} {
+		if _, err := os.Stat(filepath.Join(d.Folder, kept)); !os.IsNotExist(err) {
+			t.Errorf("after apply %s is kept: %v", kept, err)
+		}
 	}
 	must(b, os.WriteFile(filepath.Join(b.Work, "heron.txt"), []byte("black\n"), 0o600))
 	r = b.try(proxyBin, "delegations", "apply", id)

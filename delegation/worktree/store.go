@@ -29,13 +29,7 @@ func (f *Folder) makeStore(ctx context.Context, format, excludes string) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range f.Repositories {
-		for _, folder := range objectFolders(r.Objects) {
-			if !slices.Contains(f.Reads, folder) {
-				f.Reads = append(f.Reads, folder)
-			}
-		}
-	}
+	f.Reads = f.borrowed()
 	if err := f.store.borrow(f.Reads); err != nil {
 		return err
 	}
@@ -51,6 +45,18 @@ func (f *Folder) makeStore(ctx context.Context, format, excludes string) error {
 	}
 	return errors.Join(os.WriteFile(filepath.Join(info, "exclude"), ignored, 0o600),
 		os.WriteFile(filepath.Join(info, "attributes"), []byte(unattributed), 0o600))
+}
+
+// borrowed gives the object stores of the caller's repositories.
+func (p place) borrowed() (folders []string) {
+	for _, r := range p.Repositories {
+		for _, folder := range objectFolders(r.Objects) {
+			if !slices.Contains(folders, folder) {
+				folders = append(folders, folder)
+			}
+		}
+	}
+	return folders
 }
 
 // git is git in our own repository, with the files that the child sees.

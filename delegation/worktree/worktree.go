@@ -43,6 +43,8 @@ type Folder struct {
 	Cwd string // where the child works, which corresponds to the caller's folder
 	// Reads are folders outside of the child's own that its git reads: the object stores of the caller.
 	Reads []string
+	// Keep has Finish leave the files where they are, to be worked at again (Reopen).
+	Keep bool
 
 	place
 	store git
@@ -53,6 +55,7 @@ type Folder struct {
 // A place is where a delegation's folder is and where it came from. It is stored at root/caller.
 type place struct {
 	Top          string       // the caller's folder, of a repository its top
+	Below        string       // the caller's folder below that
 	Repositories []repository // those in it
 	Edit         bool         // what was written is to be taken back
 	root         string
@@ -112,6 +115,9 @@ func (f *Folder) make(ctx context.Context, dir string, o Options) error {
 	if err != nil {
 		return err
 	}
+	if f.Below, err = filepath.Rel(f.Top, dir); err != nil {
+		return err
+	}
 	f.Repositories = l.repositories
 	if err := f.save(); err != nil {
 		return err
@@ -137,11 +143,7 @@ func (f *Folder) make(ctx context.Context, dir string, o Options) error {
 			return err
 		}
 	}
-	rel, err := filepath.Rel(f.Top, dir)
-	if err != nil {
-		return err
-	}
-	f.Cwd = filepath.Join(f.work(), rel)
+	f.Cwd = filepath.Join(f.work(), f.Below)
 	if err := os.MkdirAll(f.Cwd, 0o700); err != nil { // git does not list empty folders
 		return err
 	}
@@ -203,15 +205,19 @@ type Written struct {
 }
 
 // Finish gives what was written. Where it is to be taken back and there is something, it is kept until it is discarded
-// (Open); the files that the child saw are removed. With an error all stays as it is, until it is discarded.
+// (Open); the files that the child saw are removed, unless Keep says otherwise. With an error all stays as it is,
+// until it is discarded.
 func (f *Folder) Finish(ctx context.Context, message string) (w Written, err error) {
 	if w, err = f.take(ctx, message); err != nil {
 		return w, fmt.Errorf("looking for what was written: %w", errors.Join(err, f.lock.Close()))
 	}
-	if w.Branch == "" {
+	switch {
+	case f.Keep:
+		return w, f.lock.Close()
+	case w.Branch == "":
 		return w, f.Drop(ctx)
 	}
-	return w, errors.Join(f.forgetUnchanged(ctx), removeAll(f.work()), f.lock.Close())
+	return w, errors.Join(f.forgetTree(ctx), f.lock.Close())
 }
 
 // take stores what was written, if it is to be taken back.

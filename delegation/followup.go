@@ -1,0 +1,108 @@
+package delegation
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// A follow-up goes on in the session and the tree of a delegation that has ended, which are kept for it: of the last
+// mostTrees delegations, for treeTime. What was handed back is the follow-up's from then on.
+const (
+	mostTrees = 5
+	treeTime  = 4 * time.Hour
+)
+
+// goOn finds the delegation that a request continues, and puts in what is as it was there.
+func (s *Service) goOn(ctx context.Context, who *Caller, r *Request) error {
+	first, err := s.Find(ctx, *who, r.Continues)
+	if err != nil {
+		return err
+	}
+	agent := s.Canonical(cmp.Or(r.Agent, first.Agent))
+	switch {
+	case agent != first.Agent:
+		return fmt.Errorf("%s was asked, and a follow-up goes to the same agent: leave agent out", first.Agent)
+	case r.Mode != "" && r.Mode != first.Mode:
+		return fmt.Errorf("it was asked to %s, and a follow-up is too: leave mode out, or ask anew", first.Mode)
+	}
+	r.Continues, r.Agent, r.Mode = first.ID, agent, first.Mode
+	r.Scope, r.Kept = cmp.Or(r.Scope, first.Scope), cmp.Or(r.Kept, first.Kept)
+	who.Cwd, who.Project = first.Cwd, first.Project
+	return nil
+}
+
+// takeOver gives a follow-up the session, the tree and the changes of the delegation that it continues.
+func (l *Ledger) takeOver(ctx context.Context, tx *sql.Tx, d *Delegation) error {
+	first, err := byID(ctx, tx, d.Continues)
+	if err != nil {
+		return err
+	}
+	l.correct(&first)
+	switch {
+	case !first.State.Ended():
+		return errors.New("it is under way: wait for it (delegation_wait), then go on with it")
+	case first.ContinuedBy != "":
+		return fmt.Errorf("its work went on in %s: go on with that one", first.ContinuedBy)
+	case first.Tree == "":
+		return l.whyGone(ctx, tx, first)
+	}
+	d.ACPID, d.Folder, d.Branch, d.Tree = first.ACPID, first.Folder, first.Branch, first.Tree
+	_, err = tx.ExecContext(ctx, `UPDATE delegations SET folder = '', branch = '', tree = '' WHERE id = ?`, first.ID)
+	return err
+}
+
+// whyGone says why a delegation cannot be gone on with whose tree is not there.
+func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
+	var reopens sql.NullBool
+	err := tx.QueryRowContext(ctx, `SELECT reopens FROM agents_seen WHERE agent = ?`, d.Agent).Scan(&reopens)
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return err
+	case reopens.Valid && !reopens.Bool:
+		return fmt.Errorf("%s cannot open a session again: ask it anew, with all that it must know", d.Agent)
+	}
+	return fmt.Errorf("its folder is gone (applied, discarded, too large, older than %v, or %d others came since): ask "+
+		"anew, with all that the other must know", treeTime, mostTrees)
+}
+
+// Shed removes the trees that are kept for follow-ups, but for the newest ones. Changes that were handed back stay.
+func (l *Ledger) Shed(ctx context.Context, folders string, newest int) error {
+	kept, err := l.stored(ctx, `WHERE ended > 0 AND tree <> '' AND NOT (mode = 'edit' AND state = 'lost')
+		ORDER BY id DESC`)
+	for i, d := range kept {
+		if i >= newest || l.now().Sub(d.Ended) > treeTime {
+			err = errors.Join(err, l.shed(ctx, folders, d))
+		}
+	}
+	return err
+}
+
+// shed removes the tree of a delegation and its session's state. Before, the row gets the folder's name, by which it is
+// found if we are killed.
+func (l *Ledger) shed(ctx context.Context, folders string, d Delegation) error {
+	done, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = tree, tree = '' WHERE id = ? AND tree = ?
+		AND tree <> ''`, d.ID, d.Tree)
+	if err != nil {
+		return sqlite.While("removing a tree", err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n == 0 {
+		return err // a follow-up has it
+	}
+	left, err := worktree.Shed(ctx, folders, d.Tree)
+	switch {
+	case err != nil:
+		return err
+	case left:
+		return os.RemoveAll(filepath.Join(d.Tree, ownName))
+	}
+	return l.forgetFolder(ctx, d.ID)
+}

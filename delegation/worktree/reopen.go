@@ -1,0 +1,68 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Reopen opens a folder that Finish has kept, to be worked at again. What it has handed back is then what differs from
+// the files as they were handed on at first.
+func Reopen(ctx context.Context, folders, root string) (*Folder, error) {
+	p, err := ours(folders, root)
+	if err != nil {
+		return nil, fmt.Errorf("opening its folder again: %w", err)
+	}
+	f := &Folder{place: p}
+	if f.lock, err = f.takeLock(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.reopen(ctx); err != nil {
+		return nil, fmt.Errorf("opening its folder again: %w", errors.Join(err, f.lock.Close()))
+	}
+	return f, nil
+}
+
+func (f *Folder) reopen(ctx context.Context) (err error) {
+	f.store, f.Reads = f.git(), f.borrowed()
+	f.Cwd = filepath.Join(f.work(), f.Below)
+	if _, err := os.Stat(f.work()); err != nil {
+		return err
+	}
+	if f.base, err = f.store.run(ctx, "", "rev-parse", "--verify", baseRef); err != nil {
+		return err
+	}
+	for _, ref := range []string{resultRef, appliedRef, "refs/heads/signet/" + f.id()} {
+		if _, err := f.store.run(ctx, "", "update-ref", "-d", ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Shed removes the files that Finish has kept. left says that changes are: they stay, until they are discarded.
+func Shed(ctx context.Context, folders, root string) (left bool, err error) {
+	p, err := ours(folders, root)
+	if err != nil {
+		return true, err
+	}
+	f := &Folder{place: p}
+	if f.lock, err = f.takeLock(ctx); err != nil {
+		return true, err
+	}
+	f.store = f.git()
+	if _, err = f.store.run(ctx, "", "rev-parse", "--quiet", "--verify", resultRef); err != nil {
+		return false, f.Drop(ctx)
+	}
+	if f.base, err = f.store.run(ctx, "", "rev-parse", "--verify", baseRef); err == nil {
+		err = f.forgetTree(ctx)
+	}
+	return true, errors.Join(err, f.lock.Close())
+}
+
+// forgetTree removes the files that the child saw. What it has changed is kept.
+func (f *Folder) forgetTree(ctx context.Context) error {
+	return errors.Join(f.forgetUnchanged(ctx), removeAll(f.work()))
+}

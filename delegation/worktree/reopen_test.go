@@ -1,0 +1,85 @@
+package worktree
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A folder that is opened again is as it was left, and hands back what differs from what was handed on at first.
+func TestReopen(t *testing.T) {
+	dir := repo(t)
+	f := make1(t, filepath.Join(dir, "sub"), Options{Edit: true})
+	folders := filepath.Dir(f.root)
+	write(t, f.Cwd, map[string]string{"heron.txt": "black\n", "b.txt": "b\n", "x.log": "ignored"})
+	f.Keep = true
+	if w, err := f.Finish(t.Context(), "one"); err != nil || len(w.Paths) != 2 {
+		t.Fatalf("%v, %v", w, err)
+	}
+	again, err := Reopen(t.Context(), folders, f.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]any{f.Cwd, f.Reads}, []any{again.Cwd, again.Reads}); diff != "" {
+		t.Errorf("opened again (-first +then):\n%s", diff)
+	}
+	if got := read(again.Cwd, "heron.txt") + read(again.Cwd, "x.log"); got != "black\nignored" {
+		t.Errorf("it sees %q", got)
+	}
+	if err := os.Remove(filepath.Join(again.Cwd, "b.txt")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, again.Cwd, map[string]string{"c.txt": "c\n"})
+	again.Keep = true
+	w, err := again.Finish(t.Context(), "two")
+	if diff := cmp.Diff([]string{"sub/c.txt", "sub/heron.txt"}, w.Paths); diff != "" || err != nil {
+		t.Errorf("handed back: %v\n%s", err, diff)
+	}
+	if left, err := Shed(t.Context(), folders, f.root); err != nil || !left {
+		t.Errorf("shed: %v, %v", left, err)
+	}
+	if _, err := os.Stat(f.Tree()); !os.IsNotExist(err) {
+		t.Errorf("its files are there: %v", err)
+	}
+	if _, err := Reopen(t.Context(), folders, f.root); err == nil {
+		t.Error("opened without its files")
+	}
+	r, err := Open(t.Context(), folders, f.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var patch strings.Builder
+	if err := r.Diff(t.Context(), &patch); err != nil || !strings.Contains(patch.String(), "-white\n+black\n") {
+		t.Errorf("%v\n%s", err, &patch)
+	}
+	if _, err := r.Apply(t.Context()); err != nil || read(dir, "sub/heron.txt") != "black\n" || read(dir, "sub/c.txt") != "c\n" {
+		t.Errorf("applied: %v", err)
+	}
+}
+
+// Where nothing was handed back nothing is left of it.
+func TestShed(t *testing.T) {
+	for _, edit := range []bool{false, true} {
+		dir := repo(t)
+		before := state(t, dir)
+		f := make1(t, dir, Options{Edit: edit})
+		f.Keep = true
+		if _, err := f.Finish(t.Context(), "one"); err != nil {
+			t.Fatal(err)
+		}
+		folders := filepath.Dir(f.root)
+		if _, err := Open(t.Context(), folders, f.root); !errors.Is(err, ErrNothing) {
+			t.Errorf("edit %v: a result: %v", edit, err)
+		}
+		if left, err := Shed(t.Context(), folders, f.root); err != nil || left {
+			t.Errorf("edit %v: left %v, %v", edit, left, err)
+		}
+		if _, err := os.Stat(f.root); !os.IsNotExist(err) || state(t, dir) != before {
+			t.Errorf("edit %v: something is left: %v", edit, err)
+		}
+	}
+}
