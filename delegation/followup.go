@@ -70,8 +70,8 @@ func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
 	case reopens.Valid && !reopens.Bool:
 		return fmt.Errorf("%s cannot open a session again: ask it anew, with all that it must know", d.Agent)
 	}
-	return fmt.Errorf("its folder is gone (applied, discarded, too large, older than %v, or %d others came since): ask "+
-		"anew, with all that the other must know", treeTime, mostTrees)
+	return fmt.Errorf("its folder is gone (applied, discarded, too large, older than %v, or %d others came since): "+
+		"ask anew, with all that the other must know", treeTime, mostTrees)
 }
 
 // Shed removes the trees that are kept for follow-ups, but for the newest ones. Changes that were handed back stay.

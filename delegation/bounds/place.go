@@ -39,19 +39,25 @@ func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, cl
 		}
 	}
 	with = append(with, h.Bounded...)
-	if err := os.MkdirAll(temp, 0o700); err != nil {
+	inside, err := os.OpenRoot(own) // a child that was here before may have left links that lead out
+	if err != nil {
+		return Rules{}, nil, err
+	}
+	defer inside.Close()
+	if err := inside.MkdirAll("tmp", 0o700); err != nil {
 		return Rules{}, nil, err
 	}
 	for _, home := range h.Homes {
-		folder := filepath.Join(own, filepath.FromSlash(home.Folder))
-		if err := os.MkdirAll(folder, 0o700); err != nil {
+		folder := filepath.FromSlash(home.Folder)
+		if err := inside.MkdirAll(folder, 0o700); err != nil {
 			return Rules{}, nil, err
 		}
 		if home.Variable != "" {
-			with = append(with, home.Variable+"="+folder)
+			with = append(with, home.Variable+"="+filepath.Join(own, folder))
 		}
 		for _, name := range home.Login {
-			if err := copyLogin(filepath.Join(folderOf(home, env), name), filepath.Join(folder, name)); err != nil {
+			from := filepath.Join(folderOf(home, env), name)
+			if err := copyLogin(inside, from, filepath.Join(folder, name)); err != nil {
 				return Rules{}, nil, fmt.Errorf("its login: %w", err)
 			}
 		}
@@ -94,7 +100,7 @@ func folderOf(h upstream.Home, env []string) string {
 // mostLogin is how large a login file may be.
 const mostLogin = 1 << 20
 
-func copyLogin(from, to string) error {
+func copyLogin(inside *os.Root, from, to string) error {
 	in, err := os.Open(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it may have a key in the environment
@@ -107,18 +113,23 @@ func copyLogin(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	if err := inside.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(to, text, 0o600)
+	return inside.WriteFile(to, text, 0o600)
 }
 
 // Forget removes the copies of logins, and what is left of temp files.
 func (p Place) Forget(h upstream.Profile) error {
-	err := os.RemoveAll(filepath.Join(p.Own, "tmp"))
+	inside, err := os.OpenRoot(p.Own) // the child may have made links that lead out
+	if err != nil {
+		return err
+	}
+	defer inside.Close()
+	err = inside.RemoveAll("tmp")
 	for _, home := range h.Homes {
 		for _, name := range home.Login {
-			removed := os.Remove(filepath.Join(p.Own, filepath.FromSlash(home.Folder), name))
+			removed := inside.Remove(filepath.Join(filepath.FromSlash(home.Folder), name))
 			if !errors.Is(removed, fs.ErrNotExist) {
 				err = errors.Join(err, removed)
 			}

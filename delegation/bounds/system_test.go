@@ -144,4 +144,19 @@ func TestPrepare(t *testing.T) {
 			t.Error("the login stays")
 		}
 	}
+	// a link that the child has made leads to nothing of the user's, when it goes or comes back
+	p := Place{Tree: filepath.Join(dir, "root/work"), Own: filepath.Join(dir, "root/own")}
+	users := filepath.Join(home, ".codex")
+	if err := os.RemoveAll(filepath.Join(p.Own, ".codex")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(users, filepath.Join(p.Own, ".codex")); err != nil {
+		t.Fatal(err)
+	}
+	gone := p.Forget(codex)
+	_, _, err := p.Prepare(codex, "/usr/bin/env", []string{"env"}, []string{"CODEX_HOME=" + dir, "HOME=" + home}, nil, nil)
+	text, _ := os.ReadFile(filepath.Join(users, "auth.json"))
+	if gone == nil || err == nil || string(text) != "home/.codex/auth.json" {
+		t.Errorf("through a link: %v, %v; the user's login: %q", gone, err, text)
+	}
 }
