@@ -78,6 +78,12 @@ func (l *Ledger) List(ctx context.Context, caller string, limit int) ([]Delegati
 // query reads rows, each corrected to its actual state, also where the database cannot be written.
 func (l *Ledger) query(ctx context.Context, where string, args ...any) ([]Delegation, error) {
 	all, err := l.stored(ctx, where, args...)
+	if slices.ContainsFunc(all, func(d Delegation) bool {
+		state, _ := l.actualState(d)
+		return state == Lost && d.State != Lost
+	}) { // or its runner has ended since we read
+		all, err = l.stored(ctx, where, args...)
+	}
 	for i := range all {
 		l.correct(&all[i])
 	}
