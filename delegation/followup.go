@@ -68,7 +68,7 @@ func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return err
 	case reopens.Valid && !reopens.Bool:
-		return fmt.Errorf("%s cannot open a session again: ask it anew, with all that it must know", d.Agent)
+		return fmt.Errorf("%s cannot load a session: ask it anew, with all that it must know", d.Agent)
 	}
 	return fmt.Errorf("its folder is gone (applied, discarded, too large, older than %v, or %d others came since): "+
 		"ask anew, with all that the other must know", treeTime, mostTrees)

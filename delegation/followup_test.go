@@ -82,7 +82,7 @@ func TestFollowUp(t *testing.T) {
 	if err := l.NoteAgent(t.Context(), "codex", acpclient.Agent{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	refused("one that loads none", "cannot open a session again", gone)
+	refused("one that loads none", "cannot load a session", gone)
 }
 
 // Trees are kept of the newest delegations, for a while; what has a follow-up, or runs, is left alone.

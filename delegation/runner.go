@@ -460,7 +460,7 @@ func (r *run) open(ctx context.Context, conn *acpclient.Conn, agent acpclient.Ag
 	case r.d.Continues == "":
 		s, err = conn.NewSession(ctx, cwd)
 	case !agent.Reopens():
-		return s, errors.New("it cannot open a session again: ask it anew, with all that it must know")
+		return s, errors.New("it cannot load a session: ask it anew, with all that it must know")
 	default:
 		r.child.reopening()
 		s, err = conn.Reopen(ctx, agent, r.d.ACPID, cwd)
