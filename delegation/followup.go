@@ -15,9 +15,9 @@ import (
 )
 
 // A follow-up goes on in the session and the tree of a delegation that has ended, which are kept for it: of the last
-// mostTrees delegations, for treeTime. What was handed back is the follow-up's from then on.
+// MostTrees delegations, for treeTime. What was handed back is the follow-up's from then on.
 const (
-	mostTrees = 5
+	MostTrees = 5
 	treeTime  = 4 * time.Hour
 )
 
@@ -71,15 +71,16 @@ func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
 		return fmt.Errorf("%s cannot load a session: ask it anew, with all that it must know", d.Agent)
 	}
 	return fmt.Errorf("its folder is gone (applied, discarded, too large, older than %v, or %d others came since): "+
-		"ask anew, with all that the other must know", treeTime, mostTrees)
+		"ask anew, with all that the other must know", treeTime, MostTrees)
 }
 
-// Shed removes the trees that are kept for follow-ups, but for the newest ones. Changes that were handed back stay.
+// Shed removes the trees that are kept for follow-ups, but for the newest ones, and those of which the conversation was
+// forgotten. Changes that were handed back stay.
 func (l *Ledger) Shed(ctx context.Context, folders string, newest int) error {
 	kept, err := l.stored(ctx, `WHERE ended > 0 AND tree <> '' AND NOT (mode = 'edit' AND state = 'lost')
 		ORDER BY id DESC`)
 	for i, d := range kept {
-		if i >= newest || l.now().Sub(d.Ended) > treeTime {
+		if i >= newest || d.Task == "" || l.now().Sub(d.Ended) > treeTime {
 			err = errors.Join(err, l.shed(ctx, folders, d))
 		}
 	}

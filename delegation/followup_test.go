@@ -113,6 +113,13 @@ func TestShedTrees(t *testing.T) {
 		}
 		return missing == nil
 	}
+	forgotten := add(0)
+	if _, err := l.db.ExecContext(t.Context(), `UPDATE delegations SET task = ''`); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Shed(t.Context(), folders, 1); err != nil || there(forgotten) {
+		t.Errorf("what was forgotten: %v", err)
+	}
 	old, fresh := add(1), add(2)
 	if err := l.Shed(t.Context(), folders, 1); err != nil || there(old) || !there(fresh) {
 		t.Errorf("the newest alone: %v", err)

@@ -130,7 +130,7 @@ func (r Runner) Run(ctx context.Context, id string, told Assignment) error {
 
 // tidy removes the folders of runs that were killed, and trees that are kept no longer.
 func (r Runner) tidy(ctx context.Context) {
-	err := r.Ledger.Shed(ctx, r.Folders, mostTrees)
+	err := r.Ledger.Shed(ctx, r.Folders, MostTrees)
 	left, failed := r.Ledger.leftovers(ctx)
 	err = errors.Join(err, failed)
 	for _, d := range left {

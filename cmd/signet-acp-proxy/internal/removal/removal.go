@@ -16,6 +16,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
+	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -205,7 +206,10 @@ func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	}
 	err = r.keep(ctx, what, work)
 	gone := left()
-	return errors.Join(err, r.Data.Sessions.Checkpoint(ctx), eraser.Erase(ctx, gone.Sessions),
+	// what a child has kept of its conversation
+	trees := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir()).Shed(ctx,
+		runtime.DelegationFolders(r.Data.Config), delegation.MostTrees)
+	return errors.Join(err, trees, r.Data.Sessions.Checkpoint(ctx), eraser.Erase(ctx, gone.Sessions),
 		runtime.RemoveFiles(gone.Files), runtime.RemovePage(r.Data.Config))
 }
 
