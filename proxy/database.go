@@ -25,6 +25,8 @@ const (
 	closeLimit = 200 * time.Millisecond
 	// for folding in what other processes have recorded, before memory is asked
 	catchUpLimit = 100 * time.Millisecond
+	// and before a session counts as one that nobody knows
+	takeInLimit = 500 * time.Millisecond
 )
 
 // A database opens the backend beside the conversation, and runs requests to it. Every request has a deadline of its
@@ -264,6 +266,16 @@ func (d *database) catchUp(ctx context.Context, b *Backend) {
 	ctx, cancel := context.WithTimeout(ctx, catchUpLimit)
 	defer cancel()
 	guard.Run("catching up", func() { b.CatchUp(ctx) }) // who asks goes on without
+}
+
+// takeIn folds in what other processes have recorded, because a session is not found.
+func (d *database) takeIn(ctx context.Context, b *Backend) {
+	if b.TakeIn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, takeInLimit)
+	defer cancel()
+	guard.Run("catching up", func() { b.TakeIn(ctx) })
 }
 
 // learn lets memory learn from the turns that have ended, for no longer than limit.

@@ -244,7 +244,7 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 			catchUp := func(ctx context.Context) {
 				_, _ = eventlog.Sweep{Store: store, Living: true, Except: c.events.Process()}.Run(ctx)
 			}
-			return &Backend{Ledger: store, Memory: mem, CatchUp: catchUp}, nil
+			return &Backend{Ledger: store, Memory: mem, CatchUp: catchUp, TakeIn: catchUp}, nil
 		},
 	}
 	for _, f := range change {

@@ -112,7 +112,7 @@ func (f *finder) byID(ctx context.Context, b *Backend, found *session.Found) err
 	l, of := b.Ledger, found.Lookup
 	known, err := l.Find(ctx, of.Harness, of.ID)
 	if isNotFound(err) && !of.Had { // another process may just have made it
-		f.database.catchUp(ctx, b)
+		f.database.takeIn(ctx, b)
 		known, err = l.Find(ctx, of.Harness, of.ID)
 	}
 	if isNotFound(err) {

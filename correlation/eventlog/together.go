@@ -10,10 +10,11 @@ import (
 )
 
 // Together does work that is the same for all processes, so that of many who ask at once few do it; file stands for
-// it. It waits, as long as ctx lasts, until one has done it who began no earlier than a moment before it was asked,
-// which may be itself. What a deadline cuts short counts as done: the next would come no further.
+// it. It waits, as long as ctx lasts, until one has done it who began after it was asked, which may be itself: what a
+// process recorded that has just been killed must not be passed over. What a deadline cuts short counts as done: the
+// next would come no further.
 func Together(ctx context.Context, file string, work func(context.Context) error) error {
-	asked := time.Now().Add(-moment)
+	asked := time.Now()
 	end, err := sqlite.TakeTurn(ctx, file)
 	if err != nil {
 		return sqlite.While("waiting for another process", err)
@@ -32,5 +33,3 @@ func Together(ctx context.Context, file string, work func(context.Context) error
 	}
 	return errors.Join(err, os.Truncate(file, 1), os.Chtimes(file, began, began)) // it is made empty
 }
-
-const moment = 200 * time.Millisecond

@@ -197,6 +197,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		Parent:   parentOfSessions(store, log),
 		Messages: b.messages,
 		CatchUp:  func(ctx context.Context) { b.catchUp(ctx, folded) },
+		TakeIn:   func(ctx context.Context) { b.takeIn(ctx, store) },
 		Learn:    b.learnInTurn,
 		HandOver: handover.ClientGone,
 		Left:     handover.Now,
@@ -259,18 +260,32 @@ const catchUpWait = 25 * time.Millisecond
 // catchUp folds in what other processes have recorded just now, and learns from it. Of many processes that begin at
 // once few do that, for all.
 func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
-	log := b.log.Logger()
-	sweep := eventlog.Sweep{Store: store, Log: log, Living: true, Except: b.events.Process(),
-		Tell: func(line string) { b.std.Say("%s", line) }}
 	err := eventlog.Together(ctx, filepath.Join(b.c.Dir(), catchUpTurn), func(ctx context.Context) error {
 		ctx = sqlite.WithLockWait(ctx, catchUpWait)
-		if _, err := sweep.Run(ctx); err != nil {
+		if _, err := b.others(store).Run(ctx); err != nil {
 			return err
 		}
 		b.learn(ctx)
 		return nil
 	})
+	b.tookIn(ctx, err)
+}
+
+// takeIn folds in what other processes have recorded just now, whatever the others do.
+func (b *Backend) takeIn(ctx context.Context, store *correlation.Store) {
+	_, err := b.others(store).Run(ctx)
+	b.tookIn(ctx, err)
+}
+
+// others folds in the files of all other processes.
+func (b *Backend) others(store *correlation.Store) eventlog.Sweep {
+	return eventlog.Sweep{Store: store, Log: b.log.Logger(), Living: true, Except: b.events.Process(),
+		Tell: func(line string) { b.std.Say("%s", line) }}
+}
+
+func (b *Backend) tookIn(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil && !errors.Is(err, sqlite.ErrBusy) { // there will be quieter moments
+		log := b.log.Logger()
 		log.Warn().Err(err).Msg("taking in what was said just now")
 	}
 }
