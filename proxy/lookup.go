@@ -111,7 +111,8 @@ func (f *finder) predecessor(ctx context.Context, l Ledger, found *session.Found
 func (f *finder) byID(ctx context.Context, b *Backend, found *session.Found) error {
 	l, of := b.Ledger, found.Lookup
 	known, err := l.Find(ctx, of.Harness, of.ID)
-	if isNotFound(err) && !of.Had { // another process may just have made it
+	inFlight := err == nil && known.State == correlation.InFlight
+	if (isNotFound(err) || inFlight) && !of.Had { // another process may just have made it, or answered and died
 		f.database.takeIn(ctx, b)
 		known, err = l.Find(ctx, of.Harness, of.ID)
 	}

@@ -78,8 +78,8 @@ type Backend struct {
 	Messages func(key string) []memory.Item
 	// CatchUp folds in what other processes have recorded, so that memory finds it. May be nil.
 	CatchUp func(context.Context)
-	// TakeIn does so for a session that is not found: the process that had it may have been killed a moment ago. It
-	// relies on no other process. May be nil.
+	// TakeIn does so for a session that is not found, or not found answered: the process that had it may have been
+	// killed a moment ago. It relies on no other process. May be nil.
 	TakeIn func(context.Context)
 	// Parent returns the Signet key of the session whose agent has started this process, "" for none. May be nil.
 	Parent func(ctx context.Context, cwd string) string
