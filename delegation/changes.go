@@ -107,7 +107,7 @@ func (l *Ledger) inherit(d *Delegation, outer Delegation) error {
 		return fmt.Errorf("you were delegated to at depth %d, and %d is the most: do it yourself, or say in your "+
 			"answer what is left", outer.Depth, l.depth)
 	case d.Mode == Edit && outer.Mode != Edit:
-		return errors.New("you may only read, so whom you ask may too: leave mode out")
+		return errors.New("you may only read, and so may the agent that you ask: leave mode out")
 	}
 	left := outer.Budget
 	if left.Seconds > 0 {

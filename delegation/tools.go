@@ -39,7 +39,7 @@ func Tools(service func(context.Context) (*Service, error), caller func(memory.S
 				"delegated_scope": text("what the other is responsible for: paths, globs or words, one item a line " +
 					"or between semicolons"),
 				"kept_work": text("what you go on doing yourself, in the same form"),
-				"agent":     text("whom to ask; left out: the best for it"),
+				"agent":     text("the agent to ask; if omitted, the best for the task"),
 				"mode": map[string]any{"type": "string", "enum": []Mode{Read, Edit},
 					"description": "read (as if left out): what it writes is thrown away; edit: it is handed back as a branch"},
 				"model":           text("a model of the other's, as it names them; left out: its own choice"),

@@ -295,7 +295,7 @@ func TestAcpxRecall(t *testing.T) {
 		prompted := a.requests("session/prompt")
 		given := a.received(prompted[len(prompted)-1].Session).Turns[0].Blocks
 		if len(given) != 2 || !strings.Contains(given[0].Text, "11.42") {
-			t.Errorf("the second session was not told what the first one said: %+v", given)
+			t.Errorf("the second session did not get what the first one said: %+v", given)
 		}
 	})
 }

@@ -336,7 +336,7 @@ func (f *faulty) delivered(tt fault) string {
 		for _, worker := range f.workers() { // which would wait half a minute for it to be ours
 			_ = kill(worker.ID)
 		}
-		return "owed to the daemon"
+		return "still to be delivered"
 	}
 	f.wait("the delivery", func() bool {
 		deliver()

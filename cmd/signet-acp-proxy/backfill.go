@@ -86,7 +86,7 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 		progress := term.NewProgress(std.Err)
 		b.Step = func(agent string, files int) { progress.Step(fmt.Sprintf("%s: reading file %d", agent, files)) }
 		if cmd.watch {
-			std.Say("taking in what agents write; Ctrl-C ends it")
+			std.Say("importing what agents write; press Ctrl-C to stop")
 			return b.Watch(ctx, agents, func(all []runtime.Backfilled) {
 				progress.Done()
 				cmd.print(std, all, false)
@@ -100,7 +100,7 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 		if failed := cmd.print(std, all, named); failed != nil || err == nil {
 			return failed
 		}
-		return errors.New("interrupted: what was read until then is kept; the same command goes on")
+		return errors.New("interrupted: what was read so far is kept; run the same command to continue")
 	})
 }
 

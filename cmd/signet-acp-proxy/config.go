@@ -127,7 +127,7 @@ func setConfig(key, value string, f *config.Flags, std term.Streams) error {
 	}
 	std.Say("written: %s", runtime.HomeShort(file))
 	if s, ok := config.Named(key); ok && os.Getenv(s.Env) != "" {
-		std.Say("%s is set in this environment, and counts for more", s.Env)
+		std.Say("%s is set in this environment and takes precedence", s.Env)
 	}
 	return nil
 }

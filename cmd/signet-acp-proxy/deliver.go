@@ -103,13 +103,13 @@ func (d deliverCommand) report(
 		return err
 	}
 	if d.wait && left.Waiting > 0 {
-		std.Say("%s waiting on purpose, the next is due %s", term.Count(left.Waiting, "delivery"), term.Local(next))
+		std.Say("%s waiting on purpose; the next is due %s", term.Count(left.Waiting, "delivery"), term.Local(next))
 	}
 	switch {
 	case d.wait && left.Failed > 0:
-		return fmt.Errorf("%s failed and still owed; see signet-acp-proxy doctor", term.Count(left.Failed, "delivery"))
+		return fmt.Errorf("%s failed and pending; see signet-acp-proxy doctor", term.Count(left.Failed, "delivery"))
 	case !d.wait:
-		std.Say("%s still owed, the next attempt is due %s", term.Count(open, "delivery"), term.Local(next))
+		std.Say("%s still pending; the next attempt is due %s", term.Count(open, "delivery"), term.Local(next))
 	}
 	return nil
 }

@@ -103,8 +103,8 @@ func TestDeliverCommand(t *testing.T) {
 		}
 	}
 	p.daemon.Stop()
-	deliver("--once", 0, "1 delivery still owed")
-	deliver("--wait", 1, "1 delivery failed and still owed")
+	deliver("--once", 0, "1 delivery still pending")
+	deliver("--wait", 1, "1 delivery failed and pending")
 	check(t, p.daemon.Resume())
 	deliver("--wait", 0, "")
 	p.leave("one", "") // not worth a job of its own yet

@@ -5,9 +5,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
@@ -110,4 +113,50 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Neither a page nor a help text has one of the words that CONTRIBUTING.md rules out.
+func TestPlainWords(t *testing.T) {
+	guide, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(guide), "\nNot: ")
+	list, after, ok := strings.Cut(rest, "A test looks for\nthese")
+	var words []string
+	for _, found := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(list, -1) {
+		words = append(words, regexp.QuoteMeta(found[1]))
+	}
+	if !ok || len(words) < 10 {
+		t.Fatalf("CONTRIBUTING.md rules out %q: this looks at the wrong place", words)
+	}
+	banned := regexp.MustCompile(`(?i)\b(` + strings.Join(words, "|") + `)\b`)
+	look := func(where, text string) {
+		for _, found := range banned.FindAllString(strings.Join(strings.Fields(text), " "), -1) {
+			t.Errorf("%s has %q", where, found)
+		}
+	}
+	look("CONTRIBUTING.md", before+after)
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../../README.md", "../../SECURITY.md", "../../docs/agent.example.yaml") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		look(page, string(text))
+	}
+	for _, s := range append(config.Settings(), config.AgentSettings()...) {
+		look(s.Name, s.Help)
+	}
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		look(cmd.CommandPath(), cmd.Short+"\n"+cmd.Long+"\n"+cmd.LocalFlags().FlagUsages())
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(grammar(term.Streams{}))
 }

@@ -36,7 +36,7 @@ func newHandoff(f *config.Flags, std term.Streams) *cobra.Command {
 
 func (h handoffCommand) do(session string, f *config.Flags, std term.Streams) error {
 	if h.to == "" {
-		return cli.Misuse("--to is missing: name the agent that is to go on")
+		return cli.Misuse("--to is missing: name the agent that continues")
 	}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
 		return h.leave(ctx, d, session, std)
@@ -49,7 +49,7 @@ func (h handoffCommand) leave(ctx context.Context, d *runtime.Data, session stri
 	if err != nil {
 		return err
 	}
-	std.Say("the next session of %s in %s within an hour goes on from there, in whatever client", left.To,
+	std.Say("the next session of %s in %s within an hour continues from there, in any client", left.To,
 		runtime.HomeShort(left.Place()))
 	if h.run {
 		return left.Run(ctx, std)

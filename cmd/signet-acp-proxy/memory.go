@@ -77,7 +77,7 @@ func (cmd *memoryAdd) run(f *config.Flags, std term.Streams) error {
 			return report.Memories(ctx, d, std, []embedded.Memory{stored}, true)
 		}
 		if !added {
-			std.Say("known already; brought up to date")
+			std.Say("already known; updated")
 		}
 		_, err = fmt.Fprintln(std.Out, stored.ID)
 		return err

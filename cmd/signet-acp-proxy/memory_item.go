@@ -127,7 +127,7 @@ func promoteNote(line string, asJSON bool, f *config.Flags, std term.Streams) er
 			return report.Memories(ctx, d, std, []embedded.Memory{m}, true)
 		}
 		if !added {
-			std.Say("known already; brought up to date")
+			std.Say("already known; updated")
 		}
 		_, err = fmt.Fprintln(std.Out, m.ID)
 		return err

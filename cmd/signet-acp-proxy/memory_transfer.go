@@ -49,7 +49,7 @@ func newMemoryImport(f *config.Flags, std term.Streams) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				if std.Interactive() {
-					std.Say("reading memories from the terminal, a JSON object a line, to its end (Ctrl-D); " +
+					std.Say("reading memories from the terminal, one JSON object a line, until Ctrl-D; " +
 						"or give a FILE")
 				}
 				return importMemories(std.In, 0, asJSON, f, std)

@@ -44,7 +44,7 @@ func (cmd *previewCommand) run(f *config.Flags, std term.Streams) error {
 		return err
 	}
 	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s is no folder", cwd)
+		return fmt.Errorf("%s is not a folder", cwd)
 	}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
 		if _, known := d.Config.Profile(cmd.agent); cmd.agent != "" && !known {

@@ -84,7 +84,7 @@ func (cmd *sessionsCommand) run(f *config.Flags, std term.Streams) error {
 				std.Say("no sessions yet: they come with the first conversation through us (signet-acp-proxy init), " +
 					"or from what agents have kept themselves (signet-acp-proxy memory backfill)")
 			} else {
-				std.Say("no session fits: signet-acp-proxy sessions --limit 0 lists all, view searches what was said")
+				std.Say("no session matches: signet-acp-proxy sessions --limit 0 lists all, view searches the text")
 			}
 			return nil
 		}

@@ -110,7 +110,7 @@ func (cmd *setupCommand) names(c *config.Config) ([]string, error) {
 
 func putIn(c *config.Config, file *clients.File, names []string, dryRun bool, std term.Streams) error {
 	if len(names) == 0 {
-		std.Say("no harness was found: name the ones to add, of %s", strings.Join(c.AgentNames(), ", "))
+		std.Say("no harness was found: name the ones to add: %s", strings.Join(c.AgentNames(), ", "))
 		return nil
 	}
 	done, err := file.PutIn(c, names)
@@ -119,7 +119,7 @@ func putIn(c *config.Config, file *clients.File, names []string, dryRun bool, st
 		case one.Result == clients.AlreadyOurs:
 			std.Say("%s is there already", one.Name)
 		case one.Result == clients.AlreadyOther:
-			std.Say("%s is there already and not ours: left alone", one.Name)
+			std.Say("%s already exists and is not ours: not changed", one.Name)
 		case !dryRun:
 			std.Say("%s added: %s", one.Name, strings.Join(one.Command, " "))
 		}
@@ -143,7 +143,7 @@ func takeOut(file *clients.File, names []string, dryRun bool, std term.Streams) 
 // print prints entries for any other client.
 func (cmd *setupCommand) print(c *config.Config, names []string, std term.Streams) error {
 	if cmd.remove {
-		return cli.Exit{Code: cli.Usage, Err: errors.New("print writes no file: there is nothing to remove")}
+		return cli.Exit{Code: cli.Usage, Err: errors.New("print writes no file, so there is nothing to remove")}
 	}
 	if len(names) == 0 {
 		std.Say("no harness was found: name one of %s", strings.Join(c.AgentNames(), ", "))

@@ -53,7 +53,7 @@ func (cmd *usageCommand) run(f *config.Flags, std term.Streams) error {
 			return term.JSON(std.Out, sums)
 		}
 		if len(sums) == 0 {
-			std.Say("no usage: agents tell of it as they answer (signet-acp-proxy sessions lists what there is)")
+			std.Say("no usage reported yet (signet-acp-proxy sessions lists the sessions)")
 			return nil
 		}
 		return report.Usage(sums, cmd.by, term.On(std.Out))

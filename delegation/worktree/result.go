@@ -68,14 +68,14 @@ func Open(ctx context.Context, folders, root string) (*Result, error) {
 // ours gives the place of a folder of a delegation; any other folder is refused.
 func ours(folders, root string) (place, error) {
 	if filepath.Dir(filepath.Clean(root)) != filepath.Clean(folders) {
-		return place{}, fmt.Errorf("%s is no folder of a delegation: those lie in %s", root, folders)
+		return place{}, fmt.Errorf("%s is not a folder of a delegation: those lie in %s", root, folders)
 	}
 	info, err := os.Lstat(root)
 	if err != nil {
 		return place{}, err
 	}
 	if !info.IsDir() {
-		return place{}, fmt.Errorf("%s is no folder", root)
+		return place{}, fmt.Errorf("%s is not a folder", root)
 	}
 	return placeAt(root)
 }

@@ -47,7 +47,7 @@ func Open(client string) (*File, error) {
 	}
 	known, ok := Named(client)
 	if !ok || known.Path == nil {
-		return nil, fmt.Errorf("no file is known of the client %q", client)
+		return nil, fmt.Errorf("no configuration file is known for the client %q", client)
 	}
 	c := &File{Client: known, Path: known.Path(here(home))}
 	c.file.comments = known.Comments

@@ -47,7 +47,7 @@ func TestLoadMistakes(t *testing.T) {
 	}
 	for _, want := range []string{"agent.yaml:2: hold must be a duration",
 		`agent.yaml:3: unknown setting "memori"; did you mean "memory"?`, "agent.yaml:4: memory must be a single value",
-		"agent.yaml:6: agents.nobody: no agent is known as that"} {
+		"agent.yaml:6: agents.nobody: unknown agent"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in:\n%v", want, err)
 		}

@@ -46,7 +46,7 @@ func Set(text []byte, name, value string) ([]byte, error) {
 	return edited, nil
 }
 
-var errNotEditable = errors.New("it is written in a way that only you can change safely")
+var errNotEditable = errors.New("its format is one that only you can edit safely")
 
 // settingPath gives the keys below which a setting stands in the file.
 func settingPath(name string) ([]string, Setting, error) {

@@ -144,7 +144,7 @@ func (c *Config) readAgents(path string, node *yaml.Node) error {
 		}
 		if _, known := upstream.Lookup(name.Value); !known && len(agent.Command) == 0 {
 			mistakes = append(mistakes, configError{path, name.Line,
-				fmt.Errorf("agents.%s: no agent is known as that: give its command", name.Value)})
+				fmt.Errorf("agents.%s: unknown agent: give its command", name.Value)})
 			continue
 		}
 		c.Agents[Canonical(name.Value)] = agent

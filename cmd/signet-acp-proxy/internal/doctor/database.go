@@ -84,7 +84,7 @@ func (e *examination) database(ctx context.Context) []Finding {
 }
 
 // errNotChecked says that a file could not be checked to its end in time: it is large, or its disk slow.
-var errNotChecked = errors.New("not looked through to its end")
+var errNotChecked = errors.New("not checked completely")
 
 // checkFile checks the whole file for damage.
 func checkFile(ctx context.Context, db *sql.DB, limit time.Duration) error {

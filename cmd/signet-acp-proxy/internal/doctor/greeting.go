@@ -43,7 +43,7 @@ func initialize(ctx context.Context, o upstream.Options, limit timeouts) (acpcli
 	return agent, err
 }
 
-var errSilent = errors.New("it ended without a word")
+var errSilent = errors.New("it ended without any output")
 
 // greet sends initialize, and waits for its response or the agent's end.
 func greet(ctx context.Context, p *upstream.Process) (agent acpclient.Agent, err error) {

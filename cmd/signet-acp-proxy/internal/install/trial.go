@@ -35,7 +35,7 @@ const (
 )
 
 // errNotTold says that the second session was not told what was said in the first.
-var errNotTold = errors.New("the second session was not told what the first one said")
+var errNotTold = errors.New("the second session did not get what the first one said")
 
 // A trialAgent takes part in the sessions; the zero value is Echo.
 type trialAgent struct {

@@ -22,7 +22,7 @@ import (
 func (s Steps) Uninstall() error {
 	recorded := filepath.Join(s.Config.SignetPath, "acp")
 	if !s.Yes && !s.Std.Interactive() {
-		return fmt.Errorf("this would take our entries out of clients' files and remove %s: give --yes", recorded)
+		return fmt.Errorf("this would remove our entries from the clients' files, and %s: add --yes", recorded)
 	}
 	if err := runtime.Unused(s.Config); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (s Steps) Uninstall() error {
 	}
 	failed = errors.Join(failed, s.removeNpxCopy())
 	if failed == nil {
-		s.Std.Say("done; remove the program itself the way it came. %s stays", s.Config.SignetPath)
+		s.Std.Say("done; remove the program itself the way you installed it. %s stays", s.Config.SignetPath)
 	}
 	return failed
 }
@@ -67,7 +67,7 @@ func (s Steps) discard() error {
 		}
 	}
 	if !applied && !s.Yes && !s.Std.Ask("remove what was handed back and not applied?") {
-		return errors.New("nothing more is removed: apply or discard it first")
+		return errors.New("nothing else was removed: apply or discard it first")
 	}
 	for _, root := range roots {
 		err = errors.Join(err, worktree.Discard(ctx, folders, root))
@@ -114,7 +114,7 @@ func (s Steps) takeOut(name string) error {
 	if err := file.Save(); err != nil {
 		return err
 	}
-	s.Std.Say("taken out of %s: %s", file.Path, strings.Join(taken, ", "))
+	s.Std.Say("removed from %s: %s", file.Path, strings.Join(taken, ", "))
 	return nil
 }
 

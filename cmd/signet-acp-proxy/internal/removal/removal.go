@@ -45,11 +45,11 @@ func (r Removal) Session(ctx context.Context, name string) error {
 	case r.Yes:
 	case r.Std.Interactive():
 		if !r.Std.Ask("remove it?") {
-			r.Std.Say("nothing is removed")
+			r.Std.Say("nothing was removed")
 			return nil
 		}
 	case name != s.ACPID && name != s.Key && name != s.Record:
-		return fmt.Errorf("%s only begins the id of %s: give the whole id, or --yes", name, s.ACPID)
+		return fmt.Errorf("%s is only the beginning of the id of %s: give the whole id, or --yes", name, s.ACPID)
 	}
 	var gone correlation.Forgotten
 	err = r.sessions(ctx, "the conversation "+s.ACPID, func() (err error) {
@@ -61,7 +61,7 @@ func (r Removal) Session(ctx context.Context, name string) error {
 	}
 	r.Std.Say("forgotten: %s, %s", s.ACPID, term.Count(gone.Turns, "turn"))
 	if s.Live {
-		r.Std.Say("an agent still holds it: what is said from now on is not recorded")
+		r.Std.Say("an agent still has it open: what is said from now on is not recorded")
 	}
 	r.SayUndo()
 	return nil
@@ -82,7 +82,7 @@ func (r Removal) Source(ctx context.Context, source string) error {
 	case !r.Std.Interactive():
 		return fmt.Errorf("to remove them, add --yes")
 	case !r.Std.Ask("remove them?"):
-		r.Std.Say("nothing is removed")
+		r.Std.Say("nothing was removed")
 		return nil
 	}
 	var gone correlation.Forgotten
@@ -153,7 +153,7 @@ func (r Removal) Prune(ctx context.Context, o correlation.PruneOptions) error {
 	what := term.Count(len(gone), "session") + ", " + term.Count(p.Turns, "turn")
 	switch {
 	case len(gone) == 0:
-		r.Std.Say("nothing to remove; what is in use or still owed stays")
+		r.Std.Say("nothing to remove; what is in use or still to be delivered stays")
 	case o.DryRun:
 		r.Std.Say("would remove %s; --yes does it", what)
 	default:
@@ -190,11 +190,11 @@ func Undo(ctx context.Context, d *runtime.Data, std term.Streams) error {
 	if err := runtime.RemoveUndo(path); err != nil {
 		return err
 	}
-	std.Say("back again: %s", what)
+	std.Say("restored: %s", what)
 	return d.Memories.Learn(ctx) // so that what is back can be found
 }
 
-var errNothing = fmt.Errorf("nothing was removed in the last %d minutes, or it went for good",
+var errNothing = fmt.Errorf("nothing was removed in the last %d minutes, or it was removed for good",
 	int(runtime.UndoTime.Minutes()))
 
 // sessions removes sessions, and then what is left of them outside of the database.
@@ -226,7 +226,7 @@ func (r Removal) keep(ctx context.Context, what string, work func() error) error
 	}
 	f, err := os.OpenFile(making, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("preparing to undo: %w; --for-good removes without", err)
+		return fmt.Errorf("preparing to undo: %w; --for-good removes without undo", err)
 	}
 	if err := f.Close(); err != nil {
 		return err

@@ -81,7 +81,7 @@ func Applied(id string, files []string, asJSON bool, std term.Streams) error {
 		return term.JSON(std.Out, map[string]any{"id": id, "files": append([]string{}, files...)})
 	}
 	if len(files) == 0 {
-		std.Say("all of it is there already")
+		std.Say("all of it is already there")
 	}
 	for _, file := range files {
 		fmt.Fprintln(std.Out, term.Printable(file))
@@ -142,7 +142,7 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 // delegation that did not end well.
 func Delegated(a runtime.Delegated, std term.Streams) error {
 	if a.Repeated {
-		std.Say("asked before, as %s; give another --key to ask again", a.ID)
+		std.Say("already asked, as %s; give another --key to ask again", a.ID)
 	}
 	if a.Running {
 		fmt.Fprintln(std.Out, a.ID)
@@ -160,12 +160,12 @@ func Delegated(a runtime.Delegated, std term.Streams) error {
 		std.Say("changed on the branch %s of %s: %s", a.Branch, filepath.Join(a.Folder, "git"),
 			chars.Cut(strings.Join(a.Paths, ", "), 400))
 	case a.Folder != "":
-		std.Say("what it has changed is in %s", a.Folder)
+		std.Say("its changes are in %s", a.Folder)
 	case len(a.Paths) > 0:
-		std.Say("it wrote, which was thrown away: %s", chars.Cut(strings.Join(a.Paths, ", "), 400))
+		std.Say("its writes were discarded: %s", chars.Cut(strings.Join(a.Paths, ", "), 400))
 	}
 	if a.Branch != "" {
-		std.Say("signet-acp-proxy delegations diff %s shows it, delegations apply %s takes it over", a.ID, a.ID)
+		std.Say("signet-acp-proxy delegations diff %s shows it, delegations apply %s applies it", a.ID, a.ID)
 	}
 	for _, one := range a.Refused {
 		std.Say("refused: %s", one)

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrInUse says that a process of ours is alive, so that the database must not be replaced.
-var ErrInUse = errors.New("a session, or the worker that delivers, is alive: " +
+var ErrInUse = errors.New("a session or the delivery worker is running: " +
 	"end it first (see signet-acp-proxy sessions)")
 
 // Backup writes a copy of the database, as it is now, into a new file. Sessions may go on meanwhile.
@@ -25,7 +25,7 @@ func (d *Data) Backup(ctx context.Context, name string) (err error) {
 		return err
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s is there already: name a new file", path)
+		return fmt.Errorf("%s already exists: name a new file", path)
 	}
 	// SQLite accepts an existing file if it is empty; made here, nobody else can read it at any moment.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -63,7 +63,7 @@ func Restore(ctx context.Context, c *config.Config, name string) (kept string, e
 	case whole != "ok":
 		return "", fmt.Errorf("%s: %w: %s", name, sqlite.ErrCorrupt, whole)
 	case len(missing) > 0 && missing[0] == "0001_sessions.sql":
-		return "", fmt.Errorf("%s is no backup of ours", name)
+		return "", fmt.Errorf("%s is not a backup of this program", name)
 	}
 	if err := Unused(c); err != nil {
 		return "", err

@@ -87,7 +87,7 @@ func RemoveFiles(files []string) error {
 	var failed error
 	for _, name := range files {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed = errors.Join(failed, fmt.Errorf("a transcript is left: %w", err))
+			failed = errors.Join(failed, fmt.Errorf("a transcript could not be removed: %w", err))
 		}
 	}
 	return failed

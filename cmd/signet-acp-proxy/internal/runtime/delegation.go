@@ -164,7 +164,7 @@ func delegatedProject(c *config.Config) func(cwd string) string {
 func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reader, std term.Streams) error {
 	var told delegation.Assignment
 	if err := json.NewDecoder(io.LimitReader(in, 1<<20)).Decode(&told); err != nil {
-		return fmt.Errorf("reading what is to be done: %w", err)
+		return fmt.Errorf("reading the task: %w", err)
 	}
 	self, err := os.Executable()
 	if err != nil {

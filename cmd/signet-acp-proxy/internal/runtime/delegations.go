@@ -72,7 +72,7 @@ func (a Asked) Show(ctx context.Context) (ShownDelegation, error) {
 func (a Asked) End(ctx context.Context) (delegation.Row, error) {
 	d, err := a.Service.Cancel(ctx, a.caller, a.ID)
 	if err == nil && !d.State.Ended() {
-		err = errors.New("it has been told to end, and has not ended yet")
+		err = errors.New("it was asked to end and has not ended yet")
 	}
 	return d.Row(), err
 }
@@ -94,7 +94,7 @@ func (a Asked) Verdict(ctx context.Context, verdict float64, note string) error 
 // Child gives the session that works on it.
 func (a Asked) Child(ctx context.Context, d *Data) (Listed, error) {
 	if a.ACPID == "" {
-		return Listed{}, errors.New("it has no session: the other agent has not begun")
+		return Listed{}, errors.New("it has no session: the child agent has not started")
 	}
 	id, err := d.Sessions.Worker(ctx, a.ACPID, a.Key)
 	if err != nil {

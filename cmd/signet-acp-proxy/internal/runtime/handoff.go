@@ -26,7 +26,7 @@ import (
 )
 
 // ErrNothingSaid says that nothing was said in a session.
-var ErrNothingSaid = errors.New("nothing was said in it: there is nothing to hand over")
+var ErrNothingSaid = errors.New("nothing was said in it, so there is nothing to hand over")
 
 // A Handoff is a session that the next session of another agent continues.
 type Handoff struct {
@@ -44,7 +44,7 @@ func handOver(
 ) (Handoff, error) {
 	to = config.Canonical(to)
 	if to == "" {
-		return Handoff{}, errors.New("name the agent that is to go on")
+		return Handoff{}, errors.New("name the agent that continues")
 	}
 	if _, known := c.Profile(to); !known {
 		recorded, err := store.Harnesses(ctx)
@@ -130,10 +130,10 @@ func (h Handoff) Command() string {
 // Run begins the other session through acpx.
 func (h Handoff) Run(ctx context.Context, std term.Streams) error {
 	if h.acpx == nil {
-		return fmt.Errorf("no command is known for %s: begin its session in your own client", h.To)
+		return fmt.Errorf("no command is known for %s: start its session in your client", h.To)
 	}
 	if !clients.OnPath("acpx") {
-		return errors.New("acpx is not there to run it: npm install -g acpx, or begin the session in your own client")
+		return errors.New("acpx is not installed: npm install -g acpx, or start the session in your client")
 	}
 	for _, line := range h.acpx {
 		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
@@ -185,7 +185,7 @@ func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB
 		Answer: func(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
 			var given struct{ To string }
 			if delegation.Inside(os.Getenv) != "" {
-				return nil, errors.New("this was delegated to you: your last message goes back to who asked")
+				return nil, errors.New("this was delegated to you: your last message goes back to the caller")
 			}
 			if err := json.Unmarshal(raw, &given); err != nil || strings.TrimSpace(given.To) == "" {
 				return nil, errors.New("to is missing: session_handoff takes to, the name of an agent")

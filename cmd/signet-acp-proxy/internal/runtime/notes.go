@@ -74,7 +74,7 @@ func (d *Data) Promote(ctx context.Context, id string) (m embedded.Memory, added
 	case !ok:
 		return m, false, fmt.Errorf("no line has the id %q: memory list --agents shows them", id)
 	case n.CwdUnknown:
-		return m, false, fmt.Errorf("%s is about a folder that is not known: run this in that folder",
+		return m, false, fmt.Errorf("%s is about an unknown folder: run this in that folder",
 			filepath.Base(filepath.Dir(filepath.Dir(n.File))))
 	}
 	return d.Memories.Add(ctx, embedded.Memory{Content: n.Text, Project: memory.Project(n.Cwd), Origin: origin(n),

@@ -17,7 +17,7 @@ func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp
 // stays.
 func RemovePage(c *config.Config) error {
 	if err := os.Remove(PageFile(c)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the page that view wrote is left: %w", err)
+		return fmt.Errorf("the page that view wrote could not be removed: %w", err)
 	}
 	return nil
 }
