@@ -70,8 +70,8 @@ func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
 	case reopens.Valid && !reopens.Bool:
 		return fmt.Errorf("%s cannot load a session: ask it anew, with all that it must know", d.Agent)
 	}
-	return fmt.Errorf("its folder is gone (applied, discarded, too large, older than %v, or %d others came since): "+
-		"ask anew, with all that the other must know", treeTime, MostTrees)
+	return fmt.Errorf("its folder is gone (applied, discarded, too large, older than %v h, or %d others came since): "+
+		"ask anew, with all that the other must know", treeTime.Hours(), MostTrees)
 }
 
 // Shed removes the trees that are kept for follow-ups, but for the newest ones, and those of which the conversation was
