@@ -19,7 +19,7 @@ func (c *Config) readTrusted(file string) error {
 	if theirs.Memory == "off" {
 		c.Memory, c.sources["memory"] = "off", theirs.sources["memory"]
 	}
-	return fmt.Errorf("%s counts for nothing: others can write to %s (%s)", file, writable, mend)
+	return fmt.Errorf("%s is ignored: others can write to %s (%s)", file, writable, mend)
 }
 
 // trustHook drops an on_session_end whose program others can write.
@@ -36,7 +36,7 @@ func (c *Config) trustHook() error {
 	}
 	if writable, mend := writableByOthers(program); writable != "" {
 		c.OnSessionEnd = nil
-		return fmt.Errorf("on_session_end is not run: others can write to %s (%s)", writable, mend)
+		return fmt.Errorf("on_session_end does not run: others can write to %s (%s)", writable, mend)
 	}
 	return nil
 }

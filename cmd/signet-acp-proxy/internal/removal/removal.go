@@ -184,8 +184,8 @@ func Undo(ctx context.Context, d *runtime.Data, std term.Streams) error {
 	}
 	what, err := sqlite.Undo(ctx, d.DB, path)
 	if err != nil {
-		return fmt.Errorf("%w; nothing is changed. A session that was begun anew stands in the way of the one that "+
-			"went: forget that first", err)
+		return fmt.Errorf("%w; nothing was changed. A new session conflicts with the removed one: "+
+			"forget the new one first", err)
 	}
 	if err := runtime.RemoveUndo(path); err != nil {
 		return err

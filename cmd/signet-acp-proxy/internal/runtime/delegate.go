@@ -44,7 +44,7 @@ type Delegated struct {
 func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func(line string)) (Delegated, error) {
 	switch {
 	case !d.Config.Delegation && delegation.Inside(os.Getenv) != "":
-		return Delegated{}, errors.New("here agents ask one another by their tool delegate: in the bounds of a " +
+		return Delegated{}, errors.New("use the tool delegate instead: in the bounds of a " +
 			"delegation this command reaches nothing")
 	case !d.Config.Delegation:
 		return Delegated{}, ErrNoDelegation

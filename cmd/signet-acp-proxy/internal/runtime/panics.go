@@ -48,7 +48,7 @@ func (l *Log) hearPanics(c *config.Config) {
 		said := make(chan struct{})
 		guard.Go("saying so", func() {
 			defer close(said)
-			l.std.Say("a mistake in this program (%s, at %s) ended a piece of memory's work; everything else goes on "+
+			l.std.Say("a bug in this program (%s, at %s) stopped a piece of memory work; everything else continues "+
 				"(signet-acp-proxy doctor says more)", p.Work, p.Where)
 		})
 		select {
