@@ -211,7 +211,7 @@ func TestUndoInTheWay(t *testing.T) {
 	_, err := d.Sessions.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: s.ACPID, New: true})
 	check(t, err)
 	before := rows(t, d.DB)
-	if err := Undo(ctx, d, silent()); err == nil || !strings.Contains(err.Error(), "nothing is changed") {
+	if err := Undo(ctx, d, silent()); err == nil || !strings.Contains(err.Error(), "nothing was changed") {
 		t.Errorf("undoing: %v", err)
 	}
 	if diff := cmp.Diff(before, rows(t, d.DB)); diff != "" {
