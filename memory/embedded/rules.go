@@ -42,25 +42,29 @@ type ruleRow struct {
 
 // rules gives what stands as a rule among the memories that a session of a project may see, the newest first; of all
 // projects where all is set.
-func (s *Store) rules(ctx context.Context, q sqlite.Querier, project string, all bool, keys [2]string,
-	turns ...int64) ([]rule, error) {
-	of, err := json.Marshal(turns)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := sqlite.Collect(ctx, q, func(row sqlite.Row) (r ruleRow, err error) {
+func (s *Store) rules(ctx context.Context, q sqlite.Querier, project string, all bool) ([]rule, error) {
+	rows, err := s.ruleRows(ctx, q, search{project: project, all: all}, "")
+	return grouped(rows), err
+}
+
+// ofTurns narrows rules to those that were said in some turns, and those that hold whatever was said.
+const ofTurns = ` AND (m.turn IS NULL OR m.personal OR m.turn IN (SELECT value FROM json_each(?6)))`
+
+// ruleRows reads rules, the newest first; only is a further condition, with its parameters.
+func (s *Store) ruleRows(ctx context.Context, q sqlite.Querier, in search, only string,
+	values ...any) ([]ruleRow, error) {
+	return sqlite.Collect(ctx, q, func(row sqlite.Row) (r ruleRow, err error) {
 		r.Memory, err = scanMemory(trailingColumns{row, []any{&r.turn}})
 		return r, err
-	}, s.across(`SELECT `+memoryColumns+`, coalesce(m.turn, 0) FROM memories m
+	}, s.across(`SELECT `+memoryColumns+`, coalesce(m.turn, 0) FROM memories m INDEXED BY memories_rules
 		WHERE m.type IN ('rule', 'preference', 'wish') AND m.origin = 'user'
-			AND (?2 OR m.project IN (?1, '') OR m.personal) AND (m.key = '' OR m.key NOT IN (?3, ?4))
-			AND (?6 OR m.turn IS NULL OR m.personal OR m.turn IN (SELECT value FROM json_each(?7)))
-		ORDER BY m.created DESC, m.id DESC LIMIT ?5`), project, all, keys[0], keys[1], mostRuleRows,
-		len(turns) == 0, string(of))
-	if err != nil {
-		return nil, err
-	}
-	var list []rule
+			AND (?2 OR m.project IN (?1, '') OR m.personal) AND (m.key = '' OR m.key NOT IN (?3, ?4))`+only+`
+		ORDER BY m.created DESC, m.id DESC LIMIT ?5`),
+		append([]any{in.project, in.all, in.keys[0], in.keys[1], mostRuleRows}, values...)...)
+}
+
+// grouped makes rules of their rows.
+func grouped(rows []ruleRow) (list []rule) {
 	for _, r := range rows {
 		terms := language.Terms(r.Content)
 		at := slices.IndexFunc(list, func(have rule) bool {
@@ -77,7 +81,7 @@ func (s *Store) rules(ctx context.Context, q sqlite.Querier, project string, all
 			have.rows[0], have.rows[last], have.terms = have.rows[last], have.rows[0], terms
 		}
 	}
-	return list, nil
+	return list
 }
 
 // stands reports whether it is a rule: a wish is one once it was said in several sessions.
@@ -116,7 +120,7 @@ func (r rule) shown() Memory {
 
 // Rules gives what stands as a rule or preference, the newest first.
 func (s *Store) Rules(ctx context.Context, f Filter) ([]Memory, error) {
-	list, err := s.rules(ctx, s.db, f.Project, f.Project == "" && !f.Within, [2]string{})
+	list, err := s.rules(ctx, s.db, f.Project, f.Project == "" && !f.Within)
 	found := []Memory{}
 	for _, r := range list {
 		if r.stands() {
@@ -129,7 +133,7 @@ func (s *Store) Rules(ctx context.Context, f Filter) ([]Memory, error) {
 
 // sameRule gives the other rows of the rule that a memory is a row of.
 func (s *Store) sameRule(ctx context.Context, q sqlite.Querier, m Memory) (others []Memory, err error) {
-	list, err := s.rules(ctx, q, m.Project, false, [2]string{})
+	list, err := s.rules(ctx, q, m.Project, false)
 	for _, r := range list {
 		if !slices.ContainsFunc(r.rows, func(row ruleRow) bool { return row.ID == m.ID }) {
 			continue
@@ -172,24 +176,27 @@ func turnsOf(list []*rank.Passage) []int64 {
 // these are the rules for the work that the prompt asks for: "before you commit".
 func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	in search) ([]memory.Item, error) {
-	list, err := s.rules(ctx, s.db, in.project, in.all, in.keys, turnsOf(ranked)...)
-	if err != nil || len(list) == 0 {
+	rows, err := s.rulesFor(ctx, q, ranked, in)
+	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
+	list := grouped(rows)
 	turns, err := s.userTerms(ctx, list)
 	if err != nil {
 		return nil, err
 	}
 	var items []memory.Item
 	for _, r := range list {
-		m, around := r.shown(), 0.0
+		around := 0.0
 		for _, row := range r.rows {
 			around = max(around, q.Held(turns[row.turn]))
 		}
 		held := q.Held(r.terms) + turnShare*around
-		asksFor := q.HasAll(language.Terms(stated.WorkOf(m.Content)))
-		concerns := asksFor || held >= leastOfRule && len(ranked) > 0
-		if !concerns || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
+		if len(ranked) > 0 && held < leastOfRule && !asksFor(q, r.rows[0].Content) {
+			continue
+		}
+		m := r.shown()
+		if slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
 			continue
 		}
 		if r.stands() {
@@ -206,6 +213,33 @@ func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.P
 	slices.SortStableFunc(items, func(a, b memory.Item) int { return cmp.Compare(b.Score, a.Score) })
 	return items[:min(len(items), mostRules)], nil
 }
+
+// rulesFor reads the rules that may concern a prompt: those of the turns that were found, or, where nothing is told,
+// those for the work that it asks for.
+func (s *Store) rulesFor(ctx context.Context, q *rank.Query, ranked []*rank.Passage, in search) ([]ruleRow, error) {
+	if len(ranked) > 0 {
+		turns, err := json.Marshal(turnsOf(ranked))
+		if err != nil {
+			return nil, err
+		}
+		return s.ruleRows(ctx, s.db, in, ofTurns, string(turns))
+	}
+	var has []string // the beginning of one of the prompt's words
+	var begins []any
+	for _, word := range q.Sought() {
+		runes := []rune(word)
+		begins = append(begins, "%"+string(runes[:min(len(runes), leastBeginning)])+"%")
+		has = append(has, fmt.Sprintf("m.content LIKE ?%d", 5+len(begins)))
+	}
+	if len(has) == 0 {
+		return nil, nil
+	}
+	rows, err := s.ruleRows(ctx, s.db, in, " AND ("+strings.Join(has, " OR ")+")", begins...)
+	return slices.DeleteFunc(rows, func(r ruleRow) bool { return !asksFor(q, r.Content) }), err
+}
+
+// asksFor reports whether a prompt asks for the work that a rule is for.
+func asksFor(q *rank.Query, rule string) bool { return q.HasAll(language.Terms(stated.WorkOf(rule))) }
 
 const mostOfRule = 200 // bytes that are told of a rule
 

@@ -59,7 +59,6 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 	t := selection{q: q, places: places, texts: texts, left: left, said: map[string]bool{},
 		cut: map[int64][]sentence{}}
 	t.project = in.project
-	t.takenBack = t.takeBack(slices.Concat(words, ranked[:min(len(ranked), 2*mostOpening)]))
 	for _, text := range in.seen {
 		t.markSeen(text)
 	}
@@ -102,6 +101,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 			}
 		}
 	}
+	t.takenBack = t.takeBack(slices.Concat(words, ranked[:min(len(ranked), 2*mostOpening)]))
 	return t.finish(), nil
 }
 
@@ -158,16 +158,20 @@ type selection struct {
 	takenBack map[int64]time.Time // passages with what the user decided and took back, and when
 }
 
-// takeBack finds the user's decisions that a later one takes back.
+// takeBack finds the user's decisions that are told and that a later one of the list takes back.
 func (t *selection) takeBack(list []*rank.Passage) map[int64]time.Time {
+	list = slices.DeleteFunc(list, func(c *rank.Passage) bool {
+		return !c.ByUser || !c.Traits.Has(passage.Directs|passage.Changes)
+	})
 	slices.SortStableFunc(list, func(a, b *rank.Passage) int { return a.Created.Compare(b.Created) })
 	var decided []string
 	by := map[string]*rank.Passage{}
 	for _, c := range list {
-		if !c.ByUser || !c.Traits.Has(passage.Directs|passage.Changes) {
+		text := t.texts[c.ID].Content
+		if !t.tells(c) && (len(decided) == 0 || !stated.TakesBack(text)) { // to read a decision is costly
 			continue
 		}
-		for _, text := range stated.Decided("", t.texts[c.ID].Content) {
+		for _, text := range stated.Decided("", text) {
 			if by[text] == nil {
 				decided, by[text] = append(decided, text), c
 			}

@@ -4,11 +4,12 @@ import "strings"
 
 // A Text is what the index holds of a text.
 type Text struct {
-	Terms []string // in their order
-	Names int      // how many different words have a capital inside a sentence
-	Time  bool     // it has a word about a time
-	Many  bool     // it has a number
-	Asks  bool     // it ends in a question
+	Terms       []string // in their order
+	Names       int      // how many different words have a capital inside a sentence
+	FirstPerson int      // how many words speak of the speaker: I, my, we
+	Time        bool     // it has a word about a time
+	Many        bool     // it has a number
+	Asks        bool     // it ends in a question
 }
 
 // Read makes a text's terms, and notes which questions it may answer.
@@ -22,6 +23,9 @@ func Read(text string) Text {
 	t := Text{Terms: make([]string, 0, len(words)), Asks: EndsInQuestion(text)}
 	names := map[string]bool{}
 	for i, w := range words {
+		if firstPerson()[folded[i]] {
+			t.FirstPerson++
+		}
 		t.Time = t.Time || timeWord(folded[i])
 		t.Many = t.Many || isNumber(folded[i])
 		if isCapitalized(w.Text) && !opensSentence(text[:w.At]) && !firstPerson()[folded[i]] {

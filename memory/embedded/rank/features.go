@@ -22,11 +22,17 @@ type features struct {
 	many     float64 // it has a number, and the question asks for one
 	date     float64 // it was said at the time that the question names
 	pairs    float64 // terms that follow each other in it as in the question
-	place    float64 // against it: it is narration, or a plan, said before a tool was called
+	// of what was said in no turn:
+	first   float64 // the speaker speaks of themselves in it
+	replies float64 // it comes after a question
+	speaker float64 // it begins with a name that the question names
+
+	place float64 // against it: it is narration, or a plan, said before a tool was called
 }
 
 // score is the weighed sum. The weights were fitted on halves of dialogues with questions, and rounded.
 func (f features) score() float64 {
-	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + f.terms + f.newNames -
-		.9*f.question + 2.3*f.when + 1.5*f.many + 5*f.date + .5*f.pairs - f.place
+	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + f.terms + f.newNames +
+		.8*f.first - .9*f.question + .35*f.replies +
+		2.3*f.when + 1.5*f.many + 5*f.date + .5*f.pairs + .9*f.speaker - f.place
 }

@@ -37,6 +37,7 @@ type Passage struct {
 	terms   uint32             // which asked terms it has, a bit each
 	matched int                // how many different ones
 	pairs   int                // of asked terms that follow each other in it
+	opens   bool               // it begins with a name that the question has
 	shared  int                // how many names of the question it has
 	own     float64            // the share of the question that it holds by itself
 	wide    float64            // the same with wideReach neighbours
@@ -52,18 +53,19 @@ type Passage struct {
 func (q *Query) Read(p *Passage, content string, about []byte) {
 	p.content, p.near = content, []*Passage{p}
 	var counts [mostAsked]float64
-	last := -1
+	last, first := -1, true
 	for text := []byte(content); len(text) > 0; {
 		var term []byte
 		term, text, _ = bytes.Cut(text, space)
 		i := q.find(term)
 		if i >= 0 {
 			counts[i]++
+			p.opens = p.opens || first && q.asked[i].Name
 			if last >= 0 && i != last {
 				p.pairs++
 			}
 		}
-		last = i
+		last, first = i, false
 	}
 	for len(about) > 0 {
 		var term []byte

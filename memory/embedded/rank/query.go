@@ -169,6 +169,16 @@ func (q *Query) Held(terms []string) (held float64) {
 	return held / (1 - unknown/2)
 }
 
+// Sought gives the words that are looked for.
+func (q *Query) Sought() (words []string) {
+	for _, a := range q.asked {
+		if !a.Pair {
+			words = append(words, a.Word)
+		}
+	}
+	return words
+}
+
 // HasAll reports whether the prompt has all of some terms, and there are any.
 func (q *Query) HasAll(terms []string) bool {
 	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t string) bool { return q.find([]byte(t)) < 0 })

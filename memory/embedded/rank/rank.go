@@ -126,6 +126,15 @@ func (q *Query) features(thread []*Passage, i int) features {
 	if q.Who {
 		f.newNames = float64(min(max(c.Traits.Names()-c.shared, 0), 2)) / 2
 	}
+	if c.Turn == 0 { // who speaks to whom in a turn is known, of what was imported only its words tell it
+		f.first = float64(min(c.Traits.FirstPerson(), 2)) / 2
+		if i > 0 && thread[i-1].Traits.Has(passage.Asks) {
+			f.replies = 1
+		}
+		if c.opens {
+			f.speaker = 1
+		}
+	}
 	switch {
 	case c.Traits.Has(passage.Narrates):
 		f.place = 2

@@ -80,6 +80,9 @@ const (
 	shortPrompt = 200 // bytes; what is longer pastes names
 )
 
+// TakesBack reports whether a text may take a decision back.
+func TakesBack(text string) bool { return undoes.In(text) }
+
 // Reverted gives those of some decisions, in their order, that a later one takes back, with that one. A later one that
 // says what it replaces takes back nothing else.
 func Reverted(decided []string) map[string]string {
@@ -89,7 +92,7 @@ func Reverted(decided []string) map[string]string {
 		terms[i] = language.SetOf(language.Terms(text))
 	}
 	for i, later := range decided {
-		if !undoes.In(later) {
+		if !TakesBack(later) {
 			continue
 		}
 		replaced := passage.Replaced(later)
