@@ -12,7 +12,8 @@ export CGO_CFLAGS ?= -O2
 .DEFAULT_GOAL := build
 
 build:
-	go build -tags $(TAGS) -o $(BIN) ./cmd/signet-acp-proxy
+	@echo "go build -tags $(TAGS) -o $(BIN) ./cmd/signet-acp-proxy"
+	@. scripts/beat.sh; beat go build -tags $(TAGS) -o $(BIN) ./cmd/signet-acp-proxy
 	go build -o $(ECHO) ./e2e/echoagent
 
 # The main job on one screen: AGENT=claude PROMPT="…" for a real harness, else the echo agent in a temporary HOME. VERBOSE=1: both replies as

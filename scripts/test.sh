@@ -5,6 +5,7 @@
 #   scripts/test.sh ./proxy     the short form: formatting, vet, staticcheck and tests of these packages alone
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/beat.sh
 
 export GORACE=atexit_sleep_ms=0 # else what the race detector watches ends a second late, each program of a test, too
 tags=sqlite_fts5 # takes SQLite in C; without it the build takes SQLite in Go
@@ -16,7 +17,7 @@ step() {
 	echo "== $1"
 	shift
 	began=$(date +%s)
-	"$@" || { echo "== failed: $*" >&2; exit 1; }
+	beat "$@" || { echo "== failed: $*" >&2; exit 1; }
 	echo "   $(($(date +%s) - began)) s"
 }
 
