@@ -95,14 +95,14 @@ func TestFilesOf(t *testing.T) {
 // A place gives a harness a state of its own, with a copy of its login and nothing else of the user's.
 func TestPrepare(t *testing.T) {
 	dir := files(t, "home/.codex/auth.json", "home/.codex/config.toml", "home/.claude/.credentials.json",
-		"home/.nvm/bin/node", "root/work/a", "root/own/x", "signet/agent.yaml", "ca.pem", "mine.json")
+		"home/.nvm/bin/node", "root/tree/a", "root/own/x", "signet/agent.yaml", "ca.pem", "mine.json")
 	home := filepath.Join(dir, "home")
 	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, ".nvm/bin") + ":" + home + ":/usr/bin",
 		"NODE_EXTRA_CA_CERTS=" + filepath.Join(dir, "ca.pem"), "MINE=" + filepath.Join(dir, "mine.json"),
 		"OPENAI_API_KEY=own", "ANTHROPIC_API_KEY=other"}
 	codex, _ := upstream.Lookup("codex")
 	for _, edit := range []bool{false, true} {
-		p := Place{Tree: filepath.Join(dir, "root/work"), Edit: edit, Own: filepath.Join(dir, "root/own")}
+		p := Place{Tree: filepath.Join(dir, "root/tree"), Edit: edit, Own: filepath.Join(dir, "root/own")}
 		r, with, err := p.Prepare(codex, "/usr/bin/env", []string{"env"}, env, []string{"MINE"},
 			[]string{filepath.Join(dir, "signet")})
 		if err != nil {
@@ -145,7 +145,7 @@ func TestPrepare(t *testing.T) {
 		}
 	}
 	// a link that the child has made leads to nothing of the user's, when it goes or comes back
-	p := Place{Tree: filepath.Join(dir, "root/work"), Own: filepath.Join(dir, "root/own")}
+	p := Place{Tree: filepath.Join(dir, "root/tree"), Own: filepath.Join(dir, "root/own")}
 	users := filepath.Join(home, ".codex")
 	if err := os.RemoveAll(filepath.Join(p.Own, ".codex")); err != nil {
 		t.Fatal(err)
