@@ -73,22 +73,16 @@ func (c *Client) follow(ctx context.Context, p Prompt, each bool) error {
 // the session's Messages: it goes in with the next block. It ends with ctx or after 10 s, and makes no call while the
 // daemon is left alone. Errors as of Follow.
 func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
-	if err := c.keys.bypassed(s.Key); err != nil {
+	ctx, cancel, err := c.beside(ctx, s)
+	if err != nil {
 		return err
 	}
-	if c.shared.open() {
-		return unavailable(errOpen)
-	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := c.verify(ctx); err != nil {
-		return err
-	}
 	var r struct {
 		ownership
 		Guidelines string
 	}
-	err := c.post(ctx, "/api/hooks/pre-compaction", struct {
+	err = c.post(ctx, "/api/hooks/pre-compaction", struct {
 		Harness     string `json:"harness"`
 		SessionKey  string `json:"sessionKey"`
 		Project     string `json:"project,omitempty"`
@@ -111,18 +105,12 @@ func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 // Skill tells the daemon that a prompt names a skill (POST /api/hooks/skill-invocation), where the daemon has that
 // hook. It ends with ctx or after 10 s, and makes no call while the daemon is left alone. Errors as of Follow.
 func (c *Client) Skill(ctx context.Context, s memory.Session, name string) error {
-	if err := c.keys.bypassed(s.Key); err != nil {
+	ctx, cancel, err := c.beside(ctx, s)
+	if err != nil {
 		return err
 	}
-	if c.shared.open() {
-		return unavailable(errOpen)
-	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := c.verify(ctx); err != nil {
-		return err
-	}
-	err := c.post(ctx, "/api/hooks/skill-invocation", struct {
+	err = c.post(ctx, "/api/hooks/skill-invocation", struct {
 		Harness     string `json:"harness"`
 		SkillName   string `json:"skillName"`
 		SessionKey  string `json:"sessionKey"`
@@ -136,6 +124,25 @@ func (c *Client) Skill(ctx context.Context, s memory.Session, name string) error
 		return nil
 	}
 	return unavailable(err)
+}
+
+// beside begins a call that no conversation waits for, of a session that is not switched off, to a daemon that is ours
+// and not left alone. Without an error, cancel must be called.
+func (c *Client) beside(
+	ctx context.Context, s memory.Session,
+) (_ context.Context, cancel context.CancelFunc, err error) {
+	if err := c.keys.bypassed(s.Key); err != nil {
+		return nil, nil, err
+	}
+	if c.LeftAlone() {
+		return nil, nil, unavailable(errOpen)
+	}
+	ctx, cancel = context.WithTimeout(ctx, callTimeout)
+	if err := c.verify(ctx); err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return ctx, cancel, nil
 }
 
 // FollowTimeout is how long Follow takes at most, waiting for a start included.
