@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -29,4 +30,20 @@ func (s *Service) refuseUnbounded(a Agent, mode Mode) error {
 	}
 	return fmt.Errorf("nothing keeps %s to a folder here: ask another (agents says what keeps each), or set "+
 		"delegation_unbounded: true", a.ID)
+}
+
+// mustSetMode reports whether a session is to be put into the mode in which its agent only reads. The error says why it
+// may not begin: nothing else keeps it from writing, and the session does not have that mode.
+func (r *run) mustSetMode(readMode string, has, inPlace bool) (bool, error) {
+	switch {
+	case r.d.Mode == Read && has:
+		return true, nil
+	case r.place != nil:
+		return false, nil
+	case inPlace:
+		return false, errors.New("it has no mode in which it only reads, and the folder is too large to be copied")
+	case r.d.Mode == Read && readMode != "" && !r.Unbounded:
+		return false, fmt.Errorf("its session has no mode %s, and nothing else keeps it from writing here", readMode)
+	}
+	return false, nil
 }

@@ -3,6 +3,8 @@ package delegation
 import (
 	"strings"
 	"testing"
+
+	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
 )
 
 // Where the system bounds nothing, only who keeps himself to the folder is asked, unless a person has it otherwise.
@@ -32,5 +34,38 @@ func TestUnbounded(t *testing.T) {
 	}
 	if got, err := s.choose(agents[2:], Request{Mode: Read}, "", ""); got != "reader" {
 		t.Errorf("chosen: %q, %v", got, err)
+	}
+}
+
+// An agent that only its mode keeps from writing does not begin where its session lacks that mode.
+func TestReadMode(t *testing.T) {
+	for _, tt := range []struct {
+		mode                             Mode
+		readMode                         string
+		has, inPlace, bySystem, byNobody bool
+		set                              bool
+		refused                          string
+	}{
+		{mode: Read, readMode: "plan", has: true, set: true},
+		{mode: Read, readMode: "plan", has: true, set: true, inPlace: true},
+		{mode: Read, readMode: "plan", has: true, set: true, bySystem: true},
+		{mode: Read, readMode: "plan", refused: "has no mode plan"},
+		{mode: Read, readMode: "plan", inPlace: true, refused: "too large"},
+		{mode: Read, readMode: "plan", inPlace: true, byNobody: true, refused: "too large"},
+		{mode: Read, readMode: "plan", byNobody: true},
+		{mode: Read, readMode: "plan", bySystem: true},
+		{mode: Read, inPlace: true, bySystem: true},
+		{mode: Read},
+		{mode: Edit, readMode: "plan", has: true},
+		{mode: Edit, readMode: "plan"},
+	} {
+		r := run{Runner: Runner{Unbounded: tt.byNobody}, d: Delegation{Mode: tt.mode}}
+		if tt.bySystem {
+			r.place = &bounds.Place{}
+		}
+		set, err := r.mustSetMode(tt.readMode, tt.has, tt.inPlace)
+		if set != tt.set || (err == nil) != (tt.refused == "") || err != nil && !strings.Contains(err.Error(), tt.refused) {
+			t.Errorf("%+v: %v, %v", tt, set, err)
+		}
 	}
 }

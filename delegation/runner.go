@@ -410,12 +410,14 @@ func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (
 	r.noted.ACPID = session.ID
 	r.mu.Unlock()
 	r.note(r.ctx)
-	if r.d.Mode == Read && session.HasMode(readMode) {
+	set, err := r.mustSetMode(readMode, session.HasMode(readMode), inPlace)
+	if err != nil {
+		return t, err
+	}
+	if set {
 		if err := conn.SetMode(opening, session.ID, readMode); err != nil {
 			return t, fmt.Errorf("setting its read-only mode: %w", err)
 		}
-	} else if inPlace && r.place == nil {
-		return t, errors.New("it has no mode in which it only reads, and the folder is too large to be copied")
 	}
 	if err := r.choose(opening, conn, session, readMode); err != nil {
 		return t, err
