@@ -38,10 +38,10 @@ const (
 	codeMethodNotFound = -32601
 )
 
-const mostNoise = 1 << 10 // bytes of a line that is no message
+const maxNoise = 1 << 10 // bytes of a line that is no message
 
-// mostLine is the longest frame that is read, in bytes; a longer one is passed over.
-const mostLine = 16 << 20
+// maxLine is the longest frame that is read, in bytes; a longer one is passed over.
+const maxLine = 16 << 20
 
 // An Error is an agent's error response.
 type Error struct {
@@ -111,13 +111,13 @@ func (c *Conn) Read(in io.Reader) {
 	var line []byte
 	for {
 		part, err := lines.ReadSlice('\n')
-		if len(line) <= mostLine {
+		if len(line) <= maxLine {
 			line = append(line, part...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if len(line) <= mostLine {
+		if len(line) <= maxLine {
 			c.dispatch(bytes.TrimSpace(line))
 		}
 		if line = line[:0]; cap(line) > 1<<20 {
@@ -152,7 +152,7 @@ func (c *Conn) dispatch(line []byte) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.noise == "" {
-			c.noise = chars.Cut(string(line), mostNoise)
+			c.noise = chars.Cut(string(line), maxNoise)
 		}
 		return
 	}

@@ -161,7 +161,7 @@ func TestFailures(t *testing.T) {
 		p := newPeer(t, &heard{})
 		go func() {
 			_, _ = p.in.ReadString('\n')
-			p.say(strings.Repeat("x", mostLine+100), `{"id":1,"result":{"sessionId":"s"}}`)
+			p.say(strings.Repeat("x", maxLine+100), `{"id":1,"result":{"sessionId":"s"}}`)
 		}()
 		if s, err := p.NewSession(t.Context(), "/"); err != nil || s.ID != "s" {
 			t.Errorf("%+v, %v", s, err)

@@ -103,7 +103,7 @@ type Turn struct {
 	} `json:"_meta"`
 }
 
-// Tokens gives the tokens that the agent reports for the turn; ok is false where it reports none.
+// Tokens returns the tokens that the agent reports for the turn; ok is false where it reports none.
 func (t Turn) Tokens() (n int64, ok bool) {
 	if t.Usage != nil {
 		return max(t.Usage.Total, t.Usage.Input+t.Usage.Output), true

@@ -6,5 +6,5 @@ import "strings"
 // space, so whoever does not know of it reads the same words.
 const ToolMark = "\f"
 
-// WithoutToolMarks gives an answer as it was said.
+// WithoutToolMarks returns an answer as it was said.
 func WithoutToolMarks(answer string) string { return strings.ReplaceAll(answer, ToolMark, "") }

@@ -38,7 +38,8 @@ func (b *Batch) BeginTurn(n int, session int64, key, delegation string) (turn in
 	return turn, nil
 }
 
-// GrowTurn gives a turn that an import has brought the rest of its answer, and returns how many calls of tools it had.
+// GrowTurn returns a turn that an import has brought the rest of its answer, and returns how many calls of tools it
+// had.
 func (b *Batch) GrowTurn(t Turn) (tools int, err error) {
 	err = b.tx.QueryRowContext(b.ctx, `SELECT json_array_length(tools) FROM turns WHERE id = ?`, t.ID).Scan(&tools)
 	if err != nil {

@@ -204,7 +204,7 @@ func check(tb testing.TB, err error) {
 	}
 }
 
-// must gives v, having checked err: must(f())(t).
+// must returns v, having checked err: must(f())(t).
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(tb testing.TB) T {
 		tb.Helper()

@@ -14,9 +14,9 @@ import (
 // handoffAge is how long a handoff waits for a session to take it.
 const handoffAge = time.Hour
 
-// HandOver leaves a session to be continued by the next one of an agent, by any of its names, in the same project, or
+// Handoff leaves a session to be continued by the next one of an agent, by any of its names, in the same project, or
 // in the same folder if that is in none. A handoff of the session that waits for the agent already is renewed.
-func (s *Store) HandOver(ctx context.Context, session int64, agent string) error {
+func (s *Store) Handoff(ctx context.Context, session int64, agent string) error {
 	return s.write(ctx, "leaving a session for another agent", func(tx *sql.Tx) error {
 		agent = strings.ToLower(agent)
 		if _, err := tx.ExecContext(ctx, `DELETE FROM handoffs WHERE session = ? AND agent = ? AND taken_by IS NULL`,
@@ -31,16 +31,16 @@ func (s *Store) HandOver(ctx context.Context, session int64, agent string) error
 // placeOf is the place of a session (s) by which handoffs are found.
 const placeOf = `iif(s.project <> '', s.project, s.cwd)`
 
-// A Predecessor says which session another one continues, and how.
-type Predecessor struct {
+// A Continued says which session another one continues, and how.
+type Continued struct {
 	Session int64
 	Handed  bool // by a handoff; else the other took its place (ContinueOf)
 }
 
-// Predecessor returns the session that one continues: whose place it took, or which was handed to its agent. names are
+// Continued returns the session that one continues: whose place it took, or which was handed to its agent. names are
 // the agent's, in lower case. The first session that asks takes the handoff. It returns the zero value if there is
 // none, and if the session has been told of it, because a prompt carried a block that was not refused.
-func (s *Store) Predecessor(ctx context.Context, session int64, names []string) (p Predecessor, err error) {
+func (s *Store) Continued(ctx context.Context, session int64, names []string) (p Continued, err error) {
 	const doing = "finding what a session goes on from"
 	var told bool
 	err = s.db.QueryRowContext(ctx, `SELECT coalesce(h.session, s.continue_of, 0), h.session IS NOT NULL,
@@ -48,7 +48,7 @@ func (s *Store) Predecessor(ctx context.Context, session int64, names []string) 
 		FROM sessions s LEFT JOIN handoffs h ON h.taken_by = s.id WHERE s.id = ?1`, session, WasRefused).
 		Scan(&p.Session, &p.Handed, &told)
 	if err != nil || told {
-		return Predecessor{}, sqlite.While(doing, orNotFound(err))
+		return Continued{}, sqlite.While(doing, orNotFound(err))
 	}
 	if p.Session != 0 {
 		said, err := s.saidBefore(ctx, p.Session)
@@ -58,14 +58,14 @@ func (s *Store) Predecessor(ctx context.Context, session int64, names []string) 
 	}
 	id, err := s.openHandoff(ctx, session, names)
 	if err != nil || id == 0 {
-		return Predecessor{}, sqlite.While(doing, err)
+		return Continued{}, sqlite.While(doing, err)
 	}
-	p = Predecessor{Handed: true}
+	p = Continued{Handed: true}
 	err = s.write(ctx, doing, func(tx *sql.Tx) error {
 		err := tx.QueryRowContext(ctx, `UPDATE handoffs SET taken_by = ?, taken = ? WHERE id = ? AND taken_by IS NULL
 			RETURNING session`, session, sqlite.Stamp(s.now()), id).Scan(&p.Session)
 		if errors.Is(err, sql.ErrNoRows) { // another session was quicker
-			p, err = Predecessor{}, nil
+			p, err = Continued{}, nil
 		}
 		return err
 	})

@@ -14,9 +14,9 @@ import (
 )
 
 // before says what a session goes on from, by its id.
-func (b *bench) before(session Session, names ...string) Predecessor {
+func (b *bench) before(session Session, names ...string) Continued {
 	b.tb.Helper()
-	return must(b.Predecessor(b.ctx(), session.ID, names))(b.tb)
+	return must(b.Continued(b.ctx(), session.ID, names))(b.tb)
 }
 
 // The next session of the agent that begins there takes a handoff, within an hour and once.
@@ -59,14 +59,14 @@ func TestHandoff(t *testing.T) {
 			if tt.another == "" {
 				tt.another = "codex"
 			}
-			check(t, b.HandOver(t.Context(), first.ID, tt.another))
+			check(t, b.Handoff(t.Context(), first.ID, tt.another))
 			b.clock.Advance(tt.later)
 			if !tt.early {
 				taker = b.open(tt.o)
 			}
-			want := Predecessor{}
+			want := Continued{}
 			if tt.takes {
-				want = Predecessor{Session: first.ID, Handed: true}
+				want = Continued{Session: first.ID, Handed: true}
 			}
 			for range 2 { // its first prompt may have been refused
 				if got := b.before(taker, tt.names...); got != want {
@@ -95,15 +95,15 @@ func TestHandoffRace(t *testing.T) {
 	b := newBench(t)
 	first := b.open(OpenSession{ACPID: "first", Cwd: "/tmp/x", New: true})
 	b.turn(first.ID, "p", "hello", "ok")
-	check(t, b.HandOver(t.Context(), first.ID, "codex"))
-	check(t, b.HandOver(t.Context(), first.ID, "codex")) // which takes the place of the one before
+	check(t, b.Handoff(t.Context(), first.ID, "codex"))
+	check(t, b.Handoff(t.Context(), first.ID, "codex")) // which takes the place of the one before
 	var group sync.WaitGroup
 	took := make(chan bool, 8)
 	for i := range cap(took) {
 		other := b.another()
 		s := other.open(OpenSession{ACPID: fmt.Sprint("taker-", i), Cwd: "/tmp/x", New: true})
 		group.Go(func() {
-			p, err := other.Predecessor(t.Context(), s.ID, []string{"codex"})
+			p, err := other.Continued(t.Context(), s.ID, []string{"codex"})
 			if err != nil {
 				t.Error(err)
 			}
@@ -141,7 +141,7 @@ func TestLastTurns(t *testing.T) {
 	fork := open(OpenSession{ACPID: "fork", ForkOf: second.ID})
 	say(second, "behind the fork")
 	say(fork, "3 fork")
-	check(t, b.HandOver(t.Context(), fork.ID, "codex"))
+	check(t, b.Handoff(t.Context(), fork.ID, "codex"))
 	taker := open(OpenSession{ACPID: "taker"})
 	if got := b.before(taker, "codex"); got.Session != fork.ID {
 		t.Fatalf("it goes on from %+v", got)
@@ -149,7 +149,7 @@ func TestLastTurns(t *testing.T) {
 	say(fork, "behind the handoff")
 	say(taker, "4 taker")
 	last := open(OpenSession{ACPID: "last", ContinueOf: taker.ID})
-	if got := b.before(last, "codex"); got != (Predecessor{Session: taker.ID}) {
+	if got := b.before(last, "codex"); got != (Continued{Session: taker.ID}) {
 		t.Fatalf("it goes on from %+v", got)
 	}
 	words := func(limit int) string {
@@ -180,7 +180,7 @@ func TestNothingToGoOnFrom(t *testing.T) {
 	if got := b.before(b.open(OpenSession{ACPID: "next", ContinueOf: empty.ID, New: true}), "codex"); got.Session != 0 {
 		t.Errorf("it goes on from %+v", got)
 	}
-	if err := b.HandOver(t.Context(), 4711, "codex"); !errors.Is(err, ErrNotFound) {
+	if err := b.Handoff(t.Context(), 4711, "codex"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("handing over nobody: %v", err)
 	}
 }

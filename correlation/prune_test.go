@@ -17,7 +17,7 @@ import (
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// onDisk gives everything that the database's files hold.
+// onDisk returns everything that the database's files hold.
 func (b *bench) onDisk() string {
 	b.tb.Helper()
 	var all strings.Builder

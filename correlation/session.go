@@ -139,9 +139,9 @@ func (s *Store) open(ctx context.Context, tx *sql.Tx, o OpenSession) (Session, e
 	return scanSession(tx.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE id = ?`, id))
 }
 
-// derive fills in what a new session takes from those that it continues or was forked from. inherits: it has the key of
-// the one that it continues, and gets the context that was stored under it.
-func (s *Store) derive(ctx context.Context, tx *sql.Tx, o *OpenSession) (inherits bool, err error) {
+// derive fills in what a new session takes from those that it continues or was forked from. continues: it has the key
+// of the one that it continues, and gets the context that was stored under it.
+func (s *Store) derive(ctx context.Context, tx *sql.Tx, o *OpenSession) (continues bool, err error) {
 	if o.ContinueOf != 0 {
 		var key, record string
 		var used int64
@@ -157,7 +157,7 @@ func (s *Store) derive(ctx context.Context, tx *sql.Tx, o *OpenSession) (inherit
 		if o.Key == "" && used == 0 {
 			o.Key = key
 		}
-		inherits = o.Key == key
+		continues = o.Key == key
 	}
 	if o.ForkOf != 0 {
 		parent, err := s.freshState(ctx, tx, o.ForkOf)
@@ -182,11 +182,11 @@ func (s *Store) derive(ctx context.Context, tx *sql.Tx, o *OpenSession) (inherit
 	if o.Key == "" {
 		o.Key = NewKey()
 	}
-	return inherits, nil
+	return continues, nil
 }
 
 func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, now int64) (int64, error) {
-	inherits, err := s.derive(ctx, tx, &o)
+	continues, err := s.derive(ctx, tx, &o)
 	if err != nil {
 		return 0, err
 	}
@@ -207,7 +207,7 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 	if err != nil {
 		return 0, err
 	}
-	if inherits {
+	if continues {
 		if _, err := tx.ExecContext(ctx, `UPDATE stored_contexts SET session = ? WHERE session = ?`,
 			id, o.ContinueOf); err != nil {
 			return 0, err
@@ -219,7 +219,7 @@ func (s *Store) insertSession(ctx context.Context, tx *sql.Tx, o OpenSession, no
 // fillSession merges o, which says that a session was made, into its row, which another process has made by loading the
 // session before. The row's state stays unless it is armed, and its key stays current; the key of o comes before it.
 func (s *Store) fillSession(ctx context.Context, tx *sql.Tx, id int64, o OpenSession, now int64) error {
-	inherits, err := s.derive(ctx, tx, &o)
+	continues, err := s.derive(ctx, tx, &o)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (s *Store) fillSession(ctx context.Context, tx *sql.Tx, id int64, o OpenSes
 		sqlite.Stamp(o.Made), o.ForkOf, o.ContinueOf, Armed, o.State, id); err != nil {
 		return err
 	}
-	if inherits {
+	if continues {
 		if _, err := tx.ExecContext(ctx, `UPDATE OR IGNORE stored_contexts SET session = ? WHERE session = ?`,
 			id, o.ContinueOf); err != nil {
 			return err

@@ -142,10 +142,10 @@ func TestOpenContinue(t *testing.T) {
 		name      string
 		used      bool
 		key       string
-		inherits  bool
+		continues bool
 		wantStore bool
 	}{
-		{name: "unused context", inherits: true, wantStore: true},
+		{name: "unused context", continues: true, wantStore: true},
 		{name: "used context", used: true},
 		{name: "key of the caller's", key: "mine"},
 	} {
@@ -163,8 +163,8 @@ func TestOpenContinue(t *testing.T) {
 			if v.State != Armed || v.Record != "rec" || v.ContinueOf != a.ID {
 				t.Errorf("B is %+v", v)
 			}
-			if got := v.Key == a.Key; got != tt.inherits {
-				t.Errorf("B has the key of A: %t, want %t", got, tt.inherits)
+			if got := v.Key == a.Key; got != tt.continues {
+				t.Errorf("B has the key of A: %t, want %t", got, tt.continues)
 			}
 			payload, key, err := b.TakeContext(t.Context(), v.ID, time.Minute)
 			if tt.wantStore && (err != nil || string(payload) != "ctx" || key != a.Key) {

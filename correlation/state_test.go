@@ -47,7 +47,7 @@ forked                 : .               | .               | done               
 switched off           : off             | off             | off, doubt           | off, doubt              | off, doubt           | off, doubt           | off                     | off             | .
 `
 
-// row gives a row's event and its cells.
+// row returns a row's event and its cells.
 func row(t *testing.T, line string) (Event, []string) {
 	t.Helper()
 	name, rest, _ := strings.Cut(line, ":")

@@ -23,8 +23,8 @@ import (
 
 // Limits of what one caller may ask for.
 const (
-	mostAtOnce = 4  // delegations of one session that are under way
-	mostInAll  = 20 // delegations of a tree, from the session at its top
+	maxAtOnce = 4  // delegations of one session that are under way
+	maxInAll  = 20 // delegations of a tree, from the session at its top
 )
 
 // Create makes the row of a delegation, or finds the one that the same request made before; fresh says which. A refusal
@@ -117,7 +117,7 @@ func (l *Ledger) inherit(d *Delegation, outer Delegation) error {
 	return nil
 }
 
-// checkNumber refuses a delegation past mostAtOnce or mostInAll.
+// checkNumber refuses a delegation past maxAtOnce or maxInAll.
 func (l *Ledger) checkNumber(ctx context.Context, tx *sql.Tx, d Delegation) error {
 	var now, all int
 	err := tx.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE ended = 0 AND caller = ?1 AND parent = ?2),
@@ -126,10 +126,10 @@ func (l *Ledger) checkNumber(ctx context.Context, tx *sql.Tx, d Delegation) erro
 	switch {
 	case err != nil:
 		return err
-	case now >= mostAtOnce:
+	case now >= maxAtOnce:
 		return fmt.Errorf("%d delegations of yours are under way, and that is the most: wait for one "+
 			"(delegation_wait) or cancel one", now)
-	case all >= mostInAll:
+	case all >= maxInAll:
 		return fmt.Errorf("this session has delegated %d times, and that is the most: do the rest yourself", all)
 	}
 	return nil
@@ -163,7 +163,7 @@ func defaultKey(who Caller, r Request) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// clean gives a text as it may be stored: without private passages and secrets.
+// clean returns a text as it may be stored: without private passages and secrets.
 func clean(text string) string {
 	text, _ = privacy.WithoutPrivate(strings.ToValidUTF8(text, "\ufffd"))
 	return privacy.Redact(strings.ReplaceAll(text, "\x00", ""))
@@ -239,7 +239,7 @@ func (l *Ledger) SaveProgress(ctx context.Context, id, runner string, s RunProgr
 	return cancel, err
 }
 
-// CheckStop gives why a delegation is to end, "" for no reason, and what the delegations inside it have used.
+// CheckStop returns why a delegation is to end, "" for no reason, and what the delegations inside it have used.
 func (l *Ledger) CheckStop(ctx context.Context, d Delegation) (cancel string, inside Usage, err error) {
 	var asked string
 	err = l.db.QueryRowContext(ctx, `SELECT d.cancel, coalesce(sum(i.turns), 0), sum(i.tokens), sum(i.cost)
@@ -354,7 +354,7 @@ func (l *Ledger) Settle(ctx context.Context) error {
 	return nil
 }
 
-// leftovers gives the delegations that have ended and whose folder was to be thrown away: their runner was killed, or
+// leftovers returns the delegations that have ended and whose folder was to be thrown away: their runner was killed, or
 // could not.
 func (l *Ledger) leftovers(ctx context.Context) ([]Delegation, error) {
 	if err := l.Settle(ctx); err != nil {
@@ -363,7 +363,7 @@ func (l *Ledger) leftovers(ctx context.Context) ([]Delegation, error) {
 	return l.stored(ctx, `WHERE ended > 0 AND mode = ? AND folder <> ''`, Read)
 }
 
-// Kept gives the delegations that have ended and of which a folder is there, the newest first.
+// Kept returns the delegations that have ended and of which a folder is there, the newest first.
 func (l *Ledger) Kept(ctx context.Context) ([]Delegation, error) {
 	return l.stored(ctx, `WHERE ended > 0 AND folder <> '' ORDER BY id DESC`)
 }

@@ -52,7 +52,7 @@ func (c *child) Update(u acpclient.Update) {
 	case "tool_call", "tool_call_update":
 		u.Changes = u.Content.Diffs
 		c.policy.remember(u.ToolCall)
-		if !c.tools[u.ToolCall.ID] && len(c.tools) < mostTools {
+		if !c.tools[u.ToolCall.ID] && len(c.tools) < maxTools {
 			c.tools[u.ToolCall.ID] = true
 			c.endMessageLocked()
 			if c.title = strings.Join(strings.Fields(u.Title), " "); c.title == "" {
@@ -77,8 +77,8 @@ func (c *child) Update(u acpclient.Update) {
 	c.checkLocked()
 }
 
-// mostTools is how many tool calls are counted.
-const mostTools = 10_000
+// maxTools is how many tool calls are counted.
+const maxTools = 10_000
 
 // endMessageLocked ends the message that is being received.
 func (c *child) endMessageLocked() {
@@ -183,7 +183,7 @@ func (c *child) progress() string {
 	return chars.Cut(fmt.Sprintf("%d tool calls, the last: %s", len(c.tools), c.title), 200)
 }
 
-// outcome gives the child's answer, its usage and what it was refused.
+// outcome returns the child's answer, its usage and what it was refused.
 func (c *child) outcome() (answer string, u Usage, refused []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,15 +197,15 @@ type answerText struct {
 	omitted    int // bytes of the middle that are not kept
 }
 
-const mostAnswer = 32 << 10 // bytes of its beginning, and of its end
+const maxAnswer = 32 << 10 // bytes of its beginning, and of its end
 
 func (a *answerText) add(text string) {
-	if room := mostAnswer - len(a.head); room > 0 && len(a.tail) == 0 {
+	if room := maxAnswer - len(a.head); room > 0 && len(a.tail) == 0 {
 		n := chars.Boundary(text, room)
 		a.head, text = append(a.head, text[:n]...), text[n:]
 	}
 	a.tail = append(a.tail, text...)
-	if over := len(a.tail) - mostAnswer; over > mostAnswer {
+	if over := len(a.tail) - maxAnswer; over > maxAnswer {
 		a.omitted += over
 		a.tail = append(a.tail[:0], a.tail[over:]...)
 	}

@@ -52,11 +52,11 @@ type Budget struct {
 }
 
 const (
-	// DefaultTime limits a delegation that names no time, mostTime any.
+	// DefaultTime limits a delegation that names no time, maxTime any.
 	DefaultTime = 30 * time.Minute
-	mostTime    = 24 * time.Hour
+	maxTime     = 24 * time.Hour
 
-	mostTask = 48 << 10 // bytes of a task
+	maxTask = 48 << 10 // bytes of a task
 )
 
 // within returns b with no limit looser than outer's.
@@ -65,7 +65,7 @@ func (b Budget) within(outer Budget) Budget {
 		smaller(b.Seconds, outer.Seconds)}
 }
 
-// smaller gives the smaller one of two limits, where 0 is no limit.
+// smaller returns the smaller one of two limits, where 0 is no limit.
 func smaller[T int | int64 | float64](a, b T) T {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -139,14 +139,14 @@ func (r *Request) check() error {
 	switch {
 	case r.Task == "":
 		return errors.New("task is empty: write what the other agent is to do, with all that it must know")
-	case len(r.Task) > mostTask:
-		return fmt.Errorf("task has %d bytes and %d fit: name files instead of quoting them", len(r.Task), mostTask)
+	case len(r.Task) > maxTask:
+		return fmt.Errorf("task has %d bytes and %d fit: name files instead of quoting them", len(r.Task), maxTask)
 	case r.Mode != Read && r.Mode != Edit:
 		return fmt.Errorf("mode is read or edit, not %q", r.Mode)
 	case b.Turns < 0 || b.Tokens < 0 || !(b.Cost >= 0) || b.Seconds < 0:
 		return errors.New("a budget is not negative: leave out what is not to be bounded")
-	case b.Seconds > int(mostTime.Seconds()):
-		return fmt.Errorf("a delegation runs %v at most: give fewer seconds", mostTime)
+	case b.Seconds > int(maxTime.Seconds()):
+		return fmt.Errorf("a delegation runs %v at most: give fewer seconds", maxTime)
 	}
 	if b.Seconds == 0 {
 		r.Budget.Seconds = int(DefaultTime.Seconds())
@@ -192,7 +192,7 @@ type Delegation struct {
 	Tree                   string // the folder that a follow-up would go on in, "" for none
 }
 
-// By gives who asked, by its harness; "": a person.
+// By returns who asked, by its harness; "": a person.
 func (d Delegation) By() string {
 	if d.Key == "" && d.Parent == "" {
 		return ""
@@ -254,5 +254,5 @@ func (d Delegation) Row() Row {
 	return r
 }
 
-// list gives a list that is not nil, which JSON would show as null.
+// list returns a list that is not nil, which JSON would show as null.
 func list(all []string) []string { return append([]string{}, all...) }

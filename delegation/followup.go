@@ -40,7 +40,7 @@ func (s *Service) goOn(ctx context.Context, who *Caller, r *Request) error {
 	return nil
 }
 
-// takeOver gives a follow-up the session, the tree and the changes of the delegation that it continues.
+// takeOver returns a follow-up the session, the tree and the changes of the delegation that it continues.
 func (l *Ledger) takeOver(ctx context.Context, tx *sql.Tx, d *Delegation) error {
 	first, err := byID(ctx, tx, d.Continues)
 	if err != nil {

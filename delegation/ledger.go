@@ -47,7 +47,7 @@ func NewLedger(db *sql.DB, live string) *Ledger {
 // leastID is how many characters of an id name a delegation, at least.
 const leastID = 6
 
-// Get gives a delegation by its id, or by a beginning or an end of it that no other id has: those of the same quarter
+// Get returns a delegation by its id, or by a beginning or an end of it that no other id has: those of the same quarter
 // of an hour begin alike. Errors: ErrNotFound, more than one, the database's.
 func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
 	if len(id) < leastID {
@@ -67,7 +67,8 @@ func (l *Ledger) Get(ctx context.Context, id string) (Delegation, error) {
 	return Delegation{}, ErrNotFound
 }
 
-// List gives delegations, the newest first: those of the tree of one caller's key or, with "", all; limit 0 means all.
+// List returns delegations, the newest first: those of the tree of one caller's key or, with "", all; limit 0 means
+// all.
 func (l *Ledger) List(ctx context.Context, caller string, limit int) ([]Delegation, error) {
 	if limit == 0 {
 		limit = -1
@@ -136,7 +137,7 @@ func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
 		json.Unmarshal([]byte(refused), &d.Refused))
 }
 
-// Runners gives the delegations that are being run, by the process id of their runner.
+// Runners returns the delegations that are being run, by the process id of their runner.
 func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
 	type runner struct {
 		id, process string
@@ -164,7 +165,7 @@ func (l *Ledger) Pulse(ctx context.Context) (pulse string, err error) {
 	return pulse, sqlite.While("looking for what is new", err)
 }
 
-// Linked gives the delegations that a session asked for, and those of others that it works on, oldest first.
+// Linked returns the delegations that a session asked for, and those of others that it works on, oldest first.
 func (l *Ledger) Linked(ctx context.Context, session int64) (asked, works []Delegation, err error) {
 	s, err := l.sessions.Get(ctx, session)
 	if errors.Is(err, correlation.ErrNotFound) {
@@ -203,7 +204,7 @@ func (l *Ledger) Linked(ctx context.Context, session int64) (asked, works []Dele
 	return asked, works, err
 }
 
-// actualState gives the state of a delegation whose row may not say yet that its runner is dead or never began.
+// actualState returns the state of a delegation whose row may not say yet that its runner is dead or never began.
 func (l *Ledger) actualState(d Delegation) (State, string) {
 	switch {
 	case d.State.Ended():

@@ -114,7 +114,7 @@ func TestMostDelegations(t *testing.T) {
 			}
 		}
 	}
-	if made != mostInAll || len(refused) != 2 {
+	if made != maxInAll || len(refused) != 2 {
 		t.Errorf("%d made, refused %v", made, refused)
 	}
 	for why := range refused {

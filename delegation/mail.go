@@ -36,8 +36,8 @@ type Message struct {
 }
 
 const (
-	mostMessage = 8 << 10 // bytes of a message
-	mostUnread  = 20      // unread messages of one agent in one project
+	maxMessage = 8 << 10 // bytes of a message
+	maxUnread  = 20      // unread messages of one agent in one project
 	// messagePrefix stands before a message's id among the ids of memories.
 	messagePrefix = "message:"
 )
@@ -52,14 +52,14 @@ func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
 	switch {
 	case m.Text == "":
 		return m, errors.New("nothing is left to send: private passages and secrets are not stored")
-	case len(m.Text) > mostMessage:
-		return m, fmt.Errorf("the message has %d bytes and %d fit: send what matters", len(m.Text), mostMessage)
+	case len(m.Text) > maxMessage:
+		return m, fmt.Errorf("the message has %d bytes and %d fit: send what matters", len(m.Text), maxMessage)
 	}
 	unread, err := l.Inbox(ctx, []string{m.To}, m.Project)
 	if err != nil {
 		return m, err
 	}
-	if len(unread) >= mostUnread {
+	if len(unread) >= maxUnread {
 		return m, fmt.Errorf("%s has %d messages that it has not read: it must read them first", m.To, len(unread))
 	}
 	_, err = l.db.ExecContext(ctx, `INSERT INTO messages (id, agent, sender, session, project, created, message,
@@ -68,13 +68,13 @@ func (l *Ledger) Send(ctx context.Context, m Message) (Message, error) {
 	return m, sqlite.While("leaving a message", err)
 }
 
-// Inbox gives the messages for an agent, by any of its names, that no session was told yet; the oldest first.
+// Inbox returns the messages for an agent, by any of its names, that no session was told yet; the oldest first.
 func (l *Ledger) Inbox(ctx context.Context, names []string, project string) ([]Message, error) {
 	list, err := json.Marshal(list(names))
 	if err != nil {
 		return nil, err
 	}
-	return l.unread(ctx, mostUnread, `AND agent IN (SELECT value FROM json_each(?1)) AND project = ?2`,
+	return l.unread(ctx, maxUnread, `AND agent IN (SELECT value FROM json_each(?1)) AND project = ?2`,
 		string(list), project)
 }
 
@@ -106,7 +106,7 @@ func (l *Ledger) unread(ctx context.Context, most int, where string, args ...any
 	return unread, nil
 }
 
-// Waiting gives the messages for single sessions that were not told yet, by the keys of the sessions that are to be
+// Waiting returns the messages for single sessions that were not told yet, by the keys of the sessions that are to be
 // told with their next prompt: the recipient, and those that continue it.
 func (l *Ledger) Waiting(ctx context.Context) (map[string][]Message, error) {
 	all, err := l.unread(ctx, math.MaxInt, `AND recipient <> ''`)
@@ -156,7 +156,7 @@ func (l *Ledger) markRead(ctx context.Context, all []Message) error {
 	})
 }
 
-// Item gives the message as a memory item, which it is told as: it is somebody else's words.
+// Item returns the message as a memory item, which it is told as: it is somebody else's words.
 func (m Message) Item() memory.Item {
 	from := "agent " + m.From
 	if m.From == "" {

@@ -64,11 +64,11 @@ func TestMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	inbox()
-	for i := range mostUnread {
+	for i := range maxUnread {
 		send("codex", "/src/heron", fmt.Sprint("number ", i))
 	}
 	for text, want := range map[string]string{"one more": "has not read", " ": "nothing is left to send",
-		strings.Repeat("x ", mostMessage): "send what matters"} {
+		strings.Repeat("x ", maxMessage): "send what matters"} {
 		if _, err := l.Send(t.Context(), Message{To: "codex", Project: "/src/heron", Text: text}); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v", text, err)

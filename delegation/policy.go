@@ -26,8 +26,8 @@ type policy struct {
 }
 
 const (
-	mostCalls   = 256 // calls that are remembered at once
-	mostRefused = 50
+	maxCalls   = 256 // calls that are remembered at once
+	maxRefused = 50
 )
 
 // remember keeps what is said of a tool call.
@@ -35,7 +35,7 @@ func (p *policy) remember(call acpclient.ToolCall) {
 	if call.ID == "" {
 		return
 	}
-	if p.calls == nil || len(p.calls) >= mostCalls {
+	if p.calls == nil || len(p.calls) >= maxCalls {
 		p.calls = map[string]acpclient.ToolCall{}
 	}
 	p.calls[call.ID] = complete(call, p.calls[call.ID])
@@ -66,7 +66,7 @@ func (p *policy) decide(call acpclient.ToolCall) (whole acpclient.ToolCall, why 
 
 // refuse notes that a call was refused.
 func (p *policy) refuse(call acpclient.ToolCall, why string) {
-	if len(p.refused) < mostRefused {
+	if len(p.refused) < maxRefused {
 		p.refused = append(p.refused, chars.Cut(nameOf(call), 120)+": "+why)
 	}
 }
@@ -118,7 +118,7 @@ var ownTool = pattern.New(`^((mcp[_.:]+)?signet[_.:/ -]+(` + ownTools + `)|(` + 
 
 const ownTools = `memory_(search|get|list)|agents_list|delegat(e|ion_[a-z]+)`
 
-// pathsOf gives the files that a call names, in whatever of its arguments; also what could be a path of git's.
+// pathsOf returns the files that a call names, in whatever of its arguments; also what could be a path of git's.
 func pathsOf(call acpclient.ToolCall) []string {
 	var paths []string
 	for _, l := range call.Locations {
@@ -132,7 +132,7 @@ func pathsOf(call acpclient.ToolCall) []string {
 	return append(paths, pathsIn("", input)...)
 }
 
-// pathsIn gives the paths in a value that stands under a name.
+// pathsIn returns the paths in a value that stands under a name.
 func pathsIn(name string, value any) (paths []string) {
 	switch value := value.(type) {
 	case string:

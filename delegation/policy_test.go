@@ -92,10 +92,10 @@ func TestPolicyRemembers(t *testing.T) {
 	if diff := cmp.Diff([]string{"Write here: /etc/x lies outside of its folder"}, p.refused); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for range 3 * mostRefused {
+	for range 3 * maxRefused {
 		p.allow(acpclient.ToolCall{ID: "3"})
 	}
-	if len(p.refused) != mostRefused {
+	if len(p.refused) != maxRefused {
 		t.Errorf("%d are told", len(p.refused))
 	}
 }
@@ -107,7 +107,7 @@ func TestAnswer(t *testing.T) {
 		return acpclient.Update{Kind: "agent_message_chunk", Message: id, Content: acpclient.Content{Text: text}}
 	}
 	tool := acpclient.Update{Kind: "tool_call", ToolCall: acpclient.ToolCall{ID: "t", Title: "Read"}}
-	long := strings.Repeat("é", 3*mostAnswer)
+	long := strings.Repeat("é", 3*maxAnswer)
 	for name, tt := range map[string]struct {
 		said []acpclient.Update
 		want string
@@ -140,7 +140,7 @@ func TestAnswer(t *testing.T) {
 		c.Update(say("", long))
 	}
 	got, _, _ := c.outcome()
-	if len(got) > 4*mostAnswer || !strings.HasPrefix(got, "éé") || !strings.HasSuffix(got, "éé") ||
+	if len(got) > 4*maxAnswer || !strings.HasPrefix(got, "éé") || !strings.HasSuffix(got, "éé") ||
 		!strings.Contains(got, "bytes left out") || strings.Contains(got, "\ufffd") {
 		t.Errorf("%d bytes: %.40q … %.40q", len(got), got, got[max(0, len(got)-40):])
 	}

@@ -9,7 +9,7 @@ import (
 // wording begins what stands behind the task in a prompt. It stands there once: an item is one line.
 const wording = "\n\nThis was delegated to you by another agent"
 
-// Task gives the task in a child's prompt, as the relay has it before the child: the rest is said by nobody.
+// Task returns the task in a child's prompt, as the relay has it before the child: the rest is said by nobody.
 func Task(prompt string) string {
 	if at := strings.LastIndex(prompt, wording); at >= 0 {
 		return prompt[:at]
@@ -17,7 +17,7 @@ func Task(prompt string) string {
 	return prompt
 }
 
-// prompt gives what the child is told: the task, what it is responsible for and what it is to leave alone. Of the
+// prompt returns what the child is told: the task, what it is responsible for and what it is to leave alone. Of the
 // caller's conversation it knows only what the caller wrote into the task; identity and memories come from the proxy in
 // front of it. ask says that the caller's user may be asked for what it is not granted.
 func prompt(d Delegation, task string, ask bool) string {

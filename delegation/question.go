@@ -29,7 +29,7 @@ type Question struct {
 const (
 	answerLimit = time.Minute            // for a person to answer; then it is a no
 	answerEvery = 100 * time.Millisecond // how often it is looked for the answer
-	mostPaths   = 16
+	maxPaths    = 16
 )
 
 // questionOf makes the question about a call. Nothing in it speaks to a terminal.
@@ -40,7 +40,7 @@ func questionOf(d Delegation, call acpclient.ToolCall) Question {
 		q.Kind = "other"
 	}
 	paths := pathsOf(call)
-	for _, path := range paths[:min(len(paths), mostPaths)] {
+	for _, path := range paths[:min(len(paths), maxPaths)] {
 		q.Paths = append(q.Paths, chars.Printable(clean(chars.Cut(path, 500))))
 	}
 	return q
@@ -97,7 +97,7 @@ func (l *Ledger) setQuestion(ctx context.Context, id, text string) error {
 	return sqlite.While("asking for a permission", err)
 }
 
-// Questions gives what wants an answer of the clients of sessions, by their keys.
+// Questions returns what wants an answer of the clients of sessions, by their keys.
 func (l *Ledger) Questions(ctx context.Context, keys []string) ([]Question, error) {
 	list, err := json.Marshal(list(keys))
 	if err != nil {

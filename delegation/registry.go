@@ -100,7 +100,7 @@ func statusOrder(status string) string {
 	return "0"
 }
 
-// seen gives the slash commands that agents advertised.
+// seen returns the slash commands that agents advertised.
 func (l *Ledger) seen(ctx context.Context) (map[string][]string, error) {
 	type row struct {
 		agent    string
@@ -131,7 +131,7 @@ var kinds = []struct{ kind, words string }{
 	{"build", "implement add build create write feature"},
 }
 
-// kindOf gives the kind of work that a request is: a capability of one of the agents that its words name, else one of
+// kindOf returns the kind of work that a request is: a capability of one of the agents that its words name, else one of
 // kinds, else its mode.
 func kindOf(r Request, agents []Agent) string {
 	texts := []string{r.Task + "\n" + r.Scope}

@@ -28,7 +28,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// Variable is the environment variable with the id of the delegation that a process works for. Whatever inherits it,
+// Variable is the environment variable with the id of the delegation that a process works for. Whatever continues it,
 // through a shell too, is that child.
 const Variable = "SIGNET_ACP_DELEGATION"
 
@@ -39,7 +39,7 @@ const (
 	CallerVariable = "SIGNET_ACP_CALLER"
 )
 
-// Inside gives the delegation that a process with this environment works for, "" for none. The variable may also hold
+// Inside returns the delegation that a process with this environment works for, "" for none. The variable may also hold
 // the setting of the same name, on or off.
 func Inside(environment func(string) string) string {
 	id := environment(Variable)
@@ -85,7 +85,7 @@ type Runner struct {
 	Unbounded bool     // a person lets children do what neither the system nor they themselves bound
 	Ask       bool     // the caller's client is asked for what is not granted
 	Granted   []string // kinds of tools that need a permission and have it: execute, fetch
-	// ReadMode gives the mode in which an agent writes nothing, "" where none is known.
+	// ReadMode returns the mode in which an agent writes nothing, "" where none is known.
 	ReadMode func(agent string) string
 	// Made, if not nil, is called with a delegation's folder before the child works there.
 	Made func(d Delegation, folder string) error
@@ -510,8 +510,8 @@ func (r *run) reason(err error, exit upstream.Exit, last []string) string {
 	return chars.Cut(text, 1000)
 }
 
-// environment gives the caller's environment without what would keep the child from its memory; Variable marks it as a
-// child.
+// environment returns the caller's environment without what would keep the child from its memory; Variable marks it as
+// a child.
 func (r *run) environment() []string {
 	env := r.Env
 	if env == nil {

@@ -14,9 +14,9 @@ import (
 // A Service starts delegations for the tools of a session and the command line, and says how they are getting on.
 type Service struct {
 	Ledger *Ledger
-	// Known gives the agents that there are.
+	// Known returns the agents that there are.
 	Known func(ctx context.Context) ([]KnownAgent, error)
-	// Canonical gives the one name of an agent that may have several.
+	// Canonical returns the one name of an agent that may have several.
 	Canonical func(name string) string
 	// Unbounded has agents asked also where nothing keeps them to their folder.
 	Unbounded bool
@@ -28,7 +28,7 @@ type Service struct {
 // lookEvery is how often Wait reads the row.
 const lookEvery = 100 * time.Millisecond
 
-// Agents gives the agents, also those that cannot be started.
+// Agents returns the agents, also those that cannot be started.
 func (s *Service) Agents(ctx context.Context) ([]Agent, error) {
 	known, err := s.Known(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delega
 	return d, true, nil
 }
 
-// choose gives the agent that a request names or, where it names none, the best one.
+// choose returns the agent that a request names or, where it names none, the best one.
 func (s *Service) choose(agents []Agent, r Request, kind, caller string) (string, error) {
 	if r.Agent == "" {
 		a, ok := best(s.withinBounds(agents, r.Mode), kind, caller)
@@ -125,7 +125,7 @@ func (s *Service) Wait(ctx context.Context, id string, limit time.Duration,
 	}
 }
 
-// Find gives a delegation that a caller may see: its own, one that was asked inside the delegation that it works for,
+// Find returns a delegation that a caller may see: its own, one that was asked inside the delegation that it works for,
 // or as a person any.
 func (s *Service) Find(ctx context.Context, who Caller, id string) (Delegation, error) {
 	d, err := s.Ledger.Get(ctx, strings.TrimSpace(id))

@@ -19,7 +19,7 @@ const (
 	// handleAfter is how long the tool delegate waits for the result before it gives an id to wait for: clients give a
 	// tool call up after 30 s.
 	handleAfter = 20 * time.Second
-	mostWait    = 10 * time.Minute
+	maxWait     = 10 * time.Minute
 )
 
 // Tools are the delegation tools of a session: caller says on whose behalf they are called; service may wait until the
@@ -138,8 +138,8 @@ func read(raw json.RawMessage) (a arguments, err error) {
 		}
 		return a, fmt.Errorf("the arguments cannot be read: %w", err)
 	}
-	if !(a.Timeout >= 0 && a.Timeout <= mostTime.Seconds()) {
-		return a, fmt.Errorf("timeout is a number of seconds, %v at most", mostTime.Seconds())
+	if !(a.Timeout >= 0 && a.Timeout <= maxTime.Seconds()) {
+		return a, fmt.Errorf("timeout is a number of seconds, %v at most", maxTime.Seconds())
 	}
 	return a, nil
 }
@@ -212,7 +212,7 @@ func (t toolbox) wait(ctx context.Context, who memory.Session, raw json.RawMessa
 	}
 	limit := t.waitLimit
 	if a.Timeout > 0 {
-		limit = min(time.Duration(a.Timeout*float64(time.Second)), mostWait)
+		limit = min(time.Duration(a.Timeout*float64(time.Second)), maxWait)
 	}
 	return t.result(ctx, service, d.ID, limit)
 }
@@ -226,8 +226,8 @@ func (t toolbox) cancel(ctx context.Context, who memory.Session, raw json.RawMes
 	return d.Row(), err
 }
 
-// mostDiff is how many bytes of a patch an agent is given.
-const mostDiff = 64 << 10
+// maxDiff is how many bytes of a patch an agent is given.
+const maxDiff = 64 << 10
 
 func (t toolbox) diff(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
 	service, _, d, err := t.named(ctx, who, raw)
@@ -243,8 +243,8 @@ func (t toolbox) diff(ctx context.Context, who memory.Session, raw json.RawMessa
 		return nil, err
 	}
 	answer := map[string]any{"id": d.ID, "diffstat": stat, "applied": applied,
-		"diff": chars.Cut(patch.String(), mostDiff)}
-	if n := patch.Len(); n > mostDiff {
+		"diff": chars.Cut(patch.String(), maxDiff)}
+	if n := patch.Len(); n > maxDiff {
 		answer["left_out"] = fmt.Sprintf("the patch has %d bytes, and this is its beginning", n)
 	}
 	return answer, nil

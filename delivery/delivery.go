@@ -1,7 +1,7 @@
 // Package delivery hands over what sessions have left: transcripts to a Signet daemon, and to the command that a
 // person configured. What is owed stands in package correlation's rows, an outbox with leases; a Worker leases what
 // is due, posts it, reads the answer and notes what became of it. The detached worker that a process leaves
-// (Handover), the sweep at a start and the command that a person runs are all a Worker.
+// (Dispatcher), the sweep at a start and the command that a person runs are all a Worker.
 //
 //	options := delivery.Options{Store: store, Daemon: daemonAt, Dir: dir}
 //	left, err := delivery.Run(ctx, options, info, retention, delivery.UntilQuiet)

@@ -104,7 +104,7 @@ func (h Hook) run(ctx context.Context, in HookInput, renew func() error) (string
 	}
 }
 
-// asFile gives the hook's input as a file: a hook may not read it, and writing to a pipe would then fail.
+// asFile returns the hook's input as a file: a hook may not read it, and writing to a pipe would then fail.
 func asFile(in HookInput) (*os.File, error) {
 	text, err := json.Marshal(in)
 	if err != nil {

@@ -32,9 +32,9 @@ const (
 	// free.
 	lockSettle = 100 * time.Millisecond
 	// claimLimit is how long a worker tries to take the lock, or to reach its holder.
-	claimLimit      = 5 * time.Second
-	claimPause      = 50 * time.Millisecond
-	mostCredentials = 64 << 10 // bytes of Credentials
+	claimLimit     = 5 * time.Second
+	claimPause     = 50 * time.Millisecond
+	maxCredentials = 64 << 10 // bytes of Credentials
 )
 
 // Credentials are what workers were given by relays. Its methods may be called from several goroutines.
@@ -63,7 +63,7 @@ func (c *Credentials) Token(url string) string {
 	return c.tokens[url]
 }
 
-// all gives the credentials that are known.
+// all returns the credentials that are known.
 func (c *Credentials) all() []Credential {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +78,7 @@ func (c *Credentials) all() []Credential {
 // relayLimit.
 func AwaitRelay(ctx context.Context, in io.Reader) (Credential, error) {
 	var got Credential
-	said := bufio.NewReader(io.LimitReader(in, mostCredentials))
+	said := bufio.NewReader(io.LimitReader(in, maxCredentials))
 	line, err := said.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &got)
@@ -185,7 +185,7 @@ func (s *soleWorker) receive(conn net.Conn) {
 		return
 	}
 	var got []Credential
-	if json.NewDecoder(io.LimitReader(conn, mostCredentials)).Decode(&got) != nil {
+	if json.NewDecoder(io.LimitReader(conn, maxCredentials)).Decode(&got) != nil {
 		return
 	}
 	for _, c := range got {
@@ -220,7 +220,7 @@ func sendCredentials(socket string, known []Credential) error {
 	return err
 }
 
-// close gives the right up, and reports whether another worker handed over credentials that nobody has acted on.
+// close returns the right up, and reports whether another worker handed over credentials that nobody has acted on.
 func (s *soleWorker) close() (again bool) {
 	if s.listen != nil {
 		s.listen.Close()
@@ -237,8 +237,8 @@ func (s *soleWorker) close() (again bool) {
 	}
 }
 
-// socketPath gives the shorter one of the socket's absolute and relative paths: systems take about a hundred bytes, and
-// a worker is started in its database's folder.
+// socketPath returns the shorter one of the socket's absolute and relative paths: systems take about a hundred bytes,
+// and a worker is started in its database's folder.
 func socketPath(dir string) string {
 	path := filepath.Join(dir, socketName)
 	here, err := os.Getwd()

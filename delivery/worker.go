@@ -16,7 +16,7 @@ import (
 type Options struct {
 	Store   *correlation.Store
 	Process *correlation.Process // the holder of the leases; Run registers one
-	// Daemon gives the daemon at a URL; "" is the configured one. nil: there is none.
+	// Daemon returns the daemon at a URL; "" is the configured one. nil: there is none.
 	Daemon func(url string) (Daemon, error)
 	Hook   Hook   // on_session_end; its zero value runs nothing
 	Dir    string // where transcripts lie while they are delivered; made when needed
@@ -41,7 +41,7 @@ const (
 const (
 	quiet     = 30 * time.Second       // UntilQuiet
 	leastWait = 200 * time.Millisecond // between two passes: what another worker has leased looks due all the time
-	mostWait  = 2 * time.Second        // between two looks: another process may leave something at any time
+	maxWait   = 2 * time.Second        // between two looks: another process may leave something at any time
 )
 
 // Left counts the deliveries that are left after a run: those that wait on purpose, because they are not worth a job
@@ -117,12 +117,12 @@ func (w *Worker) Run(ctx context.Context, until Until) (Left, error) {
 			active = now
 		}
 		wait := next.Sub(now)
-		due = wait <= mostWait
+		due = wait <= maxWait
 		if until == UntilQuiet && (wait > quiet || now.Sub(active) > quiet) {
 			return Left{}, nil
 		}
 		select {
-		case <-time.After(min(max(wait, leastWait), mostWait)):
+		case <-time.After(min(max(wait, leastWait), maxWait)):
 		case <-w.o.Wake:
 			active, due = now, true
 		case <-ctx.Done():
@@ -226,7 +226,7 @@ func (w *Worker) postTime(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, time.Until(deadline)/2)
 }
 
-// daemonAt gives the daemon at a URL, whose health is asked once in a pass.
+// daemonAt returns the daemon at a URL, whose health is asked once in a pass.
 func (w *Worker) daemonAt(ctx context.Context, url string) *daemonState {
 	to := w.daemons[url]
 	if to != nil {

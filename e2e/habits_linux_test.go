@@ -50,8 +50,8 @@ func TestClientHabits(t *testing.T) {
 	told := turn(2, "scripted-0123456789", aFact, "It is noted.")
 	usual := []exchange{initialized, session, told}
 	longest := turn(2, "scripted-0123456789", aFact, "")
-	const mostOfToad = 10 << 20 // bytes of a line
-	filler := strings.Repeat("x", mostOfToad-len(turn(2, "scripted-0123456789", aFact, "x").down)+len(longest.down)+1)
+	const maxOfToad = 10 << 20 // bytes of a line
+	filler := strings.Repeat("x", maxOfToad-len(turn(2, "scripted-0123456789", aFact, "x").down)+len(longest.down)+1)
 	longest = turn(2, "scripted-0123456789", aFact, filler)
 
 	for _, h := range []struct {

@@ -128,7 +128,7 @@ func parentOf(pid int) int {
 	return parent
 }
 
-// statusOf gives a process's parent and when it was started, which with its id names it for good.
+// statusOf returns a process's parent and when it was started, which with its id names it for good.
 func statusOf(pid int) (parent int, started string) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

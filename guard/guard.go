@@ -97,7 +97,7 @@ func found(work string, value any) Panic {
 	}
 }
 
-// folderOf gives the folder of a function's package, of ours without the module's name.
+// folderOf returns the folder of a function's package, of ours without the module's name.
 func folderOf(function string) string {
 	dir, name := path.Split(function)
 	name, _, _ = strings.Cut(name, ".")

@@ -29,7 +29,7 @@ type Block struct {
 	Items []string // the ids of the items in it, or the text of an item that has none
 }
 
-// JSON gives the block as an ACP text content block, on one line.
+// JSON returns the block as an ACP text content block, on one line.
 func (b Block) JSON() []byte {
 	type annotations struct {
 		Audience []string `json:"audience"`

@@ -31,7 +31,7 @@ func Code(lines []string) []bool {
 	return code
 }
 
-// FenceEnd gives the line that closes the fence in line i, 0 where there is none.
+// FenceEnd returns the line that closes the fence in line i, 0 where there is none.
 func FenceEnd(lines []string, i int) int {
 	open := strings.TrimLeft(lines[i], " \t")
 	if !strings.HasPrefix(open, "```") && !strings.HasPrefix(open, "~~~") {
@@ -50,7 +50,7 @@ func FenceEnd(lines []string, i int) int {
 	return 0
 }
 
-const mostCodeLines = 8 // of a block of code that are told of what was recalled
+const maxCodeLines = 8 // of a block of code that are told of what was recalled
 
 // ClipCode shortens a fenced block of code to most bytes and to a few lines, whole ones, with its fences.
 func ClipCode(block string, most int) string {
@@ -58,7 +58,7 @@ func ClipCode(block string, most int) string {
 	fence := lines[len(lines)-1]
 	size := len(fence)
 	for i, line := range lines[:len(lines)-1] {
-		if size += len(line) + 1; i > 1 && size > most || i > mostCodeLines {
+		if size += len(line) + 1; i > 1 && size > most || i > maxCodeLines {
 			return strings.Join(lines[:i], "\n") + "\n…\n" + fence
 		}
 	}

@@ -44,7 +44,7 @@ type Item struct {
 	Score   float64   `json:"score,omitempty"` // comparable within one Context only; higher is better
 }
 
-// WithoutIdentity gives the memories alone, for a session that has had its identity from the local files. Mixed goes
+// WithoutIdentity returns the memories alone, for a session that has had its identity from the local files. Mixed goes
 // too: it holds those same files, and the memories in it are also Items.
 func (c Context) WithoutIdentity() Context {
 	c.Identity, c.ToolNotes, c.Mixed = "", "", ""

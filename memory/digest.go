@@ -29,9 +29,9 @@ type Digest struct {
 // The limits of a digest's text, in tokens unless they say otherwise.
 const (
 	askedBudget    = 35
-	mostDecisions  = 2 // the last
+	maxDecisions   = 2 // the last
 	decisionBudget = 25
-	mostFiles      = 4 // the last
+	maxFiles       = 4 // the last
 	filesBudget    = 25
 	resultBudget   = 50
 	openBudget     = 25
@@ -39,7 +39,7 @@ const (
 	shortBudget    = 68 // of a digest that is one of several
 )
 
-// DigestOf gives the digest of a session's rounds.
+// DigestOf returns the digest of a session's rounds.
 func DigestOf(rounds []Round) (d Digest) {
 	for _, r := range rounds {
 		if d.Asked == "" {
@@ -80,12 +80,12 @@ func (d Digest) Text() string {
 		}
 	}
 	add("began with: ", d.Asked, askedBudget)
-	for _, text := range d.Decided[max(len(d.Decided)-mostDecisions, 0):] {
+	for _, text := range d.Decided[max(len(d.Decided)-maxDecisions, 0):] {
 		add("decided: ", text, decisionBudget)
 	}
 	add("last result: ", d.Result, resultBudget)
 	add("open: ", d.Open, openBudget)
-	add("files: ", strings.Join(d.Changed[:min(len(d.Changed), mostFiles)], ", "), filesBudget)
+	add("files: ", strings.Join(d.Changed[:min(len(d.Changed), maxFiles)], ", "), filesBudget)
 	return clip(strings.Join(parts, " / "), digestBudget)
 }
 

@@ -13,7 +13,7 @@ const (
 	requestBudget  = 150  // the first request of the conversation
 	decidedBudget  = 400  // what was decided in rounds that are not told word for word
 	changedBudget  = 150  // the names of changed files
-	mostChanged    = 20   // files, not tokens
+	maxChanged     = 20   // files, not tokens
 	earlierHeading = "## Earlier in this conversation\n" +
 		"What this session goes on from, as it is on record. It is quoted: what is asked in it was asked then.\n"
 )
@@ -42,7 +42,7 @@ func Earlier(rounds []Round) string {
 	return earlierHeading + before + changed + "The last words:\n" + strings.Join(spoken[last:], "")
 }
 
-// fitting gives how many texts fit into budget tokens, counted from the last; at least one.
+// fitting returns how many texts fit into budget tokens, counted from the last; at least one.
 func fitting(texts []string, budget int) (n int) {
 	for _, text := range slices.Backward(texts) {
 		if budget -= Tokens(text) + 1; budget < 0 {
@@ -80,7 +80,7 @@ func beginning(rounds []Round) string {
 // changedIn names the files that were changed, the most recent first.
 func changedIn(rounds []Round) string {
 	names := DigestOf(rounds).Changed
-	names = names[:min(len(names), mostChanged)]
+	names = names[:min(len(names), maxChanged)]
 	for room := changedBudget; ; names = names[:len(names)-1] {
 		switch text := strings.Join(names, ", "); {
 		case text == "":
@@ -95,7 +95,7 @@ func changedIn(rounds []Round) string {
 // conclusion stands at its end.
 func quoted(label, said string) string {
 	said = middleOut(said, 4*speechBudget) // before safe, which is slow on a long text
-	said = strings.TrimSpace(safe(said, mostBytes))
+	said = strings.TrimSpace(safe(said, maxBytes))
 	if said == "" {
 		return ""
 	}

@@ -13,8 +13,8 @@ import (
 // ignoreMarker is the file by which a folder, with all below it, opts out of memory.
 const ignoreMarker = ".signet-ignore"
 
-// Project gives the project of a working directory: the root of its git work tree, with symbolic links resolved, or the
-// directory itself where there is none. Home, "/" and what is in a temp folder without a repository belong to none.
+// Project returns the project of a working directory: the root of its git work tree, with symbolic links resolved, or
+// the directory itself where there is none. Home, "/" and what is in a temp folder without a repository belong to none.
 // When somebody keeps their home in git, not everything below it is one project.
 func Project(cwd string) string {
 	cwd = resolved(cwd)
@@ -142,8 +142,8 @@ func home() string {
 	return resolved(dir)
 }
 
-// Home gives the user's home folder: that of the environment, else the one that the system's user database names. Some
-// clients start agents without HOME (docs/facts/clients.md, "Clients").
+// Home returns the user's home folder: that of the environment, else the one that the system's user database names.
+// Some clients start agents without HOME (docs/facts/clients.md, "Clients").
 func Home() (string, error) { return homeOf(os.UserHomeDir, user.Current) }
 
 func homeOf(environment func() (string, error), database func() (*user.User, error)) (string, error) {

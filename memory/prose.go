@@ -10,21 +10,21 @@ import (
 // How much of what a source gives is looked at: many times what fits into a block, and little beside what a broken
 // source may send.
 const (
-	mostBytes     = 256 << 10 // of one text
-	mostItemBytes = 16 << 10  // of one item
-	mostItems     = 500       // of one context
+	maxBytes     = 256 << 10 // of one text
+	maxItemBytes = 16 << 10  // of one item
+	maxItems     = 500       // of one context
 )
 
 // safe cuts foreign text to most bytes and takes out of it what must not be said.
 func safe(text string, most int) string { return privacy.Safe(chars.Cut(text, most)) }
 
 // oneLine makes a note one line, so that it cannot begin a section of its own.
-func oneLine(text string) string { return strings.Join(strings.Fields(safe(text, mostItemBytes)), " ") }
+func oneLine(text string) string { return strings.Join(strings.Fields(safe(text, maxItemBytes)), " ") }
 
 // itemText makes an item one line, but for its code, which keeps its lines between its fences.
 func itemText(text string) string {
 	var parts, prose []string
-	lines := strings.Split(safe(text, mostItemBytes), "\n")
+	lines := strings.Split(safe(text, maxItemBytes), "\n")
 	flush := func() {
 		if line := strings.Join(strings.Fields(strings.Join(prose, " ")), " "); line != "" {
 			parts = append(parts, line)
@@ -38,7 +38,7 @@ func itemText(text string) string {
 			continue
 		}
 		flush()
-		parts = append(parts, ClipCode(strings.Join(lines[i:end+1], "\n"), mostItemBytes))
+		parts = append(parts, ClipCode(strings.Join(lines[i:end+1], "\n"), maxItemBytes))
 		i = end
 	}
 	flush()
@@ -46,10 +46,10 @@ func itemText(text string) string {
 }
 
 // userText prepares files that the user wrote. Their headings are moved below ours; code stays as it is.
-func userText(text string) string { return nested(safe(text, mostBytes), true) }
+func userText(text string) string { return nested(safe(text, maxBytes), true) }
 
 // recalledText prepares text that the user did not write. Its headings are moved in code, too.
-func recalledText(text string) string { return nested(safe(text, mostBytes), false) }
+func recalledText(text string) string { return nested(safe(text, maxBytes), false) }
 
 // nested moves every Markdown heading two levels down, below the block's sections, and makes one of several blank
 // lines. With code, what is code is left alone.

@@ -24,7 +24,7 @@ func ranked(contexts ...[]Item) []Item {
 	var plain, instructing []Item
 	seen := map[string]bool{}
 	for _, items := range contexts {
-		items = slices.Clone(items[:min(len(items), mostItems)])
+		items = slices.Clone(items[:min(len(items), maxItems)])
 		slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(b.Score, a.Score) })
 		for _, it := range items {
 			if it.Text = itemText(it.Text); it.Text == "" {

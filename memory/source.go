@@ -48,11 +48,11 @@ type Session struct {
 // A Source knows what to tell an agent. Its methods may be called from several goroutines, and return when ctx ends.
 // The Contexts that they return are the caller's to change.
 type Source interface {
-	// Start gives a session's context. It is called at most once for each Key. Errors: ErrOwned, ErrUnavailable,
+	// Start returns a session's context. It is called at most once for each Key. Errors: ErrOwned, ErrUnavailable,
 	// ErrKeySpent, wrapped or not.
 	Start(ctx context.Context, s Session) (Context, error)
 
-	// Recall gives what is relevant to a prompt, an empty Context when nothing is. seen are the ids and texts of items
-	// that the session was given before. Errors: ErrOwned, ErrUnavailable, wrapped or not.
+	// Recall returns what is relevant to a prompt, an empty Context when nothing is. seen are the ids and texts of
+	// items that the session was given before. Errors: ErrOwned, ErrUnavailable, wrapped or not.
 	Recall(ctx context.Context, s Session, prompt string, seen []string) (Context, error)
 }

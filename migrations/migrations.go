@@ -55,7 +55,7 @@ func Again(ctx context.Context, path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// connect gives a database of one connection.
+// connect returns a database of one connection.
 func connect(c *connector) *sql.DB {
 	db := sql.OpenDB(c)
 	db.SetMaxOpenConns(1)

@@ -17,7 +17,7 @@ func Rest(took time.Duration) time.Duration { return min(share*took, most) }
 
 type gentle struct{}
 
-// Gently gives a context for work that nobody waits for. In any other, Pause does nothing.
+// Gently returns a context for work that nobody waits for. In any other, Pause does nothing.
 func Gently(ctx context.Context) context.Context { return context.WithValue(ctx, gentle{}, true) }
 
 // Gentle reports whether nobody waits for the work that a context is for.

@@ -32,7 +32,7 @@ func says(updates ...string) agent {
 	}
 }
 
-// turnOf gives the one turn of a prompt, whose blocks are given in JSON, as it is stored.
+// turnOf returns the one turn of a prompt, whose blocks are given in JSON, as it is stored.
 func turnOf(t *testing.T, prompt string, a agent, change ...func(*Options)) correlation.Turn {
 	t.Helper()
 	w := newWorld(t)

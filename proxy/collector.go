@@ -39,7 +39,7 @@ var collectors = sync.Pool{New: func() any { return new(collector) }}
 // newCollector returns an empty collector, to be released.
 func newCollector() *collector { return collectors.Get().(*collector) }
 
-const mostReused = 4 // texts whose buffers are kept
+const maxReused = 4 // texts whose buffers are kept
 
 // Release gives the buffers to another prompt.
 func (w *collector) Release() {
@@ -47,7 +47,7 @@ func (w *collector) Release() {
 		raw: w.raw[:0], begins: w.begins[:0], ahead: w.ahead[:0], head: w.head[:0], decoded: w.decoded[:0],
 		texts: w.texts[:0],
 	}
-	if cap(w.texts) > mostReused {
+	if cap(w.texts) > maxReused {
 		w.texts = nil
 	}
 	collectors.Put(w)

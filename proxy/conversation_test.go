@@ -158,7 +158,7 @@ func (k *conversations) text() string {
 	return fmt.Sprintf("%s %d", words, k.n)
 }
 
-// quoted gives the session's block as somebody would send it who has seen it, before words of their own.
+// quoted returns the session's block as somebody would send it who has seen it, before words of their own.
 func (k *conversations) quoted(id string) string {
 	k.model.mu.Lock()
 	defer k.model.mu.Unlock()

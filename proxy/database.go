@@ -24,7 +24,7 @@ const (
 	goneLimit  = 100 * time.Millisecond
 	closeLimit = 200 * time.Millisecond
 	// for folding in what other processes have recorded, before memory is asked
-	catchUpLimit = 100 * time.Millisecond
+	foldLimit = 100 * time.Millisecond
 	// and before a session counts as one that nobody knows
 	takeInLimit = 500 * time.Millisecond
 )
@@ -42,11 +42,11 @@ type database struct {
 	opening  context.Context
 	giveUp   context.CancelFunc // ends opening
 
-	learnable    chan struct{} // 1-buffered: turns have ended that may be learned from
-	stop         chan struct{}
-	stopped      chan struct{}
-	handOverOnce sync.Once
-	endOnce      sync.Once
+	learnable      chan struct{} // 1-buffered: turns have ended that may be learned from
+	stop           chan struct{}
+	stopped        chan struct{}
+	clientGoneOnce sync.Once
+	endOnce        sync.Once
 }
 
 func newDatabase(e *env) *database {
@@ -257,15 +257,15 @@ func askFor[T any](
 	return <-answer, nil
 }
 
-// catchUp folds in what other processes have recorded, living or dead, so that memory finds what was said there just
+// foldAll folds in what other processes have recorded, living or dead, so that memory finds what was said there just
 // now.
-func (d *database) catchUp(ctx context.Context, b *Backend) {
-	if b.CatchUp == nil {
+func (d *database) foldAll(ctx context.Context, b *Backend) {
+	if b.FoldAll == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, catchUpLimit)
+	ctx, cancel := context.WithTimeout(ctx, foldLimit)
 	defer cancel()
-	guard.Run("catching up", func() { b.CatchUp(ctx) }) // who asks goes on without
+	guard.Run("catching up", func() { b.FoldAll(ctx) }) // who asks goes on without
 }
 
 // takeIn folds in what other processes have recorded, because a session is not found.
@@ -294,8 +294,8 @@ func (d *database) deliverClosed() {
 	d.tasks.run("hand-over", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, closedLimit)
 		defer cancel()
-		if b := d.ready(ctx); b != nil && b.Left != nil && d.talk.events.Folded(ctx) == nil {
-			b.Left(ctx)
+		if b := d.ready(ctx); b != nil && b.SessionClosed != nil && d.talk.events.Folded(ctx) == nil {
+			b.SessionClosed(ctx)
 		}
 	})
 }
@@ -309,14 +309,14 @@ func (d *database) clientGone(end bool) {
 		d.end()
 	}
 	b := d.now()
-	if b == nil || b.HandOver == nil {
+	if b == nil || b.ClientGone == nil {
 		return
 	}
-	d.handOverOnce.Do(func() {
+	d.clientGoneOnce.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), goneLimit)
 		defer cancel()
 		folded := d.talk.events.Folded(ctx) == nil // otherwise the worker folds the end in
-		b.HandOver(end && folded)
+		b.ClientGone(end && folded)
 	})
 }
 
@@ -343,8 +343,8 @@ func (d *database) close() {
 		if folded {
 			d.learn(ctx, closeLearnLimit)
 		}
-		if b.HandOver != nil {
-			d.handOverOnce.Do(func() { b.HandOver(folded) })
+		if b.ClientGone != nil {
+			d.clientGoneOnce.Do(func() { b.ClientGone(folded) })
 		}
 	case d.isUnusable():
 		if err := d.talk.events.Discard(); err != nil {

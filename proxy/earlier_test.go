@@ -21,7 +21,7 @@ func goesOn(w *world, name string) func(*Options) {
 				return nil, err
 			}
 			b.Earlier = func(ctx context.Context, row int64, _ string) (string, error) {
-				before, err := w.store.Predecessor(ctx, row, []string{name})
+				before, err := w.store.Continued(ctx, row, []string{name})
 				if err != nil || before.Session == 0 {
 					return "", err
 				}
@@ -37,7 +37,7 @@ func goesOn(w *world, name string) func(*Options) {
 	}
 }
 
-// told gives the prompts in which the agent was told what was said earlier.
+// told returns the prompts in which the agent was told what was said earlier.
 func (c *connection) told() []string { return c.got("## Earlier in this conversation") }
 
 // refusesLoad is an agent that takes no session up again. It answers with code, or without one it does not know the

@@ -45,7 +45,7 @@ func (f *fetcher) begin(job session.FetchJob) {
 func (f *fetcher) start(ctx context.Context, b *Backend, who memory.Session) (memory.Context, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.o.FetchLimit)
 	defer cancel()
-	f.database.catchUp(ctx, b)
+	f.database.foldAll(ctx, b)
 	began := time.Now()
 	guard.Point("fetch")
 	got, err := b.Memory.Start(ctx, who)
@@ -97,7 +97,7 @@ func (f *fetcher) recall(ctx context.Context, p *session.Held, words string) mem
 	if ctx.Err() != nil {
 		return memory.Context{}
 	}
-	f.database.catchUp(ctx, b)
+	f.database.foldAll(ctx, b)
 	guard.Point("recall")
 	got, err := b.Memory.Recall(ctx, of.Who, words, of.Seen)
 	if err != nil && !errors.Is(err, memory.ErrUnavailable) {

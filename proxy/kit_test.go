@@ -241,10 +241,10 @@ func (w *world) start(mem Memory, a agent, change ...func(*Options)) *connection
 				return nil, err
 			}
 			c.events.Attach(store)
-			catchUp := func(ctx context.Context) {
+			foldAll := func(ctx context.Context) {
 				_, _ = eventlog.Sweep{Store: store, Living: true, Except: c.events.Process()}.Run(ctx)
 			}
-			return &Backend{Ledger: store, Memory: mem, CatchUp: catchUp, TakeIn: catchUp}, nil
+			return &Backend{Ledger: store, Memory: mem, FoldAll: foldAll, TakeIn: foldAll}, nil
 		},
 	}
 	for _, f := range change {
@@ -346,7 +346,7 @@ func (c *connection) send(format string, args ...any) {
 	}
 }
 
-// read gives the next line that the client gets.
+// read returns the next line that the client gets.
 func (c *connection) read() string {
 	c.t.Helper()
 	type result struct {
@@ -411,7 +411,7 @@ func (c *connection) sendPrompt(id int, session, text string) {
 		`"text":%q}]}}`, id, session, text)
 }
 
-// got gives the lines that reached the agent and hold text.
+// got returns the lines that reached the agent and hold text.
 func (c *connection) got(text string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -424,7 +424,7 @@ func (c *connection) got(text string) []string {
 	return all
 }
 
-// blocks gives the texts of the blocks of the n-th prompt that the agent got.
+// blocks returns the texts of the blocks of the n-th prompt that the agent got.
 func (c *connection) blocks(n int) []string {
 	c.t.Helper()
 	prompts := c.got(`"session/prompt"`)

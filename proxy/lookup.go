@@ -40,7 +40,7 @@ func (f *finder) lookUp(ctx context.Context, l session.Lookup) {
 	got, err := askFor(ctx, f.database, func(ctx context.Context, b *Backend) (got session.LookedUp, err error) {
 		found := session.Found{Lookup: l, Record: record}
 		if l.Kind == session.OpensNew {
-			err = f.predecessor(ctx, b.Ledger, &found)
+			err = f.continued(ctx, b.Ledger, &found)
 		} else {
 			err = f.byID(ctx, b, &found)
 		}
@@ -84,8 +84,8 @@ func (f *finder) takeStored(ctx context.Context, l Ledger, rows []int64, got *se
 	return nil
 }
 
-// predecessor finds the session whose place a new one takes: the newest of the same acpx record.
-func (f *finder) predecessor(ctx context.Context, l Ledger, found *session.Found) error {
+// continued finds the session whose place a new one takes: the newest of the same acpx record.
+func (f *finder) continued(ctx context.Context, l Ledger, found *session.Found) error {
 	record, of := found.Record, found.Lookup
 	if record == "" {
 		return nil

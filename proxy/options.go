@@ -76,8 +76,8 @@ type Backend struct {
 	// Messages returns what other agents have sent to the session of a key and was not inserted there yet. It must not
 	// wait. May be nil.
 	Messages func(key string) []memory.Item
-	// CatchUp folds in what other processes have recorded, so that memory finds it. May be nil.
-	CatchUp func(context.Context)
+	// FoldAll folds in what other processes have recorded, so that memory finds it. May be nil.
+	FoldAll func(context.Context)
 	// TakeIn does so for a session that is not found, or not found answered: the process that had it may have been
 	// killed a moment ago. It relies on no other process. May be nil.
 	TakeIn func(context.Context)
@@ -86,12 +86,12 @@ type Backend struct {
 	// Earlier returns, in the words of memory.Earlier, how the conversation ended that a session continues; "" if it
 	// continues none. The session is named by its row and its agent's own name. May be nil.
 	Earlier func(ctx context.Context, row int64, agent string) (string, error)
-	// HandOver is called once, when the client has gone or we are told to end, to start a worker that delivers what is
-	// owed. It has to be quick, because the process may be killed next. ended: the end of the process is in the ledger;
-	// else it is not there yet, or a turn is under way. May be nil.
-	HandOver func(ended bool)
-	// Left is called when the closing of a session is in the ledger: what the session owes is due. May be nil.
-	Left func(context.Context)
+	// ClientGone is called once, when the client has gone or we are told to end, to start a worker that delivers what
+	// is owed. It has to be quick, because the process may be killed next. ended: the end of the process is in the
+	// ledger; else it is not there yet, or a turn is under way. May be nil.
+	ClientGone func(ended bool)
+	// SessionClosed is called when the closing of a session is in the ledger: what the session owes is due. May be nil.
+	SessionClosed func(context.Context)
 	// Questions returns what agents that work for sessions of these keys want to be allowed; Answered takes what the
 	// client said to one of them. Both are set where Options.Ask is.
 	Questions func(ctx context.Context, keys []string) ([]Question, error)

@@ -109,7 +109,7 @@ func (b *collected) await(t *testing.T, n int) {
 	}
 }
 
-// all gives everything, once the reader has ended.
+// all returns everything, once the reader has ended.
 func (b *collected) all(t *testing.T) string {
 	t.Helper()
 	select {

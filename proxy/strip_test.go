@@ -12,7 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 )
 
-// told gives a world with session s1, which was given its context, and the exact text of that.
+// told returns a world with session s1, which was given its context, and the exact text of that.
 func told(t *testing.T) (w *world, block string) {
 	t.Helper()
 	w = newWorld(t)
@@ -26,7 +26,7 @@ func told(t *testing.T) (w *world, block string) {
 	return w, block
 }
 
-// shown gives what a client gets when the harness says lines while it loads s1.
+// shown returns what a client gets when the harness says lines while it loads s1.
 func shown(t *testing.T, w *world, lines ...string) []string {
 	t.Helper()
 	plain := echo()

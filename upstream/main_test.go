@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// as gives the options for a harness that plays a role.
+// as returns the options for a harness that plays a role.
 func as(role string, args ...string) Options {
 	return Options{
 		Command: append([]string{self()}, args...),

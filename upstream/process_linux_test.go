@@ -105,7 +105,7 @@ func TestDescriptorsOfGrandchildren(t *testing.T) {
 	}
 }
 
-// pipes gives the pipes that we have open.
+// pipes returns the pipes that we have open.
 func pipes(t *testing.T) map[string]bool {
 	t.Helper()
 	links, err := filepath.Glob("/proc/self/fd/*")

@@ -7,7 +7,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-const leastDays, mostDays = 30, 60 // how many days a chart shows
+const leastDays, maxDays = 30, 60 // how many days a chart shows
 
 // A Chart is a bar chart with a bar for each day.
 type Chart struct {

@@ -11,10 +11,10 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// mostDelegations is how many delegations a page shows, the newest.
-const mostDelegations = 2000
+// maxDelegations is how many delegations a page shows, the newest.
+const maxDelegations = 2000
 
-// delegatedTask gives what the page shows of a delegation.
+// delegatedTask returns what the page shows of a delegation.
 func delegatedTask(d delegation.Delegation) *DelegatedTask {
 	a := &DelegatedTask{Delegation: d, Working: !d.State.Ended(), Why: d.Reason}
 	if a.Working {
@@ -43,7 +43,7 @@ func (c *Conversations) readDelegations(ctx context.Context, src Source) error {
 	if src.Delegations == nil {
 		return nil
 	}
-	all, err := src.Delegations.List(ctx, "", mostDelegations)
+	all, err := src.Delegations.List(ctx, "", maxDelegations)
 	if err != nil {
 		return sqlite.While("reading delegations", err)
 	}

@@ -14,8 +14,8 @@ import (
 
 // Limits of what a page holds of inserted blocks.
 const (
-	mostBlock  = 32 << 10 // bytes of one block
-	mostBlocks = 8 << 20  // of all blocks
+	maxBlock  = 32 << 10 // bytes of one block
+	maxBlocks = 8 << 20  // of all blocks
 )
 
 // Insertion is a block that was inserted.
@@ -47,7 +47,7 @@ var outcomes = map[correlation.Outcome]string{
 func (c *Conversations) readInsertions(ctx context.Context, src Source, in correlation.Scope, withText bool) error {
 	var all []correlation.Injection
 	ids := map[string]bool{}
-	most, room := mostBlock, mostBlocks
+	most, room := maxBlock, maxBlocks
 	if !withText {
 		most, room = 0, 0
 	}
@@ -67,7 +67,7 @@ func (c *Conversations) readInsertions(ctx context.Context, src Source, in corre
 	if err != nil || !withText {
 		return err
 	}
-	texts, err := src.Memories.Beginnings(ctx, slices.Collect(maps.Keys(ids)), 8*mostTitle)
+	texts, err := src.Memories.Beginnings(ctx, slices.Collect(maps.Keys(ids)), 8*maxTitle)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (c *Conversations) readInsertions(ctx context.Context, src Source, in corre
 	return nil
 }
 
-// insertion gives an injection as the page shows it.
+// insertion returns an injection as the page shows it.
 func insertion(one correlation.Injection, texts map[string]string) Insertion {
 	t := Insertion{
 		Source: one.Source, at: one.At, Block: Text{Body: one.Text}, Outcome: outcomes[one.Outcome],
@@ -89,6 +89,6 @@ func insertion(one correlation.Injection, texts map[string]string) Insertion {
 	for _, id := range one.Items {
 		t.Items = append(t.Items, Item{ID: id, Text: titleOf(texts[id]), Shown: texts[id] != ""})
 	}
-	t.Block.cut(one.Bytes, mostBlock)
+	t.Block.cut(one.Bytes, maxBlock)
 	return t
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// mostMarkdown is how long an answer may be that is set as Markdown: what is nested takes time with the square of its
+// maxMarkdown is how long an answer may be that is set as Markdown: what is nested takes time with the square of its
 // length. Of a longer one only the code is set.
-const mostMarkdown = 16 << 10
+const maxMarkdown = 16 << 10
 
 // markdown sets what agents say. HTML in it is text. Definitions of links stay in sight, pictures become links, and
 // only links to the web can be followed.
@@ -129,17 +129,17 @@ func plain(text string) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// Set gives what an agent said, set as Markdown.
+// Set returns what an agent said, set as Markdown.
 func (t Text) Set() template.HTML {
 	body := plain(t.Body)
 	var b bytes.Buffer
-	if len(body) > mostMarkdown || markdown.Convert([]byte(body), &b) != nil {
+	if len(body) > maxMarkdown || markdown.Convert([]byte(body), &b) != nil {
 		return t.AsTyped()
 	}
 	return template.HTML(b.String())
 }
 
-// AsTyped gives what a person said: as they typed it, blocks of code in a fixed font.
+// AsTyped returns what a person said: as they typed it, blocks of code in a fixed font.
 func (t Text) AsTyped() template.HTML {
 	var out bytes.Buffer
 	w := writer{&out}

@@ -41,8 +41,8 @@ func TestSet(t *testing.T) {
 		{"colours", "\x1b[31mred\x1b[0m \x1b]8;;https://b.example\x07c\x1b]8;;\x07 \x1b(Bd\x1b", "<p>red c d</p>"},
 		{"no UTF-8", "a\xff\x00b", "<p>a\uFFFD\uFFFDb</p>"},
 		{"bidi", "a \u202eb", "<p>a \u202eb</p>"},
-		{"longer than is set", "*a* <b>" + strings.Repeat("c", mostMarkdown) + "\n```\nd\n```",
-			`<div class="said">*a* &lt;b&gt;` + strings.Repeat("c", mostMarkdown) + "</div><pre><code>d\n</code></pre>"},
+		{"longer than is set", "*a* <b>" + strings.Repeat("c", maxMarkdown) + "\n```\nd\n```",
+			`<div class="said">*a* &lt;b&gt;` + strings.Repeat("c", maxMarkdown) + "</div><pre><code>d\n</code></pre>"},
 	} {
 		if got := strings.TrimSpace(string(Text{Body: c.in}.Set())); got != c.want {
 			t.Errorf("%s:\n%.500s\nwant\n%.500s", c.name, got, c.want)
@@ -70,7 +70,7 @@ func TestAsTyped(t *testing.T) {
 // What is made to be slow to set is set in the time that long prose takes, as far as that matters.
 func TestSetIsQuick(t *testing.T) {
 	set := func(text string) time.Duration {
-		body := strings.Repeat(text, mostMarkdown/len(text))
+		body := strings.Repeat(text, maxMarkdown/len(text))
 		began := time.Now()
 		_ = Text{Body: body}.Set()
 		return time.Since(began)
@@ -86,7 +86,7 @@ func TestSetIsQuick(t *testing.T) {
 func TestSearched(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "", "  ": "", "a b": "a,b", `a "b c" d`: "a,=b c,d", `"a b`: "=a b", `""`: "",
-		strings.Repeat("a ", 20): strings.TrimSuffix(strings.Repeat("a,", mostWords), ","),
+		strings.Repeat("a ", 20): strings.TrimSuffix(strings.Repeat("a,", maxWords), ","),
 	} {
 		var got []string
 		for _, w := range searched(in) {

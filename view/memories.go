@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	mostMemories   = 10_000
-	mostServed     = 200 // by a live page: a search finds the others
-	mostFound      = 50
-	mostReplacing  = 200    // memories, the newest, whose predecessors are looked up: each costs a search
-	mostRead       = 10_000 // inserted blocks, the newest, that are read for who was told a memory
-	mostInjections = 20     // shown of a memory
+	maxMemories   = 10_000
+	maxServed     = 200 // by a live page: a search finds the others
+	maxFound      = 50
+	maxReplacing  = 200    // memories, the newest, whose continued ones are looked up: each costs a search
+	maxRead       = 10_000 // inserted blocks, the newest, that are read for who was told a memory
+	maxInjections = 20     // shown of a memory
 )
 
 // A Memory is a memory as the page shows it.
@@ -54,9 +54,9 @@ type Memories struct {
 
 // readAllMemories reads the memories of a page in a file.
 func (p *Page) readAllMemories(ctx context.Context, src Source) error {
-	all, err := src.Memories.List(ctx, embedded.Filter{Limit: mostMemories})
+	all, err := src.Memories.List(ctx, embedded.Filter{Limit: maxMemories})
 	if err == nil {
-		err = p.readMemories(ctx, src, all, mostMemories-len(all))
+		err = p.readMemories(ctx, src, all, maxMemories-len(all))
 	}
 	return err
 }
@@ -66,10 +66,10 @@ func (p *Page) readSomeMemories(ctx context.Context, src Source, text string) er
 	var all []embedded.Memory
 	var err error
 	if strings.TrimSpace(text) == "" {
-		all, err = src.Memories.List(ctx, embedded.Filter{Limit: mostServed})
+		all, err = src.Memories.List(ctx, embedded.Filter{Limit: maxServed})
 	} else {
 		p.Searched = true
-		all, err = src.Memories.Search(ctx, embedded.Query{Text: text, Limit: mostFound, AllProjects: true})
+		all, err = src.Memories.Search(ctx, embedded.Query{Text: text, Limit: maxFound, AllProjects: true})
 	}
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 	for _, one := range append(all, told...) {
 		m := &Memory{Memory: one, From: c.byKey[one.Session], Pinned: one.Source == embedded.Pinned}
 		m.setInjections(injected)
-		if changed, _ := passage.TellsChange(one.Content); changed && replacing < mostReplacing {
+		if changed, _ := passage.TellsChange(one.Content); changed && replacing < maxReplacing {
 			replacing++
 			if m.Replaced, err = src.Memories.Replaced(ctx, one); err != nil {
 				return err
@@ -148,7 +148,7 @@ func (p *Page) readMemories(ctx context.Context, src Source, all []embedded.Memo
 
 // withRules puts each rule in the place of the memories that say it, with its scope and how often it was said.
 func withRules(ctx context.Context, src Source, all []embedded.Memory) ([]embedded.Memory, error) {
-	rules, err := src.Memories.Rules(ctx, embedded.Filter{Limit: mostMemories})
+	rules, err := src.Memories.Rules(ctx, embedded.Filter{Limit: maxMemories})
 	if err != nil {
 		return nil, err
 	}
@@ -170,12 +170,12 @@ func (m *Memory) setInjections(by map[string][]Injection) {
 			all = append(all, by[id]...)
 		}
 	}
-	m.Told, m.Injections = len(all), all[:min(len(all), mostInjections)]
+	m.Told, m.Injections = len(all), all[:min(len(all), maxInjections)]
 }
 
-// injections gives by a memory's id who was told it and when, the newest first.
+// injections returns by a memory's id who was told it and when, the newest first.
 func injections(ctx context.Context, src Source, sessions map[int64]*Session) (map[string][]Injection, error) {
-	newest, err := src.Sessions.NewestInjections(ctx, mostRead)
+	newest, err := src.Sessions.NewestInjections(ctx, maxRead)
 	if err != nil {
 		return nil, err
 	}

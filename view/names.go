@@ -11,7 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// harnessName gives the title of a harness, its name where it is not known.
+// harnessName returns the title of a harness, its name where it is not known.
 func harnessName(name string) string {
 	if p, known := upstream.ByAgent(name); known {
 		return p.Title
@@ -73,7 +73,7 @@ func choicesOf(kinds []correlation.Kind, at home) (c Choices) {
 	return c
 }
 
-// byCount gives names by how often they are there, the most frequent first.
+// byCount returns names by how often they are there, the most frequent first.
 func byCount(names map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(names), func(a, b string) int {
 		return cmp.Or(cmp.Compare(names[b], names[a]), cmp.Compare(a, b))

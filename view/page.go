@@ -51,7 +51,7 @@ const (
 // Read reads all that a page in a file shows.
 func Read(ctx context.Context, src Source) (*Page, error) {
 	p := newPage(src, false)
-	err := p.Conversations.read(ctx, src, choice{newest: true, text: mostText})
+	err := p.Conversations.read(ctx, src, choice{newest: true, text: maxText})
 	for _, part := range []func(context.Context, Source) error{p.readOverview, p.readAllMemories, p.readUsage} {
 		if err == nil {
 			err = part(ctx, src)
@@ -100,7 +100,7 @@ func (p *Page) readOverview(ctx context.Context, src Source) error {
 func (p *Page) readOne(ctx context.Context, src Source, id int64) (*Session, error) {
 	related, err := src.Sessions.Related(ctx, id)
 	if err == nil {
-		err = p.Conversations.read(ctx, src, choice{sessions: append(related, id), text: mostLive,
+		err = p.Conversations.read(ctx, src, choice{sessions: append(related, id), text: maxLive,
 			turns: correlation.Scope{Sessions: []int64{id}}})
 	}
 	return p.byID[id], err
@@ -131,7 +131,7 @@ var style string
 //go:embed page/page.js
 var script string
 
-// element gives the page's style or script as an HTML element. policy allows no other, by its hash.
+// element returns the page's style or script as an HTML element. policy allows no other, by its hash.
 func element(name, text string) template.HTML {
 	return template.HTML("<" + name + ">" + text + "</" + name + ">")
 }

@@ -27,7 +27,7 @@ func sameUser(peer net.Addr) bool {
 	return found && (uid == 0 || uid == os.Getuid())
 }
 
-// userOf gives the user of the socket with an address, from the kernel's table.
+// userOf returns the user of the socket with an address, from the kernel's table.
 func userOf(table []byte, address *net.TCPAddr) (uid int, found bool) {
 	const local, user = 1, 7
 	want := fmt.Appendf(nil, "%08X:%04X", binary.NativeEndian.Uint32(address.IP.To4()), address.Port)

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	pageRows  = 60 // sessions of a list that are served at a time
-	mostWords = 8  // of a search
+	pageRows = 60 // sessions of a list that are served at a time
+	maxWords = 8  // of a search
 )
 
 // A query is what a live page asks for, as it stands in the page's address.
@@ -32,7 +32,7 @@ func queryOf(v url.Values) query {
 	return query{v.Get("q"), v.Get("project"), v.Get("harness"), v.Get("agent"), v.Get("since"), after}
 }
 
-// find gives the rows of the sessions that a query asks for, and whether there are more.
+// find returns the rows of the sessions that a query asks for, and whether there are more.
 func (q query) find(ctx context.Context, src Source) (ids []int64, more bool, err error) {
 	l := correlation.Listing{Agent: q.agent, After: q.after, Limit: pageRows + 1}
 	if q.project != "" {
@@ -60,7 +60,7 @@ func (q query) find(ctx context.Context, src Source) (ids []int64, more bool, er
 	return ids[:min(len(ids), pageRows)], len(ids) > pageRows, err
 }
 
-// said gives the sessions in which all words of a search were said; nil for no words. What stands between quotation
+// said returns the sessions in which all words of a search were said; nil for no words. What stands between quotation
 // marks is looked for as it is, in all that was said; other words in the index, and in what is not in it yet.
 func said(ctx context.Context, src Source, text string) (map[int64]bool, error) {
 	var found map[int64]bool
@@ -110,5 +110,5 @@ func searched(text string) (words []searchedWord) {
 			words = append(words, searchedWord{word, false})
 		}
 	}
-	return words[:min(len(words), mostWords)]
+	return words[:min(len(words), maxWords)]
 }

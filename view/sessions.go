@@ -86,15 +86,15 @@ func (c *Conversations) read(ctx context.Context, src Source, of choice) (err er
 	return c.readDelegations(ctx, src)
 }
 
-// mostDigests is how many sessions of a page have a digest, the newest: each is read for it.
-const mostDigests = 200
+// maxDigests is how many sessions of a page have a digest, the newest: each is read for it.
+const maxDigests = 200
 
 // addDigests adds to the newest sessions of more than one turn what they were about.
 func (c *Conversations) addDigests(ctx context.Context, src Source) error {
 	newest := slices.SortedFunc(maps.Values(c.byID), func(a, b *Session) int {
 		return b.LastActive.Compare(a.LastActive)
 	})
-	for _, s := range newest[:min(len(newest), mostDigests)] {
+	for _, s := range newest[:min(len(newest), maxDigests)] {
 		if len(s.Turns) == 0 || s.AllTurns < 2 {
 			continue
 		}

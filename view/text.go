@@ -23,18 +23,18 @@ func (t *Text) cut(size, most int) {
 	}
 }
 
-const mostTitle = 80 // characters
+const maxTitle = 80 // characters
 
-// titleOf gives the first words of a text, on one line.
+// titleOf returns the first words of a text, on one line.
 func titleOf(text string) string {
-	text = strings.Join(strings.Fields(chars.Printable(chars.Cut(text, 8*mostTitle))), " ")
-	if runes := []rune(text); len(runes) > mostTitle {
-		return string(runes[:mostTitle-1]) + "…"
+	text = strings.Join(strings.Fields(chars.Printable(chars.Cut(text, 8*maxTitle))), " ")
+	if runes := []rune(text); len(runes) > maxTitle {
+		return string(runes[:maxTitle-1]) + "…"
 	}
 	return text
 }
 
-// tokens gives reported tokens in words.
+// tokens returns reported tokens in words.
 func tokens(input, output *int64) string {
 	switch {
 	case input == nil && output == nil:
@@ -47,7 +47,7 @@ func tokens(input, output *int64) string {
 	return telemetry.Figure(*input) + " tokens in, " + telemetry.Figure(*output) + " out"
 }
 
-// took gives a duration in words.
+// took returns a duration in words.
 func took(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -62,7 +62,7 @@ func took(d time.Duration) string {
 	return words
 }
 
-// count gives a number with its noun.
+// count returns a number with its noun.
 func count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -70,7 +70,7 @@ func count(n int, one, many string) string {
 	return telemetry.Figure(int64(n)) + " " + many
 }
 
-// brief gives a number in a few characters: 2.7k.
+// brief returns a number in a few characters: 2.7k.
 func brief(n int64) string {
 	switch {
 	case n < 1000:
@@ -83,7 +83,7 @@ func brief(n int64) string {
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// when gives a time as a list has it: of today the hour, else the day.
+// when returns a time as a list has it: of today the hour, else the day.
 func when(now, at time.Time) string {
 	now, at = now.Local(), at.Local()
 	switch {

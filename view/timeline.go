@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	mostLanes  = 8 // projects; the rest share one
+	maxLanes   = 8 // projects; the rest share one
 	laneHeight = 28
 )
 
@@ -40,15 +40,15 @@ type Mark struct {
 	X, Y, Height int
 }
 
-// readTimeline gives the timeline of the last days; without sessions it has no lanes.
+// readTimeline returns the timeline of the last days; without sessions it has no lanes.
 func readTimeline(ctx context.Context, src Source) (t Timeline, err error) {
 	if t.To, err = src.Sessions.Newest(ctx); err != nil || t.To.IsZero() {
 		return t, err
 	}
-	moments, err := src.Sessions.Moments(ctx, t.To.AddDate(0, 0, -mostDays))
+	moments, err := src.Sessions.Moments(ctx, t.To.AddDate(0, 0, -maxDays))
 	days := leastDays
 	for _, m := range moments {
-		days = min(max(days, dayNumber(t.To)-dayNumber(m.At)+1), mostDays)
+		days = min(max(days, dayNumber(t.To)-dayNumber(m.At)+1), maxDays)
 	}
 	t.From, t.Width = t.To.AddDate(0, 0, 1-days), days*barWidth
 	lanes := map[string]*Lane{}
@@ -72,16 +72,16 @@ func readTimeline(ctx context.Context, src Source) (t Timeline, err error) {
 	slices.SortFunc(t.Lanes, func(a, b *Lane) int {
 		return cmp.Or(b.newest.Compare(a.newest), cmp.Compare(a.Project, b.Project))
 	})
-	if len(t.Lanes) > mostLanes {
+	if len(t.Lanes) > maxLanes {
 		rest := &Lane{days: map[int]int{}}
-		for _, l := range t.Lanes[mostLanes-1:] {
+		for _, l := range t.Lanes[maxLanes-1:] {
 			rest.Others++
 			rest.Sessions += l.Sessions
 			for back, n := range l.days {
 				rest.days[back] += n
 			}
 		}
-		t.Lanes = append(t.Lanes[:mostLanes-1], rest)
+		t.Lanes = append(t.Lanes[:maxLanes-1], rest)
 	}
 	for _, l := range t.Lanes {
 		for _, n := range l.days {

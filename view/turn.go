@@ -13,10 +13,10 @@ import (
 // Limits of what a page holds of conversations: the newest turns, and the beginning of a long text. The rest is
 // counted.
 const (
-	mostTurns = 10_000
-	mostText  = 16 << 10 // bytes of one side of a turn
-	mostTexts = 24 << 20 // of all turns
-	mostLive  = 1 << 20  // bytes of one side of a turn, of the one session that a live page shows
+	maxTurns = 10_000
+	maxText  = 16 << 10 // bytes of one side of a turn
+	maxTexts = 24 << 20 // of all turns
+	maxLive  = 1 << 20  // bytes of one side of a turn, of the one session that a live page shows
 )
 
 // A Turn is a turn as the page shows it.
@@ -44,9 +44,9 @@ type turnOf struct {
 
 // readTurns reads the newest turns of a choice, oldest first.
 func readTurns(ctx context.Context, sessions *correlation.Store, of choice) ([]turnOf, error) {
-	room := mostTexts
+	room := maxTexts
 	var turns []turnOf
-	err := sessions.NewestTurns(ctx, of.turns, of.text, mostTurns, func(e correlation.Excerpt) {
+	err := sessions.NewestTurns(ctx, of.turns, of.text, maxTurns, func(e correlation.Excerpt) {
 		t := &Turn{id: e.ID, in: e.Delegation, At: e.Started, ended: e.Ended, Tools: e.Tools, User: Text{Body: e.User},
 			Agent: Text{Body: e.Assistant}, Note: HowItEnded(!e.Ended.IsZero(), e.Stop, e.Code, e.Truncated)}
 		if !e.Ended.IsZero() {

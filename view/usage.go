@@ -11,7 +11,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-const mostRows = 30 // rows of a table
+const maxRows = 30 // rows of a table
 
 // A Usage is what was used, and what memory added.
 type Usage struct {
@@ -86,7 +86,7 @@ func (p *Page) readUsage(ctx context.Context, src Source) error {
 	return nil
 }
 
-// calendar gives the last days without gaps, empty ones included.
+// calendar returns the last days without gaps, empty ones included.
 func calendar(sums []telemetry.Sum) []telemetry.Sum {
 	if len(sums) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func calendar(sums []telemetry.Sum) []telemetry.Sum {
 		return at
 	}
 	last := day(sums[len(sums)-1])
-	n := min(max(int(last.Sub(day(sums[0])).Hours()/24)+2, leastDays), mostDays)
+	n := min(max(int(last.Sub(day(sums[0])).Hours()/24)+2, leastDays), maxDays)
 	var days []telemetry.Sum
 	for i := range n {
 		key := last.AddDate(0, 0, i+1-n).Format(time.DateOnly)
@@ -119,14 +119,14 @@ func table(title, by string, sums []telemetry.Sum, sessions map[int64]*Session, 
 	case telemetry.BySession:
 		sums = largest(sums)
 	}
-	t := Table{By: by, Title: title, More: max(0, len(sums)-mostRows)}
+	t := Table{By: by, Title: title, More: max(0, len(sums)-maxRows)}
 	byACPID := map[string]*Session{}
 	if by == telemetry.BySession {
 		for _, s := range sessions {
 			byACPID[s.ACPID] = s
 		}
 	}
-	for _, s := range sums[:min(len(sums), mostRows)] {
+	for _, s := range sums[:min(len(sums), maxRows)] {
 		row := row(s)
 		row.Session = byACPID[s.Key]
 		switch {
@@ -154,7 +154,7 @@ func largest(sums []telemetry.Sum) []telemetry.Sum {
 // readNames reads what the sessions of a table are called.
 func (p *Page) readNames(ctx context.Context, src Source, sums []telemetry.Sum) error {
 	ids := []int64{}
-	for _, s := range sums[:min(len(sums), mostRows)] {
+	for _, s := range sums[:min(len(sums), maxRows)] {
 		if one, err := src.Sessions.Find(ctx, "", s.Key); err == nil { // else it stands there by its id
 			ids = append(ids, one.ID)
 		}
@@ -183,7 +183,7 @@ func float(n *int64) float64 {
 	return float64(*n)
 }
 
-// currencyOf gives the currency in which days have a cost.
+// currencyOf returns the currency in which days have a cost.
 func currencyOf(days []telemetry.Sum) string {
 	for _, d := range days {
 		if d.Currency != nil {

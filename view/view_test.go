@@ -79,7 +79,7 @@ func parse(t testing.TB, text string) document {
 	return document{t, root, text}
 }
 
-// all gives the elements that are wanted.
+// all returns the elements that are wanted.
 func (d document) all(want func(*html.Node) bool) (found []*html.Node) {
 	for n := range d.root.Descendants() {
 		if n.Type == html.ElementNode && want(n) {

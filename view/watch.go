@@ -94,7 +94,7 @@ func (w *watch) look(ctx context.Context, seen snapshot) (now snapshot, changes 
 	return now, changes, nil
 }
 
-// changed tells every window. One that does not keep up misses changes: those that come while mostPending wait for it.
+// changed tells every window. One that does not keep up misses changes: those that come while maxPending wait for it.
 func (w *watch) changed(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,12 +106,12 @@ func (w *watch) changed(what string) {
 	}
 }
 
-// mostPending is how many changes are kept for a slow window.
-const mostPending = 256
+// maxPending is how many changes are kept for a slow window.
+const maxPending = 256
 
 // stream sends changes to a window as server-sent events, for as long as the window is open.
 func (w *watch) stream(rw http.ResponseWriter, r *http.Request) {
-	window := make(chan string, mostPending)
+	window := make(chan string, maxPending)
 	w.update(func() { w.windows[window] = true })
 	defer w.update(func() { delete(w.windows, window) })
 	rw.Header().Set("Content-Type", "text/event-stream")

@@ -26,8 +26,8 @@ type memoryBackfill struct {
 	fromRelay             bool // started by a relay: backfill: auto
 }
 
-// mostShown is how many skipped files a person is shown.
-const mostShown = 20
+// maxShown is how many skipped files a person is shown.
+const maxShown = 20
 
 func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
 	var b memoryBackfill
@@ -142,7 +142,7 @@ func (cmd *memoryBackfill) report(std term.Streams, got runtime.Backfilled) {
 		fmt.Fprintf(std.Out, "  left out: %s\n", strings.Join(parts, ", "))
 	}
 	for i, s := range got.Skipped {
-		if i == mostShown {
+		if i == maxShown {
 			std.Say("and %d more: --json names them", len(got.Skipped)-i)
 			break
 		}

@@ -45,7 +45,7 @@ func (h handoffCommand) do(session string, f *config.Flags, std term.Streams) er
 
 // leave hands a session over, and says how to begin the next one.
 func (h handoffCommand) leave(ctx context.Context, d *runtime.Data, session string, std term.Streams) error {
-	left, err := d.HandOver(ctx, session, h.to)
+	left, err := d.Handoff(ctx, session, h.to)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// projectOf gives the project of a folder that a person names, "" for none.
+// projectOf returns the project of a folder that a person names, "" for none.
 func projectOf(dir string) (string, error) {
 	if dir == "" {
 		return "", nil

@@ -91,7 +91,7 @@ func (cmd *setupCommand) run(f *config.Flags, std term.Streams) error {
 	return nil
 }
 
-// names gives the harnesses that are meant.
+// names returns the harnesses that are meant.
 func (cmd *setupCommand) names(c *config.Config) ([]string, error) {
 	var names []string
 	for _, name := range cmd.agents {

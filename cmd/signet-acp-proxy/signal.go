@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// untilTold gives a context that ends when a signal tells us to end. A broken pipe does not: a browser that stops
+// untilTold returns a context that ends when a signal tells us to end. A broken pipe does not: a browser that stops
 // loading a page, and a hook that does not read its input, cause SIGPIPE too.
 func untilTold(parent context.Context) (ctx context.Context, stop func()) {
 	pipes := make(chan os.Signal, 1)

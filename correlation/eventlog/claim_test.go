@@ -44,7 +44,7 @@ func TestClaimSettledLate(t *testing.T) {
 	}
 }
 
-// claimed gives a session, by its number and its row, whose first prompt this process has claimed.
+// claimed returns a session, by its number and its row, whose first prompt this process has claimed.
 func (b *bench) claimed(l *Log) (session int, row int64) {
 	b.tb.Helper()
 	session = l.NewSession()

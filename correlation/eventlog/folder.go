@@ -77,7 +77,7 @@ func (f *folder) run() {
 	defer close(f.stopped)
 	wait := foldRetry
 	for f.ctx.Err() == nil {
-		err := guard.Try("folder", func() error { return f.catchUp(f.ctx) })
+		err := guard.Try("folder", func() error { return f.foldAll(f.ctx) })
 		if err != nil {
 			f.refuse()
 		}
@@ -160,8 +160,8 @@ func (f *folder) pause(d time.Duration) {
 	}
 }
 
-// catchUp folds in what is written so far, and removes files that are folded in and followed by another.
-func (f *folder) catchUp(ctx context.Context) error {
+// foldAll folds in what is written so far, and removes files that are folded in and followed by another.
+func (f *folder) foldAll(ctx context.Context) error {
 	for {
 		target := f.w.written()
 		if err := f.store.Intact(); err != nil {
@@ -323,7 +323,7 @@ func (f *folder) close(ctx context.Context) (left bool, err error) {
 	left = true
 	if f.store != nil && writing == nil {
 		if err = ctx.Err(); err == nil {
-			err = guard.Try("folder", func() error { return f.catchUp(ctx) })
+			err = guard.Try("folder", func() error { return f.foldAll(ctx) })
 			f.report(err)
 		}
 		left = err != nil

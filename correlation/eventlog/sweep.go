@@ -95,9 +95,9 @@ func (s Sweep) unread(process string) bool {
 	})
 }
 
-// CatchUp folds in the files of all processes, living ones too, for a command that reads. It takes at most a second;
+// FoldAll folds in the files of all processes, living ones too, for a command that reads. It takes at most a second;
 // what it has not come to is missing in what the command reads. Errors are only logged.
-func CatchUp(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
+func FoldAll(ctx context.Context, store *correlation.Store, log zerolog.Logger) {
 	ctx, cancel := context.WithTimeout(sqlite.WithLockWait(ctx, readLimit), readLimit)
 	defer cancel()
 	if _, err := (Sweep{Store: store, Log: log, Living: true}).Run(ctx); err != nil {

@@ -33,7 +33,7 @@ const rulesVariable = "SIGNET_ACP_BOUNDED_BY"
 // GuardFile is the file descriptor by which Launch is told that all is to end: a socket to who started it.
 const GuardFile = 3
 
-// Around gives the command line and the environment by which our program becomes a command, with its program at path,
+// Around returns the command line and the environment by which our program becomes a command, with its program at path,
 // in its bounds.
 func (r Rules) Around(path string, command, env []string) (around, with []string, err error) {
 	self, err := os.Executable()
@@ -80,8 +80,8 @@ func (p Place) Environment() string {
 	return placeVariable + "=" + string(text)
 }
 
-// Take gives the place that the runner gave us, false for none, and takes it from our environment. What runs in bounds
-// may set the variable: it can only bound more what is bounded already.
+// Take returns the place that the runner gave us, false for none, and takes it from our environment. What runs in
+// bounds may set the variable: it can only bound more what is bounded already.
 func Take() (p Place, ok bool, err error) {
 	text := os.Getenv(placeVariable)
 	if text == "" {

@@ -19,7 +19,7 @@ var keptVariables = []string{
 var certificates = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE",
 	"CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NIX_SSL_CERT_FILE", "CARGO_HTTP_CAINFO", "AWS_CA_BUNDLE"}
 
-// keep gives what a child gets of an environment.
+// keep returns what a child gets of an environment.
 func keep(env, more []string) []string {
 	names := slices.Concat(keptVariables, certificates, more)
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool {
@@ -31,7 +31,7 @@ func keep(env, more []string) []string {
 	})
 }
 
-// value gives a variable's value, "" for one that is not set.
+// value returns a variable's value, "" for one that is not set.
 func value(env []string, name string) string {
 	for _, v := range slices.Backward(env) {
 		if text, ok := strings.CutPrefix(v, name+"="); ok {
@@ -41,7 +41,7 @@ func value(env []string, name string) string {
 	return ""
 }
 
-// named gives the files that the values of variables name.
+// named returns the files that the values of variables name.
 func named(env, variables []string) []string {
 	var files []string
 	for _, name := range variables {

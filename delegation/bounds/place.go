@@ -87,7 +87,7 @@ func (p Place) Prepare(h upstream.Profile, path string, command, env, chosen, cl
 
 func certificatesOf(env []string) []string { return named(env, certificates) }
 
-// folderOf gives the user's own folder.
+// folderOf returns the user's own folder.
 func folderOf(h upstream.Home, env []string) string {
 	if h.Variable != "" {
 		if dir := value(env, h.Variable); dir != "" {
@@ -97,8 +97,8 @@ func folderOf(h upstream.Home, env []string) string {
 	return filepath.Join(value(env, "HOME"), filepath.FromSlash(h.Folder))
 }
 
-// mostLogin is how large a login file may be.
-const mostLogin = 1 << 20
+// maxLogin is how large a login file may be.
+const maxLogin = 1 << 20
 
 func copyLogin(inside *os.Root, from, to string) error {
 	in, err := os.Open(from)
@@ -109,7 +109,7 @@ func copyLogin(inside *os.Root, from, to string) error {
 		return err
 	}
 	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, mostLogin))
+	text, err := io.ReadAll(io.LimitReader(in, maxLogin))
 	if err != nil {
 		return err
 	}

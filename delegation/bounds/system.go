@@ -40,7 +40,7 @@ var keysOfRoot = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/g
 	"/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/wireguard", "/etc/NetworkManager/system-connections",
 	"/etc/krb5.keytab", "/etc/kubernetes", "/etc/rancher"}
 
-// keys gives what is closed to everybody who is bounded, where the files' modes do not close it.
+// keys returns what is closed to everybody who is bounded, where the files' modes do not close it.
 func keys() []string {
 	if os.Geteuid() != 0 {
 		return nil
@@ -48,7 +48,7 @@ func keys() []string {
 	return keysOfRoot
 }
 
-// homes gives the folders of the user, by the environment and by the system.
+// homes returns the folders of the user, by the environment and by the system.
 func homes(env []string) []string {
 	all := []string{value(env, "HOME")}
 	if u, err := user.Current(); err == nil {
@@ -60,7 +60,7 @@ func homes(env []string) []string {
 	return real(all)
 }
 
-// toolchains gives the folders of the programs on PATH.
+// toolchains returns the folders of the programs on PATH.
 func toolchains(env []string, closed []string) []string {
 	var all []string
 	for _, home := range homes(env) {
@@ -106,7 +106,7 @@ func isToolchain(dir string) bool {
 		})
 }
 
-// packageOf gives the folder of the package that a file belongs to, else the file itself.
+// packageOf returns the folder of the package that a file belongs to, else the file itself.
 func packageOf(file string, closed []string) string {
 	if i := strings.Index(file, "/node_modules/"); i > 0 {
 		if dir := file[:i+len("/node_modules")]; !holdsAny(dir, closed) {
@@ -128,7 +128,7 @@ func packageOf(file string, closed []string) string {
 	return file
 }
 
-// filesOf gives the files that a command line names, and the packages that they belong to. A word may also be
+// filesOf returns the files that a command line names, and the packages that they belong to. A word may also be
 // NAME=PATH.
 func filesOf(command, closed []string) []string {
 	var all []string
@@ -161,7 +161,7 @@ func holdsAny(dir string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return holds(dir, path) })
 }
 
-// real gives the paths that are there, with symbolic links followed, each once.
+// real returns the paths that are there, with symbolic links followed, each once.
 func real(paths []string) []string {
 	var all []string
 	for _, path := range paths {
@@ -172,7 +172,7 @@ func real(paths []string) []string {
 	return all
 }
 
-// without gives a list that leaves out what is closed: rules can only add, so a folder that holds something closed is
+// without returns a list that leaves out what is closed: rules can only add, so a folder that holds something closed is
 // replaced by what else is in it.
 func without(paths, closed []string) []string {
 	var all []string

@@ -31,11 +31,11 @@ type Request struct {
 }
 
 const (
-	mostItems = 100      // of a field
-	mostBytes = 16 << 10 // of a field
+	maxItems = 100      // of a field
+	maxBytes = 16 << 10 // of a field
 )
 
-// Check gives nil or a refusal, whose text tells the caller what to write instead.
+// Check returns nil or a refusal, whose text tells the caller what to write instead.
 func (r Request) Check() error {
 	delegated, kept, caller, err := r.read()
 	switch {
@@ -66,7 +66,7 @@ func (r Request) Check() error {
 	return nil
 }
 
-// Items gives the items of a field, for people to read.
+// Items returns the items of a field, for people to read.
 func Items(field string) []string {
 	var list []string
 	ends := func(r rune) bool { return r == '\n' || r == '\r' || r == ';' }
@@ -124,9 +124,9 @@ func (r Request) read() (delegated, kept, caller field, err error) {
 	var fields [3]field
 	var texts []string
 	for n, text := range []string{r.Delegated, r.Kept, r.Caller} {
-		if len(text) > mostBytes {
+		if len(text) > maxBytes {
 			return nil, nil, nil, fmt.Errorf("a scope of %d bytes is too long: name the parts in at most %d", len(text),
-				mostBytes)
+				maxBytes)
 		}
 		for _, one := range Items(text) {
 			i := item{text: one}
@@ -143,9 +143,9 @@ func (r Request) read() (delegated, kept, caller field, err error) {
 			fields[n] = append(fields[n], i)
 			texts = append(texts, words, last)
 		}
-		if len(fields[n]) > mostItems {
+		if len(fields[n]) > maxItems {
 			return nil, nil, nil, fmt.Errorf("a scope of %d items is too long: name at most %d", len(fields[n]),
-				mostItems)
+				maxItems)
 		}
 	}
 	content := language.Content(texts...)
@@ -171,7 +171,7 @@ var sayNothing = sync.OnceValue(func() map[string]bool {
 // hasContent reports whether any item has content.
 func (f field) hasContent() bool { return slices.ContainsFunc(f, item.hasContent) }
 
-// words gives the words of all items.
+// words returns the words of all items.
 func (f field) words() map[string]bool {
 	m := map[string]bool{}
 	for _, i := range f {
@@ -229,7 +229,7 @@ func (f field) leaves(delegated, kept field) bool {
 	})
 }
 
-// String gives the items on one line, for an error.
+// String returns the items on one line, for an error.
 func (f field) String() string {
 	var list []string
 	for _, i := range f {

@@ -95,8 +95,8 @@ var verdicts = []struct {
 	{"quotes", "docs", "`docs/my file.md`", "docs/other.md", ok},
 	{"files that differ by a letter", "proxy", "proxy/a.go", "proxy/b.go", ok},
 	{"a path that words name", "", "review the frame of the proxy", "proxy/frame", same},
-	{"too many items", "", strings.Repeat("parser;", mostItems+1), "docs", long},
-	{"too much", "", strings.Repeat("parser ", mostBytes), "docs", long},
+	{"too many items", "", strings.Repeat("parser;", maxItems+1), "docs", long},
+	{"too much", "", strings.Repeat("parser ", maxBytes), "docs", long},
 	{"bytes that are no text", "", "\xff\xfe", "docs", empty},
 }
 

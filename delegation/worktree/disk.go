@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Used gives the bytes in the files below a folder, as far as it can be looked into.
+// Used returns the bytes in the files below a folder, as far as it can be looked into.
 func Used(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

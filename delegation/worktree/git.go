@@ -51,14 +51,14 @@ type failure struct {
 
 func (f *failure) Error() string { return fmt.Sprintf("git %s: %s", f.command, f.said) }
 
-// run gives what git prints, without the last line's end. in is its stdin.
+// run returns what git prints, without the last line's end. in is its stdin.
 func (g git) run(ctx context.Context, in string, args ...string) (string, error) {
 	var out bytes.Buffer
 	err := g.write(ctx, &out, in, args...)
 	return strings.TrimRight(out.String(), "\n"), err
 }
 
-// paths gives the names that git prints with -z.
+// paths returns the names that git prints with -z.
 func (g git) paths(ctx context.Context, args ...string) ([]string, error) {
 	out, err := g.run(ctx, "", args...)
 	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), err

@@ -14,7 +14,7 @@ import (
 // Limits of a folder that is in no git repository. MostCopied is in bytes.
 const (
 	MostCopied = 200 << 20
-	mostFiles  = 50_000
+	maxFiles   = 50_000
 )
 
 // A listing is what a folder has to hand on: names with slashes, from its top. Whatever is named like .git is left out.
@@ -51,7 +51,7 @@ func (l *listing) folder(ctx context.Context, name string) error {
 		if err := cmp.Or(ctx.Err(), l.add(ctx, path.Join(name, e.Name()))); err != nil {
 			return err
 		}
-		if l.bytes > MostCopied || len(l.files) > mostFiles && len(l.repositories) == 0 {
+		if l.bytes > MostCopied || len(l.files) > maxFiles && len(l.repositories) == 0 {
 			return tooLarge{l.tree.top}
 		}
 	}
@@ -102,7 +102,7 @@ func (l *listing) repository(ctx context.Context, r repository, name string) err
 	return nil
 }
 
-// ignored gives the files that git ignores and that match patterns, which are written as in .gitignore.
+// ignored returns the files that git ignores and that match patterns, which are written as in .gitignore.
 func (l *listing) ignored(ctx context.Context, patterns []string) ([]string, error) {
 	if len(patterns) == 0 || len(l.repositories) == 0 || l.repositories[0].Path != "" {
 		return nil, nil
@@ -126,7 +126,7 @@ type tree struct {
 
 func newTree(top string) *tree { return &tree{top, map[string]bool{".": true}} }
 
-// at gives what stands at a name: a file, a symbolic link or a folder; nil for all else, and below a symbolic link.
+// at returns what stands at a name: a file, a symbolic link or a folder; nil for all else, and below a symbolic link.
 func (t *tree) at(name string) fs.FileInfo {
 	name = path.Clean(name)
 	if !t.inFolder(path.Dir(name)) {

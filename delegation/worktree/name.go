@@ -45,7 +45,7 @@ func (f *Folder) Inside(path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Follow gives a path with symbolic links followed as far as they lead, also where nothing stands at their end.
+// Follow returns a path with symbolic links followed as far as they lead, also where nothing stands at their end.
 func Follow(path string) string {
 	path = filepath.Clean(path)
 	for range 40 { // links that lead to nothing, one to the other

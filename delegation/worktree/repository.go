@@ -24,7 +24,7 @@ type repository struct {
 	Branch  string // the ref that is checked out, "HEAD" for none
 }
 
-// repositoryOf gives the repository of a folder; false where it is in none, or there is no git.
+// repositoryOf returns the repository of a folder; false where it is in none, or there is no git.
 func repositoryOf(ctx context.Context, dir string) (repository, bool) {
 	out, err := git{Tree: dir}.found(ctx, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir",
 		"--git-common-dir", "--git-path", "objects", "--show-object-format")
@@ -68,8 +68,8 @@ func (r repository) release(ctx context.Context, id string) error {
 	return err
 }
 
-// userSettings gives settings of the person for whom git works here: the file with what is ignored everywhere, and the
-// name for commits. Reading them runs nothing.
+// userSettings returns settings of the person for whom git works here: the file with what is ignored everywhere, and
+// the name for commits. Reading them runs nothing.
 func (r repository) userSettings(ctx context.Context) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -94,7 +94,7 @@ func (r repository) userSettings(ctx context.Context) map[string]string {
 	return found
 }
 
-// objectFolders gives an object store and those that it borrows from.
+// objectFolders returns an object store and those that it borrows from.
 func objectFolders(store string) []string {
 	all := []string{store}
 	for i := 0; i < len(all) && len(all) < 32; i++ {

@@ -65,7 +65,7 @@ func Open(ctx context.Context, folders, root string) (*Result, error) {
 	return r, err
 }
 
-// ours gives the place of a folder of a delegation; any other folder is refused.
+// ours returns the place of a folder of a delegation; any other folder is refused.
 func ours(folders, root string) (place, error) {
 	if filepath.Dir(filepath.Clean(root)) != filepath.Clean(folders) {
 		return place{}, fmt.Errorf("%s is not a folder of a delegation: those lie in %s", root, folders)
@@ -103,7 +103,8 @@ func (r *Result) Diff(ctx context.Context, out io.Writer) error {
 		"--no-textconv", "--no-color", r.base, r.result)
 }
 
-// Stat gives a line for each changed file, and their sum, as git diff --stat does. Nothing in it speaks to a terminal.
+// Stat returns a line for each changed file, and their sum, as git diff --stat does. Nothing in it speaks to a
+// terminal.
 func (r *Result) Stat(ctx context.Context) (string, error) {
 	return r.store.run(ctx, "", "diff-tree", "-r", "-M", "--stat=100", "--no-color", r.base, r.result)
 }
@@ -145,7 +146,7 @@ func (r *Result) Apply(ctx context.Context) ([]string, error) {
 	return written, err
 }
 
-// snapshotNow gives a commit with the files as they were handed on, but those that the child changed as they stand in
+// snapshotNow returns a commit with the files as they were handed on, but those that the child changed as they stand in
 // the caller's folder now.
 func (r *Result) snapshotNow(ctx context.Context, target git) (string, error) {
 	names, err := target.paths(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", r.base, r.result)
@@ -189,7 +190,7 @@ func (r *Result) snapshotNow(ctx context.Context, target git) (string, error) {
 	return target.run(ctx, "", "commit-tree", tree, "-p", r.base, "-m", "The caller's folder")
 }
 
-// otherFile gives a file in a folder below top that is not one of names, "" for none.
+// otherFile returns a file in a folder below top that is not one of names, "" for none.
 func otherFile(top, folder string, names []string) (other string) {
 	_ = filepath.WalkDir(filepath.Join(top, folder), func(file string, e fs.DirEntry, _ error) error {
 		name, err := filepath.Rel(top, file)
@@ -202,7 +203,7 @@ func otherFile(top, folder string, names []string) (other string) {
 	return other
 }
 
-// merge gives the tree in which two commits come together.
+// merge returns the tree in which two commits come together.
 func merge(ctx context.Context, g git, ours, theirs string) (string, error) {
 	out, err := g.run(ctx, "", "merge-tree", "--write-tree", "--messages", "--name-only", ours, theirs)
 	tree, words, _ := strings.Cut(out, "\n")

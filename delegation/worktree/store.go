@@ -47,7 +47,7 @@ func (f *Folder) makeStore(ctx context.Context, format, excludes string) error {
 		os.WriteFile(filepath.Join(info, "attributes"), []byte(unattributed), 0o600))
 }
 
-// borrowed gives the object stores of the caller's repositories.
+// borrowed returns the object stores of the caller's repositories.
 func (p place) borrowed() (folders []string) {
 	for _, r := range p.Repositories {
 		for _, folder := range objectFolders(r.Objects) {
@@ -108,7 +108,7 @@ func (f *Folder) snapshotResult(ctx context.Context) (tree string, left []string
 	return tree, append(left, more...), err
 }
 
-// added gives files below a folder of the child's that git neither knows nor ignores, also those in repositories that
+// added returns files below a folder of the child's that git neither knows nor ignores, also those in repositories that
 // the child has made; left names these.
 func (f *Folder) added(ctx context.Context, folder string) (names, left []string, err error) {
 	g := f.store

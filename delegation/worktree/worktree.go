@@ -95,7 +95,7 @@ func Make(ctx context.Context, dir, root string, o Options) (*Folder, error) {
 	return f, nil
 }
 
-// Tree gives all of the folder that the child sees.
+// Tree returns all of the folder that the child sees.
 func (f *Folder) Tree() string { return f.work() }
 
 func (f *Folder) make(ctx context.Context, dir string, o Options) error {
@@ -204,9 +204,9 @@ type Written struct {
 	Left   []string // what was not taken back, and why
 }
 
-// Finish gives what was written. Where it is to be taken back and there is something, it is kept until it is discarded
-// (Open); the files that the child saw are removed, unless Keep says otherwise. With an error all stays as it is,
-// until it is discarded.
+// Finish returns what was written. Where it is to be taken back and there is something, it is kept until it is
+// discarded (Open); the files that the child saw are removed, unless Keep says otherwise. With an error all stays as it
+// is, until it is discarded.
 func (f *Folder) Finish(ctx context.Context, message string) (w Written, err error) {
 	if w, err = f.take(ctx, message); err != nil {
 		return w, fmt.Errorf("looking for what was written: %w", errors.Join(err, f.lock.Close()))

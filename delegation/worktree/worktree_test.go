@@ -31,7 +31,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// read gives a file's content, "" for none.
+// read returns a file's content, "" for none.
 func read(dir, name string) string {
 	text, _ := os.ReadFile(filepath.Join(dir, name))
 	return string(text)

@@ -128,7 +128,7 @@ func (c *client) up(count, size int) (time.Duration, error) {
 	return took, nil
 }
 
-// pings gives the median time of a small request.
+// pings returns the median time of a small request.
 func (c *client) pings(count int) (time.Duration, error) {
 	var times []time.Duration
 	for range count {

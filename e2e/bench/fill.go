@@ -62,7 +62,7 @@ func writeTranscript(name string, session int, cwd string, dice *rand.Rand, word
 	return errors.Join(w.Flush(), f.Close())
 }
 
-// prose gives some sentences about something.
+// prose returns some sentences about something.
 func prose(dice *rand.Rand, words *rand.Zipf) string {
 	var b strings.Builder
 	for range 10 + dice.IntN(60) {

@@ -98,7 +98,7 @@ func (g growth) beside(ctx context.Context, processes int) (moment, error) {
 	return middle(moments), errors.Join(errs...)
 }
 
-// middle gives the median of each part.
+// middle returns the median of each part.
 func middle(moments []moment) (m moment) {
 	of := func(part func(moment) time.Duration) time.Duration {
 		times := make([]time.Duration, len(moments))
@@ -181,7 +181,7 @@ func (c *client) grow(began time.Time, cwd string, sessions, turns int) (m momen
 	return m, err
 }
 
-// lately gives the median of the last of a series.
+// lately returns the median of the last of a series.
 func lately(times []time.Duration) time.Duration {
 	times = slices.Sorted(slices.Values(times[max(0, len(times)-last):]))
 	return times[len(times)/2]

@@ -40,7 +40,7 @@ var reasons = map[string]string{
 		"otherwise",
 }
 
-// group gives the pattern of a rule's secret: its group, or all of it.
+// group returns the pattern of a rule's secret: its group, or all of it.
 func group(t *testing.T, rule config.Rule) string {
 	t.Helper()
 	re, err := syntax.Parse(rule.Regex.String(), syntax.Perl)

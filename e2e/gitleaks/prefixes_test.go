@@ -83,7 +83,7 @@ const leastTail = 7
 // names are those of providers whose rules begin otherwise.
 var names = map[string]string{"gcp": "google", "new": "newrelic", "flyio": "fly"}
 
-// written gives a prefix as the rule's source has it: where case does not count, the parser forgets it.
+// written returns a prefix as the rule's source has it: where case does not count, the parser forgets it.
 func written(prefix, source string) string {
 	if at := strings.Index(strings.ToLower(source), strings.ToLower(prefix)); at >= 0 {
 		return source[at : at+len(prefix)]
@@ -94,7 +94,7 @@ func written(prefix, source string) string {
 // keyed is a prefix that may stand for a key by itself: four characters, or three with a sign at the end.
 var keyed = regexp.MustCompile(`^[A-Za-z0-9][\w.~-]{2,}[\w.~-]$|^[A-Za-z0-9]{2}[_.~-]$`)
 
-// alternatives gives the parts of a pattern one of which has to match.
+// alternatives returns the parts of a pattern one of which has to match.
 func alternatives(re *syntax.Regexp) []*syntax.Regexp {
 	switch re.Op {
 	case syntax.OpAlternate:
@@ -167,7 +167,7 @@ func heads(re *syntax.Regexp) []head {
 	return []head{{"", false}}
 }
 
-// lengths gives how long a match is at least and at most; most is -1 where there is no end.
+// lengths returns how long a match is at least and at most; most is -1 where there is no end.
 func lengths(re *syntax.Regexp) (least, most int) {
 	switch re.Op {
 	case syntax.OpLiteral:

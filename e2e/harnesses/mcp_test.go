@@ -36,7 +36,7 @@ func TestMemoryTools(t *testing.T) {
 	}
 }
 
-// useTools gives a model that calls the tool that the conversation is about, once, under whatever name the harness
+// useTools returns a model that calls the tool that the conversation is about, once, under whatever name the harness
 // gives it, or by the tools that a harness has for those that it does not list.
 func useTools() func(fakemodel.Request) fakemodel.Reply {
 	var mu sync.Mutex

@@ -98,7 +98,7 @@ wire_api = "responses"
 	},
 }
 
-// named gives the harness of a name.
+// named returns the harness of a name.
 func named(name string) harness {
 	return harnesses[slices.IndexFunc(harnesses, func(h harness) bool { return h.name == name })]
 }

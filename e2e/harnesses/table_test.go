@@ -56,7 +56,7 @@ func (s stage) check(what string, ok bool, format string, args ...any) {
 	s.t.Errorf(what+": "+format, args...)
 }
 
-// table gives what was found, as Markdown.
+// table returns what was found, as Markdown.
 func table() string {
 	var b strings.Builder
 	row := func(cells ...string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }

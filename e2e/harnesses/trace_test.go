@@ -23,7 +23,7 @@ import (
 // stands, {{folded}} where its white space is folded, and {{id}} for its id where that is the beginning of one.
 // Frames that are mostly documentation are left out. SIGNET_RECORD=1 makes `make harnesses` write them.
 
-const mostOfFrame = 64 << 10 // qwen sends half a megabyte of skills with its commands
+const maxOfFrame = 64 << 10 // qwen sends half a megabyte of skills with its commands
 
 // blockID is our block's id, escaped or not.
 var blockID = regexp.MustCompile(`(<signet-memory source=\\*"acp-proxy\\*" id=\\*")[0-9a-f]+`)
@@ -57,7 +57,7 @@ func (s stage) record(tapped string, version string, sent [][]byte) {
 			add("up", s.scrubbed(sent[0], ""))
 			sent = sent[1:]
 		case "down":
-			if len(frame) < mostOfFrame {
+			if len(frame) < maxOfFrame {
 				add("down", s.scrubbed(frame, block))
 			}
 		}
@@ -76,7 +76,7 @@ func (s stage) record(tapped string, version string, sent [][]byte) {
 	}
 }
 
-// blockOf gives our block in a prompt, as it stands in a JSON text, without the empty lines behind it.
+// blockOf returns our block in a prompt, as it stands in a JSON text, without the empty lines behind it.
 func blockOf(frame []byte) string {
 	_, tail, found := bytes.Cut(frame, []byte(`"text":"`+mark))
 	if !found {

@@ -76,7 +76,7 @@ var tokens = []struct {
 	{"postman", []any{"PM", "AK-", hex, 24, "", "-", hex, 34}},
 }
 
-// Make gives a token of one of Kinds.
+// Make returns a token of one of Kinds.
 func Make(r *rand.Rand, kind int) string {
 	var b strings.Builder
 	parts := tokens[kind].parts
@@ -189,8 +189,8 @@ var forms = []struct{ kind, form string }{
 // Kinds is how many kinds of tokens there are.
 func Kinds() int { return len(tokens) }
 
-// Corpus gives all kinds bare, a token of each in three places and each form, and the tokens of the first 20 kinds, ten
-// of each, behind every glue.
+// Corpus returns all kinds bare, a token of each in three places and each form, and the tokens of the first 20 kinds,
+// ten of each, behind every glue.
 func Corpus(seed uint64) (bare []Leak, glued map[string][]Leak) {
 	r := rand.New(rand.NewPCG(seed, 7))
 	for i, t := range tokens {

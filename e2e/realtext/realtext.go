@@ -23,7 +23,8 @@ const (
 	inAll   = 128 << 20 // bytes that are kept to choose from
 )
 
-// Seeds gives texts of the folder that CODING names, none without it: whole files, and of JSON the long strings in it.
+// Seeds returns texts of the folder that CODING names, none without it: whole files, and of JSON the long strings in
+// it.
 func Seeds(f *testing.F) []string {
 	f.Helper()
 	folder := os.Getenv("CODING")
@@ -72,7 +73,7 @@ func Seeds(f *testing.F) []string {
 	return chosen
 }
 
-// strs gives the long strings of JSON, one value behind the other, up to what is none.
+// strs returns the long strings of JSON, one value behind the other, up to what is none.
 func strs(d *json.Decoder, add func(string)) {
 	for {
 		token, err := d.Token()

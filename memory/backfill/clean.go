@@ -2,7 +2,7 @@ package backfill
 
 import "github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 
-// Clean gives a turn as it may be stored: without what the user marked private, also where the agent repeats it, and
+// Clean returns a turn as it may be stored: without what the user marked private, also where the agent repeats it, and
 // without secrets. earlier is what was private in the conversation before it, all what is from then on.
 func Clean(t Turn, earlier []string) (kept Turn, all []string) {
 	user, private := privacy.WithoutPrivate(t.User)

@@ -86,7 +86,7 @@ func (b *builder) leave(what string) {
 // copied is what stands in the file of the conversation that it was branched from as well.
 const copied = "copy of another conversation"
 
-// yieldAll gives what is left: the conversation, and those of its subagents.
+// yieldAll returns what is left: the conversation, and those of its subagents.
 func (b *builder) yieldAll(yield func(Conversation) error) error {
 	err := yield(b.Conversation)
 	for _, one := range b.children {
@@ -139,8 +139,8 @@ func (b *builder) say(role string, said content, at time.Time) {
 	}
 }
 
-// takePart gives the turns so far, without the last, which may go on, once they are large enough for a part. So a file
-// of gigabytes is never held in memory as a whole.
+// takePart returns the turns so far, without the last, which may go on, once they are large enough for a part. So a
+// file of gigabytes is never held in memory as a whole.
 func (b *builder) takePart() (c Conversation, full bool) {
 	n := len(b.Turns) - 1
 	if b.size < maxPart || n < 1 || b.ID == "" {

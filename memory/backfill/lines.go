@@ -75,7 +75,7 @@ func isBadLines(err error) bool {
 	return errors.As(err, &odd)
 }
 
-// lineError gives errNotJSON for a line that is no JSON. A line of JSON whose fields have other types than we know is
+// lineError returns errNotJSON for a line that is no JSON. A line of JSON whose fields have other types than we know is
 // no error: harnesses write many lines that hold nobody's words.
 func lineError(err error) error {
 	var syntax *json.SyntaxError

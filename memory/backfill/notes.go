@@ -96,7 +96,7 @@ func Notes(p Place, here string) (all []Note, skipped []Skip) {
 	return all, skipped
 }
 
-// globEscape gives a path as a glob that matches that path alone.
+// globEscape returns a path as a glob that matches that path alone.
 func globEscape(path string) string {
 	if filepath.Separator == '\\' {
 		return path
@@ -179,7 +179,7 @@ var metaHeadings = []string{"rollout_summary_files", "keywords"}
 // frontMatterLine matches the first line of front matter, "key: value".
 var frontMatterLine = pattern.New(`^[a-z_-]+:( |$)`)
 
-// folderOf gives the folder that a part of Codex's notes is about; the first one of several.
+// folderOf returns the folder that a part of Codex's notes is about; the first one of several.
 func folderOf(text string) string {
 	text, _, _ = strings.Cut(text, ";")
 	text, _, _ = strings.Cut(text, " and /")
@@ -189,7 +189,7 @@ func folderOf(text string) string {
 	return ""
 }
 
-// cutListItem gives a list item without its mark; ok is false where line is none.
+// cutListItem returns a list item without its mark; ok is false where line is none.
 func cutListItem(line string) (text string, ok bool) {
 	for _, mark := range []string{"- ", "* ", "+ "} {
 		if rest, ok := strings.CutPrefix(line, mark); ok {
@@ -203,8 +203,8 @@ func cutListItem(line string) (text string, ok bool) {
 	return "", false
 }
 
-// claudeFolder gives the working directory that a folder of Claude's (~/.claude/projects/NAME) belongs to: the one that
-// its conversations name, else here, if NAME is made of it; else "".
+// claudeFolder returns the working directory that a folder of Claude's (~/.claude/projects/NAME) belongs to: the one
+// that its conversations name, else here, if NAME is made of it; else "".
 func claudeFolder(dir, here string) string {
 	files, _ := filepath.Glob(filepath.Join(globEscape(dir), "*.jsonl"))
 	for _, name := range files[:min(len(files), 3)] {
@@ -224,7 +224,7 @@ func claudeFolder(dir, here string) string {
 	return ""
 }
 
-// firstCwd gives the first working directory that the beginning of a conversation's file names.
+// firstCwd returns the first working directory that the beginning of a conversation's file names.
 func firstCwd(name string) string {
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return ""
@@ -247,7 +247,7 @@ func firstCwd(name string) string {
 	return ""
 }
 
-// FindNote gives the note that a person names: by its id or the beginning of it, by FILE:LINE, or by its text. ok is
+// FindNote returns the note that a person names: by its id or the beginning of it, by FILE:LINE, or by its text. ok is
 // false when none or more than one has that name.
 func FindNote(all []Note, name string) (n Note, ok bool) {
 	found := slices.DeleteFunc(slices.Clone(all), func(n Note) bool {

@@ -45,7 +45,7 @@ func opencodeDatabase(ctx context.Context, path string, yield func(Conversation)
 	return nil
 }
 
-// opencodeSessions gives the conversations; those with a parent are subagents', and come after it.
+// opencodeSessions returns the conversations; those with a parent are subagents', and come after it.
 func opencodeSessions(ctx context.Context, db *sql.DB) (all []Conversation, err error) {
 	rows, err := db.QueryContext(ctx, `SELECT id, directory, coalesce(parent_id, '') FROM session
 		ORDER BY parent_id IS NOT NULL, time_created, id`)
@@ -63,7 +63,7 @@ func opencodeSessions(ctx context.Context, db *sql.DB) (all []Conversation, err 
 	return all, rows.Err()
 }
 
-// opencodeTurns gives what was said in a conversation, a long one in parts.
+// opencodeTurns returns what was said in a conversation, a long one in parts.
 func opencodeTurns(ctx context.Context, db *sql.DB, c Conversation, yield func(Conversation) error) error {
 	rows, err := db.QueryContext(ctx, `SELECT m.id, m.data, p.data, p.time_created FROM message m
 		JOIN part p ON p.message_id = m.id
@@ -129,7 +129,7 @@ func (m *opencodeMessage) add(part []byte) {
 	}
 }
 
-// end gives a message that is whole to the builder.
+// end returns a message that is whole to the builder.
 func (m *opencodeMessage) end(b *builder) {
 	switch {
 	case m.Role == "assistant" && string(m.Summary) == "true":

@@ -77,7 +77,7 @@ func toolCall(name string, arguments string) Tool {
 // patchedFile finds the files that a patch of codex's own form changes.
 var patchedFile = pattern.New(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
 
-// commandOf gives a command line: a string, or a list of words that may begin with a shell and its flags.
+// commandOf returns a command line: a string, or a list of words that may begin with a shell and its flags.
 func commandOf(raw json.RawMessage) string {
 	var line string
 	if json.Unmarshal(raw, &line) == nil {

@@ -74,7 +74,7 @@ type zedThread struct {
 	created, updated time.Time
 }
 
-// zedThreads gives the threads, those of subagents last. Columns were added one by one: older databases lack some.
+// zedThreads returns the threads, those of subagents last. Columns were added one by one: older databases lack some.
 func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
 	column, err := columns(ctx, db, "threads")
 	if err != nil {
@@ -100,7 +100,7 @@ func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
 // as JSON, and the texts of one of Gemini's, where a later line may replace all before it.
 const maxThread = 64 << 20
 
-// data gives a thread as JSON: nil where it cannot be decompressed, empty where it is larger than maxThread.
+// data returns a thread as JSON: nil where it cannot be decompressed, empty where it is larger than maxThread.
 func (t zedThread) data(ctx context.Context, db *sql.DB) ([]byte, error) {
 	var kind string
 	var data []byte
@@ -191,7 +191,7 @@ func (t zedThread) read(data []byte, b *builder) (ok bool) {
 	return len(b.Turns) > 0 || len(thread.Messages) == 0 && odd == nil
 }
 
-// words gives what is said in a message, and the tools that it calls.
+// words returns what is said in a message, and the tools that it calls.
 func (m zedMessage) words() content {
 	all := append(m.Segments, piece{text: m.Text})
 	call := func(c zedCall) {
@@ -214,7 +214,7 @@ func (m zedMessage) words() content {
 	return all
 }
 
-// zedFolders gives the folders with the one that was opened first in front. lines holds them one a line, in the order
+// zedFolders returns the folders with the one that was opened first in front. lines holds them one a line, in the order
 // of their names; order says at which place each was opened.
 func zedFolders(lines, order string) []string {
 	folders := strings.FieldsFunc(lines, func(r rune) bool { return r == '\n' })

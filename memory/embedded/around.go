@@ -22,7 +22,7 @@ type Turn struct {
 	After  string `json:"after,omitempty"`
 }
 
-// Around gives the turn in which a passage was said, by its id; nil for what was not said in one.
+// Around returns the turn in which a passage was said, by its id; nil for what was not said in one.
 func (s *Store) Around(ctx context.Context, uid string) (*Turn, error) {
 	var turn int64
 	var t Turn

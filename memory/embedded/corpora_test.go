@@ -89,7 +89,7 @@ func (n *tally) add(hit bool) {
 
 func (n tally) share() float64 { return float64(n.hits) / float64(max(n.of, 1)) }
 
-// block gives what a first prompt is told, and the whole block's size.
+// block returns what a first prompt is told, and the whole block's size.
 func (w *world) block(project, prompt string) (told string, size int) {
 	w.t.Helper()
 	who := memory.Session{Key: "asking", Project: project}
@@ -104,7 +104,7 @@ func (w *world) block(project, prompt string) (told string, size int) {
 	return told, len(b.Text)
 }
 
-// rankOf gives the place of the first result that holds one of the passages, 0 for none.
+// rankOf returns the place of the first result that holds one of the passages, 0 for none.
 func (w *world) rankOf(project, query string, passages []string) int {
 	w.t.Helper()
 	found, err := w.Search(w.t.Context(), Query{Text: query, Project: project, Limit: 20})

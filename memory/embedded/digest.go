@@ -19,7 +19,7 @@ import (
 const (
 	turnsOfDigest = 30      // the first of a session, and its last ones
 	readOfTurn    = 8 << 10 // bytes of each side that are searched for decisions
-	mostRecent    = 2       // sessions whose digests a prompt is told that names nothing
+	maxRecent     = 2       // sessions whose digests a prompt is told that names nothing
 	bestOfDigest  = 10      // of the best passages, those that tell which session a prompt goes on with
 )
 
@@ -49,7 +49,7 @@ func Rounds(turns []correlation.Said) []memory.Round {
 	return rounds
 }
 
-// Changed gives the files that tools have changed, relative to a folder where they are below it.
+// Changed returns the files that tools have changed, relative to a folder where they are below it.
 func Changed(tools []correlation.ToolCall, cwd string) (paths []string) {
 	for _, tool := range tools {
 		if !slices.Contains([]string{"edit", "delete", "move"}, tool.Kind) || tool.Status == "failed" {
@@ -65,7 +65,7 @@ func Changed(tools []correlation.ToolCall, cwd string) (paths []string) {
 	return paths
 }
 
-// Digest gives the digest of a session, by its row's id, and when it ended.
+// Digest returns the digest of a session, by its row's id, and when it ended.
 func (s *Store) Digest(ctx context.Context, session int64) (d memory.Digest, at time.Time, err error) {
 	turns, err := correlation.LastSaid(ctx, s.db, session, turnsOfDigest)
 	if err != nil || len(turns) == 0 {
@@ -74,7 +74,7 @@ func (s *Store) Digest(ctx context.Context, session int64) (d memory.Digest, at 
 	return memory.DigestOf(Rounds(turns)), sqlite.Unstamp(turns[len(turns)-1].Started), nil
 }
 
-// recallDigests gives the digest of the session that a prompt goes on with, of those that were found for it. Where
+// recallDigests returns the digest of the session that a prompt goes on with, of those that were found for it. Where
 // nothing was found, and the prompt names nothing, it is those of the last sessions.
 func (s *Store) recallDigests(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	in search) ([]memory.Item, error) {
@@ -84,7 +84,7 @@ func (s *Store) recallDigests(ctx context.Context, q *rank.Query, ranked []*rank
 		sessions = []int64{sessionOf(ranked)}
 	case !found && stated.GoesOn(in.text) && q.Silent():
 		var err error
-		if sessions, err = correlation.LastSessions(ctx, s.db, in.project, in.keys, mostRecent); err != nil {
+		if sessions, err = correlation.LastSessions(ctx, s.db, in.project, in.keys, maxRecent); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +105,7 @@ func (s *Store) recallDigests(ctx context.Context, q *rank.Query, ranked []*rank
 	return items, nil
 }
 
-// sessionOf gives the session that holds most of what was found for a prompt, 0 for none.
+// sessionOf returns the session that holds most of what was found for a prompt, 0 for none.
 func sessionOf(ranked []*rank.Passage) (session int64) {
 	held := map[int64]float64{}
 	for _, p := range ranked[:min(len(ranked), bestOfDigest)] {

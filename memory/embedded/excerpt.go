@@ -57,7 +57,7 @@ type part struct {
 	before, after bool // there is more
 }
 
-// partAround gives the sentences around one, some most bytes in all, up to what was said before.
+// partAround returns the sentences around one, some most bytes in all, up to what was said before.
 func partAround(list []sentence, at, most int, said map[string]bool) part {
 	fresh := func(i int) bool { return i >= 0 && i < len(list) && !said[list[i].key] }
 	first, last, size := at, at, len(list[at].text)

@@ -47,7 +47,7 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		return refresh(ctx, tx, mostRelearned)
+		return refresh(ctx, tx, maxRelearned)
 	})
 }
 
@@ -150,7 +150,7 @@ func forgetTurns(ctx context.Context, tx *sql.Tx, m Memory) (changed []int64, er
 	return changed, nil
 }
 
-// termSet gives the terms of a text, each once.
+// termSet returns the terms of a text, each once.
 func termSet(text string) language.Set {
 	return language.SetOf(language.Terms(text))
 }
@@ -164,7 +164,7 @@ type gist struct {
 
 func gistOf(text string) gist { return gist{digest(text), statedTerms(text), patternsOf(text)} }
 
-// statedTerms gives the terms of what a text states, without those that only announce it ("note: …").
+// statedTerms returns the terms of what a text states, without those that only announce it ("note: …").
 func statedTerms(text string) language.Set {
 	set := termSet(text)
 	maps.DeleteFunc(set, func(t string, _ bool) bool { return announcingWords()[t] })
@@ -204,7 +204,7 @@ func (w gist) cut(text string) string {
 	return cutPassages(text, cut)
 }
 
-// probeOf gives a word by which SQL finds the texts that say the same: the longest one, of ASCII where there is one,
+// probeOf returns a word by which SQL finds the texts that say the same: the longest one, of ASCII where there is one,
 // because SQLite's lower changes no other letters.
 func probeOf(text string) string {
 	longest := ""
@@ -228,7 +228,7 @@ func ascii(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x80 }) < 0
 }
 
-// patternsOf gives patterns that find the sentences of text, also where Markdown stands between their words.
+// patternsOf returns patterns that find the sentences of text, also where Markdown stands between their words.
 func patternsOf(text string) []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for piece := range strings.SplitSeq(strings.TrimSuffix(text, " …"), passage.Forgotten) {

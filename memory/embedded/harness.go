@@ -33,7 +33,7 @@ var homeVariables = map[string]struct{ variable, file string }{
 	"opencode": {"XDG_CONFIG_HOME", filepath.Join("opencode", "AGENTS.md")},
 }
 
-// namesOf gives the words of a harness's name, which may be the one that the agent gives itself, as in
+// namesOf returns the words of a harness's name, which may be the one that the agent gives itself, as in
 // "@agentclientprotocol/claude-agent-acp".
 func namesOf(harness string) []string {
 	return strings.FieldsFunc(strings.ToLower(harness),
@@ -57,7 +57,7 @@ func (t texts) has(text string) bool {
 
 func foldFile(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// harnessReads gives the texts that a harness working in cwd reads by itself.
+// harnessReads returns the texts that a harness working in cwd reads by itself.
 func harnessReads(harness, cwd string) texts {
 	var files []string
 	if filepath.IsAbs(cwd) && len(cwd) <= memory.MaxPath {

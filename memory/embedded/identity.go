@@ -30,7 +30,7 @@ var identityFiles = []identityFile{
 	{"MEMORY.md", 300},
 }
 
-// Identity gives the person's own files. Missing ones are skipped, and so is one that the session's harness reads by
+// Identity returns the person's own files. Missing ones are skipped, and so is one that the session's harness reads by
 // itself. The same files give the same text, byte for byte.
 func (s *Store) Identity(session memory.Session) memory.Context {
 	guard.Point("identity")
@@ -59,7 +59,7 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 	return c
 }
 
-// identityFiles gives the files that are read: those that the person named in the settings, if they lie in the Signet
+// identityFiles returns the files that are read: those that the person named in the settings, if they lie in the Signet
 // folder, or the usual ones.
 func (s *Store) identityFiles() []identityFile {
 	if s.opts.Files == nil {

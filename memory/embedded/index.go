@@ -25,16 +25,16 @@ var Derived = []string{"memories_stale", "passages_stale", "passages_total"}
 const (
 	// choresPerRead is how many rows are read, and their terms made, before the database is locked to index them.
 	choresPerRead = 64
-	mostInline    = 16                   // rows indexed by a transaction that changed some: the newest, so its own
-	mostRelearned = 512                  // the same where turns are learned from anew
+	maxInline     = 16                   // rows indexed by a transaction that changed some: the newest, so its own
+	maxRelearned  = 512                  // the same where turns are learned from anew
 	writeTime     = 5 * time.Millisecond // after which a transaction that only indexes begins no further row
 )
 
 // A chore brings the index up to date with one row, unless that has changed since the chore was made.
 type chore func(ctx context.Context, tx *sql.Tx) error
 
-// catchUp indexes what is stale, the newest first, until the time until; the zero time is never.
-func (s *Store) catchUp(ctx context.Context, until time.Time) error {
+// foldAll indexes what is stale, the newest first, until the time until; the zero time is never.
+func (s *Store) foldAll(ctx context.Context, until time.Time) error {
 	const doing = "bringing the index up to date"
 	for {
 		began := time.Now()
@@ -86,7 +86,7 @@ func refresh(ctx context.Context, tx *sql.Tx, most int) error {
 
 const gonePassages = `SELECT passage FROM passages_stale WHERE NOT EXISTS (SELECT 1 FROM passages WHERE id = passage)`
 
-// choresOf gives the chores for the newest stale rows, at most most of memories and most of passages.
+// choresOf returns the chores for the newest stale rows, at most most of memories and most of passages.
 func choresOf(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
 	chores, err := memoryChores(ctx, q, most)
 	if err != nil {
@@ -230,7 +230,7 @@ func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, tra
 	return p.index(ctx, tx, terms)
 }
 
-// threadOf gives the thread of imported memories of a session: a negative number, which no session's row has.
+// threadOf returns the thread of imported memories of a session: a negative number, which no session's row has.
 func threadOf(project, session string) int64 {
 	sum := sha256.Sum256([]byte(project + "\x00" + session))
 	return -int64(binary.BigEndian.Uint64(sum[:8])>>2) - 1
@@ -242,7 +242,7 @@ const (
 	changeTerm = "\ue001" // it says that something changed
 )
 
-// projectTerm gives the term of a project.
+// projectTerm returns the term of a project.
 func projectTerm(project string) string { return "\ue002" + digest(project)[:12] }
 
 // quote makes a term a string of FTS5's query language.

@@ -26,9 +26,9 @@ const batch = 4
 // rest with the next calls.
 const backlogTime = 2 * time.Second
 
-// mostNewPassages is how many new passages are written in one transaction, so that no prompt waits for a long one.
+// maxNewPassages is how many new passages are written in one transaction, so that no prompt waits for a long one.
 // Small turns share a transaction up to it.
-const mostNewPassages = 32
+const maxNewPassages = 32
 
 // Learn makes passages and memories of the turns that have ended and were not learned from yet, whichever process left
 // them. The result depends on each turn alone, so Learn may be called at any time, by several processes at once, and
@@ -44,7 +44,7 @@ func (s *Store) Learn(ctx context.Context) error {
 			if err := s.learn(ctx, turns); err != nil {
 				return err
 			}
-			if err := s.catchUp(ctx, begun.Add(backlogTime)); err != nil {
+			if err := s.foldAll(ctx, begun.Add(backlogTime)); err != nil {
 				return err
 			}
 			if len(turns) < batch {
@@ -55,12 +55,12 @@ func (s *Store) Learn(ctx context.Context) error {
 	return nil
 }
 
-// unlearned gives turns that were not learned from yet.
+// unlearned returns turns that were not learned from yet.
 func (s *Store) unlearned(ctx context.Context) ([]correlation.Said, error) {
 	return correlation.Unlearned(ctx, s.db, batch)
 }
 
-// backlog gives turns that an older version learned from, the newest first.
+// backlog returns turns that an older version learned from, the newest first.
 func (s *Store) backlog(ctx context.Context) ([]correlation.Said, error) {
 	var last int64
 	if err := s.db.QueryRowContext(ctx, `SELECT turn FROM passages_backlog`).Scan(&last); err != nil {
@@ -75,7 +75,7 @@ func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 	for len(turns) > 0 {
 		began := time.Now()
 		var found []learned // the costly part: nobody waits for the lock meanwhile
-		for size := 0; len(found) < len(turns) && size < mostNewPassages; size += len(found[len(found)-1].passages) {
+		for size := 0; len(found) < len(turns) && size < maxNewPassages; size += len(found[len(found)-1].passages) {
 			var one learned // nothing of a turn that cannot be read
 			guard.Run("reading a turn", func() { one = readTurn(turns[len(found)]) })
 			found = append(found, one)
@@ -99,7 +99,7 @@ func (s *Store) learn(ctx context.Context, turns []correlation.Said) error {
 	return nil
 }
 
-// learnOne does that for one turn, up to mostNewPassages new passages; more says that it has more. A turn that has
+// learnOne does that for one turn, up to maxNewPassages new passages; more says that it has more. A turn that has
 // changed since it was read, or that another process has learned from, is left alone.
 func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, found learned) (more bool, err error) {
 	same, err := correlation.Unchanged(ctx, tx, t)
@@ -108,7 +108,7 @@ func (s *Store) learnOne(ctx context.Context, tx *sql.Tx, t correlation.Said, fo
 	}
 	guard.Point("learning")
 	if same {
-		if more, err := saveLearned(ctx, tx, t, found, mostNewPassages); err != nil || more {
+		if more, err := saveLearned(ctx, tx, t, found, maxNewPassages); err != nil || more {
 			return more, err
 		}
 		if err := correlation.MarkLearned(ctx, tx, t.Turn); err != nil {

@@ -16,7 +16,7 @@ import (
 // nothing twice.
 func TestLongTurn(t *testing.T) {
 	w := newWorld(t)
-	const paragraphs = 3 * mostNewPassages
+	const paragraphs = 3 * maxNewPassages
 	text := func(who string) string {
 		var b strings.Builder
 		for i := range paragraphs {
@@ -45,14 +45,14 @@ func TestLongTurn(t *testing.T) {
 		t.Fatalf("%d turns to learn from, %v", len(turns), err)
 	}
 	err = sqlite.Write(t.Context(), w.db, "beginning", func(tx *sql.Tx) error {
-		more, err := saveLearned(t.Context(), tx, turns[0], readTurn(turns[0]), mostNewPassages)
+		more, err := saveLearned(t.Context(), tx, turns[0], readTurn(turns[0]), maxNewPassages)
 		if !more {
 			t.Error("it is all there at once")
 		}
 		return err
 	})
-	if all, _, _ := count(); err != nil || all != mostNewPassages {
-		t.Fatalf("%d passages, %v; want %d", all, err, mostNewPassages)
+	if all, _, _ := count(); err != nil || all != maxNewPassages {
+		t.Fatalf("%d passages, %v; want %d", all, err, maxNewPassages)
 	}
 	for range 2 {
 		if err := w.Learn(t.Context()); err != nil {

@@ -37,28 +37,28 @@ type search struct {
 }
 
 const (
-	// mostEntries is how many entries of the index are read to find passages; commoner terms only add to the scores of
+	// maxEntries is how many entries of the index are read to find passages; commoner terms only add to the scores of
 	// what the rarer ones find.
-	mostEntries = 8_000
+	maxEntries = 8_000
 
-	mostCounted = 4_000  // entries read to learn how common one term is,
+	maxCounted  = 4_000  // entries read to learn how common one term is,
 	countedOver = 40_000 // and of all terms; beyond that it is estimated
-	fewEntries  = 2_000  // the same as mostEntries, for passages that say that something changed
-	mostLooked  = 1_000  // ids, best first, that are checked for whether the session may see them
-	mostHits    = 120    // passages that are found by their own words
+	fewEntries  = 2_000  // the same as maxEntries, for passages that say that something changed
+	maxLooked   = 1_000  // ids, best first, that are checked for whether the session may see them
+	maxHits     = 120    // passages that are found by their own words
 	seeds       = 60     // of these, the best that are ranked with their neighbours
 	seedsLarge  = 80     // the same, in an index of more than largeIndex passages
 	largeIndex  = 50_000
-	mostChanges = 10 // passages that say that something changed, found beside the others
-	mostNaming  = 3  // of the best passages whose names are looked for in changes
-	mostNames   = 8
-	mostNamed   = 250 // passages that may have such a name: one that more have tells nothing
-	mostDated   = 300 // passages of the days that a question names
+	maxChanges  = 10 // passages that say that something changed, found beside the others
+	maxNaming   = 3  // of the best passages whose names are looked for in changes
+	maxNames    = 8
+	maxNamed    = 250 // passages that may have such a name: one that more have tells nothing
+	maxDated    = 300 // passages of the days that a question names
 )
 
-// candidates gives the passages that may answer the query, and their neighbours.
+// candidates returns the passages that may answer the query, and their neighbours.
 func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*rank.Passage, error) {
-	most := max(min(mostCounted, countedOver/max(len(q.Terms), 1)), 2)
+	most := max(min(maxCounted, countedOver/max(len(q.Terms), 1)), 2)
 	lists, err := s.entries(ctx, termQueries(q.Terms), most)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*ra
 	return s.rows(ctx, q, ids, max(n, 2*in.most), in)
 }
 
-// passageCount gives how many passages have a term. ids are the first of them in ascending order, at most read; where
+// passageCount returns how many passages have a term. ids are the first of them in ascending order, at most read; where
 // there are so many, the count is estimated by how close together they lie below last, the highest id.
 func passageCount(ids []int64, read int, last int64) int {
 	if len(ids) < read {
@@ -112,7 +112,7 @@ func matchQueries[T any](terms []T, match func(T) string) []string {
 	return list
 }
 
-// matchQuery gives a term in FTS5's query language: any of its forms or, with a prefix, any word that begins with it.
+// matchQuery returns a term in FTS5's query language: any of its forms or, with a prefix, any word that begins with it.
 func matchQuery(forms []string, prefix string) string {
 	if prefix != "" {
 		return quote(prefix) + "*"
@@ -125,10 +125,10 @@ func termQueries(terms []language.Term) []string {
 	return matchQueries(terms, func(t language.Term) string { return matchQuery(t.Forms, "") })
 }
 
-// candidateIDs gives the ids of passages that the terms and the days of a question find, best first. known has, by the
-// place of a term, all ids of passages with it, or nil where they were not all read.
+// candidateIDs returns the ids of passages that the terms and the days of a question find, best first. known has, by
+// the place of a term, all ids of passages with it, or nil where they were not all read.
 func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64, in search) ([]int64, error) {
-	wanted := max(mostHits, 2*in.most)
+	wanted := max(maxHits, 2*in.most)
 	found, whole, err := s.matchingIDs(ctx, q, known, in, "", wanted)
 	if err == nil && len(found) < wanted && !whole { // what may be seen is little of the index
 		found, _, err = s.matchingIDs(ctx, q, nil, in, within(in.project), wanted)
@@ -139,7 +139,7 @@ func (s *Store) candidateIDs(ctx context.Context, q *rank.Query, known [][]int64
 	dated, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM passages p
 		LEFT JOIN memories m ON m.id = p.memory
 		WHERE p.created >= ?9 AND p.created < ?10`+s.across(scope)+` ORDER BY p.created, p.position LIMIT ?1`,
-		append(in.scope(mostDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
+		append(in.scope(maxDated), q.Days.From.UnixMilli(), q.Days.To.UnixMilli())...)
 	return insertAmong(found, dated), err
 }
 
@@ -158,11 +158,11 @@ func insertAmong(found, others []int64) []int64 {
 	return found
 }
 
-// matchingIDs gives the ids of passages that have terms of a question, best first; whole says that there are no more.
+// matchingIDs returns the ids of passages that have terms of a question, best first; whole says that there are no more.
 // narrow is a further condition in FTS5's query language.
 func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64, in search, narrow string,
 	most int) (found []int64, whole bool, err error) {
-	terms := q.Rarest(mostEntries)
+	terms := q.Rarest(maxEntries)
 	if len(terms) == 0 {
 		return nil, true, nil
 	}
@@ -179,7 +179,7 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 	}
 	queries = append(queries, "scope : "+quote(changeTerm)+" AND ("+
 		strings.Join(matchQueries(q.Rarest(fewEntries), asked), " OR ")+")")
-	read, err := s.entries(ctx, queries, mostEntries)
+	read, err := s.entries(ctx, queries, maxEntries)
 	if err != nil {
 		return nil, false, err
 	}
@@ -197,7 +197,7 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 			scores[id] += t.IDF
 		}
 	}
-	best := topScored(scores, mostLooked)
+	best := topScored(scores, maxLooked)
 	found, err = s.visible(ctx, in, best, most, 0)
 	if err == nil && len(found) > seeds { // a change is one sentence, which ranks behind long talk of how it was
 		changes := make(map[int64]float64, len(changing))
@@ -205,14 +205,14 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 			changes[id] = scores[id]
 		}
 		var changed []int64
-		changed, err = s.visible(ctx, in, topScored(changes, 4*mostChanges), mostChanges, 0)
+		changed, err = s.visible(ctx, in, topScored(changes, 4*maxChanges), maxChanges, 0)
 		found = insertAmong(found, changed)
 	}
-	return found, len(best) < mostLooked, err
+	return found, len(best) < maxLooked, err
 }
 
-// topScored gives the ids with the highest scores, of equal ones the newer first. It groups by score, because there are
-// few different ones: they are sums over a few terms.
+// topScored returns the ids with the highest scores, of equal ones the newer first. It groups by score, because there
+// are few different ones: they are sums over a few terms.
 func topScored(scores map[int64]float64, most int) []int64 {
 	equals := map[float64][]int64{}
 	for id, score := range scores {
@@ -228,8 +228,8 @@ func topScored(scores map[int64]float64, most int) []int64 {
 	return ids
 }
 
-// entries gives the ids of the passages that match each of some FTS5 queries, in the order of the queries, at most most
-// of each. When the deadline passes, those of the last queries are missing.
+// entries returns the ids of the passages that match each of some FTS5 queries, in the order of the queries, at most
+// most of each. When the deadline passes, those of the last queries are missing.
 func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]int64, error) {
 	list, err := json.Marshal(queries)
 	if err != nil {
@@ -276,7 +276,7 @@ func (in search) scope(most int) []any {
 	return []any{most, in.all, in.project, in.kind, in.keys[0], in.keys[1], in.sessions[0], in.sessions[1]}
 }
 
-// sessionsOf gives the ids of the sessions with these keys; for a key without one a number that no session has.
+// sessionsOf returns the ids of the sessions with these keys; for a key without one a number that no session has.
 func (s *Store) sessionsOf(ctx context.Context, keys [2]string) ([2]int64, error) {
 	list := [2]int64{math.MinInt64, math.MinInt64}
 	found, err := correlation.SessionsOf(ctx, s.db, keys)

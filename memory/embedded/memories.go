@@ -176,7 +176,7 @@ func (s *Store) Add(ctx context.Context, m Memory) (stored Memory, added bool, e
 		if stored, err = memoryOf(ctx, tx, uid); err != nil {
 			return err
 		}
-		return refresh(ctx, tx, mostInline)
+		return refresh(ctx, tx, maxInline)
 	})
 	return stored, added, err
 }
@@ -199,7 +199,7 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, m Memory) error {
 	return err
 }
 
-// memoryOf gives the memory, or the passage of a conversation, with an id; ErrNotFound.
+// memoryOf returns the memory, or the passage of a conversation, with an id; ErrNotFound.
 func memoryOf(ctx context.Context, q sqlite.Querier, uid string) (Memory, error) {
 	m, err := scanMemory(q.QueryRowContext(ctx, `SELECT `+memoryColumns+` FROM memories m WHERE m.uid = ?`, uid))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -212,7 +212,7 @@ func memoryOf(ctx context.Context, q sqlite.Querier, uid string) (Memory, error)
 	return m, err
 }
 
-// resolve gives the id that name is, or the only one that begins with it; ErrNotFound, ErrAmbiguous.
+// resolve returns the id that name is, or the only one that begins with it; ErrNotFound, ErrAmbiguous.
 func resolve(ctx context.Context, q sqlite.Querier, name string) (string, error) {
 	if name = strings.ToLower(strings.TrimSpace(name)); name == "" {
 		return "", ErrNotFound
@@ -231,7 +231,7 @@ func resolve(ctx context.Context, q sqlite.Querier, name string) (string, error)
 	return uids[0], nil
 }
 
-// Get gives the memory or passage with an id, or with the only id that begins so. Errors: ErrNotFound, ErrAmbiguous,
+// Get returns the memory or passage with an id, or with the only id that begins so. Errors: ErrNotFound, ErrAmbiguous,
 // package sqlite's.
 func (s *Store) Get(ctx context.Context, id string) (Memory, error) {
 	uid, err := resolve(ctx, s.db, id)
@@ -261,7 +261,7 @@ type Filter struct {
 	Offset  int
 }
 
-// List gives memories, the newest first.
+// List returns memories, the newest first.
 func (s *Store) List(ctx context.Context, f Filter) ([]Memory, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
@@ -351,7 +351,7 @@ func (s *Store) Modify(ctx context.Context, id string, c Change) (Memory, error)
 				return err
 			}
 		}
-		return refresh(ctx, tx, mostInline)
+		return refresh(ctx, tx, maxInline)
 	})
 	if err != nil {
 		return Memory{}, err

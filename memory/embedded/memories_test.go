@@ -377,7 +377,7 @@ func TestImportIsFlat(t *testing.T) {
 	}
 }
 
-// endless gives a line again and again.
+// endless returns a line again and again.
 type endless struct {
 	line string
 	at   int

@@ -26,7 +26,7 @@ func (s *Store) Start(ctx context.Context, session memory.Session) (memory.Conte
 	return c, nil
 }
 
-// Recall implements memory.Source: what earlier sessions and stored memories say about a prompt, at most mostRecalled
+// Recall implements memory.Source: what earlier sessions and stored memories say about a prompt, at most maxRecalled
 // items; nothing when nothing is relevant, or when the database takes longer than Options.RecallLimit. What the session
 // itself said is not recalled to it. It never fails.
 func (s *Store) Recall(ctx context.Context, session memory.Session, prompt string,
@@ -52,7 +52,7 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	seen []string) ([]memory.Item, error) {
 	in := search{
 		text: prompt, project: session.Project, keys: [2]string{session.Key, session.ParentKey},
-		all: s.opts.OtherProjects, seen: seen, most: mostRecalled,
+		all: s.opts.OtherProjects, seen: seen, most: maxRecalled,
 	}
 	q, ranked, err := s.rank(ctx, in)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	if err != nil && !timedOut(err) {
 		return nil, err
 	}
-	left := mostTold
+	left := maxTold
 	for _, it := range others {
 		left -= it.Tokens()
 	}

@@ -8,17 +8,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 )
 
-// Replaced gives the older memories and passages about the same thing that are no longer true since m, at most five.
+// Replaced returns the older memories and passages about the same thing that are no longer true since m, at most five.
 func (s *Store) Replaced(ctx context.Context, m Memory) ([]Memory, error) {
-	const mostLater, most = 40, 5
+	const maxLater, most = 40, 5
 	if changed, _ := passage.TellsChange(m.Content); !changed {
 		return nil, nil
 	}
-	q, ranked, err := s.rank(ctx, search{text: m.Content, project: m.Project, most: mostLater})
+	q, ranked, err := s.rank(ctx, search{text: m.Content, project: m.Project, most: maxLater})
 	if err != nil {
 		return nil, err
 	}
-	ranked = ranked[:min(len(ranked), mostLater)]
+	ranked = ranked[:min(len(ranked), maxLater)]
 	found, err := s.texts(ctx, ranked)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (b trailingColumns) Scan(dest ...any) error {
 	return b.Row.Scan(append(slices.Clone(dest), b.last...)...)
 }
 
-// newID gives a random id, so that its first few characters tell it from all others.
+// newID returns a random id, so that its first few characters tell it from all others.
 func newID() string { return strings.ToLower(rand.Text()) }
 
 // digest identifies what a text says, whatever its case, white space and final full stop.

@@ -20,9 +20,9 @@ import (
 // rows that say the same are one rule. A wish is a rule once it was said in several sessions.
 
 const (
-	mostRuleRows  = 400 // of a project, the newest
+	maxRuleRows   = 400 // of a project, the newest
 	sessionsOfOne = 3   // in which a wish is said that is a rule
-	mostRules     = 3   // that a prompt is told
+	maxRules      = 3   // that a prompt is told
 	turnShare     = .6  // how much counts what else was said in the rule's turn,
 	strongShare   = .15 // and that it was said as a rule, or again and again
 	leastOfRule   = .25 // share of the prompt that a rule holds to be told
@@ -40,7 +40,7 @@ type ruleRow struct {
 	turn int64
 }
 
-// rules gives what stands as a rule among the memories that a session of a project may see, the newest first; of all
+// rules returns what stands as a rule among the memories that a session of a project may see, the newest first; of all
 // projects where all is set.
 func (s *Store) rules(ctx context.Context, q sqlite.Querier, project string, all bool) ([]rule, error) {
 	rows, err := s.ruleRows(ctx, q, search{project: project, all: all}, "")
@@ -60,7 +60,7 @@ func (s *Store) ruleRows(ctx context.Context, q sqlite.Querier, in search, only 
 		WHERE m.type IN ('rule', 'preference', 'wish') AND m.origin = 'user'
 			AND (?2 OR m.project IN (?1, '') OR m.personal) AND (m.key = '' OR m.key NOT IN (?3, ?4))`+only+`
 		ORDER BY m.created DESC, m.id DESC LIMIT ?5`),
-		append([]any{in.project, in.all, in.keys[0], in.keys[1], mostRuleRows}, values...)...)
+		append([]any{in.project, in.all, in.keys[0], in.keys[1], maxRuleRows}, values...)...)
 }
 
 // grouped makes rules of their rows.
@@ -118,7 +118,7 @@ func (r rule) shown() Memory {
 	return m
 }
 
-// Rules gives what stands as a rule or preference, the newest first.
+// Rules returns what stands as a rule or preference, the newest first.
 func (s *Store) Rules(ctx context.Context, f Filter) ([]Memory, error) {
 	list, err := s.rules(ctx, s.db, f.Project, f.Project == "" && !f.Within)
 	found := []Memory{}
@@ -131,7 +131,7 @@ func (s *Store) Rules(ctx context.Context, f Filter) ([]Memory, error) {
 	return found[:min(cmp.Or(f.Limit, len(found)), len(found))], sqlite.While("listing rules", err)
 }
 
-// sameRule gives the other rows of the rule that a memory is a row of.
+// sameRule returns the other rows of the rule that a memory is a row of.
 func (s *Store) sameRule(ctx context.Context, q sqlite.Querier, m Memory) (others []Memory, err error) {
 	list, err := s.rules(ctx, q, m.Project, false)
 	for _, r := range list {
@@ -161,7 +161,7 @@ func (s *Store) dropSayings(ctx context.Context, tx *sql.Tx, m Memory) error {
 	return err
 }
 
-// turnsOf gives the turns of passages.
+// turnsOf returns the turns of passages.
 func turnsOf(list []*rank.Passage) []int64 {
 	turns := make([]int64, 0, len(list))
 	for _, p := range list {
@@ -172,7 +172,7 @@ func turnsOf(list []*rank.Passage) []int64 {
 	return turns
 }
 
-// recallRules gives the rules that concern a prompt most, at most mostRules. Where nothing that was found is told,
+// recallRules returns the rules that concern a prompt most, at most maxRules. Where nothing that was found is told,
 // these are the rules for the work that the prompt asks for: "before you commit".
 func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	in search) ([]memory.Item, error) {
@@ -203,7 +203,7 @@ func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.P
 			held += strongShare
 		}
 		it := m.item()
-		it.Score, it.Text = held, clip(m.Content, mostOfRule)
+		it.Score, it.Text = held, clip(m.Content, maxOfRule)
 		it.About = fmt.Sprintf("said by the user on %s", m.Created.UTC().Format("2006-01-02"))
 		if n := r.sessions(); n > 1 {
 			it.About += fmt.Sprintf(", in %d sessions", n)
@@ -211,7 +211,7 @@ func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.P
 		items = append(items, it)
 	}
 	slices.SortStableFunc(items, func(a, b memory.Item) int { return cmp.Compare(b.Score, a.Score) })
-	return items[:min(len(items), mostRules)], nil
+	return items[:min(len(items), maxRules)], nil
 }
 
 // rulesFor reads the rules that may concern a prompt: those of the turns that were found, or, where nothing is told,
@@ -241,9 +241,9 @@ func (s *Store) rulesFor(ctx context.Context, q *rank.Query, ranked []*rank.Pass
 // asksFor reports whether a prompt asks for the work that a rule is for.
 func asksFor(q *rank.Query, rule string) bool { return q.HasAll(language.Terms(stated.WorkOf(rule))) }
 
-const mostOfRule = 200 // bytes that are told of a rule
+const maxOfRule = 200 // bytes that are told of a rule
 
-// userTerms gives the terms of what the user said in the turns of rules, by the turn.
+// userTerms returns the terms of what the user said in the turns of rules, by the turn.
 func (s *Store) userTerms(ctx context.Context, list []rule) (map[int64][]string, error) {
 	var turns []int64
 	for _, r := range list {

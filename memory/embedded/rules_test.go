@@ -8,7 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// standing gives what stands as a rule, as "times scope: text".
+// standing returns what stands as a rule, as "times scope: text".
 func (w *world) standing(project string) (list []string) {
 	w.t.Helper()
 	rules, err := w.Rules(w.t.Context(), Filter{Project: project, Within: true})

@@ -8,13 +8,13 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// mostSaying is how many passages that have a word are looked at, the newest.
-const mostSaying = 50_000
+// maxSaying is how many passages that have a word are looked at, the newest.
+const maxSaying = 50_000
 
 // leastBeginning is how many bytes of a word find those that begin with it.
 const leastBeginning = 3
 
-// SessionsSaying gives the sessions in which a word, one of its forms, or a word that begins with it was said, as far
+// SessionsSaying returns the sessions in which a word, one of its forms, or a word that begins with it was said, as far
 // as their turns are in the index. asked is false for a word that the index does not hold, such as "the".
 func (s *Store) SessionsSaying(ctx context.Context, word string) (found map[int64]bool, asked bool, err error) {
 	var all []string
@@ -32,7 +32,7 @@ func (s *Store) SessionsSaying(ctx context.Context, word string) (found map[int6
 	}
 	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT DISTINCT thread FROM passages
 		WHERE turn IS NOT NULL AND id IN (SELECT rowid FROM passages_fts WHERE passages_fts MATCH ?
-			ORDER BY rowid DESC LIMIT ?)`, "content : ("+strings.Join(all, " AND ")+")", mostSaying)
+			ORDER BY rowid DESC LIMIT ?)`, "content : ("+strings.Join(all, " AND ")+")", maxSaying)
 	found = make(map[int64]bool, len(ids))
 	for _, id := range ids {
 		found[id] = true

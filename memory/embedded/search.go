@@ -21,8 +21,8 @@ type Query struct {
 
 const defaultLimit = 10
 
-// Search gives the memories and passages that match, best first, at most Limit. Unlike Recall it does not judge whether
-// they are worth telling.
+// Search returns the memories and passages that match, best first, at most Limit. Unlike Recall it does not judge
+// whether they are worth telling.
 func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
 	if q.Limit <= 0 {
 		q.Limit = defaultLimit
@@ -78,7 +78,7 @@ const (
 	besideShare  = .6 // of the rest: rules, digests and the user's words, without which passages are told all the same
 )
 
-// partOfDeadline gives a context that ends after a share of the time before ctx's deadline.
+// partOfDeadline returns a context that ends after a share of the time before ctx's deadline.
 func partOfDeadline(ctx context.Context, part float64) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -87,7 +87,7 @@ func partOfDeadline(ctx context.Context, part float64) (context.Context, context
 	return context.WithTimeout(ctx, time.Duration(part*float64(time.Until(deadline))))
 }
 
-// rank gives the passages that may answer a text, the best first. When the deadline passes it gives what was found
+// rank returns the passages that may answer a text, the best first. When the deadline passes it gives what was found
 // until then.
 func (s *Store) rank(ctx context.Context, in search) (rank.Query, []*rank.Passage, error) {
 	q := rank.Ask(in.text, s.opts.Now())
@@ -107,7 +107,7 @@ func (s *Store) rank(ctx context.Context, in search) (rank.Query, []*rank.Passag
 	return q, compared, err
 }
 
-// read gives passages as memories, in their order, without memories that repeat a passage.
+// read returns passages as memories, in their order, without memories that repeat a passage.
 func (s *Store) read(ctx context.Context, q *rank.Query, list []*rank.Passage) ([]Memory, error) {
 	texts, err := s.texts(ctx, rank.WithReplacing(list))
 	if err != nil {

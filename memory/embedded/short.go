@@ -9,7 +9,7 @@ import (
 // leastID is the shortest abbreviation of an id, in characters.
 const leastID = 8
 
-// Short gives the shortest beginning of an id that no other id has, at least leastID characters; Get and the others
+// Short returns the shortest beginning of an id that no other id has, at least leastID characters; Get and the others
 // take it for the id.
 func (s *Store) Short(ctx context.Context, id string) (string, error) {
 	const beside = `SELECT max(uid) FROM memories WHERE uid < ?1 UNION ALL SELECT max(uid) FROM passages WHERE uid < ?1

@@ -30,7 +30,7 @@ func (s *Store) Beginnings(ctx context.Context, ids []string, characters int) (m
 	return texts, sqlite.While("reading memories", err)
 }
 
-// ToldPassages gives those passages of conversations that have one of some ids, the newest first, at most most.
+// ToldPassages returns those passages of conversations that have one of some ids, the newest first, at most most.
 func (s *Store) ToldPassages(ctx context.Context, ids []string, most int) ([]Memory, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {

@@ -7,17 +7,17 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// mostPinned is how many items a session's start has.
-const mostPinned = 8
+// maxPinned is how many items a session's start has.
+const maxPinned = 8
 
-// startItems gives what a person has pinned: all that a session is told whatever its prompt, the newest first.
+// startItems returns what a person has pinned: all that a session is told whatever its prompt, the newest first.
 func (s *Store) startItems(ctx context.Context, session memory.Session) ([]memory.Item, error) {
 	return sqlite.Collect(ctx, s.db, func(row sqlite.Row) (memory.Item, error) {
 		m, err := scanMemory(row)
 		return m.item(), err
 	}, s.across(`SELECT `+memoryColumns+` FROM memories m WHERE m.source = ? AND `+
 		`(m.project = ? OR m.project = '' OR m.personal)
-		ORDER BY m.created DESC, m.id DESC LIMIT ?`), Pinned, session.Project, mostPinned)
+		ORDER BY m.created DESC, m.id DESC LIMIT ?`), Pinned, session.Project, maxPinned)
 }
 
 func (m Memory) item() memory.Item {

@@ -31,7 +31,8 @@ type Options struct {
 	Log   zerolog.Logger
 }
 
-// across gives a query as it decides what is told in other projects: the person's own is, unless Options say otherwise.
+// across returns a query as it decides what is told in other projects: the person's own is, unless Options say
+// otherwise.
 func (s *Store) across(query string) string {
 	if s.opts.NotPersonal {
 		return strings.NewReplacer("OR m.personal", "OR FALSE", "OR p.personal", "OR FALSE").Replace(query)

@@ -31,7 +31,7 @@ func (s *Store) supersede(ctx context.Context, q *rank.Query, ranked []*rank.Pas
 // they share no word with the question.
 func (s *Store) addChanges(ctx context.Context, q *rank.Query, ranked []*rank.Passage,
 	in search) ([]*rank.Passage, error) {
-	best := ranked[:min(len(ranked), mostNaming)]
+	best := ranked[:min(len(ranked), maxNaming)]
 	texts, err := s.contents(ctx, best)
 	if err != nil {
 		return nil, err
@@ -39,18 +39,18 @@ func (s *Store) addChanges(ctx context.Context, q *rank.Query, ranked []*rank.Pa
 	var named []language.Term
 	for _, p := range best {
 		for _, t := range language.Ask(texts[p.ID]).Terms {
-			if (t.Name || t.Identifier) && !t.Common && len(named) < mostNames {
+			if (t.Name || t.Identifier) && !t.Common && len(named) < maxNames {
 				named = append(named, language.Term{Forms: t.Forms[:1]})
 			}
 		}
 	}
-	lists, err := s.entries(ctx, termQueries(named), mostNamed)
+	lists, err := s.entries(ctx, termQueries(named), maxNamed)
 	if err != nil {
 		return nil, err
 	}
 	scores := map[int64]float64{} // a rare name counts more than a common one
 	for _, list := range lists {
-		if len(list) < mostNamed {
+		if len(list) < maxNamed {
 			for _, id := range list {
 				scores[id] += 1 / float64(len(list))
 			}
@@ -59,7 +59,7 @@ func (s *Store) addChanges(ctx context.Context, q *rank.Query, ranked []*rank.Pa
 	for _, p := range ranked {
 		delete(scores, p.ID)
 	}
-	found, err := s.visible(ctx, in, topScored(scores, mostNamed), mostChanges, passage.Changes)
+	found, err := s.visible(ctx, in, topScored(scores, maxNamed), maxChanges, passage.Changes)
 	if err != nil || len(found) == 0 {
 		return ranked, err
 	}

@@ -17,12 +17,12 @@ import (
 // far as there is room: the answer with its question, a sentence with the one that says what "it" is.
 
 const (
-	mostRecalled = 5   // items, besides the user's words; more were measured not to help
-	mostWords    = 3   // short passages of the user that are told before the others
-	mostTold     = 392 // tokens, of all items: with what stands around them 2,000 bytes
-	mostOpening  = 8   // of the best passages that begin an item or are joined to one
+	maxRecalled  = 5   // items, besides the user's words; more were measured not to help
+	maxWords     = 3   // short passages of the user that are told before the others
+	maxTold      = 392 // tokens, of all items: with what stands around them 2,000 bytes
+	maxOpening   = 8   // of the best passages that begin an item or are joined to one
 	joinWithin   = 2   // how far, in passages, one may be from an item to be joined to it
-	mostExcerpt  = 600 // bytes that are told of a longer memory,
+	maxExcerpt   = 600 // bytes that are told of a longer memory,
 	workExcerpt  = 350 // of what was said where work was done, with what stands beside it,
 	wordsExcerpt = 300 // and of the user's words there;
 	leastExcerpt = 160 // the least of it that is told where there is little room
@@ -39,12 +39,12 @@ type excerpt struct {
 // anybody's; of talk what was said together.
 func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.Passage, in search,
 	left int) ([]memory.Item, error) {
-	words = words[:min(len(words), 4*mostWords)]
+	words = words[:min(len(words), 4*maxWords)]
 	ranked = slices.DeleteFunc(slices.Clone(ranked),
 		func(c *rank.Passage) bool { return c.Traits.Has(passage.Narrates) })
 	places := placesOf(ranked)
 	ids := idsOf(words)
-	for _, c := range ranked[:min(len(ranked), 2*mostOpening)] {
+	for _, c := range ranked[:min(len(ranked), 2*maxOpening)] {
 		thread := places.of(c)
 		at := places.at[c.ID]
 		for i := max(at-joinWithin, 0); i <= min(at+joinWithin, len(thread)-1); i++ {
@@ -67,15 +67,15 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 		return !ok || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content)
 	}
 	for _, c := range words {
-		if len(t.items) < mostWords && !seen(c) && t.bears(texts[c.ID].Content) {
+		if len(t.items) < maxWords && !seen(c) && t.bears(texts[c.ID].Content) {
 			list := t.sentences(c)
 			t.quote(c, list, t.best(list), wordsExcerpt)
 		}
 	}
-	t.most = len(t.items) + mostRecalled
+	t.most = len(t.items) + maxRecalled
 	opened := 0
 	for _, c := range ranked {
-		if opened == mostOpening {
+		if opened == maxOpening {
 			break
 		}
 		if seen(c) {
@@ -101,7 +101,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 			}
 		}
 	}
-	t.takenBack = t.takeBack(slices.Concat(words, ranked[:min(len(ranked), 2*mostOpening)]))
+	t.takenBack = t.takeBack(slices.Concat(words, ranked[:min(len(ranked), 2*maxOpening)]))
 	return t.finish(), nil
 }
 
@@ -184,7 +184,7 @@ func (t *selection) takeBack(list []*rank.Passage) map[int64]time.Time {
 	return taken
 }
 
-// sentences gives those of a passage.
+// sentences returns those of a passage.
 func (t *selection) sentences(c *rank.Passage) []sentence {
 	list, ok := t.cut[c.ID]
 	if !ok {
@@ -213,7 +213,7 @@ func (t *selection) take(c *rank.Passage) {
 		return
 	}
 	p := t.part(c)
-	cost := t.item(c, p.text(mostExcerpt)).Tokens()
+	cost := t.item(c, p.text(maxExcerpt)).Tokens()
 	if t.repeats(p) || cost > t.left {
 		return
 	}
@@ -255,7 +255,7 @@ func (t *selection) quote(c *rank.Passage, list []sentence, best, most int) {
 	t.items = append(t.items, excerpt{best: c, text: text})
 }
 
-// withNeighbours gives the sentences of a passage and of those beside it in the same part of its turn; best is the
+// withNeighbours returns the sentences of a passage and of those beside it in the same part of its turn; best is the
 // index of the passage's best one.
 func (t *selection) withNeighbours(c *rank.Passage) (all []sentence, best int) {
 	thread, at := t.places.of(c), t.places.at[c.ID]
@@ -285,7 +285,7 @@ func (t *selection) extend(e *excerpt, at int) bool {
 		return false
 	}
 	p := t.part(thread[at])
-	cost := 3 + memory.Tokens(p.text(mostExcerpt))
+	cost := 3 + memory.Tokens(p.text(maxExcerpt))
 	if cost > t.left || t.repeats(p) || t.contains(thread[at].ID) {
 		return false
 	}
@@ -302,7 +302,7 @@ func (t *selection) contains(id int64) bool {
 	})
 }
 
-// answer gives the place after an item, and true where the item ends in a question.
+// answer returns the place after an item, and true where the item ends in a question.
 func (t *selection) answer(e *excerpt) (int, bool) {
 	thread := t.places.of(e.best)
 	return e.last + 1, thread[e.last].Traits.Has(passage.Asks)
@@ -318,13 +318,13 @@ func (t *selection) part(c *rank.Passage) part {
 	for _, s := range list {
 		size += len(s.text) + 1
 	}
-	if len(list) == 0 || size <= mostExcerpt+1 {
+	if len(list) == 0 || size <= maxExcerpt+1 {
 		return part{sentences: list}
 	}
-	return partAround(list, t.best(list), mostExcerpt, nil)
+	return partAround(list, t.best(list), maxExcerpt, nil)
 }
 
-// best gives the index of the sentence that holds most of the question, of those that were not said yet.
+// best returns the index of the sentence that holds most of the question, of those that were not said yet.
 func (t *selection) best(sentences []sentence) int {
 	best, most := 0, -1.0
 	for i, s := range sentences {
@@ -413,7 +413,7 @@ func (t *selection) write(e excerpt, said map[string]bool) (text string, answere
 			continue
 		}
 		answered = answered || c.Thread <= 0 || t.texts[c.ID].Origin != fromUser || !c.Traits.Has(passage.Asks)
-		part := p.text(mostExcerpt)
+		part := p.text(maxExcerpt)
 		if both && t.texts[c.ID].Origin != speaker {
 			part = map[bool]string{true: "asked: ", false: "answered: "}[t.texts[c.ID].Origin == fromUser] + part
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// texts gives passages as memories, by their ids.
+// texts returns passages as memories, by their ids.
 func (s *Store) texts(ctx context.Context, passages []*rank.Passage) (map[int64]Memory, error) {
 	list, err := json.Marshal(idsOf(passages))
 	if err != nil {

@@ -68,7 +68,7 @@ func (s *Store) Export(ctx context.Context, w io.Writer, said bool) (n int, err 
 // exportPage is how many memories are read at a time.
 const exportPage = 500
 
-// values gives what pointers point to.
+// values returns what pointers point to.
 func values(pointers []any) []any {
 	list := make([]any, len(pointers))
 	for i, p := range pointers {
@@ -106,7 +106,7 @@ func (s *Store) Import(ctx context.Context, r io.Reader) (Imported, error) {
 	if err != nil {
 		return Imported{}, err
 	}
-	return done, s.catchUp(ctx, time.Time{})
+	return done, s.foldAll(ctx, time.Time{})
 }
 
 // An importedLine is a memory as it will be stored, and where it came from.
@@ -139,7 +139,7 @@ func (s *spool) remove() {
 
 func (s *spool) add(l importedLine) error { return json.NewEncoder(s.out).Encode(l) }
 
-// each gives all lines, in their order.
+// each returns all lines, in their order.
 func (s *spool) each(f func(importedLine) error) error {
 	if err := s.out.Flush(); err != nil {
 		return err

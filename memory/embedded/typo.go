@@ -11,24 +11,24 @@ import (
 // A word that nobody ever said may be one that was mistyped: a letter too many, too few, another or two swapped.
 
 const (
-	mostTypos    = 3     // words of a prompt that are taken for mistyped ones
-	leastTypo    = 6     // bytes of such a word; a shorter one has too many neighbours
-	typoStart    = 3     // bytes of its beginning that are taken to be right
-	mostLikeTypo = 1_000 // words with that beginning that are looked at
+	maxTypos    = 3     // words of a prompt that are taken for mistyped ones
+	leastTypo   = 6     // bytes of such a word; a shorter one has too many neighbours
+	typoStart   = 3     // bytes of its beginning that are taken to be right
+	maxLikeTypo = 1_000 // words with that beginning that are looked at
 )
 
-// mendTypos gives the words of a prompt that nobody ever said the forms of words that they may stand for. lists has for
-// each of q.Terms the passages that have it, and gets those of the mended ones.
+// mendTypos returns the words of a prompt that nobody ever said the forms of words that they may stand for. lists has
+// for each of q.Terms the passages that have it, and gets those of the mended ones.
 func (s *Store) mendTypos(ctx context.Context, q *rank.Query, lists [][]int64, most int) error {
 	var mended []int
 	for i, t := range q.Terms {
-		if len(lists[i]) > 0 || t.Pair || len(t.Forms[0]) < leastTypo || len(mended) == mostTypos {
+		if len(lists[i]) > 0 || t.Pair || len(t.Forms[0]) < leastTypo || len(mended) == maxTypos {
 			continue
 		}
 		word := t.Forms[0]
 		like, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT term FROM (SELECT term FROM passages_terms
 			WHERE term >= ?1 AND term < ?1 || char(1114111) LIMIT ?2) WHERE abs(octet_length(term) - ?3) <= 1`,
-			word[:typoStart], mostLikeTypo, len(word))
+			word[:typoStart], maxLikeTypo, len(word))
 		if err != nil {
 			return err
 		}

@@ -33,13 +33,13 @@ type bridge struct {
 
 const (
 	otherToolTime = 2 * time.Minute // of a call of the daemon's other tools, some of which run commands
-	mostForward   = 500 << 10       // bytes of a call's arguments; newer daemons read 512 KiB
+	maxForward    = 500 << 10       // bytes of a call's arguments; newer daemons read 512 KiB
 )
 
 // errGone says that the daemon has gone and that the call changed nothing, so that the embedded store may answer it.
 var errGone = errors.New("the daemon has gone")
 
-// open gives the session with the daemon's MCP server, and opens it if need be.
+// open returns the session with the daemon's MCP server, and opens it if need be.
 func (b *bridge) open(ctx context.Context, l *daemonInfo, who memory.Session) (*daemonSession, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,9 +76,9 @@ func (b *bridge) dropLocked() {
 func (b *bridge) call(ctx context.Context, l *daemonInfo, who memory.Session, name string, raw json.RawMessage, t tool,
 	v values) (*mcp.CallToolResult, string, error) {
 	ours := t.name != ""
-	if len(raw) > mostForward {
+	if len(raw) > maxForward {
 		return failure(fmt.Errorf("the arguments have %d bytes, and at most %d fit; keep the part that matters",
-			len(raw), mostForward)), "bridge", nil
+			len(raw), maxForward)), "bridge", nil
 	}
 	limit := otherToolTime
 	if ours {
@@ -217,7 +217,7 @@ func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v value
 	return b.afterFailure(ctx, t.name, t.readOnly || t.name == storeTool || notExecuted(err), err)
 }
 
-// scopeOf gives what a session may see and change.
+// scopeOf returns what a session may see and change.
 func (b *bridge) scopeOf(who memory.Session) scope {
 	if b.allProjects {
 		return scope{}

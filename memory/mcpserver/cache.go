@@ -20,10 +20,10 @@ type cachedTools struct {
 	Tools   []*mcp.Tool `json:"tools"`
 }
 
-// mostCached is the largest file that is read, in bytes: 57 tools take about 60 KB.
-const mostCached = 4 << 20
+// maxCached is the largest file that is read, in bytes: 57 tools take about 60 KB.
+const maxCached = 4 << 20
 
-// read gives the tools that the daemon at a URL had; none where nothing is cached, or the file is not as we write it.
+// read returns the tools that the daemon at a URL had; none where nothing is cached, or the file is not as we write it.
 func (r toolCache) read(url string) (version string, tools []*mcp.Tool) {
 	known := r.all()[url]
 	for _, t := range known.Tools {
@@ -38,7 +38,7 @@ func (r toolCache) all() (all map[string]cachedTools) {
 	if r == "" {
 		return nil
 	}
-	if info, err := os.Stat(string(r)); err != nil || info.Size() > mostCached {
+	if info, err := os.Stat(string(r)); err != nil || info.Size() > maxCached {
 		return nil
 	}
 	text, err := os.ReadFile(string(r))

@@ -31,7 +31,7 @@ func (v values) conceal(hidden *private.File, project string) error {
 // harm.
 var keptTexts = []string{"content", "type", "tags", "reason"}
 
-// into gives a call's arguments with those texts as they may be stored. All else stays as the client sent it.
+// into returns a call's arguments with those texts as they may be stored. All else stays as the client sent it.
 func (v values) into(raw json.RawMessage) json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(raw, &fields) != nil {

@@ -27,7 +27,7 @@ func (l *daemonInfo) shows(other *daemonInfo) bool {
 	return err == nil && failed == nil && bytes.Equal(a, b)
 }
 
-// list gives the tools to show: the daemon's or, without one, our own.
+// list returns the tools to show: the daemon's or, without one, our own.
 func (l *daemonInfo) list() []*mcp.Tool {
 	if l != nil {
 		return l.tools
@@ -39,7 +39,7 @@ func (l *daemonInfo) list() []*mcp.Tool {
 	return list
 }
 
-// schema gives the properties of a tool's arguments, and which of them are required.
+// schema returns the properties of a tool's arguments, and which of them are required.
 func (l *daemonInfo) schema(name string) (properties map[string]any, required []string) {
 	for _, t := range l.tools {
 		schema, ok := t.InputSchema.(map[string]any)

@@ -104,7 +104,7 @@ func TestBridgeConceals(t *testing.T) {
 	c.call("memory_store", map[string]any{"content": "Robin rows. <private>secretly</private>", "pinned": true})
 	c.call("memory_modify", map[string]any{"id": "m", "content": "<private>all</private>", "reason": "r"})
 	c.call("memory_search", map[string]any{"limit": 1})
-	c.call("agent_peers", map[string]any{"x": strings.Repeat("y", mostForward)})
+	c.call("agent_peers", map[string]any{"x": strings.Repeat("y", maxForward)})
 	if diff := cmp.Diff([]string{`memory_store {"content":"Robin rows.","pinned":true}`}, stand.called()); diff != "" {
 		t.Errorf("the daemon got (-want +got):\n%s", diff)
 	}

@@ -46,7 +46,7 @@ func (s *service) endpoint(who func() memory.Session) *endpoint {
 	return &endpoint{service: s, who: who, bridge: bridge{watch: s.watch, private: s.private}}
 }
 
-// mcp gives the endpoint's MCP server.
+// mcp returns the endpoint's MCP server.
 func (e *endpoint) mcp() *mcp.Server {
 	e.once.Do(func() {
 		e.server = mcp.NewServer(&mcp.Implementation{Name: memory.ServerName, Title: "Signet memory",
@@ -112,8 +112,8 @@ func (e *endpoint) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 	return answered, err
 }
 
-// answer gives a tool's result and who gave it, for the log. An error is one of the protocol; what a tool could not do
-// is in the result.
+// answer returns a tool's result and who gave it, for the log. An error is one of the protocol; what a tool could not
+// do is in the result.
 func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 	req *mcp.CallToolRequest) (r *mcp.CallToolResult, by string, err error) {
 	raw := req.Params.Arguments
@@ -178,7 +178,7 @@ func (e *endpoint) owes(ctx context.Context, who memory.Session, v values) bool 
 	return owed && err == nil
 }
 
-// without gives a new list without x.
+// without returns a new list without x.
 func without[T comparable](list []T, x T) []T {
 	kept := list[:0:0]
 	for _, y := range list {

@@ -15,14 +15,14 @@ type Extra struct {
 	Tool *mcp.Tool // as clients see it
 	// Yields says that a daemon's tool of the same name stands in place of it.
 	Yields bool
-	// Answer gives a value that is shown as JSON, or an error for the agent to read.
+	// Answer returns a value that is shown as JSON, or an error for the agent to read.
 	Answer func(ctx context.Context, who memory.Session, arguments json.RawMessage) (any, error)
 }
 
 // extras are the tools of a server beside the memory tools.
 type extras []Extra
 
-// beside gives the tools of a daemon (nil: our own) with the extras. A daemon's tool of the same name is left out,
+// beside returns the tools of a daemon (nil: our own) with the extras. A daemon's tool of the same name is left out,
 // unless the extra yields.
 func (all extras) beside(l *daemonInfo) []*mcp.Tool {
 	list := l.list()
@@ -43,7 +43,7 @@ func (x *Extra) yields(l *daemonInfo) bool {
 	return x.Yields && l != nil && slices.ContainsFunc(l.tools, func(t *mcp.Tool) bool { return t.Name == x.Tool.Name })
 }
 
-// named gives the extra with this name, nil if there is none or it yields.
+// named returns the extra with this name, nil if there is none or it yields.
 func (all extras) named(l *daemonInfo, name string) *Extra {
 	i := slices.IndexFunc(all, func(x Extra) bool { return x.Tool.Name == name && !x.yields(l) })
 	if i < 0 {

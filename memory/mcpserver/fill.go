@@ -12,7 +12,7 @@ import (
 // a daemon rejects ratings of what was not given under the key.
 const feedbackTool = "memory_feedback"
 
-// sessionKey gives the key that a call is made for: the session's own or, where it has none, the one among the
+// sessionKey returns the key that a call is made for: the session's own or, where it has none, the one among the
 // arguments.
 func sessionKey(who memory.Session, v values) string {
 	if who.Key != "" {
@@ -21,7 +21,7 @@ func sessionKey(who memory.Session, v values) string {
 	return v.text("session_key")
 }
 
-// fill gives a call's arguments with those that the client cannot know, or does not give because its list of tools is
+// fill returns a call's arguments with those that the client cannot know, or does not give because its list of tools is
 // older than the daemon: the session's key, the project that it is limited to, and hints, without which 0.145.8 refuses
 // to store. All else stays as the client sent it.
 func (l *daemonInfo) fill(name string, raw json.RawMessage, who memory.Session, s scope, v values) json.RawMessage {
@@ -68,10 +68,10 @@ func (l *daemonInfo) fill(name string, raw json.RawMessage, who memory.Session, 
 	return text
 }
 
-// mostHinted is how many words of a memory make its hint.
-const mostHinted = 8
+// maxHinted is how many words of a memory make its hint.
+const maxHinted = 8
 
-// hints gives the words by which a memory is to be found: its tags or, without tags, its first words.
+// hints returns the words by which a memory is to be found: its tags or, without tags, its first words.
 func hints(v values) []string {
 	var list []string
 	for tag := range strings.SplitSeq(v.text("tags"), ",") {
@@ -80,7 +80,7 @@ func hints(v values) []string {
 		}
 	}
 	if words := strings.Fields(v.text("content")); len(list) == 0 && len(words) > 0 {
-		list = append(list, strings.Join(words[:min(len(words), mostHinted)], " "))
+		list = append(list, strings.Join(words[:min(len(words), maxHinted)], " "))
 	}
 	return list
 }

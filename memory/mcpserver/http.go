@@ -33,7 +33,7 @@ type httpEndpoint struct {
 	handler http.Handler
 }
 
-// address gives the URL of an endpoint and the Authorization header that opens it. The first call begins to listen.
+// address returns the URL of an endpoint and the Authorization header that opens it. The first call begins to listen.
 func (w *httpServer) address(e *endpoint) (url, authorization string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

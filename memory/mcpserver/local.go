@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	localTime  = 5 * time.Second // of a call, waiting for other writers of the database included
-	mostShown  = 2000            // bytes of a memory in a list; memory_get gives it whole
-	mostAnswer = 8000            // bytes of the answer in the turn around it
-	leastID    = 6               // characters of an id by which something is forgotten for good
+	localTime = 5 * time.Second // of a call, waiting for other writers of the database included
+	maxShown  = 2000            // bytes of a memory in a list; memory_get gives it whole
+	maxAnswer = 8000            // bytes of the answer in the turn around it
+	leastID   = 6               // characters of an id by which something is forgotten for good
 )
 
 // A local answers the memory tools from the embedded store.
@@ -61,7 +61,7 @@ func (l local) call(ctx context.Context, who memory.Session, t tool, v values) (
 
 var errShortID = fmt.Errorf("give at least %d characters of the id: what is forgotten is gone for good", leastID)
 
-// answerFrom gives the answer of a tool, which is shown as JSON.
+// answerFrom returns the answer of a tool, which is shown as JSON.
 func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, t tool, v values) (any, error) {
 	type object = map[string]any
 	if t.name == "memory_forget" && len(v.text("id")) < leastID {
@@ -98,7 +98,7 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 		m.Content = privacy.Neutralise(m.Content)
 		turn, err := store.Around(ctx, m.ID)
 		if turn != nil {
-			turn.User = privacy.Neutralise(chars.Cut(turn.User, mostShown))
+			turn.User = privacy.Neutralise(chars.Cut(turn.User, maxShown))
 			turn.Assistant = privacy.Neutralise(near(turn.Assistant, m.Content))
 		}
 		return struct {
@@ -147,22 +147,22 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 func shorten(all []embedded.Memory) []embedded.Memory {
 	for i := range all {
 		all[i].Content = privacy.Neutralise(all[i].Content)
-		if len(all[i].Content) > mostShown {
-			all[i].Content = chars.Cut(all[i].Content, mostShown) + " … (memory_get gives the rest)"
+		if len(all[i].Content) > maxShown {
+			all[i].Content = chars.Cut(all[i].Content, maxShown) + " … (memory_get gives the rest)"
 		}
 	}
 	return append([]embedded.Memory{}, all...)
 }
 
-// near gives at most mostAnswer bytes of an answer around a passage of it.
+// near returns at most maxAnswer bytes of an answer around a passage of it.
 func near(answer, passage string) string {
-	if len(answer) <= mostAnswer {
+	if len(answer) <= maxAnswer {
 		return answer
 	}
 	first, _, _ := strings.Cut(passage, "\n")
-	from := min(max(strings.Index(answer, first)-mostAnswer/4, 0), len(answer)-mostAnswer)
+	from := min(max(strings.Index(answer, first)-maxAnswer/4, 0), len(answer)-maxAnswer)
 	from = chars.Boundary(answer, from)
-	cut := chars.Cut(answer[from:], mostAnswer)
+	cut := chars.Cut(answer[from:], maxAnswer)
 	before, after := "", ""
 	if from > 0 {
 		before = "… "

@@ -31,7 +31,7 @@ func (m head) answers() bool { return m.Method == nil && m.id() != "" }
 // for as long as it lives (MCP 2026-07-28). Nothing waits for that answer.
 func (m head) longLived() bool { return m.Method != nil && *m.Method == "subscriptions/listen" }
 
-// id gives a message's id in one spelling, because an answer may spell it in another; empty when there is none.
+// id returns a message's id in one spelling, because an answer may spell it in another; empty when there is none.
 func (m head) id() string {
 	var id any
 	if json.Unmarshal(m.ID, &id) != nil || id == nil {

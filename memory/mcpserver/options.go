@@ -14,7 +14,7 @@ import (
 
 // Options of a Server. Store or Daemon must be set.
 type Options struct {
-	// Store gives the embedded store, and may wait until it is open. It is called for each call of a tool. If nil,
+	// Store returns the embedded store, and may wait until it is open. It is called for each call of a tool. If nil,
 	// only a daemon answers.
 	Store func(context.Context) (*embedded.Store, error)
 	// Daemon, if not nil, answers while it is there.

@@ -2,7 +2,7 @@ package mcpserver
 
 import "golang.org/x/sys/unix"
 
-// peerUID gives the user of the process at the other end of a Unix socket.
+// peerUID returns the user of the process at the other end of a Unix socket.
 func peerUID(fd int) (int, error) {
 	who, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

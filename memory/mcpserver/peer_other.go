@@ -4,5 +4,5 @@ package mcpserver
 
 import "os"
 
-// peerUID gives our own user: the system does not tell, and the folder's mode keeps others out.
+// peerUID returns our own user: the system does not tell, and the folder's mode keeps others out.
 func peerUID(int) (int, error) { return os.Getuid(), nil }

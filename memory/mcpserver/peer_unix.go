@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// checkPeer gives an error for a connection from a process of another user.
+// checkPeer returns an error for a connection from a process of another user.
 func checkPeer(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

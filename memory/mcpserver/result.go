@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// result gives an answer as a result of JSON text, as the daemon's tools do.
+// result returns an answer as a result of JSON text, as the daemon's tools do.
 func result(answer any) (*mcp.CallToolResult, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -23,7 +23,7 @@ func textResult(words string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: words}}}
 }
 
-// failure gives a result that tells the agent of an error.
+// failure returns a result that tells the agent of an error.
 func failure(err error) *mcp.CallToolResult {
 	r := textResult(err.Error())
 	r.IsError = true

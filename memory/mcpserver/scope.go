@@ -82,8 +82,8 @@ func (s scope) filterText(text string) string {
 	return string(kept)
 }
 
-// mostRated is how many memories a call may rate: each is asked for before.
-const mostRated = 50
+// maxRated is how many memories a call may rate: each is asked for before.
+const maxRated = 50
 
 // A rowOf asks the daemon for a memory by its id.
 type rowOf func(ctx context.Context, id string) (json.RawMessage, error)
@@ -99,8 +99,8 @@ func (s scope) allowed(ctx context.Context, row rowOf, raw json.RawMessage,
 		return nil, fmt.Errorf("no memory of this project has the id %q; memory_search gives ids", id)
 	}
 	ratings, _ := v["ratings"].(map[string]float64)
-	if len(ratings) > mostRated {
-		return nil, fmt.Errorf("at most %d memories can be rated at once", mostRated)
+	if len(ratings) > maxRated {
+		return nil, fmt.Errorf("at most %d memories can be rated at once", maxRated)
 	}
 	own := maps.Clone(ratings)
 	maps.DeleteFunc(own, func(id string, _ float64) bool { return !s.sees(ctx, row, id) })

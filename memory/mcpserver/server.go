@@ -71,8 +71,8 @@ func (s *Server) Serve(ctx context.Context, who func() memory.Session, in io.Rea
 	return s.roster.serve(ctx, s.service.endpoint(who), in, out)
 }
 
-// Socket gives an address for Pipe at which the tools are served for a session, until Release or Close. who says which
-// session that is, whenever a tool is called.
+// Socket returns an address for Pipe at which the tools are served for a session, until Release or Close. who says
+// which session that is, whenever a tool is called.
 func (s *Server) Socket(who func() memory.Session) (address string, err error) {
 	if address, err = s.sockets.address(s.service.endpoint(who)); err == nil {
 		s.look() // so that the daemon is known by the time that the harness asks
@@ -80,8 +80,8 @@ func (s *Server) Socket(who func() memory.Session) (address string, err error) {
 	return address, err
 }
 
-// HTTP gives the URL at which the tools are served for a session, until Release or Close, and the Authorization header
-// that opens it. who says which session that is, whenever a tool is called.
+// HTTP returns the URL at which the tools are served for a session, until Release or Close, and the Authorization
+// header that opens it. who says which session that is, whenever a tool is called.
 func (s *Server) HTTP(who func() memory.Session) (url, authorization string, err error) {
 	if url, authorization, err = s.web.address(s.service.endpoint(who)); err == nil {
 		s.look()

@@ -48,7 +48,7 @@ const (
 	acceptPause  = 100 * time.Millisecond
 )
 
-// address gives the address of an endpoint: the socket's path and a token. The first call begins to listen.
+// address returns the address of an endpoint: the socket's path and a token. The first call begins to listen.
 func (s *sockets) address(e *endpoint) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

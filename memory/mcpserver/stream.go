@@ -48,7 +48,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line gives the next line, with its end, if it is a message; nil if it is not.
+// line returns the next line, with its end, if it is a message; nil if it is not.
 func (r *lineReader) line() ([]byte, error) {
 	var line, last []byte
 	size := 0
@@ -163,7 +163,7 @@ func (w *lineWriter) settleLocked(id string) {
 	}
 }
 
-// allAnswered gives a channel that is closed once every request is answered.
+// allAnswered returns a channel that is closed once every request is answered.
 func (w *lineWriter) allAnswered() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -42,9 +42,9 @@ type argument struct {
 }
 
 const (
-	mostResults = 1000    // of a search or a list
-	mostText    = 1 << 20 // bytes of one text argument; what is stored has a tighter limit
-	mostQueries = 5       // of one search
+	maxResults = 1000    // of a search or a list
+	maxText    = 1 << 20 // bytes of one text argument; what is stored has a tighter limit
+	maxQueries = 5       // of one search
 )
 
 var tools = []tool{
@@ -59,10 +59,10 @@ var tools = []tool{
 		arguments: []argument{
 			{name: "query", kind: text, required: true, instead: "queries",
 				about: "what to look for, in three to eight words; or give queries"},
-			{name: "limit", kind: integer, low: 1, high: mostResults, about: "at most so many results; 10 if not given"},
+			{name: "limit", kind: integer, low: 1, high: maxResults, about: "at most so many results; 10 if not given"},
 			{name: "type", kind: text, about: "only memories of this type, such as fact, preference or decision"},
 			{name: "min_score", kind: number, low: 0, high: 1, about: "only results that score at least this"},
-			{name: "queries", kind: texts, high: mostQueries,
+			{name: "queries", kind: texts, high: maxQueries,
 				about: "the same in other words, at most 5; their results are merged"},
 		},
 	},
@@ -89,7 +89,7 @@ var tools = []tool{
 	{
 		name: "memory_list", readOnly: true, about: "List memories, the newest first.",
 		arguments: []argument{
-			{name: "limit", kind: integer, low: 1, high: mostResults, about: "at most so many; 100 if not given"},
+			{name: "limit", kind: integer, low: 1, high: maxResults, about: "at most so many; 100 if not given"},
 			{name: "offset", kind: integer, low: 0, high: math.MaxInt32, about: "how many of the newest to pass over"},
 			{name: "type", kind: text, about: "only memories of this type"},
 		},
@@ -125,7 +125,7 @@ var tools = []tool{
 // storeTool is the tool that stores a memory.
 const storeTool = "memory_store"
 
-// toolNamed gives the memory tool with a name.
+// toolNamed returns the memory tool with a name.
 func toolNamed(name string) (tool, bool) {
 	i := slices.IndexFunc(tools, func(t tool) bool { return t.name == name })
 	if i < 0 {
@@ -134,7 +134,7 @@ func toolNamed(name string) (tool, bool) {
 	return tools[i], true
 }
 
-// describe gives the tool as tools/list shows it.
+// describe returns the tool as tools/list shows it.
 func (t tool) describe() *mcp.Tool {
 	properties, required := map[string]any{}, []string{}
 	for _, a := range t.arguments {
@@ -169,7 +169,7 @@ func (v values) text(name string) string {
 	return s
 }
 
-// list gives a text argument, or the texts that stand in its place.
+// list returns a text argument, or the texts that stand in its place.
 func (v values) list(name, instead string) []string {
 	if all, ok := v[instead].([]string); ok {
 		return all
@@ -182,7 +182,7 @@ func (v values) integer(name string) int {
 	return int(n)
 }
 
-// optional gives an argument as a pointer, nil where the caller left it out.
+// optional returns an argument as a pointer, nil where the caller left it out.
 func optional[T any](v values, name string) *T {
 	if x, ok := v[name].(T); ok {
 		return &x
@@ -237,8 +237,8 @@ func (a argument) read(raw json.RawMessage) (any, error) {
 			return nil, fmt.Errorf("give a text (%s)", a.about)
 		case a.required && strings.TrimSpace(s) == "":
 			return nil, fmt.Errorf("is empty; give %s", a.about)
-		case len(s) > mostText:
-			return nil, fmt.Errorf("has %d bytes; give at most %d", len(s), mostText)
+		case len(s) > maxText:
+			return nil, fmt.Errorf("has %d bytes; give at most %d", len(s), maxText)
 		}
 		return strings.ToValidUTF8(s, string(utf8.RuneError)), nil
 	case texts:
@@ -247,7 +247,7 @@ func (a argument) read(raw json.RawMessage) (any, error) {
 			return nil, fmt.Errorf("give a list of 1 to %v texts", a.high)
 		}
 		for i, s := range list {
-			if strings.TrimSpace(s) == "" || len(s) > mostText {
+			if strings.TrimSpace(s) == "" || len(s) > maxText {
 				return nil, fmt.Errorf("one of them has %d bytes; give words", len(s))
 			}
 			list[i] = strings.ToValidUTF8(s, string(utf8.RuneError))

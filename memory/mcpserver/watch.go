@@ -72,7 +72,7 @@ func (w *watch) guess() {
 	}
 }
 
-// confirmed gives the daemon, nil for none. Where it is only guessed, it waits until the daemon was asked, at most
+// confirmed returns the daemon, nil for none. Where it is only guessed, it waits until the daemon was asked, at most
 // memoryTime.
 func (w *watch) confirmed(ctx context.Context) *daemonInfo {
 	l := w.now.Load()
@@ -201,7 +201,7 @@ func (w *watch) callsWrongPort(ctx context.Context, h signet.Health) bool {
 	return true
 }
 
-// listTools gives all tools of the daemon's MCP server that can be offered in turn.
+// listTools returns all tools of the daemon's MCP server that can be offered in turn.
 func (w *watch) listTools(ctx context.Context) ([]*mcp.Tool, error) {
 	session, err := openSession(ctx, w.daemon, w.version, memory.Session{})
 	if err != nil {

@@ -37,7 +37,7 @@ func (f *findings) assignments(text string, from, to int) {
 	}
 }
 
-// nameBehind gives the last name before i: "api" for the "key" of "api key".
+// nameBehind returns the last name before i: "api" for the "key" of "api key".
 func nameBehind(text string, i int) string {
 	end := i
 	for end > 0 && !identifier(text[end-1]) {
@@ -56,7 +56,7 @@ var separator = pattern.New("^(?:\\\\?[\"'`]|%22)?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}
 
 // assigned looks for the value that follows the name n, and adds it if it is a secret.
 func (f *findings) assigned(text string, n name) {
-	rest := text[n.end:min(len(text), n.end+mostValue)]
+	rest := text[n.end:min(len(text), n.end+maxValue)]
 	flag := strings.HasPrefix(text[n.start:], "--")
 	at := separator().FindStringSubmatchIndex(rest)
 	if at == nil {
@@ -85,7 +85,7 @@ func (f *findings) assigned(text string, n name) {
 		quote = rest[at[1] : at[1]+1]
 		at[1]++
 	}
-	unended := n.end+mostValue > len(text) // more text may belong to it
+	unended := n.end+maxValue > len(text) // more text may belong to it
 	// After a comma only a quoted value on the same line counts, the next argument of a call: prose has commas, too.
 	if operator == "," {
 		if quote == "" || quote == "`" || strings.IndexByte("\"'", rest[0]) < 0 ||
@@ -126,14 +126,14 @@ func testRunner(rest string) bool {
 	return !strings.HasPrefix(rest, "=") || strings.Contains(rest, "PASS")
 }
 
-// lineOf gives the text from the start of the line that i stands in.
+// lineOf returns the text from the start of the line that i stands in.
 func lineOf(text string, i int) string {
 	return strings.TrimLeft(text[strings.LastIndexByte(text[:i], '\n')+1:], " \t")
 }
 
-const mostValue = 4 << 10 // bytes behind a name that are looked at
+const maxValue = 4 << 10 // bytes behind a name that are looked at
 
-// unquoted gives the value at the start of s, up to white space, a quote, an angle bracket, or what separates it from
+// unquoted returns the value at the start of s, up to white space, a quote, an angle bracket, or what separates it from
 // the next assignment; with query, also to the end of a URL's parameter.
 func unquoted(s string, query bool) string {
 	stop := "\"'`<> \t\r\n;"
@@ -223,7 +223,7 @@ func (f *findings) defaults(text string) {
 			return
 		}
 		i += n
-		m := variable().FindStringSubmatchIndex(text[i:min(len(text), i+mostValue)])
+		m := variable().FindStringSubmatchIndex(text[i:min(len(text), i+maxValue)])
 		if m != nil {
 			n, ok := secretName(text[i+m[2]:i+m[3]], "")
 			v := assignment{n, text[i+m[4] : i+m[5]], true, "="}

@@ -91,7 +91,7 @@ func (c *concealer) add(text string, end bool) string {
 	return b.String()
 }
 
-// match gives the length of the piece at the start of text, 0 where there is none. more says that this cannot be told
+// match returns the length of the piece at the start of text, 0 where there is none. more says that this cannot be told
 // yet.
 func (c *concealer) match(text string, list []piece, end bool) (n int, more bool) {
 	for _, p := range list {
@@ -115,9 +115,9 @@ func (c *concealer) match(text string, list []piece, end bool) (n int, more bool
 	return 0, false
 }
 
-const mostSpace = 64 // bytes of white space that are taken for one space
+const maxSpace = 64 // bytes of white space that are taken for one space
 
-// match gives the length of p at the start of text, 0 where it is not there. more says that text ends within it.
+// match returns the length of p at the start of text, 0 where it is not there. more says that text ends within it.
 func (p piece) match(text string) (n int, more bool) {
 	for _, want := range p.folded {
 		r, size := utf8.DecodeRuneInString(text[n:])
@@ -126,7 +126,7 @@ func (p piece) match(text string) (n int, more bool) {
 			return 0, true
 		case want == ' ' && unicode.IsSpace(r):
 			start := n
-			for ; size > 0 && unicode.IsSpace(r) && n-start < mostSpace; r, size = utf8.DecodeRuneInString(text[n:]) {
+			for ; size > 0 && unicode.IsSpace(r) && n-start < maxSpace; r, size = utf8.DecodeRuneInString(text[n:]) {
 				n += size
 			}
 		case unicode.ToLower(r) == want:

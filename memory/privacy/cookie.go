@@ -26,7 +26,7 @@ func (f *findings) cookies(text string) {
 
 // cookie looks at the header whose "cookie" begins at at.
 func (f *findings) cookie(text string, at int) {
-	line, _, _ := strings.Cut(text[at:min(len(text), at+mostValue)], "\n")
+	line, _, _ := strings.Cut(text[at:min(len(text), at+maxValue)], "\n")
 	head := cookieLine().FindStringIndex(line)
 	if head == nil {
 		return

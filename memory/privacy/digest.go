@@ -14,26 +14,26 @@ import (
 type Digests struct {
 	salt  []byte
 	known map[string]bool
-	runs  [mostRun + 1]bool // the lengths of the known runs, in words
+	runs  [maxRun + 1]bool // the lengths of the known runs, in words
 }
 
 const (
-	mostRun    = 16 // words of one digest; a longer passage has several
+	maxRun     = 16 // words of one digest; a longer passage has several
 	digestSize = 16 // bytes
 )
 
 // NewDigests makes digests that nobody can compare with those of another salt.
 func NewDigests(salt []byte) *Digests { return &Digests{salt: salt, known: map[string]bool{}} }
 
-// Of gives the digests of passages, as text.
+// Of returns the digests of passages, as text.
 func (d *Digests) Of(passages []string) (list []string) {
 	for _, passage := range passages {
 		for _, piece := range pieces(passage) {
 			words := tokens(piece)
-			for i := 0; i < len(words); i += mostRun {
-				from, to := i, min(len(words), i+mostRun)
-				if to-from < mostRun {
-					from = max(0, to-mostRun) // a short rest alone would stand in every text
+			for i := 0; i < len(words); i += maxRun {
+				from, to := i, min(len(words), i+maxRun)
+				if to-from < maxRun {
+					from = max(0, to-maxRun) // a short rest alone would stand in every text
 				}
 				h := d.begin()
 				for _, w := range words[from:to] {
@@ -50,7 +50,7 @@ func (d *Digests) Of(passages []string) (list []string) {
 func (d *Digests) Learn(digests ...string) {
 	for _, text := range digests {
 		raw, err := hex.DecodeString(text)
-		if err == nil && len(raw) == digestSize && 0 < raw[0] && raw[0] <= mostRun {
+		if err == nil && len(raw) == digestSize && 0 < raw[0] && raw[0] <= maxRun {
 			d.known[text], d.runs[raw[0]] = true, true
 		}
 	}
@@ -129,7 +129,7 @@ func (r *recogniser) add(text string, end bool) string {
 	done := 0
 	for i := 0; i < len(words); i++ {
 		// The last word may go on, and a run with it.
-		if len(words)-i <= mostRun && !end && len(text)-words[i].start < mostOpen {
+		if len(words)-i <= maxRun && !end && len(text)-words[i].start < maxOpen {
 			b.WriteString(text[done:words[i].start])
 			r.held = strings.Clone(text[words[i].start:])
 			return b.String()
@@ -144,10 +144,10 @@ func (r *recogniser) add(text string, end bool) string {
 	return b.String()
 }
 
-// match gives the length of the longest known run at the start of words, 0 where there is none.
+// match returns the length of the longest known run at the start of words, 0 where there is none.
 func (d *Digests) match(words []token) (longest int) {
 	h := d.begin()
-	for n := 1; n <= min(mostRun, len(words)); n++ {
+	for n := 1; n <= min(maxRun, len(words)); n++ {
 		h.add(words[n-1].text)
 		if d.runs[n] && d.known[h.sum(n)] {
 			longest = n

@@ -3,8 +3,8 @@ package privacy
 import "strings"
 
 const (
-	space    = " \t\r\n\v\f"
-	mostOpen = 64 << 10 // bytes of an unfinished span that are held back; a longer one is replaced as a whole
+	space   = " \t\r\n\v\f"
+	maxOpen = 64 << 10 // bytes of an unfinished span that are held back; a longer one is replaced as a whole
 )
 
 // A finding is a span of the text, text[start:end], that a placeholder is to replace.
@@ -36,7 +36,7 @@ func (f *findings) wait(start int, closes string) {
 	}
 }
 
-// replace gives text[from:to] with placeholders for the spans.
+// replace returns text[from:to] with placeholders for the spans.
 func (f *findings) replace(text string, from, to int) string {
 	var b strings.Builder
 	done := from

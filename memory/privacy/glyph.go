@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// skip gives the length of the run of glyphs at the start of s for which f holds.
+// skip returns the length of the run of glyphs at the start of s for which f holds.
 func skip(s string, f func(rune) bool) int {
 	n := 0
 	for n < len(s) {

@@ -16,7 +16,7 @@ type seenText struct {
 // A cut is where something was left out of a text, and how much up to there.
 type cut struct{ at, all int }
 
-// seen gives what is seen of text; ok is false where that is all of it.
+// seen returns what is seen of text; ok is false where that is all of it.
 func seen(text string) (s seenText, ok bool) {
 	i := firstHidden(text)
 	if i == len(text) {
@@ -38,7 +38,7 @@ func seen(text string) (s seenText, ok bool) {
 	return s, true
 }
 
-// start gives where the character at i stands in the whole text.
+// start returns where the character at i stands in the whole text.
 func (s seenText) start(i int) int {
 	if n := sort.Search(len(s.cuts), func(n int) bool { return s.cuts[n].at > i }); n > 0 {
 		return i + s.cuts[n-1].all
@@ -46,7 +46,7 @@ func (s seenText) start(i int) int {
 	return i
 }
 
-// end gives where a span that ends at i ends in the whole text.
+// end returns where a span that ends at i ends in the whole text.
 func (s seenText) end(i int) int {
 	if i == 0 {
 		return 0
@@ -54,7 +54,7 @@ func (s seenText) end(i int) int {
 	return s.start(i-1) + 1
 }
 
-// firstHidden gives where the first hidden character is, or the text's length.
+// firstHidden returns where the first hidden character is, or the text's length.
 func firstHidden(text string) int {
 	for i := 0; i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf {
@@ -76,13 +76,13 @@ func firstHidden(text string) int {
 	return len(text)
 }
 
-// hidden gives the length of the hidden character at the start of s, with the rest of a terminal's colour.
+// hidden returns the length of the hidden character at the start of s, with the rest of a terminal's colour.
 func hidden(s string) int {
 	_, n := utf8.DecodeRuneInString(s)
 	if s[0] != '\x1b' || len(s) < 2 || s[1] != '[' {
 		return n
 	}
-	for i := 2; i < min(len(s), mostColour); i++ {
+	for i := 2; i < min(len(s), maxColour); i++ {
 		switch c := s[i]; {
 		case '@' <= c && c <= '~':
 			return i + 1
@@ -93,4 +93,4 @@ func hidden(s string) int {
 	return n
 }
 
-const mostColour = 32 // bytes of what sets a colour
+const maxColour = 32 // bytes of what sets a colour

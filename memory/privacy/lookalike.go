@@ -22,7 +22,7 @@ var lookalikes = sync.OnceValue(func() map[rune]rune {
 	return set
 })
 
-// lookalike gives the small Latin letter that r looks like or is a form of, r itself where there is none.
+// lookalike returns the small Latin letter that r looks like or is a form of, r itself where there is none.
 func lookalike(r rune) rune {
 	switch {
 	case 0x24b6 <= r && r <= 0x24e9: // in a circle

@@ -131,7 +131,7 @@ func (l letters) mayContinueName() bool {
 	return l&anyLetter == keyLetters || l&anyLetter == phraseLetters
 }
 
-// nameBefore gives the plain name that the value at i is assigned to; empty where nothing is assigned.
+// nameBefore returns the plain name that the value at i is assigned to; empty where nothing is assigned.
 func nameBefore(text string, i int) string {
 	end := i
 	for end > 0 && strings.IndexByte(" \t\"'`=:>", text[end-1]) >= 0 {
@@ -148,13 +148,13 @@ func nameBefore(text string, i int) string {
 }
 
 func plainName(s string) string {
-	var buf [mostName]byte
+	var buf [maxName]byte
 	return string(plain(buf[:0], s))
 }
 
-// plain appends a name to buf: lower case, without its separators, no more than mostName bytes of it.
+// plain appends a name to buf: lower case, without its separators, no more than maxName bytes of it.
 func plain(buf []byte, s string) []byte {
-	for i := range min(len(s), mostName) {
+	for i := range min(len(s), maxName) {
 		switch c := s[i]; {
 		case c == '-', c == '_', c == '.':
 		case 'A' <= c && c <= 'Z':
@@ -166,15 +166,15 @@ func plain(buf []byte, s string) []byte {
 	return buf
 }
 
-const mostName = 80 // bytes of a name; a longer one is none
+const maxName = 80 // bytes of a name; a longer one is none
 
 // secretName reports whether a word is a secret-like name; before is the word before it, where that may be its first
 // half.
 func secretName(word, before string) (name, bool) {
-	if len(word) > mostName || len(word) < 3 {
+	if len(word) > maxName || len(word) < 3 {
 		return name{}, false
 	}
-	var buf [2 * mostName]byte
+	var buf [2 * maxName]byte
 	p := plain(buf[:0], word)
 	if string(p) == "key" || string(p) == "phrase" {
 		p = plain(plain(buf[:0], before), word)

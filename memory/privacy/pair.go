@@ -9,7 +9,7 @@ import (
 // pair looks for a secret where a "value" begins at at, whose name stands before it: - name: DB_PASSWORD, value: x, as
 // Kubernetes and others write their settings.
 func (f *findings) pair(text string, at int) {
-	before, after := text[max(0, at-mostPair):at], text[at+len("value"):min(len(text), at+mostValue)]
+	before, after := text[max(0, at-maxPair):at], text[at+len("value"):min(len(text), at+maxValue)]
 	if !strings.Contains(before, "ame") && !strings.Contains(before, "ey") {
 		return
 	}
@@ -30,7 +30,7 @@ func (f *findings) pair(text string, at int) {
 	}
 }
 
-const mostPair = 128 // bytes between a name and the word "value"
+const maxPair = 128 // bytes between a name and the word "value"
 
 var (
 	pairName  = pattern.New(`(?i)\b(?:name|key)["']?\s{0,4}[:=]\s{0,4}["']?([\w.-]{1,80})["']?,?\s{0,40}-?\s?["']?$`)

@@ -17,11 +17,11 @@ func (f *findings) pem(text string) {
 		start, body := i+at[0], i+at[1]
 		label := text[i+at[2] : i+at[3]]
 		end := body
-		if n := strings.Index(text[body:min(len(text), body+mostPEM)], "-----END "+label+"-----"); n >= 0 {
+		if n := strings.Index(text[body:min(len(text), body+maxPEM)], "-----END "+label+"-----"); n >= 0 {
 			end = body + n + len("-----END "+label+"-----")
 		} else {
 			end = body + len(pemBody().FindString(text[body:]))
-			if len(text) < body+mostPEM || end == len(text) {
+			if len(text) < body+maxPEM || end == len(text) {
 				f.wait(start, pemClose)
 			}
 		}
@@ -38,7 +38,7 @@ func (f *findings) pem(text string) {
 }
 
 const (
-	mostPEM  = 32 << 10 // bytes of a block
+	maxPEM   = 32 << 10 // bytes of a block
 	pemOpen  = "-----BEGIN "
 	pemClose = "-----END "
 )

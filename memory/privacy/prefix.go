@@ -30,7 +30,7 @@ type prefixIndex struct {
 
 const (
 	leastTail = 10  // bytes behind a prefix that can look random
-	mostTail  = 512 // bytes that are looked at: what goes on for longer begins again and again in a long word
+	maxTail   = 512 // bytes that are looked at: what goes on for longer begins again and again in a long word
 )
 
 var prefixes = sync.OnceValue(func() *prefixIndex {
@@ -82,7 +82,7 @@ func (p prefix) telling() bool { return len(p.text) >= 4 && p.signed() && !p.amb
 // begins reports whether a key begins at i: text[i:end] begins with the prefix, and the word that i stands in begins at
 // start.
 func (p prefix) begins(text string, start, i, end int) bool {
-	tail := text[i+len(p.text) : min(end, i+len(p.text)+mostTail)]
+	tail := text[i+len(p.text) : min(end, i+len(p.text)+maxTail)]
 	if len(tail) < p.least || placeholder(tail) {
 		return false
 	}
@@ -99,7 +99,7 @@ func (p prefix) begins(text string, start, i, end int) bool {
 	// It stands inside a longer name, or in encoded text.
 	switch {
 	case !p.signed():
-		return runBefore(text, start, i) <= mostGlue && p.most > 0 &&
+		return runBefore(text, start, i) <= maxGlue && p.most > 0 &&
 			len(tail)-len(strings.TrimLeftFunc(tail, inRun)) <= p.most
 	case p.text == "hf_": // no name ends like that
 		return true
@@ -111,7 +111,7 @@ func (p prefix) begins(text string, start, i, end int) bool {
 	return true
 }
 
-const mostGlue = 4 // letters and digits before a key that encoded text has more of
+const maxGlue = 4 // letters and digits before a key that encoded text has more of
 
 // runBefore counts the letters and digits before i.
 func runBefore(text string, start, i int) (n int) {
@@ -152,7 +152,7 @@ func behindGlue(text string, i int) bool {
 	return last == 'm' && strings.HasSuffix(strings.TrimRight(before[:len(before)-1], "0123456789;"), "[")
 }
 
-// key gives where a key begins in text[start:end], which is one word.
+// key returns where a key begins in text[start:end], which is one word.
 func key(text string, start, end int) (at int, kind string, ok bool) {
 	index := prefixes()
 	for i := start; i+leastWord <= end; i++ {
@@ -165,7 +165,7 @@ func key(text string, start, end int) (at int, kind string, ok bool) {
 	return 0, "", false
 }
 
-// encodedKey gives the kind of a key in s, which is base64 of a text that holds one.
+// encodedKey returns the kind of a key in s, which is base64 of a text that holds one.
 func encodedKey(s string) (kind string, ok bool) {
 	s = strings.TrimRight(s, "=")
 	if len(s) < leastEncoded {

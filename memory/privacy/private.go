@@ -27,11 +27,11 @@ func (p *Passages) Plain(text []byte) bool { return p.Outside() && noTag(text) =
 // Outside reports whether the text so far ends neither inside a passage nor in what may be the beginning of a tag.
 func (p *Passages) Outside() bool { return p.depth == 0 && p.part == "" && !p.gap }
 
-// Found gives the passages that are closed, and after the end also one that is not.
+// Found returns the passages that are closed, and after the end also one that is not.
 func (p *Passages) Found() []string { return p.found }
 
-// mostPassage is how many bytes of a private passage are kept for Conceal. The whole of it is taken out.
-const mostPassage = 64 << 10
+// maxPassage is how many bytes of a private passage are kept for Conceal. The whole of it is taken out.
+const maxPassage = 64 << 10
 
 // passages is Passages, for the use of a Stream.
 type passages struct {
@@ -43,8 +43,8 @@ type passages struct {
 	gap     bool   // text before was lost, in which a passage may have begun that ends in what comes
 }
 
-// mostGap is how many bytes after a gap are held back to see whether a passage ends in them.
-const mostGap = 4 << 10
+// maxGap is how many bytes after a gap are held back to see whether a passage ends in them.
+const maxGap = 4 << 10
 
 // add does what Passages.Add says.
 func (p *passages) add(text string, end bool) string {
@@ -61,7 +61,7 @@ func (p *passages) add(text string, end bool) string {
 		if p.depth == 0 {
 			kept.WriteString(text[done:to])
 		} else {
-			p.passage = append(p.passage, text[done:min(to, done+max(0, mostPassage-len(p.passage)))]...)
+			p.passage = append(p.passage, text[done:min(to, done+max(0, maxPassage-len(p.passage)))]...)
 		}
 	}
 	for i := 0; ; {
@@ -103,7 +103,7 @@ func (p *passages) add(text string, end bool) string {
 // behindGap takes off text, up to its end, a passage that began in the gap before it. known is false, and text is held
 // back, while it cannot be told whether there is one.
 func (p *passages) behindGap(text string, end bool) (rest string, known bool) {
-	for i := 0; i < min(len(text), mostGap); {
+	for i := 0; i < min(len(text), maxGap); {
 		t, ok := privateTag(text[i:])
 		if !ok && !end && unfinishedTag(text[i:]) {
 			break
@@ -116,7 +116,7 @@ func (p *passages) behindGap(text string, end bool) (rest string, known bool) {
 			return text, true
 		}
 	}
-	if !end && len(text) < mostGap {
+	if !end && len(text) < maxGap {
 		p.part = text
 		return "", false
 	}
@@ -190,15 +190,15 @@ type tag struct {
 	closing bool
 }
 
-// mostTag is how many bytes a tag may have: one that is not closed by then is a text about tags.
-const mostTag = 1 << 10
+// maxTag is how many bytes a tag may have: one that is not closed by then is a text about tags.
+const maxTag = 1 << 10
 
 // privateTag reads a whole tag, attributes included, at the start of s.
 func privateTag(s string) (tag, bool) {
 	if n := noTag(s[:min(len(s), utf8.UTFMax)]); n > 0 {
 		return tag{size: n}, false
 	}
-	s = s[:min(len(s), mostTag)]
+	s = s[:min(len(s), maxTag)]
 	size, ok := bracket(s)
 	if !ok || !mayBePrivate(s[size:]) { // most tags are of another name
 		return tag{size: size}, false
@@ -236,7 +236,7 @@ func mayBePrivate(s string) bool {
 	return sameLetter(r, 'p')
 }
 
-// tagEnd gives the end of the tag whose attributes s begins with, behind its closing bracket: 0 where another tag
+// tagEnd returns the end of the tag whose attributes s begins with, behind its closing bracket: 0 where another tag
 // begins before that, -1 where s ends before that.
 func tagEnd(s string) int {
 	for n := 0; n < len(s); {
@@ -253,7 +253,7 @@ func tagEnd(s string) int {
 
 // unfinishedTag reports whether s, which does not begin with a whole tag, may do so once more text has come.
 func unfinishedTag(s string) bool {
-	if len(s) >= mostTag || s[0] != '<' && s[0] != '&' && s[0] < utf8.RuneSelf {
+	if len(s) >= maxTag || s[0] != '<' && s[0] != '&' && s[0] < utf8.RuneSelf {
 		return false
 	}
 	if unfinishedGlyph(s) {
@@ -288,7 +288,7 @@ func unfinishedGlyph(s string) bool {
 		if !utf8.FullRuneInString(s) {
 			return true
 		}
-		if s[0] == '&' && len(s) < mostEntity && strings.TrimLeftFunc(s[1:], inEntity) == "" {
+		if s[0] == '&' && len(s) < maxEntity && strings.TrimLeftFunc(s[1:], inEntity) == "" {
 			return true
 		}
 		r, size := decode(s)
@@ -300,8 +300,8 @@ func unfinishedGlyph(s string) bool {
 	return true
 }
 
-// mostEntity is longer, in bytes, than any entity that anybody writes, also with its ampersand escaped a few times.
-const mostEntity = 64
+// maxEntity is longer, in bytes, than any entity that anybody writes, also with its ampersand escaped a few times.
+const maxEntity = 64
 
 func inEntity(r rune) bool { return r == '#' || r == ';' || r < utf8.RuneSelf && class(byte(r)) != 0 }
 

@@ -40,7 +40,7 @@ func veryRandom(s string) bool {
 	return all && entropy(s) >= 4 && float64(classChanges(s)) >= 0.45*float64(n-1) && !wordy(s) && !base64Text(s)
 }
 
-// entropy gives the Shannon entropy of s in bits per byte, by how often each byte occurs in s itself.
+// entropy returns the Shannon entropy of s in bits per byte, by how often each byte occurs in s itself.
 func entropy(s string) float64 {
 	var counts [256]int
 	for i := range len(s) {
@@ -56,7 +56,7 @@ func entropy(s string) float64 {
 	return bits
 }
 
-// class gives the class of a byte: 'A' for upper case, 'a' for lower case, '0' for a digit, 0 for anything else.
+// class returns the class of a byte: 'A' for upper case, 'a' for lower case, '0' for a digit, 0 for anything else.
 func class(c byte) byte {
 	switch {
 	case 'A' <= c && c <= 'Z':

@@ -7,8 +7,8 @@ const (
 	nearEnd = 256
 	// leastBefore is how many bytes before a text are kept, white space not counted, because they decide what it is.
 	leastBefore = 512
-	// mostBefore is how many with white space.
-	mostBefore = 8 << 10
+	// maxBefore is how many with white space.
+	maxBefore = 8 << 10
 )
 
 // A redactor takes secrets out of text that arrives in pieces. Text is given once it can be judged: up to a line's end
@@ -49,7 +49,7 @@ func (r *redactor) add(text string, end bool) string {
 		}
 	}
 	given := r.give(lineEnd(r.held), true)
-	if len(r.held) <= mostOpen {
+	if len(r.held) <= maxOpen {
 		return given
 	}
 	r.skipping = theWord
@@ -82,7 +82,7 @@ func lineEnd(text string) int {
 	return n
 }
 
-// give gives the first n bytes held, redacted, as far as they can be judged.
+// give returns the first n bytes held, redacted, as far as they can be judged.
 func (r *redactor) give(n int, growing bool) string {
 	r.closes = ""
 	if n == 0 {
@@ -109,10 +109,10 @@ func (r *redactor) give(n int, growing bool) string {
 	return f.replace(text, from, to)
 }
 
-// lastWords gives the end of text, as much as can decide what the text behind it is.
+// lastWords returns the end of text, as much as can decide what the text behind it is.
 func lastWords(text string) string {
 	i, n := len(text), 0
-	for i > 0 && len(text)-i < mostBefore {
+	for i > 0 && len(text)-i < maxBefore {
 		if strings.IndexByte(space, text[i-1]) < 0 {
 			n++
 		} else if n >= leastBefore {

@@ -24,7 +24,7 @@ var seedWords = sync.OnceValue(func() map[string]bool {
 const (
 	leastSeed  = 12 // words that a phrase has at least
 	otherSeeds = 8  // different words among them at least
-	mostSeed   = 48 // words that a phrase has at most; a longer run is a list of words
+	maxSeed    = 48 // words that a phrase has at most; a longer run is a list of words
 	likelySeed = 4  // words at the text's end from which on more text may make a phrase
 
 	shortestSeed, longestSeed = 3, 8 // letters of a word
@@ -56,7 +56,7 @@ func (f *findings) seeds(text string) {
 		}
 		i = end
 	}
-	if run.n >= likelySeed && run.n <= mostSeed {
+	if run.n >= likelySeed && run.n <= maxSeed {
 		f.wait(run.start, "")
 	}
 	f.endSeeds(&run)
@@ -76,14 +76,14 @@ func (r *seedRun) add(text string, start, end int) {
 		r.start = start
 	}
 	r.end, r.n = end, r.n+1
-	if word := text[start:end]; r.n <= mostSeed && !slices.Contains(r.different, word) {
+	if word := text[start:end]; r.n <= maxSeed && !slices.Contains(r.different, word) {
 		r.different = append(r.different, word)
 	}
 }
 
 // endSeeds ends a run, which may have been a phrase.
 func (f *findings) endSeeds(r *seedRun) {
-	if r.n >= leastSeed && r.n <= mostSeed && len(r.different) >= otherSeeds {
+	if r.n >= leastSeed && r.n <= maxSeed && len(r.different) >= otherSeeds {
 		f.add(r.start, r.end, "seed-phrase")
 	}
 	r.n, r.different = 0, r.different[:0]

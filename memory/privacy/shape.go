@@ -215,10 +215,10 @@ func (f *findings) shapes(text string) {
 
 // shape looks for s where one of its needs stands.
 func (f *findings) shape(text string, at int, s shape) {
-	from, most := at, mostOpen // a pattern that must match here is cheap, however long the word
+	from, most := at, maxOpen // a pattern that must match here is cheap, however long the word
 	switch {
 	case s.before > 0:
-		from, most = max(0, at-s.before-1), mostValue
+		from, most = max(0, at-s.before-1), maxValue
 	case at > 0 && wordByte(text[at-1]) && wordByte(text[at]):
 		if !anywhere(s.kind) && !behindGlue(text, at) {
 			return

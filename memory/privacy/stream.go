@@ -34,10 +34,10 @@ func (s *Stream) Recognise(d *Digests) { s.known.digests = d }
 // Write takes the next piece of text, which may begin and end anywhere.
 func (s *Stream) Write(text string) { s.in.WriteString(text) }
 
-// Ready gives what may be written to disk by now and was not given before. It costs as much as the new text is long.
+// Ready returns what may be written to disk by now and was not given before. It costs as much as the new text is long.
 func (s *Stream) Ready() string { return s.take(false) }
 
-// End gives the rest. The stream is not used after it.
+// End returns the rest. The stream is not used after it.
 func (s *Stream) End() string { return s.take(true) }
 
 // Skip is for a gap: text that is left out on purpose, or "" where it was lost. It gives what may be written of the

@@ -25,7 +25,7 @@ func asStrict(got, want string) (at string, ok bool) {
 	return "", true
 }
 
-// streamed gives what a stream makes of text that comes in pieces.
+// streamed returns what a stream makes of text that comes in pieces.
 func streamed(text string, blocks, private []string, size func() int) string {
 	s := NewStream(blocks, private)
 	var out strings.Builder
@@ -82,7 +82,7 @@ func (s *samples) words(n int) string {
 	return strings.Repeat("so it goes on, ", n)
 }
 
-// text gives a text, what must not be seen of it, and what its user marked private before.
+// text returns a text, what must not be seen of it, and what its user marked private before.
 func (s *samples) text(block string) (text string, hidden, private []string) {
 	var b strings.Builder
 	for range 3 + s.IntN(12) {
@@ -262,7 +262,7 @@ func TestStreamOpenForEver(t *testing.T) {
 				got.WriteString(s.Ready())
 			}
 			if n := len(s.redactor.held) + len(s.conceal.held) + len(s.passages.part) + len(s.passages.passage) +
-				len(s.echo.part); n > 2*mostOpen+100 {
+				len(s.echo.part); n > 2*maxOpen+100 {
 				t.Fatalf("%s: holds %d bytes", c.name, n)
 			}
 		}

@@ -33,7 +33,7 @@ func visible(text string) string {
 	return b.String()
 }
 
-// firstUnseen gives where the first byte is that visible changes, or the text's length.
+// firstUnseen returns where the first byte is that visible changes, or the text's length.
 func firstUnseen(text string) int {
 	for i := 0; i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf {

@@ -32,7 +32,7 @@ type File struct {
 	known map[string]*privacy.Digests // by project
 }
 
-// At gives the file at a path, which need not exist.
+// At returns the file at a path, which need not exist.
 func At(path string) *File { return &File{path: path, known: map[string]*privacy.Digests{}} }
 
 // saltSize is the salt's length in bytes.
@@ -52,8 +52,8 @@ func (f *File) Conceal(project, text string) string {
 	return f.of(project).Conceal(text)
 }
 
-// Digests gives what is known of a project by now, nil for nothing. Later calls add to it: who uses it must be the only
-// one who has the File.
+// Digests returns what is known of a project by now, nil for nothing. Later calls add to it: who uses it must be the
+// only one who has the File.
 func (f *File) Digests(project string) *privacy.Digests {
 	if f == nil {
 		return nil
@@ -96,7 +96,7 @@ func (f *File) Keep(project string, passages []string) error {
 	return nil
 }
 
-// of gives the digests of a project. Their salt has the project in it: those of others never match.
+// of returns the digests of a project. Their salt has the project in it: those of others never match.
 func (f *File) of(project string) *privacy.Digests {
 	d := f.known[project]
 	if d == nil {

@@ -144,8 +144,8 @@ func (c *Client) tokenSafe() bool {
 	return seen || c.owner(c.base) == ownerOurs
 }
 
-// message gives the reason of a refusal: `{"error":"..."}` or plain text. It ends in logs and on screens, so it is one
-// line, short, and without the token.
+// message returns the reason of a refusal: `{"error":"..."}` or plain text. It ends in logs and on screens, so it is
+// one line, short, and without the token.
 func (c *Client) message(reply []byte) string {
 	var e struct{ Error string }
 	text := string(reply)

@@ -37,7 +37,7 @@ type outcome struct {
 	err error
 }
 
-// ofLocked gives a key's state, and makes it if need be. The lock is held.
+// ofLocked returns a key's state, and makes it if need be. The lock is held.
 func (c *keyStates) ofLocked(key string) *keyState {
 	if c.all == nil {
 		c.all = make(map[string]*keyState)
@@ -80,7 +80,7 @@ func (c *keyStates) keepProbed(key string, o *outcome) {
 	c.ofLocked(key).probed = o
 }
 
-// takeProbed gives what keepProbed has kept, once; nil where there is nothing.
+// takeProbed returns what keepProbed has kept, once; nil where there is nothing.
 func (c *keyStates) takeProbed(key string) *outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +120,7 @@ func (c *keyStates) heard(key string, err error) {
 	}
 }
 
-// bypassed gives the error for a key that a person has switched off, nil for any other.
+// bypassed returns the error for a key that a person has switched off, nil for any other.
 func (c *keyStates) bypassed(key string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +142,7 @@ func (c *Client) Answered(key, text string) {
 	c.keys.ofLocked(key).answer = text
 }
 
-// TakeAnswer gives what Answered has noted, once.
+// TakeAnswer returns what Answered has noted, once.
 func (c *Client) TakeAnswer(key string) string {
 	c.keys.mu.Lock()
 	defer c.keys.mu.Unlock()
@@ -152,16 +152,16 @@ func (c *Client) TakeAnswer(key string) string {
 	return answer
 }
 
-// recallBegins notes that a recall submits a prompt; mostAsked are remembered.
+// recallBegins notes that a recall submits a prompt; maxAsked are remembered.
 func (c *keyStates) recallBegins(key, prompt string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := c.ofLocked(key)
 	v.asked = append(v.asked, prompt)
-	v.asked = v.asked[max(0, len(v.asked)-mostAsked):]
+	v.asked = v.asked[max(0, len(v.asked)-maxAsked):]
 }
 
-const mostAsked = 8
+const maxAsked = 8
 
 // recalled reports whether a recall has submitted a prompt that was not followed yet.
 func (c *keyStates) recalled(key, prompt string) bool {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// listeners gives the users that listen on a port of this machine.
+// listeners returns the users that listen on a port of this machine.
 func listeners(port int) (uids []int, err error) {
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		text, err := os.ReadFile(table)
@@ -29,8 +29,8 @@ func listeners(port int) (uids []int, err error) {
 // nativeBytes are the bytes of a word as this machine keeps it.
 func nativeBytes(word uint32) []byte { return binary.NativeEndian.AppendUint32(nil, word) }
 
-// parseListeners gives the users that listen on a port at an address that loopback reaches, from a table as the kernel
-// writes it (proc_pid_net(5), "tcp").
+// parseListeners returns the users that listen on a port at an address that loopback reaches, from a table as the
+// kernel writes it (proc_pid_net(5), "tcp").
 func parseListeners(table []byte, port int) (uids []int) {
 	const local, state, user, listening = 1, 3, 7, "0A"
 	for line := range bytes.Lines(table) {

@@ -67,12 +67,12 @@ func (c *Client) Search(ctx context.Context, q Query) (json.RawMessage, error) {
 	}{q.Query, q.Limit, q.Type, q.MinScore, q.Project, c.opts.AgentID})
 }
 
-// Get gives one memory (GET /api/memory/ID).
+// Get returns one memory (GET /api/memory/ID).
 func (c *Client) Get(ctx context.Context, id string) (json.RawMessage, error) {
 	return c.memories(ctx, http.MethodGet, memoryPath(id), nil)
 }
 
-// List gives memories (GET /api/memories). Zero values are left to the daemon.
+// List returns memories (GET /api/memories). Zero values are left to the daemon.
 func (c *Client) List(ctx context.Context, limit, offset int, kind string) (json.RawMessage, error) {
 	q := url.Values{}
 	if limit > 0 {
@@ -142,7 +142,7 @@ func (c *Client) memories(ctx context.Context, method, path string, body any) (j
 	return out, err
 }
 
-// MCP gives the URL of the daemon's own MCP server (streamable HTTP) and an HTTP client for it, which identifies us,
+// MCP returns the URL of the daemon's own MCP server (streamable HTTP) and an HTTP client for it, which identifies us,
 // shows the token where that is safe, calls no other host, and refuses a daemon that is not ours. The client has no
 // timeout of its own.
 func (c *Client) MCP() (endpoint string, hc *http.Client) {

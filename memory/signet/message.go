@@ -13,7 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Messages gives what came for a key beside its prompts, until it is acknowledged: messages of other agents (Follow),
+// Messages returns what came for a key beside its prompts, until it is acknowledged: messages of other agents (Follow),
 // and what the daemon says about a compaction (Compacting).
 func (c *Client) Messages(key string) []memory.Item {
 	c.keys.mu.Lock()
@@ -32,7 +32,7 @@ func (c *Client) Messages(key string) []memory.Item {
 // inboxTimeout: a block waits for the inbox.
 const inboxTimeout = 300 * time.Millisecond
 
-// messages gives the messages for a session: those of a hook's reply, or of the inbox where the daemon's version adds
+// messages returns the messages for a session: those of a hook's reply, or of the inbox where the daemon's version adds
 // none to its replies (GET /api/cross-agent/messages). Without an answer in time there are none.
 func (c *Client) messages(ctx context.Context, s memory.Session, n notifications) []memory.Item {
 	if n.Notifications != nil || newer(c.seenVersion()) {
@@ -40,7 +40,7 @@ func (c *Client) messages(ctx context.Context, s memory.Session, n notifications
 	}
 	ctx, cancel := context.WithTimeout(ctx, inboxTimeout)
 	defer cancel()
-	q := url.Values{"session_key": {s.Key}, "limit": {strconv.Itoa(mostMessages)}, "unread_only": {"true"}}
+	q := url.Values{"session_key": {s.Key}, "limit": {strconv.Itoa(maxMessages)}, "unread_only": {"true"}}
 	if agent := c.agent(s); agent != "" {
 		q.Set("agent_id", agent)
 	}

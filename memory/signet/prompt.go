@@ -30,9 +30,9 @@ type promptReply struct {
 	notifications
 }
 
-// sendable gives what of a prompt may reach the daemon, in the form that it has in a transcript, because a daemon from
-// 0.145 on keeps the longer of the two. The first cut limits the work; it leaves more than is sent, so that no secret
-// is cut in two and missed.
+// sendable returns what of a prompt may reach the daemon, in the form that it has in a transcript, because a daemon
+// from 0.145 on keeps the longer of the two. The first cut limits the work; it leaves more than is sent, so that no
+// secret is cut in two and missed.
 func sendable(prompt string) string {
 	return strings.TrimSpace(chars.Cut(privacy.Line(chars.Cut(prompt, 2*maxPrompt)), maxPrompt))
 }

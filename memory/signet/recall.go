@@ -94,7 +94,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	return out, nil
 }
 
-// unseen gives the items that a session was not given before, by id or text.
+// unseen returns the items that a session was not given before, by id or text.
 func unseen(items []memory.Item, seen []string) []memory.Item {
 	had := map[string]bool{}
 	for _, name := range seen {
@@ -170,7 +170,7 @@ func split(s string, after func(line string) bool) []string {
 	return texts
 }
 
-// idList gives the ids that a recall's request for feedback names, in the order of the items.
+// idList returns the ids that a recall's request for feedback names, in the order of the items.
 func idList(s string) []string {
 	var ids []string
 	all := feedbackIDs().FindAllStringSubmatch(s, -1)

@@ -36,11 +36,11 @@ type notifications struct {
 const (
 	messagePrefix = "message:"  // before a message's id, which stands among the ids of memories
 	guidance      = "guidance:" // before the time of a compaction, as the id of what the daemon says about it
-	mostMessages  = 8           // that a session is told at once
+	maxMessages   = 8           // that a session is told at once
 	maxMessage    = 2 << 10     // bytes of one; the daemon cuts at 1,800 characters
 )
 
-// messages gives them as recalled notes, because they are somebody else's words.
+// messages returns them as recalled notes, because they are somebody else's words.
 func (n notifications) messages() (all []memory.Item) {
 	var sent struct {
 		Items []struct{ ID, FromAgentID, Type, Content, CreatedAt string }
@@ -50,7 +50,7 @@ func (n notifications) messages() (all []memory.Item) {
 	}
 	for _, m := range sent.Items {
 		text := chars.Cut(newlines(m.Content), maxMessage)
-		if m.ID == "" || strings.TrimSpace(text) == "" || len(all) == mostMessages {
+		if m.ID == "" || strings.TrimSpace(text) == "" || len(all) == maxMessages {
 			continue
 		}
 		from := "agent " + chars.Cut(oneLine(m.FromAgentID), 64)

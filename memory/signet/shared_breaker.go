@@ -97,14 +97,14 @@ func (r sharedBreaker) answered() {
 	})
 }
 
-// mostStamps bounds the file, in bytes.
-const mostStamps = 64 << 10
+// maxStamps bounds the file, in bytes.
+const maxStamps = 64 << 10
 
 func (r sharedBreaker) read() (all map[string]stamp) {
 	if r.file == "" {
 		return nil
 	}
-	if info, err := os.Stat(r.file); err != nil || info.Size() > mostStamps {
+	if info, err := os.Stat(r.file); err != nil || info.Size() > maxStamps {
 		return nil
 	}
 	text, err := os.ReadFile(r.file)

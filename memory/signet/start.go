@@ -178,7 +178,7 @@ func (c *Client) Claim(ctx context.Context, s memory.Session) error {
 // items are the memories of a start.
 func (r *startReply) items() (items []memory.Item) {
 	for _, m := range r.Memories {
-		if strings.TrimSpace(m.Content) == "" || len(items) == mostMemories {
+		if strings.TrimSpace(m.Content) == "" || len(items) == maxMemories {
 			continue
 		}
 		items = append(items, memory.Item{ID: chars.Cut(m.ID, 128), Text: newlines(chars.Cut(m.Content, maxMemory)),
@@ -188,14 +188,14 @@ func (r *startReply) items() (items []memory.Item) {
 }
 
 const (
-	mostMemories = 200     // of a start
-	maxMemory    = 8 << 10 // bytes of one
-	mostWarnings = 10
+	maxMemories = 200     // of a start
+	maxMemory   = 8 << 10 // bytes of one
+	maxWarnings = 10
 )
 
-// warnings gives a newer daemon's warnings, a line each: they are texts, or objects with a message.
+// warnings returns a newer daemon's warnings, a line each: they are texts, or objects with a message.
 func (r *startReply) warnings() (lines []string) {
-	for _, raw := range r.Warnings[:min(len(r.Warnings), mostWarnings)] {
+	for _, raw := range r.Warnings[:min(len(r.Warnings), maxWarnings)] {
 		var line string
 		var object struct{ Message string }
 		if json.Unmarshal(raw, &line) != nil && json.Unmarshal(raw, &object) == nil {

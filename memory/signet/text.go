@@ -15,7 +15,7 @@ func newlines(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 }
 
-// text gives an optional field of a reply, "" where it is missing.
+// text returns an optional field of a reply, "" where it is missing.
 func text(s *string) string {
 	if s == nil {
 		return ""

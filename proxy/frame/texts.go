@@ -221,7 +221,7 @@ func (t *Texts) endValue() {
 	t.state = betweenKeys
 }
 
-// takePending gives the held text to the listener: its block is a text.
+// takePending returns the held text to the listener: its block is a text.
 func (t *Texts) takePending() {
 	t.typePending = false
 	t.Into.Begin()

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// thinned gives what is kept of a frame that comes in pieces of a size.
+// thinned returns what is kept of a frame that comes in pieces of a size.
 func thinned(frame string, size, limit int) string {
 	t := Thinner{Without: []string{"data", "blob"}, Limit: limit}
 	for rest := []byte(frame); len(rest) > 0; {

@@ -20,12 +20,12 @@ type existence struct {
 	commands map[string]bool // that the harness takes in it
 	releases []func()        // to be called once it has gone
 
-	ledger      ledger
-	looks       int      // how often the ledger was asked because the client has opened it
-	row         int64    // in the ledger; 0: it had none when it was asked
-	predecessor int64    // the row of a session whose stored context this one may use; 0: none
-	parent      *Session // that it was forked from
-	failed      *Session // that it continues, because its load failed
+	ledger    ledger
+	looks     int      // how often the ledger was asked because the client has opened it
+	row       int64    // in the ledger; 0: it had none when it was asked
+	continued int64    // the row of a session whose stored context this one may use; 0: none
+	parent    *Session // that it was forked from
+	failed    *Session // that it continues, because its load failed
 
 	events entry
 }
@@ -111,7 +111,7 @@ func (e *existence) fork(parent *Session, state correlation.State) {
 	}
 }
 
-// opened returns the event that opens the session in the file. A parent or predecessor that this process has opened too
+// opened returns the event that opens the session in the file. A parent or continued that this process has opened too
 // is named by its number, as the ledger may not have a row of it yet.
 func (e *existence) opened(id string, number int) eventlog.Opened {
 	o := e.open

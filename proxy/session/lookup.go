@@ -123,7 +123,7 @@ func (f Found) on(c *Connection) {
 	e := &s.exists
 	c.do.Orphan, c.do.Who = e.row == 0 && e.who.ParentKey == "" && !s.off(), e.who
 	if s.context.wants() && s.context.fetch == nil && !s.off() {
-		c.do.Rows = []int64{e.row, e.predecessor}
+		c.do.Rows = []int64{e.row, e.continued}
 	}
 }
 
@@ -168,7 +168,7 @@ func (c *Connection) continueRecord(s *Session, before correlation.Session, bloc
 	}
 	switch {
 	case !then.injected():
-		s.exists.predecessor = before.ID
+		s.exists.continued = before.ID
 	case before.State == correlation.Off:
 		c.switchOff(s)
 	}

@@ -166,7 +166,7 @@ func TestPumpTooLongToHold(t *testing.T) {
 	}
 }
 
-// sliced gives its data in reads of the lengths that the pattern names.
+// sliced returns its data in reads of the lengths that the pattern names.
 type sliced struct {
 	data    []byte
 	lengths []byte

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	shortFile    = 25 // lines; a file below it is a sliver
-	mostBranches = 15 // of a function, as McCabe counts them
+	shortFile   = 25 // lines; a file below it is a sliver
+	maxBranches = 15 // of a function, as McCabe counts them
 )
 
 // onTurns finds the table in a statement. The migrations make it and are not counted.
@@ -101,7 +101,7 @@ func (w *weight) declaration(folder string, d ast.Decl) {
 		if d.Name.IsExported() && (d.Recv == nil || ast.IsExported(receiver(d))) {
 			w.exported++
 		}
-		if branches(d) > mostBranches {
+		if branches(d) > maxBranches {
 			w.branchy++
 		}
 	case *ast.GenDecl:
@@ -204,7 +204,7 @@ func (w *weight) print() {
 		{"sites at the conversation", w.updates},
 		{"fields of a session", w.fields("Session")},
 		{fmt.Sprintf("files under %d lines", shortFile), w.short},
-		{fmt.Sprintf("functions over %d branches", mostBranches), w.branchy},
+		{fmt.Sprintf("functions over %d branches", maxBranches), w.branchy},
 		{"packages with SQL on turns", len(w.sqlOnTurns)},
 		{"lines of tests", w.tests},
 	} {

@@ -154,7 +154,7 @@ type spanPhrase struct {
 	span  span
 }
 
-// foldedWords gives the words of a phrase as they are compared with a text's.
+// foldedWords returns the words of a phrase as they are compared with a text's.
 func foldedWords(phrase string) []string {
 	var list []string
 	for _, w := range Words(phrase) {

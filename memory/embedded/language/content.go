@@ -1,8 +1,8 @@
 package language
 
-// Content gives the words of each text that say something, in lower case, without accents and endings; of an identifier
-// the parts. All texts are taken to be in one language, that of the stop words in all of them together, so that a word
-// comes out the same in each.
+// Content returns the words of each text that say something, in lower case, without accents and endings; of an
+// identifier the parts. All texts are taken to be in one language, that of the stop words in all of them together, so
+// that a word comes out the same in each.
 func Content(texts ...string) [][]string {
 	words := make([][]Word, len(texts))
 	var folded []string

@@ -47,8 +47,8 @@ func FindTime(text string, now time.Time) (r Range, rest string, ok bool) {
 	return unspacedTime(text, today)
 }
 
-// languagesToTry gives all languages, the likeliest first: a short question may have no stop words to know its language
-// by. French is left out for German, where "hier" means here.
+// languagesToTry returns all languages, the likeliest first: a short question may have no stop words to know its
+// language by. French is left out for German, where "hier" means here.
 func languagesToTry(lang set) []set {
 	list := []set{lang}
 	for l := english_; l <= all; l <<= 1 {
@@ -180,7 +180,7 @@ func count(w string) (int, bool) {
 	return n, err == nil && n > 0 && n < 1000
 }
 
-// seenFrom gives the span in whole days, weeks (from Monday), months or years.
+// seenFrom returns the span in whole days, weeks (from Monday), months or years.
 func (s span) seenFrom(today time.Time) Range {
 	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
 	switch s.unit {
@@ -201,7 +201,7 @@ func (s span) seenFrom(today time.Time) Range {
 	return Range{from, from.AddDate(1, 0, 0)}
 }
 
-// near gives the days around that long ago: "three weeks ago" does not mean a week from Monday on.
+// near returns the days around that long ago: "three weeks ago" does not mean a week from Monday on.
 func (s span) near(today time.Time) Range {
 	switch s.unit {
 	case 'd':

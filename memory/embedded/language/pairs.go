@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// pairs gives the overlapping pairs of characters of a run of a script without spaces. Pairs in Hiragana, in which
+// pairs returns the overlapping pairs of characters of a run of a script without spaces. Pairs in Hiragana, in which
 // Japanese writes its endings, and stop pairs are left out.
 func pairs(run string) []string {
 	runes := []rune(run)

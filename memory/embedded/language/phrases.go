@@ -32,7 +32,7 @@ func (p Phrases) In(text string) bool { return p.find(text, false) }
 // Begins reports whether a text begins with one of them, or with up to three stop words before it: "and please also …".
 func (p Phrases) Begins(text string) bool { return p.find(text, true) }
 
-// After gives the terms of the words that follow one of them in a text, of at most most words.
+// After returns the terms of the words that follow one of them in a text, of at most most words.
 func (p Phrases) After(text string, most int) []string {
 	words, folded := Words(text), phraseWords(text)
 	var terms []string
@@ -55,7 +55,7 @@ func (p Phrases) After(text string, most int) []string {
 	return terms
 }
 
-// phraseWords gives the words of a text as phrases have them. Many people type no apostrophes.
+// phraseWords returns the words of a text as phrases have them. Many people type no apostrophes.
 func phraseWords(text string) []string {
 	folded := foldedWords(text)
 	for i, w := range folded {
@@ -66,7 +66,7 @@ func phraseWords(text string) []string {
 
 var apostrophes = strings.NewReplacer("'", "", "’", "")
 
-const mostLeading = 3 // words before a beginning: "and please also …"
+const maxLeading = 3 // words before a beginning: "and please also …"
 
 func (p Phrases) find(text string, beginning bool) bool {
 	for _, run := range p.runs {
@@ -76,7 +76,7 @@ func (p Phrases) find(text string, beginning bool) bool {
 	}
 	folded := phraseWords(text)
 	for i, w := range folded {
-		if beginning && i > 0 && (i > mostLeading || stopWordLanguages()[folded[i-1]] == 0) {
+		if beginning && i > 0 && (i > maxLeading || stopWordLanguages()[folded[i-1]] == 0) {
 			return false
 		}
 		if slices.ContainsFunc(p.parse()[w], func(words []string) bool {

@@ -26,13 +26,13 @@ var (
 	emphasis    = pattern.New(`(\*\*|__)(\S(?:.*?\S)?)(\*\*|__)`)
 )
 
-const mostProse = 64 << 10 // bytes of a text that are read; a longer one is pasted output
+const maxProse = 64 << 10 // bytes of a text that are read; a longer one is pasted output
 
 // Sentences cuts Markdown into its sentences. Code blocks, quoted logs and horizontal rules are left out; a code block
 // that is a single command counts as a sentence.
 func Sentences(text string) []Sentence {
-	if len(text) > mostProse {
-		text = chars.Cut(text, mostProse)
+	if len(text) > maxProse {
+		text = chars.Cut(text, maxProse)
 	}
 	var list []Sentence
 	var para strings.Builder

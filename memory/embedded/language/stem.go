@@ -63,7 +63,7 @@ var (
 	stemSeed = maphash.MakeSeed()
 )
 
-// term gives a word, or a part of an identifier, as it is indexed; empty when it says nothing by itself.
+// term returns a word, or a part of an identifier, as it is indexed; empty when it says nothing by itself.
 func term(part string, in set) string {
 	if n := len(part) - 1; n >= 2 && part[n] == 's' && strings.ToUpper(part[:n]) == part[:n] &&
 		isCapitalized(part) { // PDFs

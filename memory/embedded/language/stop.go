@@ -57,7 +57,7 @@ om te als dan dat die dit deze wat wie waar wanneer waarom hoe welke kan moet zo
 до вас уже для мы их чем была без это этот эта эти кто где какой какая какие почему который мой наш наша наши`,
 }
 
-// stopWordLanguages gives for each stop word, folded, the languages that it is one in.
+// stopWordLanguages returns for each stop word, folded, the languages that it is one in.
 var stopWordLanguages = sync.OnceValue(func() map[string]set {
 	m := map[string]set{}
 	for lang, list := range stopWords {
@@ -71,7 +71,7 @@ var stopWordLanguages = sync.OnceValue(func() map[string]set {
 // isStopWord reports whether a folded word says nothing in one of the languages.
 func isStopWord(folded string, in set) bool { return stopWordLanguages()[folded]&in != 0 }
 
-// languageOf gives the language that most stop words of a text are of; English where there are none, and then sure is
+// languageOf returns the language that most stop words of a text are of; English where there are none, and then sure is
 // false.
 func languageOf(folded []string) (lang set, sure bool) {
 	var counts [len(stemmers)]int

@@ -39,7 +39,7 @@ func Read(text string) Text {
 	return t
 }
 
-// Terms gives the terms of a text.
+// Terms returns the terms of a text.
 func Terms(text string) []string { return Read(text).Terms }
 
 // A Set is terms without an order.

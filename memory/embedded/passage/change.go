@@ -31,5 +31,5 @@ func TellsChange(text string) (changed, surely bool) {
 	return surely || newStates.In(text), surely
 }
 
-// Replaced gives the terms of what a text says is no longer used.
+// Replaced returns the terms of what a text says is no longer used.
 func Replaced(text string) []string { return replacedBy.After(text, 3) }

@@ -68,7 +68,7 @@ func headingOnly(lines []string) bool {
 		(strings.HasPrefix(lines[0], "#") || strings.HasSuffix(lines[0], ":") && len(lines[0]) < 120)
 }
 
-// cutAt gives where to cut a line that is longer than most bytes: after a sentence, else between words, else between
+// cutAt returns where to cut a line that is longer than most bytes: after a sentence, else between words, else between
 // characters.
 func cutAt(line string, most int) int {
 	end := chars.Boundary(line, most)

@@ -13,7 +13,7 @@ import (
 const (
 	longPrompt = 1500 // bytes of a prompt that may hold pasted text
 	longRun    = 6    // lines of pasted text in a row; a shorter run stays
-	mostKept   = 4    // lines of a longer one
+	maxKept    = 4    // lines of a longer one
 )
 
 // telling finds the lines of pasted text that say what went wrong.
@@ -56,7 +56,7 @@ func WithoutPastes(text string) string {
 	return strings.Join(kept, "\n")
 }
 
-// linesThatTell gives a short run as it is; of a long one those lines that tell what went wrong, else its first, each
+// linesThatTell returns a short run as it is; of a long one those lines that tell what went wrong, else its first, each
 // once in a prompt, and each a paragraph: what stood between them is gone.
 func linesThatTell(run []string, seen map[string]bool) []string {
 	if len(run) <= longRun {
@@ -75,7 +75,7 @@ func linesThatTell(run []string, seen map[string]bool) []string {
 		if len(first) == 0 {
 			first = paragraph
 		}
-		if tell && len(told) < mostKept*len(paragraph) {
+		if tell && len(told) < maxKept*len(paragraph) {
 			seen[bare] = true
 			told = append(told, paragraph...)
 		}

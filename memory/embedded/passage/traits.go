@@ -33,7 +33,7 @@ func (t Traits) FirstPerson() int { return int(t>>firstPersonShift) & 3 }
 // Names is how many names a passage has, up to 7.
 func (t Traits) Names() int { return int(t>>nameShift) & 7 }
 
-// DirectsIn gives Directs for a text in which a user says how things are to be done.
+// DirectsIn returns Directs for a text in which a user says how things are to be done.
 func DirectsIn(text string) Traits {
 	if directives.In(text) {
 		return Directs
@@ -41,7 +41,7 @@ func DirectsIn(text string) Traits {
 	return 0
 }
 
-// TraitsOf gives the traits of a text; read is language.Read of it.
+// TraitsOf returns the traits of a text; read is language.Read of it.
 func TraitsOf(text string, read language.Text) Traits {
 	t := Traits(min(read.FirstPerson, 3))<<firstPersonShift | Traits(min(read.Names, 7))<<nameShift
 	changed, sure := TellsChange(text)

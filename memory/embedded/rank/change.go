@@ -16,18 +16,18 @@ import (
 // question: old facts were often discussed at length, and changed in one short sentence.
 
 const (
-	mostReplaced = 12          // of the best passages, how many are checked for being outdated
-	mostLater    = 40          // of the best, how many may be what replaces them,
-	mostFurther  = 20          // and how many of the others, if they tell a change
-	sameTalk     = time.Minute // passages of a conversation that are this close belong together: none replaces another
+	maxReplaced = 12          // of the best passages, how many are checked for being outdated
+	maxLater    = 40          // of the best, how many may be what replaces them,
+	maxFurther  = 20          // and how many of the others, if they tell a change
+	sameTalk    = time.Minute // passages of a conversation that are this close belong together: none replaces another
 )
 
-// Comparable gives those of the ranked passages that Supersede compares: the best, and those further down that tell a
+// Comparable returns those of the ranked passages that Supersede compares: the best, and those further down that tell a
 // change; none, if no passage tells one. texts are those of them whose text it needs.
 func Comparable(ranked []*Passage) (list, texts []*Passage) {
-	list = slices.Clone(ranked[:min(len(ranked), mostLater)])
+	list = slices.Clone(ranked[:min(len(ranked), maxLater)])
 	for _, p := range ranked[len(list):] {
-		if p.Traits.Has(passage.Changes) && len(list) < mostLater+mostFurther {
+		if p.Traits.Has(passage.Changes) && len(list) < maxLater+maxFurther {
 			list = append(list, p)
 		}
 	}
@@ -35,7 +35,7 @@ func Comparable(ranked []*Passage) (list, texts []*Passage) {
 		return nil, nil
 	}
 	for i, p := range list {
-		if i < mostReplaced || p.Traits.Has(passage.SurelyChanges) {
+		if i < maxReplaced || p.Traits.Has(passage.SurelyChanges) {
 			texts = append(texts, p)
 		}
 	}
@@ -70,7 +70,7 @@ func (q *Query) Supersede(ranked, list []*Passage, texts map[int64]string) {
 		common[t] = h.n > max(4, len(different)/8)
 	}
 	changed := false
-	for i, old := range said[:min(len(said), mostReplaced)] {
+	for i, old := range said[:min(len(said), maxReplaced)] {
 		if old.Traits.Has(passage.Asks) {
 			continue
 		}
@@ -92,7 +92,7 @@ func (q *Query) Supersede(ranked, list []*Passage, texts map[int64]string) {
 	}
 }
 
-// Replaced gives those of list that are no longer true since what by says. texts has the texts of all, by id.
+// Replaced returns those of list that are no longer true since what by says. texts has the texts of all, by id.
 func (q *Query) Replaced(by *Passage, list []*Passage, texts map[int64]string) []*Passage {
 	this := stated(by, texts[by.ID])
 	var replaced []*Passage
@@ -137,7 +137,7 @@ func stated(p *Passage, text string) *statement {
 // changes reports whether a passage says, and does not ask, that something is not as it was.
 func (p *Passage) changes() bool { return p.Traits.Has(passage.Changes) && !p.Traits.Has(passage.Asks) }
 
-// about gives the terms of the sentences that have a term of the question, or else of the first sentence.
+// about returns the terms of the sentences that have a term of the question, or else of the first sentence.
 func (s *statement) about(q *Query) language.Set {
 	if s.said != nil {
 		return s.said
@@ -160,7 +160,7 @@ func (s *statement) about(q *Query) language.Set {
 	return s.said
 }
 
-// replaced gives the terms of what it says is no longer used.
+// replaced returns the terms of what it says is no longer used.
 func (s *statement) replaced() language.Set {
 	if s.gone == nil && s.Traits.Has(passage.SurelyChanges) {
 		s.gone = language.SetOf(passage.Replaced(s.text))
@@ -211,7 +211,7 @@ func isSubset(a, b []string) bool {
 	return !slices.ContainsFunc(a, func(t string) bool { return !slices.Contains(b, t) })
 }
 
-// nearTerms gives the terms of the question that some passages have, a bit each.
+// nearTerms returns the terms of the question that some passages have, a bit each.
 func (q *Query) nearTerms(near []*Passage) (terms uint32) {
 	for _, c := range near {
 		terms |= c.terms
@@ -219,7 +219,7 @@ func (q *Query) nearTerms(near []*Passage) (terms uint32) {
 	return terms
 }
 
-// WithReplacing gives passages, and those that replace them.
+// WithReplacing returns passages, and those that replace them.
 func WithReplacing(list []*Passage) []*Passage {
 	all := slices.Clone(list)
 	for _, p := range list {

@@ -93,7 +93,7 @@ func (q *Query) neverUsed() (share float64) {
 	return share
 }
 
-// Unmet gives the terms of the prompt that stand somewhere in the index, and in none of what was found.
+// Unmet returns the terms of the prompt that stand somewhere in the index, and in none of what was found.
 func (q *Query) Unmet(ranked []*Passage) []Asked {
 	var met uint32
 	for _, c := range ranked {

@@ -32,19 +32,19 @@ type Passage struct {
 	Score float64
 	By    *Passage // a newer one that says that it is no longer true, nil: there is none
 
-	content string             // its terms, separated by spaces
-	weights [mostAsked]float32 // of each asked term in it (BM25)
-	terms   uint32             // which asked terms it has, a bit each
-	matched int                // how many different ones
-	pairs   int                // of asked terms that follow each other in it
-	opens   bool               // it begins with a name that the question has
-	shared  int                // how many names of the question it has
-	own     float64            // the share of the question that it holds by itself
-	wide    float64            // the same with wideReach neighbours
-	met     float64            // how many terms of the question stand in near
-	named   bool               // one of them is a rare identifier
-	bearing float64            // of a short passage of the user: how well it bears on the prompt
-	near    []*Passage         // itself and, once it is ranked, its neighbours
+	content string            // its terms, separated by spaces
+	weights [maxAsked]float32 // of each asked term in it (BM25)
+	terms   uint32            // which asked terms it has, a bit each
+	matched int               // how many different ones
+	pairs   int               // of asked terms that follow each other in it
+	opens   bool              // it begins with a name that the question has
+	shared  int               // how many names of the question it has
+	own     float64           // the share of the question that it holds by itself
+	wide    float64           // the same with wideReach neighbours
+	met     float64           // how many terms of the question stand in near
+	named   bool              // one of them is a rare identifier
+	bearing float64           // of a short passage of the user: how well it bears on the prompt
+	near    []*Passage        // itself and, once it is ranked, its neighbours
 	features
 }
 
@@ -52,7 +52,7 @@ type Passage struct {
 // of its context, which count half.
 func (q *Query) Read(p *Passage, content string, about []byte) {
 	p.content, p.near = content, []*Passage{p}
-	var counts [mostAsked]float64
+	var counts [maxAsked]float64
 	last, first := -1, true
 	for text := []byte(content); len(text) > 0; {
 		var term []byte

@@ -38,7 +38,7 @@ type Asked struct {
 
 const (
 	fewest      = 300 // passages that an index is taken to have at least: a small one cannot tell which words are rare
-	mostAsked   = 24  // terms of a prompt that are looked for, the rarest
+	maxAsked    = 24  // terms of a prompt that are looked for, the rarest
 	acrossWords = .25 // factor for a pair of characters that no passage has: it may span two words
 	rareDocs    = 6   // how many passages may have a rare term,
 	rareShare   = .01 // or which part of all
@@ -80,7 +80,7 @@ func (q *Query) Weigh(docs []int, passages, terms float64) {
 		q.asked = append(q.asked, a)
 	}
 	slices.SortStableFunc(q.asked, func(a, b Asked) int { return cmp.Compare(b.IDF, a.IDF) })
-	q.asked = q.asked[:min(len(q.asked), mostAsked)]
+	q.asked = q.asked[:min(len(q.asked), maxAsked)]
 	total := 0.0
 	for _, a := range q.asked {
 		total += a.IDF
@@ -96,7 +96,7 @@ func (q *Query) Weigh(docs []int, passages, terms float64) {
 	}
 }
 
-// Rarest gives the terms that passages are looked up by: the rarest ones, as many as have most passages together, but
+// Rarest returns the terms that passages are looked up by: the rarest ones, as many as have most passages together, but
 // at least one that has any. The others only add to the score of what these find.
 func (q *Query) Rarest(most int) []Asked {
 	byDocs := slices.Clone(q.asked)
@@ -120,7 +120,7 @@ func (q *Query) Rarest(most int) []Asked {
 // rare reports whether so few passages have a term that it tells which of them are meant.
 func (q *Query) rare(a Asked) bool { return float64(a.Docs) <= max(rareDocs, q.texts*rareShare) }
 
-// find gives the index in asked of a passage's term, or -1.
+// find returns the index in asked of a passage's term, or -1.
 func (q *Query) find(term []byte) int {
 	if i, ok := q.at[string(term)]; ok {
 		return i
@@ -169,7 +169,7 @@ func (q *Query) Held(terms []string) (held float64) {
 	return held / (1 - unknown/2)
 }
 
-// Sought gives the words that are looked for.
+// Sought returns the words that are looked for.
 func (q *Query) Sought() (words []string) {
 	for _, a := range q.asked {
 		if !a.Pair {
@@ -184,8 +184,8 @@ func (q *Query) HasAll(terms []string) bool {
 	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t string) bool { return q.find([]byte(t)) < 0 })
 }
 
-// beginning gives the prefix by which other forms of a word are looked for that no passage has; empty for short words,
-// which too many words begin with.
+// beginning returns the prefix by which other forms of a word are looked for that no passage has; empty for short
+// words, which too many words begin with.
 func beginning(term string) string {
 	n := utf8.RuneCountInString(term)
 	if r, _ := utf8.DecodeRuneInString(term); n == 1 && r >= 0x2E80 {

@@ -30,10 +30,10 @@ func fading(by float64) (f fades) {
 
 var quickly, slowly = fading(.6), fading(.8)
 
-// best gives the share of the question that the i-th passage of a thread and its neighbours hold, back before and ahead
-// after it. Of each term the passage counts that holds most of it, less with distance.
+// best returns the share of the question that the i-th passage of a thread and its neighbours hold, back before and
+// ahead after it. Of each term the passage counts that holds most of it, less with distance.
 func (q *Query) best(thread []*Passage, i, back, ahead int, fade *fades) float64 {
-	var most [mostAsked]float32
+	var most [maxAsked]float32
 	for k := -min(back, i); k <= ahead && i+k < len(thread); k++ {
 		c, f := thread[i+k], fade[max(k, -k)]
 		for left := c.terms; left != 0; left &= left - 1 {
@@ -81,7 +81,7 @@ func (q *Query) Rank(all []*Passage) []*Passage {
 	return ranked
 }
 
-// threads gives passages, ordered by place, by conversation; what stands alone each by itself.
+// threads returns passages, ordered by place, by conversation; what stands alone each by itself.
 func threads(all []*Passage) iter.Seq[[]*Passage] {
 	return func(yield func([]*Passage) bool) {
 		for start := 0; start < len(all); {
@@ -144,16 +144,16 @@ func (q *Query) features(thread []*Passage, i int) features {
 	return f
 }
 
-// sessions gives the share of the question that each conversation holds, relative to the best one.
+// sessions returns the share of the question that each conversation holds, relative to the best one.
 func (q *Query) sessions(all []*Passage) map[int64]float64 {
-	sums := map[int64]*[mostAsked]float64{}
+	sums := map[int64]*[maxAsked]float64{}
 	for _, c := range all {
 		if c.Thread == 0 {
 			continue
 		}
 		sum := sums[c.Thread]
 		if sum == nil {
-			sum = new([mostAsked]float64)
+			sum = new([maxAsked]float64)
 			sums[c.Thread] = sum
 		}
 		for left := c.terms; left != 0; left &= left - 1 {
@@ -181,7 +181,7 @@ func (q *Query) sessions(all []*Passage) map[int64]float64 {
 // wideReach is how many passages on each side are searched for evidence that what the prompt is about was spoken of.
 const wideReach = 8
 
-// met gives how many different terms of the question stand in some passages, and whether a rare identifier is among
+// met returns how many different terms of the question stand in some passages, and whether a rare identifier is among
 // them. Common words and pairs of characters count less.
 func (q *Query) met(near []*Passage) (n float64, named bool) {
 	for t, a := range q.asked {
@@ -206,7 +206,7 @@ func holds(list []*Passage, term int) bool {
 	return slices.ContainsFunc(list, func(c *Passage) bool { return c.terms>>term&1 == 1 })
 }
 
-// Matched gives the words of the question that a passage or its neighbours have.
+// Matched returns the words of the question that a passage or its neighbours have.
 func (q *Query) Matched(c *Passage) []string {
 	var words []string
 	for t, a := range q.asked {

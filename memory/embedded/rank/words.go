@@ -23,7 +23,7 @@ func (c *Passage) isShortWord() bool {
 	return c.ByUser && c.Traits.Has(passage.Works) && c.Size < shortWords
 }
 
-// Sessions gives the conversations that hold most of the question, the best first.
+// Sessions returns the conversations that hold most of the question, the best first.
 func (q *Query) Sessions() []int64 {
 	best := slices.SortedFunc(maps.Keys(q.held), func(a, b int64) int {
 		return cmp.Or(cmp.Compare(q.held[b], q.held[a]), cmp.Compare(b, a))
@@ -31,8 +31,8 @@ func (q *Query) Sessions() []int64 {
 	return best[:min(len(best), BestSessions)]
 }
 
-// Words gives the short passages of the user among all that Rank has seen and more, which it has not, by how well they
-// bear on the prompt.
+// Words returns the short passages of the user among all that Rank has seen and more, which it has not, by how well
+// they bear on the prompt.
 func (q *Query) Words(all, more []*Passage) []*Passage {
 	known := map[int64]bool{}
 	all = slices.DeleteFunc(slices.Concat(all, more), func(c *Passage) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// Decided gives the sentences of a prompt that settle something: its decisions, rules and preferences, what it asks to
-// remember, and what answers a question that the agent asked before. An answer carries the question with it.
+// Decided returns the sentences of a prompt that settle something: its decisions, rules and preferences, what it asks
+// to remember, and what answers a question that the agent asked before. An answer carries the question with it.
 func Decided(before, prompt string) (list []string) {
 	for i, text := range sentences(prompt) {
 		s, ok := read(text)
@@ -30,7 +30,7 @@ func Decided(before, prompt string) (list []string) {
 	return list
 }
 
-// Agreed gives the decisions in an answer.
+// Agreed returns the decisions in an answer.
 func Agreed(answer string) (list []string) {
 	for _, s := range In(answer) {
 		if s.Kind == Decision {
@@ -48,7 +48,7 @@ const (
 	longestLine   = 120  // bytes of an option that is told
 )
 
-// answered gives the question of the agent that a sentence answers, "" if it answers none. That the agent may go on
+// answered returns the question of the agent that a sentence answers, "" if it answers none. That the agent may go on
 // settles nothing.
 func answered(before, text string) string {
 	if before = strings.TrimSpace(before); len(before) > lastPart {

@@ -39,7 +39,7 @@ var (
 // GoesOn reports whether a prompt goes on with earlier work: "continue", "what is left?".
 func GoesOn(prompt string) bool { return len(prompt) <= longest && goesOn.In(prompt) }
 
-// Gist gives the first sentences of a result, without headings and code.
+// Gist returns the first sentences of a result, without headings and code.
 func Gist(result string) string {
 	var b strings.Builder
 	for _, s := range language.Sentences(result) {
@@ -56,12 +56,13 @@ func NamesWork(prompt string) bool { return len(prompt) <= shortPrompt && work()
 
 var work = pattern.New(`(?:^|[\s("])(?:#\d+|0\d+|\pL{2,12} #?\d{1,5}|[\w./-]*[\w-]+\.[a-z]{1,4})(?:$|[\s.,:;?!)"])`)
 
-// Open gives what a result says is left to do: the sentence that says so, or what its list begins with; "" if nothing.
+// Open returns what a result says is left to do: the sentence that says so, or what its list begins with; "" if
+// nothing.
 func Open(result string) string {
 	var steps []string
 	listed := false // what follows is a list of it
 	for _, s := range language.Sentences(result) {
-		if len(steps) == mostSteps {
+		if len(steps) == maxSteps {
 			break
 		}
 		says := remains.In(s.Text)
@@ -76,15 +77,15 @@ func Open(result string) string {
 }
 
 const (
-	mostSteps   = 2   // that are left to do
+	maxSteps    = 2   // that are left to do
 	shortPrompt = 200 // bytes; what is longer pastes names
 )
 
 // TakesBack reports whether a text may take a decision back.
 func TakesBack(text string) bool { return undoes.In(text) }
 
-// Reverted gives those of some decisions, in their order, that a later one takes back, with that one. A later one that
-// says what it replaces takes back nothing else.
+// Reverted returns those of some decisions, in their order, that a later one takes back, with that one. A later one
+// that says what it replaces takes back nothing else.
 func Reverted(decided []string) map[string]string {
 	gone := map[string]string{}
 	terms := make([]language.Set, len(decided))

@@ -6,8 +6,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// ScopeOf gives where a rule holds by its own words: in a folder ("in frontend/"), or for a kind of work ("when fixing
-// a bug"); "" where they do not say.
+// ScopeOf returns where a rule holds by its own words: in a folder ("in frontend/"), or for a kind of work ("when
+// fixing a bug"); "" where they do not say.
 func ScopeOf(text string) string {
 	if m := folder().FindStringSubmatch(text); m != nil {
 		return "in " + strings.Trim(m[1], "`'\"")
@@ -15,7 +15,7 @@ func ScopeOf(text string) string {
 	return WorkOf(text)
 }
 
-// WorkOf gives the kind of work that a rule is for; "" where it does not say.
+// WorkOf returns the kind of work that a rule is for; "" where it does not say.
 func WorkOf(text string) string {
 	return strings.ToLower(strings.TrimSpace(kindOfWork().FindString(text)))
 }

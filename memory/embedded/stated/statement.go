@@ -34,7 +34,7 @@ const (
 	fewestTerms = 2   // terms of a sentence that can be understood by itself
 )
 
-// In gives what a prompt states. The same prompt gives the same statements.
+// In returns what a prompt states. The same prompt gives the same statements.
 func In(prompt string) (found []Statement) {
 	for _, text := range sentences(prompt) {
 		s, ok := read(text)
@@ -95,7 +95,7 @@ const (
 	lastWord = 400  // bytes of such a last paragraph
 )
 
-// sentences gives a prompt's sentences in the person's own words: without code, logs and quotations.
+// sentences returns a prompt's sentences in the person's own words: without code, logs and quotations.
 func sentences(prompt string) (list []string) {
 	if len(prompt) > ownWords {
 		last := prompt[strings.LastIndex(strings.TrimSpace(prompt), "\n\n")+1:]

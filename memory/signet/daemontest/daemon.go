@@ -114,7 +114,7 @@ type session struct {
 	recorded   []string // ids that were given under the key: feedback for others is rejected
 }
 
-// session gives the session of a key, new if need be. The caller holds d.mu.
+// session returns the session of a key, new if need be. The caller holds d.mu.
 func (d *Daemon) session(key string) *session {
 	s := d.sessions[key]
 	if s == nil {
@@ -132,14 +132,14 @@ func (d *Daemon) Know(words ...string) {
 	d.entities = append(d.entities, words...)
 }
 
-// Live gives the live transcript of a key: the prompts that prompt-submit brought.
+// Live returns the live transcript of a key: the prompts that prompt-submit brought.
 func (d *Daemon) Live(key string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.session(key).live
 }
 
-// Sessions gives the keys that are claimed: the sessions that the daemon takes to be present.
+// Sessions returns the keys that are claimed: the sessions that the daemon takes to be present.
 func (d *Daemon) Sessions() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -149,7 +149,7 @@ func (d *Daemon) ended(h hook, s *session, e *End, m map[string]any) bool {
 	return false
 }
 
-// longest gives the longest transcript that there was under a key, its prompts among them, and keeps it.
+// longest returns the longest transcript that there was under a key, its prompts among them, and keeps it.
 func (s *session) longest(given string) string {
 	for _, other := range []string{given, s.live} {
 		if len(other) > len(s.stored) {

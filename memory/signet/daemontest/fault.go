@@ -61,7 +61,7 @@ func (f *faults) Heal() {
 	f.all = nil
 }
 
-// on gives the fault that a request of a path meets, nil for none.
+// on returns the fault that a request of a path meets, nil for none.
 func (f *faults) on(path string) *Fault {
 	f.lock.Lock()
 	defer f.lock.Unlock()

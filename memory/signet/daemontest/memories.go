@@ -34,7 +34,7 @@ func (d *Daemon) RememberIn(project, content, kind string) string {
 	return id
 }
 
-// Memories gives all memories, forgotten ones included.
+// Memories returns all memories, forgotten ones included.
 func (d *Daemon) Memories() []Memory {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -200,7 +200,7 @@ func (d *Daemon) rate(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, m)
 }
 
-// find gives the memory of the path, or answers 404. The caller holds d.mu.
+// find returns the memory of the path, or answers 404. The caller holds d.mu.
 func (d *Daemon) find(w http.ResponseWriter, r *http.Request) *Memory {
 	for _, m := range d.memories {
 		if m.ID == r.PathValue("id") && !m.Forgotten {

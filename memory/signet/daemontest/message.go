@@ -46,7 +46,7 @@ func (m *message) item() map[string]any {
 		"createdAt": m.sent.UTC().Format(time.RFC3339)}
 }
 
-// Inbox gives the messages that were sent, the oldest first.
+// Inbox returns the messages that were sent, the oldest first.
 func (d *Daemon) Inbox() (texts []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -56,7 +56,7 @@ func (d *Daemon) Inbox() (texts []string) {
 	return texts
 }
 
-// Acknowledged gives the keys under which a message was acknowledged.
+// Acknowledged returns the keys under which a message was acknowledged.
 func (d *Daemon) Acknowledged(id string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

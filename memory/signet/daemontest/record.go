@@ -45,7 +45,7 @@ func (r Request) JSON() map[string]any {
 	return m
 }
 
-// Requests gives what was asked of the given paths so far, in order; of all, without one.
+// Requests returns what was asked of the given paths so far, in order; of all, without one.
 func (r *record) Requests(paths ...string) []Request {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -95,7 +95,7 @@ type End struct {
 	JobID, Outcome, Why   string
 }
 
-// Ends gives the session-ends so far; of one key, if given.
+// Ends returns the session-ends so far; of one key, if given.
 func (r *record) Ends(key ...string) []End {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -111,7 +111,7 @@ func (r *record) Ends(key ...string) []End {
 // A Compaction is what a compaction-complete brought.
 type Compaction struct{ Key, Summary, Project, MemoryID string }
 
-// Compactions gives the compaction-completes so far.
+// Compactions returns the compaction-completes so far.
 func (r *record) Compactions() []Compaction {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -124,7 +124,7 @@ type Feedback struct {
 	Ratings map[string]float64
 }
 
-// FeedbackGiven gives the ratings so far.
+// FeedbackGiven returns the ratings so far.
 func (r *record) FeedbackGiven() []Feedback {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -134,14 +134,14 @@ func (r *record) FeedbackGiven() []Feedback {
 // A Job is what the daemon extracts: of an end, or of a checkpoint.
 type Job struct{ Key, ID, Text string }
 
-// Jobs gives the jobs so far.
+// Jobs returns the jobs so far.
 func (r *record) Jobs() []Job {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	return slices.Clone(r.jobs)
 }
 
-// Compacting gives the keys of the pre-compactions so far.
+// Compacting returns the keys of the pre-compactions so far.
 func (r *record) Compacting() []string {
 	r.lock.Lock()
 	defer r.lock.Unlock()

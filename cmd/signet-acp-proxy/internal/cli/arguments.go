@@ -143,7 +143,7 @@ func ForScripts(cmd *cobra.Command, asJSON *bool) {
 	cmd.Flags().BoolVar(asJSON, "json", false, "Print JSON for scripts.")
 }
 
-// OneOf gives an error for a flag whose value is not one of words.
+// OneOf returns an error for a flag whose value is not one of words.
 func OneOf(flag, value string, words []string) error {
 	if slices.Contains(words, value) {
 		return nil

@@ -32,7 +32,7 @@ func Installed(c *config.Config) []string {
 	return names
 }
 
-// Ready gives a harness that can be started without a download: its name and its command.
+// Ready returns a harness that can be started without a download: its name and its command.
 func Ready(c *config.Config) (name string, command []string, there bool) {
 	for _, name := range Installed(c) {
 		p, _ := c.Profile(name)
@@ -51,7 +51,7 @@ func OnPath(program string) bool {
 	return err == nil
 }
 
-// Command gives the command line by which a client starts us for a harness. It contains the harness's own command,
+// Command returns the command line by which a client starts us for a harness. It contains the harness's own command,
 // because acpx looks for claude-agent-acp among the arguments, and treats Claude differently without it.
 func Command(c *config.Config, name string) []string {
 	command := []string{ourProgram(), "--agent", name}
@@ -62,7 +62,7 @@ func Command(c *config.Config, name string) []string {
 	return append(append(command, "--"), p.CommandHere()...)
 }
 
-// ourProgram gives how others start us: by name if PATH finds us, else by path.
+// ourProgram returns how others start us: by name if PATH finds us, else by path.
 func ourProgram() string {
 	self, err := os.Executable()
 	if err != nil {
@@ -80,7 +80,7 @@ func sameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// HarnessOf gives the harness that a command line of ours names: by --agent, by its command after --, or by both.
+// HarnessOf returns the harness that a command line of ours names: by --agent, by its command after --, or by both.
 func HarnessOf(ours []string) (name string, command []string) {
 	for i := 1; i < len(ours); i++ {
 		switch value, given := strings.CutPrefix(ours[i], "--agent="); {

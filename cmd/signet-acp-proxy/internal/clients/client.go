@@ -147,7 +147,7 @@ var All = []Client{
 	{Name: "deepchat", Title: "DeepChat", Where: "Settings › ACP › Custom agent", Snippet: form},
 }
 
-// Named gives a client by its name.
+// Named returns a client by its name.
 func Named(name string) (Client, bool) {
 	i := slices.IndexFunc(All, func(c Client) bool { return c.Name == name })
 	if i < 0 {

@@ -41,7 +41,7 @@ func (f *jsonFile) root() (object, error) {
 	return f.object(v)
 }
 
-// object gives a value as an object.
+// object returns a value as an object.
 func (f *jsonFile) object(v hujson.Value) (object, error) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
@@ -50,12 +50,12 @@ func (f *jsonFile) object(v hujson.Value) (object, error) {
 	return object{*o, v.StartOffset}, nil
 }
 
-// line gives the line of a position.
+// line returns the line of a position.
 func (f *jsonFile) line(at int) int {
 	return 1 + bytes.Count(f.text[:min(at, len(f.text))], []byte("\n"))
 }
 
-// text gives the text of a JSON string, "" for any other value.
+// text returns the text of a JSON string, "" for any other value.
 func text(v hujson.Value) string {
 	if s, ok := v.Value.(hujson.Literal); ok && s.Kind() == '"' {
 		return s.String()
@@ -63,7 +63,7 @@ func text(v hujson.Value) string {
 	return ""
 }
 
-// last gives the last member with a name, which is the one that counts.
+// last returns the last member with a name, which is the one that counts.
 func (o object) last(key string) (i int, ok bool) {
 	for i := len(o.Members) - 1; i >= 0; i-- {
 		if text(o.Members[i].Name) == key {
@@ -73,7 +73,7 @@ func (o object) last(key string) (i int, ok bool) {
 	return 0, false
 }
 
-// comma gives the position of the comma behind a member, -1 if there is none.
+// comma returns the position of the comma behind a member, -1 if there is none.
 func (o object) comma(i int) int {
 	v := o.Members[i].Value
 	if i == len(o.Members)-1 && v.AfterExtra == nil {
@@ -134,7 +134,7 @@ func (f *jsonFile) remove(o object, i int) {
 	f.text = kept
 }
 
-// commentEnd gives the end of a comment that follows at and ends the line; at if there is none.
+// commentEnd returns the end of a comment that follows at and ends the line; at if there is none.
 func (f *jsonFile) commentEnd(at int) int {
 	rest := f.text[at:]
 	if n := bytes.IndexByte(rest, '\n'); n >= 0 {
@@ -157,7 +157,7 @@ func (f *jsonFile) ownLine(at int) bool {
 	return nl >= 0 && len(bytes.TrimLeft(before[nl+1:], " \t")) == 0
 }
 
-// indent gives the white space at the beginning of a position's line.
+// indent returns the white space at the beginning of a position's line.
 func (f *jsonFile) indent(at int) string {
 	begin := bytes.LastIndexByte(f.text[:at], '\n') + 1
 	end := begin

@@ -18,7 +18,7 @@ type snippet struct {
 
 func (s snippet) name() string { return s.client.names(s.harness)[0] }
 
-// Snippet gives what goes into a client by hand, for each harness. The error is nil but for a name that is unknown.
+// Snippet returns what goes into a client by hand, for each harness. The error is nil but for a name that is unknown.
 func Snippet(c *config.Config, client string, harnesses []string) (string, error) {
 	if client == "" {
 		return members(c, Client{}, harnesses), nil
@@ -62,7 +62,7 @@ func member(s snippet) string {
 	return quoted(s.name()) + ": {" + s.client.Fields + s.client.entryFields(s.command) + "}"
 }
 
-// entryFields gives a command line as the fields of an entry: command, args, and env where the client needs one.
+// entryFields returns a command line as the fields of an entry: command, args, and env where the client needs one.
 func (c Client) entryFields(command []string) string {
 	fields := `"command": ` + quoted(command[0]) + `, "args": [` + list(command[1:], quoted, ", ") + "]"
 	if c.KeepsPATH {

@@ -22,7 +22,7 @@ type AgentConfig struct {
 	CompactCommands []string      `yaml:"compact_commands" help:"its commands that compact the conversation, without the slash"`
 }
 
-// applyTo gives a profile with the section's settings in the place of its own.
+// applyTo returns a profile with the section's settings in the place of its own.
 func (a AgentConfig) applyTo(p upstream.Profile) upstream.Profile {
 	if a.Grace > 0 {
 		p.Grace = a.Grace

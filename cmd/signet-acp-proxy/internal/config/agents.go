@@ -7,7 +7,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// Canonical gives the one name of an agent that may have several.
+// Canonical returns the one name of an agent that may have several.
 func Canonical(name string) string {
 	if p, known := upstream.Lookup(name); known {
 		return p.Name
@@ -15,7 +15,7 @@ func Canonical(name string) string {
 	return strings.ToLower(strings.TrimSpace(name))
 }
 
-// Agent gives the section of a harness.
+// Agent returns the section of a harness.
 func (c *Config) Agent(name string) AgentConfig {
 	if a, ok := c.Agents[Canonical(name)]; ok {
 		return a
@@ -23,7 +23,7 @@ func (c *Config) Agent(name string) AgentConfig {
 	return AgentConfig{Inject: true}
 }
 
-// Profile gives the profile of a harness by name, also one that only the configuration knows.
+// Profile returns the profile of a harness by name, also one that only the configuration knows.
 func (c *Config) Profile(name string) (upstream.Profile, bool) {
 	p, known := upstream.Lookup(name)
 	a := c.Agent(name)
@@ -47,7 +47,7 @@ func (c *Config) AgentNames() []string {
 	return slices.Compact(names)
 }
 
-// MCPFor gives how a harness, by its own name or the one that it was started by, gets the memory tools:
+// MCPFor returns how a harness, by its own name or the one that it was started by, gets the memory tools:
 // upstream.MCPStdio, upstream.MCPHTTP or "off".
 func (c *Config) MCPFor(agent, name string) string {
 	profile, known := c.ProfileOf(agent, name)
@@ -70,21 +70,21 @@ func (c *Config) MCPFor(agent, name string) string {
 	return profile.MCP
 }
 
-// ProfileOf gives the profile of a harness, by its own name or the one that it was started by, with the settings of
+// ProfileOf returns the profile of a harness, by its own name or the one that it was started by, with the settings of
 // either's section.
 func (c *Config) ProfileOf(agent, name string) (upstream.Profile, bool) {
 	p, known := ProfileOf(agent, name)
 	return c.Agent(name).applyTo(c.Agent(p.Name).applyTo(p)), known
 }
 
-// ProfileBy gives the profile of the harness that a command line starts, with the settings of its own section or of the
-// one named.
+// ProfileBy returns the profile of the harness that a command line starts, with the settings of its own section or of
+// the one named.
 func (c *Config) ProfileBy(command []string, name string) upstream.Profile {
 	p, _ := upstream.ByCommand(command)
 	return c.Agent(name).applyTo(c.Agent(p.Name).applyTo(p))
 }
 
-// ProfileOf gives the profile of a harness without the configuration.
+// ProfileOf returns the profile of a harness without the configuration.
 func ProfileOf(agent, name string) (upstream.Profile, bool) {
 	if p, ok := upstream.ByAgent(agent); ok {
 		return p, true

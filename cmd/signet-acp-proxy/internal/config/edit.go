@@ -48,7 +48,7 @@ func Set(text []byte, name, value string) ([]byte, error) {
 
 var errNotEditable = errors.New("its format is one that only you can edit safely")
 
-// settingPath gives the keys below which a setting stands in the file.
+// settingPath returns the keys below which a setting stands in the file.
 func settingPath(name string) ([]string, Setting, error) {
 	section, prefix, keys, field := any(&Config{}), "", []string{"acp"}, name
 	if rest, ok := strings.CutPrefix(name, "agents."); ok {
@@ -199,7 +199,7 @@ func onlyDiffers(before, after []byte, keys []string, literal string) bool {
 	return reflect.DeepEqual(withValue(was, keys, want), is)
 }
 
-// withValue gives a document with a value where the keys lead to.
+// withValue returns a document with a value where the keys lead to.
 func withValue(document any, keys []string, value any) any {
 	if len(keys) == 0 {
 		return value

@@ -8,7 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Folder gives the absolute path of a folder that a person names; in --cwd=~/x the shell leaves the ~ to us.
+// Folder returns the absolute path of a folder that a person names; in --cwd=~/x the shell leaves the ~ to us.
 func Folder(name string) (string, error) {
 	if rest, ok := strings.CutPrefix(name, "~"+string(filepath.Separator)); ok || name == "~" {
 		home, err := memory.Home()

@@ -13,8 +13,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Load gives the configuration. If it has mistakes, the error names them all, and the configuration has the defaults in
-// their places, because the relay must start.
+// Load returns the configuration. If it has mistakes, the error names them all, and the configuration has the defaults
+// in their places, because the relay must start.
 func Load(f Flags) (*Config, error) {
 	c := &Config{sources: map[string]string{}}
 	var mistakes []error

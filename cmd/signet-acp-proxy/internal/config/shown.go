@@ -44,7 +44,7 @@ func (c *Config) Shown() []ShownSetting {
 	return all
 }
 
-// plainValue gives a value as config show prints it.
+// plainValue returns a value as config show prints it.
 func plainValue(s Setting) any {
 	switch v := s.value.Interface().(type) {
 	case time.Duration:

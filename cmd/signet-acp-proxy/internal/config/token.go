@@ -2,7 +2,7 @@ package config
 
 import "os"
 
-// Token gives the secret for the daemon from the environment, "" for none.
+// Token returns the secret for the daemon from the environment, "" for none.
 func Token() string {
 	for _, name := range TokenVariables {
 		if token := os.Getenv(name); token != "" {

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// writableByOthers gives the file, or the folder that it is in, if anybody but us and root can write it, and the
+// writableByOthers returns the file, or the folder that it is in, if anybody but us and root can write it, and the
 // command that mends it; "" otherwise. Links are followed.
 func writableByOthers(file string) (name, mend string) {
 	real, err := filepath.EvalSymlinks(file)

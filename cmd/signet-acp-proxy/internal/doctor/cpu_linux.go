@@ -11,7 +11,7 @@ import (
 // kernelTick is the unit of CPU times in /proc, on every Linux of today.
 const kernelTick = 10 * time.Millisecond
 
-// cpuOf gives how much CPU time the processes of a group have used, and whether one of their threads is running,
+// cpuOf returns how much CPU time the processes of a group have used, and whether one of their threads is running,
 // waiting for the CPU, or waiting for a disk.
 func cpuOf(group int) (used time.Duration, running bool) {
 	all, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
@@ -34,8 +34,8 @@ func cpuOf(group int) (used time.Duration, running bool) {
 	return used, running
 }
 
-// statOf gives the fields after the name of a process's or thread's stat file: its state, its parent, its group, and so
-// on. None if it has ended.
+// statOf returns the fields after the name of a process's or thread's stat file: its state, its parent, its group, and
+// so on. None if it has ended.
 func statOf(folder string) [][]byte {
 	text, err := os.ReadFile(filepath.Join(folder, "stat"))
 	if err != nil {

@@ -71,7 +71,7 @@ func (e *examination) integrations() []Finding {
 	return found
 }
 
-// folder gives the folder that a variable names, else name below home.
+// folder returns the folder that a variable names, else name below home.
 func folder(variable, home, name string) string {
 	if dir := os.Getenv(variable); dir != "" {
 		return dir

@@ -99,7 +99,7 @@ type trial struct {
 
 func (t trial) signet() string { return filepath.Join(t.dir, "agents") }
 
-// given gives the line of a session's context that has the fact; "" if none has.
+// given returns the line of a session's context that has the fact; "" if none has.
 func (t trial) given(ctx context.Context, id string) (string, error) {
 	show := exec.CommandContext(ctx, t.self, "show", id, "--context", "--signet-path", t.signet())
 	show.Env = environment()
@@ -146,7 +146,7 @@ func (t trial) session(ctx context.Context, prompt string) (id, answer string, e
 	return id, answer, err
 }
 
-// environment gives our environment without what would switch the relay off or redirect it, and with longer waits.
+// environment returns our environment without what would switch the relay off or redirect it, and with longer waits.
 func environment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SIGNET_") })
 	return append(env, "SIGNET_ACP_HOLD=5s", "SIGNET_ACP_DATABASE_WAIT=2s")

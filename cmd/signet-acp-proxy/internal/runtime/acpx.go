@@ -8,7 +8,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// acpxCompat gives what acpx would do for this harness if it recognised it behind us.
+// acpxCompat returns what acpx would do for this harness if it recognised it behind us.
 func acpxCompat(p upstream.Profile) proxy.Compat {
 	sources := p.SettingSources
 	if len(sources) > 0 && strings.TrimSpace(os.Getenv("ACPX_CLAUDE_INCLUDE_USER_SETTINGS")) == "1" {
@@ -17,7 +17,7 @@ func acpxCompat(p upstream.Profile) proxy.Compat {
 	return proxy.Compat{ClientInfo: p.ClientInfo, ClientMeta: p.ClientMeta, Answers: p.Answers, SettingSources: sources}
 }
 
-// placement gives where the identity goes for a harness: into the first prompt, or into its system prompt.
+// placement returns where the identity goes for a harness: into the first prompt, or into its system prompt.
 func placement(setting string, p upstream.Profile) proxy.Placement {
 	return proxy.Placement{System: setting == "system" || setting == "auto" && p.SystemPrompt, Meta: p.MetaSystemPrompt}
 }

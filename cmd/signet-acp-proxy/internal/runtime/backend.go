@@ -52,10 +52,10 @@ type Backend struct {
 	noDaemon error          // why there is none, though one is to be used
 	tools    *memoryTools   // nil if they could not be set up
 
-	mu       sync.Mutex // guards what follows
-	db       *sql.DB
-	behind   *sql.DB // a connection for what no prompt waits for: it waits for its turn to write, and keeps no read out
-	handover *delivery.Handover
+	mu         sync.Mutex // guards what follows
+	db         *sql.DB
+	behind     *sql.DB // a connection for what no prompt waits for: it takes turns to write, and delays no read
+	dispatcher *delivery.Dispatcher
 }
 
 // NewBackend makes the backend of a relay. It opens nothing yet.
@@ -160,9 +160,9 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	store, folded := correlation.New(db, o), correlation.New(behind, o)
 	announceRecording(ctx, b.c, store, b.log, b.std)
 	process := folded.Process(b.events.Process())
-	handover := newHandover(b.c, folded, process, log)
+	dispatcher := newDispatcher(b.c, folded, process, log)
 	b.mu.Lock()
-	b.handover = handover
+	b.dispatcher = dispatcher
 	b.mu.Unlock()
 	b.own, b.process = NewStore(b.c, db, b.log), process
 	b.learner = NewStore(b.c, behind, b.log)
@@ -187,20 +187,20 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		}
 		owed, err := process.OweSoFar(ctx, key)
 		if err == nil && owed {
-			handover.Now(ctx)
+			dispatcher.Now(ctx)
 		}
 		return err
 	})
 	opened := &proxy.Backend{
-		Ledger:   store,
-		Memory:   localSource{b.mail, b.own},
-		Parent:   parentOfSessions(store, log),
-		Messages: b.messages,
-		CatchUp:  func(ctx context.Context) { b.catchUp(ctx, folded) },
-		TakeIn:   func(ctx context.Context) { b.takeIn(ctx, store) },
-		Learn:    b.learnInTurn,
-		HandOver: handover.ClientGone,
-		Left:     handover.Now,
+		Ledger:        store,
+		Memory:        localSource{b.mail, b.own},
+		Parent:        parentOfSessions(store, log),
+		Messages:      b.messages,
+		FoldAll:       func(ctx context.Context) { b.foldAll(ctx, folded) },
+		TakeIn:        func(ctx context.Context) { b.takeIn(ctx, store) },
+		Learn:         b.learnInTurn,
+		ClientGone:    dispatcher.ClientGone,
+		SessionClosed: dispatcher.Now,
 	}
 	if b.c.DelegationAsk {
 		ledger := b.mail.ledger
@@ -223,7 +223,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	return opened, nil
 }
 
-// messages gives what other agents have sent to a key's session, and the results of its delegations.
+// messages returns what other agents have sent to a key's session, and the results of its delegations.
 func (b *Backend) messages(key string) []memory.Item {
 	var sent []memory.Item
 	if b.daemon != nil {
@@ -247,21 +247,21 @@ func (b *Backend) info(name, id string) correlation.ProcessInfo {
 
 // Files in the database's folder that stand for what one process does for all, or one after the other.
 const (
-	catchUpTurn = "catch-up.lock"
-	learnTurn   = "learn.lock"
+	foldTurn  = "catch-up.lock"
+	learnTurn = "learn.lock"
 )
 
 // TurnFiles are all of them.
-var TurnFiles = []string{catchUpTurn, learnTurn, delivery.SweepTurn}
+var TurnFiles = []string{foldTurn, learnTurn, delivery.SweepTurn}
 
-// catchUpWait is how long to wait for a lock on the database at a time: a prompt is held meanwhile.
-const catchUpWait = 25 * time.Millisecond
+// foldWait is how long to wait for a lock on the database at a time: a prompt is held meanwhile.
+const foldWait = 25 * time.Millisecond
 
-// catchUp folds in what other processes have recorded just now, and learns from it. Of many processes that begin at
+// foldAll folds in what other processes have recorded just now, and learns from it. Of many processes that begin at
 // once few do that, for all.
-func (b *Backend) catchUp(ctx context.Context, store *correlation.Store) {
-	err := eventlog.Together(ctx, filepath.Join(b.c.Dir(), catchUpTurn), func(ctx context.Context) error {
-		ctx = sqlite.WithLockWait(ctx, catchUpWait)
+func (b *Backend) foldAll(ctx context.Context, store *correlation.Store) {
+	err := eventlog.Together(ctx, filepath.Join(b.c.Dir(), foldTurn), func(ctx context.Context) error {
+		ctx = sqlite.WithLockWait(ctx, foldWait)
 		if _, err := b.others(store).Run(ctx); err != nil {
 			return err
 		}
@@ -307,7 +307,7 @@ func (b *Backend) learn(ctx context.Context) {
 	}
 }
 
-// store gives the embedded store once it is open.
+// store returns the embedded store once it is open.
 func (b *Backend) store(ctx context.Context) (*embedded.Store, error) {
 	select {
 	case <-b.opened:
@@ -317,7 +317,7 @@ func (b *Backend) store(ctx context.Context) (*embedded.Store, error) {
 	}
 }
 
-// current gives the database with all that this process has recorded folded in.
+// current returns the database with all that this process has recorded folded in.
 func (b *Backend) current(ctx context.Context) (*sql.DB, error) {
 	if _, err := b.store(ctx); err != nil {
 		return nil, err
@@ -344,10 +344,10 @@ func (b *Backend) owe(ctx context.Context, who memory.Session, note signet.Note)
 // back starts a delivery, because the daemon answers again.
 func (b *Backend) back() {
 	b.mu.Lock()
-	handover := b.handover
+	dispatcher := b.dispatcher
 	b.mu.Unlock()
-	if handover != nil {
-		handover.Deliver()
+	if dispatcher != nil {
+		dispatcher.Deliver()
 	}
 }
 
@@ -389,8 +389,8 @@ func (b *Backend) Close() {
 	if b.daemon != nil {
 		b.daemon.Close()
 	}
-	if b.handover != nil {
-		b.handover.End()
+	if b.dispatcher != nil {
+		b.dispatcher.End()
 	}
 	for _, db := range []*sql.DB{b.behind, b.db} {
 		if db == nil {

@@ -30,7 +30,7 @@ func TestCancelledWords(t *testing.T) {
 
 // Two do not catch up at once: one waits for the other, no longer than it wants to, and does it after all if the other
 // came to nothing.
-func TestCatchUpBesideAnother(t *testing.T) {
+func TestFoldAllBesideAnother(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("SIGNET_PATH", t.TempDir())
 	c, err := config.Load(config.Flags{Memory: "embedded"})
@@ -76,7 +76,7 @@ func TestCatchUpBesideAnother(t *testing.T) {
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Path: c.DB})
 	another, begun, over := make(chan error, 1), make(chan struct{}), make(chan struct{})
 	go func() {
-		another <- eventlog.Together(t.Context(), filepath.Join(c.Dir(), catchUpTurn), func(context.Context) error {
+		another <- eventlog.Together(t.Context(), filepath.Join(c.Dir(), foldTurn), func(context.Context) error {
 			close(begun)
 			<-over
 			return errors.New("it comes to nothing")
@@ -85,13 +85,13 @@ func TestCatchUpBesideAnother(t *testing.T) {
 	<-begun
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	b.catchUp(ctx, store)
+	b.foldAll(ctx, store)
 	if got := learned(); got != 0 {
 		t.Errorf("beside another: %d turns learned from", got)
 	}
 	close(over)
 	<-another
-	b.catchUp(t.Context(), store)
+	b.foldAll(t.Context(), store)
 	if got := learned(); got != 1 {
 		t.Errorf("after it: %d turns learned from", got)
 	}

@@ -164,15 +164,15 @@ func (b Backfill) place(ctx context.Context, home string) (p backfill.Place, err
 	return p, err
 }
 
-// mostSkipped is how many skipped files are named; the others are counted.
-const mostSkipped = 1000
+// maxSkipped is how many skipped files are named; the others are counted.
+const maxSkipped = 1000
 
 // An intake imports what one agent has written.
 type intake struct {
 	Backfill
 	to      *eventlog.Importer // nil with DryRun
 	got     Backfilled
-	skipped int // skipped files past mostSkipped
+	skipped int // skipped files past maxSkipped
 
 	file, id string              // of the conversation that is being imported
 	into     *correlation.Import // nil until a part of it is imported
@@ -190,14 +190,14 @@ type intake struct {
 }
 
 func (in *intake) skip(s backfill.Skip) {
-	if len(in.got.Skipped) == mostSkipped {
+	if len(in.got.Skipped) == maxSkipped {
 		in.skipped++
 		return
 	}
 	in.got.Skipped = append(in.got.Skipped, s)
 }
 
-// result gives what was found.
+// result returns what was found.
 func (in *intake) result() Backfilled {
 	if in.skipped > 0 {
 		in.got.Skipped = append(in.got.Skipped, backfill.Skip{Why: fmt.Sprintf("and %d more files", in.skipped)})
@@ -280,7 +280,7 @@ func (in *intake) parent(ctx context.Context, c backfill.Conversation) (key stri
 	return v.Key, err == nil, err
 }
 
-// about gives the project of a conversation, and whether one of its folders is left out of memory. The last result is
+// about returns the project of a conversation, and whether one of its folders is left out of memory. The last result is
 // kept, because consecutive conversations mostly have the same folder.
 func (in *intake) about(cwd string, also []string) (project string, out bool) {
 	leftOut := func(folder string) bool { return memory.OptedOut(folder, in.Data.Config.Exclude) }
@@ -354,7 +354,7 @@ func (in *intake) count(turns int, ofSubagent bool) {
 	}
 }
 
-// turnsOf gives the turns of a conversation as they are stored.
+// turnsOf returns the turns of a conversation as they are stored.
 func turnsOf(c backfill.Conversation) []eventlog.TurnTold {
 	turns := make([]eventlog.TurnTold, 0, len(c.Turns))
 	var private []string

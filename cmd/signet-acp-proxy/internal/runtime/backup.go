@@ -125,7 +125,7 @@ func setAside(path string) (kept string, err error) {
 	return kept, err
 }
 
-// Unused gives ErrInUse while a process of ours is alive.
+// Unused returns ErrInUse while a process of ours is alive.
 func Unused(c *config.Config) error {
 	locks, err := filepath.Glob(filepath.Join(c.LiveDir(), "*.lock"))
 	if err != nil {

@@ -73,7 +73,7 @@ func (d *Data) asked(ctx context.Context, id string) *AskedFields {
 	return &AskedFields{id, one.By()}
 }
 
-// Conversation gives what was said in a session and in those that it continues, in order.
+// Conversation returns what was said in a session and in those that it continues, in order.
 func (d *Data) Conversation(ctx context.Context, session int64) ([]Entry, error) {
 	turns, err := d.Sessions.Turns(ctx, session)
 	if err != nil {

@@ -62,11 +62,11 @@ func OpenData(ctx context.Context, c *config.Config, std term.Streams) (*Data, e
 		Sessions: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()}),
 		Memories: NewStore(c, db, log),
 	}
-	eventlog.CatchUp(ctx, d.Sessions, log.Logger())
+	eventlog.FoldAll(ctx, d.Sessions, log.Logger())
 	return d, nil
 }
 
-// NewStore gives the embedded store in a database.
+// NewStore returns the embedded store in a database.
 func NewStore(c *config.Config, db *sql.DB, log *Log) *embedded.Store {
 	files := eventlog.Sweep{Store: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Log: log.Logger()}),
 		Log: log.Logger()}

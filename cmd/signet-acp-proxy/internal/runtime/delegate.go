@@ -12,12 +12,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// Agents gives the agents that can be asked.
+// Agents returns the agents that can be asked.
 func (d *Data) Agents(ctx context.Context) ([]delegation.Agent, error) {
 	return newDelegationService(d.Config, d.DB).Agents(ctx)
 }
 
-// Delegations gives all delegations, the newest first.
+// Delegations returns all delegations, the newest first.
 func (d *Data) Delegations(ctx context.Context) ([]delegation.Row, error) {
 	ledger := newDelegationService(d.Config, d.DB).Ledger
 	if err := ledger.Settle(ctx); err != nil { // List corrects each state without it, too
@@ -73,7 +73,7 @@ func (d *Data) Delegate(ctx context.Context, r delegation.Request, progress func
 	return Delegated{asked.Row(), !fresh, false}, err
 }
 
-// caller gives who asks: a person, or an agent in its shell.
+// caller returns who asks: a person, or an agent in its shell.
 func (d *Data) caller(ctx context.Context) (delegation.Caller, error) {
 	cwd, err := os.Getwd()
 	if err != nil {

@@ -103,7 +103,7 @@ type messageSource struct {
 	waiting map[string][]memory.Item
 }
 
-// Start gives a session's context with its messages before its memories.
+// Start returns a session's context with its messages before its memories.
 func (p *messageSource) Start(ctx context.Context, who memory.Session) (memory.Context, error) {
 	c, err := p.Source.Start(ctx, who)
 	if err != nil {
@@ -181,7 +181,7 @@ func (p *messageSource) refresh(ctx context.Context) {
 	}
 }
 
-// messagesFor gives the messages for a key's session, with those that a daemon has for it. It waits for nothing.
+// messagesFor returns the messages for a key's session, with those that a daemon has for it. It waits for nothing.
 func (p *messageSource) messagesFor(key string, daemons []memory.Item) []memory.Item {
 	if p.child {
 		return nil

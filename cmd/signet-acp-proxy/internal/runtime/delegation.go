@@ -90,7 +90,7 @@ func newDelegationService(c *config.Config, db *sql.DB) *delegation.Service {
 	}
 }
 
-// ownFlags gives the flags by which another process of ours gets the same configuration.
+// ownFlags returns the flags by which another process of ours gets the same configuration.
 func ownFlags(c *config.Config) []string {
 	flags := []string{"--db", absolute(c.DB), "--signet-path", c.SignetPath, "--memory", c.Memory, "--log-level",
 		c.LogLevel}
@@ -132,7 +132,7 @@ func knownAgents(ctx context.Context, c *config.Config, db *sql.DB) ([]delegatio
 // DelegationFolders is the folder in which the folders of delegations are made.
 func DelegationFolders(c *config.Config) string { return filepath.Join(c.Dir(), "work") }
 
-// delegationAt gives the delegation in whose folder a folder lies, "" for none.
+// delegationAt returns the delegation in whose folder a folder lies, "" for none.
 func delegationAt(c *config.Config, cwd string) string {
 	rel, err := filepath.Rel(DelegationFolders(c), cwd)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -145,7 +145,7 @@ func delegationAt(c *config.Config, cwd string) string {
 // projectFile is a file beside a delegation's folder with the caller's project.
 const projectFile = "project"
 
-// delegatedProject gives the project of a folder; for a delegation's folder it is the caller's.
+// delegatedProject returns the project of a folder; for a delegation's folder it is the caller's.
 func delegatedProject(c *config.Config) func(cwd string) string {
 	return func(cwd string) string {
 		id := delegationAt(c, cwd)

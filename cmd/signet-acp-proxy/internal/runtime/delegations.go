@@ -62,7 +62,7 @@ func (d *Data) similar(ctx context.Context, l *delegation.Ledger, wrong string) 
 	return config.DidYouMean(strings.ToUpper(wrong), ids)
 }
 
-// Show gives it with its changes.
+// Show returns it with its changes.
 func (a Asked) Show(ctx context.Context) (ShownDelegation, error) {
 	stat, applied, err := a.Stat(ctx, a.Delegation)
 	return ShownDelegation{a.Row(), stat, applied}, err
@@ -91,7 +91,7 @@ func (a Asked) Verdict(ctx context.Context, verdict float64, note string) error 
 	return a.Judge(ctx, a.caller, a.ID, verdict, note)
 }
 
-// Child gives the session that works on it.
+// Child returns the session that works on it.
 func (a Asked) Child(ctx context.Context, d *Data) (Listed, error) {
 	if a.ACPID == "" {
 		return Listed{}, errors.New("it has no session: the child agent has not started")

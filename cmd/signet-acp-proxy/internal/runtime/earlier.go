@@ -17,7 +17,7 @@ const earlierTurns = 50 // turns that are read, the last of a conversation and i
 func earlierOf(
 	ctx context.Context, c *config.Config, store *correlation.Store, session int64, names []string,
 ) (string, error) {
-	before, err := store.Predecessor(ctx, session, names)
+	before, err := store.Continued(ctx, session, names)
 	if err != nil || before.Session == 0 || !before.Handed && !c.Continue {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func earlier(ctx context.Context, store *correlation.Store, session int64) (stri
 	return memory.Earlier(embedded.Rounds(turns)), nil
 }
 
-// namesOf gives the names under which an agent may be handed something: its own, the one that it was started as, and
+// namesOf returns the names under which an agent may be handed something: its own, the one that it was started as, and
 // its profile's.
 func namesOf(agent, started string) []string {
 	names := []string{config.Canonical(started), strings.ToLower(agent)}

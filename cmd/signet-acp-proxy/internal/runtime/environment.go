@@ -60,13 +60,13 @@ func environment(env []string) []string {
 	return env
 }
 
-// without gives a copy of an environment in which a variable is not set.
+// without returns a copy of an environment in which a variable is not set.
 func without(env []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, name+"=") })
 }
 
-// parentOfSessions gives a function that finds the Signet key of the session that our sessions work for; nil when there
-// is none.
+// parentOfSessions returns a function that finds the Signet key of the session that our sessions work for; nil when
+// there is none.
 func parentOfSessions(store *correlation.Store, log zerolog.Logger) func(ctx context.Context, cwd string) string {
 	parent := os.Getenv(parentVariable)
 	if parent == "" {

@@ -37,7 +37,7 @@ type follower struct {
 	attached  bool
 	pending   []func() // calls from before that
 	daemon    *signet.Client
-	handOver  func(ctx context.Context, key string) error
+	deliver   func(ctx context.Context, key string) error
 	afterTurn []func(ctx context.Context) // called after each turn
 	ended     bool                        // a turn has
 	warnings  map[string][]string         // by key, of sessions that are not known yet
@@ -61,10 +61,10 @@ type followedTurn struct {
 }
 
 const (
-	followQueue   = 64        // calls that wait; more are dropped
-	lastSize      = 2 << 10   // bytes that are kept of the assistant's last message
-	handOverTurns = 20        // turns after which a session is handed over before its end
-	handOverTime  = time.Hour // the same, by time
+	followQueue  = 64        // calls that wait; more are dropped
+	lastSize     = 2 << 10   // bytes that are kept of the assistant's last message
+	deliverTurns = 20        // turns after which what a session said is delivered before its end
+	deliverTime  = time.Hour // the same, by time
 )
 
 func newFollower(log *eventlog.Log, presence bool, skills string, l zerolog.Logger) *follower {
@@ -88,10 +88,10 @@ func newFollower(log *eventlog.Log, presence bool, skills string, l zerolog.Logg
 
 // attach sets the daemon to tell, and the function that hands over what a session has said so far. What was to be told
 // before is told now: the first prompt of a resumed session comes while the database is still being opened.
-func (f *follower) attach(daemon *signet.Client, handOver func(ctx context.Context, key string) error) {
+func (f *follower) attach(daemon *signet.Client, deliver func(ctx context.Context, key string) error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.daemon, f.handOver, f.attached = daemon, handOver, true
+	f.daemon, f.deliver, f.attached = daemon, deliver, true
 	for _, tell := range f.pending {
 		tell()
 	}
@@ -291,13 +291,13 @@ func (f *follower) endedLocked(s *followedSession) {
 	for _, do := range f.afterTurn {
 		f.doLocked(do)
 	}
-	if f.handOver == nil || s.turns < handOverTurns && time.Since(s.since) < handOverTime {
+	if f.deliver == nil || s.turns < deliverTurns && time.Since(s.since) < deliverTime {
 		return
 	}
 	s.turns, s.since = 0, time.Now()
-	key, handOver := s.who.Key, f.handOver
+	key, deliver := s.who.Key, f.deliver
 	f.doLocked(func(ctx context.Context) {
-		if err := handOver(ctx, key); err != nil && ctx.Err() == nil {
+		if err := deliver(ctx, key); err != nil && ctx.Err() == nil {
 			f.log.Warn().Err(err).Str("key", key).Msg("handing over what a session has said so far")
 		}
 	})

@@ -120,7 +120,7 @@ func TestFollower(t *testing.T) {
 		// which may take longer than anybody waits
 		_ = f.AppendWait(t.Context(), eventlog.TurnEnded{Turn: turn, Stop: "end_turn"})
 	}
-	for i := range handOverTurns {
+	for i := range deliverTurns {
 		say(i)
 	}
 	select {

@@ -38,8 +38,8 @@ type Handoff struct {
 // continuePrompt is the other agent's first prompt.
 const continuePrompt = "Go on where we were."
 
-// handOver stores that the next session of an agent continues this one.
-func handOver(
+// leaveTo stores that the next session of an agent continues this one.
+func leaveTo(
 	ctx context.Context, c *config.Config, store *correlation.Store, s correlation.Session, to string,
 ) (Handoff, error) {
 	to = config.Canonical(to)
@@ -63,21 +63,21 @@ func handOver(
 		err = ErrNothingSaid
 	}
 	if err == nil {
-		err = store.HandOver(ctx, s.ID, to)
+		err = store.Handoff(ctx, s.ID, to)
 	}
 	return Handoff{s, to, viaAcpx(c, s.Cwd, to)}, err
 }
 
-// HandOver does so for the session that a person names.
-func (d *Data) HandOver(ctx context.Context, id, to string) (Handoff, error) {
+// Handoff does so for the session that a person names.
+func (d *Data) Handoff(ctx context.Context, id, to string) (Handoff, error) {
 	s, err := d.Resolve(ctx, id)
 	if err != nil {
 		return Handoff{}, err
 	}
-	return handOver(ctx, d.Config, d.Sessions, s, to)
+	return leaveTo(ctx, d.Config, d.Sessions, s, to)
 }
 
-// viaAcpx gives the command lines by which acpx begins a session of an agent in a folder and prompts it: by the name
+// viaAcpx returns the command lines by which acpx begins a session of an agent in a folder and prompts it: by the name
 // that acpx has for the agent, else by a command of ours.
 func viaAcpx(c *config.Config, cwd, to string) [][]string {
 	acpx := []string{"acpx"}
@@ -98,7 +98,7 @@ func viaAcpx(c *config.Config, cwd, to string) [][]string {
 	}
 }
 
-// acpxName gives acpx's name for an agent that it starts through us, "" if it does not.
+// acpxName returns acpx's name for an agent that it starts through us, "" if it does not.
 func acpxName(agent string) string {
 	file, err := clients.Open("acpx")
 	if err != nil {
@@ -203,7 +203,7 @@ func HandoffTool(c *config.Config, log *Log, open func(context.Context) (*sql.DB
 			if err != nil {
 				return nil, err
 			}
-			h, err := handOver(ctx, c, store, s, given.To)
+			h, err := leaveTo(ctx, c, store, s, given.To)
 			if err != nil {
 				return nil, err
 			}

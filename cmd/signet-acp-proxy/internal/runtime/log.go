@@ -27,7 +27,7 @@ type Log struct {
 	failed bool
 }
 
-// NewLog gives the configured log, in which every panic of guarded work in this process is from now on.
+// NewLog returns the configured log, in which every panic of guarded work in this process is from now on.
 func NewLog(c *config.Config, std term.Streams) *Log {
 	level, err := zerolog.ParseLevel(c.LogLevel)
 	if err != nil {
@@ -38,7 +38,7 @@ func NewLog(c *config.Config, std term.Streams) *Log {
 	return l
 }
 
-// Logger gives a logger that writes to it. What is logged are ids, sizes and durations, never what anybody said.
+// Logger returns a logger that writes to it. What is logged are ids, sizes and durations, never what anybody said.
 func (l *Log) Logger() zerolog.Logger {
 	if l.path == "-" {
 		return zerolog.New(l.std.Err).Level(l.level).With().Timestamp().Logger()

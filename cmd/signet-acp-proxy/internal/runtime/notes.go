@@ -26,7 +26,7 @@ type NoteRow struct {
 	Origin  string    `json:"origin"` // who wrote it: user or assistant
 }
 
-// AgentNotes gives the notes that agents keep for themselves, without those about folders that have opted out.
+// AgentNotes returns the notes that agents keep for themselves, without those about folders that have opted out.
 func (d *Data) AgentNotes() (rows []NoteRow, skipped []backfill.Skip, err error) {
 	all, skipped, err := d.notes()
 	rows = []NoteRow{}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	mostPanics = 64 << 10               // bytes of the file of panics; then it is begun anew
-	sayLimit   = 100 * time.Millisecond // for a stderr that nobody reads
+	maxPanics = 64 << 10               // bytes of the file of panics; then it is begun anew
+	sayLimit  = 100 * time.Millisecond // for a stderr that nobody reads
 )
 
 // A NotedPanic is a line of the file of panics, which doctor reads.
@@ -65,7 +65,7 @@ func note(c *config.Config, p NotedPanic) error {
 		return err
 	}
 	how := os.O_APPEND | os.O_CREATE | os.O_WRONLY
-	if info, err := os.Stat(panicsFile(c)); err == nil && info.Size() > mostPanics {
+	if info, err := os.Stat(panicsFile(c)); err == nil && info.Size() > maxPanics {
 		how |= os.O_TRUNC
 	}
 	f, err := os.OpenFile(panicsFile(c), how, 0o600)
@@ -76,7 +76,7 @@ func note(c *config.Config, p NotedPanic) error {
 	return errors.Join(err, f.Close())
 }
 
-// NotedPanics gives the panics of this version since a time, the newest last, and the path of the log.
+// NotedPanics returns the panics of this version since a time, the newest last, and the path of the log.
 func NotedPanics(c *config.Config, since time.Time) (noted []NotedPanic, log string, err error) {
 	f, err := os.Open(panicsFile(c))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// parentOf gives the parent of a process.
+// parentOf returns the parent of a process.
 func parentOf(pid int) (int, bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

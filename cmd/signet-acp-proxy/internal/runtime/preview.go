@@ -27,7 +27,7 @@ type PreviewQuery struct {
 	Continues string // a session, as a person names it, that it continues; empty: one that was handed over, if any
 }
 
-// Preview gives what a session's first prompt would get now. Nothing is stored.
+// Preview returns what a session's first prompt would get now. Nothing is stored.
 func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 	nothing := func(format string, args ...any) (Preview, error) {
 		return Preview{Nothing: fmt.Sprintf(format, args...), Items: []PreviewItem{}, Out: []PreviewPiece{}}, nil
@@ -103,7 +103,7 @@ func (d *Data) earlier(ctx context.Context, q PreviewQuery, who memory.Session) 
 	return earlier(ctx, d.Sessions, s.ID)
 }
 
-// source gives where context would come from. forget ends the preview's key at the daemon.
+// source returns where context would come from. forget ends the preview's key at the daemon.
 func (d *Data) source(who memory.Session) (source memory.Source, forget func(), err error) {
 	forget = func() {}
 	if d.Config.Memory == "embedded" {

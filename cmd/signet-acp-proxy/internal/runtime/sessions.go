@@ -41,7 +41,7 @@ type Listed struct {
 	Usage       *RowUsage
 }
 
-// List gives sessions, the last active first, and how many more there are past the filter's limit.
+// List returns sessions, the last active first, and how many more there are past the filter's limit.
 func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more int, err error) {
 	all, err := d.Sessions.Sessions(ctx, 0)
 	if err != nil {
@@ -105,7 +105,7 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 	return found, more, nil
 }
 
-// Resolve gives the session that a person names. Where there is none the error names the one that is most alike, and
+// Resolve returns the session that a person names. Where there is none the error names the one that is most alike, and
 // says where to look.
 func (d *Data) Resolve(ctx context.Context, name string) (correlation.Session, error) {
 	s, err := d.Sessions.Resolve(ctx, name)
@@ -185,7 +185,7 @@ func saidAll(s Listed, chain []int64, words []string, said []map[int64]bool) boo
 // titleWidth is the length of a title in characters.
 const titleWidth = 80
 
-// title gives the first words of a text, on one line.
+// title returns the first words of a text, on one line.
 func title(text string) string {
 	text = strings.Join(strings.Fields(term.Printable(text)), " ")
 	if utf8.RuneCountInString(text) <= titleWidth {
@@ -194,7 +194,7 @@ func title(text string) string {
 	return string([]rune(text)[:titleWidth-1]) + "…"
 }
 
-// shortIDs gives each session's id as short as Resolve still understands it.
+// shortIDs returns each session's id as short as Resolve still understands it.
 func shortIDs(all []correlation.Session) map[int64]string {
 	var names []Named
 	for _, s := range all {
@@ -221,8 +221,8 @@ type Named struct {
 // leastID is the shortest abbreviation of an id, in characters.
 const leastID = 8
 
-// Beginnings gives for each name its shortest beginning, of at least leastID characters, that no name of another thing
-// has.
+// Beginnings returns for each name its shortest beginning, of at least leastID characters, that no name of another
+// thing has.
 func Beginnings(names []Named) map[Named]string {
 	names = slices.Clone(names)
 	slices.SortFunc(names, func(a, b Named) int { return strings.Compare(a.Name, b.Name) })
@@ -247,7 +247,7 @@ func Beginnings(names []Named) map[Named]string {
 	return found
 }
 
-// common gives the length in characters of the common beginning of two texts.
+// common returns the length in characters of the common beginning of two texts.
 func common(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

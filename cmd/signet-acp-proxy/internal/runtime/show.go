@@ -49,8 +49,8 @@ type ShownDelivery struct {
 	Error    string     `json:"error,omitempty"`
 }
 
-// Show gives a session with all that belongs to it. inserted are its injections, oldest first; withText includes their
-// texts.
+// Show returns a session with all that belongs to it. inserted are its injections, oldest first; withText includes
+// their texts.
 func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Injection, withText bool) (Shown, error) {
 	keys, err := d.Sessions.Keys(ctx, s.ID)
 	if err != nil {

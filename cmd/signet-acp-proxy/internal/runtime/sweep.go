@@ -46,7 +46,7 @@ func (d *Data) Sweep(ctx context.Context) error {
 func (b Backfill) Watch(ctx context.Context, agents []string, done func([]Backfilled)) error {
 	for {
 		began := time.Now()
-		eventlog.CatchUp(ctx, b.Data.Sessions, b.Data.Log.Logger())
+		eventlog.FoldAll(ctx, b.Data.Sessions, b.Data.Log.Logger())
 		all, err := b.Run(ctx, agents)
 		for _, got := range all {
 			if got.Turns+got.Subagents > 0 {

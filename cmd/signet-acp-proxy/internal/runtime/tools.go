@@ -20,7 +20,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// ToolOptions gives the options of the memory tools' server, as configured. daemon is nil where none is used.
+// ToolOptions returns the options of the memory tools' server, as configured. daemon is nil where none is used.
 func ToolOptions(c *config.Config, log *Log, daemon *signet.Client,
 	store func(context.Context) (*embedded.Store, error)) mcpserver.Options {
 	o := mcpserver.Options{Store: store, Daemon: daemon, OtherProjects: c.OtherProjects,
@@ -37,7 +37,7 @@ func ToolOptions(c *config.Config, log *Log, daemon *signet.Client,
 // PrivateFile is where digests of private passages are kept.
 func PrivateFile(c *config.Config) string { return filepath.Join(c.Dir(), "private") }
 
-// memoryTools gives each session of a relay its MCP server.
+// memoryTools returns each session of a relay its MCP server.
 type memoryTools struct {
 	c      *config.Config
 	name   string // what the harness was started as
@@ -84,7 +84,8 @@ func newMemoryTools(c *config.Config, name, id string, log *Log, daemon *signet.
 	return t
 }
 
-// entry gives the mcpServers element for a session, nil if its harness is to get none, and a function that releases it.
+// entry returns the mcpServers element for a session, nil if its harness is to get none, and a function that releases
+// it.
 func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byte, release func()) {
 	entry := serverEntry{Name: memory.ServerName}
 	var err error
@@ -124,7 +125,7 @@ func (t *memoryTools) entry(agent string, who func() memory.Session) (text []byt
 	return text, func() { t.server.Release(address) }
 }
 
-// pipe gives the command line that connects to an address of this relay's server.
+// pipe returns the command line that connects to an address of this relay's server.
 func pipe(address string) ([]string, error) {
 	self, err := os.Executable()
 	return []string{self, MCPWord, ConnectFlag, address}, err

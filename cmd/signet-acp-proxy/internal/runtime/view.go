@@ -15,7 +15,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
-// Page gives what the page is made from.
+// Page returns what the page is made from.
 func (d *Data) Page(f config.Flags) view.Source {
 	about := view.About{
 		Database: d.Config.DB, Log: d.Log.path, Settings: filepath.Join(d.Config.SignetPath, "agent.yaml"),

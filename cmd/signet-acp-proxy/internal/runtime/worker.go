@@ -18,7 +18,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
-// WorkerOptions gives the options of a worker, as configured. token gives the secret for the daemon at a URL.
+// WorkerOptions returns the options of a worker, as configured. token gives the secret for the daemon at a URL.
 func WorkerOptions(c *config.Config, store *correlation.Store, token func(url string) string,
 	log zerolog.Logger) delivery.Options {
 	return delivery.Options{
@@ -46,16 +46,16 @@ func WorkerInfo(c *config.Config) correlation.ProcessInfo {
 	return correlation.ProcessInfo{Version: Version, SignetPath: c.SignetPath, Memory: c.Memory}
 }
 
-// RetentionOf gives how long turns are kept, and what removes what was learned from them.
+// RetentionOf returns how long turns are kept, and what removes what was learned from them.
 func RetentionOf(c *config.Config) delivery.Retention {
 	// Unlearn uses only the transaction that it is given
 	return delivery.Retention{Keep: c.Retention, Unlearn: embedded.New(nil, embedded.Options{}).Unlearn}
 }
 
-// newHandover makes the hand-over of a relay.
-func newHandover(c *config.Config, store *correlation.Store, process *correlation.Process,
-	log zerolog.Logger) *delivery.Handover {
-	return delivery.NewHandover(delivery.HandoverOptions{
+// newDispatcher makes the dispatcher of a relay.
+func newDispatcher(c *config.Config, store *correlation.Store, process *correlation.Process,
+	log zerolog.Logger) *delivery.Dispatcher {
+	return delivery.NewDispatcher(delivery.DispatcherOptions{
 		Store: store, Process: process, Spawn: spawn(c, "deliver", "--parted"), ContextAge: c.ContextAge,
 		Retention: RetentionOf(c), Log: log,
 		Nothing: c.Memory == "embedded" && len(c.OnSessionEnd) == 0,

@@ -27,7 +27,7 @@ func (p *Progress) Shown() bool { return p.show }
 // Step says what is being done now.
 func (p *Progress) Step(what string) { p.write(what+" …", true) }
 
-// Reader gives r, of size bytes (0: unknown), and shows how far it has been read.
+// Reader returns r, of size bytes (0: unknown), and shows how far it has been read.
 func (p *Progress) Reader(what string, r io.Reader, size int64) io.Reader {
 	return &progressReader{p: p, what: what, r: r, size: size}
 }

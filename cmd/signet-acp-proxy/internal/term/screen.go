@@ -12,7 +12,7 @@ type Screen struct {
 	Colour bool
 }
 
-// On gives the screen of a writer.
+// On returns the screen of a writer.
 func On(w io.Writer) Screen {
 	s := Screen{W: w}
 	if f, ok := w.(*os.File); ok && IsTerminal(f) {

@@ -84,7 +84,7 @@ func Visible(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Local gives a time for people, in local time.
+// Local returns a time for people, in local time.
 func Local(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -92,7 +92,7 @@ func Local(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// Count gives a number with its noun.
+// Count returns a number with its noun.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// columnsOf gives the columns of a console, 0 where it does not say.
+// columnsOf returns the columns of a console, 0 where it does not say.
 func columnsOf(f *os.File) int {
 	var info windows.ConsoleScreenBufferInfo
 	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info); err != nil {

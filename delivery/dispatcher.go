@@ -25,8 +25,8 @@ const SweepTurn = "sweep.lock"
 // sweepLimit is how long looking at what others have left may take.
 const sweepLimit = time.Minute
 
-// HandoverOptions are the options of a Handover.
-type HandoverOptions struct {
+// DispatcherOptions are the options of a Dispatcher.
+type DispatcherOptions struct {
 	Store   *correlation.Store
 	Process *correlation.Process
 	Spawn   Spawn // how a worker is started
@@ -43,10 +43,10 @@ type HandoverOptions struct {
 	Log zerolog.Logger
 }
 
-// A Handover starts a worker for what a process owes, and for what others have left. It posts nothing itself, except
+// A Dispatcher starts a worker for what a process owes, and for what others have left. It posts nothing itself, except
 // with AtExit: a relay must not wait, and may be killed at any moment.
-type Handover struct {
-	o HandoverOptions
+type Dispatcher struct {
+	o DispatcherOptions
 
 	ctx    context.Context // ends with the process
 	cancel context.CancelFunc
@@ -57,9 +57,9 @@ type Handover struct {
 	leaving []*os.File // pipes to workers, which begin when these are closed
 }
 
-// NewHandover makes a Handover, and begins a sweep in a goroutine. End must be called.
-func NewHandover(o HandoverOptions) *Handover {
-	h := &Handover{o: o}
+// NewDispatcher makes a Dispatcher, and begins a sweep in a goroutine. End must be called.
+func NewDispatcher(o DispatcherOptions) *Dispatcher {
+	h := &Dispatcher{o: o}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	var over context.CancelFunc
 	h.looks, over = context.WithTimeout(h.ctx, sweepLimit)
@@ -70,7 +70,7 @@ func NewHandover(o HandoverOptions) *Handover {
 }
 
 // sweep folds in what dead processes have left, and starts a worker if anything is due.
-func (h *Handover) sweep() {
+func (h *Dispatcher) sweep() {
 	guard.Point("sweep")
 	err := eventlog.Together(h.looks, filepath.Join(h.o.Spawn.Dir, SweepTurn), func(ctx context.Context) error {
 		_, err := eventlog.Sweep{Store: h.o.Store, Log: h.o.Log}.Run(pace.Gently(ctx))
@@ -88,13 +88,13 @@ func (h *Handover) sweep() {
 }
 
 // due reports whether a delivery is due now; false where that cannot be known.
-func (h *Handover) due(ctx context.Context) bool {
+func (h *Dispatcher) due(ctx context.Context) bool {
 	due, err := h.ask(ctx)
 	return due && err == nil
 }
 
 // ask asks the database whether a delivery is due now.
-func (h *Handover) ask(ctx context.Context) (bool, error) {
+func (h *Dispatcher) ask(ctx context.Context) (bool, error) {
 	next, open, err := h.o.Store.Due(ctx)
 	if err != nil && ctx.Err() == nil {
 		h.o.Log.Warn().Err(err).Msg("looking for what is owed")
@@ -103,13 +103,13 @@ func (h *Handover) ask(ctx context.Context) (bool, error) {
 }
 
 // hasStaleKeys reports whether keys were started at the daemon that nobody will use.
-func (h *Handover) hasStaleKeys(ctx context.Context) bool {
+func (h *Dispatcher) hasStaleKeys(ctx context.Context) bool {
 	keys, err := h.o.Process.StaleKeys(ctx, h.o.ContextAge)
 	return err == nil && len(keys) > 0
 }
 
 // spawn starts a worker, which begins at once or, with atOurEnd, when we have ended.
-func (h *Handover) spawn(atOurEnd bool) {
+func (h *Dispatcher) spawn(atOurEnd bool) {
 	began := time.Now()
 	leaving, first, err := h.o.Spawn.start()
 	if err != nil {
@@ -128,7 +128,7 @@ func (h *Handover) spawn(atOurEnd bool) {
 }
 
 // reap waits for the intermediate process.
-func (h *Handover) reap(first *exec.Cmd) {
+func (h *Dispatcher) reap(first *exec.Cmd) {
 	if err := first.Wait(); err != nil {
 		h.o.Log.Error().Err(err).Msg("detaching a worker")
 	}
@@ -136,7 +136,7 @@ func (h *Handover) reap(first *exec.Cmd) {
 
 // ClientGone is called when the client has gone, or we are told to end. It starts a worker if anything may be owed.
 // ended says that all that is owed is in the database already, which is then asked.
-func (h *Handover) ClientGone(ended bool) {
+func (h *Dispatcher) ClientGone(ended bool) {
 	guard.Point("hand-over")
 	if h.o.AtExit > 0 {
 		return
@@ -155,7 +155,7 @@ func (h *Handover) ClientGone(ended bool) {
 }
 
 // Deliver starts a worker if anything is due, without waiting for the database.
-func (h *Handover) Deliver() {
+func (h *Dispatcher) Deliver() {
 	h.tasks.Go("hand-over", func() {
 		if h.due(h.ctx) {
 			h.spawn(false)
@@ -164,7 +164,7 @@ func (h *Handover) Deliver() {
 }
 
 // Now starts a worker if anything is due, as after a session that the client has closed.
-func (h *Handover) Now(ctx context.Context) {
+func (h *Dispatcher) Now(ctx context.Context) {
 	if h.due(ctx) {
 		h.spawn(false)
 	}
@@ -172,7 +172,7 @@ func (h *Handover) Now(ctx context.Context) {
 
 // End waits for what runs, delivers with AtExit, and lets the workers begin. It is the last use of the database by this
 // process.
-func (h *Handover) End() {
+func (h *Dispatcher) End() {
 	h.cancel()
 	ctx, cancel := context.WithTimeout(context.Background(), goLimit)
 	defer cancel()
@@ -199,7 +199,7 @@ func (h *Handover) End() {
 }
 
 // deliver delivers what is due before we exit.
-func (h *Handover) deliver() {
+func (h *Dispatcher) deliver() {
 	ctx, cancel := context.WithTimeout(context.Background(), h.o.AtExit)
 	defer cancel()
 	if !h.due(ctx) {
