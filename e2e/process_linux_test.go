@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -124,6 +125,28 @@ func TestHarnessEnds(t *testing.T) {
 				b.alone()
 			})
 		}
+	}
+}
+
+// The proxy ends behind its harness also if nobody reads stderr, and that is full.
+func TestHarnessEndsUnread(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	read, write, err := os.Pipe()
+	must(b, err)
+	defer read.Close()
+	must(b, write.SetWriteDeadline(time.Now().Add(10*time.Millisecond)))
+	for line := make([]byte, unix.PathMax); err == nil; {
+		_, err = write.Write(line)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := b.Command(ctx, nil, proxyBin, "--memory", "embedded", "--agent", "brief", "--", "sh", "-c", "exit 3")
+	cmd.Stderr = write
+	must(b, cmd.Start())
+	must(b, write.Close())
+	if _ = cmd.Wait(); ctx.Err() != nil || cmd.ProcessState.ExitCode() != 3 {
+		t.Errorf("%v, exit %d", ctx.Err(), cmd.ProcessState.ExitCode())
 	}
 }
 

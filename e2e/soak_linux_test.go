@@ -71,8 +71,11 @@ var leavings = []struct {
 		}
 	}},
 	{"the harness is killed", func(c *client) {
-		if below := descendants(c.cmd.Process.Pid); len(below) > 0 {
-			_ = syscall.Kill(below[0], syscall.SIGKILL)
+		for _, pid := range descendants(c.cmd.Process.Pid) {
+			if group, err := syscall.Getpgid(pid); err == nil && group == pid { // its guard is in the group, too
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+				return
+			}
 		}
 	}},
 }

@@ -128,7 +128,7 @@ func (d *down) Diverted(piece []byte, first bool) {
 		d.strays++
 		piece = append([]byte("signet-acp-proxy: not a frame, on the harness's stdout: "), piece...)
 	}
-	_, _ = d.stderr.Write(piece)
+	_, _ = d.o.Client.Stderr.Write(piece)
 }
 
 // Held handles a frame that was held: a response to a request that is watched, an update that may show our block, or

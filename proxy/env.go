@@ -17,7 +17,6 @@ type env struct {
 	agent  atomic.Pointer[agentHello]
 	ctx    context.Context // ends with the relay; fetches run under it
 	tasks  *tasks          // fetches and look-ups
-	stderr *stderrWriter
 }
 
 // A clientHello is what an initialize request says.
@@ -52,7 +51,7 @@ func (e *env) version2() bool { return e.hello().version == version2 }
 
 // tell writes one line for people to stderr.
 func (e *env) tell(format string, args ...any) {
-	fmt.Fprintf(e.stderr, "signet-acp-proxy: "+format+"\n", args...)
+	fmt.Fprintf(e.o.Client.Stderr, "signet-acp-proxy: "+format+"\n", args...)
 }
 
 // logEdit logs, at level debug, that a frame was edited: the kind of edit, the session (nil: none) and by how many

@@ -28,7 +28,7 @@ type Harness struct {
 type Client struct {
 	In     io.Reader
 	Out    io.Writer
-	Stderr io.Writer // for people
+	Stderr io.Writer // for people; a Write must not wait for them
 }
 
 // Events is the file in which everything is recorded at once, and which is folded into the ledger when that is

@@ -37,7 +37,7 @@ type Relay struct {
 // New prepares a relay and begins to open its backend; Run must follow.
 func New(o Options) *Relay {
 	options := o.withDefaults()
-	r := &Relay{env: &env{o: options, stderr: newStderrWriter(options.Client.Stderr)}}
+	r := &Relay{env: &env{o: options}}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.tasks = &tasks{ctx: r.ctx}
 	compat := newCompat(options.Compat)
@@ -111,7 +111,6 @@ func (r *Relay) remembers() bool { return r.talk.events != nil }
 // be interrupted: the caller exits then, or closes the client's end.
 func (r *Relay) Run() error {
 	defer r.cancel()
-	defer r.stderr.finish()
 	if !r.remembers() {
 		return r.run(r.copyUp, func() error { return wire.Copy(r.o.Client.Out, r.o.Harness.Out) })
 	}

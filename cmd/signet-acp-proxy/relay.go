@@ -98,6 +98,9 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	}
 	defer release()
 
+	stderr := term.NewStderr(std.Err) // clients may not read it
+	defer stderr.Finish()
+	std.Err = stderr
 	debug.SetGCPercent(gcPercent)
 	signals := make(chan os.Signal, 8)
 	// Handled, not ignored: the harness would ignore it, too.

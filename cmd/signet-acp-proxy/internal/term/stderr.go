@@ -1,4 +1,4 @@
-package proxy
+package term
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ const (
 	finishLimit = 200 * time.Millisecond // for writing them, at the end
 )
 
-// A stderrWriter writes to stderr in a goroutine of its own, so that a stderr that nobody reads holds nothing up. What
-// does not fit into maxWaiting is dropped and counted.
-type stderrWriter struct {
+// A Stderr writes in a goroutine of its own, so that a stderr that nobody reads holds nothing up. What does not fit
+// into maxWaiting is dropped and counted.
+type Stderr struct {
 	out io.Writer
 
 	mu      sync.Mutex // guards what follows
@@ -26,14 +26,15 @@ type stderrWriter struct {
 	idle    chan struct{} // closed while nothing is being written
 }
 
-func newStderrWriter(out io.Writer) *stderrWriter {
-	t := &stderrWriter{out: out, idle: make(chan struct{})}
+// NewStderr makes a Stderr that writes to out. Finish must follow.
+func NewStderr(out io.Writer) *Stderr {
+	t := &Stderr{out: out, idle: make(chan struct{})}
 	close(t.idle)
 	return t
 }
 
 // Write queues a copy of b. It never blocks and never fails.
-func (t *stderrWriter) Write(b []byte) (int, error) {
+func (t *Stderr) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.waiting)+len(b) > maxWaiting {
@@ -50,13 +51,13 @@ func (t *stderrWriter) Write(b []byte) (int, error) {
 }
 
 // write writes until nothing waits. A write that hangs at the end is not joined: it ends with the process.
-func (t *stderrWriter) write() {
+func (t *Stderr) write() {
 	for {
 		t.mu.Lock()
 		b := t.waiting
 		t.waiting = nil
 		if t.dropped > 0 && len(b) > 0 {
-			b = fmt.Appendf(b, "signet-acp-proxy: %d bytes were left out here, for nobody read them\n", t.dropped)
+			b = fmt.Appendf(b, "%s: %d bytes were left out here, for nobody read them\n", program, t.dropped)
 			t.dropped = 0
 		}
 		if len(b) == 0 {
@@ -70,8 +71,8 @@ func (t *stderrWriter) write() {
 	}
 }
 
-// finish waits for what is queued, for finishLimit at most.
-func (t *stderrWriter) finish() {
+// Finish waits for what is queued, for finishLimit at most.
+func (t *Stderr) Finish() {
 	t.mu.Lock()
 	idle := t.idle
 	t.mu.Unlock()
