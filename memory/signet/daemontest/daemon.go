@@ -11,11 +11,13 @@
 package daemontest
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -34,16 +36,43 @@ var (
 	All      = []Generation{Older, Middle, Newer}
 )
 
-// Version is the version that the /health of a generation names.
-func (g Generation) Version() string {
-	switch g {
-	case Newer:
-		return "0.214.3"
-	case Middle:
-		return "0.145.8"
-	}
-	return "0.58.1"
+// A behaviour is what the daemons of a generation do where generations differ.
+type behaviour struct {
+	version string
+	// documented: its replies have their text in two parts and fenced, messages come with them, and it knows claimOnly
+	// and acknowledgements.
+	documented bool
+	first      []string // begins the text of a key's first start
+	again      []string // is the text of any other one
+	maxStart   int      // characters of a start's text; 0: no limit was seen
+	forgets    bool     // loses claims and starts when it is restarted
+	once       bool     // ends a key once in a while, and uses the longest transcript that it has had for the key
+
+	// Of a transcript, in UTF-16 units as JavaScript counts: below least no job is made of it, of a longer one than max
+	// the job has the beginning and cutMark.
+	least, max int
+	cutMark    string
+	job        string // begins a job's id
 }
+
+var behaviours = map[Generation]behaviour{
+	Older: {
+		version: "0.58.1", first: []string{statusLine, "[predictor: offline | baseline only]"},
+		again: []string{statusLine}, maxStart: 24_000, forgets: true,
+		least: 500, max: 100_000, cutMark: "\n[truncated]", job: "job",
+	},
+	Middle: {
+		version: "0.145.8", first: []string{preamble, statusLine}, again: []string{preamble, statusLine},
+		once: true, least: 500, max: 100_000, job: "job",
+	},
+	Newer: {
+		version: "0.214.3", documented: true, first: []string{statusLine}, again: []string{statusLine},
+		maxStart: 24_000, once: true, least: 1, max: 1 << 30, job: "capture",
+	},
+}
+
+// Version is the version that the /health of a generation names.
+func (g Generation) Version() string { return behaviours[g].version }
 
 // Options of a daemon. The zero value is an older one without authentication, with SampleFiles.
 type Options struct {
@@ -55,9 +84,7 @@ type Options struct {
 	Files map[string]string
 	// MCP, if not nil, serves /mcp.
 	MCP http.Handler
-	// Addr to listen on; "" means a free port of 127.0.0.1.
-	Addr string
-	Now  func() time.Time // nil: time.Now
+	Now func() time.Time // nil: time.Now
 	// Warnings come with each start of the newer kind.
 	Warnings []string
 	// Elsewhere: it opens none of our files, as in a container.
@@ -75,123 +102,122 @@ var SampleFiles = map[string]string{
 	"MEMORY.md":   "# Working memory\nThe heron staging rollout is half done.",
 }
 
-// A Daemon is the stand-in. It is an http.Handler, and serves itself between Start (or Listen, Resume) and Close (or
-// Stop). Safe for concurrent use.
+// A Daemon is the stand-in. It listens between Start (or Listen, Resume) and Close (or Stop). Safe for concurrent use.
 type Daemon struct {
-	record
-	faults
+	behaviour
+	opts Options
+	mux  *http.ServeMux
 
-	opts  Options
-	mux   *http.ServeMux
-	start time.Time
-
-	mu       sync.Mutex
+	mu       sync.Mutex // guards what follows, also while a request is answered
 	server   *httptest.Server
 	addr     string
 	release  func()        // of the address, which is ours also while the server is stopped; nil: it is not reserved
 	stopping chan struct{} // closed when the server stops; ends black holes
+
 	sessions map[string]*session
 	memories []*Memory
 	messages []*message
-	serial   int
 	entities []string // words that the daemon knows as entities
+	serial   int
+	faults   []*Fault
+
+	requests    []Request
+	ends        []End
+	jobs        []Job
+	compacting  []string
+	compactions []Compaction
+	feedback    []Feedback
 }
 
-type session struct {
-	path       string // runtime path of the claim; "" is none
-	claimed    time.Time
-	seen       bool // had a full start
-	bypassed   bool
-	ended      time.Time
-	endedBy    string
-	project    string
-	given      [][]string // ids that the last prompt-submits gave, newest first
-	prompts    []string
-	live       string   // the prompts as they came, Middle and Newer
-	stored     string   // the longest transcript that there was, Middle and Newer
-	bypassSaid bool     // a session-end was answered with bypassed, Older
-	extracted  int      // bytes of its transcript that checkpoints have handed over, Middle and Newer
-	recorded   []string // ids that were given under the key: feedback for others is rejected
-}
-
-// session returns the session of a key, new if need be. The caller holds d.mu.
-func (d *Daemon) session(key string) *session {
-	s := d.sessions[key]
-	if s == nil {
-		s = &session{}
-		d.sessions[key] = s
+// Start makes a daemon that listens until the test ends.
+func Start(tb testing.TB, o Options) *Daemon {
+	tb.Helper()
+	d, err := Listen(o)
+	if err != nil {
+		tb.Fatal(err)
 	}
-	return s
+	tb.Cleanup(d.Close)
+	return d
 }
 
-// Know makes words entities that the daemon knows: the newer and the middle kind then recall only for prompts with one
-// of them. Before that, every word counts as one.
-func (d *Daemon) Know(words ...string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.entities = append(d.entities, words...)
+// Listen makes a daemon that listens until Close.
+func Listen(o Options) (*Daemon, error) {
+	d := &Daemon{behaviour: behaviours[o.Generation], opts: o, sessions: map[string]*session{}}
+	if o.Version != "" {
+		d.version = o.Version
+	}
+	if o.Files == nil {
+		d.opts.Files = SampleFiles
+	}
+	if o.Now == nil {
+		d.opts.Now = time.Now
+	}
+	d.mux = d.routes()
+	var err error
+	if d.addr, d.release, err = reserve("127.0.0.1:0"); err != nil {
+		return nil, fmt.Errorf("daemontest: %w", err)
+	}
+	if err := d.Resume(); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
 }
 
-// Live returns the live transcript of a key: the prompts that prompt-submit brought.
-func (d *Daemon) Live(key string) string {
+// Resume listens, after Stop again on the same address.
+func (d *Daemon) Resume() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.session(key).live
+	if d.server != nil {
+		return errors.New("daemontest: listening already")
+	}
+	l, err := net.Listen("tcp", d.addr)
+	if err != nil {
+		return fmt.Errorf("daemontest: %w", err)
+	}
+	d.addr = l.Addr().String()
+	d.stopping = make(chan struct{})
+	d.server = &httptest.Server{Listener: l,
+		Config: &http.Server{Handler: http.HandlerFunc(d.serve), ReadHeaderTimeout: time.Minute}}
+	d.server.Start()
+	return nil
 }
 
-// Sessions returns the keys that are claimed: the sessions that the daemon takes to be present.
-func (d *Daemon) Sessions() []string {
+// Stop ends every connection and stops listening, so that connections are refused. Memories stay. The older kind loses
+// its claims and which keys were started, as a restart does.
+func (d *Daemon) Stop() {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	var keys []string
-	for key, s := range d.sessions {
-		if s.path != "" {
-			keys = append(keys, key)
+	server := d.server
+	d.server = nil
+	if server != nil {
+		close(d.stopping)
+	}
+	for _, s := range d.sessions {
+		if d.forgets {
+			s.seen, s.path = false, ""
 		}
 	}
-	slices.Sort(keys)
-	return keys
+	d.mu.Unlock()
+	if server != nil {
+		server.CloseClientConnections()
+		server.Close()
+	}
 }
 
-// Claim makes another runtime path, such as "legacy", the owner of a key.
-func (d *Daemon) Claim(key, path string) {
+// Close is Stop, for good: the address is free again.
+func (d *Daemon) Close() {
+	d.Stop()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.session(key)
-	s.path, s.claimed = path, d.opts.Now()
+	if d.release != nil {
+		d.release()
+		d.release = nil
+	}
 }
 
-// Bypass switches a session's hooks off or on.
-func (d *Daemon) Bypass(key string, on bool) {
+// URL is the daemon's origin, also while it is stopped.
+func (d *Daemon) URL() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.session(key).bypassed = on
-}
-
-// id makes an id that is the same in each run. The caller holds d.mu.
-func (d *Daemon) id(kind string) string {
-	d.serial++
-	return fmt.Sprintf("%s-%04d", kind, d.serial)
-}
-
-// A Memory is one that the daemon knows.
-type Memory struct {
-	ID, Content, Type, Tags string
-	Project                 string // "": none
-	Importance              float64
-	Pinned, Forgotten       bool
-	Created                 time.Time
-	Reason                  string // of the last change
-}
-
-// A message is what one agent sent to another.
-type message struct {
-	id, from, content string
-	sent              time.Time
-	acknowledged      []string // keys
-}
-
-// heldByOther reports a claim of another path, which lasts 4 h. The caller holds d.mu.
-func (d *Daemon) heldByOther(s *session, path string) bool {
-	return s.path != "" && s.path != path && d.opts.Now().Sub(s.claimed) < 4*time.Hour
+	return "http://" + d.addr
 }

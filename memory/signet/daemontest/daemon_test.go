@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fresh makes no connection that outlives its request.
 var fresh = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 
-func post(t *testing.T, url string, body any, header ...string) (int, map[string]any) {
+func post(t *testing.T, url string, body any) (int, map[string]any) {
 	t.Helper()
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -31,9 +31,6 @@ func post(t *testing.T, url string, body any, header ...string) (int, map[string
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
 	}
 	res, err := fresh.Do(req)
 	if err != nil {
@@ -77,9 +74,6 @@ func TestSessionStartAsRecorded(t *testing.T) {
 	if code, m := start("sess-1", "legacy"); code != 409 || m["error"] != "session claimed by plugin path" {
 		t.Errorf("other path: %d %v", code, m)
 	}
-	if _, m := start("sess-2", "plugin"); !strings.Contains(m["inject"].(string), "session=sess-1") {
-		t.Errorf("no peer in %q", m["inject"])
-	}
 	if code, m := post(t, url, map[string]any{}); code != 400 || m["error"] != "harness is required" {
 		t.Errorf("no harness: %d %v", code, m)
 	}
@@ -87,9 +81,6 @@ func TestSessionStartAsRecorded(t *testing.T) {
 		if code, m := post(t, url, bad); code != 500 || m["error"] != "Hook execution failed" {
 			t.Errorf("%s: %d %v", bad, code, m)
 		}
-	}
-	if _, m := post(t, url, map[string]any{"harness": "acp"}, "x-signet-no-hooks", "1"); m["inject"] != "" {
-		t.Errorf("no-hooks: %v", m)
 	}
 	post(t, d.URL()+"/api/hooks/session-end", map[string]any{"harness": "acp", "sessionKey": "sess-1"})
 	if _, m := start("sess-1", "legacy"); m["inject"] == stub["inject"] {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"maps"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -41,42 +43,33 @@ type Fault struct {
 	Times int           // how often; zero: until Heal
 }
 
-// faults are those that are switched on.
-type faults struct {
-	lock sync.Mutex // guards what follows
-	all  []*Fault
-}
-
 // Fail puts a fault on; the first that matches a request is used.
-func (f *faults) Fail(fault Fault) {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	f.all = append(f.all, &fault)
+func (d *Daemon) Fail(fault Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = append(d.faults, &fault)
 }
 
 // Heal takes all faults off.
-func (f *faults) Heal() {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	f.all = nil
+func (d *Daemon) Heal() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = nil
 }
 
-// on returns the fault that a request of a path meets, nil for none.
-func (f *faults) on(path string) *Fault {
-	f.lock.Lock()
-	defer f.lock.Unlock()
-	for i, one := range f.all {
-		if !strings.HasPrefix(path, one.Path) {
-			continue
-		}
-		if one.Times > 0 {
-			if one.Times--; one.Times == 0 {
-				f.all = append(f.all[:i:i], f.all[i+1:]...)
-			}
-		}
-		return one
+// faultLocked returns the fault that a request of a path meets, nil for none.
+func (d *Daemon) faultLocked(path string) *Fault {
+	i := slices.IndexFunc(d.faults, func(f *Fault) bool { return strings.HasPrefix(path, f.Path) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	f := d.faults[i]
+	if f.Times > 0 {
+		if f.Times--; f.Times == 0 {
+			d.faults = slices.Delete(d.faults, i, i+1)
+		}
+	}
+	return f
 }
 
 // serve fails a request in the fault's way; answer is how the daemon would answer it.
@@ -87,10 +80,12 @@ func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stopping chan stru
 		wait(r, stopping, 0)
 		panic(http.ErrAbortHandler)
 	case Slow:
-		var late recorder
-		answer(&late, r)
+		late := httptest.NewRecorder()
+		answer(late, r)
 		if wait(r, stopping, delay) {
-			late.copyTo(w)
+			maps.Copy(w.Header(), late.Header())
+			w.WriteHeader(late.Code)
+			w.Write(late.Body.Bytes())
 		}
 	case Drip:
 		for {
@@ -101,11 +96,8 @@ func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stopping chan stru
 			}
 		}
 	case Status:
-		code := f.Code
-		if code == 0 {
-			code = http.StatusInternalServerError
-		}
-		reply(w, code, map[string]any{"error": statusText(code)})
+		code := cmp.Or(f.Code, http.StatusInternalServerError)
+		reply(w, code, fields{"error": statusText(code)})
 	case Garbage:
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, "<html>\x00{\"inject\":\"half an answ")
@@ -114,7 +106,7 @@ func (f *Fault) serve(w http.ResponseWriter, r *http.Request, stopping chan stru
 	case Drop:
 		panic(http.ErrAbortHandler)
 	case DropAfter:
-		answer(&recorder{}, r)
+		answer(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -160,39 +152,4 @@ func statusText(code int) string {
 		return "Hook execution failed"
 	}
 	return strings.ToLower(http.StatusText(code))
-}
-
-// A recorder holds an answer back.
-type recorder struct {
-	code   int
-	header http.Header
-	body   bytes.Buffer
-}
-
-func (r *recorder) Header() http.Header {
-	if r.header == nil {
-		r.header = http.Header{}
-	}
-	return r.header
-}
-
-func (r *recorder) WriteHeader(code int) {
-	if r.code == 0 {
-		r.code = code
-	}
-}
-
-func (r *recorder) Write(b []byte) (int, error) {
-	r.WriteHeader(http.StatusOK)
-	return r.body.Write(b)
-}
-
-func (r *recorder) copyTo(w http.ResponseWriter) {
-	for k, v := range r.Header() {
-		w.Header()[k] = v
-	}
-	if r.code != 0 {
-		w.WriteHeader(r.code)
-	}
-	w.Write(r.body.Bytes())
 }

@@ -2,7 +2,6 @@ package daemontest
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,27 +10,42 @@ import (
 	"unicode"
 )
 
-// Remember stores a memory, dated now, and gives its id.
+// A Memory is one that the daemon knows.
+type Memory struct {
+	ID, Content, Type, Tags string
+	Project                 string // "": none
+	Importance              float64
+	Pinned, Forgotten       bool
+	Created                 time.Time
+	Reason                  string // of the last change
+}
+
+// Remember stores a memory, dated now, and returns its id.
 func (d *Daemon) Remember(content, kind string) string {
 	return d.RememberAt(content, kind, d.opts.Now())
 }
 
 // RememberAt is Remember with a date.
 func (d *Daemon) RememberAt(content, kind string, at time.Time) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	m := &Memory{ID: d.id("mem"), Content: content, Type: kind, Importance: 0.9, Created: at.UTC()}
-	d.memories = append(d.memories, m)
-	return m.ID
+	return d.add(Memory{Content: content, Type: kind, Created: at})
 }
 
 // RememberIn is Remember for a project.
 func (d *Daemon) RememberIn(project, content, kind string) string {
-	id := d.Remember(content, kind)
+	return d.add(Memory{Content: content, Type: kind, Project: project, Created: d.opts.Now()})
+}
+
+func (d *Daemon) add(m Memory) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.memories[len(d.memories)-1].Project = project
-	return id
+	m.Importance = 0.9
+	return d.store(m).ID
+}
+
+func (d *Daemon) store(m Memory) *Memory {
+	m.ID, m.Created = d.id("mem"), m.Created.UTC()
+	d.memories = append(d.memories, &m)
+	return &m
 }
 
 // Memories returns all memories, forgotten ones included.
@@ -45,174 +59,120 @@ func (d *Daemon) Memories() []Memory {
 	return out
 }
 
-func (d *Daemon) remember(w http.ResponseWriter, r *http.Request) {
-	var b struct {
-		Content, Type, Tags string
-		Importance          *float64
-		Pinned              bool
+func (d *Daemon) remember(_ *http.Request, b body) (int, fields) {
+	m := Memory{Type: "fact", Importance: 0.8, Pinned: b.Pinned, Created: d.opts.Now()}
+	set(&m.Content, b.Content)
+	set(&m.Type, b.Type)
+	set(&m.Importance, b.Importance)
+	if strings.TrimSpace(m.Content) == "" {
+		return refuse(http.StatusBadRequest, "content is required")
 	}
-	if json.NewDecoder(r.Body).Decode(&b) != nil {
-		reply(w, http.StatusBadRequest, map[string]any{"error": "Invalid JSON body"})
-		return
-	}
-	if strings.TrimSpace(b.Content) == "" {
-		reply(w, http.StatusBadRequest, map[string]any{"error": "content is required"})
-		return
-	}
-	if rest, ok := strings.CutPrefix(b.Content, "critical:"); ok {
-		b.Pinned, b.Content = true, strings.TrimSpace(rest)
-	}
-	if rest, ok := strings.CutPrefix(b.Content, "["); ok {
+	if rest, ok := strings.CutPrefix(m.Content, "["); ok {
 		if tags, text, ok := strings.Cut(rest, "]:"); ok {
-			b.Tags, b.Content = tags, strings.TrimSpace(text)
+			m.Tags, m.Content = tags, strings.TrimSpace(text)
 		}
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	m := &Memory{ID: d.id("mem"), Content: b.Content, Type: b.Type, Tags: b.Tags, Pinned: b.Pinned, Importance: 0.8,
-		Created: d.opts.Now().UTC()}
-	if m.Type == "" {
-		m.Type = "fact"
-	}
-	if b.Importance != nil {
-		m.Importance = *b.Importance
-	}
-	d.memories = append(d.memories, m)
-	row := m.row()
+	row := d.store(m).row()
 	row["embedded"] = false
-	reply(w, http.StatusOK, row)
+	return http.StatusOK, row
 }
 
-func (d *Daemon) recall(w http.ResponseWriter, r *http.Request) {
-	var b struct {
-		Query, Type   string
-		Limit         int
-		ImportanceMin float64 `json:"importance_min"`
+func (d *Daemon) recall(_ *http.Request, b body) (int, fields) {
+	if strings.TrimSpace(b.Query) == "" {
+		return refuse(http.StatusBadRequest, "query is required")
 	}
-	if json.NewDecoder(r.Body).Decode(&b) != nil || strings.TrimSpace(b.Query) == "" {
-		reply(w, http.StatusBadRequest, map[string]any{"error": "query is required"})
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	results := []any{}
 	for _, m := range d.memories {
-		if m.Forgotten || b.Type != "" && m.Type != b.Type || m.Importance < b.ImportanceMin ||
-			!shareWord(b.Query, m.Content) {
-			continue
-		}
-		if len(results) < max(b.Limit, 1) {
+		if !m.Forgotten && (b.Type == nil || m.Type == *b.Type) && m.Importance >= b.ImportanceMin &&
+			shareWord(b.Query, m.Content) && len(results) < max(b.Limit, 1) {
 			row := m.row()
 			row["score"], row["source"] = 1, "keyword"
 			results = append(results, row)
 		}
 	}
-	reply(w, http.StatusOK, map[string]any{"results": results, "query": b.Query, "method": "keyword"})
+	return http.StatusOK, fields{"results": results, "query": b.Query, "method": "keyword"}
 }
 
-func (d *Daemon) list(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	limit, _ := strconv.Atoi(q.Get("limit"))
-	limit = cmp.Or(limit, 100)
-	offset, _ := strconv.Atoi(q.Get("offset"))
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (d *Daemon) list(r *http.Request, _ body) (int, fields) {
+	limit, _ := strconv.Atoi(r.FormValue("limit"))
+	offset, _ := strconv.Atoi(r.FormValue("offset"))
 	rows := []any{}
 	for _, m := range slices.Backward(d.memories) {
-		if !m.Forgotten && (q.Get("type") == "" || q.Get("type") == m.Type) {
+		if kind := r.FormValue("type"); !m.Forgotten && (kind == "" || kind == m.Type) {
 			rows = append(rows, m.row())
 		}
 	}
 	total := len(rows)
-	rows = rows[min(max(offset, 0), total):]
-	rows = rows[:min(max(limit, 0), len(rows))]
-	reply(w, http.StatusOK, map[string]any{"memories": rows, "stats": map[string]any{"total": total}})
+	rows = rows[min(offset, total):]
+	rows = rows[:min(cmp.Or(limit, 100), len(rows))]
+	return http.StatusOK, fields{"memories": rows, "stats": fields{"total": total}}
 }
 
-func (d *Daemon) get(w http.ResponseWriter, r *http.Request) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if m := d.find(w, r); m != nil {
-		reply(w, http.StatusOK, m.row())
+func (d *Daemon) get(r *http.Request, _ body) (int, fields) {
+	m := d.find(r)
+	if m == nil {
+		return refuse(http.StatusNotFound, "Memory not found")
 	}
+	return http.StatusOK, m.row()
 }
 
-func (d *Daemon) modify(w http.ResponseWriter, r *http.Request) {
-	var b struct {
-		Content, Type, Tags *string
-		Importance          *float64
-		Reason              string
-	}
-	bad := json.NewDecoder(r.Body).Decode(&b) != nil
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch m := d.find(w, r); {
-	case m == nil:
-	case bad || b.Reason == "":
-		reply(w, http.StatusBadRequest, map[string]any{"error": "reason is required"})
-	default:
+func (d *Daemon) modify(r *http.Request, b body) (int, fields) {
+	return d.change(r, b, "updated", func(m *Memory) {
 		set(&m.Content, b.Content)
 		set(&m.Type, b.Type)
 		set(&m.Tags, b.Tags)
 		set(&m.Importance, b.Importance)
-		m.Reason = b.Reason
-		reply(w, http.StatusOK, map[string]any{"id": m.ID, "status": "updated"})
-	}
+	})
 }
 
-func (d *Daemon) forget(w http.ResponseWriter, r *http.Request) {
-	var b struct{ Reason string }
-	bad := json.NewDecoder(r.Body).Decode(&b) != nil
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch m := d.find(w, r); {
+func (d *Daemon) forget(r *http.Request, b body) (int, fields) {
+	return d.change(r, b, "deleted", func(m *Memory) { m.Forgotten = true })
+}
+
+// change changes the memory of the path, for a reason.
+func (d *Daemon) change(r *http.Request, b body, status string, do func(*Memory)) (int, fields) {
+	m := d.find(r)
+	switch {
 	case m == nil:
-	case bad || b.Reason == "":
-		reply(w, http.StatusBadRequest, map[string]any{"error": "reason is required"})
-	default:
-		m.Forgotten, m.Reason = true, b.Reason
-		reply(w, http.StatusOK, map[string]any{"id": m.ID, "status": "deleted"})
+		return refuse(http.StatusNotFound, "Memory not found")
+	case b.Reason == "":
+		return refuse(http.StatusBadRequest, "reason is required")
 	}
+	do(m)
+	m.Reason = b.Reason
+	return http.StatusOK, fields{"id": m.ID, "status": status}
 }
 
-func (d *Daemon) rate(w http.ResponseWriter, r *http.Request) {
-	var b struct {
-		SessionKey string
-		Feedback   map[string]float64
+func (d *Daemon) rate(_ *http.Request, b body) (int, fields) {
+	if b.SessionKey == "" || len(b.Feedback) == 0 {
+		return refuse(http.StatusBadRequest, "sessionKey and feedback are required")
 	}
-	if json.NewDecoder(r.Body).Decode(&b) != nil || b.SessionKey == "" || len(b.Feedback) == 0 {
-		reply(w, http.StatusBadRequest, map[string]any{"error": "sessionKey and feedback are required"})
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.note(func(r *record) { r.feedback = append(r.feedback, Feedback{b.SessionKey, b.Feedback}) })
-	m := map[string]any{"ok": true, "recorded": len(b.Feedback)}
-	if d.opts.Generation != Older { // only what was given under the key
+	d.feedback = append(d.feedback, Feedback{b.SessionKey, b.Feedback})
+	said := fields{"ok": true, "recorded": len(b.Feedback)}
+	if d.once { // only what was given under the key
 		accepted := 0
 		for id := range b.Feedback {
 			if slices.Contains(d.session(b.SessionKey).recorded, id) {
 				accepted++
 			}
 		}
-		m["accepted"], m["rejected"] = accepted, len(b.Feedback)-accepted
+		said["accepted"], said["rejected"] = accepted, len(b.Feedback)-accepted
 	}
-	reply(w, http.StatusOK, m)
+	return http.StatusOK, said
 }
 
-// find returns the memory of the path, or answers 404. The caller holds d.mu.
-func (d *Daemon) find(w http.ResponseWriter, r *http.Request) *Memory {
+// find returns the memory of the path; nil where there is none.
+func (d *Daemon) find(r *http.Request) *Memory {
 	for _, m := range d.memories {
 		if m.ID == r.PathValue("id") && !m.Forgotten {
 			return m
 		}
 	}
-	reply(w, http.StatusNotFound, map[string]any{"error": "Memory not found"})
 	return nil
 }
 
-func (m *Memory) row() map[string]any {
-	return map[string]any{
+func (m *Memory) row() fields {
+	return fields{
 		"project": m.Project, "id": m.ID, "content": m.Content, "type": m.Type, "tags": m.Tags, "pinned": m.Pinned,
 		"importance": m.Importance, "who": "daemon", "created_at": m.Created.Format(time.RFC3339),
 	}

@@ -5,27 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
-
-// A record is what a daemon was asked, for a test to look at.
-type record struct {
-	lock     sync.Mutex // guards what follows
-	requests []Request
-	ends     []End
-	compacts []Compaction
-	begun    []string // keys whose conversations are being compacted
-	jobs     []Job
-	feedback []Feedback
-}
-
-// note adds to the record.
-func (r *record) note(add func(*record)) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	add(r)
-}
 
 // A Request is one that the daemon got, also one that it failed on purpose.
 type Request struct {
@@ -45,30 +26,26 @@ func (r Request) JSON() map[string]any {
 	return m
 }
 
-// Requests returns what was asked of the given paths so far, in order; of all, without one.
-func (r *record) Requests(paths ...string) []Request {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	var out []Request
-	for _, one := range r.requests {
-		if len(paths) == 0 || slices.Contains(paths, route(one.Path)) {
-			out = append(out, one)
-		}
-	}
-	return out
+// copyOf returns what a daemon has in one of its lists.
+func copyOf[T any](d *Daemon, list *[]T) []T {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(*list)
 }
 
-// route is a path without its query.
-func route(path string) string {
-	route, _, _ := strings.Cut(path, "?")
-	return route
+// Requests returns what was asked of the given paths so far, in order; of all, without one.
+func (d *Daemon) Requests(paths ...string) []Request {
+	return slices.DeleteFunc(copyOf(d, &d.requests), func(r Request) bool {
+		route, _, _ := strings.Cut(r.Path, "?")
+		return len(paths) > 0 && !slices.Contains(paths, route)
+	})
 }
 
 // ForgetRequests empties the record of requests.
-func (r *record) ForgetRequests() {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	r.requests = nil
+func (d *Daemon) ForgetRequests() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.requests = nil
 }
 
 // Outcomes of a session-end.
@@ -96,27 +73,18 @@ type End struct {
 }
 
 // Ends returns the session-ends so far; of one key, if given.
-func (r *record) Ends(key ...string) []End {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	var out []End
-	for _, e := range r.ends {
-		if len(key) == 0 || e.Key == key[0] {
-			out = append(out, e)
-		}
-	}
-	return out
+func (d *Daemon) Ends(key ...string) []End {
+	return slices.DeleteFunc(copyOf(d, &d.ends), func(e End) bool { return len(key) > 0 && e.Key != key[0] })
 }
 
 // A Compaction is what a compaction-complete brought.
 type Compaction struct{ Key, Summary, Project, MemoryID string }
 
 // Compactions returns the compaction-completes so far.
-func (r *record) Compactions() []Compaction {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return slices.Clone(r.compacts)
-}
+func (d *Daemon) Compactions() []Compaction { return copyOf(d, &d.compactions) }
+
+// Compacting returns the keys of the pre-compactions so far.
+func (d *Daemon) Compacting() []string { return copyOf(d, &d.compacting) }
 
 // A Feedback is one rating call.
 type Feedback struct {
@@ -125,25 +93,10 @@ type Feedback struct {
 }
 
 // FeedbackGiven returns the ratings so far.
-func (r *record) FeedbackGiven() []Feedback {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return slices.Clone(r.feedback)
-}
+func (d *Daemon) FeedbackGiven() []Feedback { return copyOf(d, &d.feedback) }
 
 // A Job is what the daemon extracts: of an end, or of a checkpoint.
 type Job struct{ Key, ID, Text string }
 
 // Jobs returns the jobs so far.
-func (r *record) Jobs() []Job {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return slices.Clone(r.jobs)
-}
-
-// Compacting returns the keys of the pre-compactions so far.
-func (r *record) Compacting() []string {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return slices.Clone(r.begun)
-}
+func (d *Daemon) Jobs() []Job { return copyOf(d, &d.jobs) }
