@@ -2,6 +2,7 @@ package delegation
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
@@ -9,7 +10,9 @@ import (
 )
 
 // What a child wants to be allowed is asked of the session that delegates while its turn runs, and of nobody else.
-func TestAskCaller(t *testing.T) {
+func TestAskCaller(t *testing.T) { synctest.Test(t, testAskCaller) }
+
+func testAskCaller(t *testing.T) {
 	l := newLedger(t)
 	s, err := l.sessions.Open(t.Context(), correlation.OpenSession{Harness: "claude", ACPID: "a", New: true, Process: "p"})
 	if err != nil {
@@ -42,19 +45,22 @@ func TestAskCaller(t *testing.T) {
 			_, err := l.db.Exec(`UPDATE turns SET ended = 1, stop = 'end_turn'`)
 			return err
 		}, false, "the turn that asked has ended"},
+		{func(Question) error { time.Sleep(59 * time.Second); return nil }, false, "nobody answered"},
 	} {
-		done := make(chan struct{})
+		if _, err := l.db.Exec(`UPDATE turns SET ended = 0, stop = ''`); err != nil {
+			t.Fatal(err)
+		}
+		began, done := time.Now(), make(chan struct{})
 		go func() {
 			defer close(done)
 			if allowed, why := ask(d); allowed != tt.want || why != tt.why {
 				t.Errorf("%v, %q, want %q", allowed, why, tt.why)
 			}
 		}()
-		var all []Question
-		for deadline := time.Now().Add(10 * time.Second); len(all) == 0 && time.Now().Before(deadline); {
-			if all, err = l.Questions(t.Context(), []string{"other", s.Key}); err != nil {
-				t.Fatal(err)
-			}
+		synctest.Wait()
+		all, err := l.Questions(t.Context(), []string{"other", s.Key})
+		if err != nil {
+			t.Fatal(err)
 		}
 		if len(all) != 1 || all[0].Key != s.Key || all[0].Kind != "execute" ||
 			all[0].Title != "codex, which you delegated to, asks: rm [31m-rf" {
@@ -66,7 +72,15 @@ func TestAskCaller(t *testing.T) {
 		if err := tt.do(all[0]); err != nil {
 			t.Fatal(err)
 		}
+		select {
+		case <-done:
+			t.Errorf("%q before anything was said", tt.why)
+		default:
+		}
 		<-done
+		if took := time.Since(began); tt.why == "nobody answered" && took != time.Minute || took > time.Minute {
+			t.Errorf("%q after %v", tt.why, took)
+		}
 		if left, err := l.Questions(t.Context(), []string{s.Key}); len(left) != 0 || err != nil {
 			t.Errorf("it is still asked: %v, %v", left, err)
 		}

@@ -58,15 +58,19 @@ func TestDelegationTools(t *testing.T) {
 }
 
 // An agent asks another through its tool: the result comes back, and both sessions are in the record, one as the
-// other's child.
+// other's child. What the other may not do is put to the client of who asked, as a question of that session.
 func TestDelegateByTool(t *testing.T) {
 	t.Parallel()
 	tool := `{"name":"delegate","arguments":{"agent":"heron","task":"Review heron.txt.","delegated_scope":["heron.txt"],` +
 		`"kept_work":"the release","budget":{"turns":5}}}`
-	b := delegating(t, map[string][]string{"heron": nil, "egret": {"ECHOAGENT_TOOL=" + tool}})
+	b := delegating(t, map[string][]string{"heron": {"ECHOAGENT_ASK=1"}, "egret": {"ECHOAGENT_TOOL=" + tool}})
+	b.set("SIGNET_ACP_DELEGATION_ASK=on")
 	reply := b.converseOnce("egret", "Ask the heron.")
-	if !strings.Contains(reply, `\"state\":\"done\"`) || !strings.Contains(reply, `Review heron.txt.`) {
-		t.Errorf("the reply:\n%s", reply)
+	for _, want := range []string{`\"state\":\"done\"`, `Review heron.txt.`, `\"refused\":[]`, `"id":"signet-acp-proxy/`,
+		`"title":"heron, which you delegated to, asks: Write a file"`} {
+		if !strings.Contains(reply, want) {
+			t.Errorf("no %s in the reply:\n%s", want, reply)
+		}
 	}
 	b.orphans()
 	var rows []struct{ Harness, ACPXSessionID, Parent string }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -15,7 +16,7 @@ func (b *box) converseOnce(agent, words string) string {
 }
 
 // turnWith has one turn with an agent, in a session that is loaded, or "" in a new one, and gives its id and all that
-// the agent says then.
+// the agent says then. It allows whatever it is asked for.
 func (b *box) turnWith(agent, session, words string) (id, reply string) {
 	b.t.Helper()
 	cmd := b.Command(b.t.Context(), nil, proxyBin, "--agent", agent)
@@ -44,7 +45,16 @@ func (b *box) turnWith(agent, session, words string) (id, reply string) {
 	fmt.Fprintf(in,
 		`{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":%q,"prompt":[{"type":"text",`+
 			`"text":%q}]}}`+"\n", session, words)
-	return session, read.until(b, `"id":2`)
+	reply = read.until(b, `"id":2`, func(line string) {
+		var ask struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.Unmarshal([]byte(line), &ask) == nil && ask.Method == "session/request_permission" {
+			fmt.Fprintf(in, `{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":"allow"}}}`+"\n", ask.ID)
+		}
+	})
+	return session, reply
 }
 
 // lines are what an agent says.
@@ -52,8 +62,8 @@ type lines struct{ read *bufio.Reader }
 
 func newLines(r io.Reader) lines { return lines{bufio.NewReaderSize(r, 1<<20)} }
 
-// until reads to the line that has text, and gives all up to there.
-func (l lines) until(b *box, text string) string {
+// until reads to the line that has text, and gives all up to there; each line before it is heard.
+func (l lines) until(b *box, text string, hear ...func(line string)) string {
 	b.t.Helper()
 	var all strings.Builder
 	for {
@@ -64,6 +74,9 @@ func (l lines) until(b *box, text string) string {
 		}
 		if strings.Contains(line, text) {
 			return all.String()
+		}
+		for _, heard := range hear {
+			heard(line)
 		}
 	}
 }

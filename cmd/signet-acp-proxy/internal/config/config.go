@@ -45,11 +45,11 @@ type Config struct {
 	Hooks           string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the agent's own Signet hooks"`
 	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent gets that another agent started: nothing, or memory, as a child of that session"`
 	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work, with the delegate tools and command"`
-	DelegationAsk   bool          `yaml:"delegation_ask" default:"off" help:"ask you, in the client of the session that delegates and while its turn runs, what an agent may that was asked and is not allowed to by delegation_allow"`
+	DelegationAsk   bool          `yaml:"delegation_ask" default:"off" help:"ask you, in the client of the session that delegates and while its turn runs, before a delegated agent does what delegation_allow does not permit"`
 	DelegationAllow []string      `yaml:"delegation_allow" help:"what a delegated agent may do in its own folder besides reading and editing: execute, fetch"`
-	DelegationSetup []string      `yaml:"delegation_setup" help:"commands that are run in its folder, in its bounds, before an agent that was asked works there: npm ci"`
-	DelegationCopy  []string      `yaml:"delegation_copy" help:"what it gets although git ignores it, as in .gitignore: node_modules, .env.test"`
-	DelegationDisk  Size          `yaml:"delegation_disk" default:"2GB" help:"how much it may write; 0 is no limit"`
+	DelegationSetup []string      `yaml:"delegation_setup" help:"commands that run in a delegated agent's folder, in its bounds, before it works there: npm ci"`
+	DelegationCopy  []string      `yaml:"delegation_copy" help:"what a delegated agent gets although git ignores it, as in .gitignore: node_modules, .env.test"`
+	DelegationDisk  Size          `yaml:"delegation_disk" default:"2GB" help:"how much a delegated agent may write; 0 is no limit"`
 	Unbounded       bool          `yaml:"delegation_unbounded" default:"off" help:"delegate even if neither the system nor the agent itself confines it to its folder"`
 	Placement       string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt, if the agent takes one; auto: the system prompt if the agent is known to follow it"`
 	Exclude         []string      `yaml:"exclude" help:"globs of folders to leave alone"`
