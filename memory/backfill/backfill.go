@@ -124,15 +124,6 @@ func isIn(projects []string, named, resolved string) bool {
 	})
 }
 
-// written returns when a file, or the log that SQLite keeps beside a database, was written last.
-func written(path string) (time.Time, error) {
-	at, err := modified(path)
-	if wal, failed := modified(path + "-wal"); failed == nil {
-		at = latest(at, wal)
-	}
-	return at, err
-}
-
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
@@ -140,8 +131,8 @@ func isFolder(path string) bool {
 
 // visitFile reads one file.
 func (f format) visitFile(ctx context.Context, p Place, path string, visit Visitor) error {
-	if at, err := written(path); err == nil && (at.Before(visit.Since) ||
-		!visit.Until.IsZero() && at.After(visit.Until)) {
+	at := latest(modified(path), modified(path+"-wal")) // SQLite keeps a log beside a database
+	if at.Before(visit.Since) || !visit.Until.IsZero() && at.After(visit.Until) {
 		return nil
 	}
 	if visit.File != nil {

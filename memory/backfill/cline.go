@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"path/filepath"
@@ -36,9 +37,9 @@ func tasks(agent, extension string, more func(Place) []string) format {
 		},
 		read: func(ctx context.Context, p Place, path string, yield func(Conversation) error) error {
 			if filepath.Base(path) == "kilo.db" {
-				return opencodeDatabase(ctx, path, yield)
+				return opencodeTables.read(ctx, p, path, yield)
 			}
-			return readTask(path, yield)
+			return readTask(ctx, p, path, yield)
 		},
 	}
 }
@@ -57,28 +58,25 @@ type taskMessage struct {
 	IsMark    bool        `json:"isTruncationMarker"`
 }
 
-func readTask(path string, yield func(Conversation) error) error {
-	text, err := readWhole(path)
-	if err != nil {
-		return err
+// UnmarshalJSON takes either form.
+func (t *task) UnmarshalJSON(text []byte) error {
+	type object task
+	if text[0] == '[' {
+		return json.Unmarshal(text, &t.Messages)
 	}
-	var t task
-	if json.Unmarshal(text, &t.Messages) != nil && json.Unmarshal(text, &t) != nil {
-		return errNotJSON
-	}
-	b := builder{Conversation: Conversation{ID: filepath.Base(filepath.Dir(path))}}
+	return json.Unmarshal(text, (*object)(t))
+}
+
+var readTask = jsonFile(func(b *builder, t task) {
+	b.ID = filepath.Base(filepath.Dir(b.File))
 	if t.Agent != "" && t.Agent != "lead" { // one of a team
-		b.Parent, b.ID = b.ID, strings.TrimSuffix(filepath.Base(path), ".messages.json")
+		b.Parent, b.ID = b.ID, strings.TrimSuffix(filepath.Base(b.File), ".messages.json")
 	}
 	var at time.Time
-	if b.Cwd, at, err = taskHead(path); err != nil {
-		return err
-	}
+	b.Cwd, at = taskHead(b.File)
 	for _, m := range t.Messages {
-		if b.Cwd == "" {
-			if found := taskFolder().FindStringSubmatch(m.Content.all); found != nil {
-				b.Cwd = found[1]
-			}
+		if found := taskFolder().FindStringSubmatch(m.Content.all); b.Cwd == "" && found != nil {
+			b.Cwd = found[1]
 		}
 		at = latest(at, m.At.Time)
 		switch {
@@ -90,14 +88,13 @@ func readTask(path string, yield func(Conversation) error) error {
 			b.user(m.Content.words(), at)
 		}
 	}
-	return yield(b.Conversation)
-}
+})
 
 // taskFolder finds the folder in what these harnesses tell their model.
 var taskFolder = pattern.New(`(?m)^# Current (?:Working|Workspace) Directory \((.+?)\) Files`)
 
 // taskHead returns the folder and the beginning of a task, as far as a file beside it says them; else its last change.
-func taskHead(path string) (folder string, at time.Time, err error) {
+func taskHead(path string) (folder string, at time.Time) {
 	dir := filepath.Dir(path)
 	type head struct {
 		ID        string `json:"id"`
@@ -108,33 +105,25 @@ func taskHead(path string) (folder string, at time.Time, err error) {
 		Workspace string `json:"workspace"`
 		Folder    string `json:"cwdOnTaskInitialization"`
 	}
-	var all []head
-	history := filepath.Join(filepath.Dir(filepath.Dir(dir)), "state", "taskHistory.json")
-	if text, err := readWhole(history); err == nil {
-		_ = json.Unmarshal(text, &all) // without it the task's own files have to do
-	}
+	var all []head // without these files nothing is known
+	_ = readJSON(filepath.Join(filepath.Dir(filepath.Dir(dir)), "state", "taskHistory.json"), &all)
 	for _, name := range []string{"history_item.json", filepath.Base(dir) + ".json"} {
 		var one head
-		if text, err := readWhole(filepath.Join(dir, name)); err == nil && json.Unmarshal(text, &one) == nil {
+		if readJSON(filepath.Join(dir, name), &one) == nil {
 			one.ID = filepath.Base(dir)
 			all = append(all, one)
 		}
 	}
 	for _, one := range all {
-		if one.ID != filepath.Base(dir) {
-			continue
+		if one.ID == filepath.Base(dir) {
+			folder = cmp.Or(folder, one.Cwd, one.Root, one.Workspace, one.Folder)
+			at = latest(one.At.Time, one.Started.Time)
 		}
-		for _, path := range []string{one.Cwd, one.Root, one.Workspace, one.Folder} {
-			if folder == "" {
-				folder = path
-			}
-		}
-		at = latest(one.At.Time, one.Started.Time)
 	}
 	if at.IsZero() {
-		at, err = modified(path)
+		at = modified(path)
 	}
-	return folder, at, err
+	return folder, at
 }
 
 // A taskContent is a message's content, and all its text, also that in results of tools: what a person answers to the
@@ -147,11 +136,10 @@ type taskContent struct {
 // UnmarshalJSON takes any form, as that of content does.
 func (c *taskContent) UnmarshalJSON(b []byte) error {
 	var blocks []struct {
-		Type    string  `json:"type"`
 		Text    string  `json:"text"`
 		Content content `json:"content"`
 	}
-	if json.Unmarshal(b, &c.all) != nil && json.Unmarshal(b, &blocks) == nil {
+	if json.Unmarshal(b, &c.all) != nil && decode(b, &blocks) {
 		var texts []string
 		for _, block := range blocks {
 			texts = append(texts, block.Text, block.Content.join())

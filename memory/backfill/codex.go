@@ -27,11 +27,8 @@ var codex = format{
 			Cwd     string      `json:"cwd"`
 			Source  codexSource `json:"source"`
 			Message string      `json:"message"`
-			Name    string      `json:"name"`
-			// of calls: JSON in a string, or a patch
-			Arguments json.RawMessage `json:"arguments"`
-			Input     json.RawMessage `json:"input"`
-			Item      struct {
+			call                // its arguments are JSON in a string, or a patch
+			Item    struct {
 				Type    string  `json:"type"`
 				Content content `json:"content"`
 			} `json:"item"`
@@ -44,7 +41,7 @@ var codex = format{
 		case line.Type == "compacted", line.Type == "event_msg" && p.Type == "context_compacted":
 			b.note(summary)
 		case line.Type == "response_item" && (p.Type == "function_call" || p.Type == "custom_tool_call"):
-			b.tool(toolCall(p.Name, cmp.Or(string(p.Arguments), string(p.Input))))
+			b.tool(p.tool())
 		case line.Type != "event_msg":
 		case p.Type == "turn_aborted":
 			b.note(interruption)

@@ -1,8 +1,6 @@
 package backfill
 
 import (
-	"cmp"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,9 +46,11 @@ func (t Turn) isOpen() bool { return t.Assistant == "" && len(t.Tools) == 0 && t
 // A builder makes turns of what is said, given to it in the order of the file.
 type builder struct {
 	Conversation
-	from   string          // the conversation that what is said now was copied from
-	size   int             // bytes of what was said since the last part
-	beside map[string]bool // by conversation: whether it has a file of its own beside this one
+	yield  func(Conversation) error // takes the parts of a long conversation; nil: it has one
+	err    error                    // of yield; nothing is taken after it
+	from   string                   // the conversation that what is said now was copied from
+	size   int                      // bytes of what was said since the last part
+	beside map[string]bool          // by conversation: whether it has a file of its own beside this one
 
 	children []*builder // subagents whose lines stand in the same file, in the order of their first ones
 	byKey    map[string]*builder
@@ -86,21 +86,19 @@ func (b *builder) leave(what string) {
 // copied is what stands in the file of the conversation that it was branched from as well.
 const copied = "copy of another conversation"
 
-// yieldAll returns what is left: the conversation, and those of its subagents.
-func (b *builder) yieldAll(yield func(Conversation) error) error {
-	err := yield(b.Conversation)
+// end yields what is left: the conversation, and those of its subagents.
+func (b *builder) end() error {
+	b.part(b.Conversation)
 	for _, one := range b.children {
-		if err == nil {
-			err = yield(one.Conversation)
-		}
+		b.part(one.Conversation)
 	}
-	return err
+	return b.err
 }
 
-// setFolders notes the folders that a conversation is about.
-func (b *builder) setFolders(folders []string) {
-	if len(folders) > 0 {
-		b.Cwd, b.OtherFolders = folders[0], folders[1:]
+// part yields a part, unless one before it failed.
+func (b *builder) part(c Conversation) {
+	if b.err == nil {
+		b.err = b.yield(c)
 	}
 }
 
@@ -119,38 +117,28 @@ func (b *builder) hasFile(id string) bool {
 	return there
 }
 
-// addFolder notes one more folder that a conversation is about; "" is none.
-func (b *builder) addFolder(folder string) {
-	switch {
-	case b.Cwd == "":
-		b.Cwd = folder
-	case folder != "":
-		b.OtherFolders = append(b.OtherFolders, folder)
+// addFolders notes folders that a conversation is about; "" is none.
+func (b *builder) addFolders(folders ...string) {
+	for _, folder := range folders {
+		switch {
+		case b.Cwd == "":
+			b.Cwd = folder
+		case folder != "":
+			b.OtherFolders = append(b.OtherFolders, folder)
+		}
 	}
 }
 
-// say takes a message of either side, and of no other.
+// say takes a message of either side, or a compaction's summary, and of no other.
 func (b *builder) say(role string, said content, at time.Time) {
 	switch role {
 	case "user":
 		b.user(said.join(), at)
 	case "assistant":
 		b.answered(said, at)
+	case "summary":
+		b.note(summary)
 	}
-}
-
-// takePart returns the turns so far, without the last, which may go on, once they are large enough for a part. So a
-// file of gigabytes is never held in memory as a whole.
-func (b *builder) takePart() (c Conversation, full bool) {
-	n := len(b.Turns) - 1
-	if b.size < maxPart || n < 1 || b.ID == "" {
-		return c, false
-	}
-	c = b.Conversation
-	c.Turns = b.Turns[:n:n]
-	b.Turns, b.size, b.LeftOut = []Turn{b.Turns[n]}, 0, nil
-	b.Part++
-	return c, true
 }
 
 // answered takes a message of the agent, in which it may have called tools.
@@ -183,7 +171,6 @@ func (b *builder) user(text string, at time.Time) {
 		return
 	}
 	words = chars.Cut(words, maxSide)
-	b.size += len(words)
 	if n := len(b.Turns); n > 0 && b.Turns[n-1].isOpen() && b.Turns[n-1].From == b.from && command == "" {
 		last := &b.Turns[n-1]
 		switch {
@@ -194,12 +181,26 @@ func (b *builder) user(text string, at time.Time) {
 			return
 		case len(last.User) < maxSide:
 			last.User += "\n\n" + words
+			b.size += len(words)
 			return
 		default:
 			return
 		}
 	}
+	b.startPart()
+	b.size += len(words)
 	b.Turns = append(b.Turns, Turn{User: words, Command: command, Started: at, Ended: at, From: b.from})
+}
+
+// startPart yields the turns so far, once they are large enough for a part: a file of gigabytes is never held in memory
+// as a whole.
+func (b *builder) startPart() {
+	if b.yield == nil || b.size < maxPart || len(b.Turns) == 0 || b.ID == "" {
+		return
+	}
+	b.part(b.Conversation)
+	b.Turns, b.size, b.LeftOut = nil, 0, nil
+	b.Part++
 }
 
 const localCommand = "command that no agent answered"
@@ -241,77 +242,4 @@ func (b *builder) assistant(text string, at time.Time) {
 	if !at.IsZero() {
 		last.Ended = at
 	}
-}
-
-// A content is what a message consists of. In JSON it is a string, or a list of blocks of which texts are taken, and
-// that a tool was called.
-type content []piece
-
-// A piece of a message is a text, or a tool that was called.
-type piece struct {
-	text string
-	call *Tool
-}
-
-// UnmarshalJSON takes either form. Of any other it takes nothing, and gives no error: the line's other fields count.
-func (c *content) UnmarshalJSON(b []byte) error {
-	var text string
-	if json.Unmarshal(b, &text) == nil {
-		*c = content{{text: text}}
-		return nil
-	}
-	var blocks []struct {
-		Type    string          `json:"type"`
-		Text    string          `json:"text"`
-		Thought json.RawMessage `json:"thought"`
-		Name    string          `json:"name"`
-		Input   json.RawMessage `json:"input"`
-		// of pi's calls
-		Arguments json.RawMessage `json:"arguments"`
-		// qwen's, as the Gemini API has them
-		Call *struct {
-			Name string          `json:"name"`
-			Args json.RawMessage `json:"args"`
-		} `json:"functionCall"`
-		// newer versions of Roo's
-		Tool string `json:"toolName"`
-		// Goose's
-		Request struct {
-			Value struct {
-				Name      string          `json:"name"`
-				Arguments json.RawMessage `json:"arguments"`
-			} `json:"value"`
-		} `json:"toolCall"`
-	}
-	if json.Unmarshal(b, &blocks) != nil {
-		return nil
-	}
-	for _, block := range blocks {
-		kind := strings.ToLower(block.Type)
-		switch {
-		case block.Call != nil:
-			call := toolCall(block.Call.Name, string(block.Call.Args))
-			*c = append(*c, piece{call: &call})
-		case kind == "tool_use", kind == "toolcall", kind == "tool-call", kind == "toolrequest":
-			call := toolCall(cmp.Or(block.Name, block.Tool, block.Request.Value.Name),
-				cmp.Or(string(block.Input), string(block.Arguments), string(block.Request.Value.Arguments)))
-			*c = append(*c, piece{call: &call})
-		case kind == "" || kind == "text" || kind == "input_text" || kind == "output_text":
-			if block.Text != "" && block.Thought == nil {
-				*c = append(*c, piece{text: block.Text})
-			}
-		}
-	}
-	return nil
-}
-
-// join makes one text of all, without our block, which is a text of its own.
-func (c content) join() string {
-	var own []string
-	for _, p := range c {
-		if text := strings.TrimSpace(block().ReplaceAllString(p.text, "")); text != "" {
-			own = append(own, text)
-		}
-	}
-	return strings.Join(own, "\n\n")
 }

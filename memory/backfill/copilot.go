@@ -2,7 +2,6 @@ package backfill
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"time"
@@ -39,13 +38,12 @@ var readCopilot = jsonLines(func(b *builder, line struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Data      struct {
-		SessionID string          `json:"sessionId"`
-		Content   content         `json:"content"`
-		Caller    string          `json:"parentToolCallId"`
-		Tool      string          `json:"toolName"`
-		Arguments json.RawMessage `json:"arguments"`
-		Source    string          `json:"source"`
-		Context   struct {
+		SessionID string  `json:"sessionId"`
+		Content   content `json:"content"`
+		Caller    string  `json:"parentToolCallId"`
+		call
+		Source  string `json:"source"`
+		Context struct {
 			Cwd string `json:"cwd"`
 		} `json:"context"`
 	} `json:"data"`
@@ -72,6 +70,6 @@ var readCopilot = jsonLines(func(b *builder, line struct {
 	case "assistant.message":
 		to.assistant(line.Data.Content.join(), line.Timestamp)
 	case "tool.execution_start":
-		to.tool(toolCall(line.Data.Tool, string(line.Data.Arguments)))
+		to.tool(line.Data.tool())
 	}
 })

@@ -1,17 +1,15 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -33,24 +31,18 @@ var cursor = format{
 		if filepath.Base(path) != "state.vscdb" {
 			return cursorTranscript(ctx, p, path, yield)
 		}
-		db, err := migrations.Look(path)
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		ids, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT CAST(key AS TEXT) FROM cursorDiskKV
-			WHERE key >= 'composerData:' AND key < 'composerData;' AND value IS NOT NULL
-			ORDER BY CAST(value AS TEXT) LIKE '%"parentComposerId":"%', key`)
-		if err != nil {
-			return err
-		}
-		folders := cursorFolders(ctx, filepath.Dir(filepath.Dir(path)))
-		for _, key := range ids {
-			if err := cursorSession(ctx, db, strings.TrimPrefix(key, "composerData:"), folders, yield); err != nil {
-				return err
+		return inDatabase(path, func(db *sql.DB) error {
+			ids, err := sqlite.Collect(ctx, db, sqlite.One[string], `SELECT CAST(key AS TEXT) FROM cursorDiskKV
+				WHERE key >= 'composerData:' AND key < 'composerData;' AND value IS NOT NULL
+				ORDER BY CAST(value AS TEXT) LIKE '%"parentComposerId":"%', key`)
+			folders := cursorFolders(ctx, filepath.Dir(filepath.Dir(path)))
+			for _, key := range ids {
+				if err == nil {
+					err = cursorSession(ctx, db, strings.TrimPrefix(key, "composerData:"), folders, yield)
+				}
 			}
-		}
-		return nil
+			return err
+		})
 	},
 }
 
@@ -94,10 +86,8 @@ func cursorSession(ctx context.Context, db *sql.DB, id string, folders map[strin
 	if ok, err := cursorValue(ctx, db, "composerData:"+id, &c); !ok {
 		return err
 	}
-	b := builder{Conversation: Conversation{ID: id, Parent: c.Of.Parent, Cwd: c.Workspace.URI.Path}}
-	if b.Cwd == "" {
-		b.Cwd = folders[id]
-	}
+	b := builder{yield: yield, Conversation: Conversation{ID: id, Parent: c.Of.Parent,
+		Cwd: cmp.Or(c.Workspace.URI.Path, folders[id])}}
 	at := c.Created.Time
 	for _, one := range append(c.Inline, c.Order...) {
 		if one.Text == "" {
@@ -105,9 +95,7 @@ func cursorSession(ctx context.Context, db *sql.DB, id string, folders map[strin
 				return err
 			}
 		}
-		if b.Cwd == "" {
-			b.Cwd = one.Folder
-		}
+		b.Cwd = cmp.Or(b.Cwd, one.Folder)
 		at = latest(at, one.Created.Time)
 		switch {
 		case one.Kind == cursorCompaction:
@@ -117,20 +105,11 @@ func cursorSession(ctx context.Context, db *sql.DB, id string, folders map[strin
 		case one.Type == 2:
 			b.assistant(one.Text, at)
 			if one.Tool.Name != "" {
-				args := one.Tool.Args
-				if len(args) == 0 {
-					args = one.Tool.Params
-				}
-				b.tool(toolCall(one.Tool.Name, string(args)))
-			}
-		}
-		if part, full := b.takePart(); full {
-			if err := yield(part); err != nil {
-				return err
+				b.tool(toolCall(one.Tool.Name, cmp.Or(string(one.Tool.Args), string(one.Tool.Params))))
 			}
 		}
 	}
-	return yield(b.Conversation)
+	return b.end()
 }
 
 // cursorValue decodes the value of a key, and reports whether there is one of at most maxLine bytes.
@@ -141,9 +120,7 @@ func cursorValue(ctx context.Context, db *sql.DB, key string, to any) (bool, err
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	var odd *json.UnmarshalTypeError // fields of another type are passed over
-	failed := json.Unmarshal(value, to)
-	return err == nil && (failed == nil || errors.As(failed, &odd)), err
+	return err == nil && decode(value, to), err
 }
 
 // cursorFolders returns the folders of sessions, as the storage of each window has them.
@@ -160,24 +137,17 @@ func cursorFolders(ctx context.Context, user string) map[string]string {
 				ID string `json:"composerId"`
 			} `json:"allComposers"`
 		}
-		if text, err := cursorWindow(ctx, filepath.Join(window, "state.vscdb")); err == nil {
-			_ = json.Unmarshal(text, &all) // of a broken one nothing is known
-		}
+		_ = inDatabase(filepath.Join(window, "state.vscdb"), func(db *sql.DB) error { // of a broken one nothing is known
+			var text []byte
+			err := db.QueryRowContext(ctx, `SELECT value FROM ItemTable WHERE key = 'composer.composerData'`).Scan(&text)
+			decode(text, &all)
+			return err
+		})
 		for _, c := range all.Composers {
 			folders[c.ID] = folder
 		}
 	}
 	return folders
-}
-
-func cursorWindow(ctx context.Context, path string) (text []byte, err error) {
-	db, err := migrations.Look(path)
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
-	err = db.QueryRowContext(ctx, `SELECT value FROM ItemTable WHERE key = 'composer.composerData'`).Scan(&text)
-	return text, err
 }
 
 // cursorQuery finds the user's words in what a prompt of the command line holds.
@@ -194,10 +164,7 @@ func cursorTranscript(ctx context.Context, p Place, path string, yield func(Conv
 	if ofParent, _, is := strings.Cut(slash, "/subagents/"); is {
 		parent = filepath.Base(ofParent)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
+	written := modified(path)
 	return jsonLines(func(b *builder, line struct {
 		Role    string `json:"role"`
 		At      stamp  `json:"timestamp"`
@@ -208,7 +175,7 @@ func cursorTranscript(ctx context.Context, p Place, path string, yield func(Conv
 		b.ID, b.Cwd, b.Parent = strings.TrimSuffix(filepath.Base(path), ".jsonl"), folder, parent
 		at := line.At.Time
 		if at.IsZero() {
-			at = info.ModTime()
+			at = written
 		}
 		if line.Role == "assistant" {
 			b.answered(line.Message.Content, at)
@@ -244,14 +211,4 @@ func folderNamed(name string, folders []string) string {
 		}
 	}
 	return ""
-}
-
-// latest returns the last of times.
-func latest(times ...time.Time) (last time.Time) {
-	for _, t := range times {
-		if t.After(last) {
-			last = t
-		}
-	}
-	return last
 }

@@ -43,6 +43,8 @@ type format struct {
 	// isChild reports whether the file of a path, with slashes, is of a subagent; nil: no file is, or only its text
 	// says so. These are read after all others, because they belong to them.
 	isChild func(path string) bool
-	// read returns the conversations of a file, those of subagents after the one that started them.
-	read func(ctx context.Context, p Place, path string, yield func(Conversation) error) error
+	read    reader
 }
+
+// A reader yields the conversations of a file, those of subagents after the one that started them.
+type reader func(ctx context.Context, p Place, path string, yield func(Conversation) error) error

@@ -55,7 +55,7 @@ var gemini = format{
 			case "gemini":
 				b.assistant(m.Content.join(), m.Timestamp)
 				for _, call := range m.ToolCalls {
-					b.tool(toolCall(call.Name, string(call.Args)))
+					b.tool(call.tool())
 				}
 			}
 		}
@@ -74,10 +74,7 @@ type geminiMessage struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Content   content   `json:"content"`
-	ToolCalls []struct {
-		Name string          `json:"name"`
-		Args json.RawMessage `json:"args"`
-	} `json:"toolCalls"`
+	ToolCalls []call    `json:"toolCalls"`
 }
 
 // size is how many bytes of text it holds.
@@ -109,13 +106,12 @@ func (c *geminiChat) add(line []byte) error {
 		RewindTo string `json:"$rewindTo"`
 		geminiMessage
 	}
-	err := json.Unmarshal(line, &v)
 	is := func(id string) int {
 		return slices.IndexFunc(c.messages, func(m geminiMessage) bool { return m.ID == id && id != "" })
 	}
 	switch {
-	case err != nil:
-		return lineError(err)
+	case !decode(line, &v):
+		return errNotJSON
 	case v.SessionID != "":
 		c.id = v.SessionID
 		c.messages = append(c.messages[:0], v.Messages...)

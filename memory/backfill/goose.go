@@ -2,19 +2,15 @@ package backfill
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
-
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
-	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // goose is Goose: since 1.10 the SQLite database sessions/sessions.db in its data folder (session_manager.rs at
-// dbec1655), before it a file of JSON lines a session. What its scheduler and its subagents did says so in the type of
-// the session, and of whom only in newer versions.
+// dbec1655, message.rs at 05132966), before it a file of JSON lines a session (legacy.rs at 0fc5e540). The type of a
+// session says that a scheduler or another agent has started it, and only newer versions say which. A message that its
+// user does not see is the summary of a compaction, or the order to go on after it.
 var goose = format{
 	agent: "goose",
 	roots: func(p Place) []string {
@@ -32,38 +28,15 @@ var goose = format{
 		if filepath.Ext(path) == ".jsonl" {
 			return gooseLines(ctx, p, path, yield)
 		}
-		db, err := migrations.Look(path)
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		column, err := columns(ctx, db, "sessions")
-		if err != nil {
-			return err
-		}
-		sessions, err := sqlite.Collect(ctx, db, func(row sqlite.Row) (c Conversation, err error) {
-			var kind string
-			err = row.Scan(&c.ID, &c.Cwd, &c.Parent, &kind)
-			if c.Parent == "" && (strings.Contains(kind, "agent") || kind == "scheduled") {
-				c.Parent = nobody
-			}
-			return c, err
-		}, `SELECT id, working_dir, `+column("parent_session_id")+`, `+column("session_type")+` FROM sessions
-			ORDER BY `+column("parent_session_id")+` <> '', created_at, id`)
-		for _, c := range sessions {
-			if err == nil {
-				err = eachMessage(ctx, db, c, yield, gooseMessage, `SELECT role, content_json, created_timestamp
-					FROM messages WHERE session_id = ? ORDER BY created_timestamp, id`)
-			}
-		}
-		return err
+		return database{
+			sessions: `SELECT id, working_dir, CASE WHEN {sessions.parent_session_id} <> '' THEN {sessions.parent_session_id}
+					WHEN {sessions.session_type} IN ('sub_agent', 'specialist', 'hidden', 'scheduled') THEN '` + nobody + `'
+					ELSE '' END AS parent
+				FROM sessions ORDER BY {sessions.parent_session_id} <> '', created_at, id`,
+			messages: `SELECT iif(instr({messages.metadata_json}, '"userVisible":false'), 'summary', role), content_json,
+				created_timestamp FROM messages WHERE session_id = ? ORDER BY created_timestamp, id`,
+		}.read(ctx, p, path, yield)
 	},
-}
-
-func gooseMessage(b *builder, role string, data []byte, at time.Time) {
-	var said content
-	_ = json.Unmarshal(data, &said) // of a broken one nothing is taken
-	b.say(role, said, at)
 }
 
 var gooseLines = jsonLines(func(b *builder, line struct {

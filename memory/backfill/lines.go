@@ -13,6 +13,13 @@ import (
 	"strings"
 )
 
+// decode reads JSON, of which fields that have another type than we know are passed over: harnesses write much that is
+// nobody's words. It returns false for what is no JSON.
+func decode(text []byte, to any) bool {
+	var broken *json.SyntaxError
+	return !errors.As(json.Unmarshal(text, to), &broken)
+}
+
 // readWhole reads a file that is one value, of at most maxLine bytes.
 func readWhole(path string) ([]byte, error) {
 	info, err := os.Stat(path)
@@ -28,10 +35,23 @@ func readWhole(path string) ([]byte, error) {
 // readJSON decodes such a file.
 func readJSON(path string, to any) error {
 	text, err := readWhole(path)
-	if err == nil && json.Unmarshal(text, to) != nil {
+	if err == nil && !decode(text, to) {
 		return errNotJSON
 	}
 	return err
+}
+
+// jsonFile makes the read function of a format whose files are one conversation each, in a JSON value of type T.
+func jsonFile[T any](take func(b *builder, v T)) reader {
+	return func(_ context.Context, _ Place, path string, yield func(Conversation) error) error {
+		var v T
+		if err := readJSON(path, &v); err != nil {
+			return err
+		}
+		b := builder{Conversation: Conversation{File: path}, yield: yield}
+		take(&b, v)
+		return b.end()
+	}
 }
 
 // eachTextLine calls f for each line of a file of text, without its end. One that is longer than maxLine is an error.
@@ -75,18 +95,8 @@ func isBadLines(err error) bool {
 	return errors.As(err, &odd)
 }
 
-// lineError returns errNotJSON for a line that is no JSON. A line of JSON whose fields have other types than we know is
-// no error: harnesses write many lines that hold nobody's words.
-func lineError(err error) error {
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		return errNotJSON
-	}
-	return nil
-}
-
 // eachLine calls f for each line of a file, in memory that does not grow with the file. A line that is too long, is no
-// JSON object, or for which f gives errNotJSON, is passed over, and counted in the badLines that eachLine gives at the
+// JSON object, or for which f returns errNotJSON, is passed over, and counted in the badLines that eachLine returns at the
 // end. A last line without a line end is not counted: the harness may still be writing it. Any other error of f ends
 // the reading.
 func eachLine(ctx context.Context, path string, f func(line []byte) error) error {
@@ -147,27 +157,23 @@ func toolOutput(line []byte) bool {
 var toolResult, toolUse, textBlock = []byte(`"tool_result"`), []byte(`"tool_use"`), []byte(`"text"`)
 
 // jsonLines makes the read function of a format whose files are one conversation each, in JSON lines of type T.
-func jsonLines[T any](take func(b *builder, line T)) func(context.Context, Place, string,
-	func(Conversation) error) error {
+func jsonLines[T any](take func(b *builder, line T)) reader {
 	return func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
-		b := builder{Conversation: Conversation{File: path}}
+		b := builder{Conversation: Conversation{File: path}, yield: yield}
 		err := eachLine(ctx, path, func(line []byte) error {
 			var v T
 			if toolOutput(line) {
 				return nil
 			}
-			if err := json.Unmarshal(line, &v); err != nil {
-				return lineError(err)
+			if !decode(line, &v) {
+				return errNotJSON
 			}
 			take(&b, v)
-			if part, full := b.takePart(); full {
-				return yield(part)
-			}
-			return nil
+			return b.err
 		})
 		if err != nil && !isBadLines(err) {
 			return err
 		}
-		return cmp.Or(b.yieldAll(yield), err)
+		return cmp.Or(b.end(), err)
 	}
 }

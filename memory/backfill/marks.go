@@ -77,13 +77,13 @@ func markOf(text string) (m mark, found bool) {
 	return m, false
 }
 
-// block matches a context block of ours at the start of a prompt.
-var block = pattern.New(`(?s)^\s*<signet-memory source="acp-proxy".*?</signet-memory>\s*`)
+// ourBlock matches a context block of ours at the start of a prompt.
+var ourBlock = pattern.New(`(?s)^\s*<signet-memory source="acp-proxy".*?</signet-memory>\s*`)
 
 // userWords returns what the user said in a message, and what the harness has put into it: neither has a block of ours.
 func userWords(text string) (words string, found []string) {
 	for {
-		text = strings.TrimSpace(block().ReplaceAllString(text, ""))
+		text = strings.TrimSpace(ourBlock().ReplaceAllString(text, ""))
 		m, is := markOf(text)
 		if !is {
 			break

@@ -1,142 +1,118 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
-	"time"
-
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
 // opencode is OpenCode: the SQLite database ~/.local/share/opencode/opencode.db (seen: 1.18.33), with tables of
-// sessions, of messages and of their parts; the latter two hold JSON.
+// sessions, of messages and of their parts; the latter two hold JSON. To 1.1 it wrote a JSON file each, below storage:
+// session/PROJECT/SESSION.json, message/SESSION/MESSAGE.json, part/MESSAGE/PART.json. Names within a folder are in the
+// order of time.
 var opencode = format{
 	agent: "opencode",
 	roots: func(p Place) []string {
 		return []string{p.data("opencode", "storage", "session"), p.data("opencode", "opencode.db")}
 	},
-	match:   func(rel string) bool { return rel == "." || isOpencodeFile(rel) },
-	isChild: isOpencodeChild,
-	read: func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
+	match: func(rel string) bool { return rel == "." || isOpencodeFile(rel) },
+	isChild: func(path string) bool {
+		var s opencodeSession
+		return isOpencodeFile(path) && readJSON(path, &s) == nil && s.Parent != ""
+	},
+	read: func(ctx context.Context, p Place, path string, yield func(Conversation) error) error {
 		if isOpencodeFile(path) {
 			return readOpencodeFile(ctx, path, yield)
 		}
-		return opencodeDatabase(ctx, path, yield)
+		return opencodeTables.read(ctx, p, path, yield)
 	},
 }
 
-func opencodeDatabase(ctx context.Context, path string, yield func(Conversation) error) error {
-	db, err := migrations.Look(path)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	sessions, err := opencodeSessions(ctx, db)
-	if err != nil {
-		return err
-	}
-	for _, c := range sessions {
-		if err := opencodeTurns(ctx, db, c, yield); err != nil {
-			return err
-		}
-	}
-	return nil
+// opencodeTables leave out what tools gave, which is most of a database.
+var opencodeTables = database{
+	sessions: `SELECT id, directory, coalesce(parent_id, '') FROM session ORDER BY parent_id IS NOT NULL, time_created, id`,
+	messages: `SELECT CASE WHEN NOT json_valid(m.data) THEN '' WHEN m.data ->> 'role' = 'assistant'
+			AND m.data -> 'summary' = 'true' THEN 'summary' ELSE coalesce(m.data ->> 'role', '') END,
+		'[' || group_concat(CASE WHEN NOT json_valid(p.data) THEN NULL WHEN p.data ->> 'type' = 'tool'
+			THEN json_remove(p.data, '$.state.output') WHEN p.data ->> 'type' = 'text' THEN p.data END ORDER BY
+			p.time_created, p.id) || ']', min(p.time_created) / 1000.0
+		FROM message m JOIN part p ON p.message_id = m.id
+		WHERE m.session_id = ? GROUP BY m.id ORDER BY m.time_created, m.id`,
 }
 
-// opencodeSessions returns the conversations; those with a parent are subagents', and come after it.
-func opencodeSessions(ctx context.Context, db *sql.DB) (all []Conversation, err error) {
-	rows, err := db.QueryContext(ctx, `SELECT id, directory, coalesce(parent_id, '') FROM session
-		ORDER BY parent_id IS NOT NULL, time_created, id`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var c Conversation
-		if err := rows.Scan(&c.ID, &c.Cwd, &c.Parent); err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
+// An opencodeSession is a session's file.
+type opencodeSession struct {
+	ID     string `json:"id"`
+	Parent string `json:"parentID"`
+	Folder string `json:"directory"`
 }
 
-// opencodeTurns returns what was said in a conversation, a long one in parts.
-func opencodeTurns(ctx context.Context, db *sql.DB, c Conversation, yield func(Conversation) error) error {
-	rows, err := db.QueryContext(ctx, `SELECT m.id, m.data, p.data, p.time_created FROM message m
-		JOIN part p ON p.message_id = m.id
-		WHERE m.session_id = ? ORDER BY m.time_created, m.id, p.time_created, p.id`, c.ID)
-	if err != nil {
+// isOpencodeFile reports whether a path is a session's file.
+func isOpencodeFile(path string) bool {
+	return strings.HasSuffix(path, ".json") && strings.HasPrefix(filepath.Base(path), "ses_")
+}
+
+func readOpencodeFile(ctx context.Context, path string, yield func(Conversation) error) error {
+	var s opencodeSession
+	if err := readJSON(path, &s); err != nil {
 		return err
 	}
-	defer rows.Close()
-	b := builder{Conversation: c}
-	var id string
-	var m opencodeMessage
-	for rows.Next() {
-		var message, data, part string
-		var created int64
-		if err := rows.Scan(&message, &data, &part, &created); err != nil {
-			return err
+	b := builder{Conversation: Conversation{ID: s.ID, Parent: s.Parent, Cwd: s.Folder}, yield: yield}
+	storage := filepath.Dir(filepath.Dir(filepath.Dir(path)))
+	err := eachJSON(filepath.Join(storage, "message", filepath.Base(s.ID)), func(text []byte) error {
+		var m struct {
+			ID      string          `json:"id"`
+			Role    string          `json:"role"`
+			Summary json.RawMessage `json:"summary"` // of an answer: true for a compaction's
+			Time    struct {
+				Created stamp `json:"created"`
+			} `json:"time"`
 		}
-		if message != id {
-			m.end(&b)
-			if part, full := b.takePart(); full {
-				if err := yield(part); err != nil {
-					return err
+		if !decode(text, &m) {
+			return nil // without a role nothing is taken of it
+		}
+		var words content
+		err := eachJSON(filepath.Join(storage, "part", filepath.Base(m.ID)), func(text []byte) error {
+			var part block
+			if decode(text, &part) {
+				if p, ok := part.piece(); ok {
+					words = append(words, p)
 				}
 			}
-			id, m = message, opencodeMessage{at: time.UnixMilli(created)}
-			_ = json.Unmarshal([]byte(data), &m) // without a role nothing is taken of it
+			return ctx.Err()
+		})
+		if m.Role == "assistant" && string(m.Summary) == "true" {
+			m.Role = "summary"
 		}
-		m.add([]byte(part))
-	}
-	m.end(&b)
-	if err := rows.Err(); err != nil {
+		b.say(m.Role, words, m.Time.Created.Time)
+		return cmp.Or(err, b.err)
+	})
+	if err != nil {
 		return err
 	}
-	return yield(b.Conversation)
+	return b.end()
 }
 
-// An opencodeMessage is a message, with what was said in its parts.
-type opencodeMessage struct {
-	Role    string          `json:"role"`
-	Summary json.RawMessage `json:"summary"` // of an answer: true for a compaction's
-	at      time.Time
-	words   content
-}
-
-// add takes a part.
-func (m *opencodeMessage) add(part []byte) {
-	var p struct {
-		Type      string `json:"type"`
-		Text      string `json:"text"`
-		Synthetic bool   `json:"synthetic"`
-		Tool      string `json:"tool"`
-		State     struct {
-			Input json.RawMessage `json:"input"`
-		} `json:"state"`
+// eachJSON calls f for each JSON file of a folder, in the order of their names; of a folder that is not there for none.
+func eachJSON(folder string, f func(text []byte) error) error {
+	entries, err := os.ReadDir(folder)
+	if os.IsNotExist(err) {
+		return nil
 	}
-	switch err := json.Unmarshal(part, &p); {
-	case err != nil:
-	case p.Type == "tool":
-		call := toolCall(p.Tool, string(p.State.Input))
-		m.words = append(m.words, piece{call: &call})
-	case p.Type == "text" && !p.Synthetic && strings.TrimSpace(p.Text) != "":
-		m.words = append(m.words, piece{text: p.Text})
+	for _, entry := range entries {
+		if !entry.Type().IsRegular() || filepath.Ext(entry.Name()) != ".json" {
+			continue
+		}
+		text, err := readWhole(filepath.Join(folder, entry.Name()))
+		if err == nil {
+			err = f(text)
+		}
+		if err != nil {
+			return err
+		}
 	}
-}
-
-// end returns a message that is whole to the builder.
-func (m *opencodeMessage) end(b *builder) {
-	switch {
-	case m.Role == "assistant" && string(m.Summary) == "true":
-		b.note(summary)
-	case m.Role == "assistant":
-		b.answered(m.words, m.at)
-	case m.Role == "user":
-		b.user(m.words.join(), m.at)
-	}
+	return err
 }

@@ -2,6 +2,8 @@ package backfill
 
 import (
 	"encoding/json"
+	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +29,7 @@ func timeOf(text string) time.Time {
 		case n <= 0:
 			return time.Time{}
 		case n < 1e11: // seconds until the year 5138
-			return time.UnixMilli(int64(n * 1000))
+			return time.UnixMilli(int64(math.Round(n * 1000)))
 		}
 		return time.UnixMilli(int64(n))
 	}
@@ -37,4 +39,22 @@ func timeOf(text string) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// modified returns when a file was written last, zero for one that is not there.
+func modified(path string) (at time.Time) {
+	if info, err := os.Stat(path); err == nil {
+		at = info.ModTime()
+	}
+	return at
+}
+
+// latest returns the last of times.
+func latest(times ...time.Time) (last time.Time) {
+	for _, t := range times {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -25,34 +23,31 @@ var zed = format{
 	roots: func(p Place) []string { return []string{filepath.Join(zedData(p, runtime.GOOS), "threads")} },
 	match: func(rel string) bool { return rel == "threads.db" },
 	read: func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
-		db, err := migrations.Look(path)
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		threads, err := zedThreads(ctx, db)
-		if err != nil {
-			return err
-		}
-		odd := 0
-		for _, t := range threads {
-			data, err := t.data(ctx, db)
+		return inDatabase(path, func(db *sql.DB) error {
+			threads, err := zedThreads(ctx, db)
 			if err != nil {
 				return err
 			}
-			b := builder{Conversation: Conversation{ID: t.id, Parent: t.parent, File: path}}
-			b.setFolders(t.folders)
-			if !t.read(data, &b) {
-				odd++
-			} else if err := yield(b.Conversation); err != nil {
-				return err
+			odd := 0
+			for _, t := range threads {
+				data, err := t.data(ctx, db)
+				if err != nil {
+					return err
+				}
+				b := builder{Conversation: Conversation{ID: t.id, Parent: t.parent}, yield: yield}
+				b.addFolders(t.folders...)
+				if !t.read(data, &b) {
+					odd++
+				} else if err := b.end(); err != nil {
+					return err
+				}
 			}
-		}
-		if odd > 0 {
-			return fmt.Errorf("%d of its %d threads are broken, too long or written in a way that is not known here",
-				odd, len(threads))
-		}
-		return nil
+			if odd > 0 {
+				return fmt.Errorf("%d of its %d threads are broken, too long or written in a way that is not known here",
+					odd, len(threads))
+			}
+			return nil
+		})
 	},
 }
 
@@ -74,26 +69,19 @@ type zedThread struct {
 	created, updated time.Time
 }
 
-// zedThreads returns the threads, those of subagents last. Columns were added one by one: older databases lack some.
+// zedThreads returns the threads, those of subagents last.
 func zedThreads(ctx context.Context, db *sql.DB) ([]zedThread, error) {
-	column, err := columns(ctx, db, "threads")
-	if err != nil {
-		return nil, err
-	}
 	return sqlite.Collect(ctx, db, func(row sqlite.Row) (t zedThread, err error) {
 		var folders, order, created, updated string
-		if err := row.Scan(&t.id, &t.parent, &folders, &order, &created, &updated); err != nil {
-			return t, err
-		}
+		err = row.Scan(&t.id, &t.parent, &folders, &order, &created, &updated)
 		t.folders = zedFolders(folders, order)
-		t.updated, _ = time.Parse(time.RFC3339, updated) // zero where it has another form
-		if t.created, err = time.Parse(time.RFC3339, created); err != nil {
+		t.updated = timeOf(updated)
+		if t.created = timeOf(created); t.created.IsZero() {
 			t.created = t.updated
 		}
-		return t, nil
-	}, `SELECT id, `+column("parent_id")+`, `+column("folder_paths")+`, `+column("folder_paths_order")+`,
-		`+column("created_at")+`, updated_at FROM threads
-		ORDER BY `+column("parent_id")+` <> '', updated_at, id`)
+		return t, err
+	}, withColumns(ctx, db, `SELECT id, {threads.parent_id}, {threads.folder_paths}, {threads.folder_paths_order},
+		{threads.created_at}, updated_at FROM threads ORDER BY {threads.parent_id} <> '', updated_at, id`))
 }
 
 // maxThread is how large a conversation may be, in bytes, that has to be held in memory as a whole: a thread of Zed's,
@@ -112,7 +100,7 @@ func (t zedThread) data(ctx context.Context, db *sql.DB) ([]byte, error) {
 	return unpack(kind, data), nil
 }
 
-// unpack decompresses data of a kind, and gives nil where it is broken or larger than maxThread.
+// unpack decompresses data of a kind, and returns nil where it is broken or larger than maxThread.
 func unpack(kind string, data []byte) []byte {
 	if kind != "zstd" {
 		return data
@@ -131,26 +119,14 @@ func unpack(kind string, data []byte) []byte {
 
 // A zedMessage is a message of a thread: {"User": …} or {"Agent": …}, in older versions with a role.
 type zedMessage struct {
-	User, Agent *struct {
-		Content []zedPiece
-	}
+	User, Agent *struct{ Content content }
 
 	Role        string            `json:"role"`
 	Segments    content           `json:"segments"`
 	Text        string            `json:"text"` // in the oldest version
-	ToolUses    []zedCall         `json:"tool_uses"`
+	ToolUses    []call            `json:"tool_uses"`
 	ToolResults []json.RawMessage `json:"tool_results"`
 	Hidden      bool              `json:"is_hidden"`
-}
-
-type zedCall struct {
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"`
-}
-
-type zedPiece struct {
-	Text    string
-	ToolUse *zedCall
 }
 
 // read makes turns of a thread. Their times are those of the thread, when it began and when it was last changed: its
@@ -164,16 +140,13 @@ func (t zedThread) read(data []byte, b *builder) (ok bool) {
 			} `json:"worktree_snapshots"`
 		} `json:"initial_project_snapshot"`
 	}
-	var odd *json.UnmarshalTypeError // fields of another type are passed over
-	if err := json.Unmarshal(data, &thread); err != nil && !errors.As(err, &odd) {
+	if !decode(data, &thread) {
 		return false
 	}
 	if b.Cwd == "" {
-		var folders []string
 		for _, w := range thread.Snapshot.Worktrees {
-			folders = append(folders, w.Path)
+			b.addFolders(w.Path)
 		}
-		b.setFolders(folders)
 	}
 	for _, m := range thread.Messages {
 		asked := t.updated
@@ -188,28 +161,20 @@ func (t zedThread) read(data []byte, b *builder) (ok bool) {
 			b.answered(m.words(), t.updated)
 		}
 	}
-	return len(b.Turns) > 0 || len(thread.Messages) == 0 && odd == nil
+	return len(b.Turns) > 0 || thread.Messages != nil && len(thread.Messages) == 0
 }
 
 // words returns what is said in a message, and the tools that it calls.
 func (m zedMessage) words() content {
 	all := append(m.Segments, piece{text: m.Text})
-	call := func(c zedCall) {
-		tool := toolCall(c.Name, string(c.Input))
-		all = append(all, piece{call: &tool})
-	}
-	for _, of := range []*struct{ Content []zedPiece }{m.User, m.Agent} {
-		if of == nil {
-			continue
-		}
-		for _, p := range of.Content {
-			if all = append(all, piece{text: p.Text}); p.ToolUse != nil {
-				call(*p.ToolUse)
-			}
+	for _, of := range []*struct{ Content content }{m.User, m.Agent} {
+		if of != nil {
+			all = append(all, of.Content...)
 		}
 	}
 	for _, c := range m.ToolUses {
-		call(c)
+		tool := c.tool()
+		all = append(all, piece{call: &tool})
 	}
 	return all
 }
