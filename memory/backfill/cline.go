@@ -195,13 +195,11 @@ func (c taskContent) answer() (all content) {
 			case said != "":
 				all = append(all, piece{text: elementIn(inner, said)})
 			case isTool:
-				call := toolCall(name, "")
+				var paths []string
 				if path := elementIn(inner, "path"); path != "" {
-					call.Paths, call.Title = []string{path}, name+" "+path
+					paths = []string{path}
 				}
-				if command := elementIn(inner, "command"); command != "" {
-					call.Title = command
-				}
+				call := newTool(name, elementIn(inner, "command"), paths...)
 				all = append(all, piece{call: &call})
 			}
 			text = rest

@@ -22,12 +22,14 @@ var codex = format{
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Payload   struct {
-			Type    string      `json:"type"`
-			ID      string      `json:"id"`
-			Cwd     string      `json:"cwd"`
-			Source  codexSource `json:"source"`
-			Message string      `json:"message"`
-			call                // its arguments are JSON in a string, or a patch
+			Type   string `json:"type"`
+			ID     string `json:"id"`
+			Cwd    string `json:"cwd"`
+			Source struct {
+				Subagent json.RawMessage `json:"subagent"`
+			} `json:"source"` // of the user's conversations a word
+			Message string `json:"message"`
+			call           // its arguments are JSON in a string, or a patch
 			Item    struct {
 				Type    string  `json:"type"`
 				Content content `json:"content"`
@@ -37,7 +39,7 @@ var codex = format{
 		p := line.Payload
 		switch {
 		case line.Type == "session_meta" && b.ID == "":
-			b.ID, b.Cwd, b.Parent = p.ID, p.Cwd, p.Source.parent
+			b.ID, b.Cwd, b.Parent = p.ID, p.Cwd, codexParent(p.Source.Subagent)
 		case line.Type == "compacted", line.Type == "event_msg" && p.Type == "context_compacted":
 			b.note(summary)
 		case line.Type == "response_item" && (p.Type == "function_call" || p.Type == "custom_tool_call"):
@@ -57,23 +59,16 @@ var codex = format{
 	}),
 }
 
-// A codexSource says who started a session: in JSON a word, or {"subagent": …}.
-type codexSource struct{ parent string }
-
-// UnmarshalJSON takes any form, and gives no error: the line's other fields count.
-func (s *codexSource) UnmarshalJSON(b []byte) error {
-	var of struct {
-		Subagent json.RawMessage `json:"subagent"`
-	}
-	if json.Unmarshal(b, &of) != nil || of.Subagent == nil {
-		return nil
+// codexParent returns who started a subagent, by what is said of it: an object, or a word where nobody has.
+func codexParent(subagent json.RawMessage) string {
+	if subagent == nil {
+		return ""
 	}
 	var spawn struct {
 		Thread struct {
 			Parent string `json:"parent_thread_id"`
 		} `json:"thread_spawn"`
 	}
-	_ = json.Unmarshal(of.Subagent, &spawn) // a word, or another object: it names no thread
-	s.parent = cmp.Or(spawn.Thread.Parent, nobody)
-	return nil
+	decode(subagent, &spawn)
+	return cmp.Or(spawn.Thread.Parent, nobody)
 }

@@ -33,11 +33,13 @@ type copilotChat struct {
 
 // A copilotPart is a part of an answer: a text, a tool that was called, or an edit.
 type copilotPart struct {
-	Kind  string       `json:"kind"`
-	Value copilotValue `json:"value"`
-	Tool  string       `json:"toolId"`
+	Kind  string `json:"kind"`
+	Value string `json:"value"` // of other kinds something else
+	Tool  string `json:"toolId"`
 	Data  struct {
-		Command json.RawMessage `json:"commandLine"`
+		Command struct {
+			Original string `json:"original"`
+		} `json:"commandLine"`
 	} `json:"toolSpecificData"`
 	URI struct {
 		Path string `json:"path"`
@@ -47,35 +49,21 @@ type copilotPart struct {
 	} `json:"content"`
 }
 
-// A copilotValue is a text; parts of other kinds have other things there.
-type copilotValue string
-
-// UnmarshalJSON takes any form, and gives no error.
-func (v *copilotValue) UnmarshalJSON(b []byte) error {
-	var text string
-	_ = json.Unmarshal(b, &text) // no text: nothing
-	*v = copilotValue(text)
-	return nil
-}
-
 func readCopilotChat(ctx context.Context, path string, yield func(Conversation) error) error {
-	var text []byte
-	var err error
+	read := readWhole
 	if filepath.Ext(path) == ".jsonl" {
-		text, err = replayed(ctx, path)
-	} else {
-		text, err = readWhole(path)
+		read = func(path string) ([]byte, error) { return replayed(ctx, path) }
 	}
+	text, err := read(path)
 	if err != nil {
 		return err
 	}
 	var chat copilotChat
-	var odd *json.UnmarshalTypeError // fields of another type are passed over
-	if err := json.Unmarshal(text, &chat); err != nil && !errors.As(err, &odd) {
+	if !decode(text, &chat) {
 		return errNotJSON
 	}
 	window := filepath.Dir(filepath.Dir(path))
-	b := builder{Conversation: Conversation{ID: chat.ID, Cwd: workspaceFolder(window)}}
+	b := builder{Conversation: Conversation{ID: chat.ID, Cwd: workspaceFolder(window)}, yield: yield}
 	for _, r := range chat.Requests {
 		if r.BySystem || r.Confirmation != "" {
 			b.note(instruction)
@@ -85,32 +73,18 @@ func readCopilotChat(ctx context.Context, path string, yield func(Conversation) 
 		for _, part := range r.Response {
 			switch part.Kind {
 			case "", "markdownContent", "markdownVuln":
-				b.assistant(string(part.Value)+part.Content.Value, r.At.Time)
+				b.assistant(part.Value+part.Content.Value, r.At.Time)
 			case "toolInvocationSerialized":
-				b.tool(toolCall(part.Tool, copilotCommand(part.Data.Command)))
+				b.tool(newTool(part.Tool, part.Data.Command.Original))
 			case "textEditGroup":
-				call := toolCall("edit", "")
-				call.Paths, call.Title = []string{part.URI.Path}, "edit "+part.URI.Path
-				b.tool(call)
+				b.tool(newTool("edit", "", part.URI.Path))
 			}
 		}
 		if r.IsCanceled {
 			b.note(interruption)
 		}
 	}
-	return yield(b.Conversation)
-}
-
-// copilotCommand makes arguments of a command line that a tool ran.
-func copilotCommand(line json.RawMessage) string {
-	var of struct {
-		Original string `json:"original"`
-	}
-	if json.Unmarshal(line, &of) != nil || of.Original == "" {
-		return ""
-	}
-	text, _ := json.Marshal(map[string]string{"command": of.Original}) // a string can be encoded
-	return string(text)
+	return b.end()
 }
 
 var errNoLog = errors.New("its log of changes is broken")

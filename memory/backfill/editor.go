@@ -1,9 +1,7 @@
 package backfill
 
 import (
-	"encoding/json"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -46,10 +44,7 @@ func workspaceFolder(storage string) string {
 	var window struct {
 		Folder string `json:"folder"`
 	}
-	text, err := os.ReadFile(filepath.Join(storage, "workspace.json"))
-	if err != nil || json.Unmarshal(text, &window) != nil {
-		return ""
-	}
+	_ = readJSON(filepath.Join(storage, "workspace.json"), &window) // without it no folder is known
 	return pathOf(window.Folder)
 }
 

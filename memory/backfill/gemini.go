@@ -5,9 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"os"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,7 +43,7 @@ var gemini = format{
 			}
 			odd = chat.add(whole)
 		}
-		b := builder{Conversation: Conversation{ID: chat.id, Cwd: folder}}
+		b := builder{Conversation: Conversation{ID: chat.id, Cwd: folder}, yield: yield}
 		if slash := filepath.ToSlash(path); ofGeminiSubagent(slash) {
 			b.Parent = filepath.Base(filepath.Dir(path))
 		}
@@ -59,7 +58,7 @@ var gemini = format{
 				}
 			}
 		}
-		return cmp.Or(yield(b.Conversation), odd)
+		return cmp.Or(b.end(), odd)
 	},
 }
 
@@ -148,28 +147,21 @@ func geminiFolder(p Place, path string) (string, error) {
 	var known struct {
 		Projects map[string]string `json:"projects"`
 	}
-	if text, err := os.ReadFile(filepath.Join(p.Home, ".gemini", "projects.json")); err == nil {
-		_ = json.Unmarshal(text, &known) // of a broken one nothing is known
-	}
+	_ = readJSON(filepath.Join(p.Home, ".gemini", "projects.json"), &known) // of a broken one nothing is known
 	above, _, _ := strings.Cut(filepath.ToSlash(path), "/chats/")
 	name := filepath.Base(above)
-	isDigest := len(name) == 2*sha256.Size
-	for folder, project := range known.Projects {
-		if project == name || isDigest && digestOf(folder) == name {
+	for _, folder := range slices.Concat(slices.Sorted(maps.Keys(known.Projects)), p.Projects) {
+		if known.Projects[folder] == name || digestOf(folder) == name {
 			return folder, nil
 		}
 	}
-	if !isDigest {
-		return "", nil
+	if len(name) == 2*sha256.Size {
+		return "", errNoFolder
 	}
-	for _, folder := range p.Projects {
-		if digestOf(folder) == name {
-			return folder, nil
-		}
-	}
-	return "", errNoFolder
+	return "", nil
 }
 
+// digestOf is how older versions name a folder.
 func digestOf(folder string) string {
 	sum := sha256.Sum256([]byte(folder))
 	return hex.EncodeToString(sum[:])

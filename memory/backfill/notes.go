@@ -56,36 +56,21 @@ const (
 // folders in a way that cannot be turned back into a path, but a path can be compared with it.
 func Notes(p Place, here string) (all []Note, skipped []Skip) {
 	for _, of := range noteFiles {
-		root := p.env(of.variable, of.folder)
 		for _, pattern := range of.files {
-			names, err := filepath.Glob(filepath.Join(globEscape(root), filepath.FromSlash(pattern)))
-			if err != nil {
-				continue // there is no such folder
-			}
+			root := globEscape(p.env(of.variable, of.folder))
+			names, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern))) // the patterns are valid
 			for _, name := range names {
-				info, err := os.Stat(name) // people link these to where they keep such files
-				switch {
-				case err == nil && !info.Mode().IsRegular():
-					err = errors.New("it is no file")
-				case err == nil && !belongsToUser(info):
-					err = errors.New("it belongs to another user")
-				}
-				var found []Note
-				if err == nil {
-					found, err = notesIn(name, of.byAgent)
-				}
+				found, err := notesIn(name, of.byAgent)
 				if err != nil {
 					skipped = append(skipped, Skip{name, "it cannot be read: " + reason(err)})
-					continue
 				}
-				cwd, unknown := "", false
-				if strings.HasPrefix(pattern, "projects/") {
+				cwd, isProject := "", strings.HasPrefix(pattern, "projects/")
+				if isProject && len(found) > 0 {
 					cwd = claudeFolder(filepath.Dir(filepath.Dir(name)), here)
-					unknown = cwd == ""
 				}
 				for _, n := range found {
-					n.Agent, n.File, n.ByAgent, n.Written = of.agent, name, of.byAgent, info.ModTime().UTC()
-					n.Cwd, n.CwdUnknown = cmp.Or(cwd, n.Cwd), unknown
+					n.Agent, n.File, n.ByAgent, n.Written = of.agent, name, of.byAgent, modified(name).UTC()
+					n.Cwd, n.CwdUnknown = cmp.Or(cwd, n.Cwd), isProject && cwd == ""
 					sum := sha256.Sum256([]byte(n.Agent + "\x00" + n.File + "\x00" + n.Text))
 					n.ID = hex.EncodeToString(sum[:6])
 					all = append(all, n)
@@ -104,104 +89,120 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// notesIn cuts a Markdown file into list items and paragraphs. Headings, code, comments and front matter (between lines
-// of ---) are none. Files that an agent wrote may have front matter before each part, and lists of sources under
-// metaHeadings.
+// notesIn returns the notes of a file; people link these to where they keep such files.
 func notesIn(name string, byAgent bool) ([]Note, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no file")
+	case !belongsToUser(info):
+		return nil, errors.New("it belongs to another user")
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var all []Note
-	var lines []string
-	var heading, fence, about, last string
-	at, began, size, front := 0, 0, 0, false
-	flush := func() {
-		text := strings.TrimSpace(privacy.Clean(strings.Join(lines, " "), nil, false))
-		lines = lines[:0]
-		words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if len(words) >= minNoteWords && len(text) <= maxNote && !slices.Contains(metaHeadings, heading) {
-			all = append(all, Note{Line: began, Heading: heading, Text: text, Cwd: about})
-		}
-	}
-	scan := bufio.NewScanner(f)
-	scan.Buffer(nil, maxNotes)
-	for ; scan.Scan(); last = strings.TrimSpace(scan.Text()) {
-		at++
-		if size += len(scan.Bytes()) + 1; size > maxNotes {
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxNotes)
+	r := noteReader{byAgent: byAgent}
+	for size := 0; lines.Scan(); {
+		if size += len(lines.Bytes()) + 1; size > maxNotes {
 			break
 		}
-		line := strings.TrimSpace(scan.Text())
-		mark := strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
-		point, isPoint := cutListItem(line)
-		folder, isAbout := strings.CutPrefix(line, "applies_to: cwd=")
-		switch {
-		case line == "---" && (at == 1 || front):
-			front = at == 1
-		case front:
-		case fence != "":
-			if mark && strings.HasPrefix(line, fence) {
-				fence = ""
-			}
-		case mark:
-			flush()
-			fence = line[:3]
-		case line == "" || line == "---" || strings.HasPrefix(line, "<!--"):
-			flush()
-		case byAgent && last == "---" && frontMatterLine().MatchString(line):
-			front = true
-		case byAgent && isAbout:
-			about = folderOf(folder)
-		case strings.HasPrefix(line, "#"):
-			flush()
-			if strings.HasPrefix(line, "# ") {
-				about = ""
-			}
-			heading = strings.TrimSpace(strings.TrimLeft(line, "#"))
-		case isPoint:
-			flush()
-			lines, began = append(lines, point), at
-		default:
-			if len(lines) == 0 {
-				began = at
-			}
-			lines = append(lines, line)
-		}
+		r.take(strings.TrimSpace(lines.Text()))
 	}
-	flush()
-	return all, scan.Err()
+	r.end()
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	return r.notes, nil
+}
+
+// A noteReader cuts Markdown into list items and paragraphs. Headings, code, comments and front matter (between lines
+// of ---) are none. Files that an agent wrote may have front matter before each part, and lists of sources under
+// metaHeadings.
+type noteReader struct {
+	byAgent bool
+	notes   []Note
+
+	at      int      // number of the line
+	last    string   // the line before
+	front   bool     // in front matter
+	fence   string   // that ends the code
+	heading string   // over the lines
+	about   string   // the folder that they are about
+	began   int      // the number of the first of lines
+	lines   []string // of the note that has not ended
+}
+
+// take takes the next line, trimmed.
+func (r *noteReader) take(line string) {
+	r.at++
+	item := listItem().FindStringSubmatch(line)
+	folder := aboutFolder().FindStringSubmatch(line)
+	switch {
+	case line == "---" && (r.at == 1 || r.front):
+		r.front = r.at == 1
+	case r.front:
+	case r.fence != "":
+		if strings.HasPrefix(line, r.fence) {
+			r.fence = ""
+		}
+	case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
+		r.end()
+		r.fence = line[:3]
+	case line == "", line == "---", strings.HasPrefix(line, "<!--"):
+		r.end()
+	case r.byAgent && r.last == "---" && frontMatterLine().MatchString(line):
+		r.front = true
+	case r.byAgent && folder != nil:
+		if r.about = folder[1]; !filepath.IsAbs(r.about) {
+			r.about = ""
+		}
+	case strings.HasPrefix(line, "#"):
+		r.end()
+		if strings.HasPrefix(line, "# ") {
+			r.about = ""
+		}
+		r.heading = strings.TrimSpace(strings.TrimLeft(line, "#"))
+	case item != nil:
+		r.end()
+		r.add(item[1])
+	default:
+		r.add(line)
+	}
+	r.last = line
+}
+
+func (r *noteReader) add(line string) {
+	if len(r.lines) == 0 {
+		r.began = r.at
+	}
+	r.lines = append(r.lines, line)
+}
+
+// end ends a note.
+func (r *noteReader) end() {
+	text := strings.TrimSpace(privacy.Clean(strings.Join(r.lines, " "), nil, false))
+	r.lines = r.lines[:0]
+	words := strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	if len(words) >= minNoteWords && len(text) <= maxNote && !slices.Contains(metaHeadings, r.heading) {
+		r.notes = append(r.notes, Note{Line: r.began, Heading: r.heading, Text: text, Cwd: r.about})
+	}
 }
 
 // metaHeadings are headings under which Codex lists where its notes come from, and words to find them by.
 var metaHeadings = []string{"rollout_summary_files", "keywords"}
 
-// frontMatterLine matches the first line of front matter, "key: value".
-var frontMatterLine = pattern.New(`^[a-z_-]+:( |$)`)
-
-// folderOf returns the folder that a part of Codex's notes is about; the first one of several.
-func folderOf(text string) string {
-	text, _, _ = strings.Cut(text, ";")
-	text, _, _ = strings.Cut(text, " and /")
-	if text = strings.TrimSpace(text); filepath.IsAbs(text) {
-		return text
-	}
-	return ""
-}
-
-// cutListItem returns a list item without its mark; ok is false where line is none.
-func cutListItem(line string) (text string, ok bool) {
-	for _, mark := range []string{"- ", "* ", "+ "} {
-		if rest, ok := strings.CutPrefix(line, mark); ok {
-			return strings.TrimSpace(rest), true
-		}
-	}
-	digits := len(line) - len(strings.TrimLeftFunc(line, unicode.IsDigit))
-	if rest, ok := strings.CutPrefix(line[digits:], ". "); ok && digits > 0 {
-		return strings.TrimSpace(rest), true
-	}
-	return "", false
-}
+var (
+	listItem        = pattern.New(`^(?:[-*+]|\d+\.) \s*(.*)$`)
+	frontMatterLine = pattern.New(`^[a-z_-]+:( |$)`) // the first one, "key: value"
+	// Of several folders that a part of Codex's notes is about the first counts.
+	aboutFolder = pattern.New(`^applies_to: cwd=(.*?)\s*(?:;.*| and /.*|$)`)
+)
 
 // claudeFolder returns the working directory that a folder of Claude's (~/.claude/projects/NAME) belongs to: the one
 // that its conversations name, else here, if NAME is made of it; else "".

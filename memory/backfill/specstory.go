@@ -3,7 +3,6 @@ package backfill
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -20,49 +19,47 @@ var specstory = format{
 	match: func(rel string) bool { return strings.HasSuffix(rel, ".md") },
 	read: func(ctx context.Context, _ Place, path string, yield func(Conversation) error) error {
 		folder := filepath.Dir(filepath.Dir(filepath.Dir(path)))
-		b := builder{Conversation: Conversation{ID: "specstory-" + filepath.Base(path), Cwd: folder}}
-		at := specstoryDate(path)
-		var role, skip string
-		var said []string
-		flush := func() {
-			text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(strings.Join(said, "\n")), "---"))
-			b.say(role, content{{text: text}}, at)
-			said = nil
-		}
+		said := speech{at: specstoryDate(path), rule: "---", builder: &builder{yield: yield,
+			Conversation: Conversation{ID: "specstory-" + filepath.Base(path), Cwd: folder}}}
+		skip := "" // the element that ends what is passed over
 		err := eachTextLine(ctx, path, func(line string) error {
-			if found := specstorySession().FindStringSubmatch(line); found != nil && role == "" {
-				b.ID = found[1]
+			if found := specstorySession().FindStringSubmatch(line); found != nil && said.role == "" {
+				said.ID = found[1]
 			}
 			head := specstoryHead().FindStringSubmatch(line)
+			isAnswer := said.role == "assistant"
 			switch {
 			case skip != "":
 				if strings.Contains(line, "</"+skip+">") {
 					skip = ""
 				}
 			case head != nil:
-				flush()
-				if role = "assistant"; head[1] == "User" {
-					role = "user"
+				said.flush()
+				if said.role = "assistant"; head[1] == "User" {
+					said.role = "user"
 				}
-				if t := timeOf(lastMatch(specstoryTime(), head[2])); !t.IsZero() {
-					at = t
+				if all := specstoryTime().FindAllString(head[2], -1); len(all) > 0 {
+					said.at = timeOf(all[len(all)-1])
 				}
-			case role == "assistant" && specstoryTool().MatchString(line):
-				flush()
-				b.tool(specstoryCall(line))
+			case isAnswer && specstoryTool().MatchString(line):
+				said.flush()
+				name := ""
+				if found := specstoryName().FindStringSubmatch(line); found != nil {
+					name = found[1] + found[2]
+				}
+				said.tool(newTool(name, ""))
 				skip = untilEnd(line, "tool-use", "details", "think")
-			case role == "assistant" && strings.HasPrefix(line, "<think>"):
+			case isAnswer && strings.HasPrefix(line, "<think>"):
 				skip = untilEnd(line, "think")
 			default:
-				said = append(said, line)
+				said.line(said.role, line)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		flush()
-		return yield(b.Conversation)
+		return said.end()
 	},
 }
 
@@ -73,23 +70,6 @@ var (
 	specstoryTool    = pattern.New(`^(?:<tool-use\b|<details>|<summary>Tool use|\[Tool call\]|Tool use: )`)
 	specstoryName    = pattern.New(`data-tool-name="([^"]+)"|Tool use: \*\*([^*]+)\*\*`)
 )
-
-// lastMatch returns the last text that a pattern matches, "" for none.
-func lastMatch(p *regexp.Regexp, text string) string {
-	if all := p.FindAllString(text, -1); len(all) > 0 {
-		return all[len(all)-1]
-	}
-	return ""
-}
-
-// specstoryCall makes a Tool of a line that names one.
-func specstoryCall(line string) Tool {
-	name := ""
-	if found := specstoryName().FindStringSubmatch(line); found != nil {
-		name = found[1] + found[2]
-	}
-	return toolCall(name, "")
-}
 
 // untilEnd returns the first of elements that a line begins and does not end, "" for none.
 func untilEnd(line string, elements ...string) string {

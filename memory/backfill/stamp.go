@@ -12,7 +12,7 @@ import (
 // A stamp is a time as harnesses write it: RFC 3339, or seconds or milliseconds since 1970, also as a text.
 type stamp struct{ time.Time }
 
-// UnmarshalJSON takes any of these. Of anything else it makes the zero time, and gives no error: the other fields
+// UnmarshalJSON takes any of these. Of anything else it makes the zero time, and returns no error: the other fields
 // count.
 func (s *stamp) UnmarshalJSON(b []byte) error {
 	text := string(b)

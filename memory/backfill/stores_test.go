@@ -126,7 +126,8 @@ func TestStores(t *testing.T) {
 		}
 		want := []string{heron + "|I look.\f\n\nNoted.", kestrel + "|ok"}
 		if s.agent == "aider" { // does not say where tools are called, and writes code down
-			want[0] = heron + "|I look.\n\n```\n#### no words\n```\n\nNoted."
+			want = []string{heron + "|I look.\n\n```\n#### no words\n```\n\nNoted.",
+				kestrel + "\n```\nkestrel up\n```|ok"}
 		}
 		var got []string
 		for _, turn := range turns {

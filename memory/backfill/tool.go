@@ -1,6 +1,7 @@
 package backfill
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -21,22 +22,34 @@ const (
 	maxTitle = 200 // bytes
 )
 
-// toolKinds maps words that stand in the names of tools to ACP's kinds.
+// toolKinds maps words that stand in the names of tools to ACP's kinds; the first that fits counts.
 var toolKinds = []struct{ kind, words string }{
 	{"edit", "edit write patch replace"}, {"execute", "bash shell exec command terminal"},
 	{"search", "grep glob search"}, {"fetch", "fetch"}, {"read", "read view list ls"},
 }
 
-// toolCall makes a Tool of a call's name and its arguments, a JSON object or, of a patch, a text.
-func toolCall(name string, arguments string) Tool {
-	call := Tool{Title: name, Kind: "other"}
+// newTool makes a Tool of a call: what it was for is the command, else the name with the first path.
+func newTool(name, command string, paths ...string) Tool {
+	t := Tool{Title: name, Kind: "other", Paths: paths}
 	for _, k := range toolKinds {
 		for word := range strings.FieldsSeq(k.words) {
-			if call.Kind == "other" && strings.Contains(strings.ToLower(name), word) {
-				call.Kind = k.kind
+			if t.Kind == "other" && strings.Contains(strings.ToLower(name), word) {
+				t.Kind = k.kind
 			}
 		}
 	}
+	switch {
+	case command != "":
+		t.Title = command
+	case len(paths) > 0:
+		t.Title += " " + paths[0]
+	}
+	t.Title = chars.Cut(strings.TrimSpace(t.Title), maxTitle)
+	return t
+}
+
+// toolCall makes a Tool of a call's name and its arguments, a JSON object or, of a patch, a text.
+func toolCall(name string, arguments string) Tool {
 	var text string
 	if json.Unmarshal([]byte(arguments), &text) == nil { // codex writes them as JSON in a string, a patch as it is
 		arguments = text
@@ -52,26 +65,19 @@ func toolCall(name string, arguments string) Tool {
 		Cmd          string          `json:"cmd"`
 		Command      json.RawMessage `json:"command"`
 	}
-	_ = json.Unmarshal([]byte(arguments), &in) // what has other types is left out
-	for _, path := range []string{in.FilePath, in.NotebookPath, in.Path, in.CamelPath, in.AbsolutePath,
-		in.TargetFile} {
-		if path != "" && len(call.Paths) == 0 {
-			call.Paths = []string{path}
-		}
+	decode([]byte(arguments), &in)
+	var paths []string
+	if path := cmp.Or(in.FilePath, in.NotebookPath, in.Path, in.CamelPath, in.AbsolutePath, in.TargetFile); path != "" {
+		paths = []string{path}
 	}
 	for _, file := range patchedFile().FindAllStringSubmatch(text, -1) {
-		call.Paths = append(call.Paths, file[1])
+		paths = append(paths, file[1])
 	}
-	switch command := commandOf(in.Command); {
-	case command != "" || in.Cmd != "":
-		call.Title = command + in.Cmd
-	case len(call.Paths) > 0:
-		call.Title += " " + call.Paths[0]
-	case in.Pattern != "":
-		call.Title += " " + in.Pattern
+	command := commandOf(in.Command) + in.Cmd
+	if command == "" && len(paths) == 0 && in.Pattern != "" {
+		command = name + " " + in.Pattern
 	}
-	call.Title = chars.Cut(strings.TrimSpace(call.Title), maxTitle)
-	return call
+	return newTool(name, command, paths...)
 }
 
 // patchedFile finds the files that a patch of codex's own form changes.
@@ -84,7 +90,7 @@ func commandOf(raw json.RawMessage) string {
 		return line
 	}
 	var words []string
-	if json.Unmarshal(raw, &words) != nil || len(words) == 0 {
+	if json.Unmarshal(raw, &words) != nil {
 		return ""
 	}
 	if len(words) == 3 && shell().MatchString(words[0]) && strings.HasPrefix(words[1], "-") {
