@@ -137,9 +137,11 @@ func cursorFolders(ctx context.Context, user string) map[string]string {
 				ID string `json:"composerId"`
 			} `json:"allComposers"`
 		}
-		_ = inDatabase(filepath.Join(window, "state.vscdb"), func(db *sql.DB) error { // of a broken one nothing is known
+		// of a broken one nothing is known
+		_ = inDatabase(filepath.Join(window, "state.vscdb"), func(db *sql.DB) error {
 			var text []byte
-			err := db.QueryRowContext(ctx, `SELECT value FROM ItemTable WHERE key = 'composer.composerData'`).Scan(&text)
+			row := db.QueryRowContext(ctx, `SELECT value FROM ItemTable WHERE key = 'composer.composerData'`)
+			err := row.Scan(&text)
 			decode(text, &all)
 			return err
 		})

@@ -73,8 +73,8 @@ func withColumns(ctx context.Context, db *sql.DB, query string) string {
 	return optionalColumn().ReplaceAllStringFunc(query, func(name string) string {
 		table, column, _ := strings.Cut(strings.Trim(name, "{}"), ".")
 		var n int
-		err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info(?) WHERE name = ?`, table, column).Scan(&n)
-		if err != nil || n == 0 {
+		row := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info(?) WHERE name = ?`, table, column)
+		if err := row.Scan(&n); err != nil || n == 0 {
 			return "''"
 		}
 		return "coalesce(" + table + "." + column + ", '')"

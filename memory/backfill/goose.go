@@ -29,12 +29,11 @@ var goose = format{
 			return gooseLines(ctx, p, path, yield)
 		}
 		return database{
-			sessions: `SELECT id, working_dir, CASE WHEN {sessions.parent_session_id} <> '' THEN {sessions.parent_session_id}
-					WHEN {sessions.session_type} IN ('sub_agent', 'specialist', 'hidden', 'scheduled') THEN '` + nobody + `'
-					ELSE '' END AS parent
+			sessions: `SELECT id, working_dir, iif({sessions.parent_session_id} = '' AND {sessions.session_type} IN
+				('sub_agent', 'specialist', 'hidden', 'scheduled'), '` + nobody + `', {sessions.parent_session_id})
 				FROM sessions ORDER BY {sessions.parent_session_id} <> '', created_at, id`,
-			messages: `SELECT iif(instr({messages.metadata_json}, '"userVisible":false'), 'summary', role), content_json,
-				created_timestamp FROM messages WHERE session_id = ? ORDER BY created_timestamp, id`,
+			messages: `SELECT iif(instr({messages.metadata_json}, '"userVisible":false'), 'summary', role),
+				content_json, created_timestamp FROM messages WHERE session_id = ? ORDER BY created_timestamp, id`,
 		}.read(ctx, p, path, yield)
 	},
 }

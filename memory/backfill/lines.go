@@ -96,9 +96,9 @@ func isBadLines(err error) bool {
 }
 
 // eachLine calls f for each line of a file, in memory that does not grow with the file. A line that is too long, is no
-// JSON object, or for which f returns errNotJSON, is passed over, and counted in the badLines that eachLine returns at the
-// end. A last line without a line end is not counted: the harness may still be writing it. Any other error of f ends
-// the reading.
+// JSON object, or for which f returns errNotJSON, is passed over, and counted in the badLines that eachLine returns at
+// the end. A last line without a line end is not counted: the harness may still be writing it. Any other error of f
+// ends the reading.
 func eachLine(ctx context.Context, path string, f func(line []byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -33,7 +33,8 @@ var opencode = format{
 
 // opencodeTables leave out what tools gave, which is most of a database.
 var opencodeTables = database{
-	sessions: `SELECT id, directory, coalesce(parent_id, '') FROM session ORDER BY parent_id IS NOT NULL, time_created, id`,
+	sessions: `SELECT id, directory, coalesce(parent_id, '') FROM session
+		ORDER BY parent_id IS NOT NULL, time_created, id`,
 	messages: `SELECT CASE WHEN NOT json_valid(m.data) THEN '' WHEN m.data ->> 'role' = 'assistant'
 			AND m.data -> 'summary' = 'true' THEN 'summary' ELSE coalesce(m.data ->> 'role', '') END,
 		'[' || group_concat(CASE WHEN NOT json_valid(p.data) THEN NULL WHEN p.data ->> 'type' = 'tool'

@@ -43,8 +43,8 @@ var zed = format{
 				}
 			}
 			if odd > 0 {
-				return fmt.Errorf("%d of its %d threads are broken, too long or written in a way that is not known here",
-					odd, len(threads))
+				return fmt.Errorf("%d of its %d threads are broken, too long or written in a way that is not "+
+					"known here", odd, len(threads))
 			}
 			return nil
 		})
