@@ -3,11 +3,6 @@ package e2e
 import (
 	"database/sql"
 	"fmt"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -95,145 +90,6 @@ func TestNoMCPServers(t *testing.T) {
 	}
 }
 
-// A database that cannot be used costs the memory, one line on stderr, and nothing else.
-func TestBadDatabase(t *testing.T) {
-	t.Parallel()
-	rows := []struct {
-		name string
-		path func(b *box, db string) // makes db what it should not be
-		wrap []string                // in front of the proxy
-	}{
-		{name: "a folder", path: func(b *box, db string) { must(b, os.MkdirAll(db, 0o700)) }},
-		{name: "corrupt", path: func(b *box, db string) {
-			must(b, os.WriteFile(db, []byte(strings.Repeat("this is no database\n", 1000)), 0o600))
-		}},
-		{name: "newer", path: func(b *box, db string) {
-			b.makeDatabase(db, "PRAGMA user_version = 99999", "CREATE TABLE migrations (name TEXT)",
-				"INSERT INTO migrations VALUES ('9999_later.sql')")
-		}},
-		{name: "in no folder", path: func(b *box, db string) { must(b, os.WriteFile(filepath.Dir(db), nil, 0o600)) }},
-	}
-	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			b := newBox(t)
-			db := filepath.Join(b.Dir, "database", "sessions.db")
-			if row.name != "in no folder" {
-				must(b, os.Mkdir(filepath.Dir(db), 0o700))
-			}
-			row.path(b, db)
-			received, told := b.converse([]string{"--memory", "embedded", "--db", db}, initialized, opened, prompted)
-			if want := initialized.up + opened.up + prompted.up; received != want {
-				t.Errorf("the harness was sent\n%s\nwant\n%s", received, want)
-			}
-			if n := strings.Count(told, "\n"); n != 1 || !strings.Contains(told, "signet-acp-proxy:") {
-				t.Errorf("stderr has %d lines, want one of ours:\n%s", n, told)
-			}
-		})
-	}
-}
-
-// A database that somebody holds for long does not hold the conversation.
-func TestLockedDatabase(t *testing.T) {
-	t.Parallel()
-	b := newBox(t)
-	flags := []string{"--memory", "embedded"}
-	b.converse(flags, initialized) // makes the database
-	b.set("SIGNET_ACP_HOLD=1.5s", "SIGNET_ACP_DATABASE_WAIT=100ms")
-	db, err := sql.Open("sqlite3", "file:"+b.database())
-	must(b, err)
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	_, err = db.Exec("BEGIN EXCLUSIVE")
-	must(b, err)
-	received, _ := b.converse(flags, initialized, opened, prompted)
-	if want := initialized.up + opened.up + prompted.up; received != want {
-		t.Errorf("the harness was sent\n%s\nwant\n%s", received, want)
-	}
-	_, err = db.Exec("ROLLBACK")
-	must(b, err)
-}
-
-// Whatever the daemon does, the prompt goes out with what we have ourselves.
-func TestBadDaemon(t *testing.T) {
-	t.Parallel()
-	healthy := func(b *box, w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/health" {
-			fmt.Fprintf(w, `{"status":"healthy","version":"0.140.0","agentsDir":%q}`, b.Signet)
-		}
-		return r.URL.Path == "/health"
-	}
-	rows := []struct {
-		name  string
-		serve func(b *box, w http.ResponseWriter, r *http.Request)
-	}{
-		{"refuses", nil},
-		{"500", func(b *box, w http.ResponseWriter, r *http.Request) {
-			http.Error(w, "no", http.StatusInternalServerError)
-		}},
-		{"500 but healthy", func(b *box, w http.ResponseWriter, r *http.Request) {
-			if !healthy(b, w, r) {
-				http.Error(w, "no", http.StatusInternalServerError)
-			}
-		}},
-		{"garbage", func(b *box, w http.ResponseWriter, r *http.Request) {
-			if !healthy(b, w, r) {
-				fmt.Fprint(w, "<html>what?")
-			}
-		}},
-		{"100 MB", func(b *box, w http.ResponseWriter, r *http.Request) {
-			if !healthy(b, w, r) {
-				fmt.Fprint(w, `{"inject":"`)
-				for range 100 {
-					if _, err := w.Write([]byte(strings.Repeat("y", 1<<20))); err != nil {
-						return
-					}
-				}
-				fmt.Fprint(w, `"}`)
-			}
-		}},
-		{"accepts and never answers", func(b *box, w http.ResponseWriter, r *http.Request) {
-			if !healthy(b, w, r) {
-				<-b.t.Context().Done()
-			}
-		}},
-		{"not even its health", func(b *box, w http.ResponseWriter, r *http.Request) { <-b.t.Context().Done() }},
-	}
-	for _, row := range rows {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			b := newBox(t)
-			b.set("SIGNET_ACP_FETCH=1s", "SIGNET_ACP_HOLD=10s") // of which what never answers takes half
-			url := closedPort(b)
-			if row.serve != nil {
-				daemon := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
-					r *http.Request) {
-					row.serve(b, w, r)
-				}))
-				t.Cleanup(daemon.Close) // after the test's context, which ends what never answers
-				url = daemon.URL
-			}
-			received, _ := b.converse([]string{"--daemon-url", url}, initialized, opened, prompted)
-			if !strings.Contains(received, "You are Halyard") {
-				t.Errorf("no identity in the prompt:\n%.3000s", received)
-			}
-			if got, want := withoutBlock(t, received, `"prompt":[`), initialized.up+opened.up+prompted.up; got != want {
-				t.Errorf("the harness was sent\n%.3000s\nwant\n%s", got, want)
-			}
-			if strings.Contains(received, "html") || strings.Contains(received, "yyyy") {
-				t.Errorf("the daemon's answer is in the prompt:\n%.3000s", received)
-			}
-		})
-	}
-}
-
-// closedPort is a URL on loopback where nobody listens.
-func closedPort(b *box) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(b, err)
-	defer l.Close()
-	return "http://" + l.Addr().String()
-}
-
 func (b *box) makeDatabase(path string, statements ...string) {
 	db, err := sql.Open("sqlite3", "file:"+path)
 	must(b, err)
@@ -258,11 +114,10 @@ func TestDiskFills(t *testing.T) {
 	b := newBox(t)
 	b.wrap = []string{"sh", "-c", `ulimit -f 4096; exec "$@"`, "sh"} // 2 MB a file, or 4
 	c := b.unleash(t, "leaves")
-	c.open()
+	c.begin()
 	const turns = 100
 	for n := range turns {
-		c.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"turn %d %s"}]}`,
-			c.session, n, strings.Repeat(fmt.Sprintf("word%d ", n), 6000)))
+		c.say(c.session, fmt.Sprintf("turn %d %s", n, strings.Repeat(fmt.Sprintf("word%d ", n), 6000)))
 	}
 	c.hangUp()
 	c.rest()

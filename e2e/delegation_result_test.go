@@ -90,7 +90,7 @@ func TestAgentMessages(t *testing.T) {
 		`"kept_work":"wings","detach":true}}`
 	b := delegating(t, map[string][]string{"heron": nil, "egret": {"ECHOAGENT_TOOL=" + message},
 		"stork": {"ECHOAGENT_TOOL=" + task}, "listener": {"ECHOAGENT_TOOL={\"name\":\"agent_message_inbox\"}"}})
-	if reply := b.converseOnce("egret", "Tell the heron."); !strings.Contains(reply,
+	if _, reply := b.turnWith("egret", "", "Tell the heron."); !strings.Contains(reply,
 		"left for the next session of heron") {
 		t.Fatalf("the reply:\n%s", reply)
 	}
@@ -102,17 +102,17 @@ func TestAgentMessages(t *testing.T) {
 			t.Errorf("the child %s was told:\n%s", child, reply)
 		}
 	}
-	if reply := b.converseOnce("heron", "Anything new?"); !strings.Contains(reply,
+	if _, reply := b.turnWith("heron", "", "Anything new?"); !strings.Contains(reply,
 		"Message from agent egret: The mast is 11.42 metres.") || !strings.Contains(reply, "The keel is of oak.") {
 		t.Errorf("the next session was told:\n%s", reply)
 	}
 	b.run(proxyBin, "sessions", "--json") // takes in what was said
-	if reply := b.converseOnce("heron", "And now?"); strings.Contains(reply, "Message from agent") {
+	if _, reply := b.turnWith("heron", "", "And now?"); strings.Contains(reply, "Message from agent") {
 		t.Errorf("the one after it was told:\n%s", reply)
 	}
-	b.converseOnce("stork", "Have it looked at.")
+	b.turnWith("stork", "", "Have it looked at.")
 	b.wait("the end", func() bool { return b.delegations()[0].State == "done" })
-	if reply := b.converseOnce("stork", "What came of it?"); !strings.Contains(reply,
+	if _, reply := b.turnWith("stork", "", "What came of it?"); !strings.Contains(reply,
 		"Message from agent heron: Delegation ") {
 		t.Errorf("who asked was told:\n%s", reply)
 	}

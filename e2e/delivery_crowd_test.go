@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,8 +22,6 @@ func TestCrowd(t *testing.T) {
 	d := b.withDaemon(daemontest.Older)
 	b.run(proxyBin, "sessions") // makes the database
 	until := time.Now().Add(time.Duration(number("SIGNET_TEST_CROWD", 5)) * time.Second)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Until(until)+patience)
-	defer cancel()
 	var (
 		proxies  sync.WaitGroup
 		mu       sync.Mutex
@@ -34,13 +31,13 @@ func TestCrowd(t *testing.T) {
 	for i := range 8 {
 		proxies.Go(func() {
 			for n := 0; time.Now().Before(until); n++ {
-				c, err := b.dial(ctx, []string{"--log-level", "debug"}, echoBin)
+				c, err := b.dial([]string{"--log-level", "debug"}, echoBin)
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				for range 5 {
-					session, err := c.newSession(b.Work)
+					session, err := c.newSession()
 					if err != nil {
 						t.Error(err)
 						return
@@ -60,7 +57,7 @@ func TestCrowd(t *testing.T) {
 					sessions = append(sessions, session)
 					mu.Unlock()
 				}
-				c.hangUp()
+				c.end()
 			}
 		})
 	}

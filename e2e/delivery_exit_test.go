@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -18,9 +17,9 @@ import (
 // talk has a conversation of one prompt with echoagent, up to its end.
 func (b *box) talk(text string, flags ...string) {
 	b.t.Helper()
-	c, session := b.dialSession(flags, echoBin)
-	must(b, c.prompt(session, text))
-	c.hangUp()
+	c := b.connect(flags, echoBin)
+	c.talk(text)
+	c.end()
 }
 
 // workers are the processes in the box that deliver.
@@ -116,9 +115,9 @@ func TestLateWords(t *testing.T) {
 	gate := filepath.Join(b.Dir, "gate")
 	b.run("mkfifo", gate)
 	b.set("GATE=" + gate)
-	c, session := b.dialSession([]string{"--memory", "daemon"}, "sh", "-c", lateHarness)
-	must(b, c.prompt(session, words))
-	c.in.Close()
+	c := b.connect([]string{"--memory", "daemon"}, "sh", "-c", lateHarness)
+	c.talk(words)
+	c.hangUp()
 	b.wait("what is owed", func() bool { return len(b.query(`SELECT 1 FROM deliveries WHERE kind = 'daemon'`)) == 1 })
 	b.run(proxyBin, "deliver", "--once") // one that did not wait for the proxy
 	if ends := d.Ends(); len(ends) != 0 {
@@ -130,7 +129,7 @@ func TestLateWords(t *testing.T) {
 	defer open.Close()
 	_, err = open.WriteString("go on\n")
 	must(b, err)
-	c.hangUp()
+	c.end()
 	if got := b.queued(d, 1)[0]; !strings.HasSuffix(got.Transcript, "Assistant: late words\n") {
 		t.Errorf("%s", got.Transcript)
 	}
@@ -146,13 +145,14 @@ func TestKilledInTurn(t *testing.T) {
 	b := newBox(t)
 	b.set("ECHOAGENT_SLOW=1m")
 	d := b.withDaemon(daemontest.Older)
-	c, session := b.dialSession([]string{"--memory", "daemon"}, "sh", "-c", `trap "" TERM; `+echoBin+`; sleep 60`)
-	go c.prompt(session, words)
+	c := b.connect([]string{"--memory", "daemon"}, "sh", "-c", `trap "" TERM; `+echoBin+`; sleep 60`)
+	c.open()
+	c.sendPrompt(words)
 	b.wait("the turn", func() bool {
 		return len(b.requests("session/prompt")) == 1 &&
 			len(b.query(`SELECT 1 FROM turns`)) == 1
 	})
-	c.in.Close()
+	c.hangUp()
 	b.wait("a worker that is no child of the proxy", func() bool {
 		workers := b.workers()
 		return len(workers) > 0 &&
@@ -172,36 +172,18 @@ func TestKilledBeforeItsSession(t *testing.T) {
 	b := newBox(t)
 	b.set("ECHOAGENT_HANG=session/new", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_CONTEXT_AGE=1ms")
 	d := b.withDaemon(daemontest.Older)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	c, err := b.dial(ctx, nil, echoBin)
-	must(b, err)
-	go c.newSession(b.Work)
+	c := b.connect(nil, echoBin)
+	c.send(`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`, b.Work)
 	const start = "/api/hooks/session-start"
 	b.wait("a session-start", func() bool { return len(d.Requests(start)) == 1 })
 	must(b, c.cmd.Process.Kill())
-	_ = c.cmd.Wait() // killed
+	c.within(patience)
 	b.run(proxyBin, "deliver", "--wait")
 	ends := d.Ends()
 	if key := d.Requests(start)[0].JSON()["sessionKey"]; len(ends) != 1 || ends[0].Key != key ||
 		ends[0].Outcome != daemontest.Bare {
 		t.Errorf("%v was started, and ended: %+v", key, ends)
 	}
-}
-
-// A daemon that is down at the end of a session gets it when it is back, without another session.
-func TestDownUntilLater(t *testing.T) {
-	t.Parallel()
-	b := newBox(t)
-	b.set("ECHOAGENT_TERSE=1")
-	d := b.withDaemon(daemontest.Older)
-	c, session := b.dialSession(nil, echoBin)
-	must(b, c.prompt(session, words))
-	d.Stop()
-	c.hangUp()
-	b.wait("an attempt", func() bool { return len(b.query(`SELECT 1 FROM deliveries WHERE error <> ''`)) == 1 })
-	must(b, d.Resume())
-	b.queued(d, 1)
 }
 
 // Without a daemon nobody collects rows.

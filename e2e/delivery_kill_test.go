@@ -58,8 +58,6 @@ func TestKilled(t *testing.T) {
 func (m *killing) run(i int) {
 	m.t.Helper()
 	heal := m.trouble(i)
-	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
-	defer cancel()
 	victim := []string{"proxy", "client", "harness", "worker"}[rand.IntN(4)]
 	life := time.Duration(rand.IntN(500)) * time.Millisecond
 	if rand.IntN(5) == 0 {
@@ -67,10 +65,10 @@ func (m *killing) run(i int) {
 	}
 	began := time.Now()
 	ended := make(chan struct{})
-	calls := make(chan *caller, 1)
+	calls := make(chan *client, 1)
 	go func() {
 		defer close(ended)
-		c, err := m.dial(ctx, nil, echoBin)
+		c, err := m.dial(nil, echoBin)
 		calls <- c
 		if err == nil {
 			m.converse(c, i, began.Add(life))
@@ -78,7 +76,7 @@ func (m *killing) run(i int) {
 		if victim == "client" {
 			c.vanish()
 		} else {
-			c.hangUp()
+			c.end()
 		}
 	}()
 	c := <-calls
@@ -123,8 +121,8 @@ func (m *killing) trouble(i int) (heal func()) {
 }
 
 // converse prompts until the time is over; every fifth connection opens a session and says nothing.
-func (m *killing) converse(c *caller, i int, until time.Time) {
-	session, err := c.newSession(m.Work)
+func (m *killing) converse(c *client, i int, until time.Time) {
+	session, err := c.newSession()
 	for n := 0; err == nil && i%5 != 4 && time.Now().Before(until); n++ {
 		said := fmt.Sprintf("turn %d.%d.", i, n)
 		if err = c.prompt(session, turnOf(said)); err == nil {
@@ -137,7 +135,7 @@ func (m *killing) converse(c *caller, i int, until time.Time) {
 }
 
 // kill kills one kind of process.
-func (m *killing) kill(victim string, c *caller) {
+func (m *killing) kill(victim string, c *client) {
 	if victim == "proxy" {
 		_ = c.cmd.Process.Kill()
 		return

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"testing"
@@ -56,21 +55,13 @@ func TestLockedAroundTheEnd(t *testing.T) {
 			b := newBox(t)
 			b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_MEMORY=daemon", "SIGNET_ACP_FETCH=1s")
 			d := b.withDaemon(daemontest.Older)
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			unlocked, err := b.dial(ctx, nil, echoBin)
-			must(b, err)
-			_, err = unlocked.newSession(b.Work)
-			must(b, err)
-			floor := b.end(unlocked)
-			c, err := b.dial(ctx, nil, echoBin)
-			must(b, err)
+			unlocked := b.connect(nil, echoBin)
+			unlocked.open()
+			floor := unlocked.timedEnd()
+			c := b.connect(nil, echoBin)
 			var ids []string
 			for range sessions {
-				id, err := c.newSession(b.Work)
-				must(b, err)
-				must(b, c.prompt(id, "before "+words))
-				ids = append(ids, id)
+				ids = append(ids, c.talk("before "+words))
 			}
 			b.wait("the turns", func() bool { return len(b.query(`SELECT 1 FROM turns WHERE ended > 0`)) == sessions })
 			db, err := sql.Open("sqlite3", "file:"+b.database()+"?_txlock=immediate&_busy_timeout=5000")
@@ -79,15 +70,15 @@ func TestLockedAroundTheEnd(t *testing.T) {
 			tx, err := db.Begin()
 			must(b, err)
 			for _, id := range ids {
-				must(b, c.prompt(id, "while it was locked "+words))
+				c.say(id, "while it was locked "+words)
 			}
-			took := b.end(c)
+			took := c.timedEnd()
 			t.Logf("%d sessions: the end took %v, with nothing locked %v", sessions, took, floor)
 			if took > 2*time.Second+10*floor { // 0.2 s where nothing else works
 				t.Errorf("the end took %v, with nothing locked %v", took, floor)
 			}
 			if code := c.cmd.ProcessState.ExitCode(); code != 0 {
-				t.Errorf("while it was locked the proxy ended with %d (%v)", code, ctx.Err())
+				t.Errorf("while it was locked the proxy ended with %d", code)
 			}
 			time.Sleep(longer)
 			must(b, tx.Rollback())
@@ -105,10 +96,9 @@ func TestLockedAroundTheEnd(t *testing.T) {
 	}
 }
 
-// end hangs up, and returns how long the proxy took to end.
-func (b *box) end(c *caller) time.Duration {
-	b.t.Helper()
+// timedEnd hangs up, and returns how long the proxy took to end.
+func (c *client) timedEnd() time.Duration {
 	began := time.Now()
-	c.hangUp()
+	c.end()
 	return time.Since(began)
 }

@@ -30,6 +30,7 @@ type fault struct {
 	code      int               // with which the proxy ends
 	owed      bool              // what was said waits for the daemon, also when it is well again
 	off       bool              // and is not for it
+	bare      bool              // the harness is given no block
 	daemon    *daemontest.Fault // on everything from the beginning
 }
 
@@ -43,14 +44,14 @@ type faulty struct {
 // ask is a prompt and its turn.
 func (f *faulty) ask() {
 	f.t.Helper()
-	text := fmt.Sprintf("Question %d. %s", len(f.times), words)
 	began := time.Now()
-	f.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}`, f.session, text))
+	id := f.sendPrompt(fmt.Sprintf("Question %d. %s", len(f.times), words))
+	f.until(fmt.Sprintf(`"id":%d,`, id)) // also where it is an error
 	f.times = append(f.times, time.Since(began).Round(time.Millisecond))
 }
 
-// say sends a frame that nobody waits for an answer to.
-func (f *faulty) say(frame string) { f.send("%s", frame) }
+// add sends a frame that nobody waits for an answer to.
+func (f *faulty) add(frame string) { f.send("%s", frame) }
 
 // put makes a file of the Signet folder be what it should not be.
 func put(name, text string) func(*faulty) {
@@ -96,18 +97,18 @@ var faults = []fault{
 		f.set("SIGNET_DAEMON_URL=", "SIGNET_HOST=127.0.0.1", "SIGNET_PORT="+
 			f.d.URL()[strings.LastIndex(f.d.URL(), ":")+1:])
 	}, said: lacking, kept: 2, owed: true},
-	{who: "daemon", what: "says that a person has switched the session off", daemon: &daemontest.Fault{}, kept: 2, off: true},
+	{who: "daemon", what: "says that a person has switched the session off", bare: true, daemon: &daemontest.Fault{}, kept: 2, off: true},
 
-	{who: "client", what: "sends what is no JSON", talk: func(f *faulty) { f.say("this is no JSON"); f.ask() }, kept: 1},
-	{who: "client", what: "goes in the middle of a frame", talk: func(f *faulty) { f.ask(); fmt.Fprint(f.in, `{"jsonrpc":"2.0","id":77,"meth`) }, kept: 1},
-	{who: "client", what: "sends a batch", talk: func(f *faulty) { f.say(`[{"jsonrpc":"2.0","id":77,"method":"session/prompt"}]`); f.ask() }, kept: 1},
-	{who: "client", what: "sends invalid UTF-8", talk: func(f *faulty) { f.say("{\"jsonrpc\":\"2.0\",\"method\":\"_x\",\"params\":\"\xff\xfe\"}"); f.ask() }, kept: 1},
+	{who: "client", what: "sends what is no JSON", talk: func(f *faulty) { f.add("this is no JSON"); f.ask() }, kept: 1},
+	{who: "client", what: "goes in the middle of a frame", talk: func(f *faulty) { f.ask(); must(f.box, f.write(`{"jsonrpc":"2.0","id":77,"meth`)) }, kept: 1},
+	{who: "client", what: "sends a batch", talk: func(f *faulty) { f.add(`[{"jsonrpc":"2.0","id":77,"method":"session/prompt"}]`); f.ask() }, kept: 1},
+	{who: "client", what: "sends invalid UTF-8", talk: func(f *faulty) { f.add("{\"jsonrpc\":\"2.0\",\"method\":\"_x\",\"params\":\"\xff\xfe\"}"); f.ask() }, kept: 1},
 	{who: "client", what: "sends a prompt that is no list", talk: func(f *faulty) {
-		f.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":"x"}`, f.session))
+		f.call("session/prompt", map[string]any{"sessionId": f.session, "prompt": "x"})
 		f.ask()
 	}, kept: 2},
 	{who: "client", what: "prompts a session that nobody has opened", talk: func(f *faulty) {
-		f.call("session/prompt", `{"sessionId":"nobody-has-opened-this-one","prompt":[{"type":"text","text":"x"}]}`)
+		f.say("nobody-has-opened-this-one", "x")
 		f.ask()
 	}, kept: 1},
 	{who: "client", what: "uses an id twice", talk: func(f *faulty) {
@@ -116,34 +117,33 @@ var faults = []fault{
 		f.ask()
 	}, kept: 2},
 	{who: "client", what: "sends a prompt of 32 MB", talk: func(f *faulty) {
-		f.call("session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}`, f.session,
-			strings.Repeat("words ", 32<<20/6)))
+		f.say(f.session, strings.Repeat("words ", 32<<20/6))
 		f.ask()
 	}, kept: 2},
 	{who: "client", what: "cancels what it has just asked", words: "slow", talk: func(f *faulty) {
-		f.prompt()
+		f.beginTurn()
 		f.cancel()
 		f.until(`"stopReason":"cancelled"`)
 	}, kept: 1},
-	{who: "client", what: "goes in the middle of a turn", words: "slow", talk: func(f *faulty) { f.prompt() }, kept: 1},
+	{who: "client", what: "goes in the middle of a turn", words: "slow", talk: func(f *faulty) { f.beginTurn() }, kept: 1},
 	{who: "client", what: "reads no more", words: "flood=100000", talk: func(f *faulty) {
-		f.prompt()
+		f.beginTurn()
 		f.out.Close()
 	}, kept: 1},
 
-	{who: "harness", what: "dies at its start", words: "dies=start:9", talk: func(f *faulty) { f.rest() }, said: `(?s)fatal: the last words.*exit(ed)? (with )?(status|code) 9`, code: 9},
-	{who: "harness", what: "dies at initialize", words: "dies=initialize:kill", talk: func(f *faulty) {
-		f.say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
+	{who: "harness", what: "dies at its start", bare: true, words: "dies=start:9", talk: func(f *faulty) { f.rest() }, said: `(?s)fatal: the last words.*exit(ed)? (with )?(status|code) 9`, code: 9},
+	{who: "harness", what: "dies at initialize", bare: true, words: "dies=initialize:kill", talk: func(f *faulty) {
+		f.add(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
 		f.rest()
 	}, said: `fatal: the last words`, code: 128 + 9},
-	{who: "harness", what: "dies when a session is opened", words: "dies=session/new:1", talk: func(f *faulty) {
-		f.call("initialize", `{"protocolVersion":1}`)
-		f.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`,
+	{who: "harness", what: "dies when a session is opened", bare: true, words: "dies=session/new:1", talk: func(f *faulty) {
+		must(f.box, f.greet())
+		f.add(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`,
 			f.Work))
 		f.rest()
 	}, said: `fatal: the last words`, code: 1},
 	{who: "harness", what: "dies in the middle of a turn", words: "dies=session/prompt:kill", talk: func(f *faulty) {
-		f.open()
+		f.begin()
 		f.sendPrompt("x")
 		f.rest()
 	}, said: `fatal: the last words`, code: 128 + 9, kept: 1},
@@ -151,20 +151,20 @@ var faults = []fault{
 	{who: "harness", what: "ends each turn with an error", words: "errors", kept: 2},
 	{who: "harness", what: "answers everything twice", words: "twice", kept: 2},
 	{who: "harness", what: "answers what nobody asked", words: "unasked", kept: 2},
-	{who: "harness", what: "speaks another version of the protocol", words: "version=99", said: `protocol version 99`, kept: 0},
+	{who: "harness", what: "speaks another version of the protocol", bare: true, words: "version=99", said: `protocol version 99`, kept: 0},
 	{who: "harness", what: "stays when its input has ended", words: "stays", kept: 2, code: 128 + 15},
 	{who: "harness", what: "stays, and ignores signals", words: "stays deaf", kept: 2, code: 128 + 9},
 	{who: "harness", what: "leaves a process that has its pipes", words: "litters", kept: 2},
 	{who: "harness", what: "says 100,000 messages in a turn", words: "flood=100000", kept: 2},
 
-	{who: "disk", what: "a folder in the place of the database", with: put("acp/sessions.db", ""), said: `sessions\.db`, kept: -1},
-	{who: "disk", what: "a database that is none", with: put("acp/sessions.db", strings.Repeat("this is no database\n", 1000)), said: `no memory`, kept: -1},
-	{who: "disk", what: "a database of a newer version", with: func(f *faulty) {
+	{who: "disk", what: "a folder in the place of the database", bare: true, with: put("acp/sessions.db", ""), said: `sessions\.db`, kept: -1},
+	{who: "disk", what: "a database that is none", bare: true, with: put("acp/sessions.db", strings.Repeat("this is no database\n", 1000)), said: `no memory`, kept: -1},
+	{who: "disk", what: "a database of a newer version", bare: true, with: func(f *faulty) {
 		put("acp", "")(f)
 		f.makeDatabase(f.database(), "PRAGMA user_version = 99999", "CREATE TABLE migrations (name TEXT)",
 			"INSERT INTO migrations VALUES ('9999_later.sql')")
 	}, said: `newer version`, kept: -1},
-	{who: "disk", what: "a database that somebody else holds", talk: func(f *faulty) {
+	{who: "disk", what: "a database that somebody else holds", bare: true, talk: func(f *faulty) {
 		b := f.box
 		db, err := sql.Open("sqlite3", "file:"+f.database())
 		must(b, err)
@@ -179,18 +179,18 @@ var faults = []fault{
 		_, err = db.Exec("ROLLBACK")
 		must(b, err)
 	}, kept: 2},
-	{who: "disk", what: "a file in the place of our folder", with: put("acp", "x"), said: `acp`, kept: -1},
-	{who: "disk", what: "a file in the place of the living processes' folder", with: put("acp/live", "x"), said: `live`, kept: 0},
+	{who: "disk", what: "a file in the place of our folder", bare: true, with: put("acp", "x"), said: `acp`, kept: -1},
+	{who: "disk", what: "a file in the place of the living processes' folder", bare: true, with: put("acp/live", "x"), said: `live`, kept: 0},
 	{who: "disk", what: "a file in the place of the log's folder", with: put("acp/log", "x"), said: `log`, kept: 2},
 	{who: "disk", what: "a configuration that cannot be read", with: put("agent.yaml", "acp: [\n"), said: `agent\.yaml`, kept: 2},
 	{who: "disk", what: "a folder in the place of an identity file", with: put("IDENTITY.md", ""), kept: 2},
-	{who: "disk", what: "no room for anything", with: func(f *faulty) {
+	{who: "disk", what: "no room for anything", bare: true, with: func(f *faulty) {
 		f.box.wrap = []string{"sh", "-c", `ulimit -f 0; exec "$@"`, "sh"}
 	}, said: `.`, kept: -1},
 }
 
 // Whatever goes wrong, a prompt goes out in its time, people are told what they lose, once, and what was said is kept
-// as far as it can be. With -v this prints the table in docs/faults.md; that no prompt waits longer is held to by
+// as far as it can be; of the conversation the harness gets each byte. With -v this prints the table in docs/faults.md; that no prompt waits longer is held to by
 // TestDeadlines in package proxy, whose clock does not know how busy the machine is.
 func TestFaults(t *testing.T) {
 	t.Parallel()
@@ -206,11 +206,9 @@ func TestFaults(t *testing.T) {
 			flags := []string{"--memory", "embedded"}
 			if tt.who == "daemon" {
 				flags[1] = "daemon"
-				f.d = b.withDaemon(daemontest.Middle)
+				f.d = b.withDaemon(daemontest.Recorded[i%len(daemontest.Recorded)])
 			}
-			switch {
-			case tt.off:
-			case tt.daemon != nil:
+			if tt.daemon != nil && !tt.off {
 				f.d.Fail(*tt.daemon)
 			}
 			if tt.with != nil {
@@ -221,11 +219,11 @@ func TestFaults(t *testing.T) {
 			case strings.HasPrefix(tt.words, "dies"):
 				tt.talk(f)
 			case tt.talk != nil:
-				f.open()
+				f.begin()
 				f.opened()
 				tt.talk(f)
 			default:
-				f.open()
+				f.begin()
 				if tt.who == "daemon" {
 					f.opened() // else the database may be what a prompt does not wait for
 				}
@@ -243,6 +241,7 @@ func TestFaults(t *testing.T) {
 			if code := f.code(); code != tt.code {
 				t.Errorf("exit %d, want %d", code, tt.code)
 			}
+			f.passed(tt)
 			said := strings.TrimSpace(f.said())
 			if matched := regexp.MustCompile(tt.said).MatchString(said); (tt.said == "") != (said == "") || !matched {
 				t.Errorf("people were told:\n%s", said)
@@ -263,6 +262,23 @@ func TestFaults(t *testing.T) {
 			rows[i] = fmt.Sprintf("| %s | %s | %s | %s | %s |", tt.who, tt.what,
 				strings.Trim(fmt.Sprint(f.times), "[]"), f.ours(said), kept)
 		})
+	}
+}
+
+// passed compares what the harness got with what the client sent: it is the same, but for our block and our server.
+func (f *faulty) passed(tt fault) {
+	f.t.Helper()
+	got, err := os.ReadFile(f.received)
+	must(f.box, err)
+	rest, blocks := withoutOurs(f.t, string(got))
+	if sent := f.sent.String(); rest != sent && len(got) > 0 {
+		f.t.Errorf("the harness got\n%.3000s\nthe client sent\n%.3000s", rest, sent)
+	}
+	if (blocks == 0) != tt.bare {
+		f.t.Errorf("the harness was given %d blocks", blocks)
+	}
+	if tt.said == lacking && !strings.Contains(string(got), "You are Halyard") {
+		f.t.Errorf("the harness was not given the identity files:\n%.3000s", got)
 	}
 }
 
@@ -333,9 +349,7 @@ func (f *faulty) delivered(tt fault) string {
 		if deliver(); len(f.d.Ends()) > 0 {
 			f.t.Errorf("a daemon that is not ours got %+v", f.d.Ends())
 		}
-		for _, worker := range f.workers() { // which would wait half a minute for it to be ours
-			_ = kill(worker.ID)
-		}
+		f.endWorkers()
 		return "still to be delivered"
 	}
 	f.wait("the delivery", func() bool {
@@ -361,4 +375,47 @@ func (f *faulty) delivered(tt fault) string {
 		f.t.Errorf("delivered: %.2000q", got)
 	}
 	return "delivered, once"
+}
+
+// endWorkers ends those that would wait half a minute for what comes due.
+func (b *box) endWorkers() {
+	for _, worker := range b.workers() {
+		_ = kill(worker.ID)
+	}
+}
+
+// A daemon that hangs is paid for once: of four processes that end one after another, each as soon as it is answered,
+// the first alone asks it.
+func TestHangIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.set("ECHOAGENT_TERSE=1", "SIGNET_ACP_HOLD=1500ms", "SIGNET_ACP_DATABASE_WAIT=100ms")
+	d := b.withDaemon(daemontest.Middle)
+	d.Fail(daemontest.Fault{Kind: daemontest.BlackHole})
+	for range 4 {
+		b.talk("A question. "+words, "--memory", "daemon")
+	}
+	d.Heal()
+	b.endWorkers()
+	if n := len(d.Requests("/api/hooks/session-start")); n != 1 {
+		t.Errorf("its hooks were called %d times", n)
+	}
+}
+
+// A message that the daemon keeps in its inbox for good is told to one session.
+func TestInboxIsToldOnce(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.set("ECHOAGENT_TERSE=1")
+	d := b.withDaemon(daemontest.Middle)
+	d.Send("beta", "The mast is 11.42 metres.")
+	for range 2 {
+		b.talk("A question. "+words, "--memory", "daemon")
+		b.run(proxyBin, "sessions", "--json") // takes in what was said
+	}
+	b.endWorkers()
+	told := b.query(`SELECT count(*), count(DISTINCT session), sum(text LIKE '%11.42 metres%') FROM injections`)
+	if !slices.Equal(told[0], []string{"2", "2", "1"}) {
+		t.Errorf("blocks, sessions, blocks with the message: %q", told)
+	}
 }

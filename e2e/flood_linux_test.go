@@ -22,7 +22,7 @@ func TestMillionUpdates(t *testing.T) {
 	)
 	b := newBox(t)
 	c := b.unleash(t, "flood="+strconv.Itoa(updates))
-	c.open()
+	c.begin()
 	start := 0
 	c.sendPrompt("Go on.")
 	if err := c.out.SetReadDeadline(time.Now().Add(patience)); err != nil {

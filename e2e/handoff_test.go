@@ -11,16 +11,14 @@ import (
 
 const earlierHeading = "## Earlier in this conversation"
 
-// begin opens a session and says something in it, and gives its id.
-func (p *peer) begin(words ...string) (id string) {
-	p.t.Helper()
-	result, _ := p.call("session/new", map[string]any{"cwd": p.Work, "mcpServers": []any{}})
-	var opened struct{ SessionID string }
-	must(p.box, json.Unmarshal(result, &opened))
+// talk opens a session and says something in it, and returns its id.
+func (c *client) talk(words ...string) (id string) {
+	c.t.Helper()
+	id = c.open()
 	for _, text := range words {
-		p.prompt(opened.SessionID, text)
+		c.say(id, text)
 	}
-	return opened.SessionID
+	return id
 }
 
 // told are the blocks of a session that tell what was said earlier.
@@ -48,8 +46,8 @@ func TestHandoff(t *testing.T) {
 			t.Parallel()
 			b := newBox(t)
 			b.set("ECHOAGENT_TERSE=1")
-			first := b.connectAs(from, echoBin, "-name", seven[from])
-			id := first.begin("The keel of the Curlew is lead, and weighs 1,730 kg.", "She was built in Falmouth.")
+			first := b.connect([]string{"--memory", "embedded", "--agent", from}, echoBin, "-name", seven[from])
+			id := first.talk("The keel of the Curlew is lead, and weighs 1,730 kg.", "She was built in Falmouth.")
 			first.end()
 			for to := range seven {
 				if to == from {
@@ -59,9 +57,9 @@ func TestHandoff(t *testing.T) {
 				if !strings.Contains(printed, "--agent "+to) || strings.Count(printed, "\n") != 1 {
 					t.Errorf("to %s: it prints %q", to, printed)
 				}
-				p := b.connectAs(to, echoBin, "-name", seven[to])
-				second, third := p.begin("Go on.", "And on."), p.begin("Hello.")
-				p.end()
+				c := b.connect([]string{"--memory", "embedded", "--agent", to}, echoBin, "-name", seven[to])
+				second, third := c.talk("Go on.", "And on."), c.talk("Hello.")
+				c.end()
 				told := b.received(second).told()
 				if len(told) != 1 || !strings.Contains(told[0], "1,730 kg") || !strings.Contains(told[0], "Falmouth") {
 					t.Errorf("to %s: it was told %q", to, told)

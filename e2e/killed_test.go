@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
@@ -52,16 +51,11 @@ type cutOff struct {
 // cutOff prompts a few times and kills the proxy, 0 to 30 ms after the last response.
 func (b *box) cutOff(run int, locked bool) *cutOff {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), patience)
-	defer cancel()
-	c, err := b.dial(ctx, nil, echoBin)
-	must(b, err)
-	one := &cutOff{}
-	one.session, err = c.newSession(b.Work)
-	must(b, err)
+	c := b.connect(nil, echoBin)
+	one := &cutOff{session: c.open()}
 	prompt := func(n int) {
 		said := fmt.Sprintf("turn %d.%d %s", run, n, strings.TrimSpace(words))
-		must(b, c.prompt(one.session, said))
+		c.say(one.session, said)
 		one.said = append(one.said, said)
 	}
 	prompt(0)

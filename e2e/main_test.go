@@ -42,9 +42,6 @@ func TestMain(m *testing.M) {
 	if words := os.Getenv(unrulyVariable); words != "" {
 		os.Exit(playUnruly(words))
 	}
-	if spec := os.Getenv(daemonVariable); spec != "" {
-		os.Exit(playDaemon(spec))
-	}
 	code, err := testMain(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

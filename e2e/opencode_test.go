@@ -131,21 +131,14 @@ func count(all []string, one string) (n int) {
 // Loaded in a new process, the conversation is shown as the person had it, titles included.
 func opencodeLoads(t *testing.T) {
 	a, model := openCode(t, nil)
-	session := map[string]any{"cwd": a.Work, "mcpServers": []any{}}
-	p := a.connect(a.opencode...)
-	result, _ := p.call("session/new", session)
-	var opened struct{ SessionID string }
-	must(a.box, json.Unmarshal(result, &opened))
-	p.prompt(opened.SessionID, "My own words.")
-	p.end()
+	c := a.connect(embedded, a.opencode...)
+	id := c.open()
+	c.say(id, "My own words.")
+	c.end()
 
-	p = a.connect(a.opencode...)
-	session["sessionId"] = opened.SessionID
-	_, shown := p.call("session/load", session)
-	listed, _ := p.call("session/list", map[string]any{"cwd": a.Work})
-	more := p.prompt(opened.SessionID, "More words.")
-	p.end()
-	everything := strings.Join(slices.Concat(shown, more, []string{string(listed)}), "\n")
+	c = a.connect(embedded, a.opencode...)
+	everything := c.load(id) + c.call("session/list", map[string]any{"cwd": a.Work}).said + c.say(id, "More words.")
+	c.end()
 	for _, ours := range []string{"signet-memory", "Halyard"} {
 		if strings.Contains(everything, ours) {
 			t.Errorf("%q is shown:\n%s", ours, everything)

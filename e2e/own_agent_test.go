@@ -32,13 +32,14 @@ func TestOwnAgent(t *testing.T) {
 			b.set(append(tt.set, "SIGNET_ACP_MEMORY=embedded")...)
 			must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),
 				[]byte("acp:\n  agents:\n    echo: {command: echoagent, "+tt.ways+"}\n"), 0o600))
-			c, session := b.dialSession(nil, echoBin)
+			c := b.connect(nil, echoBin)
+			session := c.open()
 			for i, words := range tt.prompts {
 				if err := c.prompt(session, words); err != nil && (i > 0 || tt.set == nil) {
 					t.Fatal(err)
 				}
 			}
-			c.hangUp()
+			c.end()
 			got := b.received(session)
 			if n := got.contexts(); n != tt.contexts {
 				t.Errorf("%d contexts, want %d: %+v", n, tt.contexts, got)

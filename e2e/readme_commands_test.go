@@ -162,14 +162,11 @@ func (r *reader) command(c typed) {
 // converse has a conversation of one prompt with the agent that a line starts, and gives what that was given.
 func (r *reader) converse(line string) string {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
-	defer cancel()
-	c, err := call(r.Command(ctx, nil, filepath.Join(r.bin, "sh"), "-c", "exec "+line))
+	c, err := r.start(r.t, nil, filepath.Join(r.bin, "sh"), "-c", "exec "+line)
 	must(r.box, err)
-	session, err := c.newSession(r.Work)
-	must(r.box, err)
-	must(r.box, c.prompt(session, "The mast of the Curlew is 11.42 metres long."))
-	c.hangUp()
+	must(r.box, c.greet())
+	session := c.talk("The mast of the Curlew is 11.42 metres long.")
+	c.end()
 	var given strings.Builder
 	for _, block := range r.received(session).Turns[0].Blocks {
 		given.WriteString(block.Text + "\n")

@@ -154,7 +154,6 @@ const (
 	backfillBench = "SIGNET_BACKFILL_MB=64 go test -tags sqlite_fts5 -run - -bench Backfill -benchtime 1x " +
 		"./cmd/signet-acp-proxy/internal/runtime"
 	claudeNotes     = "mkdir -p ~/.claude && echo '- The keel of the Curlew is lead.' > ~/.claude/CLAUDE.md"
-	daemonFaults    = "go test -tags sqlite_fts5 -run TestDaemonFaults -parallel 1 -v ./e2e"
 	allFaults       = "go test -tags sqlite_fts5 -run 'TestFaults$' -v ./e2e"
 	viewLive        = "signet-acp-proxy view --live"
 	telemetryPost   = "signet-acp-proxy export otlp --endpoint http://127.0.0.1:4318 --since 7d"
@@ -194,7 +193,6 @@ var notRun = map[string]string{
 	"signet-acp-proxy memory backfill specstory":   "reads the folders of a project",
 	"signet-acp-proxy memory backfill --project .": "reads the folders of a project",
 	"make windows":                                 "needs Wine",
-	daemonFaults:                                   "takes minutes, and is part of the tests",
 	allFaults:                                      "takes minutes, and is part of the tests",
 	telemetryPost:                                  "nobody listens there; telemetry.TestPost does",
 	claudeAdapter:                                  "fetches; any adapter may stand there",
@@ -220,7 +218,6 @@ var tested = map[string]string{
 	"signet-acp-proxy memory backfill --watch":     "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy memory backfill specstory":   "TestStores memory/backfill",
 	"signet-acp-proxy memory backfill --project .": "TestStores memory/backfill",
-	daemonFaults:  "TestDaemonFaults e2e",
 	allFaults:     "TestFaults e2e",
 	telemetryPost: "TestPost telemetry",
 	viewLive:      "TestViewLive e2e",

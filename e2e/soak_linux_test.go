@@ -22,9 +22,9 @@ var progresses = []struct {
 	converse func(c *client)
 }{
 	{"no prompt", false, func(c *client) {}},
-	{"in a turn", true, func(c *client) { c.prompt() }},
-	{"cancelled", true, func(c *client) { c.prompt(); c.cancel(); c.until(`"stopReason":"cancelled"`) }},
-	{"after a turn", false, func(c *client) { c.prompt(); c.until(`"stopReason":"end_turn"`) }},
+	{"in a turn", true, func(c *client) { c.beginTurn() }},
+	{"cancelled", true, func(c *client) { c.beginTurn(); c.cancel(); c.until(`"stopReason":"cancelled"`) }},
+	{"after a turn", false, func(c *client) { c.beginTurn(); c.until(`"stopReason":"end_turn"`) }},
 }
 
 // The ways in which acpx and its like leave (docs/facts/acpx.md, "The end of a connection"), and the worse ones.
@@ -64,7 +64,7 @@ var leavings = []struct {
 	{"its stdout is closed", func(c *client) {
 		c.out.Close()
 		for range 100 { // the answer to one shows it, unless a process that is being started still holds the other end
-			_, err := fmt.Fprintln(c.in, `{"jsonrpc":"2.0","id":99,"method":"_anything"}`)
+			err := c.write(`{"jsonrpc":"2.0","id":99,"method":"_anything"}` + "\n")
 			if err != nil || c.within(100*time.Millisecond) {
 				break
 			}
@@ -198,7 +198,7 @@ func soak() (all []soakSession) {
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	b.unleash(t, "leaves").open() // makes the database, and stays to the end
+	b.unleash(t, "leaves").begin() // makes the database, and stays to the end
 	everybody := &startedProcesses{started: map[int]string{}}
 	sessions := make(chan soakSession)
 	var workers sync.WaitGroup
@@ -207,7 +207,7 @@ func TestSoak(t *testing.T) {
 			for one := range sessions {
 				t.Run(one.name, func(t *testing.T) {
 					c := b.unleash(t, one.words)
-					c.open()
+					c.begin()
 					one.converse(c)
 					everybody.count(c.cmd.Process.Pid)
 					one.leave(c)
@@ -232,7 +232,7 @@ func TestSoak(t *testing.T) {
 	})
 
 	last := b.unleash(t, "leaves")
-	last.open()
+	last.begin()
 	const atRest = `SELECT (SELECT count(*) FROM processes WHERE ended = 0), (SELECT count(*) FROM turns
 		WHERE ended = 0), (SELECT count(*) FROM sessions WHERE state = 'in flight')`
 	b.wait("the database to be at rest",
@@ -245,18 +245,18 @@ func TestLongLived(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
 	c := b.unleash(t, "slow")
-	c.open()
+	c.begin()
 	open := func() (fds, below int) {
 		entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.cmd.Process.Pid))
 		must(b, err)
 		return len(entries), len(descendants(c.cmd.Process.Pid))
 	}
 	session := func() {
-		c.openSession()
-		c.prompt()
+		c.open()
+		c.beginTurn()
 		c.cancel()
 		c.until("cancelled")
-		c.call("session/close", fmt.Sprintf(`{"sessionId":%q}`, c.session))
+		c.call("session/close", map[string]any{"sessionId": c.session})
 	}
 	for range 10 {
 		session()

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -35,6 +36,7 @@ type unruly map[string]string
 const (
 	unrulyVariable = "SIGNET_E2E_UNRULY"
 	signalsFile    = "SIGNET_E2E_SIGNALS" // each signal that arrives is written there, a line each
+	receivedFile   = "SIGNET_E2E_RECEIVED"
 )
 
 func playUnruly(words string) int {
@@ -127,7 +129,7 @@ func (u unruly) die(at string) {
 func (u unruly) serve() {
 	var (
 		out     = bufio.NewWriterSize(os.Stdout, 64<<10)
-		in      = bufio.NewReaderSize(os.Stdin, 64<<10)
+		in      = bufio.NewReaderSize(io.TeeReader(os.Stdin, newRecorder(os.Getenv(receivedFile))), 64<<10)
 		session = fmt.Sprintf("unruly-%d-", os.Getpid())
 		opened  int
 		prompt  json.RawMessage // the one under way
@@ -193,6 +195,22 @@ func (u unruly) serve() {
 			}
 		}
 	}
+}
+
+// A recorder keeps what is written in a file, as far as that takes it.
+type recorder struct{ file *os.File }
+
+func newRecorder(name string) recorder {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		os.Exit(5)
+	}
+	return recorder{f}
+}
+
+func (r recorder) Write(p []byte) (int, error) {
+	_, _ = r.file.Write(p)
+	return len(p), nil
 }
 
 // numbered is the nth message of a turn, a line.

@@ -129,14 +129,11 @@ func onTheWire(t *testing.T, a *txtar.Archive) (all used) {
 func TestEventsFollow(t *testing.T) {
 	t.Parallel()
 	b := newBox(t)
-	p := b.connect()
-	result, _ := p.call("session/new", map[string]any{"cwd": b.Work, "mcpServers": []any{}})
-	var opened struct{ SessionID string }
-	must(b, json.Unmarshal(result, &opened))
-	p.prompt(opened.SessionID, "My own words.")
+	c := b.connect(embedded, echoBin)
+	id := c.talk("My own words.")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	follower := b.Command(ctx, nil, proxyBin, "events", opened.SessionID, "--follow", "--json")
+	follower := b.Command(ctx, nil, proxyBin, "events", id, "--follow", "--json")
 	out, err := follower.StdoutPipe()
 	must(b, err)
 	must(b, follower.Start())
@@ -155,9 +152,9 @@ func TestEventsFollow(t *testing.T) {
 		t.Fatalf("turn %d did not end: %v", turn, lines.Err())
 	}
 	until(1)
-	p.prompt(opened.SessionID, "More words.")
+	c.say(id, "More words.")
 	until(2)
 	must(b, follower.Process.Kill())
 	_ = follower.Wait()
-	p.end()
+	c.end()
 }
