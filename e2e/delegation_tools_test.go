@@ -63,9 +63,14 @@ func TestDelegateByTool(t *testing.T) {
 	t.Parallel()
 	tool := `{"name":"delegate","arguments":{"agent":"heron","task":"Review heron.txt.","delegated_scope":["heron.txt"],` +
 		`"kept_work":"the release","budget":{"turns":5}}}`
+	b := delegating(t, map[string][]string{"heron": {"ECHOAGENT_ASK=1"}, "egret": {"ECHOAGENT_TOOL=" + tool}})
 	b.set("SIGNET_ACP_DELEGATION_ASK=on")
 	_, reply := b.turnWith("egret", "", "Ask the heron.")
 	for _, want := range []string{`\"state\":\"done\"`, `Review heron.txt.`, `\"refused\":[]`, `"id":"signet-acp-proxy/`,
+		`"title":"heron, which you delegated to, asks: Write a file"`} {
+		if !strings.Contains(reply, want) {
+			t.Errorf("no %s in the reply:\n%s", want, reply)
+		}
 	}
 	b.orphans()
 	var rows []struct{ Harness, ACPXSessionID, Parent string }

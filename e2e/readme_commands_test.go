@@ -246,22 +246,6 @@ func (r *reader) make(line string) string {
 	return out
 }
 
-// install builds what a `go install` of a version would, from the checkout, and asks the result how it is.
-func (r *reader) install(line string) string {
-	r.t.Helper()
-	words := strings.Fields(line)
-	module, _, _ := strings.Cut(words[len(words)-1], "@")
-	flags := strings.Join(words[2:len(words)-1], " ")
-	bin := filepath.Join(makeDir, "installed"+strings.ReplaceAll(flags, " ", ""))
-	building.Lock()
-	out, err := r.inCheckout(fmt.Sprintf("go build %s -o %s %s", flags, bin, module))
-	building.Unlock()
-	if err != nil {
-		r.t.Errorf("%s: %v\n%s", line, err, out)
-	}
-	return r.run(bin, "doctor")
-}
-
 // check checks what can be checked of a command that is not run: that a target is there, an address the project's, and
 // a version the one that the tests are run with.
 func (r *reader) check(line string) error {
@@ -270,6 +254,11 @@ func (r *reader) check(line string) error {
 	case words[0] == "make":
 		if out, err := r.inCheckout("make -n " + strings.Join(words[1:], " ")); err != nil {
 			return fmt.Errorf("%w: %s", err, out)
+		}
+	case line == goInstall, line == goInstallTagged:
+		module, _, _ := strings.Cut(words[len(words)-1], "@")
+		if name := goCommand(r.t, "list", "-f", "{{.Name}}", module); name != "main" {
+			return fmt.Errorf("it is package %s", name)
 		}
 	case line == npmInstall, line == npxInit:
 		var ours struct{ Name string }
