@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,8 @@ import (
 
 // memoryBackfill imports conversations that harnesses had without this program.
 type memoryBackfill struct {
-	since, project        string
+	since                 time.Time
+	project               string
 	dryRun, deliver, json bool
 	watch                 bool
 	fromRelay             bool // started by a relay: backfill: auto
@@ -44,7 +46,7 @@ func newMemoryBackfill(f *config.Flags, std term.Streams) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&b.dryRun, "dry-run", false, "Only say what there is.")
-	flags.StringVar(&b.since, "since", "", "Only what went on since `WHEN`: a date, a time or an age (7d, 12h).")
+	cli.Since(cmd, &b.since, "Only what went on since `WHEN`: a date, a time or an age (7d, 12h).")
 	flags.StringVar(&b.project, "project", "", "Only of the project of this `DIR`.")
 	flags.BoolVar(&b.deliver, "deliver", false, "Hand it to the Signet daemon, too.")
 	flags.BoolVar(&b.watch, "watch", false, "Go on: take in what agents write, until you interrupt it.")
@@ -67,16 +69,11 @@ func (cmd *memoryBackfill) run(agents []string, f *config.Flags, std term.Stream
 	if !named {
 		agents = runtime.BackfillAgents(cmd.project != "")
 	}
-	b := runtime.Backfill{DryRun: cmd.dryRun, Deliver: cmd.deliver}
-	var err error
-	if b.Since, err = cli.ParseSince(cmd.since); err != nil {
+	project, err := projectOf(cmd.project)
+	if err != nil {
 		return err
 	}
-	if cmd.project != "" {
-		if b.Project, err = projectOf(cmd.project); err != nil {
-			return err
-		}
-	}
+	b := runtime.Backfill{DryRun: cmd.dryRun, Deliver: cmd.deliver, Since: cmd.since, Project: project}
 	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
 		ctx, stop := untilTold(ctx)
 		defer stop()

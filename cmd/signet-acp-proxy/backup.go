@@ -12,33 +12,31 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-func newBackup(f *config.Flags, std term.Streams) *cobra.Command {
+func newBackup(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: "backup FILE", Short: "Copy the database to a new file, also while sessions run.",
 		Args: cli.Arguments,
 		Long: "Copy the database, conversations and memories, into a new FILE; sessions may go on meanwhile. " +
 			"Identity files and agent.yaml are yours to copy.",
 		ValidArgsFunction: cli.Paths,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-				progress := term.NewProgress(std.Err)
-				progress.Step("copying " + d.Config.DB)
-				err := d.Backup(ctx, args[0])
-				progress.Done()
-				if err != nil {
-					return err
-				}
-				info, err := os.Stat(args[0])
-				if err == nil {
-					std.Say("written: %s, %d KiB", args[0], info.Size()/1024)
-				}
+		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
+			progress := term.NewProgress(p.std.Err)
+			progress.Step("copying " + d.Config.DB)
+			err := d.Backup(ctx, args[0])
+			progress.Done()
+			if err != nil {
 				return err
-			})
-		},
+			}
+			info, err := os.Stat(args[0])
+			if err == nil {
+				p.std.Say("written: %s, %d KiB", args[0], info.Size()/1024)
+			}
+			return err
+		}),
 	}
 }
 
-func newRestore(f *config.Flags, std term.Streams) *cobra.Command {
+func newRestore(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: "restore FILE", Short: "Put a backup in place of the database, while no session runs.",
 		Args: cli.Arguments,
@@ -46,20 +44,20 @@ func newRestore(f *config.Flags, std term.Streams) *cobra.Command {
 			"The database that was there is kept beside it.",
 		ValidArgsFunction: cli.Paths,
 		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := config.Load(*f)
+			c, err := config.Load(*p.flags)
 			if err != nil {
 				return err
 			}
-			progress := term.NewProgress(std.Err)
+			progress := term.NewProgress(p.std.Err)
 			progress.Step("reading " + args[0])
 			kept, err := runtime.Restore(context.Background(), c, args[0])
 			progress.Done()
 			if err != nil {
 				return err
 			}
-			std.Say("restored: %s", c.DB)
+			p.std.Say("restored: %s", c.DB)
 			if kept != "" {
-				std.Say("what was there is %s", kept)
+				p.std.Say("what was there is %s", kept)
 			}
 			return nil
 		},

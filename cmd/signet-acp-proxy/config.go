@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,66 +17,60 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-func newConfig(f *config.Flags, std term.Streams) *cobra.Command {
-	return cli.Group("config", "Show and change settings.",
-		newConfigShow(f, std), newConfigGet(f, std), newConfigSet(f, std))
+func newConfig(p program) *cobra.Command {
+	return cli.Group("config", "Show and change settings.", newConfigShow(p), newConfigGet(p), newConfigSet(p))
 }
 
-func newConfigShow(f *config.Flags, std term.Streams) *cobra.Command {
+func newConfigShow(p program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "show", Short: "Print every value and where it came from; exit 1 on a mistake.",
 		Args: cli.Arguments,
-		RunE: func(*cobra.Command, []string) error { return showConfig(asJSON, f, std) },
+		RunE: func(*cobra.Command, []string) error {
+			c, err := config.Load(*p.flags)
+			if err != nil {
+				return err
+			}
+			all := c.Shown()
+			return p.print(asJSON, all, func(s term.Screen) error { return report.Settings(all, s) })
+		},
 	}
 	cli.ForScripts(cmd, &asJSON)
 	return cmd
 }
 
-func showConfig(asJSON bool, f *config.Flags, std term.Streams) error {
-	c, err := config.Load(*f)
-	if err != nil {
-		return err
-	}
-	all := c.Shown()
-	if asJSON {
-		return term.JSON(std.Out, all)
-	}
-	return report.Settings(all, term.On(std.Out))
-}
-
-func newConfigGet(f *config.Flags, std term.Streams) *cobra.Command {
+func newConfigGet(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: "get KEY", Short: "Print the value of a setting that counts here.", Args: cli.Arguments,
 		Long:              "Print the value of a setting that counts here. KEY is its name, or agents.NAME.FIELD.",
 		ValidArgsFunction: settingKeys,
 		RunE: func(_ *cobra.Command, args []string) error {
-			c, err := config.Load(*f)
+			c, err := config.Load(*p.flags)
 			if err != nil {
 				return err
 			}
-			all := c.Shown()
-			i := slices.IndexFunc(all, func(s config.ShownSetting) bool { return s.Name == args[0] })
-			if i < 0 {
-				_, err := config.Set(nil, args[0], "")
-				if unknown := (config.UnknownSetting{}); errors.As(err, &unknown) {
-					return cli.Exit{Code: cli.Usage, Err: unknown}
+			for _, s := range c.Shown() {
+				if s.Name == args[0] {
+					_, err := fmt.Fprintln(p.std.Out, s.Value)
+					return err
 				}
-				return nil // an agent that has no section
 			}
-			_, err = fmt.Fprintln(std.Out, all[i].Value)
-			return err
+			_, err = config.Set(nil, args[0], "")
+			if unknown := (config.UnknownSetting{}); errors.As(err, &unknown) {
+				return cli.Exit{Code: cli.Usage, Err: unknown}
+			}
+			return nil // an agent that has no section
 		},
 	}
 }
 
-func newConfigSet(f *config.Flags, std term.Streams) *cobra.Command {
+func newConfigSet(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: "set KEY VALUE", Short: "Set a setting in agent.yaml, and leave all else there as it is.",
 		Long: "Set a setting in the acp: section of agent.yaml, and leave all else there as it is, comments " +
 			"included. KEY is its name, or agents.NAME.FIELD; a list is written with commas.",
 		Args: cli.Arguments, ValidArgsFunction: settingKeys,
-		RunE: func(_ *cobra.Command, args []string) error { return setConfig(args[0], args[1], f, std) },
+		RunE: func(_ *cobra.Command, args []string) error { return p.setConfig(args[0], args[1]) },
 	}
 }
 
@@ -93,8 +86,8 @@ func settingKeys(_ *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func setConfig(key, value string, f *config.Flags, std term.Streams) error {
-	c, err := config.Load(*f)
+func (p program) setConfig(key, value string) error {
+	c, err := config.Load(*p.flags)
 	if errors.Is(err, config.ErrNoFolder) {
 		return err
 	}
@@ -110,8 +103,7 @@ func setConfig(key, value string, f *config.Flags, std term.Streams) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	_, misuse := config.Set(nil, key, value)
-	if misuse != nil {
+	if _, misuse := config.Set(nil, key, value); misuse != nil {
 		return cli.Exit{Code: cli.Usage, Err: misuse}
 	}
 	edited, err := config.Set(text, key, value)
@@ -125,9 +117,9 @@ func setConfig(key, value string, f *config.Flags, std term.Streams) error {
 	if err = errors.Join(err, os.Chmod(file, mode)); err != nil {
 		return err
 	}
-	std.Say("written: %s", runtime.HomeShort(file))
+	p.std.Say("written: %s", runtime.HomeShort(file))
 	if s, ok := config.Named(key); ok && os.Getenv(s.Env) != "" {
-		std.Say("%s is set in this environment and takes precedence", s.Env)
+		p.std.Say("%s is set in this environment and takes precedence", s.Env)
 	}
 	return nil
 }

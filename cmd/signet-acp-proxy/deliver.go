@@ -25,12 +25,12 @@ type deliverCommand struct {
 	fromRelay bool // started by a relay, which writes the daemon's token to stdin, and has ended when stdin ends
 }
 
-func newDeliver(f *config.Flags, std term.Streams) *cobra.Command {
+func newDeliver(p program) *cobra.Command {
 	var d deliverCommand
 	cmd := &cobra.Command{
 		Use: "deliver", Short: "Deliver what the daemon and on_session_end have not got yet.",
 		Args: cli.Arguments,
-		RunE: func(*cobra.Command, []string) error { return d.run(f, std) },
+		RunE: func(*cobra.Command, []string) error { return d.run(p) },
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&d.once, "once", false, "One pass over what is due.")
@@ -41,10 +41,10 @@ func newDeliver(f *config.Flags, std term.Streams) *cobra.Command {
 	return cmd
 }
 
-func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
+func (d deliverCommand) run(p program) error {
 	ctx, stop := untilTold(context.Background())
 	defer stop()
-	c, err := config.Load(*f)
+	c, err := config.Load(*p.flags)
 	if err != nil && !d.fromRelay {
 		return err
 	}
@@ -54,14 +54,14 @@ func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
 	token := func(string) string { return config.Token() }
 	known := &delivery.Credentials{}
 	if d.fromRelay {
-		left, err := delivery.AwaitRelay(ctx, std.In)
+		left, err := delivery.AwaitRelay(ctx, p.std.In)
 		if err != nil {
 			return err
 		}
 		known.Add(left)
 		token = known.Token
 	}
-	log := runtime.NewLog(c, std)
+	log := runtime.NewLog(c, p.std)
 	defer log.Close()
 	db, err := migrations.Open(ctx, c.DB)
 	if err != nil {
@@ -85,13 +85,13 @@ func (d deliverCommand) run(f *config.Flags, std term.Streams) error {
 	case d.wait:
 		until = delivery.UntilSettled
 	}
-	done := runtime.WatchOwed(ctx, store, term.NewProgress(std.Err))
+	done := runtime.WatchOwed(ctx, store, term.NewProgress(p.std.Err))
 	left, err := delivery.Run(ctx, o, runtime.WorkerInfo(c), runtime.RetentionOf(c), until)
 	done()
 	if err != nil {
 		return err
 	}
-	return d.report(context.WithoutCancel(ctx), store, left, std)
+	return d.report(context.WithoutCancel(ctx), store, left, p.std)
 }
 
 // report says what is still owed.

@@ -12,46 +12,35 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// doctorCommand checks the machine for what is wrong.
-type doctorCommand struct {
-	agents []string
-	json   bool
-}
-
-func newDoctor(f *config.Flags, std term.Streams) *cobra.Command {
-	var d doctorCommand
+// newDoctor makes the command that checks the machine for what is wrong.
+func newDoctor(p program) *cobra.Command {
+	var agents []string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check the setup, and change nothing; exit 1 on a problem.",
 		Args: cli.Arguments,
-		RunE: func(*cobra.Command, []string) error { return d.run(f, std) },
+		RunE: func(*cobra.Command, []string) error {
+			c, err := config.Load(*p.flags)
+			var flag config.FlagError
+			if errors.As(err, &flag) {
+				return err
+			}
+			progress := term.NewProgress(p.std.Err)
+			all := doctor.Examine(context.Background(), doctor.Options{
+				Config: c, ConfigErr: err, Agents: agents, Step: progress.Step,
+			})
+			progress.Done()
+			if err := p.print(asJSON, all, func(s term.Screen) error { return doctor.Print(all, s) }); err != nil {
+				return err
+			}
+			if bad := doctor.Problems(all); bad > 0 {
+				return cli.Exit{Code: cli.Failed, Err: errors.New(term.Count(bad, "problem"))}
+			}
+			return nil
+		},
 	}
-	cmd.Flags().StringSliceVar(&d.agents, "agent", nil, "Look at these harnesses too: `NAME,NAME`.")
-	cli.Complete(cmd, "agent", cli.AgentNames(f))
-	cli.ForScripts(cmd, &d.json)
+	cmd.Flags().StringSliceVar(&agents, "agent", nil, "Look at these harnesses too: `NAME,NAME`.")
+	cli.Complete(cmd, "agent", cli.AgentNames(p.flags))
+	cli.ForScripts(cmd, &asJSON)
 	return cmd
-}
-
-func (cmd *doctorCommand) run(f *config.Flags, std term.Streams) error {
-	c, err := config.Load(*f)
-	var flag config.FlagError
-	if errors.As(err, &flag) {
-		return err
-	}
-	progress := term.NewProgress(std.Err)
-	all := doctor.Examine(context.Background(), doctor.Options{
-		Config: c, ConfigErr: err, Agents: cmd.agents, Step: progress.Step,
-	})
-	progress.Done()
-	if cmd.json {
-		err = term.JSON(std.Out, all)
-	} else {
-		err = doctor.Print(all, term.On(std.Out))
-	}
-	if err != nil {
-		return err
-	}
-	if bad := doctor.Problems(all); bad > 0 {
-		return cli.Exit{Code: cli.Failed, Err: errors.New(term.Count(bad, "problem"))}
-	}
-	return nil
 }

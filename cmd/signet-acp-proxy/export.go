@@ -7,64 +7,51 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
 
-// exportOTLP hands spans and metrics to other programs.
-type exportOTLP struct {
-	telemetry.Export
-	out, endpoint, since string
-}
-
-func newExport(f *config.Flags, std term.Streams) *cobra.Command {
-	var e exportOTLP
+// newExport makes the commands that hand what was recorded to other programs.
+func newExport(p program) *cobra.Command {
+	var o telemetry.Export
+	var out, endpoint string
 	cmd := &cobra.Command{
 		Use: "otlp", Short: "Spans and metrics of sessions as OTLP JSON.", Args: cli.Arguments,
 		Long: "Spans and metrics of sessions as OTLP JSON, with gen_ai's names: on stdout, in a file, or to an " +
 			"endpoint. What was said and inserted is left out unless it is asked for.",
-		RunE: func(*cobra.Command, []string) error { return e.run(f, std) },
+		PreRunE: func(*cobra.Command, []string) error {
+			if out != "" && endpoint != "" {
+				return cli.Misuse("--out or --endpoint, not both")
+			}
+			return nil
+		},
+		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
+			o.Version = runtime.Version
+			turns, err := 0, error(nil)
+			switch {
+			case endpoint != "":
+				turns, err = o.Post(ctx, d.Sessions, endpoint)
+			case out != "":
+				err = runtime.WriteFile(out, func(w io.Writer) (err error) {
+					turns, err = o.Write(ctx, d.Sessions, w)
+					return err
+				})
+			default:
+				_, err = o.Write(ctx, d.Sessions, p.std.Out)
+				return err
+			}
+			if err == nil {
+				p.std.Say("%s", term.Count(turns, "turn"))
+			}
+			return err
+		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&e.out, "out", "", "Write to this `FILE`.")
-	flags.StringVar(&e.endpoint, "endpoint", "", "Send to this `URL`, such as http://127.0.0.1:4318.")
-	flags.BoolVar(&e.WithText, "with-text", false, "With what was said and inserted.")
-	cli.Since(cmd, &e.since)
+	flags.StringVar(&out, "out", "", "Write to this `FILE`.")
+	flags.StringVar(&endpoint, "endpoint", "", "Send to this `URL`, such as http://127.0.0.1:4318.")
+	flags.BoolVar(&o.WithText, "with-text", false, "With what was said and inserted.")
+	cli.Since(cmd, &o.Since, cli.OnlySince)
 	cli.Complete(cmd, "out", cli.Paths)
 	return cli.Group("export", "Export what was recorded for other programs.", cmd)
-}
-
-func (cmd *exportOTLP) run(f *config.Flags, std term.Streams) error {
-	if cmd.out != "" && cmd.endpoint != "" {
-		return cli.Misuse("--out or --endpoint, not both")
-	}
-	o := cmd.Export
-	o.Version = runtime.Version
-	var err error
-	if o.Since, err = cli.ParseSince(cmd.since); err != nil {
-		return err
-	}
-	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		turns := 0
-		switch {
-		case cmd.endpoint != "":
-			turns, err = o.Post(ctx, d.Sessions, cmd.endpoint)
-		case cmd.out != "":
-			err = runtime.WriteFile(cmd.out, func(w io.Writer) (err error) {
-				turns, err = o.Write(ctx, d.Sessions, w)
-				return err
-			})
-		default:
-			turns, err = o.Write(ctx, d.Sessions, std.Out)
-		}
-		if err != nil {
-			return err
-		}
-		if cmd.out != "" || cmd.endpoint != "" {
-			std.Say("%s", term.Count(turns, "turn"))
-		}
-		return nil
-	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,20 +15,44 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
+// A program is what the commands share: the flags that all of them take, and the streams.
+type program struct {
+	flags *config.Flags
+	std   term.Streams
+}
+
+// onData makes the RunE of a command that works on what was recorded.
+func (p program) onData(
+	work func(ctx context.Context, d *runtime.Data, args []string) error,
+) func(*cobra.Command, []string) error {
+	return func(_ *cobra.Command, args []string) error {
+		return runtime.WithData(p.flags, p.std, func(ctx context.Context, d *runtime.Data) error {
+			return work(ctx, d, args)
+		})
+	}
+}
+
+// print prints an answer: as JSON for scripts, or as show shows it.
+func (p program) print(asJSON bool, answer any, show func(term.Screen) error) error {
+	if asJSON {
+		return term.JSON(p.std.Out, answer)
+	}
+	return show(term.On(p.std.Out))
+}
+
 // grammar makes the whole command line: the relay, and the commands beside it.
 func grammar(std term.Streams) *cobra.Command {
 	var f config.Flags
 	var version bool
-	root := newRelay(&f, std)
+	p := program{&f, std}
+	root := newRelay(p)
 	root.AddCommand(
 		newInit(&f, std),
-		newSessions(&f, std), newLog(&f, std), newShow(&f, std), newHandoff(&f, std),
-		newView(&f, std), newUsage(&f, std), newEvents(&f, std), newExport(&f, std),
-		newPreview(&f, std), newDoctor(&f, std),
+		newSessions(p), newLog(p), newShow(p), newHandoff(p), newView(p), newUsage(p), newEvents(p), newExport(p),
+		newPreview(p), newDoctor(p),
 		newAgents(&f, std), newDelegate(&f, std), newDelegations(&f, std),
-		newDeliver(&f, std), newMCP(&f, std),
-		newMemory(&f, std), newForget(&f, std), newPrune(&f, std), newBackup(&f, std), newRestore(&f, std),
-		newSetup(&f, std), newConfig(&f, std), newUninstall(&f, std), newCompletion(std), newVersion(std), newEcho(std),
+		newDeliver(p), newMCP(p), newMemory(p), newForget(p), newPrune(p), newBackup(p), newRestore(p),
+		newSetup(&f, std), newConfig(p), newUninstall(&f, std), newCompletion(std), newVersion(p), newEcho(std),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	common := root.PersistentFlags()

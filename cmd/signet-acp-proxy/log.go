@@ -6,42 +6,35 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// logCommand prints a conversation.
-type logCommand struct{ json bool }
-
-func newLog(f *config.Flags, std term.Streams) *cobra.Command {
-	var l logCommand
+// newLog makes the command that prints a conversation.
+func newLog(p program) *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "log SESSION", Args: cli.Arguments,
 		Short: "Print a conversation: who said what, the tools in between, what was inserted.",
 		Long: "Print a conversation: who said what, the tools in between, and what was inserted. " +
 			"SESSION " + namesSession,
-		ValidArgsFunction: cli.SessionIDs(f),
-		RunE:              func(_ *cobra.Command, args []string) error { return l.run(args[0], f, std) },
+		ValidArgsFunction: cli.SessionIDs(p.flags),
+		RunE: p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
+			s, err := d.Find(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			said, err := d.Conversation(ctx, s.ID)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return term.JSON(p.std.Out, said)
+			}
+			return term.Page(p.std.Out, func(screen term.Screen) error { return report.Conversation(s, said, screen) })
+		}),
 	}
-	cli.ForScripts(cmd, &l.json)
+	cli.ForScripts(cmd, &asJSON)
 	return cmd
-}
-
-func (cmd *logCommand) run(name string, f *config.Flags, std term.Streams) error {
-	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		s, err := d.Find(ctx, name)
-		if err != nil {
-			return err
-		}
-		said, err := d.Conversation(ctx, s.ID)
-		if err != nil {
-			return err
-		}
-		if cmd.json {
-			return term.JSON(std.Out, said)
-		}
-		return term.Page(std.Out, func(screen term.Screen) error { return report.Conversation(s, said, screen) })
-	})
 }

@@ -21,36 +21,34 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
-// mcpCommand serves the memory tools over stdin and stdout, as an MCP server.
-type mcpCommand struct{ connect string }
-
-func newMCP(f *config.Flags, std term.Streams) *cobra.Command {
-	var m mcpCommand
+func newMCP(p program) *cobra.Command {
+	var connect string
 	cmd := &cobra.Command{
 		Use: runtime.MCPWord, Short: "Serve the memory tools over stdin and stdout, as an MCP server.",
 		Args: cli.Arguments,
-		RunE: func(*cobra.Command, []string) error { return m.run(f, std) },
+		RunE: func(*cobra.Command, []string) error { return p.serveMCP(connect) },
 	}
-	cmd.Flags().StringVar(&m.connect, "connect", "", "Only carry stdin and stdout to this `SOCKET` of a relay.")
+	cmd.Flags().StringVar(&connect, "connect", "", "Only carry stdin and stdout to this `SOCKET` of a relay.")
 	cli.Complete(cmd, "connect", cli.Paths)
 	return cmd
 }
 
-func (m mcpCommand) run(f *config.Flags, std term.Streams) error {
-	if m.connect != "" {
-		return mcpserver.Pipe(m.connect, std.In, std.Out)
+// serveMCP serves the memory tools over stdin and stdout, as an MCP server.
+func (p program) serveMCP(connect string) error {
+	if connect != "" {
+		return mcpserver.Pipe(connect, p.std.In, p.std.Out)
 	}
-	c, err := config.Load(*f)
+	c, err := config.Load(*p.flags)
 	if err != nil {
 		return err
 	}
 	if c.Memory == "off" {
 		return errors.New("memory is off, so there are no memory tools (see signet-acp-proxy config show)")
 	}
-	if std.Interactive() {
-		std.Say("waiting for an MCP client on stdin; this is for programs to start (Ctrl-D ends it)")
+	if p.std.Interactive() {
+		p.std.Say("waiting for an MCP client on stdin; this is for programs to start (Ctrl-D ends it)")
 	}
-	log := runtime.NewLog(c, std)
+	log := runtime.NewLog(c, p.std)
 	defer log.Close()
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -85,7 +83,7 @@ func (m mcpCommand) run(f *config.Flags, std term.Streams) error {
 	o.Extras = append(extras, runtime.HandoffTool(c, log, database))
 	server := mcpserver.New(o)
 	defer server.Close()
-	return server.Serve(context.Background(), func() memory.Session { return who }, std.In, nopCloser{std.Out})
+	return server.Serve(context.Background(), func() memory.Session { return who }, p.std.In, nopCloser{p.std.Out})
 }
 
 // nopCloser is a writer that Close leaves open, because it is not ours to close.

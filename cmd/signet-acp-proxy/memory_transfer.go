@@ -9,38 +9,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-func newMemoryExport(f *config.Flags, std term.Streams) *cobra.Command {
+func newMemoryExport(p program) *cobra.Command {
 	var said bool
 	cmd := &cobra.Command{
 		Use: "export", Short: "Write all memories to stdout as JSON Lines.", Args: cli.Arguments,
-		RunE: func(*cobra.Command, []string) error { return exportMemories(said, f, std) },
+		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
+			if err := d.Memories.Learn(ctx); err != nil {
+				return err
+			}
+			n, err := d.Memories.Export(ctx, p.std.Out, said)
+			if err == nil && term.IsPerson(p.std.Err) {
+				p.std.Say("%s exported", term.Count(n, "memory"))
+			}
+			return err
+		}),
 	}
 	cmd.Flags().BoolVar(&said, "said", false, saidToo)
 	cmd.Flags().Bool("json", false, "The same: an export is JSON Lines.")
 	return cmd
 }
 
-func exportMemories(said bool, f *config.Flags, std term.Streams) error {
-	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		if err := d.Memories.Learn(ctx); err != nil {
-			return err
-		}
-		n, err := d.Memories.Export(ctx, std.Out, said)
-		if err == nil && term.IsPerson(std.Err) {
-			std.Say("%s", exported(n))
-		}
-		return err
-	})
-}
-
-func exported(n int) string { return term.Count(n, "memory") + " exported" }
-
-func newMemoryImport(f *config.Flags, std term.Streams) *cobra.Command {
+func newMemoryImport(p program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "import [FILE]", Short: "Read memories as export writes them; all or nothing.", Args: cli.Arguments,
@@ -48,11 +41,11 @@ func newMemoryImport(f *config.Flags, std term.Streams) *cobra.Command {
 			"With session and position, what stands beside a memory helps to find it.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				if std.Interactive() {
-					std.Say("reading memories from the terminal, one JSON object a line, until Ctrl-D; " +
+				if p.std.Interactive() {
+					p.std.Say("reading memories from the terminal, one JSON object a line, until Ctrl-D; " +
 						"or give a FILE")
 				}
-				return importMemories(std.In, 0, asJSON, f, std)
+				return p.importMemories(p.std.In, 0, asJSON)
 			}
 			file, err := os.Open(args[0])
 			if err != nil {
@@ -63,17 +56,17 @@ func newMemoryImport(f *config.Flags, std term.Streams) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("importing memories: %w", err)
 			}
-			return importMemories(file, info.Size(), asJSON, f, std)
+			return p.importMemories(file, info.Size(), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print the counts as JSON.")
 	return cmd
 }
 
-func importMemories(from io.Reader, size int64, asJSON bool, f *config.Flags, std term.Streams) error {
-	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
+func (p program) importMemories(from io.Reader, size int64, asJSON bool) error {
+	return runtime.WithData(p.flags, p.std, func(ctx context.Context, d *runtime.Data) error {
 		if size > 0 {
-			progress := term.NewProgress(std.Err)
+			progress := term.NewProgress(p.std.Err)
 			defer progress.Done()
 			from = progress.Reader("importing", from, size)
 		}
@@ -82,10 +75,10 @@ func importMemories(from io.Reader, size int64, asJSON bool, f *config.Flags, st
 			return err
 		}
 		if asJSON {
-			return term.JSON(std.Out, map[string]int{"added": done.Added, "updated": done.Updated,
+			return term.JSON(p.std.Out, map[string]int{"added": done.Added, "updated": done.Updated,
 				"unchanged": done.Unchanged})
 		}
-		std.Say("imported: %d added, %d updated, %d unchanged", done.Added, done.Updated, done.Unchanged)
+		p.std.Say("imported: %d added, %d updated, %d unchanged", done.Added, done.Updated, done.Unchanged)
 		return nil
 	})
 }

@@ -15,65 +15,59 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// previewCommand shows what a session's first prompt would get.
-type previewCommand struct {
-	prompt, cwd, agent, continues string
-	json                          bool
-}
-
-func newPreview(f *config.Flags, std term.Streams) *cobra.Command {
-	var p previewCommand
+// newPreview makes the command that shows what a session's first prompt would get.
+func newPreview(p program) *cobra.Command {
+	var q runtime.PreviewQuery
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "preview", Short: "Print what would be injected now; nothing is recorded.", Args: cli.Arguments,
-		RunE: func(*cobra.Command, []string) error { return p.run(f, std) },
+		PreRunE: func(*cobra.Command, []string) (err error) {
+			if q.Cwd, err = config.Folder(q.Cwd); err != nil {
+				return err
+			}
+			if info, err := os.Stat(q.Cwd); err != nil || !info.IsDir() {
+				return fmt.Errorf("%s is not a folder", q.Cwd)
+			}
+			return nil
+		},
+		RunE: p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
+			if _, known := d.Config.Profile(q.Agent); q.Agent != "" && !known {
+				return cli.UnknownAgent(d.Config, q.Agent)
+			}
+			found, err := d.Preview(ctx, q)
+			if err != nil {
+				return err
+			}
+			for _, note := range found.Notes {
+				p.std.Say("%s", note)
+			}
+			if found.Nothing != "" {
+				p.std.Say("nothing: %s", found.Nothing)
+			}
+			switch {
+			case asJSON:
+				return term.JSON(p.std.Out, found)
+			case found.Nothing != "":
+				return nil
+			}
+			report.Preview(found, p.std)
+			if found.Block == "" {
+				p.std.Say("nothing would be injected")
+				return nil
+			}
+			p.std.Say("%d bytes, about %d tokens, in %d ms", len(found.Block), memory.Tokens(found.Block),
+				found.Took.Milliseconds())
+			_, err = fmt.Fprint(p.std.Out, found.Block)
+			return err
+		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&p.prompt, "prompt", "", "The `TEXT` of the prompt, for what it recalls.")
-	flags.StringVar(&p.cwd, "cwd", ".", "The session's `DIR`.")
-	flags.StringVar(&p.agent, "agent", "", "The harness by `NAME`.")
-	flags.StringVar(&p.continues, "continues", "", "As if the new session took the place of `SESSION`.")
-	cli.ForScripts(cmd, &p.json)
+	flags.StringVar(&q.Prompt, "prompt", "", "The `TEXT` of the prompt, for what it recalls.")
+	flags.StringVar(&q.Cwd, "cwd", ".", "The session's `DIR`.")
+	flags.StringVar(&q.Agent, "agent", "", "The harness by `NAME`.")
+	flags.StringVar(&q.Continues, "continues", "", "As if the new session took the place of `SESSION`.")
+	cli.ForScripts(cmd, &asJSON)
 	cli.Complete(cmd, "cwd", cli.Folders)
-	cli.Complete(cmd, "agent", cli.AgentNames(f))
+	cli.Complete(cmd, "agent", cli.AgentNames(p.flags))
 	return cmd
-}
-
-func (cmd *previewCommand) run(f *config.Flags, std term.Streams) error {
-	cwd, err := config.Folder(cmd.cwd)
-	if err != nil {
-		return err
-	}
-	if info, err := os.Stat(cwd); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s is not a folder", cwd)
-	}
-	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		if _, known := d.Config.Profile(cmd.agent); cmd.agent != "" && !known {
-			return cli.UnknownAgent(d.Config, cmd.agent)
-		}
-		p, err := d.Preview(ctx, runtime.PreviewQuery{
-			Prompt: cmd.prompt, Cwd: cwd, Agent: cmd.agent, Continues: cmd.continues})
-		if err != nil {
-			return err
-		}
-		for _, note := range p.Notes {
-			std.Say("%s", note)
-		}
-		if p.Nothing != "" {
-			std.Say("nothing: %s", p.Nothing)
-		}
-		if cmd.json {
-			return term.JSON(std.Out, p)
-		}
-		if p.Nothing != "" {
-			return nil
-		}
-		report.Preview(p, std)
-		if p.Block == "" {
-			std.Say("nothing would be injected")
-			return nil
-		}
-		std.Say("%d bytes, about %d tokens, in %d ms", len(p.Block), memory.Tokens(p.Block), p.Took.Milliseconds())
-		_, err = fmt.Fprint(std.Out, p.Block)
-		return err
-	})
 }

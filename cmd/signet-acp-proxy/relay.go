@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,7 +27,7 @@ import (
 // relayCommand is the program without a subcommand.
 type relayCommand struct{ agent string }
 
-func newRelay(f *config.Flags, std term.Streams) *cobra.Command {
+func newRelay(p program) *cobra.Command {
 	var r relayCommand
 	cmd := &cobra.Command{
 		Use: "signet-acp-proxy", Long: "Give any ACP agent a memory.",
@@ -37,10 +38,10 @@ func newRelay(f *config.Flags, std term.Streams) *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: cli.Paths, // of the command
-		RunE:              func(_ *cobra.Command, command []string) error { return r.run(f, command, std) },
+		RunE:              func(_ *cobra.Command, command []string) error { return r.run(p.flags, command, p.std) },
 	}
 	cmd.Flags().StringVar(&r.agent, "agent", "", "The harness by `NAME`; beside a command, what to call it.")
-	cli.Complete(cmd, "agent", cli.AgentNames(f))
+	cli.Complete(cmd, "agent", cli.AgentNames(p.flags))
 	return cmd
 }
 
@@ -191,4 +192,16 @@ func harnessEnd(command []string, ended upstream.Exit, last []string) string {
 // oneLine folds an error that names several mistakes.
 func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' }), "; ")
+}
+
+// untilTold returns a context that ends when a signal tells us to end. A broken pipe does not: a browser that stops
+// loading a page, and a hook that does not read its input, cause SIGPIPE too.
+func untilTold(parent context.Context) (ctx context.Context, stop func()) {
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	ctx, cancel := signal.NotifyContext(parent, endSignals...)
+	return ctx, func() {
+		signal.Stop(pipes)
+		cancel()
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -22,22 +23,17 @@ type build struct {
 	Drafts  []string `json:"drafts"` // what is spoken of ACP beyond its versions
 }
 
-func newVersion(std term.Streams) *cobra.Command {
+func newVersion(p program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version, the commit and SQLite's driver.", Args: cli.Arguments,
 		RunE: func(*cobra.Command, []string) error {
 			b := thisBuild()
-			if asJSON {
-				return term.JSON(std.Out, b)
-			}
-			commit := b.Commit
-			if commit == "" {
-				commit = "not known"
-			}
-			_, err := fmt.Fprintf(std.Out, "signet-acp-proxy %s\ncommit %s\nSQLite driver %s\n", b.Version, commit,
-				b.Driver)
-			return err
+			return p.print(asJSON, b, func(s term.Screen) error {
+				_, err := fmt.Fprintf(s.W, "signet-acp-proxy %s\ncommit %s\nSQLite driver %s\n", b.Version,
+					cmp.Or(b.Commit, "not known"), b.Driver)
+				return err
+			})
 		},
 	}
 	cli.ForScripts(cmd, &asJSON)

@@ -67,14 +67,13 @@ func Unexpected(cmd *cobra.Command, arg string) error {
 
 // Meant names the command that was probably meant, or the flag that takes an agent's name.
 func Meant(cmd *cobra.Command, arg string) string {
-	if cmd.HasParent() {
-		return config.DidYouMean(arg, commandNames(cmd))
-	}
-	if command, ok := synonyms[strings.ToLower(arg)]; ok {
-		return fmt.Sprintf(", did you mean %q?", command)
-	}
-	if _, known := upstream.Lookup(arg); known {
-		return fmt.Sprintf(", did you mean \"--agent %s\"?", arg)
+	if !cmd.HasParent() {
+		if command, ok := synonyms[strings.ToLower(arg)]; ok {
+			return fmt.Sprintf(", did you mean %q?", command)
+		}
+		if _, known := upstream.Lookup(arg); known {
+			return fmt.Sprintf(", did you mean \"--agent %s\"?", arg)
+		}
 	}
 	return config.DidYouMean(arg, commandNames(cmd))
 }
@@ -105,7 +104,10 @@ func FlagMisuse(cmd *cobra.Command, err error) error {
 		return Misuse("unknown flag %s%s", name, config.DidYouMean(name, known))
 	case errors.As(err, &invalid):
 		kind := "a number"
-		if invalid.GetFlag().Value.Type() == "bool" {
+		switch invalid.GetFlag().Value.Type() {
+		case "func":
+			return Misuse("--%s: %w", invalid.GetFlag().Name, errors.Unwrap(invalid))
+		case "bool":
 			kind = "true or false"
 		}
 		return Misuse("--%s must be %s, not %q", invalid.GetFlag().Name, kind, invalid.GetValue())
@@ -151,21 +153,17 @@ func OneOf(flag, value string, words []string) error {
 	return Misuse("%s must be one of %s, not %q", flag, strings.Join(words, ", "), value)
 }
 
-// Since adds the flag --since to a command; ParseSince reads its value.
-func Since(cmd *cobra.Command, when *string) {
-	cmd.Flags().StringVar(when, "since", "", "Only since `WHEN`: a date, a time or an age (7d, 12h).")
-}
+// OnlySince explains --since.
+const OnlySince = "Only since `WHEN`: a date, a time or an age (7d, 12h)."
 
-// ParseSince reads the value of --since; "" is the zero time.
-func ParseSince(when string) (time.Time, error) {
-	if when == "" {
-		return time.Time{}, nil
-	}
-	at, err := config.ParseWhen(when, time.Now())
-	if err != nil {
-		return at, Misuse("--since: %w", err)
-	}
-	return at, nil
+// Since adds the flag --since to a command.
+func Since(cmd *cobra.Command, at *time.Time, help string) {
+	cmd.Flags().Func("since", help, func(when string) (err error) {
+		if when != "" {
+			*at, err = config.ParseWhen(when, time.Now())
+		}
+		return err
+	})
 }
 
 // UnknownAgent makes the error of a harness that is not known.

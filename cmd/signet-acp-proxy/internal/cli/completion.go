@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,35 +48,39 @@ func AgentNames(f *config.Flags) cobra.CompletionFunc {
 }
 
 const (
-	// completionTime is how long a key press may wait for the database.
-	completionTime = 500 * time.Millisecond
-	// completedSessions is how many sessions are offered, the newest.
-	completedSessions = 50
+	completionTime = 500 * time.Millisecond // that a key press may wait for the database
+	maxCompleted   = 50                     // sessions or delegations that are offered, the newest
 )
 
 // DelegationIDs completes the argument of commands about one delegation.
 func DelegationIDs(f *config.Flags) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-		c, _ := config.Load(*f)
-		db, err := migrations.Look(c.DB)
-		if err != nil || len(args) > 0 {
-			return nil, directive
-		}
-		defer db.Close()
-		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
-		defer cancel()
-		all, _ := delegation.NewLedger(db, c.LiveDir()).List(ctx, "", completedSessions)
-		var ids []cobra.Completion
+	return newestIDs(f, func(ctx context.Context, c *config.Config, db *sql.DB) (ids []cobra.Completion) {
+		all, _ := delegation.NewLedger(db, c.LiveDir()).List(ctx, "", maxCompleted)
 		for _, d := range all {
 			ids = append(ids, cobra.CompletionWithDesc(d.ID, d.Agent+", "+string(d.State)+", "+term.Local(d.Created)))
 		}
-		return ids, directive
-	}
+		return ids
+	})
 }
 
 // SessionIDs completes the argument of commands about one session.
 func SessionIDs(f *config.Flags) cobra.CompletionFunc {
+	return newestIDs(f, func(ctx context.Context, _ *config.Config, db *sql.DB) (ids []cobra.Completion) {
+		all, _ := correlation.New(db, correlation.Options{}).Sessions(ctx, maxCompleted)
+		for _, s := range all {
+			if s.ACPID == term.Printable(s.ACPID) {
+				ids = append(ids, cobra.CompletionWithDesc(s.ACPID,
+					term.Printable(s.Harness)+", "+term.Local(s.LastActive)))
+			}
+		}
+		return ids
+	})
+}
+
+// newestIDs completes a command's only argument by what list finds in the database.
+func newestIDs(
+	f *config.Flags, list func(context.Context, *config.Config, *sql.DB) []cobra.Completion,
+) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		if len(args) > 0 {
@@ -89,14 +94,6 @@ func SessionIDs(f *config.Flags) cobra.CompletionFunc {
 		defer db.Close()
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 		defer cancel()
-		all, _ := correlation.New(db, correlation.Options{}).Sessions(ctx, completedSessions)
-		var ids []cobra.Completion
-		for _, s := range all {
-			if s.ACPID == term.Printable(s.ACPID) {
-				ids = append(ids, cobra.CompletionWithDesc(s.ACPID,
-					term.Printable(s.Harness)+", "+term.Local(s.LastActive)))
-			}
-		}
-		return ids, directive
+		return list(ctx, c, db), directive
 	}
 }
