@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
@@ -115,20 +117,21 @@ func TestOwed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, answer := range []string{`{"id":2,"result":{}}`, `{"id":"1","result":{}}`, `{"id":"a","result":{}}`,
-		`{"method":"x"}`, `{"id":1,"result":{}}`} {
+	for _, answer := range []string{`"id":2,"result":{}`, `"id":"1","result":{}`, `"id":"a","result":{}`,
+		`"method":"x"`, `"id":1,"result":{}`} {
 		if len(w.expected) == 0 {
 			t.Errorf("paid before %s", answer)
 		}
-		if _, err := w.Write([]byte(answer)); err != nil {
+		if _, err := w.Write([]byte(`{"jsonrpc":"2.0",` + answer + `}`)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(w.expected) != 1 || w.expected[`"a"`] != 1 {
+	a, err := jsonrpc.MakeID("a")
+	if err != nil || len(w.expected) != 1 || w.expected[a] != 1 {
 		t.Errorf("owed: %v", w.expected)
 	}
 	waiting := w.allAnswered()
-	if _, err := w.Write([]byte(`{"id":"a","error":{}}`)); err != nil {
+	if _, err := w.Write([]byte(`{"jsonrpc":"2.0","id":"a","error":{}}`)); err != nil {
 		t.Fatal(err)
 	}
 	<-waiting

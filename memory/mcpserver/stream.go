@@ -9,6 +9,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // maxLine is the longest message, in bytes; a call of a tool is far smaller.
@@ -70,21 +72,22 @@ func (r *lineReader) line() ([]byte, error) {
 	line = bytes.TrimSpace(line)
 	switch {
 	case size > maxLine:
-		return nil, r.refuse(idIn(line, last), -32600,
+		return nil, r.answer.refuse(idIn(line, last), jsonrpc.CodeInvalidRequest,
 			fmt.Sprintf("message of %d bytes; at most %d are read", size, maxLine))
 	case len(line) == 0:
 		return nil, nil
 	case !json.Valid(line):
-		return nil, r.refuse(nil, -32700, "a message must be JSON on one line")
+		return nil, r.answer.refuse(idOf(nil), jsonrpc.CodeParseError, "a message must be JSON on one line")
 	}
-	if id, why := misformed(line); why != "" {
-		return nil, r.refuse(id, -32600, why)
-	}
-	if isStray(line) {
+	m, err := decode(line)
+	switch {
+	case err != nil:
+		return nil, r.answer.refuse(idOf(line), jsonrpc.CodeInvalidRequest, err.Error())
+	case m == nil:
 		return nil, nil
 	}
-	if m := headOf(line); m.asks() && !m.longLived() {
-		r.answer.expect(m.id())
+	if id, asks := asks(m); asks {
+		r.answer.expect(id)
 	}
 	return append(line, '\n'), nil
 }
@@ -100,19 +103,6 @@ func (r *lineReader) drain() {
 	}
 }
 
-// refuse answers a line that is no message.
-func (r *lineReader) refuse(id json.RawMessage, code int, why string) error {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	answer := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`+"\n", id, code, why)
-	if m := headOf(answer); m.answers() { // counted apart from a request with the same id
-		r.answer.expect(m.id())
-	}
-	_, err := r.answer.Write(answer)
-	return err
-}
-
 // Close ends reading and draining.
 func (r *lineReader) Close() error {
 	r.once.Do(func() { close(r.closed) })
@@ -124,34 +114,46 @@ func (r *lineReader) Close() error {
 type lineWriter struct {
 	mu       sync.Mutex
 	out      io.WriteCloser
-	expected map[string]int // requests without an answer, by id, which a client may use twice
-	wait     chan struct{}  // closed when all is answered; nil while nobody waits
+	expected map[jsonrpc.ID]int // requests without an answer, by id, which a client may use twice
+	wait     chan struct{}      // closed when all is answered; nil while nobody waits
 }
 
-// Write writes one message, or several whole ones.
+// Write writes one message.
 func (w *lineWriter) Write(b []byte) (int, error) {
-	m := headOf(b)
+	m, _ := jsonrpc.DecodeMessage(b)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n, err := w.out.Write(b)
-	if m.answers() {
-		w.settleLocked(m.id())
+	if answer, ok := m.(*jsonrpc.Response); ok {
+		w.settleLocked(answer.ID)
 	}
 	return n, err
 }
 
+// refuse answers a line that is no message. What has the same id still waits for its answer.
+func (w *lineWriter) refuse(id json.RawMessage, code int, why string) error {
+	text, err := json.Marshal(why)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err = fmt.Fprintf(w.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`+"\n", id, code, text)
+	return err
+}
+
 // expect notes a request that was read.
-func (w *lineWriter) expect(id string) {
+func (w *lineWriter) expect(id jsonrpc.ID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.expected == nil {
-		w.expected = map[string]int{}
+		w.expected = map[jsonrpc.ID]int{}
 	}
 	w.expected[id]++
 }
 
 // settleLocked notes an answer; one to no known request changes nothing.
-func (w *lineWriter) settleLocked(id string) {
+func (w *lineWriter) settleLocked(id jsonrpc.ID) {
 	if w.expected[id] > 1 {
 		w.expected[id]--
 		return
