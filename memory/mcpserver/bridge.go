@@ -16,7 +16,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
-	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
@@ -24,7 +23,6 @@ import (
 // its HTTP API.
 type bridge struct {
 	*watch
-	private *private.File
 
 	mu      sync.Mutex // guards what follows
 	info    *daemonInfo
@@ -49,7 +47,7 @@ func (b *bridge) open(ctx context.Context, l *daemonInfo, who memory.Session) (*
 	b.dropLocked()
 	ctx, cancel := context.WithTimeout(ctx, memoryTime)
 	defer cancel()
-	session, err := openSession(ctx, b.daemon, b.version, who)
+	session, err := openSession(ctx, b.o.Daemon, b.o.Version, who)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +81,7 @@ func (b *bridge) call(ctx context.Context, l *daemonInfo, who memory.Session, na
 	limit := otherToolTime
 	if ours {
 		limit = memoryTime
-		if err := v.conceal(b.private, who.Project); err != nil {
+		if err := v.conceal(b.o.Private, who.Project); err != nil {
 			return failure(err), "bridge", nil
 		}
 		raw = v.into(raw)
@@ -93,7 +91,7 @@ func (b *bridge) call(ctx context.Context, l *daemonInfo, who memory.Session, na
 	scope := b.scopeOf(who)
 	if ours {
 		var refused error
-		if raw, refused = scope.allowed(ctx, b.daemon.Get, raw, v); refused != nil {
+		if raw, refused = scope.allowed(ctx, b.o.Daemon.Get, raw, v); refused != nil {
 			return failure(refused), "bridge", nil
 		}
 	}
@@ -146,7 +144,7 @@ func notExecuted(err error) bool {
 // without the daemon (before a memory is handed to the daemon later, it is checked whether the daemon has it already).
 // For any other the agent is told that the outcome is not known.
 func (b *bridge) afterFailure(ctx context.Context, name string, again bool, err error) (*mcp.CallToolResult, error) {
-	b.log.Warn().Err(err).Str("tool", name).Bool("again", again).Msg("the daemon did not answer a tool")
+	b.o.Log.Warn().Err(err).Str("tool", name).Bool("again", again).Msg("the daemon did not answer a tool")
 	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil, ctx.Err() // the client has cancelled it
 	}
@@ -178,7 +176,7 @@ func daemonUnreached(r *mcp.CallToolResult) bool {
 
 // direct answers a memory tool by the daemon's HTTP API. The error is errGone.
 func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v values) (*mcp.CallToolResult, error) {
-	d := b.daemon
+	d := b.o.Daemon
 	var out json.RawMessage
 	var err error
 	id := v.text("id")
@@ -219,7 +217,7 @@ func (b *bridge) direct(ctx context.Context, who memory.Session, t tool, v value
 
 // scopeOf returns what a session may see and change.
 func (b *bridge) scopeOf(who memory.Session) scope {
-	if b.allProjects {
+	if b.o.OtherProjects {
 		return scope{}
 	}
 	return scope{who.Project}

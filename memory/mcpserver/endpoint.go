@@ -4,53 +4,64 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
-	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
-// A service is what all sessions of a server share.
-type service struct {
-	ctx     context.Context // ends with the server
-	watch   *watch
-	local   local
-	owe     func(ctx context.Context, who memory.Session, note signet.Note) (bool, error) // Options.Owe; may be nil
-	extras  extras
-	private *private.File
-	exclude []string
-	version string
-	log     zerolog.Logger
-}
-
 // An endpoint is what the clients of one session connect to. Its MCP server is made when the first of them comes.
 type endpoint struct {
-	*service
+	*Server
 	who    func() memory.Session
 	bridge bridge
 
-	clients int      // connected now; the roster's lock guards it
-	shown   []string // names of the tools that are shown; the roster's lock guards it
+	count int      // of clients that are connected now; the lock of Server.clients guards it
+	shown []string // names of the tools that are shown; the lock of Server.clients guards it
 
 	once   sync.Once
 	server *mcp.Server
 }
 
-func (s *service) endpoint(who func() memory.Session) *endpoint {
-	return &endpoint{service: s, who: who, bridge: bridge{watch: s.watch, private: s.private}}
+func (s *Server) endpoint(who func() memory.Session) *endpoint {
+	return &endpoint{Server: s, who: who, bridge: bridge{watch: s.watch}}
+}
+
+// serve serves one client over a stream until the client, ctx or the server ends. It closes both in and out.
+func (e *endpoint) serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	e.clients.join(e)
+	defer e.clients.leave(e)
+	w := &lineWriter{out: out}
+	lines := newLineReader(in, w)
+	session, err := e.mcp().Connect(ctx, &mcp.IOTransport{Reader: lines, Writer: w, MaxLineLength: maxLine + 1}, nil)
+	if err != nil {
+		return fmt.Errorf("serving the memory tools: %w", err)
+	}
+	hangUp := func() {
+		lines.Close() // or the reader would wait for answers that nobody gives any more
+		session.Close()
+	}
+	defer context.AfterFunc(ctx, guard.Func("memory tools", hangUp))()
+	defer context.AfterFunc(e.ctx, guard.Func("memory tools", hangUp))()
+	err = session.Wait()
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || ctx.Err() != nil || e.ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("serving the memory tools: %w", err)
 }
 
 // mcp returns the endpoint's MCP server.
 func (e *endpoint) mcp() *mcp.Server {
 	e.once.Do(func() {
 		e.server = mcp.NewServer(&mcp.Implementation{Name: memory.ServerName, Title: "Signet memory",
-			Version: e.version}, &mcp.ServerOptions{
+			Version: e.o.Version}, &mcp.ServerOptions{
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
 		})
 		e.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -68,15 +79,12 @@ func (e *endpoint) mcp() *mcp.Server {
 // showLocked makes the tools that are listed those of the daemon or, with nil, our own. The SDK tells clients that the
 // list has changed.
 func (e *endpoint) showLocked(l *daemonInfo) {
-	list := e.extras.beside(l)
+	list := extras(e.o.Extras).beside(l)
 	var names []string
 	for _, t := range list {
 		names = append(names, t.Name)
 	}
-	gone := e.shown
-	for _, name := range names {
-		gone = without(gone, name)
-	}
+	gone := slices.DeleteFunc(e.shown, func(name string) bool { return slices.Contains(names, name) })
 	e.shown = names
 	server := e.mcp()
 	server.RemoveTools(gone...)
@@ -107,7 +115,7 @@ func (e *endpoint) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Cal
 		answered, err = failure(fmt.Errorf("%w; go on without it", err)), nil
 	}
 	failed := err != nil || answered.IsError
-	e.log.Info().Str("tool", name).Str("by", by).Str("key", who.Key).Int("bytes", len(req.Params.Arguments)).
+	e.o.Log.Info().Str("tool", name).Str("by", by).Str("key", who.Key).Int("bytes", len(req.Params.Arguments)).
 		Bool("failed", failed).Dur("took", time.Since(began)).Msg("memory tool called")
 	return answered, err
 }
@@ -124,12 +132,12 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 			return failure(err), "arguments", nil
 		}
 	}
-	if memory.OptedOut(who.Cwd, e.exclude) {
+	if memory.OptedOut(who.Cwd, e.o.Exclude) {
 		return failure(errors.New("this folder is left out of memory (.signet-ignore or exclude), so nothing is " +
 			"read, stored or changed from here")), "opt-out", nil
 	}
 	l := e.watch.confirmed(ctx)
-	if x := e.extras.named(l, name); x != nil {
+	if x := extras(e.o.Extras).named(l, name); x != nil {
 		r, err = x.call(ctx, who, req)
 		return r, "us", err
 	}
@@ -140,7 +148,7 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 		}
 	}
 	if t.name == storeTool {
-		if err := v.conceal(e.private, who.Project); err != nil {
+		if err := v.conceal(e.o.Private, who.Project); err != nil {
 			return failure(err), "arguments", nil
 		}
 	}
@@ -148,12 +156,12 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 	case !ours:
 		return failure(fmt.Errorf("%s needs the Signet daemon, which does not answer; start it and call again", name)),
 			"nobody", nil
-	case e.local.store == nil && t.name == storeTool && e.owes(ctx, who, v):
+	case e.o.Store == nil && t.name == storeTool && e.owes(ctx, who, v):
 		return textResult(`{"status":"owed","note":"` + owedNote + `"}`), "owed", nil
-	case e.local.store == nil:
+	case e.o.Store == nil:
 		return failure(errors.New("the Signet daemon does not answer; start it and call again")), "nobody", nil
 	}
-	if r, err = e.local.call(ctx, who, t, v); err != nil {
+	if r, err = e.local(ctx, who, t, v); err != nil {
 		return failure(err), "store", nil
 	}
 	if t.name == storeTool && e.owes(ctx, who, v) {
@@ -167,24 +175,13 @@ const owedNote = "the Signet daemon does not answer, and gets it when it is back
 
 // owes reports whether what a tool stored will be handed to the daemon later, where one is expected back.
 func (e *endpoint) owes(ctx context.Context, who memory.Session, v values) bool {
-	if e.owe == nil {
+	if e.o.Owe == nil {
 		return false
 	}
-	owed, err := e.owe(ctx, who, signet.Note{Content: v.text("content"), Type: v.text("type"),
+	owed, err := e.o.Owe(ctx, who, signet.Note{Content: v.text("content"), Type: v.text("type"),
 		Importance: optional[float64](v, "importance"), Tags: v.text("tags"), AgentID: who.AgentID})
 	if err != nil {
-		e.log.Warn().Err(err).Str("key", who.Key).Msg("leaving a memory for the daemon")
+		e.o.Log.Warn().Err(err).Str("key", who.Key).Msg("leaving a memory for the daemon")
 	}
 	return owed && err == nil
-}
-
-// without returns a new list without x.
-func without[T comparable](list []T, x T) []T {
-	kept := list[:0:0]
-	for _, y := range list {
-		if y != x {
-			kept = append(kept, y)
-		}
-	}
-	return kept
 }

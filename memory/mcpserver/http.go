@@ -17,8 +17,7 @@ import (
 // token of its own; a request without one gets 401.
 type httpServer struct {
 	*lifetime
-	roster *roster
-	log    zerolog.Logger
+	log zerolog.Logger
 
 	mu     sync.Mutex // guards what follows
 	at     string     // "" until it listens
@@ -82,7 +81,7 @@ func (w *httpServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		http.NotFound(out, r)
 	default:
 		v.once.Do(func() {
-			w.roster.join(v.endpoint) // until close or release
+			v.clients.join(v.endpoint) // until close or release
 			v.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return v.mcp() },
 				&mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxLine})
 		})
@@ -127,5 +126,5 @@ func (w *httpServer) part(v *httpEndpoint) {
 	for session := range v.mcp().Sessions() {
 		session.Close()
 	}
-	w.roster.leave(v.endpoint)
+	v.clients.leave(v.endpoint)
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -24,19 +23,13 @@ const (
 	leastID   = 6               // characters of an id by which something is forgotten for good
 )
 
-// A local answers the memory tools from the embedded store.
-type local struct {
-	store func(context.Context) (*embedded.Store, error) // nil: there is none
-	log   zerolog.Logger
-}
-
-// call answers a call. Errors are for the agent to read.
-func (l local) call(ctx context.Context, who memory.Session, t tool, v values) (*mcp.CallToolResult, error) {
+// local answers a call from the embedded store. Errors are for the agent to read.
+func (e *endpoint) local(ctx context.Context, who memory.Session, t tool, v values) (*mcp.CallToolResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, localTime)
 	defer cancel()
-	store, err := l.store(ctx)
+	store, err := e.o.Store(ctx)
 	if err != nil {
-		l.log.Warn().Err(err).Str("tool", t.name).Msg("no store for a tool")
+		e.o.Log.Warn().Err(err).Str("tool", t.name).Msg("no store for a tool")
 		return nil, fmt.Errorf("there is no memory at the moment (%w); go on without it", err)
 	}
 	answer, err := answerFrom(ctx, store, who, t, v)

@@ -16,12 +16,16 @@ package mcpserver
 import (
 	"context"
 	"io"
-	"net"
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
+	"github.com/Signet-AI/signet-acp-proxy/memory/private"
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 )
 
 const (
@@ -30,12 +34,41 @@ const (
 	closeTime = 300 * time.Millisecond
 )
 
+// Options of a Server. Store or Daemon must be set.
+type Options struct {
+	// Store returns the embedded store, and may wait until it is open. It is called for each call of a tool. If nil,
+	// only a daemon answers.
+	Store func(context.Context) (*embedded.Store, error)
+	// Daemon, if not nil, answers while it is there.
+	Daemon *signet.Client
+	// OtherProjects says that the tools see and change everything that a daemon keeps, not only what belongs to the
+	// session's project or to none. The embedded store has an option of its own.
+	OtherProjects bool
+
+	// Owe, if not nil, keeps a memory that a tool stored until the daemon is back, and then hands it over; owed is
+	// false where no daemon is expected. It is called where the daemon did not take the memory; note holds no private
+	// passages and no secrets.
+	Owe func(ctx context.Context, who memory.Session, note signet.Note) (owed bool, err error)
+	// OnDaemon, if not nil, is called when a daemon answers that did not before.
+	OnDaemon func()
+	// ToolCache is a file with the tools that daemons had, so that the first list is whole before the daemon has
+	// been asked; "": none.
+	ToolCache string
+
+	Extras  []Extra       // tools beside those of the memory
+	Private *private.File // what was marked private, in any process; nil: nothing
+	Exclude []string      // globs of folders that are neither read nor written for
+	Version string        // ours, for clients to see
+	Poll    time.Duration // how often a daemon that came or went is noticed; zero: 5 s
+	Log     zerolog.Logger
+}
+
 // A Server serves the memory tools to the sessions of one process. Its methods may be called from several goroutines.
 type Server struct {
 	*lifetime
 	o       Options
-	service *service
-	roster  *roster
+	watch   *watch
+	clients *clients
 	sockets *sockets
 	web     *httpServer
 
@@ -47,16 +80,11 @@ func New(o Options) *Server {
 	if o.Poll <= 0 {
 		o.Poll = defaultPoll
 	}
-	s := &Server{lifetime: newLifetime(), o: o, roster: &roster{}}
-	watch := newWatch(o, s.roster.show)
-	s.roster.watch = watch
-	s.service = &service{ctx: s.ctx, watch: watch, local: local{o.Store, o.Log}, owe: o.Owe, private: o.Private,
-		extras: o.Extras, exclude: o.Exclude, version: o.Version, log: o.Log}
-	s.sockets = &sockets{lifetime: s.lifetime, log: o.Log,
-		serve: func(ctx context.Context, e *endpoint, conn net.Conn) error {
-			return s.roster.serve(ctx, e, conn, conn)
-		}}
-	s.web = &httpServer{lifetime: s.lifetime, roster: s.roster, log: o.Log}
+	s := &Server{lifetime: newLifetime(), o: o, clients: &clients{}}
+	s.watch = newWatch(o, s.clients.show)
+	s.clients.watch = s.watch
+	s.sockets = &sockets{lifetime: s.lifetime, log: o.Log}
+	s.web = &httpServer{lifetime: s.lifetime, log: o.Log}
 	return s
 }
 
@@ -68,13 +96,13 @@ func (s *Server) Serve(ctx context.Context, who func() memory.Session, in io.Rea
 	}
 	defer s.end()
 	s.look()
-	return s.roster.serve(ctx, s.service.endpoint(who), in, out)
+	return s.endpoint(who).serve(ctx, in, out)
 }
 
 // Socket returns an address for Pipe at which the tools are served for a session, until Release or Close. who says
 // which session that is, whenever a tool is called.
 func (s *Server) Socket(who func() memory.Session) (address string, err error) {
-	if address, err = s.sockets.address(s.service.endpoint(who)); err == nil {
+	if address, err = s.sockets.address(s.endpoint(who)); err == nil {
 		s.look() // so that the daemon is known by the time that the harness asks
 	}
 	return address, err
@@ -83,7 +111,7 @@ func (s *Server) Socket(who func() memory.Session) (address string, err error) {
 // HTTP returns the URL at which the tools are served for a session, until Release or Close, and the Authorization
 // header that opens it. who says which session that is, whenever a tool is called.
 func (s *Server) HTTP(who func() memory.Session) (url, authorization string, err error) {
-	if url, authorization, err = s.web.address(s.service.endpoint(who)); err == nil {
+	if url, authorization, err = s.web.address(s.endpoint(who)); err == nil {
 		s.look()
 	}
 	return url, authorization, err
@@ -102,7 +130,7 @@ func (s *Server) look() {
 		return
 	}
 	s.watching.Do(func() {
-		s.run(func() { s.service.watch.run(s.ctx, s.o.Poll, s.roster.wanted) })
+		s.run(func() { s.watch.run(s.ctx, s.clients.connected) })
 	})
 }
 

@@ -23,8 +23,7 @@ import (
 // close their sessions.
 type sockets struct {
 	*lifetime
-	serve func(ctx context.Context, e *endpoint, conn net.Conn) error
-	log   zerolog.Logger
+	log zerolog.Logger
 
 	mu   sync.Mutex // guards what follows
 	dir  string     // "" until there is one
@@ -115,7 +114,7 @@ func (s *sockets) accept(l net.Listener) {
 			defer conn.Close()
 			e, err := s.endpointOf(conn)
 			if err == nil {
-				err = s.serve(s.ctx, e, conn)
+				err = e.serve(s.ctx, conn, conn)
 			}
 			if err != nil {
 				s.log.Info().Err(err).Msg("a connection to the memory tools ended")

@@ -61,7 +61,7 @@ func TestNoMoreFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.sockets.ends = map[tokenHash]*endpoint{hashOf("token"): s.service.endpoint(robin)}
+	s.sockets.ends = map[tokenHash]*endpoint{hashOf("token"): s.endpoint(robin)}
 	s.run(func() { s.sockets.accept(&scarce{l, []error{syscall.ENFILE, syscall.EMFILE, syscall.ENOMEM}}) })
 	var out bytes.Buffer
 	if err := Pipe(l.Addr().String()+":token", strings.NewReader(ping+"\n"), &out); err != nil ||

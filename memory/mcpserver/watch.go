@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -19,14 +18,8 @@ import (
 // A watch knows whether there is a daemon, and which tools it offers. Its methods may be called from several
 // goroutines.
 type watch struct {
-	daemon   *signet.Client
-	version  string
-	log      zerolog.Logger
-	changed  func(*daemonInfo)
-	onDaemon func() // Options.OnDaemon; may be nil
-	file     toolCache
-	// allProjects is Options.OtherProjects.
-	allProjects bool
+	o       Options
+	changed func() // called when the tools are others
 
 	now     atomic.Pointer[daemonInfo] // nil while there is none
 	looked  chan struct{}              // closed once it is known whether there is one
@@ -34,10 +27,8 @@ type watch struct {
 }
 
 // newWatch makes a watch that calls changed. Without a daemon in the options there is nothing to look for.
-func newWatch(o Options, changed func(*daemonInfo)) *watch {
-	w := &watch{daemon: o.Daemon, version: o.Version, log: o.Log, changed: changed,
-		onDaemon: o.OnDaemon, file: toolCache(o.ToolCache), allProjects: o.OtherProjects}
-	w.looked, w.lookNow = make(chan struct{}), make(chan struct{}, 1)
+func newWatch(o Options, changed func()) *watch {
+	w := &watch{o: o, changed: changed, looked: make(chan struct{}), lookNow: make(chan struct{}, 1)}
 	if o.Daemon == nil {
 		close(w.looked)
 	}
@@ -58,7 +49,7 @@ func (w *watch) awaitFirst(ctx context.Context) {
 // guess assumes, until the daemon is asked, that it offers the tools that it had the last time. Nobody is told of the
 // change.
 func (w *watch) guess() {
-	if w.daemon == nil || w.now.Load() != nil {
+	if w.o.Daemon == nil || w.now.Load() != nil {
 		return
 	}
 	select {
@@ -66,7 +57,7 @@ func (w *watch) guess() {
 		return
 	default:
 	}
-	version, tools := w.file.read(w.daemon.URL())
+	version, tools := toolCache(w.o.ToolCache).read(w.o.Daemon.URL())
 	if len(tools) > 0 {
 		w.now.CompareAndSwap(nil, &daemonInfo{version: version, tools: tools, guessed: true})
 	}
@@ -102,10 +93,10 @@ func (w *watch) lookAgain() {
 func (w *watch) set(l *daemonInfo) {
 	before := w.now.Swap(l)
 	if (before != nil || l != nil) && !before.shows(l) {
-		w.changed(l)
+		w.changed()
 	}
-	if w.onDaemon != nil && l != nil && (before == nil || before.guessed) {
-		w.onDaemon()
+	if w.o.OnDaemon != nil && l != nil && (before == nil || before.guessed) {
+		w.o.OnDaemon()
 	}
 }
 
@@ -123,10 +114,9 @@ const (
 	defaultPort = "3850"
 )
 
-// run looks for the daemon until ctx ends: at once after lookAgain, and each time every has passed while there are
-// clients.
-func (w *watch) run(ctx context.Context, every time.Duration, wanted func() bool) {
-	tick := time.NewTicker(every)
+// run looks for the daemon until ctx ends: at once after lookAgain, and each time Poll has passed while it is wanted.
+func (w *watch) run(ctx context.Context, wanted func() bool) {
+	tick := time.NewTicker(w.o.Poll)
 	defer tick.Stop()
 	for first := true; ; first = false {
 		w.look(ctx)
@@ -150,11 +140,11 @@ func (w *watch) run(ctx context.Context, every time.Duration, wanted func() bool
 func (w *watch) look(ctx context.Context) {
 	asking, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	if w.daemon.LeftAlone() {
+	if w.o.Daemon.LeftAlone() {
 		w.set(nil)
 		return
 	}
-	health, err := w.daemon.Present(asking)
+	health, err := w.o.Daemon.Present(asking)
 	if err != nil {
 		w.set(nil)
 		return
@@ -171,12 +161,12 @@ func (w *watch) look(ctx context.Context) {
 		if known {
 			return
 		}
-		w.log.Info().Err(err).Str("version", health.Version).Msg("the daemon has no MCP server")
+		w.o.Log.Info().Err(err).Str("version", health.Version).Msg("the daemon has no MCP server")
 		l.tools, l.direct, l.partial = (*daemonInfo)(nil).list(), true, true
-	} else if err := w.file.write(w.daemon.URL(), l.version, l.tools); err != nil {
-		w.log.Warn().Err(err).Msg("remembering the daemon's tools")
+	} else if err := toolCache(w.o.ToolCache).write(w.o.Daemon.URL(), l.version, l.tools); err != nil {
+		w.o.Log.Warn().Err(err).Msg("remembering the daemon's tools")
 	}
-	w.log.Info().Str("version", l.version).Int("tools", len(l.tools)).Bool("direct", l.direct).
+	w.o.Log.Info().Str("version", l.version).Int("tools", len(l.tools)).Bool("direct", l.direct).
 		Msg("memory tools of the daemon")
 	w.set(l)
 }
@@ -185,7 +175,7 @@ func (w *watch) look(ctx context.Context) {
 // port 3850 whatever port they are served from (docs/facts/signet-daemon.md, "Tools"). Where nobody listens there they
 // fail, which bridge.call notices; where somebody does they must not be called at all.
 func (w *watch) callsWrongPort(ctx context.Context, h signet.Health) bool {
-	at, err := url.Parse(w.daemon.URL())
+	at, err := url.Parse(w.o.Daemon.URL())
 	if err != nil || h.Newer || at.Port() == defaultPort {
 		return false
 	}
@@ -203,7 +193,7 @@ func (w *watch) callsWrongPort(ctx context.Context, h signet.Health) bool {
 
 // listTools returns all tools of the daemon's MCP server that can be offered in turn.
 func (w *watch) listTools(ctx context.Context) ([]*mcp.Tool, error) {
-	session, err := openSession(ctx, w.daemon, w.version, memory.Session{})
+	session, err := openSession(ctx, w.o.Daemon, w.o.Version, memory.Session{})
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +204,7 @@ func (w *watch) listTools(ctx context.Context) ([]*mcp.Tool, error) {
 			return nil, fmt.Errorf("listing the daemon's tools: %w", err)
 		}
 		if !showable(t) {
-			w.log.Warn().Str("tool", chars.Cut(t.Name, 60)).Msg("a tool of the daemon has no usable schema")
+			w.o.Log.Warn().Str("tool", chars.Cut(t.Name, 60)).Msg("a tool of the daemon has no usable schema")
 			continue
 		}
 		if ours, ok := toolNamed(t.Name); ok && t.Annotations == nil {
