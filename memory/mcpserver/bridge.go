@@ -73,59 +73,70 @@ func (b *bridge) dropLocked() {
 // that the daemon gave.
 func (b *bridge) call(ctx context.Context, l *daemonInfo, who memory.Session, name string, raw json.RawMessage, t tool,
 	v values) (*mcp.CallToolResult, string, error) {
-	ours := t.name != ""
-	if len(raw) > maxForward {
-		return failure(fmt.Errorf("the arguments have %d bytes, and at most %d fit; keep the part that matters",
-			len(raw), maxForward)), "bridge", nil
-	}
-	limit := otherToolTime
+	ours, limit := t.name != "", otherToolTime
 	if ours {
 		limit = memoryTime
-		if err := v.conceal(b.o.Private, who.Project); err != nil {
-			return failure(err), "bridge", nil
-		}
-		raw = v.into(raw)
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	scope := b.scopeOf(who)
-	if ours {
-		var refused error
-		if raw, refused = scope.allowed(ctx, b.o.Daemon.Get, raw, v); refused != nil {
-			return failure(refused), "bridge", nil
-		}
+	raw, err := b.prepare(ctx, who, scope, raw, t, v)
+	if err != nil {
+		return failure(err), "bridge", nil
 	}
 	raw = l.fill(name, raw, who, scope, v)
-	if ours && l.direct {
-		r, err := b.direct(ctx, who, t, v)
-		return scope.filter(r), "api", err
+	if !ours || !l.direct {
+		r, err := b.forward(ctx, l, who, name, raw, t)
+		if err != nil || !ours || !daemonUnreached(r) {
+			return scope.filter(r), "bridge", err
+		}
+		b.set(&daemonInfo{version: l.version, tools: l.tools, direct: true})
 	}
+	r, err := b.direct(ctx, who, t, v)
+	return scope.filter(r), "api", err
+}
+
+// prepare returns a call's arguments as the daemon may have them. The error tells the agent why the call is not made.
+func (b *bridge) prepare(ctx context.Context, who memory.Session, s scope, raw json.RawMessage, t tool, v values) (
+	json.RawMessage, error) {
+	if len(raw) > maxForward {
+		return nil, fmt.Errorf("the arguments have %d bytes, and at most %d fit; keep the part that matters", len(raw),
+			maxForward)
+	}
+	if t.name == "" {
+		return raw, nil
+	}
+	err := v.conceal(b.o.Private, who.Project)
+	if err == nil {
+		raw, err = v.into(raw)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.allowed(ctx, b.o.Daemon.Get, raw, v)
+}
+
+// forward has the daemon's MCP server answer.
+func (b *bridge) forward(ctx context.Context, l *daemonInfo, who memory.Session, name string, raw json.RawMessage,
+	t tool) (*mcp.CallToolResult, error) {
 	session, err := b.open(ctx, l, who)
 	if err == nil {
 		var r *mcp.CallToolResult
-		r, err = session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: raw})
-		if err == nil {
-			if ours && daemonUnreached(r) {
-				b.set(&daemonInfo{version: l.version, tools: l.tools, direct: true})
-				r, err := b.direct(ctx, who, t, v)
-				return scope.filter(r), "api", err
-			}
-			return scope.filter(r), "bridge", nil
+		if r, err = session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: raw}); err == nil {
+			return r, nil
 		}
 		b.close()
 	} else if !t.readOnly { // nothing of the call itself was sent
 		err = errors.Join(err, errNotSent)
 	}
 	var refused *jsonrpc.Error
-	if errors.As(err, &refused) && refused.Code != rejected {
-		return nil, "bridge", &jsonrpc.Error{Code: refused.Code, Message: refused.Message, Data: refused.Data}
+	switch {
+	case errors.As(err, &refused) && refused.Code != rejected:
+		return nil, &jsonrpc.Error{Code: refused.Code, Message: refused.Message, Data: refused.Data}
+	case errors.Is(err, errBusy):
+		return failure(errors.New("the Signet daemon is busy and nothing was done; call again in a moment")), nil
 	}
-	if errors.Is(err, errBusy) {
-		return failure(errors.New("the Signet daemon is busy and nothing was done; call again in a moment")), "bridge",
-			nil
-	}
-	r, err := b.afterFailure(ctx, name, t.readOnly || name == storeTool || notExecuted(err), err)
-	return r, "bridge", err
+	return b.afterFailure(ctx, name, t.readOnly || name == storeTool || notExecuted(err), err)
 }
 
 // rejected is the code that the SDK gives to a request that its transport could not send or that was refused.

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
@@ -31,27 +32,30 @@ func (v values) conceal(hidden *private.File, project string) error {
 // harm.
 var keptTexts = []string{"content", "type", "tags", "reason"}
 
-// into returns a call's arguments with those texts as they may be stored. All else stays as the client sent it.
-func (v values) into(raw json.RawMessage) json.RawMessage {
-	fields := map[string]json.RawMessage{}
-	if json.Unmarshal(raw, &fields) != nil {
-		return raw
-	}
-	edits := false
+// into returns a call's arguments with those texts as they may be stored.
+func (v values) into(raw json.RawMessage) (json.RawMessage, error) {
+	with := map[string]any{}
 	for _, name := range keptTexts {
-		kept, ok := v[name].(string)
-		if !ok {
-			continue
+		if kept, ok := v[name].(string); ok {
+			with[name] = kept
 		}
-		value, err := json.Marshal(kept)
-		if err != nil {
-			return raw
-		}
-		fields[name], edits = value, true
 	}
-	edited, err := json.Marshal(fields)
-	if !edits || err != nil {
-		return raw
+	return edit(raw, with)
+}
+
+// edit replaces fields of a call's arguments. All else stays as the client sent it.
+func edit(raw json.RawMessage, with map[string]any) (json.RawMessage, error) {
+	if len(with) == 0 {
+		return raw, nil
 	}
-	return edited
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &fields); len(raw) > 0 && err != nil {
+		return nil, err
+	}
+	edited := map[string]any{}
+	for name, value := range fields {
+		edited[name] = value
+	}
+	maps.Copy(edited, with)
+	return json.Marshal(edited)
 }

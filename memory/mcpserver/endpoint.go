@@ -147,13 +147,19 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 			return r, by, err
 		}
 	}
+	return e.withoutDaemon(ctx, who, name, t, v)
+}
+
+// withoutDaemon answers from the embedded store.
+func (e *endpoint) withoutDaemon(ctx context.Context, who memory.Session, name string, t tool, v values) (
+	*mcp.CallToolResult, string, error) {
 	if t.name == storeTool {
 		if err := v.conceal(e.o.Private, who.Project); err != nil {
 			return failure(err), "arguments", nil
 		}
 	}
 	switch {
-	case !ours:
+	case t.name == "":
 		return failure(fmt.Errorf("%s needs the Signet daemon, which does not answer; start it and call again", name)),
 			"nobody", nil
 	case e.o.Store == nil && t.name == storeTool && e.owes(ctx, who, v):
@@ -161,7 +167,8 @@ func (e *endpoint) answer(ctx context.Context, who memory.Session, name string,
 	case e.o.Store == nil:
 		return failure(errors.New("the Signet daemon does not answer; start it and call again")), "nobody", nil
 	}
-	if r, err = e.local(ctx, who, t, v); err != nil {
+	r, err := e.local(ctx, who, t, v)
+	if err != nil {
 		return failure(err), "store", nil
 	}
 	if t.name == storeTool && e.owes(ctx, who, v) {

@@ -26,46 +26,45 @@ func sessionKey(who memory.Session, v values) string {
 // to store. All else stays as the client sent it.
 func (l *daemonInfo) fill(name string, raw json.RawMessage, who memory.Session, s scope, v values) json.RawMessage {
 	properties, required := l.schema(name)
-	fields := map[string]json.RawMessage{}
 	if len(properties) == 0 && name == feedbackTool { // both versions refuse it without the key
 		properties = map[string]any{"session_key": nil}
 	}
-	if len(properties) == 0 || len(raw) > 0 && json.Unmarshal(raw, &fields) != nil {
+	var given map[string]json.RawMessage
+	if len(properties) == 0 || len(raw) > 0 && json.Unmarshal(raw, &given) != nil {
 		return raw
 	}
-	if fields == nil { // null
-		fields = map[string]json.RawMessage{}
+	edited, err := edit(raw, filling(name, properties, required, given, who, s, v))
+	if err != nil {
+		return raw
 	}
-	set := func(name string, value any) bool {
-		text, err := json.Marshal(value)
-		if err == nil {
-			fields[name] = text
-		}
-		return err == nil
+	return edited
+}
+
+// filling returns the fields to be added, or replaced, among those given.
+func filling(name string, properties map[string]any, required []string, given map[string]json.RawMessage,
+	who memory.Session, s scope, v values) map[string]any {
+	missing := func(field string) bool {
+		_, has := given[field]
+		return !has
 	}
-	edited := false
+	with := map[string]any{}
 	for _, field := range []string{"session_key", "sessionKey"} {
 		_, takes := properties[field]
-		_, given := fields[field]
-		if takes && who.Key != "" && (name == feedbackTool || !given && slices.Contains(required, field)) {
-			edited = set(field, who.Key) || edited
+		wanted := name == feedbackTool || missing(field) && slices.Contains(required, field)
+		if takes && who.Key != "" && wanted {
+			with[field] = who.Key
 		}
 	}
 	if _, takes := properties["project"]; takes && s.project != "" {
-		_, given := fields["project"]
 		// without a project the memory tools also find what belongs to none
-		if ours := slices.ContainsFunc(tools, func(t tool) bool { return t.name == name }); given || !ours {
-			edited = set("project", s.project) || edited
+		if _, ours := toolNamed(name); !missing("project") || !ours {
+			with["project"] = s.project
 		}
 	}
-	if _, given := fields["hints"]; !given && slices.Contains(required, "hints") {
-		edited = set("hints", hints(v)) || edited
+	if missing("hints") && slices.Contains(required, "hints") {
+		with["hints"] = hints(v)
 	}
-	text, err := json.Marshal(fields)
-	if !edited || err != nil {
-		return raw
-	}
-	return text
+	return with
 }
 
 // maxHinted is how many words of a memory make its hint.

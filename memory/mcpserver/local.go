@@ -84,20 +84,7 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 		})
 		return object{"id": m.ID, "status": map[bool]string{true: "stored", false: "updated"}[added]}, err
 	case "memory_get":
-		m, err := store.Get(ctx, v.text("id"))
-		if err != nil {
-			return nil, err
-		}
-		m.Content = privacy.Neutralise(m.Content)
-		turn, err := store.Around(ctx, m.ID)
-		if turn != nil {
-			turn.User = privacy.Neutralise(chars.Cut(turn.User, maxShown))
-			turn.Assistant = privacy.Neutralise(near(turn.Assistant, m.Content))
-		}
-		return struct {
-			embedded.Memory
-			Around *embedded.Turn `json:"around,omitempty"`
-		}{m, turn}, err
+		return getFrom(ctx, store, v.text("id"))
 	case "memory_list":
 		filter := embedded.Filter{Type: v.text("type"), Limit: v.integer("limit"), Offset: v.integer("offset")}
 		if !store.OtherProjects() {
@@ -117,22 +104,45 @@ func answerFrom(ctx context.Context, store *embedded.Store, who memory.Session, 
 	case "memory_forget":
 		return object{"id": v.text("id"), "status": "deleted"}, store.Forget(ctx, v.text("id"))
 	case "memory_feedback":
-		ratings, _ := v["ratings"].(map[string]float64)
-		seen := map[string]float64{}
-		var hidden []string
-		for id, rating := range ratings { // nor can it rate what it may not see
-			if m, err := store.Get(ctx, id); err == nil && !store.Sees(who.Project, m) {
-				hidden = append(hidden, id)
-				continue
-			}
-			seen[id] = rating
-		}
-		unknown, err := store.Feedback(ctx, seen)
-		unknown = append(unknown, hidden...)
-		slices.Sort(unknown)
-		return object{"recorded": len(ratings) - len(unknown), "unknown": unknown}, err
+		return rate(ctx, store, who, v)
 	}
 	return nil, fmt.Errorf("no memory tool is called %q", t.name)
+}
+
+// getFrom returns a memory whole, with the turn around it.
+func getFrom(ctx context.Context, store *embedded.Store, id string) (any, error) {
+	m, err := store.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	m.Content = privacy.Neutralise(m.Content)
+	turn, err := store.Around(ctx, m.ID)
+	if turn != nil {
+		turn.User = privacy.Neutralise(chars.Cut(turn.User, maxShown))
+		turn.Assistant = privacy.Neutralise(near(turn.Assistant, m.Content))
+	}
+	return struct {
+		embedded.Memory
+		Around *embedded.Turn `json:"around,omitempty"`
+	}{m, turn}, err
+}
+
+// rate stores ratings, but for those of memories that the session may not see.
+func rate(ctx context.Context, store *embedded.Store, who memory.Session, v values) (any, error) {
+	ratings, _ := v["ratings"].(map[string]float64)
+	seen := map[string]float64{}
+	var hidden []string
+	for id, rating := range ratings {
+		if m, err := store.Get(ctx, id); err == nil && !store.Sees(who.Project, m) {
+			hidden = append(hidden, id)
+			continue
+		}
+		seen[id] = rating
+	}
+	unknown, err := store.Feedback(ctx, seen)
+	unknown = append(unknown, hidden...)
+	slices.Sort(unknown)
+	return map[string]any{"recorded": len(ratings) - len(unknown), "unknown": unknown}, err
 }
 
 // shorten cuts long contents in a list, and neutralises them, as all that is shown to an agent. A nil list becomes an

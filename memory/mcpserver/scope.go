@@ -111,12 +111,7 @@ func (s scope) allowed(ctx context.Context, row rowOf, raw json.RawMessage,
 		return nil, errors.New("no memory of this project has any of these ids")
 	}
 	v["ratings"] = own
-	fields := map[string]any{}
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, err
-	}
-	fields["ratings"] = own
-	return json.Marshal(fields)
+	return edit(raw, map[string]any{"ratings": own})
 }
 
 // sees reports whether the memory with an id is in the scope, as far as the daemon says.

@@ -228,52 +228,69 @@ func (t tool) usage() string {
 	return t.name + " takes " + strings.Join(names, ", ")
 }
 
+// read checks and decodes one argument.
 func (a argument) read(raw json.RawMessage) (any, error) {
 	switch a.kind {
 	case text:
-		var s string
-		switch {
-		case json.Unmarshal(raw, &s) != nil:
-			return nil, fmt.Errorf("give a text (%s)", a.about)
-		case a.required && strings.TrimSpace(s) == "":
-			return nil, fmt.Errorf("is empty; give %s", a.about)
-		case len(s) > maxText:
-			return nil, fmt.Errorf("has %d bytes; give at most %d", len(s), maxText)
-		}
-		return strings.ToValidUTF8(s, string(utf8.RuneError)), nil
+		return a.readText(raw)
 	case texts:
-		var list []string
-		if json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list) > int(a.high) {
-			return nil, fmt.Errorf("give a list of 1 to %v texts", a.high)
-		}
-		for i, s := range list {
-			if strings.TrimSpace(s) == "" || len(s) > maxText {
-				return nil, fmt.Errorf("one of them has %d bytes; give words", len(s))
-			}
-			list[i] = strings.ToValidUTF8(s, string(utf8.RuneError))
-		}
-		return list, nil
+		return a.readTexts(raw)
 	case ratings:
-		var m map[string]float64
-		if json.Unmarshal(raw, &m) != nil || len(m) == 0 {
-			return nil, fmt.Errorf("give an object, %s", a.about)
-		}
-		for id, n := range m {
-			if n < a.low || n > a.high {
-				return nil, fmt.Errorf("%v of %.40q is no number from %v to %v", n, id, a.low, a.high)
-			}
-		}
-		return m, nil
-	default:
-		var n float64
-		switch {
-		case json.Unmarshal(raw, &n) != nil, a.kind == integer && n != math.Trunc(n):
-			return nil, fmt.Errorf("give a%s number from %v to %v", map[bool]string{true: " whole"}[a.kind == integer],
-				a.low, a.high)
-		case n < a.low || n > a.high:
-			return nil, fmt.Errorf("%v is too %s; give a number from %v to %v", n,
-				map[bool]string{true: "low", false: "high"}[n < a.low], a.low, a.high)
-		}
-		return n, nil
+		return a.readRatings(raw)
 	}
+	return a.readNumber(raw)
+}
+
+func (a argument) readText(raw json.RawMessage) (string, error) {
+	var s string
+	switch {
+	case json.Unmarshal(raw, &s) != nil:
+		return "", fmt.Errorf("give a text (%s)", a.about)
+	case a.required && strings.TrimSpace(s) == "":
+		return "", fmt.Errorf("is empty; give %s", a.about)
+	case len(s) > maxText:
+		return "", fmt.Errorf("has %d bytes; give at most %d", len(s), maxText)
+	}
+	return strings.ToValidUTF8(s, string(utf8.RuneError)), nil
+}
+
+func (a argument) readTexts(raw json.RawMessage) ([]string, error) {
+	var list []string
+	if json.Unmarshal(raw, &list) != nil || len(list) == 0 || len(list) > int(a.high) {
+		return nil, fmt.Errorf("give a list of 1 to %v texts", a.high)
+	}
+	for i, s := range list {
+		if strings.TrimSpace(s) == "" || len(s) > maxText {
+			return nil, fmt.Errorf("one of them has %d bytes; give words", len(s))
+		}
+		list[i] = strings.ToValidUTF8(s, string(utf8.RuneError))
+	}
+	return list, nil
+}
+
+func (a argument) readRatings(raw json.RawMessage) (map[string]float64, error) {
+	var m map[string]float64
+	if json.Unmarshal(raw, &m) != nil || len(m) == 0 {
+		return nil, fmt.Errorf("give an object, %s", a.about)
+	}
+	for id, n := range m {
+		if n < a.low || n > a.high {
+			return nil, fmt.Errorf("%v of %.40q is no number from %v to %v", n, id, a.low, a.high)
+		}
+	}
+	return m, nil
+}
+
+func (a argument) readNumber(raw json.RawMessage) (float64, error) {
+	var n float64
+	whole := map[bool]string{true: " whole"}[a.kind == integer]
+	switch {
+	case json.Unmarshal(raw, &n) != nil, a.kind == integer && n != math.Trunc(n):
+		return 0, fmt.Errorf("give a%s number from %v to %v", whole, a.low, a.high)
+	case n < a.low:
+		return 0, fmt.Errorf("%v is too low; give a number from %v to %v", n, a.low, a.high)
+	case n > a.high:
+		return 0, fmt.Errorf("%v is too high; give a number from %v to %v", n, a.low, a.high)
+	}
+	return n, nil
 }
