@@ -13,7 +13,7 @@ func (e *examination) clients() []Finding {
 	for _, name := range clients.Names() {
 		file, err := clients.Open(name)
 		if err != nil {
-			found = append(found, Finding{name, Problem, err.Error(), ""})
+			found = append(found, Finding{name, statusProblem, err.Error(), ""})
 			continue
 		}
 		if !file.Exists {
@@ -21,7 +21,7 @@ func (e *examination) clients() []Finding {
 		}
 		entries, err := file.Entries()
 		if err != nil {
-			found = append(found, Finding{name, Problem, err.Error(), "correct it"})
+			found = append(found, Finding{name, statusProblem, err.Error(), "correct it"})
 			continue
 		}
 		stale, good := 0, []string{}
@@ -31,7 +31,7 @@ func (e *examination) clients() []Finding {
 			}
 			if why, fix := e.problemOf(name, entry); why != "" {
 				stale++
-				found = append(found, Finding{name, Problem,
+				found = append(found, Finding{name, statusProblem,
 					fmt.Sprintf("%s:%d: %s: %s", file.Path, entry.Line, entry.Name, why), fix})
 				continue
 			}
@@ -39,9 +39,9 @@ func (e *examination) clients() []Finding {
 		}
 		switch {
 		case len(good) > 0:
-			found = append(found, Finding{name, Fine, strings.Join(good, ", ") + " in " + file.Path, ""})
+			found = append(found, Finding{name, statusFine, strings.Join(good, ", ") + " in " + file.Path, ""})
 		case stale == 0:
-			found = append(found, Finding{name, Note, "no entry of ours in " + file.Path,
+			found = append(found, Finding{name, statusNote, "no entry of ours in " + file.Path,
 				"signet-acp-proxy setup " + name})
 		}
 	}
@@ -50,7 +50,7 @@ func (e *examination) clients() []Finding {
 		if here := clients.Found(); len(here) > 0 {
 			fix = "signet-acp-proxy setup " + here[0]
 		}
-		found = []Finding{{"clients", Note, "no client is configured here", fix}}
+		return note(fix, "no client is configured here")
 	}
 	return found
 }

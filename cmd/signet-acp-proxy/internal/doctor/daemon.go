@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,21 +20,16 @@ const daemonTime = 3 * time.Second
 
 // daemon checks whether the daemon answers, and whether it accepts our token.
 func (e *examination) daemon(ctx context.Context) []Finding {
-	const check = "daemon"
 	c := e.c
 	if c.Memory == "embedded" || c.Memory == "off" {
-		return []Finding{{check, Fine, "not used: memory is " + c.Memory, ""}}
+		return fine("not used: memory is %s", c.Memory)
 	}
 	client, err := runtime.NewDaemon(c, config.Token(), zerolog.Nop())
 	if err != nil {
-		return []Finding{{check, Problem, err.Error(), "correct daemon_url, see signet-acp-proxy config show"}}
+		return problem("correct daemon_url, see signet-acp-proxy config show", "%v", err)
 	}
 	defer client.Close()
 	url := client.URL()
-	missing, without := Problem, "start it, or correct daemon_url, see signet-acp-proxy config show"
-	if c.Memory == "auto" && !c.DaemonConfigured { // nobody has configured one
-		missing, without = Note, "for the daemon's memory start it; without it this works as it is"
-	}
 	limit := max(daemonTime, c.Hold)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -44,53 +38,76 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 		if c.Memory == "daemon" {
 			instead = "agents get the identity files alone, and what is owed to it waits"
 		}
-		return []Finding{{check, missing, "no daemon at " + url + ": " + instead, without}}
+		return e.withoutDaemon("start it, or correct daemon_url, see signet-acp-proxy config show",
+			"for the daemon's memory start it; without it this works as it is", "no daemon at %s: %s", url, instead)
 	}
 	health, err := client.Present(ctx)
 	if err == nil {
 		_, err = client.List(ctx, 1, 0, "") // any call that needs the token
-		if answered := new(signet.StatusError); errors.As(err, &answered) && answered.Code != http.StatusUnauthorized &&
-			answered.Code != http.StatusForbidden {
+		var answered *signet.StatusError
+		if errors.As(err, &answered) && !refuses(answered) {
 			err = nil
 		}
 	}
+	switch {
+	case err == nil:
+		return e.daemonAnswers(url, health)
+	case errors.Is(err, signet.ErrNotOurs):
+		const fix = "if it is yours, set SIGNET_PATH to its folder or name it in daemon_url"
+		return e.withoutDaemon(fix, fix, "the daemon at %s serves %s, not %s: it is not used", url, health.AgentsDir,
+			c.SignetPath)
+	}
+	return daemonFails(ctx, url, limit, err)
+}
+
+// daemonFails says what is wrong with a daemon that listens and does not do what we ask.
+func daemonFails(ctx context.Context, url string, limit time.Duration, err error) []Finding {
+	const fix = "set SIGNET_API_KEY to a key of this daemon"
 	var answered *signet.StatusError
 	switch {
-	case errors.As(err, &answered) &&
-		(answered.Code == http.StatusUnauthorized || answered.Code == http.StatusForbidden):
-		fix := "set SIGNET_API_KEY to a key of this daemon"
-		if config.Token() == "" {
-			return []Finding{{check, Problem, url + " wants a token, and there is none", fix}}
-		}
-		return []Finding{{check, Problem, fmt.Sprintf("%s does not take the token: %v", url, answered),
-			fix + "; what SIGNET_API_KEY or SIGNET_TOKEN holds is wrong or expired"}}
+	case errors.As(err, &answered) && refuses(answered) && config.Token() == "":
+		return problem(fix, "%s wants a token, and there is none", url)
+	case answered != nil && refuses(answered):
+		return problem(fix+"; what SIGNET_API_KEY or SIGNET_TOKEN holds is wrong or expired",
+			"%s does not take the token: %v", url, answered)
 	case answered != nil:
-		return []Finding{{check, Problem, fmt.Sprintf("%s: %v", url, answered), "look into the daemon's log"}}
+		return problem("look into the daemon's log", "%s: %v", url, answered)
 	case ctx.Err() != nil:
-		return []Finding{{check, Problem, fmt.Sprintf("%s takes connections and does not answer within %v", url,
-			limit), "restart it: it hangs"}}
+		return problem("restart it: it hangs", "%s takes connections and does not answer within %v", url, limit)
 	case errors.Is(err, signet.ErrOtherUser):
-		return []Finding{{check, Problem,
-			url + " belongs to another user: nothing is told to it, and nothing of it is used",
-			"see who listens there; if it is to be used, name it in daemon_url"}}
-	case errors.Is(err, signet.ErrNotOurs):
-		return []Finding{{check, missing, fmt.Sprintf("the daemon at %s serves %s, not %s: it is not used", url,
-			health.AgentsDir, c.SignetPath), "if it is yours, set SIGNET_PATH to its folder or name it in daemon_url"}}
-	case err != nil:
-		return []Finding{{check, Problem, fmt.Sprintf("%s does not answer as a Signet daemon does: %v", url, err),
-			"see what listens there"}}
-	case health.Status != "healthy":
-		return []Finding{{check, Note, fmt.Sprintf("version %s at %s says that it is %s", health.Version, url,
-			health.Status), "look into the daemon's log"}}
+		return problem("see who listens there; if it is to be used, name it in daemon_url",
+			"%s belongs to another user: nothing is told to it, and nothing of it is used", url)
 	}
-	found := []Finding{{check, Fine, fmt.Sprintf("version %s at %s", health.Version, url), ""}}
+	return problem("see what listens there", "%s does not answer as a Signet daemon does: %v", url, err)
+}
+
+// withoutDaemon is a problem if a person has asked for the daemon, else a note.
+func (e *examination) withoutDaemon(asked, unasked, format string, args ...any) []Finding {
+	if e.c.Memory == "auto" && !e.c.DaemonConfigured {
+		return note(unasked, format, args...)
+	}
+	return problem(asked, format, args...)
+}
+
+// refuses reports whether the daemon wants another token.
+func refuses(answered *signet.StatusError) bool {
+	return answered.Code == http.StatusUnauthorized || answered.Code == http.StatusForbidden
+}
+
+// daemonAnswers says what a daemon that takes our calls is like.
+func (e *examination) daemonAnswers(url string, health signet.Health) []Finding {
+	if health.Status != "healthy" {
+		return note("look into the daemon's log", "version %s at %s says that it is %s", health.Version, url,
+			health.Status)
+	}
+	found := fine("version %s at %s", health.Version, url)
 	if !health.Ours {
-		found = append(found, Finding{check, Note, fmt.Sprintf("it serves %s, not %s; it is used because it was named",
-			health.AgentsDir, c.SignetPath), ""})
+		found = append(found, note("", "it serves %s, not %s; it is used because it was named", health.AgentsDir,
+			e.c.SignetPath)...)
 	}
-	if health.OwnerUnknown && !c.DaemonConfigured && config.Token() != "" {
-		found = append(found, Finding{check, Note, "who listens there is not known here, so the token is not sent",
-			"name the daemon in daemon_url if it wants one"})
+	if health.OwnerUnknown && !e.c.DaemonConfigured && config.Token() != "" {
+		found = append(found, note("name the daemon in daemon_url if it wants one",
+			"who listens there is not known here, so the token is not sent")...)
 	}
 	return found
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -24,17 +25,16 @@ const (
 
 // database checks the database for damage, and lists what is owed.
 func (e *examination) database(ctx context.Context) []Finding {
-	const check = "database"
 	c := e.c
 	if _, err := os.Stat(c.DB); errors.Is(err, fs.ErrNotExist) {
-		return []Finding{{check, Fine, "none yet; the first session makes " + c.DB, ""}}
+		return fine("none yet; the first session makes %s", c.DB)
 	}
 	broken := func(err error) []Finding {
 		fix := "see docs/troubleshooting.md"
 		if errors.Is(err, sqlite.ErrCorrupt) {
 			fix = "signet-acp-proxy restore FILE, of a backup; or move " + c.DB + " away: a new one is begun"
 		}
-		return []Finding{{check, Problem, fmt.Sprintf("database %s: %v", c.DB, err), fix}}
+		return problem(fix, "database %s: %v", c.DB, err)
 	}
 	db, err := migrations.Look(c.DB)
 	if err != nil {
@@ -55,9 +55,8 @@ func (e *examination) database(ctx context.Context) []Finding {
 		return broken(err)
 	}
 	if len(missing) > 0 {
-		return []Finding{{check, Note,
-			fmt.Sprintf("%s: %s, of an earlier version; the next session brings it up to date", c.DB, state),
-			"signet-acp-proxy sessions does it now"}}
+		return note("signet-acp-proxy sessions does it now",
+			"%s: %s, of an earlier version; the next session brings it up to date", c.DB, state)
 	}
 	store := correlation.New(db, correlation.Options{LiveDir: c.LiveDir()})
 	sessions, live, err := store.Count(ctx)
@@ -68,8 +67,7 @@ func (e *examination) database(ctx context.Context) []Finding {
 	if info, err := os.Stat(c.DB); err == nil {
 		size = info.Size()
 	}
-	found := []Finding{{check, Fine, fmt.Sprintf("%s: %s, %d KiB, %s, %d live", c.DB, state, size/1024,
-		term.Count(sessions, "session"), live), ""}}
+	found := fine("%s: %s, %d KiB, %s, %d live", c.DB, state, size/1024, term.Count(sessions, "session"), live)
 	owed, err := store.Outstanding(ctx)
 	if err != nil {
 		return broken(err)
@@ -80,7 +78,7 @@ func (e *examination) database(ctx context.Context) []Finding {
 		}
 		return ""
 	}
-	return append(found, deliveries(owed, name)...)
+	return append(found, named("deliveries", sumUp(owed, name).findings())...)
 }
 
 // errNotChecked says that a file could not be checked to its end in time: it is large, or its disk slow.
@@ -103,75 +101,100 @@ func checkFile(ctx context.Context, db *sql.DB, limit time.Duration) error {
 	return nil
 }
 
-// deliveries sums up what is owed. name gives the ACP id of a session's row.
-func deliveries(owed []correlation.Delivery, name func(row int64) string) []Finding {
-	const check = "deliveries"
-	var open, waiting, memories, dead, unknown int
-	var deadIn, unknownIn string // a session of each
-	var last string
-	var oldest time.Time
+// debts sums up what is owed to the daemon and to hooks.
+type debts struct {
+	open, memories int       // what is due, and how many of these are memories
+	oldest         time.Time // of what is due
+	failed         string    // the last error of what is due
+	waiting        int       // until it is worth a job
+	dead, unknown  int       // given up, or without an answer
+	deadIn         string    // the ACP id of a session with one that was given up
+	unknownIn      string
+}
+
+// sumUp sums up what is owed. name returns the ACP id of a session's row.
+func sumUp(owed []correlation.Delivery, name func(row int64) string) (d debts) {
 	for _, v := range owed {
 		switch {
 		case v.Done.IsZero() && v.Error == "" && v.Lease == "" && v.Due.After(time.Now()):
-			waiting++ // until it is worth a job
+			d.waiting++
 		case v.Done.IsZero():
 			if v.Kind == correlation.KindMemory {
-				memories++
+				d.memories++
 			}
-			if open++; oldest.IsZero() || v.Owed.Before(oldest) {
-				oldest = v.Owed
+			if d.open++; d.oldest.IsZero() || v.Owed.Before(d.oldest) {
+				d.oldest = v.Owed
 			}
-			if v.Error != "" {
-				last = "; last error: " + v.Error
-			}
+			d.failed = cmp.Or(v.Error, d.failed)
 		case v.State == correlation.Dead:
-			if dead++; dead == 1 {
-				deadIn = cmp.Or(name(v.Session), "SESSION")
+			if d.dead++; d.dead == 1 {
+				d.deadIn = cmp.Or(name(v.Session), "SESSION")
 			}
 		default:
-			if unknown++; unknown == 1 {
-				unknownIn = cmp.Or(name(v.Session), "SESSION")
+			if d.unknown++; d.unknown == 1 {
+				d.unknownIn = cmp.Or(name(v.Session), "SESSION")
 			}
 		}
 	}
-	var found []Finding
-	if dead > 0 {
-		found = append(found, Finding{check, Problem, term.Count(dead, "delivery") + " given up after 14 days",
-			"signet-acp-proxy show " + deadIn + " says why; the conversations are still here"})
+	return d
+}
+
+func (d debts) findings() (found []Finding) {
+	if d.dead > 0 {
+		found = append(found, problem("signet-acp-proxy show "+d.deadIn+
+			" says why; the conversations are still here",
+			"%s given up after 14 days", term.Count(d.dead, "delivery"))...)
 	}
-	if open > 0 {
-		found = append(found, Finding{check, Note, term.Count(open, "delivery") + " pending, the oldest since " +
-			term.Local(oldest) + last, "signet-acp-proxy deliver --wait"})
+	if d.open > 0 {
+		last := ""
+		if d.failed != "" {
+			last = "; last error: " + d.failed
+		}
+		found = append(found, note("signet-acp-proxy deliver --wait", "%s pending, the oldest since %s%s",
+			term.Count(d.open, "delivery"), term.Local(d.oldest), last)...)
 	}
-	if memories > 0 {
-		found = append(found, Finding{check, Note,
-			fmt.Sprintf("%s of these that tools stored while the daemon did not answer: kept here meanwhile",
-				term.Count(memories, "memory")), ""})
+	if d.memories > 0 {
+		found = append(found, note("", "%s of these that tools stored while the daemon did not answer: kept here "+
+			"meanwhile", term.Count(d.memories, "memory"))...)
 	}
-	if waiting > 0 {
-		found = append(found, Finding{check, Fine, term.Count(waiting, "delivery") +
-			" waiting on purpose, until there is enough to summarise", ""})
+	if d.waiting > 0 {
+		found = append(found, fine("%s waiting on purpose, until there is enough to summarise",
+			term.Count(d.waiting, "delivery"))...)
 	}
-	if unknown > 0 {
-		found = append(found, Finding{check, Note, term.Count(unknown, "delivery") +
-			" without an answer from the daemon",
-			"signet-acp-proxy show " + unknownIn + " has the details"})
+	if d.unknown > 0 {
+		found = append(found, note("signet-acp-proxy show "+d.unknownIn+" has the details",
+			"%s without an answer from the daemon", term.Count(d.unknown, "delivery"))...)
 	}
 	if len(found) == 0 {
-		found = append(found, Finding{check, Fine, "nothing pending", ""})
+		return fine("nothing pending")
+	}
+	return found
+}
+
+// events names the files of events that nobody can take in.
+func (e *examination) events() (found []Finding) {
+	if e.c.DB == "" { // nobody has named a folder
+		return nil
+	}
+	alone, err := eventlog.LeftAlone(e.c.LiveDir())
+	if err != nil {
+		return note("", "%v", err)
+	}
+	for _, why := range alone {
+		found = append(found, problem("the version that has written it takes it in; a damaged one can be moved away",
+			"what was said is not taken in: %v", why)...)
 	}
 	return found
 }
 
 // search checks that full-text search works, by using it.
 func search(ctx context.Context) []Finding {
-	const check = "search"
 	if err := tryFullText(ctx); err != nil {
-		return []Finding{{check, Problem, fmt.Sprintf("no full-text search: %v; nothing is recalled", err),
-			"install a release, or build with: go install " +
-				"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest"}}
+		return problem("install a release, or build with: go install "+
+			"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy@latest",
+			"no full-text search: %v; nothing is recalled", err)
 	}
-	return []Finding{{check, Fine, "full-text search works (" + migrations.DriverName + ")", ""}}
+	return fine("full-text search works (%s)", migrations.DriverName)
 }
 
 func tryFullText(ctx context.Context) error {

@@ -5,11 +5,13 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
 // Options of an examination.
@@ -21,6 +23,13 @@ type Options struct {
 	Step func(what string)
 }
 
+// An examination is what the checks share.
+type examination struct {
+	c        *config.Config
+	step     func(string)
+	timeouts timeouts // of each harness
+}
+
 // Examine makes all checks, most of them at once; harnesses are started two at a time. It ends with ctx; each check has
 // a deadline of its own.
 func Examine(ctx context.Context, o Options) []Finding {
@@ -29,41 +38,63 @@ func Examine(ctx context.Context, o Options) []Finding {
 		e.step = func(string) {}
 	}
 	e.step("configuration, daemon, files, database")
-	checks := []func(context.Context) []Finding{
-		func(context.Context) []Finding { return e.configuration(o.ConfigErr) },
-		e.daemon,
-		func(context.Context) []Finding { return e.identity() },
-		func(context.Context) []Finding { return e.permissions() },
-		func(context.Context) []Finding { return e.space() },
-		e.database,
-		func(context.Context) []Finding { return e.events() },
-		func(context.Context) []Finding { return e.panics() },
-		search,
-		func(context.Context) []Finding { return e.clients() },
-		func(context.Context) []Finding { return e.integrations() },
+	checks := []struct {
+		name string
+		find func() []Finding
+	}{
+		{"config", func() []Finding { return e.configuration(o.ConfigErr) }},
+		{"daemon", func() []Finding { return e.daemon(ctx) }},
+		{"identity", e.identity},
+		{"permissions", e.permissions},
+		{"space", e.space},
+		{"database", func() []Finding { return e.database(ctx) }},
+		{"events", e.events},
+		{"panics", e.panics},
+		{"search", func() []Finding { return search(ctx) }},
+		{"clients", e.clients},
+		{"injection", e.integrations},
 	}
 	results := make([][]Finding, len(checks))
 	var wg sync.WaitGroup
 	for i, check := range checks {
-		wg.Go(func() { results[i] = check(ctx) })
+		wg.Go(func() { results[i] = named(check.name, check.find()) })
 	}
 	wg.Wait()
 	all := []Finding{}
 	for _, found := range results {
 		all = append(all, found...)
 	}
-	return append(all, e.harnesses(ctx, o.Agents)...)
+	return append(all, named("harness", e.harnesses(ctx, o.Agents))...)
 }
 
 func (e *examination) configuration(err error) []Finding {
-	const check = "config"
 	if err == nil {
-		return []Finding{{check, Fine, fmt.Sprintf("memory: %s (%s)", e.c.Memory, e.c.Source("memory")), ""}}
+		return fine("memory: %s (%s)", e.c.Memory, e.c.Source("memory"))
 	}
 	var all []Finding
 	for line := range strings.Lines(err.Error()) {
-		all = append(all, Finding{check, Problem, strings.TrimSpace(line),
-			"correct it; until then the relay takes the default"})
+		all = append(all, problem("correct it; until then the relay takes the default",
+			"%s", strings.TrimSpace(line))...)
 	}
 	return all
+}
+
+const panicsAge = 14 * 24 * time.Hour // older ones are not named any more
+
+// panics names the mistakes of this version that have ended a piece of work.
+func (e *examination) panics() []Finding {
+	if e.c.DB == "" { // nobody has named a folder
+		return nil
+	}
+	noted, log, err := runtime.NotedPanics(e.c, time.Now().Add(-panicsAge))
+	if err != nil {
+		return note("", "%v", err)
+	}
+	if len(noted) == 0 {
+		return nil
+	}
+	last := noted[len(noted)-1]
+	return problem("a newer version may have it mended; else report it, with its line of "+log,
+		"%s in this version within 14 days; the last at %s in %s, at %s: %s", term.Count(len(noted), "panic"),
+		term.Local(last.At), last.Work, last.Where, last.What)
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/clients"
+	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
@@ -27,21 +29,19 @@ type harness struct {
 const startedAtOnce = 2
 
 // harnesses checks whether the harnesses that are in use here speak ACP.
-func (e *examination) harnesses(ctx context.Context, named []string) []Finding {
-	const check = "harness"
-	var found []Finding
+func (e *examination) harnesses(ctx context.Context, named []string) (found []Finding) {
 	for _, name := range named {
 		if _, known := e.c.Profile(name); !known {
-			found = append(found, Finding{check, Problem, fmt.Sprintf("no agent is known as %q", name),
-				"give it a command in the acp: section, under agents:"})
+			found = append(found, problem("give it a command in the acp: section, under agents:",
+				"no agent is known as %q", name)...)
 		}
 	}
 	all := e.inUse(named)
 	if len(all) == 0 {
-		return append(found, Finding{check, Note, "none is set up and none was found on PATH",
-			"install one, or name it: signet-acp-proxy doctor --agent NAME"})
+		return append(found, note("install one, or name it: signet-acp-proxy doctor --agent NAME",
+			"none is set up and none was found on PATH")...)
 	}
-	answers := make([]Finding, len(all))
+	answers := make([][]Finding, len(all))
 	places := make(chan struct{}, startedAtOnce)
 	var wg sync.WaitGroup
 	for i, one := range all {
@@ -53,7 +53,7 @@ func (e *examination) harnesses(ctx context.Context, named []string) []Finding {
 		})
 	}
 	wg.Wait()
-	return append(found, answers...)
+	return append(found, slices.Concat(answers...)...)
 }
 
 func (h harness) title() string {
@@ -66,31 +66,9 @@ func (h harness) title() string {
 // inUse lists each harness once: those that the person names, those in clients' files, those of the configuration, and
 // those on PATH.
 func (e *examination) inUse(named []string) []harness {
-	var all []harness
-	seen := map[string]int{} // by commandKey: its index in all
-	add := func(name string, command []string) {
-		p, known := e.c.Profile(name)
-		if !known && len(command) == 0 {
-			return
-		}
-		if known && (slices.Equal(command, p.Command) || slices.Equal(command, p.Installed)) {
-			command = nil
-		}
-		line := command
-		if line == nil {
-			line = p.CommandHere()
-		}
-		at, there := seen[commandKey(line)]
-		switch {
-		case !there:
-			seen[commandKey(line)] = len(all)
-			all = append(all, harness{name, command})
-		case all[at].name == "":
-			all[at].name = name
-		}
-	}
+	u := used{c: e.c, seen: map[string]int{}}
 	for _, name := range named {
-		add(name, nil)
+		u.add(name, nil)
 	}
 	for _, client := range clients.Names() {
 		file, err := clients.Open(client)
@@ -100,24 +78,54 @@ func (e *examination) inUse(named []string) []harness {
 		entries, _ := file.Entries()
 		for _, one := range entries {
 			if one.Ours() {
-				add(clients.HarnessOf(one.Command))
+				u.add(clients.HarnessOf(one.Command))
 			}
 		}
 	}
 	for name, agent := range e.c.Agents {
 		if len(agent.Command) > 0 {
-			add(name, nil)
+			u.add(name, nil)
 		}
 	}
 	for _, name := range upstream.Names() {
 		p, _ := upstream.Lookup(name)
 		if !fetches(p.Command) && clients.OnPath(p.Command[0]) ||
 			len(p.Installed) > 0 && clients.OnPath(p.Installed[0]) {
-			add(name, nil)
+			u.add(name, nil)
 		}
 	}
-	slices.SortFunc(all, func(a, b harness) int { return strings.Compare(a.title(), b.title()) })
-	return all
+	slices.SortFunc(u.all, func(a, b harness) int { return strings.Compare(a.title(), b.title()) })
+	return u.all
+}
+
+// used are harnesses, each once.
+type used struct {
+	c    *config.Config
+	all  []harness
+	seen map[string]int // by commandKey: its index in all
+}
+
+// add adds a harness, by its name, its command line or both, unless it is there or is not known.
+func (u *used) add(name string, command []string) {
+	p, known := u.c.Profile(name)
+	if !known && len(command) == 0 {
+		return
+	}
+	if known && (slices.Equal(command, p.Command) || slices.Equal(command, p.Installed)) {
+		command = nil
+	}
+	line := command
+	if line == nil {
+		line = p.CommandHere()
+	}
+	at, there := u.seen[commandKey(line)]
+	switch {
+	case !there:
+		u.seen[commandKey(line)] = len(u.all)
+		u.all = append(u.all, harness{name, command})
+	case u.all[at].name == "":
+		u.all[at].name = name
+	}
 }
 
 // commandKey identifies what a command line starts: a program by its name, by its path or by a link of that name is the
@@ -140,8 +148,7 @@ func fetches(command []string) bool { return command[0] == "npx" || command[0] =
 const byHand = "run it by hand, and see how it is started as an ACP agent"
 
 // ask starts a harness and sends it initialize. npx and uvx may start only what they have downloaded before.
-func (e *examination) ask(ctx context.Context, h harness) Finding {
-	const check = "harness"
+func (e *examination) ask(ctx context.Context, h harness) []Finding {
 	profile, _ := e.c.Profile(h.name)
 	if h.name == "" {
 		profile, _ = upstream.ByCommand(h.command)
@@ -153,12 +160,8 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 	}
 	options := upstream.Options{Command: command, Env: runtime.WithHooks(nil, "disabled")}
 	if err := profile.Prepare(ctx, &options); err != nil {
-		fix := "install it"
-		if profile.Install != "" {
-			fix = profile.Install
-		}
-		return Finding{check, Problem, fmt.Sprintf("%s: %v", name, err),
-			fix + "; or take it out of the client's configuration"}
+		return problem(cmp.Or(profile.Install, "install it")+"; or take it out of the client's configuration", "%s: %v",
+			name, err)
 	}
 	line := strings.Join(command, " ")
 	limit, fetched := e.timeouts, fetches(options.Command)
@@ -170,29 +173,26 @@ func (e *examination) ask(ctx context.Context, h harness) Finding {
 	agent, err := initialize(ctx, options, limit)
 	switch {
 	case errors.Is(err, upstream.ErrNotStarted):
-		return Finding{check, Problem, fmt.Sprintf("%s: %v", name, err), "install it again"}
+		return problem("install it again", "%s: %v", name, err)
 	case errors.Is(err, errHangs):
-		return Finding{check, Problem, fmt.Sprintf("%s: %s does not answer initialize within %v: %v", name, line,
-			limit.silent, err), byHand}
+		return problem(byHand, "%s: %s does not answer initialize within %v: %v", name, line, limit.silent, err)
 	case errors.Is(err, errAtWork):
-		return Finding{check, Problem, fmt.Sprintf("%s: %s has not answered initialize after %v: %v", name, line,
-			limit.working, err), byHand}
+		return problem(byHand, "%s: %s has not answered initialize after %v: %v", name, line, limit.working, err)
 	case err != nil && fetched && ctx.Err() == nil:
-		return Finding{check, Note, fmt.Sprintf("%s is not installed, so it was not started; %s fetches it in a client",
-			name, options.Command[0]), profile.Install}
+		return note(profile.Install, "%s is not installed, so it was not started; %s fetches it in a client", name,
+			options.Command[0])
 	case err != nil:
-		return Finding{check, Problem, fmt.Sprintf("%s: %s does not speak ACP: %v", name, line, err), byHand}
+		return problem(byHand, "%s: %s does not speak ACP: %v", name, line, err)
 	case agent.ProtocolVersion > 2:
-		text := fmt.Sprintf("%s speaks ACP version %d, of which we pass everything and change nothing", name,
+		return note("", "%s speaks ACP version %d, of which we pass everything and change nothing", name,
 			agent.ProtocolVersion)
-		return Finding{check, Note, text, ""}
 	}
 	took := time.Since(begun)
 	text := strings.TrimRight(fmt.Sprintf("%s speaks ACP after %d ms: %s %s", name, took.Milliseconds(),
 		agent.Info.Name, agent.Info.Version), ": ")
 	if took > limit.slow {
-		return Finding{check, Note, text + "; nothing is wrong with it, but it is slow to start",
-			"see what else keeps the machine busy; some clients wait no longer than 15 s"}
+		return note("see what else keeps the machine busy; some clients wait no longer than 15 s",
+			"%s; nothing is wrong with it, but it is slow to start", text)
 	}
-	return Finding{check, Fine, text, ""}
+	return fine("%s", text)
 }

@@ -83,22 +83,22 @@ func TestUnanswered(t *testing.T) {
 		want  Finding // its text is the beginning of it
 	}{
 		{"hangs", timeouts{silent: 20 * time.Millisecond, working: never, quiet: 1, look: time.Millisecond, slow: never},
-			Finding{"harness", Problem, "mine: " + os.Args[0] + " does not answer initialize within 20ms: ", byHand}},
+			Finding{"", statusProblem, "mine: " + os.Args[0] + " does not answer initialize within 20ms: ", byHand}},
 		{"works", timeouts{silent: never, working: never, look: time.Millisecond, slow: 1},
-			Finding{"harness", Note, "mine speaks ACP after ", "see what else keeps the machine busy; some clients wait no " +
+			Finding{"", statusNote, "mine speaks ACP after ", "see what else keeps the machine busy; some clients wait no " +
 				"longer than 15 s"}},
 		{"works", timeouts{silent: never, working: never, look: time.Millisecond, slow: never},
-			Finding{"harness", Fine, "mine speaks ACP after ", ""}},
+			Finding{"", statusFine, "mine speaks ACP after ", ""}},
 	} {
 		t.Run(tt.agent+", "+tt.want.Status, func(t *testing.T) {
 			t.Setenv(agentVariable, tt.agent)
 			e := examination{c: &config.Config{}, timeouts: tt.limit}
-			got := e.ask(t.Context(), harness{name: "mine", command: []string{os.Args[0]}})
+			got := e.ask(t.Context(), harness{name: "mine", command: []string{os.Args[0]}})[0]
 			text := got.Text
 			if !strings.HasPrefix(text, tt.want.Text) {
 				t.Errorf("it says %q, want %q", text, tt.want.Text)
 			}
-			if slow := strings.Contains(text, "slow to start"); slow != (tt.want.Status == Note) {
+			if slow := strings.Contains(text, "slow to start"); slow != (tt.want.Status == statusNote) {
 				t.Errorf("it says %q", text)
 			}
 			if got.Text = tt.want.Text; got != tt.want {

@@ -14,7 +14,6 @@ import (
 
 // identity checks the person's identity files.
 func (e *examination) identity() []Finding {
-	const check = "identity"
 	var there, untouched []string
 	var bad []Finding
 	for _, name := range runtime.IdentityFiles {
@@ -34,22 +33,22 @@ func (e *examination) identity() []Finding {
 			}
 		}
 		if err != nil {
-			bad = append(bad, Finding{check, Problem, "cannot be read: " + err.Error(),
-				"give this user a file that it may read, or remove it"})
+			bad = append(bad, problem("give this user a file that it may read, or remove it",
+				"cannot be read: %v", err)...)
 			continue
 		}
 		there = append(there, fmt.Sprintf("%s %d B", name, info.Size()))
 	}
 	if len(there) > 0 {
-		return append(bad, Finding{check, Fine, strings.Join(there, ", "), ""})
+		return append(bad, fine("%s", strings.Join(there, ", "))...)
 	}
 	if len(untouched) > 0 {
-		return append(bad, Finding{check, Note, strings.Join(untouched, ", ") + ": nothing but a comment yet",
-			"write who you are into " + filepath.Join(e.c.SignetPath, "USER.md") + ", below the comment"})
+		return append(bad, note("write who you are into "+filepath.Join(e.c.SignetPath, "USER.md")+
+			", below the comment", "%s: nothing but a comment yet", strings.Join(untouched, ", "))...)
 	}
 	if len(bad) == 0 {
-		bad = append(bad, Finding{check, Note, "no identity files in " + e.c.SignetPath,
-			"signet-acp-proxy init makes templates; write into IDENTITY.md and USER.md who you are"})
+		return note("signet-acp-proxy init makes templates; write into IDENTITY.md and USER.md who you are",
+			"no identity files in %s", e.c.SignetPath)
 	}
 	return bad
 }

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -11,15 +10,11 @@ import (
 
 // integrations checks harnesses for Signet's own integrations, which would inject beside us.
 func (e *examination) integrations() []Finding {
-	const check = "injection"
 	home, err := memory.Home()
 	if err != nil {
 		return nil
 	}
-	config := os.Getenv("XDG_CONFIG_HOME")
-	if config == "" {
-		config = filepath.Join(home, ".config")
-	}
+	config := folder("XDG_CONFIG_HOME", home, ".config")
 	places := []struct {
 		agent   string
 		globs   []string
@@ -48,27 +43,27 @@ func (e *examination) integrations() []Finding {
 				if p.mention && !hooksSignet(file, p.deaf) {
 					continue
 				}
-				switch {
-				case p.deaf:
-					found = append(found, Finding{check, Problem,
-						fmt.Sprintf("%s has Signet's own plugin (%s), which injects beside us", p.agent, file),
-						fmt.Sprintf("remove it, or set acp: agents: %s: inject: off", p.agent)})
-				case e.c.Hooks != "disabled":
-					found = append(found, Finding{check, Problem,
-						fmt.Sprintf("%s has Signet's own hooks (%s), and hooks is %s: both inject",
-							p.agent, file, e.c.Hooks),
-						"set hooks: disabled, or acp: agents: " + p.agent + ": inject: off"})
-				default:
-					found = append(found, Finding{check, Fine,
-						fmt.Sprintf("%s has Signet's own hooks (%s); they rest while we inject", p.agent, file), ""})
-				}
+				found = append(found, e.integration(p.agent, file, p.deaf)...)
 			}
 		}
 	}
 	if found == nil {
-		found = []Finding{{check, Fine, "no harness has Signet's own hooks", ""}}
+		return fine("no harness has Signet's own hooks")
 	}
 	return found
+}
+
+// integration says whether an integration injects beside us. A deaf one does, whatever hooks is.
+func (e *examination) integration(agent, file string, deaf bool) []Finding {
+	switch {
+	case deaf:
+		return problem("remove it, or set acp: agents: "+agent+": inject: off",
+			"%s has Signet's own plugin (%s), which injects beside us", agent, file)
+	case e.c.Hooks != "disabled":
+		return problem("set hooks: disabled, or acp: agents: "+agent+": inject: off",
+			"%s has Signet's own hooks (%s), and hooks is %s: both inject", agent, file, e.c.Hooks)
+	}
+	return fine("%s has Signet's own hooks (%s); they rest while we inject", agent, file)
 }
 
 // folder returns the folder that a variable names, else name below home.

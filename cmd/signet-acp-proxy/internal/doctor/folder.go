@@ -12,7 +12,6 @@ import (
 
 // permissions checks that nobody else may read what is recorded.
 func (e *examination) permissions() []Finding {
-	const check = "permissions"
 	if goruntime.GOOS == "windows" {
 		return nil
 	}
@@ -47,10 +46,33 @@ func (e *examination) permissions() []Finding {
 		if n := len(loose) - 3; n > 0 {
 			loose, more = loose[:3], fmt.Sprintf(" and %d more", n)
 		}
-		return []Finding{{check, Problem, "others may read what was said: " + strings.Join(loose, ", ") + more,
-			"chmod -R go= " + dir + " " + e.c.DB}}
+		return problem("chmod -R go= "+dir+" "+e.c.DB, "others may read what was said: %s%s", strings.Join(loose, ", "),
+			more)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return []Finding{{check, Problem, err.Error(), "make the folder this user's own"}}
+		return problem("make the folder this user's own", "%v", err)
 	}
-	return []Finding{{check, Fine, "nobody else may read " + dir, ""}}
+	return fine("nobody else may read %s", dir)
+}
+
+// minSpace is what a session may need, in bytes: SQLite's log and some turns.
+const minSpace = 1 << 20
+
+// space checks that the folder of the database can be written, by writing a file.
+func (e *examination) space() []Finding {
+	if e.c.DB == "" { // nobody has named a folder
+		return nil
+	}
+	dir := filepath.Dir(e.c.DB)
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // made by the first session
+	}
+	if err == nil {
+		_, err = f.Write(make([]byte, minSpace))
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	if err != nil {
+		return problem("free some space, or move the folder: SIGNET_PATH, --db", "%s takes nothing more: %v", dir, err)
+	}
+	return nil
 }
