@@ -53,6 +53,14 @@ func (f *faulty) ask() {
 // add sends a frame that nobody waits for an answer to.
 func (f *faulty) add(frame string) { f.send("%s", frame) }
 
+// silence is what a client hears of a harness that dies: nothing is made up.
+func (f *faulty) silence() {
+	f.t.Helper()
+	if rest := f.rest(); rest != "" {
+		f.t.Errorf("the client was sent %s", rest)
+	}
+}
+
 // put makes a file of the Signet folder be what it should not be.
 func put(name, text string) func(*faulty) {
 	return func(f *faulty) {
@@ -67,9 +75,21 @@ func put(name, text string) func(*faulty) {
 	}
 }
 
+func (b *box) makeDatabase(path string, statements ...string) {
+	db, err := sql.Open("sqlite3", "file:"+path)
+	must(b, err)
+	defer db.Close()
+	for _, s := range statements {
+		_, err := db.Exec(s)
+		must(b, err)
+	}
+}
+
 const (
-	hooks   = "/api/hooks/"
-	lacking = `^signet-acp-proxy: the daemon at http://\S+: .+; agents get the identity files alone until it answers$`
+	hooks = "/api/hooks/"
+	// the harness's stderr as it came, then a line of ours and its last lines once more
+	lastWords = `(?s)^stack line 0\n.*fatal: the last words.*: the harness ended by itself: .*stack line 99\n +fatal: the last words$`
+	lacking   = `^signet-acp-proxy: the daemon at http://\S+: .+; agents get the identity files alone until it answers$`
 )
 
 // What goes wrong, with the daemon, the client, the harness and the disk.
@@ -131,22 +151,22 @@ var faults = []fault{
 		f.out.Close()
 	}, kept: 1},
 
-	{who: "harness", what: "dies at its start", bare: true, words: "dies=start:9", talk: func(f *faulty) { f.rest() }, said: `(?s)fatal: the last words.*exit(ed)? (with )?(status|code) 9`, code: 9},
+	{who: "harness", what: "dies at its start", bare: true, words: "dies=start:9", talk: func(f *faulty) { f.silence() }, said: lastWords, code: 9},
 	{who: "harness", what: "dies at initialize", bare: true, words: "dies=initialize:kill", talk: func(f *faulty) {
 		f.add(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`)
-		f.rest()
-	}, said: `fatal: the last words`, code: 128 + 9},
+		f.silence()
+	}, said: lastWords, code: 128 + 9},
 	{who: "harness", what: "dies when a session is opened", bare: true, words: "dies=session/new:1", talk: func(f *faulty) {
 		must(f.box, f.greet())
 		f.add(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`,
 			f.Work))
-		f.rest()
-	}, said: `fatal: the last words`, code: 1},
+		f.silence()
+	}, said: lastWords, code: 1},
 	{who: "harness", what: "dies in the middle of a turn", words: "dies=session/prompt:kill", talk: func(f *faulty) {
 		f.begin()
 		f.sendPrompt("x")
-		f.rest()
-	}, said: `fatal: the last words`, code: 128 + 9, kept: 1},
+		f.silence()
+	}, said: lastWords, code: 128 + 9, kept: 1},
 	{who: "harness", what: "says what is no frame", words: "noise", said: `not a frame, on the harness's stdout: Loading model`, kept: 2},
 	{who: "harness", what: "ends each turn with an error", words: "errors", kept: 2},
 	{who: "harness", what: "answers everything twice", words: "twice", kept: 2},
@@ -417,5 +437,34 @@ func TestInboxIsToldOnce(t *testing.T) {
 	told := b.query(`SELECT count(*), count(DISTINCT session), sum(text LIKE '%11.42 metres%') FROM injections`)
 	if !slices.Equal(told[0], []string{"2", "2", "1"}) {
 		t.Errorf("blocks, sessions, blocks with the message: %q", told)
+	}
+}
+
+// A disk that fills up in the middle of a conversation is told of once when it does, and at the end; what fits is kept,
+// and nobody waits.
+func TestDiskFills(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.wrap = []string{"sh", "-c", `ulimit -f 4096; exec "$@"`, "sh"} // 2 MB a file, or 4
+	c := b.unleash(t, "leaves")
+	c.begin()
+	const turns = 100
+	for n := range turns {
+		c.say(c.session, fmt.Sprintf("turn %d %s", n, strings.Repeat(fmt.Sprintf("word%d ", n), 6000)))
+	}
+	c.hangUp()
+	c.rest()
+	if code := c.code(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	said := c.said()
+	if strings.Count(said, "the disk is full") != 1 || strings.Count(said, "could not be written down") != 1 {
+		t.Errorf("people were told\n%s", said)
+	}
+	b.run(proxyBin, "sessions") // takes in what was written down
+	kept := len(b.query(`SELECT 1 FROM turns WHERE stop = 'end_turn' AND user LIKE 'turn %'`))
+	t.Logf("%d turns of %d are kept\n%s", kept, turns, said)
+	if kept < 5 || kept == turns {
+		t.Errorf("%d turns of %d are kept", kept, turns)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,22 +19,24 @@ const (
 )
 
 // Ways in which clients end an agent (docs/facts/clients.md, "Clients").
-var ends = map[string]func(b *box, pid int){
+var ends = map[string]func(pid int){
 	"hangs up": nil,
-	"TERM":     func(_ *box, pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) },
-	"KILL":     func(_ *box, pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) },
-	"TERM and KILL": func(_ *box, pid int) {
+	"TERM":     func(pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) },
+	"KILL":     func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) },
+	"TERM and KILL": func(pid int) {
 		_ = syscall.Kill(pid, syscall.SIGTERM)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	},
-	"KILL to all below": func(b *box, pid int) {
-		for _, one := range append(b.below(pid), pid) {
+	"KILL to all below": func(pid int) {
+		for _, one := range append(descendants(pid), pid) {
 			_ = syscall.Kill(one, syscall.SIGKILL)
 		}
 	},
-	"TERM to the children first": func(b *box, pid int) {
-		for _, one := range b.childrenOf(pid) {
-			_ = syscall.Kill(one, syscall.SIGTERM)
+	"TERM to the children first": func(pid int) {
+		for _, one := range descendants(pid) {
+			if parentOf(one) == pid {
+				_ = syscall.Kill(one, syscall.SIGTERM)
+			}
 		}
 		_ = syscall.Kill(pid, syscall.SIGTERM)
 	},
@@ -109,7 +110,7 @@ func TestClientHabits(t *testing.T) {
 				}
 			}
 			if end := ends[h.end]; end != nil {
-				end(b, s.cmd.Process.Pid)
+				end(s.cmd.Process.Pid)
 			} else {
 				s.in.Close()
 			}
@@ -177,24 +178,4 @@ func lockUntilGreeted(b *box) func() {
 		must(b, tx.Rollback())
 		must(b, db.Close())
 	}
-}
-
-// below are the processes below one, however far, in sessions of their own, too.
-func (b *box) below(pid int) (all []int) {
-	for _, child := range b.childrenOf(pid) {
-		all = append(append(all, child), b.below(child)...)
-	}
-	return all
-}
-
-func (b *box) childrenOf(pid int) (children []int) {
-	b.t.Helper()
-	running, err := b.Processes()
-	must(b, err)
-	for _, p := range running {
-		if p.Parent == pid && !slices.Contains(children, p.ID) {
-			children = append(children, p.ID)
-		}
-	}
-	return children
 }

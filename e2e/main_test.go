@@ -119,6 +119,13 @@ func newBox(t *testing.T) *box {
 	return &box{Sandbox: s, t: t}
 }
 
+func must(b *box, err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // set adds variables to the environment of everything that is started from now on.
 func (b *box) set(variables ...string) { b.Env = append(b.Env, variables...) }
 
