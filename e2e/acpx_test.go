@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -121,34 +122,44 @@ func (a *acpxBox) endOwners() {
 	a.alone()
 }
 
+// The first exec is told who it is, and the next one what was said in it; what the harness asks reaches acpx, and the
+// answer the harness.
 func TestAcpxExec(t *testing.T) {
 	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
-		reply := a.say("exec", "Hello there.")
-		for _, want := range []string{"[1] text\n> <signet-memory ", "You are Halyard", "[2] text\n> Hello there."} {
-			if !strings.Contains(reply, want) {
-				t.Errorf("no %q in the reply:\n%s", want, reply)
+		a.set("ECHOAGENT_ASK=1")
+		exec := func(words, first string) {
+			t.Helper()
+			reply := a.run(append(slices.Clone(a.acpx), "--approve-all", "signet-echo", "exec", words)...)
+			for _, want := range []string{"[1] text\n> <signet-memory ", first, "[2] text\n> " + words, "Write a file"} {
+				if !strings.Contains(reply, want) {
+					t.Errorf("no %q in the reply:\n%s", want, reply)
+				}
 			}
+			a.alone()
 		}
-		a.alone()
+		const fact = "The mast of the Curlew is 11.42 metres long."
+		exec(fact, "You are Halyard")
 		id := a.requests("session/prompt")[0].Session
 		if diff := cmp.Diff([][]string{{id, "context", "kept"}}, a.injected()); diff != "" {
 			t.Errorf("ledger (-want +got):\n%s", diff)
 		}
-		want := [][]string{{"Hello there.", "end_turn"}}
-		if diff := cmp.Diff(want, a.query(`SELECT user, stop FROM turns`)); diff != "" {
+		if diff := cmp.Diff([][]string{{fact, "end_turn"}}, a.query(`SELECT user, stop FROM turns`)); diff != "" {
 			t.Errorf("turns (-want +got):\n%s", diff)
 		}
+		exec("How long is the mast of the Curlew?", "11.42")
 	})
 }
 
-// The session is opened in one process and prompted in another.
+// The session is opened in one process and prompted in another. For set-mode acpx 0.7.0 starts a second agent on it,
+// while the first one lives.
 func TestAcpxSession(t *testing.T) {
 	t.Parallel()
 	eachAcpx(t, func(t *testing.T, a *acpxBox) {
 		a.set("ECHOAGENT_TERSE=1")
 		id := a.newSession()
 		a.say("first words")
+		a.say("set-mode", "code")
 		a.say("second words")
 		opened, prompted := a.requests("session/new")[0].Pid, a.requests("session/prompt")
 		if len(prompted) != 2 || prompted[0].Pid == opened || prompted[1].Pid != prompted[0].Pid {
@@ -158,45 +169,15 @@ func TestAcpxSession(t *testing.T) {
 		if len(turns) != 2 || len(turns[0].Blocks) != 2 || len(turns[1].Blocks) != 1 {
 			t.Fatalf("the harness was given %+v", turns)
 		}
+		if modes := a.requests("session/set_mode"); len(modes) == 0 {
+			t.Error("session/set_mode did not arrive")
+		}
 		a.once(id, id)
 		want := [][]string{{"first words", "end_turn"}, {"second words", "end_turn"}}
 		if diff := cmp.Diff(want, a.query(`SELECT user, stop FROM turns ORDER BY id`)); diff != "" {
 			t.Errorf("turns (-want +got):\n%s", diff)
 		}
 	})
-}
-
-// A session goes on after its process has gone: its owner was killed, or it had nothing to do for its time to live.
-func TestAcpxResumed(t *testing.T) {
-	t.Parallel()
-	ends := map[string]func(a *acpxBox){
-		"owner killed": func(a *acpxBox) {
-			a.say("first words")
-			owners, err := a.Owners()
-			if err != nil || len(owners) != 1 {
-				a.t.Fatalf("queue owners: %v (%v)", owners, err)
-			}
-			owner, err := os.FindProcess(owners[0])
-			must(a.box, err)
-			must(a.box, owner.Kill())
-		},
-		"time to live": func(a *acpxBox) { a.run(a.command(1, "first words")...) },
-	}
-	for name, end := range ends {
-		t.Run(name, func(t *testing.T) {
-			eachAcpx(t, func(t *testing.T, a *acpxBox) {
-				a.set("ECHOAGENT_TERSE=1")
-				id := a.newSession()
-				end(a)
-				a.alone()
-				a.say("second words")
-				if loads := a.requests("session/load"); len(loads) != 2 {
-					t.Errorf("loads: %v, want one before each prompt", loads)
-				}
-				a.once(id, id)
-			})
-		})
-	}
 }
 
 // Claude saves no session without a prompt, so that the load before the first prompt fails and acpx opens another
@@ -214,30 +195,6 @@ func TestAcpxLoadFails(t *testing.T) {
 		}
 		a.once(id, record)
 	})
-}
-
-func TestAcpxClose(t *testing.T) {
-	t.Parallel()
-	for name, flags := range map[string][]string{"with session/close": {"-close"}, "without": nil} {
-		t.Run(name, func(t *testing.T) {
-			for version, script := range acpxVersions {
-				t.Run(version, func(t *testing.T) {
-					t.Parallel()
-					a := newAcpx(t, script, flags...)
-					a.set("ECHOAGENT_TERSE=1")
-					id := a.newSession()
-					a.say("first words")
-					a.say("sessions", "close")
-					a.alone()
-					a.once(id, id)
-					if diff := cmp.Diff([][]string{{"first words", "end_turn"}},
-						a.query(`SELECT user, stop FROM turns`)); diff != "" {
-						t.Errorf("turns (-want +got):\n%s", diff)
-					}
-				})
-			}
-		})
-	}
 }
 
 func TestAcpxCancel(t *testing.T) {
@@ -266,48 +223,5 @@ func TestAcpxCancel(t *testing.T) {
 			t.Errorf("ledger (-want +got):\n%s", diff)
 		}
 		a.cleanHistory()
-	})
-}
-
-// acpx 0.7.0 starts a second agent on the session for this, while the first one lives.
-func TestAcpxSetMode(t *testing.T) {
-	t.Parallel()
-	eachAcpx(t, func(t *testing.T, a *acpxBox) {
-		a.set("ECHOAGENT_TERSE=1")
-		id := a.newSession()
-		a.say("first words")
-		a.say("set-mode", "code")
-		a.say("second words")
-		if modes := a.requests("session/set_mode"); len(modes) == 0 {
-			t.Error("session/set_mode did not arrive")
-		}
-		a.once(id, id)
-	})
-}
-
-// What one session said is found in the next one.
-func TestAcpxRecall(t *testing.T) {
-	t.Parallel()
-	eachAcpx(t, func(t *testing.T, a *acpxBox) {
-		a.say("exec", "The mast of the Curlew is 11.42 metres long.")
-		a.alone()
-		a.say("exec", "How long is the mast of the Curlew?")
-		prompted := a.requests("session/prompt")
-		given := a.received(prompted[len(prompted)-1].Session).Turns[0].Blocks
-		if len(given) != 2 || !strings.Contains(given[0].Text, "11.42") {
-			t.Errorf("the second session did not get what the first one said: %+v", given)
-		}
-	})
-}
-
-func TestAcpxPermission(t *testing.T) {
-	t.Parallel()
-	eachAcpx(t, func(t *testing.T, a *acpxBox) {
-		a.set("ECHOAGENT_ASK=1")
-		r := a.try(append(append([]string{}, a.acpx...), "--approve-all", "signet-echo", "exec", "Write it.")...)
-		if r.Code != 0 || !strings.Contains(r.Stdout, "Write a file") {
-			t.Errorf("exit %d\n%s%s", r.Code, r.Stdout, r.Stderr)
-		}
-		a.alone()
 	})
 }

@@ -45,38 +45,39 @@ func (b *box) queued(d *daemontest.Daemon, n int) []daemontest.End {
 	return jobs
 }
 
-// However a conversation ends, what was said in it is delivered, and nobody has to start another one for it.
+// However a conversation ends, what was said in it is delivered, nobody has to start another one for it, and a session
+// that was not closed goes on in another process, with its key and what it was told.
 func TestAcpxDelivered(t *testing.T) {
 	t.Parallel()
-	ends := map[string]func(a *acpxBox){
-		"exec": func(a *acpxBox) { a.say("exec", words) },
-		"sessions close": func(a *acpxBox) {
-			a.newSession()
+	for _, tt := range []struct {
+		name  string
+		flags []string // of the harness
+		goes  bool     // on
+		end   func(a *acpxBox)
+	}{
+		{"sessions close", nil, false, func(a *acpxBox) { a.say(words); a.say("sessions", "close") }},
+		{"sessions close, which the harness knows", []string{"-close"}, false, func(a *acpxBox) {
 			a.say(words)
 			a.say("sessions", "close")
-		},
-		"time to live": func(a *acpxBox) {
-			a.newSession()
-			a.run(a.command(1, words)...)
-		},
-		"owner killed": func(a *acpxBox) {
-			a.newSession()
+		}},
+		{"time to live", nil, true, func(a *acpxBox) { a.run(a.command(1, words)...) }},
+		{"owner killed", nil, true, func(a *acpxBox) {
 			a.say(words)
 			owners, err := a.Owners()
 			if err != nil || len(owners) != 1 {
 				a.t.Fatalf("queue owners: %v (%v)", owners, err)
 			}
-			if err := kill(owners[0]); err != nil {
-				a.t.Fatal(err)
-			}
-		},
-	}
-	for name, end := range ends {
-		t.Run(name, func(t *testing.T) {
-			eachAcpx(t, func(t *testing.T, a *acpxBox) {
+			must(a.box, kill(owners[0]))
+		}},
+	} {
+		for version, script := range acpxVersions {
+			t.Run(tt.name+"/"+version, func(t *testing.T) {
+				t.Parallel()
+				a := newAcpx(t, script, tt.flags...)
 				a.set("ECHOAGENT_TERSE=1")
 				d := a.withDaemon(daemontest.Older)
-				end(a)
+				id := a.newSession()
+				tt.end(a)
 				began := time.Now()
 				got := a.queued(d, 1)[0]
 				// with the time to live, where there is one
@@ -96,8 +97,18 @@ func TestAcpxDelivered(t *testing.T) {
 				if _, err := os.Stat(got.TranscriptPath); !os.IsNotExist(err) {
 					t.Errorf("the transcript is left: %v", err)
 				}
+				if tt.goes {
+					a.say("second words")
+					if loads := a.requests("session/load"); len(loads) != 2 {
+						t.Errorf("loads: %v, want one before each prompt", loads)
+					}
+				}
+				a.once(id, id)
+				if keys := a.query(`SELECT count(DISTINCT key) FROM turns`); keys[0][0] != "1" {
+					t.Errorf("%s keys", keys[0][0])
+				}
 			})
-		})
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -36,6 +37,7 @@ func TestByteIdentity(t *testing.T) {
 				t.Parallel()
 				b := newBox(t)
 				b.set(mode.env...)
+				d := b.withDaemon(daemontest.Newer)
 				up, down := readTranscript(t, file)
 				var steps []step
 				for i := range up {
@@ -60,6 +62,9 @@ func TestByteIdentity(t *testing.T) {
 				}
 				if diff := cmp.Diff(want, s.sent()); diff != "" {
 					t.Errorf("harness to client (-sent +received):\n%s", diff)
+				}
+				if n := len(d.Requests()); n != 0 {
+					t.Errorf("the daemon was asked %d times", n)
 				}
 				if _, err := os.Stat(filepath.Dir(b.database())); !mode.block && !os.IsNotExist(err) {
 					t.Errorf("a byte pump made %s (%v)", filepath.Dir(b.database()), err)
