@@ -2,6 +2,7 @@ package signet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,8 +14,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
@@ -53,15 +52,42 @@ func inDoubt(err error) bool {
 	return errors.As(err, &ce) && ce.sent
 }
 
+// A hookRequest has the fields that hooks take.
+type hookRequest struct {
+	Harness     string `json:"harness"`
+	RuntimePath string `json:"runtimePath"`
+	SessionKey  string `json:"sessionKey,omitempty"`
+	AgentID     string `json:"agentId,omitempty"`
+	Project     string `json:"project,omitempty"`
+	Cwd         string `json:"cwd,omitempty"`
+
+	ParentSessionKey     string `json:"parentSessionKey,omitempty"`
+	ClaimOnly            bool   `json:"claimOnly,omitempty"`
+	UserMessage          string `json:"userMessage,omitempty"`
+	LastAssistantMessage string `json:"lastAssistantMessage,omitempty"`
+	Reason               string `json:"reason,omitempty"`
+	TranscriptPath       string `json:"transcriptPath,omitempty"`
+	Transcript           string `json:"transcript,omitempty"`
+	Summary              string `json:"summary,omitempty"`
+	SkillName            string `json:"skillName,omitempty"`
+	SessionID            string `json:"sessionId,omitempty"`
+	Origin               string `json:"origin,omitempty"`
+}
+
+// hook begins a hook's request about a session; agentID "" means Options.AgentID.
+func (c *Client) hook(key, agentID string) hookRequest {
+	return hookRequest{Harness: harness, RuntimePath: "plugin", SessionKey: key,
+		AgentID: cmp.Or(agentID, c.opts.AgentID)}
+}
+
 // post calls a hook, exactly once, and decodes the reply into out. Errors as of call.
-func (c *Client) post(ctx context.Context, path string, body, out any) error {
-	return c.call(ctx, c.hooks, http.MethodPost, path, body, out, true)
+func (c *Client) post(ctx context.Context, name string, r hookRequest, out any) error {
+	return c.call(ctx, http.MethodPost, "/api/hooks/"+name, r, out, true)
 }
 
 // call makes a request, with the token where that is safe if shown says so, and decodes the reply into out, if not nil.
 // Errors: *StatusError for an answer outside 2xx, *callError otherwise.
-func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, path string, body, out any,
-	shown bool) error {
+func (c *Client) call(ctx context.Context, method, path string, body, out any, shown bool) error {
 	var payload []byte
 	if body != nil {
 		var err error
@@ -71,7 +97,7 @@ func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, pat
 	}
 	began := time.Now()
 	var sent atomic.Bool
-	status, reply, err := c.roundTrip(ctx, by, method, path, payload, shown, &sent)
+	status, reply, err := c.roundTrip(ctx, method, path, payload, shown, &sent)
 	if err != nil {
 		c.distrust()
 		err = &callError{sent: sent.Load(), err: err}
@@ -88,16 +114,12 @@ func (c *Client) call(ctx context.Context, by *retryablehttp.Client, method, pat
 }
 
 // roundTrip makes the request and reads the reply, at most maxReply bytes. sent is set once headers went out.
-func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method, path string, payload []byte,
-	shown bool, sent *atomic.Bool) (int, []byte, error) {
+func (c *Client) roundTrip(ctx context.Context, method, path string, payload []byte, shown bool,
+	sent *atomic.Bool) (int, []byte, error) {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { sent.Store(true) },
 	})
-	var body any
-	if payload != nil {
-		body = payload
-	}
-	req, err := retryablehttp.NewRequestWithContext(ctx, method, c.base.String()+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, c.base.String()+path, bytes.NewReader(payload))
 	if err != nil {
 		return 0, nil, fmt.Errorf("making request: %w", withoutURL(err))
 	}
@@ -106,7 +128,7 @@ func (c *Client) roundTrip(ctx context.Context, by *retryablehttp.Client, method
 		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Header.Set("Accept", "application/json")
-	res, err := by.Do(req)
+	res, err := c.do(req)
 	if err != nil {
 		return 0, nil, withoutURL(err)
 	}

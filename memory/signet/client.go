@@ -19,19 +19,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
 	"github.com/rs/zerolog"
 
 	"github.com/Signet-AI/signet-acp-proxy/guard"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
-// DefaultURL is where a daemon listens unless told otherwise.
-const DefaultURL = "http://127.0.0.1:3850"
+// defaultURL is where a daemon listens unless told otherwise.
+const defaultURL = "http://127.0.0.1:3850"
 
-// Harness is the name that every hook is called under. The daemon takes "codex" for a transcript format and would drop
+// harness is the name that every hook is called under. The daemon takes "codex" for a transcript format and would drop
 // ours, so the real harness's name never goes to it.
-const Harness = "acp"
+const harness = "acp"
 
 const (
 	defaultStartTimeout  = 15 * time.Second // daemons take 2 s on a median day, 30 s with a cold model
@@ -44,10 +43,10 @@ const (
 	maxPrompt = 8 << 10 // bytes of a prompt sent for recall; the daemon searches by the first 200 characters
 )
 
-// Options say which daemon, and who asks. The zero value is the daemon on DefaultURL, which is never trusted without
+// Options say which daemon, and who asks. The zero value is the daemon on defaultURL, which is never trusted without
 // SignetPath.
 type Options struct {
-	// URL is the daemon's origin; "" means DefaultURL. The caller takes it from a flag, SIGNET_DAEMON_URL, or
+	// URL is the daemon's origin; "" means defaultURL. The caller takes it from a flag, SIGNET_DAEMON_URL, or
 	// SIGNET_HOST and SIGNET_PORT.
 	URL string
 	// Configured says that a person named the URL. Such a daemon is trusted. Any other must name SignetPath as
@@ -81,8 +80,7 @@ type Client struct {
 	owner func(*url.URL) owner // ownerOf; tests have others
 
 	transport *http.Transport
-	hooks     *retryablehttp.Client // never repeats a request
-	reads     *retryablehttp.Client // repeats one once
+	http      *http.Client
 
 	// starts counts failures of any call; prompts counts recalls that missed the caller's deadline, which a daemon that
 	// is only slow may do while its session-starts are fine.
@@ -105,7 +103,7 @@ var _ memory.Source = (*Client)(nil)
 // New makes a client. It makes no request. The error, if any, is about the URL.
 func New(o Options) (*Client, error) {
 	if o.URL == "" {
-		o.URL = DefaultURL
+		o.URL = defaultURL
 	}
 	base, err := parseOrigin(o.URL)
 	if err != nil {
@@ -124,9 +122,7 @@ func New(o Options) (*Client, error) {
 	c.starts.now, c.prompts.now = o.Now, o.Now
 	c.shared = sharedBreaker{file: o.BreakerFile, url: base.String(), now: o.Now}
 	c.life, c.end = context.WithCancel(context.Background())
-	plain := &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
-	c.hooks = newRetrying(plain, 0)
-	c.reads = newRetrying(plain, 1)
+	c.http = &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
 	if o.Token != "" && !c.tokenAllowed() {
 		o.Log.Warn().Str("url", base.String()).
 			Msg("daemon token not sent: the connection is neither loopback nor https")
@@ -206,9 +202,6 @@ func (c *Client) distrust() {
 // Bypassed reports whether the daemon has told this client that a person switched the session off.
 func (c *Client) Bypassed(key string) bool { return c.keys.bypassed(key) != nil }
 
-// Resumed makes the next prompt of a key count as its first: its end was posted, and the session goes on.
-func (c *Client) Resumed(key string) { c.keys.resumed(key) }
-
 func (c *Client) seenVersion() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -226,14 +219,6 @@ func (c *Client) settle(b *breaker, ctx context.Context, err error) {
 	default:
 		b.fail()
 	}
-}
-
-// agent is the agent id that a session's requests carry.
-func (c *Client) agent(s memory.Session) string {
-	if s.AgentID != "" {
-		return s.AgentID
-	}
-	return c.opts.AgentID
 }
 
 // tokenAllowed reports whether the connection may carry the token: it never crosses a network unencrypted.

@@ -76,7 +76,7 @@ func folder(t *testing.T) (real, link string) {
 
 func TestNewURL(t *testing.T) {
 	for _, tc := range []struct{ name, url, want string }{
-		{"default", "", DefaultURL},
+		{"default", "", defaultURL},
 		{"trailing slash", "http://127.0.0.1:4000/", "http://127.0.0.1:4000"},
 		{"https", "https://signet.example", "https://signet.example"},
 		{"ipv6", "http://[::1]:3850", "http://[::1]:3850"},

@@ -16,11 +16,10 @@ import (
 
 var (
 	// ErrNoAnswer: the request went out and no readable answer came. The daemon may have taken it; sending it again may
-	// store it twice.
+	// store it twice. After any other error it is safe to send it again.
 	ErrNoAnswer = errors.New("no answer from the daemon")
-	// ErrRefused: the daemon did not take it: it was not reached, or its answer is no success (a *StatusError says
-	// which). Sending it again is safe.
-	ErrRefused = errors.New("not taken by the daemon")
+	// errRefused: it was not reached, or its answer is no success (a *StatusError says which).
+	errRefused = errors.New("not taken by the daemon")
 )
 
 // An EndRequest hands a session over for extraction.
@@ -54,84 +53,72 @@ type EndReply struct {
 	Dropped, Kept bool
 }
 
-type endRequest struct {
-	Harness        string `json:"harness"`
-	SessionKey     string `json:"sessionKey,omitempty"`
-	AgentID        string `json:"agentId,omitempty"`
-	Cwd            string `json:"cwd,omitempty"`
-	Reason         string `json:"reason,omitempty"`
-	TranscriptPath string `json:"transcriptPath,omitempty"`
-	Transcript     string `json:"transcript,omitempty"`
-	RuntimePath    string `json:"runtimePath"`
-}
-
 // maxInline bounds an inline transcript, in bytes: the daemon reads a body on its one event loop, 10 MB in 0.6 s.
 const maxInline = 4 << 20
 
-// End posts session-end, once, and reads what the daemon made of it from the reply, for the status is 200 either way.
-// It ends with ctx or after 60 s. It ignores the breakers: deliveries have a back-off of their own.
+// An endReply is the daemon's reply to session-end, whose status is 200 either way.
+type endReply struct {
+	MemoriesSaved *int
+	Queued        *bool
+	JobID         string
+	CaptureJobID  string `json:"transcriptCaptureJobId"`
+	EndedBy       string
+	Duplicate     bool `json:"duplicateSessionEnd"`
+	ownership
+}
+
+// End posts session-end, once, and reads from the reply what the daemon made of it. It ends with ctx or after 60 s. It
+// ignores the breakers: deliveries have a back-off of their own.
 //
-// Errors: ErrNoAnswer or ErrRefused, never both; ErrRefused with memory.ErrOwned for a session that another runtime
+// Errors: ErrNoAnswer, or one after which it may be sent again, with memory.ErrOwned for a session that another runtime
 // path holds.
 func (c *Client) End(ctx context.Context, r EndRequest) (EndReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	if err := c.verify(ctx); err != nil {
-		return EndReply{}, fmt.Errorf("%w: %w", ErrRefused, err)
-	}
+	ask := c.hook(r.Key, r.AgentID)
+	ask.Cwd, ask.Reason, ask.TranscriptPath, ask.Transcript = r.Cwd, r.Reason, r.TranscriptPath, inline(r.Transcript)
 	if r.Reason == "clear" {
-		r.Reason = "session_shutdown"
+		ask.Reason = "session_shutdown"
 	}
-	if r.AgentID == "" {
-		r.AgentID = c.opts.AgentID
+	if err := c.verify(ctx); err != nil {
+		return EndReply{}, fmt.Errorf("%w: %w", errRefused, err)
 	}
-	var got struct {
-		MemoriesSaved *int
-		Queued        *bool
-		JobID         string
-		CaptureJobID  string `json:"transcriptCaptureJobId"`
-		EndedBy       string
-		Duplicate     bool `json:"duplicateSessionEnd"`
-		ownership
-	}
+	var got endReply
 	began := time.Now()
-	err := c.post(ctx, "/api/hooks/session-end", endRequest{
-		Harness:        Harness,
-		SessionKey:     r.Key,
-		AgentID:        r.AgentID,
-		Cwd:            r.Cwd,
-		Reason:         r.Reason,
-		TranscriptPath: r.TranscriptPath,
-		Transcript:     inline(r.Transcript),
-		RuntimePath:    "plugin",
-	}, &got)
+	err := c.post(ctx, "session-end", ask, &got)
 	c.settleShared(began, unavailable(err))
-	if err != nil {
+	switch {
+	case err != nil:
 		return EndReply{}, deliveryError(err)
-	}
-	out := EndReply{
-		Queued:    got.Queued != nil && *got.Queued || got.CaptureJobID != "",
-		JobID:     chars.Cut(got.JobID, 128),
-		CaptureID: chars.Cut(got.CaptureJobID, 128),
-		Bypassed:  got.Bypassed,
-		Skipped:   !got.Bypassed && (got.Skipped || got.Duplicate || got.DuplicateRuntimePath),
-		Duplicate: got.Duplicate,
-		EndedBy:   chars.Cut(got.EndedBy, 32),
-		ClaimedBy: chars.Cut(got.ClaimedBy, 32),
-	}
-	if out.JobID == "" {
-		out.JobID = out.CaptureID
-	}
-	if out.Bypassed {
+	case got.Bypassed:
 		c.keys.heard(r.Key, memory.ErrBypassed)
-		return out, nil
-	}
-	if !out.Queued && !out.Skipped && got.MemoriesSaved == nil {
+	case !got.queued() && !got.skipped() && got.MemoriesSaved == nil:
 		return EndReply{}, fmt.Errorf("%w: %w", ErrNoAnswer, errGarbage)
 	}
-	out.Dropped = !out.Queued && !out.Skipped && (r.TranscriptPath != "" || r.Transcript != "")
-	out.Kept = out.Dropped && got.Queued != nil
-	return out, nil
+	return got.result(r.TranscriptPath != "" || r.Transcript != ""), nil
+}
+
+func (r *endReply) queued() bool { return r.Queued != nil && *r.Queued || r.CaptureJobID != "" }
+
+func (r *endReply) skipped() bool {
+	return !r.Bypassed && (r.Skipped || r.Duplicate || r.DuplicateRuntimePath)
+}
+
+// result is what the reply says. given says whether there was a transcript.
+func (r *endReply) result(given bool) EndReply {
+	dropped := given && !r.queued() && !r.skipped() && !r.Bypassed
+	return EndReply{
+		Queued:    r.queued(),
+		JobID:     chars.Cut(cmp.Or(r.JobID, r.CaptureJobID), 128),
+		CaptureID: chars.Cut(r.CaptureJobID, 128),
+		Bypassed:  r.Bypassed,
+		Skipped:   r.skipped(),
+		Duplicate: r.Duplicate,
+		EndedBy:   chars.Cut(r.EndedBy, 32),
+		ClaimedBy: chars.Cut(r.ClaimedBy, 32),
+		Dropped:   dropped,
+		Kept:      dropped && r.Queued != nil,
+	}
 }
 
 // Free ends a key under which nothing is left to be extracted: the session is not among the live ones any more. With
@@ -141,10 +128,11 @@ func (c *Client) Free(ctx context.Context, key, agentID string) error {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
 	if err := c.verify(ctx); err != nil {
-		return fmt.Errorf("%w: %w", ErrRefused, err)
+		return fmt.Errorf("%w: %w", errRefused, err)
 	}
-	err := c.post(ctx, "/api/hooks/session-end", endRequest{Harness: Harness, SessionKey: key,
-		AgentID: cmp.Or(agentID, c.opts.AgentID), Reason: "clear", RuntimePath: "plugin"}, nil)
+	ask := c.hook(key, agentID)
+	ask.Reason = "clear"
+	err := c.post(ctx, "session-end", ask, nil)
 	if err != nil {
 		return deliveryError(err)
 	}
@@ -165,7 +153,7 @@ func (c *Client) SwitchedOff(ctx context.Context, key string) (bool, error) {
 			Bypassed bool
 		}
 	}
-	err := c.call(ctx, c.reads, http.MethodGet, "/api/sessions", nil, &got, true)
+	err := c.call(ctx, http.MethodGet, "/api/sessions", nil, &got, true)
 	var refused *StatusError
 	if errors.As(err, &refused) && refused.Code < 500 {
 		return false, nil
@@ -193,7 +181,7 @@ func (c *Client) Captured(ctx context.Context, id, agentID string) (status strin
 		path += "?agentId=" + url.QueryEscape(agentID)
 	}
 	var got struct{ Status, State string }
-	err = c.call(ctx, c.reads, http.MethodGet, path, nil, &got, true)
+	err = c.call(ctx, http.MethodGet, path, nil, &got, true)
 	return chars.Cut(oneLine(cmp.Or(got.Status, got.State)), 40), unavailable(err)
 }
 
@@ -204,11 +192,11 @@ func deliveryError(err error) error {
 	case inDoubt(err), isStatus(err, 502), isStatus(err, 504):
 		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
 	case isStatus(err, http.StatusForbidden):
-		return fmt.Errorf("%w: the token needs the permission \"remember\" at the daemon: %w", ErrRefused, err)
+		return fmt.Errorf("%w: the token needs the permission \"remember\" at the daemon: %w", errRefused, err)
 	case isStatus(err, 409):
-		return fmt.Errorf("%w: %w: %w", ErrRefused, memory.ErrOwned, err)
+		return fmt.Errorf("%w: %w: %w", errRefused, memory.ErrOwned, err)
 	}
-	return fmt.Errorf("%w: %w", ErrRefused, err)
+	return fmt.Errorf("%w: %w", errRefused, err)
 }
 
 // inline cuts a transcript, at the end of a line, to maxInline bytes.
@@ -235,32 +223,24 @@ func (c *Client) CompactionComplete(ctx context.Context, s Compaction) (memoryID
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if err := c.verify(ctx); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	if s.AgentID == "" {
-		s.AgentID = c.opts.AgentID
+		return "", fmt.Errorf("%w: %w", errRefused, err)
 	}
 	var got struct {
 		Success  bool
 		MemoryID string
 		ownership
 	}
-	err = c.post(ctx, "/api/hooks/compaction-complete", struct {
-		Harness     string `json:"harness"`
-		Summary     string `json:"summary"`
-		SessionKey  string `json:"sessionKey,omitempty"`
-		AgentID     string `json:"agentId,omitempty"`
-		Project     string `json:"project,omitempty"`
-		RuntimePath string `json:"runtimePath"`
-	}{Harness, inline(s.Summary), s.Key, s.AgentID, s.Project, "plugin"}, &got)
+	ask := c.hook(s.Key, s.AgentID)
+	ask.Summary, ask.Project = inline(s.Summary), s.Project
+	err = c.post(ctx, "compaction-complete", ask, &got)
 	if err != nil {
 		return "", deliveryError(err)
 	}
 	if err := got.err(); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrRefused, err)
+		return "", fmt.Errorf("%w: %w", errRefused, err)
 	}
 	if !got.Success {
-		return "", fmt.Errorf("%w: %w", ErrRefused, errGarbage)
+		return "", fmt.Errorf("%w: %w", errRefused, errGarbage)
 	}
 	return chars.Cut(got.MemoryID, 128), nil
 }

@@ -46,15 +46,15 @@ func TestEndReplies(t *testing.T) {
 			want: EndReply{Skipped: true, ClaimedBy: "legacy"}},
 		{name: "bypassed", status: 200, body: `{"memoriesSaved":0,"bypassed":true}`, req: with, want: EndReply{Bypassed: true}},
 		{name: "too short, 0.145.8", status: 200, body: `{"memoriesSaved":0,"queued":false}`, req: with, want: EndReply{Dropped: true, Kept: true}},
-		{name: "400", status: 400, body: `{"error":"capturedAt"}`, req: with, errs: []error{ErrRefused}, not: []error{ErrNoAnswer}},
-		{name: "401", status: 401, body: `{"error":"authentication required"}`, req: with, errs: []error{ErrRefused}, not: []error{ErrNoAnswer}},
-		{name: "409", status: 409, body: `{}`, req: with, errs: []error{ErrRefused, memory.ErrOwned}, not: []error{ErrNoAnswer}},
-		{name: "500", status: 500, body: `{"error":"Hook execution failed"}`, req: with, errs: []error{ErrRefused}, not: []error{ErrNoAnswer}},
-		{name: "502 of a gateway", status: 502, body: `bad gateway`, req: with, errs: []error{ErrNoAnswer}, not: []error{ErrRefused}},
-		{name: "504 of a gateway", status: 504, body: ``, req: with, errs: []error{ErrNoAnswer}, not: []error{ErrRefused}},
-		{name: "garbage", status: 200, body: `<html>`, req: with, errs: []error{ErrNoAnswer}, not: []error{ErrRefused}},
-		{name: "other JSON", status: 200, body: `{"ok":true}`, req: with, errs: []error{ErrNoAnswer}, not: []error{ErrRefused}},
-		{name: "null", status: 200, body: `null`, req: with, errs: []error{ErrNoAnswer}, not: []error{ErrRefused}},
+		{name: "400", status: 400, body: `{"error":"capturedAt"}`, req: with, errs: []error{errRefused}, not: []error{ErrNoAnswer}},
+		{name: "401", status: 401, body: `{"error":"authentication required"}`, req: with, errs: []error{errRefused}, not: []error{ErrNoAnswer}},
+		{name: "409", status: 409, body: `{}`, req: with, errs: []error{errRefused, memory.ErrOwned}, not: []error{ErrNoAnswer}},
+		{name: "500", status: 500, body: `{"error":"Hook execution failed"}`, req: with, errs: []error{errRefused}, not: []error{ErrNoAnswer}},
+		{name: "502 of a gateway", status: 502, body: `bad gateway`, req: with, errs: []error{ErrNoAnswer}, not: []error{errRefused}},
+		{name: "504 of a gateway", status: 504, body: ``, req: with, errs: []error{ErrNoAnswer}, not: []error{errRefused}},
+		{name: "garbage", status: 200, body: `<html>`, req: with, errs: []error{ErrNoAnswer}, not: []error{errRefused}},
+		{name: "other JSON", status: 200, body: `{"ok":true}`, req: with, errs: []error{ErrNoAnswer}, not: []error{errRefused}},
+		{name: "null", status: 200, body: `null`, req: with, errs: []error{ErrNoAnswer}, not: []error{errRefused}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, err := client(t, fixed(t, tc.status, tc.body)).End(t.Context(), tc.req)
@@ -74,11 +74,11 @@ func TestEndFaults(t *testing.T) {
 		err   error
 		not   error
 	}{
-		{"dropped after reading", daemontest.Drop, ErrNoAnswer, ErrRefused},
-		{"dropped after the work", daemontest.DropAfter, ErrNoAnswer, ErrRefused},
-		{"garbage", daemontest.Garbage, ErrNoAnswer, ErrRefused},
-		{"100 MB", daemontest.Huge, ErrNoAnswer, ErrRefused},
-		{"500", daemontest.Status, ErrRefused, ErrNoAnswer},
+		{"dropped after reading", daemontest.Drop, ErrNoAnswer, errRefused},
+		{"dropped after the work", daemontest.DropAfter, ErrNoAnswer, errRefused},
+		{"garbage", daemontest.Garbage, ErrNoAnswer, errRefused},
+		{"100 MB", daemontest.Huge, ErrNoAnswer, errRefused},
+		{"500", daemontest.Status, errRefused, ErrNoAnswer},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			d := daemontest.Start(t, daemontest.Options{})
@@ -92,7 +92,7 @@ func TestEndFaults(t *testing.T) {
 	}
 	t.Run("refused", func(t *testing.T) {
 		_, err := client(t, refusing(t)).End(t.Context(), EndRequest{Key: "k"})
-		check(t, err, []error{ErrRefused}, []error{ErrNoAnswer})
+		check(t, err, []error{errRefused}, []error{ErrNoAnswer})
 	})
 	t.Run("stopped and started", func(t *testing.T) {
 		d := daemontest.Start(t, daemontest.Options{})
@@ -102,7 +102,7 @@ func TestEndFaults(t *testing.T) {
 		}
 		d.Stop()
 		_, err := c.End(t.Context(), EndRequest{Key: "k"})
-		check(t, err, []error{ErrRefused}, []error{ErrNoAnswer})
+		check(t, err, []error{errRefused}, []error{ErrNoAnswer})
 		if err := d.Resume(); err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestCompactionComplete(t *testing.T) {
 		t.Errorf("the daemon got %+v", got)
 	}
 	if _, err := c.CompactionComplete(t.Context(), Compaction{Key: "k"}); !errors.Is(err,
-		ErrRefused) || !isStatus(err, 400) {
+		errRefused) || !isStatus(err, 400) {
 		t.Errorf("without a summary: %v", err)
 	}
 	for name, tc := range map[string]struct {
@@ -193,7 +193,7 @@ func TestCompactionComplete(t *testing.T) {
 		err  error
 	}{
 		"bypassed": {`{"bypassed":true}`, memory.ErrOwned},
-		"failed":   {`{"success":false}`, ErrRefused},
+		"failed":   {`{"success":false}`, errRefused},
 		"garbage":  {`[`, ErrNoAnswer},
 	} {
 		if _, err := client(t, fixed(t, 200, tc.body)).CompactionComplete(t.Context(),

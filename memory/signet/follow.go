@@ -82,13 +82,9 @@ func (c *Client) Compacting(ctx context.Context, s memory.Session) error {
 		ownership
 		Guidelines string
 	}
-	err = c.post(ctx, "/api/hooks/pre-compaction", struct {
-		Harness     string `json:"harness"`
-		SessionKey  string `json:"sessionKey"`
-		Project     string `json:"project,omitempty"`
-		AgentID     string `json:"agentId,omitempty"`
-		RuntimePath string `json:"runtimePath"`
-	}{Harness, s.Key, s.Project, c.agent(s), "plugin"}, &r)
+	ask := c.hook(s.Key, s.AgentID)
+	ask.Project = s.Project
+	err = c.post(ctx, "pre-compaction", ask, &r)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -110,16 +106,9 @@ func (c *Client) Skill(ctx context.Context, s memory.Session, name string) error
 		return err
 	}
 	defer cancel()
-	err = c.post(ctx, "/api/hooks/skill-invocation", struct {
-		Harness     string `json:"harness"`
-		SkillName   string `json:"skillName"`
-		SessionKey  string `json:"sessionKey"`
-		SessionID   string `json:"sessionId"`
-		AgentID     string `json:"agentId,omitempty"`
-		Cwd         string `json:"cwd,omitempty"`
-		Origin      string `json:"origin"`
-		RuntimePath string `json:"runtimePath"`
-	}{Harness, name, s.Key, s.Key, c.agent(s), s.Cwd, "plugin", "plugin"}, nil)
+	ask := c.hook(s.Key, s.AgentID)
+	ask.SkillName, ask.SessionID, ask.Cwd, ask.Origin = name, s.Key, s.Cwd, "plugin"
+	err = c.post(ctx, "skill-invocation", ask, nil)
 	if isStatus(err, http.StatusNotFound) { // before the kind that is documented
 		return nil
 	}

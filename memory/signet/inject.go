@@ -120,35 +120,55 @@ func clean(s string) string {
 	}
 	var kept []string
 	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		switch {
-		case code[i]:
-			kept = append(kept, line)
-		case strings.TrimSpace(line) == "":
+		kind := plainLine
+		if !code[i] {
+			kind = kindOf(lines[i])
+		}
+		switch kind {
+		case plainLine:
+			kept = append(kept, lines[i])
+		case blankLine:
 			if len(kept) > 0 && kept[len(kept)-1] != "" {
 				kept = append(kept, "")
 			}
-		case !suspect(line):
-			kept = append(kept, line)
-		case fence().MatchString(line), status().MatchString(line):
-		case feedbackOpen().MatchString(line):
+		case feedbackLine:
 			for ; i < closed && (code[i] || !closesFeedback(lines[i])); i++ {
 			}
-		case clock().MatchString(line):
+		case clockLine:
 			if i+1 < len(lines) && !notClock().MatchString(lines[i+1]) {
 				i++
 			}
-		default:
-			kept = append(kept, line)
 		}
 	}
 	return strings.TrimRight(strings.Join(kept, "\n"), " \t\n")
 }
 
-// suspect reports whether a line begins like one that may have to be removed.
-func suspect(line string) bool {
-	line = strings.TrimLeft(line, " \t\f")
-	return line != "" && strings.IndexByte("<[(#cC", line[0]) >= 0
+// A lineKind is what a line of an inject is.
+type lineKind int
+
+const (
+	plainLine    lineKind = iota // it stays
+	blankLine                    // one of several stays
+	noiseLine                    // a fence or a status
+	feedbackLine                 // begins a request for feedback
+	clockLine                    // the heading of the clock
+)
+
+func kindOf(line string) lineKind {
+	bare := strings.TrimLeft(line, " \t\f")
+	switch {
+	case strings.TrimSpace(line) == "":
+		return blankLine
+	case strings.IndexByte("<[(#cC", bare[0]) < 0: // cheaper than the patterns
+		return plainLine
+	case fence().MatchString(line), status().MatchString(line):
+		return noiseLine
+	case feedbackOpen().MatchString(line):
+		return feedbackLine
+	case clock().MatchString(line):
+		return clockLine
+	}
+	return plainLine
 }
 
 func closesFeedback(line string) bool {

@@ -37,15 +37,17 @@ type outcome struct {
 	err error
 }
 
-// ofLocked returns a key's state, and makes it if need be. The lock is held.
-func (c *keyStates) ofLocked(key string) *keyState {
+// with runs do on a key's state, which is made if need be, under the lock.
+func (c *keyStates) with(key string, do func(*keyState)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.all == nil {
 		c.all = make(map[string]*keyState)
 	}
 	if c.all[key] == nil {
 		c.all[key] = &keyState{}
 	}
-	return c.all[key]
+	do(c.all[key])
 }
 
 // drop drops what is known of a key.
@@ -57,45 +59,33 @@ func (c *keyStates) drop(key string) {
 
 // starts notes that a start was made; ended must be called when it has ended.
 func (c *keyStates) starts(key string) (ended func(error)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.ofLocked(key)
 	done := make(chan struct{})
-	v.starting = done
+	c.with(key, func(v *keyState) { v.starting = done })
 	return func(err error) {
 		c.heard(key, err)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		close(done)
-		if errors.Is(err, memory.ErrUnavailable) && !errors.Is(err, memory.ErrKeySpent) && v.starting == done {
-			v.starting = nil // the daemon has not heard of the key
-		}
+		c.with(key, func(v *keyState) {
+			close(done)
+			if errors.Is(err, memory.ErrUnavailable) && !errors.Is(err, memory.ErrKeySpent) && v.starting == done {
+				v.starting = nil // the daemon has not heard of the key
+			}
+		})
 	}
 }
 
 // keepProbed keeps what a probe's start has given.
-func (c *keyStates) keepProbed(key string, o *outcome) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ofLocked(key).probed = o
-}
+func (c *keyStates) keepProbed(key string, o *outcome) { c.with(key, func(v *keyState) { v.probed = o }) }
 
 // takeProbed returns what keepProbed has kept, once; nil where there is nothing.
-func (c *keyStates) takeProbed(key string) *outcome {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.ofLocked(key)
-	o := v.probed
-	v.probed = nil
+func (c *keyStates) takeProbed(key string) (o *outcome) {
+	c.with(key, func(v *keyState) { o, v.probed = v.probed, nil })
 	return o
 }
 
 // awaitStart waits until a start of the key that is under way has ended: a prompt that overtakes it would be missing
 // from the daemon's checkpoints.
 func (c *keyStates) awaitStart(ctx context.Context, key string) error {
-	c.mu.Lock()
-	starting := c.ofLocked(key).starting
-	c.mu.Unlock()
+	var starting chan struct{}
+	c.with(key, func(v *keyState) { starting = v.starting })
 	if starting == nil {
 		return nil
 	}
@@ -109,116 +99,94 @@ func (c *keyStates) awaitStart(ctx context.Context, key string) error {
 
 // heard notes what the daemon answered about a key.
 func (c *keyStates) heard(key string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.ofLocked(key)
-	switch {
-	case errors.Is(err, memory.ErrBypassed):
-		v.owned = err
-	case err == nil, errors.Is(err, memory.ErrKeySpent):
-		v.known = true
-	}
+	c.with(key, func(v *keyState) {
+		switch {
+		case errors.Is(err, memory.ErrBypassed):
+			v.owned = err
+		case err == nil, errors.Is(err, memory.ErrKeySpent):
+			v.known = true
+		}
+	})
 }
 
 // bypassed returns the error for a key that a person has switched off, nil for any other.
-func (c *keyStates) bypassed(key string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ofLocked(key).owned
+func (c *keyStates) bypassed(key string) (err error) {
+	c.with(key, func(v *keyState) { err = v.owned })
+	return err
 }
 
 // unheard reports whether the daemon has not heard of the key from us.
-func (c *keyStates) unheard(key string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.ofLocked(key)
-	return !v.known && v.starting == nil && v.owned == nil
+func (c *keyStates) unheard(key string) (so bool) {
+	c.with(key, func(v *keyState) { so = !v.known && v.starting == nil && v.owned == nil })
+	return so
 }
 
 // Answered notes what the assistant has said in a session, which goes to the daemon with its next prompt.
-func (c *Client) Answered(key, text string) {
-	c.keys.mu.Lock()
-	defer c.keys.mu.Unlock()
-	c.keys.ofLocked(key).answer = text
-}
+func (c *Client) Answered(key, text string) { c.keys.with(key, func(v *keyState) { v.answer = text }) }
 
 // TakeAnswer returns what Answered has noted, once.
-func (c *Client) TakeAnswer(key string) string {
-	c.keys.mu.Lock()
-	defer c.keys.mu.Unlock()
-	v := c.keys.ofLocked(key)
-	answer := v.answer
-	v.answer = ""
+func (c *Client) TakeAnswer(key string) (answer string) {
+	c.keys.with(key, func(v *keyState) { answer, v.answer = v.answer, "" })
 	return answer
-}
-
-// recallBegins notes that a recall submits a prompt; maxAsked are remembered.
-func (c *keyStates) recallBegins(key, prompt string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.ofLocked(key)
-	v.asked = append(v.asked, prompt)
-	v.asked = v.asked[max(0, len(v.asked)-maxAsked):]
 }
 
 const maxAsked = 8
 
+// recallBegins notes that a recall submits a prompt; maxAsked are remembered.
+func (c *keyStates) recallBegins(key, prompt string) {
+	c.with(key, func(v *keyState) {
+		v.asked = append(v.asked, prompt)
+		v.asked = v.asked[max(0, len(v.asked)-maxAsked):]
+	})
+}
+
 // recalled reports whether a recall has submitted a prompt that was not followed yet.
-func (c *keyStates) recalled(key, prompt string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.ofLocked(key)
-	at := slices.Index(v.asked, prompt)
-	if at < 0 {
-		return false
-	}
-	v.asked = slices.Delete(v.asked, at, at+1)
-	return true
+func (c *keyStates) recalled(key, prompt string) (so bool) {
+	c.with(key, func(v *keyState) {
+		at := slices.Index(v.asked, prompt)
+		if so = at >= 0; so {
+			v.asked = slices.Delete(v.asked, at, at+1)
+		}
+	})
+	return so
 }
 
 // keepMessages keeps messages that have come for a key, without those that were told to it before.
 func (c *keyStates) keepMessages(key string, messages []memory.Item) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.ofLocked(key)
-	v.messages = slices.DeleteFunc(messages, func(m memory.Item) bool { return v.told[m.ID] })
+	c.with(key, func(v *keyState) {
+		v.messages = slices.DeleteFunc(messages, func(m memory.Item) bool { return v.told[m.ID] })
+	})
 }
 
 // keepGuidance keeps what the daemon says about a compaction until the session has been told.
 func (c *keyStates) keepGuidance(key string, it memory.Item) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ofLocked(key).guidance = &it
+	c.with(key, func(v *keyState) { v.guidance = &it })
 }
 
-// newlyTold notes which of the items that a session was given are messages, and gives the ids of those that it had not
-// been given before.
+// newlyTold notes which of the items that a session was given are messages, and returns the ids of those that it had
+// not been given before.
 func (c *keyStates) newlyTold(key string, items []string) (ids []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.ofLocked(key)
-	if v.guidance != nil && slices.Contains(items, v.guidance.ID) {
-		v.guidance = nil
-	}
-	for _, item := range items {
-		id, ok := strings.CutPrefix(item, messagePrefix)
-		if !ok || v.told[item] {
-			continue
+	c.with(key, func(v *keyState) {
+		if v.guidance != nil && slices.Contains(items, v.guidance.ID) {
+			v.guidance = nil
 		}
-		if v.told == nil {
-			v.told = map[string]bool{}
+		for _, item := range items {
+			id, ok := strings.CutPrefix(item, messagePrefix)
+			if !ok || v.told[item] {
+				continue
+			}
+			if v.told == nil {
+				v.told = map[string]bool{}
+			}
+			v.told[item] = true
+			ids = append(ids, id)
 		}
-		v.told[item] = true
-		ids = append(ids, id)
-	}
-	v.messages = slices.DeleteFunc(v.messages, func(m memory.Item) bool { return v.told[m.ID] })
+		v.messages = slices.DeleteFunc(v.messages, func(m memory.Item) bool { return v.told[m.ID] })
+	})
 	return ids
 }
 
 // resumed forgets that the daemon has heard of a key.
 func (c *keyStates) resumed(key string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.ofLocked(key)
-	v.known, v.starting = false, nil
+	c.with(key, func(v *keyState) { v.known, v.starting = false, nil })
 }

@@ -188,7 +188,7 @@ func TestFollow(t *testing.T) {
 				TranscriptPath: transcript(t, longTalk)}); err != nil || !got.Queued {
 				t.Errorf("%s: the end of a resumed session: %+v, %v", gen.Version(), got, err)
 			}
-			c.Resumed(started.Key)
+			c.keys.resumed(started.Key)
 			n := len(d.Requests(startPath, submitPath))
 			if err := c.Follow(t.Context(), Prompt{Session: started, Text: "on"}, false); err != nil ||
 				len(d.Requests(startPath, submitPath)) != n+1 {

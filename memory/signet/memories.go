@@ -123,19 +123,15 @@ func (c *Client) Feedback(ctx context.Context, key string, ratings map[string]fl
 
 func memoryPath(id string) string { return "/api/memory/" + url.PathEscape(id) }
 
-// memories calls the memory API. Only reads are repeated.
+// memories calls the memory API.
 func (c *Client) memories(ctx context.Context, method, path string, body any) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if err := c.verify(ctx); err != nil {
 		return nil, err
 	}
-	by := c.hooks
-	if method == http.MethodGet {
-		by = c.reads
-	}
 	var out json.RawMessage
-	err := c.call(ctx, by, method, path, body, &out, true)
+	err := c.call(ctx, method, path, body, &out, true)
 	if ce := (*callError)(nil); errors.As(err, &ce) {
 		return nil, unavailable(err)
 	}

@@ -1,6 +1,7 @@
 package signet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,17 +16,13 @@ import (
 
 // Messages returns what came for a key beside its prompts, until it is acknowledged: messages of other agents (Follow),
 // and what the daemon says about a compaction (Compacting).
-func (c *Client) Messages(key string) []memory.Item {
-	c.keys.mu.Lock()
-	defer c.keys.mu.Unlock()
-	v := c.keys.all[key]
-	if v == nil {
-		return nil
-	}
-	all := slices.Clone(v.messages)
-	if v.guidance != nil {
-		all = append(all, *v.guidance)
-	}
+func (c *Client) Messages(key string) (all []memory.Item) {
+	c.keys.with(key, func(v *keyState) {
+		all = slices.Clone(v.messages)
+		if v.guidance != nil {
+			all = append(all, *v.guidance)
+		}
+	})
 	return all
 }
 
@@ -41,7 +38,7 @@ func (c *Client) messages(ctx context.Context, s memory.Session, n notifications
 	ctx, cancel := context.WithTimeout(ctx, inboxTimeout)
 	defer cancel()
 	q := url.Values{"session_key": {s.Key}, "limit": {strconv.Itoa(maxMessages)}, "unread_only": {"true"}}
-	if agent := c.agent(s); agent != "" {
+	if agent := cmp.Or(s.AgentID, c.opts.AgentID); agent != "" {
 		q.Set("agent_id", agent)
 	}
 	raw, err := c.memories(ctx, http.MethodGet, "/api/cross-agent/messages?"+q.Encode(), nil)
@@ -78,7 +75,7 @@ func (c *Client) Acknowledge(ctx context.Context, s memory.Session, items []stri
 		_, failed := c.memories(ctx, http.MethodPost, "/api/cross-agent/messages/"+url.PathEscape(id)+"/ack", struct {
 			AgentID    string `json:"agentId,omitempty"`
 			SessionKey string `json:"sessionKey"`
-		}{c.agent(s), s.Key})
+		}{cmp.Or(s.AgentID, c.opts.AgentID), s.Key})
 		if !isStatus(failed, http.StatusNotFound) {
 			err = errors.Join(err, unavailable(failed))
 		}

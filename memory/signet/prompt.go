@@ -10,17 +10,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/privacy"
 )
 
-type promptRequest struct {
-	Harness     string `json:"harness"`
-	UserMessage string `json:"userMessage"`
-	SessionKey  string `json:"sessionKey,omitempty"`
-	Project     string `json:"project,omitempty"`
-	AgentID     string `json:"agentId,omitempty"`
-	RuntimePath string `json:"runtimePath"`
-
-	LastAssistantMessage string `json:"lastAssistantMessage,omitempty"`
-}
-
 type promptReply struct {
 	Inject         string
 	DynamicContext *string
@@ -51,15 +40,9 @@ func (c *Client) submit(ctx context.Context, p Prompt) (promptReply, error) {
 	if err := c.verify(ctx); err != nil {
 		return r, err
 	}
-	err := c.post(ctx, "/api/hooks/user-prompt-submit", promptRequest{
-		Harness:              Harness,
-		UserMessage:          p.Text,
-		SessionKey:           p.Session.Key,
-		Project:              p.Session.Project,
-		AgentID:              c.agent(p.Session),
-		RuntimePath:          "plugin",
-		LastAssistantMessage: privacy.Line(p.Last),
-	}, &r)
+	ask := c.hook(p.Session.Key, p.Session.AgentID)
+	ask.Project, ask.UserMessage, ask.LastAssistantMessage = p.Session.Project, p.Text, privacy.Line(p.Last)
+	err := c.post(ctx, "user-prompt-submit", ask, &r)
 	switch {
 	case isStatus(err, 409):
 		return r, fmt.Errorf("%w: %w", memory.ErrOwned, err)

@@ -1,6 +1,7 @@
 package signet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -50,6 +51,33 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 		c.prompts.leave()
 		return memory.Context{}, unavailable(errOpen)
 	}
+	began := time.Now()
+	r, err := c.ask(ctx, s, prompt)
+	if err != nil {
+		return memory.Context{Owned: errors.Is(err, memory.ErrOwned)}, err
+	}
+	out := memory.Context{
+		Source:  memory.FromDaemon,
+		Version: c.seenVersion(),
+		Fetched: c.opts.Now(),
+		Took:    time.Since(began),
+	}
+	if r.SessionKnown != nil && !*r.SessionKnown && newer(out.Version) {
+		c.keys.resumed(s.Key) // it was restarted: the next prompt claims the key again
+	}
+	out.Items = c.messages(ctx, s, r.notifications)
+	if r.MemoryCount > 0 {
+		said := cmp.Or(text(r.DynamicContext), r.Inject)
+		var items []memory.Item
+		items, out.Notes = parseRecall(cutMessages(said, out.Items), r.MemoryCount)
+		out.Items = append(out.Items, items...)
+	}
+	out.Items = unseen(out.Items, seen)
+	return out, nil
+}
+
+// ask submits a prompt for Recall, and tells the breakers how that ended.
+func (c *Client) ask(ctx context.Context, s memory.Session, prompt string) (promptReply, error) {
 	limited, cancel := context.WithTimeout(ctx, c.opts.PromptTimeout)
 	defer cancel()
 	began := time.Now()
@@ -65,33 +93,10 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 		c.settleShared(began, err)
 	}
 	c.keys.heard(s.Key, err)
-	if err != nil {
-		if !inDoubt(err) {
-			c.keys.recalled(s.Key, prompt) // the daemon has not got it
-		}
-		return memory.Context{Owned: errors.Is(err, memory.ErrOwned)}, err
+	if err != nil && !inDoubt(err) {
+		c.keys.recalled(s.Key, prompt) // the daemon has not got it
 	}
-	out := memory.Context{
-		Source:  memory.FromDaemon,
-		Version: c.seenVersion(),
-		Fetched: c.opts.Now(),
-		Took:    time.Since(began),
-	}
-	if r.SessionKnown != nil && !*r.SessionKnown && newer(out.Version) {
-		c.Resumed(s.Key) // it was restarted: the next prompt claims the key again
-	}
-	messages := c.messages(ctx, s, r.notifications)
-	if r.MemoryCount <= 0 {
-		out.Items = unseen(messages, seen)
-		return out, nil
-	}
-	said := r.Inject
-	if text(r.DynamicContext) != "" {
-		said = *r.DynamicContext
-	}
-	out.Items, out.Notes = parseRecall(cutMessages(said, messages), r.MemoryCount)
-	out.Items = unseen(append(messages, out.Items...), seen)
-	return out, nil
+	return r, err
 }
 
 // unseen returns the items that a session was not given before, by id or text.

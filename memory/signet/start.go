@@ -14,16 +14,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-type startRequest struct {
-	Harness          string `json:"harness"`
-	SessionKey       string `json:"sessionKey,omitempty"`
-	Project          string `json:"project,omitempty"`
-	AgentID          string `json:"agentId,omitempty"`
-	ParentSessionKey string `json:"parentSessionKey,omitempty"`
-	RuntimePath      string `json:"runtimePath"`
-	ClaimOnly        bool   `json:"claimOnly,omitempty"`
-}
-
 type startReply struct {
 	Identity *struct{ Name, Description string }
 	Memories []startMemory
@@ -136,15 +126,9 @@ func (c *Client) start(ctx context.Context, s memory.Session, claimOnly bool) (s
 	if err := c.verify(ctx); err != nil {
 		return r, err
 	}
-	err := c.post(ctx, "/api/hooks/session-start", startRequest{
-		Harness:          Harness,
-		SessionKey:       s.Key,
-		Project:          s.Project,
-		AgentID:          c.agent(s),
-		ParentSessionKey: s.ParentKey,
-		RuntimePath:      "plugin",
-		ClaimOnly:        claimOnly,
-	}, &r)
+	ask := c.hook(s.Key, s.AgentID)
+	ask.Project, ask.ParentSessionKey, ask.ClaimOnly = s.Project, s.ParentKey, claimOnly
+	err := c.post(ctx, "session-start", ask, &r)
 	switch {
 	case isStatus(err, 409):
 		return r, fmt.Errorf("%w: %w", memory.ErrOwned, err)
