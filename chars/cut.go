@@ -1,4 +1,5 @@
-// Package chars is about single characters of a text: where it may be cut, and which of them a terminal may be given.
+// Package chars is about the characters of a text: where it may be cut, and which of them a terminal or a shell may be
+// given.
 package chars
 
 import (

@@ -192,28 +192,19 @@ func (c *child) outcome() (answer string, u Usage, refused []string) {
 }
 
 // An answerText is a text of which, if it is long, only the beginning and the end are kept.
-type answerText struct {
-	head, tail []byte
-	omitted    int // bytes of the middle that are not kept
-}
+type answerText struct{ chars.Excerpt }
 
 const maxAnswer = 32 << 10 // bytes of its beginning, and of its end
 
 func (a *answerText) add(text string) {
-	if room := maxAnswer - len(a.head); room > 0 && len(a.tail) == 0 {
-		n := chars.Boundary(text, room)
-		a.head, text = append(a.head, text[:n]...), text[n:]
-	}
-	a.tail = append(a.tail, text...)
-	if over := len(a.tail) - maxAnswer; over > maxAnswer {
-		a.omitted += over
-		a.tail = append(a.tail[:0], a.tail[over:]...)
-	}
+	a.MaxHead, a.MaxTail = maxAnswer, maxAnswer
+	a.Add([]byte(text))
 }
 
 func (a *answerText) String() string {
-	if a.omitted == 0 {
-		return string(a.head) + string(a.tail)
+	mark := ""
+	if a.Omitted > 0 {
+		mark = fmt.Sprintf("\n[… %d bytes left out …]\n", a.Omitted)
 	}
-	return fmt.Sprintf("%s\n[… %d bytes left out …]\n%s", a.head, a.omitted, strings.ToValidUTF8(string(a.tail), ""))
+	return string(a.Head) + mark + string(a.Tail)
 }

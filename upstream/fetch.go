@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
 // fetchOutside has npx fetch and resolve an adapter where no project can say which program that is: in a project's
@@ -43,7 +45,7 @@ func (o *Options) Fetch(ctx context.Context) error {
 		return nil
 	}
 	which := *o
-	which.Env = append(slices.Clone(o.Env), "npm_config_call=command -v "+quoteForShell(o.adapter[0]))
+	which.Env = append(slices.Clone(o.Env), "npm_config_call=command -v "+chars.ShellWord(o.adapter[0]))
 	which.Stderr = nil
 	p, err := Start(which)
 	if err != nil {
@@ -72,12 +74,10 @@ var ofNpx = []string{"npm_config_call", "npm_config_script_shell", "npm_config_p
 func callOnUnix(dir string, command []string) string {
 	words := make([]string, len(command))
 	for i, word := range command {
-		words[i] = quoteForShell(word)
+		words[i] = chars.ShellWord(word)
 	}
-	return "unset " + strings.Join(ofNpx, " ") + "; cd " + quoteForShell(dir) + " && exec " + strings.Join(words, " ")
+	return "unset " + strings.Join(ofNpx, " ") + "; cd " + chars.ShellWord(dir) + " && exec " + strings.Join(words, " ")
 }
-
-func quoteForShell(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 func callOnWindows(dir string, command []string) string {
 	var call strings.Builder

@@ -73,7 +73,9 @@ func (c *keyStates) starts(key string) (ended func(error)) {
 }
 
 // keepProbed keeps what a probe's start has given.
-func (c *keyStates) keepProbed(key string, o *outcome) { c.with(key, func(v *keyState) { v.probed = o }) }
+func (c *keyStates) keepProbed(key string, o *outcome) {
+	c.with(key, func(v *keyState) { v.probed = o })
+}
 
 // takeProbed returns what keepProbed has kept, once; nil where there is nothing.
 func (c *keyStates) takeProbed(key string) (o *outcome) {

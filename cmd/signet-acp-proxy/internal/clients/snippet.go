@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 )
 
@@ -153,12 +154,14 @@ func form(s snippet) string {
 	if s.client.Name == "obsidian" {
 		fmt.Fprintf(&b, "Arguments, one a line:\n  %s\n", strings.Join(s.command[1:], "\n  "))
 	} else {
-		fmt.Fprintf(&b, "Arguments:  %s\n", list(s.command[1:], shellWord, " "))
+		fmt.Fprintf(&b, "Arguments:  %s\n", list(s.command[1:], chars.ShellWord, " "))
 	}
 	return b.String()
 }
 
-func toad(s snippet) string { return "toad acp " + shellWord(list(s.command, shellWord, " ")) + " .\n" }
+func toad(s snippet) string {
+	return "toad acp " + chars.ShellWord(list(s.command, chars.ShellWord, " ")) + " .\n"
+}
 
 // marimoPorts are those that marimo's page connects to.
 var marimoPorts = map[string]int{"claude": 3017, "gemini": 3019, "codex": 3021, "opencode": 3023, "cursor": 3025}
@@ -169,7 +172,7 @@ func marimo(s snippet) string {
 		return fmt.Sprintf("# marimo has no place for %s: its agents are claude, codex, cursor, gemini and opencode\n",
 			s.harness)
 	}
-	return fmt.Sprintf("npx stdio-to-ws %s --port %d\n", shellWord(list(s.command, shellWord, " ")), port)
+	return fmt.Sprintf("npx stdio-to-ws %s --port %d\n", chars.ShellWord(list(s.command, chars.ShellWord, " ")), port)
 }
 
 func nori(s snippet) string {
@@ -183,15 +186,6 @@ args = [%s]
 }
 
 func jupyter(s snippet) string {
-	return fmt.Sprintf("export ACP_AGENT_COMMAND=%s\nexport ACP_AGENT_ARGS=%s\n", shellWord(s.command[0]),
-		shellWord(strings.Join(s.command[1:], " ")))
-}
-
-// shellWord quotes a word for a shell where that is needed.
-func shellWord(word string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-^"
-	if word != "" && strings.Trim(word, plain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return fmt.Sprintf("export ACP_AGENT_COMMAND=%s\nexport ACP_AGENT_ARGS=%s\n", chars.ShellWord(s.command[0]),
+		chars.ShellWord(strings.Join(s.command[1:], " ")))
 }

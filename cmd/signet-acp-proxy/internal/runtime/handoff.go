@@ -149,20 +149,13 @@ func (h Handoff) Run(ctx context.Context, std term.Streams) error {
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		switch quoted[i] = word; {
-		case word != chars.Printable(word): // a terminal would act on it
+		quoted[i] = chars.ShellWord(word)
+		if word != chars.Printable(word) { // a terminal would act on it
 			escaped := strconv.QuoteToASCII(word)
 			quoted[i] = "$'" + strings.ReplaceAll(escaped[1:len(escaped)-1], "'", `\'`) + "'"
-		case word == "" || strings.ContainsFunc(word, special):
-			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 		}
 	}
 	return strings.Join(quoted, " ")
-}
-
-// special reports whether a character may have a meaning for a shell.
-func special(r rune) bool {
-	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-^", r)
 }
 
 // HandoffTool is the tool by which an agent hands its own session over to another agent. open gives the database, and

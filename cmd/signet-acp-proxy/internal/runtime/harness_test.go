@@ -59,7 +59,7 @@ func TestHarnessCommand(t *testing.T) {
 	}{
 		{name: "gemini", command: []string{"--", "-m", "x"}, want: "gemini --acp -m x"},
 		{name: "codex", command: []string{"--", "-c", "model=x"},
-			want: "npx -y --package=@agentclientprotocol/codex-acp@latest", call: "exec 'codex-acp' '-c' 'model=x'"},
+			want: "npx -y --package=@agentclientprotocol/codex-acp@latest", call: "exec codex-acp -c model=x"},
 		{name: "auto", defaultAgent: "gemini", want: "gemini --acp"},
 		{name: "auto", err: ErrNoDefault},
 		{name: "auto", defaultAgent: "nobody", err: ErrUnknownAgent},

@@ -7,9 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 	"github.com/Signet-AI/signet-acp-proxy/view"
@@ -26,7 +26,7 @@ func (d *Data) Page(f config.Flags) view.Source {
 	}
 	for _, flag := range []struct{ name, value string }{{"--signet-path", f.SignetPath}, {"--db", f.DB}} {
 		if flag.value != "" {
-			about.Flags += " " + flag.name + " " + quoted(flag.value)
+			about.Flags += " " + flag.name + " " + chars.ShellWord(flag.value)
 		}
 	}
 	return view.Source{DB: d.DB, Sessions: d.Sessions, Memories: d.Memories, About: about,
@@ -43,14 +43,6 @@ func kept(d time.Duration) string {
 		return d.String()
 	}
 	return fmt.Sprintf("%d days", d/day)
-}
-
-// quoted quotes an argument for a shell.
-func quoted(arg string) string {
-	if !strings.ContainsAny(arg, " \t\n\"'`$\\!*?[]{}()<>|&;#~") {
-		return arg
-	}
-	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }
 
 // OpenInBrowser has the desktop open a file or an address, and does not wait for it.
