@@ -76,7 +76,7 @@ func newConfigSet(p program) *cobra.Command {
 
 func settingKeys(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion
-	for _, s := range config.Settings() {
+	for _, s := range config.SettingsOf(&config.Config{}) {
 		if len(args) == 0 {
 			names = append(names, cobra.CompletionWithDesc(s.Name, s.Help))
 		} else if s.Name == args[0] {

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the tables in docs anew")
 func TestSettingsTable(t *testing.T) { made(t, "configuration", "settings", settingsTable()) }
 
 // So are the sections on clients.
-func TestClientsPage(t *testing.T) { made(t, "clients", "clients", clientSections()) }
+func TestClientsPage(t *testing.T) { made(t, "clients", "clients", clientSections(t)) }
 
 // made checks what a page has between two marks, or writes it.
 func made(t *testing.T, name, mark, text string) {
@@ -50,7 +50,12 @@ func made(t *testing.T, name, mark, text string) {
 }
 
 // clientSections has a section for each client that has none of its own.
-func clientSections() string {
+func clientSections(t *testing.T) string {
+	t.Setenv("PATH", "") // so that we are named by our path
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
 	for _, c := range clients.All {
 		if c.Name == "acpx" || c.Name == "zed" {
@@ -60,7 +65,12 @@ func clientSections() string {
 		if c.Path != nil {
 			fmt.Fprintf(&b, "`%s`: setup writes %s; %s.\n", c.Name, c.Where, c.Reload)
 		} else {
-			fmt.Fprintf(&b, "`--for %s`, into %s:\n\n```text\n%s```\n", c.Name, c.Where, c.Example())
+			text, err := clients.Snippet(&config.Config{}, c.Name, []string{"gemini"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = strings.ReplaceAll(text, self, "/path/to/signet-acp-proxy")
+			fmt.Fprintf(&b, "`--for %s`, into %s:\n\n```text\n%s```\n", c.Name, c.Where, text)
 		}
 		if c.Notes != "" {
 			fmt.Fprintf(&b, "\n%s\n", c.Notes)
@@ -82,10 +92,10 @@ func settingsTable() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, environment, def, s.Help)
 	}
-	for _, s := range config.Settings() {
+	for _, s := range config.SettingsOf(&config.Config{}) {
 		row(s.Name, "`"+s.Env+"`", s)
 	}
-	for _, s := range config.AgentSettings() {
+	for _, s := range config.SettingsOf(&config.AgentConfig{}) {
 		row("agents.NAME."+s.Name, "", s)
 	}
 	return b.String()
@@ -148,7 +158,7 @@ func TestPlainWords(t *testing.T) {
 		}
 		look(page, string(text))
 	}
-	for _, s := range append(config.Settings(), config.AgentSettings()...) {
+	for _, s := range append(config.SettingsOf(&config.Config{}), config.SettingsOf(&config.AgentConfig{})...) {
 		look(s.Name, s.Help)
 	}
 	var walk func(*cobra.Command)

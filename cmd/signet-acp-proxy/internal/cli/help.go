@@ -104,7 +104,7 @@ func PrintHelp(cmd *cobra.Command, _ []string) {
 // settingsHelp is the table of settings. On a narrow screen the rule for the variables' names stands in place of each
 // name.
 func settingsHelp(width int) string {
-	all := config.Settings()
+	all := config.SettingsOf(&config.Config{})
 	var names, variables, defaults int
 	for _, s := range all {
 		names, variables, defaults = max(names, len(s.Name)), max(variables, len(s.Env)), max(defaults, len(s.Default))

@@ -38,12 +38,6 @@ func Snippet(c *config.Config, client string, harnesses []string) (string, error
 	return strings.Join(all, "\n"), nil
 }
 
-// Example is what goes into a client by hand for gemini.
-func (c Client) Example() string {
-	return c.Snippet(snippet{c, "gemini",
-		[]string{"/path/to/signet-acp-proxy", "--agent", "gemini", "--", "gemini", "--acp"}})
-}
-
 // full names our program by its path: a client that is set up by hand may have any PATH.
 func (c Client) full(command []string) []string {
 	c.Desktop = true

@@ -56,7 +56,7 @@ func settingPath(name string) ([]string, Setting, error) {
 		section, prefix, field = &AgentConfig{}, "agents."+agent+".", of
 		keys = append(keys, "agents", agent)
 	}
-	all := settingsOf(section)
+	all := SettingsOf(section)
 	i := slices.IndexFunc(all, func(s Setting) bool { return s.Name == field })
 	if i < 0 {
 		names := settingNames(all)

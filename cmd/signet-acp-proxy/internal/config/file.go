@@ -60,7 +60,7 @@ func (c *Config) readFile(path string) error {
 		if !known {
 			mistakes = append(mistakes, configError{path, key.Line,
 				fmt.Errorf("unknown setting %q; did you mean %q?", key.Value,
-					nearest(key.Value, settingNames(settingsOf(c))))})
+					nearest(key.Value, settingNames(SettingsOf(c))))})
 			continue
 		}
 		if err := s.decode(value); err != nil {
@@ -121,7 +121,7 @@ func (c *Config) readAgents(path string, node *yaml.Node) error {
 			continue
 		}
 		var agent AgentConfig
-		fields := settingsOf(&agent)
+		fields := SettingsOf(&agent)
 		for _, s := range fields {
 			if err := s.set(s.Default); s.Default != "" && err != nil {
 				mistakes = append(mistakes, err)

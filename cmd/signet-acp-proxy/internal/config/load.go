@@ -23,7 +23,7 @@ func Load(f Flags) (*Config, error) {
 			mistakes = append(mistakes, err)
 		}
 	}
-	for _, s := range settingsOf(c) {
+	for _, s := range SettingsOf(c) {
 		if s.Default != "" {
 			mistake(s.set(s.Default))
 		}
@@ -35,7 +35,7 @@ func Load(f Flags) (*Config, error) {
 		return c, err
 	}
 	mistake(c.readTrusted(filepath.Join(c.SignetPath, "agent.yaml")))
-	for _, s := range settingsOf(c) {
+	for _, s := range SettingsOf(c) {
 		if v := os.Getenv(s.Env); v != "" && !(s.Name == "delegation" && delegation.Inside(os.Getenv) != "") {
 			if err := s.set(v); err != nil {
 				mistake(configError{file: s.Env, err: err})

@@ -22,17 +22,11 @@ type Setting struct {
 	value reflect.Value
 }
 
-// Settings lists every setting that the file may hold, with its default.
-func Settings() []Setting { return settingsOf(&Config{}) }
-
-// AgentSettings lists those of an agent's section.
-func AgentSettings() []Setting { return settingsOf(&AgentConfig{}) }
-
 // Named finds a setting by its name.
 func Named(name string) (Setting, bool) { return settingNamed(&Config{}, name) }
 
-// settingsOf lists the fields of a struct that the file may hold.
-func settingsOf(section any) []Setting {
+// SettingsOf lists the settings of a section of the file, *Config or *AgentConfig, with their values.
+func SettingsOf(section any) []Setting {
 	var all []Setting
 	v := reflect.ValueOf(section).Elem()
 	for i := range v.NumField() {
@@ -60,7 +54,7 @@ func settingNames(all []Setting) []string {
 }
 
 func settingNamed(c *Config, name string) (Setting, bool) {
-	for _, s := range settingsOf(c) {
+	for _, s := range SettingsOf(c) {
 		if s.Name == name {
 			return s, true
 		}

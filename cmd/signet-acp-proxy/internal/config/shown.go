@@ -20,7 +20,7 @@ type ShownSetting struct {
 // Shown lists every setting.
 func (c *Config) Shown() []ShownSetting {
 	all := []ShownSetting{{"signet_path", c.SignetPath, c.sources["signet_path"], "SIGNET_PATH"}}
-	for _, s := range settingsOf(c) {
+	for _, s := range SettingsOf(c) {
 		all = append(all, ShownSetting{s.Name, plainValue(s), c.sources[s.Name], s.Env})
 	}
 	var names []string
@@ -30,7 +30,7 @@ func (c *Config) Shown() []ShownSetting {
 	slices.Sort(names)
 	for _, name := range names {
 		agent := c.Agents[name]
-		for _, s := range settingsOf(&agent) {
+		for _, s := range SettingsOf(&agent) {
 			source, set := c.sources["agents."+name+"."+s.Name]
 			if !set {
 				source = "default"
