@@ -28,6 +28,12 @@ func find(command []string) (string, error) {
 	return "", fmt.Errorf("%w: %s not found: %s", ErrNotStarted, command[0], advice)
 }
 
+// Startable returns an ErrNotStarted if what starts the harness is missing here: its program, or npx for its adapter.
+func (p Profile) Startable() error {
+	_, err := find(p.CommandHere())
+	return err
+}
+
 // notStarted makes an ErrNotStarted of the system's error about a program that was found.
 func notStarted(path string, err error) error {
 	switch {

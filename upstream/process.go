@@ -198,10 +198,6 @@ func (p *Process) Terminate(sig os.Signal) {
 	}
 }
 
-// Exited returns a channel that is closed once the harness itself has ended. Stdout may still hold some of what it
-// wrote.
-func (p *Process) Exited() <-chan struct{} { return p.exited }
-
 // Pid returns the harness's process id, which is also its group's.
 func (p *Process) Pid() int { return p.child.pid }
 

@@ -36,9 +36,9 @@ func TestExit(t *testing.T) {
 				t.Errorf("got %v, status %d", got, got.Status())
 			}
 			select {
-			case <-p.Exited():
+			case <-p.exited:
 			default:
-				t.Error("Wait returned before Exited")
+				t.Error("Wait returned before it had exited")
 			}
 			if again := p.Wait(); again != got {
 				t.Errorf("a second Wait gave %v", again)
@@ -188,7 +188,7 @@ func TestHangupInAWrite(t *testing.T) {
 
 func TestWriteToTheDead(t *testing.T) {
 	p := start(t, as("exit", "0"))
-	<-p.Exited()
+	<-p.exited
 	eventually(t, "an error", func() bool { _, err := p.Stdin.Write([]byte("x")); return err != nil })
 }
 
@@ -243,7 +243,7 @@ func TestToldWhileTheGrandchildHoldsThePipes(t *testing.T) {
 		p := start(t, o)
 		readLine(t, p) // the grandchild runs
 		if order == "after" {
-			<-p.Exited()
+			<-p.exited
 		}
 		p.Terminate(syscall.SIGWINCH) // harmless
 		within(t, "Wait", func() Exit { _, _ = io.Copy(io.Discard, p.Stdout); return p.Wait() })
@@ -276,7 +276,7 @@ func TestStdoutClosedEarly(t *testing.T) {
 // All that the harness wrote before its end is read, however late.
 func TestOutputAfterTheEnd(t *testing.T) {
 	p := start(t, Options{Command: []string{"sh", "-c", "head -c 60000 /dev/zero; exit 4"}})
-	<-p.Exited()
+	<-p.exited
 	if all, err := io.ReadAll(p.Stdout); len(all) != 60000 || err != nil {
 		t.Errorf("%d bytes, %v", len(all), err)
 	}

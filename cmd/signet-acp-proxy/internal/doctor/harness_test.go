@@ -117,7 +117,9 @@ func TestGreetingUnread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-p.Exited()
+	for err == nil { // until it is gone
+		_, err = p.Stdin.Write([]byte("\n"))
+	}
 	_, err = greet(t.Context(), p)
 	p.Wait()
 	if err == nil || err.Error() != `it says "Welcome!"` {

@@ -21,12 +21,13 @@ func (s Steps) Demonstrate(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("trying it out: %w; signet-acp-proxy doctor looks for the cause", err)
 		}
-		s.done("memory works here. This was shown with a toy of ours, not with an agent. One session was told: %q; "+
-			"the next was given: %s", statement, shown.given)
+		s.done("memory works here, tried with a small built-in agent that repeats what it is told. One session was "+
+			"told: %q; the next was given: %s", statement, shown.given)
 	}
-	s.say("From now on what you and agents say is recorded in %s, on this machine only. "+
-		"signet-acp-proxy sessions lists it, signet-acp-proxy forget SESSION removes it, and memory: off in %s turns "+
-		"it off.", runtime.HomeShort(s.Config.DB), runtime.HomeShort(filepath.Join(s.Config.SignetPath, "agent.yaml")))
+	s.say("From now on, what you and your agents say is stored in %s, on this machine only. To list it: "+
+		"signet-acp-proxy sessions. To remove a conversation: signet-acp-proxy forget SESSION. To turn it off: "+
+		"memory: off in %s.",
+		runtime.HomeShort(s.Config.DB), runtime.HomeShort(filepath.Join(s.Config.SignetPath, "agent.yaml")))
 	s.plain()
 	s.say("Next: write into %s who the agent is, and into USER.md who you are.",
 		runtime.HomeShort(filepath.Join(s.Config.SignetPath, "IDENTITY.md")))
@@ -37,9 +38,9 @@ func (s Steps) Demonstrate(ctx context.Context) error {
 func (s Steps) plain() {
 	for _, name := range []string{"claude", "codex"} {
 		if clients.OnPath(name) {
-			s.say("Plain %s in a terminal gets no memory by itself, because it does not go through us. A client does. "+
-				"Or give it the memory tools: %[1]s mcp add signet -- signet-acp-proxy mcp. And "+
-				"signet-acp-proxy config set backfill auto takes in what it writes down.", name)
+			s.say("If you start %s by itself in a terminal, it has no memory yet: only clients go through this "+
+				"program. To give it the memory tools: %[1]s mcp add signet -- signet-acp-proxy mcp. To also take in "+
+				"the conversations that it stores: signet-acp-proxy config set backfill auto.", name)
 			return
 		}
 	}
@@ -82,18 +83,18 @@ func (s Steps) demonstrateWithHarness(ctx context.Context) bool {
 	case !there:
 		return false
 	case !s.Yes && !s.Std.Interactive():
-		s.skip("%s is there: with signet-acp-proxy init --yes the proof is with it", name)
+		s.skip("to try it with %s: signet-acp-proxy init --yes", name)
 		return false
 	case !s.Yes && !s.Std.Ask("try it with %s? It is asked two short questions, under your login", name):
 		return false
 	}
 	shown, err := s.try(ctx, name, trialAgent{Name: name, Command: command})
 	if err != nil {
-		s.skip("%s did not take part: %v", name, err)
+		s.skip("trying it with %s failed: %v", name, err)
 		return false
 	}
-	s.done("it remembered. In one session with %s: %q; the next was told: %s", name, statement, shown.given)
-	s.line(" ", "%q, and %s answered: %s", question, name,
+	s.done("it remembered. One session with %s was told: %q; the next was given: %s", name, statement, shown.given)
+	s.line(" ", "asked %q, %s answered: %s", question, name,
 		term.Cut(strings.Join(strings.Fields(shown.answer), " "), 200))
 	return true
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
 // Steps are the steps of init and uninstall.
@@ -26,10 +27,10 @@ type Steps struct {
 // SetUp makes the Signet folder and its templates, and adds entries to the clients that are found.
 func (s Steps) SetUp() error {
 	if len(clients.Found()) == 0 {
-		s.say("No client was found here, so nothing can be connected yet. A client is the program in which you " +
-			"talk to agents. The quickest two: npm install -g acpx, for the terminal; or the agent panel of Zed, " +
-			"VS Code or a JetBrains IDE. Then run signet-acp-proxy init again. Others are set up by hand: " +
-			"signet-acp-proxy setup print AGENT --for CLIENT.")
+		s.say("No client was found. A client is the program in which you talk to agents. The quickest are acpx for " +
+			"the terminal (npm install -g acpx) and the agent panels of Zed, VS Code and JetBrains IDEs. Install one " +
+			"and run signet-acp-proxy init again. To set up any other: signet-acp-proxy setup print AGENT " +
+			"--for CLIENT.")
 		fmt.Fprintln(s.Std.Out)
 	}
 	if err := s.folder(); err != nil {
@@ -76,8 +77,15 @@ func (s Steps) clients() error {
 	found, harnesses := clients.Found(), clients.Installed(s.Config)
 	if len(harnesses) > 0 {
 		s.done("agents on this machine: %s", strings.Join(harnesses, ", "))
+		for _, name := range harnesses {
+			profile, _ := s.Config.Profile(name)
+			if err := profile.Startable(); err != nil {
+				why := strings.TrimPrefix(err.Error(), upstream.ErrNotStarted.Error()+": ")
+				s.skip("%s cannot be started yet: %s", name, why)
+			}
+		}
 	} else {
-		s.skip("no agent was found on PATH (Claude Code, Codex, …): install one, and run signet-acp-proxy init again")
+		s.skip("no agent was found on PATH (Claude Code, Codex, …): install one and run signet-acp-proxy init again")
 	}
 	for _, name := range found {
 		file, err := clients.Open(name)
@@ -85,7 +93,7 @@ func (s Steps) clients() error {
 			return err
 		}
 		if len(harnesses) == 0 {
-			s.skip("%s: no harness was found on PATH; later: signet-acp-proxy setup %s NAME", name, name)
+			s.skip("%s: no agent was found on PATH; later: signet-acp-proxy setup %s NAME", name, name)
 			continue
 		}
 		done, err := file.PutIn(s.Config, harnesses)
@@ -105,7 +113,7 @@ func (s Steps) clients() error {
 		case s.DryRun:
 			s.would("add %s to %s", names, path)
 		case !s.Yes && !s.Std.Interactive():
-			s.skip("%s: %s would go into %s; signet-acp-proxy init --yes does it", name, names, path)
+			s.skip("%s: to add %s to %s, run signet-acp-proxy init --yes", name, names, path)
 		case !s.Yes && !s.Std.Ask("add %s to %s?", names, path):
 			s.skip("%s: left as it is; later: signet-acp-proxy setup %[1]s", name)
 		default:
