@@ -1,54 +1,12 @@
 package privacy
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
-
-// assignments finds the values of secret-like names: NAME=value, "name": "value", name := `value`, --name value,
-// <name>value</name>, name is value. The names are looked for in text[from:to], which begins and ends between two
-// words; the values may stand behind it.
-func (f *findings) assignments(text string, from, to int) {
-	for i := from; i < to; {
-		if !identifier(text[i]) {
-			i++
-			continue
-		}
-		letters, end := characters[text[i]], i+1
-		for end < to && identifier(text[end]) {
-			letters |= characters[text[end]]
-			end++
-		}
-		if letters.mayBeSecret() {
-			before := ""
-			if letters.mayContinueName() {
-				before = nameBehind(text, i)
-			}
-			if n, ok := secretName(text[i:end], before); ok {
-				n.start, n.end = i, end
-				f.assigned(text, n)
-			}
-		}
-		i = end
-	}
-}
-
-// nameBehind returns the last name before i: "api" for the "key" of "api key".
-func nameBehind(text string, i int) string {
-	end := i
-	for end > 0 && !identifier(text[end-1]) {
-		end--
-	}
-	start := end
-	for start > 0 && identifier(text[start-1]) {
-		start--
-	}
-	return text[start:end]
-}
 
 // separator is what stands between a name and its value: a quote that closes the name, an operator or "is", perhaps a
 // type. The groups are the operator, the type, and the quote that opens the value.
@@ -117,7 +75,7 @@ func (f *findings) assigned(text string, n name) {
 	v := assignment{n, value, quote != "", operator}
 	if v.isSecret() {
 		start := n.end + at[1]
-		f.add(start, start+len(value), v.kind())
+		f.addNamed(start, start+len(value), v.kind())
 	}
 }
 
@@ -215,27 +173,19 @@ var sentenceWords = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-// defaults finds what Terraform gives to a secret-like variable when nobody sets it.
-func (f *findings) defaults(text string) {
-	for i := 0; ; {
-		n := strings.Index(text[i:], "variable")
-		if n < 0 {
-			return
-		}
-		i += n
-		m := variable().FindStringSubmatchIndex(text[i:min(len(text), i+maxValue)])
-		if m != nil {
-			n, ok := secretName(text[i+m[2]:i+m[3]], "")
-			v := assignment{n, text[i+m[4] : i+m[5]], true, "="}
-			if ok && v.isSecret() {
-				f.add(i+m[4], i+m[5], v.kind())
-			}
-		}
-		i += len("variable")
+// variable looks for what Terraform gives to a secret-like variable when nobody sets it.
+func (f *findings) variable(text string, at int) {
+	m := variableDefault().FindStringSubmatchIndex(text[at:min(len(text), at+maxValue)])
+	if m == nil {
+		return
+	}
+	n, ok := secretName(text[at+m[2]:at+m[3]], "")
+	if v := (assignment{n, text[at+m[4] : at+m[5]], true, "="}); ok && v.isSecret() {
+		f.addNamed(at+m[4], at+m[5], v.kind())
 	}
 }
 
-var variable = pattern.New(`^variable\s+"([^"]{1,80})"\s*\{[^{}]{0,400}?\bdefault\s*=\s*"([^"\n]{4,})"`)
+var variableDefault = pattern.New(`^variable\s+"([^"]{1,80})"\s*\{[^{}]{0,400}?\bdefault\s*=\s*"([^"\n]{4,})"`)
 
 // isSecret decides whether the value is a secret. The clearer the name says so, and the more the assignment looks like
 // configuration, the less must the value itself look like a secret.
@@ -255,8 +205,8 @@ func (a assignment) isSecret() bool {
 		return false
 	}
 	if !a.quoted && !a.name.upperCase && len(v) < 40 && !a.password() {
-		low := []byte(strings.ToLower(v))
-		if slices.ContainsFunc(roots, func(r []byte) bool { return bytes.HasSuffix(low, r) }) {
+		low := strings.ToLower(v)
+		if slices.ContainsFunc(roots, func(root string) bool { return strings.HasSuffix(low, root) }) {
 			return false // token = access_token: the name of another variable
 		}
 	}

@@ -15,17 +15,11 @@ var (
 		`wordpress_logged_in_\w+|remember_(?:me|token|web_\w+)|__Secure-[\w.-]+|__Host-[\w.-]+)$`)
 )
 
-// cookies finds the values in Cookie and Set-Cookie headers that identify a session.
-func (f *findings) cookies(text string) {
-	for _, at := range f.headers {
-		if at >= 0 {
-			f.cookie(text, at)
-		}
-	}
-}
-
-// cookie looks at the header whose "cookie" begins at at.
+// cookie looks for values that identify a session, in a Cookie or Set-Cookie header where an "ookie" stands.
 func (f *findings) cookie(text string, at int) {
+	if at--; at < 0 {
+		return
+	}
 	line, _, _ := strings.Cut(text[at:min(len(text), at+maxValue)], "\n")
 	head := cookieLine().FindStringIndex(line)
 	if head == nil {
@@ -36,7 +30,7 @@ func (f *findings) cookie(text string, at int) {
 		name, value := text[start+m[2]:start+m[3]], text[start+m[4]:start+m[5]]
 		made := mixed(value) && digitsIn(value) && !wordy(value) && entropy(value) >= 2.5
 		if len(value) >= 8 && !placeholder(value) && (made || sessionCookie().MatchString(name)) {
-			f.add(start+m[4], start+m[5], "cookie")
+			f.addNamed(start+m[4], start+m[5], "cookie")
 		}
 	}
 }

@@ -16,9 +16,10 @@ type finding struct {
 // findings gathers what the rules find, in any order and overlapping.
 type findings struct {
 	spans  []finding
+	named  []finding // by a name beside them: of two that begin together the kind of the other counts
 	public []finding // public PEM blocks and URLs, in which random strings are no secrets
 
-	headers []int // where "cookie" may begin a header
+	nameEnd int // of the last name that was looked at
 
 	growing bool   // more text follows
 	open    int    // where the first span begins that more text may lengthen or make a secret
@@ -27,6 +28,10 @@ type findings struct {
 
 func (f *findings) add(start, end int, kind string) {
 	f.spans = append(f.spans, finding{start, end, kind})
+}
+
+func (f *findings) addNamed(start, end int, kind string) {
+	f.named = append(f.named, finding{start, end, kind})
 }
 
 // wait notes a span that cannot be judged yet.

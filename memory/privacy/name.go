@@ -1,7 +1,6 @@
 package privacy
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 )
@@ -25,11 +24,9 @@ var (
 		"adminkey", "deploykey", "userkey", "appkey", "credentials", "credential", "creds", "signature", "sig", "sas",
 		"auth", "authorization", "mnemonic", "clientkeydata",
 	}
-	// roots: each of the words above contains one, so that most names are ruled out quickly.
-	roots = [][]byte{
-		[]byte("key"), []byte("token"), []byte("pass"), []byte("secret"), []byte("auth"), []byte("cred"), []byte("pwd"),
-		[]byte("sig"), []byte("sas"), []byte("mnemonic"),
-	}
+	secretWords = slices.Concat(passwords, secrets)
+	// roots: each of the words above contains one.
+	roots = []string{"key", "token", "pass", "secret", "auth", "cred", "pwd", "sig", "sas", "mnemonic"}
 
 	// Names that end in one of harmlessEnds, or contain one of harmlessWords, say something about a secret
 	// (token_count), or mean something else (tokenizer).
@@ -54,81 +51,40 @@ func harmless(plain string) bool {
 			!strings.HasSuffix(plain, "secretid")
 }
 
-// identifier reports whether c may stand in a name.
-func identifier(c byte) bool { return characters[c]&^otherSign != 0 }
-
-// letters is the set of letters in a word, whatever their case: bit 0 is a. Two more bits say whether other characters
-// stand in it.
-type letters uint32
-
-const (
-	anyLetter letters = 1<<26 - 1
-	nameSign  letters = 1 << 26 // a digit or a sign that names have
-	otherSign letters = 1 << 27 // a sign that tokens have, and names do not
-)
-
-// characters has the characters that names and tokens of any kind consist of, each with its bit. A word is an unbroken
-// run of them.
-var characters = func() (set [256]letters) {
-	for c := range set {
-		switch c := byte(c); class(c) {
-		case 'a', 'A':
-			set[c] = 1 << (c | 0x20 - 'a')
-		case '0':
-			set[c] = nameSign
-		}
+// name looks for a secret-like name and its value where one of the roots stands.
+func (f *findings) name(text string, at int) {
+	if at < f.nameEnd {
+		return
 	}
-	for _, c := range []byte("_-.") {
-		set[c] = nameSign
+	start, end := at, at
+	for start > 0 && at-start <= maxName && inName(text[start-1]) {
+		start--
 	}
-	for _, c := range []byte("~+/=%") {
-		set[c] = otherSign
+	for end < len(text) && end-start <= maxName && inName(text[end]) {
+		end++
 	}
-	return set
-}()
-
-func lettersOf(word string) (set letters) {
-	for i := range len(word) {
-		set |= characters[word[i]]
+	f.nameEnd = end
+	word, before := text[start:end], ""
+	if p := plainName(word); p == "key" || p == "phrase" {
+		before = nameBehind(text, start)
 	}
-	return set
+	if n, ok := secretName(word, before); ok {
+		n.start, n.end = start, end
+		f.assigned(text, n)
+	}
 }
 
-var (
-	keyLetters, phraseLetters = lettersOf("key"), lettersOf("phrase")
-	sigLetters, sasLetters    = lettersOf("sig"), lettersOf("sas")
-	signature                 = lettersOf("signature")
-
-	// secretLetters are the sets of letters of the roots, and of the "phrase" in "pass phrase".
-	secretLetters = func() (sets []letters) {
-		for _, root := range roots {
-			sets = append(sets, lettersOf(string(root)))
-		}
-		return append(sets, phraseLetters)
-	}()
-)
-
-// mayBeSecret reports whether a word of these letters may contain a secret-like name. It rules out most words of a text
-// at little cost.
-func (l letters) mayBeSecret() bool {
-	for _, set := range secretLetters {
-		if l&set != set {
-			continue
-		}
-		// "sig" and "sas" count alone, or in "signature": many words contain their letters
-		if (set == sigLetters || set == sasLetters) && l&otherSign == 0 && l&anyLetter != set &&
-			l&signature != signature {
-			continue
-		}
-		return true
+// nameBehind returns the last name before i: "api" for the "key" of "api key".
+func nameBehind(text string, i int) string {
+	end := i
+	for end > 0 && !inName(text[end-1]) {
+		end--
 	}
-	return false
-}
-
-// mayContinueName reports whether a word of these letters may be the second half of a name in two words: the "key" of
-// "api key", the "phrase" of "pass phrase".
-func (l letters) mayContinueName() bool {
-	return l&anyLetter == keyLetters || l&anyLetter == phraseLetters
+	start := end
+	for start > 0 && inName(text[start-1]) {
+		start--
+	}
+	return text[start:end]
 }
 
 // nameBefore returns the plain name that the value at i is assigned to; empty where nothing is assigned.
@@ -141,30 +97,16 @@ func nameBefore(text string, i int) string {
 		return ""
 	}
 	start := end
-	for start > 0 && end-start < 80 && identifier(text[start-1]) {
+	for start > 0 && end-start < 80 && inName(text[start-1]) {
 		start--
 	}
 	return plainName(text[start:end])
 }
 
-func plainName(s string) string {
-	var buf [maxName]byte
-	return string(plain(buf[:0], s))
-}
+// plainName returns a name in lower case, without what stands between its words.
+func plainName(s string) string { return strings.ToLower(betweenWords.Replace(s)) }
 
-// plain appends a name to buf: lower case, without its separators, no more than maxName bytes of it.
-func plain(buf []byte, s string) []byte {
-	for i := range min(len(s), maxName) {
-		switch c := s[i]; {
-		case c == '-', c == '_', c == '.':
-		case 'A' <= c && c <= 'Z':
-			buf = append(buf, c+'a'-'A')
-		default:
-			buf = append(buf, c)
-		}
-	}
-	return buf
-}
+var betweenWords = strings.NewReplacer("-", "", "_", "", ".", "")
 
 const maxName = 80 // bytes of a name; a longer one is none
 
@@ -174,31 +116,23 @@ func secretName(word, before string) (name, bool) {
 	if len(word) > maxName || len(word) < 3 {
 		return name{}, false
 	}
-	var buf [2 * maxName]byte
-	p := plain(buf[:0], word)
-	if string(p) == "key" || string(p) == "phrase" {
-		p = plain(plain(buf[:0], before), word)
+	p := plainName(word)
+	if p == "key" || p == "phrase" {
+		p = plainName(before) + p
 	}
-	if !slices.ContainsFunc(roots, func(r []byte) bool { return bytes.Contains(p, r) }) {
-		return name{}, false
-	}
-	for _, list := range [][]string{passwords, secrets} {
-		for _, s := range list {
-			at := bytes.LastIndex(p, []byte(s))
-			if at < 0 || (s == "sig" || s == "sas") && len(p) != 3 {
-				continue
-			}
-			if (len(s) <= 4 && s != "pwd" || s == "signature") && at+len(s) != len(p) { // "author" has no auth in it
-				continue
-			}
-			if s == "pass" && !endsInPass(word) {
-				continue
-			}
-			n := name{plain: string(p), secret: s,
-				upperCase: word == strings.ToUpper(word) && strings.ToLower(word) != word}
-			n.atEnd = strings.Trim(n.plain[at+len(s):], "0123456789") == ""
-			return n, n.atEnd && !contains(n.plain, harmlessWords) || !n.atEnd && !harmless(n.plain)
+	for _, s := range secretWords {
+		at := strings.LastIndex(p, s)
+		isLast := at+len(s) == len(p)
+		switch {
+		case at < 0,
+			(s == "sig" || s == "sas") && len(p) != 3,
+			(len(s) <= 4 && s != "pwd" || s == "signature") && !isLast, // "author" has no auth in it
+			s == "pass" && !endsInPass(word):
+			continue
 		}
+		n := name{plain: p, secret: s, upperCase: word == strings.ToUpper(word) && strings.ToLower(word) != word}
+		n.atEnd = strings.Trim(p[at+len(s):], "0123456789") == ""
+		return n, n.atEnd && !contains(p, harmlessWords) || !n.atEnd && !harmless(p)
 	}
 	return name{}, false
 }
@@ -210,23 +144,15 @@ var countedPasses = []string{
 
 // endsInPass reports whether a name ends in the word "pass" and means a password: not compass, not first_pass.
 func endsInPass(word string) bool {
-	before, ok := cutSuffixFold(word, "pass")
-	if !ok {
+	at := len(word) - len("pass")
+	if at < 0 || !strings.EqualFold(word[at:], "pass") {
 		return false
 	}
+	before := strings.ToLower(word[:at])
 	if before == "" || strings.IndexByte("_-.", before[len(before)-1]) >= 0 {
-		return !slices.Contains(countedPasses, strings.ToLower(strings.Trim(before, "_-.")))
+		return !slices.Contains(countedPasses, strings.Trim(before, "_-."))
 	}
-	return word[len(before)] == 'P' && class(before[len(before)-1]) == 'a' &&
-		!slices.Contains(countedPasses, strings.ToLower(before))
-}
-
-func cutSuffixFold(s, suffix string) (before string, ok bool) {
-	n := len(s) - len(suffix)
-	if n < 0 || !strings.EqualFold(s[n:], suffix) {
-		return s, false
-	}
-	return s[:n], true
+	return word[at] == 'P' && class(word[at-1]) == 'a' && !slices.Contains(countedPasses, before)
 }
 
 func contains(s string, words []string) bool {

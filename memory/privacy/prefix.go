@@ -16,30 +16,24 @@ type prefix struct {
 	least, most int // bytes of a tail; most is 0 where there is no end
 }
 
-// prefixTable has what gitleaks knows of such keys: a line for each, written from its rules by the tests in
-// e2e/gitleaks.
-//
-//go:embed prefixes.txt
-var prefixTable string
-
-// A prefixIndex finds prefixes by their first two bytes: lists[at[b0<<8|b1]], the longest first. lists[0] is empty.
-type prefixIndex struct {
-	lists [][]prefix
-	at    [1 << 16]uint8
-}
+// prefixTable has what gitleaks knows of such keys, written from its rules by the tests in e2e/gitleaks; keyTable has
+// those that it does not know, or knows longer ones of only. A line has the fields of a prefix.
+var (
+	//go:embed prefixes.txt
+	prefixTable string
+	//go:embed keys.txt
+	keyTable string
+)
 
 const (
 	leastTail = 10  // bytes behind a prefix that can look random
 	maxTail   = 512 // bytes that are looked at: what goes on for longer begins again and again in a long word
 )
 
-var prefixes = sync.OnceValue(func() *prefixIndex {
-	all := slices.Clone(keys)
-	for line := range strings.Lines(prefixTable) {
-		var p prefix
-		if _, err := fmt.Sscan(line, &p.kind, &p.text, &p.least, &p.most); err != nil {
-			panic(err)
-		}
+// prefixes has the longest first.
+var prefixes = sync.OnceValue(func() *index[prefix] {
+	all := readPrefixes(keyTable)
+	for _, p := range readPrefixes(prefixTable) {
 		if p.signed() { // what was cut is half a secret, too
 			p.least = max(min(p.least, leastTail), 3*p.least/4)
 		}
@@ -50,17 +44,23 @@ var prefixes = sync.OnceValue(func() *prefixIndex {
 		all = append(all, p)
 	}
 	slices.SortStableFunc(all, func(a, b prefix) int { return len(b.text) - len(a.text) })
-	index := &prefixIndex{lists: make([][]prefix, 1)}
+	x := &index[prefix]{}
 	for _, p := range all {
-		at := &index.at[int(p.text[0])<<8|int(p.text[1])]
-		if *at == 0 {
-			*at = uint8(len(index.lists))
-			index.lists = append(index.lists, nil)
-		}
-		index.lists[*at] = append(index.lists[*at], p)
+		x.add(p.text[0], p.text[1], p)
 	}
-	return index
+	return x
 })
+
+func readPrefixes(table string) (all []prefix) {
+	for line := range strings.Lines(table) {
+		var p prefix
+		if _, err := fmt.Sscan(line, &p.kind, &p.text, &p.least, &p.most); err != nil {
+			panic(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
 
 // signed reports whether the prefix ends in a sign: what does not may stand inside of any encoded text.
 func (p prefix) signed() bool { return strings.IndexByte("_-.~", p.text[len(p.text)-1]) >= 0 }
@@ -154,9 +154,9 @@ func behindGlue(text string, i int) bool {
 
 // key returns where a key begins in text[start:end], which is one word.
 func key(text string, start, end int) (at int, kind string, ok bool) {
-	index := prefixes()
+	x := prefixes()
 	for i := start; i+leastWord <= end; i++ {
-		for _, p := range index.lists[index.at[int(text[i])<<8|int(text[i+1])]] {
+		for _, p := range x.at(text[i], text[i+1]) {
 			if strings.HasPrefix(text[i:end], p.text) && p.begins(text, start, i, end) {
 				return i, p.kind, true
 			}
@@ -183,7 +183,7 @@ func encodedKey(s string) (kind string, ok bool) {
 	if err != nil || !printable(raw) {
 		return "", false
 	}
-	for word := range strings.FieldsFuncSeq(string(raw), func(r rune) bool { return characters[byte(r)] == 0 }) {
+	for word := range strings.FieldsFuncSeq(string(raw), func(r rune) bool { return !wordBytes[byte(r)] }) {
 		if _, kind, ok := key(word, 0, len(word)); ok {
 			return kind, true
 		}

@@ -9,17 +9,20 @@ import (
 // WithoutPrivate takes <private>…</private> out of text, in any case and spacing, also nested; one that is not closed
 // reaches to the text's end. private are the passages, trimmed, for Conceal to find what an agent repeats of them.
 func WithoutPrivate(text string) (kept string, private []string) {
-	var p passages
-	return p.add(text, true), p.found
+	var p Passages
+	return p.Add(text, true), p.found
 }
 
 // Passages take <private>…</private> out of text that arrives in pieces, as WithoutPrivate does. It is not safe for
 // concurrent use.
-type Passages struct{ passages }
+type Passages struct {
+	found []string // those that are closed, and at the end the open one
 
-// Add takes the next piece of text and gives what is not private and was not given before; what may be the beginning of
-// a tag waits for the next piece. At the end nothing is held back.
-func (p *Passages) Add(text string, end bool) string { return p.add(text, end) }
+	depth   int
+	passage []byte // the open one
+	part    string // the end of what came, which may be the beginning of a tag
+	gap     bool   // text before was lost, in which a passage may have begun that ends in what comes
+}
 
 // Plain reports whether the next piece of text may be taken as it is: no tag begins in it, and none has before.
 func (p *Passages) Plain(text []byte) bool { return p.Outside() && noTag(text) == len(text) }
@@ -33,21 +36,12 @@ func (p *Passages) Found() []string { return p.found }
 // maxPassage is how many bytes of a private passage are kept for Conceal. The whole of it is taken out.
 const maxPassage = 64 << 10
 
-// passages is Passages, for the use of a Stream.
-type passages struct {
-	found []string // those that are closed, and at the end the open one
-
-	depth   int
-	passage []byte // the open one
-	part    string // the end of what came, which may be the beginning of a tag
-	gap     bool   // text before was lost, in which a passage may have begun that ends in what comes
-}
-
 // maxGap is how many bytes after a gap are held back to see whether a passage ends in them.
 const maxGap = 4 << 10
 
-// add does what Passages.Add says.
-func (p *passages) add(text string, end bool) string {
+// Add takes the next piece of text and returns what is not private and was not returned before. What may be the
+// beginning of a tag waits for the next piece; at the end nothing is held back.
+func (p *Passages) Add(text string, end bool) string {
 	text, p.part = p.part+text, ""
 	if p.gap {
 		var known bool
@@ -102,7 +96,7 @@ func (p *passages) add(text string, end bool) string {
 
 // behindGap takes off text, up to its end, a passage that began in the gap before it. known is false, and text is held
 // back, while it cannot be told whether there is one.
-func (p *passages) behindGap(text string, end bool) (rest string, known bool) {
+func (p *Passages) behindGap(text string, end bool) (rest string, known bool) {
 	for i := 0; i < min(len(text), maxGap); {
 		t, ok := privateTag(text[i:])
 		if !ok && !end && unfinishedTag(text[i:]) {
@@ -124,27 +118,19 @@ func (p *passages) behindGap(text string, end bool) (rest string, known bool) {
 	return text, true
 }
 
-func (p *passages) close() {
+func (p *Passages) close() {
 	if passage := strings.TrimSpace(string(p.passage)); passage != "" {
 		p.found = append(p.found, passage)
 	}
 	p.passage, p.depth = nil, 0
 }
 
-// noTagStart has the bytes that begin no tag: all of ASCII except "<" and the "&" of an entity.
-var noTagStart = func() (p [256]bool) {
-	for c := range utf8.RuneSelf {
-		p[c] = c != '<' && c != '&'
-	}
-	return p
-}()
-
 // noTag is how many bytes text has in front of what may begin a private tag.
 func noTag[T string | []byte](text T) int {
 	i := 0
 	for i < len(text) {
 		switch c := text[i]; {
-		case noTagStart[c]:
+		case c < utf8.RuneSelf && c != '<' && c != '&':
 			i++
 		case c == '<' && otherTag(text[i+1:]):
 			i += 2

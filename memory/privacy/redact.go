@@ -1,9 +1,42 @@
+// Package privacy decides what of a text may be kept and said: it takes out secrets (Redact) and what the user marked
+// private (WithoutPrivate, Conceal), and makes foreign text safe to stand inside a block of ours (Neutralise). A Stream
+// does it with text that arrives in pieces. Text in, text out: it knows no sessions, no protocol and no storage.
 package privacy
 
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
+
+// Safe takes out of foreign text what must not be said to a model: invisible characters, private passages, secrets, and
+// the tags to which a harness gives a meaning.
+func Safe(text string) string {
+	text, _ = WithoutPrivate(visible(text))
+	return unmark(Redact(text))
+}
+
+// Line returns a text as a daemon's transcript has it: on one line, without private passages and secrets, and with the
+// tags made harmless that the daemon would take for its own. Prompts are handed over in this form everywhere, because a
+// daemon that is given a prompt in two forms keeps the longer one.
+func Line(text string) string {
+	kept, _ := WithoutPrivate(text)
+	return strings.Join(strings.Fields(Neutralise(Redact(kept))), " ")
+}
+
+// Storable returns what an agent said as it may be stored: without what it repeats of our own context blocks, which
+// would be remembered as if it were new; without what it marked private itself, or repeats of the user's private
+// passages; and without secrets. growing says that more of the text will come.
+func Storable(text string, blocks, private []string, growing bool) string {
+	return Clean(WithoutEcho(text, blocks), private, growing)
+}
+
+// Clean returns text without what it marks private, without what it repeats of the private passages, and without
+// secrets. growing says that more of the text will come.
+func Clean(text string, private []string, growing bool) string {
+	text, own := WithoutPrivate(text)
+	return Redact(Conceal(text, slices.Concat(own, private), growing))
+}
 
 // Redact puts [redacted:kind] in the place of secrets: keys of the known providers, tokens in authorization headers,
 // JWTs, private PEM blocks, passwords in URLs, values assigned to secret-like names, and strings too random to be
@@ -28,11 +61,10 @@ func find(text string, growing bool) *findings {
 	f.pem(text)
 	f.urls(text)
 	slices.SortFunc(f.public, func(a, b finding) int { return cmp.Compare(a.start, b.start) })
-	f.shapes(text)
+	f.triggered(text)
 	f.words(text)
-	f.defaults(text)
-	f.cookies(text)
 	f.seeds(text)
+	f.spans = append(f.spans, f.named...)
 	slices.SortStableFunc(f.spans, func(a, b finding) int { return cmp.Compare(a.start, b.start) })
 	return f
 }

@@ -27,64 +27,49 @@ const (
 	maxSeed    = 48 // words that a phrase has at most; a longer run is a list of words
 	likelySeed = 4  // words at the text's end from which on more text may make a phrase
 
-	shortestSeed, longestSeed = 3, 8 // letters of a word
-
 	betweenSeeds = " \t\r\n,;|\"'0123456789.)" // what may stand between the words of a phrase
 )
 
 // seeds finds seed phrases: words of seedList with nothing but white space, numbers, commas and quotes between them.
 func (f *findings) seeds(text string) {
 	words := seedWords()
-	var run seedRun
+	var phrase []string
+	start, end := 0, 0
+	stop := func() {
+		if len(phrase) >= leastSeed && len(phrase) <= maxSeed {
+			slices.Sort(phrase)
+			if len(slices.Compact(phrase)) >= otherSeeds {
+				f.add(start, end, "seed-phrase")
+			}
+		}
+		phrase = phrase[:0]
+	}
 	for i := 0; i < len(text); {
-		if c := text[i]; !lower(c) {
-			if run.n > 0 && strings.IndexByte(betweenSeeds, c) < 0 {
-				f.endSeeds(&run)
+		if !lower(text[i]) {
+			if strings.IndexByte(betweenSeeds, text[i]) < 0 {
+				stop()
 			}
 			i++
 			continue
 		}
-		end := i + 1
-		for end < len(text) && lower(text[end]) {
-			end++
+		from := i
+		for i < len(text) && lower(text[i]) {
+			i++
 		}
-		switch {
-		case end-i < shortestSeed || end-i > longestSeed || !words[text[i:end]]:
-			f.endSeeds(&run)
-		case run.n > 0 || i == 0 || !wordByte(text[i-1]): // not the end of a longer word
-			run.add(text, i, end)
+		switch word := text[from:i]; {
+		case !words[word]:
+			stop()
+		case len(phrase) > maxSeed:
+		case len(phrase) > 0:
+			end, phrase = i, append(phrase, word)
+		case from == 0 || !wordByte(text[from-1]): // not the end of a longer word
+			start, end, phrase = from, i, append(phrase, word)
 		}
-		i = end
 	}
-	if run.n >= likelySeed && run.n <= maxSeed {
-		f.wait(run.start, "")
+	if len(phrase) >= likelySeed && len(phrase) <= maxSeed {
+		f.wait(start, "")
 	}
-	f.endSeeds(&run)
+	stop()
 }
 
-func lower(c byte) bool { return c-'a' <= 'z'-'a' }
-
-// A seedRun is a run of words of seedList.
-type seedRun struct {
-	start, end int
-	n          int      // of words
-	different  []string // each once
-}
-
-func (r *seedRun) add(text string, start, end int) {
-	if r.n == 0 {
-		r.start = start
-	}
-	r.end, r.n = end, r.n+1
-	if word := text[start:end]; r.n <= maxSeed && !slices.Contains(r.different, word) {
-		r.different = append(r.different, word)
-	}
-}
-
-// endSeeds ends a run, which may have been a phrase.
-func (f *findings) endSeeds(r *seedRun) {
-	if r.n >= leastSeed && r.n <= maxSeed && len(r.different) >= otherSeeds {
-		f.add(r.start, r.end, "seed-phrase")
-	}
-	r.n, r.different = 0, r.different[:0]
-}
+func lower(c byte) bool { return 'a' <= c && c <= 'z' }

@@ -2,7 +2,6 @@ package privacy
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
@@ -146,71 +145,6 @@ func begin(text string) pattern.Pattern {
 // command makes the pattern of a program's option, which stands before the end of the line, a pipe or another command.
 func command(program, option string) pattern.Pattern {
 	return pattern.New(`^` + program + `\b(?:[^\n|;&]|\\\n){0,200}?\s` + option)
-}
-
-// A needTable finds needs by their first two bytes: lists[at[b0<<8|b1]]. lists[0] is empty.
-type needTable struct {
-	lists [][]need
-	at    [1 << 16]uint8
-}
-
-// A need is a string that a shape needs, and the index of the shape; ofCookie for a header with cookies, ofPair for the
-// value of a name that stands before it.
-type need struct {
-	text  string
-	shape int
-}
-
-// needs has those of all shapes, to find them in one pass over a text.
-var needs = sync.OnceValue(func() *needTable {
-	n := &needTable{lists: make([][]need, 1)}
-	add := func(first, second byte, what need) {
-		at := &n.at[int(first)<<8|int(second)]
-		if *at == 0 {
-			*at = uint8(len(n.lists))
-			n.lists = append(n.lists, nil)
-		}
-		n.lists[*at] = append(n.lists[*at], what)
-	}
-	for i, s := range shapes {
-		for _, text := range s.need {
-			add(text[0], text[1], need{text, i})
-		}
-	}
-	for _, text := range []string{"ookie", "OOKIE"} {
-		add(text[0], text[1], need{text, ofCookie})
-	}
-	for _, text := range []string{"value", "Value"} {
-		add(text[0], text[1], need{text, ofPair})
-	}
-	return n
-})
-
-const (
-	ofCookie = -1
-	ofPair   = -2
-)
-
-// shapes finds the secrets that are known by a pattern, and where headers with cookies may be.
-func (f *findings) shapes(text string) {
-	n := needs()
-	for i := 1; i < len(text); i++ {
-		at := n.at[int(text[i-1])<<8|int(text[i])]
-		if at == 0 {
-			continue
-		}
-		for _, need := range n.lists[at] {
-			switch {
-			case !strings.HasPrefix(text[i-1:], need.text):
-			case need.shape == ofCookie:
-				f.headers = append(f.headers, i-1-len("c"))
-			case need.shape == ofPair:
-				f.pair(text, i-1)
-			default:
-				f.shape(text, i-1, shapes[need.shape])
-			}
-		}
-	}
 }
 
 // shape looks for s where one of its needs stands.

@@ -10,7 +10,7 @@ import (
 // echo. It is not safe for concurrent use.
 type Stream struct {
 	echo     *echo
-	passages passages
+	passages Passages
 	conceal  concealer
 	known    recogniser
 	redactor redactor
@@ -45,10 +45,10 @@ func (s *Stream) End() string { return s.take(true) }
 // gap, the rest of a word is left out and, where the text was lost, the rest of a private passage that may have begun
 // in it.
 func (s *Stream) Skip(text string) string {
-	said := s.passages.add(s.echo.add(s.in.String(), true), false)
+	said := s.passages.Add(s.echo.add(s.in.String(), true), false)
 	before := s.redactor.cut(s.known.add(s.conceal.add(said, true), true))
 	s.in.Reset()
-	s.passages.add(text, false)
+	s.passages.Add(text, false)
 	s.passages.gap = text == "" && s.passages.depth == 0
 	s.conceal.learn(s.passages.found)
 	return before
@@ -57,7 +57,7 @@ func (s *Stream) Skip(text string) string {
 func (s *Stream) take(end bool) string {
 	text := s.in.String()
 	s.in.Reset()
-	text = s.passages.add(s.echo.add(text, end), end)
+	text = s.passages.Add(s.echo.add(text, end), end)
 	s.conceal.learn(s.passages.found)
 	s.passages.found = nil
 	return s.redactor.add(s.known.add(s.conceal.add(text, end), end), end)

@@ -7,36 +7,28 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
-// words finds keys and random strings among the words of text, and what is assigned to secret-like names. It does both
-// in one pass over the text, which is the costly part.
-func (f *findings) words(text string) {
-	named := findings{growing: f.growing, open: f.open, closes: f.closes}
-	var harmless [256]letters // sets of letters that were looked at, by hash: a text repeats its words
-	for i := 0; i < len(text); {
-		letters := characters[text[i]]
-		if letters == 0 {
-			i++
-			continue
-		}
-		end := i + 1
-		for end < len(text) && characters[text[end]] != 0 {
-			letters |= characters[text[end]]
-			end++
-		}
-		if end-i >= leastWord {
-			f.word(text, i, end)
-		}
-		if seen := &harmless[uint32(letters)*0x9e3779b1>>24]; *seen != letters {
-			if letters.mayBeSecret() {
-				named.assignments(text, i, end)
-			} else {
-				*seen = letters
-			}
-		}
-		i = end
+// wordBytes are the bytes that names and tokens of any kind consist of. A word is an unbroken run of them.
+var wordBytes = func() (set [256]bool) {
+	for c := range set {
+		set[c] = inName(byte(c)) || strings.IndexByte("~+/=%", byte(c)) >= 0
 	}
-	f.spans = append(f.spans, named.spans...) // of two that begin together the first one's kind counts
-	f.open, f.closes = named.open, named.closes
+	return set
+}()
+
+// inName reports whether c may stand in a name.
+func inName(c byte) bool { return class(c) != 0 || c == '_' || c == '-' || c == '.' }
+
+// words finds keys and random strings among the words of text.
+func (f *findings) words(text string) {
+	for i := 0; i < len(text); i++ {
+		start := i
+		for i < len(text) && wordBytes[text[i]] {
+			i++
+		}
+		if i-start >= leastWord {
+			f.word(text, start, i)
+		}
+	}
 }
 
 const leastWord = 17 // bytes of the shortest key, prefix included

@@ -1,0 +1,80 @@
+package privacy
+
+import (
+	"strings"
+	"sync"
+)
+
+// An index finds strings in a text by their first two bytes.
+type index[T any] struct {
+	lists [][]T // the first is empty
+	of    [1 << 16]uint8
+}
+
+func (x *index[T]) add(first, second byte, what T) {
+	if x.lists == nil {
+		x.lists = make([][]T, 1)
+	}
+	list := &x.of[int(first)<<8|int(second)]
+	if *list == 0 {
+		*list = uint8(len(x.lists))
+		x.lists = append(x.lists, nil)
+	}
+	x.lists[*list] = append(x.lists[*list], what)
+}
+
+// at returns what begins with two bytes.
+func (x *index[T]) at(first, second byte) []T {
+	if list := x.of[int(first)<<8|int(second)]; list != 0 { // mostly nothing does
+		return x.lists[list]
+	}
+	return nil
+}
+
+// A trigger is a string without which a rule finds nothing. The rule looks where it stands.
+type trigger struct {
+	text    string
+	anyCase bool
+	look    func(f *findings, text string, at int)
+}
+
+func (t trigger) stands(text string) bool {
+	return strings.HasPrefix(text, t.text) ||
+		t.anyCase && len(text) >= len(t.text) && strings.EqualFold(text[:len(t.text)], t.text)
+}
+
+// triggers has those of all rules, to find them in one pass over a text.
+var triggers = sync.OnceValue(func() *index[trigger] {
+	x := &index[trigger]{}
+	add := func(look func(f *findings, text string, at int), words ...string) {
+		for _, w := range words {
+			x.add(w[0], w[1], trigger{text: w, look: look})
+		}
+	}
+	for _, s := range shapes {
+		add(func(f *findings, text string, at int) { f.shape(text, at, s) }, s.need...)
+	}
+	add((*findings).cookie, "ookie", "OOKIE")
+	add((*findings).pair, "value", "Value")
+	add((*findings).variable, "variable")
+	for _, root := range append(roots, "phrase") {
+		for _, case1 := range []byte{root[0], root[0] - 'a' + 'A'} {
+			for _, case2 := range []byte{root[1], root[1] - 'a' + 'A'} {
+				x.add(case1, case2, trigger{root, true, (*findings).name})
+			}
+		}
+	}
+	return x
+})
+
+// triggered has each rule look where one of its triggers stands.
+func (f *findings) triggered(text string) {
+	x := triggers()
+	for i := range len(text) - 1 {
+		for _, t := range x.at(text[i], text[i+1]) {
+			if t.stands(text[i:]) {
+				t.look(f, text, i)
+			}
+		}
+	}
+}
