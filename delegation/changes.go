@@ -28,9 +28,8 @@ const (
 )
 
 // Create makes the row of a delegation, or finds the one that the same request made before; fresh says which. A refusal
-// makes no row; its text is for the caller. follow resolves symbolic links (scope.Request.Follow).
-func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string, follow func(string) string) (
-	d Delegation, fresh bool, err error) {
+// makes no row; its text is for the caller.
+func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string) (d Delegation, fresh bool, err error) {
 	if err := r.check(); err != nil {
 		return d, false, err
 	}
@@ -45,11 +44,8 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string,
 		if who.Key == "" {
 			d.Root = d.ID
 		}
-		key := r.Key
-		if key == "" {
-			key = defaultKey(who, r)
-		}
-		if refused = l.refuse(ctx, tx, &d, follow); refused != nil {
+		key := cmp.Or(r.Key, defaultKey(who, r))
+		if refused = l.refuse(ctx, tx, &d); refused != nil {
 			return refused
 		}
 		earlier, err := scanOne(tx.QueryRowContext(ctx, `SELECT `+columns+` FROM delegations WHERE caller = ?
@@ -82,8 +78,8 @@ func (l *Ledger) Create(ctx context.Context, who Caller, r Request, kind string,
 }
 
 // refuse checks a request against the delegation that it is made in, and against the rule of package scope.
-func (l *Ledger) refuse(ctx context.Context, tx *sql.Tx, d *Delegation, follow func(string) string) error {
-	check := scope.Request{Delegated: d.Scope, Kept: d.Kept, Dir: d.Cwd, Follow: follow}
+func (l *Ledger) refuse(ctx context.Context, tx *sql.Tx, d *Delegation) error {
+	check := scope.Request{Delegated: d.Scope, Kept: d.Kept, Dir: d.Cwd, Follow: worktree.Follow}
 	if d.Parent != "" {
 		outer, err := byID(ctx, tx, d.Parent)
 		if err != nil {
@@ -103,9 +99,9 @@ func (l *Ledger) inherit(d *Delegation, outer Delegation) error {
 	switch {
 	case outer.State != Running || outer.Cancel != "":
 		return errors.New("the delegation that you work for is at its end: hand nothing on")
-	case d.Depth > l.depth:
+	case d.Depth > maxDepth:
 		return fmt.Errorf("you were delegated to at depth %d, and %d is the most: do it yourself, or say in your "+
-			"answer what is left", outer.Depth, l.depth)
+			"answer what is left", outer.Depth, maxDepth)
 	case d.Mode == Edit && outer.Mode != Edit:
 		return errors.New("you may only read, and so may the agent that you ask: leave mode out")
 	}
@@ -212,15 +208,15 @@ func (l *Ledger) noteEvent(ctx context.Context, tx *sql.Tx, id string) error {
 		Process: cmp.Or(d.Runner, d.Process), Turn: d.Turn, Data: data})
 }
 
-// RunProgress is what a runner saves while it works.
-type RunProgress struct {
+// runProgress is what a runner saves while it works.
+type runProgress struct {
 	ACPID, Folder, Branch, Progress string
 	Usage                           Usage
 }
 
-// SaveProgress saves how far a run is, and gives why it is to end, "" for no reason. ErrTaken: it is not this runner's
+// saveProgress saves how far a run is, and gives why it is to end, "" for no reason. ErrTaken: it is not this runner's
 // any more.
-func (l *Ledger) SaveProgress(ctx context.Context, id, runner string, s RunProgress) (cancel string, err error) {
+func (l *Ledger) saveProgress(ctx context.Context, id, runner string, s runProgress) (cancel string, err error) {
 	err = sqlite.Write(ctx, l.db, "noting how a delegation stands", func(tx *sql.Tx) error {
 		before, err := byID(ctx, tx, id)
 		if err != nil {
@@ -239,8 +235,8 @@ func (l *Ledger) SaveProgress(ctx context.Context, id, runner string, s RunProgr
 	return cancel, err
 }
 
-// CheckStop returns why a delegation is to end, "" for no reason, and what the delegations inside it have used.
-func (l *Ledger) CheckStop(ctx context.Context, d Delegation) (cancel string, inside Usage, err error) {
+// checkStop returns why a delegation is to end, "" for no reason, and what the delegations inside it have used.
+func (l *Ledger) checkStop(ctx context.Context, d Delegation) (cancel string, inside Usage, err error) {
 	var asked string
 	err = l.db.QueryRowContext(ctx, `SELECT d.cancel, coalesce(sum(i.turns), 0), sum(i.tokens), sum(i.cost)
 		FROM delegations d LEFT JOIN delegations i ON i.parent = d.id WHERE d.id = ?`, d.ID).
@@ -354,9 +350,9 @@ func (l *Ledger) Settle(ctx context.Context) error {
 	return nil
 }
 
-// leftovers returns the delegations that have ended and whose folder was to be thrown away: their runner was killed, or
+// notRemoved returns the delegations that have ended and whose folder was to be thrown away: their runner was killed, or
 // could not.
-func (l *Ledger) leftovers(ctx context.Context) ([]Delegation, error) {
+func (l *Ledger) notRemoved(ctx context.Context) ([]Delegation, error) {
 	if err := l.Settle(ctx); err != nil {
 		return nil, err
 	}

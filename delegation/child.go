@@ -51,19 +51,9 @@ func (c *child) Update(u acpclient.Update) {
 		c.message.add(u.Content.Text)
 	case "tool_call", "tool_call_update":
 		u.Changes = u.Content.Diffs
-		c.policy.remember(u.ToolCall)
-		if !c.tools[u.ToolCall.ID] && len(c.tools) < maxTools {
-			c.tools[u.ToolCall.ID] = true
-			c.endMessageLocked()
-			if c.title = strings.Join(strings.Fields(u.Title), " "); c.title == "" {
-				c.title = u.Name
-			}
-		}
-		c.usage.Turns = 1 + len(c.tools)
+		c.toolLocked(u.ToolCall)
 	case "usage_update":
-		if u.Used != nil && (c.usage.Tokens == nil || *u.Used > *c.usage.Tokens) {
-			c.usage.Tokens = u.Used
-		}
+		c.tokensLocked(u.Used)
 		if u.Cost != nil {
 			amount := u.Cost.Amount
 			c.usage.Cost, c.usage.Currency = &amount, chars.Cut(u.Cost.Currency, 10)
@@ -75,6 +65,24 @@ func (c *child) Update(u acpclient.Update) {
 		}
 	}
 	c.checkLocked()
+}
+
+// toolLocked notes what is said of a tool call. A new one ends the message before it.
+func (c *child) toolLocked(call acpclient.ToolCall) {
+	c.policy.remember(call)
+	if !c.tools[call.ID] && len(c.tools) < maxTools {
+		c.tools[call.ID] = true
+		c.endMessageLocked()
+		c.title = nameOf(call)
+	}
+	c.usage.Turns = 1 + len(c.tools)
+}
+
+// tokensLocked notes how many tokens are reported, nil for none: the most that were counts.
+func (c *child) tokensLocked(n *int64) {
+	if n != nil && (c.usage.Tokens == nil || *n > *c.usage.Tokens) {
+		c.usage.Tokens = n
+	}
 }
 
 // maxTools is how many tool calls are counted.
@@ -168,8 +176,8 @@ func (c *child) checkLocked() {
 func (c *child) ended(t acpclient.Turn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n, ok := t.Tokens(); ok && (c.usage.Tokens == nil || n > *c.usage.Tokens) {
-		c.usage.Tokens = &n
+	if n, ok := t.Tokens(); ok {
+		c.tokensLocked(&n)
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 )
 
 // A follow-up goes on in the session and the tree of a delegation that has ended, which are kept for it: of the last
-// MostTrees delegations, for treeTime. What was handed back is the follow-up's from then on.
+// MaxTrees delegations, for treeTime. What was handed back is the follow-up's from then on.
 const (
-	MostTrees = 5
-	treeTime  = 4 * time.Hour
+	MaxTrees = 5
+	treeTime = 4 * time.Hour
 )
 
-// goOn finds the delegation that a request continues, and puts in what is as it was there.
-func (s *Service) goOn(ctx context.Context, who *Caller, r *Request) error {
+// followUp finds the delegation that a request continues, and puts in what is as it was there.
+func (s *Service) followUp(ctx context.Context, who *Caller, r *Request) error {
 	first, err := s.Find(ctx, *who, r.Continues)
 	if err != nil {
 		return err
@@ -71,25 +71,25 @@ func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
 		return fmt.Errorf("%s cannot load a session: ask it anew, with all that it must know", d.Agent)
 	}
 	return fmt.Errorf("its folder is gone (applied, discarded, too large, older than %v h, or %d others came since): "+
-		"ask anew, with all that the other must know", treeTime.Hours(), MostTrees)
+		"ask anew, with all that the other must know", treeTime.Hours(), MaxTrees)
 }
 
-// Shed removes the trees that are kept for follow-ups, but for the newest ones, and those of which the conversation was
+// RemoveTrees removes the trees that are kept for follow-ups, but for the newest ones, and those of which the conversation was
 // forgotten. Changes that were handed back stay.
-func (l *Ledger) Shed(ctx context.Context, folders string, newest int) error {
+func (l *Ledger) RemoveTrees(ctx context.Context, folders string, newest int) error {
 	kept, err := l.stored(ctx, `WHERE ended > 0 AND tree <> '' AND NOT (mode = 'edit' AND state = 'lost')
 		ORDER BY id DESC`)
 	for i, d := range kept {
 		if i >= newest || d.Task == "" || l.now().Sub(d.Ended) > treeTime {
-			err = errors.Join(err, l.shed(ctx, folders, d))
+			err = errors.Join(err, l.removeTree(ctx, folders, d))
 		}
 	}
 	return err
 }
 
-// shed removes the tree of a delegation and its session's state. Before, the row gets the folder's name, by which it is
+// removeTree removes the tree of a delegation and its session's state. Before, the row gets the folder's name, by which it is
 // found if we are killed.
-func (l *Ledger) shed(ctx context.Context, folders string, d Delegation) error {
+func (l *Ledger) removeTree(ctx context.Context, folders string, d Delegation) error {
 	done, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = tree, tree = '' WHERE id = ? AND tree = ?
 		AND tree <> ''`, d.ID, d.Tree)
 	if err != nil {
@@ -98,12 +98,12 @@ func (l *Ledger) shed(ctx context.Context, folders string, d Delegation) error {
 	if n, err := done.RowsAffected(); err != nil || n == 0 {
 		return err // a follow-up has it
 	}
-	left, err := worktree.Shed(ctx, folders, d.Tree)
+	left, err := worktree.RemoveTree(ctx, folders, d.Tree)
 	switch {
 	case err != nil:
 		return err
 	case left:
-		return os.RemoveAll(filepath.Join(d.Tree, ownName))
+		return os.RemoveAll(filepath.Join(d.Tree, stateName))
 	}
 	return l.forgetFolder(ctx, d.ID)
 }

@@ -19,7 +19,7 @@ func (l *Ledger) end(t *testing.T, id, tree string) {
 	t.Helper()
 	_, lock := l.begin(t, id)
 	defer lock.Release()
-	if _, err := l.SaveProgress(t.Context(), id, lock.ID(), RunProgress{ACPID: "child-1"}); err != nil {
+	if _, err := l.saveProgress(t.Context(), id, lock.ID(), runProgress{ACPID: "child-1"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.End(t.Context(), id, lock.ID(), Outcome{State: Done, Tree: tree}); err != nil {
@@ -79,7 +79,7 @@ func TestFollowUp(t *testing.T) {
 	l.end(t, then.ID, "")
 	gone := map[string]any{"continues": then.ID}
 	refused("its folder is gone", "its folder is gone", gone)
-	if err := l.NoteAgent(t.Context(), "codex", acpclient.Agent{}, nil); err != nil {
+	if err := l.noteAgent(t.Context(), "codex", acpclient.Agent{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	refused("one that loads none", "cannot load a session", gone)
@@ -117,15 +117,15 @@ func TestShedTrees(t *testing.T) {
 	if _, err := l.db.ExecContext(t.Context(), `UPDATE delegations SET task = ''`); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Shed(t.Context(), folders, 1); err != nil || there(forgotten) {
+	if err := l.RemoveTrees(t.Context(), folders, 1); err != nil || there(forgotten) {
 		t.Errorf("what was forgotten: %v", err)
 	}
 	old, fresh := add(1), add(2)
-	if err := l.Shed(t.Context(), folders, 1); err != nil || there(old) || !there(fresh) {
+	if err := l.RemoveTrees(t.Context(), folders, 1); err != nil || there(old) || !there(fresh) {
 		t.Errorf("the newest alone: %v", err)
 	}
 	l.now = func() time.Time { return time.Now().Add(treeTime + time.Minute) }
-	if err := l.Shed(t.Context(), folders, 1); err != nil || there(fresh) {
+	if err := l.RemoveTrees(t.Context(), folders, 1); err != nil || there(fresh) {
 		t.Errorf("after %v: %v", treeTime, err)
 	}
 }

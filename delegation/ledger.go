@@ -21,8 +21,8 @@ var (
 	ErrTaken    = errors.New("it was begun already")
 )
 
-// DefaultDepth is how deep delegations may be nested.
-const DefaultDepth = 2
+// maxDepth is how deep delegations may be nested.
+const maxDepth = 2
 
 // beginLimit is how long after a row was made its runner may begin; after that the delegation has failed.
 const beginLimit = 20 * time.Second
@@ -33,7 +33,6 @@ type Ledger struct {
 	db       *sql.DB
 	sessions *correlation.Store
 	live     string
-	depth    int
 	now      func() time.Time
 }
 
@@ -41,7 +40,7 @@ type Ledger struct {
 // living processes.
 func NewLedger(db *sql.DB, live string) *Ledger {
 	return &Ledger{db: db, sessions: correlation.New(db, correlation.Options{LiveDir: live}), live: live,
-		depth: DefaultDepth, now: time.Now}
+		now: time.Now}
 }
 
 // leastID is how many characters of an id name a delegation, at least.
@@ -100,8 +99,7 @@ func (l *Ledger) correct(d *Delegation) {
 
 // stored reads rows as they are stored.
 func (l *Ledger) stored(ctx context.Context, where string, args ...any) ([]Delegation, error) {
-	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (Delegation, error) { return scanOne(row) },
-		`SELECT `+columns+` FROM delegations `+where, args...)
+	all, err := sqlite.Collect(ctx, l.db, scanOne, `SELECT `+columns+` FROM delegations `+where, args...)
 	return all, sqlite.While("reading delegations", err)
 }
 
@@ -118,16 +116,15 @@ const columns = `id, caller, process, harness, turn, cwd, project, parent, root,
 	cost, currency, paths, refused, verdict, note, created, started, ended, answer, continues, tree, coalesce((SELECT
 	max(n.id) FROM delegations n WHERE n.continues = delegations.id AND n.continues <> ''), '')`
 
-// scanOne reads columns, and those that a query has after them into more.
-func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
+// scanOne reads columns.
+func scanOne(row sqlite.Row) (d Delegation, err error) {
 	var budget, paths, refused string
 	var created, started, ended int64
-	err = row.Scan(append([]any{&d.ID, &d.Key, &d.Process, &d.Harness, &d.Turn, &d.Cwd, &d.Project, &d.Parent, &d.Root,
+	err = row.Scan(&d.ID, &d.Key, &d.Process, &d.Harness, &d.Turn, &d.Cwd, &d.Project, &d.Parent, &d.Root,
 		&d.Depth, &d.Agent, &d.Mode, &d.Kind, &d.Detach, &budget, &d.Scope, &d.Kept, &d.Task, &d.State, &d.Runner,
 		&d.Cancel, &d.ACPID, &d.Folder, &d.Branch, &d.Progress, &d.Stop, &d.Reason, &d.Usage.Turns, &d.Usage.Tokens,
 		&d.Usage.Cost, &d.Usage.Currency, &paths, &refused, &d.Verdict, &d.Note, &created, &started, &ended, &d.Answer,
-		&d.Continues, &d.Tree, &d.ContinuedBy},
-		more...)...)
+		&d.Continues, &d.Tree, &d.ContinuedBy)
 	if err != nil {
 		return d, err
 	}
@@ -139,20 +136,16 @@ func scanOne(row sqlite.Row, more ...any) (d Delegation, err error) {
 
 // Runners returns the delegations that are being run, by the process id of their runner.
 func (l *Ledger) Runners(ctx context.Context) (map[int]string, error) {
-	type runner struct {
-		id, process string
-		pid         int
-	}
-	all, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (r runner, err error) {
-		err = row.Scan(&r.id, &r.process, &r.pid)
-		return r, err
-	}, `SELECT id, runner, pid FROM delegations WHERE state = ?`, Running)
 	running := map[int]string{}
-	for _, r := range all {
-		if alive, err := correlation.Alive(l.live, r.process); alive && err == nil {
-			running[r.pid] = r.id
+	_, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (_ struct{}, err error) {
+		var id, process string
+		var pid int
+		err = row.Scan(&id, &process, &pid)
+		if alive, failed := correlation.Alive(l.live, process); alive && failed == nil {
+			running[pid] = id
 		}
-	}
+		return struct{}{}, err
+	}, `SELECT id, runner, pid FROM delegations WHERE state = ?`, Running)
 	return running, sqlite.While("looking for runners", err)
 }
 

@@ -35,7 +35,7 @@ func want(n int) Request {
 
 func (l *Ledger) must(t *testing.T, who Caller, r Request) Delegation {
 	t.Helper()
-	d, fresh, err := l.Create(t.Context(), who, r, "review", nil)
+	d, fresh, err := l.Create(t.Context(), who, r, "review")
 	if err != nil || !fresh {
 		t.Fatalf("%v, fresh %v", err, fresh)
 	}
@@ -63,7 +63,7 @@ func TestOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			d, fresh, err := l.Create(context.Background(), robin, want(1), "review", nil)
+			d, fresh, err := l.Create(context.Background(), robin, want(1), "review")
 			if err != nil {
 				t.Error(err)
 				return
@@ -84,7 +84,7 @@ func TestOnce(t *testing.T) {
 	}
 	other := robin
 	other.Key = "acp-wren"
-	if _, fresh, err := l.Create(t.Context(), other, want(1), "review", nil); !fresh || err != nil {
+	if _, fresh, err := l.Create(t.Context(), other, want(1), "review"); !fresh || err != nil {
 		t.Errorf("another caller's: %v, %v", fresh, err)
 	}
 }
@@ -94,7 +94,7 @@ func TestMostDelegations(t *testing.T) {
 	l := newLedger(t)
 	made, refused := 0, map[string]int{}
 	for i := range 1000 {
-		d, _, err := l.Create(t.Context(), robin, want(i), "review", nil)
+		d, _, err := l.Create(t.Context(), robin, want(i), "review")
 		switch {
 		case err != nil:
 			refused[err.Error()]++
@@ -138,7 +138,7 @@ func TestInside(t *testing.T) {
 		if change != nil {
 			change(&r)
 		}
-		d, _, err := l.Create(t.Context(), who, r, "review", nil)
+		d, _, err := l.Create(t.Context(), who, r, "review")
 		return d, err
 	}
 	d, err := ask(nil)
@@ -242,11 +242,11 @@ func TestWatch(t *testing.T) {
 	defer other.Release()
 	why := func(want string) {
 		t.Helper()
-		got, _, err := l.CheckStop(t.Context(), d)
+		got, _, err := l.checkStop(t.Context(), d)
 		if err != nil || got != want {
 			t.Errorf("%q, %v, want %q", got, err, want)
 		}
-		if got, _, err := l.CheckStop(t.Context(), detached); err != nil || got != "" {
+		if got, _, err := l.checkStop(t.Context(), detached); err != nil || got != "" {
 			t.Errorf("detached: %q, %v", got, err)
 		}
 	}
@@ -308,9 +308,9 @@ func TestLinked(t *testing.T) {
 	l.must(t, Caller{}, want(2)) // a person's
 	_, lock := l.begin(t, d.ID)
 	defer lock.Release()
-	stand := RunProgress{ACPID: "worker", Usage: Usage{Turns: 1}}
+	stand := runProgress{ACPID: "worker", Usage: Usage{Turns: 1}}
 	for range 2 { // the second says nothing new
-		if _, err := l.SaveProgress(t.Context(), d.ID, lock.ID(), stand); err != nil {
+		if _, err := l.saveProgress(t.Context(), d.ID, lock.ID(), stand); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -40,21 +41,17 @@ type KnownAgent struct {
 	Session      string // a live one; "" for none
 }
 
-// NoteAgent stores what an agent says of itself.
-func (l *Ledger) NoteAgent(ctx context.Context, agent string, a acpclient.Agent, commands []string) error {
+// noteAgent stores what an agent says of itself.
+func (l *Ledger) noteAgent(ctx context.Context, agent string, a acpclient.Agent, commands []string) error {
 	names, err := json.Marshal(list(commands))
 	if err != nil {
 		return err
-	}
-	title := a.Info.Title
-	if title == "" {
-		title = a.Info.Name
 	}
 	_, err = l.db.ExecContext(ctx, `INSERT INTO agents_seen (agent, title, version, commands, at, reopens)
 		VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (agent) DO UPDATE SET title = excluded.title, version = excluded.version, at = excluded.at,
 			reopens = excluded.reopens,
-			commands = iif(excluded.commands = '[]', commands, excluded.commands)`, agent, clean(title),
+			commands = iif(excluded.commands = '[]', commands, excluded.commands)`, agent, clean(cmp.Or(a.Info.Title, a.Info.Name)),
 		clean(a.Info.Version), string(names), sqlite.Stamp(l.now()), a.Reopens())
 	return sqlite.While("noting what an agent says of itself", err)
 }
@@ -88,36 +85,27 @@ func (l *Ledger) Agents(ctx context.Context, known []KnownAgent) ([]Agent, error
 		agents = append(agents, a)
 	}
 	slices.SortStableFunc(agents, func(a, b Agent) int {
-		return strings.Compare(statusOrder(a.Status)+a.ID, statusOrder(b.Status)+b.ID)
+		if missing := a.Status == Missing; missing != (b.Status == Missing) {
+			return map[bool]int{true: 1, false: -1}[missing]
+		}
+		return strings.Compare(a.ID, b.ID)
 	})
 	return agents, nil
 }
 
-func statusOrder(status string) string {
-	if status == Missing {
-		return "1"
-	}
-	return "0"
-}
-
 // seen returns the slash commands that agents advertised.
 func (l *Ledger) seen(ctx context.Context) (map[string][]string, error) {
-	type row struct {
-		agent    string
-		commands []string
-	}
-	all, err := sqlite.Collect(ctx, l.db, func(r sqlite.Row) (one row, err error) {
-		var names string
-		if err := r.Scan(&one.agent, &names); err != nil {
-			return one, err
+	seen := map[string][]string{}
+	_, err := sqlite.Collect(ctx, l.db, func(row sqlite.Row) (_ struct{}, err error) {
+		var agent, names string
+		var commands []string
+		if err = row.Scan(&agent, &names); err == nil {
+			err = json.Unmarshal([]byte(names), &commands)
 		}
-		return one, json.Unmarshal([]byte(names), &one.commands)
+		seen[agent] = commands
+		return struct{}{}, err
 	}, `SELECT agent, commands FROM agents_seen`)
-	m := map[string][]string{}
-	for _, one := range all {
-		m[one.agent] = one.commands
-	}
-	return m, sqlite.While("reading what agents said of themselves", err)
+	return seen, sqlite.While("reading what agents said of themselves", err)
 }
 
 // kinds are kinds of work with words of a task that tell them, in the order in which they are tried.

@@ -58,7 +58,7 @@ func (s *Service) Apply(ctx context.Context, d Delegation) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files, s.Ledger.shed(ctx, s.Folders, d)
+	return files, s.Ledger.removeTree(ctx, s.Folders, d)
 }
 
 // Discard throws away the changes, and the folder that has them.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
 )
 
 // A Service starts delegations for the tools of a session and the command line, and says how they are getting on.
@@ -41,7 +39,7 @@ func (s *Service) Agents(ctx context.Context) ([]Agent, error) {
 // the caller to read.
 func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delegation, fresh bool, err error) {
 	if r.Continues != "" {
-		if err := s.goOn(ctx, &who, &r); err != nil {
+		if err := s.followUp(ctx, &who, &r); err != nil {
 			return d, false, err
 		}
 	}
@@ -59,7 +57,7 @@ func (s *Service) Delegate(ctx context.Context, who Caller, r Request) (d Delega
 	if who.Turn, err = s.Ledger.sessions.OpenTurn(ctx, who.Key); err != nil {
 		return d, false, err
 	}
-	if d, fresh, err = s.Ledger.Create(ctx, who, r, kind, worktree.Follow); err != nil || !fresh {
+	if d, fresh, err = s.Ledger.Create(ctx, who, r, kind); err != nil || !fresh {
 		return d, fresh, err
 	}
 	if err := s.Start(d, Assignment{r.Task, r.Model, r.SessionMode}); err != nil {

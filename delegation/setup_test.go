@@ -52,7 +52,7 @@ func TestSetup(t *testing.T) {
 	for command, want := range map[string]string{
 		"cat a.txt >made; cat; echo noise": "", "echo no network >&2; exit 3": "no network", "sleep 100": "deadline",
 	} {
-		r := &run{Runner: Runner{Setup: []string{"true", command}, Env: os.Environ()}}
+		r := &run{Runner: Runner{Setup: []string{"true", command}}}
 		limit := time.Minute
 		if want == "deadline" {
 			limit = 500 * time.Millisecond

@@ -42,8 +42,8 @@ func (f *Folder) reopen(ctx context.Context) (err error) {
 	return nil
 }
 
-// Shed removes the files that Finish has kept. left says that changes are: they stay, until they are discarded.
-func Shed(ctx context.Context, folders, root string) (left bool, err error) {
+// RemoveTree removes the files that Finish has kept. left says that changes are: they stay, until they are discarded.
+func RemoveTree(ctx context.Context, folders, root string) (left bool, err error) {
 	p, err := ours(folders, root)
 	if err != nil {
 		return true, err

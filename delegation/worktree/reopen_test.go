@@ -39,7 +39,7 @@ func TestReopen(t *testing.T) {
 	if diff := cmp.Diff([]string{"sub/c.txt", "sub/heron.txt"}, w.Paths); diff != "" || err != nil {
 		t.Errorf("handed back: %v\n%s", err, diff)
 	}
-	if left, err := Shed(t.Context(), folders, f.root); err != nil || !left {
+	if left, err := RemoveTree(t.Context(), folders, f.root); err != nil || !left {
 		t.Errorf("shed: %v, %v", left, err)
 	}
 	if _, err := os.Stat(f.Tree()); !os.IsNotExist(err) {
@@ -75,7 +75,7 @@ func TestShed(t *testing.T) {
 		if _, err := Open(t.Context(), folders, f.root); !errors.Is(err, ErrNothing) {
 			t.Errorf("edit %v: a result: %v", edit, err)
 		}
-		if left, err := Shed(t.Context(), folders, f.root); err != nil || left {
+		if left, err := RemoveTree(t.Context(), folders, f.root); err != nil || left {
 			t.Errorf("edit %v: left %v, %v", edit, left, err)
 		}
 		if _, err := os.Stat(f.root); !os.IsNotExist(err) || state(t, dir) != before {

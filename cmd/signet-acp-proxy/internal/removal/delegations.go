@@ -45,7 +45,7 @@ func (r Removal) changes(ctx context.Context, o correlation.PruneOptions) error 
 		gone++
 	}
 	if !o.DryRun {
-		failed = errors.Join(failed, ledger.Shed(ctx, folders, 0))
+		failed = errors.Join(failed, ledger.RemoveTrees(ctx, folders, 0))
 	}
 	if gone > 0 {
 		word := "removed"

@@ -207,8 +207,8 @@ func (r Removal) sessions(ctx context.Context, what string, work func() error,
 	err = r.keep(ctx, what, work)
 	gone := left()
 	// what a child has kept of its conversation
-	trees := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir()).Shed(ctx,
-		runtime.DelegationFolders(r.Data.Config), delegation.MostTrees)
+	trees := delegation.NewLedger(r.Data.DB, r.Data.Config.LiveDir()).RemoveTrees(ctx,
+		runtime.DelegationFolders(r.Data.Config), delegation.MaxTrees)
 	return errors.Join(err, trees, r.Data.Sessions.Checkpoint(ctx), eraser.Erase(ctx, gone.Sessions),
 		runtime.RemoveFiles(gone.Files), runtime.RemovePage(r.Data.Config))
 }

@@ -46,7 +46,7 @@ func delegationTools(
 	}
 	var tools []mcpserver.Extra
 	if child := delegation.Inside(os.Getenv) != ""; child || c.Memory != "daemon" {
-		tools = delegation.MailTools(service, func(who memory.Session) []string {
+		tools = delegation.MessageTools(service, func(who memory.Session) []string {
 			return namesOf(who.Harness, harness)
 		}, child)
 	}
@@ -178,7 +178,7 @@ func RunDelegation(ctx context.Context, c *config.Config, id string, in io.Reade
 	log := NewLog(c, std)
 	defer log.Close()
 	runner := delegation.Runner{
-		Ledger: delegation.NewLedger(db, c.LiveDir()), LiveDir: c.LiveDir(), Folders: DelegationFolders(c),
+		Ledger: delegation.NewLedger(db, c.LiveDir()), Folders: DelegationFolders(c),
 		Command: append([]string{self}, ownFlags(c)...), Version: Version, Granted: c.DelegationAllow,
 		Setup: c.DelegationSetup, Copy: c.DelegationCopy, Disk: int64(c.DelegationDisk), Closed: closedTo(c),
 		Ask: c.DelegationAsk, Unbounded: c.Unbounded,

@@ -166,12 +166,12 @@ func (m Message) Item() memory.Item {
 		Date: m.Created}
 }
 
-// MailTools are the tools by which agents leave messages for one another; a daemon's tools of the same names take their
+// MessageTools are the tools by which agents leave messages for one another; a daemon's tools of the same names take their
 // place. names gives the names of a session's agent. A delegation's child has no messages, the daemon's neither: they
 // are for a session of the user's.
-func MailTools(service func(context.Context) (*Service, error), names func(memory.Session) []string,
+func MessageTools(service func(context.Context) (*Service, error), names func(memory.Session) []string,
 	child bool) []mcpserver.Extra {
-	m := mailbox{service, names, child}
+	m := messageTools{service, names, child}
 	tools := []mcpserver.Extra{
 		tool("agent_message_send", false, m.send, "Leave a message for another agent: its next session in this "+
 			"project is told.",
@@ -185,13 +185,13 @@ func MailTools(service func(context.Context) (*Service, error), names func(memor
 	return tools
 }
 
-type mailbox struct {
+type messageTools struct {
 	service func(context.Context) (*Service, error)
 	names   func(memory.Session) []string
 	child   bool
 }
 
-func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
+func (m messageTools) send(ctx context.Context, who memory.Session, raw json.RawMessage) (any, error) {
 	var given struct{ To, Message string }
 	if json.Unmarshal(raw, &given) != nil || strings.TrimSpace(given.To) == "" ||
 		strings.TrimSpace(given.Message) == "" {
@@ -221,7 +221,7 @@ func (m mailbox) send(ctx context.Context, who memory.Session, raw json.RawMessa
 	return map[string]any{"id": sent.ID, "status": "left for the next session of " + to + " in this project"}, nil
 }
 
-func (m mailbox) inbox(ctx context.Context, who memory.Session, _ json.RawMessage) (any, error) {
+func (m messageTools) inbox(ctx context.Context, who memory.Session, _ json.RawMessage) (any, error) {
 	if m.child {
 		return map[string]any{"messages": []Message{}}, nil
 	}

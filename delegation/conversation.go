@@ -1,0 +1,185 @@
+package delegation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	acp "github.com/coder/acp-go-sdk"
+
+	"github.com/Signet-AI/signet-acp-proxy/acpclient"
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
+	"github.com/Signet-AI/signet-acp-proxy/upstream"
+)
+
+// converse starts the agent behind a proxy of its own and has it do the task. inPlace says that it works in the
+// caller's own folder.
+func (r *run) converse(cwd, readMode string, inPlace bool) (o Outcome) {
+	command := slices.Concat(r.Command, []string{"--agent", r.d.Agent})
+	process, err := upstream.Start(upstream.Options{Command: command, Env: r.environment(), Stderr: io.Discard,
+		Grace: leaveLimit, KillAfter: killLimit})
+	if err != nil {
+		return Outcome{State: Failed, Reason: err.Error()}
+	}
+	asking, quiet := context.WithCancel(r.ctx)
+	defer quiet()
+	if r.Ask {
+		r.child.ask = func(call acpclient.ToolCall) (bool, string) {
+			return r.Ledger.askCaller(asking, r.d, questionOf(r.d, call))
+		}
+	}
+	conn := acpclient.New(process.Stdin, r.child)
+	var reading guard.Group
+	reading.Go("child's words", func() { conn.Read(process.Stdout) })
+	turn, err := r.prompt(conn, cwd, readMode, inPlace)
+	if end, _ := r.stopped(); end != "" && err != nil {
+		process.Terminate(syscall.SIGTERM)
+	} else {
+		process.Hangup()
+	}
+	quiet()
+	reading.Wait()
+	r.child.asking.Wait()
+	exit := process.Wait()
+	conn.WaitWrites()
+	if inPlace || exit.Status() != 0 { // or with the copy of a login
+		r.keep = false
+	}
+	r.child.ended(turn)
+	o.Answer, o.Usage, o.Refused = r.child.outcome()
+	o.Stop = chars.Cut(string(turn.Stop), 40)
+	switch {
+	case err == nil && turn.Stop == acp.StopReasonCancelled:
+		o.State, o.Reason = Cancelled, "the agent says that it was cancelled"
+	case err == nil:
+		o.State = Done
+	default:
+		o.State, o.Reason = Failed, r.reason(err, exit, process.LastStderr())
+	}
+	return o
+}
+
+// prompt opens a session, sends the task and waits for the end of the turn.
+func (r *run) prompt(conn *acpclient.Conn, cwd, readMode string, inPlace bool) (t acpclient.Turn, err error) {
+	opening, cancel := context.WithTimeout(r.ctx, openLimit)
+	defer cancel()
+	agent, err := conn.Initialize(opening, "signet-acp-proxy", r.Version)
+	if err != nil {
+		return t, fmt.Errorf("initialize: %w", err)
+	}
+	opening, cancel = context.WithTimeout(r.ctx, openLimit)
+	defer cancel()
+	session, err := r.open(opening, conn, agent, cwd)
+	if err != nil {
+		return t, err
+	}
+	r.keep = agent.Reopens()
+	r.mu.Lock()
+	r.noted.ACPID = session.ID
+	r.mu.Unlock()
+	r.note(r.ctx)
+	set, err := r.mustSetMode(readMode, session.HasMode(readMode), inPlace)
+	if err != nil {
+		return t, err
+	}
+	if set {
+		if err := conn.SetMode(opening, session.ID, readMode); err != nil {
+			return t, fmt.Errorf("setting its read-only mode: %w", err)
+		}
+	}
+	if err := r.choose(opening, conn, session, readMode); err != nil {
+		return t, err
+	}
+	defer func() {
+		r.child.mu.Lock()
+		commands := slices.Clone(r.child.commands)
+		r.child.mu.Unlock()
+		if err := r.Ledger.noteAgent(context.WithoutCancel(r.ctx), r.d.Agent, agent, commands); err != nil {
+			r.Log.Warn().Err(err).Msg("noting what an agent says of itself")
+		}
+	}()
+	r.child.taskSent()
+	answered := make(chan error, 1)
+	asking, giveUp := context.WithCancel(context.WithoutCancel(r.ctx))
+	defer giveUp()
+	guard.Go("delegation", func() {
+		answered <- guard.Try("delegation", func() (err error) {
+			t, err = conn.Prompt(asking, session.ID, prompt(r.d, r.told.Task, r.Ask))
+			return err
+		})
+	})
+	select {
+	case err := <-answered:
+		return t, err
+	case <-r.ctx.Done():
+	}
+	late := time.AfterFunc(cancelLimit, giveUp)
+	defer late.Stop()
+	conn.Cancel(session.ID)
+	err = <-answered
+	if err == nil {
+		err = r.ctx.Err()
+	}
+	return t, err
+}
+
+// open opens the child's session: a new one or, in a follow-up, the one that was.
+func (r *run) open(ctx context.Context, conn *acpclient.Conn, agent acpclient.Agent, cwd string) (
+	s acpclient.Session, err error) {
+	switch {
+	case r.d.Continues == "":
+		s, err = conn.NewSession(ctx, cwd)
+	case !agent.Reopens():
+		return s, errors.New("it cannot load a session: ask it anew, with all that it must know")
+	default:
+		r.child.reopening()
+		s, err = conn.Reopen(ctx, agent, r.d.ACPID, cwd)
+	}
+	switch {
+	case err != nil:
+		return s, fmt.Errorf("opening its session: %w", err)
+	case s.ID == "":
+		return s, errors.New("session/new: the agent's answer names no session")
+	}
+	return s, nil
+}
+
+// choose sets the model and the mode that were named. A mode could lift what keeps a child from writing.
+func (r *run) choose(ctx context.Context, conn *acpclient.Conn, s acpclient.Session, readMode string) error {
+	mode := r.told.SessionMode
+	if mode != "" && mode != readMode && (r.d.Mode == Read && readMode != "" || r.place == nil && !r.Unbounded) {
+		return fmt.Errorf("session mode %q could let it do more than it may here: leave it out", mode)
+	}
+	if mode != "" {
+		if err := conn.Choose(ctx, s, acpclient.Mode, mode); err != nil {
+			return err
+		}
+	}
+	if r.told.Model != "" {
+		return conn.Choose(ctx, s, acpclient.Model, r.told.Model)
+	}
+	return nil
+}
+
+// reason says in a line why the child failed, and what to do.
+func (r *run) reason(err error, exit upstream.Exit, last []string) string {
+	text := err.Error()
+	switch {
+	case acpclient.NeedsLogin(err):
+		text += fmt.Sprintf("; log %s in first: run signet-acp-proxy --agent %s on a terminal", r.d.Agent, r.d.Agent)
+	case errors.Is(err, context.DeadlineExceeded):
+		text = strings.Replace(text, context.DeadlineExceeded.Error(), fmt.Sprintf("no answer within %v", openLimit), 1)
+	case errors.Is(err, acpclient.ErrEnded):
+		text += fmt.Sprintf(" (%s)", exit)
+		if len(last) > 0 {
+			text += ": " + strings.Join(last[max(0, len(last)-3):], "; ")
+		}
+	}
+	return chars.Cut(text, 1000)
+}

@@ -1,0 +1,223 @@
+package delegation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/bounds"
+	"github.com/Signet-AI/signet-acp-proxy/delegation/worktree"
+	"github.com/Signet-AI/signet-acp-proxy/guard"
+)
+
+// A run is one run that is under way.
+type run struct {
+	Runner
+	d     Delegation
+	by    string // the id of our process
+	told  Assignment
+	noted runProgress // what saveProgress is given, but for progress and usage
+	child *child
+	place *bounds.Place // of the child, nil where the system cannot bound it
+	keep  bool          // its session can be opened again
+
+	ctx    context.Context // ends when the run is to end
+	cancel context.CancelFunc
+	mu     sync.Mutex // guards what follows
+	end    State      // what stop was given; "": the run goes on
+	why    string
+}
+
+// stop ends the run. Only the first call counts.
+func (r *run) stop(state State, why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.end == "" {
+		r.end, r.why = state, why
+		r.cancel()
+	}
+}
+
+func (r *run) stopped() (State, string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.end, r.why
+}
+
+// carryOut runs the delegation within its budget, and gives the outcome.
+func (r Runner) carryOut(ctx context.Context, d Delegation, by string, told Assignment) Outcome {
+	run := &run{Runner: r, d: d, by: by, told: told}
+	run.child = &child{budget: d.Budget, stop: run.stop, tools: map[string]bool{}, usage: Usage{Turns: 1},
+		policy: policy{mode: d.Mode, allowedKinds: r.Granted}}
+	run.ctx, run.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	defer run.cancel()
+	defer context.AfterFunc(ctx, func() { run.stop(Cancelled, "its runner was told to end") })()
+	limit := time.AfterFunc(time.Duration(d.Budget.Seconds)*time.Second, func() {
+		run.stop(Stopped, fmt.Sprintf("its budget of %d seconds is used up", d.Budget.Seconds))
+	})
+	defer limit.Stop()
+
+	o := run.beside("delegation", run.watch, run.work)
+	if end, why := run.stopped(); end != "" && o.State != Done {
+		o.State, o.Reason = end, why
+	}
+	return o
+}
+
+// watch ends the run when it is to end, and saves its progress.
+func (r *run) watch(ctx context.Context) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	noted := time.Time{}
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		cancel, inside, err := r.Ledger.checkStop(ctx, r.d)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("watching")
+			continue
+		case cancel != "":
+			r.stop(Cancelled, cancel)
+			return
+		}
+		r.child.addInside(inside)
+		if time.Since(noted) >= noteEvery {
+			noted = time.Now()
+			r.note(ctx)
+		}
+	}
+}
+
+// note saves the run's progress.
+func (r *run) note(ctx context.Context) {
+	r.mu.Lock()
+	s := r.noted
+	r.mu.Unlock()
+	s.Progress = r.child.progress()
+	r.child.mu.Lock()
+	s.Usage = r.child.usedLocked()
+	r.child.mu.Unlock()
+	if _, err := r.Ledger.saveProgress(ctx, r.d.ID, r.by, s); err != nil && ctx.Err() == nil {
+		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("noting progress")
+	}
+}
+
+// beside does work, and a task in a goroutine of its own that ends with the work.
+func (r *run) beside(name string, task func(context.Context), work func() Outcome) Outcome {
+	var group guard.Group
+	ctx, done := context.WithCancel(r.ctx)
+	group.Go(name, func() { task(ctx) })
+	o := work()
+	done()
+	group.Wait()
+	return o
+}
+
+// work makes the child's folder, has the child work there, and takes back what it wrote.
+func (r *run) work() Outcome {
+	root := cmp.Or(r.d.Tree, filepath.Join(r.Folders, r.d.ID))
+	r.mu.Lock()
+	r.noted.Folder, r.noted.ACPID = root, r.d.ACPID
+	r.mu.Unlock()
+	r.note(r.ctx) // so that the folder is found if we are killed
+	readMode := r.ReadMode(r.d.Agent)
+	folder, err := r.folder(root)
+	cwd := r.d.Cwd
+	switch {
+	case worktree.TooLarge(err) && r.d.Mode == Read && (r.Bounded || readMode != ""): // it is kept from writing
+		r.child.policy.inside = func(string) bool { return false }
+		defer os.RemoveAll(root)
+		err = r.bound(root, cwd, nil)
+	case err == nil:
+		cwd = folder.Cwd
+		err = r.enter(folder, root)
+	}
+	if err != nil {
+		o := Outcome{State: Failed, Reason: err.Error()}
+		if r.d.Continues != "" {
+			o.Folder = root // what was handed back before is there
+		}
+		return o
+	}
+	given := worktree.Used(root)
+	measure := func(ctx context.Context) { r.watchDisk(ctx, root, given, diskEvery) }
+	o := r.beside("disk of a delegation", measure, func() Outcome { return r.converse(cwd, readMode, folder == nil) })
+	if r.place != nil && !r.keep { // with the copy of a login, if its relay was killed
+		if err := os.RemoveAll(r.place.Own); err != nil {
+			r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("removing a child's state")
+		}
+	}
+	if folder != nil {
+		r.takeBack(folder, root, &o)
+	}
+	return o
+}
+
+// folder makes the child's folder at root or, in a follow-up, opens the one that was.
+func (r *run) folder(root string) (*worktree.Folder, error) {
+	if r.d.Continues != "" {
+		return worktree.Reopen(r.ctx, r.Folders, root)
+	}
+	options := worktree.Options{Edit: r.d.Mode == Edit, Copy: r.Copy}
+	if len(r.Setup) > 0 {
+		options.Prepare = r.prepare
+	}
+	return worktree.Make(r.ctx, r.d.Cwd, root, options)
+}
+
+// enter says what the child may reach in its folder. A new folder is removed where that fails.
+func (r *run) enter(f *worktree.Folder, root string) error {
+	r.child.policy.inside = f.Inside
+	err := r.Made(r.d, root)
+	if err == nil {
+		err = r.bound(root, f.Tree(), f.Reads)
+	}
+	if err != nil && r.d.Continues == "" {
+		err = errors.Join(err, f.Drop(context.WithoutCancel(r.ctx)))
+	}
+	return err
+}
+
+// takeBack adds to the outcome what the child has written.
+func (r *run) takeBack(f *worktree.Folder, root string, o *Outcome) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), endLimit)
+	defer cancel()
+	f.Keep = r.keep
+	title, _, _ := strings.Cut(strings.TrimSpace(r.d.Task), "\n")
+	written, err := f.Finish(ctx, "Delegated: "+clean(chars.Cut(title, 72)))
+	if err != nil {
+		r.Log.Warn().Err(err).Str("delegation", r.d.ID).Msg("taking back a folder")
+		o.Reason = cmp.Or(o.Reason, err.Error())
+	}
+	o.Paths, o.Branch, o.Refused = written.Paths, written.Branch, append(o.Refused, written.Left...)
+	if o.Branch != "" || err != nil {
+		o.Folder = root
+	}
+	if r.keep && err == nil {
+		o.Tree = root
+	}
+}
+
+// stateName is the folder for a child's state below its root.
+const stateName = "own"
+
+// bound makes the folder for the child's state in root, and says what it may reach: in Edit it may change tree, and it
+// reads others.
+func (r *run) bound(root, tree string, others []string) error {
+	if !r.Bounded {
+		return nil
+	}
+	r.place = &bounds.Place{Tree: tree, Edit: r.d.Mode == Edit, Reads: others, Own: filepath.Join(root, stateName)}
+	return os.MkdirAll(r.place.Own, 0o700)
+}
