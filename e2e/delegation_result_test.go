@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -144,9 +146,18 @@ func TestDelegateDetached(t *testing.T) {
 	if _, reply := b.turnWith("stork", id, "And now?"); strings.Contains(reply, "Message from agent") {
 		t.Errorf("it was told again:\n%s", reply)
 	}
+	tree := func() string { return b.delegations()[0].Tree }
+	if tree() == "" {
+		t.Error("nothing is kept for a follow-up")
+	}
+	db, err := sql.Open("sqlite3", "file:"+b.database()+"?_busy_timeout=5000")
+	must(b, err)
+	_, err = db.ExecContext(t.Context(), `UPDATE delegations SET ended = ended - 5 * 3600 * 1000`)
+	must(b, errors.Join(err, db.Close()))
 	if _, reply := b.turnWith("stork", "", "Anything new?"); strings.Contains(reply, "Message from agent") {
 		t.Errorf("another one was told:\n%s", reply)
 	}
+	b.wait("the end of what was kept for hours", func() bool { return tree() == "" })
 	b.orphans()
 }
 

@@ -43,7 +43,7 @@ type Backend struct {
 	opened   chan struct{} // closed when own or failed is set
 	own      *embedded.Store
 	learner  *embedded.Store // on the connection behind
-	mail     *messageSource
+	sent     *messageSource
 	process  *correlation.Process  // this process, for what tools leave owed
 	sweep    func(context.Context) // takes in what agents have written; nil: nobody has asked for it
 	failed   error
@@ -170,13 +170,16 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	if err != nil {
 		return nil, err
 	}
-	b.mail = &messageSource{Source: source, ledger: delegation.NewLedger(db, b.c.LiveDir()), store: store,
+	b.sent = &messageSource{Source: source, ledger: delegation.NewLedger(db, b.c.LiveDir()), store: store,
 		name: name, child: delegation.Inside(os.Getenv) != "", log: b.log}
-	if b.c.Delegation && !b.mail.child {
-		b.mail.refresh(ctx)
-		b.follower.onTurn(b.mail.refresh)
+	if b.c.Delegation && !b.sent.child {
+		b.sent.refresh(ctx)
+		b.follower.onTurn(b.sent.refresh)
 	}
-	if b.c.Backfill == "auto" && !b.mail.child {
+	if !b.sent.child {
+		b.follower.onTurn(b.removeTrees)
+	}
+	if b.c.Backfill == "auto" && !b.sent.child {
 		b.sweep = sweepOnce(b.c, b.log)
 		b.follower.onTurn(b.sweep)
 	}
@@ -193,7 +196,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	})
 	opened := &proxy.Backend{
 		Ledger:        store,
-		Memory:        localSource{b.mail, b.own},
+		Memory:        localSource{b.sent, b.own},
 		Parent:        parentOfSessions(store, log),
 		Messages:      b.messages,
 		FoldAll:       func(ctx context.Context) { b.foldAll(ctx, folded) },
@@ -203,7 +206,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 		SessionClosed: dispatcher.Now,
 	}
 	if b.c.DelegationAsk {
-		ledger := b.mail.ledger
+		ledger := b.sent.ledger
 		opened.Answered = ledger.Answer
 		opened.Questions = func(ctx context.Context, keys []string) ([]proxy.Question, error) {
 			all, err := ledger.Questions(ctx, keys)
@@ -215,12 +218,21 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 			return questions, err
 		}
 	}
-	if !b.mail.child { // what was handed over is for a session of the user's
+	if !b.sent.child { // what was handed over is for a session of the user's
 		opened.Earlier = func(ctx context.Context, row int64, agent string) (string, error) {
 			return earlierOf(ctx, b.c, store, row, namesOf(agent, name))
 		}
 	}
 	return opened, nil
+}
+
+// removeTrees removes the trees of delegations that are kept no longer.
+func (b *Backend) removeTrees(ctx context.Context) {
+	err := b.sent.ledger.RemoveTrees(pace.Gently(ctx), DelegationFolders(b.c), delegation.MaxTrees)
+	if err != nil && ctx.Err() == nil {
+		log := b.log.Logger()
+		log.Warn().Err(err).Msg("removing trees of delegations")
+	}
 }
 
 // messages returns what other agents have sent to a key's session, and the results of its delegations.
@@ -229,7 +241,7 @@ func (b *Backend) messages(key string) []memory.Item {
 	if b.daemon != nil {
 		sent = b.daemon.Messages(key)
 	}
-	return b.mail.messagesFor(key, sent)
+	return b.sent.messagesFor(key, sent)
 }
 
 // info is what others can know of this process once it is dead.
