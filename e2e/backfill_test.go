@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -20,8 +21,8 @@ var dialogues = [][]string{
 		"Then the mooring is free.", "We decided to give it to the Heron.", "I have noted that."},
 }
 
-// Dialogues that are written out as transcripts of Claude's and taken in leave the same passages, and tell a first
-// prompt the same, as those that are held through the relay.
+// Dialogues that are written out as transcripts of Claude's and taken in by --watch leave the same passages, and tell a
+// first prompt the same, as those that are held through the relay.
 func TestBackfillIsAsGoodAsTheRelay(t *testing.T) {
 	t.Parallel()
 	held := newBox(t)
@@ -57,8 +58,14 @@ func TestBackfillIsAsGoodAsTheRelay(t *testing.T) {
 	file := filepath.Join(written.Dir, "d.json")
 	must(written, os.WriteFile(file, text, 0o600))
 	written.run(transcriptsBin, written.Home, written.Work, file)
-	if out := written.run(proxyBin, "memory", "backfill", "claude"); !strings.Contains(out, "2 conversations, 5 turns") {
-		t.Error(out)
+	watch, err := written.start(t, nil, proxyBin, "memory", "backfill", "--watch", "claude")
+	must(written, err)
+	if line := watch.until("taken in"); !strings.Contains(line, "2 conversations, 5 turns") {
+		t.Error(line)
+	}
+	must(written, watch.cmd.Process.Signal(os.Interrupt))
+	if code := watch.code(); code != 0 {
+		t.Errorf("interrupted: exit %d\n%s", code, watch.said())
 	}
 
 	if diff := cmp.Diff(held.passages(), written.passages()); diff != "" {
@@ -74,6 +81,33 @@ func TestBackfillIsAsGoodAsTheRelay(t *testing.T) {
 	told := written.toldOf("How much does the keel of the Curlew weigh?")
 	if !strings.Contains(fmt.Sprint(told), "1,730 kg") {
 		t.Errorf("a first prompt is told %q", told)
+	}
+}
+
+// With backfill: auto a first prompt starts a sweep, which takes in what agents have written outside of the proxy, and
+// leaves what may still be written.
+func TestFirstPromptStartsASweep(t *testing.T) {
+	t.Parallel()
+	b := newBox(t)
+	b.set("SIGNET_ACP_MEMORY=embedded", "SIGNET_ACP_BACKFILL=auto")
+	for id, age := range map[string]time.Duration{"old": time.Hour, "fresh": 0} {
+		file := filepath.Join(b.Home, ".claude", "projects", "-w", id+".jsonl")
+		must(b, os.MkdirAll(filepath.Dir(file), 0o700))
+		line := `{"type":%q,"sessionId":%q,"timestamp":"2026-03-01T08:00:00Z","message":{"content":"of the %s one"}}` + "\n"
+		must(b, os.WriteFile(file, []byte(fmt.Sprintf(line+line, "user", id, id, "assistant", id, id)), 0o600))
+		must(b, os.Chtimes(file, time.Time{}, time.Now().Add(-age)))
+	}
+	c := b.connect(nil, echoBin)
+	c.say(c.open(), "Good morning.")
+	b.wait("the sweep's end", func() bool {
+		done, err := os.Stat(filepath.Join(filepath.Dir(b.database()), "backfill.lock"))
+		return err == nil && done.Size() > 0
+	})
+	c.end()
+	want := [][2]string{{"assistant", "of the old one"}, {"user", "of the old one"}}
+	got := slices.DeleteFunc(b.passages(), func(p [2]string) bool { return !strings.HasPrefix(p[1], "of the") })
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
