@@ -24,11 +24,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/upstream"
 )
 
-// relayCommand is the program without a subcommand.
-type relayCommand struct{ agent string }
-
+// newRelay makes the program without a subcommand.
 func newRelay(p program) *cobra.Command {
-	var r relayCommand
+	var agent string
 	cmd := &cobra.Command{
 		Use: "signet-acp-proxy", Long: "Give any ACP agent a memory.",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -38,39 +36,39 @@ func newRelay(p program) *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: cli.Paths, // of the command
-		RunE:              func(_ *cobra.Command, command []string) error { return r.run(p.flags, command, p.std) },
+		RunE:              func(_ *cobra.Command, command []string) error { return p.startRelay(agent, command) },
 	}
-	cmd.Flags().StringVar(&r.agent, "agent", "", "The harness by `NAME`; beside a command, what to call it.")
+	cmd.Flags().StringVar(&agent, "agent", "", "The harness by `NAME`; beside a command, what to call it.")
 	cli.Complete(cmd, "agent", cli.AgentNames(p.flags))
 	return cmd
 }
 
-func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) error {
-	c, err := config.Load(*f)
+// startRelay relays to the harness, by its name, its command or both; on a terminal it only starts the harness.
+func (p program) startRelay(name string, command []string) error {
+	c, err := config.Load(*p.flags)
 	var flag config.FlagError
-	if errors.As(err, &flag) {
+	switch { // the agent must start, whatever else is wrong with the configuration
+	case errors.As(err, &flag):
 		return err
-	}
-	switch { // the agent must start, whatever is wrong with the configuration
 	case errors.Is(err, config.ErrNoFolder):
-		if f.Memory != "off" && !runtime.Bypassed(c) {
-			std.Say("%v", err)
+		if p.flags.Memory != "off" && !runtime.Bypassed(c) {
+			p.std.Say("%v", err)
 		}
 	case err != nil:
-		std.Say("%s; the defaults are used", oneLine(err))
+		p.std.Say("%s; the defaults are used", oneLine(err))
 	}
-	options := upstream.Options{Stderr: std.Err}
-	profile, err := runtime.Harness(c, r.agent, command, &options)
+	options := upstream.Options{Stderr: p.std.Err}
+	profile, err := runtime.Harness(c, name, command, &options)
 	switch {
 	case errors.Is(err, runtime.ErrNoHarness), errors.Is(err, runtime.ErrNoDefault):
 		return cli.Misuse("%w", err)
 	case errors.Is(err, upstream.ErrNotStarted):
 		return cli.Exit{Code: cli.NotStarted, Err: err}
 	case err != nil:
-		return cli.UnknownAgent(c, r.agent)
+		return cli.UnknownAgent(c, name)
 	}
-	if term.IsTerminal(std.In) {
-		std.Say("on a terminal this is %s itself, without memory, to log in with; with memory a client starts it "+
+	if term.IsTerminal(p.std.In) {
+		p.std.Say("on a terminal this is %s itself, without memory, to log in with; with memory a client starts it "+
 			"(signet-acp-proxy setup -h)", options.Command[0])
 		ended, err := upstream.OnTerminal(options)
 		if err != nil {
@@ -78,10 +76,16 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 		}
 		return cli.Exit{Code: ended.Status()}
 	}
-	name := r.agent
 	if name == "" || name == runtime.Auto {
 		name = profile.Name
 	}
+	return relayTo(c, profile, name, options, p.std)
+}
+
+// relayTo starts a harness and relays to it. Its error is an Exit with the harness's status.
+func relayTo(
+	c *config.Config, profile upstream.Profile, name string, options upstream.Options, std term.Streams,
+) error {
 	agent := c.Agent(name)
 	if agent.AgentID != "" {
 		c.AgentID = agent.AgentID
@@ -91,8 +95,7 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 	if !pumpOnly {
 		options.Env = runtime.WithParent(runtime.WithHooks(options.Env, c.Hooks), id)
 	}
-
-	started := options.Command
+	command := options.Command
 	release, err := runtime.Bind(c, profile, name, &options)
 	if err != nil {
 		return cli.Exit{Code: cli.NotStarted, Err: err}
@@ -139,7 +142,7 @@ func (r relayCommand) run(f *config.Flags, command []string, std term.Streams) e
 		std.Say("%v", err)
 	}
 	if !hurried && !relay.ClientGone() {
-		std.Say("%s", harnessEnd(started, ended, process.LastStderr()))
+		std.Say("%s", harnessEnd(command, ended, process.LastStderr()))
 	}
 	return cli.Exit{Code: ended.Status()}
 }

@@ -57,15 +57,15 @@ func settingPath(name string) ([]string, Setting, error) {
 		keys = append(keys, "agents", agent)
 	}
 	all := SettingsOf(section)
-	i := slices.IndexFunc(all, func(s Setting) bool { return s.Name == field })
-	if i < 0 {
+	s, known := find(all, field)
+	if !known {
 		names := settingNames(all)
 		for i := range names {
 			names[i] = prefix + names[i]
 		}
 		return nil, Setting{}, UnknownSetting{name, DidYouMean(name, names)}
 	}
-	return append(keys, field), all[i], nil
+	return append(keys, field), s, nil
 }
 
 // literal writes a value in YAML, on one line.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -38,36 +37,47 @@ func (c *Config) readFile(path string) error {
 	if err := yaml.Unmarshal(b, &doc); err != nil {
 		return configError{file: path, err: err}
 	}
-	c.readIdentity(child(&doc, "identity"))
-	section := child(&doc, "acp")
+	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil
+	}
+	c.readIdentity(child(doc.Content[0], "identity"))
+	section := child(doc.Content[0], "acp")
 	if section == nil {
 		return nil
 	}
 	if section.Kind != yaml.MappingNode {
 		return configError{path, section.Line, errors.New("acp must hold settings")}
 	}
+	err = c.readSection(path, section, SettingsOf(c), "", "")
+	if agents := child(section, "agents"); agents != nil {
+		err = errors.Join(err, c.readAgents(path, agents))
+	}
+	return err
+}
+
+// readSection sets settings from a mapping. Their names are prefixed where they come from; a mistake in a value begins
+// with in, the section's name as it was written.
+func (c *Config) readSection(path string, section *yaml.Node, settings []Setting, prefix, in string) error {
 	var mistakes []error
-	for i := 0; i+1 < len(section.Content); i += 2 {
-		key, value := section.Content[i], section.Content[i+1]
-		if key.Value == "agents" {
-			mistakes = append(mistakes, c.readAgents(path, value))
-			continue
-		}
-		s, known := settingNamed(c, key.Value)
-		if key.Value == retired {
+	for key, value := range members(section) {
+		s, known := find(settings, key.Value)
+		if in == "" && (key.Value == "agents" || key.Value == retired) {
 			continue
 		}
 		if !known {
-			mistakes = append(mistakes, configError{path, key.Line,
-				fmt.Errorf("unknown setting %q; did you mean %q?", key.Value,
-					nearest(key.Value, settingNames(SettingsOf(c))))})
+			of := ""
+			if in != "" {
+				of = " of an agent"
+			}
+			mistakes = append(mistakes, configError{path, key.Line, fmt.Errorf("unknown setting %q%s; did you mean %q?",
+				key.Value, of, nearest(key.Value, settingNames(settings)))})
 			continue
 		}
 		if err := s.decode(value); err != nil {
-			mistakes = append(mistakes, configError{path, value.Line, err})
+			mistakes = append(mistakes, configError{path, value.Line, fmt.Errorf("%s%w", in, err)})
 			continue
 		}
-		c.sources[s.Name] = fmt.Sprintf("%s:%d", path, key.Line)
+		c.sources[prefix+s.Name] = fmt.Sprintf("%s:%d", path, key.Line)
 	}
 	return errors.Join(mistakes...)
 }
@@ -93,15 +103,11 @@ func (c *Config) readIdentity(node *yaml.Node) {
 	}
 }
 
-// child finds a key of a document's top mapping.
-func child(doc *yaml.Node, key string) *yaml.Node {
-	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil
-	}
-	top := doc.Content[0].Content
-	for i := 0; i+1 < len(top); i += 2 {
-		if top[i].Value == key {
-			return top[i+1]
+// child finds a key of a mapping.
+func child(mapping *yaml.Node, name string) *yaml.Node {
+	for key, value := range members(mapping) {
+		if key.Value == name {
+			return value
 		}
 	}
 	return nil
@@ -127,21 +133,8 @@ func (c *Config) readAgents(path string, node *yaml.Node) error {
 				mistakes = append(mistakes, err)
 			}
 		}
-		prefix := "agents." + Canonical(name.Value) + "."
-		for key, value := range members(section) {
-			i := slices.IndexFunc(fields, func(s Setting) bool { return s.Name == key.Value })
-			if i < 0 {
-				mistakes = append(mistakes, configError{path, key.Line,
-					fmt.Errorf("unknown setting %q of an agent; did you mean %q?", key.Value,
-						nearest(key.Value, settingNames(fields)))})
-				continue
-			}
-			if err := fields[i].decode(value); err != nil {
-				mistakes = append(mistakes, configError{path, value.Line, fmt.Errorf("agents.%s.%w", name.Value, err)})
-				continue
-			}
-			c.sources[prefix+key.Value] = fmt.Sprintf("%s:%d", path, key.Line)
-		}
+		mistakes = append(mistakes, c.readSection(path, section, fields, "agents."+Canonical(name.Value)+".",
+			"agents."+name.Value+"."))
 		if _, known := upstream.Lookup(name.Value); !known && len(agent.Command) == 0 {
 			mistakes = append(mistakes, configError{path, name.Line,
 				fmt.Errorf("agents.%s: unknown agent: give its command", name.Value)})

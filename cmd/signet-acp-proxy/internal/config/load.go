@@ -35,26 +35,9 @@ func Load(f Flags) (*Config, error) {
 		return c, err
 	}
 	mistake(c.readTrusted(filepath.Join(c.SignetPath, "agent.yaml")))
-	for _, s := range SettingsOf(c) {
-		if v := os.Getenv(s.Env); v != "" && !(s.Name == "delegation" && delegation.Inside(os.Getenv) != "") {
-			if err := s.set(v); err != nil {
-				mistake(configError{file: s.Env, err: err})
-				continue
-			}
-			c.sources[s.Name] = s.Env
-		}
-	}
-	for name, v := range map[string]string{"memory": f.Memory, "daemon_url": f.DaemonURL, "db": f.DB,
-		"log_level": f.LogLevel, "log_file": f.LogFile} {
-		if v == "" {
-			continue
-		}
-		flag := "--" + strings.ReplaceAll(name, "_", "-")
-		s, _ := settingNamed(c, name)
-		if err := s.set(v); err != nil {
-			return c, FlagError{flag, err}
-		}
-		c.sources[name] = flag
+	mistake(c.readEnvironment())
+	if err := c.readFlags(f); err != nil {
+		return c, err
 	}
 	if c.sources["fetch"] == "default" {
 		c.fetchLikeSignet()
@@ -68,6 +51,39 @@ func Load(f Flags) (*Config, error) {
 		c.DB = filepath.Join(c.SignetPath, "acp", "sessions.db")
 	}
 	return c, errors.Join(mistakes...)
+}
+
+// readEnvironment reads the variables. In a delegated agent, that of the setting delegation may hold an id instead.
+func (c *Config) readEnvironment() error {
+	var mistakes []error
+	for _, s := range SettingsOf(c) {
+		v := os.Getenv(s.Env)
+		if v == "" || s.Name == "delegation" && delegation.Inside(os.Getenv) != "" {
+			continue
+		}
+		if err := s.set(v); err != nil {
+			mistakes = append(mistakes, configError{file: s.Env, err: err})
+			continue
+		}
+		c.sources[s.Name] = s.Env
+	}
+	return errors.Join(mistakes...)
+}
+
+func (c *Config) readFlags(f Flags) error {
+	for name, v := range map[string]string{"memory": f.Memory, "daemon_url": f.DaemonURL, "db": f.DB,
+		"log_level": f.LogLevel, "log_file": f.LogFile} {
+		if v == "" {
+			continue
+		}
+		flag := "--" + strings.ReplaceAll(name, "_", "-")
+		s, _ := settingNamed(c, name)
+		if err := s.set(v); err != nil {
+			return FlagError{flag, err}
+		}
+		c.sources[name] = flag
+	}
+	return nil
 }
 
 // locate finds the Signet folder.
@@ -123,3 +139,28 @@ func (c *Config) fetchLikeSignet() {
 		}
 	}
 }
+
+// Folder returns the absolute path of a folder that a person names; in --cwd=~/x the shell leaves the ~ to us.
+func Folder(name string) (string, error) {
+	if rest, ok := strings.CutPrefix(name, "~"+string(filepath.Separator)); ok || name == "~" {
+		home, err := memory.Home()
+		if err != nil {
+			return "", fmt.Errorf("finding the home folder: %w", err)
+		}
+		name = filepath.Join(home, rest)
+	}
+	return filepath.Abs(name)
+}
+
+// Token returns the secret for the daemon from the environment, "" for none.
+func Token() string {
+	for _, name := range TokenVariables {
+		if token := os.Getenv(name); token != "" {
+			return token
+		}
+	}
+	return ""
+}
+
+// TokenVariables are the environment variables for it, the same as for Signet's own clients.
+var TokenVariables = []string{"SIGNET_API_KEY", "SIGNET_TOKEN"}

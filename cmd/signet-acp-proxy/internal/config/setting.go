@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -53,13 +54,14 @@ func settingNames(all []Setting) []string {
 	return names
 }
 
-func settingNamed(c *Config, name string) (Setting, bool) {
-	for _, s := range SettingsOf(c) {
-		if s.Name == name {
-			return s, true
-		}
+func settingNamed(c *Config, name string) (Setting, bool) { return find(SettingsOf(c), name) }
+
+func find(all []Setting, name string) (Setting, bool) {
+	i := slices.IndexFunc(all, func(s Setting) bool { return s.Name == name })
+	if i < 0 {
+		return Setting{}, false
 	}
-	return Setting{}, false
+	return all[i], true
 }
 
 // set sets a value from text, as environment and flags have it; a list is separated by commas.
@@ -70,40 +72,38 @@ func (s Setting) set(text string) error {
 	if s.Enum != nil && !slices.Contains(s.Enum, text) {
 		return fmt.Errorf("%s must be one of %s, not %q", s.Name, strings.Join(s.Enum, ", "), text)
 	}
+	var value any
+	var kind string
+	var err error
 	switch s.value.Interface().(type) {
 	case string:
-		s.value.SetString(text)
+		value = text
 	case []string:
-		s.value.Set(reflect.ValueOf(strings.Split(text, ",")))
-	case bool, *bool:
-		b, err := parseBool(text)
-		if err != nil {
-			return fmt.Errorf("%s must be true or false, not %q", s.Name, text)
-		}
-		if s.value.Kind() == reflect.Pointer { // nil is neither
-			s.value.Set(reflect.ValueOf(&b))
-		} else {
-			s.value.SetBool(b)
-		}
+		value = strings.Split(text, ",")
+	case bool:
+		kind = "true or false"
+		value, err = parseBool(text)
+	case *bool: // nil is neither
+		kind = "true or false"
+		var b bool
+		b, err = parseBool(text)
+		value = &b
 	case time.Duration:
-		d, err := parseDuration(text)
-		if err != nil || d < 0 {
-			return fmt.Errorf("%s must be a duration such as 1.5s, 15m or 30d, not %q", s.Name, text)
-		}
-		s.value.SetInt(int64(d))
+		kind = "a duration such as 1.5s, 15m or 30d"
+		value, err = parseDuration(text)
 	case Size:
-		size, err := parseSize(text)
-		if err != nil {
-			return fmt.Errorf("%s must be a size such as 500MB or 2GB, or 0 for no limit, not %q", s.Name, text)
-		}
-		s.value.SetInt(int64(size))
+		kind = "a size such as 500MB or 2GB, or 0 for no limit"
+		value, err = parseSize(text)
 	case CommandLine:
-		words, err := SplitCommand(text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.Name, err)
-		}
-		s.value.Set(reflect.ValueOf(words))
+		value, err = SplitCommand(text)
 	}
+	switch {
+	case err != nil && kind == "":
+		return fmt.Errorf("%s: %w", s.Name, err)
+	case err != nil:
+		return fmt.Errorf("%s must be %s, not %q", s.Name, kind, text)
+	}
+	s.value.Set(reflect.ValueOf(value))
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (s Setting) decode(node *yaml.Node) error {
 	return s.set(node.Value)
 }
 
-// parseDuration is time.ParseDuration with days (d) and weeks (w).
+// parseDuration is time.ParseDuration with days (d) and weeks (w), and without a sign.
 func parseDuration(text string) (time.Duration, error) {
 	for unit, hours := range map[string]uint64{"d": 24, "w": 7 * 24} {
 		if number, ok := strings.CutSuffix(text, unit); ok {
@@ -140,5 +140,9 @@ func parseDuration(text string) (time.Duration, error) {
 			return time.Duration(n*hours) * time.Hour, err
 		}
 	}
-	return time.ParseDuration(text)
+	d, err := time.ParseDuration(text)
+	if d < 0 {
+		return 0, errors.New("negative")
+	}
+	return d, err
 }

@@ -2,11 +2,13 @@ package runtime
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
@@ -14,12 +16,12 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-// ErrInUse says that a process of ours is alive, so that the database must not be replaced.
-var ErrInUse = errors.New("a session or the delivery worker is running: " +
+// errInUse says that a process of ours is alive, so that the database must not be replaced.
+var errInUse = errors.New("a session or the delivery worker is running: " +
 	"end it first (see signet-acp-proxy sessions)")
 
 // Backup writes a copy of the database, as it is now, into a new file. Sessions may go on meanwhile.
-func (d *Data) Backup(ctx context.Context, name string) (err error) {
+func (d *Data) Backup(ctx context.Context, name string) error {
 	path, err := filepath.Abs(name)
 	if err != nil {
 		return err
@@ -27,25 +29,27 @@ func (d *Data) Backup(ctx context.Context, name string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s already exists: name a new file", path)
 	}
-	// SQLite accepts an existing file if it is empty; made here, nobody else can read it at any moment.
+	return copyTo(ctx, d.DB, path, "writing the backup")
+}
+
+// copyTo writes a copy of a database into a new file. SQLite accepts an existing file if it is empty; made here, nobody
+// else can read it at any moment.
+func copyTo(ctx context.Context, db *sql.DB, path, doing string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
 	if err != nil {
-		return fmt.Errorf("making the backup: %w", err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
-	if err := f.Close(); err != nil {
-		return err
+	if _, err := db.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		return errors.Join(sqlite.While(doing, err), os.Remove(path))
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(path)
-		}
-	}()
-	_, err = d.DB.ExecContext(ctx, "VACUUM INTO ?", path)
-	return sqlite.While("writing the backup", sqlite.Explain(err))
+	return nil
 }
 
 // Restore puts a backup in the place of the database, which is kept as FILE.before-restore; kept is its path. Errors:
-// ErrInUse, a backup that is broken or none of ours, the disk's.
+// errInUse, a backup that is broken or none of ours, the disk's.
 func Restore(ctx context.Context, c *config.Config, name string) (kept string, err error) {
 	backup, err := migrations.Look(name)
 	if err != nil {
@@ -73,15 +77,8 @@ func Restore(ctx context.Context, c *config.Config, name string) (kept string, e
 	}
 	copied := c.DB + ".restoring"
 	_ = os.Remove(copied)
-	f, err := os.OpenFile(copied, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
+	if err := copyTo(ctx, backup, copied, "copying the backup"); err != nil {
 		return "", err
-	}
-	if err := f.Close(); err != nil {
-		return "", err
-	}
-	if _, err := backup.ExecContext(ctx, "VACUUM INTO ?", copied); err != nil {
-		return "", errors.Join(sqlite.While("copying the backup", sqlite.Explain(err)), os.Remove(copied))
 	}
 	if err := adopt(ctx, copied); err != nil {
 		return "", errors.Join(fmt.Errorf("%s: %w", name, err), os.Remove(copied))
@@ -125,20 +122,19 @@ func setAside(path string) (kept string, err error) {
 	return kept, err
 }
 
-// Unused returns ErrInUse while a process of ours is alive.
+// Unused returns errInUse while a process of ours is alive.
 func Unused(c *config.Config) error {
 	locks, err := filepath.Glob(filepath.Join(c.LiveDir(), "*.lock"))
 	if err != nil {
 		return err
 	}
 	for _, lock := range locks {
-		name := filepath.Base(lock)
-		alive, err := correlation.Alive(c.LiveDir(), name[:len(name)-len(".lock")])
+		alive, err := correlation.Alive(c.LiveDir(), strings.TrimSuffix(filepath.Base(lock), ".lock"))
 		if err != nil {
 			return err
 		}
 		if alive {
-			return ErrInUse
+			return errInUse
 		}
 	}
 	return nil

@@ -17,6 +17,9 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
+// Version is the program's version. main sets it before anything else.
+var Version = "devel"
+
 // IdentityFiles are the person's own files, in the order in which an agent reads them.
 var IdentityFiles = []string{"IDENTITY.md", "USER.md", "SOUL.md", "AGENTS.md", "MEMORY.md"}
 

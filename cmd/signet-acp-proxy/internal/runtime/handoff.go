@@ -25,8 +25,8 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/memory/mcpserver"
 )
 
-// ErrNothingSaid says that nothing was said in a session.
-var ErrNothingSaid = errors.New("nothing was said in it, so there is nothing to hand over")
+// errNothingSaid says that nothing was said in a session.
+var errNothingSaid = errors.New("nothing was said in it, so there is nothing to hand over")
 
 // A Handoff is a session that the next session of another agent continues.
 type Handoff struct {
@@ -60,7 +60,7 @@ func leaveTo(
 	}
 	text, err := earlier(ctx, store, s.ID)
 	if err == nil && text == "" {
-		err = ErrNothingSaid
+		err = errNothingSaid
 	}
 	if err == nil {
 		err = store.Handoff(ctx, s.ID, to)

@@ -29,21 +29,12 @@ type PreviewQuery struct {
 
 // Preview returns what a session's first prompt would get now. Nothing is stored.
 func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
-	nothing := func(format string, args ...any) (Preview, error) {
-		return Preview{Nothing: fmt.Sprintf(format, args...), Items: []PreviewItem{}, Out: []PreviewPiece{}}, nil
-	}
-	agent, name := d.Config.Agent(q.Agent), config.Canonical(q.Agent)
-	switch {
-	case d.Config.Memory == "off":
-		return nothing("memory is off (%s)", d.Config.Source("memory"))
-	case !agent.Inject:
-		return nothing("agents.%s.inject is off (%s)", name, d.Config.Source("agents."+name+".inject"))
-	case memory.OptedOut(q.Cwd, d.Config.Exclude):
-		return nothing("%s has opted out, by a .signet-ignore file or exclude", q.Cwd)
+	if why := d.nothingFor(q); why != "" {
+		return nothing(why), nil
 	}
 	profile, _ := d.Config.Profile(q.Agent)
 	who := memory.Session{Key: correlation.NewKey(), Harness: profile.Name, Cwd: q.Cwd, Project: memory.Project(q.Cwd),
-		AgentID: cmp.Or(agent.AgentID, d.Config.AgentID)}
+		AgentID: cmp.Or(d.Config.Agent(q.Agent).AgentID, d.Config.AgentID)}
 	if err := d.Memories.Learn(ctx); err != nil {
 		return Preview{}, err
 	}
@@ -55,7 +46,7 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 	begun := time.Now()
 	start, err := source.Start(ctx, who)
 	if errors.Is(err, memory.ErrOwned) {
-		return nothing("%v", err)
+		return nothing(err.Error()), nil
 	}
 	var recalled memory.Context
 	var notes []string
@@ -87,20 +78,39 @@ func (d *Data) Preview(ctx context.Context, q PreviewQuery) (Preview, error) {
 	return p, nil
 }
 
+// nothingFor says why nothing at all would be injected, "" if something may be.
+func (d *Data) nothingFor(q PreviewQuery) string {
+	switch name := config.Canonical(q.Agent); {
+	case d.Config.Memory == "off":
+		return fmt.Sprintf("memory is off (%s)", d.Config.Source("memory"))
+	case !d.Config.Agent(q.Agent).Inject:
+		return fmt.Sprintf("agents.%s.inject is off (%s)", name, d.Config.Source("agents."+name+".inject"))
+	case memory.OptedOut(q.Cwd, d.Config.Exclude):
+		return q.Cwd + " has opted out, by a .signet-ignore file or exclude"
+	}
+	return ""
+}
+
+func nothing(why string) Preview {
+	return Preview{Nothing: why, Items: []previewItem{}, Out: []previewPiece{}}
+}
+
 // earlier tells how the conversation ended that the session would continue.
 func (d *Data) earlier(ctx context.Context, q PreviewQuery, who memory.Session) (string, error) {
+	var id int64
+	var err error
 	if q.Continues == "" {
-		id, err := d.Sessions.HandoffFor(ctx, cmp.Or(who.Project, who.Cwd), namesOf("", q.Agent))
-		if err != nil || id == 0 {
-			return "", err
+		id, err = d.Sessions.HandoffFor(ctx, cmp.Or(who.Project, who.Cwd), namesOf("", q.Agent))
+	} else {
+		var s correlation.Session
+		if s, err = d.Resolve(ctx, q.Continues); d.Config.Continue {
+			id = s.ID
 		}
-		return earlier(ctx, d.Sessions, id)
 	}
-	s, err := d.Resolve(ctx, q.Continues)
-	if err != nil || !d.Config.Continue {
+	if err != nil || id == 0 {
 		return "", err
 	}
-	return earlier(ctx, d.Sessions, s.ID)
+	return earlier(ctx, d.Sessions, id)
 }
 
 // source returns where context would come from. forget ends the preview's key at the daemon.
@@ -132,26 +142,26 @@ func (d *Data) source(who memory.Session) (source memory.Source, forget func(), 
 // A Preview is what preview --json prints.
 type Preview struct {
 	Block string         `json:"block"`
-	Items []PreviewItem  `json:"items"`
-	Out   []PreviewPiece `json:"out"`
+	Items []previewItem  `json:"items"`
+	Out   []previewPiece `json:"out"`
 
 	Nothing string         `json:"-"` // why nothing would be injected at all
-	Files   []PreviewPiece `json:"-"` // identity files that would be told
+	Files   []previewPiece `json:"-"` // identity files that would be told
 	Source  string         `json:"-"`
 	Notes   []string       `json:"-"` // what failed, or found nothing
 	Took    time.Duration  `json:"-"`
 }
 
-// A PreviewItem is a memory that would be told.
-type PreviewItem struct {
+// A previewItem is a memory that would be told.
+type previewItem struct {
 	ID      string  `json:"id"`
 	Content string  `json:"content"`
 	Why     string  `json:"why"` // recalled: by the prompt's words; standing: to every session
 	Score   float64 `json:"score"`
 }
 
-// A PreviewPiece is a memory or a file that would be left out.
-type PreviewPiece struct {
+// A previewPiece is a memory or a file that would be left out.
+type previewPiece struct {
 	ID   string `json:"id,omitempty"`
 	File string `json:"file,omitempty"`
 	Why  string `json:"why"`
@@ -159,23 +169,20 @@ type PreviewPiece struct {
 
 // previewOf lists each file and memory, with why it would be told or left out.
 func previewOf(c *config.Config, start, recalled memory.Context, block memory.Block) Preview {
-	p := Preview{Block: block.Text, Items: []PreviewItem{}, Out: []PreviewPiece{}}
+	p := Preview{Block: block.Text, Items: []previewItem{}, Out: []previewPiece{}}
 	if start.Source == memory.FromEmbedded {
 		for _, name := range IdentityFiles {
 			fate := identityFileStatus(filepath.Join(c.SignetPath, name), start.Identity)
 			if why, out := strings.CutPrefix(fate, "out: "); out {
-				p.Out = append(p.Out, PreviewPiece{File: name, Why: why})
+				p.Out = append(p.Out, previewPiece{File: name, Why: why})
 			} else {
-				p.Files = append(p.Files, PreviewPiece{File: name, Why: fate})
+				p.Files = append(p.Files, previewPiece{File: name, Why: fate})
 			}
 		}
 	}
 	seen := map[string]bool{}
-	for i, it := range append(slices.Clone(recalled.Items), start.Items...) {
-		name := it.ID
-		if name == "" {
-			name = it.Text
-		}
+	for i, it := range slices.Concat(recalled.Items, start.Items) {
+		name := cmp.Or(it.ID, it.Text)
 		if seen[name] {
 			continue
 		}
@@ -185,9 +192,9 @@ func previewOf(c *config.Config, start, recalled memory.Context, block memory.Bl
 			why = "standing"
 		}
 		if slices.Contains(block.Items, name) {
-			p.Items = append(p.Items, PreviewItem{name, it.Text, why, it.Score})
+			p.Items = append(p.Items, previewItem{name, it.Text, why, it.Score})
 		} else {
-			p.Out = append(p.Out, PreviewPiece{ID: name, Why: "said already, or no room"})
+			p.Out = append(p.Out, previewPiece{ID: name, Why: "said already, or no room"})
 		}
 	}
 	return p
@@ -208,8 +215,7 @@ func identityFileStatus(path, identity string) string {
 	case info.Size() == 0:
 		return "out: empty"
 	}
-	text, err := os.ReadFile(path)
-	switch {
+	switch text, err := os.ReadFile(path); {
 	case err != nil:
 		return "out: " + err.Error()
 	case memory.OnlyComment(string(text)):

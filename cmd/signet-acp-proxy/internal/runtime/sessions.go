@@ -38,28 +38,12 @@ type Listed struct {
 	Continues   string // the ACP id of the session that it continues
 	ContinuedBy string // and of the last one that continues it
 	Parent      string // the ACP id of the session that it works for, or that session's key
-	Usage       *RowUsage
+	Usage       *rowUsage
 }
 
 // List returns sessions, the last active first, and how many more there are past the filter's limit.
 func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more int, err error) {
-	all, err := d.Sessions.Sessions(ctx, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	words, err := d.Sessions.FirstWords(ctx, correlation.Scope{})
-	if err != nil {
-		return nil, 0, err
-	}
-	sums, err := telemetry.SessionSums(ctx, d.Sessions)
-	if err != nil {
-		return nil, 0, err
-	}
-	windows, err := d.Sessions.Windows(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	handed, err := d.Sessions.Handoffs(ctx)
+	all, err := d.listed(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -70,39 +54,122 @@ func (d *Data) List(ctx context.Context, f SessionFilter) (found []Listed, more 
 		}
 	}
 	rows := map[int64]correlation.Session{}
-	after := map[int64]string{}
-	keys := map[string]string{}
 	for _, s := range all {
-		rows[s.ID], keys[s.Key] = s, s.ACPID
-		for _, before := range []int64{s.ContinueOf, handed[s.ID]} {
-			if before != 0 && after[before] == "" { // the last one counts
-				after[before] = s.ACPID
-			}
-		}
+		rows[s.ID] = s.Session
 	}
-	short := shortIDs(all)
 	here := memory.Project(f.Here)
 	for _, s := range all {
-		before := cmp.Or(handed[s.ID], s.ContinueOf)
-		one := Listed{Session: s, Short: short[s.ID], Continues: rows[before].ACPID, ContinuedBy: after[s.ID],
-			Parent: s.ParentKey}
-		if id, known := keys[s.ParentKey]; known && s.ParentKey != "" {
-			one.Parent = id
-		}
-		sum, window := sums[s.ID], windows[s.ID]
-		if sum.Reported || window.Used != nil {
-			one.Usage = &RowUsage{InputTokens: sum.InputTokens, OutputTokens: sum.OutputTokens, Cost: sum.Cost,
-				Currency: sum.Currency, ContextUsed: window.Used, ContextSize: window.Size}
-		}
-		one.Title = title(cmp.Or(s.Title, words[s.ID]))
-		if f.matches(one, here) && saidAll(one, conversation(rows, s), f.Words, said) {
-			found = append(found, one)
+		if f.matches(s, here) && saidAll(s, conversation(rows, s.Session), f.Words, said) {
+			found = append(found, s)
 		}
 	}
 	if f.Limit > 0 && len(found) > f.Limit {
 		found, more = found[:f.Limit], len(found)-f.Limit
 	}
 	return found, more, nil
+}
+
+// listed returns all sessions, the last active first.
+func (d *Data) listed(ctx context.Context) ([]Listed, error) {
+	all, err := d.Sessions.Sessions(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	words, err := d.Sessions.FirstWords(ctx, correlation.Scope{})
+	if err != nil {
+		return nil, err
+	}
+	sums, err := telemetry.SessionSums(ctx, d.Sessions)
+	if err != nil {
+		return nil, err
+	}
+	windows, err := d.Sessions.Windows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	handed, err := d.Sessions.Handoffs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[int64]string{}   // ACP ids, by row
+	after := map[int64]string{} // the ACP id of the last session that continues a row
+	keys := map[string]string{} // ACP ids, by Signet key
+	for _, s := range all {
+		ids[s.ID] = s.ACPID
+		if s.Key != "" {
+			keys[s.Key] = s.ACPID
+		}
+		for _, before := range []int64{s.ContinueOf, handed[s.ID]} {
+			if after[before] == "" {
+				after[before] = s.ACPID
+			}
+		}
+	}
+	short := shortIDs(all)
+	found := make([]Listed, len(all))
+	for i, s := range all {
+		found[i] = Listed{Session: s, Title: title(cmp.Or(s.Title, words[s.ID])), Short: short[s.ID],
+			Continues: ids[cmp.Or(handed[s.ID], s.ContinueOf)], ContinuedBy: after[s.ID],
+			Parent: cmp.Or(keys[s.ParentKey], s.ParentKey)}
+		if sum, window := sums[s.ID], windows[s.ID]; sum.Reported || window.Used != nil {
+			found[i].Usage = &rowUsage{InputTokens: sum.InputTokens, OutputTokens: sum.OutputTokens, Cost: sum.Cost,
+				Currency: sum.Currency, ContextUsed: window.Used, ContextSize: window.Size}
+		}
+	}
+	return found, nil
+}
+
+// sessionSchema is the version of Row. Fields may be added without a new one, but not changed or removed.
+const sessionSchema = "signet-acp.session.v1"
+
+// A Row is a session as scripts and extraction hooks read it.
+type Row struct {
+	Schema           string `json:"schema"`
+	ACPXSessionID    string `json:"acpxSessionId"` // the agent's session id
+	ACPXRecordID     string `json:"acpxRecordId"`  // "" when acpx did not open it
+	SignetSessionKey string `json:"signetSessionKey"`
+	Title            string `json:"title"` // the harness's title for it, else its first words
+	Harness          string `json:"harness"`
+	Client           string `json:"client"`
+	ClientVersion    string `json:"clientVersion"`
+	Agent            string `json:"agent"`
+	AgentVersion     string `json:"agentVersion"`
+	AgentID          string `json:"agentId"` // Signet's
+	ParentSessionKey string `json:"parentSessionKey"`
+	// Parent is the agent's id of the session that it works for, or that session's key.
+	Parent      string    `json:"parent"`
+	Continues   string    `json:"continues"`   // the agent's id of the session that it continues
+	ContinuedBy string    `json:"continuedBy"` // and of the last one that continues it
+	Cwd         string    `json:"cwd"`
+	Project     string    `json:"project"`
+	State       string    `json:"state"`
+	Live        bool      `json:"live"`
+	Turns       int       `json:"turns"`
+	Started     time.Time `json:"started"`
+	LastActive  time.Time `json:"lastActive"`
+	Usage       *rowUsage `json:"usage"` // null: nobody reported any
+}
+
+// rowUsage is what was used in a session, as `usage --by session` sums it up; null is not reported.
+type rowUsage struct {
+	InputTokens  *int64   `json:"inputTokens"`
+	OutputTokens *int64   `json:"outputTokens"`
+	Cost         *float64 `json:"cost"`
+	Currency     *string  `json:"currency"`
+	ContextUsed  *int64   `json:"contextUsed"` // of the model's window, in tokens, as last reported
+	ContextSize  *int64   `json:"contextSize"`
+}
+
+// Row is the session as scripts read it.
+func (s Listed) Row() Row {
+	return Row{
+		Schema: sessionSchema, ACPXSessionID: s.ACPID, ACPXRecordID: s.Record, SignetSessionKey: s.Key, Title: s.Title,
+		Harness: s.Harness,
+		Client:  s.Client, ClientVersion: s.ClientVersion, Agent: s.Agent, AgentVersion: s.AgentVersion,
+		AgentID: s.AgentID, ParentSessionKey: s.ParentKey, Parent: s.Parent, Continues: s.Continues,
+		ContinuedBy: s.ContinuedBy, Cwd: s.Cwd, Project: s.Project, State: string(s.State), Live: s.Live,
+		Turns: s.Turns, Started: s.Started.UTC(), LastActive: s.LastActive.UTC(), Usage: s.Usage,
+	}
 }
 
 // Resolve returns the session that a person names. Where there is none the error names the one that is most alike, and
@@ -132,15 +199,12 @@ func (d *Data) Find(ctx context.Context, name string) (Listed, error) {
 	if err != nil {
 		return Listed{}, err
 	}
-	all, _, err := d.List(ctx, SessionFilter{})
-	if err != nil {
-		return Listed{}, err
-	}
+	all, err := d.listed(ctx)
 	if i := slices.IndexFunc(all, func(one Listed) bool { return one.ID == s.ID }); i >= 0 {
 		all[i].Session = s
 		return all[i], nil
 	}
-	return Listed{Session: s}, nil
+	return Listed{Session: s}, err
 }
 
 // conversation lists a session and those that it continues, the newest first.
@@ -196,49 +260,46 @@ func title(text string) string {
 
 // shortIDs returns each session's id as short as Resolve still understands it.
 func shortIDs(all []correlation.Session) map[int64]string {
-	var names []Named
+	var names []named
 	for _, s := range all {
 		for _, name := range []string{s.ACPID, s.Key, s.Record} {
 			if name != "" {
-				names = append(names, Named{s.ID, name})
+				names = append(names, named{s.ID, name})
 			}
 		}
 	}
-	begins := Beginnings(names)
+	begins := beginnings(names)
 	short := map[int64]string{}
 	for _, s := range all {
-		short[s.ID] = begins[Named{s.ID, s.ACPID}]
+		short[s.ID] = begins[named{s.ID, s.ACPID}]
 	}
 	return short
 }
 
-// A Named is one of the names of a thing.
-type Named struct {
+// A named is one of the names of a thing.
+type named struct {
 	Thing int64
 	Name  string
 }
 
-// leastID is the shortest abbreviation of an id, in characters.
-const leastID = 8
+// minID is the shortest abbreviation of an id, in characters.
+const minID = 8
 
-// Beginnings returns for each name its shortest beginning, of at least leastID characters, that no name of another
+// beginnings returns for each name its shortest beginning, of at least minID characters, that no name of another
 // thing has.
-func Beginnings(names []Named) map[Named]string {
+func beginnings(names []named) map[named]string {
 	names = slices.Clone(names)
-	slices.SortFunc(names, func(a, b Named) int { return strings.Compare(a.Name, b.Name) })
-	found := make(map[Named]string, len(names))
+	slices.SortFunc(names, func(a, b named) int { return strings.Compare(a.Name, b.Name) })
+	found := make(map[named]string, len(names))
 	for i, one := range names {
-		need := leastID
-		for j := i - 1; j >= 0; j-- {
-			if names[j].Thing != one.Thing {
-				need = max(need, common(names[j].Name, one.Name)+1)
-				break
+		need := minID
+		for _, step := range []int{-1, 1} { // the nearest name of another thing, on both sides
+			j := i + step
+			for 0 <= j && j < len(names) && names[j].Thing == one.Thing {
+				j += step
 			}
-		}
-		for j := i + 1; j < len(names); j++ {
-			if names[j].Thing != one.Thing {
+			if 0 <= j && j < len(names) {
 				need = max(need, common(names[j].Name, one.Name)+1)
-				break
 			}
 		}
 		runes := []rune(one.Name)
@@ -259,16 +320,11 @@ func common(a, b string) int {
 // HomeShort abbreviates the home folder in a path to ~.
 func HomeShort(path string) string {
 	home, err := memory.Home()
-	if err != nil || home == "" {
+	rest, below := strings.CutPrefix(path, home)
+	if err != nil || home == "" || !below || rest != "" && rest[0] != filepath.Separator {
 		return path
 	}
-	if path == home {
-		return "~"
-	}
-	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
-		return filepath.Join("~", rest)
-	}
-	return path
+	return "~" + rest
 }
 
 // LearnedFrom counts what was learned from the sessions that a pruning would remove.

@@ -19,11 +19,11 @@ func TestBeginnings(t *testing.T) {
 		{"1:sess 2:sess-1", "sess sess-1"},                               // one begins the other: the whole of it
 		{"1:äöüäöüäöü1 2:äöüäöüäöü2", "äöüäöüäöü1 äöüäöüäöü2"},
 	} {
-		var names []Named
+		var names []named
 		for _, one := range strings.Fields(c.names) {
-			names = append(names, Named{int64(one[0] - '0'), one[2:]})
+			names = append(names, named{int64(one[0] - '0'), one[2:]})
 		}
-		got := Beginnings(names)
+		got := beginnings(names)
 		var all []string
 		for _, one := range names {
 			all = append(all, got[one])
@@ -65,7 +65,7 @@ func TestSessionUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	number := func(n int64) *int64 { return &n }
-	want := map[string]*RowUsage{"two": nil, "one": {InputTokens: number(31), OutputTokens: number(13),
+	want := map[string]*rowUsage{"two": nil, "one": {InputTokens: number(31), OutputTokens: number(13),
 		ContextUsed: number(200), ContextSize: number(1000)}}
 	for _, s := range all {
 		if diff := cmp.Diff(want[s.ACPID], s.Row().Usage); diff != "" {

@@ -12,15 +12,15 @@ import (
 type Shown struct {
 	Row
 	Keys       []string         `json:"keys"` // Signet keys, the current one last
-	Injections []ShownInjection `json:"injections"`
-	Deliveries []ShownDelivery  `json:"deliveries"`
+	Injections []shownInjection `json:"injections"`
+	Deliveries []shownDelivery  `json:"deliveries"`
 	Delegation *delegation.Row  `json:"delegation"`  // the one that it works for; null for none
 	Delegated  []delegation.Row `json:"delegations"` // those that it asked for, oldest first
 	Warnings   []string         `json:"warnings"`    // the daemon's
 }
 
-// ShownInjection is one insertion.
-type ShownInjection struct {
+// shownInjection is one insertion.
+type shownInjection struct {
 	Kind    string    `json:"kind"`
 	BlockID string    `json:"blockId"`
 	Source  string    `json:"source"`
@@ -34,8 +34,8 @@ type ShownInjection struct {
 	Text    string    `json:"text,omitempty"` // with --context
 }
 
-// ShownDelivery is one delivery.
-type ShownDelivery struct {
+// shownDelivery is one delivery.
+type shownDelivery struct {
 	Kind     string     `json:"kind"`
 	State    string     `json:"state"`
 	Key      string     `json:"signetSessionKey"`
@@ -68,7 +68,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	if err != nil {
 		return Shown{}, err
 	}
-	shown := Shown{Row: s.Row(), Keys: []string{}, Injections: []ShownInjection{}, Deliveries: []ShownDelivery{},
+	shown := Shown{Row: s.Row(), Keys: []string{}, Injections: []shownInjection{}, Deliveries: []shownDelivery{},
 		Delegated: []delegation.Row{}, Warnings: append([]string{}, warnings...)}
 	for _, one := range asked {
 		shown.Delegated = append(shown.Delegated, one.Row())
@@ -81,7 +81,7 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 		shown.Keys = append(shown.Keys, k.Key)
 	}
 	for _, in := range inserted {
-		one := ShownInjection{
+		one := shownInjection{
 			Kind: in.Kind, BlockID: in.BlockID, Source: in.Source, Outcome: string(in.Outcome), Key: in.Key,
 			Bytes: in.Bytes, FetchMS: in.FetchMS, HeldMS: in.HeldMS,
 			Items: in.Items, At: in.At.UTC(),
@@ -97,8 +97,8 @@ func (d *Data) Show(ctx context.Context, s Listed, inserted []correlation.Inject
 	return shown, nil
 }
 
-func deliveryOf(v correlation.Delivery) ShownDelivery {
-	one := ShownDelivery{Kind: v.Kind, State: string(v.State), Key: v.Key, Reason: v.Reason, Attempts: v.Attempts,
+func deliveryOf(v correlation.Delivery) shownDelivery {
+	one := shownDelivery{Kind: v.Kind, State: string(v.State), Key: v.Key, Reason: v.Reason, Attempts: v.Attempts,
 		Turns: v.Turns, Owed: v.Owed.UTC(), Reply: v.Reply, Error: v.Error}
 	at := v.Due.UTC()
 	if one.Due = &at; !v.Done.IsZero() {

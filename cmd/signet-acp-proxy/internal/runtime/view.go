@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,18 @@ func (d *Data) Page(f config.Flags) view.Source {
 	}
 	return view.Source{DB: d.DB, Sessions: d.Sessions, Memories: d.Memories, About: about,
 		Delegations: delegation.NewLedger(d.DB, d.Config.LiveDir())}
+}
+
+// PageFile is where view writes the page by default.
+func PageFile(c *config.Config) string { return filepath.Join(c.SignetPath, "acp", "view.html") }
+
+// RemovePage removes that page, which may show what was forgotten since. A page that a person had written elsewhere
+// stays.
+func RemovePage(c *config.Config) error {
+	if err := os.Remove(PageFile(c)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the page that view wrote could not be removed: %w", err)
+	}
+	return nil
 }
 
 // kept says in words how long turns are kept.
