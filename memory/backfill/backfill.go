@@ -46,9 +46,9 @@ func Asked(agent string) bool {
 // A Visitor is called with what Walk finds.
 type Visitor struct {
 	Conversation func(Conversation) error // a conversation or a part of one; an error ends the walk
-	File         func(agent string)       // called before each file is read; may be nil
-	Skip         func(agent string, s Skip)
-	LeftOut      func(agent, what string, n int) // called with messages that are no one's words; may be nil
+	File         func()                   // called before each file is read; may be nil
+	Skip         func(Skip)
+	LeftOut      func(what string, n int) // called with messages that are no one's words; may be nil
 	// Since and Until, where they are not zero, leave out files that were written before, and after
 	Since, Until time.Time
 }
@@ -83,7 +83,7 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (children []string, err error) {
 	if to, err := filepath.EvalSymlinks(root); err == nil {
 		if f.inProjects && !isIn(p.Projects, root, to) {
-			visit.Skip(f.agent, Skip{root, "it is a link, and these are not followed"})
+			visit.Skip(Skip{root, "it is a link, and these are not followed"})
 			return nil, nil
 		}
 		root = to // people link the whole folder to another disk
@@ -97,12 +97,12 @@ func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (
 		case err != nil && path == root:
 			return nil // it is not installed, or has written nothing
 		case err != nil:
-			visit.Skip(f.agent, Skip{path, "it cannot be read: " + reason(err)})
+			visit.Skip(Skip{path, "it cannot be read: " + reason(err)})
 			return nil
 		case relErr != nil:
 			return nil
 		case entry.Type()&fs.ModeSymlink != 0 && (f.match(filepath.ToSlash(rel)) || isFolder(path)):
-			visit.Skip(f.agent, Skip{path, "it is a link, and these are not followed"})
+			visit.Skip(Skip{path, "it is a link, and these are not followed"})
 			return nil
 		case !entry.Type().IsRegular() || !f.match(filepath.ToSlash(rel)):
 			return nil
@@ -136,11 +136,11 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 		return nil
 	}
 	if visit.File != nil {
-		visit.File(f.agent)
+		visit.File()
 	}
 	info, err := os.Lstat(path)
 	if err == nil && !belongsToUser(info) {
-		visit.Skip(f.agent, Skip{path, "it belongs to another user"})
+		visit.Skip(Skip{path, "it belongs to another user"})
 		return nil
 	}
 	n := 0
@@ -149,7 +149,7 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 		c.Agent, c.File = f.agent, path
 		leave := func(what string, n int) {
 			if visit.LeftOut != nil && n > 0 {
-				visit.LeftOut(f.agent, what, n)
+				visit.LeftOut(what, n)
 			}
 		}
 		for what, n := range c.LeftOut {
@@ -171,11 +171,11 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil && n > 0:
-		visit.Skip(f.agent, Skip{path, "not all of it can be read: " + reason(err)})
+		visit.Skip(Skip{path, "not all of it can be read: " + reason(err)})
 	case err != nil:
-		visit.Skip(f.agent, Skip{path, "it cannot be read: " + reason(err)})
+		visit.Skip(Skip{path, "it cannot be read: " + reason(err)})
 	case n == 0:
-		visit.Skip(f.agent, Skip{path, "nobody has said anything in it, " +
+		visit.Skip(Skip{path, "nobody has said anything in it, " +
 			"or it is written in a way that is not known here"})
 	}
 	return nil

@@ -24,7 +24,7 @@ func walk(t *testing.T, home, agent string) (all []Conversation, skipped []Skip)
 	t.Helper()
 	err := Walk(t.Context(), Place{Home: home}, agent, Visitor{
 		Conversation: func(c Conversation) error { all = append(all, c); return nil },
-		Skip:         func(_ string, s Skip) { skipped = append(skipped, s) },
+		Skip:         func(s Skip) { skipped = append(skipped, s) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -341,7 +341,7 @@ func TestWalkStops(t *testing.T) {
 	full := errors.New("full")
 	n := 0
 	err := Walk(t.Context(), Place{Home: "testdata"}, "claude",
-		Visitor{Conversation: func(Conversation) error { n++; return full }, Skip: func(string, Skip) {}})
+		Visitor{Conversation: func(Conversation) error { n++; return full }, Skip: func(Skip) {}})
 	if !errors.Is(err, full) || n != 1 {
 		t.Errorf("%d, %v", n, err)
 	}

@@ -53,7 +53,7 @@ func TestLargeFiles(t *testing.T) {
 			most = max(most, m.HeapAlloc)
 			return nil
 		},
-		Skip: func(_ string, s Skip) {
+		Skip: func(s Skip) {
 			if filepath.Base(s.File) != "a.jsonl" || !strings.Contains(s.Why, "one of its lines") {
 				t.Errorf("skipped: %v", s)
 			}

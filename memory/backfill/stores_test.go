@@ -109,8 +109,8 @@ func TestStores(t *testing.T) {
 				turns = append(turns, c.Turns...)
 				return nil
 			},
-			Skip:    func(_ string, skip Skip) { left[skip.Why]++ },
-			LeftOut: func(_, what string, n int) { left[what] += n },
+			Skip:    func(skip Skip) { left[skip.Why]++ },
+			LeftOut: func(what string, n int) { left[what] += n },
 		})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)

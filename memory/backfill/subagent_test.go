@@ -99,8 +99,8 @@ func TestSubagents(t *testing.T) {
 					}
 					return nil
 				},
-				Skip:    func(_ string, s Skip) { t.Errorf("skipped %v", s) },
-				LeftOut: func(_, what string, n int) { left[what] += n },
+				Skip:    func(s Skip) { t.Errorf("skipped %v", s) },
+				LeftOut: func(what string, n int) { left[what] += n },
 			})
 			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
 				t.Error(diff, err)

@@ -32,7 +32,7 @@ func TestWrite(t *testing.T) {
 			}
 			return nil
 		},
-		Skip: func(_ string, s backfill.Skip) { t.Errorf("skipped: %v", s) },
+		Skip: func(s backfill.Skip) { t.Errorf("skipped: %v", s) },
 	})
 	if want := []string{"Go on.", "Hello.", "Hello, Bob.", "The keel is lead."}; err != nil ||
 		!slices.Equal(said, want) {

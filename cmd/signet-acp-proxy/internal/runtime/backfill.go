@@ -13,6 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/backfill"
+	"github.com/Signet-AI/signet-acp-proxy/memory/private"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
@@ -73,42 +74,38 @@ const learnEvery = 500
 // Run imports what the agents have written, one agent after the other. Where ctx ends, what was taken in is kept, and
 // its result returned with the error.
 func (b Backfill) Run(ctx context.Context, agents []string) (all []Backfilled, err error) {
-	home, err := memory.Home()
+	place, err := b.place(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var to *eventlog.Importer
 	if !b.DryRun {
 		if _, err := b.Data.DB.ExecContext(ctx, bulkCache); err != nil {
 			return nil, sqlite.While("preparing to take in conversations", err)
 		}
-	}
-	var to *eventlog.Importer
-	if !b.DryRun {
 		end := func() error { return nil }
 		if to, end, err = b.importer(ctx); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, end()) }()
 	}
-	place, err := b.place(ctx, home)
-	if err != nil {
-		return nil, err
-	}
 	until := time.Time{}
 	if b.Quiet > 0 {
 		until = time.Now().Add(-b.Quiet)
 	}
+	hidden := private.At(PrivateFile(b.Data.Config))
 	for _, agent := range agents {
-		in := &intake{Backfill: b, to: to, gone: map[string]bool{}, keys: map[string]string{},
-			got: Backfilled{Agent: agent, LeftOut: map[string]int{}, Skipped: []backfill.Skip{}}}
+		in := &intake{Backfill: b, to: to, hidden: hidden, folders: map[string]folder{}, gone: map[string]bool{},
+			keys: map[string]string{},
+			got:  Backfilled{Agent: agent, LeftOut: map[string]int{}, Skipped: []backfill.Skip{}}}
 		err := backfill.Walk(ctx, place, agent, backfill.Visitor{
-			File: func(string) {
+			File: func() {
 				if in.got.Files++; b.Step != nil {
 					b.Step(agent, in.got.Files)
 				}
 			},
-			Skip:         func(_ string, s backfill.Skip) { in.skip(s) },
-			LeftOut:      func(_, what string, n int) { in.got.LeftOut[what] += n },
+			Skip:         in.skip,
+			LeftOut:      in.leave,
 			Conversation: func(c backfill.Conversation) error { return in.take(ctx, c) },
 			Since:        b.Written, Until: until,
 		})
@@ -154,14 +151,14 @@ func (b Backfill) importer(ctx context.Context) (*eventlog.Importer, func() erro
 }
 
 // place returns where agents write, with the folders in which people have worked.
-func (b Backfill) place(ctx context.Context, home string) (p backfill.Place, err error) {
-	p = backfill.Place{Home: home, Getenv: os.Getenv}
-	if b.Project != "" {
-		p.Projects = []string{b.Project}
-		return p, nil
+func (b Backfill) place(ctx context.Context) (p backfill.Place, err error) {
+	p.Getenv, p.Projects = os.Getenv, []string{b.Project}
+	if b.Project == "" {
+		p.Projects, err = b.Data.Sessions.Projects(ctx)
 	}
-	p.Projects, err = b.Data.Sessions.Projects(ctx)
-	return p, err
+	home, failed := memory.Home()
+	p.Home = home
+	return p, cmp.Or(failed, err)
 }
 
 // maxSkipped is how many skipped files are named; the others are counted.
@@ -171,22 +168,26 @@ const maxSkipped = 1000
 type intake struct {
 	Backfill
 	to      *eventlog.Importer // nil with DryRun
+	hidden  *private.File
 	got     Backfilled
 	skipped int // skipped files past maxSkipped
 
 	file, id string              // of the conversation that is being imported
 	into     *correlation.Import // nil until a part of it is imported
 	counted  bool                // it is counted in got.Sessions
+	private  []string            // what the user marked private in it
 
 	unlearned int // turns from which memory has not learned yet
 
-	last struct { // the last result of about
-		known, out   bool
-		cwd, project string
-	}
+	folders map[string]folder // by path
+	gone    map[string]bool   // by conversation: whether it was forgotten
+	keys    map[string]string // by conversation: the key of its session; "" for one that is new, with DryRun
+}
 
-	gone map[string]bool   // by conversation: whether it was forgotten
-	keys map[string]string // by conversation: the key of its session; "" for one that is new, with DryRun
+// A folder is a working directory.
+type folder struct {
+	project string
+	out     bool // it is left out of memory
 }
 
 func (in *intake) skip(s backfill.Skip) {
@@ -214,9 +215,9 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	project, out := in.about(c.Cwd, c.OtherFolders)
 	first := c.File != in.file || c.ID != in.id
 	if first {
-		in.file, in.id, in.into, in.counted = c.File, c.ID, nil, false
+		in.file, in.id, in.into, in.counted, in.private = c.File, c.ID, nil, false, nil
 	}
-	leave := func(why string) error { in.got.LeftOut[why] += len(c.Turns); return nil }
+	leave := func(why string) error { in.leave(why, len(c.Turns)); return nil }
 	switch {
 	case !in.Since.IsZero() && last.Ended.Before(in.Since):
 		return leave(tooOld)
@@ -252,7 +253,11 @@ func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
 	if err != nil {
 		return err
 	}
-	added, err := in.add(ctx, turnsOf(c))
+	turns, err := in.turnsOf(c, project)
+	if err != nil {
+		return err
+	}
+	added, err := in.add(ctx, turns)
 	if added > 0 || in.into.Session.ID != 0 {
 		in.keys[c.ID] = cmp.Or(in.into.Session.Key, in.into.Open.Key)
 	}
@@ -280,17 +285,16 @@ func (in *intake) parent(ctx context.Context, c backfill.Conversation) (key stri
 	return v.Key, err == nil, err
 }
 
-// about returns the project of a conversation, and whether one of its folders is left out of memory. The last result is
-// kept, because consecutive conversations mostly have the same folder.
+// about returns the project of a conversation, and whether one of its folders is left out of memory.
 func (in *intake) about(cwd string, also []string) (project string, out bool) {
-	leftOut := func(folder string) bool { return memory.OptedOut(folder, in.Data.Config.Exclude) }
-	if in.last.known && in.last.cwd == cwd {
-		project, out = in.last.project, in.last.out
-	} else {
-		project, out = memory.Project(cwd), leftOut(cwd)
-		in.last.known, in.last.cwd, in.last.project, in.last.out = true, cwd, project, out
+	f, known := in.folders[cwd]
+	if !known {
+		f = folder{memory.Project(cwd), memory.OptedOut(cwd, in.Data.Config.Exclude)}
+		in.folders[cwd] = f
 	}
-	return project, out || slices.ContainsFunc(also, leftOut)
+	return f.project, f.out || slices.ContainsFunc(also, func(path string) bool {
+		return memory.OptedOut(path, in.Data.Config.Exclude)
+	})
 }
 
 // add imports turns of the conversation; with DryRun it counts those that are new.
@@ -354,12 +358,19 @@ func (in *intake) count(turns int, ofSubagent bool) {
 	}
 }
 
-// turnsOf returns the turns of a conversation as they are stored.
-func turnsOf(c backfill.Conversation) []eventlog.TurnTold {
+// turnsOf returns the turns of a conversation as they are stored: also without what was marked private elsewhere in the
+// project.
+func (in *intake) turnsOf(c backfill.Conversation, project string) ([]eventlog.TurnTold, error) {
 	turns := make([]eventlog.TurnTold, 0, len(c.Turns))
-	var private []string
 	for _, t := range c.Turns {
-		t, private = backfill.Clean(t, private)
+		known := len(in.private)
+		t, in.private = backfill.Clean(t, in.private)
+		if !in.DryRun {
+			if err := in.hidden.Keep(project, in.private[known:]); err != nil {
+				return nil, err
+			}
+		}
+		t.Assistant = in.hidden.Conceal(project, t.Assistant)
 		if t.Started.IsZero() {
 			t.Started = time.Now()
 		}
@@ -368,6 +379,10 @@ func turnsOf(c backfill.Conversation) []eventlog.TurnTold {
 		}
 		tools := make([]correlation.ToolCall, 0, len(t.Tools))
 		for _, call := range t.Tools {
+			for n, path := range call.Paths {
+				call.Paths[n] = in.hidden.Conceal(project, path)
+			}
+			call.Title = in.hidden.Conceal(project, call.Title)
 			tools = append(tools, correlation.ToolCall{Title: call.Title, Kind: call.Kind, Status: "completed",
 				Locations: call.Paths})
 		}
@@ -375,5 +390,5 @@ func turnsOf(c backfill.Conversation) []eventlog.TurnTold {
 			User: t.User, Assistant: t.Assistant, Tools: tools, Started: t.Started, Ended: t.Ended,
 			Stop: cmp.Or(t.Stop, "end_turn")}})
 	}
-	return turns
+	return turns, nil
 }

@@ -167,11 +167,14 @@ func TestBackfillKeepsNoSecrets(t *testing.T) {
 	c.write(id, lines...)
 	c.takeIn(turns)
 	c.takeIn(0)
+	const later = "0b1c7a4e-9f22-4f2e-8f4e-4a2f5d1c9b11"
+	c.write(later, said(later, "user", "Which word was it?"), said(later, "assistant", "It was CANARY-a."))
+	c.takeIn(1)
 	all, err := c.Sessions.Sessions(t.Context(), 0)
-	if err != nil || len(all) != 1 {
+	if err != nil || len(all) != 2 {
 		t.Fatalf("%d sessions, %v", len(all), err)
 	}
-	stored, err := c.Sessions.Turns(t.Context(), all[0].ID)
+	stored, err := c.Sessions.Turns(t.Context(), min(all[0].ID, all[1].ID))
 	if err != nil || len(stored) != turns {
 		t.Fatalf("%d turns, %v", len(stored), err)
 	}

@@ -26,7 +26,7 @@ func Look(ctx context.Context, c *config.Config) (all []Lying, whole bool, err e
 	for _, agent := range BackfillAgents(false) {
 		found := Lying{Agent: agent}
 		err := backfill.Walk(ctx, backfill.Place{Home: home, Getenv: os.Getenv}, agent, backfill.Visitor{
-			Skip: func(string, backfill.Skip) {},
+			Skip: func(backfill.Skip) {},
 			Conversation: func(one backfill.Conversation) error {
 				if child, _ := one.HasParent(); child || one.Part > 0 || memory.OptedOut(one.Cwd, c.Exclude) {
 					return nil
