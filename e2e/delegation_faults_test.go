@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -60,6 +62,16 @@ func TestDelegateFaults(t *testing.T) {
 			}
 			b.orphans()
 		})
+	}
+	work, asked := filepath.Join(b.Signet, "acp", "work"), len(b.requests("session/prompt"))
+	must(b, os.RemoveAll(work))
+	must(b, os.WriteFile(work, nil, 0o600)) // where folders are made
+	for _, mode := range []string{"read", "edit"} {
+		r := b.try(ask("asking", "--mode", mode, "Do it "+mode+".")...)
+		if d := b.delegations()[0]; r.Code != 1 || d.State != "failed" || d.Reason == "" ||
+			!strings.Contains(r.Stderr, d.Reason) || len(b.requests("session/prompt")) > asked {
+			t.Errorf("where no folder can be made: exit %d, %+v\n%s", r.Code, d, r.Stderr)
+		}
 	}
 	var agents []struct{ ID, Status string }
 	must(b, json.Unmarshal([]byte(b.run(proxyBin, "agents", "--json")), &agents))

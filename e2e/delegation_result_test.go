@@ -84,14 +84,12 @@ func TestDelegateProgress(t *testing.T) {
 	}
 }
 
-// What an agent leaves for another is told to that one's next session, once; and so is what went on without a caller.
+// What an agent leaves for another is told to that one's next session, once.
 func TestAgentMessages(t *testing.T) {
 	t.Parallel()
 	message := `{"name":"agent_message_send","arguments":{"to":"heron","message":"The mast is 11.42 metres."}}`
-	task := `{"name":"delegate","arguments":{"agent":"heron","task":"Look at the beak.","delegated_scope":"beak",` +
-		`"kept_work":"wings","detach":true}}`
 	b := delegating(t, map[string][]string{"heron": nil, "egret": {"ECHOAGENT_TOOL=" + message},
-		"stork": {"ECHOAGENT_TOOL=" + task}, "listener": {"ECHOAGENT_TOOL={\"name\":\"agent_message_inbox\"}"}})
+		"listener": {"ECHOAGENT_TOOL={\"name\":\"agent_message_inbox\"}"}})
 	if _, reply := b.turnWith("egret", "", "Tell the heron."); !strings.Contains(reply,
 		"left for the next session of heron") {
 		t.Fatalf("the reply:\n%s", reply)
@@ -111,19 +109,6 @@ func TestAgentMessages(t *testing.T) {
 	b.run(proxyBin, "sessions", "--json") // takes in what was said
 	if _, reply := b.turnWith("heron", "", "And now?"); strings.Contains(reply, "Message from agent") {
 		t.Errorf("the one after it was told:\n%s", reply)
-	}
-	b.turnWith("stork", "", "Have it looked at.")
-	b.wait("the end", func() bool { return b.delegations()[0].State == "done" })
-	if _, reply := b.turnWith("stork", "", "What came of it?"); !strings.Contains(reply,
-		"Message from agent heron: Delegation ") {
-		t.Errorf("who asked was told:\n%s", reply)
-	}
-	child := b.delegations()[1].Session
-	if said := b.run(proxyBin, "log", child); !strings.Contains(said, "stork, which delegated\n  Look at the beak.\n") {
-		t.Errorf("the child's log:\n%s", said)
-	}
-	if got := b.query(`SELECT count(*) FROM passages WHERE origin = 'user' AND content LIKE '%beak%'`); got[0][0] != "0" {
-		t.Errorf("the task is the user's word in %s passages", got[0][0])
 	}
 }
 
@@ -145,6 +130,13 @@ func TestDelegateDetached(t *testing.T) {
 	b.run(proxyBin, "sessions", "--json") // takes in what was said
 	if _, reply := b.turnWith("stork", id, "And now?"); strings.Contains(reply, "Message from agent") {
 		t.Errorf("it was told again:\n%s", reply)
+	}
+	child := b.delegations()[0].Session
+	if said := b.run(proxyBin, "log", child); !strings.Contains(said, "stork, which delegated\n  Look at the beak.\n") {
+		t.Errorf("the child's log:\n%s", said)
+	}
+	if got := b.query(`SELECT count(*) FROM passages WHERE origin = 'user' AND content LIKE '%beak%'`); got[0][0] != "0" {
+		t.Errorf("the task is the user's word in %s passages", got[0][0])
 	}
 	tree := func() string { return b.delegations()[0].Tree }
 	if tree() == "" {
@@ -195,8 +187,9 @@ func TestDelegateDaemon(t *testing.T) {
 // the conversation is that as well, and what is offered are the tools of before and those of delegation.
 func TestDelegationOff(t *testing.T) {
 	t.Parallel()
-	converse := func(setting string) (frames, tools string) {
+	converse := func(setting string, set ...string) (frames, tools string) {
 		b := newBox(t)
+		b.set(set...)
 		config := fmt.Sprintf("acp:\n%s  memory: embedded\n  agents:\n    heron:\n      command: [%q, -name, heron]\n",
 			setting, echoBin)
 		must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte(config), 0o600))
@@ -225,6 +218,10 @@ func TestDelegationOff(t *testing.T) {
 	if diff := cmp.Diff(frames, onFrames); diff != "" {
 		t.Errorf("on (-without +on):\n%s", diff)
 	}
+	_, lastTools := converse("  delegation: on\n", "SIGNET_ACP_DELEGATION=01M80NBSRTFAV0S21ENPW2PM13", "SIGNET_ACP_DELEGATION_DEPTH=2")
+	if diff := cmp.Diff(tools, lastTools); diff != "" {
+		t.Errorf("at the end of a chain (-without +there):\n%s", diff)
+	}
 	kept, added := "", 0
 	for line := range strings.Lines(onTools) {
 		if strings.Contains(tools, line) {
@@ -240,22 +237,3 @@ func TestDelegationOff(t *testing.T) {
 
 // blockID is that of a block, which hangs on the session.
 var blockID = regexp.MustCompile(`[0-9a-f]{12}`)
-
-// Where its folder cannot be made nobody is started, and the row says why.
-func TestDelegateNoFolder(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"read", "edit"} {
-		t.Run(mode, func(t *testing.T) {
-			b := delegating(t, map[string][]string{"heron": nil})
-			must(b, os.MkdirAll(filepath.Join(b.Signet, "acp"), 0o700))
-			must(b, os.WriteFile(filepath.Join(b.Signet, "acp", "work"), nil, 0o600)) // where folders are made
-			r := b.try(ask("heron", "--mode", mode, "Do it.")...)
-			d := b.delegations()[0]
-			if r.Code != 1 || d.State != "failed" || d.Reason == "" || !strings.Contains(r.Stderr, d.Reason) ||
-				len(b.requests("session/prompt")) > 0 {
-				t.Errorf("exit %d, %+v\n%s", r.Code, d, r.Stderr)
-			}
-			b.orphans()
-		})
-	}
-}

@@ -3,7 +3,6 @@ package e2e
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -115,36 +114,5 @@ func TestDelegateEdits(t *testing.T) {
 	b.run(proxyBin, "delegations", "discard", id)
 	if r := b.try(proxyBin, "delegations", "diff", id); r.Code != 1 || !strings.Contains(r.Stderr, "no changes") {
 		t.Errorf("after discard: exit %d, %s", r.Code, r.Stderr)
-	}
-}
-
-// What is refused makes no row, and says what to write.
-func TestDelegateRefused(t *testing.T) {
-	t.Parallel()
-	b := delegating(t, map[string][]string{"heron": nil})
-	for _, tt := range []struct {
-		command []string
-		want    string
-	}{
-		{[]string{"--to", "heron", "--scope", "heron.txt", "--keep", "heron.txt", "T."}, "kept_work names nothing"},
-		{[]string{"--to", "heron", "--scope", "", "--keep", "x", "T."}, "delegated_scope says nothing"},
-		{[]string{"--to", "heron", "--scope", "parser", "T."}, "kept_work says nothing"},
-		{[]string{"--to", "heron", "--scope", "parser", "--keep", "lexer"}, "task is empty"},
-		{[]string{"--to", "heron", "--scope", "parser", "--keep", "lexer", "--mode", "write", "T."}, "mode is read or edit"},
-		{[]string{"--to", "egret", "--scope", "parser", "--keep", "lexer", "T."}, `no agent is known as "egret"`},
-		{[]string{"--to", "copilot", "--scope", "parser", "--keep", "lexer", "T."}, "npm install -g @github/copilot"},
-	} {
-		r := b.try(slices.Concat([]string{proxyBin, "delegate"}, tt.command)...)
-		if r.Code != 1 || !strings.Contains(r.Stderr, tt.want) || r.Stdout != "" {
-			t.Errorf("%q: exit %d, %s", tt.command, r.Code, r.Stderr)
-		}
-	}
-	if all := b.delegations(); len(all) != 0 {
-		t.Errorf("rows: %+v", all)
-	}
-	b.set("SIGNET_ACP_DELEGATION=01M80NBSRTFAV0S21ENPW2PM13")
-	if r := b.try(ask("heron", "T.")...); r.Code != 1 ||
-		!strings.Contains(r.Stderr, "the delegation that you work for") {
-		t.Errorf("inside one that is not there: %s%s", r.Stdout, r.Stderr)
 	}
 }

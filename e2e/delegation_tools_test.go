@@ -2,60 +2,11 @@ package e2e
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
-
-// Tools are offered where they are switched on, and nowhere else; who is at the end of a chain has none.
-func TestDelegationTools(t *testing.T) {
-	t.Parallel()
-	names := func(session *mcp.ClientSession) (names []string) {
-		list, err := session.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, tool := range list.Tools {
-			names = append(names, tool.Name)
-		}
-		return names
-	}
-	offered := []string{"agents_list", "delegate", "delegation_apply", "delegation_cancel", "delegation_diff",
-		"delegation_feedback", "delegation_status",
-		"delegation_wait"}
-	for _, tt := range []struct {
-		name string
-		set  []string
-		want bool
-	}{
-		{"on", nil, true}, {"off", []string{"SIGNET_ACP_DELEGATION_ALLOW=execute"}, false},
-		{"depth 1", []string{"SIGNET_ACP_DELEGATION=01M80NBSRTFAV0S21ENPW2PM13", "SIGNET_ACP_DELEGATION_DEPTH=1"}, true},
-		{"depth 2", []string{"SIGNET_ACP_DELEGATION=01M80NBSRTFAV0S21ENPW2PM13", "SIGNET_ACP_DELEGATION_DEPTH=2"}, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			b := delegating(t, map[string][]string{"heron": nil})
-			if tt.name == "off" {
-				must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),
-					[]byte("acp:\n  memory: embedded\n"), 0o600))
-			}
-			b.set(tt.set...)
-			s := b.openTools("scripted")
-			e := s.entries[0]
-			got := names(b.startTools(append([]string{e.Command}, e.Args...)...))
-			for _, name := range offered {
-				if slices.Contains(got, name) != tt.want {
-					t.Errorf("%s: %v", name, got)
-				}
-			}
-		})
-	}
-}
 
 // An agent asks another through its tool: the result comes back, and both sessions are in the record, one as the
 // other's child. What the other may not do is put to the client of who asked, as a question of that session.

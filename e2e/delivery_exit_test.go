@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,33 +62,6 @@ func TestDeliverAtExit(t *testing.T) {
 			t.Error(diff)
 		}
 	})
-}
-
-// on_session_end runs without a daemon too, and again when it failed.
-func TestSessionEndHook(t *testing.T) {
-	t.Parallel()
-	b := newBox(t)
-	b.set("ECHOAGENT_TERSE=1")
-	script := filepath.Join(b.Dir, "hook.sh")
-	must(b, os.WriteFile(script,
-		[]byte("#!/bin/sh\ncat >> \"$2\"\nif [ ! -e \"$2.failed\" ]; then touch \"$2.failed\"; exit 1; fi\n"), 0o700))
-	must(b, os.WriteFile(filepath.Join(b.Signet, "agent.yaml"),
-		[]byte("acp:\n  memory: embedded\n  on_session_end: ["+script+", --to, "+b.Dir+"/got]\n"), 0o600))
-	b.talk("hello")
-	b.wait("the hook", func() bool {
-		return len(b.query(`SELECT 1 FROM deliveries WHERE kind = 'hook' AND state = 'delivered'`)) == 1
-	})
-	text, err := os.ReadFile(filepath.Join(b.Dir, "got"))
-	must(b, err)
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if len(lines) != 2 {
-		t.Fatalf("run %d times", len(lines))
-	}
-	var in map[string]any
-	must(b, json.Unmarshal([]byte(lines[1]), &in))
-	if in["turns"] != 1.0 || in["cwd"] != b.Work || in["acpxSessionId"] == "" || in["signetSessionKey"] == "" {
-		t.Errorf("%s", lines[1])
-	}
 }
 
 // A harness that says something after the client has gone, once the test lets it; a worker must not be there before it.

@@ -196,48 +196,6 @@ func (h withHeader) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// Who gets no server, and who another one.
-func TestMCPConfigured(t *testing.T) {
-	t.Parallel()
-	for _, row := range []struct {
-		name, agent, config string
-		flags               []string
-		want                string // its type, or "none"
-	}{
-		{name: "memory off", agent: "scripted", flags: []string{"--memory", "off"}, want: "none"},
-		{name: "mcp off", agent: "scripted", config: "mcp: off", want: "none"},
-		{name: "off for this one", agent: "scripted", config: "agents: {scripted: {command: x, mcp: off}}", want: "none"},
-		{name: "off for another", agent: "scripted", config: "agents: {codex: {mcp: off}}", want: ""},
-		{name: "on for this one", agent: "scripted", config: "mcp: off\nagents: {scripted: {command: x, mcp: stdio}}", want: ""},
-		{name: "http", agent: "scripted", config: "mcp: http", want: "http"},
-		{name: "one that refuses servers", agent: "devin", want: "none"},
-		{name: "one that refuses them, told otherwise", agent: "devin", config: "agents: {devin: {mcp: stdio}}", want: ""},
-		{name: "copilot, told otherwise", agent: "copilot", config: "mcp: stdio", want: ""},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			b := newBox(t)
-			config := "acp:\n  " + strings.ReplaceAll(row.config, "\n", "\n  ") + "\n"
-			if err := os.WriteFile(filepath.Join(b.Signet, "agent.yaml"), []byte(config), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			flags := row.flags
-			if flags == nil {
-				flags = []string{"--memory", "embedded"}
-			}
-			s := b.openTools(row.agent, flags...)
-			s.end()
-			got := "none"
-			if len(s.entries) > 0 {
-				got = s.entries[0].Type
-			}
-			if got != row.want || len(s.entries) > 1 {
-				t.Errorf("entries %+v, want %q", s.entries, row.want)
-			}
-		})
-	}
-}
-
 // By itself, for people who configure it by hand.
 func TestMCPAlone(t *testing.T) {
 	t.Parallel()

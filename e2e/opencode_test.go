@@ -20,8 +20,6 @@ func TestOpencode(t *testing.T) {
 	t.Run("remembers", opencodeRemembers)
 	t.Run("load", opencodeLoads)
 	t.Run("cancel", opencodeCancels)
-	t.Run("command", opencodeCommand)
-	t.Run("permission", opencodePermission)
 	t.Run("tools", opencodeTools)
 }
 
@@ -38,9 +36,6 @@ func openCode(t *testing.T, script func(fakemodel.Request) fakemodel.Reply) (*ac
 	config, err := json.Marshal(map[string]any{
 		"model": "fake/fake-model", "small_model": "fake/fake-model", "enabled_providers": []string{"fake"},
 		"autoupdate": false,
-		"permission": map[string]any{"bash": "ask"},
-		"command": map[string]any{"weather": map[string]any{"template": "Tell the weather at $ARGUMENTS.",
-			"description": "weather"}},
 		"provider": map[string]any{"fake": map[string]any{
 			"npm": "@ai-sdk/openai-compatible", "options": map[string]any{"baseURL": model.URL + "/v1", "apiKey": "none"},
 			"models": map[string]any{"fake-model": map[string]any{"tool_call": true,
@@ -190,38 +185,4 @@ func opencodeCancels(t *testing.T) {
 	}
 	a.say("sessions", "close")
 	a.alone()
-}
-
-// A slash command reaches opencode as it was typed, and the next plain prompt has the context.
-func opencodeCommand(t *testing.T) {
-	a, model := openCode(t, nil)
-	a.newSession()
-	a.say("/weather Horta")
-	commands := prompts(model, "Tell the weather at Horta.")
-	if len(commands) == 0 {
-		t.Fatalf("the command did not run: %+v", model.Requests())
-	}
-	if n := contexts(commands[0].User); n != 0 {
-		t.Errorf("%d contexts beside a command, want none", n)
-	}
-	a.say("And tomorrow?")
-	if plain := prompts(model, "And tomorrow?"); len(plain) == 0 || contexts(plain[0].User) != 1 {
-		t.Errorf("the prompt after the command: %+v", plain)
-	}
-}
-
-// A tool call that needs permission: the request reaches acpx, and its answer the harness.
-func opencodePermission(t *testing.T) {
-	a, model := openCode(t, func(r fakemodel.Request) fakemodel.Reply {
-		if slices.Contains(r.Tools, "bash") && !r.Result {
-			return fakemodel.Reply{Tool: "bash", Args: map[string]any{"command": "echo allowed > said",
-				"description": "says it"}}
-		}
-		return fakemodel.Reply{Text: "done"}
-	})
-	a.run(append(append([]string{}, a.acpx...), "--approve-all", "signet-echo", "exec", "Say it.")...)
-	a.alone()
-	if _, err := os.Stat(filepath.Join(a.Work, "said")); err != nil {
-		t.Errorf("the tool did not run: %v (%d requests)", err, len(model.Requests()))
-	}
 }

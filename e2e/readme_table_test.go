@@ -212,8 +212,8 @@ var notRun = map[string]string{
 var tested = map[string]string{
 	"signet-acp-proxy config get":                  "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy config set":                  "TestScripts cmd/signet-acp-proxy",
-	"signet-acp-proxy delegations …":               "TestDelegationTools e2e",
-	"signet-acp-proxy show ID":                     "TestDelegationTools e2e",
+	"signet-acp-proxy delegations …":               "TestDelegateEdits e2e",
+	"signet-acp-proxy show ID":                     "TestDelegateByTool e2e",
 	"signet-acp-proxy prune --yes":                 "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy memory backfill --watch":     "TestScripts cmd/signet-acp-proxy",
 	"signet-acp-proxy memory backfill specstory":   "TestStores memory/backfill",

@@ -65,6 +65,32 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
+// Who gets no server, and who another one.
+func TestMCPFor(t *testing.T) {
+	for _, tt := range []struct{ name, agent, config, want string }{
+		{"nothing is said", "mine", "", "stdio"},
+		{"off", "mine", "mcp: off", "off"},
+		{"off for this one", "mine", "agents: {mine: {command: x, mcp: off}}", "off"},
+		{"off for another", "mine", "agents: {codex: {mcp: off}}", "stdio"},
+		{"on for this one", "mine", "mcp: off\n  agents: {mine: {command: x, mcp: stdio}}", "stdio"},
+		{"http", "mine", "mcp: http", "http"},
+		{"one that refuses servers", "devin", "", "off"},
+		{"one that refuses them, told otherwise", "devin", "agents: {devin: {mcp: stdio}}", "stdio"},
+		{"one that starts no program", "copilot", "", "http"},
+		{"copilot, told otherwise", "copilot", "mcp: stdio", "stdio"},
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "agent.yaml"), "acp:\n  memory: embedded\n  "+tt.config+"\n")
+		c, err := Load(Flags{SignetPath: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.MCPFor(tt.agent, tt.agent); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // What the section of an agent says of its ways stands over what is known of the harness, by either of its names.
 func TestAgentWays(t *testing.T) {
 	dir := t.TempDir()
