@@ -350,8 +350,8 @@ func (l *Ledger) Settle(ctx context.Context) error {
 	return nil
 }
 
-// notRemoved returns the delegations that have ended and whose folder was to be thrown away: their runner was killed, or
-// could not.
+// notRemoved returns the delegations that have ended and whose folder was to be thrown away: their runner was killed,
+// or could not.
 func (l *Ledger) notRemoved(ctx context.Context) ([]Delegation, error) {
 	if err := l.Settle(ctx); err != nil {
 		return nil, err

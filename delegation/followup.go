@@ -74,8 +74,8 @@ func (l *Ledger) whyGone(ctx context.Context, tx *sql.Tx, d Delegation) error {
 		"ask anew, with all that the other must know", treeTime.Hours(), MaxTrees)
 }
 
-// RemoveTrees removes the trees that are kept for follow-ups, but for the newest ones, and those of which the conversation was
-// forgotten. Changes that were handed back stay.
+// RemoveTrees removes the trees that are kept for follow-ups, but for the newest ones, and those of which the
+// conversation was forgotten. Changes that were handed back stay.
 func (l *Ledger) RemoveTrees(ctx context.Context, folders string, newest int) error {
 	kept, err := l.stored(ctx, `WHERE ended > 0 AND tree <> '' AND NOT (mode = 'edit' AND state = 'lost')
 		ORDER BY id DESC`)
@@ -87,8 +87,8 @@ func (l *Ledger) RemoveTrees(ctx context.Context, folders string, newest int) er
 	return err
 }
 
-// removeTree removes the tree of a delegation and its session's state. Before, the row gets the folder's name, by which it is
-// found if we are killed.
+// removeTree removes the tree of a delegation and its session's state. Before, the row gets the folder's name, by which
+// it is found if we are killed.
 func (l *Ledger) removeTree(ctx context.Context, folders string, d Delegation) error {
 	done, err := l.db.ExecContext(ctx, `UPDATE delegations SET folder = tree, tree = '' WHERE id = ? AND tree = ?
 		AND tree <> ''`, d.ID, d.Tree)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -14,226 +13,175 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 )
 
-// namesDelegation explains the argument of commands that are about one delegation.
-const namesDelegation = "ID is that of a delegation, or at least six characters that only one begins or ends with."
+// onDelegation works on a delegation; more are the arguments behind its id.
+type onDelegation func(ctx context.Context, d *runtime.Data, a runtime.Asked, more []string) error
 
 // newDelegations makes the commands about what agents have asked of one another.
-func newDelegations(f *config.Flags, std term.Streams) *cobra.Command {
+func newDelegations(p program) *cobra.Command {
 	var asJSON, follow bool
+	var timeout time.Duration
+	show := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
+		return p.showDelegation(ctx, a, asJSON)
+	}
+	list := p.onData(func(ctx context.Context, d *runtime.Data, _ []string) error {
+		if follow {
+			ctx, stop := untilTold(ctx)
+			defer stop()
+			return p.followDelegations(ctx, d, asJSON)
+		}
+		all, err := d.Delegations(ctx)
+		if err != nil {
+			return err
+		}
+		return p.print(asJSON, all, func(s term.Screen) error { return report.Delegations(all, s) })
+	})
 	cmd := &cobra.Command{
 		Use:   "delegations [ID]",
 		Short: "List what agents have asked of one another, newest first, or show one of them.",
 		Args:  cli.AtMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				show := func(ctx context.Context, _ *runtime.Data, a runtime.Asked) error {
-					return showDelegation(ctx, a, asJSON, std)
-				}
-				err := withDelegation(args[0], f, std, show)
-				if errors.Is(err, delegation.ErrNotFound) {
-					err = fmt.Errorf("%w%s", err, cli.Meant(cmd, args[0]))
-				}
-				return err
+			if len(args) == 0 {
+				return list(cmd, args)
 			}
-			return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-				if follow {
-					return followDelegations(ctx, d, asJSON, std)
-				}
-				all, err := d.Delegations(ctx)
-				switch {
-				case err != nil:
-					return err
-				case asJSON:
-					return term.JSON(std.Out, all)
-				}
-				return report.Delegations(all, term.On(std.Out))
-			})
+			err := p.withDelegation(show)(cmd, args)
+			if errors.Is(err, delegation.ErrNotFound) {
+				err = fmt.Errorf("%w%s", err, cli.Meant(cmd, args[0]))
+			}
+			return err
 		},
-		ValidArgsFunction: cli.DelegationIDs(f),
+		ValidArgsFunction: cli.DelegationIDs(p.flags),
 	}
-	cmd.Flags().BoolVar(&follow, "follow", false, "Go on with what each of them does, until it is interrupted.")
-	cli.ForScripts(cmd, &asJSON)
-	cmd.AddCommand(
-		aboutDelegation("show ID", "Show what was asked, refused and changed, and the last message.", f, std,
-			func(ctx context.Context, _ *runtime.Data, a runtime.Asked, asJSON bool) error {
-				return showDelegation(ctx, a, asJSON, std)
-			}),
-		newDelegationDiff(f, std),
-		aboutDelegation("apply ID", "Put what it has changed into the caller's folder, all of it or nothing.", f, std,
-			func(ctx context.Context, _ *runtime.Data, a runtime.Asked, asJSON bool) error {
-				files, err := a.Apply(ctx, a.Delegation)
-				if err != nil {
-					return err
-				}
-				return report.Applied(a.ID, files, asJSON, std)
-			}),
-		aboutDelegation("discard ID", "Throw away what it has changed, with its folder.", f, std,
-			func(ctx context.Context, _ *runtime.Data, a runtime.Asked, asJSON bool) error {
-				if err := a.Discard(ctx, a.Delegation); err != nil {
-					return err
-				}
-				a.Folder, a.Branch = "", ""
-				return report.Did("discarded", a.Row(), asJSON, std)
-			}),
-		aboutDelegation("cancel ID", "End it, and wait until it has ended.", f, std,
-			func(ctx context.Context, _ *runtime.Data, a runtime.Asked, asJSON bool) error {
-				row, err := a.End(ctx)
-				if err != nil {
-					return err
-				}
-				return report.Did(string(row.State), row, asJSON, std)
-			}),
-		newDelegationWait(f, std), newDelegationLog(f, std), newVerdict(f, std),
-	)
-	return cmd
-}
-
-// withDelegation finds a delegation by what a person calls it.
-func withDelegation(id string, f *config.Flags, std term.Streams,
-	do func(context.Context, *runtime.Data, runtime.Asked) error) error {
-	return runtime.WithData(f, std, func(ctx context.Context, d *runtime.Data) error {
-		ctx, stop := untilTold(ctx)
-		defer stop()
-		a, err := d.Asked(ctx, id)
+	apply := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
+		files, err := a.Apply(ctx, a.Delegation)
 		if err != nil {
 			return err
 		}
-		return do(ctx, d, a)
+		return report.Applied(a.ID, files, asJSON, p.std)
+	}
+	discard := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
+		if err := a.Discard(ctx, a.Delegation); err != nil {
+			return err
+		}
+		a.Folder, a.Branch = "", ""
+		return report.Did("discarded", a.Row(), asJSON, p.std)
+	}
+	cancel := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
+		row, err := a.End(ctx)
+		if err != nil {
+			return err
+		}
+		return report.Did(string(row.State), row, asJSON, p.std)
+	}
+	wait := func(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
+		progress := term.NewProgress(p.std.Err)
+		ended, err := a.Await(ctx, timeout, progress.Step)
+		progress.Done()
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return term.JSON(p.std.Out, ended.Row)
+		}
+		return report.Delegated(ended, p.std)
+	}
+	log := func(ctx context.Context, d *runtime.Data, a runtime.Asked, _ []string) error {
+		if follow {
+			return p.followDelegation(ctx, d, a, asJSON)
+		}
+		s, err := a.Child(ctx, d)
+		if err != nil {
+			return err
+		}
+		said, err := d.Conversation(ctx, s.ID)
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return term.JSON(p.std.Out, said)
+		}
+		return term.Page(p.std.Out, func(screen term.Screen) error { return report.Conversation(s, said, screen) })
+	}
+	waiting := p.aboutDelegation("wait ID", "Wait until it has ended, and print the last message.", wait)
+	waiting.Flags().DurationVar(&timeout, "timeout", 24*time.Hour, "Wait no longer than this `DURATION`.")
+	logging := p.aboutDelegation("log ID", "Print the conversation in which it was worked on.", log)
+	logging.Flags().BoolVar(&follow, "follow", false, "Go on with what is said and done, until it has ended.")
+	cmd.Flags().BoolVar(&follow, "follow", false, "Go on with what each of them does, until it is interrupted.")
+	forScripts := []*cobra.Command{
+		p.aboutDelegation("show ID", "Show what was asked, refused and changed, and the last message.", show),
+		p.aboutDelegation("apply ID", "Put what it has changed into the caller's folder, all of it or nothing.", apply),
+		p.aboutDelegation("discard ID", "Throw away what it has changed, with its folder.", discard),
+		p.aboutDelegation("cancel ID", "End it, and wait until it has ended.", cancel),
+		waiting, logging,
+	}
+	cmd.AddCommand(forScripts...)
+	for _, c := range append(forScripts, cmd) {
+		cli.ForScripts(c, &asJSON)
+	}
+	cmd.AddCommand(
+		p.aboutDelegation("diff ID", "Print what it has changed, as a patch that git apply takes.", p.printPatch),
+		p.aboutDelegation("verdict ID N [NOTE…]", "Say how good its result was: N from -1 (harmful) to 1 (helpful).",
+			storeVerdict))
+	return cmd
+}
+
+// withDelegation makes the RunE of a command about the delegation that its first argument names.
+func (p program) withDelegation(work onDelegation) func(*cobra.Command, []string) error {
+	return p.onData(func(ctx context.Context, d *runtime.Data, args []string) error {
+		ctx, stop := untilTold(ctx)
+		defer stop()
+		a, err := d.Asked(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return work(ctx, d, a, args[1:])
 	})
 }
 
 // aboutDelegation makes a command about one delegation.
-func aboutDelegation(use, short string, f *config.Flags, std term.Streams,
-	do func(context.Context, *runtime.Data, runtime.Asked, bool) error) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: use, Short: short, Long: short + " " + namesDelegation, Args: cli.Arguments,
-		ValidArgsFunction: cli.DelegationIDs(f),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return withDelegation(args[0], f, std, func(ctx context.Context, d *runtime.Data, a runtime.Asked) error {
-				return do(ctx, d, a, asJSON)
-			})
-		},
-	}
-	cli.ForScripts(cmd, &asJSON)
-	return cmd
-}
-
-func showDelegation(ctx context.Context, a runtime.Asked, asJSON bool, std term.Streams) error {
-	shown, err := a.Show(ctx)
-	switch {
-	case err != nil:
-		return err
-	case asJSON:
-		return term.JSON(std.Out, shown)
-	}
-	report.Delegation(shown, term.On(std.Out))
-	return nil
-}
-
-func newDelegationDiff(f *config.Flags, std term.Streams) *cobra.Command {
-	const short = "Print what it has changed, as a patch that git apply takes."
+func (p program) aboutDelegation(use, short string, work onDelegation) *cobra.Command {
 	return &cobra.Command{
-		Use: "diff ID", Short: short, Long: short + " " + namesDelegation, Args: cli.Arguments,
-		ValidArgsFunction: cli.DelegationIDs(f),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return withDelegation(args[0], f, std, func(ctx context.Context, _ *runtime.Data, a runtime.Asked) error {
-				if !term.IsPerson(std.Out) {
-					return a.Diff(ctx, a.Delegation, std.Out)
-				}
-				var patch bytes.Buffer
-				if err := a.Diff(ctx, a.Delegation, &patch); err != nil {
-					return err
-				}
-				return term.Page(std.Out, func(s term.Screen) error {
-					_, err := fmt.Fprintln(s.W, term.Visible(strings.TrimSuffix(patch.String(), "\n")))
-					return err
-				})
-			})
-		},
+		Use: use, Short: short, Args: cli.Arguments,
+		Long: short + " ID is that of a delegation, or at least six characters that only one begins or ends with.",
+
+		ValidArgsFunction: cli.DelegationIDs(p.flags),
+		RunE:              p.withDelegation(work),
 	}
 }
 
-func newDelegationWait(f *config.Flags, std term.Streams) *cobra.Command {
-	var timeout time.Duration
-	cmd := aboutDelegation("wait ID", "Wait until it has ended, and print the last message.", f, std,
-		func(ctx context.Context, _ *runtime.Data, a runtime.Asked, asJSON bool) error {
-			progress := term.NewProgress(std.Err)
-			ended, err := a.Await(ctx, timeout, func(line string) { progress.Step(line) })
-			progress.Done()
-			switch {
-			case err != nil:
-				return err
-			case asJSON:
-				return term.JSON(std.Out, ended.Row)
-			}
-			return report.Delegated(ended, std)
-		})
-	cmd.Flags().DurationVar(&timeout, "timeout", 24*time.Hour, "Wait no longer than this `DURATION`.")
-	return cmd
+func (p program) showDelegation(ctx context.Context, a runtime.Asked, asJSON bool) error {
+	shown, err := a.Show(ctx)
+	if err != nil {
+		return err
+	}
+	return p.print(asJSON, shown, func(s term.Screen) error { report.Delegation(shown, s); return nil })
 }
 
-func newDelegationLog(f *config.Flags, std term.Streams) *cobra.Command {
-	var follow bool
-	cmd := aboutDelegation("log ID", "Print the conversation in which it was worked on.", f, std,
-		func(ctx context.Context, d *runtime.Data, a runtime.Asked, asJSON bool) error {
-			if follow {
-				return followDelegation(ctx, d, a, asJSON, std)
-			}
-			s, err := a.Child(ctx, d)
-			if err != nil {
-				return err
-			}
-			said, err := d.Conversation(ctx, s.ID)
-			switch {
-			case err != nil:
-				return err
-			case asJSON:
-				return term.JSON(std.Out, said)
-			}
-			return term.Page(std.Out, func(screen term.Screen) error { return report.Conversation(s, said, screen) })
-		})
-	cmd.Flags().BoolVar(&follow, "follow", false, "Go on with what is said and done, until it has ended.")
-	return cmd
+func (p program) printPatch(ctx context.Context, _ *runtime.Data, a runtime.Asked, _ []string) error {
+	if !term.IsPerson(p.std.Out) {
+		return a.Diff(ctx, a.Delegation, p.std.Out)
+	}
+	var patch bytes.Buffer
+	if err := a.Diff(ctx, a.Delegation, &patch); err != nil {
+		return err
+	}
+	return term.Page(p.std.Out, func(s term.Screen) error {
+		_, err := fmt.Fprintln(s.W, term.Visible(strings.TrimSuffix(patch.String(), "\n")))
+		return err
+	})
 }
 
-// followDelegation prints entries of its conversation as they become whole, until it has ended.
-func followDelegation(ctx context.Context, d *runtime.Data, a runtime.Asked, asJSON bool, std term.Streams) error {
-	screen, told := term.On(std.Out), 0
+// every calls look until it is done, ctx ends or it returns an error.
+func every(ctx context.Context, look func() (done bool, err error)) error {
 	for {
-		now, err := d.Asked(ctx, a.ID)
-		if err != nil {
+		if done, err := look(); done || err != nil {
 			return err
-		}
-		ended := now.State.Ended()
-		if s, err := now.Child(ctx, d); err == nil {
-			said, err := d.Conversation(ctx, s.ID)
-			if err != nil {
-				return err
-			}
-			whole := len(said)
-			if !ended && whole > 0 { // the last one is still being said
-				whole--
-			}
-			for ; told < whole; told++ {
-				if err := printEntry(said[told], s, asJSON, screen); err != nil {
-					return err
-				}
-			}
-		} else if ended {
-			return err
-		}
-		if ended {
-			return nil
 		}
 		select {
 		case <-time.After(followPause):
@@ -243,63 +191,77 @@ func followDelegation(ctx context.Context, d *runtime.Data, a runtime.Asked, asJ
 	}
 }
 
-func printEntry(e runtime.Entry, s runtime.Listed, asJSON bool, screen term.Screen) error {
-	if !asJSON {
-		return report.Said(e, s, screen)
-	}
-	return printLine(e, screen)
-}
-
-// printLine prints JSON on one line.
-func printLine(v any, screen term.Screen) error {
-	line, err := json.Marshal(v)
-	if err == nil {
-		_, err = screen.W.Write(append(chars.EscapeJSON(line), '\n'))
-	}
-	return err
-}
-
-// followDelegations prints what each delegation does, as it changes, until it is interrupted.
-func followDelegations(ctx context.Context, d *runtime.Data, asJSON bool, std term.Streams) error {
-	ctx, stop := untilTold(ctx)
-	defer stop()
-	screen, begun := term.On(std.Out), false
-	return d.Changes(ctx, func(news []delegation.Row) error {
-		slices.Reverse(news) // oldest first
-		if !begun {          // of those that have ended by then nothing is to come
-			begun = true
-			news = slices.DeleteFunc(news, func(r delegation.Row) bool { return r.State.Ended() })
+// followDelegation prints entries of its conversation as they become whole, until it has ended.
+func (p program) followDelegation(ctx context.Context, d *runtime.Data, a runtime.Asked, asJSON bool) error {
+	printed := 0
+	return every(ctx, func() (ended bool, err error) {
+		now, err := d.Asked(ctx, a.ID)
+		if err != nil {
+			return false, err
 		}
-		for _, row := range news {
-			var err error
-			if asJSON {
-				err = printLine(row, screen)
-			} else {
-				err = report.Doing(row, screen)
-			}
+		ended = now.State.Ended()
+		s, err := now.Child(ctx, d)
+		if err != nil && !ended { // it comes
+			return false, nil
+		}
+		var said []runtime.Entry
+		if err == nil {
+			said, err = d.Conversation(ctx, s.ID)
+		}
+		if err != nil {
+			return false, err
+		}
+		whole := len(said)
+		if !ended && whole > 0 { // the last one is still being said
+			whole--
+		}
+		for ; printed < whole; printed++ {
+			e := said[printed]
+			err := p.printLine(asJSON, e, func(screen term.Screen) error { return report.Said(e, s, screen) })
 			if err != nil {
-				return err
+				return false, err
 			}
 		}
-		return nil
+		return ended, nil
 	})
 }
 
-func newVerdict(f *config.Flags, std term.Streams) *cobra.Command {
-	const short = "Say how good its result was: N from -1 (harmful) to 1 (helpful)."
-	return &cobra.Command{
-		Use: "verdict ID N [NOTE…]", Short: short, Long: short + " " + namesDelegation, Args: cli.Arguments,
-		ValidArgsFunction: cli.DelegationIDs(f),
-		RunE: func(_ *cobra.Command, args []string) error {
-			n, err := strconv.ParseFloat(strings.Replace(args[1], minus, "-", 1), 64)
-			if err != nil {
-				return cli.Misuse("N must be a number from -1 to 1, not %q", args[1])
+// followDelegations prints what each delegation does, as it changes, until it is interrupted. Of those that have ended
+// before nothing is to come.
+func (p program) followDelegations(ctx context.Context, d *runtime.Data, asJSON bool) error {
+	var printed map[string]string
+	return every(ctx, func() (bool, error) {
+		all, err := d.Delegations(ctx)
+		if err != nil {
+			return false, err
+		}
+		first := printed == nil
+		if first {
+			printed = map[string]string{}
+		}
+		for _, row := range slices.Backward(all) { // the oldest first
+			now := fmt.Sprint(row.State, row.Progress, report.Used(row.Usage))
+			if printed[row.ID] == now {
+				continue
 			}
-			return withDelegation(args[0], f, std, func(ctx context.Context, _ *runtime.Data, a runtime.Asked) error {
-				return a.Verdict(ctx, n, strings.Join(args[2:], " "))
-			})
-		},
+			if printed[row.ID] = now; first && row.State.Ended() {
+				continue
+			}
+			err := p.printLine(asJSON, row, func(screen term.Screen) error { return report.Doing(row, screen) })
+			if err != nil {
+				return false, err
+			}
+		}
+		return false, nil
+	})
+}
+
+func storeVerdict(ctx context.Context, _ *runtime.Data, a runtime.Asked, more []string) error {
+	n, err := strconv.ParseFloat(strings.Replace(more[0], minus, "-", 1), 64)
+	if err != nil {
+		return cli.Misuse("N must be a number from -1 to 1, not %q", more[0])
 	}
+	return a.Verdict(ctx, n, strings.Join(more[1:], " "))
 }
 
 // minus stands for the sign of a negative number among the arguments, which would be taken for a flag.

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/report"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -38,7 +36,8 @@ func newEvents(p program) *cobra.Command {
 					return err
 				}
 				for _, e := range all {
-					if err := p.printEvent(e, asJSON); err != nil {
+					show := func(screen term.Screen) error { return report.Event(e, screen) }
+					if err := p.printLine(asJSON, e, show); err != nil {
 						return err
 					}
 				}
@@ -52,15 +51,4 @@ func newEvents(p program) *cobra.Command {
 	cmd.Flags().BoolVar(&follow, "follow", false, "Go on with what happens, until it is interrupted.")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print JSON Lines for scripts.")
 	return cmd
-}
-
-func (p program) printEvent(e telemetry.Event, asJSON bool) error {
-	if !asJSON {
-		return report.Event(e, term.On(p.std.Out))
-	}
-	line, err := json.Marshal(e)
-	if err == nil {
-		_, err = p.std.Out.Write(append(chars.EscapeJSON(line), '\n'))
-	}
-	return err
 }

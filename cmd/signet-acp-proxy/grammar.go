@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
@@ -40,6 +42,18 @@ func (p program) print(asJSON bool, answer any, show func(term.Screen) error) er
 	return show(term.On(p.std.Out))
 }
 
+// printLine is print for one of many answers: JSON on a line of its own.
+func (p program) printLine(asJSON bool, answer any, show func(term.Screen) error) error {
+	if !asJSON {
+		return show(term.On(p.std.Out))
+	}
+	line, err := json.Marshal(answer)
+	if err == nil {
+		_, err = p.std.Out.Write(append(chars.EscapeJSON(line), '\n'))
+	}
+	return err
+}
+
 // grammar makes the whole command line: the relay, and the commands beside it.
 func grammar(std term.Streams) *cobra.Command {
 	var f config.Flags
@@ -50,7 +64,7 @@ func grammar(std term.Streams) *cobra.Command {
 		newInit(&f, std),
 		newSessions(p), newLog(p), newShow(p), newHandoff(p), newView(p), newUsage(p), newEvents(p), newExport(p),
 		newPreview(p), newDoctor(p),
-		newAgents(&f, std), newDelegate(&f, std), newDelegations(&f, std),
+		newAgents(p), newDelegate(p), newDelegations(p),
 		newDeliver(p), newMCP(p), newMemory(p), newForget(p), newPrune(p), newBackup(p), newRestore(p),
 		newSetup(&f, std), newConfig(p), newUninstall(&f, std), newCompletion(std), newVersion(p), newEcho(std),
 	)

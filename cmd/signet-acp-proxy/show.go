@@ -28,7 +28,7 @@ func newShow(p program) *cobra.Command {
 			s, err := d.Find(ctx, args[0])
 			if errors.Is(err, correlation.ErrNotFound) {
 				if asked, missing := d.Asked(ctx, args[0]); missing == nil {
-					return showDelegation(ctx, asked, asJSON, p.std)
+					return p.showDelegation(ctx, asked, asJSON)
 				}
 			}
 			if err != nil {

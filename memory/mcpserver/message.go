@@ -25,8 +25,8 @@ func decode(line []byte) (jsonrpc.Message, error) {
 		return m, nil
 	}
 	var answer struct{ Method, ID, Result, Error json.RawMessage }
-	if json.Unmarshal(line, &answer) == nil && answer.Method == nil && (answer.ID == nil || string(answer.ID) == "null") &&
-		(answer.Result != nil || answer.Error != nil) {
+	noID := json.Unmarshal(line, &answer) == nil && (answer.ID == nil || string(answer.ID) == "null")
+	if noID && answer.Method == nil && (answer.Result != nil || answer.Error != nil) {
 		return nil, nil
 	}
 	return nil, err
@@ -64,7 +64,8 @@ func isID(id json.RawMessage) bool {
 // lastID finds an id among the last members of a message.
 var lastID = pattern.New(`,\s*"id"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+)\s*(?:,\s*"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*)*\}\s*$`)
 
-// idIn finds the id of a message that is too long to be kept, from its first bytes and its last; null where it has none.
+// idIn finds the id of a message that is too long to be kept, from its first bytes and its last; null where it has
+// none.
 func idIn(first, last []byte) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(first))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -55,7 +55,7 @@ func Doing(d delegation.Row, s term.Screen) error {
 	if d.Ended != nil {
 		note = d.Reason
 	}
-	line := fmt.Sprintf("%s  %s  %s  %s  %s", time.Now().Format(time.TimeOnly), d.ID, d.Agent, d.State, used(d.Usage))
+	line := fmt.Sprintf("%s  %s  %s  %s  %s", time.Now().Format(time.TimeOnly), d.ID, d.Agent, d.State, Used(d.Usage))
 	if note != "" {
 		line += "  " + note
 	}
@@ -63,8 +63,8 @@ func Doing(d delegation.Row, s term.Screen) error {
 	return err
 }
 
-// used says what was used, in words.
-func used(u delegation.Usage) string {
+// Used says what was used, in words.
+func Used(u delegation.Usage) string {
 	words := term.Count(u.Turns, "turn")
 	if u.Tokens != nil {
 		words += fmt.Sprintf(", %d tokens", *u.Tokens)
@@ -117,7 +117,7 @@ func Delegation(d runtime.ShownDelegation, s term.Screen) {
 	if d.Ended != nil {
 		l.Add("ended", term.Local(*d.Ended))
 	}
-	l.Add("used", used(d.Usage))
+	l.Add("used", Used(d.Usage))
 	l.Add("branch", d.Branch)
 	l.Add("folder", d.Folder)
 	l.Add("wrote", strings.Join(d.Paths, ", "))
