@@ -167,8 +167,8 @@ func (m Message) Item() memory.Item {
 }
 
 // MessageTools are the tools by which agents leave messages for one another; a daemon's tools of the same names take
-// their place. names gives the names of a session's agent. A delegation's child has no messages, the daemon's neither: they
-// are for a session of the user's.
+// their place. names returns those of a session's agent. A delegation's child has no messages, the daemon's neither:
+// they are for a session of the user's.
 func MessageTools(service func(context.Context) (*Service, error), names func(memory.Session) []string,
 	child bool) []mcpserver.Extra {
 	m := messageTools{service, names, child}

@@ -52,7 +52,8 @@ func (l *Ledger) noteAgent(ctx context.Context, agent string, a acpclient.Agent,
 		ON CONFLICT (agent) DO UPDATE SET title = excluded.title, version = excluded.version, at = excluded.at,
 			reopens = excluded.reopens,
 			commands = iif(excluded.commands = '[]', commands, excluded.commands)`, agent,
-		clean(cmp.Or(a.Info.Title, a.Info.Name)), clean(a.Info.Version), string(names), sqlite.Stamp(l.now()), a.Reopens())
+		clean(cmp.Or(a.Info.Title, a.Info.Name)), clean(a.Info.Version), string(names), sqlite.Stamp(l.now()),
+		a.Reopens())
 	return sqlite.While("noting what an agent says of itself", err)
 }
 
