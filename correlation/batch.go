@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -37,23 +38,29 @@ func (s *Store) Batch(ctx context.Context, process string, f func(*Batch) error)
 			sessions: map[int]int64{}, turns: map[int]turnOf{}, lastTurn: -1,
 			answers: map[int64]*answer{}, active: map[int64]time.Time{},
 		}
-		if err := f(b); err != nil {
-			return err
+		err := f(b)
+		for session, at := range b.active {
+			if err == nil {
+				err = b.exec(`UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`, sqlite.Stamp(at),
+					session)
+			}
 		}
-		return b.setActive()
+		return err
 	})
 }
 
-// setActive stores when something was last said.
-func (b *Batch) setActive() error {
-	for session, at := range b.active {
-		if _, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`,
-			sqlite.Stamp(at), session); err != nil {
-			return err
-		}
-	}
-	return nil
+func (b *Batch) exec(query string, args ...any) error {
+	_, err := b.tx.ExecContext(b.ctx, query, args...)
+	return err
 }
+
+// mustHit is exec; ErrNotFound: it changed no row.
+func (b *Batch) mustHit(query string, args ...any) error {
+	return sqlite.MustHit(b.ctx, b.tx, ErrNotFound, query, args...)
+}
+
+// now is the time of the event, as the database stores it.
+func (b *Batch) now() int64 { return sqlite.Stamp(b.store.now()) }
 
 // At sets the time at which the following changes happened.
 func (b *Batch) At(at time.Time) { b.store.now = func() time.Time { return at } }
@@ -81,44 +88,15 @@ func eventPosition(ctx context.Context, q sqlite.Querier, process string) (file 
 
 // SetPosition notes how far the process's files are folded in with this batch.
 func (b *Batch) SetPosition(file int, position int64) error {
-	_, err := b.tx.ExecContext(b.ctx, `INSERT INTO event_files (process, file, position, at) VALUES (?, ?, ?, ?)
+	return b.exec(`INSERT INTO event_files (process, file, position, at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (process) DO UPDATE SET file = excluded.file, position = excluded.position, at = excluded.at`,
-		b.process, file, position, sqlite.Stamp(b.store.now()))
-	return err
+		b.process, file, position, b.now())
 }
 
 // Register writes the process's row, unless it is there.
 func (b *Batch) Register(info ProcessInfo) error {
 	info.ID = b.process
 	return register(b.ctx, b.tx, info, b.store.now())
-}
-
-// Open does what Store.Open does, for the process, and gives the session the number n. fork and continues, if not 0,
-// are numbers of sessions whose rows become ForkOf and ContinueOf.
-func (b *Batch) Open(n int, o OpenSession, fork, continues int) (Session, error) {
-	var err error
-	if fork != 0 {
-		o.ForkOf, err = b.sessionOrNone(fork)
-	}
-	if err == nil && continues != 0 {
-		o.ContinueOf, err = b.sessionOrNone(continues)
-	}
-	if err != nil {
-		return Session{}, err
-	}
-	o.Process = b.process
-	v, err := b.store.open(b.ctx, b.tx, o)
-	if errors.Is(err, ErrNotFound) { // the session that it came from was forgotten
-		o.ForkOf, o.ContinueOf = 0, 0
-		v, err = b.store.open(b.ctx, b.tx, o)
-	}
-	if err != nil {
-		return Session{}, err
-	}
-	_, err = b.tx.ExecContext(b.ctx, `INSERT INTO event_sessions (process, n, session) VALUES (?, ?, ?)
-		ON CONFLICT (process, n) DO UPDATE SET session = excluded.session`, b.process, n, v.ID)
-	b.sessions[n] = v.ID
-	return v, err
 }
 
 // Session returns the row of the session with a number, or ErrNotFound.
@@ -134,28 +112,52 @@ func (b *Batch) Session(n int) (id int64, err error) {
 	return id, orNotFound(err)
 }
 
-// sessionOrNone is Session, with 0 in place of ErrNotFound.
-func (b *Batch) sessionOrNone(n int) (int64, error) {
-	id, err := b.Session(n)
-	if errors.Is(err, ErrNotFound) {
-		return 0, nil
-	}
-	return id, err
-}
-
 // Step applies an event to a session that is in one of the states in from (nil: in any). Events that settle a claim
 // (Answered, Refused, Failed, Cancelled, Died) do so only for the process that made it; Event.From is taken from the
 // claim. Sent is not allowed: that is Claim. Errors: a *StateError (ErrStateChanged), ErrIllegalStep, which is logged,
 // or ErrNotFound.
 func (b *Batch) Step(session int64, from []State, e Event) error {
-	_, err := b.store.step(b.ctx, b.tx, session, b.process, from, e)
-	return err
+	have, err := b.store.freshState(b.ctx, b.tx, session)
+	if err != nil {
+		return err
+	}
+	var claim int64
+	var by string
+	if err := b.tx.QueryRowContext(b.ctx, `SELECT claim, claim_by, claim_from FROM sessions WHERE id = ?`,
+		session).Scan(&claim, &by, &e.From); err != nil {
+		return err
+	}
+	if e.settles() && have == Doubt && by == b.process {
+		have = InFlight // the process was taken for dead, but it had recorded this
+	}
+	if from != nil && !slices.Contains(from, have) || e.settles() && (have != InFlight || by != b.process) {
+		return &StateError{have}
+	}
+	if e.Name == Sent {
+		return b.store.illegal(session, have, e)
+	}
+	next, outcome, err := b.store.nextState(session, have, e)
+	if err == nil && outcome != Unsettled {
+		err = b.exec(`UPDATE injections SET outcome = ? WHERE id = ?`, outcome, claim)
+	}
+	if err != nil {
+		return err
+	}
+	return b.exec(`UPDATE sessions SET state = ?1, claim_by = iif(?1 = ?2, claim_by, ''),
+		last_active = max(last_active, ?3) WHERE id = ?4`, next, InFlight, b.now(), session)
 }
 
 // Leave detaches the process from a session that the client has closed or deleted: its open turns end, and what they
 // owe is due.
 func (b *Batch) Leave(session int64, reason string) error {
-	return b.store.leave(b.ctx, b.tx, b.process, session, reason)
+	if err := b.exec(`DELETE FROM attachments WHERE process = ? AND session = ?`, b.process, session); err != nil {
+		return err
+	}
+	info, err := processByID(b.ctx, b.tx, b.process)
+	if err != nil {
+		return err
+	}
+	return b.store.oweFor(b.ctx, b.tx, info, session, reason)
 }
 
 // End marks the end of the process, once, and leaves deliveries for what it owes, also if it was marked before.
@@ -172,11 +174,29 @@ func (b *Batch) End(reason string) error {
 
 // Owe leaves a delivery for a debt, due at once, if the process owes the daemon anything. End, Leave and SweepDead
 // leave those for turns.
-func (b *Batch) Owe(debt Debt) error { return b.store.owe(b.ctx, b.tx, b.process, debt) }
+func (b *Batch) Owe(debt Debt) error {
+	if debt.Payload == "" {
+		return errors.New("nothing to deliver")
+	}
+	info, err := processByID(b.ctx, b.tx, b.process)
+	if err != nil {
+		return err
+	}
+	owed, err := b.store.owesDaemon(b.ctx, b.tx, info)
+	if err != nil || !owed {
+		return err
+	}
+	return b.mustHit(`INSERT INTO deliveries (session, key, kind, reason, url, agent_id, state, created, owed, due,
+		payload)
+		SELECT id, key, ?1, ?2, ?3, agent_id, ?4, ?5, ?5, ?5, ?6 FROM sessions WHERE id = ?7`,
+		debt.Kind, debt.Reason, info.url, Owed, b.now(), debt.Payload, debt.Session)
+}
 
 // SawDaemon notes that the daemon of a Signet path has answered.
 func (b *Batch) SawDaemon(signetPath, url, version string) error {
-	return b.store.sawDaemon(b.ctx, b.tx, signetPath, url, version)
+	return b.exec(`INSERT INTO daemon_seen (signet_path, url, version, at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (signet_path) DO UPDATE SET url = excluded.url, version = excluded.version, at = excluded.at`,
+		signetPath, url, version, b.now())
 }
 
 // Record records an injection that needed no claim and has been accepted.
@@ -188,62 +208,67 @@ func (b *Batch) Record(in Injection) error {
 
 // SetRecord does what Store.SetRecord does.
 func (b *Batch) SetRecord(session int64, record string) error {
-	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET record = ? WHERE id = ?`, record, session)
-	return err
+	return b.exec(`UPDATE sessions SET record = ? WHERE id = ?`, record, session)
 }
 
 // SetSessionTitle notes a session's title, as the harness has it.
 func (b *Batch) SetSessionTitle(session int64, title string) error {
-	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET title = ? WHERE id = ?`, title, session)
-	return err
+	return b.exec(`UPDATE sessions SET title = ? WHERE id = ?`, title, session)
 }
 
 // SetParent notes the key of the session that this one works for.
 func (b *Batch) SetParent(session int64, key string) error {
-	_, err := b.tx.ExecContext(b.ctx, `UPDATE sessions SET parent_key = ? WHERE id = ?`, key, session)
-	return err
+	return b.exec(`UPDATE sessions SET parent_key = ? WHERE id = ?`, key, session)
 }
 
 // Rekey gives a session a new current key.
 func (b *Batch) Rekey(session int64, key string) error {
-	return b.store.rekey(b.ctx, b.tx, session, key)
+	if err := b.mustHit(`UPDATE sessions SET key = ? WHERE id = ?`, key, session); err != nil {
+		return err
+	}
+	return b.addKey(session, key)
+}
+
+// addKey makes key the last in a session's sequence, taking it from another session if that had it.
+func (b *Batch) addKey(session int64, key string) error {
+	return b.exec(`INSERT INTO session_keys (key, session, n, created)
+		VALUES (?1, ?2, (SELECT coalesce(max(n), 0) + 1 FROM session_keys WHERE session = ?2), ?3)
+		ON CONFLICT (key) DO UPDATE SET session = excluded.session, n = excluded.n`, key, session, b.now())
 }
 
 // StartKey notes that a session-start is being sent with key, on behalf of a Signet agent. The daemon may know the key
 // from then on, whatever it answers. The key may be of a session that has no row yet, and never will if the process
 // dies.
 func (b *Batch) StartKey(key, agentID string) error {
-	now := sqlite.Stamp(b.store.now())
-	r, err := b.tx.ExecContext(b.ctx, `UPDATE session_keys SET started = ? WHERE key = ?`, now, key)
-	if err != nil {
+	err := b.mustHit(`UPDATE session_keys SET started = ? WHERE key = ?`, b.now(), key)
+	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	if n, err := r.RowsAffected(); err != nil || n > 0 {
-		return err
-	}
-	_, err = b.tx.ExecContext(b.ctx, `INSERT INTO started_keys (key, process, agent_id, started) VALUES (?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`, key, b.process, agentID, now)
-	return err
+	return b.exec(`INSERT INTO started_keys (key, process, agent_id, started) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, key, b.process, agentID, b.now())
 }
 
 // SaveContext stores a context that was fetched with a key and is not used yet. It replaces an older one.
 func (b *Batch) SaveContext(session int64, key string, payload []byte, at time.Time) error {
-	return saveContext(b.ctx, b.tx, session, key, payload, at)
+	if payload == nil {
+		payload = []byte{}
+	}
+	return b.mustHit(`INSERT INTO stored_contexts (session, key, at, payload)
+		SELECT id, ?, ?, ? FROM sessions WHERE id = ?
+		ON CONFLICT (session) DO UPDATE
+		SET key = excluded.key, at = excluded.at, payload = excluded.payload`, key, sqlite.Stamp(at), payload, session)
 }
 
 // DropContext removes the session's stored context.
 func (b *Batch) DropContext(session int64) error {
-	_, err := b.tx.ExecContext(b.ctx, `DELETE FROM stored_contexts WHERE session = ?`, session)
-	return err
+	return b.exec(`DELETE FROM stored_contexts WHERE session = ?`, session)
 }
 
 // AddEvent adds a row to the table events. data is a JSON object without any text of the conversation. session and turn
 // may be 0.
 func (b *Batch) AddEvent(kind string, session, turn int64, data []byte) error {
-	_, err := b.tx.ExecContext(b.ctx, `INSERT INTO events (at, kind, process, session, turn, data)
-		VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?)`,
-		sqlite.Stamp(b.store.now()), kind, b.process, session, turn, string(data))
-	return err
+	return b.exec(`INSERT INTO events (at, kind, process, session, turn, data)
+		VALUES (?, ?, ?, nullif(?, 0), nullif(?, 0), ?)`, b.now(), kind, b.process, session, turn, string(data))
 }
 
 // EventSession is Batch.Session outside of a transaction.

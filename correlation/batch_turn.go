@@ -29,8 +29,7 @@ func (b *Batch) BeginTurn(n int, session int64, key, delegation string) (turn in
 	if turn, err = row.insert(b.ctx, b.tx, t); err != nil {
 		return 0, err
 	}
-	if _, err := b.tx.ExecContext(b.ctx, `INSERT INTO event_turns (process, n, turn) VALUES (?, ?, ?)`,
-		b.process, n, turn); err != nil {
+	if err := b.exec(`INSERT INTO event_turns (process, n, turn) VALUES (?, ?, ?)`, b.process, n, turn); err != nil {
 		return 0, err
 	}
 	b.turns[n], b.lastTurn, b.answers[turn] = turnOf{turn, session}, max(b.lastTurn, n), &answer{}
@@ -38,10 +37,12 @@ func (b *Batch) BeginTurn(n int, session int64, key, delegation string) (turn in
 	return turn, nil
 }
 
-// GrowTurn returns a turn that an import has brought the rest of its answer, and returns how many calls of tools it
-// had.
+// GrowTurn completes the answer of a turn that an import has brought, and returns how many calls of tools it had. An
+// answer of which something was forgotten is not overwritten: the caller's still has that.
 func (b *Batch) GrowTurn(t Turn) (tools int, err error) {
-	err = b.tx.QueryRowContext(b.ctx, `SELECT json_array_length(tools) FROM turns WHERE id = ?`, t.ID).Scan(&tools)
+	var session int64
+	err = b.tx.QueryRowContext(b.ctx, `SELECT json_array_length(tools), session FROM turns WHERE id = ?`, t.ID).
+		Scan(&tools, &session)
 	if err != nil {
 		return 0, orNotFound(err)
 	}
@@ -49,14 +50,20 @@ func (b *Batch) GrowTurn(t Turn) (tools int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	session, err := row.update(b.ctx, b.tx, t)
 	b.active[session] = latest(b.active[session], t.Ended)
-	return tools, err
+	return tools, b.exec(`UPDATE turns SET tools = ?3,
+		assistant = iif(instr(assistant, ?8) > 0 AND substr(?2, 1, length(assistant)) <> assistant, assistant, ?2),
+		truncated = max(truncated, ?4), learned = 0, ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop),
+		code = iif(ended = 0, ?7, code) WHERE id = ?1`,
+		t.ID, row.assistant, row.tools, row.truncated, sqlite.Stamp(t.Ended), t.Stop, t.Code, forgotten)
 }
 
 // AddTurn adds a whole turn that another program has written down, as old as it is.
 func (b *Batch) AddTurn(session int64, t Turn) (turn int64, err error) {
 	t.Session, t.Process = session, b.process
+	if t.Started.IsZero() {
+		t.Started = b.store.now()
+	}
 	row, err := rowOf(t)
 	if err != nil {
 		return 0, err
@@ -93,10 +100,9 @@ func (b *Batch) Turn(n int) (id, session int64, err error) {
 // AddPrompt appends to what the person said in a turn. cut says that some of it is missing.
 func (b *Batch) AddPrompt(turn int64, text string, cut bool) error {
 	text, more := cutText(text)
-	_, err := b.tx.ExecContext(b.ctx, `UPDATE turns SET user = iif(user = '', ?1, substr(user || ?2 || ?1, 1, ?3)),
+	return b.exec(`UPDATE turns SET user = iif(user = '', ?1, substr(user || ?2 || ?1, 1, ?3)),
 		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`,
 		text, "\n\n", MaxText, cut || more, turn)
-	return err
 }
 
 // AddAnswer appends to the assistant's answer in a turn. skipped bytes before text are missing.
@@ -107,10 +113,10 @@ func (b *Batch) AddAnswer(turn int64, text string, skipped int) error {
 	}
 	head, left := a.head, a.omitted
 	a.add(strings.ToValidUTF8(text, "\uFFFD"), skipped)
-	_, err = b.tx.ExecContext(b.ctx, `UPDATE turns SET assistant = ?, truncated = max(truncated, ?), learned = 0
+	err = b.exec(`UPDATE turns SET assistant = ?, truncated = max(truncated, ?), learned = 0
 		WHERE id = ?`, a.text, a.omitted > 0, turn)
 	if err == nil && (a.head != head || a.omitted != left) {
-		_, err = b.tx.ExecContext(b.ctx, `UPDATE event_turns SET head = ?, left_out = ? WHERE turn = ?`,
+		err = b.exec(`UPDATE event_turns SET head = ?, left_out = ? WHERE turn = ?`,
 			a.head, a.omitted, turn)
 	}
 	return err
@@ -159,8 +165,7 @@ func (b *Batch) AddToolCall(turn int64, call ToolCall) error {
 	case i >= 0:
 		tools[i].merge(call)
 	case len(tools) >= MaxTools:
-		_, err := b.tx.ExecContext(b.ctx, `UPDATE turns SET truncated = 1 WHERE id = ?`, turn)
-		return err
+		return b.exec(`UPDATE turns SET truncated = 1 WHERE id = ?`, turn)
 	default:
 		tools = append(tools, call)
 	}
@@ -168,8 +173,7 @@ func (b *Batch) AddToolCall(turn int64, call ToolCall) error {
 	if err != nil {
 		return err
 	}
-	_, err = b.tx.ExecContext(b.ctx, `UPDATE turns SET tools = ?, learned = 0 WHERE id = ?`, string(list), turn)
-	return err
+	return b.exec(`UPDATE turns SET tools = ?, learned = 0 WHERE id = ?`, string(list), turn)
 }
 
 // bounded returns the call cut to the sizes that are stored.
@@ -202,14 +206,10 @@ func (t *ToolCall) merge(later ToolCall) {
 // EndTurn ends a turn, if it has not ended; only "unanswered" is replaced by a later stop reason. cut says that some of
 // the turn is missing.
 func (b *Batch) EndTurn(turn, session int64, stop string, code int, cut bool) error {
-	_, err := b.tx.ExecContext(b.ctx, `UPDATE turns SET ended = iif(ended = 0, ?1, ended),
-		stop = iif(ended = 0 OR stop = 'unanswered', ?2, stop), code = iif(ended = 0, ?3, code),
-		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`, sqlite.Stamp(b.store.now()), stop, code, cut, turn)
-	if err != nil {
-		return err
-	}
 	b.touch(session)
-	return nil
+	return b.exec(`UPDATE turns SET ended = iif(ended = 0, ?1, ended),
+		stop = iif(ended = 0 OR stop = 'unanswered', ?2, stop), code = iif(ended = 0, ?3, code),
+		truncated = max(truncated, ?4), learned = 0 WHERE id = ?5`, b.now(), stop, code, cut, turn)
 }
 
 // touch notes that something was said in a session at the time of the event.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
 // crowd fills a database with 10,000 sessions of 10 turns, some of which go on in others.
@@ -49,11 +50,11 @@ func Benchmark(b *testing.B) {
 			return p.End(ctx, "eof")
 		},
 		"open a known session": func(int) error {
-			_, err := w.Open(ctx, OpenSession{Harness: "claude", ACPID: v.ACPID, Process: p.ID()})
+			_, err := correlationtest.Session(ctx, w.Store, OpenSession{Harness: "claude", ACPID: v.ACPID, Process: p.ID()})
 			return err
 		},
 		"open a new session": func(i int) error {
-			_, err := w.Open(ctx, OpenSession{Harness: "claude", ACPID: fmt.Sprint(b.Name(), i), New: true})
+			_, err := correlationtest.Session(ctx, w.Store, OpenSession{Harness: "claude", ACPID: fmt.Sprint(b.Name(), i), New: true})
 			return err
 		},
 		"find": func(int) error {
@@ -66,14 +67,14 @@ func Benchmark(b *testing.B) {
 			}
 			return w.tryStep(v.ID, p.ID(), nil, Event{Name: Refused})
 		},
-		"write 10 KB": func(int) error { return w.SaveTurns(ctx, []Turn{{ID: turn, Assistant: text}}) },
+		"write 10 KB": func(int) error { return correlationtest.Save(ctx, w.Store, []Turn{{ID: turn, Assistant: text}}) },
 		"begin and end a turn": func(int) error {
 			turn := []Turn{{Session: v.ID, Process: p.ID(), User: "hello"}}
-			if err := w.SaveTurns(ctx, turn); err != nil {
+			if err := correlationtest.Save(ctx, w.Store, turn); err != nil {
 				return err
 			}
 			turn[0].Ended, turn[0].Stop = w.clock.Now(), "end_turn"
-			return w.SaveTurns(ctx, turn)
+			return correlationtest.Save(ctx, w.Store, turn)
 		},
 		"sweep": func(int) error {
 			_, err := w.SweepDead(ctx, nil)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -53,33 +52,6 @@ func (s *Store) Claim(ctx context.Context, id int64, from []State, process strin
 	return ledger, nil
 }
 
-func (s *Store) step(ctx context.Context, tx *sql.Tx, id int64, process string, from []State, e Event) (State, error) {
-	have, err := s.freshState(ctx, tx, id)
-	if err != nil {
-		return "", err
-	}
-	var claim int64
-	var by string
-	if err := tx.QueryRowContext(ctx, `SELECT claim, claim_by, claim_from FROM sessions WHERE id = ?`,
-		id).Scan(&claim, &by, &e.From); err != nil {
-		return "", err
-	}
-	if e.settles() && have == Doubt && by == process {
-		have = InFlight // the process was taken for dead, but it had recorded this
-	}
-	if from != nil && !slices.Contains(from, have) || e.settles() && (have != InFlight || by != process) {
-		return have, &StateError{have}
-	}
-	if e.Name == Sent {
-		return have, s.illegal(id, have, e)
-	}
-	next, outcome, err := s.nextState(id, have, e)
-	if err != nil {
-		return have, err
-	}
-	return next, setState(ctx, tx, id, claim, next, outcome, s.now())
-}
-
 // settles reports whether an event ends a claim.
 func (e Event) settles() bool {
 	switch e.Name {
@@ -102,19 +74,6 @@ func (s *Store) illegal(id int64, have State, e Event) error {
 	err := &StepError{have, e.Name}
 	s.log.Error().Int64("session", id).Str("state", string(have)).Str("event", string(e.Name)).
 		Msg("this cannot happen in this state; nothing was changed")
-	return err
-}
-
-// setState stores the result of a step. outcome is that of the newest claim.
-func setState(ctx context.Context, tx *sql.Tx, id, claim int64, next State, outcome Outcome, now time.Time) error {
-	if outcome != Unsettled {
-		if _, err := tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id = ?`, outcome, claim); err != nil {
-			return err
-		}
-	}
-	_, err := tx.ExecContext(ctx, `UPDATE sessions SET state = ?1, claim_by = iif(?1 = ?2, claim_by, ''),
-		last_active = max(last_active, ?3) WHERE id = ?4`,
-		next, InFlight, sqlite.Stamp(now), id)
 	return err
 }
 

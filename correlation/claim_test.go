@@ -10,6 +10,7 @@ import (
 	"time"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
 // in brings a session into a state, in flight in the name of the process, as it comes about.
@@ -268,13 +269,13 @@ func TestManyWriters(t *testing.T) {
 		x := b.another()
 		p := x.register(ProcessInfo{Memory: "daemon"})
 		wg.Go(func() {
-			v, err := x.Open(t.Context(), OpenSession{Harness: "h", ACPID: fmt.Sprint(i), Process: p.ID()})
+			v, err := correlationtest.Session(t.Context(), x.Store, OpenSession{Harness: "h", ACPID: fmt.Sprint(i), Process: p.ID()})
 			for n := 0; n < 20 && err == nil; n++ {
 				turn := []Turn{{Session: v.ID, Process: p.ID(), User: "hello"}}
-				if err = x.SaveTurns(t.Context(), turn); err == nil {
+				if err = correlationtest.Save(t.Context(), x.Store, turn); err == nil {
 					turn[0].Assistant, turn[0].Ended, turn[0].Stop = strings.Repeat("hi ",
 						5000), b.clock.Now(), "end_turn"
-					err = x.SaveTurns(t.Context(), turn)
+					err = correlationtest.Save(t.Context(), x.Store, turn)
 				}
 			}
 			if err = errors.Join(err, p.End(t.Context(), "eof")); err != nil {

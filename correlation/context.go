@@ -8,16 +8,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
-func saveContext(ctx context.Context, tx *sql.Tx, id int64, key string, payload []byte, at time.Time) error {
-	if payload == nil {
-		payload = []byte{}
-	}
-	return sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO stored_contexts (session, key, at, payload)
-		SELECT id, ?, ?, ? FROM sessions WHERE id = ?
-		ON CONFLICT (session) DO UPDATE
-		SET key = excluded.key, at = excluded.at, payload = excluded.payload`, key, sqlite.Stamp(at), payload, id)
-}
-
 // TakeContext removes and returns the session's stored context, with the key that it was fetched under; of two
 // processes one gets it. A context older than maxAge is only removed: ErrNotFound.
 func (s *Store) TakeContext(

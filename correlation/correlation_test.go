@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -159,11 +160,7 @@ func (b *bench) open(o OpenSession) Session {
 	if o.Harness == "" {
 		o.Harness = "claude"
 	}
-	v, err := b.Open(b.ctx(), o)
-	if err != nil {
-		b.tb.Fatal(err)
-	}
-	return v
+	return must(correlationtest.Session(b.ctx(), b.Store, o))(b.tb)
 }
 
 func (b *bench) state(id int64) State {
@@ -187,7 +184,7 @@ func (b *bench) openTurn(session int64, process, user, assistant string) int64 {
 func (b *bench) save(turn Turn) int64 {
 	b.tb.Helper()
 	one := []Turn{turn}
-	check(b.tb, b.SaveTurns(b.ctx(), one))
+	check(b.tb, correlationtest.Save(b.ctx(), b.Store, one))
 	return one[0].ID
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -52,7 +53,7 @@ func runStore() (context.Context, *Store) {
 func runRelay() {
 	ctx, s := runStore()
 	p := orExit(s.Register(ctx, ProcessInfo{Kind: Relay, Memory: "daemon"}))
-	v := orExit(s.Open(ctx, OpenSession{Harness: "h", ACPID: os.Args[3], Process: p.ID()}))
+	v := orExit(correlationtest.Session(ctx, s, OpenSession{Harness: "h", ACPID: os.Args[3], Process: p.ID()}))
 	fmt.Println("READY")
 	for i := 0; ; i++ {
 		_, err := s.Claim(ctx, v.ID, []State{Armed, Doubt, Done}, p.ID(),
@@ -62,16 +63,16 @@ func runRelay() {
 			orExit(0, err)
 		}
 		turn := []Turn{{Session: v.ID, Process: p.ID(), User: fmt.Sprintf("question %d", i)}}
-		orExit(0, s.SaveTurns(ctx, turn))
+		orExit(0, correlationtest.Save(ctx, s, turn))
 		for range 3 {
 			// As words do, these take a moment. Relays that write without a pause keep the lock from all others:
 			// whoever waits for it looks every 100 ms.
 			time.Sleep(2 * time.Millisecond)
 			turn[0].Assistant += strings.Repeat("answer ", 1000)
-			orExit(0, s.SaveTurns(ctx, turn))
+			orExit(0, correlationtest.Save(ctx, s, turn))
 		}
 		turn[0].Ended, turn[0].Stop = time.Now(), "end_turn"
-		orExit(0, s.SaveTurns(ctx, turn))
+		orExit(0, correlationtest.Save(ctx, s, turn))
 		if claimed {
 			orExit(0, batch(s, p.ID(), func(b *Batch) error { return b.Step(v.ID, nil, Event{Name: Answered}) }))
 		}

@@ -24,18 +24,6 @@ func (p *Process) End(ctx context.Context, reason string) error {
 	return p.err
 }
 
-func (s *Store) leave(ctx context.Context, tx *sql.Tx, process string, session int64, reason string) error {
-	if _, err := tx.ExecContext(ctx, `DELETE FROM attachments WHERE process = ? AND session = ?`,
-		process, session); err != nil {
-		return err
-	}
-	info, err := processByID(ctx, tx, process)
-	if err != nil {
-		return err
-	}
-	return s.oweFor(ctx, tx, info, session, reason)
-}
-
 // endOnce is markEnded in a transaction of its own.
 func (s *Store) endOnce(ctx context.Context, id, reason string) (first bool, err error) {
 	err = s.write(ctx, "ending a process", func(tx *sql.Tx) (err error) {

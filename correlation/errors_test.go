@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -50,7 +51,7 @@ func TestFaults(t *testing.T) {
 			b := newBench(t)
 			v := b.open(OpenSession{ACPID: "s"})
 			tt.fault(b)
-			err := b.SaveTurns(t.Context(), []Turn{{Session: v.ID, User: strings.Repeat("x", 1<<16)}})
+			err := correlationtest.Save(t.Context(), b.Store, []Turn{{Session: v.ID, User: strings.Repeat("x", 1<<16)}})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("err = %v, want %v", err, tt.want)
 			}

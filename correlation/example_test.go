@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
-	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
 // A process claims the first prompt of a session; nobody else may put a context in then.
 func ExampleStore_Claim() {
 	ctx := context.Background()
-	db, dir, remove := migrationstest.Open()
+	db, dir, remove := correlationtest.Open()
 	defer remove()
 	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "acp", "live")})
 	process, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "auto"})
@@ -21,7 +21,11 @@ func ExampleStore_Claim() {
 		return
 	}
 	defer process.End(ctx, "done")
-	s, err := store.Open(ctx, correlation.OpenSession{Harness: "claude", ACPID: "s", New: true, Process: process.ID()})
+	var s correlation.Session
+	err = store.Batch(ctx, process.ID(), func(b *correlation.Batch) error {
+		s, err = b.Open(1, correlation.OpenSession{Harness: "claude", ACPID: "s", New: true}, 0, 0)
+		return err
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

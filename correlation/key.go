@@ -23,29 +23,6 @@ func scanKey(row sqlite.Row) (k SessionKey, err error) {
 	return k, err
 }
 
-// addKey makes key the last in a session's sequence, taking it from another session if that had it.
-func addKey(ctx context.Context, tx *sql.Tx, session int64, key string, now int64) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO session_keys (key, session, n, created)
-		VALUES (?1, ?2, (SELECT coalesce(max(n), 0) + 1 FROM session_keys WHERE session = ?2), ?3)
-		ON CONFLICT (key) DO UPDATE SET session = excluded.session, n = excluded.n`, key, session, now)
-	return err
-}
-
-// addEarlierKey puts a key in front of a session's sequence: it was used before the others, by another process.
-func addEarlierKey(ctx context.Context, tx *sql.Tx, session int64, key string, now int64) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO session_keys (key, session, n, created)
-		VALUES (?1, ?2, (SELECT coalesce(min(n), 1) - 1 FROM session_keys WHERE session = ?2), ?3)
-		ON CONFLICT (key) DO NOTHING`, key, session, now)
-	return err
-}
-
-func (s *Store) rekey(ctx context.Context, tx *sql.Tx, id int64, key string) error {
-	if err := sqlite.MustHit(ctx, tx, ErrNotFound, `UPDATE sessions SET key = ? WHERE id = ?`, key, id); err != nil {
-		return err
-	}
-	return addKey(ctx, tx, id, key, sqlite.Stamp(s.now()))
-}
-
 // Keys returns a session's sequence of keys, the current one last.
 func (s *Store) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
 	all, err := sqlite.Collect(ctx, s.db, scanKey, `SELECT key, session, created, started, used, ended FROM session_keys

@@ -3,7 +3,6 @@ package correlation
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -24,25 +23,6 @@ type Debt struct {
 	Kind    string
 	Reason  string
 	Payload string // not empty
-}
-
-func (s *Store) owe(ctx context.Context, tx *sql.Tx, process string, debt Debt) error {
-	if debt.Payload == "" {
-		return errors.New("nothing to deliver")
-	}
-	now := sqlite.Stamp(s.now())
-	info, err := processByID(ctx, tx, process)
-	if err != nil {
-		return err
-	}
-	owed, err := s.owesDaemon(ctx, tx, info)
-	if err != nil || !owed {
-		return err
-	}
-	return sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id,
-		state, created, owed, due, payload)
-		SELECT id, key, ?, ?, ?, agent_id, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
-		debt.Kind, debt.Reason, info.url, Owed, now, now, now, debt.Payload, debt.Session)
 }
 
 // OweMemory leaves a delivery for a memory that a tool has stored, under a session's key. The payload is the caller's
@@ -137,13 +117,6 @@ func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err erro
 		return err
 	})
 	return owed && err == nil, err
-}
-
-func (s *Store) sawDaemon(ctx context.Context, tx *sql.Tx, signetPath, url, version string) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO daemon_seen (signet_path, url, version, at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (signet_path) DO UPDATE SET url = excluded.url, version = excluded.version, at = excluded.at`,
-		signetPath, url, version, sqlite.Stamp(s.now()))
-	return err
 }
 
 // owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode; in auto mode if a daemon

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
 // A model of one session's state: what the compare-and-sets of any number of processes must amount to.
@@ -110,7 +111,7 @@ func TestStateProperty(t *testing.T) {
 	stores := []*bench{b, b.another()}
 	rapid.Check(t, func(r *rapid.T) {
 		ctx := context.Background()
-		v, err := b.Open(ctx, OpenSession{Harness: "h", ACPID: "s", New: true})
+		v, err := correlationtest.Session(ctx, b.Store, OpenSession{Harness: "h", ACPID: "s", New: true})
 		check(t, err)
 		m := &model{state: Armed, alive: make(map[*Process]bool)}
 		var processes []*Process
@@ -165,7 +166,7 @@ func TestStateProperty(t *testing.T) {
 				agree(r, "happen", err, m.happen(from, name))
 			},
 			"load": func(r *rapid.T) {
-				got, err := store(r).Open(ctx, OpenSession{Harness: "h", ACPID: "s"})
+				got, err := correlationtest.Session(ctx, store(r).Store, OpenSession{Harness: "h", ACPID: "s"})
 				check(t, err)
 				if want := m.look(); got.State != want {
 					r.Fatalf("loaded as %q, want %q", got.State, want)

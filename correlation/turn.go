@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -66,50 +65,6 @@ func scanTurn(row sqlite.Row) (t Turn, err error) {
 	return t, json.Unmarshal(tools, &t.Tools)
 }
 
-// SaveTurns stores turns in one transaction. Those without an ID are new: they need Session, Process and User, and get
-// their ID. Of the others Assistant, Tools and Truncated are updated, and Ended, Stop and Code if they were not set;
-// that is allowed also after the turn's end, because updates may follow the response. Turns that were forgotten
-// meanwhile are passed over, as are answers of which something was forgotten. The error is ErrNotFound if the session
-// of a new turn is not there.
-func (s *Store) SaveTurns(ctx context.Context, turns []Turn) error {
-	ids := make([]int64, len(turns))
-	err := s.write(ctx, "writing turns", func(tx *sql.Tx) error {
-		active := map[int64]time.Time{}
-		for i, t := range turns {
-			if t.Started.IsZero() {
-				t.Started = s.now()
-			}
-			row, err := rowOf(t)
-			if err != nil {
-				return err
-			}
-			if t.ID == 0 {
-				if t.ID, err = row.insert(ctx, tx, t); err != nil {
-					return err
-				}
-			} else if t.Session, err = row.update(ctx, tx, t); err != nil {
-				return err
-			}
-			ids[i] = t.ID
-			active[t.Session] = latest(active[t.Session], t.Started, t.Ended)
-		}
-		for session, at := range active {
-			if _, err := tx.ExecContext(ctx, `UPDATE sessions SET last_active = max(last_active, ?) WHERE id = ?`,
-				sqlite.Stamp(at), session); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i := range turns {
-		turns[i].ID = ids[i]
-	}
-	return nil
-}
-
 // turnRow holds those columns of a turn that have to be encoded or cut.
 type turnRow struct {
 	user, assistant, tools string
@@ -148,20 +103,6 @@ func (r turnRow) insert(ctx context.Context, tx *sql.Tx, t Turn) (id int64, err 
 
 // forgotten replaces in a turn what a person had forgotten (memory/embedded).
 const forgotten = "[forgotten]"
-
-// update returns the session of the turn, 0 if the turn was forgotten. An answer of which something was forgotten is
-// not overwritten: the caller's still has that.
-func (r turnRow) update(ctx context.Context, tx *sql.Tx, t Turn) (session int64, err error) {
-	err = tx.QueryRowContext(ctx, `UPDATE turns SET tools = ?3,
-		assistant = iif(instr(assistant, ?8) > 0 AND substr(?2, 1, length(assistant)) <> assistant, assistant, ?2),
-		truncated = max(truncated, ?4), learned = 0, ended = iif(ended = 0, ?5, ended), stop = iif(ended = 0, ?6, stop),
-		code = iif(ended = 0, ?7, code) WHERE id = ?1 RETURNING session`,
-		t.ID, r.assistant, r.tools, r.truncated, sqlite.Stamp(t.Ended), t.Stop, t.Code, forgotten).Scan(&session)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	return session, err
-}
 
 func latest(times ...time.Time) time.Time {
 	return slices.MaxFunc(times, time.Time.Compare)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	. "github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
 func (b *bench) onlyTurn(session int64) Turn {
@@ -57,44 +58,9 @@ func TestTurn(t *testing.T) {
 		t.Errorf("written after its end: %s", diff)
 	}
 
-	if err := b.SaveTurns(t.Context(), []Turn{{Session: 1 << 40}}); !errors.Is(err, ErrNotFound) {
+	if err := correlationtest.Save(t.Context(), b.Store, []Turn{{Session: 1 << 40}}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a turn of no session: %v", err)
 	}
-}
-
-// A batch is written whole or not at all, and what was forgotten meanwhile does not come back.
-func TestSaveTurns(t *testing.T) {
-	b := newBench(t)
-	v := b.open(OpenSession{ACPID: "s", Key: "k"})
-	turns := []Turn{
-		{Session: v.ID, Process: "p", User: "one", Assistant: "1", Ended: b.clock.Now().Add(time.Minute),
-			Stop: "end_turn"},
-		{Session: v.ID, Process: "p", User: "two", Truncated: true},
-	}
-	check(t, b.SaveTurns(t.Context(), turns))
-	got := must(b.Turns(t.Context(), v.ID))(t)
-	for i := range turns {
-		turns[i].Key, turns[i].Started, turns[i].Tools = "k", b.clock.Now(), []ToolCall{}
-	}
-	if diff := cmp.Diff(turns, got); diff != "" {
-		t.Error(diff)
-	}
-	if now := must(b.Get(t.Context(), v.ID))(t); !now.LastActive.Equal(turns[0].Ended) {
-		t.Errorf("last active %v, want the end of the turn", now.LastActive)
-	}
-
-	_, err := b.db.ExecContext(t.Context(), "DELETE FROM turns WHERE user = 'one'")
-	check(t, err)
-	turns[1].Assistant = "2"
-	check(t, b.SaveTurns(t.Context(), turns))
-	if got := b.onlyTurn(v.ID); got.User != "two" || got.Assistant != "2" {
-		t.Errorf("written anew: %+v", got)
-	}
-	batch := []Turn{{Session: v.ID, User: "three"}, {Session: 1 << 40, User: "of no session"}}
-	if err := b.SaveTurns(t.Context(), batch); !errors.Is(err, ErrNotFound) || batch[0].ID != 0 {
-		t.Errorf("err = %v, id %d", err, batch[0].ID)
-	}
-	b.onlyTurn(v.ID)
 }
 
 // What was forgotten of an answer does not come back with what is said after it.

@@ -3,7 +3,6 @@ package correlation
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -36,28 +35,6 @@ func (b *Batch) AddUsage(session, turn int64, u Usage) error {
 		session, turn, sqlite.Stamp(b.store.now()), u.Reporter, u.Input, u.Output, u.CachedRead, u.CachedWrite,
 		u.Thought, u.Total, u.ContextUsed, u.ContextSize, u.Cost, u.Currency, raw)
 	return err
-}
-
-// A StoredUsage is a row of the table usage.
-type StoredUsage struct {
-	Session, Turn int64 // rows; Turn 0: of the session
-	At            time.Time
-	Usage
-}
-
-// Usage returns the reports of usage of a session (0: of all) since a time (zero: ever), in order.
-func (s *Store) Usage(ctx context.Context, session int64, since time.Time) ([]StoredUsage, error) {
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (u StoredUsage, err error) {
-		var at int64
-		var raw string
-		err = row.Scan(&u.Session, &u.Turn, &at, &u.Reporter, &u.Input, &u.Output, &u.CachedRead, &u.CachedWrite,
-			&u.Thought, &u.Total, &u.ContextUsed, &u.ContextSize, &u.Cost, &u.Currency, &raw)
-		u.At, u.Raw = sqlite.Unstamp(at), json.RawMessage(raw)
-		return u, err
-	}, `SELECT session, coalesce(turn, 0), at, reporter, input, output, cached_read, cached_write, thought, total,
-		context_used, context_size, cost, currency, raw FROM usage
-		WHERE (?1 = 0 OR session = ?1) AND at >= ?2 ORDER BY at, id`, session, sqlite.Stamp(since))
-	return all, sqlite.While("reading usage", err)
 }
 
 // A Window is how much of a model's window a session takes, in tokens. nil: not reported.

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
-	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
 )
 
 // An agent asks another one. Asking twice is asking once, and an agent that nobody has configured is refused. Start,
 // which would start the runner, only says here that it was called.
 func ExampleService_Delegate() {
 	ctx := context.Background()
-	db, dir, remove := migrationstest.Open()
+	db, dir, remove := correlationtest.Open()
 	defer remove()
 	service := example(db, filepath.Join(dir, "live"))
 	who := delegation.Caller{Key: "acp-1", Harness: "claude", Cwd: dir, Project: dir}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -220,7 +221,7 @@ func TestWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), correlation.OpenSession{Harness: "claude", ACPID: "one", Process: process.ID(),
+	s, err := correlationtest.Session(t.Context(), store, correlation.OpenSession{Harness: "claude", ACPID: "one", Process: process.ID(),
 		New: true})
 	if err != nil {
 		t.Fatal(err)

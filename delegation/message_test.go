@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
 // A message reaches the agent that it is for, by any of its names, in its project, and until a session was told.
@@ -44,7 +45,7 @@ func TestMail(t *testing.T) {
 		t.Errorf("%+v", item)
 	}
 	store := correlation.New(l.db, correlation.Options{LiveDir: l.live})
-	s, err := store.Open(t.Context(), correlation.OpenSession{Harness: "codex", ACPID: "x", New: true})
+	s, err := correlationtest.Session(t.Context(), store, correlation.OpenSession{Harness: "codex", ACPID: "x", New: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestWaiting(t *testing.T) {
 	store := correlation.New(l.db, correlation.Options{LiveDir: l.live})
 	open := func(acpID string) correlation.Session {
 		t.Helper()
-		s, err := store.Open(t.Context(), correlation.OpenSession{Harness: "codex", ACPID: acpID, New: true})
+		s, err := correlationtest.Session(t.Context(), store, correlation.OpenSession{Harness: "codex", ACPID: acpID, New: true})
 		if err != nil {
 			t.Fatal(err)
 		}

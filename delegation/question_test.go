@@ -7,6 +7,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/acpclient"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
 // What a child wants to be allowed is asked of the session that delegates while its turn runs, and of nobody else.
@@ -14,12 +15,12 @@ func TestAskCaller(t *testing.T) { synctest.Test(t, testAskCaller) }
 
 func testAskCaller(t *testing.T) {
 	l := newLedger(t)
-	s, err := l.sessions.Open(t.Context(), correlation.OpenSession{Harness: "claude", ACPID: "a", New: true, Process: "p"})
+	s, err := correlationtest.Session(t.Context(), l.sessions, correlation.OpenSession{Harness: "claude", ACPID: "a", New: true, Process: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	turns := []correlation.Turn{{Session: s.ID, Process: "p", User: "go"}}
-	if err := l.sessions.SaveTurns(t.Context(), turns); err != nil {
+	if err := correlationtest.Save(t.Context(), l.sessions, turns); err != nil {
 		t.Fatal(err)
 	}
 	who := robin

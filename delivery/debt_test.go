@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
@@ -98,12 +99,12 @@ func TestDeliverTemporary(t *testing.T) {
 			process, err := p.store.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Relay,
 				Memory: "daemon"})
 			check(t, err)
-			s, err := p.store.Open(t.Context(), correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: folder,
+			s, err := correlationtest.Session(t.Context(), p.store, correlation.OpenSession{Harness: "echo", ACPID: "one", Cwd: folder,
 				Project: folder, Process: process.ID()})
 			check(t, err)
 			one := turn(long, long)
 			one.Session, one.Process, one.Started, one.Ended = s.ID, process.ID(), p.clock(), p.clock()
-			check(t, errors.Join(p.store.SaveTurns(t.Context(), []correlation.Turn{one}),
+			check(t, errors.Join(correlationtest.Save(t.Context(), p.store, []correlation.Turn{one}),
 				process.End(t.Context(), "ended")))
 			p.work()
 			rows, err := p.store.Deliveries(t.Context(), s.ID)

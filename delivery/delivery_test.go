@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -105,10 +106,10 @@ func (b *bench) say(info correlation.ProcessInfo, user, assistant string) correl
 func (b *bench) sayIn(id string, info correlation.ProcessInfo, user, assistant string) correlation.Session {
 	b.t.Helper()
 	ctx, p := b.t.Context(), b.process(info)
-	s, err := b.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: id, Record: "record", Cwd: b.dir,
+	s, err := correlationtest.Session(ctx, b.Store, correlation.OpenSession{Harness: "echo", ACPID: id, Record: "record", Cwd: b.dir,
 		Project: b.dir, Process: p.ID()})
 	if err == nil {
-		err = b.SaveTurns(ctx, []correlation.Turn{{Session: s.ID, Process: p.ID(), User: user,
+		err = correlationtest.Save(ctx, b.Store, []correlation.Turn{{Session: s.ID, Process: p.ID(), User: user,
 			Assistant: assistant, Ended: b.now}})
 	}
 	if err = errors.Join(err, p.End(ctx, "ended")); err != nil {
@@ -224,10 +225,9 @@ func TestBlackHoleOnce(t *testing.T) {
 	b.daemon.answer = func(End) (Reply, error) { asked++; return Reply{}, ErrNoAnswer }
 	b.say(toDaemon, "hello", "hi")
 	p := b.process(toDaemon)
-	s, err := b.Open(t.Context(), correlation.OpenSession{Harness: "echo", ACPID: "two", Process: p.ID()})
-	if err = errors.Join(err, b.SaveTurns(t.Context(),
-		[]correlation.Turn{{Session: s.ID, Process: p.ID(), User: "x",
-			Ended: b.now}}), p.End(t.Context(), "ended")); err != nil {
+	s, err := correlationtest.Session(t.Context(), b.Store, correlation.OpenSession{Harness: "echo", ACPID: "two", Process: p.ID()})
+	if err = errors.Join(err, correlationtest.Save(t.Context(), b.Store, []correlation.Turn{{Session: s.ID, Process: p.ID(), User: "x",
+		Ended: b.now}}), p.End(t.Context(), "ended")); err != nil {
 		t.Fatal(err)
 	}
 	b.work()

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
-	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
 )
 
 // One pass over what is due, as `signet-acp-proxy deliver --once` makes it.
 func ExampleRun() {
 	ctx := context.Background()
-	db, dir, remove := migrationstest.Open()
+	db, dir, remove := correlationtest.Open()
 	defer remove()
 	store := correlation.New(db, correlation.Options{LiveDir: filepath.Join(dir, "acp", "live")})
 	info := correlation.ProcessInfo{Kind: correlation.Worker, Memory: "auto"}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -65,13 +66,13 @@ func (p *post) say(id string, turns ...correlation.Turn) correlation.Session {
 	ctx := p.t.Context()
 	process, err := p.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
 	check(p.t, err)
-	s, err := p.store.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: id,
+	s, err := correlationtest.Session(ctx, p.store, correlation.OpenSession{Harness: "echo", ACPID: id,
 		Cwd: "/work", Process: process.ID()})
 	check(p.t, err)
 	for i := range turns {
 		turns[i].Session, turns[i].Process, turns[i].Started, turns[i].Ended = s.ID, process.ID(), p.clock(), p.clock()
 	}
-	check(p.t, p.store.SaveTurns(ctx, turns))
+	check(p.t, correlationtest.Save(ctx, p.store, turns))
 	check(p.t, process.End(ctx, "ended"))
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
@@ -39,7 +40,7 @@ func (p *post) live(id string) *living {
 	p.t.Helper()
 	process, err := p.store.Register(p.t.Context(), correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
 	check(p.t, err)
-	s, err := p.store.Open(p.t.Context(), correlation.OpenSession{Harness: "echo", ACPID: id, Cwd: "/work",
+	s, err := correlationtest.Session(p.t.Context(), p.store, correlation.OpenSession{Harness: "echo", ACPID: id, Cwd: "/work",
 		Project: "/work", Process: process.ID()})
 	check(p.t, err)
 	return &living{process, s}
@@ -51,7 +52,7 @@ func (p *post) saidBy(l *living, turns []correlation.Turn) {
 		p.later(time.Second)
 		turns[i].Session, turns[i].Process, turns[i].Started, turns[i].Ended = l.session.ID, l.ID(), p.clock(), p.clock()
 	}
-	check(p.t, p.store.SaveTurns(p.t.Context(), turns))
+	check(p.t, correlationtest.Save(p.t.Context(), p.store, turns))
 }
 
 // soFar hands over what a session has said.
@@ -196,7 +197,7 @@ func TestCaptureIsAsked(t *testing.T) {
 		p.daemon = daemontest.Start(t, daemontest.Options{Generation: daemontest.Newer, Captured: status, Now: p.clock})
 		process, err := p.store.Register(t.Context(), correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
 		check(t, err)
-		s, err := p.store.Open(t.Context(), correlation.OpenSession{Harness: "echo", ACPID: "one", AgentID: "alto",
+		s, err := correlationtest.Session(t.Context(), p.store, correlation.OpenSession{Harness: "echo", ACPID: "one", AgentID: "alto",
 			Process: process.ID()})
 		check(t, err)
 		p.saidBy(&living{process, s}, numbered(0, 3, 3000))

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 )
 
@@ -217,7 +218,7 @@ func TestDeliverKept(t *testing.T) {
 func TestDeliverStaleKeys(t *testing.T) {
 	p := newPost(t, daemontest.Newer)
 	ctx := t.Context()
-	s, err := p.store.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: "unused"})
+	s, err := correlationtest.Session(ctx, p.store, correlation.OpenSession{Harness: "echo", ACPID: "unused"})
 	check(t, err)
 	check(t, p.store.Batch(ctx, "relay", func(b *correlation.Batch) error {
 		return errors.Join(b.StartKey(s.Key, ""), b.SawDaemon(p.dir, p.daemon.URL(), ""))

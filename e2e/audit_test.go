@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
@@ -86,7 +87,7 @@ func (a *audit) converse(number int) {
 	ctx := a.t.Context()
 	process, err := a.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
 	noError(a.t, err)
-	s, err := a.store.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: fmt.Sprintf("session-%d", number),
+	s, err := correlationtest.Session(ctx, a.store, correlation.OpenSession{Harness: "echo", ACPID: fmt.Sprintf("session-%d", number),
 		Cwd: "/work", Project: "/work", Process: process.ID()})
 	noError(a.t, err)
 	var said []correlation.Turn
@@ -94,7 +95,7 @@ func (a *audit) converse(number int) {
 		said = append(said, a.turn(s.ID, process.ID()))
 	}
 	middle := a.random.IntN(len(said) + 1)
-	noError(a.t, a.store.SaveTurns(ctx, said[:middle]))
+	noError(a.t, correlationtest.Save(ctx, a.store, said[:middle]))
 	if len(said) > 20 { // handed over while the conversation goes on
 		_, err := process.OweSoFar(ctx, s.Key)
 		noError(a.t, err)
@@ -102,7 +103,7 @@ func (a *audit) converse(number int) {
 			a.work(time.Second)
 		}
 	}
-	noError(a.t, a.store.SaveTurns(ctx, said[middle:]))
+	noError(a.t, correlationtest.Save(ctx, a.store, said[middle:]))
 	reason := "ended"
 	if a.random.IntN(4) == 0 { // what a sweep does for one that was killed
 		reason = "died"

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
 // Writing is a short transaction that says what it was doing when it fails; reading collects rows.
 func Example() {
 	ctx := context.Background()
-	db, _, remove := migrationstest.Open()
+	db, _, remove := correlationtest.Open()
 	defer remove()
 	err := sqlite.Write(ctx, db, "noting what a person was told", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO notices (name, at) VALUES ('recording', 1), ('daemon', 2)`)
@@ -31,7 +31,7 @@ func Example() {
 // What is removed while it is recorded can be put back.
 func ExampleRecorded() {
 	ctx := context.Background()
-	db, dir, remove := migrationstest.Open()
+	db, dir, remove := correlationtest.Open()
 	defer remove()
 	do := func(statement string) error {
 		_, err := db.ExecContext(ctx, statement)

@@ -5,6 +5,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -44,26 +46,64 @@ type Querier interface {
 // A Row is a *sql.Row or *sql.Rows.
 type Row interface{ Scan(dest ...any) error }
 
+// Each has do read each row of a query.
+func Each(ctx context.Context, q Querier, do func(Row) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // Collect returns all rows of a query, as scan reads them.
 func Collect[T any](ctx context.Context, q Querier, scan func(Row) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
+	var all []T
+	err := Each(ctx, q, func(row Row) error {
+		one, err := scan(row)
+		all = append(all, one)
+		return err
+	}, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return all, rows.Err()
+	return all, nil
+}
+
+// Pairs returns a query's rows of two columns by the first.
+func Pairs[K comparable, V any](ctx context.Context, q Querier, query string, args ...any) (map[K]V, error) {
+	all := map[K]V{}
+	err := Each(ctx, q, func(row Row) error {
+		var key K
+		var value V
+		err := row.Scan(&key, &value)
+		all[key] = value
+		return err
+	}, query, args...)
+	return all, err
 }
 
 // One scans a row's only column, for Collect.
 func One[T any](row Row) (v T, err error) { return v, row.Scan(&v) }
+
+// Optional returns the only column of a row, and the zero value if there is no row.
+func Optional[T any](row Row) (v T, err error) {
+	if err = row.Scan(&v); errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return v, err
+}
+
+// List returns values as the JSON array that json_each takes.
+func List[T int64 | string](values []T) string {
+	list, _ := json.Marshal(values) // numbers and texts
+	return string(list)
+}
 
 // Stamp returns a time as the database stores it: Unix milliseconds, 0 for the zero time.
 func Stamp(t time.Time) int64 {

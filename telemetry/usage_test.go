@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
@@ -52,7 +53,7 @@ func (w *world) exec(statement string, args ...any) int64 {
 
 func (w *world) session(harness, id string) int64 {
 	w.t.Helper()
-	s, err := w.store.Open(w.t.Context(), correlation.OpenSession{Harness: harness, ACPID: id, Project: "/p"})
+	s, err := correlationtest.Session(w.t.Context(), w.store, correlation.OpenSession{Harness: harness, ACPID: id, Project: "/p"})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
-	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
 	"github.com/Signet-AI/signet-acp-proxy/view"
 )
 
 func Example() {
 	ctx := context.Background()
-	db, _, remove := migrationstest.Open()
+	db, _, remove := correlationtest.Open()
 	defer remove()
 	memories := embedded.New(db, embedded.Options{})
 	if _, _, err := memories.Add(ctx, embedded.Memory{Content: "The kiln is fired at 1240 degrees."}); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/delivery"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
@@ -46,9 +47,9 @@ func (p *owing) leave(id, url string) correlation.Session {
 	ctx := p.t.Context()
 	process, err := p.store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon", URL: url})
 	check(p.t, err)
-	s, err := p.store.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: id, Process: process.ID()})
+	s, err := correlationtest.Session(ctx, p.store, correlation.OpenSession{Harness: "echo", ACPID: id, Process: process.ID()})
 	check(p.t, err)
-	check(p.t, p.store.SaveTurns(ctx, []correlation.Turn{{Session: s.ID, Process: process.ID(), User: long,
+	check(p.t, correlationtest.Save(ctx, p.store, []correlation.Turn{{Session: s.ID, Process: process.ID(), User: long,
 		Ended: time.Now()}}))
 	check(p.t, process.End(ctx, "ended"))
 	return s

@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory/signet/daemontest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
@@ -192,7 +193,7 @@ func deadCmd(ts *testscript.TestScript, _ bool, _ []string) {
 	process, err := store.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon",
 		SignetPath: ts.Getenv("SIGNET_PATH")})
 	ts.Check(err)
-	s, err := store.Open(ctx, correlation.OpenSession{Harness: "good", ACPID: "sess-with-deliveries",
+	s, err := correlationtest.Session(ctx, store, correlation.OpenSession{Harness: "good", ACPID: "sess-with-deliveries",
 		Process: process.ID()})
 	ts.Check(err)
 	for _, state := range []string{"owed", "dead", "unknown"} {

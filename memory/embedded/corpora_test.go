@@ -13,6 +13,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 )
 
@@ -27,7 +28,7 @@ type corpusTurn struct {
 
 func (w *world) held(project, name string, turns []corpusTurn) {
 	w.t.Helper()
-	session, err := w.journal.Open(w.t.Context(), correlation.OpenSession{Harness: "echo", ACPID: name, Cwd: project,
+	session, err := correlationtest.Session(w.t.Context(), w.journal, correlation.OpenSession{Harness: "echo", ACPID: name, Cwd: project,
 		Project: project})
 	if err != nil {
 		w.t.Fatal(err)
@@ -38,7 +39,7 @@ func (w *world) held(project, name string, turns []corpusTurn) {
 			Started: turn.at, Ended: turn.at, Stop: "end_turn"}
 		w.now = turn.at
 	}
-	if err := w.journal.SaveTurns(w.t.Context(), rows); err != nil {
+	if err := correlationtest.Save(w.t.Context(), w.journal, rows); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
-	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
 )
 
 func ExampleStore_Search() {
 	ctx := context.Background()
-	db, dir, remove := migrationstest.Open()
+	db, dir, remove := correlationtest.Open()
 	defer remove()
 	store := embedded.New(db, embedded.Options{SignetPath: dir})
 	for _, text := range []string{"The mast of the Curlew is 11.42 metres long.",

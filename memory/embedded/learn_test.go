@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -24,12 +25,12 @@ func TestLongTurn(t *testing.T) {
 		}
 		return b.String()
 	}
-	session, err := w.journal.Open(t.Context(), correlation.OpenSession{Harness: "echo", ACPID: "a", Cwd: "/p",
+	session, err := correlationtest.Session(t.Context(), w.journal, correlation.OpenSession{Harness: "echo", ACPID: "a", Cwd: "/p",
 		Project: "/p"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.journal.SaveTurns(t.Context(), []correlation.Turn{{Session: session.ID, User: text("farmer"),
+	if err := correlationtest.Save(t.Context(), w.journal, []correlation.Turn{{Session: session.ID, User: text("farmer"),
 		Assistant: text("miller"), Started: w.now, Ended: w.now, Stop: "end_turn"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func TestNoTime(t *testing.T) {
 // What an agent asks of another is nobody's rule and no memory of the user's; what the other answers is found.
 func TestDelegatedTurn(t *testing.T) {
 	w := newWorld(t)
-	session, err := w.journal.Open(t.Context(), correlation.OpenSession{Harness: "echo", ACPID: "child", Cwd: "/p",
+	session, err := correlationtest.Session(t.Context(), w.journal, correlation.OpenSession{Harness: "echo", ACPID: "child", Cwd: "/p",
 		Project: "/p"})
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +119,7 @@ func TestDelegatedTurn(t *testing.T) {
 		return w.recall(who, "With what is the hull of the heron painted?"),
 			w.recall(who, "With what was the keel of the egret caulked?")
 	}
-	if err := w.journal.SaveTurns(t.Context(), []correlation.Turn{turn}); err != nil {
+	if err := correlationtest.Save(t.Context(), w.journal, []correlation.Turn{turn}); err != nil {
 		t.Fatal(err)
 	}
 	if user, answer := ask(); strings.Contains(user, "ochre") || !strings.Contains(answer, "oakum") {
@@ -132,7 +133,7 @@ func TestDelegatedTurn(t *testing.T) {
 		t.Errorf("the last sessions: %v, %v", last, err)
 	}
 	turn.Delegation = ""
-	if err := w.journal.SaveTurns(t.Context(), []correlation.Turn{turn}); err != nil {
+	if err := correlationtest.Save(t.Context(), w.journal, []correlation.Turn{turn}); err != nil {
 		t.Fatal(err)
 	}
 	if user, _ := ask(); !strings.Contains(user, "ochre") {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
@@ -41,7 +42,7 @@ func newWorld(t testing.TB) *world {
 func (w *world) said(project, name string, texts ...string) string {
 	w.t.Helper()
 	ctx := context.Background()
-	session, err := w.journal.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: name,
+	session, err := correlationtest.Session(ctx, w.journal, correlation.OpenSession{Harness: "echo", ACPID: name,
 		Cwd: project, Project: project})
 	if err != nil {
 		w.t.Fatal(err)
@@ -49,7 +50,7 @@ func (w *world) said(project, name string, texts ...string) string {
 	for i := 0; i < len(texts); i += 2 {
 		turn := correlation.Turn{Session: session.ID, User: texts[i], Assistant: texts[i+1], Started: w.now,
 			Ended: w.now, Stop: "end_turn"}
-		if err := w.journal.SaveTurns(ctx, []correlation.Turn{turn}); err != nil {
+		if err := correlationtest.Save(ctx, w.journal, []correlation.Turn{turn}); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Signet-AI/signet-acp-proxy/migrations/migrationstest"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 )
 
 // A file that is too large for the time is not said to be damaged.
 func TestCheckFile(t *testing.T) {
-	db, _, remove := migrationstest.Open()
+	db, _, remove := correlationtest.Open()
 	defer remove()
 	if err := checkFile(t.Context(), db, time.Minute); err != nil {
 		t.Errorf("a whole file: %v", err)

@@ -18,6 +18,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -33,10 +34,10 @@ func fill(t *testing.T, d *runtime.Data) correlation.Session {
 	p, err := d.Sessions.Register(ctx, correlation.ProcessInfo{Kind: correlation.Relay, Memory: "daemon"})
 	check(t, err)
 	open := func(id string) correlation.Session {
-		s, err := d.Sessions.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: id, Process: p.ID()})
+		s, err := correlationtest.Session(ctx, d.Sessions, correlation.OpenSession{Harness: "echo", ACPID: id, Process: p.ID()})
 		check(t, err)
 		for _, said := range []string{"I prefer the " + secret + " over the plane.", "The mast is 11.42 metres long."} {
-			check(t, d.Sessions.SaveTurns(ctx, []correlation.Turn{{Session: s.ID, Process: p.ID(), User: said,
+			check(t, correlationtest.Save(ctx, d.Sessions, []correlation.Turn{{Session: s.ID, Process: p.ID(), User: said,
 				Assistant: "Noted.", Ended: time.Now()}}))
 		}
 		return s
@@ -208,7 +209,7 @@ func TestUndoInTheWay(t *testing.T) {
 	ctx, d := t.Context(), opened(t)
 	s := fill(t, d)
 	check(t, Removal{Data: d, Std: silent()}.Session(ctx, s.ACPID))
-	_, err := d.Sessions.Open(ctx, correlation.OpenSession{Harness: "echo", ACPID: s.ACPID, New: true})
+	_, err := correlationtest.Session(ctx, d.Sessions, correlation.OpenSession{Harness: "echo", ACPID: s.ACPID, New: true})
 	check(t, err)
 	before := rows(t, d.DB)
 	if err := Undo(ctx, d, silent()); err == nil || !strings.Contains(err.Error(), "nothing was changed") {

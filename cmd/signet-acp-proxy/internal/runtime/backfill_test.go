@@ -19,6 +19,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
 )
 
@@ -321,7 +322,7 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Sessions.Open(t.Context(), correlation.OpenSession{Harness: "claude", ACPID: live,
+	if _, err := correlationtest.Session(t.Context(), c.Sessions, correlation.OpenSession{Harness: "claude", ACPID: live,
 		Process: p.ID()}); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
@@ -30,7 +31,7 @@ func TestEarlierHoldsTheFacts(t *testing.T) {
 	held := 0
 	for n := range cases {
 		now = now.Add(time.Hour)
-		lost, err := store.Open(t.Context(), correlation.OpenSession{Harness: "claude", ACPID: fmt.Sprint("lost-", n),
+		lost, err := correlationtest.Session(t.Context(), store, correlation.OpenSession{Harness: "claude", ACPID: fmt.Sprint("lost-", n),
 			Cwd: "/srv/heron", New: true})
 		if err != nil {
 			t.Fatal(err)
@@ -58,11 +59,11 @@ func TestEarlierHoldsTheFacts(t *testing.T) {
 					Locations: []string{fmt.Sprintf("/srv/heron/store/f%d.go", 1000+n)}}}
 				facts = append(facts, fmt.Sprintf("store/f%d.go", 1000+n))
 			}
-			if err := store.SaveTurns(t.Context(), []correlation.Turn{turn}); err != nil {
+			if err := correlationtest.Save(t.Context(), store, []correlation.Turn{turn}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		next, err := store.Open(t.Context(), correlation.OpenSession{Harness: "claude", ACPID: fmt.Sprint("next-", n),
+		next, err := correlationtest.Session(t.Context(), store, correlation.OpenSession{Harness: "claude", ACPID: fmt.Sprint("next-", n),
 			Cwd: "/srv/heron", New: true, ContinueOf: lost.ID})
 		if err != nil {
 			t.Fatal(err)

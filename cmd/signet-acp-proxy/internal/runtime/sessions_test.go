@@ -8,6 +8,7 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/migrations"
 )
 
@@ -49,7 +50,7 @@ func TestSessionUsage(t *testing.T) {
 	defer db.Close()
 	d := &Data{Config: c, DB: db, Sessions: correlation.New(db, correlation.Options{LiveDir: c.LiveDir(), Path: c.DB})}
 	for _, id := range []string{"one", "two"} {
-		if _, err := d.Sessions.Open(t.Context(), correlation.OpenSession{Harness: "codex", ACPID: id}); err != nil {
+		if _, err := correlationtest.Session(t.Context(), d.Sessions, correlation.OpenSession{Harness: "codex", ACPID: id}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,0 +1,216 @@
+package correlation
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+)
+
+// OpenSession is what a process knows of a session that it opens. Empty strings leave what is stored as it is.
+type OpenSession struct {
+	Harness       string `json:"harness"`
+	ACPID         string `json:"acpId"`
+	Record        string `json:"record,omitempty"`
+	Cwd           string `json:"cwd,omitempty"`
+	Project       string `json:"project,omitempty"`
+	AgentID       string `json:"agentId,omitempty"`
+	Client        string `json:"client,omitempty"`
+	ClientVersion string `json:"clientVersion,omitempty"`
+	Agent         string `json:"agent,omitempty"`
+	AgentVersion  string `json:"agentVersion,omitempty"`
+	ParentKey     string `json:"parentKey,omitempty"`
+	Process       string `json:"-"` // the process that holds the session from now on; empty: none
+
+	// New: the harness has just made the session (session/new, session/fork). A stored one with the same id is another,
+	// older one: some harnesses number sessions from 1 in each process.
+	New bool `json:"new,omitempty"`
+	// Made is when it did, with New. A stored session with the same id that began later, and that no process has made,
+	// is this one: another process has loaded it before this event was folded in.
+	Made time.Time `json:"made,omitzero"`
+	// Began is when a session began that another program has kept. A new row is as old as that, its key is new.
+	Began time.Time `json:"began,omitzero"`
+	// ForkOf is the session that this one was forked from, 0 for none. The fork gets a key of its own and no turns.
+	// Unless State is set, its state is that of a fork of the parent as it is now (Forked).
+	ForkOf int64 `json:"forkOf,omitempty"`
+	// ContinueOf is the session whose place this one takes, 0 for none. It takes over the record, and a stored context
+	// that was not used.
+	ContinueOf int64 `json:"continueOf,omitempty"`
+
+	// For a session that is not stored yet. Key empty: that of ContinueOf if no context was used under it, else a new
+	// one. State empty: that of the fork, else Armed.
+	Key   string `json:"key,omitempty"`
+	State State  `json:"state,omitempty"`
+}
+
+// Open finds or makes the session, stores what is new about it, attaches the process to it, and gives it the number n. A
+// session that is found keeps its state and key. fork and continues, if not 0, are numbers of sessions whose rows become
+// ForkOf and ContinueOf.
+func (b *Batch) Open(n int, o OpenSession, fork, continues int) (Session, error) {
+	for _, from := range []struct {
+		n   int
+		row *int64
+	}{{fork, &o.ForkOf}, {continues, &o.ContinueOf}} {
+		if from.n == 0 {
+			continue
+		}
+		row, err := b.Session(from.n)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return Session{}, err
+		}
+		*from.row = row
+	}
+	o.Process = b.process
+	v, err := b.open(o)
+	if errors.Is(err, ErrNotFound) { // the session that it came from was forgotten
+		o.ForkOf, o.ContinueOf = 0, 0
+		v, err = b.open(o)
+	}
+	if err != nil {
+		return Session{}, err
+	}
+	b.sessions[n] = v.ID
+	return v, b.exec(`INSERT INTO event_sessions (process, n, session) VALUES (?, ?, ?)
+		ON CONFLICT (process, n) DO UPDATE SET session = excluded.session`, b.process, n, v.ID)
+}
+
+func (b *Batch) open(o OpenSession) (Session, error) {
+	o.ACPID = storedID(o.ACPID)
+	var id, started, made int64
+	err := b.tx.QueryRowContext(b.ctx, `SELECT id, started, made FROM sessions
+		WHERE harness = ? AND acp_id = ? AND replaced = 0`, o.Harness, o.ACPID).Scan(&id, &started, &made)
+	known := err == nil
+	if known && o.New && (made != 0 || o.Made.IsZero() || started < sqlite.Stamp(o.Made)) {
+		known = false
+		err = b.exec(`UPDATE sessions SET replaced = ? WHERE id = ?`, b.now(), id)
+	}
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+	case !known:
+		id, err = b.insertSession(o)
+	case o.New:
+		err = b.fillSession(id, o)
+	default:
+		err = b.refreshSession(id, o)
+	}
+	if err == nil && o.Process != "" {
+		err = b.exec(`INSERT INTO attachments (session, process) VALUES (?, ?) ON CONFLICT DO NOTHING`, id, o.Process)
+	}
+	if err == nil {
+		_, err = b.store.freshState(b.ctx, b.tx, id)
+	}
+	if err != nil {
+		return Session{}, err
+	}
+	return scanSession(b.tx.QueryRowContext(b.ctx, `SELECT `+sessionColumns+` FROM sessions s WHERE id = ?`, id))
+}
+
+// takeOver fills in what a new session takes from those that it continues or was forked from. sameKey: it has the key
+// of the one that it continues, and gets the context that was stored under it.
+func (b *Batch) takeOver(o *OpenSession) (sameKey bool, err error) {
+	if o.ContinueOf != 0 {
+		var key, record string
+		var used int64
+		err := b.tx.QueryRowContext(b.ctx, `SELECT s.key, s.record, coalesce(k.used, 1) FROM sessions s
+			LEFT JOIN session_keys k ON k.key = s.key AND k.session = s.id
+			WHERE s.id = ?`, o.ContinueOf).Scan(&key, &record, &used)
+		if err != nil {
+			return false, fmt.Errorf("the session to continue: %w", orNotFound(err))
+		}
+		o.Record = cmp.Or(o.Record, record)
+		if o.Key == "" && used == 0 {
+			o.Key = key
+		}
+		sameKey = o.Key == key
+	}
+	if o.ForkOf != 0 {
+		parent, err := b.store.freshState(b.ctx, b.tx, o.ForkOf)
+		if err != nil {
+			return false, fmt.Errorf("the session to fork: %w", err)
+		}
+		if o.State == "" {
+			if o.State, _, err = b.store.nextState(o.ForkOf, parent, Event{Name: Forked}); err != nil {
+				return false, err
+			}
+		}
+		if o.ParentKey == "" {
+			o.ParentKey, err = sqlite.One[string](b.tx.QueryRowContext(b.ctx, `SELECT key FROM sessions WHERE id = ?`,
+				o.ForkOf))
+			if err != nil {
+				return false, err
+			}
+		}
+	}
+	o.State = cmp.Or(o.State, Armed)
+	if o.Key == "" {
+		o.Key = NewKey()
+	}
+	return sameKey, nil
+}
+
+func (b *Batch) insertSession(o OpenSession) (int64, error) {
+	sameKey, err := b.takeOver(&o)
+	if err != nil {
+		return 0, err
+	}
+	if o.New && o.Made.IsZero() {
+		o.Made = b.store.now()
+	}
+	began := cmp.Or(sqlite.Stamp(o.Began), b.now())
+	id, err := sqlite.One[int64](b.tx.QueryRowContext(b.ctx, `INSERT INTO sessions (harness, acp_id, key, record, cwd,
+		project, agent_id, client, client_version, agent, agent_version, parent_key, fork_of, continue_of, state,
+		started, last_active, made)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?) RETURNING id`,
+		o.Harness, o.ACPID, o.Key, o.Record, o.Cwd, o.Project, o.AgentID, o.Client,
+		o.ClientVersion, o.Agent, o.AgentVersion, o.ParentKey, o.ForkOf, o.ContinueOf, o.State,
+		began, began, sqlite.Stamp(o.Made)))
+	if err != nil {
+		return 0, err
+	}
+	return id, errors.Join(b.takeContext(sameKey, id, o), b.addKey(id, o.Key))
+}
+
+// takeContext gives a session the context that was stored for the one that it continues, unless it has one.
+func (b *Batch) takeContext(sameKey bool, id int64, o OpenSession) error {
+	if !sameKey {
+		return nil
+	}
+	return b.exec(`UPDATE OR IGNORE stored_contexts SET session = ? WHERE session = ?`, id, o.ContinueOf)
+}
+
+// fillSession merges o, which says that a session was made, into its row, which another process has made by loading the
+// session before. The row's state stays unless it is armed, and its key stays current; the key of o comes before it.
+func (b *Batch) fillSession(id int64, o OpenSession) error {
+	sameKey, err := b.takeOver(&o)
+	if err == nil {
+		err = b.exec(`UPDATE sessions SET made = ?, fork_of = coalesce(fork_of, nullif(?, 0)),
+			continue_of = coalesce(continue_of, nullif(?, 0)), state = iif(state = ?, ?, state) WHERE id = ?`,
+			sqlite.Stamp(o.Made), o.ForkOf, o.ContinueOf, Armed, o.State, id)
+	}
+	if err == nil {
+		err = b.takeContext(sameKey, id, o)
+	}
+	if err == nil {
+		err = b.exec(`INSERT INTO session_keys (key, session, n, created)
+			VALUES (?1, ?2, (SELECT coalesce(min(n), 1) - 1 FROM session_keys WHERE session = ?2), ?3)
+			ON CONFLICT (key) DO NOTHING`, o.Key, id, b.now())
+	}
+	if err == nil {
+		err = b.refreshSession(id, o)
+	}
+	return err
+}
+
+func (b *Batch) refreshSession(id int64, o OpenSession) error {
+	return b.exec(`UPDATE sessions SET record = coalesce(nullif(?, ''), record),
+			cwd = coalesce(nullif(?, ''), cwd), project = coalesce(nullif(?, ''), project),
+			agent_id = coalesce(nullif(?, ''), agent_id), client = coalesce(nullif(?, ''), client),
+			client_version = coalesce(nullif(?, ''), client_version), agent = coalesce(nullif(?, ''), agent),
+			agent_version = coalesce(nullif(?, ''), agent_version),
+			parent_key = coalesce(nullif(?, ''), parent_key), last_active = ?
+		WHERE id = ?`, o.Record, o.Cwd, o.Project, o.AgentID, o.Client, o.ClientVersion, o.Agent, o.AgentVersion,
+		o.ParentKey, b.now(), id)
+}
