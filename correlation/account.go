@@ -2,7 +2,6 @@ package correlation
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -39,8 +38,7 @@ func (s Scope) sessions() string {
 	if s.Sessions == nil {
 		return ""
 	}
-	list, _ := json.Marshal(s.Sessions) // numbers
-	return string(list)
+	return sqlite.List(s.Sessions)
 }
 
 // A SessionName is what a session's usage is summed up by. Sums over time count it whenever it was.
@@ -51,25 +49,23 @@ type SessionName struct {
 
 // Names returns the names of the scope's sessions, whenever they were.
 func (s *Store) Names(ctx context.Context, in Scope) ([]SessionName, error) {
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (n SessionName, err error) {
+	return collect(ctx, s, "reading sessions", func(row sqlite.Row) (n SessionName, err error) {
 		return n, row.Scan(&n.ID, &n.Harness, &n.Project, &n.ACPID)
 	}, `SELECT id, harness, project, acp_id FROM sessions WHERE `+in.where("id"), in.sessions())
-	return all, sqlite.While("reading sessions", err)
 }
 
 // Harnesses returns the names of the harnesses that sessions have had.
 func (s *Store) Harnesses(ctx context.Context) ([]string, error) {
-	names, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT DISTINCT harness FROM sessions`)
-	return names, sqlite.While("reading the names of harnesses", err)
+	return collect(ctx, s, "reading names of harnesses", sqlite.One[string], `SELECT DISTINCT harness FROM sessions`)
 }
 
 // TurnStarts calls do with the session and the beginning of each turn in the scope.
 func (s *Store) TurnStarts(ctx context.Context, in Scope, do func(session int64, at time.Time)) error {
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session, at int64
-		err = row.Scan(&session, &at)
+		err := row.Scan(&session, &at)
 		do(session, sqlite.Unstamp(at))
-		return struct{}{}, err
+		return err
 	}, `SELECT session, started FROM turns WHERE `+in.where("session")+` AND `+in.column("started")+` >= ?2`,
 		in.sessions(), sqlite.Stamp(in.Since))
 	return sqlite.While("reading when turns began", err)
@@ -77,11 +73,11 @@ func (s *Store) TurnStarts(ctx context.Context, in Scope, do func(session int64,
 
 // InsertedBytes calls do with the session, the time and the size of each injection in the scope that was not refused.
 func (s *Store) InsertedBytes(ctx context.Context, in Scope, do func(session int64, at time.Time, size int64)) error {
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session, at, size int64
-		err = row.Scan(&session, &at, &size)
+		err := row.Scan(&session, &at, &size)
 		do(session, sqlite.Unstamp(at), size)
-		return struct{}{}, err
+		return err
 	}, `SELECT session, at, bytes FROM injections WHERE `+in.where("session")+` AND at >= ?2 AND outcome <> ?3`,
 		in.sessions(), sqlite.Stamp(in.Since), WasRefused)
 	return sqlite.While("reading what was inserted", err)
@@ -93,9 +89,8 @@ func (s *Store) InjectionsSince(ctx context.Context, since time.Time, withText b
 	if withText {
 		text = `text`
 	}
-	all, err := sqlite.Collect(ctx, s.db, scanInjection, `SELECT `+injectionColumns+`, `+text+` FROM injections
-		WHERE at >= ? ORDER BY id`, sqlite.Stamp(since))
-	return all, sqlite.While("reading what was inserted", err)
+	return collect(ctx, s, "reading what was inserted", scanInjection, `SELECT `+injectionColumns+`, `+text+`
+		FROM injections WHERE at >= ? ORDER BY id`, sqlite.Stamp(since))
 }
 
 // A UsageReport is one report of usage, with the harness that made it.
@@ -112,32 +107,22 @@ type UsageReport struct {
 // UsageReports calls do with all reports of the scope's sessions, by session and in order. Of the harnesses named it
 // looks up the process that reported, which takes longer.
 func (s *Store) UsageReports(ctx context.Context, in Scope, processOf []string, do func(UsageReport)) error {
-	names, err := json.Marshal(processOf)
-	if err != nil {
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
+		var r UsageReport
+		var at int64
+		err := row.Scan(&r.Session, &r.Turn, &at, &r.Reporter, &r.Input, &r.Output, &r.Cost, &r.Currency, &r.Harness,
+			&r.Process)
+		r.At = sqlite.Unstamp(at)
+		do(r)
 		return err
-	}
-	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
-		r, err := scanUsageReport(row)
-		if err == nil {
-			do(r)
-		}
-		return struct{}{}, err
 	}, `SELECT u.session, coalesce(u.turn, 0), u.at, u.reporter, u.input, u.output, u.cost, u.currency, s.harness,
 		CASE WHEN s.harness IN (SELECT value FROM json_each(?2)) THEN coalesce((SELECT process FROM turns t
 			WHERE t.session = u.session AND t.id <= coalesce(u.turn, t.id) AND t.started <= u.at
 			ORDER BY t.id DESC LIMIT 1), '')
 		ELSE '' END
 		FROM usage u JOIN sessions s ON s.id = u.session WHERE `+in.where("u.session")+`
-		ORDER BY u.session, u.id`, in.sessions(), string(names))
+		ORDER BY u.session, u.id`, in.sessions(), sqlite.List(processOf))
 	return sqlite.While("reading usage", err)
-}
-
-func scanUsageReport(row sqlite.Row) (r UsageReport, err error) {
-	var at int64
-	err = row.Scan(&r.Session, &r.Turn, &at, &r.Reporter, &r.Input, &r.Output, &r.Cost, &r.Currency, &r.Harness,
-		&r.Process)
-	r.At = sqlite.Unstamp(at)
-	return r, err
 }
 
 // An EndedTurn is a turn with what is told of its session beside it.
@@ -149,18 +134,17 @@ type EndedTurn struct {
 // EndedTurns returns at most so many turns that have ended and began since a time, from after the one with an id on.
 // Without withText their texts are left out.
 func (s *Store) EndedTurns(
-	ctx context.Context, after int64, since time.Time, withText bool, most int,
+	ctx context.Context, after int64, since time.Time, withText bool, limit int,
 ) ([]EndedTurn, error) {
 	columns := turnColumns
 	if !withText {
 		columns = strings.Replace(columns, "t.user, t.assistant", "'', ''", 1)
 	}
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (t EndedTurn, err error) {
+	return collect(ctx, s, "reading turns", func(row sqlite.Row) (t EndedTurn, err error) {
 		more := []any{&t.Harness, &t.AgentVersion, &t.ACPID, &t.Project, &t.ParentKey}
 		t.Turn, err = scanTurn(extraColumns{row, more})
 		return t, err
 	}, `SELECT `+columns+`, s.harness, s.agent_version, s.acp_id, s.project, s.parent_key
 		FROM turns t JOIN sessions s ON s.id = t.session
-		WHERE t.id > ? AND t.ended > 0 AND t.started >= ? ORDER BY t.id LIMIT ?`, after, sqlite.Stamp(since), most)
-	return all, sqlite.While("reading turns", err)
+		WHERE t.id > ? AND t.ended > 0 AND t.started >= ? ORDER BY t.id LIMIT ?`, after, sqlite.Stamp(since), limit)
 }

@@ -81,7 +81,7 @@ func eventPosition(ctx context.Context, q sqlite.Querier, process string) (file 
 	err = q.QueryRowContext(ctx, `SELECT file, position FROM event_files WHERE process = ?`,
 		process).Scan(&file, &position)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, 0, nil
+		err = nil
 	}
 	return file, position, err
 }
@@ -178,12 +178,8 @@ func (b *Batch) Owe(debt Debt) error {
 	if debt.Payload == "" {
 		return errors.New("nothing to deliver")
 	}
-	info, err := processByID(b.ctx, b.tx, b.process)
-	if err != nil {
-		return err
-	}
-	owed, err := b.store.owesDaemon(b.ctx, b.tx, info)
-	if err != nil || !owed {
+	info, owes, err := b.store.debtor(b.ctx, b.tx, b.process)
+	if err != nil || !owes {
 		return err
 	}
 	return b.mustHit(`INSERT INTO deliveries (session, key, kind, reason, url, agent_id, state, created, owed, due,

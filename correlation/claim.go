@@ -131,13 +131,13 @@ func (s *Store) diedInTurn(ctx context.Context, tx *sql.Tx, process string) erro
 	}
 	for _, c := range claims {
 		next, outcome, err := s.nextState(c.session, InFlight, Event{Name: Died, From: c.from})
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id = ?`, outcome, c.id)
+		}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `UPDATE sessions SET state = ? WHERE id = ?`, next, c.session)
+		}
 		if err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, `UPDATE injections SET outcome = ? WHERE id = ?`, outcome, c.id); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, `UPDATE sessions SET state = ? WHERE id = ?`, next, c.session); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,20 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
 
+// What callers branch on.
+var (
+	ErrNotFound     = errors.New("not found")
+	ErrAmbiguous    = errors.New("names more than one session")
+	ErrStateChanged = errors.New("the state has changed")
+	ErrNothingDue   = errors.New("nothing is due")
+	ErrLeaseLost    = errors.New("the lease was lost")
+	ErrReplaced     = errors.New("the database was removed or replaced while it was open")
+	ErrTaken        = errors.New("another process has this id")
+)
+
+// ErrBusy is the error of package sqlite that callers branch on.
+var ErrBusy = sqlite.ErrBusy
+
 // Options of a Store. The zero value works, but knows nothing of living processes.
 type Options struct {
 	// LiveDir is the folder of the lock files of living processes ($SIGNET_PATH/acp/live), made when needed. Empty: no
@@ -107,4 +121,18 @@ func orNotFound(err error) error {
 		return ErrNotFound
 	}
 	return err
+}
+
+// collect is sqlite.Collect with an error that says what was being done.
+func collect[T any](
+	ctx context.Context, s *Store, doing string, scan func(sqlite.Row) (T, error), query string, args ...any,
+) ([]T, error) {
+	all, err := sqlite.Collect(ctx, s.db, scan, query, args...)
+	return all, sqlite.While(doing, err)
+}
+
+// value returns the only column of a query's only row, with such an error.
+func value[T any](ctx context.Context, s *Store, doing, query string, args ...any) (T, error) {
+	v, err := sqlite.One[T](s.db.QueryRowContext(ctx, query, args...))
+	return v, sqlite.While(doing, err)
 }

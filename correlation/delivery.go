@@ -104,14 +104,12 @@ func (d Delivery) column() string {
 
 // Deliveries returns the deliveries of a session and of those that it continues, oldest first.
 func (s *Store) Deliveries(ctx context.Context, session int64) ([]Delivery, error) {
-	all, err := sqlite.Collect(ctx, s.db, scanDelivery, ancestors("continue_of")+` SELECT `+deliveryColumns+`
+	return collect(ctx, s, "listing deliveries", scanDelivery, ancestors("continue_of")+` SELECT `+deliveryColumns+`
 		FROM deliveries d WHERE d.session IN ancestors ORDER BY d.id`, session)
-	return all, sqlite.While("listing deliveries", err)
 }
 
 // Outstanding returns the deliveries that are open, dead, or unknown for good, oldest first.
 func (s *Store) Outstanding(ctx context.Context) ([]Delivery, error) {
-	all, err := sqlite.Collect(ctx, s.db, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d
+	return collect(ctx, s, "listing deliveries", scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d
 		WHERE d.done = 0 OR d.state IN (?, ?) ORDER BY d.id`, Dead, Unknown)
-	return all, sqlite.While("listing deliveries", err)
 }

@@ -34,12 +34,8 @@ func (s *Store) endOnce(ctx context.Context, id, reason string) (first bool, err
 }
 
 func (s *Store) markEnded(ctx context.Context, tx *sql.Tx, id, reason string) (first bool, err error) {
-	r, err := tx.ExecContext(ctx, `UPDATE processes SET ended = ?, reason = ? WHERE id = ? AND ended = 0`,
+	n, err := sqlite.Change(ctx, tx, `UPDATE processes SET ended = ?, reason = ? WHERE id = ? AND ended = 0`,
 		sqlite.Stamp(s.now()), reason, id)
-	if err != nil {
-		return false, err
-	}
-	n, err := r.RowsAffected()
 	if err != nil || n == 0 {
 		return false, err
 	}

@@ -27,9 +27,8 @@ func (s *Store) Events(ctx context.Context, session, after int64, limit int) ([]
 	if limit == 0 {
 		limit = -1
 	}
-	all, err := sqlite.Collect(ctx, s.db, scanEvent, ancestors("continue_of")+` SELECT `+eventColumns+`
+	return collect(ctx, s, "reading events", scanEvent, ancestors("continue_of")+` SELECT `+eventColumns+`
 		FROM events WHERE session IN ancestors AND id > ? ORDER BY at, id LIMIT ?`, session, after, limit)
-	return all, sqlite.While("reading events", err)
 }
 
 const eventColumns = `id, at, kind, process, coalesce(session, 0), coalesce(turn, 0), data`
@@ -44,14 +43,9 @@ func scanEvent(row sqlite.Row) (e StoredEvent, err error) {
 
 // TurnEvents returns the events of some kinds that turns have had since a time, in order.
 func (s *Store) TurnEvents(ctx context.Context, since time.Time, kinds ...string) ([]StoredEvent, error) {
-	names, err := json.Marshal(kinds)
-	if err != nil {
-		return nil, err
-	}
-	all, err := sqlite.Collect(ctx, s.db, scanEvent, `SELECT `+eventColumns+` FROM events
+	return collect(ctx, s, "reading events", scanEvent, `SELECT `+eventColumns+` FROM events
 		WHERE kind IN (SELECT value FROM json_each(?)) AND turn IS NOT NULL AND at >= ? ORDER BY at, id`,
-		string(names), sqlite.Stamp(since))
-	return all, sqlite.While("reading events", err)
+		sqlite.List(kinds), sqlite.Stamp(since))
 }
 
 // DaemonWarned is the kind of an event with a daemon's warning to people about a session.
@@ -59,9 +53,9 @@ const DaemonWarned = "daemon_warned"
 
 // Warnings returns the daemons' warnings about a session and those that it continues, oldest first, each once.
 func (s *Store) Warnings(ctx context.Context, session int64) ([]string, error) {
-	all, err := sqlite.Collect(ctx, s.db, sqlite.One[string], ancestors("continue_of")+` SELECT data ->> 'text'
-		FROM events WHERE session IN ancestors AND kind = ? GROUP BY 1 ORDER BY min(id)`, session, DaemonWarned)
-	return all, sqlite.While("reading what the daemon warned of", err)
+	return collect(ctx, s, "reading what the daemon warned of", sqlite.One[string], ancestors("continue_of")+`
+		SELECT data ->> 'text' FROM events WHERE session IN ancestors AND kind = ? GROUP BY 1 ORDER BY min(id)`,
+		session, DaemonWarned)
 }
 
 // eventsAtOnce is how many are removed in one transaction.
@@ -105,9 +99,8 @@ type EventNumbers struct {
 
 // EventNumbers returns the numbers in the files of all processes.
 func (s *Store) EventNumbers(ctx context.Context) ([]EventNumbers, error) {
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (n EventNumbers, err error) {
+	return collect(ctx, s, "reading what files of events stand for", func(row sqlite.Row) (n EventNumbers, err error) {
 		return n, row.Scan(&n.Process, &n.N, &n.Turn, &n.Session)
 	}, `SELECT process, n, 0, session FROM event_sessions UNION ALL SELECT e.process, e.n, 1, t.session
 		FROM event_turns e JOIN turns t ON t.id = e.turn`)
-	return all, sqlite.While("reading what files of events stand for", err)
 }

@@ -12,14 +12,7 @@ const titleLength = 400
 // FirstWords returns the beginning of the first prompt of each session's conversation: of those that it continues as
 // well. Without a turn it is missing.
 func (s *Store) FirstWords(ctx context.Context, in Scope) (map[int64]string, error) {
-	found := map[int64]string{}
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
-		var session int64
-		var words string
-		err = row.Scan(&session, &words)
-		found[session] = words
-		return struct{}{}, err
-	}, `WITH RECURSIVE chain (session, id) AS (
+	found, err := sqlite.Pairs[int64, string](ctx, s.db, `WITH RECURSIVE chain (session, id) AS (
 			SELECT id, id FROM sessions WHERE `+in.where("id")+` UNION
 			SELECT c.session, s.continue_of FROM chain c JOIN sessions s ON s.id = c.id
 			WHERE s.continue_of IS NOT NULL)
@@ -38,11 +31,7 @@ func (s *Store) Mentioning(ctx context.Context, text string, unindexed bool) (ma
 		among = `(SELECT id AS new FROM turns WHERE learned = 0 AND ended > 0
 			UNION ALL SELECT id FROM turns WHERE ended = 0) CROSS JOIN turns ON id = new`
 	}
-	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT DISTINCT session FROM `+among+`
+	found, err := sqlite.Pairs[int64, bool](ctx, s.db, `SELECT DISTINCT session, 1 FROM `+among+`
 		WHERE instr(lower(user), lower(?1)) > 0 OR instr(lower(assistant), lower(?1)) > 0`, text)
-	found := make(map[int64]bool, len(ids))
-	for _, id := range ids {
-		found[id] = true
-	}
 	return found, sqlite.While("looking for a text", err)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -62,9 +61,8 @@ func noteForgotten(ctx context.Context, tx *sql.Tx, turns string) error {
 
 // IsForgotten reports whether a person had a session forgotten or pruned.
 func (s *Store) IsForgotten(ctx context.Context, acpID string) (gone bool, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sessions_forgotten WHERE acp_id = ?)`,
-		storedID(acpID)).Scan(&gone)
-	return gone, sqlite.While("looking for what was forgotten", err)
+	return value[bool](ctx, s, "looking for what was forgotten",
+		`SELECT EXISTS (SELECT 1 FROM sessions_forgotten WHERE acp_id = ?)`, storedID(acpID))
 }
 
 // forgottenTurns reports for each turn whether it was forgotten, or is a copy of one that was.
@@ -75,12 +73,8 @@ func (s *Store) forgottenTurns(ctx context.Context, acpID string, turns []Turn) 
 			digests = append(digests, fmt.Sprintf("%X", sum))
 		}
 	}
-	list, err := json.Marshal(digests)
-	if err != nil {
-		return nil, err
-	}
 	gone, err := sqlite.Collect(ctx, s.db, sqlite.One[int], `SELECT j.key FROM json_each(?) j
-		JOIN turns_forgotten f ON f.digest = unhex(j.value)`, string(list))
+		JOIN turns_forgotten f ON f.digest = unhex(j.value)`, sqlite.List(digests))
 	if err != nil {
 		return nil, sqlite.While("looking for what was forgotten", err)
 	}

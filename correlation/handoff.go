@@ -3,7 +3,6 @@ package correlation
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -75,18 +74,11 @@ func (s *Store) Continued(ctx context.Context, session int64, names []string) (p
 // openHandoff returns the newest handoff that a session may take, 0 for none: the session has to have begun after it,
 // within handoffAge.
 func (s *Store) openHandoff(ctx context.Context, session int64, names []string) (id int64, err error) {
-	list, err := json.Marshal(names)
-	if err != nil {
-		return 0, err
-	}
-	err = s.db.QueryRowContext(ctx, `SELECT h.id FROM handoffs h JOIN sessions s ON h.place = `+placeOf+`
+	return sqlite.Optional[int64](s.db.QueryRowContext(ctx, `SELECT h.id FROM handoffs h
+		JOIN sessions s ON h.place = `+placeOf+`
 		WHERE s.id = ?1 AND h.taken_by IS NULL AND h.session <> s.id AND h.agent IN (SELECT value FROM json_each(?2))
 			AND s.started BETWEEN h.at AND h.at + ?3 ORDER BY h.id DESC LIMIT 1`,
-		session, string(list), handoffAge.Milliseconds()).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	return id, err
+		session, sqlite.List(names), handoffAge.Milliseconds()))
 }
 
 // conversationBefore begins a query with the table past: a session (the first argument) and those that it continues,
@@ -124,39 +116,27 @@ func LastSaid(ctx context.Context, q sqlite.Querier, session int64, limit int) (
 
 // LastSessions returns the sessions of a project in which a person said something last, the newest first, without those
 // of some keys.
-func LastSessions(ctx context.Context, q sqlite.Querier, project string, keys [2]string, most int) ([]int64, error) {
+func LastSessions(ctx context.Context, q sqlite.Querier, project string, keys [2]string, limit int) ([]int64, error) {
 	return sqlite.Collect(ctx, q, sqlite.One[int64], `SELECT s.id FROM sessions s WHERE s.project = ?1
 		AND s.parent_key = '' AND EXISTS (SELECT 1 FROM turns WHERE session = s.id AND delegation = '')
 		AND s.id NOT IN (SELECT session FROM session_keys WHERE key IN (?2, ?3))
-		ORDER BY s.last_active DESC, s.id DESC LIMIT ?4`, project, keys[0], keys[1], most)
+		ORDER BY s.last_active DESC, s.id DESC LIMIT ?4`, project, keys[0], keys[1], limit)
 }
 
 // Handoffs returns which session was handed over to a session, by the latter.
 func (s *Store) Handoffs(ctx context.Context) (map[int64]int64, error) {
-	type pair struct{ taker, from int64 }
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (p pair, err error) {
-		return p, row.Scan(&p.taker, &p.from)
-	}, `SELECT taken_by, session FROM handoffs WHERE taken_by IS NOT NULL`)
-	found := make(map[int64]int64, len(all))
-	for _, p := range all {
-		found[p.taker] = p.from
-	}
+	found, err := sqlite.Pairs[int64, int64](ctx, s.db, `SELECT taken_by, session FROM handoffs
+		WHERE taken_by IS NOT NULL`)
 	return found, sqlite.While("reading what was handed over", err)
 }
 
 // HandoffFor returns the session that the next one of an agent would continue in a place (a project, or a folder that
 // is in none), 0 for none.
 func (s *Store) HandoffFor(ctx context.Context, place string, names []string) (session int64, err error) {
-	list, err := json.Marshal(names)
-	if err != nil {
-		return 0, err
-	}
-	err = s.db.QueryRowContext(ctx, `SELECT session FROM handoffs WHERE place = ? AND taken_by IS NULL AND at >= ?
-		AND agent IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1`,
-		place, sqlite.Stamp(s.now().Add(-handoffAge)), string(list)).Scan(&session)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
+	session, err = sqlite.Optional[int64](s.db.QueryRowContext(ctx, `SELECT session FROM handoffs
+		WHERE place = ? AND taken_by IS NULL AND at >= ? AND agent IN (SELECT value FROM json_each(?))
+		ORDER BY id DESC LIMIT 1`,
+		place, sqlite.Stamp(s.now().Add(-handoffAge)), sqlite.List(names)))
 	return session, sqlite.While("looking for what was handed over", err)
 }
 

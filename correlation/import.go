@@ -42,21 +42,21 @@ func (s *Store) Import(ctx context.Context, o OpenSession) (*Import, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM attachments a JOIN processes p ON p.id = a.process
-		WHERE a.session = ? AND p.ended = 0 AND p.harness <> ?)`, v.ID, Importer).Scan(&i.Live)
+	i.Live, err = value[bool](ctx, s, "looking who holds a session", `SELECT EXISTS (SELECT 1 FROM attachments a
+		JOIN processes p ON p.id = a.process WHERE a.session = ? AND p.ended = 0 AND p.harness <> ?)`, v.ID, Importer)
 	if err != nil {
-		return nil, sqlite.While("looking who holds a session", err)
+		return nil, err
 	}
 	i.Session, i.Open = v, OpenSession{Harness: v.Harness, ACPID: v.ACPID}
 	isOurs := strings.HasPrefix(v.Client, "backfill:")
-	_, err = sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+	err = sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var t Turn
-		err = row.Scan(&t.ID, &t.User, &t.Assistant)
+		err := row.Scan(&t.ID, &t.User, &t.Assistant)
 		i.known[digestOf(t.User)]++
 		if isOurs {
 			i.last = t
 		}
-		return struct{}{}, err
+		return err
 	}, ancestors("continue_of")+` SELECT id, user, assistant FROM turns WHERE session IN ancestors
 		ORDER BY started, id`, v.ID)
 	if err != nil {
@@ -97,14 +97,12 @@ func (t Turn) hasGrown(now Turn) bool {
 
 // Projects returns the folders in which sessions were, and the projects that these are of.
 func (s *Store) Projects(ctx context.Context) ([]string, error) {
-	all, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT cwd FROM sessions WHERE cwd <> ''
+	return collect(ctx, s, "looking for projects", sqlite.One[string], `SELECT cwd FROM sessions WHERE cwd <> ''
 		UNION SELECT project FROM sessions WHERE project <> ''`)
-	return all, sqlite.While("looking for projects", err)
 }
 
 // Imported returns the sessions that an import has made, by the name that it goes by (OpenSession.Client).
 func (s *Store) Imported(ctx context.Context, client string) ([]int64, error) {
-	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions WHERE client = ? ORDER BY id`,
-		client)
-	return ids, sqlite.While("looking for what was imported", err)
+	return collect(ctx, s, "looking for what was imported", sqlite.One[int64],
+		`SELECT id FROM sessions WHERE client = ? ORDER BY id`, client)
 }

@@ -66,9 +66,8 @@ func insertInjection(ctx context.Context, tx *sql.Tx, inj Injection) (int64, err
 // Injections returns the injections of a session, of those that it continues and of those that it was forked from,
 // newest first: the texts that its replays may hold.
 func (s *Store) Injections(ctx context.Context, id int64) ([]Injection, error) {
-	all, err := sqlite.Collect(ctx, s.db, scanInjection, ancestors("continue_of, fork_of")+`
+	return collect(ctx, s, "reading the ledger", scanInjection, ancestors("continue_of, fork_of")+`
 		SELECT `+injectionColumns+`, text FROM injections WHERE session IN ancestors ORDER BY id DESC`, id)
-	return all, sqlite.While("reading the ledger", err)
 }
 
 const injectionColumns = `id, session, key, kind, block_id, source, bytes, fetch_ms, held_ms, at, outcome, items, title`

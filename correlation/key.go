@@ -25,9 +25,8 @@ func scanKey(row sqlite.Row) (k SessionKey, err error) {
 
 // Keys returns a session's sequence of keys, the current one last.
 func (s *Store) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
-	all, err := sqlite.Collect(ctx, s.db, scanKey, `SELECT key, session, created, started, used, ended FROM session_keys
-		WHERE session = ? ORDER BY n`, id)
-	return all, sqlite.While("reading a session's keys", err)
+	return collect(ctx, s, "reading a session's keys", scanKey, `SELECT key, session, created, started, used, ended
+		FROM session_keys WHERE session = ? ORDER BY n`, id)
 }
 
 // EndKey notes that a session-end is being sent with key, and removes a context that was fetched under it. It reports
@@ -35,25 +34,15 @@ func (s *Store) Keys(ctx context.Context, id int64) ([]SessionKey, error) {
 func (s *Store) EndKey(ctx context.Context, key string) (bool, error) {
 	first := false
 	err := s.write(ctx, "noting a session-end", func(tx *sql.Tx) error {
-		r, err := tx.ExecContext(ctx, `UPDATE session_keys SET ended = ? WHERE key = ? AND ended = 0`,
+		n, err := sqlite.Change(ctx, tx, `UPDATE session_keys SET ended = ? WHERE key = ? AND ended = 0`,
 			sqlite.Stamp(s.now()), key)
-		if err != nil {
-			return err
+		if err == nil && n == 0 {
+			n, err = sqlite.Change(ctx, tx, `DELETE FROM started_keys WHERE key = ?`, key)
 		}
-		n, err := r.RowsAffected()
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			if r, err = tx.ExecContext(ctx, `DELETE FROM started_keys WHERE key = ?`, key); err != nil {
-				return err
-			}
-			if n, err = r.RowsAffected(); err != nil {
-				return err
-			}
+		if err == nil {
+			_, err = tx.ExecContext(ctx, `DELETE FROM stored_contexts WHERE key = ?`, key)
 		}
 		first = n > 0
-		_, err = tx.ExecContext(ctx, `DELETE FROM stored_contexts WHERE key = ?`, key)
 		return err
 	})
 	return first && err == nil, err

@@ -2,7 +2,8 @@ package correlation
 
 import (
 	"context"
-	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -26,29 +27,19 @@ type Listing struct {
 func (s *Store) List(ctx context.Context, l Listing) ([]int64, error) {
 	var sessions, harnesses any
 	if l.Sessions != nil {
-		ids := make([]int64, 0, len(l.Sessions))
-		for id := range l.Sessions {
-			ids = append(ids, id)
-		}
-		sessions = Scope{Sessions: ids}.sessions()
+		sessions = sqlite.List(slices.AppendSeq([]int64{}, maps.Keys(l.Sessions)))
 	}
 	if l.Harnesses != nil {
-		list, err := json.Marshal(l.Harnesses)
-		if err != nil {
-			return nil, err
-		}
-		harnesses = string(list)
+		harnesses = sqlite.List(l.Harnesses)
 	}
-	until := sqlite.Stamp(l.Until)
-	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT id FROM sessions
+	return collect(ctx, s, "listing sessions", sqlite.One[int64], `SELECT id FROM sessions
 		WHERE (?1 IS NULL OR id IN (SELECT value FROM json_each(?1)))
 			AND (?2 IS NULL OR project = ?2)
 			AND (?3 IS NULL OR harness IN (SELECT value FROM json_each(?3)))
 			AND (?4 = '' OR agent_id = ?4) AND last_active >= ?5 AND (?6 = 0 OR last_active < ?6)
 			AND (?7 = 0 OR (last_active, id) < (SELECT last_active, id FROM sessions WHERE id = ?7))
 		ORDER BY last_active DESC, id DESC LIMIT ?8`, sessions, l.Project, harnesses, l.Agent,
-		sqlite.Stamp(l.Since), until, l.After, l.Limit)
-	return ids, sqlite.While("listing sessions", err)
+		sqlite.Stamp(l.Since), sqlite.Stamp(l.Until), l.After, l.Limit)
 }
 
 // A Kind is what sessions have in common that people choose them by, and how many they are.
@@ -59,10 +50,9 @@ type Kind struct {
 
 // Kinds returns the kinds that there are.
 func (s *Store) Kinds(ctx context.Context) ([]Kind, error) {
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (k Kind, err error) {
+	return collect(ctx, s, "counting sessions", func(row sqlite.Row) (k Kind, err error) {
 		return k, row.Scan(&k.Project, &k.Harness, &k.Agent, &k.Sessions)
 	}, `SELECT project, harness, agent_id, count(*) FROM sessions GROUP BY 1, 2, 3`)
-	return all, sqlite.While("counting sessions", err)
 }
 
 // A Moment is a quarter of an hour, in which sessions of a project were last active. Days begin on one in every time
@@ -75,29 +65,26 @@ type Moment struct {
 
 // Moments returns when sessions were last active, since a time.
 func (s *Store) Moments(ctx context.Context, since time.Time) ([]Moment, error) {
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (m Moment, err error) {
+	return collect(ctx, s, "counting sessions", func(row sqlite.Row) (m Moment, err error) {
 		var at int64
 		err = row.Scan(&at, &m.Project, &m.Sessions)
 		m.At = sqlite.Unstamp(at)
 		return m, err
 	}, `SELECT last_active / 900000 * 900000, project, count(*) FROM sessions WHERE last_active >= ?
 		GROUP BY 1, 2`, sqlite.Stamp(since))
-	return all, sqlite.While("counting sessions", err)
 }
 
 // Related returns the sessions that a session continues, is continued by, works for, or that work for it.
 func (s *Store) Related(ctx context.Context, session int64) ([]int64, error) {
-	ids, err := sqlite.Collect(ctx, s.db, sqlite.One[int64], `
+	return collect(ctx, s, "reading a session", sqlite.One[int64], `
 		SELECT continue_of FROM sessions WHERE id = ?1 AND continue_of IS NOT NULL UNION
 		SELECT id FROM sessions WHERE continue_of = ?1 UNION
 		SELECT k.session FROM session_keys k JOIN sessions s ON k.key = s.parent_key WHERE s.id = ?1 UNION
 		SELECT id FROM sessions WHERE parent_key IN (SELECT key FROM session_keys WHERE session = ?1)`, session)
-	return ids, sqlite.While("reading a session", err)
 }
 
 // Newest returns when a session was last active.
 func (s *Store) Newest(ctx context.Context) (time.Time, error) {
-	var at int64
-	err := s.db.QueryRowContext(ctx, `SELECT coalesce(max(last_active), 0) FROM sessions`).Scan(&at)
-	return sqlite.Unstamp(at), sqlite.While("reading sessions", err)
+	at, err := value[int64](ctx, s, "reading sessions", `SELECT coalesce(max(last_active), 0) FROM sessions`)
+	return sqlite.Unstamp(at), err
 }

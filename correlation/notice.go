@@ -10,12 +10,10 @@ import (
 // Once reports whether it is called for the first time with this name on this database: a person is told some things
 // once.
 func (s *Store) Once(ctx context.Context, name string) (bool, error) {
-	told := false
-	err := s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM notices WHERE name = ?)`, name).Scan(&told)
-	if told || err != nil {
-		return false, sqlite.While("looking up what was told", err)
+	if told, err := s.noted(ctx, name); told || err != nil {
+		return false, err
 	}
-	err = s.mustChange(ctx, "noting what was told", errTold, `INSERT INTO notices (name, at) VALUES (?, ?)
+	err := s.mustChange(ctx, "noting what was told", errTold, `INSERT INTO notices (name, at) VALUES (?, ?)
 		ON CONFLICT DO NOTHING`, name, sqlite.Stamp(s.now()))
 	if errors.Is(err, errTold) {
 		return false, nil
@@ -24,3 +22,24 @@ func (s *Store) Once(ctx context.Context, name string) (bool, error) {
 }
 
 var errTold = errors.New("told already")
+
+func (s *Store) noted(ctx context.Context, name string) (bool, error) {
+	return value[bool](ctx, s, "looking up what was noted", `SELECT EXISTS (SELECT 1 FROM notices WHERE name = ?)`,
+		name)
+}
+
+// A person can switch a session off at the daemon. Its answer that says so is noted for good, because the daemon itself
+// may forget it: 0.58.1 answers so to one session-end, and accepts the next.
+
+const bypassNotice = "bypassed "
+
+// Bypass notes that the session of a key was switched off at the daemon: nothing of it may be delivered.
+func (s *Store) Bypass(ctx context.Context, key string) error {
+	_, err := s.Once(ctx, bypassNotice+key)
+	return err
+}
+
+// Bypassed reports whether Bypass was noted for a key.
+func (s *Store) Bypassed(ctx context.Context, key string) (bool, error) {
+	return s.noted(ctx, bypassNotice+key)
+}

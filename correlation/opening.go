@@ -46,9 +46,9 @@ type OpenSession struct {
 	State State  `json:"state,omitempty"`
 }
 
-// Open finds or makes the session, stores what is new about it, attaches the process to it, and gives it the number n. A
-// session that is found keeps its state and key. fork and continues, if not 0, are numbers of sessions whose rows become
-// ForkOf and ContinueOf.
+// Open finds or makes the session, stores what is new about it, attaches the process to it, and gives it the number n.
+// A session that is found keeps its state and key. fork and continues, if not 0, are numbers of sessions whose rows
+// become ForkOf and ContinueOf.
 func (b *Batch) Open(n int, o OpenSession, fork, continues int) (Session, error) {
 	for _, from := range []struct {
 		n   int

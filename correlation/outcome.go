@@ -3,7 +3,6 @@ package correlation
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -206,21 +205,11 @@ func markTurns(ctx context.Context, tx *sql.Tx, d Delivery, which string, args .
 }
 
 func markPosted(ctx context.Context, tx *sql.Tx, d Delivery, post Selection) error {
-	ids, err := post.ids()
-	if err != nil {
-		return err
-	}
-	return markTurns(ctx, tx, d, ` AND id IN (SELECT value FROM json_each(?3))`, ids)
-}
-
-// ids returns the ids of the selected turns as a JSON array.
-func (p Selection) ids() (string, error) {
-	ids := make([]int64, len(p.Turns))
-	for i, t := range p.Turns {
+	ids := make([]int64, len(post.Turns))
+	for i, t := range post.Turns {
 		ids[i] = t.ID
 	}
-	list, err := json.Marshal(ids)
-	return string(list), err
+	return markTurns(ctx, tx, d, ` AND id IN (SELECT value FROM json_each(?3))`, sqlite.List(ids))
 }
 
 // maxNote is how many bytes are stored of replies and errors, which come from outside.

@@ -29,20 +29,44 @@ type Debt struct {
 // format. owed is false if this process owes the daemon nothing. The error is ErrNotFound for a key that no session
 // has.
 func (p *Process) OweMemory(ctx context.Context, key, payload string) (owed bool, err error) {
-	s := p.store
-	now := sqlite.Stamp(s.now())
-	err = s.write(ctx, "leaving a memory", func(tx *sql.Tx) error {
-		info, err := processByID(ctx, tx, p.id)
-		if err != nil {
-			return err
+	return p.owe(ctx, "leaving a memory", func(tx *sql.Tx, info process, now int64) (bool, error) {
+		return true, sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, url,
+			state, created, owed, due, payload)
+			SELECT session, key, ?1, '', ?2, ?3, ?4, ?4, ?4, ?5 FROM session_keys WHERE key = ?6`,
+			KindMemory, info.url, Owed, now, payload, key)
+	})
+}
+
+// SoFar is the reason of a delivery while its session goes on.
+const SoFar = "so far"
+
+// OweSoFar leaves a delivery for the turns under a key until now, if this process owes the daemon anything; the session
+// goes on. owed is false if there is nothing new.
+func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err error) {
+	return p.owe(ctx, "leaving what was said so far", func(tx *sql.Tx, info process, now int64) (bool, error) {
+		n, err := sqlite.Change(ctx, tx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, state,
+			created, owed, due)
+			SELECT max(session), key, ?2, ?6, ?3, (SELECT agent_id FROM sessions WHERE id = turns.session),
+				?4, ?5, ?5, ?5
+			FROM turns WHERE key = ?1 AND ended > 0 AND daemon_delivery = 0 GROUP BY key
+			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
+			SET owed = excluded.owed, due = excluded.due, again = lease <> '' OR unanswered > 0 OR parts > 0`,
+			key, KindDaemon, info.url, Owed, now, SoFar)
+		return n > 0, err
+	})
+}
+
+// owe leaves a delivery in a transaction, if this process owes the daemon anything.
+func (p *Process) owe(
+	ctx context.Context, doing string, leave func(tx *sql.Tx, info process, now int64) (bool, error),
+) (owed bool, err error) {
+	err = p.store.write(ctx, doing, func(tx *sql.Tx) error {
+		info, owes, err := p.store.debtor(ctx, tx, p.id)
+		owed = false
+		if err == nil && owes {
+			owed, err = leave(tx, info, sqlite.Stamp(p.store.now()))
 		}
-		if owed, err = s.owesDaemon(ctx, tx, info); err != nil || !owed {
-			return err
-		}
-		return sqlite.MustHit(ctx, tx, ErrNotFound, `INSERT INTO deliveries (session, key, kind, reason, url, state,
-			created, owed, due, payload)
-			SELECT session, key, ?, '', ?, ?, ?, ?, ?, ? FROM session_keys WHERE key = ?`,
-			KindMemory, info.url, Owed, now, now, now, payload, key)
+		return err
 	})
 	return owed && err == nil, err
 }
@@ -71,52 +95,13 @@ func (s *Store) oweFor(ctx context.Context, tx *sql.Tx, p process, session int64
 		return err
 	}
 	daemon, err := s.owesDaemon(ctx, tx, p)
-	if err != nil {
-		return err
+	if err == nil && daemon {
+		err = owe(KindDaemon, "daemon_delivery")
 	}
-	if daemon {
-		if err := owe(KindDaemon, "daemon_delivery"); err != nil {
-			return err
-		}
+	if err == nil && p.hook {
+		err = owe(KindHook, "hook_delivery")
 	}
-	if p.hook {
-		return owe(KindHook, "hook_delivery")
-	}
-	return nil
-}
-
-// SoFar is the reason of a delivery while its session goes on.
-const SoFar = "so far"
-
-// OweSoFar leaves a delivery for the turns under a key until now, if this process owes the daemon anything; the session
-// goes on. owed is false if there is nothing new.
-func (p *Process) OweSoFar(ctx context.Context, key string) (owed bool, err error) {
-	s := p.store
-	now := sqlite.Stamp(s.now())
-	err = s.write(ctx, "leaving what was said so far", func(tx *sql.Tx) error {
-		info, err := processByID(ctx, tx, p.id)
-		if err != nil {
-			return err
-		}
-		if owes, err := s.owesDaemon(ctx, tx, info); err != nil || !owes {
-			return err
-		}
-		result, err := tx.ExecContext(ctx, `INSERT INTO deliveries (session, key, kind, reason, url, agent_id, state,
-			created, owed, due)
-			SELECT max(session), key, ?2, ?6, ?3, (SELECT agent_id FROM sessions WHERE id = turns.session),
-				?4, ?5, ?5, ?5
-			FROM turns WHERE key = ?1 AND ended > 0 AND daemon_delivery = 0 GROUP BY key
-			ON CONFLICT (key, kind) WHERE done = 0 AND payload = '' DO UPDATE
-			SET owed = excluded.owed, due = excluded.due, again = lease <> '' OR unanswered > 0 OR parts > 0`,
-			key, KindDaemon, info.url, Owed, now, SoFar)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
-		owed = n > 0
-		return err
-	})
-	return owed && err == nil, err
+	return err
 }
 
 // owesDaemon reports whether sessions of p are owed to the daemon: always in daemon mode; in auto mode if a daemon
@@ -139,6 +124,14 @@ func (s *Store) owesDaemon(ctx context.Context, q sqlite.Querier, p process) (bo
 	return seen, err
 }
 
+// debtor returns a process, and whether its sessions are owed to the daemon.
+func (s *Store) debtor(ctx context.Context, q sqlite.Querier, id string) (p process, owes bool, err error) {
+	if p, err = processByID(ctx, q, id); err == nil {
+		owes, err = s.owesDaemon(ctx, q, p)
+	}
+	return p, owes, err
+}
+
 // A StaleKey is a key that nobody will use any more, with what a session-end has to say.
 type StaleKey struct {
 	Key, AgentID, Cwd string
@@ -152,11 +145,7 @@ type StaleKey struct {
 func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]StaleKey, error) {
 	const doing = "looking for unused keys"
 	s := p.store
-	info, err := processByID(ctx, s.db, p.id)
-	if err != nil {
-		return nil, sqlite.While(doing, err)
-	}
-	if owes, err := s.owesDaemon(ctx, s.db, info); err != nil || !owes {
+	if _, owes, err := s.debtor(ctx, s.db, p.id); err != nil || !owes {
 		return nil, sqlite.While(doing, err)
 	}
 	type unused struct {
@@ -164,12 +153,11 @@ func (p *Process) StaleKeys(ctx context.Context, maxAge time.Duration) ([]StaleK
 		session int64
 		current bool
 		process string // of a key without a session
+		started int64
 	}
 	now := s.now()
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (k unused, err error) {
-		var started int64
-		err = row.Scan(&k.Key, &k.AgentID, &k.Cwd, &k.session, &k.current, &k.process, &started)
-		return k, err
+		return k, row.Scan(&k.Key, &k.AgentID, &k.Cwd, &k.session, &k.current, &k.process, &k.started)
 	}, `SELECT k.key, s.agent_id, s.cwd, k.session, s.key = k.key, '', k.started FROM session_keys k
 		JOIN sessions s ON s.id = k.session
 		WHERE k.started > ?1 AND k.used = 0 AND k.ended = 0 AND k.started < ?2

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
+	"github.com/oklog/ulid/v2"
 )
 
 // Kinds of processes.
@@ -36,6 +37,9 @@ type ProcessInfo struct {
 	HookCommand []string      `json:"hookCommand,omitempty"`
 	HookLimit   time.Duration `json:"hookLimit,omitempty"`
 }
+
+// NewProcessID makes an id for a process (ProcessInfo.ID).
+func NewProcessID() string { return ulid.Make().String() }
 
 // A Process is this process as others see it: a row and a lock.
 type Process struct {

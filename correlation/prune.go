@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -50,14 +49,10 @@ func (s *Store) Forget(ctx context.Context, session int64, unlearn Unlearn) (For
 
 // withSubagents returns sessions with those that an import has brought of their subagents.
 func withSubagents(ctx context.Context, tx *sql.Tx, sessions []int64) ([]int64, error) {
-	list, err := json.Marshal(sessions)
-	if err != nil {
-		return nil, err
-	}
 	return sqlite.Collect(ctx, tx, sqlite.One[int64], `WITH RECURSIVE of (id) AS (SELECT value FROM json_each(?)
 		UNION SELECT s.id FROM of JOIN session_keys k ON k.session = of.id
 			JOIN sessions s ON s.parent_key = k.key AND s.client LIKE 'backfill:%')
-		SELECT id FROM of`, string(list))
+		SELECT id FROM of`, sqlite.List(sessions))
 }
 
 // checkpointLimit is how long Checkpoint may hold up other processes' writes while it waits for their reads.
@@ -81,17 +76,14 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 func deleteSessions(
 	ctx context.Context, tx *sql.Tx, sessions []int64, unlearn Unlearn,
 ) (turns int, files []string, err error) {
-	list, err := json.Marshal(sessions)
-	if err != nil {
-		return 0, nil, err
-	}
+	list := sqlite.List(sessions)
 	const which = ` IN (SELECT value FROM json_each(?))`
-	ids, err := sqlite.Collect(ctx, tx, sqlite.One[int64], `SELECT id FROM turns WHERE session`+which, string(list))
+	ids, err := sqlite.Collect(ctx, tx, sqlite.One[int64], `SELECT id FROM turns WHERE session`+which, list)
 	if err != nil {
 		return 0, nil, err
 	}
 	files, err = sqlite.Collect(ctx, tx, sqlite.One[string], `SELECT file FROM deliveries
-		WHERE file <> '' AND session`+which, string(list))
+		WHERE file <> '' AND session`+which, list)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -100,19 +92,15 @@ func deleteSessions(
 			return 0, nil, err
 		}
 	}
-	turnList, err := json.Marshal(ids)
-	if err != nil {
-		return 0, nil, err
-	}
-	if err := noteForgotten(ctx, tx, string(turnList)); err != nil {
+	if err := noteForgotten(ctx, tx, sqlite.List(ids)); err != nil {
 		return 0, nil, err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT OR IGNORE INTO sessions_forgotten (acp_id)
-		SELECT acp_id FROM sessions WHERE length(acp_id) >= ? AND id`+which, minLoneID, string(list))
+		SELECT acp_id FROM sessions WHERE length(acp_id) >= ? AND id`+which, minLoneID, list)
 	if err != nil {
 		return 0, nil, err
 	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM sessions WHERE id`+which, string(list))
+	_, err = tx.ExecContext(ctx, `DELETE FROM sessions WHERE id`+which, list)
 	return len(ids), files, err
 }
 
@@ -274,14 +262,11 @@ func (s *Store) expireSome(ctx context.Context, before time.Time, unlearn Unlear
 				return err
 			}
 		}
-		list, err := json.Marshal(ids)
-		if err != nil {
+		list := sqlite.List(ids)
+		if err := noteForgotten(ctx, tx, list); err != nil {
 			return err
 		}
-		if err := noteForgotten(ctx, tx, string(list)); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?))`, string(list))
+		_, err = tx.ExecContext(ctx, `DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?))`, list)
 		return err
 	})
 	if err != nil {

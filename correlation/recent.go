@@ -18,46 +18,30 @@ type Excerpt struct {
 
 // NewestTurns calls do with at most so many turns of the sessions in scope, newest first, with at most text characters
 // of the prompt and of the answer.
-func (s *Store) NewestTurns(ctx context.Context, in Scope, text, most int, do func(Excerpt)) error {
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+func (s *Store) NewestTurns(ctx context.Context, in Scope, text, limit int, do func(Excerpt)) error {
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var e Excerpt
 		var started, ended int64
 		var tools []byte
-		err = row.Scan(&e.ID, &e.Session, &started, &ended, &e.Stop, &e.Code, &e.Truncated, &tools, &e.User,
+		err := row.Scan(&e.ID, &e.Session, &started, &ended, &e.Stop, &e.Code, &e.Truncated, &tools, &e.User,
 			&e.UserSize, &e.Assistant, &e.AssistantSize, &e.Delegation)
 		if err == nil {
 			err = json.Unmarshal(tools, &e.Tools)
 		}
 		e.Started, e.Ended = sqlite.Unstamp(started), sqlite.Unstamp(ended)
-		if err == nil {
-			do(e)
-		}
-		return struct{}{}, err
+		do(e)
+		return err
 	}, `SELECT id, session, started, ended, stop, code, truncated, tools, substr(user, 1, ?2), octet_length(user),
 		substr(answer, 1, ?2), octet_length(answer), delegation
 		FROM (SELECT *, replace(assistant, '`+chars.ToolMark+`', '') AS answer FROM turns WHERE `+in.where("session")+`)
-		ORDER BY `+in.column("started")+` DESC, id DESC LIMIT ?3`, in.sessions(), text, most)
+		ORDER BY `+in.column("started")+` DESC, id DESC LIMIT ?3`, in.sessions(), text, limit)
 	return sqlite.While("reading turns", err)
 }
 
 // SessionsIn returns the sessions in scope. Turns counts their own alone.
 func (s *Store) SessionsIn(ctx context.Context, in Scope) ([]Session, error) {
-	const doing = "reading sessions"
-	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Session, error) {
-		var turns int
-		v, err := scanSession(extraColumns{row, []any{&turns}})
-		v.Turns = turns
-		return v, err
-	}, `SELECT `+sessionColumns+`, (SELECT count(*) FROM turns WHERE session = s.id) FROM sessions s
-		WHERE `+in.where("id"), in.sessions())
-	if err != nil {
-		return nil, sqlite.While(doing, err)
-	}
-	live, err := s.liveSessions(ctx)
-	for i := range all {
-		all[i].Live = live[all[i].ID]
-	}
-	return all, sqlite.While(doing, err)
+	all, err := s.list(ctx, ownTurns, `WHERE `+in.where("id"), in.sessions())
+	return all, sqlite.While("reading sessions", err)
 }
 
 // KeysIn returns the sessions in scope by all keys that they have had.
@@ -67,44 +51,30 @@ func (s *Store) KeysIn(ctx context.Context, in Scope) (map[string]int64, error) 
 
 // SessionsByKey returns the sessions that have or had some keys.
 func (s *Store) SessionsByKey(ctx context.Context, keys []string) (map[string]int64, error) {
-	list, err := json.Marshal(keys)
-	if err != nil {
-		return nil, err
-	}
-	return s.keys(ctx, `key IN (SELECT value FROM json_each(?1))`, string(list))
+	return s.keys(ctx, `key IN (SELECT value FROM json_each(?1))`, sqlite.List(keys))
 }
 
 func (s *Store) keys(ctx context.Context, where, arg string) (map[string]int64, error) {
-	keys := map[string]int64{}
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
-		var key string
-		var session int64
-		err = row.Scan(&key, &session)
-		keys[key] = session
-		return struct{}{}, err
-	}, `SELECT key, session FROM session_keys WHERE `+where, arg)
+	keys, err := sqlite.Pairs[string, int64](ctx, s.db, `SELECT key, session FROM session_keys WHERE `+where, arg)
 	return keys, sqlite.While("reading keys", err)
 }
 
 // InjectionsIn calls do with what was inserted into the sessions in scope, newest first, with at most text characters
 // of it.
 func (s *Store) InjectionsIn(ctx context.Context, in Scope, text int, do func(Injection)) error {
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		one, err := scanInjection(row)
-		if err == nil {
-			do(one)
-		}
-		return struct{}{}, err
+		do(one)
+		return err
 	}, `SELECT `+injectionColumns+`, substr(text, 1, ?2) FROM injections WHERE `+in.where("session")+`
 		ORDER BY id DESC`, in.sessions(), text)
 	return sqlite.While("reading what was inserted", err)
 }
 
 // NewestInjections returns at most so many injections that were not refused, newest first, without their texts.
-func (s *Store) NewestInjections(ctx context.Context, most int) ([]Injection, error) {
-	all, err := sqlite.Collect(ctx, s.db, scanInjection, `SELECT `+injectionColumns+`, '' FROM injections
-		WHERE outcome <> ? ORDER BY id DESC LIMIT ?`, WasRefused, most)
-	return all, sqlite.While("reading what was inserted", err)
+func (s *Store) NewestInjections(ctx context.Context, limit int) ([]Injection, error) {
+	return collect(ctx, s, "reading what was inserted", scanInjection, `SELECT `+injectionColumns+`, '' FROM injections
+		WHERE outcome <> ? ORDER BY id DESC LIMIT ?`, WasRefused, limit)
 }
 
 // Totals returns how many turns and sessions there are.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
@@ -42,15 +41,15 @@ func scanSaid(row sqlite.Row) (t Said, err error) {
 
 // Unlearned returns at most so many turns that have ended and were not learned from since they were last written,
 // oldest first.
-func Unlearned(ctx context.Context, q sqlite.Querier, most int) ([]Said, error) {
+func Unlearned(ctx context.Context, q sqlite.Querier, limit int) ([]Said, error) {
 	return sqlite.Collect(ctx, q, scanSaid, selectSaid+`WHERE t.learned = 0 AND t.ended > 0 ORDER BY t.id
-		LIMIT ?`, most)
+		LIMIT ?`, limit)
 }
 
 // LearnedUpTo returns at most so many turns that were learned from, the given one and those before it, newest first.
-func LearnedUpTo(ctx context.Context, q sqlite.Querier, turn int64, most int) ([]Said, error) {
+func LearnedUpTo(ctx context.Context, q sqlite.Querier, turn int64, limit int) ([]Said, error) {
 	return sqlite.Collect(ctx, q, scanSaid,
-		selectSaid+`WHERE t.id <= ? AND t.learned = 1 AND t.ended > 0 ORDER BY t.id DESC LIMIT ?`, turn, most)
+		selectSaid+`WHERE t.id <= ? AND t.learned = 1 AND t.ended > 0 ORDER BY t.id DESC LIMIT ?`, turn, limit)
 }
 
 // SaidIn returns one turn, or sql.ErrNoRows.
@@ -60,12 +59,8 @@ func SaidIn(ctx context.Context, q sqlite.Querier, turn int64) (Said, error) {
 
 // Unchanged reports whether a turn is as it was read: nobody has written it again, learned from it or deleted it.
 func Unchanged(ctx context.Context, q sqlite.Querier, t Said) (same bool, err error) {
-	err = q.QueryRowContext(ctx, `SELECT user = ? AND assistant = ? AND learned = ? FROM turns WHERE id = ?`,
-		t.User, t.Assistant, t.Learned, t.Turn).Scan(&same)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	return same, err
+	return sqlite.Optional[bool](q.QueryRowContext(ctx, `SELECT user = ? AND assistant = ? AND learned = ? FROM turns
+		WHERE id = ?`, t.User, t.Assistant, t.Learned, t.Turn))
 }
 
 // MarkLearned notes that a turn was learned from. Writing the turn takes the mark away.
@@ -98,22 +93,16 @@ func DropContexts(ctx context.Context, tx *sql.Tx, text string) error {
 
 // ToldTo returns how many sessions had a memory inserted.
 func (s *Store) ToldTo(ctx context.Context, item string) (sessions int, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT count(DISTINCT i.session) FROM injections i, json_each(i.items) j
-		WHERE j.value = ? AND i.outcome <> ?`, item, WasRefused).Scan(&sessions)
-	return sessions, sqlite.While("reading who was told", err)
+	return value[int](ctx, s, "reading who was told", `SELECT count(DISTINCT i.session) FROM injections i,
+		json_each(i.items) j WHERE j.value = ? AND i.outcome <> ?`, item, WasRefused)
 }
 
 // Told returns which of these items a session had inserted lately, within the newest 5,000 blocks.
 func (s *Store) Told(ctx context.Context, items []string) ([]string, error) {
-	wanted, err := json.Marshal(items)
-	if err != nil {
-		return nil, err
-	}
-	told, err := sqlite.Collect(ctx, s.db, sqlite.One[string], `SELECT DISTINCT j.value
+	return collect(ctx, s, "reading who was told", sqlite.One[string], `SELECT DISTINCT j.value
 		FROM injections i, json_each(i.items) j
 		WHERE i.id > (SELECT max(id) FROM injections) - 5000 AND i.outcome <> ?
-			AND j.value IN (SELECT value FROM json_each(?))`, WasRefused, string(wanted))
-	return told, sqlite.While("reading who was told", err)
+			AND j.value IN (SELECT value FROM json_each(?))`, WasRefused, sqlite.List(items))
 }
 
 // SessionsOf returns the sessions that have or had one of these keys.

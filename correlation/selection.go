@@ -2,7 +2,6 @@ package correlation
 
 import (
 	"context"
-	"encoding/json"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -74,12 +73,8 @@ func (s *Store) selectTurns(ctx context.Context, d Delivery) (Selection, error) 
 	if len(chosen) == 0 {
 		return Selection{}, nil
 	}
-	list, err := json.Marshal(chosen)
-	if err != nil {
-		return Selection{}, err
-	}
 	p.Turns, err = sqlite.Collect(ctx, s.db, scanTurn, `SELECT `+turnColumns+` FROM turns t WHERE t.id IN (SELECT value
-		FROM json_each(?)) ORDER BY t.started, t.id`, string(list))
+		FROM json_each(?)) ORDER BY t.started, t.id`, sqlite.List(chosen))
 	if err != nil || d.Kind != KindDaemon || p.First || d.begun() {
 		return p, err
 	}

@@ -3,9 +3,7 @@ package correlation
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -139,9 +137,12 @@ func (s *Store) resolve(ctx context.Context, name string) (Session, error) {
 		}
 		newest = last
 	}
-	all, err := s.list(ctx, `WHERE s.id = ?`, newest)
-	if err != nil || len(all) == 0 {
-		return Session{}, orNotFound(errors.Join(err, sql.ErrNoRows))
+	all, err := s.list(ctx, conversationTurns, `WHERE s.id = ?`, newest)
+	if err == nil && len(all) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Session{}, err
 	}
 	return all[0], nil
 }
@@ -161,7 +162,7 @@ func (s *Store) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	if limit == 0 {
 		limit = -1
 	}
-	all, err := s.list(ctx, `ORDER BY s.last_active DESC, s.id DESC LIMIT ?`, limit)
+	all, err := s.list(ctx, conversationTurns, `ORDER BY s.last_active DESC, s.id DESC LIMIT ?`, limit)
 	return all, sqlite.While("listing sessions", err)
 }
 
@@ -180,27 +181,31 @@ func (s *Store) Count(ctx context.Context) (all, live int, err error) {
 	return all, live, sqlite.While(doing, err)
 }
 
-func (s *Store) list(ctx context.Context, where string, args ...any) ([]Session, error) {
+// conversationTurns counts the turns of a session and of those that it continues; ownTurns does not follow these.
+const (
+	conversationTurns = `(WITH RECURSIVE chain (id) AS (
+			VALUES (s.id) UNION SELECT m.continue_of FROM sessions m JOIN chain c ON m.id = c.id
+			WHERE m.continue_of IS NOT NULL)
+		SELECT count(*) FROM turns WHERE session IN chain)`
+	ownTurns = `(SELECT count(*) FROM turns WHERE session = s.id)`
+)
+
+// list returns sessions with what is counted, and whether they are live.
+func (s *Store) list(ctx context.Context, counted, where string, args ...any) ([]Session, error) {
 	all, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (Session, error) {
 		var turns int
 		v, err := scanSession(extraColumns{row, []any{&turns}})
 		v.Turns = turns
 		return v, err
-	}, `SELECT `+sessionColumns+`, (WITH RECURSIVE chain (id) AS (
-			VALUES (s.id) UNION SELECT m.continue_of FROM sessions m JOIN chain c ON m.id = c.id
-			WHERE m.continue_of IS NOT NULL)
-		SELECT count(*) FROM turns WHERE session IN chain) FROM sessions s `+where, args...)
+	}, `SELECT `+sessionColumns+`, `+counted+` FROM sessions s `+where, args...)
 	if err != nil {
 		return nil, err
 	}
 	live, err := s.liveSessions(ctx)
-	if err != nil {
-		return nil, err
-	}
 	for i := range all {
 		all[i].Live = live[all[i].ID]
 	}
-	return all, nil
+	return all, err
 }
 
 // extraColumns scans more columns than the function that is given it.

@@ -85,20 +85,12 @@ func rowOf(t Turn) (turnRow, error) {
 }
 
 func (r turnRow) insert(ctx context.Context, tx *sql.Tx, t Turn) (id int64, err error) {
-	done, err := tx.ExecContext(ctx, `INSERT INTO turns (session, key, process, started, ended, stop, code, truncated,
-		tools, user, assistant, delegation)
-		SELECT id, coalesce(nullif(?, ''), key), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+	id, err = sqlite.One[int64](tx.QueryRowContext(ctx, `INSERT INTO turns (session, key, process, started, ended, stop,
+		code, truncated, tools, user, assistant, delegation)
+		SELECT id, coalesce(nullif(?, ''), key), ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ? RETURNING id`,
 		t.Key, t.Process, sqlite.Stamp(t.Started), sqlite.Stamp(t.Ended), t.Stop, t.Code, r.truncated, r.tools, r.user,
-		r.assistant, t.Delegation, t.Session)
-	if err != nil {
-		return 0, err
-	}
-	if n, err := done.RowsAffected(); err != nil {
-		return 0, err
-	} else if n == 0 {
-		return 0, ErrNotFound
-	}
-	return done.LastInsertId()
+		r.assistant, t.Delegation, t.Session))
+	return id, orNotFound(err)
 }
 
 // forgotten replaces in a turn what a person had forgotten (memory/embedded).
@@ -111,21 +103,19 @@ func latest(times ...time.Time) time.Time {
 // Turns returns the turns of a session and of those that it continues, in the order in which their prompts left. Rows
 // of several processes may be in another order, because each folds its events in by itself.
 func (s *Store) Turns(ctx context.Context, session int64) ([]Turn, error) {
-	all, err := sqlite.Collect(ctx, s.db, scanTurn, ancestors("continue_of")+` SELECT `+turnColumns+` FROM turns t
+	return collect(ctx, s, "reading turns", scanTurn, ancestors("continue_of")+` SELECT `+turnColumns+` FROM turns t
 		WHERE t.session IN ancestors ORDER BY t.started, t.id`, session)
-	return all, sqlite.While("reading turns", err)
 }
 
 // FirstPrompt returns the first prompt of a session, or of those that it continues or was forked from, or ErrNotFound.
 // If a prompt carried a block it is the first that did: harnesses make their titles from it, and not from a command
 // before it.
 func (s *Store) FirstPrompt(ctx context.Context, session int64) (string, error) {
-	var user string
-	err := s.db.QueryRowContext(ctx, ancestors("continue_of, fork_of")+`,
+	user, err := sqlite.One[string](s.db.QueryRowContext(ctx, ancestors("continue_of, fork_of")+`,
 		told (at) AS (SELECT min(at) FROM injections WHERE session IN ancestors AND kind <> 'system' AND outcome <> ?)
 		SELECT t.user FROM turns t LEFT JOIN told WHERE t.session IN ancestors
 		ORDER BY t.started <= told.at AND (t.ended = 0 OR t.ended >= told.at) DESC, t.started, t.id LIMIT 1`,
-		session, WasRefused).Scan(&user)
+		session, WasRefused))
 	return user, sqlite.While("reading the first prompt", orNotFound(err))
 }
 

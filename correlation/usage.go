@@ -29,12 +29,11 @@ func (b *Batch) AddUsage(session, turn int64, u Usage) error {
 	if raw == "" {
 		raw = "{}"
 	}
-	_, err := b.tx.ExecContext(b.ctx, `INSERT INTO usage (session, turn, at, reporter, input, output, cached_read,
+	return b.exec(`INSERT INTO usage (session, turn, at, reporter, input, output, cached_read,
 		cached_write, thought, total, context_used, context_size, cost, currency, raw)
 		VALUES (?, nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		session, turn, sqlite.Stamp(b.store.now()), u.Reporter, u.Input, u.Output, u.CachedRead, u.CachedWrite,
+		session, turn, b.now(), u.Reporter, u.Input, u.Output, u.CachedRead, u.CachedWrite,
 		u.Thought, u.Total, u.ContextUsed, u.ContextSize, u.Cost, u.Currency, raw)
-	return err
 }
 
 // A Window is how much of a model's window a session takes, in tokens. nil: not reported.
@@ -43,12 +42,12 @@ type Window struct{ Used, Size *int64 }
 // Windows returns what was reported last of each session's window.
 func (s *Store) Windows(ctx context.Context) (map[int64]Window, error) {
 	found := map[int64]Window{}
-	_, err := sqlite.Collect(ctx, s.db, func(row sqlite.Row) (_ struct{}, err error) {
+	err := sqlite.Each(ctx, s.db, func(row sqlite.Row) error {
 		var session int64
 		var w Window
-		err = row.Scan(&session, &w.Used, &w.Size)
+		err := row.Scan(&session, &w.Used, &w.Size)
 		found[session] = w
-		return struct{}{}, err
+		return err
 	}, `SELECT session, context_used, context_size FROM usage WHERE id IN (
 		SELECT max(id) FROM usage WHERE context_used IS NOT NULL GROUP BY session)`)
 	return found, sqlite.While("reading usage", err)

@@ -25,16 +25,22 @@ func Write(ctx context.Context, db *sql.DB, doing string, f func(tx *sql.Tx) err
 	return While(doing, tx.Commit())
 }
 
-// MustHit runs a statement, and returns the error none if it changed no row.
-func MustHit(ctx context.Context, tx *sql.Tx, none error, query string, args ...any) error {
+// Change runs a statement, and returns how many rows it changed.
+func Change(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
 	r, err := tx.ExecContext(ctx, query, args...)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if n, err := r.RowsAffected(); err != nil || n > 0 {
-		return err
+	return r.RowsAffected()
+}
+
+// MustHit runs a statement, and returns the error none if it changed no row.
+func MustHit(ctx context.Context, tx *sql.Tx, none error, query string, args ...any) error {
+	n, err := Change(ctx, tx, query, args...)
+	if err == nil && n == 0 {
+		err = none
 	}
-	return none
+	return err
 }
 
 // A Querier is a *sql.DB or a *sql.Tx.

@@ -21,6 +21,13 @@ const (
 	postTime  = 30 * time.Second // for one request
 )
 
+// An Export says what of the turns is exported as OTLP.
+type Export struct {
+	Since    time.Time // turns that began since then; zero: all
+	WithText bool      // with the text of turns and of injections
+	Version  string    // of this program
+}
+
 func (o Export) resource() resource {
 	return resource{attributes("service.name", "signet-acp-proxy", "service.version", o.Version)}
 }
