@@ -12,6 +12,7 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/runtime"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
+	"github.com/Signet-AI/signet-acp-proxy/correlation/correlationtest"
 	"github.com/Signet-AI/signet-acp-proxy/delegation"
 )
 
@@ -49,13 +50,13 @@ func TestFollow(t *testing.T) {
 		go func() { ended <- log.followDelegation(ctx, d, runtime.Asked{Delegation: now}, true) }()
 		time.Sleep(time.Minute)
 
-		s, err := d.Sessions.Open(t.Context(), correlation.OpenSession{Harness: "codex", ACPID: "child", New: true,
+		s, err := correlationtest.Session(t.Context(), d.Sessions, correlation.OpenSession{Harness: "codex", ACPID: "child", New: true,
 			ParentKey: "acp-1", Process: lock.ID()})
 		must(err)
 		_, err = d.DB.ExecContext(t.Context(), `UPDATE delegations SET acp_id = 'child', progress = 'looking' WHERE id = ?`,
 			now.ID)
 		must(err)
-		must(d.Sessions.SaveTurns(t.Context(), []correlation.Turn{{Session: s.ID, Process: lock.ID(), User: "Now."}}))
+		must(correlationtest.Save(t.Context(), d.Sessions, []correlation.Turn{{Session: s.ID, Process: lock.ID(), User: "Now."}}))
 		time.Sleep(time.Minute)
 		if one.Len() > 0 {
 			t.Errorf("printed before it was whole: %s", &one)
