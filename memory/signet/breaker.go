@@ -10,8 +10,8 @@ const (
 	breakFor   = 30 * time.Second
 )
 
-// A breaker keeps this process's callers from paying for a daemon that does not work: three failures in a row open it
-// for 30 s, and then one call is let through to probe.
+// A breaker keeps this process's prompts from waiting for a daemon that is too slow for them: three failures in a row
+// open it for 30 s, and then one call is let through to probe.
 type breaker struct {
 	now func() time.Time
 

@@ -82,9 +82,8 @@ type Client struct {
 	transport *http.Transport
 	http      *http.Client
 
-	// starts counts failures of any call; prompts counts recalls that missed the caller's deadline, which a daemon that
-	// is only slow may do while its session-starts are fine.
-	starts, prompts breaker
+	// recalls that failed, or missed the caller's deadline: a daemon that is only slow does so while its starts are fine
+	recalls breaker
 
 	keys   keyStates
 	shared sharedBreaker
@@ -119,7 +118,7 @@ func New(o Options) (*Client, error) {
 		o.PromptTimeout = defaultPromptTimeout
 	}
 	c := &Client{opts: o, base: base, transport: newTransport(), owner: ownerOf}
-	c.starts.now, c.prompts.now = o.Now, o.Now
+	c.recalls.now = o.Now
 	c.shared = sharedBreaker{file: o.BreakerFile, url: base.String(), now: o.Now}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.http = &http.Client{Transport: c.transport, CheckRedirect: noRedirect}
@@ -208,16 +207,16 @@ func (c *Client) seenVersion() string {
 	return c.version
 }
 
-// settle tells a breaker how a call ended. A session that another integration owns, or a spent key, is the answer of a
+// settleRecall tells the breaker of recalls how one ended. A session that another integration owns is the answer of a
 // daemon that works; a call that its caller gave up says nothing.
-func (c *Client) settle(b *breaker, ctx context.Context, err error) {
+func (c *Client) settleRecall(ctx context.Context, err error) {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
-		b.leave()
+		c.recalls.leave()
 	case err == nil, !errors.Is(err, memory.ErrUnavailable):
-		b.ok()
+		c.recalls.ok()
 	default:
-		b.fail()
+		c.recalls.fail()
 	}
 }
 

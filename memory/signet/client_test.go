@@ -331,44 +331,31 @@ func TestBreaker(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	d := daemontest.Start(t, daemontest.Options{})
 	c := client(t, d.URL(), func(o *Options) { o.Now = func() time.Time { return now } })
-	start := func() error { _, err := c.Start(t.Context(), memory.Session{Key: "k"}); return err }
 	recall := func() error { _, err := c.Recall(t.Context(), memory.Session{}, "heron", nil); return err }
 
 	d.Fail(daemontest.Fault{Kind: daemontest.Status, Code: 500})
 	for range 3 {
-		if err := start(); !isStatus(err, 500) {
+		if err := recall(); !isStatus(err, 500) {
 			t.Fatalf("got %v", err)
 		}
 	}
-	d.Heal()
-	for name, call := range map[string]func() error{"start": start, "recall": recall} {
-		if err := call(); !errors.Is(err, memory.ErrUnavailable) || !errors.Is(err, errOpen) ||
-			errors.Is(err, memory.ErrKeySpent) {
-			t.Errorf("%s with the breaker open: %v", name, err)
-		}
+	if err := recall(); !errors.Is(err, memory.ErrUnavailable) || !errors.Is(err, errOpen) {
+		t.Errorf("with the breaker open: %v", err)
 	}
 	if n := len(d.Requests()); n != 3 {
 		t.Errorf("%d requests, want 3", n)
 	}
-	// Delivery does not mind it.
-	if _, err := c.End(t.Context(), EndRequest{Key: "k"}); err != nil {
-		t.Errorf("end: %v", err)
-	}
-
 	now = now.Add(breakFor)
-	d.Fail(daemontest.Fault{Kind: daemontest.Status, Code: 500, Times: 1})
-	if err := start(); !isStatus(err, 500) {
+	if err := recall(); !isStatus(err, 500) {
 		t.Errorf("the one try: %v", err)
 	}
-	if err := start(); !errors.Is(err, errOpen) {
+	if err := recall(); !errors.Is(err, errOpen) {
 		t.Errorf("after the try failed: %v", err)
 	}
+	d.Heal()
 	now = now.Add(breakFor)
-	if err := start(); err != nil {
-		t.Errorf("after the daemon came back: %v", err)
-	}
 	if err := recall(); err != nil {
-		t.Errorf("recall after the daemon came back: %v", err)
+		t.Errorf("after the daemon came back: %v", err)
 	}
 }
 
@@ -424,11 +411,11 @@ func TestCancelDoesNotOpenBreaker(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 5 {
-		if _, err := c.Start(ctx, memory.Session{Key: "k"}); !errors.Is(err, context.Canceled) {
+		if _, err := c.Recall(ctx, memory.Session{}, "heron", nil); !errors.Is(err, context.Canceled) {
 			t.Fatalf("got %v", err)
 		}
 	}
-	if _, err := c.Start(t.Context(), memory.Session{Key: "k"}); err != nil {
-		t.Errorf("start: %v", err)
+	if _, err := c.Recall(t.Context(), memory.Session{}, "heron", nil); err != nil {
+		t.Errorf("recall: %v", err)
 	}
 }

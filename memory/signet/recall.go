@@ -44,11 +44,7 @@ func (c *Client) Recall(ctx context.Context, s memory.Session, prompt string, se
 	if err := c.keys.bypassed(s.Key); err != nil {
 		return memory.Context{Owned: true}, err
 	}
-	if !c.prompts.allow() {
-		return memory.Context{}, unavailable(errOpen)
-	}
-	if !c.starts.allow() {
-		c.prompts.leave()
+	if !c.recalls.allow() {
 		return memory.Context{}, unavailable(errOpen)
 	}
 	began := time.Now()
@@ -83,13 +79,8 @@ func (c *Client) ask(ctx context.Context, s memory.Session, prompt string) (prom
 	began := time.Now()
 	c.keys.recallBegins(s.Key, prompt)
 	r, err := c.submit(limited, Prompt{Session: s, Text: prompt, Last: c.TakeAnswer(s.Key)})
-	c.settle(&c.prompts, limited, err)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		c.starts.leave() // a daemon that is too slow for this caller may still work
-	} else {
-		c.settle(&c.starts, limited, err)
-	}
-	if ctx.Err() == nil { // the same holds for other processes
+	c.settleRecall(limited, err)
+	if ctx.Err() == nil { // a daemon that is too slow for this caller may still work for others
 		c.settleShared(began, err)
 	}
 	c.keys.heard(s.Key, err)

@@ -64,9 +64,6 @@ func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, e
 		})
 		return memory.Context{}, unavailable(errOpen)
 	}
-	if !c.starts.allow() {
-		return memory.Context{}, unavailable(errOpen)
-	}
 	ctx, cancel := context.WithTimeout(ctx, c.opts.StartTimeout)
 	defer cancel()
 	began := time.Now()
@@ -76,7 +73,6 @@ func (c *Client) Start(ctx context.Context, s memory.Session) (memory.Context, e
 	ended := c.keys.starts(s.Key)
 	got, err := c.context(ctx, s)
 	ended(err)
-	c.settle(&c.starts, ctx, err)
 	// A process that ends may have waited as well: its prompt came before the start was sent.
 	waited := c.opts.Hold > 0 && time.Since(began) >= c.opts.Hold/2
 	if waited || !errors.Is(ctx.Err(), context.Canceled) {
