@@ -225,5 +225,5 @@ func (c *Client) tokenAllowed() bool {
 	return c.opts.Token != "" && (c.base.Scheme == "https" || loopback(c.base.Hostname()))
 }
 
-// Left drops what is known of a key that nobody uses any more.
-func (c *Client) Left(key string) { c.keys.drop(key) }
+// Drop drops what is known of a key that nobody uses any more.
+func (c *Client) Drop(key string) { c.keys.drop(key) }

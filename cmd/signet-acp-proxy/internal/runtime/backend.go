@@ -40,8 +40,8 @@ type Backend struct {
 
 	events   *eventlog.Log
 	follower *follower
-	opened   chan struct{} // closed when own or failed is set
-	own      *embedded.Store
+	opened   chan struct{} // closed when memories or failed is set
+	memories *embedded.Store
 	learner  *embedded.Store // on the connection behind
 	sent     *messageSource
 	process  *correlation.Process  // this process, for what tools leave owed
@@ -164,9 +164,9 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	b.mu.Lock()
 	b.dispatcher = dispatcher
 	b.mu.Unlock()
-	b.own, b.process = NewStore(b.c, db, b.log), process
+	b.memories, b.process = NewStore(b.c, db, b.log), process
 	b.learner = NewStore(b.c, behind, b.log)
-	source, err := b.source(store, withoutOwnNotes{b.own}, log)
+	source, err := b.source(store, withoutOwnNotes{b.memories}, log)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (b *Backend) open(ctx context.Context, name string) (*proxy.Backend, error)
 	})
 	opened := &proxy.Backend{
 		Ledger:        store,
-		Memory:        localSource{b.sent, b.own},
+		Memory:        localSource{b.sent, b.memories},
 		Parent:        parentOfSessions(store, log),
 		Messages:      b.messages,
 		FoldAll:       func(ctx context.Context) { b.foldAll(ctx, folded) },
@@ -323,7 +323,7 @@ func (b *Backend) learn(ctx context.Context) {
 func (b *Backend) store(ctx context.Context) (*embedded.Store, error) {
 	select {
 	case <-b.opened:
-		return b.own, b.failed
+		return b.memories, b.failed
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -353,8 +353,8 @@ func (b *Backend) owe(ctx context.Context, who memory.Session, note signet.Note)
 	return b.process.OweMemory(ctx, who.Key, string(payload))
 }
 
-// back starts a delivery, because the daemon answers again.
-func (b *Backend) back() {
+// daemonAnswers starts a delivery, because the daemon answers again.
+func (b *Backend) daemonAnswers() {
 	b.mu.Lock()
 	dispatcher := b.dispatcher
 	b.mu.Unlock()
@@ -380,10 +380,10 @@ func (b *Backend) source(store *correlation.Store, local memory.Source, log zero
 // localSource is a source together with the local identity files.
 type localSource struct {
 	memory.Source
-	own *embedded.Store
+	memories *embedded.Store
 }
 
-func (s localSource) Identity(who memory.Session) memory.Context { return s.own.Identity(who) }
+func (s localSource) Identity(who memory.Session) memory.Context { return s.memories.Identity(who) }
 
 // Close lets go of the database and the log.
 func (b *Backend) Close() {

@@ -212,7 +212,7 @@ func (f *follower) leftLocked(n int) {
 		}
 	}
 	if f.daemon != nil {
-		f.daemon.Left(s.who.Key)
+		f.daemon.Drop(s.who.Key)
 	}
 }
 

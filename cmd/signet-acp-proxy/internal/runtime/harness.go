@@ -34,11 +34,11 @@ func Harness(c *config.Config, name string, command []string, o *upstream.Option
 		}
 	}
 	profile, known := c.Profile(name)
-	own := len(command) > 0 && command[0] == "--"
+	onlyArgs := len(command) > 0 && command[0] == "--"
 	switch {
-	case own && !known:
+	case onlyArgs && !known:
 		return profile, ErrUnknownAgent
-	case own:
+	case onlyArgs:
 		o.Command = append(profile.CommandHere(), command[1:]...)
 	case len(command) > 0:
 		o.Command = command

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -49,19 +48,11 @@ type memoryTools struct {
 	tasks   guard.Group
 }
 
-// relayStore is what the tools need of their relay.
-type relayStore interface {
-	store(ctx context.Context) (*embedded.Store, error)
-	current(ctx context.Context) (*sql.DB, error)
-	owe(ctx context.Context, who memory.Session, note signet.Note) (bool, error)
-	back() // the daemon answers again
-}
-
 // newMemoryTools makes the tools of a relay.
-func newMemoryTools(c *config.Config, name, id string, log *Log, daemon *signet.Client, b relayStore) *memoryTools {
+func newMemoryTools(c *config.Config, name, id string, log *Log, daemon *signet.Client, b *Backend) *memoryTools {
 	o := ToolOptions(c, log, daemon, b.store)
 	if o.Daemon != nil {
-		o.Owe, o.OnDaemon = b.owe, b.back
+		o.Owe, o.OnDaemon = b.owe, b.daemonAnswers
 	}
 	o.Extras = append(delegationTools(c, name, id, b.current), HandoffTool(c, log, b.current))
 	t := &memoryTools{c: c, name: name, log: log, server: mcpserver.New(o)}
