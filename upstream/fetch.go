@@ -3,13 +3,11 @@ package upstream
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
@@ -47,18 +45,13 @@ func (o *Options) Fetch(ctx context.Context) error {
 	which := *o
 	which.Env = append(slices.Clone(o.Env), "npm_config_call=command -v "+chars.ShellWord(o.adapter[0]))
 	which.Stderr = nil
-	p, err := Start(which)
-	if err != nil {
-		return err
+	out, err := output(ctx, which)
+	path := strings.TrimSpace(out)
+	if err == nil && !filepath.IsAbs(path) {
+		err = fmt.Errorf("%q is no path", path)
 	}
-	p.Hangup()
-	defer context.AfterFunc(ctx, func() { p.Terminate(syscall.SIGKILL) })()
-	out, err := io.ReadAll(io.LimitReader(p.Stdout, 1<<16))
-	exit := p.Wait()
-	path := strings.TrimSpace(string(out))
-	if err != nil || exit != (Exit{}) || !filepath.IsAbs(path) {
-		return fmt.Errorf("%w: npx did not fetch %s: %s: %s", ErrNotStarted, o.adapter[0], exit,
-			strings.Join(p.LastStderr(), "; "))
+	if err != nil {
+		return fmt.Errorf("%w: npx did not fetch %s: %w", ErrNotStarted, o.adapter[0], err)
 	}
 	o.Command, o.Dir = append([]string{path}, o.adapter[1:]...), ""
 	o.Env = slices.DeleteFunc(o.Env, func(v string) bool {

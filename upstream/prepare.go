@@ -107,17 +107,26 @@ func setClaudePath(o *Options) {
 func ask(ctx context.Context, path string, env []string, args ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	p, err := Start(Options{Command: append([]string{path}, args...), Env: env})
+	out, err := output(ctx, Options{Command: append([]string{path}, args...), Env: env})
 	if err != nil {
 		return ""
+	}
+	return out
+}
+
+// output runs a command and returns what it prints, 1 MB at most. The error says how it failed.
+func output(ctx context.Context, o Options) (string, error) {
+	p, err := Start(o)
+	if err != nil {
+		return "", err
 	}
 	p.Hangup()
 	defer context.AfterFunc(ctx, func() { p.Terminate(syscall.SIGKILL) })()
 	out, err := io.ReadAll(io.LimitReader(p.Stdout, 1<<20))
-	if exit := p.Wait(); err != nil || exit != (Exit{}) {
-		return ""
+	if exit := p.Wait(); err == nil && exit != (Exit{}) {
+		err = fmt.Errorf("%s: %s", exit, strings.Join(p.LastStderr(), "; "))
 	}
-	return string(out)
+	return string(out), err
 }
 
 type version [3]int

@@ -14,6 +14,7 @@
 package upstream
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"runtime"
@@ -70,10 +71,10 @@ func Start(o Options) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{
-		grace:       orDefault(o.Grace, defaultGrace),
+		grace:       cmp.Or(o.Grace, defaultGrace),
 		minGrace:    o.MinGrace,
-		killAfter:   orDefault(o.KillAfter, defaultKillAfter),
-		linger:      orDefault(o.linger, defaultLinger),
+		killAfter:   cmp.Or(o.KillAfter, defaultKillAfter),
+		linger:      cmp.Or(o.linger, defaultLinger),
 		hangup:      make(chan struct{}),
 		signals:     make(chan syscall.Signal),
 		waited:      make(chan struct{}),
@@ -157,15 +158,7 @@ func (p *Process) supervise() {
 			p.child.kill()
 		}
 	}
-	// Something that the harness has started may hold the pipes and still write, for linger unless Wait or Terminate is
-	// called.
-	select {
-	case <-p.stdout.ended:
-	case <-p.waited:
-	case <-p.signals:
-	case <-kill:
-	case <-time.After(p.linger):
-	}
+	p.awaitRest(kill)
 	p.child.kill()
 	close(p.groupKilled)
 	<-p.reaped
@@ -173,6 +166,18 @@ func (p *Process) supervise() {
 	p.stdin.Close()
 	p.stdout.finish()
 	p.stderr.from.finish()
+}
+
+// awaitRest waits for what something that the harness has started still writes, for linger unless Wait or Terminate is
+// called.
+func (p *Process) awaitRest(kill <-chan time.Time) {
+	select {
+	case <-p.stdout.ended:
+	case <-p.waited:
+	case <-p.signals:
+	case <-kill:
+	case <-time.After(p.linger):
+	}
 }
 
 // Hangup is for when the client has gone: it closes stdin. The group gets TERM after Grace, and KILL after another
@@ -220,10 +225,3 @@ func (p *Process) Wait() Exit {
 // LastStderr returns the last lines that the harness wrote to its stderr, oldest first, without terminal control
 // sequences. They are complete after Wait.
 func (p *Process) LastStderr() []string { return p.stderr.lines() }
-
-func orDefault(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
-}

@@ -134,17 +134,3 @@ func programName(command string) string {
 	}
 	return name
 }
-
-// clone returns a copy whose slices callers may change without changing the registry.
-func (p Profile) clone() Profile {
-	p.Command = slices.Clone(p.Command)
-	p.Installed = slices.Clone(p.Installed)
-	p.Agents = slices.Clone(p.Agents)
-	p.CompactCommands = slices.Clone(p.CompactCommands)
-	p.UnaskedModes = slices.Clone(p.UnaskedModes)
-	p.SettingSources = slices.Clone(p.SettingSources)
-	p.Homes = slices.Clone(p.Homes)
-	p.Variables = slices.Clone(p.Variables)
-	p.Bounded = slices.Clone(p.Bounded)
-	return p
-}

@@ -82,7 +82,7 @@ type Client struct {
 	transport *http.Transport
 	http      *http.Client
 
-	// recalls that failed, or missed the caller's deadline: a daemon that is only slow does so while its starts are fine
+	// of recalls that failed, or missed the caller's deadline, while the daemon's starts may be fine
 	recalls breaker
 
 	keys   keyStates
