@@ -18,7 +18,6 @@ const (
 type Style struct {
 	Kind     string
 	ToolHint bool // name the memory tool; not for harnesses that ask a person before each MCP call
-	Budget   Budget
 }
 
 // A Block is what goes into a prompt as a text block of its own. It is the same for the same input, byte for byte.
@@ -81,31 +80,34 @@ const idLength = 12 // hexadecimal digits
 // out: whole items and lines, from the end. Identity and memories have a budget each, and either may use what the
 // other leaves. ok is false when there is nothing to say, and where another integration speaks for the session.
 func Compose(session string, start, recall Context, st Style) (b Block, ok bool) {
+	if st.Kind == KindRecall {
+		return compose(session, start, recall, st, recallBudget)
+	}
+	return compose(session, start, recall, st, startBudget)
+}
+
+func compose(session string, start, recall Context, st Style, budget budget) (b Block, ok bool) {
 	if start.Owned || recall.Owned {
 		return Block{}, false
-	}
-	budget := st.Budget.or(startBudget)
-	if st.Kind == KindRecall {
-		budget = st.Budget.or(recallBudget)
 	}
 	hint := ""
 	if st.ToolHint {
 		hint = frameHint
 	}
-	left := budget.Total - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameWords+frameClose)
+	left := budget.total - Tokens(frameOpen+strings.Repeat("0", idLength)+frameIntro+hint+frameWords+frameClose)
 	if start.Earlier != "" { // the others share what it leaves
 		left -= Tokens(start.Earlier)
-		budget.Identity = budget.Identity * left / budget.Total
+		budget.identity = budget.identity * left / budget.total
 	}
 
 	notes := recollection{
 		items: ranked(recall.Items, start.Items),
 		notes: []string{recalledText(recall.Notes), recalledText(recall.Mixed), recalledText(start.Notes)},
-		limit: budget.Items,
+		limit: budget.items,
 	}
 	files, mixed := userText(start.Identity), userText(start.Mixed)
 	wanted := Tokens(section(identityHeading, files, left)) + Tokens(section(mixedHeading, mixed, left))
-	most := max(left-wanted, min(budget.Memories, left-min(wanted, budget.Identity)))
+	most := max(left-wanted, min(budget.memories, left-min(wanted, budget.identity)))
 	memories, names := notes.section(most, start.Earlier)
 
 	var body strings.Builder

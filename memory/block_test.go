@@ -179,7 +179,6 @@ func TestComposeBudget(t *testing.T) {
 		{"one word", Context{Identity: strings.Repeat("x", 100000), Mixed: strings.Repeat("é", 100000)}, Context{}, Style{}, 5900, 6000},
 		{"recall", Context{}, Context{Items: many(50, 10, "word ")}, Style{Kind: KindRecall, ToolHint: true}, 100, 400},
 		{"huge items", Context{}, Context{Items: many(5, 3000, "word ")}, Style{Kind: KindRecall}, 300, 400},
-		{"own budget", Context{Identity: lines, Items: many(50, 10, "word ")}, Context{}, Style{Budget: Budget{Total: 300, Identity: 100}}, 250, 300},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b, ok := Compose("s", c.start, c.recall, c.style)
@@ -207,6 +206,11 @@ func TestComposeBudget(t *testing.T) {
 			}
 		})
 	}
+	b, _ := compose("s", Context{Identity: lines, Items: many(50, 10, "word ")}, Context{}, Style{},
+		budget{300, 100, 2000, 100})
+	if n := Tokens(b.Text); n < 250 || n > 300 {
+		t.Errorf("%d tokens of 300", n)
+	}
 }
 
 // Memories have their room, whatever a daemon's files take: they are items, and not the end of a long text.
@@ -231,8 +235,8 @@ func TestComposeLeavesMemoriesRoom(t *testing.T) {
 	if b, _ := Compose("s", Context{Mixed: given}, Context{}, Style{}); !strings.Contains(b.Text, given) {
 		t.Errorf("%d characters of %d", len([]rune(b.Text)), len([]rune(given)))
 	}
-	b, _ := Compose("s", Context{Identity: "Name: Alto", Items: slices.Repeat(items, 1)}, Context{},
-		Style{Budget: Budget{Memories: 10}})
+	b, _ := compose("s", Context{Identity: "Name: Alto", Items: slices.Repeat(items, 1)}, Context{},
+		Style{}, budget{6000, 4000, 10, 100})
 	if len(b.Items) != len(items) {
 		t.Errorf("%d memories, though identity leaves room", len(b.Items))
 	}
@@ -288,7 +292,8 @@ func TestWithoutIdentity(t *testing.T) {
 }
 
 func TestComposeNoRoom(t *testing.T) {
-	if b, ok := Compose("s", Context{Identity: "Name: Alto"}, Context{}, Style{Budget: Budget{Total: 20}}); ok {
+	if b, ok := compose("s", Context{Identity: "Name: Alto"}, Context{}, Style{},
+		budget{20, 4000, 2000, 100}); ok {
 		t.Errorf("said %q in no room", b.Text)
 	}
 }
@@ -332,14 +337,14 @@ func FuzzCompose(f *testing.F) {
 	f.Fuzz(func(t *testing.T, identity, notes, mixed, item, recalled string, total int) {
 		start := Context{Identity: identity, Notes: notes, Mixed: mixed,
 			Items: []Item{{ID: "1", Text: item, Project: notes, Origin: mixed}, {Text: identity}}}
-		b, ok := Compose("s", start, Context{Notes: recalled, Items: []Item{{ID: "2", Text: recalled}}},
-			Style{Budget: Budget{Total: total}})
-		if !ok {
-			return
-		}
 		limit := total
 		if limit <= 0 {
 			limit = 6000
+		}
+		b, ok := compose("s", start, Context{Notes: recalled, Items: []Item{{ID: "2", Text: recalled}}}, Style{},
+			budget{limit, 4000, 2000, 100})
+		if !ok {
+			return
 		}
 		if n := Tokens(b.Text); n > limit {
 			t.Errorf("%d tokens of %d in %q", n, limit, b.Text)

@@ -6,33 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// A Budget limits a block, in tokens as Tokens counts them. Zero fields take the defaults of the block's kind.
-type Budget struct {
-	Total    int // the whole block, frame and headings included
-	Identity int // the identity section, or more where the memories leave it
-	Memories int // the memories section, likewise
-	Items    int // how many items
+// A budget limits a block, in tokens as Tokens counts them.
+type budget struct {
+	total    int // the whole block, frame and headings included
+	identity int // the identity section, or more where the memories leave it
+	memories int // the memories section, likewise
+	items    int // how many items
 }
 
-// The defaults: 6,000 tokens at a session's start, of which identity 4,000 and memories 2,000; 400 tokens and 5 items
+// 6,000 tokens at a session's start, of which identity 4,000 and memories 2,000; 400 tokens and 5 items
 // for a single later prompt, where more was measured not to help.
 var (
-	startBudget  = Budget{Total: 6000, Identity: 4000, Memories: 2000, Items: 100}
-	recallBudget = Budget{Total: 400, Identity: 400, Memories: 400, Items: 5}
+	startBudget  = budget{total: 6000, identity: 4000, memories: 2000, items: 100}
+	recallBudget = budget{total: 400, identity: 400, memories: 400, items: 5}
 )
-
-// or fills the zero fields of b from d.
-func (b Budget) or(d Budget) Budget {
-	pick := func(n, d int) int {
-		if n > 0 {
-			return n
-		}
-		return d
-	}
-	return Budget{
-		pick(b.Total, d.Total), pick(b.Identity, d.Identity), pick(b.Memories, d.Memories), pick(b.Items, d.Items),
-	}
-}
 
 // Tokens estimates how many tokens a model reads in text: four bytes a token. A CJK character counts as one of four, as
 // daemons count it, or what they give would be cut.

@@ -117,7 +117,7 @@ func TestComposeEarlier(t *testing.T) {
 		len(b.Items) == 0 {
 		t.Fatalf("got %v, %s", ok, b.Text)
 	}
-	if Tokens(b.Text) > startBudget.Total || strings.Count(b.Text, "heron") != 1 {
+	if Tokens(b.Text) > startBudget.total || strings.Count(b.Text, "heron") != 1 {
 		t.Errorf("%d tokens, %d herons", Tokens(b.Text), strings.Count(b.Text, "heron"))
 	}
 	alone, ok := Compose("s", Context{}.WithEarlier(earlier), Context{}, Style{})

@@ -56,14 +56,14 @@ func (s Steps) folder() error {
 		}
 		s.done("%s made; only you can read it", dir)
 	}
-	for _, t := range Templates {
+	for _, t := range templates {
 		switch {
 		case !t.missing(s.Config):
 			s.skip("%s is there already", t.Name)
 		case s.DryRun:
 			s.would("write %s: %s", t.Name, t.About)
 		default:
-			if err := t.Write(s.Config); err != nil {
+			if err := t.write(s.Config); err != nil {
 				return err
 			}
 			s.done("%s written, empty but for a comment: %s", t.Name, t.About)

@@ -10,11 +10,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 )
 
-// A Template is a file that init writes: a comment that says what belongs there. Agents are not told comments.
-type Template struct{ Name, About, text string }
+// A template is a file that init writes: a comment that says what belongs there. Agents are not told comments.
+type template struct{ Name, About, text string }
 
-// Templates are the identity files that a beginner needs.
-var Templates = []Template{
+// templates are the identity files that a beginner needs.
+var templates = []template{
 	{"IDENTITY.md", "who the agent is", `<!--
 Who the agent is: its name, what it is there for, how it speaks.
 Every agent reads this at the beginning of a session, once something
@@ -39,13 +39,13 @@ Tests first. Say what you did not check. No emoji.
 }
 
 // missing reports whether the file is not there yet.
-func (t Template) missing(c *config.Config) bool {
+func (t template) missing(c *config.Config) bool {
 	_, err := os.Lstat(filepath.Join(c.SignetPath, t.Name))
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// Write writes the file, if it is missing.
-func (t Template) Write(c *config.Config) error {
+// write writes the file, if it is missing.
+func (t template) write(c *config.Config) error {
 	f, err := os.OpenFile(filepath.Join(c.SignetPath, t.Name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", t.Name, err)
