@@ -61,12 +61,12 @@ func grammar(std term.Streams) *cobra.Command {
 	p := program{&f, std}
 	root := newRelay(p)
 	root.AddCommand(
-		newInit(&f, std),
+		newInit(p),
 		newSessions(p), newLog(p), newShow(p), newHandoff(p), newView(p), newUsage(p), newEvents(p), newExport(p),
 		newPreview(p), newDoctor(p),
 		newAgents(p), newDelegate(p), newDelegations(p),
 		newDeliver(p), newMCP(p), newMemory(p), newForget(p), newPrune(p), newBackup(p), newRestore(p),
-		newSetup(&f, std), newConfig(p), newUninstall(&f, std), newCompletion(std), newVersion(p), newEcho(std),
+		newSetup(p), newConfig(p), newUninstall(p), newCompletion(std), newVersion(p), newEcho(p),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	common := root.PersistentFlags()

@@ -8,49 +8,44 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/install"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// initCommand sets up what a beginner needs. It changes no existing file.
-type initCommand struct{ yes, dryRun bool }
-
-func newInit(f *config.Flags, std term.Streams) *cobra.Command {
-	var i initCommand
+// newInit makes the command that sets up what a beginner needs. It changes no existing file.
+func newInit(p program) *cobra.Command {
+	var yes, dryRun bool
 	cmd := &cobra.Command{
 		Use: "init", Args: cli.Arguments,
 		Short: "Set up the Signet folder and your clients, and show that it works.",
 		Long: "Make the Signet folder with short template files, set up the clients that are found after a question, " +
 			"say which conversations agents have had already, and show that it remembers. What is there stays as it is.",
-		RunE: func(*cobra.Command, []string) error { return i.run(f, std) },
+		RunE: func(*cobra.Command, []string) error {
+			c, err := config.Load(*p.flags)
+			if err != nil {
+				return err
+			}
+			s := install.Steps{Config: c, Std: p.std, Yes: yes, DryRun: dryRun}
+			if err := s.SetUp(); err != nil {
+				return err
+			}
+			ctx, stop := untilTold(context.Background())
+			err = s.Offer(ctx)
+			stop()
+			if err != nil || dryRun {
+				return err
+			}
+			return s.Demonstrate(context.Background())
+		},
 	}
-	cmd.Flags().BoolVar(&i.yes, "yes", false, "Set up clients without a question.")
-	cmd.Flags().BoolVar(&i.dryRun, "dry-run", false, "Say what would be done, and do nothing.")
+	cmd.Flags().BoolVar(&yes, "yes", false, "Set up clients without a question.")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "Say what would be done, and do nothing.")
 	return cmd
 }
 
 // newEcho makes the command of the agent that init demonstrates with.
-func newEcho(std term.Streams) *cobra.Command {
+func newEcho(p program) *cobra.Command {
 	return &cobra.Command{
 		Use: install.EchoWord, Short: "Be an agent that repeats what it is told.",
 		Args: cli.Arguments, Hidden: true,
-		RunE: func(*cobra.Command, []string) error { return install.Echo(std.In, std.Out) },
+		RunE: func(*cobra.Command, []string) error { return install.Echo(p.std.In, p.std.Out) },
 	}
-}
-
-func (cmd *initCommand) run(f *config.Flags, std term.Streams) error {
-	c, err := config.Load(*f)
-	if err != nil {
-		return err
-	}
-	s := install.Steps{Config: c, Std: std, Yes: cmd.yes, DryRun: cmd.dryRun}
-	if err := s.SetUp(); err != nil {
-		return err
-	}
-	ctx, stop := untilTold(context.Background())
-	err = s.Offer(ctx)
-	stop()
-	if err != nil || cmd.dryRun {
-		return err
-	}
-	return s.Demonstrate(context.Background())
 }

@@ -15,17 +15,15 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// setupCommand puts agents into a client's configuration.
-type setupCommand struct {
-	client string
-	agents []string
-	to     string // with print: the client
-	dryRun bool
-	remove bool
+// A setup puts agents into a client's configuration.
+type setup struct {
+	program
+	to             string // with print: the client
+	dryRun, remove bool
 }
 
-func newSetup(f *config.Flags, std term.Streams) *cobra.Command {
-	var s setupCommand
+func newSetup(p program) *cobra.Command {
+	s := setup{program: p}
 	choices := append(clients.Names(), "print")
 	cmd := &cobra.Command{
 		Use: "setup CLIENT [NAME…]", Short: "Add agents with memory to a client's configuration.",
@@ -39,12 +37,9 @@ func newSetup(f *config.Flags, std term.Streams) *cobra.Command {
 			if len(args) == 0 {
 				return choices, cobra.ShellCompDirectiveNoFileComp
 			}
-			return cli.AgentNames(f)(cmd, args, typed)
+			return cli.AgentNames(p.flags)(cmd, args, typed)
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			s.client, s.agents = args[0], args[1:]
-			return s.run(f, std)
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return s.run(args[0], args[1:]) },
 	}
 	cmd.Flags().BoolVar(&s.dryRun, "dry-run", false, "Show the change, make none.")
 	cmd.Flags().BoolVar(&s.remove, "remove", false, "Take out what we put in; all of it if none is named.")
@@ -54,108 +49,107 @@ func newSetup(f *config.Flags, std term.Streams) *cobra.Command {
 	return cmd
 }
 
-func (cmd *setupCommand) run(f *config.Flags, std term.Streams) error {
-	c, err := config.Load(*f)
+func (s setup) run(client string, agents []string) error {
+	c, err := config.Load(*s.flags)
 	if err != nil {
 		return err
 	}
-	names, err := cmd.names(c)
-	if err != nil {
+	names, err := s.names(c, agents)
+	switch {
+	case err != nil:
 		return err
-	}
-	if cmd.to != "" && cmd.client != "print" {
+	case client == "print":
+		return s.print(c, names)
+	case s.to != "":
 		return cli.Misuse("--for goes with print")
 	}
-	if cmd.client == "print" {
-		return cmd.print(c, names, std)
-	}
-	file, err := clients.Open(cmd.client)
+	file, err := clients.Open(client)
 	if err != nil {
 		return err
 	}
-	if cmd.remove {
-		err = takeOut(file, names, cmd.dryRun, std)
+	if s.remove {
+		err = s.takeOut(file, names)
 	} else {
-		err = putIn(c, file, names, cmd.dryRun, std)
+		err = s.putIn(c, file, names)
 	}
-	if err != nil || !file.Changed() {
+	switch {
+	case err != nil || !file.Changed():
 		return err
-	}
-	if cmd.dryRun {
-		return report.Diff(file.Diff(), term.On(std.Out))
+	case s.dryRun:
+		return report.Diff(file.Diff(), term.On(s.std.Out))
 	}
 	if err := file.Save(); err != nil {
 		return err
 	}
-	std.Say("written: %s; %s", file.Path, file.Reload)
+	s.std.Say("written: %s; %s", file.Path, file.Reload)
 	return nil
 }
 
 // names returns the harnesses that are meant.
-func (cmd *setupCommand) names(c *config.Config) ([]string, error) {
+func (s setup) names(c *config.Config, agents []string) ([]string, error) {
 	var names []string
-	for _, name := range cmd.agents {
+	for _, name := range agents {
 		name = strings.TrimPrefix(name, clients.Prefix)
 		if _, known := c.Profile(name); !known {
 			return nil, cli.UnknownAgent(c, name)
 		}
 		names = append(names, config.Canonical(name))
 	}
-	if len(cmd.agents) == 0 && !cmd.remove {
+	if len(agents) == 0 && !s.remove {
 		names = clients.Installed(c)
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
 }
 
-func putIn(c *config.Config, file *clients.File, names []string, dryRun bool, std term.Streams) error {
+func (s setup) putIn(c *config.Config, file *clients.File, names []string) error {
 	if len(names) == 0 {
-		std.Say("no harness was found: name the ones to add: %s", strings.Join(c.AgentNames(), ", "))
+		s.std.Say("no harness was found: name the ones to add: %s", strings.Join(c.AgentNames(), ", "))
 		return nil
 	}
 	done, err := file.PutIn(c, names)
 	for _, one := range done {
 		switch {
 		case one.Result == clients.AlreadyOurs:
-			std.Say("%s is there already", one.Name)
+			s.std.Say("%s is there already", one.Name)
 		case one.Result == clients.AlreadyOther:
-			std.Say("%s already exists and is not ours: not changed", one.Name)
-		case !dryRun:
-			std.Say("%s added: %s", one.Name, strings.Join(one.Command, " "))
+			s.std.Say("%s already exists and is not ours: not changed", one.Name)
+		case !s.dryRun:
+			s.std.Say("%s added: %s", one.Name, strings.Join(one.Command, " "))
 		}
 	}
 	return err
 }
 
-func takeOut(file *clients.File, names []string, dryRun bool, std term.Streams) error {
+func (s setup) takeOut(file *clients.File, names []string) error {
 	taken, err := file.TakeOut(names)
 	if err == nil && len(taken) == 0 {
-		std.Say("nothing of ours is in %s", file.Path)
+		s.std.Say("nothing of ours is in %s", file.Path)
 	}
 	for _, name := range taken {
-		if !dryRun {
-			std.Say("%s removed", name)
+		if !s.dryRun {
+			s.std.Say("%s removed", name)
 		}
 	}
 	return err
 }
 
 // print prints entries for any other client.
-func (cmd *setupCommand) print(c *config.Config, names []string, std term.Streams) error {
-	if cmd.remove {
+func (s setup) print(c *config.Config, names []string) error {
+	if s.remove {
 		return cli.Exit{Code: cli.Usage, Err: errors.New("print writes no file, so there is nothing to remove")}
 	}
 	if len(names) == 0 {
-		std.Say("no harness was found: name one of %s", strings.Join(c.AgentNames(), ", "))
+		s.std.Say("no harness was found: name one of %s", strings.Join(c.AgentNames(), ", "))
 		return nil
 	}
-	text, err := clients.Snippet(c, cmd.to, names)
+	text, err := clients.Snippet(c, s.to, names)
 	if err != nil {
 		return cli.Misuse("%w", err)
 	}
-	if client, known := clients.Named(cmd.to); known {
-		std.Say("%s: put this into %s", client.Title, strings.ReplaceAll(client.Where, "`", ""))
+	if client, known := clients.Named(s.to); known {
+		s.std.Say("%s: put this into %s", client.Title, strings.ReplaceAll(client.Where, "`", ""))
 	}
-	_, err = io.WriteString(std.Out, text)
+	_, err = io.WriteString(s.std.Out, text)
 	return err
 }

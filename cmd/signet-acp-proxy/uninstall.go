@@ -6,14 +6,11 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/cli"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/install"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 )
 
-// uninstallCommand removes what we have put on the machine, except for the program itself.
-type uninstallCommand struct{ yes bool }
-
-func newUninstall(f *config.Flags, std term.Streams) *cobra.Command {
-	var u uninstallCommand
+// newUninstall makes the command that removes what we have put on the machine, except for the program itself.
+func newUninstall(p program) *cobra.Command {
+	var yes bool
 	cmd := &cobra.Command{
 		Use: "uninstall", Args: cli.Arguments,
 		Short: "Remove our entries from clients and, if you agree, what was recorded.",
@@ -21,16 +18,14 @@ func newUninstall(f *config.Flags, std term.Streams) *cobra.Command {
 			"remove what was recorded: the acp folder in the Signet folder. " +
 			"Identity files, agent.yaml and the program itself stay, but not a copy that npx has kept of it. " +
 			"It wants --yes off a terminal, and removes nothing without.",
-		RunE: func(*cobra.Command, []string) error { return u.run(f, std) },
+		RunE: func(*cobra.Command, []string) error {
+			c, err := config.Load(*p.flags)
+			if err != nil {
+				return err
+			}
+			return install.Steps{Config: c, Std: p.std, Yes: yes}.Uninstall()
+		},
 	}
-	cmd.Flags().BoolVar(&u.yes, "yes", false, "Do not ask: remove entries and what was recorded.")
+	cmd.Flags().BoolVar(&yes, "yes", false, "Do not ask: remove entries and what was recorded.")
 	return cmd
-}
-
-func (cmd *uninstallCommand) run(f *config.Flags, std term.Streams) error {
-	c, err := config.Load(*f)
-	if err != nil {
-		return err
-	}
-	return install.Steps{Config: c, Std: std, Yes: cmd.yes}.Uninstall()
 }
