@@ -37,3 +37,15 @@ func FuzzCut(f *testing.F) {
 		}
 	})
 }
+
+func TestTitle(t *testing.T) {
+	for text, want := range map[string]string{
+		"Which editor\n\ndo I  use?": "Which editor do I use?",
+		strings.Repeat("ö", 81):      strings.Repeat("ö", 79) + "…",
+		"\x1b[31mred":                "[31mred",
+	} {
+		if got := Title(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -145,7 +145,7 @@ func section(heading, text string, budget int) string {
 	if text == "" {
 		return ""
 	}
-	text = fitLines(text, budget-Tokens(heading))
+	text = FitLines(text, budget-Tokens(heading))
 	if text == "" {
 		return ""
 	}

@@ -44,10 +44,10 @@ func quarters(text string) int {
 var cjkMarks = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x3000, Hi: 0x303F, Stride: 1}, {Lo: 0xFF00, Hi: 0xFFEF,
 	Stride: 1}}}
 
-// fitLines keeps as many whole lines of text, from the first, as fit into budget tokens, line ends counted. Only a
+// FitLines keeps as many whole lines of text, from the first, as fit into budget tokens, line ends counted. Only a
 // first line that is too long by itself is cut inside, between words. A mark says that something was cut, so that
 // nobody takes the rest for the whole.
-func fitLines(text string, budget int) string {
+func FitLines(text string, budget int) string {
 	const mark = "[truncated]"
 	if quarters(text)+1 <= 4*budget {
 		return text

@@ -78,7 +78,7 @@ func (r recollection) section(budget int, known string) (text string, names []st
 		}
 	}
 	if notes := r.prose(known, said); notes != "" {
-		if notes = fitLines(notes, left-1); notes != "" {
+		if notes = FitLines(notes, left-1); notes != "" {
 			b.WriteString(notes + "\n")
 		}
 	}

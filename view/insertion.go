@@ -67,7 +67,7 @@ func (c *Conversations) readInsertions(ctx context.Context, src Source, in corre
 	if err != nil || !withText {
 		return err
 	}
-	texts, err := src.Memories.Beginnings(ctx, slices.Collect(maps.Keys(ids)), 8*maxTitle)
+	texts, err := src.Memories.Beginnings(ctx, slices.Collect(maps.Keys(ids)), 8*chars.MaxTitle)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func insertion(one correlation.Injection, texts map[string]string) Insertion {
 		Waited: fmt.Sprintf("%d ms to find, the prompt waited %d ms", one.FetchMS, one.HeldMS),
 	}
 	for _, id := range one.Items {
-		t.Items = append(t.Items, Item{ID: id, Text: titleOf(texts[id]), Shown: texts[id] != ""})
+		t.Items = append(t.Items, Item{ID: id, Text: chars.Title(texts[id]), Shown: texts[id] != ""})
 	}
 	t.Block.cut(one.Bytes, maxBlock)
 	return t

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/telemetry"
 )
@@ -118,7 +119,7 @@ func (c *Conversations) readSessions(ctx context.Context, src Source, in correla
 	for _, s := range all {
 		c.byID[s.ID] = &Session{
 			ID: s.ID, ACPID: s.ACPID, Key: s.Key, Harness: s.Harness, Cwd: s.Cwd, Project: s.Project, Agent: s.AgentID,
-			Title:   titleOf(cmp.Or(s.Title, words[s.ID])),
+			Title:   chars.Title(cmp.Or(s.Title, words[s.ID])),
 			Client:  strings.TrimSpace(s.Client + " " + s.ClientVersion),
 			Started: s.Started, LastActive: s.LastActive, Live: s.Live, AllTurns: s.Turns,
 			parentKey: s.ParentKey, continueOf: s.ContinueOf, cost: map[string]float64{},

@@ -23,17 +23,6 @@ func (t *Text) cut(size, most int) {
 	}
 }
 
-const maxTitle = 80 // characters
-
-// titleOf returns the first words of a text, on one line.
-func titleOf(text string) string {
-	text = strings.Join(strings.Fields(chars.Printable(chars.Cut(text, 8*maxTitle))), " ")
-	if runes := []rune(text); len(runes) > maxTitle {
-		return string(runes[:maxTitle-1]) + "…"
-	}
-	return text
-}
-
 // tokens returns reported tokens in words.
 func tokens(input, output *int64) string {
 	switch {

@@ -51,7 +51,7 @@ func (s *Store) Identity(session memory.Session) memory.Context {
 			continue
 		}
 		heading := "# " + f.name + "\n"
-		text = heading + clipLines(text, left-memory.Tokens(heading)-1) + "\n"
+		text = heading + memory.FitLines(text, left-memory.Tokens(heading)-1) + "\n"
 		left -= memory.Tokens(text)
 		b.WriteString(text)
 	}
@@ -80,33 +80,4 @@ func (s *Store) identityFiles() []identityFile {
 		files = append(files, f)
 	}
 	return files
-}
-
-// clipLines keeps as many whole lines as fit into budget tokens; a first line that is too long is cut.
-func clipLines(text string, budget int) string {
-	const mark = "[truncated]"
-	if memory.Tokens(text) <= budget {
-		return text
-	}
-	budget -= memory.Tokens(mark) + 1
-	end := 0
-	for end < len(text) {
-		next := len(text)
-		if nl := strings.IndexByte(text[end:], '\n'); nl >= 0 {
-			next = end + nl + 1
-		}
-		if memory.Tokens(text[:next]) > budget {
-			break
-		}
-		end = next
-	}
-	if end == 0 {
-		for i := range text {
-			if memory.Tokens(text[:i]) > budget {
-				break
-			}
-			end = i
-		}
-	}
-	return strings.TrimRight(text[:end], "\n") + "\n" + mark
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/chars"
 	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/config"
-	"github.com/Signet-AI/signet-acp-proxy/cmd/signet-acp-proxy/internal/term"
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded"
@@ -108,7 +107,7 @@ func (d *Data) listed(ctx context.Context) ([]Listed, error) {
 	short := shortIDs(all)
 	found := make([]Listed, len(all))
 	for i, s := range all {
-		found[i] = Listed{Session: s, Title: title(cmp.Or(s.Title, words[s.ID])), Short: short[s.ID],
+		found[i] = Listed{Session: s, Title: chars.Title(cmp.Or(s.Title, words[s.ID])), Short: short[s.ID],
 			Continues: ids[cmp.Or(handed[s.ID], s.ContinueOf)], ContinuedBy: after[s.ID],
 			Parent: cmp.Or(keys[s.ParentKey], s.ParentKey)}
 		if sum, window := sums[s.ID], windows[s.ID]; sum.Reported || window.Used != nil {
@@ -244,18 +243,6 @@ func saidAll(s Listed, chain []int64, words []string, said []map[int64]bool) boo
 		}
 	}
 	return true
-}
-
-// titleWidth is the length of a title in characters.
-const titleWidth = 80
-
-// title returns the first words of a text, on one line.
-func title(text string) string {
-	text = strings.Join(strings.Fields(term.Printable(text)), " ")
-	if utf8.RuneCountInString(text) <= titleWidth {
-		return text
-	}
-	return string([]rune(text)[:titleWidth-1]) + "…"
 }
 
 // shortIDs returns each session's id as short as Resolve still understands it.
