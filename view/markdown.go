@@ -15,10 +15,12 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	markup "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/Signet-AI/signet-acp-proxy/chars"
 )
 
-// maxMarkdown is how long an answer may be that is set as Markdown: what is nested takes time with the square of its
-// length. Of a longer one only the code is set.
+// maxMarkdown is how much is set as Markdown at once: what is nested takes time with the square of its length. A longer
+// answer is set in pieces.
 const maxMarkdown = 16 << 10
 
 // markdown sets what agents say. HTML in it is text. Definitions of links stay in sight, pictures become links, and
@@ -132,15 +134,56 @@ func plain(text string) string {
 // Set returns what an agent said, set as Markdown.
 func (t Text) Set() template.HTML {
 	body := plain(t.Body)
-	var b bytes.Buffer
-	if len(body) > maxMarkdown || markdown.Convert([]byte(body), &b) != nil {
-		return t.AsTyped()
+	if len(body) <= maxMarkdown {
+		return template.HTML(setMarkdown(body))
 	}
-	return template.HTML(b.String())
+	return template.HTML(byFences(body, func(prose string) string {
+		var out strings.Builder
+		for prose != "" {
+			piece := firstPiece(prose)
+			out.WriteString(setMarkdown(piece))
+			prose = prose[len(piece):]
+		}
+		return out.String()
+	}))
+}
+
+// firstPiece is what is set at once of a text: whole paragraphs or, where one is longer, whole lines.
+func firstPiece(text string) string {
+	piece := chars.Cut(text, maxMarkdown)
+	if len(piece) == len(text) {
+		return piece
+	}
+	if ends := paragraphEnd.FindAllStringIndex(piece, -1); ends != nil {
+		return piece[:ends[len(ends)-1][1]-1]
+	}
+	if end := strings.LastIndexByte(piece, '\n'); end >= 0 {
+		return piece[:end+1]
+	}
+	return piece
+}
+
+// paragraphEnd ends with what begins a paragraph. What is indented may go on with a list.
+var paragraphEnd = regexp.MustCompile(`\n\n\S`)
+
+func setMarkdown(text string) string {
+	var b bytes.Buffer
+	if err := markdown.Convert([]byte(text), &b); err != nil {
+		return verbatim(text)
+	}
+	return b.String()
 }
 
 // AsTyped returns what a person said: as they typed it, blocks of code in a fixed font.
-func (t Text) AsTyped() template.HTML {
+func (t Text) AsTyped() template.HTML { return template.HTML(byFences(plain(t.Body), verbatim)) }
+
+// verbatim sets a text as it is.
+func verbatim(text string) string {
+	return `<div class="said">` + html.EscapeString(strings.Trim(text, "\n")) + `</div>`
+}
+
+// byFences sets blocks of code, and has prose set what stands between them.
+func byFences(body string, prose func(string) string) string {
 	var out bytes.Buffer
 	w := writer{&out}
 	var lines []string
@@ -152,10 +195,10 @@ func (t Text) AsTyped() template.HTML {
 		case isCode:
 			pieces{}.code(w, language, text)
 		case strings.TrimSpace(text) != "":
-			out.WriteString(`<div class="said">` + html.EscapeString(strings.Trim(text, "\n")) + `</div>`)
+			out.WriteString(prose(text))
 		}
 	}
-	for line := range strings.Lines(plain(t.Body)) {
+	for line := range strings.Lines(body) {
 		bare := strings.TrimSpace(line)
 		opens := fence == "" && (strings.HasPrefix(bare, "```") && !strings.Contains(bare[3:], "`") ||
 			strings.HasPrefix(bare, "~~~"))
@@ -173,7 +216,7 @@ func (t Text) AsTyped() template.HTML {
 		}
 	}
 	flush(fence != "")
-	return template.HTML(out.String())
+	return out.String()
 }
 
 // A writer is a buffer as goldmark writes to it.

@@ -1,13 +1,18 @@
 package view
 
 import (
+	"html/template"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/net/html"
 )
 
 // What agents say is set as Markdown; nothing of it loads, runs, or is lost.
 func TestSet(t *testing.T) {
+	long := strings.Repeat("g", maxMarkdown-10)
 	for _, c := range []struct{ name, in, want string }{
 		{"prose", "a *b* **c** `d`", "<p>a <em>b</em> <strong>c</strong> <code>d</code></p>"},
 		{"lines", "a\nb", "<p>a<br>\nb</p>"},
@@ -41,8 +46,10 @@ func TestSet(t *testing.T) {
 		{"colours", "\x1b[31mred\x1b[0m \x1b]8;;https://b.example\x07c\x1b]8;;\x07 \x1b(Bd\x1b", "<p>red c d</p>"},
 		{"no UTF-8", "a\xff\x00b", "<p>a\uFFFD\uFFFDb</p>"},
 		{"bidi", "a \u202eb", "<p>a \u202eb</p>"},
-		{"longer than is set", "*a* <b>" + strings.Repeat("c", maxMarkdown) + "\n```\nd\n```",
-			`<div class="said">*a* &lt;b&gt;` + strings.Repeat("c", maxMarkdown) + "</div><pre><code>d\n</code></pre>"},
+		{"in pieces", "*a*\n\n- " + long + "\n\n  b\n\n*c*\n```\n*d*\n```\n- e\n\n  f", "<p><em>a</em></p>\n<ul>\n<li>\n<p>" + long +
+			"</p>\n<p>b</p>\n</li>\n</ul>\n<p><em>c</em></p>\n<pre><code>*d*\n</code></pre>\n<ul>\n<li>\n<p>e</p>\n<p>f</p>\n" +
+			"</li>\n</ul>"},
+		{"a long word", long + long, "<p>" + long + strings.Repeat("g", 10) + "</p>\n<p>" + long[10:] + "</p>"},
 	} {
 		if got := strings.TrimSpace(string(Text{Body: c.in}.Set())); got != c.want {
 			t.Errorf("%s:\n%.500s\nwant\n%.500s", c.name, got, c.want)
@@ -70,7 +77,7 @@ func TestAsTyped(t *testing.T) {
 // What is made to be slow to set is set in the time that long prose takes, as far as that matters.
 func TestSetIsQuick(t *testing.T) {
 	set := func(text string) time.Duration {
-		body := strings.Repeat(text, maxMarkdown/len(text))
+		body := strings.Repeat(text, 3*maxMarkdown/len(text))
 		began := time.Now()
 		_ = Text{Body: body}.Set()
 		return time.Since(began)
@@ -99,4 +106,55 @@ func TestSearched(t *testing.T) {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
+}
+
+// shown are the elements that a text may become, with their attributes.
+var shown = map[string]string{"p": "", "br": "", "hr": "", "em": "", "strong": "", "del": "", "code": "", "h5": "", "ul": "",
+	"ol": "start", "li": "", "blockquote": "", "table": "", "thead": "", "tbody": "", "tr": "", "th": "align",
+	"td": "align", "div": "class", "pre": "data-language", "a": "rel target href title"}
+
+// Whatever is said, the page has nothing of it but harmless elements, each closed, and links to the web.
+func FuzzSet(f *testing.F) {
+	for _, text := range []string{"# a\n\n- [b](https://c.example) *d* ~~e~~\n\n> f\n\n|g|h|\n|-|:-|\n|i|`j`|\n\n```k\n<l>\n```\n",
+		"<a href=javascript:b>", "[a](javascript:b \"c\") ![d](data:e) <https://f.example/\">", "1. a\n\n   ~~~\n   b\n2) c\n***"} {
+		f.Add(text, false)
+		f.Add(text, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, long bool) {
+		if long {
+			text += "\n\n" + strings.Repeat("g", maxMarkdown) + "\n\n" + text
+		}
+		for _, set := range []template.HTML{Text{Body: text}.Set(), Text{Body: text}.AsTyped()} {
+			var open []string
+			tokens := html.NewTokenizer(strings.NewReader(string(set)))
+			for kind := tokens.Next(); kind != html.ErrorToken; kind = tokens.Next() {
+				one := tokens.Token()
+				switch kind {
+				case html.StartTagToken:
+					attributes, known := shown[one.Data]
+					if !known {
+						t.Fatalf("<%s> in %.300q", one.Data, set)
+					}
+					for _, a := range one.Attr {
+						if !slices.Contains(strings.Fields(attributes), a.Key) || a.Key == "href" && !isWeb(a.Val) {
+							t.Fatalf("%s=%q in <%s>", a.Key, a.Val, one.Data)
+						}
+					}
+					if one.Data != "br" && one.Data != "hr" {
+						open = append(open, one.Data)
+					}
+				case html.EndTagToken:
+					if len(open) == 0 || open[len(open)-1] != one.Data {
+						t.Fatalf("</%s> within %v", one.Data, open)
+					}
+					open = open[:len(open)-1]
+				case html.CommentToken, html.DoctypeToken, html.SelfClosingTagToken:
+					t.Fatalf("%s in %.300q", one, set)
+				}
+			}
+			if len(open) > 0 {
+				t.Fatalf("%v is not closed in %.300q", open, set)
+			}
+		}
+	})
 }

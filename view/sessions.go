@@ -38,17 +38,8 @@ func (c *Conversations) read(ctx context.Context, src Source, of choice) (err er
 	if err != nil {
 		return err
 	}
-	in := correlation.Scope{Sessions: append([]int64{}, of.sessions...)}
-	if of.newest {
-		seen := map[int64]bool{}
-		for _, t := range turns {
-			if !seen[t.session] {
-				seen[t.session] = true
-				in.Sessions = append(in.Sessions, t.session)
-			}
-		}
-	}
 	c.Turns = len(turns)
+	in := of.scope(turns)
 	if err := c.readSessions(ctx, src, in); err != nil {
 		return err
 	}
@@ -81,10 +72,28 @@ func (c *Conversations) read(ctx context.Context, src Source, of choice) (err er
 		}
 	}
 	c.relate()
-	c.Listed = slices.SortedFunc(maps.Values(c.byID), func(a, b *Session) int {
+	c.Listed = c.newest()
+	return c.readDelegations(ctx, src)
+}
+
+// scope holds the sessions that are chosen; turns are the newest.
+func (of choice) scope(turns []turnOf) correlation.Scope {
+	if !of.newest {
+		return correlation.Scope{Sessions: append([]int64{}, of.sessions...)} // not nil, which would be all
+	}
+	ids := []int64{}
+	for _, t := range turns {
+		ids = append(ids, t.session)
+	}
+	slices.Sort(ids)
+	return correlation.Scope{Sessions: slices.Compact(ids)}
+}
+
+// newest returns the sessions, the last active first.
+func (c *Conversations) newest() []*Session {
+	return slices.SortedFunc(maps.Values(c.byID), func(a, b *Session) int {
 		return cmp.Or(b.LastActive.Compare(a.LastActive), cmp.Compare(b.ID, a.ID))
 	})
-	return c.readDelegations(ctx, src)
 }
 
 // maxDigests is how many sessions of a page have a digest, the newest: each is read for it.
@@ -92,9 +101,7 @@ const maxDigests = 200
 
 // addDigests adds to the newest sessions of more than one turn what they were about.
 func (c *Conversations) addDigests(ctx context.Context, src Source) error {
-	newest := slices.SortedFunc(maps.Values(c.byID), func(a, b *Session) int {
-		return b.LastActive.Compare(a.LastActive)
-	})
+	newest := c.newest()
 	for _, s := range newest[:min(len(newest), maxDigests)] {
 		if len(s.Turns) == 0 || s.AllTurns < 2 {
 			continue
