@@ -15,7 +15,7 @@ type AgentConfig struct {
 	Command CommandLine `yaml:"command" help:"its command line, a text or a list"`
 
 	Capabilities    []string      `yaml:"capabilities" help:"what it is good at, for agents that choose a delegate"`
-	Env             []string      `yaml:"env" help:"variables that it keeps where its rights are bounded, beside those of its own provider; files that they name may be read"`
+	Env             []string      `yaml:"env" help:"variables that it keeps as a delegated agent, besides those of its provider; it may read the files that they name"`
 	Grace           time.Duration `yaml:"grace" help:"how long it may take to exit by itself"`
 	AsksForTools    *bool         `yaml:"asks_for_tools" help:"whether it asks the user before each memory tool"`
 	KeepsFailed     *bool         `yaml:"keeps_failed" help:"whether a failed prompt stays in its history"`

@@ -30,11 +30,11 @@ type Config struct {
 	LogLevel        string        `yaml:"log_level" default:"info" enum:"trace,debug,info,warn,error,disabled" help:"how much is logged"`
 	LogFile         string        `yaml:"log_file" help:"log here in place of acp/log/proxy.log; - is stderr"`
 	Hold            time.Duration `yaml:"hold" default:"1.5s" help:"how long a prompt may wait for its context"`
-	DatabaseWait    time.Duration `yaml:"database_wait" default:"100ms" help:"how much of that it may wait for a database that another program has locked; at most half"`
-	Fetch           time.Duration `yaml:"fetch" default:"15s" help:"how long the daemon may take to give a context; also SIGNET_SESSION_START_TIMEOUT"`
-	ContextAge      time.Duration `yaml:"context_age" default:"15m" help:"how long the next process may use a context that was fetched and not used"`
-	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"search memory for later prompts, too"`
-	Presence        bool          `yaml:"presence" default:"false" help:"tell the daemon of every prompt, beside the conversation"`
+	DatabaseWait    time.Duration `yaml:"database_wait" default:"100ms" help:"how much of hold may pass while another program has the database locked; at most half"`
+	Fetch           time.Duration `yaml:"fetch" default:"15s" help:"how long to wait for the daemon's context; also SIGNET_SESSION_START_TIMEOUT"`
+	ContextAge      time.Duration `yaml:"context_age" default:"15m" help:"how long the next process may use a context that was fetched but not used"`
+	PerPrompt       bool          `yaml:"per_prompt" default:"false" help:"search memory for every prompt, not only the first"`
+	Presence        bool          `yaml:"presence" default:"false" help:"tell the daemon about each prompt; no prompt waits for it"`
 	Announce        string        `yaml:"announce" default:"off" enum:"off,on,notice" help:"on: send the client each session's Signet key, as _meta[\"signet.ai\"].sessionKey of the result that opens it; notice: tell it after the first prompt what was added, if it takes notices"`
 	Reinject        string        `yaml:"reinject" default:"identity" enum:"never,identity,all" help:"what to insert again after the agent compacted the conversation"`
 	Continue        bool          `yaml:"continue" default:"on" help:"when a session cannot be loaded and a new one replaces it, tell the new one what was said before"`
@@ -43,7 +43,7 @@ type Config struct {
 	MCP             string        `yaml:"mcp" default:"auto" enum:"auto,off,stdio,http" help:"how agents get the memory tools; auto picks what suits each"`
 	MCPCommand      CommandLine   `yaml:"mcp_command" help:"an MCP server to use in place of ours while the daemon runs, such as signet-mcp"`
 	Hooks           string        `yaml:"hooks" default:"disabled" enum:"disabled,inherit,enabled" help:"the agent's own Signet hooks"`
-	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent gets that another agent started: nothing, or memory, as a child of that session"`
+	Nested          string        `yaml:"nested" default:"off" enum:"off,inject" help:"what an agent gets if another agent started it: nothing, or memory, as a child of that session"`
 	Delegation      bool          `yaml:"delegation" default:"off" help:"let agents ask one another for work, with the delegate tools and command"`
 	DelegationAsk   bool          `yaml:"delegation_ask" default:"off" help:"ask you, in the client of the session that delegates and while its turn runs, before a delegated agent does what delegation_allow does not permit"`
 	DelegationAllow []string      `yaml:"delegation_allow" help:"what a delegated agent may do in its own folder besides reading and editing: execute, fetch"`
@@ -53,7 +53,7 @@ type Config struct {
 	Unbounded       bool          `yaml:"delegation_unbounded" default:"off" help:"delegate even if neither the system nor the agent itself confines it to its folder"`
 	Placement       string        `yaml:"placement" default:"prompt" enum:"prompt,system,auto" help:"where identity goes: the first prompt; the system prompt, if the agent takes one; auto: the system prompt if the agent is known to follow it"`
 	Exclude         []string      `yaml:"exclude" help:"globs of folders to leave alone"`
-	Retention       time.Duration `yaml:"retention" default:"365d" help:"how long to keep turns after they were said or imported; 0: until they are delivered"`
+	Retention       time.Duration `yaml:"retention" default:"365d" help:"how long turns are kept after they were said or imported; 0: until they are delivered"`
 	OtherProjects   bool          `yaml:"other_projects" default:"false" help:"recall from other projects, too"`
 	Personal        bool          `yaml:"personal" default:"on" help:"use your preferences (\"I prefer short answers\") in all projects; off: only where you stated them"`
 	Backfill        string        `yaml:"backfill" default:"off" enum:"off,auto" help:"auto: after the first prompt of each start, take in what agents wrote outside the proxy"`
@@ -62,7 +62,7 @@ type Config struct {
 
 	OnSessionEnd      CommandLine   `yaml:"on_session_end" help:"a command to run after a session, with JSON on stdin; a list or a line of words"`
 	OnSessionEndLimit time.Duration `yaml:"on_session_end_limit" default:"1m" help:"how long it may run"`
-	DeliverAtExit     time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before exiting, for at most this long; for containers, which no process outlives"`
+	DeliverAtExit     time.Duration `yaml:"deliver_at_exit" default:"0s" help:"deliver before exiting, for at most this long; for containers, where nothing runs on after the agent"`
 
 	// Agents are the sections of single harnesses, by canonical name.
 	Agents map[string]AgentConfig `yaml:"-"`

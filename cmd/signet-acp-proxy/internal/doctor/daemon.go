@@ -39,7 +39,7 @@ func (e *examination) daemon(ctx context.Context) []Finding {
 			instead = "agents get the identity files alone, and what is owed to it waits"
 		}
 		return e.withoutDaemon("start it, or correct daemon_url, see signet-acp-proxy config show",
-			"for the daemon's memory start it; without it this works as it is", "no daemon at %s: %s", url, instead)
+			"to use the daemon's memory, start it; all else works without it", "no daemon at %s: %s", url, instead)
 	}
 	health, err := client.Present(ctx)
 	if err == nil {
@@ -75,8 +75,8 @@ func daemonFails(ctx context.Context, url string, limit time.Duration, err error
 	case ctx.Err() != nil:
 		return problem("restart it: it hangs", "%s takes connections and does not answer within %v", url, limit)
 	case errors.Is(err, signet.ErrOtherUser):
-		return problem("see who listens there; if it is to be used, name it in daemon_url",
-			"%s belongs to another user: nothing is told to it, and nothing of it is used", url)
+		return problem("see who listens there; to use it, name it in daemon_url",
+			"%s belongs to another user: it gets nothing, and nothing of it is used", url)
 	}
 	return problem("see what listens there", "%s does not answer as a Signet daemon does: %v", url, err)
 }

@@ -154,8 +154,8 @@ func (d debts) findings() (found []Finding) {
 			term.Count(d.open, "delivery"), term.Local(d.oldest), last)...)
 	}
 	if d.memories > 0 {
-		found = append(found, note("", "%s of these that tools stored while the daemon did not answer: kept here "+
-			"meanwhile", term.Count(d.memories, "memory"))...)
+		found = append(found, note("", "%s among these, stored by tools while the daemon did not answer",
+			term.Count(d.memories, "memory"))...)
 	}
 	if d.waiting > 0 {
 		found = append(found, fine("%s waiting on purpose, until there is enough to summarise",
@@ -181,8 +181,8 @@ func (e *examination) events() (found []Finding) {
 		return note("", "%v", err)
 	}
 	for _, why := range alone {
-		found = append(found, problem("the version that has written it takes it in; a damaged one can be moved away",
-			"what was said is not taken in: %v", why)...)
+		found = append(found, problem("run the version that wrote it once; if the file is damaged, move it away",
+			"some of what was said is not in the database: %v", why)...)
 	}
 	return found
 }

@@ -73,7 +73,7 @@ func (e *examination) configuration(err error) []Finding {
 	}
 	var all []Finding
 	for line := range strings.Lines(err.Error()) {
-		all = append(all, problem("correct it; until then the relay takes the default",
+		all = append(all, problem("correct it; until then the default is used",
 			"%s", strings.TrimSpace(line))...)
 	}
 	return all
@@ -94,7 +94,7 @@ func (e *examination) panics() []Finding {
 		return nil
 	}
 	last := noted[len(noted)-1]
-	return problem("a newer version may have it mended; else report it, with its line of "+log,
+	return problem("a newer version may fix it; if not, report it with its line in "+log,
 		"%s in this version within 14 days; the last at %s in %s, at %s: %s", term.Count(len(noted), "panic"),
 		term.Local(last.At), last.Work, last.Where, last.What)
 }

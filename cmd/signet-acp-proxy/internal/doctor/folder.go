@@ -72,7 +72,7 @@ func (e *examination) space() []Finding {
 		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
 	if err != nil {
-		return problem("free some space, or move the folder: SIGNET_PATH, --db", "%s takes nothing more: %v", dir, err)
+		return problem("free some space, or move the folder: SIGNET_PATH, --db", "%s cannot be written: %v", dir, err)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (e *examination) harnesses(ctx context.Context, named []string) (found []Fi
 	all := e.inUse(named)
 	if len(all) == 0 {
 		return append(found, note("install one, or name it: signet-acp-proxy doctor --agent NAME",
-			"none is set up and none was found on PATH")...)
+			"no agent is set up, and none was found on PATH")...)
 	}
 	answers := make([][]Finding, len(all))
 	places := make(chan struct{}, startedAtOnce)

@@ -33,7 +33,7 @@ func (e *examination) identity() []Finding {
 			}
 		}
 		if err != nil {
-			bad = append(bad, problem("give this user a file that it may read, or remove it",
+			bad = append(bad, problem("make it readable for your user, or remove it",
 				"cannot be read: %v", err)...)
 			continue
 		}

@@ -63,7 +63,7 @@ func (e *examination) integration(agent, file string, deaf bool) []Finding {
 		return problem("set hooks: disabled, or acp: agents: "+agent+": inject: off",
 			"%s has Signet's own hooks (%s), and hooks is %s: both inject", agent, file, e.c.Hooks)
 	}
-	return fine("%s has Signet's own hooks (%s); they rest while we inject", agent, file)
+	return fine("%s has Signet's own hooks (%s); they are off while we inject", agent, file)
 }
 
 // folder returns the folder that a variable names, else name below home.
