@@ -15,68 +15,83 @@ var separator = pattern.New("^(?:\\\\?[\"'`]|%22)?\\]?\\s{0,4}(?:[A-Za-z.]{1,20}
 // assigned looks for the value that follows the name n, and adds it if it is a secret.
 func (f *findings) assigned(text string, n name) {
 	rest := text[n.end:min(len(text), n.end+maxValue)]
-	flag := strings.HasPrefix(text[n.start:], "--")
-	at := separator().FindStringSubmatchIndex(rest)
-	if at == nil {
-		if !flag || !strings.HasPrefix(rest, " ") {
-			return
-		}
-		at = []int{0, 1, 0, 1, -1, -1, -1, -1}
-	}
-	operator := strings.TrimSpace(rest[at[2]:at[3]])
-	opening := byte(0)
-	if n.start > 0 {
-		opening = text[n.start-1]
-	}
-	switch {
-	case opening == '{' && n.start > 1 && text[n.start-2] == '$', // ${NAME:-default}
-		opening == ':' && operator == ":", // a part of a resource name
-		opening != '<' && operator == ">", // not an XML element
-		text[n.start:n.end] == "PASS" && testRunner(rest),
-		operator == "|" && !strings.HasPrefix(lineOf(text, n.start), "|"): // not a table
+	l, ok := linkBehind(text, n, rest)
+	if !ok || !l.assigns(text, n, rest) {
 		return
 	}
-	quote := ""
-	if at[6] >= 0 {
-		quote = rest[at[6]:at[7]]
-	} else if flag && at[1] < len(rest) && strings.IndexByte("\"'", rest[at[1]]) >= 0 {
-		quote = rest[at[1] : at[1]+1]
-		at[1]++
+	value, closed, ok := l.value(rest[l.size:])
+	if !closed && n.end+maxValue > len(text) { // more text may belong to it
+		f.wait(n.start, l.quote)
 	}
-	unended := n.end+maxValue > len(text) // more text may belong to it
-	// After a comma only a quoted value on the same line counts, the next argument of a call: prose has commas, too.
-	if operator == "," {
-		if quote == "" || quote == "`" || strings.IndexByte("\"'", rest[0]) < 0 ||
-			strings.Contains(rest[:at[1]], "\n") {
-			return
-		}
+	if a := (assignment{n, value, l.quote != "", l.operator}); ok && a.isSecret() {
+		start := n.end + l.size
+		f.addNamed(start, start+len(value), a.kind())
 	}
-	value := rest[at[1]:]
-	if quote != "" {
-		var closed bool
-		if value, _, closed = strings.Cut(value, quote); !closed && unended {
-			f.wait(n.start, quote)
-		}
-	} else {
-		value = unquoted(value, opening == '?' || opening == '&')
-		if strings.HasPrefix(operator, "%") {
-			value, _, _ = strings.Cut(value, "%")
-		}
-		if operator == ">" {
-			after := strings.TrimLeft(rest[at[1]+len(value):], " \t\r\n")
-			if unended && len(after) < 2 {
-				f.wait(n.start, "")
-			}
-			if !strings.HasPrefix(after, "</") {
-				return
-			}
-		}
+}
+
+// A link is what stands between a name and its value.
+type link struct {
+	before   byte   // what stands before the name
+	operator string // "" behind a flag
+	quote    string // that opens the value
+	size     int    // bytes from the name to the value
+}
+
+func linkBehind(text string, n name, rest string) (l link, ok bool) {
+	if n.start > 0 {
+		l.before = text[n.start-1]
 	}
-	v := assignment{n, value, quote != "", operator}
-	if v.isSecret() {
-		start := n.end + at[1]
-		f.addNamed(start, start+len(value), v.kind())
+	isFlag := strings.HasPrefix(text[n.start:], "--")
+	at := separator().FindStringSubmatchIndex(rest)
+	switch {
+	case at != nil:
+		l.operator, l.size = strings.TrimSpace(rest[at[2]:at[3]]), at[1]
+		if at[6] >= 0 {
+			l.quote = rest[at[6]:at[7]]
+		}
+	case isFlag && strings.HasPrefix(rest, " "):
+		l.size = 1
+	default:
+		return l, false
 	}
+	if isFlag && l.quote == "" && l.size < len(rest) && strings.IndexByte("\"'", rest[l.size]) >= 0 {
+		l.quote = rest[l.size : l.size+1]
+		l.size++
+	}
+	return l, true
+}
+
+// assigns reports whether a link means that the name is given a value.
+func (l link) assigns(text string, n name, rest string) bool {
+	switch {
+	case l.before == '{' && n.start > 1 && text[n.start-2] == '$', // ${NAME:-default}
+		l.before == ':' && l.operator == ":", // a part of a resource name
+		l.before != '<' && l.operator == ">", // not an XML element
+		text[n.start:n.end] == "PASS" && testRunner(rest),
+		l.operator == "|" && !strings.HasPrefix(lineOf(text, n.start), "|"): // not a table
+		return false
+	case l.operator == ",": // the next argument of a call, on the same line: prose has commas, too
+		return l.quote != "" && l.quote != "`" && strings.IndexByte("\"'", rest[0]) >= 0 &&
+			!strings.Contains(rest[:l.size], "\n")
+	}
+	return true
+}
+
+// value returns the value at the start of s. closed: its end is seen. ok is false where it is none.
+func (l link) value(s string) (value string, closed, ok bool) {
+	if l.quote != "" {
+		value, _, closed = strings.Cut(s, l.quote)
+		return value, closed, true
+	}
+	value = unquoted(s, l.before == '?' || l.before == '&')
+	if strings.HasPrefix(l.operator, "%") {
+		value, _, _ = strings.Cut(value, "%")
+	}
+	if l.operator != ">" {
+		return value, true, true
+	}
+	after := strings.TrimLeft(s[len(value):], " \t\r\n")
+	return value, len(after) >= 2, strings.HasPrefix(after, "</")
 }
 
 // testRunner reports whether PASS is what a test runner prints.
@@ -191,45 +206,53 @@ var variableDefault = pattern.New(`^variable\s+"([^"]{1,80})"\s*\{[^{}]{0,400}?\
 // configuration, the less must the value itself look like a secret.
 func (a assignment) isSecret() bool {
 	v := a.value
-	prose := a.operator == "is" || a.operator == "was" || a.operator == "ist" || a.operator == "|"
-	if prose {
+	isProse := slices.Contains([]string{"is", "was", "ist", "|"}, a.operator)
+	if isProse {
 		v = strings.TrimRight(v, ".,;:!?")
 	}
-	if len(v) < 6 || placeholder(v) || strings.Contains(v, "://") || strings.HasPrefix(plainName(v), a.name.plain) {
-		return false
-	}
-	if filePath().MatchString(v) || version().MatchString(v) || number().MatchString(v) {
-		return false
-	}
-	if !a.quoted && (strings.ContainsAny(v, "()[]{}") || codePath().MatchString(v) && wordy(v)) {
-		return false
-	}
-	if !a.quoted && !a.name.upperCase && len(v) < 40 && !a.password() {
-		low := strings.ToLower(v)
-		if slices.ContainsFunc(roots, func(root string) bool { return strings.HasSuffix(low, root) }) {
-			return false // token = access_token: the name of another variable
-		}
-	}
-	if strings.ContainsAny(v, space) {
-		return a.isPassphrase()
-	}
-	if len(v) >= 16 && (random(v) || hexadecimal(v) && digitsIn(v) && entropy(v) >= 2.5) {
-		return true
-	}
-	if !a.name.atEnd || a.name.secret == "auth" || a.name.secret == "sig" || a.name.secret == "sas" {
-		return false
-	}
-	strong := digitsIn(v) || strings.ContainsAny(v, "!@#%^&*+~?$")
-	letters := strings.ContainsFunc(v, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
 	switch {
+	case a.isOther(v), !a.quoted && a.isExpression(v):
+		return false
+	case strings.ContainsAny(v, space):
+		return a.isPassphrase()
+	case len(v) >= 16 && (random(v) || hexadecimal(v) && digitsIn(v) && entropy(v) >= 2.5):
+		return true
+	case !a.name.atEnd, slices.Contains([]string{"auth", "sig", "sas"}, a.name.secret):
+		return false
 	case len(v) >= 10 && 3*classChanges(v) >= len(v) && !wordy(v):
 		return true
-	case a.password() && strong:
-		return true
-	case a.password():
-		return !prose && letters && (a.quoted && !strings.Contains(v, "assw") || a.name.upperCase && len(v) >= 8)
-	case strong && letters && len(v) >= 8 && !wordy(v):
+	}
+	return a.isChosen(v, isProse)
+}
+
+func isLatin(r rune) bool { return r < 0x80 && isLetter(byte(r)) }
+
+// isOther reports whether a value is known to be something else, such as a path, a version or a number.
+func (a assignment) isOther(v string) bool {
+	return len(v) < 6 || placeholder(v) || strings.Contains(v, "://") ||
+		strings.HasPrefix(plainName(v), a.name.plain) || filePath().MatchString(v) ||
+		version().MatchString(v) || number().MatchString(v)
+}
+
+// isExpression reports whether a value without quotes is code: a call, a path of names, or the name of another variable
+// (token = access_token).
+func (a assignment) isExpression(v string) bool {
+	if strings.ContainsAny(v, "()[]{}") || codePath().MatchString(v) && wordy(v) {
 		return true
 	}
-	return strong && letters && len(v) >= 8 && (a.quoted || a.name.upperCase) && !codePath().MatchString(v)
+	low := strings.ToLower(v)
+	return !a.name.upperCase && len(v) < 40 && !a.password() &&
+		slices.ContainsFunc(roots, func(root string) bool { return strings.HasSuffix(low, root) })
+}
+
+// isChosen reports whether a person may have thought of a value.
+func (a assignment) isChosen(v string, isProse bool) bool {
+	strong := digitsIn(v) || strings.ContainsAny(v, "!@#%^&*+~?$")
+	letters := strings.IndexFunc(v, isLatin) >= 0
+	if a.password() {
+		return strong || !isProse && letters &&
+			(a.quoted && !strings.Contains(v, "assw") || a.name.upperCase && len(v) >= 8)
+	}
+	isTold := a.quoted || a.name.upperCase
+	return strong && letters && len(v) >= 8 && (!wordy(v) || isTold && !codePath().MatchString(v))
 }

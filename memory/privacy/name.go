@@ -122,12 +122,7 @@ func secretName(word, before string) (name, bool) {
 	}
 	for _, s := range secretWords {
 		at := strings.LastIndex(p, s)
-		isLast := at+len(s) == len(p)
-		switch {
-		case at < 0,
-			(s == "sig" || s == "sas") && len(p) != 3,
-			(len(s) <= 4 && s != "pwd" || s == "signature") && !isLast, // "author" has no auth in it
-			s == "pass" && !endsInPass(word):
+		if at < 0 || !means(word, p, s) {
 			continue
 		}
 		n := name{plain: p, secret: s, upperCase: word == strings.ToUpper(word) && strings.ToLower(word) != word}
@@ -135,6 +130,17 @@ func secretName(word, before string) (name, bool) {
 		return n, n.atEnd && !contains(p, harmlessWords) || !n.atEnd && !harmless(p)
 	}
 	return name{}, false
+}
+
+// means reports whether a word that stands in a plain name is meant: "author" has no auth in it.
+func means(word, plain, s string) bool {
+	switch {
+	case s == "sig", s == "sas":
+		return plain == s
+	case s == "pass":
+		return endsInPass(word)
+	}
+	return len(s) > 4 && s != "signature" || s == "pwd" || strings.HasSuffix(plain, s)
 }
 
 // countedPasses are the words before "pass" that make it a run over something, as in first_pass.

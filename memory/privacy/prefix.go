@@ -87,28 +87,24 @@ func (p prefix) begins(text string, start, i, end int) bool {
 		return false
 	}
 	head := tail[:p.least]
-	if p.ambiguous() && !unbroken(head) {
+	if p.ambiguous() && !unbroken(head) || !p.random(head) && !p.random(tail) {
 		return false
 	}
-	if !p.random(head) && !p.random(tail) {
-		return false
-	}
-	if i == start || p.telling() || behindGlue(text, i) {
-		return true
-	}
-	// It stands inside a longer name, or in encoded text.
+	return i == start || p.telling() || behindGlue(text, i) || p.beginsInside(text, start, i, tail)
+}
+
+// beginsInside reports whether it begins inside of a longer name, or in encoded text.
+func (p prefix) beginsInside(text string, start, i int, tail string) bool {
+	head := tail[:p.least]
 	switch {
 	case !p.signed():
 		return runBefore(text, start, i) <= maxGlue && p.most > 0 &&
 			len(tail)-len(strings.TrimLeftFunc(tail, inRun)) <= p.most
-	case p.text == "hf_": // no name ends like that
+	case p.text == "hf_", // no name ends like that
+		p.text == "sk-" && strings.IndexByte("aeiouAEIOU", text[i-1]) < 0: // not the end of a task or a disk
 		return true
-	case p.text == "sk-" && strings.IndexByte("aeiouAEIOU", text[i-1]) < 0: // not the end of a task or a disk
-		return true
-	case p.ambiguous():
-		return digitsIn(head) && strings.ToLower(head) != head && strings.ToUpper(head) != head
 	}
-	return true
+	return !p.ambiguous() || digitsIn(head) && strings.ToLower(head) != head && strings.ToUpper(head) != head
 }
 
 const maxGlue = 4 // letters and digits before a key that encoded text has more of

@@ -36,11 +36,8 @@ func (f *findings) seeds(text string) {
 	var phrase []string
 	start, end := 0, 0
 	stop := func() {
-		if len(phrase) >= leastSeed && len(phrase) <= maxSeed {
-			slices.Sort(phrase)
-			if len(slices.Compact(phrase)) >= otherSeeds {
-				f.add(start, end, "seed-phrase")
-			}
+		if isSeedPhrase(phrase) {
+			f.add(start, end, "seed-phrase")
 		}
 		phrase = phrase[:0]
 	}
@@ -70,6 +67,14 @@ func (f *findings) seeds(text string) {
 		f.wait(start, "")
 	}
 	stop()
+}
+
+func isSeedPhrase(words []string) bool {
+	if len(words) < leastSeed || len(words) > maxSeed {
+		return false
+	}
+	slices.Sort(words)
+	return len(slices.Compact(words)) >= otherSeeds
 }
 
 func lower(c byte) bool { return 'a' <= c && c <= 'z' }

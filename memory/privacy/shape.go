@@ -149,19 +149,9 @@ func command(program, option string) pattern.Pattern {
 
 // shape looks for s where one of its needs stands.
 func (f *findings) shape(text string, at int, s shape) {
-	from, most := at, maxOpen // a pattern that must match here is cheap, however long the word
-	switch {
-	case s.before > 0:
-		from, most = max(0, at-s.before-1), maxValue
-	case at > 0 && wordByte(text[at-1]) && wordByte(text[at]):
-		if !anywhere(s.kind) && !behindGlue(text, at) {
-			return
-		}
-		most = 0 // a long word may have many such places
-	}
-	to := min(len(text), at+searchRange)
-	for to < len(text) && to < at+most && strings.IndexByte(space, text[to]) < 0 {
-		to++
+	from, to, ok := s.window(text, at)
+	if !ok {
+		return
 	}
 	window := text[from:to]
 	if s.open != nil && to == len(text) {
@@ -180,6 +170,25 @@ func (f *findings) shape(text string, at int, s shape) {
 		}
 		return
 	}
+}
+
+// window returns where s may stand, to the end of a word. ok is false where it cannot.
+func (s shape) window(text string, at int) (from, to int, ok bool) {
+	from, most := at, maxOpen // a pattern that must match here is cheap, however long the word
+	switch {
+	case s.before > 0:
+		from, most = max(0, at-s.before-1), maxValue
+	case at > 0 && wordByte(text[at-1]) && wordByte(text[at]):
+		if !anywhere(s.kind) && !behindGlue(text, at) {
+			return 0, 0, false
+		}
+		most = 0 // a long word may have many such places
+	}
+	to = min(len(text), at+searchRange)
+	for to < len(text) && to < at+most && strings.IndexByte(space, text[to]) < 0 {
+		to++
+	}
+	return from, to, true
 }
 
 // looksSecret judges a match that may be something else.

@@ -1,6 +1,7 @@
 package privacy
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -69,37 +70,40 @@ func unbroken(s string) bool {
 	return true
 }
 
-// randomStrings finds what is too random to be anything but a secret: 32 to 200 characters, outside of URLs, hashes,
-// public keys and symbol names.
+// randomStrings finds what is too random to be anything but a secret, between the signs of a word.
 func (f *findings) randomStrings(text string, start, end int) {
-	if n := sort.Search(len(f.public), func(n int) bool { return f.public[n].start > start }); n > 0 &&
-		start < f.public[n-1].end {
-		return
-	}
 	before := text[max(0, start-16):start]
-	if strings.Contains(text[start:end], "//") || strings.HasSuffix(before, "://") ||
-		strings.HasSuffix(before, "base64,") || strings.HasSuffix(before, "h1:") ||
-		strings.HasSuffix(before, "zh:") || strings.HasSuffix(before, "SHA256:") ||
-		strings.HasSuffix(before, "sha256:") || strings.HasSuffix(before, "sha512:") {
+	if f.isPublic(start) || strings.Contains(text[start:end], "//") ||
+		slices.ContainsFunc(publicBehind, func(s string) bool { return strings.HasSuffix(before, s) }) {
 		return
 	}
 	for i := start; i < end; {
-		if c := text[i]; c == '.' || c == '~' || c == '%' || c == '=' {
-			i++
-			continue
-		}
 		stop := i
 		for stop < end && strings.IndexByte(".~%=", text[stop]) < 0 {
 			stop++
 		}
-		called := stop < len(text) && text[stop] == '(' // a function's name
-		part := text[i:stop]
-		if !called && len(part) >= 32 && len(part) <= 200 && !publicByPrefix(part) && veryRandom(part) &&
-			!harmless(nameBefore(text, i)) {
+		if randomString(text, i, stop) {
 			f.add(i, stop, "high-entropy")
 		}
-		i = stop
+		i = stop + 1
 	}
+}
+
+// publicBehind are what stands before a URL's rest, an image or a hash.
+var publicBehind = []string{"://", "base64,", "h1:", "zh:", "SHA256:", "sha256:", "sha512:"}
+
+// isPublic reports whether what begins at i stands in a public block or a URL.
+func (f *findings) isPublic(i int) bool {
+	n := sort.Search(len(f.public), func(n int) bool { return f.public[n].start > i })
+	return n > 0 && i < f.public[n-1].end
+}
+
+// randomString reports whether text[start:end] is random, 32 to 200 characters, and neither something public nor the
+// name of a function.
+func randomString(text string, start, end int) bool {
+	s, isCalled := text[start:end], end < len(text) && text[end] == '('
+	return len(s) >= 32 && len(s) <= 200 && !isCalled && !publicByPrefix(s) && veryRandom(s) &&
+		!harmless(nameBefore(text, start))
 }
 
 // publicByPrefix reports whether part begins like something public: a hash that says so, a compiler's symbol, a public
