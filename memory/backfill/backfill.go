@@ -62,6 +62,12 @@ func Walk(ctx context.Context, p Place, agent string, visit Visitor) error {
 		return fmt.Errorf("nothing is known of how %q writes its conversations: name one of %s", agent,
 			strings.Join(Agents(), ", "))
 	}
+	if visit.File == nil {
+		visit.File = func() {}
+	}
+	if visit.LeftOut == nil {
+		visit.LeftOut = func(string, int) {}
+	}
 	f := formats[i]
 	var children []string
 	for _, root := range slices.Compact(slices.Sorted(slices.Values(f.roots(p)))) {
@@ -92,19 +98,18 @@ func (f format) walk(ctx context.Context, p Place, root string, visit Visitor) (
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		rel, relErr := filepath.Rel(root, path)
+		rel, _ := filepath.Rel(root, path) // it stands below
+		isMatch := f.match(filepath.ToSlash(rel))
 		switch {
 		case err != nil && path == root:
 			return nil // it is not installed, or has written nothing
 		case err != nil:
 			visit.Skip(Skip{path, "it cannot be read: " + reason(err)})
 			return nil
-		case relErr != nil:
-			return nil
-		case entry.Type()&fs.ModeSymlink != 0 && (f.match(filepath.ToSlash(rel)) || isFolder(path)):
+		case entry.Type()&fs.ModeSymlink != 0 && (isMatch || isFolder(path)):
 			visit.Skip(Skip{path, "it is a link, and these are not followed"})
 			return nil
-		case !entry.Type().IsRegular() || !f.match(filepath.ToSlash(rel)):
+		case !entry.Type().IsRegular() || !isMatch:
 			return nil
 		case f.isChild != nil && f.isChild(filepath.ToSlash(path)):
 			children = append(children, path)
@@ -135,9 +140,7 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 	if at.Before(visit.Since) || !visit.Until.IsZero() && at.After(visit.Until) {
 		return nil
 	}
-	if visit.File != nil {
-		visit.File()
-	}
+	visit.File()
 	info, err := os.Lstat(path)
 	if err == nil && !belongsToUser(info) {
 		visit.Skip(Skip{path, "it belongs to another user"})
@@ -147,18 +150,7 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 	var stopped error
 	err = f.read(ctx, p, path, func(c Conversation) error {
 		c.Agent, c.File = f.agent, path
-		leave := func(what string, n int) {
-			if visit.LeftOut != nil && n > 0 {
-				visit.LeftOut(what, n)
-			}
-		}
-		for what, n := range c.LeftOut {
-			leave(what, n)
-		}
-		turns := len(c.Turns)
-		c.Turns = slices.DeleteFunc(c.Turns, func(t Turn) bool { return t.Command != "" && t.isOpen() })
-		leave(localCommand, turns-len(c.Turns))
-		if c.ID == "" || len(c.Turns) == 0 {
+		if c = visit.withoutCommands(c); c.ID == "" || len(c.Turns) == 0 {
 			return nil
 		}
 		n++
@@ -179,6 +171,20 @@ func (f format) visitFile(ctx context.Context, p Place, path string, visit Visit
 			"or it is written in a way that is not known here"})
 	}
 	return nil
+}
+
+// withoutCommands returns a conversation without the commands that no agent has answered, and counts them with what else
+// is left out.
+func (v Visitor) withoutCommands(c Conversation) Conversation {
+	turns := len(c.Turns)
+	c.Turns = slices.DeleteFunc(c.Turns, func(t Turn) bool { return t.Command != "" && t.isOpen() })
+	if n := turns - len(c.Turns); n > 0 {
+		v.LeftOut(localCommand, n)
+	}
+	for what, n := range c.LeftOut {
+		v.LeftOut(what, n)
+	}
+	return c
 }
 
 // reason is an error's text without the path, which a Skip names already.

@@ -56,20 +56,44 @@ func jsonFile[T any](take func(b *builder, v T)) reader {
 
 // eachTextLine calls f for each line of a file of text, without its end. One that is longer than maxLine is an error.
 func eachTextLine(ctx context.Context, path string, f func(line string) error) error {
+	return readLines(ctx, path, func(line []byte, isLong, isWhole bool) error {
+		switch {
+		case isLong:
+			return errTooLarge
+		case len(line) == 0 && !isWhole:
+			return nil
+		}
+		return f(strings.TrimRight(strings.ToValidUTF8(string(line), "\uFFFD"), " \t\r\n"))
+	})
+}
+
+// readLines calls f for each line of a file, in memory that does not grow with the file. isLong: it is longer than
+// maxLine, and its words are not there; isWhole: it has an end. An error of f ends the reading.
+func readLines(ctx context.Context, path string, f func(line []byte, isLong, isWhole bool) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, maxLine)
-	for lines.Scan() {
-		line := strings.ToValidUTF8(lines.Text(), "\uFFFD")
-		if err := cmp.Or(f(strings.TrimRight(line, " \t\r")), ctx.Err()); err != nil {
+	r := bufio.NewReaderSize(file, 64<<10)
+	var line []byte
+	isLong := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if isLong = isLong || len(line)+len(part) > maxLine; !isLong {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && !errors.Is(err, io.EOF):
 			return err
 		}
+		if failed := cmp.Or(f(line, isLong, err == nil), ctx.Err()); failed != nil || err != nil {
+			return failed
+		}
+		line, isLong = line[:0], false
 	}
-	return lines.Err()
 }
 
 var errTooLarge = errors.New("it is too large to be read at once")
@@ -95,56 +119,33 @@ func isBadLines(err error) bool {
 	return errors.As(err, &odd)
 }
 
-// eachLine calls f for each line of a file, in memory that does not grow with the file. A line that is too long, is no
-// JSON object, or for which f returns errNotJSON, is passed over, and counted in the badLines that eachLine returns at
-// the end. A last line without a line end is not counted: the harness may still be writing it. Any other error of f
-// ends the reading.
+// eachLine calls f for each line that is a JSON object. Any other, one that is too long, and one for which f returns
+// errNotJSON are passed over, and counted in the badLines that eachLine returns at the end: but for a last line without
+// an end, which the harness may still be writing. Any other error of f ends the reading.
 func eachLine(ctx context.Context, path string, f func(line []byte) error) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	r := bufio.NewReaderSize(file, 64<<10)
-	var line []byte
-	long, odd := false, 0
-	for {
-		part, err := r.ReadSlice('\n')
-		if !long {
-			line = append(line, part...)
-		}
-		if long = long || len(line) > maxLine; long {
-			line = line[:0]
-		}
+	odd := 0
+	err := readLines(ctx, path, func(line []byte, isLong, isWhole bool) (err error) {
+		line = bytes.TrimSpace(line)
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case err != nil && !errors.Is(err, io.EOF):
+		case isLong:
+			err, isWhole = errNotJSON, true
+		case len(line) > 0 && line[0] != '{':
+			err = errNotJSON
+		case len(line) > 0:
+			err = f(line)
+		}
+		if !errors.Is(err, errNotJSON) {
 			return err
 		}
-		line = bytes.TrimSpace(line)
-		is := long || len(line) > 0 && line[0] != '{'
-		if len(line) > 0 && !is {
-			if failed := f(line); errors.Is(failed, errNotJSON) {
-				is = true
-			} else if failed != nil {
-				return failed
-			}
-		}
-		if is && (err == nil || long) {
+		if isWhole {
 			odd++
 		}
-		switch {
-		case err != nil && odd > 0:
-			return badLines(odd)
-		case err != nil:
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		line, long = line[:0], false
+		return nil
+	})
+	if err == nil && odd > 0 {
+		return badLines(odd)
 	}
+	return err
 }
 
 // toolOutput reports whether a line holds nothing but a tool's result, which many long lines do: they are not decoded.

@@ -151,10 +151,10 @@ func (r *noteReader) take(line string) {
 		if strings.HasPrefix(line, r.fence) {
 			r.fence = ""
 		}
-	case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "~~~"):
+	case codeFence().MatchString(line):
 		r.end()
 		r.fence = line[:3]
-	case line == "", line == "---", strings.HasPrefix(line, "<!--"):
+	case endOfNote().MatchString(line):
 		r.end()
 	case r.byAgent && r.last == "---" && frontMatterLine().MatchString(line):
 		r.front = true
@@ -199,6 +199,8 @@ var metaHeadings = []string{"rollout_summary_files", "keywords"}
 
 var (
 	listItem        = pattern.New(`^(?:[-*+]|\d+\.) \s*(.*)$`)
+	codeFence       = pattern.New("^(?:```|~~~)")
+	endOfNote       = pattern.New(`^(?:$|---$|<!--)`)
 	frontMatterLine = pattern.New(`^[a-z_-]+:( |$)`) // the first one, "key: value"
 	// Of several folders that a part of Codex's notes is about the first counts.
 	aboutFolder = pattern.New(`^applies_to: cwd=(.*?)\s*(?:;.*| and /.*|$)`)

@@ -208,51 +208,65 @@ func (in *intake) result() Backfilled {
 
 // take imports one conversation, or a part of one, unless it is filtered out, opted out or forgotten.
 func (in *intake) take(ctx context.Context, c backfill.Conversation) error {
-	last := c.Turns[len(c.Turns)-1]
 	if delegationAt(in.Data.Config, c.Cwd) != "" { // recorded by its relay, as what it is
 		return nil
 	}
 	project, out := in.about(c.Cwd, c.OtherFolders)
-	first := c.File != in.file || c.ID != in.id
-	if first {
+	if why := in.unwanted(c, project); why != "" {
+		in.leave(why, len(c.Turns))
+		return nil
+	}
+	isFirst := c.File != in.file || c.ID != in.id
+	if isFirst {
 		in.file, in.id, in.into, in.counted, in.private = c.File, c.ID, nil, false, nil
 	}
-	leave := func(why string) error { in.leave(why, len(c.Turns)); return nil }
-	switch {
-	case !in.Since.IsZero() && last.Ended.Before(in.Since):
-		return leave(tooOld)
-	case in.Project != "" && project != in.Project:
-		return leave(elsewhere)
-	case out:
-		if first {
-			in.skip(backfill.Skip{File: c.File, Why: "its folder is left out of memory (.signet-ignore or exclude)"})
+	leave := func(why, said string) error {
+		if isFirst && said != "" {
+			in.skip(backfill.Skip{File: c.File, Why: said})
 		}
-		return leave(optedOut)
+		in.leave(why, len(c.Turns))
+		return nil
+	}
+	if out {
+		return leave(optedOut, "its folder is left out of memory (.signet-ignore or exclude)")
 	}
 	parent, known, err := in.parent(ctx, c)
-	if err != nil {
-		return err
-	} else if !known {
-		return leave(withoutHome)
+	if err == nil && !known {
+		return leave(withoutHome, "")
 	}
-	if err = in.leaveForgotten(ctx, &c); err == nil && in.into == nil {
+	if err == nil {
+		err = in.leaveForgotten(ctx, &c)
+	}
+	if err == nil && in.into == nil {
 		in.into, err = in.Data.Sessions.Import(ctx, correlation.OpenSession{
 			Harness: c.Agent, ACPID: c.ID, Cwd: c.Cwd, Project: project, AgentID: in.Data.Config.AgentID,
 			Client: backfillSource(c.Agent), Agent: c.Agent, ParentKey: parent, Key: correlation.NewKey(),
 		})
 	}
-	if err == nil && in.Quiet > 0 && in.into.Live {
-		return leave(isLive)
-	}
-	if errors.Is(err, correlation.ErrForgotten) {
-		if first {
-			in.skip(backfill.Skip{File: c.File, Why: "it was forgotten"})
-		}
-		return leave(wasGone)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, correlation.ErrForgotten):
+		return leave(wasGone, "it was forgotten")
+	case err != nil:
 		return err
+	case in.Quiet > 0 && in.into.Live:
+		return leave(isLive, "")
 	}
+	return in.keep(ctx, c, project)
+}
+
+// unwanted returns why nobody has asked for a conversation, "" where somebody has.
+func (in *intake) unwanted(c backfill.Conversation, project string) string {
+	switch {
+	case !in.Since.IsZero() && c.Turns[len(c.Turns)-1].Ended.Before(in.Since):
+		return tooOld
+	case in.Project != "" && project != in.Project:
+		return elsewhere
+	}
+	return ""
+}
+
+// keep imports what is new of a conversation, and has memory learn from time to time.
+func (in *intake) keep(ctx context.Context, c backfill.Conversation, project string) error {
 	turns, err := in.turnsOf(c, project)
 	if err != nil {
 		return err
