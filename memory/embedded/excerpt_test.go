@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory"
+	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 )
 
@@ -47,19 +48,18 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// The user's words are told where they hold a quarter of the prompt, or one word of it and something that lasts.
+// The user's words are told where they hold a quarter of the prompt, or one word of it and say how things are to be done.
 func TestBears(t *testing.T) {
 	q := rank.Ask("kiln glaze temperature boat paint harbour", time.Time{})
 	q.Weigh([]int{10, 10, 10, 10, 10, 10}, 1000, 10_000)
-	sel := selection{q: &q}
 	for text, want := range map[string]bool{
 		"Check the kiln once more, please.":       false,
 		"Check the glaze of the kiln.":            true,
 		"Never open the kiln while it is hot.":    true,
 		"Never open the door while it is raining": false,
-		"    at kiln.glaze(boat.go:12)":           false,
 	} {
-		if got := sel.bears(text); got != want {
+		sel := selection{q: &q, texts: map[int64]Memory{1: {Content: text}}}
+		if got := sel.bears(&rank.Passage{ID: 1, Traits: passage.DirectsIn(text)}); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -101,15 +101,14 @@ type storedPassage struct {
 	id                        int64
 	content, context, project string
 	personal, gone            bool
-	traits                    passage.Traits
 }
 
 const stalePassages = `SELECT passage, coalesce(m.content, p.content, ''), coalesce(m.context || ' ' || m.tags, ''),
-	coalesce(p.project, ''), coalesce(p.personal, 0), p.id IS NULL, coalesce(p.traits, 0)
+	coalesce(p.project, ''), coalesce(p.personal, 0), p.id IS NULL
 	FROM passages_stale LEFT JOIN passages p ON p.id = passage LEFT JOIN memories m ON m.id = p.memory `
 
 func scanPassage(row sqlite.Row) (p storedPassage, err error) {
-	return p, row.Scan(&p.id, &p.content, &p.context, &p.project, &p.personal, &p.gone, &p.traits)
+	return p, row.Scan(&p.id, &p.content, &p.context, &p.project, &p.personal, &p.gone)
 }
 
 func passageChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, error) {
@@ -150,9 +149,6 @@ func (p storedPassage) insertEntry(ctx context.Context, tx *sql.Tx, terms []stri
 	if p.personal || p.project == "" {
 		scope += " " + anyProject
 	}
-	if p.traits.Has(passage.Changes) {
-		scope += " " + changeTerm
-	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO passages_fts (rowid, content, context, scope) VALUES (?, ?, ?, ?)`,
 		p.id, strings.Join(terms, " "), strings.Join(language.Terms(p.context), " "), scope)
 	return err
@@ -183,14 +179,13 @@ func memoryChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, err
 		staleMemories+`ORDER BY memory DESC LIMIT ?`, most)
 	chores := make([]chore, len(stale))
 	for i, m := range stale {
-		read := language.Read(m.content)
-		traits := passage.TraitsOf(m.content, read)
+		terms, traits := language.Terms(m.content), passage.TraitsOf(m.content)
 		chores[i] = func(ctx context.Context, tx *sql.Tx) error {
 			now, err := sqlite.Collect(ctx, tx, scanStored, staleMemories+`WHERE memory = ?`, m.id)
 			if err != nil || len(now) == 0 || now[0] != m {
 				return err
 			}
-			return m.index(ctx, tx, read.Terms, traits)
+			return m.index(ctx, tx, terms, traits)
 		}
 	}
 	return chores, err
@@ -216,7 +211,7 @@ func (m storedMemory) index(ctx context.Context, tx *sql.Tx, terms []string, tra
 		WHERE memory = ?)`, m.id); err != nil {
 		return err
 	}
-	p := storedPassage{content: m.content, context: m.context, project: m.project, personal: m.personal, traits: traits}
+	p := storedPassage{content: m.content, context: m.context, project: m.project, personal: m.personal}
 	err := tx.QueryRowContext(ctx, `INSERT INTO passages (memory, thread, position, origin, project, personal, created,
 		traits, length) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (memory) WHERE memory IS NOT NULL DO UPDATE SET thread = excluded.thread,
@@ -236,11 +231,9 @@ func threadOf(project, session string) int64 {
 	return -int64(binary.BigEndian.Uint64(sum[:8])>>2) - 1
 }
 
-// Terms of the index's column scope. They begin with private use characters, which stand in no term of a text.
-const (
-	anyProject = "\ue000" // every project may see it
-	changeTerm = "\ue001" // it says that something changed
-)
+// anyProject is the term of the index's column scope for what every project may see. Such terms begin with private use
+// characters, which stand in no term of a text.
+const anyProject = "\ue000"
 
 // projectTerm returns the term of a project.
 func projectTerm(project string) string { return "\ue002" + digest(project)[:12] }

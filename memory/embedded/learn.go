@@ -150,12 +150,11 @@ func readTurn(t correlation.Said) learned {
 			if !part.ByUser && harnessSpeaks(p) {
 				continue
 			}
-			read := language.Read(p)
-			traits := part.Traits | passage.TraitsOf(p, read)
+			traits := part.Traits | passage.TraitsOf(p)
 			if part.ByUser {
 				traits |= passage.DirectsIn(p)
 			}
-			l.passages = append(l.passages, newPassage{origin, p, traits, read.Terms})
+			l.passages = append(l.passages, newPassage{origin, p, traits, language.Terms(p)})
 		}
 	}
 	return l
@@ -260,7 +259,7 @@ func (h newPassage) insert(ctx context.Context, tx *sql.Tx, t correlation.Said, 
 	if err != nil {
 		return err
 	}
-	return storedPassage{id: id, project: t.Project, traits: h.traits}.insertEntry(ctx, tx, h.terms)
+	return storedPassage{id: id, project: t.Project}.insertEntry(ctx, tx, h.terms)
 }
 
 // learnAgain makes the passages and notes of a turn those of what it says now.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/rank"
 	"github.com/Signet-AI/signet-acp-proxy/sqlite"
 )
@@ -43,17 +42,10 @@ const (
 
 	maxCounted  = 4_000  // entries read to learn how common one term is,
 	countedOver = 40_000 // and of all terms; beyond that it is estimated
-	fewEntries  = 2_000  // the same as maxEntries, for passages that say that something changed
 	maxLooked   = 1_000  // ids, best first, that are checked for whether the session may see them
 	maxHits     = 120    // passages that are found by their own words
 	seeds       = 60     // of these, the best that are ranked with their neighbours
-	seedsLarge  = 80     // the same, in an index of more than largeIndex passages
-	largeIndex  = 50_000
-	maxChanges  = 10 // passages that say that something changed, found beside the others
-	maxNaming   = 3  // of the best passages whose names are looked for in changes
-	maxNames    = 8
-	maxNamed    = 250 // passages that may have such a name: one that more have tells nothing
-	maxDated    = 300 // passages of the days that a question names
+	maxDated    = 300    // passages of the days that a question names
 )
 
 // candidates returns the passages that may answer the query, and their neighbours.
@@ -87,11 +79,7 @@ func (s *Store) candidates(ctx context.Context, q *rank.Query, in search) ([]*ra
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	n := seeds
-	if passages > largeIndex {
-		n = seedsLarge
-	}
-	return s.rows(ctx, q, ids, max(n, 2*in.most), in)
+	return s.rows(ctx, q, ids, max(seeds, 2*in.most), in)
 }
 
 // passageCount returns how many passages have a term. ids are the first of them in ascending order, at most read; where
@@ -167,7 +155,6 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 		return nil, true, nil
 	}
 	lists := make([][]int64, len(terms))
-	asked := func(a rank.Asked) string { return matchQuery(a.Forms, a.Prefix) }
 	var missing []*[]int64
 	var queries []string
 	for i, a := range terms {
@@ -175,10 +162,8 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 			lists[i] = known[a.Place]
 			continue
 		}
-		missing, queries = append(missing, &lists[i]), append(queries, narrow+asked(a))
+		missing, queries = append(missing, &lists[i]), append(queries, narrow+matchQuery(a.Forms, a.Prefix))
 	}
-	queries = append(queries, "scope : "+quote(changeTerm)+" AND ("+
-		strings.Join(matchQueries(q.Rarest(fewEntries), asked), " OR ")+")")
 	read, err := s.entries(ctx, queries, maxEntries)
 	if err != nil {
 		return nil, false, err
@@ -186,7 +171,6 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 	for i, list := range missing {
 		*list = read[i]
 	}
-	changing := read[len(missing)]
 	entries := 0
 	for _, ids := range lists {
 		entries += len(ids)
@@ -198,16 +182,7 @@ func (s *Store) matchingIDs(ctx context.Context, q *rank.Query, known [][]int64,
 		}
 	}
 	best := topScored(scores, maxLooked)
-	found, err = s.visible(ctx, in, best, most, 0)
-	if err == nil && len(found) > seeds { // a change is one sentence, which ranks behind long talk of how it was
-		changes := make(map[int64]float64, len(changing))
-		for _, id := range changing {
-			changes[id] = scores[id]
-		}
-		var changed []int64
-		changed, err = s.visible(ctx, in, topScored(changes, 4*maxChanges), maxChanges, 0)
-		found = insertAmong(found, changed)
-	}
+	found, err = s.visible(ctx, in, best, most)
 	return found, len(best) < maxLooked, err
 }
 
@@ -232,7 +207,7 @@ func topScored(scores map[int64]float64, most int) []int64 {
 // most of each. When the deadline passes, those of the last queries are missing.
 func (s *Store) entries(ctx context.Context, queries []string, most int) ([][]int64, error) {
 	list, err := json.Marshal(queries)
-	if err != nil {
+	if err != nil || len(queries) == 0 {
 		return nil, err
 	}
 	all := make([][]int64, 0, len(queries))
@@ -284,18 +259,16 @@ func (s *Store) sessionsOf(ctx context.Context, keys [2]string) ([2]int64, error
 	return list, err
 }
 
-// visible keeps of some ids, in their order, those that a search may see and that have all of some traits, at most
-// most.
-func (s *Store) visible(ctx context.Context, in search, ids []int64, most int,
-	having passage.Traits) ([]int64, error) {
+// visible keeps of some ids, in their order, those that a search may see, at most most.
+func (s *Store) visible(ctx context.Context, in search, ids []int64, most int) ([]int64, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, err
 	}
 	return sqlite.Collect(ctx, s.db, sqlite.One[int64], `SELECT p.id FROM json_each(?9) j
-		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE p.traits & ?10 = ?10`+
+		CROSS JOIN passages p ON p.id = j.value LEFT JOIN memories m ON m.id = p.memory WHERE true`+
 		s.across(scope)+`
-		LIMIT ?1`, append(in.scope(most), string(list), having)...)
+		LIMIT ?1`, append(in.scope(most), string(list))...)
 }
 
 // rows reads passages for ranking, the first n of the ids with their neighbours, which are ranked as well. When the

@@ -82,15 +82,11 @@ func (s *Store) recall(ctx context.Context, session memory.Session, prompt strin
 	if !worth {
 		return others, nil
 	}
-	words, err := s.words(beside, &q, ranked, in)
-	if err != nil && !timedOut(err) {
-		return nil, err
-	}
 	left := maxTold
 	for _, it := range others {
 		left -= it.Tokens()
 	}
-	items, err := s.tell(ctx, &q, words, ranked, in, left)
+	items, err := s.tell(ctx, &q, q.Words(ranked), ranked, in, left)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,6 @@ const (
 	sessionsOfOne = 3   // in which a wish is said that is a rule
 	maxRules      = 3   // that a prompt is told
 	turnShare     = .6  // how much counts what else was said in the rule's turn,
-	strongShare   = .15 // and that it was said as a rule, or again and again
 	leastOfRule   = .25 // share of the prompt that a rule holds to be told
 	ownPassages   = 4   // of a prompt: what follows is mostly pasted
 )
@@ -198,9 +197,6 @@ func (s *Store) recallRules(ctx context.Context, q *rank.Query, ranked []*rank.P
 		m := r.shown()
 		if slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content) {
 			continue
-		}
-		if r.stands() {
-			held += strongShare
 		}
 		it := m.item()
 		it.Score, it.Text = held, clip(m.Content, maxOfRule)

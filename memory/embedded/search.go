@@ -32,11 +32,7 @@ func (s *Store) Search(ctx context.Context, q Query) ([]Memory, error) {
 	if err != nil {
 		return nil, sqlite.While("searching memories", err)
 	}
-	words, err := s.words(ctx, &asked, ranked, in)
-	if err != nil && !timedOut(err) {
-		return nil, sqlite.While("searching memories", err)
-	}
-	ranked = rank.Alternate(words, ranked)
+	ranked = rank.Alternate(asked.Words(ranked), ranked)
 	found, err := s.read(ctx, &asked, ranked[:min(len(ranked), q.Limit)])
 	if err != nil {
 		return nil, sqlite.While("searching memories", err)
@@ -75,7 +71,7 @@ func (s *Store) SearchAll(ctx context.Context, texts []string, q Query) ([]Memor
 const (
 	lookShare    = .6
 	compareShare = .5
-	besideShare  = .6 // of the rest: rules, digests and the user's words, without which passages are told all the same
+	besideShare  = .6 // of the rest: rules and digests, without which passages are told all the same
 )
 
 // partOfDeadline returns a context that ends after a share of the time before ctx's deadline.
@@ -100,11 +96,10 @@ func (s *Store) rank(ctx context.Context, in search) (rank.Query, []*rank.Passag
 	ranked := q.Rank(all)
 	comparing, cancel := partOfDeadline(ctx, compareShare)
 	defer cancel()
-	compared, err := s.supersede(comparing, &q, ranked, in)
-	if err != nil && timedOut(err) {
-		return q, ranked, nil
+	if err := s.supersede(comparing, &q, ranked); err != nil && !timedOut(err) {
+		return q, nil, err
 	}
-	return q, compared, err
+	return q, ranked, nil
 }
 
 // read returns passages as memories, in their order, without memories that repeat a passage.

@@ -67,9 +67,8 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 		return !ok || slices.Contains(in.seen, m.ID) || slices.Contains(in.seen, m.Content)
 	}
 	for _, c := range words {
-		if len(t.items) < maxWords && !seen(c) && t.bears(texts[c.ID].Content) {
-			list := t.sentences(c)
-			t.quote(c, list, t.best(list), wordsExcerpt)
+		if len(t.items) < maxWords && !seen(c) && t.bears(c) {
+			t.quote(c, wordsExcerpt)
 		}
 	}
 	t.most = len(t.items) + maxRecalled
@@ -84,8 +83,7 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 		opened++
 		if c.Traits.Has(passage.Works) {
 			if len(t.items) < t.most {
-				list, best := t.withNeighbours(c)
-				t.quote(c, list, best, workExcerpt)
+				t.quote(c, workExcerpt)
 			}
 		} else {
 			t.take(c)
@@ -106,10 +104,10 @@ func (s *Store) tell(ctx context.Context, q *rank.Query, words, ranked []*rank.P
 }
 
 // bears reports whether the user's words say something about the prompt: they hold a quarter of it, or have a word of
-// it and state something that lasts. Pasted lines and what only asks for work say nothing.
-func (t *selection) bears(text string) bool {
-	held := t.q.Held(language.Terms(text))
-	return len(language.Sentences(text)) > 0 && (held > leastOfRule || held > 0 && len(stated.In(text)) > 0)
+// it and say how things are to be done.
+func (t *selection) bears(c *rank.Passage) bool {
+	held := t.q.Held(language.Terms(t.texts[c.ID].Content))
+	return held > leastOfRule || held > 0 && c.Traits.Has(passage.Directs)
 }
 
 // places has passages by conversation, in order.
@@ -229,8 +227,9 @@ func (t *selection) item(c *rank.Passage, text string) memory.Item {
 	return ownProject([]memory.Item{it}, t.project)[0]
 }
 
-// quote makes an item of the sentences around the best one.
-func (t *selection) quote(c *rank.Passage, list []sentence, best, most int) {
+// quote makes an item of the sentences of a passage around the best one.
+func (t *selection) quote(c *rank.Passage, most int) {
+	list := t.sentences(c)
 	if room := 4 * (t.left - t.item(c, "").Tokens()); room < most {
 		most = room
 	}
@@ -241,7 +240,7 @@ func (t *selection) quote(c *rank.Passage, list []sentence, best, most int) {
 	if len(list) == 0 || most < leastExcerpt && most < whole {
 		return
 	}
-	p := partAround(list, best, most-len("… ")-len(" …"), t.said)
+	p := partAround(list, t.best(list), most-len("… ")-len(" …"), t.said)
 	if t.repeats(p) {
 		return
 	}
@@ -253,26 +252,6 @@ func (t *selection) quote(c *rank.Passage, list []sentence, best, most int) {
 	t.left -= cost
 	t.markSaid(p.sentences)
 	t.items = append(t.items, excerpt{best: c, text: text})
-}
-
-// withNeighbours returns the sentences of a passage and of those beside it in the same part of its turn; best is the
-// index of the passage's best one.
-func (t *selection) withNeighbours(c *rank.Passage) (all []sentence, best int) {
-	thread, at := t.places.of(c), t.places.at[c.ID]
-	first, last := at, at
-	for first > max(at-joinWithin, 0) && thread[first-1].SamePart(c) {
-		first--
-	}
-	for last < min(at+joinWithin, len(thread)-1) && thread[last+1].SamePart(c) {
-		last++
-	}
-	for _, beside := range thread[first : last+1] {
-		if beside == c {
-			best = len(all) + t.best(t.sentences(c))
-		}
-		all = append(all, t.sentences(beside)...)
-	}
-	return all, best
 }
 
 // extend adds the passage at a place beside the item to it, if there is room and the passage says something new.

@@ -119,6 +119,19 @@ var calendars = map[set]calendar{
 	},
 }
 
+// setOf makes the set of the words in lists, folded, when it is first used.
+func setOf(lists ...string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		m := map[string]bool{}
+		for _, list := range lists {
+			for w := range strings.FieldsSeq(list) {
+				m[Fold(w)] = true
+			}
+		}
+		return m
+	})
+}
+
 // ambiguousMonths are names of months that mean something else, too: they count with a word of on before them or a
 // number beside them.
 var ambiguousMonths = setOf(`may march mars mai marzo maio mei mayo august`)
@@ -201,36 +214,6 @@ var timeTables = sync.OnceValue(func() map[set]timeTable {
 	}
 	return tables
 })
-
-// timeWords are the words about time of all languages.
-var timeWords = sync.OnceValue(func() map[string]bool {
-	m := map[string]bool{}
-	for _, t := range timeTables() {
-		for w := range t.months {
-			m[w] = true
-		}
-		for w := range t.weekdays {
-			m[w] = true
-		}
-		for w := range t.units {
-			m[w] = true
-		}
-		for _, p := range t.phrases {
-			m[p.words[0]] = m[p.words[0]] || len(p.words) == 1
-		}
-	}
-	for w := range strings.FieldsSeq(`ago tonight tomorrow weekend morning evening night morgen abend spring summer
-		autumn fall winter monate quarter hour hours oclock am pm recently soon since until annually weekly daily`) {
-		m[w] = true
-	}
-	return m
-})
-
-// timeWord reports whether a folded word is about a time: such a word, a year, a date.
-func timeWord(folded string) bool {
-	return timeWords()[folded] || len(folded) == 4 && (strings.HasPrefix(folded, "19") ||
-		strings.HasPrefix(folded, "20")) || len(folded) >= 8 && isoDay(folded)
-}
 
 // isoDay reports whether a word begins with a date such as 2026-03-12.
 func isoDay(w string) bool {

@@ -21,11 +21,6 @@ type Term struct {
 // A Question is a prompt as it is looked for in the index.
 type Question struct {
 	Terms   []Term
-	When    bool // it asks for a time
-	Many    bool // it asks for a number
-	Who     bool // it asks for a name or a thing
-	Asks    bool // it ends in a question
-	Names   int  // how many different words have a capital inside a sentence
 	Nouns   bool // its language writes all nouns with a capital
 	Foreign bool // it is in another language than English
 }
@@ -46,17 +41,13 @@ func Ask(text string) Question {
 	if !sure {
 		forms = all
 	}
-	q := Question{Nouns: lang == german_, Foreign: sure && lang != english_, Asks: EndsInQuestion(text)}
-	q.When, q.Many, q.Who = asksWhen(text, folded), asksMany(text, folded), asksWho(text, folded)
+	q := Question{Nouns: lang == german_, Foreign: sure && lang != english_}
 	seen := map[string]bool{}
 	add := func(t Term) {
 		if len(t.Forms) == 0 || t.Forms[0] == "" || seen[t.Forms[0]] || len(q.Terms) >= MostTerms {
 			return
 		}
 		seen[t.Forms[0]] = true
-		if t.Name {
-			q.Names++
-		}
 		q.Terms = append(q.Terms, t)
 	}
 	shouts := strings.ToUpper(text) == text

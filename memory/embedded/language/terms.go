@@ -2,45 +2,22 @@ package language
 
 import "strings"
 
-// A Text is what the index holds of a text.
-type Text struct {
-	Terms       []string // in their order
-	Names       int      // how many different words have a capital inside a sentence
-	FirstPerson int      // how many words speak of the speaker: I, my, we
-	Time        bool     // it has a word about a time
-	Many        bool     // it has a number
-	Asks        bool     // it ends in a question
-}
-
-// Read makes a text's terms, and notes which questions it may answer.
-func Read(text string) Text {
+// Terms returns the terms of a text: what the index holds of it, in their order.
+func Terms(text string) []string {
 	words := Words(text)
 	folded := make([]string, len(words))
 	for i, w := range words {
 		folded[i] = Fold(w.Text)
 	}
 	lang, _ := languageOf(folded)
-	t := Text{Terms: make([]string, 0, len(words)), Asks: EndsInQuestion(text)}
-	names := map[string]bool{}
+	terms := make([]string, 0, len(words))
 	for i, w := range words {
-		if firstPerson()[folded[i]] {
-			t.FirstPerson++
-		}
-		t.Time = t.Time || timeWord(folded[i])
-		t.Many = t.Many || isNumber(folded[i])
-		if isCapitalized(w.Text) && !opensSentence(text[:w.At]) && !firstPerson()[folded[i]] {
-			names[folded[i]] = true
-		}
 		if !isStopWord(folded[i], lang|english_) {
-			t.Terms = w.terms(t.Terms, lang)
+			terms = w.terms(terms, lang)
 		}
 	}
-	t.Names = len(names)
-	return t
+	return terms
 }
-
-// Terms returns the terms of a text.
-func Terms(text string) []string { return Read(text).Terms }
 
 // A Set is terms without an order.
 type Set map[string]bool
@@ -100,9 +77,4 @@ func opensSentence(text string) bool {
 func EndsInQuestion(text string) bool {
 	text = strings.TrimRight(text, " \t\r\n*_`\"')»”")
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "か。")
-}
-
-// isNumber reports whether a folded word is a number.
-func isNumber(folded string) bool {
-	return folded != "" && folded[0] >= '0' && folded[0] <= '9' || numberWords()[folded]
 }

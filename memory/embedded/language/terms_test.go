@@ -46,9 +46,6 @@ func TestAskedAsKept(t *testing.T) {
 
 func TestAsk(t *testing.T) {
 	q := Ask("When did Anna move pool.go to the new server, and how many times?")
-	if !q.When || !q.Many || !q.Asks || q.Who || q.Names != 1 {
-		t.Errorf("%+v", q)
-	}
 	for word, check := range map[string]func(Term) bool{
 		"Anna":    func(a Term) bool { return a.Name && !a.Identifier },
 		"pool.go": func(a Term) bool { return a.Identifier },
@@ -83,7 +80,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, term := range Read(text).Terms {
+		for _, term := range Terms(text) {
 			if term == "" || len(term) > 2*LongestTerm || strings.ContainsAny(term, "\" \n*") {
 				t.Errorf("term %q", term)
 			}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Signet-AI/signet-acp-proxy/e2e/realtext"
-	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
 )
 
 func TestPassages(t *testing.T) {
@@ -67,7 +66,7 @@ func FuzzCut(f *testing.F) {
 					t.Fatalf("%.60q is not said in %.60q", line, text)
 				}
 			}
-			if traits := TraitsOf(p, language.Read(p)); traits.Has(SurelyChanges) && !traits.Has(Changes) {
+			if traits := TraitsOf(p); traits.Has(SurelyChanges) && !traits.Has(Changes) {
 				t.Errorf("%.60q surely changes, and does not", p)
 			}
 			Replaced(p)

@@ -7,13 +7,9 @@ type Traits uint16
 
 // Bits of Traits.
 const (
-	Asks             Traits = 1 << iota // ends in a question
-	Timed                               // has a word about a time
-	Counts                              // has a number
-	Changes                             // says that something changed
-	SurelyChanges                       // says so, and can mean nothing else
-	firstPersonShift = 5                // two bits from here: FirstPerson
-	nameShift        = 7                // three bits from here: Names
+	Asks          Traits = 1 << 0 // ends in a question
+	Changes       Traits = 1 << 3 // says that something changed
+	SurelyChanges Traits = 1 << 4 // says so, and can mean nothing else
 )
 
 // Bits of what a passage's place in its turn says, and of the user's words.
@@ -27,12 +23,6 @@ const (
 // Has reports whether t has one trait, or one of several.
 func (t Traits) Has(one Traits) bool { return t&one != 0 }
 
-// FirstPerson is how many words speak of the speaker, up to 3.
-func (t Traits) FirstPerson() int { return int(t>>firstPersonShift) & 3 }
-
-// Names is how many names a passage has, up to 7.
-func (t Traits) Names() int { return int(t>>nameShift) & 7 }
-
 // DirectsIn returns Directs for a text in which a user says how things are to be done.
 func DirectsIn(text string) Traits {
 	if directives.In(text) {
@@ -41,12 +31,10 @@ func DirectsIn(text string) Traits {
 	return 0
 }
 
-// TraitsOf returns the traits of a text; read is language.Read of it.
-func TraitsOf(text string, read language.Text) Traits {
-	t := Traits(min(read.FirstPerson, 3))<<firstPersonShift | Traits(min(read.Names, 7))<<nameShift
+// TraitsOf returns the traits of a text.
+func TraitsOf(text string) (t Traits) {
 	changed, sure := TellsChange(text)
-	for trait, on := range map[Traits]bool{Asks: read.Asks, Timed: read.Time, Counts: read.Many,
-		Changes: changed, SurelyChanges: sure} {
+	for trait, on := range map[Traits]bool{Asks: language.EndsInQuestion(text), Changes: changed, SurelyChanges: sure} {
 		if on {
 			t |= trait
 		}

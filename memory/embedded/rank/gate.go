@@ -1,7 +1,7 @@
 package rank
 
 import (
-	"slices"
+	"math/bits"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/passage"
 )
@@ -10,23 +10,19 @@ import (
 // thresholds decide.
 
 const (
-	leastHeld  = .3 // the least share of the question that a passage must hold, after deductions
-	againstNew = .5 // deducted for names that nobody ever said, by their share
-	againstFew = .3 // deducted, divided by the number of terms: with few terms a match is more likely chance
-	leastOfOne = .5 // the same as leastHeld, for a question with one term
-	leastOfTwo = .6 // the same, where only one term and a common one match
-	forOthers  = .5 // added there for words that nobody ever used, by their share: others may say the same
-	bestOf     = 10 // of the best passages, how many may be the one that matches enough terms
-
-	// Where work was done the agent mentions much in passing: half of what must be held is held where the user speaks.
-	leastAtWork    = .3  // the least share of the prompt,
-	leastToAnswer  = .35 // of a question, which may ask for what was never spoken of,
-	leastOfOneWord = .6  // and of a question with one term
-	againstUnused  = .5  // deducted for words that nobody ever used, by their share
+	leastHeld     = .3  // the least share of the prompt that must be held in talk, after deductions
+	againstNew    = .5  // deducted for names that nobody ever said, by their share
+	againstFew    = .3  // deducted, divided by the number of terms: with few terms a match is more likely chance
+	leastAtWork   = .55 // what the share must reach where work was done, with the words that stand together
+	againstUnused = .5  // deducted there for words that nobody ever used, by their share
+	forEachWord   = .1  // added there for each different word of the prompt in one passage,
+	maxTogether   = 4   // up to so many
+	bestOf        = 10  // of the best passages, those that say whether it is work
 )
 
 // WorthTelling reports whether the best of what was found (ranked by Rank) concerns the prompt enough to be told
-// without being asked for.
+// without being asked for. Where work was done the agent mentions much in passing: half of what must be held is held
+// where the user speaks; and prompts are full of words that any project has, so common ones hold nothing.
 func (q *Query) WorthTelling(ranked []*Passage) bool {
 	if len(ranked) == 0 {
 		return false
@@ -34,45 +30,33 @@ func (q *Query) WorthTelling(ranked []*Passage) bool {
 	if q.content == 0 {
 		return q.Dated // "what did we do last week?"
 	}
-	held, byUser, met, named := 0.0, 0.0, 0.0, false
-	for i, c := range ranked {
-		held = max(held, c.wide)
+	held, byUser, together := 0.0, 0.0, 0
+	for _, c := range ranked {
+		held = max(held, c.window)
 		if c.ByUser {
 			byUser = max(byUser, c.window)
 		}
-		if i < bestOf {
-			met = max(met, c.met)
-			named = named || c.named
-		}
+		together = max(together, bits.OnesCount32(c.terms))
 	}
-	work := AtWork(ranked)
-	if work {
-		held = (held+byUser)/2 - againstUnused*q.neverUsed()
-	} else {
-		held -= againstNew*q.unknownNames() + againstFew/float64(len(q.asked))
+	if !atWork(ranked) {
+		return held-againstNew*q.unknownNames()-againstFew/float64(len(q.asked)) > leastHeld
 	}
-	switch {
-	case met >= 2, met >= 1.4 && q.unspaced(), named:
-		switch {
-		case work && q.asking():
-			return held > leastToAnswer
-		case work:
-			return held > leastAtWork
-		}
-		return held > leastHeld
-	case met >= 1.5: // one term and a common one
-		return held+forOthers*q.unused(ranked) > leastOfTwo && q.asking()
-	case q.content == 1 && met >= 1 && work:
-		return held > leastOfOneWord && q.asking()
-	case q.content == 1 && met >= 1: // a question about one thing that was mentioned a few times
-		return held > leastOfOne && (q.asking() || len(q.asked) == 1) &&
-			!slices.ContainsFunc(q.asked, func(a Asked) bool { return !a.Common && !q.rare(a) })
-	}
-	return false
+	return (held+byUser)/2*q.uncommon()-againstUnused*q.neverUsed()+forEachWord*float64(min(together, maxTogether)) >
+		leastAtWork
 }
 
-// AtWork reports whether most of the best passages were said where work was done.
-func AtWork(ranked []*Passage) bool {
+// uncommon is the share of the prompt that lies in words which say what it is about.
+func (q *Query) uncommon() (share float64) {
+	for _, a := range q.asked {
+		if !a.Common {
+			share += a.share
+		}
+	}
+	return share
+}
+
+// atWork reports whether most of the best passages were said where work was done.
+func atWork(ranked []*Passage) bool {
 	n, best := 0, ranked[:min(len(ranked), bestOf)]
 	for _, c := range best {
 		if c.Traits.Has(passage.Works) {
@@ -115,28 +99,6 @@ func (q *Query) Forget(unused Asked) {
 			q.asked[i].Docs = 0
 		}
 	}
-}
-
-// unspaced reports whether a question is in a script that sets no spaces.
-func (q *Query) unspaced() bool {
-	return !slices.ContainsFunc(q.asked, func(a Asked) bool { return !a.Pair })
-}
-
-// asking reports whether a prompt is a question.
-func (q *Query) asking() bool { return q.Who || q.When || q.Many || q.Asks }
-
-// unused is the share of the question that lies in words, other than names, which nobody ever used.
-func (q *Query) unused(ranked []*Passage) (share float64) {
-	var met uint32
-	for _, c := range ranked {
-		met |= q.nearTerms(c.near)
-	}
-	for i, a := range q.asked {
-		if a.Docs == 0 && !a.Name && met>>i&1 == 0 { // words beginning like it may have matched
-			share += a.share
-		}
-	}
-	return share
 }
 
 // unknownNames is the share of the question's names that no passage has.

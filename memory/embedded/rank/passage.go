@@ -35,37 +35,37 @@ type Passage struct {
 	content string            // its terms, separated by spaces
 	weights [maxAsked]float32 // of each asked term in it (BM25)
 	terms   uint32            // which asked terms it has, a bit each
-	matched int               // how many different ones
 	pairs   int               // of asked terms that follow each other in it
-	opens   bool              // it begins with a name that the question has
-	shared  int               // how many names of the question it has
 	own     float64           // the share of the question that it holds by itself
-	wide    float64           // the same with wideReach neighbours
-	met     float64           // how many terms of the question stand in near
-	named   bool              // one of them is a rare identifier
 	bearing float64           // of a short passage of the user: how well it bears on the prompt
 	near    []*Passage        // itself and, once it is ranked, its neighbours
 	features
 }
+
+// The parameters of BM25: saturation (k1) says how little repetitions of a term add, lengthNorm (b) how much more often
+// a long passage must have it.
+const (
+	saturation = .9
+	lengthNorm = .4
+)
 
 // Read notes what a passage holds of the question. content are the terms of its text as the index has them, about those
 // of its context, which count half.
 func (q *Query) Read(p *Passage, content string, about []byte) {
 	p.content, p.near = content, []*Passage{p}
 	var counts [maxAsked]float64
-	last, first := -1, true
+	last := -1
 	for text := []byte(content); len(text) > 0; {
 		var term []byte
 		term, text, _ = bytes.Cut(text, space)
 		i := q.find(term)
 		if i >= 0 {
 			counts[i]++
-			p.opens = p.opens || first && q.asked[i].Name
 			if last >= 0 && i != last {
 				p.pairs++
 			}
 		}
-		last, first = i, false
+		last = i
 	}
 	for len(about) > 0 {
 		var term []byte
@@ -84,10 +84,6 @@ func (q *Query) Read(p *Passage, content string, about []byte) {
 		p.weights[i] = float32(w)
 		p.terms |= 1 << i
 		p.own += q.asked[i].share * w
-		p.matched++
-		if q.asked[i].Name {
-			p.shared++
-		}
 	}
 }
 

@@ -64,9 +64,6 @@ func (q *Query) Weigh(docs []int, passages, terms float64) {
 			continue // the identifier as a whole is a term, too
 		}
 		a.IDF = math.Log(1 + (q.texts-float64(a.Docs)+.5)/(float64(a.Docs)+.5))
-		if t.Pair {
-			a.IDF /= 2
-		}
 		if t.Pair && a.Docs == 0 { // the two characters may belong to two words
 			a.IDF *= acrossWords
 		}
@@ -151,7 +148,7 @@ func (q *Query) Named() bool {
 // Silent reports whether the prompt names nothing: it has common words alone.
 func (q *Query) Silent() bool { return q.content == 0 }
 
-// Held is the share of the question that a text holds, from 0 to 1, by its terms. What nobody ever said counts half.
+// Held is the share of the question that a text holds, from 0 to 1, by its terms.
 func (q *Query) Held(terms []string) (held float64) {
 	var met uint32
 	for _, t := range terms {
@@ -160,13 +157,7 @@ func (q *Query) Held(terms []string) (held float64) {
 			held += q.asked[i].share
 		}
 	}
-	unknown := 0.0
-	for _, a := range q.asked {
-		if a.Docs == 0 {
-			unknown += a.share
-		}
-	}
-	return held / (1 - unknown/2)
+	return held
 }
 
 // Sought returns the words that are looked for.
@@ -198,23 +189,8 @@ func beginning(term string) string {
 	return string(runes[:max(4, n-2)])
 }
 
-// dateNearness says how near a time is to the days that the question names, from 0 to 1.
-func (q *Query) dateNearness(at time.Time) float64 {
-	if !q.Dated {
-		return 0
-	}
-	from, to := q.Days.From, q.Days.To
+// saidThen reports whether a time is on the days that the question names, or on the day before or after.
+func (q *Query) saidThen(at time.Time) bool {
 	const day = 24 * time.Hour
-	after, before := at.Sub(to), from.Sub(at)
-	switch long := q.Days.Days() > 8; {
-	case after < day && before <= day:
-		return 1
-	case long && after < 45*day && before <= 0:
-		return .4
-	case !long && after < 8*day && before <= 0:
-		return .6
-	case after < 20*day && before <= 20*day:
-		return .2
-	}
-	return 0
+	return q.Dated && at.Sub(q.Days.To) < day && q.Days.From.Sub(at) <= day
 }

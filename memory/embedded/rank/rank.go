@@ -19,7 +19,7 @@ import (
 const Reach = 3
 
 // fades are the weights of neighbours, by their distance.
-type fades [wideReach + 1]float32
+type fades [Reach + 1]float32
 
 func fading(by float64) (f fades) {
 	for k := range f {
@@ -68,8 +68,6 @@ func (q *Query) Rank(all []*Passage) []*Passage {
 				c.session = min(c.own, 1)
 			}
 			c.Score = c.features.score() * c.weight()
-			c.wide = q.best(thread, i, wideReach, wideReach, &slowly)
-			c.met, c.named = q.met(c.near)
 		}
 	}
 	for _, c := range all {
@@ -102,38 +100,39 @@ func byScore(a, b *Passage) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 }
 
+// features of a passage for a question, each from 0 to 1 or a little more.
+type features struct {
+	window   float64 // share of the question's terms in it and its neighbours, weighed
+	before   float64 // the same in it and what was said before it
+	session  float64 // the same in its conversation, relative to the best conversation
+	answers  float64 // the same in the question before it, where it answers one
+	question float64 // it is a question
+	date     float64 // it was said at the time that the question names
+	pairs    float64 // terms that follow each other in it as in the question
+	place    float64 // against it: it is narration, or a plan, said before a tool was called
+}
+
+// score is the weighed sum. The weights were fitted on halves of dialogues with questions, and rounded.
+func (f features) score() float64 {
+	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + 5*f.date + .5*f.pairs - .9*f.question -
+		f.place
+}
+
 func (q *Query) features(thread []*Passage, i int) features {
 	c := thread[i]
 	f := features{
 		window: q.best(thread, i, Reach, Reach, &quickly),
 		before: q.best(thread, i, Reach, 0, &slowly),
-		terms:  float64(min(c.matched, 4)) / 4,
 		pairs:  float64(min(c.pairs, 2)) / 2,
-		date:   q.dateNearness(c.Created),
+	}
+	if q.saidThen(c.Created) {
+		f.date = 1
 	}
 	if c.Traits.Has(passage.Asks) {
 		f.question = 1
 	}
 	if i > 0 && thread[i-1].Traits.Has(passage.Asks) {
 		f.answers = thread[i-1].own
-	}
-	if q.When && c.Traits.Has(passage.Timed) {
-		f.when = 1
-	}
-	if q.Many && c.Traits.Has(passage.Counts) {
-		f.many = 1
-	}
-	if q.Who {
-		f.newNames = float64(min(max(c.Traits.Names()-c.shared, 0), 2)) / 2
-	}
-	if c.Turn == 0 { // who speaks to whom in a turn is known, of what was imported only its words tell it
-		f.first = float64(min(c.Traits.FirstPerson(), 2)) / 2
-		if i > 0 && thread[i-1].Traits.Has(passage.Asks) {
-			f.replies = 1
-		}
-		if c.opens {
-			f.speaker = 1
-		}
 	}
 	switch {
 	case c.Traits.Has(passage.Narrates):
@@ -176,29 +175,6 @@ func (q *Query) sessions(all []*Passage) map[int64]float64 {
 		scores[thread] /= best
 	}
 	return scores
-}
-
-// wideReach is how many passages on each side are searched for evidence that what the prompt is about was spoken of.
-const wideReach = 8
-
-// met returns how many different terms of the question stand in some passages, and whether a rare identifier is among
-// them. Common words and pairs of characters count less.
-func (q *Query) met(near []*Passage) (n float64, named bool) {
-	for t, a := range q.asked {
-		if !holds(near, t) {
-			continue
-		}
-		switch {
-		case a.Common:
-			n += .5
-		case a.Pair:
-			n += .7
-		default:
-			n++
-		}
-		named = named || a.Identifier && q.rare(a)
-	}
-	return n, named
 }
 
 // holds reports whether one of some passages has the asked term with this index.
