@@ -91,8 +91,11 @@ func clip(line string, budget int) string {
 			break
 		}
 		end = i + size
-		if r == ' ' {
+		switch {
+		case r == ' ':
 			space = i
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai): // set no spaces
+			space = 0
 		}
 	}
 	if space > end/2 { // a line without a space in its second half is cut inside a word, not halved

@@ -59,7 +59,7 @@ func TestBears(t *testing.T) {
 		"Never open the door while it is raining": false,
 	} {
 		sel := selection{q: &q, texts: map[int64]Memory{1: {Content: text}}}
-		if got := sel.bears(&rank.Passage{ID: 1, Traits: passage.DirectsIn(text)}); got != want {
+		if got := sel.bears(&rank.Passage{ID: 1, Traits: passage.TraitsOf(text, true)}); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}

@@ -179,7 +179,7 @@ func memoryChores(ctx context.Context, q sqlite.Querier, most int) ([]chore, err
 		staleMemories+`ORDER BY memory DESC LIMIT ?`, most)
 	chores := make([]chore, len(stale))
 	for i, m := range stale {
-		terms, traits := language.Terms(m.content), passage.TraitsOf(m.content)
+		terms, traits := language.Terms(m.content), passage.TraitsOf(m.content, false)
 		chores[i] = func(ctx context.Context, tx *sql.Tx) error {
 			now, err := sqlite.Collect(ctx, tx, scanStored, staleMemories+`WHERE memory = ?`, m.id)
 			if err != nil || len(now) == 0 || now[0] != m {

@@ -150,10 +150,7 @@ func readTurn(t correlation.Said) learned {
 			if !part.ByUser && harnessSpeaks(p) {
 				continue
 			}
-			traits := part.Traits | passage.TraitsOf(p)
-			if part.ByUser {
-				traits |= passage.DirectsIn(p)
-			}
+			traits := part.Traits | passage.TraitsOf(p, part.ByUser)
 			l.passages = append(l.passages, newPassage{origin, p, traits, language.Terms(p)})
 		}
 	}

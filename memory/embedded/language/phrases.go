@@ -18,7 +18,7 @@ func NewPhrases(list, runs string) Phrases {
 	return Phrases{sync.OnceValue(func() map[string][][]string {
 		m := map[string][][]string{}
 		for p := range strings.SplitSeq(list, "|") {
-			if words := phraseWords(p); len(words) > 0 {
+			if words := PlainOf(p).folded; len(words) > 0 {
 				m[words[0]] = append(m[words[0]], words)
 			}
 		}
@@ -27,22 +27,22 @@ func NewPhrases(list, runs string) Phrases {
 }
 
 // In reports whether one of them stands in a text.
-func (p Phrases) In(text string) bool { return p.find(text, false) }
+func (p Phrases) In(t Plain) bool { return p.find(t, false) }
 
 // Begins reports whether a text begins with one of them, or with up to three stop words before it: "and please also …".
-func (p Phrases) Begins(text string) bool { return p.find(text, true) }
+func (p Phrases) Begins(t Plain) bool { return p.find(t, true) }
 
 // After returns the terms of the words that follow one of them in a text, of at most most words.
 func (p Phrases) After(text string, most int) []string {
-	words, folded := Words(text), phraseWords(text)
+	t := PlainOf(text)
 	var terms []string
-	for i, w := range folded {
+	for i, w := range t.folded {
 		for _, phrase := range p.parse()[w] {
-			if len(folded)-i < len(phrase) || !slices.Equal(folded[i:i+len(phrase)], phrase) {
+			if !t.has(phrase, i) {
 				continue
 			}
-			if start, end := i+len(phrase), min(i+len(phrase)+most, len(words)); start < end {
-				terms = append(terms, Terms(text[words[start].At:words[end-1].At+len(words[end-1].Text)])...)
+			if start, end := i+len(phrase), min(i+len(phrase)+most, len(t.Words)); start < end {
+				terms = append(terms, Terms(text[t.Words[start].At:t.Words[end-1].At+len(t.Words[end-1].Text)])...)
 			}
 		}
 	}
@@ -55,33 +55,19 @@ func (p Phrases) After(text string, most int) []string {
 	return terms
 }
 
-// phraseWords returns the words of a text as phrases have them. Many people type no apostrophes.
-func phraseWords(text string) []string {
-	folded := foldedWords(text)
-	for i, w := range folded {
-		folded[i] = apostrophes.Replace(w)
-	}
-	return folded
-}
-
-var apostrophes = strings.NewReplacer("'", "", "’", "")
-
 const maxLeading = 3 // words before a beginning: "and please also …"
 
-func (p Phrases) find(text string, beginning bool) bool {
+func (p Phrases) find(t Plain, beginning bool) bool {
 	for _, run := range p.runs {
-		if at := strings.Index(text, run); at >= 0 && (!beginning || at < 12) {
+		if at := strings.Index(t.Text, run); at >= 0 && (!beginning || at < 12) {
 			return true
 		}
 	}
-	folded := phraseWords(text)
-	for i, w := range folded {
-		if beginning && i > 0 && (i > maxLeading || stopWordLanguages()[folded[i-1]] == 0) {
+	for i, w := range t.folded {
+		if beginning && i > 0 && (i > maxLeading || stopWordLanguages()[t.folded[i-1]] == 0) {
 			return false
 		}
-		if slices.ContainsFunc(p.parse()[w], func(words []string) bool {
-			return len(folded)-i >= len(words) && slices.Equal(folded[i:i+len(words)], words)
-		}) {
+		if slices.ContainsFunc(p.parse()[w], func(phrase []string) bool { return t.has(phrase, i) }) {
 			return true
 		}
 	}

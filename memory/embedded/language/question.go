@@ -21,9 +21,19 @@ type Term struct {
 // A Question is a prompt as it is looked for in the index.
 type Question struct {
 	Terms   []Term
+	Who     bool // it asks for a name or a thing
 	Nouns   bool // its language writes all nouns with a capital
 	Foreign bool // it is in another language than English
 }
+
+// whoWords ask for a name or a thing, unspacedWho where no spaces are set.
+var (
+	whoWords = setOf(`who whom whose what which where name named called title`,
+		`wer wem wen was welche welcher welches wo heißt name namen`, `qui quoi quel quelle où nom appelle`,
+		`quién qué cuál dónde nombre llama`, `chi cosa quale dove nome chiama`, `quem qual onde nome chama`,
+		`wie wat welke waar naam heet`, `кто что какой какая где`)
+	unspacedWho = strings.Fields(`谁 什么 哪 叫 誰 何 どこ どれ 누가 무엇 어디 ใคร อะไร`)
+)
 
 // MostTerms is how many terms a question has at most; a prompt may have a megabyte.
 const MostTerms = 400
@@ -42,6 +52,8 @@ func Ask(text string) Question {
 		forms = all
 	}
 	q := Question{Nouns: lang == german_, Foreign: sure && lang != english_}
+	q.Who = slices.ContainsFunc(folded, func(w string) bool { return whoWords()[w] }) ||
+		slices.ContainsFunc(unspacedWho, func(w string) bool { return strings.Contains(text, w) })
 	seen := map[string]bool{}
 	add := func(t Term) {
 		if len(t.Forms) == 0 || t.Forms[0] == "" || seen[t.Forms[0]] || len(q.Terms) >= MostTerms {

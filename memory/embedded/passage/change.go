@@ -27,8 +27,9 @@ var replacedBy = language.NewPhrases(`instead of|rather than|no longer|no longer
 
 // TellsChange reports whether a text says that something changed; surely says that it can mean nothing else.
 func TellsChange(text string) (changed, surely bool) {
-	surely = sureChanges.In(text)
-	return surely || newStates.In(text), surely
+	plain := language.PlainOf(text)
+	surely = sureChanges.In(plain)
+	return surely || newStates.In(plain), surely
 }
 
 // Replaced returns the terms of what a text says is no longer used.

@@ -16,18 +16,21 @@ const Length = 600
 // Forgotten stands in a text in the place of what a person had forgotten.
 const Forgotten = "[forgotten]"
 
-// Cut cuts one side of a turn into passages: paragraphs, and code blocks, whole where they are short enough. Passages
-// without a word are left out.
+// Cut cuts one side of a turn into passages: paragraphs, and code blocks, whole where they are short enough; each part
+// of a longer one has fences. Passages without a word are left out.
 func Cut(text string) []string {
 	var list []string
 	var lines []string
 	size, fence := 0, ""
 	flush := func() {
-		if p := strings.TrimSpace(strings.Join(lines,
-			"\n")); strings.ContainsFunc(strings.ReplaceAll(p, Forgotten, ""), isWordCharacter) {
+		p := strings.TrimSpace(strings.Join(lines, "\n"))
+		if lines, size = lines[:0], 0; fence != "" {
+			p += "\n" + fence
+			lines, size = append(lines, fence), len(fence)+1
+		}
+		if strings.ContainsFunc(strings.ReplaceAll(p, Forgotten, ""), isWordCharacter) {
 			list = append(list, p)
 		}
-		lines, size = lines[:0], 0
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\r\n")
@@ -36,7 +39,7 @@ func Cut(text string) []string {
 		closes := fence != "" && strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == ""
 		switch {
 		case opens && size > Length/2, fence == "" && bare == "" && !headingOnly(lines),
-			size+len(line) > Length && size > 0:
+			!closes && size+len(line)+len(fence) >= Length && size > len(fence)+1:
 			flush()
 		}
 		switch {
@@ -48,14 +51,15 @@ func Cut(text string) []string {
 		if bare == "" && len(lines) == 0 {
 			continue
 		}
-		for len(line) > Length {
-			end := cutAt(line, Length)
+		for len(line) > Length-2*len(fence)-2 {
+			end := cutAt(line, Length-2*len(fence)-2)
 			lines = append(lines, line[:end])
 			flush()
 			line = strings.TrimLeft(line[end:], " ")
 		}
 		lines, size = append(lines, line), size+len(line)+1
 	}
+	fence = ""
 	flush()
 	return list
 }

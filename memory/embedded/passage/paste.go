@@ -1,10 +1,10 @@
 package passage
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/Signet-AI/signet-acp-proxy/memory/embedded/language"
-	"github.com/Signet-AI/signet-acp-proxy/memory/pattern"
 )
 
 // What a user pastes into a prompt, a log, a stack trace, a diff, a file, is longer than anything they say, and little
@@ -16,9 +16,15 @@ const (
 	maxKept    = 4    // lines of a longer one
 )
 
-// telling finds the lines of pasted text that say what went wrong.
-var telling = pattern.New(`(?i)error|exception|fail|fatal|panic|exit (?:code|status)|exited|denied|refused|not found|` +
-	`no such|cannot|undefined|timed? ?out|traceback|assert|✗|❌`)
+// wrong are words of the lines of pasted text that say what went wrong.
+var wrong = []string{"error", "exception", "fail", "fatal", "panic", "exit code", "exit status", "exited", "denied",
+	"refused", "not found", "no such", "cannot", "undefined", "timeout", "timed out", "time out", "traceback", "assert",
+	"✗", "❌"}
+
+func tells(line string) bool {
+	line = strings.ToLower(line)
+	return slices.ContainsFunc(wrong, func(word string) bool { return strings.Contains(line, word) })
+}
 
 // WithoutPastes cuts what was pasted into a long prompt to the lines that tell. The person's own lines stay.
 func WithoutPastes(text string) string {
@@ -56,18 +62,19 @@ func WithoutPastes(text string) string {
 	return strings.Join(kept, "\n")
 }
 
-// linesThatTell returns a short run as it is; of a long one those lines that tell what went wrong, else its first, each
-// once in a prompt, and each a paragraph: what stood between them is gone.
+// linesThatTell returns a short run as it is; of a long one those lines that tell what went wrong, else its first,
+// each once in a prompt, and each a paragraph: what stood between them is gone. Lines that differ in digits alone, as
+// those of a log do, are the same.
 func linesThatTell(run []string, seen map[string]bool) []string {
 	if len(run) <= longRun {
 		return run
 	}
-	var told, first []string
-	tells := false
+	var first, told []string
+	any := false
 	for _, line := range run {
-		bare := strings.TrimSpace(line)
-		tell := telling().MatchString(bare)
-		tells = tells || tell
+		bare := strings.Map(withoutDigits, strings.TrimSpace(line))
+		tell := tells(bare)
+		any = any || tell
 		if strings.Trim(bare, "`~") == "" || seen[bare] {
 			continue
 		}
@@ -80,8 +87,15 @@ func linesThatTell(run []string, seen map[string]bool) []string {
 			told = append(told, paragraph...)
 		}
 	}
-	if !tells {
+	if !any {
 		return first
 	}
 	return told
+}
+
+func withoutDigits(r rune) rune {
+	if r >= '0' && r <= '9' {
+		return -1
+	}
+	return r
 }

@@ -10,6 +10,7 @@ const (
 	Asks          Traits = 1 << 0 // ends in a question
 	Changes       Traits = 1 << 3 // says that something changed
 	SurelyChanges Traits = 1 << 4 // says so, and can mean nothing else
+	nameShift            = 7      // three bits from here: Names
 )
 
 // Bits of what a passage's place in its turn says, and of the user's words.
@@ -23,18 +24,16 @@ const (
 // Has reports whether t has one trait, or one of several.
 func (t Traits) Has(one Traits) bool { return t&one != 0 }
 
-// DirectsIn returns Directs for a text in which a user says how things are to be done.
-func DirectsIn(text string) Traits {
-	if directives.In(text) {
-		return Directs
-	}
-	return 0
-}
+// Names is how many names a passage has, up to 7.
+func (t Traits) Names() int { return int(t>>nameShift) & 7 }
 
-// TraitsOf returns the traits of a text.
-func TraitsOf(text string) (t Traits) {
-	changed, sure := TellsChange(text)
-	for trait, on := range map[Traits]bool{Asks: language.EndsInQuestion(text), Changes: changed, SurelyChanges: sure} {
+// TraitsOf returns the traits of a text, of the user's words or of what an agent said.
+func TraitsOf(text string, byUser bool) Traits {
+	plain := language.PlainOf(text)
+	t := Traits(min(plain.Names(), 7)) << nameShift
+	for trait, on := range map[Traits]bool{Asks: language.EndsInQuestion(text),
+		Changes: sureChanges.In(plain) || newStates.In(plain), SurelyChanges: sureChanges.In(plain),
+		Directs: byUser && directives.In(plain)} {
 		if on {
 			t |= trait
 		}

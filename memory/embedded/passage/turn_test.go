@@ -36,7 +36,7 @@ func TestParts(t *testing.T) {
 // Of what was pasted the lines stay that tell what went wrong, each once, and what the person said stays.
 func TestWithoutPastes(t *testing.T) {
 	log := func(line string) string {
-		return strings.Repeat("2026-11-21T22:56:35Z sail set\n", 8) + "2026-11-21T22:56:36Z " + line + "\n" +
+		return strings.Repeat("2026-11-21T22:56:35Z sail set\n", 8) + "2026-11-21T22:56:36Z " + line + "\n2026-11-21T22:56:37Z " + line + "\n" +
 			strings.Repeat("2026-11-21T22:56:37Z sail set\n", 60)
 	}
 	text := "The mast broke:\n\n" + log("error: mast: exit status 3") + "\nAnd again:\n```\n" +

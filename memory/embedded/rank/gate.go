@@ -10,7 +10,7 @@ import (
 // thresholds decide.
 
 const (
-	leastHeld     = .3  // the least share of the prompt that must be held in talk, after deductions
+	leastHeld     = .28 // the least share of the prompt that must be held in talk, after deductions
 	againstNew    = .5  // deducted for names that nobody ever said, by their share
 	againstFew    = .3  // deducted, divided by the number of terms: with few terms a match is more likely chance
 	leastAtWork   = .55 // what the share must reach where work was done, with the words that stand together

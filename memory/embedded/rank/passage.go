@@ -36,6 +36,7 @@ type Passage struct {
 	weights [maxAsked]float32 // of each asked term in it (BM25)
 	terms   uint32            // which asked terms it has, a bit each
 	pairs   int               // of asked terms that follow each other in it
+	shared  int               // how many names of the question it has
 	own     float64           // the share of the question that it holds by itself
 	bearing float64           // of a short passage of the user: how well it bears on the prompt
 	near    []*Passage        // itself and, once it is ranked, its neighbours
@@ -84,6 +85,9 @@ func (q *Query) Read(p *Passage, content string, about []byte) {
 		p.weights[i] = float32(w)
 		p.terms |= 1 << i
 		p.own += q.asked[i].share * w
+		if q.asked[i].Name {
+			p.shared++
+		}
 	}
 }
 

@@ -104,6 +104,7 @@ func byScore(a, b *Passage) int {
 type features struct {
 	window   float64 // share of the question's terms in it and its neighbours, weighed
 	before   float64 // the same in it and what was said before it
+	newNames float64 // names that the question does not have, where that asks for one
 	session  float64 // the same in its conversation, relative to the best conversation
 	answers  float64 // the same in the question before it, where it answers one
 	question float64 // it is a question
@@ -114,8 +115,8 @@ type features struct {
 
 // score is the weighed sum. The weights were fitted on halves of dialogues with questions, and rounded.
 func (f features) score() float64 {
-	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + 5*f.date + .5*f.pairs - .9*f.question -
-		f.place
+	return 4.5*math.Sqrt(f.window) + 3*f.before + 2.8*f.session + 2*f.answers + f.newNames + 5*f.date +
+		.5*f.pairs - .9*f.question - f.place
 }
 
 func (q *Query) features(thread []*Passage, i int) features {
@@ -133,6 +134,9 @@ func (q *Query) features(thread []*Passage, i int) features {
 	}
 	if i > 0 && thread[i-1].Traits.Has(passage.Asks) {
 		f.answers = thread[i-1].own
+	}
+	if q.Who {
+		f.newNames = float64(min(max(c.Traits.Names()-c.shared, 0), 2)) / 2
 	}
 	switch {
 	case c.Traits.Has(passage.Narrates):

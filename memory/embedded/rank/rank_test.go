@@ -87,7 +87,7 @@ func FuzzRank(f *testing.F) {
 		for i, text := range []string{one, two, three} {
 			terms := language.Terms(text)
 			p := &Passage{ID: int64(i + 1), Thread: int64(i / 2), Position: float64(i), Found: i != 2,
-				Created: monday.AddDate(0, 0, i), Traits: passage.TraitsOf(text), Length: float64(len(terms))}
+				Created: monday.AddDate(0, 0, i), Traits: passage.TraitsOf(text, false), Length: float64(len(terms))}
 			q.Read(p, strings.Join(terms, " "), []byte(question))
 			all, said[p.ID] = append(all, p), text
 		}

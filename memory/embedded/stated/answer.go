@@ -60,20 +60,20 @@ func answered(before, text string) string {
 			question = s.Text
 		}
 	}
-	if question == "" || len(text) > longestSay || language.EndsInQuestion(text) || questions()[firstWord(text)] {
+	answer, asked := language.PlainOf(text), language.PlainOf(question)
+	if question == "" || len(text) > longestSay || language.EndsInQuestion(text) || questions()[answer.Word(0)] {
 		return ""
 	}
-	words := language.Words(text)
-	said, rest, _ := strings.Cut(text, ",")
+	said, rest, _ := cut(answer)
 	switch {
-	case len(words) > 1 && reports()[folded(words[1])] && !refuses.Begins(said):
+	case reports()[answer.Word(1)] && !refuses.Begins(said):
 		return "" // "ok, I've …"
-	case offers.In(question):
+	case offers.In(asked):
 		if !affirms.Begins(said) || !exceptions.Begins(rest) {
 			return ""
 		}
-	case matters.In(question) && (affirms.Begins(text) || refuses.Begins(text)):
-	case choices.In(question) && len(words) <= longestChoice && !approves(text) && choosing(firstWord(text)):
+	case matters.In(asked) && (affirms.Begins(answer) || refuses.Begins(answer)):
+	case choices.In(asked) && len(answer.Words) <= longestChoice && !approves(text) && choosing(answer.Word(0)):
 	default:
 		return ""
 	}

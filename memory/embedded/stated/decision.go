@@ -7,9 +7,9 @@ import (
 )
 
 // isDecision reports whether a sentence settles something about the work.
-func isDecision(text string, asks bool) bool {
+func isDecision(text language.Plain, asks bool) bool {
 	switch {
-	case asks, questions()[firstWord(text)]:
+	case asks, questions()[text.Word(0)]:
 		return false
 	case proposal(text), refusal(text), insteadOf.Begins(text) && chooses.In(text):
 		return true
@@ -17,38 +17,24 @@ func isDecision(text string, asks bool) bool {
 		return false
 	}
 	return settles.In(text) || names.Begins(text) || chooses.Begins(text) && instead.In(text) ||
-		holds.In(text) && !ofOthers(text) && firstWord(text) != "if"
-}
-
-func firstWord(text string) string {
-	if words := language.Words(text); len(words) > 0 {
-		return folded(words[0])
-	}
-	return ""
+		holds.In(text) && !ofOthers(text) && text.Word(0) != "if"
 }
 
 // proposal reports whether a sentence proposes something that is no step of the work: "let's store it as JSON", and not
 // "let's start".
-func proposal(text string) bool {
-	words := language.Words(text)
-	plain := make([]string, len(words), len(words)+2)
-	for i, w := range words {
-		plain[i] = folded(w)
-	}
-	plain = append(plain, "", "")
-	for i := range words {
-		if plain[i] != "lets" && !(plain[i] == "let" && plain[i+1] == "us") ||
-			i > 0 && !startsClause(text, words, i) && !beforeProposal()[plain[i-1]] {
+func proposal(text language.Plain) bool {
+	for i := range text.Words {
+		if text.Word(i) != "lets" && !(text.Word(i) == "let" && text.Word(i+1) == "us") ||
+			i > 0 && !startsClause(text, i) && !beforeProposal()[text.Word(i-1)] {
 			continue
 		}
-		next := plain[i+1:]
-		for len(next) > 2 && fillers()[next[0]] {
-			if next[0] == "instead" {
+		next := i + 1
+		for ; fillers()[text.Word(next)]; next++ {
+			if text.Word(next) == "instead" {
 				return true
 			}
-			next = next[1:]
 		}
-		switch verb, behind := next[0], next[1]; {
+		switch verb, behind := text.Word(next), text.Word(next+1); {
 		case verb == "go" && behind == "with", verb == "go" && behind == "back":
 			return true
 		case verb == "make" && behind == "sure", verb == "move" && forward()[behind],
@@ -61,8 +47,14 @@ func proposal(text string) bool {
 }
 
 // refusal reports whether a sentence begins with a no and says what is to be in its place.
-func refusal(text string) bool {
-	no, rest, comma := strings.Cut(text, ",")
-	return comma && len(no) <= 12 && refuses.Begins(no) && len(language.Words(rest)) > 1 &&
-		(!reports()[firstWord(rest)] || wants.Begins(rest))
+func refusal(text language.Plain) bool {
+	no, rest, comma := cut(text)
+	return comma && len(no.Text) <= 12 && refuses.Begins(no) && len(rest.Words) > 1 &&
+		(!reports()[rest.Word(0)] || wants.Begins(rest))
+}
+
+// cut cuts a sentence at its first comma.
+func cut(text language.Plain) (before, after language.Plain, found bool) {
+	a, b, found := strings.Cut(text.Text, ",")
+	return language.PlainOf(a), language.PlainOf(b), found
 }

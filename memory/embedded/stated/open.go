@@ -37,7 +37,7 @@ var (
 )
 
 // GoesOn reports whether a prompt goes on with earlier work: "continue", "what is left?".
-func GoesOn(prompt string) bool { return len(prompt) <= longest && goesOn.In(prompt) }
+func GoesOn(prompt string) bool { return len(prompt) <= longest && goesOn.In(language.PlainOf(prompt)) }
 
 // Gist returns the first sentences of a result, without headings and code.
 func Gist(result string) string {
@@ -65,8 +65,8 @@ func Open(result string) string {
 		if len(steps) == maxSteps {
 			break
 		}
-		says := remains.In(s.Text)
-		switch listed = s.Item && (listed || remains.In(s.Heading)); {
+		says := remains.In(language.PlainOf(s.Text))
+		switch listed = s.Item && (listed || remains.In(language.PlainOf(s.Heading))); {
 		case says && strings.HasSuffix(s.Text, ":"):
 			listed = true
 		case says, listed:
@@ -82,7 +82,7 @@ const (
 )
 
 // TakesBack reports whether a text may take a decision back.
-func TakesBack(text string) bool { return undoes.In(text) }
+func TakesBack(text string) bool { return undoes.In(language.PlainOf(text)) }
 
 // Reverted returns those of some decisions, in their order, that a later one takes back, with that one. A later one
 // that says what it replaces takes back nothing else.

@@ -9,9 +9,9 @@ import (
 
 // isRule reports whether a sentence is a rule: it says that something holds always, or from now on, and is addressed
 // to the agent. What holds only for now is none, nor what is told ("it never came"), nor what others are to do.
-func isRule(text string, asks bool) bool {
+func isRule(text language.Plain, asks bool) bool {
 	switch {
-	case asks, auxiliaries()[firstWord(text)], passing.In(text), guesses.In(text), examples.Begins(text):
+	case asks, auxiliaries()[text.Word(0)], passing.In(text), guesses.In(text), examples.Begins(text):
 		return false
 	case makesRule.In(text):
 		return true
@@ -22,34 +22,28 @@ func isRule(text string, asks bool) bool {
 }
 
 // orders reports whether a sentence has "never" or "always" as an order, and does not tell what never happened.
-func orders(text string) bool {
-	words := language.Words(text)
+func orders(text language.Plain) bool {
 	begged := false
-	for _, w := range words {
-		begged = begged || begs()[language.Fold(w.Text)]
+	for i := range text.Words {
+		begged = begged || begs()[text.Word(i)]
 	}
-	for i, w := range words {
-		switch adverb := language.Fold(w.Text); {
+	for i := range text.Words {
+		switch adverb := text.Word(i); {
 		case !adverbs()[adverb]:
 		case adverb != "never" && adverb != "always":
-			return begged || i <= 1 || !tellers()[firstWord(text)] && adverb[0] < 0x80
-		case i+1 < len(words) && (i == 0 || startsClause(text, words, i) || beforeOrder()[folded(words[i-1])]) &&
-			!narrated(folded(words[i+1])):
+			return begged || i <= 1 || !tellers()[text.Word(0)] && adverb[0] < 0x80
+		case i+1 < len(text.Words) && (i == 0 || startsClause(text, i) || beforeOrder()[text.Word(i-1)]) &&
+			!narrated(text.Word(i+1)):
 			return true
 		}
 	}
 	return false
 }
 
-// folded is a word in lower case, without accents and apostrophes.
-func folded(w language.Word) string {
-	return language.Fold(strings.NewReplacer("'", "", "’", "").Replace(w.Text))
-}
-
 // startsClause reports whether a word stands behind a sign.
-func startsClause(text string, words []language.Word, i int) bool {
-	before := text[words[i-1].At+len(words[i-1].Text) : words[i].At]
-	return strings.TrimSpace(before) != ""
+func startsClause(text language.Plain, i int) bool {
+	before := text.Words[i-1]
+	return strings.TrimSpace(text.Text[before.At+len(before.Text):text.Words[i].At]) != ""
 }
 
 // narrated reports whether an English verb tells what happens or happened.
@@ -59,12 +53,11 @@ func narrated(verb string) bool {
 }
 
 // ofOthers reports whether a sentence speaks of what others do, and neither of the agent nor of the speaker.
-func ofOthers(text string) bool {
+func ofOthers(text language.Plain) bool {
 	others, us := false, false
-	for _, w := range language.Words(text) {
-		f := folded(w)
-		others = others || otherPeople()[f]
-		us = us || ourselves()[f]
+	for i := range text.Words {
+		others = others || otherPeople()[text.Word(i)]
+		us = us || ourselves()[text.Word(i)]
 	}
 	return others && !us
 }
@@ -72,14 +65,14 @@ func ofOthers(text string) bool {
 const longestWish = 200 // bytes
 
 // isWish reports whether a sentence tells the agent how to work, or complains how it does.
-func isWish(text string, asks bool) bool {
-	if oneTurn.In(text) || len(text) > longestWish {
+func isWish(text language.Plain, asks bool) bool {
+	if oneTurn.In(text) || len(text.Text) > longestWish {
 		return false
 	}
 	if asks {
 		return complaints.Begins(text) && reproaches.Begins(text)
 	}
-	return complaints.Begins(text) || wishes.Begins(text) && firstWord(text) != "i"
+	return complaints.Begins(text) || wishes.Begins(text) && text.Word(0) != "i"
 }
 
 // Same reports whether two sentences, of which these are the terms, state the same: nearly all that the shorter one

@@ -46,21 +46,22 @@ func In(prompt string) (found []Statement) {
 }
 
 func read(text string) (s Statement, ok bool) {
-	s.Text = text
 	if at := request().FindStringIndex(text); at != nil { // "let's go with B, but can you …?"
-		s.Text, text = text[:at[0]], text[:at[0]]
+		text = text[:at[0]]
 	}
+	s.Text = text
+	plain := language.PlainOf(text)
 	switch asks := language.EndsInQuestion(text); {
-	case !asks && remembers.Begins(text):
+	case !asks && remembers.Begins(plain):
 		s.Kind = Fact
-	case !asks && preferences.In(text):
+	case !asks && preferences.In(plain):
 		s.Kind = Preference
-		s.Personal = ofPerson.Begins(text) && crosses(text)
-	case isRule(text, asks):
+		s.Personal = ofPerson.Begins(plain) && crosses(text)
+	case isRule(plain, asks):
 		s.Kind = Rule
-	case isDecision(text, asks):
+	case isDecision(plain, asks):
 		s.Kind = Decision
-	case isWish(text, asks):
+	case isWish(plain, asks):
 		s.Kind = Wish
 	default:
 		return s, false
