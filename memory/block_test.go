@@ -322,7 +322,7 @@ func TestBlockJSON(t *testing.T) {
 func TestClip(t *testing.T) {
 	for line, want := range map[string]string{
 		"the port is 7443 and stays": "the port is …",
-		"端口 七千四百四十三保持不变直到明年春天为止": "端口 七千四百四十三保持 …",
+		"端口 七千四百四十三保持不变直到明年春天为止":     "端口 七千四百四十三保持 …",
 	} {
 		if got := clip(line, 4); got != want {
 			t.Errorf("%q is cut to %q", line, got)
