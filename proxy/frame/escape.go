@@ -87,15 +87,7 @@ func cutEnd(b []byte) []byte {
 		return b[:n]
 	}
 	b = cutEscape(b, -1)
-	for n := len(b) - 1; n >= 0 && n > len(b)-utf8.UTFMax; n-- {
-		if utf8.RuneStart(b[n]) {
-			if !utf8.FullRune(b[n:]) {
-				b = b[:n]
-			}
-			break
-		}
-	}
-	return b
+	return b[:len(b)-len(halfRune(b))]
 }
 
 // cutBeginning does the same at the beginning of b. A byte that cannot stand inside of an escape ends any that was cut.

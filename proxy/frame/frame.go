@@ -15,8 +15,113 @@
 // or found with Find, has passed the strict one first. Neither recurses.
 package frame
 
+import (
+	"bytes"
+	"iter"
+)
+
 // A Span is a half-open range of bytes in a frame.
 type Span struct{ Start, End int }
 
 // Of returns the bytes of line that the span covers, without copying them.
 func (s Span) Of(line []byte) []byte { return line[s.Start:s.End] }
+
+// Find returns the span of the value at path, a list of object keys. Keys match in exact case with escapes decoded, and
+// the last of duplicates wins. Without a path it is the frame's own value, without white space around it. ok is false
+// when there is no such value, or line is not Valid.
+func Find(line []byte, path ...string) (at Span, ok bool) {
+	if !Valid(line) {
+		return Span{}, false
+	}
+	return lookup(line, path)
+}
+
+// lookup is Find in a line that is known to be valid. It goes through the objects on the path in one pass.
+func lookup(line []byte, path []string) (at Span, ok bool) {
+	at = Span{space(line, 0), len(bytes.TrimRight(line, " \t\r\n"))}
+	if len(path) == 0 {
+		return at, true
+	}
+	m, ok := membersOf(line, at)
+	if !ok {
+		return Span{}, false
+	}
+	at, ok = Span{}, false
+	for level := 0; ; {
+		if !m.next() {
+			if level--; level < 0 || m.i < 0 {
+				return at, ok
+			}
+			continue // after this object, with the members of the one around it
+		}
+		hit, last := sameKey(m.key, path[level]), level == len(path)-1
+		if hit {
+			at, ok = Span{}, false // an earlier duplicate does not count
+		}
+		if hit && !last && line[m.i] == '{' {
+			m.i++
+			level++
+			continue
+		}
+		end := skip(m.b, m.i)
+		if end < 0 {
+			return Span{}, false
+		}
+		if hit && last {
+			at, ok = Span{m.i, end}, true
+		}
+		m.i = end
+	}
+}
+
+// sameKey reports whether a key as it came, between its quotes, decodes to key.
+func sameKey(raw []byte, key string) bool {
+	decoded, ok := decode(raw)
+	return ok && string(decoded) == key
+}
+
+// Members iterates over an object's members in order, duplicates included: the key, decoded, and the span of the value
+// in line. Anything but an object has none. object is a span in a valid line, as Find and the iterators here return.
+func Members(line []byte, object Span) iter.Seq2[string, Span] {
+	return func(yield func(string, Span) bool) {
+		m, ok := membersOf(line, object)
+		for ok && m.next() {
+			end := skip(m.b, m.i)
+			if end < 0 {
+				return
+			}
+			key, _ := decode(m.key)
+			if !yield(string(key), Span{m.i, end}) {
+				return
+			}
+			m.i = end
+		}
+	}
+}
+
+func membersOf(line []byte, object Span) (members, bool) {
+	if object.Start >= object.End || line[object.Start] != '{' {
+		return members{}, false
+	}
+	return members{b: line[:object.End], i: object.Start + 1}, true
+}
+
+// Elements iterates over the spans in line of an array's elements, in order. Anything but an array has none. array is a
+// span in a valid line, as Find and the iterators here return.
+func Elements(line []byte, array Span) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		if array.Start >= array.End || line[array.Start] != '[' {
+			return
+		}
+		b := line[:array.End]
+		for i := space(b, array.Start+1); i < len(b) && b[i] != ']'; {
+			end := skip(b, i)
+			if end < 0 || !yield(Span{i, end}) {
+				return
+			}
+			if i = space(b, end); i < len(b) && b[i] == ',' {
+				i = space(b, i+1)
+			}
+		}
+	}
+}

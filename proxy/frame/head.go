@@ -12,6 +12,18 @@ const (
 	Noise              // anything else: no JSON-RPC
 )
 
+// Need is a set: what Peek has to find out besides the method.
+type Need uint8
+
+const (
+	NeedID Need = 1 << iota
+	NeedSession
+	NeedUpdate
+	needEnd // known only at the frame's end
+
+	All = NeedID | NeedSession | NeedUpdate | needEnd
+)
+
 // A Head is what routing needs to know of a frame. Its slices point into the frame, or are decoded copies where the
 // frame has escapes: they are valid until the frame's buffer is used again.
 type Head struct {
@@ -75,6 +87,7 @@ type peek struct {
 	readAll bool // a key that matters may come again: everything is wanted
 	want    Need // All until need was called
 	have    Need
+	in      level
 	h       *Head
 }
 
@@ -102,110 +115,123 @@ func (p *peek) settledAfter(i int) bool {
 }
 
 // object goes through a frame whose first member starts at i, and through the objects in it that matter, in one loop.
-// It returns the frame's end, or incomplete, broken or stopped.
+// It returns incomplete, broken or stopped.
 func (p *peek) object(i int) int {
-	b, h := p.b, p.h
-	in := inFrame
 	for {
-		// A comma, a key or the end of an object.
-		if i = space(b, i); i >= len(b) {
+		i = space(p.b, i)
+		if i < len(p.b) && p.b[i] == ',' {
+			i = space(p.b, i+1)
+		}
+		switch {
+		case i >= len(p.b):
 			return incomplete
-		}
-		if b[i] == ',' {
-			if i = space(b, i+1); i >= len(b) {
-				return incomplete
-			}
-		}
-		if b[i] == '}' {
-			p.have |= knownAtEnd[in]
-			if i++; in == inFrame {
-				return i
-			}
-			if in--; p.known() && p.settledAfter(i) {
-				return stopped
-			}
-			continue
-		}
-		if b[i] != '"' {
+		case p.b[i] == '}':
+			i = p.leave(i + 1)
+		case p.b[i] == '"':
+			i = p.member(i)
+		default:
 			return broken
 		}
-		name, size := nameAt(b[i:], in)
-		if name == nameOther {
-			end := closing(b, i+1)
-			if end < 0 {
-				return incomplete
-			}
-			size = end + 1 - i
-			if bytes.IndexByte(b[i:end], '\\') >= 0 {
-				name = escapedName(b[i:end+1], in)
-			}
-		}
-		if i = space(b, i+size); i >= len(b) {
-			return incomplete
-		}
-		if b[i] != ':' {
-			return broken
-		}
-		if i = space(b, i+1); i >= len(b) {
-			return incomplete
-		}
-
-		// Its value.
-		switch name {
-		case nameParams:
-			h.Session, h.Update = nil, nil
-			if b[i] == '{' {
-				i, in = i+1, inParams
-				continue
-			}
-			p.have |= knownAtEnd[inParams]
-		case nameUpdate:
-			h.Update = nil
-			if b[i] == '{' {
-				i, in = i+1, inUpdate
-				continue
-			}
-			p.have |= knownAtEnd[inUpdate]
-		case nameResult, nameError:
-			h.Result = h.Result || name == nameResult
-			if name == nameError {
-				h.Error = b[i] != 'n' // a null is none
-			}
-			if !p.asked {
-				p.ask()
-			}
-			if p.known() && p.settledAfter(i) {
-				return stopped // before the value, which can be long
-			}
-		}
-		start := i
-		if b[i] == '"' {
-			if i = closing(b, i+1); i < 0 {
-				return incomplete
-			}
-			i++
-		} else if i = skip(b, i); i < 0 {
+		if i < 0 {
 			return i
 		}
-		switch name {
-		case nameOther:
-			continue
-		case nameMethod:
-			h.Method = text(b[start:i])
-			p.ask()
-		case nameID:
-			h.ID = b[start:i]
-			p.have |= NeedID
-		case nameSession:
-			h.Session = text(b[start:i])
-			p.have |= NeedSession
-		case nameKind:
-			h.Update = text(b[start:i])
-			p.have |= NeedUpdate
+	}
+}
+
+// leave goes on at i, after the end of an object.
+func (p *peek) leave(i int) int {
+	p.have |= knownAtEnd[p.in]
+	if p.in == inFrame {
+		return stopped
+	}
+	p.in--
+	return p.next(i)
+}
+
+// next returns i, or stopped if nothing from there on matters.
+func (p *peek) next(i int) int {
+	if p.known() && p.settledAfter(i) {
+		return stopped
+	}
+	return i
+}
+
+// member reads the key that starts at i, and its value unless that is an object to look into.
+func (p *peek) member(i int) int {
+	name, size := nameAt(p.b[i:], p.in)
+	if name == nameOther {
+		end := closing(p.b, i+1)
+		if end < 0 {
+			return incomplete
 		}
-		if p.known() && p.settledAfter(i) {
-			return stopped
+		size = end + 1 - i
+		if bytes.IndexByte(p.b[i:end], '\\') >= 0 {
+			name = escapedName(p.b[i:end+1], p.in)
 		}
+	}
+	if i = valueAfter(p.b, i+size); i < 0 {
+		return i
+	}
+	switch {
+	case name == nameParams:
+		p.h.Session, p.h.Update = nil, nil
+		if p.enter(inParams, i) {
+			return i + 1
+		}
+	case name == nameUpdate:
+		p.h.Update = nil
+		if p.enter(inUpdate, i) {
+			return i + 1
+		}
+	case (name == nameResult || name == nameError) && p.answers(name, i):
+		return stopped // before the value, which can be long
+	}
+	end := skip(p.b, i)
+	if end < 0 || name == nameOther {
+		return end
+	}
+	p.note(name, p.b[i:end])
+	return p.next(end)
+}
+
+// enter reports whether the value at i is an object, which is gone into.
+func (p *peek) enter(in level, i int) bool {
+	if p.b[i] == '{' {
+		p.in = in
+		return true
+	}
+	p.have |= knownAtEnd[in]
+	return false
+}
+
+// answers notes a result or an error, and reports whether everything is known.
+func (p *peek) answers(name name, i int) bool {
+	if name == nameResult {
+		p.h.Result = true
+	} else {
+		p.h.Error = p.b[i] != 'n' // a null is none
+	}
+	if !p.asked {
+		p.ask()
+	}
+	return p.next(i) == stopped
+}
+
+// note notes the value of a key.
+func (p *peek) note(name name, value []byte) {
+	switch name {
+	case nameMethod:
+		p.h.Method = text(value)
+		p.ask()
+	case nameID:
+		p.h.ID = value
+		p.have |= NeedID
+	case nameSession:
+		p.h.Session = text(value)
+		p.have |= NeedSession
+	case nameKind:
+		p.h.Update = text(value)
+		p.have |= NeedUpdate
 	}
 }
 

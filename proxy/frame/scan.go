@@ -70,6 +70,17 @@ func skip(b []byte, i int) int {
 	return incomplete
 }
 
+// valueAfter returns the start of the value of the key that ends at i, or incomplete or broken.
+func valueAfter(b []byte, i int) int {
+	if i = space(b, i); i < len(b) && b[i] != ':' {
+		return broken
+	}
+	if i = space(b, i+1); i >= len(b) {
+		return incomplete
+	}
+	return i
+}
+
 // The classes of bytes that count while a nested value is skipped.
 const (
 	opens byte = 1 + iota
@@ -127,16 +138,8 @@ func (m *members) next() bool {
 		return m.stop(incomplete)
 	}
 	m.key = b[i+1 : end]
-	if i = space(b, end+1); i >= len(b) {
-		return m.stop(incomplete)
-	}
-	if b[i] != ':' {
-		return m.stop(broken)
-	}
-	if m.i = space(b, i+1); m.i >= len(b) {
-		return m.stop(incomplete)
-	}
-	return true
+	m.i = valueAfter(b, end+1)
+	return m.i >= 0
 }
 
 func (m *members) stop(at int) bool {

@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -31,38 +32,60 @@ func Append(line, elem []byte, path ...string) (edited []byte, ok bool) {
 	if !Valid(line) || !insertable(elem) {
 		return nil, false
 	}
-	at, ok := lookup(line, path)
-	switch {
-	case !ok:
-		return addMember(line, elem, path)
-	case line[at.Start] == '[':
+	if at, ok := lookup(line, path); ok && line[at.Start] == '[' {
 		before := ","
 		if isEmpty(line, at) {
 			before = ""
 		}
-		return insert(line, at.End-1, before, elem, ""), true
-	case line[at.Start] == 'n' && len(path) > 0:
-		return Replace(line, at, insert([]byte("[]"), 1, "", elem, "")), true
+		return insert(line, at.End-1, before, elem), true
+	}
+	if len(path) == 0 {
+		return nil, false
+	}
+	if holder, ok := lookup(line, path[:len(path)-1]); !ok || line[holder.Start] != '{' {
+		return nil, false
+	}
+	return Add(line, slices.Concat([]byte("["), elem, []byte("]")), path...)
+}
+
+// Add returns a copy of line with value as the member at path, every other byte as it was. Objects that are missing on
+// the way are made, and null counts as missing. ok is false when the member is there already, when something on the way
+// is no object, when line is not Valid, or when value is not one JSON value on one line.
+func Add(line, value []byte, path ...string) (edited []byte, ok bool) {
+	if !Valid(line) || !insertable(value) {
+		return nil, false
+	}
+	for n := len(path); n >= 0; n-- {
+		at, found := lookup(line, path[:n])
+		switch {
+		case !found:
+			continue
+		case line[at.Start] == 'n' && n > 0:
+			return Replace(line, at, nest(value, path[n:])), true
+		case line[at.Start] != '{' || n == len(path):
+			return nil, false
+		}
+		member := nest(value, path[n:])
+		member = member[1 : len(member)-1]
+		before := ","
+		if isEmpty(line, at) {
+			before = ""
+		}
+		return insert(line, at.End-1, before, member), true
 	}
 	return nil, false
 }
 
-// addMember adds the last key of path, with elem in an array, to the object that the rest of path names.
-func addMember(line, elem []byte, path []string) ([]byte, bool) {
-	last := len(path) - 1
-	at, ok := lookup(line, path[:last])
-	if !ok || line[at.Start] != '{' {
-		return nil, false
+// nest wraps a value in an object for each key, the first outermost.
+func nest(value []byte, keys []string) []byte {
+	for i := len(keys) - 1; i >= 0; i-- {
+		key, err := json.Marshal(keys[i])
+		if err != nil { // a string always encodes
+			return nil
+		}
+		value = append(append(append(append([]byte{'{'}, key...), ':'), value...), '}')
 	}
-	key, err := json.Marshal(path[last])
-	if err != nil {
-		return nil, false
-	}
-	before := "," + string(key) + ":["
-	if isEmpty(line, at) {
-		before = before[1:]
-	}
-	return insert(line, at.End-1, before, elem, "]"), true
+	return value
 }
 
 // CutString returns a copy of line without the first n bytes of the text of a string token. The bytes are counted in
@@ -97,10 +120,7 @@ func CutString(line []byte, token Span, n int) (edited []byte, ok bool) {
 // Replace returns a copy of line with other bytes in place of the span, which must lie in line. It checks nothing: the
 // caller has to see that the result is JSON.
 func Replace(line []byte, at Span, with []byte) []byte {
-	out := make([]byte, 0, len(line)-(at.End-at.Start)+len(with))
-	out = append(out, line[:at.Start]...)
-	out = append(out, with...)
-	return append(out, line[at.End:]...)
+	return slices.Concat(line[:at.Start], with, line[at.End:])
 }
 
 // insertable reports whether elem is one JSON value without a line end, which would end the frame.
@@ -113,11 +133,6 @@ func isEmpty(line []byte, at Span) bool {
 	return space(line, at.Start+1) == at.End-1
 }
 
-func insert(line []byte, at int, before string, elem []byte, after string) []byte {
-	out := make([]byte, 0, len(line)+len(before)+len(elem)+len(after))
-	out = append(out, line[:at]...)
-	out = append(out, before...)
-	out = append(out, elem...)
-	out = append(out, after...)
-	return append(out, line[at:]...)
+func insert(line []byte, at int, before string, elem []byte) []byte {
+	return slices.Concat(line[:at], []byte(before), elem, line[at:])
 }

@@ -1,40 +1,27 @@
 package frame
 
-import (
-	"bytes"
-)
+import "bytes"
 
-// A Thinner copies a frame that arrives in pieces, and leaves out the strings under some keys, so that an image does
-// not take the room of the text behind it. Of a valid frame it keeps a valid frame, if that has no more than Limit
-// bytes.
+// A Thinner copies a frame that arrives in pieces, and leaves out the data of images, audio and embedded files, so that
+// they do not take the room of the text behind them. No string takes more than half of the room that is left: of a
+// longer one the beginning and the end are kept, with Seam between. Of a valid frame it keeps a valid frame, if that
+// has no more than limit bytes.
 type Thinner struct {
-	Without []string // keys, without escapes, whose strings are left out
-	// strings, keys too, that are nested in more objects and arrays than this are left out as well; 0: no limit
-	Depth int
-	// no string takes more than half of the room that is left; of a longer one the beginning and the end are kept, with
-	// Seam between
-	Halve bool
-	Limit int // bytes that are kept at most
-
+	limit    int // bytes that are kept at most
 	kept     []byte
 	state    thinState
 	escaped  bool // after a backslash in a string
 	keyStart int  // index in kept of the last string's opening quote
 	keyEnd   int  // index after its closing quote; 0: it is no key, as something other than a colon has followed
 	colon    bool // a colon has followed it
-	depth    int  // objects and arrays that are open
 	part     part // of the current string
-	lost     int  // bytes that there was no room for: those cut out of strings and those past Limit
 }
 
 // Seam replaces what was cut out of a string.
 const Seam = " […] "
 
-// NewThinner returns a Thinner that leaves out the data of images, audio and embedded files, and the middle of long
-// texts.
-func NewThinner(limit int) *Thinner {
-	return &Thinner{Without: []string{"data", "blob"}, Halve: true, Limit: limit}
-}
+// NewThinner returns a Thinner that keeps so many bytes.
+func NewThinner(limit int) *Thinner { return &Thinner{limit: limit} }
 
 type thinState uint8
 
@@ -42,7 +29,7 @@ const (
 	thinOutside  thinState = iota
 	thinString             // in a string that is kept
 	thinLeftOut            // in one that is not
-	thinComplete           // Limit is reached: nothing more is kept
+	thinComplete           // limit is reached: nothing more is kept
 )
 
 // Write takes the next piece of the frame. It does not keep piece.
@@ -69,12 +56,6 @@ func (t *Thinner) outsideString(piece []byte) (n int) {
 	for _, c := range between {
 		switch {
 		case isSpace(c):
-		case c == '{' || c == '[':
-			t.depth++
-			t.keyEnd = 0
-		case c == '}' || c == ']':
-			t.depth--
-			t.keyEnd = 0
 		case c == ':' && t.keyEnd > 0 && !t.colon:
 			t.colon = true
 		default:
@@ -90,14 +71,14 @@ func (t *Thinner) outsideString(piece []byte) (n int) {
 		return n + 1
 	}
 	t.state = thinString
-	if t.Depth > 0 && t.depth > t.Depth || t.colon && t.keyEnd > 0 && t.leftOut(t.kept[t.keyStart:t.keyEnd]) {
-		t.state = thinLeftOut
+	if t.colon && t.keyEnd > 0 {
+		switch string(t.kept[t.keyStart:t.keyEnd]) {
+		case `"data"`, `"blob"`:
+			t.state = thinLeftOut
+		}
 	}
 	t.keyStart, t.keyEnd, t.colon = len(t.kept)-1, 0, false
-	t.part = part{tail: t.part.tail[:0]}
-	if t.Halve {
-		t.part.room = (t.Limit - len(t.kept)) / 2
-	}
+	t.part = part{room: (t.limit - len(t.kept)) / 2, tail: t.part.tail[:0]}
 	return n + 1
 }
 
@@ -148,7 +129,7 @@ type part struct {
 	tail []byte // its newest bytes, after those that were kept as its beginning
 }
 
-const leastRoom = 512 // bytes; with less room a string is kept whole, up to Limit
+const leastRoom = 512 // bytes; with less room a string is kept whole, up to limit
 
 // tailSize is how many bytes of the end of a string are kept: a quarter.
 func (p *part) tailSize() int { return p.room / 4 }
@@ -182,25 +163,12 @@ func (t *Thinner) joinEnds() {
 		return
 	}
 	t.kept = t.kept[:from+len(cutEnd(t.kept[from:]))]
-	tail := cutBeginning(p.tail[max(0, len(p.tail)-p.tailSize()):])
-	t.lost += p.size - (len(t.kept) - from) - len(tail)
 	t.keep([]byte(Seam))
-	t.keep(tail)
-}
-
-func (t *Thinner) leftOut(key []byte) bool {
-	for _, name := range t.Without {
-		if string(key[1:len(key)-1]) == name {
-			return true
-		}
-	}
-	return false
+	t.keep(cutBeginning(p.tail[max(0, len(p.tail)-p.tailSize()):]))
 }
 
 func (t *Thinner) keep(b []byte) {
-	if room := t.Limit - len(t.kept); len(b) > room {
-		room = max(room, 0)
-		t.lost += len(b) - room
+	if room := max(0, t.limit-len(t.kept)); len(b) > room {
 		b = b[:room]
 		t.state = thinComplete
 	}

@@ -11,74 +11,86 @@ const maxDepth = 10000
 // Valid reports whether line is one JSON value (RFC 8259) with nothing but white space around it. Like json.Valid it
 // accepts strings that are not UTF-8, and rejects more than 10,000 levels of nesting.
 func Valid(line []byte) bool {
-	var objects [maxDepth/64 + 1]uint64 // a bit for each open level: set for an object, clear for an array
-	depth := 0
-	i := space(line, 0)
-	for {
+	var open nesting
+	for i := space(line, 0); i < len(line); {
 		// A value starts at i.
-		if i >= len(line) {
+		opened := line[i] == '{' || line[i] == '['
+		if !opened {
+			i = scalarEnd(line, i)
+		} else if i++; !open.push(line[i-1] == '{') {
 			return false
-		}
-		opened := false
-		switch c := line[i]; c {
-		case '{', '[':
-			if depth == maxDepth {
-				return false
-			}
-			if bit := uint64(1) << (depth % 64); c == '{' {
-				objects[depth/64] |= bit
-			} else {
-				objects[depth/64] &^= bit
-			}
-			depth++
-			opened = true
-			i++
-		case '"':
-			i = stringEnd(line, i+1)
-		case 't':
-			i = literalEnd(line, i, "true")
-		case 'f':
-			i = literalEnd(line, i, "false")
-		case 'n':
-			i = literalEnd(line, i, "null")
-		default:
-			i = numberEnd(line, i)
 		}
 		if i < 0 {
 			return false
 		}
 
 		// Close what ends here, then go on to the next value.
-		for {
-			i = space(line, i)
-			if depth == 0 {
-				return i == len(line)
-			}
-			if i == len(line) {
+		for i = space(line, i); open.depth > 0 && i < len(line) && line[i] == open.closer(); i = space(line, i+1) {
+			open.depth--
+			opened = false
+		}
+		if open.depth == 0 {
+			return i == len(line)
+		}
+		if !opened {
+			if i == len(line) || line[i] != ',' {
 				return false
 			}
-			object := objects[(depth-1)/64]>>((depth-1)%64)&1 == 1
-			if c := line[i]; c == '}' && object || c == ']' && !object {
-				depth--
-				opened = false
-				i++
-				continue
+			i = space(line, i+1)
+		}
+		if open.object() {
+			if i = keyEnd(line, i); i < 0 {
+				return false
 			}
-			if !opened {
-				if line[i] != ',' {
-					return false
-				}
-				i = space(line, i+1)
-			}
-			if object {
-				i = keyEnd(line, i)
-				if i < 0 {
-					return false
-				}
-			}
-			break
 		}
 	}
+	return false
+}
+
+// nesting is the arrays and objects that are open.
+type nesting struct {
+	objects [maxDepth/64 + 1]uint64 // a bit for each level: set for an object, clear for an array
+	depth   int
+}
+
+// push opens one more, unless they are too many.
+func (n *nesting) push(object bool) bool {
+	if n.depth == maxDepth {
+		return false
+	}
+	if bit := uint64(1) << (n.depth % 64); object {
+		n.objects[n.depth/64] |= bit
+	} else {
+		n.objects[n.depth/64] &^= bit
+	}
+	n.depth++
+	return true
+}
+
+// object reports whether the innermost is an object.
+func (n *nesting) object() bool { return n.objects[(n.depth-1)/64]>>((n.depth-1)%64)&1 == 1 }
+
+// closer is what closes the innermost.
+func (n *nesting) closer() byte {
+	if n.object() {
+		return '}'
+	}
+	return ']'
+}
+
+// scalarEnd returns the end of the string, number or literal that starts at i, -1 if it is not valid.
+func scalarEnd(line []byte, i int) int {
+	switch line[i] {
+	case '"':
+		return stringEnd(line, i+1)
+	case 't':
+		return literalEnd(line, i, "true")
+	case 'f':
+		return literalEnd(line, i, "false")
+	case 'n':
+		return literalEnd(line, i, "null")
+	}
+	return numberEnd(line, i)
 }
 
 // keyEnd returns the index of the value whose key starts at i, -1 if there is no key.
