@@ -179,16 +179,3 @@ func (a *asker) answerLocked(question string, allowed bool) {
 		}
 	})
 }
-
-// needs extends what has to be known of a frame: of a response, the id.
-func (a *asker) needs(plain func([]byte) frame.Need) func([]byte) frame.Need {
-	if a == nil {
-		return plain
-	}
-	return func(method []byte) frame.Need {
-		if len(method) == 0 {
-			return plain(method) | frame.NeedID
-		}
-		return plain(method)
-	}
-}

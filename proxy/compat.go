@@ -24,18 +24,8 @@ type compat struct {
 
 func newCompat(o Compat) *compat { return &compat{o: o, requests: map[string]bool{}} }
 
-// needs extends what has to be known of a frame: of a request in Answers, and of any response, the id.
-func (c *compat) needs(plain func([]byte) frame.Need) func([]byte) frame.Need {
-	if len(c.o.Answers) == 0 {
-		return plain
-	}
-	return func(method []byte) frame.Need {
-		if len(method) == 0 || slices.Contains(c.o.Answers, string(method)) {
-			return plain(method) | frame.NeedID
-		}
-		return plain(method)
-	}
-}
+// answers reports whether acpx answers this method of the harness's.
+func (c *compat) answers(method []byte) bool { return slices.Contains(c.o.Answers, string(method)) }
 
 // initialize edits acpx's initialize request to what acpx would send to this harness. Requests of other clients are
 // returned as they are.
@@ -82,7 +72,7 @@ func leavesUserSettings(version string) bool {
 
 // noteRequest notes a request of the harness that acpx would answer with {}.
 func (c *compat) noteRequest(h *frame.Head) {
-	if !answerable(h.ID) || !slices.Contains(c.o.Answers, string(h.Method)) {
+	if !answerable(h.ID) || !c.answers(h.Method) {
 		return
 	}
 	c.mu.Lock()

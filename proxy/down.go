@@ -14,10 +14,8 @@ type down struct {
 	*env
 	compat    *compat
 	stripper  *stripper
-	capture   *capture
 	responses *responses
 
-	needs  func(method []byte) frame.Need
 	out    io.Writer
 	head   frame.Head
 	tapped []tappedUpdate // updates that are being forwarded, in order
@@ -66,12 +64,15 @@ func (d *down) judgeResponse() wire.Verdict {
 
 // judgeUpdate says what becomes of a session/update.
 func (d *down) judgeUpdate() wire.Verdict {
-	kind, tapped := kindOf(d.head.Update, d.version2())
+	update := watchedUpdates[string(d.head.Update)]
+	if update.kind == session.Idles && !d.version2() {
+		update.kind = session.Other
+	}
 	changes := d.talk.turnChanges.Load()
-	do := d.talk.see(session.UpdateJudged{ID: d.head.Session, Kind: kind})
+	do := d.talk.see(session.UpdateJudged{ID: d.head.Session, Kind: update.kind})
 	if do.Frame == session.Look {
-		l := tappedUpdate{kind: tapped, session: do.Session, turn: do.Turn, turnChanges: changes}
-		if kind == session.Commands || kind == session.Titles {
+		l := tappedUpdate{kind: update.tapped, session: do.Session, turn: do.Turn, turnChanges: changes}
+		if update.kind == session.Commands || update.kind == session.Titles {
 			l.id = string(d.head.Session)
 		}
 		d.tapped = append(d.tapped, l)
@@ -102,11 +103,14 @@ func (d *down) Tapped(piece []byte, first, last bool) {
 	}
 	switch l.kind {
 	case updateMessage:
-		d.stream.readChunk(l, piece)
+		d.talk.see(d.stream.readChunk(l, piece))
 	case updateAgent:
-		d.stream.readMessage(l, piece)
+		d.talk.see(d.stream.readMessage(l, piece))
 	default:
-		d.capture.read(l, piece)
+		do := d.talk.see(readUpdate(l, piece))
+		if l.kind == updateTool && do.Turn != nil {
+			do.Turn.Answer.ToolCalled()
+		}
 	}
 }
 
@@ -165,16 +169,69 @@ func (d *down) edit(line []byte) (notice, edited []byte) {
 		return nil, line
 	case updateInfo:
 		line = d.stripper.info(line, string(d.head.Session))
-		d.capture.title(d.head.Session, line)
+		d.talk.see(titleIn(d.head.Session, line))
 		return nil, line
 	}
-	do := d.talk.see(session.Answered{Key: idKey(d.head.ID)})
+	do := d.talk.see(session.Answered{Key: idKey(d.head.ID), Read: func(req session.Request) session.Seen {
+		return d.responses.read(req, line, &d.head)
+	}})
 	if do.Frame != session.Hold {
 		return nil, line
 	}
-	req := do.Request
 	if !d.head.Error {
-		notice = d.notice(req)
+		notice = d.notice(do.Request)
 	}
-	return notice, d.responses.read(req, line, &d.head)
+	return notice, d.responses.edit(do, line)
+}
+
+// A tappedUpdate is an update that is read after it was forwarded.
+type tappedUpdate struct {
+	kind        string
+	session     *session.Session
+	turn        *session.Turn // of a message chunk
+	turnChanges uint64        // the conversation's when the turn was looked up
+	id          string        // of commands and titles: of their session, which may still be without a name
+}
+
+// watchedUpdates says what an update matters for, and as which it is read once it was forwarded.
+var watchedUpdates = map[string]struct {
+	kind   session.Update
+	tapped string
+}{
+	updateMessage:        {session.Words, updateMessage},
+	updateAgent:          {session.Words, updateAgent},
+	updateTool:           {session.Words, updateTool},
+	updateToolMore:       {session.Words, updateTool},
+	updateUsage:          {session.Reports, updateUsage},
+	updateMode:           {session.Reports, updateMode},
+	updateConfig:         {session.Reports, updateConfig},
+	updateThought:        {session.Thoughts, ""},
+	updateCompact:        {session.Reports, updateCompact},
+	updateSummary:        {session.Reports, updateSummary},
+	updateCommands:       {session.Commands, updateCommands},
+	updateInfo:           {session.Titles, updateInfo},
+	updateUser:           {session.Ours, ""},
+	updateUserMessage:    {session.Ours, ""},
+	updateSessionMessage: {session.Ours, ""},
+	updateSessionChunk:   {session.Ours, ""},
+	updateState:          {session.Idles, ""}, // of version 2
+}
+
+// needs says what must be known of a frame, by its method, before it can be judged.
+func (d *down) needs(method []byte) frame.Need {
+	if d.compat.answers(method) {
+		return frame.NeedID
+	}
+	return downNeeds(method)
+}
+
+// downNeeds says what must be known of a harness's frame, by its method, before it can be judged.
+func downNeeds(method []byte) frame.Need {
+	switch string(method) {
+	case methodUpdate:
+		return frame.NeedSession | frame.NeedUpdate
+	case "":
+		return frame.NeedID // a response, perhaps to a request that is watched
+	}
+	return 0
 }

@@ -26,36 +26,37 @@ func (j *injector) inject(h *heldPrompt) (parts [][]byte, leaves session.Step) {
 	ctx, stop := j.database.unlessLocked(j.ctx)
 	defer stop()
 	parts = [][]byte{h.line}
-	do, news := j.talk.look(session.PromptWaits{Prompt: h.prompt})
-	for {
-		next := do.Prompt
+	waits := session.PromptWaits{Prompt: h.prompt}
+	for do, news := j.talk.look(waits); ; {
+		next, seen := do.Prompt, session.Seen(waits)
 		guard.Point("held prompt")
 		switch next.Need {
 		case session.Wait:
-			do, news = j.talk.look(j.wait(ctx, h, next, news))
+			if !j.wait(ctx, next, news) {
+				seen = session.PromptGivenUp{Prompt: h.prompt}
+			}
 		case session.LookAgain:
 			j.within(ctx, next, func(ctx context.Context) { j.finder.lookUp(ctx, next.Lookup) })
-			do, news = j.talk.look(session.PromptWaits{Prompt: h.prompt})
 		case session.Earlier:
 			found := session.EarlierFound{Prompt: h.prompt}
-			j.within(ctx, next, func(ctx context.Context) {
-				found.Text = j.database.earlier(ctx, h.session, next.Behind)
-			})
-			do, news = j.talk.look(found)
+			j.within(ctx, next, func(ctx context.Context) { found.Text = j.earlier(ctx, h.session, next.Behind) })
+			seen = found
 		case session.Compose:
-			do, news = j.talk.look(session.Composed{Prompt: h.prompt, Injection: j.compose(h, next)})
+			seen = session.Composed{Prompt: h.prompt, Injection: j.compose(h, next)}
 		case session.Claim:
 			edited, ok := frame.PrependParts(h.line, next.Injection.Block.JSON(), "params", "prompt")
 			if ok {
 				parts = edited
 			}
 			j.within(ctx, next, func(ctx context.Context) { do = j.claim(ctx, h, next, ok) })
+			continue
 		case session.Leave:
 			if next.Injection == nil {
 				parts = [][]byte{h.line}
 			}
 			return parts, next
 		}
+		do, news = j.talk.look(seen)
 	}
 }
 
@@ -66,19 +67,37 @@ func (j *injector) within(ctx context.Context, next session.Step, f func(context
 	f(ctx)
 }
 
-// wait waits for news, no longer than the prompt may, and says what has come.
-func (j *injector) wait(
-	ctx context.Context, h *heldPrompt, next session.Step, news <-chan struct{},
-) session.Seen {
+// wait waits for news, no longer than the prompt may. It reports false if the prompt waits for nothing any more.
+func (j *injector) wait(ctx context.Context, next session.Step, news <-chan struct{}) bool {
 	timer := time.NewTimer(next.Until.Sub(j.o.Now()))
 	defer timer.Stop()
 	select {
 	case <-news:
 	case <-timer.C:
 	case <-ctx.Done():
-		return session.PromptGivenUp{Prompt: h.prompt}
+		return false
 	}
-	return session.PromptWaits{Prompt: h.prompt}
+	return true
+}
+
+// earlier returns how the conversation ended that a session continues; "" if it continues none, or was told before. If
+// the database does not answer before ctx ends the prompt goes without it.
+func (j *injector) earlier(ctx context.Context, s *session.Session, first []session.Behind) string {
+	text, err := askFor(ctx, j.database, func(ctx context.Context, b *Backend) (string, error) {
+		if b.Earlier == nil {
+			return "", nil
+		}
+		row, err := j.talk.events.Row(ctx, s.Number)
+		if err != nil {
+			return "", err
+		}
+		return b.Earlier(ctx, row, j.hello().Name)
+	}, first...)
+	if err != nil {
+		j.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what was said earlier")
+		return ""
+	}
+	return text
 }
 
 // compose makes the block of a prompt, nil if it would say nothing.
@@ -113,12 +132,12 @@ var errNotSpliced = errors.New("the prompt takes no block")
 // claim moves the session to in flight and records the injection, in one transaction that only one proxy can win. If
 // the ledger does not answer in time the prompt goes as it came and the session stays as it is.
 func (j *injector) claim(ctx context.Context, h *heldPrompt, next session.Step, spliced bool) session.Do {
-	if !spliced {
-		return j.talk.see(session.Claimed{Prompt: h.prompt, Err: errNotSpliced})
-	}
 	ctx = sqlite.WithLockWait(ctx, j.o.ClaimLimit)
 	entry, granted, claimed := next.Injection.Injection, make(chan session.Do, 1), false
 	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
+		if !spliced {
+			return errNotSpliced
+		}
 		row, err := j.talk.events.Row(ctx, h.session.Number)
 		if err != nil {
 			return err

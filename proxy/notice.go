@@ -17,7 +17,7 @@ func takesNotices(line []byte) bool {
 // prompt; nil for none. Beside the questions of an asker it is the only frame that the relay makes itself.
 func (e *env) notice(req session.Request) []byte {
 	in := req.Injection
-	if !e.o.Notice || in == nil || req.Method != methodPrompt || in.Kind != session.KindContext {
+	if !e.o.Notice || in == nil || in.Kind != session.KindContext {
 		return nil
 	}
 	if client := e.client.Load(); client == nil || !client.notices || e.version2() {

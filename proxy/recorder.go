@@ -98,7 +98,7 @@ func (r *recorder) run() {
 			r.record()
 			for t, answer := range r.answers { // of turns whose response never came
 				if answer != nil {
-					guard.Run("recorder", func() { r.add(t, appendSaid(nil, t.Number, answer.End(), 0)...) })
+					guard.Run("recorder", func() { r.add(t.Session, t, nil, appendSaid(nil, t.Number, answer.End(), 0)...) })
 				}
 			}
 			return
@@ -196,15 +196,11 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 	for _, t := range due.Titles { // harnesses make them from first prompts
 		title := chars.Cut(strings.Join(strings.Fields(clean(t)), " "), maxTitle)
 		if title != "" && r.o.Delegation == "" { // a task is its own title
-			r.talk.see(session.Recorded{Session: t.Session, Events: []eventlog.Event{
-				eventlog.Titled{Session: t.Session.Number, Title: title},
-			}})
+			r.add(t.Session, nil, nil, eventlog.Titled{Session: t.Session.Number, Title: title})
 		}
 	}
 	for _, t := range due.Summaries {
-		r.talk.see(session.Recorded{Session: t.Session, Events: []eventlog.Event{
-			eventlog.Summarised{Session: t.Session.Number, Text: clean(t)},
-		}})
+		r.add(t.Session, nil, nil, eventlog.Summarised{Session: t.Session.Number, Text: clean(t)})
 	}
 	ended := r.talk.see(session.RecordingEnds{})
 	for _, release := range ended.Release {
@@ -215,11 +211,13 @@ func (r *recorder) recordRest(due session.Due, private map[*session.Session][]st
 	}
 }
 
-// add records events of a turn.
-func (r *recorder) add(t *session.Turn, events ...eventlog.Event) {
-	if len(events) > 0 {
-		r.talk.see(session.Recorded{Session: t.Session, Turn: t, Events: events})
+// add records events of a turn, or of none (nil), and more that is private. It returns all that is private in the
+// session.
+func (r *recorder) add(s *session.Session, t *session.Turn, private []string, events ...eventlog.Event) []string {
+	if len(events) == 0 {
+		return nil
 	}
+	return r.talk.see(session.Recorded{Session: s, Turn: t, Events: events, Private: private}).Private
 }
 
 // recordPrompt records what the user said, in a prompt or in the middle of a turn. It returns what is private in the
@@ -228,22 +226,18 @@ func (r *recorder) recordPrompt(d session.DueTurn, p session.Prompt) []string {
 	words, private := p.Words()
 	guard.Point("prompt's words")
 	cut := p.Omitted() > 0
-	p.Release()
 	if err := r.o.Private.Keep(d.Project, private); err != nil {
 		r.o.Log.Warn().Err(err).Int("turn", d.Number).Msg("private passages are known to this process only")
 	}
 	words = privacy.Redact(r.o.Task(words))
 	r.waitForSpace(len(words))
-	said := eventlog.UserSaid{Turn: d.Number, Text: words, Cut: cut}
-	return r.talk.see(session.Recorded{
-		Session: d.Turn.Session, Turn: d.Turn, Events: []eventlog.Event{said}, Private: private,
-	}).Private
+	return r.add(d.Turn.Session, d.Turn, private, eventlog.UserSaid{Turn: d.Number, Text: words, Cut: cut})
 }
 
 // recordTools records tool calls of a turn. Their titles are commands and file names, which may repeat secrets.
 func (r *recorder) recordTools(d session.DueTurn, private []string) {
-	clean := func(text string, most int) string {
-		return chars.Cut(r.o.Private.Conceal(d.Project, privacy.Clean(text, private, false)), most)
+	clean := func(text string, limit int) string {
+		return chars.Cut(r.o.Private.Conceal(d.Project, privacy.Clean(text, private, false)), limit)
 	}
 	events := make([]eventlog.Event, 0, len(d.Tools))
 	for _, call := range d.Tools {
@@ -253,7 +247,7 @@ func (r *recorder) recordTools(d session.DueTurn, private []string) {
 		}
 		events = append(events, eventlog.ToolUsed{Turn: d.Number, Tool: call})
 	}
-	r.add(d.Turn, events...)
+	r.add(d.Turn.Session, d.Turn, nil, events...)
 }
 
 // recordAnswer records what the agent has said since the last time.
@@ -286,7 +280,7 @@ func (r *recorder) recordAnswer(d session.DueTurn, private []string) {
 	}
 	events = appendSaid(events, d.Number, rest, skipped)
 	r.waitForSpace(len(rest))
-	r.add(t, events...)
+	r.add(t.Session, t, nil, events...)
 }
 
 // appendSaid appends an event with text of the agent, and how many bytes are missing in front of it.

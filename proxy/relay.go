@@ -75,7 +75,7 @@ func New(o Options) *Relay {
 	r.up = &up{
 		env: r.env, compat: compat, fetcher: fetcher,
 		injector: &injector{r.env, r.database, finder}, placer: &placer{r.env, r.database, finder},
-		needs: compat.needs(upNeeds), queue: wire.NewQueue(options.Harness.In),
+		queue: wire.NewQueue(options.Harness.In),
 	}
 	clientOut, lines := options.Client.Out, (*wire.Lines)(nil)
 	var asking *asker
@@ -83,12 +83,11 @@ func New(o Options) *Relay {
 		lines = wire.NewLines(options.Client.Out)
 		clientOut, asking = lines, newAsker(r.env, r.database, lines)
 	}
-	r.up.asker, r.up.needs = asking, asking.needs(r.up.needs)
+	r.up.asker = asking
 	stripper := &stripper{r.env, r.database, r.recorder, finder}
 	r.down = &down{
-		env: r.env, compat: compat, stripper: stripper, capture: &capture{r.env},
-		responses: &responses{r.env, stripper, r.recorder},
-		needs:     compat.needs(downNeeds), out: clientOut, stream: stream{env: r.env},
+		env: r.env, compat: compat, stripper: stripper, responses: &responses{r.env, stripper, r.recorder},
+		out: clientOut, stream: stream{env: r.env},
 	}
 	if r.remembers() {
 		r.database.beforeEnd = finder.findNewRecords

@@ -9,12 +9,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// The versions of the protocol whose frames are edited.
-const (
-	version1 = "1"
-	version2 = "2"
-)
-
 // responses handles the harness's responses to requests that are watched, and in version 2 the updates that end turns.
 type responses struct {
 	*env
@@ -22,38 +16,42 @@ type responses struct {
 	recorder *recorder
 }
 
-// read handles a response, and returns it as the client is to get it.
-func (r *responses) read(req session.Request, line []byte, head *frame.Head) []byte {
+// read returns what a response says; nil: nothing.
+func (r *responses) read(req session.Request, line []byte, head *frame.Head) session.Seen {
+	if req.Turn != nil {
+		stop, _ := stringAt(line, "result", "stopReason")
+		return session.PromptAnswered{
+			Request: req, ID: chars.Cut(string(head.ID), maxID), Failed: head.Error, Code: errorCode(line),
+			Stop: stop, Accepted: r.version2(), Usage: usageOf(line),
+		}
+	}
 	switch req.Method {
 	case methodInitialize:
-		r.initialized(line)
+		return r.initialized(line)
 	case methodList:
+	case methodClose, methodDelete:
+		if !head.Error && req.Session != nil {
+			return session.Closed{Session: req.Session, Method: req.Method}
+		}
+	default:
+		return r.opened(req, line, head.Error)
+	}
+	return nil
+}
+
+// edit returns a response as the client is to get it. What a turn has said, and the event that it ended, is in the file
+// of events by then.
+func (r *responses) edit(do session.Do, line []byte) []byte {
+	switch {
+	case do.Request.Method == methodList:
 		clean := r.stripper.list(line)
 		r.logEdit("list", nil, line, clean)
 		return clean
-	case methodPrompt:
-		r.promptEnded(req, line, head)
-	case methodClose, methodDelete:
-		if !head.Error && req.Session != nil {
-			r.talk.see(session.Closed{Session: req.Session, Method: req.Method})
-		}
-	default:
-		if s := r.opened(req, line, head.Error); s != nil {
-			return r.announce(s, line)
-		}
+	case do.Session != nil: // it was opened, and frames may be edited
+		return r.announce(do.Session, line)
 	}
-	return line
-}
-
-// promptEnded handles a prompt's response. What the turn said, and the event that it ended, is in the file of events
-// before the client has the response.
-func (r *responses) promptEnded(req session.Request, line []byte, head *frame.Head) {
-	stop, _ := stringAt(line, "result", "stopReason")
-	do := r.talk.see(session.PromptAnswered{
-		Request: req, ID: chars.Cut(string(head.ID), maxID), Failed: head.Error, Code: errorCode(line),
-		Stop: stop, Accepted: r.version2(), Usage: usageOf(line),
-	})
 	r.endTurn(do)
+	return line
 }
 
 // endTurn brings to the disk what a turn that has ended has said.
@@ -81,9 +79,8 @@ func (r *responses) state(line, id []byte) {
 	r.endTurn(r.talk.see(idle))
 }
 
-// opened handles the response to a request that opens a session. It returns the session if its key may be announced: it
-// was opened, and frames may be edited.
-func (r *responses) opened(req session.Request, line []byte, failed bool) *session.Session {
+// opened reads the response to a request that opens a session.
+func (r *responses) opened(req session.Request, line []byte, failed bool) session.Seen {
 	answer := session.OpeningAnswered{Request: req, Failed: failed, Editing: r.editing()}
 	if failed {
 		answer.Code = errorCode(line)
@@ -93,7 +90,7 @@ func (r *responses) opened(req session.Request, line []byte, failed bool) *sessi
 	if list, ok := frame.Find(line, "result", "availableCommands"); ok { // of version 2
 		answer.Commands = commandNames(line, list)
 	}
-	return r.talk.see(answer).Session
+	return answer
 }
 
 // announce adds the session's Signet key to the _meta of the response that opened it, for the client to show. The key
@@ -118,12 +115,12 @@ func (r *responses) announce(s *session.Session, line []byte) []byte {
 	return edited
 }
 
-// initialized handles the initialize response: what the agent is and takes, and whether frames may be edited in this
+// initialized reads the initialize response: what the agent is and takes, and whether frames may be edited in this
 // version of the protocol.
-func (r *responses) initialized(line []byte) {
+func (r *responses) initialized(line []byte) session.Seen {
 	at, ok := frame.Find(line, "result", "protocolVersion")
 	if !ok {
-		return
+		return nil
 	}
 	agent := agentHello{
 		Program: programAt(line, "result"), systemPrompt: takesSystemPrompt(line), servers: serversTaken(line),
@@ -140,6 +137,6 @@ func (r *responses) initialized(line []byte) {
 			"so everything passes as it is",
 			got, version1, version2)
 	}
-	r.talk.see(session.AgentGreeted{Agent: agent.Program})
 	r.agent.Store(&agent)
+	return session.AgentGreeted{Agent: agent.Program}
 }

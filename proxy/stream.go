@@ -40,7 +40,9 @@ func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 		if !ok || m.session != l.session {
 			return false
 		}
-		m.add(l.turn, raw)
+		if l.turn.Answer.Add(raw) {
+			m.talk.see(session.AnswerGrew{Turn: l.turn})
+		}
 		return true
 	case first:
 		if m.taking = m.session == l.session && m.shape.Begins(piece); m.taking {
@@ -54,27 +56,25 @@ func (m *stream) take(l tappedUpdate, piece []byte, first, last bool) bool {
 	if last {
 		m.taking = false
 		l.turn.Answer.End(m.shape.Tail())
-		m.added(l.turn)
+		m.talk.see(session.AnswerGrew{Turn: l.turn})
 	}
 	return true
 }
 
-// readChunk parses a chunk, and learns its shape.
-func (m *stream) readChunk(l tappedUpdate, line []byte) {
+// readChunk parses a chunk, learns its shape, and returns what it says.
+func (m *stream) readChunk(l tappedUpdate, line []byte) session.Seen {
 	at, ok := frame.Find(line, textPath...)
 	if !ok && len(line) == maxUpdate { // the frame was longer, and cut
 		line = frame.Mend(line)
 		at, ok = frame.Find(line, textPath...)
 	}
 	if !ok || line[at.Start] != '"' {
-		m.talk.see(session.ChunkUnread{Turn: l.turn, Bytes: len(line)})
-		return
+		return session.ChunkUnread{Turn: l.turn, Bytes: len(line)}
 	}
 	raw := line[at.Start+1 : at.End-1]
 	_, named := frame.Find(line, "params", "update", "messageId")
 	if !named && m.traits().MessageIDs {
-		m.talk.see(session.NoticeCame{Turn: l.turn, Raw: raw})
-		return
+		return session.NoticeCame{Turn: l.turn, Raw: raw}
 	}
 	m.messageID, _ = stringAt(line, "params", "update", "messageId")
 	m.learn(l, line, at)
@@ -83,7 +83,7 @@ func (m *stream) readChunk(l tappedUpdate, line []byte) {
 		chunk.Lost = 1 // how much was lost is not known
 	}
 	l.turn.Answer.Add(raw)
-	m.talk.see(chunk)
+	return chunk
 }
 
 // learn learns the shape of a chunk, if its kind and session are known from what stands in front of its text.
@@ -98,14 +98,20 @@ func (m *stream) learn(l tappedUpdate, line []byte, text frame.Span) {
 	m.session, m.turn, m.turnChanges = l.session, l.turn, l.turnChanges
 }
 
-// add adds text to a turn's answer, escaped as it came.
-func (m *stream) add(t *session.Turn, raw []byte) {
-	if t.Answer.Add(raw) {
-		m.added(t)
+// readMessage reads an answer that comes as one message (version 2). Some harnesses send it in place of chunks, others
+// after them.
+func (m *stream) readMessage(l tappedUpdate, line []byte) (grew session.Seen) {
+	id, _ := stringAt(line, "params", "update", "messageId")
+	content, ok := frame.Find(line, "params", "update", "content")
+	if !ok || m.messageID != "" && m.messageID == id {
+		return nil
 	}
-}
-
-// added notes that there is text to record.
-func (m *stream) added(t *session.Turn) {
-	m.talk.see(session.AnswerGrew{Turn: t})
+	m.messageID = id
+	for block := range frame.Elements(line, content) {
+		text, ok := frame.Find(block.Of(line), "text")
+		if token := text.Of(block.Of(line)); ok && token[0] == '"' && l.turn.Answer.Add(token[1:len(token)-1]) {
+			grew = session.AnswerGrew{Turn: l.turn}
+		}
+	}
+	return grew
 }

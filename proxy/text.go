@@ -14,17 +14,33 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/session"
 )
 
-// readInput reads a prompt's frame. A short one is decoded at once, because it may be a command; whole returns its
-// texts, and first is the first of them. Of a longer one the texts are collected as they came, to be decoded when they
-// are recorded.
-func readInput(line []byte, whole func() promptText) (words session.Prompt, first string) {
-	if len(line) > shortPrompt {
-		if words := collect(line); !words.Empty() || len(line) > maxPrompt {
-			return words, ""
-		}
+// What the relay keeps of a frame. Package session limits what is kept of a conversation, package wire how much of a
+// frame is held on its way.
+const (
+	// bytes from which the memory of a held prompt is returned to the system at once (hold.go)
+	largePrompt = 1 << 20
+	// bytes of an update's frame that are read, without images and files; chunks of a stream have no limit
+	maxUpdate   = 112 << 10
+	maxPrompt   = 64 << 10 // bytes of a prompt's texts that are kept whole; of a single longer text no more are kept
+	maxTitle    = 500      // bytes of a tool call's title
+	maxID       = 128      // bytes of a request's id, and of a tool call's, that are kept
+	maxUsage    = 4 << 10  // bytes of what a harness reports of its usage
+	maxPlaces   = 16       // locations of a tool call that are kept
+	maxToolWord = 32       // bytes of a tool call's kind and status, which the protocol enumerates
+	titleLength = 80       // characters of a first prompt that replace a title that was nothing but our block
+)
+
+// readSaid reads what a prompt's frame says, of which text are the words. Of a long one the texts are collected, to be
+// decoded only as far as they are kept.
+func readSaid(line []byte, text promptText) session.Said {
+	said := session.Said{
+		Prompt: shortText(text.said()), Trace: traceOf(line),
+		Off: bytes.Contains(line, []byte("signet.ai")) && switchesOff(line),
 	}
-	text := whole()
-	return &shortText{text.said()}, text.first()
+	if len(line) > maxPrompt {
+		said.Prompt = collect(line)
+	}
+	return said
 }
 
 // A traceparent as W3C defines it: version, trace, span, flags.
@@ -42,19 +58,21 @@ func traceOf(line []byte) string {
 }
 
 // shortText is the text of a prompt that is decoded already.
-type shortText struct{ text string }
+type shortText string
 
-func (w *shortText) Words() (words string, private []string) { return privacy.WithoutPrivate(w.text) }
-func (w *shortText) Omitted() int                            { return 0 }
-func (w *shortText) Size() int                               { return len(w.text) }
-func (w *shortText) Release()                                {}
+func (w shortText) Words() (words string, private []string) { return privacy.WithoutPrivate(string(w)) }
+func (w shortText) Omitted() int                            { return 0 }
+func (w shortText) Size() int                               { return len(w) }
 
 // A promptText is what a prompt's content blocks say: the texts of text blocks, and the types of the others.
 type promptText struct{ texts, others []string }
 
-// readPrompt reads params.prompt, at a span in a valid frame.
-func readPrompt(line []byte, prompt frame.Span) (p promptText) {
+// readPrompt reads params.prompt. blank says that nothing can come in front of it: it is no array, or an empty one.
+func readPrompt(line []byte) (p promptText, blank bool) {
+	prompt, _ := frame.Find(line, "params", "prompt")
+	blank = true
 	for block := range frame.Elements(line, prompt) {
+		blank = false
 		kind, text := blockOf(line, block)
 		if kind == "text" {
 			p.texts = append(p.texts, text)
@@ -62,7 +80,7 @@ func readPrompt(line []byte, prompt frame.Span) (p promptText) {
 			p.others = append(p.others, "["+chars.Cut(kind, maxToolWord)+"]")
 		}
 	}
-	return p
+	return p, blank
 }
 
 // words returns the texts, one after the other.

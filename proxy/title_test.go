@@ -59,34 +59,30 @@ func TestTitle(t *testing.T) {
 
 // In a delegation the task is what is kept and searched for, and the title: not our words around it, nor the harness's.
 func TestDelegatedPrompt(t *testing.T) {
-	for name, long := range map[string]string{"short": "", "long": strings.Repeat("x", shortPrompt)} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			e, mem := echo(), newSource()
-			c := w.start(mem, func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
-				if method(f) == "session/prompt" {
-					say("%s", update("s1", `{"sessionUpdate":"session_info_update","title":"Delegated to you"}`))
-				}
-				e(f, line, say)
-			}, func(o *Options) {
-				o.Delegation = "01M80NBSRTFAV0S21ENPW2PM13"
-				o.Task = func(prompt string) string { return strings.TrimSuffix(prompt, " WORDING") }
-			})
-			c.open()
-			c.call(1, "session/new", cwd)
-			w.awaitFetch(c, "s1")
-			task := "Look at the mast." + long
-			c.prompt(2, "s1", task+" WORDING")
-			c.close()
-			var user, title, delegation string
-			if err := w.db.QueryRow(`SELECT t.user, s.title, t.delegation FROM turns t JOIN sessions s ON s.id = t.session`).
-				Scan(&user, &title, &delegation); err != nil {
-				t.Fatal(err)
-			}
-			if user != task || title != "" || delegation != "01M80NBSRTFAV0S21ENPW2PM13" ||
-				len(mem.recalls) != 1 || mem.recalls[0] != task {
-				t.Errorf("kept %q, title %q, of %q, searched for %q", user, title, delegation, mem.recalls)
-			}
-		})
+	w := newWorld(t)
+	e, mem := echo(), newSource()
+	c := w.start(mem, func(f map[string]json.RawMessage, line []byte, say func(string, ...any)) {
+		if method(f) == "session/prompt" {
+			say("%s", update("s1", `{"sessionUpdate":"session_info_update","title":"Delegated to you"}`))
+		}
+		e(f, line, say)
+	}, func(o *Options) {
+		o.Delegation = "01M80NBSRTFAV0S21ENPW2PM13"
+		o.Task = func(prompt string) string { return strings.TrimSuffix(prompt, " WORDING") }
+	})
+	c.open()
+	c.call(1, "session/new", cwd)
+	w.awaitFetch(c, "s1")
+	task := "Look at the mast."
+	c.prompt(2, "s1", task+" WORDING")
+	c.close()
+	var user, title, delegation string
+	if err := w.db.QueryRow(`SELECT t.user, s.title, t.delegation FROM turns t JOIN sessions s ON s.id = t.session`).
+		Scan(&user, &title, &delegation); err != nil {
+		t.Fatal(err)
+	}
+	if user != task || title != "" || delegation != "01M80NBSRTFAV0S21ENPW2PM13" ||
+		len(mem.recalls) != 1 || mem.recalls[0] != task {
+		t.Errorf("kept %q, title %q, of %q, searched for %q", user, title, delegation, mem.recalls)
 	}
 }

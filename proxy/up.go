@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"slices"
@@ -22,7 +21,6 @@ type up struct {
 	placer   *placer
 	asker    *asker // nil where nothing is asked
 
-	needs  func(method []byte) frame.Need
 	queue  *wire.Queue // in front of the harness's stdin
 	head   frame.Head
 	heldAs heldFrame     // the frame that is being held
@@ -49,20 +47,56 @@ func (u *up) run() error {
 	return err
 }
 
-// upNeeds says what must be known of a client's frame, by its method, before it can be judged.
-func upNeeds(method []byte) frame.Need {
-	switch string(method) {
-	case methodPrompt, methodClose, methodDelete:
-		return frame.NeedID | frame.NeedSession
-	case methodInitialize, methodNew, methodLoad, methodResume, methodFork, methodList:
-		return frame.NeedID
-	case methodCancel, methodSteering, methodSetTitle:
-		return frame.NeedSession
-	}
-	return 0
+// A watchedMethod of the client's says what becomes of its frames.
+type watchedMethod struct {
+	needs    frame.Need
+	early    bool                     // also before it is known whether frames may be edited
+	answered bool                     // only as a request that will be answered
+	hold     func(*up, []byte) []byte // the frame is held until it is whole, and leaves as this returns it; nil: it is not
+	seen     func(*up) session.Seen   // what is seen as it begins; nil: nothing
 }
 
-// Judge says what becomes of a frame.
+var (
+	asks  = watchedMethod{needs: frame.NeedID | frame.NeedSession, answered: true, hold: (*up).ask}
+	opens = watchedMethod{needs: frame.NeedID, early: true, answered: true, hold: (*up).openSession}
+	chain = watchedMethod{early: true, seen: (*up).declineChain}
+)
+
+var watchedMethods = map[string]watchedMethod{
+	methodInitialize:    {needs: frame.NeedID, early: true, answered: true, hold: (*up).initialize},
+	methodNew:           opens, // before the initialize response it is watched, but not edited
+	methodLoad:          opens,
+	methodResume:        opens,
+	methodFork:          opens,
+	methodList:          asks,
+	methodClose:         asks,
+	methodDelete:        asks,
+	methodPrompt:        {needs: frame.NeedID | frame.NeedSession, answered: true, seen: (*up).prompt},
+	methodSteering:      {needs: frame.NeedSession, seen: (*up).steering},
+	methodCancel:        {needs: frame.NeedSession, early: true, seen: (*up).cancel},
+	methodCancelRequest: {early: true, hold: (*up).cancelRequest},
+	methodSetTitle:      {needs: frame.NeedSession, early: true, seen: (*up).setTitle},
+	methodChain:         chain,
+	methodChainOld:      chain,
+}
+
+func (u *up) prompt() session.Seen {
+	return session.PromptJudged{ID: u.head.Session, Key: idKey(u.head.ID)}
+}
+func (u *up) steering() session.Seen { return session.SteeringJudged{ID: u.head.Session} }
+func (u *up) cancel() session.Seen   { return session.CancelAsked{ID: u.head.Session} }
+func (u *up) setTitle() session.Seen { return session.TitledByClient{ID: u.head.Session} }
+
+// needs says what must be known of a frame, by its method, before it can be judged.
+func (u *up) needs(method []byte) frame.Need {
+	if len(method) == 0 && (u.asker != nil || len(u.compat.o.Answers) > 0) {
+		return frame.NeedID
+	}
+	return watchedMethods[string(method)].needs
+}
+
+// Judge says what becomes of a frame. A prompt that may get context is held, and every other one tapped: its text is
+// read after it was forwarded.
 func (u *up) Judge(b []byte, whole bool) wire.Verdict {
 	guard.Point("judging up")
 	if !frame.Peek(b, whole, u.needs, &u.head) {
@@ -79,55 +113,19 @@ func (u *up) Judge(b []byte, whole bool) wire.Verdict {
 }
 
 func (u *up) judge() wire.Verdict {
-	switch string(u.head.Method) {
-	case methodInitialize:
-		if answerable(u.head.ID) {
-			return wire.Hold
-		}
-	case methodNew, methodLoad, methodResume, methodFork:
-		if answerable(u.head.ID) {
-			return wire.Hold // before the initialize response it is watched, but not edited
-		}
-	case methodList, methodClose, methodDelete:
-		if u.editing() && answerable(u.head.ID) {
-			return wire.Hold
-		}
-	case methodPrompt:
-		if u.editing() && answerable(u.head.ID) {
-			return u.judgePrompt()
-		}
-	case methodCancel:
-		u.talk.see(session.CancelAsked{ID: u.head.Session})
-	case methodCancelRequest:
-		if u.queue.Holding() {
-			return wire.Hold
-		}
-	case methodSetTitle:
-		u.talk.see(session.TitledByClient{ID: u.head.Session})
-	case methodSteering:
-		if u.editing() {
-			return u.judgeSteering()
-		}
-	case methodChain, methodChainOld:
-		u.declineChain()
-	case "":
+	w := watchedMethods[string(u.head.Method)]
+	switch {
+	case len(u.head.Method) == 0:
 		if u.asker.mine(&u.head) || u.compat.refusal(&u.head) {
 			return wire.Hold
 		}
+	case !w.early && !u.editing() || w.answered && !answerable(u.head.ID):
+	case w.hold != nil:
+		return wire.Hold
+	case w.seen != nil:
+		return u.tap(u.talk.see(w.seen(u)))
 	}
 	return wire.Pass
-}
-
-// judgePrompt holds a prompt that may get context, and taps every other one: its text is read after it was forwarded.
-func (u *up) judgePrompt() wire.Verdict {
-	return u.tap(u.talk.see(session.PromptJudged{
-		ID: u.head.Session, Key: idKey(u.head.ID), Method: methodPrompt,
-	}))
-}
-
-// judgeSteering taps what the user says in the middle of a turn.
-func (u *up) judgeSteering() wire.Verdict {
-	return u.tap(u.talk.see(session.SteeringJudged{ID: u.head.Session}))
 }
 
 // tap notes a frame that is read after it was forwarded, if it is.
@@ -145,9 +143,7 @@ func (u *up) TooLong(b []byte) wire.Verdict {
 		return wire.Pass
 	}
 	u.tasks.run("giving memory back", giveBack)
-	return u.tap(u.talk.see(session.PromptJudged{
-		ID: u.head.Session, Key: idKey(u.head.ID), Method: methodPrompt, TooLong: true,
-	}))
+	return u.tap(u.talk.see(session.PromptJudged{ID: u.head.Session, Key: idKey(u.head.ID), TooLong: true}))
 }
 
 // A tappedInput is a frame with text of the user that is read after it was forwarded: a prompt, or without a turn a
@@ -175,7 +171,7 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 	whole := first && last && len(piece) <= maxPrompt
 	if !whole {
 		if first {
-			u.texts = frame.Texts{Into: newCollector()}
+			u.texts = frame.Texts{Into: new(collector)}
 		}
 		u.texts.Write(piece)
 	}
@@ -183,25 +179,18 @@ func (u *up) Tapped(piece []byte, first, last bool) {
 		return
 	}
 	looked := session.PromptLooked{Turn: t.turn, Bytes: t.bytes}
-	said := &looked.Said
 	if whole {
-		said.Off = bytes.Contains(piece, []byte(`signet.ai`)) && switchesOff(piece)
-		said.Prompt, looked.First = readInput(piece, func() (text promptText) {
-			if prompt, ok := frame.Find(piece, "params", "prompt"); ok {
-				text = readPrompt(piece, prompt)
-			}
-			return text
-		})
-		said.Trace = traceOf(piece)
+		text, _ := readPrompt(piece)
+		looked.Said, looked.First = readSaid(piece, text), text.first()
 	} else {
-		said.Off = u.texts.End()
+		looked.Said.Off = u.texts.End()
 		words := u.texts.Into.(*collector)
 		words.End()
-		said.Prompt = words
+		looked.Said.Prompt = words
 		u.texts = frame.Texts{}
 	}
 	if t.turn == nil {
-		u.talk.see(session.Steered{Session: t.session, Prompt: said.Prompt, Bytes: t.bytes})
+		u.talk.see(session.Steered{Session: t.session, Prompt: looked.Said.Prompt, Bytes: t.bytes})
 	} else {
 		u.talk.see(looked)
 	}
@@ -224,38 +213,47 @@ func (u *up) Held(line []byte) error {
 func (u *up) edit(line []byte) ([]byte, *heldPrompt) {
 	guard.Point("editing up")
 	frame.Peek(line, true, func([]byte) frame.Need { return frame.All }, &u.head)
-	if u.heldAs.ours && u.asker.mine(&u.head) {
-		guard.Run("question", func() { u.asker.answered(u.head.ID, line) })
-		return nil, nil
-	}
 	method := string(u.head.Method)
-	refusal := u.head.Error && !u.head.Result && idKey(u.head.ID) == u.heldAs.refusal
-	if method != u.heldAs.method || method == "" && !refusal {
+	switch {
+	case method != u.heldAs.method:
 		return line, nil
-	}
-	if method == methodPrompt {
+	case method == "":
+		return u.response(line), nil
+	case method == methodPrompt:
 		return line, u.holdPrompt(line)
-	}
-	if !frame.Valid(line) {
+	case !frame.Valid(line):
 		return line, nil
 	}
-	switch method {
-	case "":
-		answer := emptyResult(u.head.ID)
-		u.logEdit("acpx's answer", nil, line, answer)
-		line = answer
-	case methodInitialize:
-		line = u.initialize(line)
-	case methodNew, methodLoad, methodResume, methodFork:
-		line = u.openSession(method, line)
-	case methodList, methodClose, methodDelete:
-		u.talk.see(session.Asked{Key: idKey(u.head.ID), Method: method, ID: u.head.Session})
-	case methodCancelRequest:
-		if id, ok := frame.Find(line, "params", "requestId"); ok {
-			u.talk.see(session.CancelAsked{Key: idKey(id.Of(line))})
-		}
+	return watchedMethods[method].hold(u, line), nil
+}
+
+// response returns a response of the client's as the harness is to get it: none to a question of ours, and acpx's
+// answer in place of a refusal.
+func (u *up) response(line []byte) []byte {
+	switch {
+	case u.heldAs.ours && u.asker.mine(&u.head):
+		guard.Run("question", func() { u.asker.answered(u.head.ID, line) })
+		return nil
+	case !u.head.Error || u.head.Result || idKey(u.head.ID) != u.heldAs.refusal || !frame.Valid(line):
+		return line
 	}
-	return line, nil
+	answer := emptyResult(u.head.ID)
+	u.logEdit("acpx's answer", nil, line, answer)
+	return answer
+}
+
+// ask notes a request about a session whose response is to be watched.
+func (u *up) ask(line []byte) []byte {
+	u.talk.see(session.Asked{Key: idKey(u.head.ID), Method: u.heldAs.method, ID: u.head.Session})
+	return line
+}
+
+// cancelRequest notes that the client wants no answer to a request any more.
+func (u *up) cancelRequest(line []byte) []byte {
+	if id, ok := frame.Find(line, "params", "requestId"); ok {
+		u.talk.see(session.CancelAsked{Key: idKey(id.Of(line))})
+	}
+	return line
 }
 
 // initialize notes who the client is, and returns the request as the harness is to get it.
@@ -275,15 +273,17 @@ func (u *up) initialize(line []byte) []byte {
 }
 
 // declineChain tells that a conductor has put us into the place of a proxy.
-func (u *up) declineChain() {
+func (u *up) declineChain() session.Seen {
 	u.tell("the client asks for a proxy of a chain, which this program is not: put its whole command into the " +
 		"agent's place, the last of the chain; everything passes as it is")
+	return nil
 }
 
 // openSession notes a request that opens a session and starts to look the session up. It returns the request with the
 // identity in its system prompt and our MCP server, where they are wanted. Before it is known whether frames may be
 // edited it is only noted: if they may when its response comes, the session is like any other.
-func (u *up) openSession(method string, line []byte) []byte {
+func (u *up) openSession(line []byte) []byte {
+	method := u.heldAs.method
 	opening := session.Opening{
 		Kind: openingOf(method), Target: string(u.head.Session), Off: switchesOff(line), Early: !u.editing(),
 	}
@@ -360,18 +360,11 @@ func (u *up) addServer(line []byte, opening session.Opening, s *session.Session)
 // holdPrompt returns a prompt that waits until its context is there or its time is up; nil for a command, an empty
 // prompt and one of a session that is off. The frame may be large, so it is gone through as seldom as possible.
 func (u *up) holdPrompt(line []byte) *heldPrompt {
+	text, blank := readPrompt(line)
 	read := session.PromptHeld{
-		ID: u.head.Session, Key: idKey(u.head.ID), Method: methodPrompt, Bytes: len(line), Blank: true,
+		ID: u.head.Session, Key: idKey(u.head.ID), Bytes: len(line), Said: readSaid(line, text),
+		First: text.first(), Words: u.o.Task(text.words()), Blank: blank,
 	}
-	var text promptText
-	if prompt, found := frame.Find(line, "params", "prompt"); found {
-		text = readPrompt(line, prompt)
-		read.Blank = !hasBlocks(line, prompt)
-		read.Said.Off = bytes.Contains(line, []byte("signet.ai")) && switchesOff(line)
-	}
-	read.First, read.Words = text.first(), u.o.Task(text.words())
-	read.Said.Prompt, _ = readInput(line, func() promptText { return text })
-	read.Said.Trace = traceOf(line)
 	h := &heldPrompt{
 		env: u.env, inject: u.injector.inject, line: line, size: len(line), read: u.o.Now(),
 	}
@@ -385,15 +378,4 @@ func (u *up) holdPrompt(line []byte) *heldPrompt {
 		u.fetcher.beginRecall(*do.Recall, read.Words)
 	}
 	return h
-}
-
-// hasBlocks reports whether a prompt is an array with something in it, so that a block can come in front.
-func hasBlocks(line []byte, prompt frame.Span) bool {
-	if line[prompt.Start] != '[' {
-		return false
-	}
-	for range frame.Elements(line, prompt) {
-		return true
-	}
-	return false
 }

@@ -14,10 +14,10 @@ import (
 // A Held is a prompt that waits until it is known what goes in front of it. It takes one step after the other; what is
 // in the way of the next is asked of its owner (Step).
 type Held struct {
-	turn        *Turn
-	key, method string
-	bytes       int       // of its frame
-	read        time.Time // when that was read: the deadline runs from here
+	turn  *Turn
+	key   string    // of the request
+	bytes int       // of its frame
+	read  time.Time // when that was read: the deadline runs from here
 
 	step      heldStep
 	again     bool // the ledger was asked again
@@ -442,5 +442,5 @@ func (c *Connection) leaves(p *Held, in *Injection) {
 		return
 	}
 	c.forwarded(p.turn)
-	c.await(p.key, Request{Method: p.method, Session: s, Injection: in, Turn: p.turn})
+	c.await(p.key, Request{Session: s, Injection: in, Turn: p.turn})
 }

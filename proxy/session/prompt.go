@@ -7,9 +7,9 @@ import (
 
 // PromptJudged: a prompt begins. It is held if it may get a block; any other begins its turn and is looked at.
 type PromptJudged struct {
-	ID          []byte // the session's
-	Key, Method string // of the request
-	TooLong     bool   // to be held
+	ID      []byte // the session's
+	Key     string // of the request
+	TooLong bool   // to be held
 }
 
 func (p PromptJudged) on(c *Connection) {
@@ -20,28 +20,28 @@ func (p PromptJudged) on(c *Connection) {
 		c.do.Frame = Hold
 	default:
 		c.do.Frame, c.do.Session = Look, s
-		c.do.Turn = c.leave(s, p.Key, p.Method)
+		c.do.Turn = c.leave(s, p.Key)
 	}
 }
 
 // leave begins the turn of a prompt that is forwarded as it is.
-func (c *Connection) leave(s *Session, key, method string) *Turn {
+func (c *Connection) leave(s *Session, key string) *Turn {
 	t := s.turns.begin(s)
 	c.forwarded(t)
-	c.await(key, Request{Method: method, Session: s, Turn: t})
+	c.await(key, Request{Session: s, Turn: t})
 	return t
 }
 
 // PromptHeld: a prompt that was held is whole. It goes on waiting (Hold), with a turn in its place among those of the
 // prompts around it; a command, an empty prompt and one of a session that is off are forwarded.
 type PromptHeld struct {
-	ID          []byte
-	Key, Method string
-	Bytes       int // of its frame
-	Said        Said
-	First       string // its first text, which may be a command
-	Words       string // all of its texts
-	Blank       bool   // nothing can come in front of it
+	ID    []byte
+	Key   string
+	Bytes int // of its frame
+	Said  Said
+	First string // its first text, which may be a command
+	Words string // all of its texts
+	Blank bool   // nothing can come in front of it
 }
 
 func (p PromptHeld) on(c *Connection) {
@@ -55,10 +55,10 @@ func (p PromptHeld) on(c *Connection) {
 	c.do.Session = s
 	p.Said.command = c.slashCommand(s, p.First)
 	if p.Said.command != "" || p.Blank {
-		c.said(c.leave(s, p.Key, p.Method), p.Said)
+		c.said(c.leave(s, p.Key), p.Said)
 		return
 	}
-	h := &Held{turn: s.turns.begin(s), key: p.Key, method: p.Method, bytes: p.Bytes, read: c.at}
+	h := &Held{turn: s.turns.begin(s), key: p.Key, bytes: p.Bytes, read: c.at}
 	c.said(h.turn, p.Said)
 	c.do.Frame, c.do.Held = Hold, h
 	c.hold(h, p.Words)

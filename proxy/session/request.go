@@ -7,7 +7,7 @@ import (
 
 // A Request is a request of the client that waits for its response.
 type Request struct {
-	Method    string
+	Method    string     // of any but a prompt
 	Session   *Session   // the session that it is about, or that a success opens; for a fork the child
 	Injection *Injection // of a prompt: the block in front of it; nil for none
 	Turn      *Turn      // of a prompt
@@ -48,13 +48,25 @@ func (r ResponseCame) on(c *Connection) {
 	}
 }
 
-// Answered: the response with this id is whole. Do.Request is the request that it answers.
-type Answered struct{ Key string }
+// Answered: the response with this id is whole. Do.Request is the request that it answers. Read returns what it says;
+// nil: nothing more. It may be nil itself.
+type Answered struct {
+	Key  string
+	Read func(Request) Seen
+}
 
 func (a Answered) on(c *Connection) {
-	if req, ok := c.pending[a.Key]; ok {
-		c.do.Request, c.do.Frame = req, Hold
-		delete(c.pending, a.Key)
+	req, ok := c.pending[a.Key]
+	if !ok {
+		return
+	}
+	c.do.Request, c.do.Frame = req, Hold
+	delete(c.pending, a.Key)
+	if a.Read == nil {
+		return
+	}
+	if says := a.Read(req); says != nil {
+		says.on(c)
 	}
 }
 

@@ -310,7 +310,6 @@ type words string
 func (w words) Words() (string, []string) { return string(w), nil }
 func (w words) Omitted() int              { return 0 }
 func (w words) Size() int                 { return len(w) }
-func (w words) Release()                  {}
 
 // prompt says something, and the harness answers.
 func (p *stage) prompt(text string, ends outcome, said ...func(*Said)) {

@@ -51,7 +51,6 @@ type Prompt interface {
 	Words() (kept string, private []string)
 	Omitted() int // bytes that were not kept, for they were too many
 	Size() int    // bytes that it holds in memory
-	Release()     // it is not used any more
 }
 
 // A tool is a tool call of a turn.
