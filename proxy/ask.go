@@ -14,15 +14,6 @@ import (
 	"github.com/Signet-AI/signet-acp-proxy/proxy/wire"
 )
 
-// A Question is a request for permission of an agent that works for one of the sessions.
-type Question struct {
-	ID    string
-	Key   string // of the session that it works for
-	Title string
-	Kind  string   // of the tool, as ACP has it
-	Paths []string // files that it is about
-}
-
 // An asker puts questions to the client, each as a request for permission of the session that the asking agent works
 // for, while that session's turn runs. It is the only request that the relay makes itself. Its id is a text, so that it
 // is none of the harness's, and the response goes no further.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation/eventlog"
@@ -38,12 +39,11 @@ type database struct {
 	opened   chan struct{} // closed once backend is set, or opening has failed for good
 	refused  chan struct{} // closed once somebody else turned out to have it locked as it was opened
 	backend  *Backend      // read through now or ready only, once opened is closed
-	unusable bool          // the file of events will never be folded in; like backend
-	opening  context.Context
-	giveUp   context.CancelFunc // ends opening
+	unusable atomic.Bool   // the file of events will never be folded in
+	running  context.Context
+	stop     context.CancelFunc // ends running
 
 	learnable      chan struct{} // 1-buffered: turns have ended that may be learned from
-	stop           chan struct{}
 	stopped        chan struct{}
 	clientGoneOnce sync.Once
 	endOnce        sync.Once
@@ -52,9 +52,9 @@ type database struct {
 func newDatabase(e *env) *database {
 	d := &database{
 		env: e, beforeEnd: func() {}, opened: make(chan struct{}), refused: make(chan struct{}),
-		learnable: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
+		learnable: make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
-	d.opening, d.giveUp = context.WithCancel(context.Background())
+	d.running, d.stop = context.WithCancel(context.Background())
 	return d
 }
 
@@ -72,7 +72,7 @@ func (d *database) run() {
 			if d.learnUntilMore() {
 				learn = time.After(learnAfter)
 			}
-		case <-d.stop:
+		case <-d.running.Done():
 			return
 		}
 	}
@@ -93,7 +93,7 @@ func (d *database) learnUntilMore() (more bool) {
 		return false
 	case <-d.learnable:
 		more = true
-	case <-d.stop:
+	case <-d.running.Done():
 	}
 	cancel()
 	<-learned
@@ -105,16 +105,16 @@ func (d *database) open() {
 	defer close(d.opened)
 	refuse := sync.OnceFunc(func() { close(d.refused) })
 	for {
-		backend, err := d.o.Open(sqlite.WithLockWait(d.opening, d.o.ClaimLimit))
+		backend, err := d.o.Open(sqlite.WithLockWait(d.running, d.o.ClaimLimit))
 		if err == nil {
 			d.backend = backend
 			return
 		}
-		if d.opening.Err() != nil {
+		if d.running.Err() != nil {
 			return
 		}
 		if !errors.Is(err, sqlite.ErrBusy) {
-			d.unusable = !errors.Is(err, sqlite.ErrFull)
+			d.unusable.Store(!errors.Is(err, sqlite.ErrFull))
 			d.tell("no memory in this conversation: %v", err)
 			d.o.Log.Error().Err(err).Msg("opening the database")
 			return
@@ -123,7 +123,7 @@ func (d *database) open() {
 		d.o.Log.Info().Err(err).Msg("the database cannot be opened yet")
 		select {
 		case <-time.After(openRetry):
-		case <-d.opening.Done():
+		case <-d.running.Done():
 			return
 		}
 	}
@@ -163,17 +163,8 @@ func (d *database) messages(key string) []memory.Item {
 
 // ready waits for the backend. It returns nil when there is none, or ctx has ended.
 func (d *database) ready(ctx context.Context) *Backend {
-	select {
-	case <-d.opened:
-		return d.backend
-	default:
-	}
-	select {
-	case <-d.opened:
-		return d.backend
-	case <-ctx.Done():
-		return nil
-	}
+	await(ctx, d.opened)
+	return d.now()
 }
 
 // unlessLocked returns a context that ends also when somebody else turns out to hold the database locked: no prompt
@@ -198,8 +189,8 @@ func (d *database) unlessLocked(ctx context.Context) (context.Context, context.C
 
 var errNoLedger = errors.New("no database")
 
-// ask runs f once the ledger has what it has to have first, and waits for it. If ctx ends first it
-// returns at once; then f is not begun, or runs on with a context that has ended.
+// ask runs f once the ledger has what it has to have first, and waits for it. If ctx ends first it returns at once; then
+// f is not begun, or runs on with a context that has ended: what f sets is to be read only if there is no error.
 func (d *database) ask(ctx context.Context, f func(context.Context, *Backend) error, first ...session.Behind) error {
 	b := d.ready(ctx)
 	if b == nil {
@@ -240,53 +231,32 @@ func (d *database) awaitFolded(ctx context.Context, first []session.Behind) erro
 	return nil
 }
 
-// askFor is ask for a function that returns a value.
-func askFor[T any](
-	ctx context.Context, d *database, f func(context.Context, *Backend) (T, error), first ...session.Behind,
-) (T, error) {
-	answer := make(chan T, 1)
-	err := d.ask(ctx, func(ctx context.Context, b *Backend) error {
-		got, err := f(ctx, b)
-		answer <- got
-		return err
-	}, first...)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return <-answer, nil
-}
-
 // foldAll folds in what other processes have recorded, living or dead, so that memory finds what was said there just
 // now.
 func (d *database) foldAll(ctx context.Context, b *Backend) {
-	if b.FoldAll == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, foldLimit)
-	defer cancel()
-	guard.Run("catching up", func() { b.FoldAll(ctx) }) // who asks goes on without
+	within(ctx, "catching up", foldLimit, b.FoldAll)
 }
 
 // takeIn folds in what other processes have recorded, because a session is not found.
 func (d *database) takeIn(ctx context.Context, b *Backend) {
-	if b.TakeIn == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, takeInLimit)
-	defer cancel()
-	guard.Run("catching up", func() { b.TakeIn(ctx) })
+	within(ctx, "catching up", takeInLimit, b.TakeIn)
 }
 
 // learn lets memory learn from the turns that have ended, for no longer than limit.
 func (d *database) learn(ctx context.Context, limit time.Duration) {
-	b := d.now()
-	if b == nil || b.Learn == nil {
+	if b := d.now(); b != nil {
+		within(ctx, "learning", limit, b.Learn)
+	}
+}
+
+// within does work that others go on without, for no longer than limit; nil is none.
+func within(ctx context.Context, work string, limit time.Duration, f func(context.Context)) {
+	if f == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	guard.Run("learning", func() { b.Learn(ctx) })
+	guard.Run(work, func() { f(ctx) })
 }
 
 // deliverClosed has what closed sessions owe delivered, once their closing is folded in.
@@ -330,12 +300,11 @@ func (d *database) end() {
 func (d *database) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	defer d.giveUp()
+	defer d.stop()
 	d.beforeEnd()
 	d.end()
 	b := d.ready(ctx)
-	d.giveUp()
-	close(d.stop)
+	d.stop()
 	await(ctx, d.stopped)
 	switch {
 	case b != nil:
@@ -346,7 +315,7 @@ func (d *database) close() {
 		if b.ClientGone != nil {
 			d.clientGoneOnce.Do(func() { b.ClientGone(folded) })
 		}
-	case d.isUnusable():
+	case d.unusable.Load():
 		if err := d.talk.events.Discard(); err != nil {
 			d.o.Log.Warn().Err(err).Msg("removing the file of events")
 		}
@@ -358,15 +327,5 @@ func (d *database) close() {
 	}
 	if left {
 		d.o.Log.Info().Msg("the database did not take all in time; the rest is in the file of events")
-	}
-}
-
-// isUnusable reports whether it is known that the file of events will never be folded in.
-func (d *database) isUnusable() bool {
-	select {
-	case <-d.opened:
-		return d.unusable
-	default:
-		return false
 	}
 }

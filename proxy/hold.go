@@ -11,8 +11,7 @@ import (
 
 // A heldPrompt is a prompt that waits in the queue for its context.
 type heldPrompt struct {
-	*env
-	inject  func(*heldPrompt) ([][]byte, session.Step) // injector.inject
+	*injector
 	prompt  *session.Held
 	session *session.Session
 	line    []byte // the frame as the client sent it; nil once it was resolved

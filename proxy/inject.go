@@ -83,15 +83,16 @@ func (j *injector) wait(ctx context.Context, next session.Step, news <-chan stru
 // earlier returns how the conversation ended that a session continues; "" if it continues none, or was told before. If
 // the database does not answer before ctx ends the prompt goes without it.
 func (j *injector) earlier(ctx context.Context, s *session.Session, first []session.Behind) string {
-	text, err := askFor(ctx, j.database, func(ctx context.Context, b *Backend) (string, error) {
+	text := ""
+	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
 		if b.Earlier == nil {
-			return "", nil
+			return nil
 		}
 		row, err := j.talk.events.Row(ctx, s.Number)
-		if err != nil {
-			return "", err
+		if err == nil {
+			text, err = b.Earlier(ctx, row, j.hello().Name)
 		}
-		return b.Earlier(ctx, row, j.hello().Name)
+		return err
 	}, first...)
 	if err != nil {
 		j.o.Log.Info().Err(err).Str("session", s.Label()).Msg("what was said earlier")
@@ -133,7 +134,7 @@ var errNotSpliced = errors.New("the prompt takes no block")
 // the ledger does not answer in time the prompt goes as it came and the session stays as it is.
 func (j *injector) claim(ctx context.Context, h *heldPrompt, next session.Step, spliced bool) session.Do {
 	ctx = sqlite.WithLockWait(ctx, j.o.ClaimLimit)
-	entry, granted, claimed := next.Injection.Injection, make(chan session.Do, 1), false
+	entry, claimed, granted := next.Injection.Injection, false, session.Do{}
 	err := j.database.ask(ctx, func(ctx context.Context, b *Backend) error {
 		if !spliced {
 			return errNotSpliced
@@ -148,16 +149,16 @@ func (j *injector) claim(ctx context.Context, h *heldPrompt, next session.Step, 
 		}
 		claimed = true
 		guard.Point("claim")
-		granted <- j.talk.see(session.Claimed{Prompt: h.prompt}) // also if nobody waits for it any more
+		granted = j.talk.see(session.Claimed{Prompt: h.prompt}) // also if nobody waits for it any more
 		return nil
 	}, next.Behind...)
-	if err != nil {
-		j.o.Log.Info().Err(err).Str("session", h.session.Label()).Msg("the session was not claimed")
-		do := j.talk.see(session.Claimed{Prompt: h.prompt, Err: err})
-		if errors.Is(err, guard.ErrPanicked) && claimed { // taken back, like one that comes too late
-			j.talk.see(session.Claimed{Prompt: h.prompt})
-		}
-		return do
+	if err == nil {
+		return granted
 	}
-	return <-granted
+	j.o.Log.Info().Err(err).Str("session", h.session.Label()).Msg("the session was not claimed")
+	refused := j.talk.see(session.Claimed{Prompt: h.prompt, Err: err})
+	if errors.Is(err, guard.ErrPanicked) && claimed { // taken back, like one that comes too late
+		j.talk.see(session.Claimed{Prompt: h.prompt})
+	}
+	return refused
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/Signet-AI/signet-acp-proxy/correlation"
 	"github.com/Signet-AI/signet-acp-proxy/guard"
@@ -37,7 +38,8 @@ func (f *finder) lookUp(ctx context.Context, l session.Lookup) {
 	if l.Kind == session.OpensNew {
 		record = f.o.Record("")
 	}
-	got, err := askFor(ctx, f.database, func(ctx context.Context, b *Backend) (got session.LookedUp, err error) {
+	got := session.LookedUp{}
+	err := f.database.ask(ctx, func(ctx context.Context, b *Backend) (err error) {
 		found := session.Found{Lookup: l, Record: record}
 		if l.Kind == session.OpensNew {
 			err = f.continued(ctx, b.Ledger, &found)
@@ -45,7 +47,7 @@ func (f *finder) lookUp(ctx context.Context, l session.Lookup) {
 			err = f.byID(ctx, b, &found)
 		}
 		if err != nil {
-			return got, err
+			return err
 		}
 		guard.Point("look-up")
 		wanted := f.talk.see(found)
@@ -54,9 +56,11 @@ func (f *finder) lookUp(ctx context.Context, l session.Lookup) {
 			key := b.Parent(ctx, wanted.Who.Cwd)
 			got.Parent = &key
 		}
-		return got, f.takeStored(ctx, b.Ledger, wanted.Rows, &got)
+		return f.takeStored(ctx, b.Ledger, wanted.Rows, &got)
 	}, f.talk.see(session.Unfolded{About: l.First}).Behind...)
-	if answer = got; err != nil {
+	if err == nil {
+		answer = got
+	} else {
 		f.o.Log.Warn().Err(err).Str("session", l.Session.Label()).Msg("looking a session up")
 	}
 	answer.Lookup, answer.Err = l, err
@@ -157,22 +161,20 @@ func (f *finder) blocksOf(
 	if harness == "" {
 		harness = f.o.Name
 	}
-	_, err := askFor(ctx, f.database, func(ctx context.Context, b *Backend) (_ struct{}, err error) {
-		one, err := b.Ledger.Find(ctx, harness, id)
-		if err != nil {
-			return struct{}{}, err
+	var one correlation.Session
+	var stored []correlation.Injection
+	if f.database.ask(ctx, func(ctx context.Context, b *Backend) (err error) {
+		if one, err = b.Ledger.Find(ctx, harness, id); err == nil {
+			stored, err = b.Ledger.Injections(ctx, one.ID)
 		}
-		stored, err := b.Ledger.Injections(ctx, one.ID)
-		row = one.ID
-		for i := len(stored) - 1; i >= 0; i-- {
-			blocks = append(blocks, &session.Injection{Injection: stored[i]})
-		}
-		return struct{}{}, err
-	})
-	if err != nil {
+		return err
+	}) != nil {
 		return nil, 0, of.Session
 	}
-	return blocks, row, of.Session
+	for _, in := range slices.Backward(stored) {
+		blocks = append(blocks, &session.Injection{Injection: in})
+	}
+	return blocks, one.ID, of.Session
 }
 
 // isNotFound reports whether the ledger does not have what it was asked for.

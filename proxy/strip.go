@@ -253,9 +253,13 @@ func (p *stripper) firstWords(ctx context.Context, s *session.Session, row int64
 		}
 		_ = p.talk.events.Folded(ctx)
 	}
-	words, _ := askFor(ctx, p.database, func(ctx context.Context, b *Backend) (string, error) {
-		return b.Ledger.FirstPrompt(ctx, row)
-	})
+	words := ""
+	if p.database.ask(ctx, func(ctx context.Context, b *Backend) (err error) {
+		words, err = b.Ledger.FirstPrompt(ctx, row)
+		return err
+	}) != nil {
+		return ""
+	}
 	words = strings.Join(strings.Fields(words), " ")
 	if runes := []rune(words); len(runes) > titleLength {
 		words = string(runes[:titleLength])

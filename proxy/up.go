@@ -366,7 +366,7 @@ func (u *up) holdPrompt(line []byte) *heldPrompt {
 		First: text.first(), Words: u.o.Task(text.words()), Blank: blank,
 	}
 	h := &heldPrompt{
-		env: u.env, inject: u.injector.inject, line: line, size: len(line), read: u.o.Now(),
+		injector: u.injector, line: line, size: len(line), read: u.o.Now(),
 	}
 	do := u.talk.see(read)
 	u.head = frame.Head{} // its slices keep the line in memory
